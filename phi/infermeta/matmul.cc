@@ -19,9 +19,10 @@ void check_arguments(const TensorMeta& x, const TensorMeta& y) {
             errors::InvalidArgument("x is {} and y is {}, but both need the same dtype; cast one "
                                     "of them.",
                                     x.to_string(), y.to_string()));
-  PHI_CHECK(is_floating(x.dtype) || is_complex(x.dtype),
-            errors::InvalidArgument("x is {}, but the product is defined for floating dtypes and "
-                                    "complex ones only; cast x and y to one.",
+  const bool is_whole = x.dtype == DataType::INT32 || x.dtype == DataType::INT64;
+  PHI_CHECK(is_floating(x.dtype) || is_complex(x.dtype) || is_whole,
+            errors::InvalidArgument("x is {}, but the product is defined for floating dtypes, "
+                                    "complex ones, int32 and int64; cast x and y to one.",
                                     x.to_string()));
 }
 

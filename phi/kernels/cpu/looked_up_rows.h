@@ -17,13 +17,15 @@ void for_each_id(const LookupTable& table, const DenseTensor& ids, const char* a
   const Id* values = ids.data<Id>();
   const int64_t n = ids.numel();
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t id = values[i];
-    if (id < 0 || id >= table.extent) [[unlikely]]
+    int64_t id = values[i];
+    if (id < table.lowest() || id >= table.extent) [[unlikely]]
       throw_outside_table({.argument = argument,
                            .extent = table.extent,
                            .table = table_name,
+                           .from_end = table.from_end,
                            .value = id,
                            .at = i});
+    if (id < 0) id += table.extent;
     if (id >= table.begin && id < table.end) {
       copy(i, id - table.begin);
     } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/functors/fast/power.h"
@@ -16,15 +17,19 @@ PHI_HD T sign_of(T x) {
   return x != x ? x : std::copysign(T(1), x);
 }
 
-/// 0 in a row of zeros, where there is none.
+/// 0 in a row of zeros, where there is none. `epsilon` is added to what is divided by.
 template <typename T>
 struct EuclideanNormGrad {
-  PHI_HD T operator()(T x, T norm, T grad) const { return norm == T(0) ? T(0) : grad * (x / norm); }
+  T epsilon = 0;
+  PHI_HD T operator()(T x, T norm, T grad) const {
+    return norm == T(0) ? T(0) : grad * (x / (norm + epsilon));
+  }
 };
 
 template <typename T>
 struct MagnitudesGrad {
-  PHI_HD T operator()(T x, T, T grad) const { return grad * sign_of(x); }
+  T share = 1;  // 1 / (1 + epsilon)
+  PHI_HD T operator()(T x, T, T grad) const { return grad * sign_of(x) * share; }
 };
 
 /// Each element that is the largest, or smallest, in magnitude.
@@ -38,9 +43,14 @@ struct ExtremeMagnitudeGrad {
 template <typename T>
 struct PowerNormGrad {
   T p;
+  T epsilon = 0;
   PHI_HD T operator()(T x, T norm, T grad) const {
     if (x == T(0) || norm == T(0)) return T(0);
-    return grad * sign_of(x) * fast::pow(std::fabs(x) / norm, p - T(1));
+    // |x|^(p - 1) / (norm^(p - 1) + epsilon), whose powers may be out of range.
+    const T power = fast::pow(norm, p - T(1));
+    const bool counts = epsilon > T(0) && power < std::numeric_limits<T>::infinity();
+    const T share = counts ? power / (power + epsilon) : T(1);
+    return grad * sign_of(x) * fast::pow(std::fabs(x) / norm, p - T(1)) * share;
   }
 };
 

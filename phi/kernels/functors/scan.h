@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "phi/common/dtype.h"
 #include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/functors/fast/math.h"
 
@@ -15,7 +16,8 @@ namespace phi {
 /// Float sums are carried in double; integers wrap around.
 template <typename T>
 struct SumScan {
-  using State = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  using State = std::conditional_t<std::is_integral_v<T>, int64_t,
+                                   std::conditional_t<kIsComplex<T>, complex128, double>>;
   PHI_HD static constexpr State start() { return 0; }
   PHI_HD static State join(State sum, T x) { return merge(sum, static_cast<State>(x)); }
   PHI_HD static State merge(State a, State b) { return AddFunctor<State>()(a, b); }

@@ -36,7 +36,7 @@ void check_p_norm(const Case& test, float p) {
   expect_same_on_gpu({x, norms, drawn(dtype_of<T>(), meta.dims, 2)}, {x.meta()},
                      [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
                        registered<kernels::p_norm_grad, T>(ctx, in[0], in[1], in[2], p, test.axis,
-                                                           false, &out[0]);
+                                                           0.25f, false, &out[0]);
                      });
 }
 

@@ -57,7 +57,7 @@ TEST(MatmulInferMeta, ErrorsNameShapesAndFlags) {
                         "dim 1 (extent 5)"));
   EXPECT_THAT(text({{}, kF32}, {{4}, kF32}), HasSubstr("at least 1 tensor dim"));
   EXPECT_THAT(text({{4}, kF32}, {{4}, DataType::FLOAT64}), HasSubstr("the same dtype"));
-  EXPECT_THAT(text({{4}, DataType::INT64}, {{4}, DataType::INT64}), HasSubstr("floating dtypes"));
+  EXPECT_THAT(text({{4}, DataType::UINT8}, {{4}, DataType::UINT8}), HasSubstr("floating dtypes"));
   EXPECT_THAT(text({{2, 2, 3}, kF32}, {{5, 4, 3}, kF32}), HasSubstr("batch extents 2 and 5"));
 }
 

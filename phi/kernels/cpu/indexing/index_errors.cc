@@ -15,8 +15,9 @@ void throw_outside_dim(const Misfit& found) {
 
 void throw_outside_table(const Misfit& found) {
   throw errors::InvalidArgument(
-      "{} holds {} at flat position {}, but {} has {} entries; it must be in [0, {}).",
-      found.argument, found.value, found.at, found.table, found.extent, found.extent);
+      "{} holds {} at flat position {}, but {} has {} entries; it must be in [{}, {}).",
+      found.argument, found.value, found.at, found.table, found.extent,
+      found.from_end ? -found.extent : 0, found.extent);
 }
 
 }  // namespace phi

@@ -99,6 +99,27 @@ void direct_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T* 
   }
 }
 
+// Integers, which wrap around.
+template <typename T>
+void integer_gemm(const GemmShape& s, int64_t alpha, const T* a, int64_t lda, const T* b,
+                  int64_t ldb, int64_t beta, T* c, int64_t ldc) {
+  using Word = std::make_unsigned_t<T>;
+  scale_rows(s, beta, c, ldc);
+  const int64_t b_row = s.trans_b ? 1 : ldb, b_column = s.trans_b ? ldb : 1;
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t p = 0; p < s.k; ++p) {
+      const T element = s.trans_a ? a[p * lda + i] : a[i * lda + p];
+      const Word factor = static_cast<Word>(alpha) * static_cast<Word>(element);
+      const T* row = b + p * b_row;
+      T* to = c + i * ldc;
+      for (int64_t j = 0; j < s.n; ++j) {
+        to[j] = static_cast<T>(static_cast<Word>(to[j]) +
+                               factor * static_cast<Word>(row[j * b_column]));
+      }
+    }
+  }
+}
+
 void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha,
                const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
   cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
@@ -200,6 +221,8 @@ void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t ld
   if (shape.k == 0) return scale_rows(shape, beta, c, ldc);
   if constexpr (kIs16Bit<T>) {
     detail::gemm_16bit(shape, alpha, a, lda, b, ldb, beta, c, ldc, isa);
+  } else if constexpr (std::is_integral_v<T>) {
+    integer_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
   } else {
     const int64_t work = shape.m * shape.n * shape.k;
     if (work <= kDirectLimit) return direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
@@ -280,6 +303,10 @@ PHI_INSTANTIATE_GEMM(float16, float16);
 PHI_INSTANTIATE_GEMM(float16, float);
 PHI_INSTANTIATE_GEMM(complex64, complex64);
 PHI_INSTANTIATE_GEMM(complex128, complex128);
+template void gemm(const GemmShape&, int64_t, const int32_t*, int64_t, const int32_t*, int64_t,
+                   int64_t, int32_t*, int64_t, GemmIsa);
+template void gemm(const GemmShape&, int64_t, const int64_t*, int64_t, const int64_t*, int64_t,
+                   int64_t, int64_t*, int64_t, GemmIsa);
 #undef PHI_INSTANTIATE_GEMM
 template class PackedRight<float>;
 template class PackedRight<double>;

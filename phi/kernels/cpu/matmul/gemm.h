@@ -31,9 +31,9 @@ GemmIsa gemm_isa();
 
 /// `lda`, `ldb`, `ldc` are elements from one stored row to the next. c is not read when beta is 0.
 /// Any extent may be 0; with k == 0 the result is beta * c. T is float, double, complex64,
-/// complex128, bfloat16 or float16; 16-bit products are summed in float and rounded once, or not at
-/// all where Out is float. Out is T or float. float and double ignore `isa`, which the machine must
-/// have (tests name it, to try every way).
+/// complex128, bfloat16, float16, int32_t or int64_t; 16-bit products are summed in float and
+/// rounded once, or not at all where Out is float. Out is T or float. float and double ignore
+/// `isa`, which the machine must have (tests name it, to try every way).
 template <typename T, typename Out>
 void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t lda, const T* b,
           int64_t ldb, accumulator_t<T> beta, Out* c, int64_t ldc, GemmIsa isa = gemm_isa());

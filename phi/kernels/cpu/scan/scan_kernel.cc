@@ -35,7 +35,9 @@ void LogcumsumexpKernel(const Context&, const DenseTensor& x, int axis, bool fla
   scan<LogSumExpScan, T>(x, axis, flatten, exclusive, reverse, out);
 }
 
-PHI_REGISTER_KERNEL(cumsum, CPU, CumsumKernel, Numbers);
+using Summed = join_t<join_t<TypeList<int8_t, int16_t>, Numbers>, Complexes>;
+
+PHI_REGISTER_KERNEL(cumsum, CPU, CumsumKernel, Summed);
 PHI_REGISTER_KERNEL(cumprod, CPU, CumprodKernel, Numbers);
 PHI_REGISTER_KERNEL(logcumsumexp, CPU, LogcumsumexpKernel, Floats);
 

@@ -45,6 +45,12 @@ struct InTable {
   }
 };
 
+struct InTableFromEnd {
+  int64_t extent;
+  InTable rows;
+  PHI_HD int64_t operator()(int64_t id) const { return rows(from_front(id, extent)); }
+};
+
 template <typename Id, typename Of>
 __global__ void find_places(const Id* ids, int64_t n, Of of, int64_t* places) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) places[i] = of(ids[i]);
@@ -108,13 +114,16 @@ DenseTensor places_along(const GpuContext& ctx, const DenseTensor& index, const 
 DenseTensor places_in(const GpuContext& ctx, const LookupTable& table, const DenseTensor& ids,
                       const char* argument, const char* table_name) {
   visit_indices(ids, [&]<typename Id>(const Id*) {
-    refuse_elements<Id>(ctx, ids, IsOutside{0, table.extent},
+    refuse_elements<Id>(ctx, ids, IsOutside{table.lowest(), table.extent},
                         {.argument = argument,
                          .raise = throw_outside_table,
                          .extent = table.extent,
-                         .table = table_name});
+                         .table = table_name,
+                         .from_end = table.from_end});
   });
-  return rows_from(ctx, 0, table, ids);
+  const InTable rows{0, table.begin, table.end};
+  return table.from_end ? places_by(ctx, ids, InTableFromEnd{table.extent, rows})
+                        : places_by(ctx, ids, rows);
 }
 
 DenseTensor rows_from(const GpuContext& ctx, int64_t start_index, const LookupTable& table,

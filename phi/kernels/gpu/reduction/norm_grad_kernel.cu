@@ -27,16 +27,17 @@ void reduced_grad(const GpuContext& ctx, const DenseTensor& x, const DenseTensor
 
 template <typename T, typename Context>
 void PNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out,
-                     const DenseTensor& out_grad, float porder, int axis, bool asvector,
-                     DenseTensor* x_grad) {
+                     const DenseTensor& out_grad, float porder, int axis, float epsilon,
+                     bool asvector, DenseTensor* x_grad) {
   using C = compute_t<T>;
+  const auto eps = static_cast<C>(epsilon);
   const AxisSet axes = normalise_axes(asvector ? IntArray() : IntArray({axis}), x.dims());
   const auto make = [&](auto f) { reduced_grad<T>(ctx, x, out, out_grad, axes, x_grad, f); };
-  if (porder == 2) return make(EuclideanNormGrad<C>());
-  if (porder == 1) return make(MagnitudesGrad<C>());
+  if (porder == 2) return make(EuclideanNormGrad<C>{eps});
+  if (porder == 1) return make(MagnitudesGrad<C>{C(1) / (C(1) + eps)});
   if (porder == 0) return make(CountGrad<C>());
   if (std::isinf(porder)) return make(ExtremeMagnitudeGrad<C>());
-  make(PowerNormGrad<C>{static_cast<C>(porder)});
+  make(PowerNormGrad<C>{static_cast<C>(porder), eps});
 }
 
 template <typename T, typename Context>

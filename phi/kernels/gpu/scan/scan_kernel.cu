@@ -67,7 +67,9 @@ void LogcumsumexpKernel(const Context& ctx, const DenseTensor& x, int axis, bool
   scan<LogSumExpScan, T>(ctx, x, axis, flatten, exclusive, reverse, out);
 }
 
-PHI_REGISTER_KERNEL(cumsum, GPU, CumsumKernel, Numbers);
+using Summed = join_t<join_t<TypeList<int8_t, int16_t>, Numbers>, Complexes>;
+
+PHI_REGISTER_KERNEL(cumsum, GPU, CumsumKernel, Summed);
 PHI_REGISTER_KERNEL(cumprod, GPU, CumprodKernel, Numbers);
 PHI_REGISTER_KERNEL(logcumsumexp, GPU, LogcumsumexpKernel, Floats);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 
+#include "phi/generated/kernels/activation.h"
 #include "phi/generated/kernels/complex.h"
 #include "phi/generated/kernels/unary.h"
 #include "phi/generated/kernels/unary_math.h"
@@ -18,12 +19,28 @@ PHI_HD C complex_sigmoid(C x) {
   return C(1) / (C(1) + fast::exp(-x));
 }
 
-/// x / |x|, and 0 of 0.
+/// x^y; 1 for y = 0, of 0 too.
 template <typename C>
-PHI_HD C complex_sign(C x) {
-  const auto magnitude = std::hypot(x.real(), x.imag());
-  return magnitude == 0 ? C(0) : C(x.real() / magnitude, x.imag() / magnitude);
-}
+struct PowOfComplex {
+  C y;
+  PHI_HD C operator()(C x) const {
+    if (y == C(2)) return x * x;
+    if (y == C(3)) return x * x * x;
+    if (x == C(0)) return y == C(0) ? C(1) : C(0);
+    return fast::exp(y * fast::log(x));
+  }
+};
+
+template <typename C>
+struct PowGradOfComplex {
+  C y;
+  PHI_HD C operator()(C x, C g) const { return g * y * PowOfComplex<C>{y - C(1)}(x); }
+};
+
+template <typename C>
+struct LogSigmoidGradOfComplex {
+  PHI_HD C operator()(C x, C g) const { return g / (C(1) + fast::exp(x)); }
+};
 
 template <typename C>
 struct SiluGradOfComplex {
@@ -71,10 +88,10 @@ PHI_COMPLEX_KERNEL(expm1, fast::exp(x) - C(1));
 PHI_COMPLEX_KERNEL(log, fast::log(x));
 PHI_COMPLEX_KERNEL(log10, fast::log(x) / std::log(typename C::value_type(10)));
 PHI_COMPLEX_KERNEL(log1p, fast::log(C(1) + x));
+PHI_COMPLEX_KERNEL(logsigmoid, -fast::log(C(1) + fast::exp(-x)));
 PHI_COMPLEX_KERNEL(log2, fast::log(x) / std::log(typename C::value_type(2)));
 PHI_COMPLEX_KERNEL(reciprocal, C(1) / x);
 PHI_COMPLEX_KERNEL(rsqrt, C(1) / fast::sqrt(x));
-PHI_COMPLEX_KERNEL(sign, detail::complex_sign(x));
 PHI_COMPLEX_KERNEL(sigmoid, detail::complex_sigmoid(x));
 PHI_COMPLEX_KERNEL(silu, x* detail::complex_sigmoid(x));
 PHI_COMPLEX_KERNEL(sin, fast::sin(x));
@@ -87,6 +104,9 @@ PHI_COMPLEX_KERNEL(isfinite, detail::is_finite(x));
 PHI_COMPLEX_KERNEL(isinf, detail::is_infinite(x));
 PHI_COMPLEX_KERNEL(isnan, detail::is_nan(x));
 PHI_COMPLEX_KERNEL(logical_not, x == C(0));
+PHI_UNARY_KERNEL(pow, detail::PowOfComplex, Complexes, const Scalar&);
+PHI_UNARY_GRAD_KERNEL(logsigmoid_grad, detail::LogSigmoidGradOfComplex, Complexes);
+PHI_UNARY_GRAD_KERNEL(pow_grad, detail::PowGradOfComplex, Complexes, const Scalar&);
 PHI_UNARY_GRAD_KERNEL(silu_grad, detail::SiluGradOfComplex, Complexes);
 
 }  // namespace phi

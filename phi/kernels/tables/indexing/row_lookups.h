@@ -24,7 +24,7 @@ void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& i
   using W = width_t<T>;
   const auto given = axis.to<int64_t>();
   const int at = static_cast<int>(given < 0 ? given + x.ndim() : given);
-  const LookupTable table(ctx.input_box(0, x.dims()), at);
+  const LookupTable table(ctx.input_box(0, x.dims()), at, FromEnd::kYes);
   read_slices(ctx, Slices::along(x.dims(), at),
               places_in(ctx, table, index, "index", "x's tensor dim"),
               static_cast<const W*>(x.raw_data()), static_cast<W*>(out->mutable_raw_data()));
@@ -68,7 +68,7 @@ void GatherGradKernel(const Context& ctx, const DenseTensor& index, const DenseT
   const Dims& dims = x_grad->dims();
   const auto given = axis.to<int64_t>();
   const int at = static_cast<int>(given < 0 ? given + dims.ndim() : given);
-  const LookupTable table(ctx.output_box(0, dims), at);
+  const LookupTable table(ctx.output_box(0, dims), at, FromEnd::kYes);
   T* to = x_grad->mutable_data<T>();
   add_slices<T>(ctx, SumsFrom::kZero, Slices::along(dims, at),
                 places_in(ctx, table, index, "index", "x's tensor dim"), to, out_grad.data<T>(),

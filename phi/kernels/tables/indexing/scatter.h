@@ -41,10 +41,10 @@ void add_grad(const Context& ctx, const Slices& slices, const PlaceList& places,
   }
 }
 
-/// The rows that index names.
+/// The rows that index names, which may count from the end.
 template <typename Context>
 auto rows_of(const Context& ctx, const DenseTensor& index, const Dims& dims) {
-  return places_along(ctx, index, "index", dims[0], FromEnd::kNo);
+  return places_along(ctx, index, "index", dims[0], FromEnd::kYes);
 }
 
 }  // namespace

@@ -65,8 +65,10 @@ template <typename T, typename Context>
 void Pad3dKernel(const Context& ctx, const DenseTensor& x, const IntArray& paddings,
                  const std::string& mode, double pad_value, const std::string& data_format,
                  DenseTensor* out) {
-  if (mode == "constant") {
-    fill(ctx, out->mutable_data<T>(), out->numel(), scalar_value<T>(Scalar(pad_value)));
+  const bool is_constant = mode == "constant";
+  if (is_constant || x.numel() == 0) {  // of nothing zeros
+    fill(ctx, out->mutable_data<T>(), out->numel(),
+         scalar_value<T>(Scalar(is_constant ? pad_value : 0.0)));
   }
   if (x.numel() == 0 || out->numel() == 0) return;
   copy_pieces<T>(ctx, padded(x.dims(), out->dims(), paddings, mode, data_format), x, out);

@@ -38,7 +38,7 @@ struct Batch {
 };
 
 template <typename T>
-constexpr double kTolerance = sizeof(T) == 4 ? 1e-5 : 1e-14;
+constexpr double kTolerance = sizeof(T) == 4 ? 1e-5 : 1e-13;
 
 template <typename T>
 T determinant(const Matrix<T>& a) {
