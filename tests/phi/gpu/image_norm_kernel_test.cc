@@ -10,10 +10,10 @@ struct Case {
   std::string format;
   int64_t channels() const { return format == "NHWC" ? dims.back() : dims[1]; }
 };
-const std::vector<Case> kCases = {{{2, 6, 5, 7}, "NCHW"},  {{2, 5, 7, 6}, "NHWC"},
-                                  {{0, 4, 3, 3}, "NCHW"},  {{3, 4, 0, 2}, "NCHW"},
-                                  {{2, 0, 3, 2}, "NCHW"},  {{40, 2, 9, 11}, "NCHW"},
-                                  {{1, 33, 50, 2}, "NHWC"}};
+const std::vector<Case> kCases = {{{2, 6, 5, 7}, "NCHW"},   {{2, 5, 7, 6}, "NHWC"},
+                                  {{0, 4, 3, 3}, "NCHW"},   {{3, 4, 0, 2}, "NCHW"},
+                                  {{2, 0, 3, 2}, "NCHW"},   {{2, 3, 1, 1}, "NCHW"},
+                                  {{40, 2, 9, 11}, "NCHW"}, {{1, 33, 50, 2}, "NHWC"}};
 
 /// Calls check(test, weights) with dtypes of weights: x's, or float32 beside 16-bit x.
 template <typename T, typename F>

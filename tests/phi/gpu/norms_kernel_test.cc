@@ -115,7 +115,7 @@ void check_arg(const DenseTensor& x, int axis, bool flatten, const Dims& kept) {
 }
 
 TEST(GpuNorms, PlacesOfExtremes) {
-  for_each_type(Numbers(), []<typename T>() {
+  for_each_type(join_t<TypeList<int16_t>, Numbers>(), []<typename T>() {
     for (const Case& test : kCases) {
       SCOPED_TRACE(test.dims.to_string());
       const DenseTensor x = drawn(dtype_of<T>(), test.dims, 1);

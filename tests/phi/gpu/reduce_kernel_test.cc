@@ -123,6 +123,13 @@ TEST(GpuReduce, ByReducer) {
   });
 }
 
+TEST(GpuReduce, TruthOfComplexNumbers) {
+  for_each_type(Complexes(), []<typename T>() {
+    expect_same<kernels::all, T>(DataType::BOOL);
+    expect_same<kernels::any, T>(DataType::BOOL);
+  });
+}
+
 TEST(GpuReduce, NanAndInfinities) {
   const DenseTensor x = rare_tensor<float>({9, 70});
   for (const std::vector<int64_t>& axes :

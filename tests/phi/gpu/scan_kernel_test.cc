@@ -80,6 +80,11 @@ TEST(GpuScan, SumsAndProducts) {
   });
 }
 
+TEST(GpuScan, SumsOfOtherTypes) {
+  for_each_type(join_t<TypeList<int8_t, int16_t>, Complexes>(),
+                []<typename T>() { for_each_scan(check_sums<T>); });
+}
+
 TEST(GpuScan, GradientsAndExponentials) {
   for_each_type(Floats(), []<typename T>() { for_each_scan(check_gradients<T>); });
 }

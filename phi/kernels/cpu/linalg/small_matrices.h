@@ -1,7 +1,9 @@
 // Determinants and systems of equations of many small matrices, side by side: one in each lane of a
 // register.
 //
-//   if (linalg::small_diagonals<T>({x, n, count}, diagonals)) return;
+//   const std::vector<double> x(1024 * 3 * 3, 0.5);
+//   std::vector<double> diagonals(1024 * 3);
+//   const bool found = linalg::small_diagonals<double>({x.data(), 3, 1024}, diagonals.data());
 //
 // Nothing is done, and the answer is none, where matrices are not small: real, of up to 16 rows. It
 // is not asked how many there are, so that a matrix's result is the same whatever is beside it.

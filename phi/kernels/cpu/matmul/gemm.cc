@@ -1,5 +1,6 @@
-// Row-major matrix product: direct loops for tiny shapes, else oneDNN (float) or OpenBLAS (double,
-// complex), and the way to 16-bit products and packed operands.
+// Row-major matrix product: direct loops for tiny shapes and integers, registers for small ones,
+// else oneDNN (float) or OpenBLAS (double, complex), and the way to 16-bit products and packed
+// operands.
 #include "phi/kernels/cpu/matmul/gemm.h"
 
 #include <cblas.h>
