@@ -7,20 +7,6 @@
 namespace phi {
 namespace {
 
-void check_alike(std::span<const TensorMeta> x, const char* name) {
-  PHI_CHECK(!x.empty(),
-            errors::InvalidArgument("{} is an empty list; give at least one tensor.", name));
-  for (size_t i = 1; i < x.size(); ++i) {
-    const bool known = x[0].dims.known() && x[i].dims.known();
-    PHI_CHECK(x[i].dtype == x[0].dtype && x[i].dims.ndim() == x[0].dims.ndim() &&
-                  (x[i].dims == x[0].dims || !known),
-              errors::InvalidArgument("{}[0] is {} and {}[{}] is {}: they must have one dtype and "
-                                      "one shape; reshape or cast one of them.",
-                                      name, x[0].to_string(), name, i, x[i].to_string()));
-  }
-}
-
-/// Where shapes may differ.
 void check_one_dtype(std::span<const TensorMeta> x, const char* name) {
   PHI_CHECK(!x.empty(),
             errors::InvalidArgument("{} is an empty list; give at least one tensor.", name));
@@ -30,6 +16,17 @@ void check_one_dtype(std::span<const TensorMeta> x, const char* name) {
         errors::InvalidArgument("{}[0] is {} and {}[{}] is {}: they must have one dtype; cast "
                                 "one of them.",
                                 name, x[0].to_string(), name, i, x[i].to_string()));
+  }
+}
+
+void check_alike(std::span<const TensorMeta> x, const char* name) {
+  check_one_dtype(x, name);
+  for (size_t i = 1; i < x.size(); ++i) {
+    const bool known = x[0].dims.known() && x[i].dims.known();
+    PHI_CHECK(x[i].dims.ndim() == x[0].dims.ndim() && (x[i].dims == x[0].dims || !known),
+              errors::InvalidArgument("{}[0] is {} and {}[{}] is {}: they must have one shape; "
+                                      "reshape one of them.",
+                                      name, x[0].to_string(), name, i, x[i].to_string()));
   }
 }
 

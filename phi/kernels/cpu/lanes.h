@@ -101,9 +101,6 @@ template <typename R, int L, typename F>
 PHI_LANES Lanes<R, L> pick(const Lanes<R, L>& a, const Lanes<R, L>& b, F f) {
   return pick(a, b, f, std::make_integer_sequence<int, L>());
 }
-}  // namespace detail
-
-namespace detail {
 /// Of units of kUnit lanes in kParts parts, the one that is interleave's i-th, in its first result
 /// or its second one.
 template <int kParts, int kUnit, int L>

@@ -11,8 +11,7 @@ namespace phi::detail {
 template <typename T>
 bool is_small_product(const GemmShape& shape);
 
-/// As gemm.h has it, of float or double. Each element is one sum in the order of k, whatever the
-/// machine's registers.
+/// As gemm.h has it, of float or double.
 template <typename T>
 void small_product(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b,
                    int64_t ldb, T beta, T* c, int64_t ldc);
