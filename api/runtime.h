@@ -2,10 +2,10 @@
 #pragma once
 
 #include "api/autograd/grad_node.h"
+#include "api/call/args/dist_args.h"
+#include "api/call/args/outputs.h"
 #include "api/call/call.h"
 #include "api/call/call_args.h"
 #include "api/call/declared_only.h"
-#include "api/call/dist_args.h"
 #include "api/call/grad_mask.h"
 #include "api/call/launch.h"
-#include "api/call/outputs.h"

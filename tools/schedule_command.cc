@@ -19,7 +19,7 @@
 #include "distributed/pipeline/schedules/make_schedule.h"
 #include "distributed/pipeline/schedules/simulate.h"
 #include "phi/common/errors.h"
-#include "phi/common/terminal.h"
+#include "phi/common/process/terminal.h"
 #include "tools/cli/command_line.h"
 
 DEFINE_int32(stages, 0, "pipeline stages");

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "distributed/placement/picture.h"
-#include "phi/common/terminal.h"
+#include "phi/common/process/terminal.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/layout_words.h"
 

@@ -173,9 +173,10 @@ Tensor prod_grad(const Tensor& x, const Tensor& out_grad, const IntArray& axis, 
                  bool reduce_all) {
   if (is_empty(x)) return zeros_like(x);
   const IntArray axes = reduce_all ? IntArray() : axis;
+  const Tensor factors = conjugate(x);
   const Tensor is_zero = equal(x, zeros_like(x));
   const Tensor zeros = sum(is_zero, axes, DataType::INT64, /*keepdim=*/true);
-  const Tensor numbers = where(is_zero, full_like(x, 1.0), x);
+  const Tensor numbers = where(is_zero, full_like(x, 1.0), factors);
   const Tensor product = multiply(prod(numbers, axes, /*keepdim=*/true, /*reduce_all=*/false),
                                   with_reduced_dims(out_grad, x, axes));
   const Tensor nothing = zeros_like(product);

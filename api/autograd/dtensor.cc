@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/autograd/grad_node.h"
-#include "api/call/args.h"
+#include "api/call/args/args.h"
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
 #include "distributed/placement/dist_attr.h"

@@ -13,7 +13,7 @@
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
-#include "phi/common/interruption.h"
+#include "phi/common/process/interruption.h"
 
 namespace phi {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "api/call/args.h"
+#include "api/call/args/args.h"
 #include "api/call/call_recorder.h"
 #include "api/call/call_site.h"
 #include "api/call/grad_mask.h"

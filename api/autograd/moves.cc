@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/autograd/grad_node.h"
-#include "api/call/args.h"
+#include "api/call/args/args.h"
 #include "api/call/call_recorder.h"
 #include "distributed/api.h"
 #include "distributed/comm/mpi/launcher.h"

@@ -9,8 +9,8 @@
 #include <memory>
 #include <tuple>
 
-#include "api/call/args.h"
-#include "api/call/attrs.h"
+#include "api/call/args/args.h"
+#include "api/call/args/attrs.h"
 #include "api/call/call_recorder.h"
 #include "api/call/decision.h"
 #include "phi/common/errors.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "api/call/args.h"
+#include "api/call/args/args.h"
 #include "phi/core/attribute_value.h"
 #include "phi/core/op_def.h"
 #include "phi/core/rank_context.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/call/attrs.h"
-#include "api/call/dist_args.h"
+#include "api/call/args/attrs.h"
+#include "api/call/args/dist_args.h"
 #include "phi/core/device/device_context.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace/trace.h"

@@ -4,12 +4,12 @@
 
 #include <utility>
 
-#include "api/call/common_place.h"
+#include "api/call/args/common_place.h"
+#include "api/call/args/kernel_args.h"
+#include "api/call/args/placeholder_args.h"
+#include "api/call/args/traced_shapes.h"
 #include "api/call/decision.h"
-#include "api/call/kernel_args.h"
 #include "api/call/launch_step.h"
-#include "api/call/placeholder_args.h"
-#include "api/call/traced_shapes.h"
 #include "phi/core/device/device.h"
 #include "phi/core/output_watch.h"
 #include "phi/core/rank_context.h"

@@ -1,7 +1,7 @@
 // ViewScope: an op that runs on this rank without a kernel, as its outputs share bytes of an input.
 #pragma once
 
-#include "api/call/kernel_args.h"
+#include "api/call/args/kernel_args.h"
 #include "api/call/launch.h"
 
 namespace phi {

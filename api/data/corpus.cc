@@ -13,7 +13,7 @@
 
 #include "api/data/find_path.h"
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 
 namespace fs = std::filesystem;
 

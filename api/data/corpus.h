@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "phi/common/mapped_file.h"
+#include "phi/common/process/mapped_file.h"
 
 namespace phi::data {
 

@@ -20,7 +20,7 @@
 #include <string>
 
 #include "api/data/token_type.h"
-#include "phi/common/mapped_file.h"
+#include "phi/common/process/mapped_file.h"
 
 namespace phi::data {
 

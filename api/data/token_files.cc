@@ -9,10 +9,10 @@
 
 #include "api/data/find_path.h"
 #include "phi/common/errors.h"
-#include "phi/common/mapped_file.h"
+#include "phi/common/process/mapped_file.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/common/sampled_hash.h"
 #include "phi/common/split_mix.h"
-#include "phi/common/yield_point.h"
 
 namespace fs = std::filesystem;
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-#include "api/call/on_mesh.h"
+#include "api/call/args/on_mesh.h"
 #include "api/rules/rule_functions.h"
 
 namespace phi {

@@ -5,7 +5,7 @@
 
 #include "distributed/placement/picture.h"
 #include "phi/common/errors.h"
-#include "phi/common/terminal.h"
+#include "phi/common/process/terminal.h"
 #include "phi/core/rank_context.h"
 
 namespace phi {

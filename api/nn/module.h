@@ -32,7 +32,7 @@
 #include "api/tensor/tensor.h"
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/placement/dist_attr.h"
-#include "phi/common/interruption.h"
+#include "phi/common/process/interruption.h"
 
 namespace phi::nn {
 

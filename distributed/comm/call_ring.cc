@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 
 namespace phi::distributed {
 

@@ -17,7 +17,7 @@
 #include "distributed/placement/collective_volume.h"
 #include "distributed/placement/split.h"
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace/trace.h"
 
@@ -156,8 +156,8 @@ class Group::CallScope {
   std::vector<Arrow> arriving_;
 };
 
-// Whoever gathers sends its part to all others, whoever scatters gets its own from each; who reduces
-// for all does both. That is what a library's algorithms move, too.
+// Whoever gathers sends its part to all others, whoever scatters gets its own from each; who
+// reduces for all does both. That is what a library's algorithms move, too.
 bool Group::by_library(const void* in, void* out, std::span<const int64_t> counts) {
   if (size() == 1 || !run_by_library(*call_, in, out, counts)) return false;
   const auto width = static_cast<int64_t>(size_of(call_->dtype));

@@ -12,8 +12,8 @@
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
-#include "phi/common/interruption.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/interruption.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi::distributed {

@@ -15,7 +15,7 @@
 #include "distributed/comm/mpi/mpi_world.h"
 #include "distributed/comm/plain_call.h"
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/device/launch_record.h"
 
 namespace phi::distributed {

@@ -34,7 +34,7 @@
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/transfer.h"
 #include "phi/common/dims.h"
-#include "phi/common/process_mark.h"
+#include "phi/common/process/process_mark.h"
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 
 namespace phi::distributed {
 namespace {

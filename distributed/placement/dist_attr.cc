@@ -9,7 +9,7 @@
 
 #include "distributed/placement/split.h"
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 
 namespace phi::distributed {
 namespace {

@@ -15,7 +15,7 @@
 #include "distributed/reshard/schedule.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/recorder.h"

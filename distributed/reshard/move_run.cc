@@ -5,7 +5,7 @@
 #include <span>
 
 #include "distributed/comm/world.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/box_copy.h"
 
 namespace phi::distributed {

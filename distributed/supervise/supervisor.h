@@ -31,7 +31,7 @@
 
 #include "distributed/supervise/attempts.h"
 #include "distributed/supervise/mpirun.h"
-#include "phi/common/signal_watch.h"
+#include "phi/common/process/signal_watch.h"
 
 namespace phi::distributed::supervise {
 

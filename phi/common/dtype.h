@@ -112,6 +112,8 @@ using SignedNumbers = join_t<SignedIntegers, Floats>;
 using Numbers = join_t<Integers, Floats>;
 using AllTypes = join_t<TypeList<bool>, Numbers>;
 using AllIntegers = join_t<TypeList<int8_t, int16_t>, Integers>;
+/// Of kernels that compute with numbers on a line.
+using RealNumbers = join_t<AllIntegers, Floats>;
 using Complexes = TypeList<complex64, complex128>;
 /// Of kernels that move elements, whatever they are.
 using EveryType = join_t<AllTypes, join_t<TypeList<int8_t, int16_t>, Complexes>>;

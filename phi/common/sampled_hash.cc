@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "phi/common/mapped_file.h"
+#include "phi/common/process/mapped_file.h"
 #include "phi/common/split_mix.h"
 
 namespace phi {

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 
 namespace phi {
 namespace {

@@ -133,6 +133,14 @@ TensorMeta DeformableConvInferMeta(const TensorMeta& x, const TensorMeta& offset
             errors::InvalidArgument("deformable_groups is {} and im2col_step {}, but both must be "
                                     "positive, and the first must divide x's {} channels.",
                                     deformable_groups, im2col_step, x.dims[1]));
+  PHI_CHECK(filter.dims[0] % deformable_groups == 0,
+            errors::InvalidArgument("deformable_groups is {}, but it must divide the {} output "
+                                    "channels of filter {}.",
+                                    deformable_groups, filter.dims[0], filter.to_string()));
+  PHI_CHECK(x.dims[0] < im2col_step || x.dims[0] % im2col_step == 0,
+            errors::InvalidArgument("im2col_step is {} and x {}: images are taken in steps of so "
+                                    "many, which must divide their number {} or be above it.",
+                                    im2col_step, x.to_string(), x.dims[0]));
   const int64_t places = deformable_groups * filter.dims[2] * filter.dims[3];
   const auto check_places = [&](const TensorMeta& places_of, std::string_view name, int64_t each) {
     const Dims wanted{x.dims[0], each * places, out.dims[2], out.dims[3]};

@@ -11,15 +11,13 @@
 namespace phi {
 namespace {
 
-// [top, bottom, left, right] from one, two, or [top, left, bottom, right].
+// [top, bottom, left, right] from [top, left, bottom, right].
 std::vector<int> paired_paddings(const std::vector<int>& paddings) {
-  PHI_CHECK(paddings.size() == 1 || paddings.size() == 2 || paddings.size() == 4,
-            errors::InvalidArgument("paddings is [{}], but it must have 1, 2 or 4 entries.",
+  PHI_CHECK(paddings.size() == 4,
+            errors::InvalidArgument("paddings is [{}], but it must have 4 entries: top, left, "
+                                    "bottom, right.",
                                     fmt::join(paddings, ",")));
-  const size_t n = paddings.size();
-  const int top = paddings[0];
-  const int left = paddings[n == 1 ? 0 : 1];
-  return {top, n == 4 ? paddings[2] : top, left, n == 4 ? paddings[3] : left};
+  return {paddings[0], paddings[2], paddings[1], paddings[3]};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "phi/infermeta/lookup.h"
 
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 #include "phi/infermeta/axes.h"
 
 namespace phi {
@@ -15,9 +16,11 @@ void check_index_dtype(const TensorMeta& index, std::string_view name) {
 TensorMeta EmbeddingInferMeta(const TensorMeta& x, const TensorMeta& weight, int64_t padding_idx,
                               bool sparse) {
   check_index_dtype(x, "x");
-  PHI_CHECK(weight.dims.ndim() == 2 && is_floating(weight.dtype),
-            errors::InvalidArgument("weight is {}, but it must be a floating [V, D] table.",
-                                    weight.to_string()));
+  PHI_CHECK(
+      weight.dims.ndim() == 2 && (is_inexact(weight.dtype) || weight.dtype == DataType::INT8),
+      errors::InvalidArgument("weight is {}, but it must be a [V, D] table of floats, complex "
+                              "numbers or int8.",
+                              weight.to_string()));
   PHI_CHECK(padding_idx < weight.dims[0],
             errors::InvalidArgument("padding_idx is {}, but weight is {}; it must be an id below "
                                     "{}, or negative for none.",

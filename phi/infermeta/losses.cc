@@ -81,11 +81,11 @@ std::tuple<TensorMeta, TensorMeta> NllLossInferMeta(const TensorMeta& input,
 TensorMeta FusedSoftmaxMaskInferMeta(const TensorMeta& x, const TensorMeta& mask) {
   const Dims& d = x.dims;
   const Dims& m = mask.dims;
-  const bool fits = d.ndim() == 4 && m.ndim() == 4 && m[0] == d[0] && (m[1] == 1 || m[1] == d[1]) &&
-                    m[2] == d[2] && m[3] == d[3];
+  const bool fits =
+      d.ndim() == 4 && m.ndim() == 4 && m[0] == d[0] && m[1] == 1 && m[2] == d[2] && m[3] == d[3];
   PHI_CHECK(fits && x.dtype == mask.dtype,
             errors::InvalidArgument("x is {} and mask is {}: x must be [N, heads, rows, columns], "
-                                    "and mask the same, of the same dtype, where heads may be 1.",
+                                    "and mask [N, 1, rows, columns] of the same dtype.",
                                     x.to_string(), mask.to_string()));
   return x;
 }

@@ -1,6 +1,8 @@
 // Shapes of ops that turn, shift, repeat, cut and pad.
 #include "phi/infermeta/moves.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
@@ -26,7 +28,15 @@ void check_axes(const TensorMeta& x, const Axes& axes) {
 }  // namespace
 
 TensorMeta FlipInferMeta(const TensorMeta& x, const std::vector<int>& axis) {
-  check_axes(x, axis);
+  AxisSet flipped;
+  for (int given : axis) {
+    const int d = normalise_axis(given, x.dims.ndim(), x.dims);
+    PHI_CHECK(!flipped.has(d), errors::InvalidArgument(
+                                   "axis is [{}] for x {}, which names tensor dim {} twice; leave "
+                                   "out axes that are flipped back.",
+                                   fmt::join(axis, ","), x.to_string(), d));
+    flipped.add(d);
+  }
   return x;
 }
 

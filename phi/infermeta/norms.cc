@@ -4,6 +4,7 @@
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/reduce.h"
+#include "phi/infermeta/unary.h"
 
 namespace phi {
 
@@ -17,7 +18,7 @@ TensorMeta PNormInferMeta(const TensorMeta& x, float porder, int axis, bool keep
 
 TensorMeta LogsumexpInferMeta(const TensorMeta& x, const std::vector<int64_t>& axis, bool keepdim,
                               bool reduce_all) {
-  return ReduceAllInferMeta(x, axis, keepdim, reduce_all);
+  return FloatUnaryInferMeta(ReduceAllInferMeta(x, axis, keepdim, reduce_all));
 }
 
 std::tuple<TensorMeta, TensorMeta> NormInferMeta(const TensorMeta& x, int axis, bool is_test) {

@@ -6,6 +6,7 @@
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/reduce.h"
+#include "phi/infermeta/unary.h"
 
 namespace phi {
 namespace {
@@ -45,6 +46,10 @@ TensorMeta CumsumInferMeta(const TensorMeta& x, const Scalar& axis, bool flatten
   if (flatten) return {{x.dims.known() ? x.dims.numel() : kUnknownDim}, x.dtype, x.layout};
   extent_along(x, axis.to<int64_t>());
   return x;
+}
+
+TensorMeta LogcumsumexpInferMeta(const TensorMeta& x, const Scalar& axis, bool flatten) {
+  return FloatUnaryInferMeta(CumsumInferMeta(x, axis, flatten));
 }
 
 TensorMeta CumprodInferMeta(const TensorMeta& x, int dim) {

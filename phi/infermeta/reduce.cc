@@ -29,6 +29,12 @@ int64_t reduced_count(const Dims& dims, AxisSet reduced) {
   return count;
 }
 
+/// What sums are in unless a caller says otherwise; those of integers of 8 and 16 bits wrap around.
+DataType sum_dtype(DataType dtype) {
+  const bool widens = dtype == DataType::BOOL || dtype == DataType::INT32;
+  return widens ? DataType::INT64 : dtype;
+}
+
 }  // namespace
 
 TensorMeta ReduceInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim) {
@@ -60,8 +66,8 @@ TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtyp
                                       "imaginary parts.",
                                       x.to_string(), name_of(dtype)));
     out.dtype = dtype;
-  } else if (!is_inexact(x.dtype)) {
-    out.dtype = DataType::INT64;
+  } else {
+    out.dtype = sum_dtype(x.dtype);
   }
   return out;
 }
@@ -91,7 +97,7 @@ TensorMeta ReduceAsInferMeta(const TensorMeta& x, const TensorMeta& target) {
                       "x is {} and target is {}: counted from the last, each tensor dim of target "
                       "must be as x's or 1; reshape one of them.",
                       x.to_string(), target.to_string()));
-  return {target.dims, is_inexact(x.dtype) ? x.dtype : DataType::INT64, x.layout};
+  return {target.dims, sum_dtype(x.dtype), x.layout};
 }
 
 TensorMeta SquaredL2NormInferMeta(const TensorMeta& x) {

@@ -170,9 +170,10 @@ std::vector<TensorMeta> SplitInferMeta(const TensorMeta& x, const IntArray& sect
     parts[i].dims[d] = sections[i];
   }
   if (good && open >= 0) parts[open].dims[d] = x.dims[d] - sum;
-  PHI_CHECK(good && (open >= 0 ? sum <= x.dims[d] : sum == x.dims[d]),
+  PHI_CHECK(good && (open >= 0 ? sum < x.dims[d] : sum == x.dims[d]),
             errors::InvalidArgument("sections is {} for axis {} of x {}: they must be at least 0 "
-                                    "and add up to {}; one may be -1 to take what is left.",
+                                    "and add up to {}; one may be -1 to take what is left, if "
+                                    "anything is.",
                                     list_of(sections), d, x.to_string(), x.dims[d]));
   return parts;
 }

@@ -62,7 +62,7 @@ TensorMeta PolygammaInferMeta(const TensorMeta& x, int n) {
   PHI_CHECK(n >= 0, errors::InvalidArgument("n is {} for x {}, but it counts derivatives: use 0 or "
                                             "more.",
                                             n, x.to_string()));
-  return x;
+  return FloatUnaryInferMeta(x);
 }
 
 TensorMeta ClipInferMeta(const TensorMeta& x, const Scalar& min, const Scalar& max) {
@@ -98,6 +98,11 @@ TensorMeta LabelSmoothInferMeta(const TensorMeta& label, const TensorMeta* prior
 }
 
 TensorMeta MaxOutInferMeta(const TensorMeta& x, int groups, int axis) {
+  PHI_CHECK(
+      x.dims.ndim() == 4,
+      errors::InvalidArgument("x is {}, but maxout takes [n, c, h, w] or [n, h, w, c]; reshape "
+                              "it.",
+                              x.to_string()));
   const int d = normalise_axis(axis, x.dims.ndim(), x.dims);
   PHI_CHECK(
       groups > 1 && (x.dims[d] < 0 || x.dims[d] % groups == 0),

@@ -1,4 +1,4 @@
-// A number's real part, and its type.
+// A number's real part with its type, and its conjugate.
 #pragma once
 
 #include <type_traits>
@@ -29,6 +29,16 @@ PHI_HD real_t<T> real_part(T x) {
     return x;
   } else {
     return x.real();
+  }
+}
+
+/// The conjugate of a complex number; another one itself.
+template <typename T>
+PHI_HD T conjugate(T x) {
+  if constexpr (std::is_same_v<T, real_t<T>>) {
+    return x;
+  } else {
+    return conj(x);
   }
 }
 

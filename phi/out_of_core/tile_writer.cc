@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/kernels/cpu/convert.h"
 
 namespace phi::memory {

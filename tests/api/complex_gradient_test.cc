@@ -41,6 +41,7 @@ const std::map<std::string, std::string> kNotReached = {
     {"eigh", kFactors},
     {"eigvalsh", kFactors},
     {"svd", kFactors},
+    {"embedding_with_scaled_gradient", "its gradient is scaled"},
     {"fill_diagonal_tensor", "no gradient reaches y, as in the reference"},
     {"view_dtype", "bits of another dtype have no differences"}};
 

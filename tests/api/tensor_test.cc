@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/call/attrs.h"
+#include "api/call/args/attrs.h"
 #include "api/call/call.h"
 #include "api/call/decision.h"
 #include "api/generated/ops/add.h"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/rank_context.h"
 
 namespace {

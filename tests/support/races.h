@@ -5,9 +5,10 @@
 //     EXPECT_EQ(source->reads, 1);
 //   });
 //
-// The seed says where threads give way (phi/common/yield_point.h) in a build with AUTOPHI_YIELDS,
-// and what a test draws in any build. A failing seed is printed; with AUTOPHI_SEED=N in the
-// environment only N is run. A test says right or wrong by what must hold in any order of threads.
+// The seed says where threads give way (phi/common/process/yield_point.h) in a build with
+// AUTOPHI_YIELDS, and what a test draws in any build. A failing seed is printed; with
+// AUTOPHI_SEED=N in the environment only N is run. A test says right or wrong by what must hold in
+// any order of threads.
 #pragma once
 
 #include <cstdint>

@@ -17,6 +17,10 @@
 namespace phi::distributed::testing {
 namespace {
 
+std::complex<double> combine(ReduceKind kind, std::complex<double> a, std::complex<double> b) {
+  return kind == ReduceKind::kProd ? a * b : a + b;
+}
+
 double combine(ReduceKind kind, double a, double b) {
   switch (kind) {
     case ReduceKind::kSum:
@@ -47,18 +51,20 @@ double made_up(int64_t element, const TensorDistAttr& attr, const MeshCoord& coo
 }
 
 // Reduces over the partial mesh dims from `m` on, the last one first.
-double reduce_from(const TensorDistAttr& attr, int m, MeshCoord coord, const ValueAt& value_at) {
+template <typename Number>
+Number reduce_from(const TensorDistAttr& attr, int m, MeshCoord coord,
+                   const std::function<Number(const MeshCoord&)>& value_at) {
   if (m == attr.mesh().ndim()) return value_at(coord);
   if (!attr.placement(m).is_partial()) return reduce_from(attr, m + 1, coord, value_at);
   const ReduceKind kind = attr.placement(m).reduce();
-  double total = 0;
+  Number total = 0;
   for (int64_t i = 0; i < attr.mesh().dim_size(m); ++i) {
     coord[m] = static_cast<int32_t>(i);
-    const double next = reduce_from(attr, m + 1, coord, value_at);
+    const Number next = reduce_from(attr, m + 1, coord, value_at);
     total = i == 0 ? next : combine(kind, total, next);
   }
   if (kind == ReduceKind::kAvg) total /= static_cast<double>(attr.mesh().dim_size(m));
-  if (kind == ReduceKind::kAny || kind == ReduceKind::kAll) total = total != 0;
+  if (kind == ReduceKind::kAny || kind == ReduceKind::kAll) total = total != Number(0);
   return total;
 }
 
@@ -145,6 +151,11 @@ void check_bytes(const ReshardPlan& plan, const Counters& before, const CountedW
 }  // namespace
 
 double reduced(const TensorDistAttr& attr, const MeshCoord& coord, const ValueAt& value_at) {
+  return reduce_from(attr, 0, coord, value_at);
+}
+
+std::complex<double> reduced_complex(const TensorDistAttr& attr, const MeshCoord& coord,
+                                     const ComplexAt& value_at) {
   return reduce_from(attr, 0, coord, value_at);
 }
 

@@ -3,6 +3,7 @@
 // The oracle knows nothing of plans, boxes or collectives: it evaluates the meaning of an attr.
 #pragma once
 
+#include <complex>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ std::vector<double> made_up_whole(const Dims& shape, DataType dtype, const Tenso
 /// mesh dims alone, reduced from the innermost partial mesh dim outwards.
 using ValueAt = std::function<double(const MeshCoord&)>;
 double reduced(const TensorDistAttr& attr, const MeshCoord& coord, const ValueAt& value_at);
+/// The same of a complex number, which has no order.
+using ComplexAt = std::function<std::complex<double>(const MeshCoord&)>;
+std::complex<double> reduced_complex(const TensorDistAttr& attr, const MeshCoord& coord,
+                                     const ComplexAt& value_at);
 
 /// The elements as doubles; of complex ones the real part, then the imaginary.
 std::vector<double> as_doubles(const DenseTensor& x);

@@ -36,9 +36,9 @@ distributed/comm/world.cc                "distributed/comm/mpi/mpi_world.h" "phi
 distributed/comm/mpi/mpi_world.cc        <mpi.h> "distributed/comm/world.h"
 distributed/tensor/dist_tensor.cc        "phi/core/dense_tensor.h" "distributed/reshard/execute.h"
 api/tensor/tensor.cc                     "distributed/comm/world.h" "distributed/tensor/dist_tensor.h"
-api/data/token_data.cc                   "api/tensor/deferred.h" "api/data/token_files.h" "phi/common/mapped_file.h"
+api/data/token_data.cc                   "api/tensor/deferred.h" "api/data/token_files.h" "phi/common/process/mapped_file.h"
 api/call/decision.cc                     "api/tensor/tensor.h" "api/rules/op_rule.h" "api/generated/ops/add.h" "distributed/api.h"
-api/autograd/grad_node.cc                "api/call/args.h" "api/generated/api.h" "phi/autograd/engine.h"
+api/autograd/grad_node.cc                "api/call/args/args.h" "api/generated/api.h" "phi/autograd/engine.h"
 api/nn/huggingface/folder.cc             "distributed/checkpoint/view.h" "api/call/call.h" <nlohmann/json.hpp>
 api/stablehlo/shape.cc                   "api/capture/ir.h" <nlohmann/json.hpp>
 api/training/optimizer.cc                "api/data/token_data.h"
@@ -81,10 +81,10 @@ distributed/comm/world.cc                <mpi.h>                                
 distributed/tensor/dist_tensor.cc        "distributed/api.h"                     (api declarations)
 distributed/tensor/dist_tensor.cc        <gtest/gtest.h>                         not gtest
 distributed/tensor/dist_tensor.cc        "distributed/nowhere/x.h"               no row in LAYERS
-api/tensor/tensor.cc                     "api/call/args.h"                       (api/call)
+api/tensor/tensor.cc                     "api/call/args/args.h"                       (api/call)
 api/tensor/tensor.cc                     "api/generated/api.h"                   (api declarations)
 api/rules/op_rule.cc                     "api/call/decision.h"                   (api/call)
-api/data/token_data.cc                   "api/call/args.h"                       (api/call)
+api/data/token_data.cc                   "api/call/args/args.h"                       (api/call)
 api/call/decision.cc                     "api/autograd/grad_node.h"              (api/autograd)
 api/capture/program.cc                   "api/stablehlo/stablehlo.h"             (api/stablehlo)
 api/autograd/grad_node.cc                "phi/api.h"                             (api)

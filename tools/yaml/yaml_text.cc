@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "phi/common/errors.h"
-#include "phi/common/mapped_file.h"
+#include "phi/common/process/mapped_file.h"
 
 namespace phi::yaml {
 namespace {

@@ -32,7 +32,7 @@
 #include "distributed/checkpoint/save.h"
 #include "distributed/checkpoint/storage/folder_lock.h"
 #include "phi/common/errors.h"
-#include "phi/common/signal_watch.h"
+#include "phi/common/process/signal_watch.h"
 
 namespace phi::training {
 

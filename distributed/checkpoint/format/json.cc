@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
-#include "phi/common/mapped_file.h"
+#include "phi/common/process/mapped_file.h"
 
 namespace phi::distributed::checkpoint {
 namespace {

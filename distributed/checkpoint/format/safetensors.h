@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "phi/common/mapped_file.h"
+#include "phi/common/process/mapped_file.h"
 #include "phi/core/box.h"
 #include "phi/core/meta.h"
 

@@ -19,7 +19,7 @@
 #include "distributed/comm/call_ring.h"
 #include "distributed/comm/hang_report.h"
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 
 namespace phi::distributed {
 namespace {

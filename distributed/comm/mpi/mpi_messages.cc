@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
-#include "phi/common/interruption.h"
+#include "phi/common/process/interruption.h"
 
 namespace phi::distributed {
 namespace {

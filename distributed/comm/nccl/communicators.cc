@@ -11,7 +11,7 @@
 
 #include "distributed/comm/nccl/ending.h"
 #include "phi/common/errors.h"
-#include "phi/common/interruption.h"
+#include "phi/common/process/interruption.h"
 
 namespace phi::distributed {
 namespace {

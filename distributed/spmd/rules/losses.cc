@@ -80,8 +80,7 @@ SpmdRule NllLossGradInferSpmd(const TensorSpec& input, const TensorSpec& label,
 }
 
 SpmdRule FusedSoftmaxMaskInferSpmd(const TensorSpec& x, const TensorSpec& mask) {
-  const bool per_head = mask.ndim() == 4 && mask.shape[1] == x.shape[1];
-  return Factors().input(x, "abc_").input(mask, per_head ? "abc_" : "a1c_").output("abc_");
+  return Factors().input(x, "abc_").input(mask, "a1c_").output("abc_");
 }
 
 }  // namespace phi::distributed

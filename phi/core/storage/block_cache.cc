@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 
 namespace phi {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/held.h"

@@ -9,7 +9,7 @@
 
 #include "phi/common/intrusive_ptr.h"
 #include "phi/common/place.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/storage/block_cache.h"
 #include "phi/core/storage/tier.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device.h"
 #include "phi/core/device/host_array.h"

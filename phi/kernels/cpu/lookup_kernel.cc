@@ -5,6 +5,7 @@
 // every rank alike.
 #include <algorithm>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/indexing/places.h"
@@ -43,7 +44,9 @@ void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
       [](int64_t) {});
 }
 
-PHI_REGISTER_KERNEL(embedding, CPU, EmbeddingKernel, Floats);
+using Tables = join_t<TypeList<int8_t>, Inexact>;
+
+PHI_REGISTER_KERNEL(embedding, CPU, EmbeddingKernel, Tables);
 PHI_REGISTER_KERNEL(one_hot, CPU, OneHotKernel, SignedIntegers);
 
 }  // namespace phi

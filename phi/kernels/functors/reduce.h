@@ -87,7 +87,8 @@ struct MinReducer {
 /// Products of floats are made in double, whose range holds what a few of them reach on the way.
 template <typename T>
 struct ProdReducer {
-  using Lane = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  using Lane = std::conditional_t<std::is_integral_v<T>, int64_t,
+                                  std::conditional_t<kIsComplex<T>, complex128, double>>;
   using Acc = Lane;
   static constexpr Lane kIdentity = 1;
   PHI_HD static Lane join(Lane a, Lane b) { return MultiplyFunctor<Lane>()(a, b); }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 
 namespace phi::memory {
 

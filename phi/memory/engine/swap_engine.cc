@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/core/rank_context.h"
 #include "phi/memory/engine/tier_store.h"
 #include "phi/memory/plan/transfer_log.h"

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/memory/io/io_group.h"
 
 namespace phi::memory {

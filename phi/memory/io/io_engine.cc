@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/memory/io/aligned_buffer.h"
 #include "phi/memory/io/io_group.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/memory/io/extent_map.h"
 #include "phi/memory/io/page_checksum.h"
 

@@ -5,8 +5,8 @@
 
 #include <atomic>
 
-#include "phi/common/handler_stack.h"
-#include "phi/common/interruption.h"
+#include "phi/common/process/handler_stack.h"
+#include "phi/common/process/interruption.h"
 #include "python/src/base/keep.h"
 
 namespace phi::python {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <numeric>
 
+#include "phi/common/inexact.h"
 #include "tests/support/rare_values.h"
 #include "tests/support/reshard_oracle.h"
 
@@ -41,11 +43,12 @@ uint64_t mixed(uint64_t h, uint64_t with) {
 }
 
 // What the rank at coordinate c of n along one mesh dim holds of `value`; h says who holds the
-// rest.
-double share(ReduceKind kind, DataType dtype, int64_t n, int64_t c, uint64_t h, double value) {
+// rest. `one` is this number of what changes no product.
+double share(ReduceKind kind, DataType dtype, int64_t n, int64_t c, uint64_t h, double value,
+             double one) {
   const auto noise = [&](int64_t at) {
     const auto steps = static_cast<double>(mixed(h, static_cast<uint64_t>(at) + 1) >> 7 & 7);
-    return is_floating(dtype) ? steps / 4 : steps;
+    return is_inexact(dtype) ? steps / 4 : steps;
   };
   const bool has_rest = c == static_cast<int64_t>(h % static_cast<uint64_t>(n));
   switch (kind) {
@@ -62,7 +65,7 @@ double share(ReduceKind kind, DataType dtype, int64_t n, int64_t c, uint64_t h, 
     case ReduceKind::kMin:
       return has_rest ? value : value + noise(c);
     case ReduceKind::kProd:
-      return has_rest ? value : 1;
+      return has_rest ? value : one;
     case ReduceKind::kAny:
       return value != 0 && (has_rest || noise(c) > 1);
     case ReduceKind::kAll:
@@ -73,12 +76,15 @@ double share(ReduceKind kind, DataType dtype, int64_t n, int64_t c, uint64_t h, 
 
 double part_at(const TensorDistAttr& attr, const MeshCoord& coord, DataType dtype, double element,
                double value) {
-  auto h = mixed(static_cast<uint64_t>(element) + 7, 11);
+  const auto number = static_cast<uint64_t>(element);
+  const bool is_imaginary = is_complex(dtype) && number % 2 == 1;
+  auto h = mixed((is_complex(dtype) ? number / 2 : number) + 7, 11);
   for (int m = 0; m < attr.mesh().ndim(); ++m) {
     const distributed::Placement& p = attr.placement(m);
     if (!p.is_partial()) continue;
     h = mixed(h, static_cast<uint64_t>(m) + 3) >> 5;
-    value = share(p.reduce(), dtype, attr.mesh().dim_size(m), coord[m], h, value);
+    value =
+        share(p.reduce(), dtype, attr.mesh().dim_size(m), coord[m], h, value, is_imaginary ? 0 : 1);
     h = mixed(h, static_cast<uint64_t>(coord[m]) + 1);
   }
   return value;
@@ -166,7 +172,7 @@ std::vector<Tensor> parts_of(const Whole& whole, const TensorDistAttr& attr) {
     const Box box = local_box(whole.meta.dims, attr, coord);
     std::vector<double> values = cut(elements, shape, numbers_of(box, dtype));
     for (double& v : values) {
-      v = part_at(attr, coord, real_part_of(dtype), v, whole.values[static_cast<size_t>(v)]);
+      v = part_at(attr, coord, dtype, v, whole.values[static_cast<size_t>(v)]);
     }
     parts.push_back(tensor_of(box.size, dtype, values));
   }
@@ -193,12 +199,23 @@ std::string difference(const Whole& expected, const TensorDistAttr& attr,
   const double allowed = tolerance * magnitude(expected.values);
   const DataType dtype = expected.meta.dtype;
   const Dims shape = numbers_of(expected.meta.dims, dtype);
+  // Number i at `coord`, reduced over the ranks that it is partial on.
+  const auto number_at = [&](const MeshCoord& coord, size_t i) {
+    const auto held = [&](const MeshCoord& at, size_t number) {
+      return parts[static_cast<size_t>(mesh.position_of(at))].values[number];
+    };
+    if (!is_complex(dtype))
+      return reduced(attr, coord, [&](const MeshCoord& at) { return held(at, i); });
+    const size_t real = i / 2 * 2;
+    const auto both = distributed::testing::reduced_complex(attr, coord, [&](const MeshCoord& at) {
+      return std::complex<double>(held(at, real), held(at, real + 1));
+    });
+    return i == real ? both.real() : both.imag();
+  };
   for (int64_t p = 0; p < mesh.size(); ++p) {
     const std::vector<double> wanted = cut(expected.values, shape, numbers_of(box_at(p), dtype));
     for (size_t i = 0; i < wanted.size(); ++i) {
-      const double got = reduced(attr, mesh.coord_at(p), [&](const MeshCoord& at) {
-        return parts[static_cast<size_t>(mesh.position_of(at))].values[i];
-      });
+      const double got = number_at(mesh.coord_at(p), i);
       const double held = as_held(dtype, got);
       if (std::isfinite(wanted[i]) ? std::abs(held - wanted[i]) <= allowed
                                    : same_number(held, wanted[i])) {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "api/autograd/autograd.h"
-#include "api/call/dist_args.h"
+#include "api/call/args/dist_args.h"
 #include "api/capture/program.h"
 #include "api/generated/ops/concat.h"
 #include "api/generated/ops/full.h"

@@ -9,7 +9,7 @@
 
 #include "distributed/comm/local/local_world.h"
 #include "distributed/comm/nccl/nccl_world.h"
-#include "phi/common/interruption.h"
+#include "phi/common/process/interruption.h"
 #include "phi/core/device/host_array.h"
 #include "support/cuda_on_cpu/cuda_on_cpu.h"
 #include "support/cuda_on_cpu/nccl_on_cpu.h"

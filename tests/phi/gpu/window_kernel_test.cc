@@ -102,9 +102,10 @@ TEST(GpuWindows, UnfoldAndFoldAreTheCpus) {
     expect_same_on_gpu({drawn(image.dtype, image.dims, 1), drawn(image.dtype, columns.dims, 2)},
                        {columns, image}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                          registered<kernels::unfold, T>(ctx, in[0], Ints{3, 2}, Ints{2, 2},
-                                                        Ints{1, 1}, Ints{1, 2}, &out[0]);
+                                                        Ints{1, 1, 1, 1}, Ints{1, 2}, &out[0]);
                          registered<kernels::fold, T>(ctx, in[1], Ints{6, 5}, Ints{3, 2},
-                                                      Ints{2, 2}, Ints{1, 1}, Ints{1, 2}, &out[1]);
+                                                      Ints{2, 2}, Ints{1, 1, 1, 1}, Ints{1, 2},
+                                                      &out[1]);
                        });
   });
 }

@@ -32,24 +32,22 @@ inline void masked_rows(const T* x, const T* mask, int64_t rows, int64_t n, Mask
 
 }  // namespace
 
-/// softmax(x + mask) along the last tensor dim; the mask may be one for all heads.
+/// softmax(x + mask) along the last tensor dim; the mask is one for all heads.
 template <typename T, typename Context>
 void FusedSoftmaxMaskKernel(const Context&, const DenseTensor& x, const DenseTensor& mask,
                             DenseTensor* out) {
   if (x.numel() == 0) return;
   const Dims& dims = x.dims();
   const int64_t n = dims[3];
-  const int64_t per_mask = mask.dims()[1] == dims[1] ? 1 : dims[1];
+  const int64_t heads = dims[1];
   const int64_t queries = dims[2];
   const int64_t rows = x.numel() / n;
   const T* from = x.data<T>();
   const T* added = mask.data<T>();
   T* to = out->mutable_data<T>();
   run_widest<compute_t<T>>([=] {
-    // Row r is of query r % queries; `per_mask` heads follow each other under one mask.
-    const auto mask_row = [=](int64_t r) {
-      return r / (queries * per_mask) * queries + r % queries;
-    };
+    // Row r is of query r % queries; the heads follow each other under one mask.
+    const auto mask_row = [=](int64_t r) { return r / (queries * heads) * queries + r % queries; };
     masked_rows(from, added, rows, n, mask_row, to);
   });
 }

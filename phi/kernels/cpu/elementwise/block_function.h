@@ -38,14 +38,23 @@ inline void map_block_with_rare(R* out, int64_t begin, int64_t end, F f, In... i
   for (int64_t i = begin; i < end; ++i) out[i] = apply(f, in(i)...);
 }
 
-/// The same, where f has a common form.
+/// The same, where f has a common form: its results stand unless an element was not common. Where
+/// they would take an input's place, elements are looked at first.
 template <typename R, typename F, typename... In>
 inline void map_block_with_common(R* out, int64_t begin, int64_t end, F f, In... in) {
   using Common = CommonForm<F>;
-  // As wide as the numbers are.
-  decltype(Common::rare_sign(in(begin)...)) signs = 0;
-  for (int64_t i = begin; i < end; ++i) signs |= Common::rare_sign(in(i)...);
-  signs >= 0 ? map_all(out, begin, end, Common(), in...) : map_all(out, begin, end, f, in...);
+  decltype(Common::rank(in(begin)...)) highest = 0;
+  if ((... || (static_cast<const void*>(in.x) == out))) {
+    for (int64_t i = begin; i < end; ++i) highest = std::max(highest, Common::rank(in(i)...));
+    return highest <= Common::kMost ? map_all(out, begin, end, Common(), in...)
+                                    : map_all(out, begin, end, f, in...);
+  }
+#pragma GCC ivdep
+  for (int64_t i = begin; i < end; ++i) {
+    highest = std::max(highest, Common::rank(in(i)...));
+    out[i] = Common()(in(i)...);
+  }
+  if (highest > Common::kMost) map_all(out, begin, end, f, in...);
 }
 
 /// Elements that take one form of a functor, all of them.

@@ -80,6 +80,44 @@ class BlockwiseRows {
   alignas(64) made_from_t<Out> result_[kIs16Bit<Out> ? kConvertBlock : 1];
 };
 
+/// Rows below this length go several at a time, where they can.
+inline constexpr int64_t kShortRow = 256;
+
+/// Several short rows as one: of operands that begin each row again (bits of `repeated`) a copy of
+/// it, as often as it fits into a block.
+template <typename T, size_t kInputs>
+class RowTiles {
+ public:
+  using Rows = std::array<const T*, kInputs>;
+  RowTiles(int64_t row, unsigned repeated)
+      : row_(row), length_(kConvertBlock / row * row), repeated_(repeated) {}
+
+  /// run(rows, out, length) for the `count` elements that follow each other in out; those of
+  /// `still` are one element.
+  template <typename Out, typename Run>
+  void for_each(Rows rows, StillInputs still, Out* out, int64_t count, Run run) {
+    for (size_t k = 0; k < kInputs; ++k) {
+      if (repeated_ >> k & 1) rows[k] = tile_of(rows[k], tiles_[k], count);
+    }
+    const unsigned stays = repeated_ | still;
+    for (int64_t i = 0; i < count; i += length_) {
+      run(rows, out + i, std::min(length_, count - i));
+      for (size_t k = 0; k < kInputs; ++k) rows[k] += stays >> k & 1 ? 0 : length_;
+    }
+  }
+
+ private:
+  const T* tile_of(const T* row, T* tile, int64_t count) const {
+    for (int64_t i = 0; i < std::min(length_, count); i += row_) std::copy_n(row, row_, tile + i);
+    return tile;
+  }
+
+  const int64_t row_;
+  const int64_t length_;
+  const unsigned repeated_;
+  T tiles_[kInputs][kConvertBlock];
+};
+
 /// out[i] = f(in[0][i], in[1][i], ..) for n elements of arrays of one shape.
 template <typename T, size_t kInputs, typename Out>
 void run_array(const std::array<const T*, kInputs>& data, Out* out, int64_t n,
@@ -101,11 +139,22 @@ void run_broadcast(const std::array<const T*, kInputs>& data,
   StillInputs still = 0;
   for (size_t k = 0; k < kInputs; ++k)
     still |= walk.inner_stride(static_cast<int>(k)) == 0 ? 1u << k : 0u;
+  const auto rows_at = [&](const std::array<int64_t, kInputs>& from) {
+    std::array<const T*, kInputs> rows;
+    for (size_t k = 0; k < kInputs; ++k) rows[k] = data[k] + from[k];
+    return rows;
+  };
   const auto for_each_row = [&](auto run) {
-    walk.for_each_row([&](int64_t at, const std::array<int64_t, kInputs>& from, int64_t count) {
-      std::array<const T*, kInputs> rows;
-      for (size_t k = 0; k < kInputs; ++k) rows[k] = data[k] + from[k];
-      run(rows, out + at, count);
+    const auto repeated =
+        walk.row_length() < kShortRow ? walk.repeated_rows() : std::optional<unsigned>();
+    if (!repeated) {
+      return walk.for_each_row([&](int64_t at, const auto& from, int64_t count) {
+        run(rows_at(from), out + at, count);
+      });
+    }
+    RowTiles<T, kInputs> tiles(walk.row_length(), *repeated);
+    walk.for_each_run(2, [&](int64_t at, const auto& from, int64_t count) {
+      tiles.for_each(rows_at(from), still, out + at, count, run);
     });
   };
   if constexpr (!kIs16Bit<T> && !kIs16Bit<Out>) {

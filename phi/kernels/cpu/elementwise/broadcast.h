@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "phi/common/dims.h"
 #include "phi/kernels/broadcast_dims.h"
@@ -29,16 +30,38 @@ class Broadcast {
   }
 
   int64_t inner_stride(int operand) const { return strides_[0][operand]; }
+  int64_t row_length() const { return sizes_[0]; }
+
+  /// Operands that begin a row again for each index of the tensor dim outside of it, as bits, where
+  /// all others go on from row to row; those that stand still within rows must beyond them, too.
+  std::optional<unsigned> repeated_rows() const {
+    if (ndim_ < 2) return std::nullopt;
+    unsigned repeated = 0;
+    for (int k = 0; k < kOperands; ++k) {
+      if (strides_[1][k] == 0) {
+        repeated |= static_cast<unsigned>(strides_[0][k]) << k;
+      } else if (strides_[1][k] != strides_[0][k] * sizes_[0]) {
+        return std::nullopt;
+      }
+    }
+    return repeated;
+  }
 
   /// Calls f(offset in out, offsets in the operands, length) for each row, in order.
   template <typename F>
   void for_each_row(F&& f) const {
+    for_each_run(1, f);
+  }
+
+  /// The same for the rows together that `dims` inner dims (of this walk, 1 or 2) are.
+  template <typename F>
+  void for_each_run(int dims, F&& f) const {
     std::array<int64_t, kMaxNdim> index{};
     Offsets from{};
-    const int64_t row = sizes_[0];
-    for (int64_t at = 0;; at += row) {
-      f(at, from, row);
-      int d = 1;
+    const int64_t run = dims == 1 ? sizes_[0] : sizes_[0] * sizes_[1];
+    for (int64_t at = 0;; at += run) {
+      f(at, from, run);
+      int d = dims;
       for (; d < ndim_; ++d) {
         for (int k = 0; k < kOperands; ++k) from[k] += strides_[d][k];
         if (++index[d] < sizes_[d]) break;

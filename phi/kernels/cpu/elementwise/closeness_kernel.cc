@@ -1,5 +1,8 @@
 // Kernels on the CPU that say whether tensors are close or equal.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
@@ -28,6 +31,15 @@ bool all_pairs(const DenseTensor& x, const DenseTensor& y, F f) {
     if (!std::all_of(holds, holds + count, [](bool each) { return each; })) return false;
   }
   return true;
+}
+
+template <typename T>
+std::string text_of(T x) {
+  if constexpr (kIsComplex<T>) {
+    return fmt::format("{}{:+}i", x.real(), x.imag());
+  } else {
+    return fmt::format("{}", convert_value<double>(x));
+  }
 }
 
 IsCloseFunctor closeness(const Scalar& rtol, const Scalar& atol, bool equal_nan) {
@@ -68,13 +80,12 @@ void AccuracyCheckKernel(const Context&, const DenseTensor& x, const DenseTensor
       "the check of {} failed: at flat position {} (of this rank) x is {} and y is {}, with rtol "
       "{} "
       "and atol {}.",
-      fn_name, apart, convert_value<double>(x.data<T>()[apart]),
-      convert_value<double>(y.data<T>()[apart]), rtol, atol);
+      fn_name, apart, text_of(x.data<T>()[apart]), text_of(y.data<T>()[apart]), rtol, atol);
 }
 
-PHI_REGISTER_KERNEL(isclose, CPU, IsCloseKernel, AllTypes);
-PHI_REGISTER_KERNEL(allclose, CPU, AllCloseKernel, AllTypes);
-PHI_REGISTER_KERNEL(equal_all, CPU, EqualAllKernel, AllTypes);
-PHI_REGISTER_KERNEL(accuracy_check, CPU, AccuracyCheckKernel, AllTypes);
+PHI_REGISTER_KERNEL(isclose, CPU, IsCloseKernel, EveryType);
+PHI_REGISTER_KERNEL(allclose, CPU, AllCloseKernel, EveryType);
+PHI_REGISTER_KERNEL(equal_all, CPU, EqualAllKernel, EveryType);
+PHI_REGISTER_KERNEL(accuracy_check, CPU, AccuracyCheckKernel, EveryType);
 
 }  // namespace phi

@@ -1,13 +1,14 @@
 // CommonForm: functors in fewer steps for blocks whose values are all common, bit for bit what the
 // functor itself makes of them. What a functor does for the ends of its range, g++ makes of several
 // comparisons and selects for each limit, which take as long as a polynomial; a test of a block is
-// three steps, and leaves them out.
+// two steps, and leaves them out.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "phi/kernels/functors/fast/hyperbolic.h"
 #include "phi/kernels/functors/fast/math.h"
@@ -40,7 +41,8 @@ struct SiluGradFunctor;
 
 namespace detail {
 
-/// F(x..) where rare_sign(x..) is not negative; most functors have none.
+/// F(x..) where rank(x..) is not above kMost; most functors have none. Ranks are unsigned, as those
+/// are whose maximum loops find in one step.
 template <typename F>
 struct CommonForm;
 
@@ -49,36 +51,37 @@ concept HasCommonForm = requires {
   sizeof(CommonForm<F>);
 };
 
-/// A negative number unless |x| <= limit; of NaN too. As integers, in which floats that are not
-/// negative have their order.
-inline int32_t rare_beyond(float x, float limit) {
-  return std::bit_cast<int32_t>(limit) - std::bit_cast<int32_t>(std::fabs(x));
-}
-inline int64_t rare_beyond(double x, double limit) {
-  return std::bit_cast<int64_t>(limit) - std::bit_cast<int64_t>(std::fabs(x));
+template <typename T>
+using bits_of_t = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+
+/// Of |x|, in whose order they are; above those of all numbers for NaN.
+template <typename T>
+constexpr bits_of_t<T> magnitude_bits(T x) {
+  return std::bit_cast<bits_of_t<T>>(x) & (std::numeric_limits<bits_of_t<T>>::max() >> 1);
 }
 
+template <typename T>
 struct WithinExp {
-  static int32_t rare_sign(float x) { return rare_beyond(x, fast::kExpInside); }
+  static constexpr auto kMost = magnitude_bits(fast::detail::Real<T>::kExpInside);
+  static auto rank(T x) { return magnitude_bits(x); }
 };
 
+template <typename T>
 struct PositiveNormal {
-  static int32_t rare_sign(float x) {
-    using Limits = std::numeric_limits<float>;
-    const auto bits = std::bit_cast<uint32_t>(x);
-    const uint32_t below = bits - std::bit_cast<uint32_t>(Limits::min());
-    const uint32_t above = std::bit_cast<uint32_t>(Limits::max()) - bits;
-    return static_cast<int32_t>(bits | below | above);
-  }
+  using Limits = std::numeric_limits<T>;
+  static constexpr auto kLeast = magnitude_bits(Limits::min());
+  static constexpr auto kMost = magnitude_bits(Limits::max()) - kLeast;
+  static auto rank(T x) { return std::bit_cast<bits_of_t<T>>(x) - kLeast; }
 };
 
 /// Functors that bring it along: inside(x) for |x| <= kInside.
 template <typename F>
 requires requires { F::kInside; }
 struct CommonForm<F> {
+  static constexpr auto kMost = magnitude_bits(F::kInside);
   template <typename T>
-  static auto rare_sign(T x) {
-    return rare_beyond(x, F::kInside);
+  static auto rank(T x) {
+    return magnitude_bits(x);
   }
   template <typename T>
   T operator()(T x) const {
@@ -86,65 +89,69 @@ struct CommonForm<F> {
   }
 };
 
-template <>
-struct CommonForm<ExpFunctor<float>> : WithinExp {
-  float operator()(float x) const { return fast::exp_inside(x); }
+template <typename T>
+struct CommonForm<ExpFunctor<T>> : WithinExp<T> {
+  T operator()(T x) const { return fast::exp_inside(x); }
 };
 
-template <>
-struct CommonForm<Expm1Functor<float>> : WithinExp {
-  float operator()(float x) const { return std::copysign(fast::expm1_inside(x), x); }
+template <typename T>
+struct CommonForm<Expm1Functor<T>> : WithinExp<T> {
+  T operator()(T x) const { return std::copysign(fast::expm1_inside(x), x); }
 };
 
-template <>
-struct CommonForm<SigmoidFunctor<float>> : WithinExp {
-  float operator()(float x) const { return fast::sigmoid_inside(x); }
+template <typename T>
+struct CommonForm<SigmoidFunctor<T>> : WithinExp<T> {
+  T operator()(T x) const { return fast::sigmoid_inside(x); }
 };
 
-template <>
-struct CommonForm<SiluFunctor<float>> : WithinExp {
-  float operator()(float x) const { return x * fast::sigmoid_inside(x); }
+template <typename T>
+struct CommonForm<SiluFunctor<T>> : WithinExp<T> {
+  T operator()(T x) const { return x * fast::sigmoid_inside(x); }
 };
 
-template <>
-struct CommonForm<SiluGradFunctor<float>> {
-  static int32_t rare_sign(float x, float) { return WithinExp::rare_sign(x); }
-  float operator()(float x, float g) const {
-    const float s = fast::sigmoid_inside(x);
-    return g * s * (1.0f + x * (1.0f - s));
+template <typename T>
+struct CommonForm<SiluGradFunctor<T>> {
+  static constexpr auto kMost = WithinExp<T>::kMost;
+  static auto rank(T x, T) { return magnitude_bits(x); }
+  T operator()(T x, T g) const {
+    const T s = fast::sigmoid_inside(x);
+    return g * s * (T(1) + x * (T(1) - s));
   }
 };
 
 template <>
 struct CommonForm<GeluFunctor<float>> {
-  static int32_t rare_sign(float x) { return rare_beyond(x, fast::kGeluInside); }
+  static constexpr auto kMost = magnitude_bits(fast::kGeluInside);
+  static auto rank(float x) { return magnitude_bits(x); }
   float operator()(float x) const { return fast::gelu_inside(x); }
 };
 
 template <>
 struct CommonForm<GeluTanhFunctor<float>> {
-  static int32_t rare_sign(float x) { return rare_beyond(x, fast::kGeluTanhInside); }
+  static constexpr auto kMost = magnitude_bits(fast::kGeluTanhInside);
+  static auto rank(float x) { return magnitude_bits(x); }
   float operator()(float x) const { return x * fast::sigmoid_inside(fast::gelu_tanh_exponent(x)); }
 };
 
-template <>
-struct CommonForm<LogFunctor<float>> : PositiveNormal {
-  float operator()(float x) const { return fast::log_inside(x); }
+template <typename T>
+struct CommonForm<LogFunctor<T>> : PositiveNormal<T> {
+  T operator()(T x) const { return fast::log_inside(x); }
 };
 
-template <>
-struct CommonForm<Log2Functor<float>> : PositiveNormal {
-  float operator()(float x) const { return fast::log2_inside(x); }
+template <typename T>
+struct CommonForm<Log2Functor<T>> : PositiveNormal<T> {
+  T operator()(T x) const { return fast::log2_inside(x); }
 };
 
-template <>
-struct CommonForm<Log10Functor<float>> : PositiveNormal {
-  float operator()(float x) const { return fast::log10_inside(x); }
+template <typename T>
+struct CommonForm<Log10Functor<T>> : PositiveNormal<T> {
+  T operator()(T x) const { return fast::log10_inside(x); }
 };
 
 template <>
 struct CommonForm<Log1pFunctor<float>> {
-  static int32_t rare_sign(float x) { return PositiveNormal::rare_sign(1.0f + x); }
+  static constexpr auto kMost = PositiveNormal<float>::kMost;
+  static auto rank(float x) { return PositiveNormal<float>::rank(1.0f + x); }
   float operator()(float x) const { return fast::log1p_inside(x); }
 };
 

@@ -35,7 +35,7 @@ void copy_bytes(const DenseTensor& x, DenseTensor* out) {
   if (out->numel() > 0) std::memcpy(out->mutable_raw_data(), x.raw_data(), out->meta().nbytes());
 }
 
-using Conjugated = join_t<Complexes, join_t<AllIntegers, Floats>>;
+using Conjugated = join_t<Complexes, RealNumbers>;
 using Parts = TypeList<float, double>;
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Interpolation of images on the CPU: passes along one dim after the other.
 #include <algorithm>
+#include <vector>
 
+#include "phi/kernels/cpu/transpose_matrix.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/image/taps.h"
 
@@ -24,10 +26,38 @@ void resample_rows(const Taps<C>& taps, const C* x, C* y) {
   }
 }
 
-/// `count` rows of elements.
+/// kBeside rows whose elements lie beside each other.
+template <int kEach, int kBeside, typename C>
+void resample_beside(const Taps<C>& taps, const C* x, C* y) {
+  const int64_t* from = taps.from.data();
+  const C* weight = taps.weight.data();
+  for (int64_t o = 0; o < taps.out; ++o, from += kEach, weight += kEach, y += kBeside) {
+    for (int j = 0; j < kBeside; ++j) {
+      C sum = weight[0] * x[from[0] * kBeside + j];
+      for (int k = 1; k < kEach; ++k) sum += weight[k] * x[from[k] * kBeside + j];
+      y[j] = sum;
+    }
+  }
+}
+
+/// What two blocks of rows may take of a second cache.
+inline constexpr int64_t kMostBytesBeside = 512 << 10;
+
+/// `count` rows of elements: as many as fill registers are laid beside each other and back.
 template <int kEach, typename C>
 void resample_elements(const Taps<C>& taps, int64_t count, const C* x, C* y) {
+  constexpr int kBeside = 64 / sizeof(C);
   constexpr int kRows = 4;
+  const auto elements = static_cast<int64_t>(kMostBytesBeside / sizeof(C));
+  if (count >= kBeside && (taps.in + taps.out) * kBeside <= elements) {
+    std::vector<C> beside(static_cast<size_t>((taps.in + taps.out) * kBeside));
+    C* const results = beside.data() + taps.in * kBeside;
+    for (; count >= kBeside; count -= kBeside, x += kBeside * taps.in, y += kBeside * taps.out) {
+      transpose_matrix(x, taps.in, beside.data(), kBeside, kBeside, taps.in);
+      resample_beside<kEach, kBeside>(taps, beside.data(), results);
+      transpose_matrix(results, kBeside, y, taps.out, taps.out, kBeside);
+    }
+  }
   for (; count >= kRows; count -= kRows, x += kRows * taps.in, y += kRows * taps.out)
     resample_rows<kEach, kRows>(taps, x, y);
   for (; count > 0; --count, x += taps.in, y += taps.out) resample_rows<kEach, 1>(taps, x, y);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/convert.h"
@@ -62,7 +63,7 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
     if (count <= 1 && !is_padding) continue;
     const C divisor = static_cast<C>(count);
     for (int64_t i = 0; i < slices.inner; ++i) {
-      to[i] = is_padding ? T(0.0f) : convert_value<T>(convert_value<C>(to[i]) / divisor);
+      to[i] = is_padding ? T{} : convert_value<T>(convert_value<C>(to[i]) / divisor);
     }
   }
 }
@@ -80,7 +81,7 @@ void EmbeddingWithScaledGradientGradDry(const Context& ctx, const DenseTensor& x
 }
 
 PHI_REGISTER_KERNEL(embedding_with_scaled_gradient_grad, CPU, EmbeddingWithScaledGradientGradKernel,
-                    Floats);
+                    Inexact);
 PHI_REGISTER_DRY_KERNEL(embedding_with_scaled_gradient_grad, EmbeddingWithScaledGradientGradDry,
                         Floats);
 

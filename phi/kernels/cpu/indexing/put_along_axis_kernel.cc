@@ -262,8 +262,7 @@ void PutAlongAxisGradKernel(const Context&, const DenseTensor& arr, const DenseT
   }
 }
 
-using Reducible = join_t<AllIntegers, Floats>;
-PHI_REGISTER_KERNEL(put_along_axis, CPU, PutAlongAxisKernel, Reducible);
+PHI_REGISTER_KERNEL(put_along_axis, CPU, PutAlongAxisKernel, RealNumbers);
 PHI_REGISTER_KERNEL(put_along_axis_grad, CPU, PutAlongAxisGradKernel, Floats);
 
 }  // namespace phi

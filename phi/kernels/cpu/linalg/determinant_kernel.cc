@@ -117,8 +117,7 @@ Matrix<T> cofactors(const Matrix<T>& a) {
   if (zero_rows(lu.factors) > 1) return Matrix<T>(n, n);
   const auto parts = linalg::svd(a, 'S');
   std::vector<T> products(static_cast<size_t>(n));
-  const T sign =
-      linalg::conjugate(determinant(lu_factor(parts.u)) * determinant(lu_factor(parts.vh)));
+  const T sign = conjugate(determinant(lu_factor(parts.u)) * determinant(lu_factor(parts.vh)));
   for (size_t i = 0; i < products.size(); ++i) {
     products[i] = sign;
     for (size_t j = 0; j < products.size(); ++j) {

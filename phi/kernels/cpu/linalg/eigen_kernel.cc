@@ -14,7 +14,7 @@ template <typename T, typename Value>
 Matrix<T> by_distances(Matrix<T> m, const std::vector<Value>& values) {
   return m.for_each([&](int64_t i, int64_t j, T& to) {
     const auto distance = values[static_cast<size_t>(j)] - values[static_cast<size_t>(i)];
-    to = i == j ? T(0) : linalg::quotient_or_zero(to, linalg::conjugate(distance));
+    to = i == j ? T(0) : linalg::quotient_or_zero(to, conjugate(distance));
   });
 }
 template <typename T, typename Value>

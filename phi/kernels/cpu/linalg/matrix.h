@@ -23,12 +23,6 @@ namespace phi::linalg {
 /// The element types of LAPACK.
 using MatrixTypes = join_t<TypeList<float, double>, Complexes>;
 
-/// The conjugate, of a real number itself.
-template <typename T>
-T conjugate(T x) {
-  if constexpr (kIsComplex<T>) return conj(x);
-  return x;
-}
 template <typename T>
 bool is_finite(T x) {
   if constexpr (kIsComplex<T>) return std::isfinite(x.real()) && std::isfinite(x.imag());

@@ -15,7 +15,7 @@ template <typename T>
 Matrix<T> mirrored(Matrix<T> x) {
   for (int64_t j = 0; j < x.columns(); ++j) {
     x(j, j) = T(real_part(x(j, j)));
-    for (int64_t i = j + 1; i < x.rows(); ++i) x(j, i) = linalg::conjugate(x(i, j));
+    for (int64_t i = j + 1; i < x.rows(); ++i) x(j, i) = conjugate(x(i, j));
   }
   return x;
 }

@@ -169,7 +169,7 @@ void InverseGradKernel(const Context&, const DenseTensor& out, const DenseTensor
   DenseTensor half = DenseTensor::empty(out.meta(), out.place());
   const T* inverse = out.data<T>();
   T* to = conjugates.mutable_data<T>();
-  for (int64_t i = 0; i < out.numel(); ++i) to[i] = -linalg::conjugate(inverse[i]);
+  for (int64_t i = 0; i < out.numel(); ++i) to[i] = -conjugate(inverse[i]);
   batched_product<T>({matrices, true}, to, {matrices, false}, out_grad.data<T>(), matrices,
                      half.mutable_data<T>());
   for (int64_t i = 0; i < out.numel(); ++i) to[i] = -to[i];

@@ -176,7 +176,9 @@ void PutBackKernel(const Context&, const DenseTensor& indices, const DenseTensor
   put_back(indices.data<int64_t>(), out_grad.data<T>(), view, count, to);
 }
 
-PHI_REGISTER_KERNEL(argsort, CPU, ArgsortKernel, Numbers);
+using Sorted = join_t<TypeList<int16_t>, Numbers>;
+
+PHI_REGISTER_KERNEL(argsort, CPU, ArgsortKernel, Sorted);
 PHI_REGISTER_KERNEL(topk, CPU, TopkKernel, Numbers);
 PHI_REGISTER_KERNEL(kthvalue, CPU, KthvalueKernel, Numbers);
 PHI_REGISTER_KERNEL(mode, CPU, ModeKernel, Numbers);

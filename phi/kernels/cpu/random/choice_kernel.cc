@@ -126,8 +126,7 @@ void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
                  [to](int64_t i, int64_t place) { to[i] = convert_value<T>(place); });
 }
 
-using Countable = join_t<AllIntegers, Floats>;
 PHI_REGISTER_KERNEL(multinomial, CPU, MultinomialKernel, Floats);
-PHI_REGISTER_KERNEL(randperm, CPU, RandpermKernel, Countable);
+PHI_REGISTER_KERNEL(randperm, CPU, RandpermKernel, RealNumbers);
 
 }  // namespace phi

@@ -7,6 +7,8 @@
 #include "phi/kernels/cpu/gathered_rows.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/tables/converted.h"
 
 namespace phi {
 namespace {
@@ -23,14 +25,10 @@ C log_sum_exp(const C* row, int64_t n) {
   return most + std::log(sum);
 }
 
-}  // namespace
-
-template <typename T, typename Context>
-void LogsumexpKernel(const Context&, const DenseTensor& x, const std::vector<int64_t>& axis,
-                     bool reduce_all, DenseTensor* out) {
+template <typename T>
+void log_sum_exp(const DenseTensor& x, AxisSet axes, DenseTensor* out) {
   using C = compute_t<T>;
-  GatheredRows<T> rows(x.data<T>(), x.dims(),
-                       normalise_axes(reduce_all ? IntArray() : IntArray(axis), x.dims()));
+  GatheredRows<T> rows(x.data<T>(), x.dims(), axes);
   T* to = out->mutable_data<T>();
   run_widest<C>([&] {
     rows.for_each(
@@ -38,6 +36,17 @@ void LogsumexpKernel(const Context&, const DenseTensor& x, const std::vector<int
   });
 }
 
-PHI_REGISTER_KERNEL(logsumexp, CPU, LogsumexpKernel, Floats);
+}  // namespace
+
+/// Of integers in float32.
+template <typename T, typename Context>
+void LogsumexpKernel(const Context& ctx, const DenseTensor& x, const std::vector<int64_t>& axis,
+                     bool reduce_all, DenseTensor* out) {
+  using F = floating_t<T>;
+  const AxisSet axes = normalise_axes(reduce_all ? IntArray() : IntArray(axis), x.dims());
+  log_sum_exp<F>(converted<F, T>(ctx, x), axes, out);
+}
+
+PHI_REGISTER_KERNEL(logsumexp, CPU, LogsumexpKernel, RealNumbers);
 
 }  // namespace phi

@@ -1,11 +1,11 @@
 // trace and its gradient on the CPU: sums over a diagonal of two tensor dims.
 #include <algorithm>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/functors/scan.h"
 #include "phi/kernels/strided_walk.h"
 
 namespace phi {
@@ -38,18 +38,17 @@ struct Diagonal {
 template <typename T, typename Context>
 void TraceKernel(const Context&, const DenseTensor& x, int offset, int axis1, int axis2,
                  DenseTensor* out) {
-  using R = SumReducer<T>;
-  using Acc = typename R::Acc;
+  using Sum = SumScan<compute_t<T>>;
   const Diagonal diagonal(x.dims(), offset, axis1, axis2);
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   diagonal.others.for_each([&](const std::array<int64_t, 1>& at) {
-    Acc sum = 0;
+    typename Sum::State sum = Sum::start();
     for (int64_t k = 0; k < diagonal.count; ++k) {
       const T value = from[at[0] + diagonal.first + k * diagonal.step];
-      sum = R::carry(sum, static_cast<typename R::Lane>(static_cast<compute_t<T>>(value)));
+      sum = Sum::join(sum, static_cast<compute_t<T>>(value));
     }
-    *to++ = convert_value<T>(sum);
+    *to++ = static_cast<T>(Sum::value(sum));
   });
 }
 
@@ -67,7 +66,9 @@ void TraceGradKernel(const Context&, const DenseTensor& out_grad, int offset, in
   });
 }
 
-PHI_REGISTER_KERNEL(trace, CPU, TraceKernel, Numbers);
-PHI_REGISTER_KERNEL(trace_grad, CPU, TraceGradKernel, Floats);
+using Traced = join_t<Integers, Inexact>;
+
+PHI_REGISTER_KERNEL(trace, CPU, TraceKernel, Traced);
+PHI_REGISTER_KERNEL(trace_grad, CPU, TraceGradKernel, Inexact);
 
 }  // namespace phi

@@ -3,29 +3,32 @@
 #include <cmath>
 #include <vector>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/scan.h"
 #include "phi/kernels/cpu/axis_view.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/scan.h"
+#include "phi/kernels/real_type.h"
 
 namespace phi {
 namespace {
 
-/// One line of an array in double, in the order of the scan.
+/// One line of an array in N, which is double or complex128, in the order of the scan.
+template <typename N = double>
 class Line {
  public:
   explicit Line(int64_t n) : values_(static_cast<size_t>(n)) {}
   template <typename T>
-  const double* read(const T* first, int64_t stride) {
-    for (double& value : values_) {
-      value = static_cast<double>(static_cast<compute_t<T>>(*first));
+  const N* read(const T* first, int64_t stride) {
+    for (N& value : values_) {
+      value = static_cast<N>(static_cast<compute_t<T>>(*first));
       first += stride;
     }
     return values_.data();
   }
 
  private:
-  std::vector<double> values_;
+  std::vector<N> values_;
 };
 
 /// Calls f(offset of the first element of a line in the order of the scan, stride).
@@ -39,8 +42,8 @@ void for_each_line(const AxisView& view, bool reverse, F&& f) {
   }
 }
 
-template <typename T>
-void store(double value, T* to) {
+template <typename T, typename N>
+void store(N value, T* to) {
   *to = static_cast<T>(static_cast<compute_t<T>>(value));
 }
 
@@ -50,7 +53,8 @@ double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b
 }  // namespace
 
 /// The gradient of x[k] is the product of all before k times
-/// s[k] = g[k] + x[k + 1] s[k + 1]; exclusive: times s[k] = g[k + 1] + x[k + 1] s[k + 1].
+/// s[k] = g[k] + x[k + 1] s[k + 1]; exclusive: times s[k] = g[k + 1] + x[k + 1] s[k + 1]. Of
+/// complex numbers their conjugates are multiplied.
 template <typename T, typename Context>
 void CumprodGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad, int dim,
                        bool exclusive, bool reverse, DenseTensor* x_grad) {
@@ -59,22 +63,24 @@ void CumprodGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
   const T* from = x.data<T>();
   const T* grads = out_grad.data<T>();
   T* to = x_grad->mutable_data<T>();
-  Line xs(view.n);
-  Line gs(view.n);
-  std::vector<double> before(static_cast<size_t>(view.n));
+  using N = typename ProdScan<compute_t<T>>::State;
+  Line<N> xs(view.n);
+  Line<N> gs(view.n);
+  std::vector<N> before(static_cast<size_t>(view.n));
   for_each_line(view, reverse, [&](int64_t first, int64_t stride) {
-    const double* line = xs.read(from + first, stride);
-    const double* g = gs.read(grads + first, stride);
-    double product = 1;
+    const N* line = xs.read(from + first, stride);
+    const N* g = gs.read(grads + first, stride);
+    N product = 1;
     for (int64_t k = 0; k < view.n; ++k) {
       before[k] = product;
-      product *= line[k];
+      product *= conjugate(line[k]);
     }
-    double rest = 0;  // x[k + 1] s[k + 1], exclusive: that and g[k + 1]
+    N rest = 0;  // x[k + 1] s[k + 1], exclusive: that and g[k + 1]
     for (int64_t k = view.n - 1; k >= 0; --k) {
-      const double sum = exclusive ? rest : g[k] + rest;
+      const N sum = exclusive ? rest : g[k] + rest;
       store(before[k] * sum, to + first + k * stride);
-      rest = exclusive ? g[k] + line[k] * sum : line[k] * sum;
+      rest = conjugate(line[k]) * sum;
+      if (exclusive) rest += g[k];
     }
   });
 }
@@ -87,9 +93,9 @@ void LogcumsumexpGradKernel(const Context&, const DenseTensor& x, const DenseTen
                             bool reverse, DenseTensor* x_grad) {
   if (x.numel() == 0) return;
   const AxisView view = flatten ? AxisView::flat(x.numel()) : AxisView(x.dims(), axis);
-  Line xs(view.n);
-  Line outs(view.n);
-  Line gs(view.n);
+  Line<> xs(view.n);
+  Line<> outs(view.n);
+  Line<> gs(view.n);
   T* to = x_grad->mutable_data<T>();
   for_each_line(view, reverse, [&](int64_t first, int64_t stride) {
     const double* line = xs.read(x.data<T>() + first, stride);
@@ -108,7 +114,7 @@ void LogcumsumexpGradKernel(const Context&, const DenseTensor& x, const DenseTen
   });
 }
 
-PHI_REGISTER_KERNEL(cumprod_grad, CPU, CumprodGradKernel, Floats);
+PHI_REGISTER_KERNEL(cumprod_grad, CPU, CumprodGradKernel, Inexact);
 PHI_REGISTER_KERNEL(logcumsumexp_grad, CPU, LogcumsumexpGradKernel, Floats);
 
 }  // namespace phi

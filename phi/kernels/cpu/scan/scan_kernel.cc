@@ -2,7 +2,9 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/scan.h"
 #include "phi/kernels/cpu/scan/scan_loop.h"
+#include "phi/kernels/cpu/words.h"
 #include "phi/kernels/functors/scan.h"
+#include "phi/kernels/tables/converted.h"
 
 namespace phi {
 namespace {
@@ -29,16 +31,19 @@ void CumprodKernel(const Context&, const DenseTensor& x, int dim, bool exclusive
   scan<ProdScan, T>(x, dim, false, exclusive, reverse, out);
 }
 
+/// Of integers in float32.
 template <typename T, typename Context>
-void LogcumsumexpKernel(const Context&, const DenseTensor& x, int axis, bool flatten,
+void LogcumsumexpKernel(const Context& ctx, const DenseTensor& x, int axis, bool flatten,
                         bool exclusive, bool reverse, DenseTensor* out) {
-  scan<LogSumExpScan, T>(x, axis, flatten, exclusive, reverse, out);
+  using F = floating_t<T>;
+  scan<LogSumExpScan, F>(converted<F, T>(ctx, x), axis, flatten, exclusive, reverse, out);
 }
 
+using Multiplied = join_t<Numbers, Complexes>;
 using Summed = join_t<join_t<TypeList<int8_t, int16_t>, Numbers>, Complexes>;
 
 PHI_REGISTER_KERNEL(cumsum, CPU, CumsumKernel, Summed);
-PHI_REGISTER_KERNEL(cumprod, CPU, CumprodKernel, Numbers);
-PHI_REGISTER_KERNEL(logcumsumexp, CPU, LogcumsumexpKernel, Floats);
+PHI_REGISTER_KERNEL(cumprod, CPU, CumprodKernel, Multiplied);
+PHI_REGISTER_KERNEL(logcumsumexp, CPU, LogcumsumexpKernel, RealNumbers);
 
 }  // namespace phi

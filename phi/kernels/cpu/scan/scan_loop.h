@@ -7,7 +7,7 @@
 
 #include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/scan.h"
 
 namespace phi {
 
@@ -33,6 +33,13 @@ struct Rows {
   int64_t apart;
   int64_t at(int64_t line) const { return line * apart; }
 };
+
+/// Their elements wait for one step alone, so that rows together gain nothing; those that lie a
+/// power of 2 apart are in each other's way.
+template <typename Scan>
+inline constexpr bool kIsSumOfIntegers = false;
+template <typename T>
+inline constexpr bool kIsSumOfIntegers<SumScan<T>> = std::is_integral_v<T>;
 
 /// Calls f(offset of the first element, Columns or Rows) for all lines of the view. kScanRows rows
 /// at a time, as a row's elements wait for each other; of all arrays together no more than eight
@@ -129,7 +136,8 @@ void scan_best_lines(const T* x, const Lines lines, int64_t first, Takes takes, 
 template <typename Scan, typename T>
 void scan_loop(const T* x, const AxisView& view, bool exclusive, bool reverse, T* out) {
   if (view.n == 0) return;
-  detail::for_each_scan<4>(view, [=](int64_t start, const auto& lines) {
+  constexpr int64_t kRows = detail::kIsSumOfIntegers<Scan> ? 1 : 4;
+  detail::for_each_scan<kRows>(view, [=](int64_t start, const auto& lines) {
     typename Scan::State states[detail::kScanTile];
     std::fill_n(states, lines.width, Scan::start());
     if constexpr (kIs16Bit<T>) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "phi/kernels/functors/elementwise/unary_math.h"
+#include "phi/kernels/functors/fast/complex_math.h"
 #include "phi/kernels/functors/fast/hyperbolic.h"
 #include "phi/kernels/functors/fast/math.h"
 

@@ -7,6 +7,7 @@
 #include "phi/kernels/functors/elementwise/activation.h"
 #include "phi/kernels/functors/elementwise/unary_grad.h"
 #include "phi/kernels/functors/elementwise/unary_math_grad.h"
+#include "phi/kernels/functors/fast/complex_math.h"
 
 namespace phi {
 

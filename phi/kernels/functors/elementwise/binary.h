@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "phi/common/dtype.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -61,24 +62,50 @@ struct NotEqualFunctor {
   PHI_HD bool operator()(T x, T y) const { return x != y; }
 };
 
+// Complex numbers are in the order of their real parts, and of their imaginary ones where these are
+// equal, as NumPy's are.
 template <typename T>
 struct GreaterThanFunctor {
-  PHI_HD bool operator()(T x, T y) const { return x > y; }
+  PHI_HD bool operator()(T x, T y) const {
+    if constexpr (kIsComplex<T>) {
+      return x.real() == y.real() ? x.imag() > y.imag() : x.real() > y.real();
+    } else {
+      return x > y;
+    }
+  }
 };
 
 template <typename T>
 struct GreaterEqualFunctor {
-  PHI_HD bool operator()(T x, T y) const { return x >= y; }
+  PHI_HD bool operator()(T x, T y) const {
+    if constexpr (kIsComplex<T>) {
+      return x.real() == y.real() ? x.imag() >= y.imag() : x.real() >= y.real();
+    } else {
+      return x >= y;
+    }
+  }
 };
 
 template <typename T>
 struct LessThanFunctor {
-  PHI_HD bool operator()(T x, T y) const { return x < y; }
+  PHI_HD bool operator()(T x, T y) const {
+    if constexpr (kIsComplex<T>) {
+      return x.real() == y.real() ? x.imag() < y.imag() : x.real() < y.real();
+    } else {
+      return x < y;
+    }
+  }
 };
 
 template <typename T>
 struct LessEqualFunctor {
-  PHI_HD bool operator()(T x, T y) const { return x <= y; }
+  PHI_HD bool operator()(T x, T y) const {
+    if constexpr (kIsComplex<T>) {
+      return x.real() == y.real() ? x.imag() <= y.imag() : x.real() <= y.real();
+    } else {
+      return x <= y;
+    }
+  }
 };
 
 /// NaN wins.

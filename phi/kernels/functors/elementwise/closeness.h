@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "phi/common/dtype.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -16,12 +17,28 @@ struct IsCloseFunctor {
 
   template <typename T>
   PHI_HD bool operator()(T x, T y) const {
-    const auto a = static_cast<double>(x);
-    const auto b = static_cast<double>(y);
-    const double apart = std::abs(a - b);
+    const double apart = distance(x, y);
     // Of infinities and NaN this is infinite or NaN; finite tolerances decide about the others.
-    const bool near = apart <= atol + rtol * std::abs(b) && apart * 0 == 0;
+    const bool near = apart <= atol + rtol * magnitude(y) && apart * 0 == 0;
     return near || x == y || (equal_nan && x != x && y != y);
+  }
+
+ private:
+  template <typename T>
+  PHI_HD static double magnitude(T x) {
+    if constexpr (kIsComplex<T>) {
+      return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+    } else {
+      return std::abs(static_cast<double>(x));
+    }
+  }
+  template <typename T>
+  PHI_HD static double distance(T x, T y) {
+    if constexpr (kIsComplex<T>) {
+      return magnitude(complex128(x) - complex128(y));
+    } else {
+      return std::abs(static_cast<double>(x) - static_cast<double>(y));
+    }
   }
 };
 

@@ -160,6 +160,19 @@ struct LogitFunctor {
   }
 };
 
+/// The same, bit for bit, where no x is cut off to a quotient of 0 or infinity.
+template <typename T>
+struct LogitInsideFunctor {
+  T eps;
+  static bool takes(T eps) { return T(1) - eps < T(1) && eps <= T(0.5); }
+  PHI_HD T operator()(T x) const {
+    const T above = x < eps ? eps : x;
+    const T inside = above > T(1) - eps ? T(1) - eps : above;
+    const T y = fast::log_inside(inside / (T(1) - inside));
+    return x == x ? y : x;
+  }
+};
+
 /// The n-th derivative of digamma.
 template <typename T>
 struct PolygammaFunctor {

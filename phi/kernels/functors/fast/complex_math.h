@@ -225,6 +225,16 @@ PHI_COMPLEX_FUNCTION_(tan)
 PHI_COMPLEX_FUNCTION_(tanh)
 #undef PHI_COMPLEX_FUNCTION_
 
+/// x^y; 1 for y = 0, of 0 too.
+template <typename T>
+PHI_HD Complex<T> pow(Complex<T> x, Complex<T> y) {
+  using C = Complex<T>;
+  if (y == C(2)) return x * x;
+  if (y == C(3)) return x * x * x;
+  if (x == C(0)) return y == C(0) ? C(1) : C(0);
+  return exp(y * log(x));
+}
+
 }  // namespace phi::fast
 
 namespace phi {

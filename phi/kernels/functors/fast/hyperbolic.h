@@ -93,21 +93,32 @@ PHI_HD T log2(T x) {
   return detail::log_ends(x, detail::log2_of(detail::split(x)));
 }
 
-PHI_HD float log10(float x) { return log(x) * detail::Real<float>::kLog10e; }
+namespace detail {
+PHI_HD float log10_of(MantissaAndExponent<float> x) { return log_of(x) * Real<float>::kLog10e; }
 /// Powers of 10 give whole numbers: the exponent of 2 times log10(2) in two parts (fdlibm).
-PHI_HD double log10(double x) {
+PHI_HD double log10_of(MantissaAndExponent<double> x) {
   constexpr double kLog10Of2High = 0.301029995663157;
   constexpr double kLog10Of2Low = 8.241712586023572e-13;
-  const auto [mantissa, exponent] = detail::split(x);
-  const double of_mantissa =
-      detail::log_polynomial(mantissa - 1.0, 0.0) * detail::Real<double>::kLog10e;
-  const double low = std::fma(exponent, kLog10Of2Low, of_mantissa);
-  return detail::log_ends(x, std::fma(exponent, kLog10Of2High, low));
+  const double of_mantissa = log_polynomial(x.mantissa - 1.0, 0.0) * Real<double>::kLog10e;
+  const double low = std::fma(x.exponent, kLog10Of2Low, of_mantissa);
+  return std::fma(x.exponent, kLog10Of2High, low);
+}
+}  // namespace detail
+
+template <typename T>
+PHI_HD T log10(T x) {
+  return detail::log_ends(x, detail::log10_of(detail::split(x)));
 }
 
-/// Of positive normal floats.
-PHI_HD float log2_inside(float x) { return detail::log2_of(detail::split_normal(x)); }
-PHI_HD float log10_inside(float x) { return log_inside(x) * detail::Real<float>::kLog10e; }
+/// Of positive normal numbers.
+template <typename T>
+PHI_HD T log2_inside(T x) {
+  return detail::log2_of(detail::split_normal(x));
+}
+template <typename T>
+PHI_HD T log10_inside(T x) {
+  return detail::log10_of(detail::split_normal(x));
+}
 
 namespace detail {
 /// exp(|x| / 2), whose square may be half as large again as the largest number without harm;

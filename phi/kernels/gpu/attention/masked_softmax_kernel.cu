@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-/// Line r is of query r % queries; `per_mask` heads follow each other under one mask.
+/// Line r is of query r % queries; `heads` follow each other under one mask.
 template <typename T>
 struct MaskedLine {
   const T* x;
@@ -15,13 +15,13 @@ struct MaskedLine {
   T* out;
   int64_t n;
   int64_t queries;
-  int64_t per_mask;
+  int64_t heads;
 
   template <typename Team>
   __device__ void operator()(const Team& team, int64_t line) const {
     using C = compute_t<T>;
     const T* const row = x + line * n;
-    const T* const added = mask + (line / (queries * per_mask) * queries + line % queries) * n;
+    const T* const added = mask + (line / (queries * heads) * queries + line % queries) * n;
     const auto value = [&](int64_t k) { return static_cast<C>(row[k]) + static_cast<C>(added[k]); };
     const C most = team.template largest<C>(n, value);
     const auto power = [&](int64_t k) { return fast::exp_or_zero(value(k) - most); };
@@ -32,16 +32,15 @@ struct MaskedLine {
 
 }  // namespace
 
-/// softmax(x + mask) along the last tensor dim; the mask may be one for all heads.
+/// softmax(x + mask) along the last tensor dim; the mask is one for all heads.
 template <typename T, typename Context>
 void FusedSoftmaxMaskKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& mask,
                             DenseTensor* out) {
   if (x.numel() == 0) return;
   const Dims& dims = x.dims();
-  const int64_t per_mask = mask.dims()[1] == dims[1] ? 1 : dims[1];
   gpu::for_each_line(ctx, gpu::AxisLines::rows(dims.numel(0, 3), dims[3]),
                      MaskedLine<T>{x.data<T>(), mask.data<T>(), out->mutable_data<T>(), dims[3],
-                                   dims[2], per_mask});
+                                   dims[2], dims[1]});
 }
 
 PHI_REGISTER_KERNEL(fused_softmax_mask, GPU, FusedSoftmaxMaskKernel, Floats);

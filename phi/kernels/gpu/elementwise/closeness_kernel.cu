@@ -47,8 +47,8 @@ void EqualAllKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
   all_pairs<T>(ctx, x, y, out, EqualFunctor<compute_t<T>>());
 }
 
-PHI_REGISTER_KERNEL(isclose, GPU, IsCloseKernel, AllTypes);
-PHI_REGISTER_KERNEL(allclose, GPU, AllCloseKernel, AllTypes);
-PHI_REGISTER_KERNEL(equal_all, GPU, EqualAllKernel, AllTypes);
+PHI_REGISTER_KERNEL(isclose, GPU, IsCloseKernel, EveryType);
+PHI_REGISTER_KERNEL(allclose, GPU, AllCloseKernel, EveryType);
+PHI_REGISTER_KERNEL(equal_all, GPU, EqualAllKernel, EveryType);
 
 }  // namespace phi

@@ -38,7 +38,6 @@ void take_part(const GpuContext& ctx, const DenseTensor& x, int which, DenseTens
              PartFunctor<Part>{static_cast<const Part*>(x.raw_data()), which});
 }
 
-using Reals = join_t<AllIntegers, Floats>;
 using Parts = TypeList<float, double>;
 
 }  // namespace
@@ -93,7 +92,7 @@ void ModulusGradKernel(const Context& ctx, const DenseTensor& x, const DenseTens
 PHI_REGISTER_KERNEL(real, GPU, RealKernel, Complexes);
 PHI_REGISTER_KERNEL(imag, GPU, ImagKernel, Complexes);
 PHI_REGISTER_KERNEL(conj, GPU, ConjKernel, Complexes);
-PHI_REGISTER_KERNEL(conj, GPU, ConjKernel, Reals);
+PHI_REGISTER_KERNEL(conj, GPU, ConjKernel, RealNumbers);
 PHI_REGISTER_KERNEL(abs_grad, GPU, ModulusGradKernel, Complexes);
 PHI_REGISTER_KERNEL(complex, GPU, ComplexKernel, Parts);
 PHI_REGISTER_KERNEL(as_real, GPU, AsRealKernel, Complexes);

@@ -1,7 +1,9 @@
 // Table lookups on GPUs: embedding, one_hot; and the gradient that is averaged over the places of
 // an id. Ids that this rank does not hold give zeros; what is said of ids that there are not, is
 // what the CPU says.
+#include "phi/common/inexact.h"
 #include "phi/generated/kernels/lookup.h"
+#include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/words.h"
@@ -58,8 +60,9 @@ void EmbeddingKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
     auto* own = places.mutable_data<int64_t>();
     unary_loop(ctx, own, own, places.numel(), WithoutRow{padding_idx - table.begin});
   }
-  read_slices(ctx, Slices::along(weight.dims(), 0), places, weight.data<T>(),
-              out->mutable_data<T>());
+  using W = width_t<T>;
+  read_slices(ctx, Slices::along(weight.dims(), 0), places,
+              static_cast<const W*>(weight.raw_data()), static_cast<W*>(out->mutable_raw_data()));
 }
 
 /// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
@@ -100,9 +103,11 @@ void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
              OneHotFunctor{places.data<int64_t>(), out->dims()[last]});
 }
 
-PHI_REGISTER_KERNEL(embedding, GPU, EmbeddingKernel, Floats);
+using Tables = join_t<TypeList<int8_t>, Inexact>;
+
+PHI_REGISTER_KERNEL(embedding, GPU, EmbeddingKernel, Tables);
 PHI_REGISTER_KERNEL(embedding_with_scaled_gradient_grad, GPU, EmbeddingWithScaledGradientGradKernel,
-                    Floats);
+                    Inexact);
 PHI_REGISTER_KERNEL(one_hot, GPU, OneHotKernel, SignedIntegers);
 
 }  // namespace phi

@@ -187,8 +187,7 @@ void PutAlongAxisGradKernel(const Context& ctx, const DenseTensor& arr, const De
   gpu::launch(ctx, give_gradients<T>, gpu::blocks_for(ctx, n), gpu::kBlock, gradients, n);
 }
 
-using Reducible = join_t<AllIntegers, Floats>;
-PHI_REGISTER_KERNEL(put_along_axis, GPU, PutAlongAxisKernel, Reducible);
+PHI_REGISTER_KERNEL(put_along_axis, GPU, PutAlongAxisKernel, RealNumbers);
 PHI_REGISTER_KERNEL(put_along_axis_grad, GPU, PutAlongAxisGradKernel, Floats);
 
 }  // namespace phi

@@ -127,7 +127,9 @@ void PutBackKernel(const Context& ctx, const DenseTensor& indices, const DenseTe
                         out_grad.data<T>(), to);
 }
 
-PHI_REGISTER_KERNEL(argsort, GPU, ArgsortKernel, Numbers);
+using Sorted = join_t<TypeList<int16_t>, Numbers>;
+
+PHI_REGISTER_KERNEL(argsort, GPU, ArgsortKernel, Sorted);
 PHI_REGISTER_KERNEL(topk, GPU, TopkKernel, Numbers);
 PHI_REGISTER_KERNEL(kthvalue, GPU, KthvalueKernel, Numbers);
 PHI_REGISTER_KERNEL(mode, GPU, ModeKernel, Numbers);

@@ -223,9 +223,8 @@ void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int n
              PlaceOfLabel<T>{centres.before.data<int64_t>(), num_classes});
 }
 
-using Countable = join_t<AllIntegers, Floats>;
 PHI_REGISTER_KERNEL(multinomial, GPU, MultinomialKernel, Floats);
-PHI_REGISTER_KERNEL(randperm, GPU, RandpermKernel, Countable);
+PHI_REGISTER_KERNEL(randperm, GPU, RandpermKernel, RealNumbers);
 PHI_REGISTER_KERNEL(class_center_sample, GPU, ClassCenterSampleKernel, SignedIntegers);
 
 }  // namespace phi

@@ -1,9 +1,11 @@
 // trace and its gradient on GPUs: sums over a diagonal of two tensor dims.
 #include <algorithm>
 
+#include "phi/common/inexact.h"
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/words.h"
+#include "phi/kernels/real_type.h"
 
 namespace phi {
 namespace {
@@ -36,6 +38,13 @@ struct Diagonals {
   PHI_HD int64_t at(int64_t k) const { return k * step; }
   bool is_contiguous() const { return false; }
 };
+
+/// Complex numbers are added by parts, which are a tensor dim more.
+template <typename T>
+Dims parts_of(Dims dims) {
+  if constexpr (kIsComplex<T>) dims.push_back(2);
+  return dims;
+}
 
 template <typename T>
 struct TraceLine {
@@ -75,8 +84,12 @@ struct TraceGradLine {
 template <typename T, typename Context>
 void TraceKernel(const Context& ctx, const DenseTensor& x, int offset, int axis1, int axis2,
                  DenseTensor* out) {
-  const Diagonals lines(x.dims(), offset, axis1, axis2);
-  gpu::for_each_line(ctx, lines, TraceLine<T>{lines, x.data<T>(), out->mutable_data<T>()});
+  using Part = real_t<T>;
+  const Diagonals lines(parts_of<T>(x.dims()), offset, normalise_axis(axis1, x.ndim(), x.dims()),
+                        normalise_axis(axis2, x.ndim(), x.dims()));
+  gpu::for_each_line(ctx, lines,
+                     TraceLine<Part>{lines, static_cast<const Part*>(x.raw_data()),
+                                     static_cast<Part*>(out->mutable_raw_data())});
 }
 
 template <typename T, typename Context>
@@ -88,7 +101,9 @@ void TraceGradKernel(const Context& ctx, const DenseTensor& out_grad, int offset
   gpu::for_each_line(ctx, lines, TraceGradLine<T>{lines, out_grad.data<T>(), to});
 }
 
-PHI_REGISTER_KERNEL(trace, GPU, TraceKernel, Numbers);
-PHI_REGISTER_KERNEL(trace_grad, GPU, TraceGradKernel, Floats);
+using Traced = join_t<Integers, Inexact>;
+
+PHI_REGISTER_KERNEL(trace, GPU, TraceKernel, Traced);
+PHI_REGISTER_KERNEL(trace_grad, GPU, TraceGradKernel, Inexact);
 
 }  // namespace phi

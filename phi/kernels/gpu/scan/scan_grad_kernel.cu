@@ -3,10 +3,12 @@
 // each line; merged in parts, products of large numbers would overflow on the way.
 #include <cmath>
 
+#include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/scan.h"
-#include "phi/kernels/functors/hd.h"
+#include "phi/kernels/functors/scan.h"
 #include "phi/kernels/gpu/lines.h"
+#include "phi/kernels/real_type.h"
 
 namespace phi {
 namespace {
@@ -26,26 +28,37 @@ struct ScanPlaces {
 /// exp(a - b), 1 where both are the same infinity.
 __device__ double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }
 
+/// What products of elements of T are made in.
+template <typename T>
+using Product = typename ProdScan<compute_t<T>>::State;
+
+/// An element, of complex ones the conjugate.
+template <typename T>
+__device__ Product<T> factor(T x) {
+  return conjugate(static_cast<Product<T>>(static_cast<compute_t<T>>(x)));
+}
+
 /// `before`: room for the products of what precedes each element.
 template <typename T>
 __global__ void cumprod_grad_lines(const T* x, const T* out_grad, ScanPlaces places, bool exclusive,
-                                   double* before, T* x_grad) {
+                                   Product<T>* before, T* x_grad) {
+  using N = Product<T>;
   const int64_t n = places.lines.n;
   for (int64_t line = gpu::first_item(); line < places.lines.count; line += gpu::item_stride()) {
-    double product = 1;
+    N product = 1;
     for (int64_t k = 0; k < n; ++k) {
       const int64_t at = places.at(line, k);
       before[at] = product;
-      product *= number(x[at]);
+      product *= factor(x[at]);
     }
-    double rest = 0;  // x[k + 1] s[k + 1], exclusive: that and g[k + 1]
+    N rest = 0;  // x[k + 1] s[k + 1], exclusive: that and g[k + 1]
     for (int64_t k = n - 1; k >= 0; --k) {
       const int64_t at = places.at(line, k);
-      const double g = number(out_grad[at]);
-      const double value = number(x[at]);
-      const double sum = exclusive ? rest : g + rest;
-      x_grad[at] = element<T>(before[at] * sum);
-      rest = exclusive ? g + value * sum : value * sum;
+      const N g = conjugate(factor(out_grad[at]));
+      const N sum = exclusive ? rest : g + rest;
+      x_grad[at] = static_cast<T>(static_cast<compute_t<T>>(before[at] * sum));
+      rest = factor(x[at]) * sum;
+      if (exclusive) rest += g;
     }
   }
 }
@@ -75,15 +88,17 @@ __global__ void logcumsumexp_grad_lines(const T* x, const T* out, const T* out_g
 }  // namespace
 
 /// The gradient of x[k] is the product of all before k times
-/// s[k] = g[k] + x[k + 1] s[k + 1]; exclusive: times s[k] = g[k + 1] + x[k + 1] s[k + 1].
+/// s[k] = g[k] + x[k + 1] s[k + 1]; exclusive: times s[k] = g[k + 1] + x[k + 1] s[k + 1]. Of
+/// complex numbers their conjugates are multiplied.
 template <typename T, typename Context>
 void CumprodGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
                        int dim, bool exclusive, bool reverse, DenseTensor* x_grad) {
   if (x.numel() == 0) return;
   const ScanPlaces places{gpu::AxisLines(x.dims(), dim), reverse};
-  DenseTensor before = DenseTensor::empty({x.dims(), DataType::FLOAT64}, ctx.place());
+  using N = Product<T>;
+  DenseTensor before = DenseTensor::empty({x.dims(), dtype_of<N>()}, ctx.place());
   gpu::launch(ctx, cumprod_grad_lines<T>, gpu::blocks_for(ctx, places.lines.count), gpu::kBlock,
-              x.data<T>(), out_grad.data<T>(), places, exclusive, before.mutable_data<double>(),
+              x.data<T>(), out_grad.data<T>(), places, exclusive, before.mutable_data<N>(),
               x_grad->mutable_data<T>());
 }
 
@@ -100,7 +115,7 @@ void LogcumsumexpGradKernel(const Context& ctx, const DenseTensor& x, const Dens
               x_grad->mutable_data<T>());
 }
 
-PHI_REGISTER_KERNEL(cumprod_grad, GPU, CumprodGradKernel, Floats);
+PHI_REGISTER_KERNEL(cumprod_grad, GPU, CumprodGradKernel, Inexact);
 PHI_REGISTER_KERNEL(logcumsumexp_grad, GPU, LogcumsumexpGradKernel, Floats);
 
 }  // namespace phi

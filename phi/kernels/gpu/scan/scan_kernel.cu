@@ -3,6 +3,8 @@
 #include "phi/generated/kernels/scan.h"
 #include "phi/kernels/functors/scan.h"
 #include "phi/kernels/gpu/scan/scan_parts.h"
+#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/converted.h"
 
 namespace phi {
 namespace {
@@ -61,16 +63,19 @@ void CumprodKernel(const Context& ctx, const DenseTensor& x, int dim, bool exclu
   scan<ProdScan, T>(ctx, x, dim, false, exclusive, reverse, out);
 }
 
+/// Of integers in float32.
 template <typename T, typename Context>
 void LogcumsumexpKernel(const Context& ctx, const DenseTensor& x, int axis, bool flatten,
                         bool exclusive, bool reverse, DenseTensor* out) {
-  scan<LogSumExpScan, T>(ctx, x, axis, flatten, exclusive, reverse, out);
+  using F = floating_t<T>;
+  scan<LogSumExpScan, F>(ctx, converted<F, T>(ctx, x), axis, flatten, exclusive, reverse, out);
 }
 
+using Multiplied = join_t<Numbers, Complexes>;
 using Summed = join_t<join_t<TypeList<int8_t, int16_t>, Numbers>, Complexes>;
 
 PHI_REGISTER_KERNEL(cumsum, GPU, CumsumKernel, Summed);
-PHI_REGISTER_KERNEL(cumprod, GPU, CumprodKernel, Numbers);
-PHI_REGISTER_KERNEL(logcumsumexp, GPU, LogcumsumexpKernel, Floats);
+PHI_REGISTER_KERNEL(cumprod, GPU, CumprodKernel, Multiplied);
+PHI_REGISTER_KERNEL(logcumsumexp, GPU, LogcumsumexpKernel, RealNumbers);
 
 }  // namespace phi

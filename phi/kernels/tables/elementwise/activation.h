@@ -21,7 +21,7 @@ PHI_UNARY_KERNEL(selu, SeluFunctor, Floats, float, float);
 PHI_UNARY_KERNEL(softplus, SoftplusFunctor, Floats, double, double);
 PHI_UNARY_KERNEL(softshrink, SoftshrinkFunctor, Floats, float);
 PHI_UNARY_KERNEL(softsign, SoftsignFunctor, Floats);
-PHI_UNARY_KERNEL(stanh, StanhFunctor, Floats, float, float);
+PHI_FLOAT_UNARY_KERNEL(stanh, StanhFunctor, float, float);
 PHI_UNARY_KERNEL(tanh_shrink, TanhShrinkFunctor, Floats);
 PHI_UNARY_KERNEL(thresholded_relu, ThresholdedReluFunctor, Floats, float, float);
 

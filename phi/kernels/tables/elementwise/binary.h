@@ -71,8 +71,8 @@ PHI_DEFINE_COMPARE_KERNEL_(LessThan)
 PHI_DEFINE_COMPARE_KERNEL_(LessEqual)
 #undef PHI_DEFINE_COMPARE_KERNEL_
 
-using Ordered = join_t<TypeList<bool>, join_t<AllIntegers, Floats>>;
-using Calculated = join_t<AllIntegers, join_t<Floats, Complexes>>;
+using Ordered = join_t<TypeList<bool>, RealNumbers>;
+using Calculated = join_t<RealNumbers, Complexes>;
 
 PHI_REGISTER_KERNEL(add, PHI_DEVICE, AddKernel, EveryType);
 PHI_REGISTER_KERNEL(subtract, PHI_DEVICE, SubtractKernel, Calculated);
@@ -84,9 +84,9 @@ PHI_REGISTER_KERNEL(fmax, PHI_DEVICE, FMaxKernel, Ordered);
 PHI_REGISTER_KERNEL(fmin, PHI_DEVICE, FMinKernel, Ordered);
 PHI_REGISTER_KERNEL(equal, PHI_DEVICE, EqualKernel, EveryType);
 PHI_REGISTER_KERNEL(not_equal, PHI_DEVICE, NotEqualKernel, EveryType);
-PHI_REGISTER_KERNEL(greater_than, PHI_DEVICE, GreaterThanKernel, Ordered);
-PHI_REGISTER_KERNEL(greater_equal, PHI_DEVICE, GreaterEqualKernel, Ordered);
-PHI_REGISTER_KERNEL(less_than, PHI_DEVICE, LessThanKernel, Ordered);
-PHI_REGISTER_KERNEL(less_equal, PHI_DEVICE, LessEqualKernel, Ordered);
+PHI_REGISTER_KERNEL(greater_than, PHI_DEVICE, GreaterThanKernel, EveryType);
+PHI_REGISTER_KERNEL(greater_equal, PHI_DEVICE, GreaterEqualKernel, EveryType);
+PHI_REGISTER_KERNEL(less_than, PHI_DEVICE, LessThanKernel, EveryType);
+PHI_REGISTER_KERNEL(less_equal, PHI_DEVICE, LessEqualKernel, EveryType);
 
 }  // namespace phi

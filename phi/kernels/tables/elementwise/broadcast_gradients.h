@@ -4,20 +4,21 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/functors/convert_value.h"
-#include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/real_type.h"
+#include "phi/kernels/tables/sum_over.h"
 
 namespace phi {
 
 namespace detail {
 
-/// The function `dx` of a functor of two gradients.
+/// The function `dx` of a functor of two gradients; of complex numbers at the conjugates, as the
+/// functions here are real for real ones.
 template <typename F>
 struct FirstGradient {
   F f;
   template <typename C>
   PHI_HD C operator()(C x, C y, C out_grad) const {
-    return f.dx(x, y, out_grad);
+    return f.dx(conjugate(x), conjugate(y), out_grad);
   }
 };
 /// And `dy`.
@@ -26,7 +27,7 @@ struct SecondGradient {
   F f;
   template <typename C>
   PHI_HD C operator()(C x, C y, C out_grad) const {
-    return f.dy(x, y, out_grad);
+    return f.dy(conjugate(x), conjugate(y), out_grad);
   }
 };
 
@@ -40,7 +41,7 @@ void sum_to(const Context& ctx, const T* x, const Dims& x_dims, DenseTensor* out
   for (int d = 0; d < x_dims.ndim(); ++d) {
     if (d < added || out->dims()[d - added] != x_dims[d]) axes.add(d);
   }
-  reduce<SumReducer<T>>(ctx, x, x_dims, axes, out->mutable_data<Out>(), ConvertFunctor<Out>());
+  sum_over(ctx, x, x_dims, axes, out->mutable_data<Out>());
 }
 
 /// grad = the sum of f(x, y, out_grad), to grad's dims. A null `grad` is not computed.

@@ -5,10 +5,14 @@
 #include <complex>
 
 #include "phi/generated/kernels/activation.h"
+#include "phi/generated/kernels/binary.h"
 #include "phi/generated/kernels/complex.h"
 #include "phi/generated/kernels/unary.h"
 #include "phi/generated/kernels/unary_math.h"
+#include "phi/kernels/functors/elementwise/activation.h"
+#include "phi/kernels/functors/elementwise/activation_grad.h"
 #include "phi/kernels/functors/fast/complex_math.h"
+#include "phi/kernels/tables/elementwise/broadcast_gradients.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {
@@ -19,22 +23,48 @@ PHI_HD C complex_sigmoid(C x) {
   return C(1) / (C(1) + fast::exp(-x));
 }
 
-/// x^y; 1 for y = 0, of 0 too.
 template <typename C>
 struct PowOfComplex {
   C y;
-  PHI_HD C operator()(C x) const {
-    if (y == C(2)) return x * x;
-    if (y == C(3)) return x * x * x;
-    if (x == C(0)) return y == C(0) ? C(1) : C(0);
-    return fast::exp(y * fast::log(x));
-  }
+  PHI_HD C operator()(C x) const { return fast::pow(x, y); }
 };
 
 template <typename C>
 struct PowGradOfComplex {
   C y;
-  PHI_HD C operator()(C x, C g) const { return g * y * PowOfComplex<C>{y - C(1)}(x); }
+  PHI_HD C operator()(C x, C g) const { return g * y * fast::pow(x, y - C(1)); }
+};
+
+template <typename C>
+struct ElementwisePowOfComplex {
+  PHI_HD C operator()(C x, C y) const { return fast::pow(x, y); }
+};
+
+/// x^0 does not depend on x, nor 0^y on y.
+template <typename C>
+struct ElementwisePowGradOfComplex {
+  PHI_HD C dx(C x, C y, C g) const { return y == C(0) ? C(0) : g * y * fast::pow(x, y - C(1)); }
+  PHI_HD C dy(C x, C y, C g) const { return x == C(0) ? C(0) : g * fast::log(x) * fast::pow(x, y); }
+};
+
+template <typename C>
+struct SoftplusOfComplex {
+  C beta;
+  C threshold;
+  PHI_HD C operator()(C x) const {
+    const C z = beta * x;
+    return z.real() > threshold.real() ? x : fast::log(C(1) + fast::exp(z)) / beta;
+  }
+};
+
+template <typename C>
+struct SoftplusGradOfComplex {
+  C beta;
+  C threshold;
+  PHI_HD C operator()(C x, C g) const {
+    const C z = beta * x;
+    return z.real() > threshold.real() ? g : g * complex_sigmoid(z);
+  }
 };
 
 template <typename C>
@@ -65,6 +95,20 @@ PHI_HD bool is_nan(C x) {
 }
 
 }  // namespace detail
+
+template <typename C, typename Context>
+void ElementwisePowOfComplexKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
+                                   DenseTensor* out) {
+  binary_loop(ctx, x.data<C>(), x.dims(), y.data<C>(), y.dims(), out->mutable_data<C>(),
+              out->dims(), detail::ElementwisePowOfComplex<C>());
+}
+
+template <typename C, typename Context>
+void ElementwisePowGradOfComplexKernel(const Context& ctx, const DenseTensor& x,
+                                       const DenseTensor& y, const DenseTensor& out_grad,
+                                       DenseTensor* x_grad, DenseTensor* y_grad) {
+  binary_grad<C>(ctx, x, y, out_grad, x_grad, y_grad, detail::ElementwisePowGradOfComplex<C>());
+}
 
 #define PHI_COMPLEX_KERNEL(name, expression)                 \
   template <typename C>                                      \
@@ -104,9 +148,15 @@ PHI_COMPLEX_KERNEL(isfinite, detail::is_finite(x));
 PHI_COMPLEX_KERNEL(isinf, detail::is_infinite(x));
 PHI_COMPLEX_KERNEL(isnan, detail::is_nan(x));
 PHI_COMPLEX_KERNEL(logical_not, x == C(0));
+PHI_REGISTER_KERNEL(elementwise_pow, PHI_DEVICE, ElementwisePowOfComplexKernel, Complexes);
+PHI_REGISTER_KERNEL(elementwise_pow_grad, PHI_DEVICE, ElementwisePowGradOfComplexKernel, Complexes);
 PHI_UNARY_KERNEL(pow, detail::PowOfComplex, Complexes, const Scalar&);
+PHI_UNARY_KERNEL(softplus, detail::SoftplusOfComplex, Complexes, double, double);
+PHI_UNARY_KERNEL(stanh, StanhFunctor, Complexes, float, float);
 PHI_UNARY_GRAD_KERNEL(logsigmoid_grad, detail::LogSigmoidGradOfComplex, Complexes);
 PHI_UNARY_GRAD_KERNEL(pow_grad, detail::PowGradOfComplex, Complexes, const Scalar&);
 PHI_UNARY_GRAD_KERNEL(silu_grad, detail::SiluGradOfComplex, Complexes);
+PHI_UNARY_GRAD_KERNEL(softplus_grad, detail::SoftplusGradOfComplex, Complexes, double, double);
+PHI_UNARY_GRAD_KERNEL(stanh_grad, StanhGradFunctor, Complexes, float, float);
 
 }  // namespace phi

@@ -7,12 +7,12 @@
 #include "phi/generated/kernels/complex.h"
 #include "phi/generated/kernels/unary_math.h"
 #include "phi/kernels/functors/elementwise/unary_math.h"
+#include "phi/kernels/tables/converted.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {
 namespace {
 
-using RealNumbers = join_t<AllIntegers, Floats>;
 using RealTypes = join_t<TypeList<bool>, RealNumbers>;
 
 /// A bound as a T: the nearest one where T has no such value.
@@ -57,6 +57,16 @@ void RoundKernel(const Context& ctx, const DenseTensor& x, int decimals, DenseTe
   }
 }
 
+/// Of integers in float32.
+template <typename T, typename Context>
+void LogitKernel(const Context& ctx, const DenseTensor& x, float eps, DenseTensor* out) {
+  using C = compute_t<floating_t<T>>;
+  const C least = eps;
+  if (LogitInsideFunctor<C>::takes(least))
+    return detail::map_unary<C, T>(ctx, x, out, LogitInsideFunctor<C>{least});
+  detail::map_unary<C, T>(ctx, x, out, LogitFunctor<C>{least});
+}
+
 /// x cut off to [min, max], which are taken in x's dtype.
 template <typename T, typename Context>
 void ClipKernel(const Context& ctx, const DenseTensor& x, const Scalar& min, const Scalar& max,
@@ -80,7 +90,7 @@ PHI_UNARY_KERNEL(floor, FloorFunctor, RealNumbers);
 PHI_UNARY_KERNEL(trunc, TruncFunctor, RealNumbers);
 PHI_UNARY_KERNEL(sign, SignFunctor, RealNumbers);
 PHI_UNARY_KERNEL(angle, AngleFunctor, Floats);
-PHI_UNARY_KERNEL(logit, LogitFunctor, Floats, float);
+PHI_REGISTER_KERNEL(logit, PHI_DEVICE, LogitKernel, RealNumbers);
 PHI_UNARY_KERNEL(increment, IncrementFunctor, RealNumbers, float);
 PHI_UNARY_KERNEL(bitwise_not, BitwiseNotFunctor, AllIntegers);
 PHI_UNARY_KERNEL(isfinite, IsFiniteFunctor, RealNumbers);

@@ -4,14 +4,15 @@
 #include "phi/generated/kernels/unary_math.h"
 #include "phi/kernels/functors/elementwise/unary_math.h"
 #include "phi/kernels/functors/elementwise/unary_math_grad.h"
+#include "phi/kernels/tables/converted.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"
 
 namespace phi {
 
-/// For n of 0 and 1 in forms that loops vectorise.
+/// For n of 0 and 1 in forms that loops vectorise; of integers in float32.
 template <typename T, typename Context>
 void PolygammaKernel(const Context& ctx, const DenseTensor& x, int n, DenseTensor* out) {
-  using C = compute_t<T>;
+  using C = compute_t<floating_t<T>>;
   if (n == 0) return detail::map_unary<C, T>(ctx, x, out, DigammaFunctor<C>());
   if (n == 1) return detail::map_unary<C, T>(ctx, x, out, TrigammaFunctor<C>());
   detail::map_unary<C, T>(ctx, x, out, PolygammaFunctor<C>{n});
@@ -24,7 +25,7 @@ PHI_FLOAT_UNARY_KERNEL(i0e, I0eFunctor);
 PHI_FLOAT_UNARY_KERNEL(i1, I1Functor);
 PHI_FLOAT_UNARY_KERNEL(i1e, I1eFunctor);
 PHI_FLOAT_UNARY_KERNEL(lgamma, LgammaFunctor);
-PHI_REGISTER_KERNEL(polygamma, PHI_DEVICE, PolygammaKernel, Floats);
+PHI_REGISTER_KERNEL(polygamma, PHI_DEVICE, PolygammaKernel, RealNumbers);
 
 PHI_UNARY_GRAD_KERNEL(digamma_grad, DigammaGradFunctor, Floats);
 PHI_UNARY_GRAD_KERNEL(erfinv_grad, ErfinvGradFunctor, Floats);

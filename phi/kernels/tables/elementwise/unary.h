@@ -16,7 +16,6 @@ void unary(const Context& ctx, const DenseTensor& x, DenseTensor* out, F f) {
   detail::map_unary<compute_t<T>, T>(ctx, x, out, f);
 }
 
-using RealNumbers = join_t<AllIntegers, Floats>;
 using ScaledTypes = join_t<Complexes, RealNumbers>;
 
 // Wraps around as the product of `exponent` factors does.

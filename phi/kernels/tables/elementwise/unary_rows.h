@@ -112,9 +112,9 @@ struct UnaryGradKernel {
 #define PHI_UNARY_KERNEL(name, Functor, types, ...) \
   PHI_UNARY_ROW_(UnaryKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)
 /// The same in all floats, and of integers, whose result is float32 (FloatUnaryInferMeta).
-#define PHI_FLOAT_UNARY_KERNEL(name, Functor)                                                \
-  using name##_of_integers_row_ = UnaryOfIntegersKernel<Functor>;                            \
+#define PHI_FLOAT_UNARY_KERNEL(name, Functor, ...)                                           \
+  using name##_of_integers_row_ = UnaryOfIntegersKernel<Functor __VA_OPT__(, ) __VA_ARGS__>; \
   PHI_REGISTER_KERNEL(name, PHI_DEVICE, name##_of_integers_row_::template run, AllIntegers); \
-  PHI_UNARY_KERNEL(name, Functor, Floats)
+  PHI_UNARY_KERNEL(name, Functor, Floats __VA_OPT__(, ) __VA_ARGS__)
 #define PHI_UNARY_GRAD_KERNEL(name, Functor, types, ...) \
   PHI_UNARY_ROW_(UnaryGradKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)

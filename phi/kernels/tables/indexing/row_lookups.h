@@ -78,7 +78,7 @@ void GatherGradKernel(const Context& ctx, const DenseTensor& index, const DenseT
 PHI_REGISTER_KERNEL(gather, PHI_DEVICE, GatherKernel, EveryType);
 PHI_REGISTER_KERNEL(c_embedding, PHI_DEVICE, CEmbeddingKernel, Floats);
 PHI_REGISTER_KERNEL(c_embedding_grad, PHI_DEVICE, CEmbeddingGradKernel, Floats);
-PHI_REGISTER_KERNEL(embedding_grad, PHI_DEVICE, EmbeddingGradKernel, Floats);
+PHI_REGISTER_KERNEL(embedding_grad, PHI_DEVICE, EmbeddingGradKernel, Inexact);
 PHI_REGISTER_KERNEL(gather_grad, PHI_DEVICE, GatherGradKernel, Inexact);
 
 }  // namespace phi

@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// What may be compared with 0.
+/// What may be compared with 0, and multiplied.
 using TruthTypes = join_t<AllTypes, Complexes>;
 
 template <typename R, typename T, typename To, typename Context>
@@ -44,6 +44,6 @@ PHI_REGISTER_KERNEL(max, PHI_DEVICE, MaxKernel, AllTypes);
 PHI_REGISTER_KERNEL(min, PHI_DEVICE, MinKernel, AllTypes);
 PHI_REGISTER_KERNEL(all, PHI_DEVICE, AllKernel, TruthTypes);
 PHI_REGISTER_KERNEL(any, PHI_DEVICE, AnyKernel, TruthTypes);
-PHI_REGISTER_KERNEL(prod, PHI_DEVICE, ProdKernel, AllTypes);
+PHI_REGISTER_KERNEL(prod, PHI_DEVICE, ProdKernel, TruthTypes);
 
 }  // namespace phi

@@ -3,6 +3,7 @@
 
 #include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/axes.h"
+#include "phi/kernels/tables/converted.h"
 #include "phi/kernels/tables/sum_over.h"
 
 namespace phi {
@@ -91,6 +92,13 @@ void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, D
   });
 }
 
+/// Of int8 and int16, by way of int32.
+template <typename T, typename Context>
+void NarrowSumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis,
+                     DenseTensor* out) {
+  SumKernel<int32_t>(ctx, converted<int32_t, T>(ctx, x), axis, out);
+}
+
 /// The dtype of `out` is x's.
 template <typename T, typename Context>
 void ComplexSumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis,
@@ -113,7 +121,7 @@ void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, 
 }
 
 /// The sum of x over the tensor dims that broadcast out's shape to x's: those that out lacks, and
-/// those of size 1 in out alone. Integers and bool are summed in int64.
+/// those of size 1 in out alone. int32, int64 and bool are summed in int64.
 template <typename T, typename Context>
 void ReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   const int added = x.ndim() - out->ndim();
@@ -127,11 +135,25 @@ void ReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) 
   sum_over(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<Sum>());
 }
 
+/// Of integers of 8 and 16 bits, in which their sums are, too.
+template <typename T, typename Context>
+void WrappingReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
+  DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
+  ReduceAsKernel<int32_t>(ctx, converted<int32_t, T>(ctx, x), &sums);
+  convert(ctx, sums.data<int64_t>(), out->mutable_data<T>(), out->numel());
+}
+
+using Narrow = TypeList<int8_t, int16_t>;
+using Wrapping = TypeList<uint8_t, int8_t, int16_t>;
+using Widening = join_t<TypeList<bool>, SignedNumbers>;
+
 PHI_REGISTER_KERNEL(sum, PHI_DEVICE, SumKernel, AllTypes);
+PHI_REGISTER_KERNEL(sum, PHI_DEVICE, NarrowSumKernel, Narrow);
 PHI_REGISTER_KERNEL(sum, PHI_DEVICE, ComplexSumKernel, Complexes);
 PHI_REGISTER_KERNEL(mean, PHI_DEVICE, MeanKernel, SignedNumbers);
 PHI_REGISTER_KERNEL(mean, PHI_DEVICE, MeanKernel, Complexes);
-PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, AllTypes);
+PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, Widening);
+PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, WrappingReduceAsKernel, Wrapping);
 PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, Complexes);
 
 }  // namespace phi

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "phi/common/yield_point.h"
+#include "phi/common/process/yield_point.h"
 #include "phi/memory/io/io_engine.h"
 
 namespace phi::memory {

@@ -43,7 +43,7 @@ template <typename T>
 double inner(const DenseTensor& a, const DenseTensor& b) {
   double sum = 0;
   for (int64_t i = 0; i < a.numel(); ++i) {
-    sum += real_part(linalg::conjugate(a.data<T>()[i]) * b.data<T>()[i]);
+    sum += real_part(conjugate(a.data<T>()[i]) * b.data<T>()[i]);
   }
   return sum;
 }

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "phi/common/signal_watch.h"
+#include "phi/common/process/signal_watch.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 #include "tests/phi/kernels/dense_oracle.h"
 

@@ -1,0 +1,34 @@
+// Arguments without bytes.
+#include "api/call/args/placeholder_args.h"
+
+namespace phi::detail {
+
+void name_placeholders(Error& error, const OpDef& op, const KernelArrays& arrays) {
+  for (const KernelArray& x : arrays) {
+    if (x.is_written || op.is_unread(x.position) || !x.array->defined() ||
+        x.array->storage()->state() != StorageState::kPlaceholder)
+      continue;
+    error.note(fmt::format("argument '{}' of {}, {}, is a placeholder",
+                           op.inputs[static_cast<size_t>(op.taken[x.position])], op.name,
+                           x.array->meta().to_string()));
+  }
+}
+
+void plan_arrays(const OpDef& op, const KernelArrays& arrays) {
+  for (const KernelArray& x : arrays) {
+    if (!x.is_written && !op.is_unread(x.position) && x.array->defined() &&
+        x.array->storage()->source())
+      x.array->storage()->materialise();
+  }
+}
+
+void check_shapes_known(const OpDef& op, const KernelArrays& arrays) {
+  for (const KernelArray& x : arrays) {
+    PHI_CHECK(!x.is_written || x.array->defined(),
+              errors::Unimplemented("the shape of what {} gives depends on data, which neither a "
+                                    "dry run nor a captured program has.",
+                                    op.name));
+  }
+}
+
+}  // namespace phi::detail

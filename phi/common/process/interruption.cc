@@ -1,0 +1,37 @@
+// Who is asked, and when last.
+#include "phi/common/process/interruption.h"
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+
+namespace phi {
+namespace {
+
+using Ask = void (*)();
+std::atomic<Ask> asked{nullptr};
+
+constexpr int64_t kBetweenMs = 50;
+
+// Of a clock that the kernel moves on with its ticks: reading it costs a few nanoseconds.
+int64_t coarse_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+}  // namespace
+
+void set_interruption(void (*ask)()) { asked.store(ask, std::memory_order_release); }
+
+void poll_interruption() {
+  const Ask ask = asked.load(std::memory_order_acquire);
+  if (ask == nullptr) return;
+  thread_local int64_t last_ms = 0;
+  const int64_t now_ms = coarse_ms();
+  if (now_ms - last_ms < kBetweenMs) return;
+  last_ms = now_ms;
+  ask();
+}
+
+}  // namespace phi

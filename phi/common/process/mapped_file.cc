@@ -1,0 +1,166 @@
+// mmap, and the way out of a copy that meets SIGBUS.
+#include "phi/common/process/mapped_file.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+#include "phi/common/errors.h"
+#include "phi/common/more_memory.h"
+#include "phi/common/process/yield_point.h"
+
+namespace phi {
+namespace {
+
+// The access that this thread is in: a SIGBUS in [begin, end) leads to `way_out`.
+struct Guard {
+  const std::byte* begin;
+  const std::byte* end;
+  sigjmp_buf way_out;
+};
+thread_local Guard* current_guard = nullptr;
+
+// A signal's handler is the process's, so this is too.
+struct sigaction previous_action;
+
+void on_bus_error(int signal, siginfo_t* info, void* context) {
+  const auto* address = static_cast<const std::byte*>(info->si_addr);
+  if (current_guard && address >= current_guard->begin && address < current_guard->end) {
+    siglongjmp(current_guard->way_out, 1);
+  }
+  if (previous_action.sa_flags & SA_SIGINFO) {
+    previous_action.sa_sigaction(signal, info, context);
+  } else if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
+    previous_action.sa_handler(signal);
+  } else {
+    sigaction(SIGBUS, &previous_action,
+              nullptr);  // the access is tried again, and ends the process
+  }
+}
+
+// At every open, since other libraries (MPI, glog) may set handlers of their own in between.
+void ensure_handler() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  struct sigaction now {};
+  sigaction(SIGBUS, nullptr, &now);
+  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == &on_bus_error) return;
+  previous_action = now;
+  yield_point("mapped_file.handler.unset");
+  struct sigaction ours {};
+  ours.sa_sigaction = &on_bus_error;
+  // Not deferred: the handler is left by a jump, which restores no signal mask.
+  ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+  sigemptyset(&ours.sa_mask);
+  sigaction(SIGBUS, &ours, nullptr);
+}
+
+// False if a SIGBUS ended the call. Kept apart: what a jump leaves must have no destructors.
+[[gnu::noinline]] bool guarded(Guard* guard, void (*call)(const std::byte*, const void*),
+                               const void* copy) {
+  Guard* const outer = current_guard;
+  if (sigsetjmp(guard->way_out, 0) != 0) {
+    current_guard = outer;
+    return false;
+  }
+  current_guard = guard;
+  yield_point("mapped_file.guarded");
+  call(guard->begin, copy);
+  current_guard = outer;
+  return true;
+}
+
+Error cannot_open(const std::string& path, int reason) {
+  if (reason == ENOENT || reason == ENOTDIR)
+    return errors::NotFound("there is no file '{}'.", path);
+  if (reason == EACCES || reason == EPERM) {
+    return errors::PermissionDenied("'{}' may not be read: {}.", path, std::strerror(reason));
+  }
+  if (reason == ENOMEM) {
+    return errors::ResourceExhausted("'{}' cannot be read: there is no more memory. {}", path,
+                                     kHowToHaveMoreMemory);
+  }
+  return errors::Unavailable("'{}' cannot be read: {}.", path, std::strerror(reason));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path, Access access) {
+  // Not blocking, so that a pipe is refused and not waited for.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (file.get() < 0 || fstat(file.get(), &status) != 0) throw cannot_open(path, errno);
+  PHI_CHECK(S_ISREG(status.st_mode),
+            errors::InvalidArgument("'{}' is no ordinary file; give a file's path.", path));
+  std::shared_ptr<MappedFile> out(new MappedFile);
+  out->path_ = path;
+  out->size_ = static_cast<size_t>(status.st_size);
+  out->device_ = status.st_dev;
+  out->inode_ = status.st_ino;
+  if (out->size_ == 0) return out;
+  void* data = mmap(nullptr, out->size_, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (data == MAP_FAILED) throw cannot_open(path, errno);
+  out->data_ = static_cast<std::byte*>(data);
+  if (access == Access::kRandom) madvise(data, out->size_, MADV_RANDOM);
+  ensure_handler();
+  return out;
+}
+
+MappedFile::~MappedFile() {
+  if (data_) munmap(data_, size_);
+}
+
+void MappedFile::run_guarded(size_t begin, size_t end, void (*call)(const std::byte*, const void*),
+                             const void* copy) const {
+  PHI_CHECK(begin <= end && end <= size_,
+            errors::OutOfRange("bytes [{}, {}) of '{}', which has {}.", begin, end, path_, size_));
+  if (begin == end) return;
+  Guard guard;
+  guard.begin = data_;
+  guard.end = data_ + size_;
+  PHI_CHECK(
+      guarded(&guard, call, copy),
+      errors::Unavailable("'{}' has become shorter than {} bytes, or its disk fails.", path_, end));
+  check_still_long(end);
+}
+
+// The rest of a file's last page reads as 0 and raises no signal. A name that now stands for
+// another file says nothing: the mapping keeps the one that was opened.
+void MappedFile::check_still_long(size_t end) const {
+  struct stat now {};
+  if (stat(path_.c_str(), &now) != 0 || now.st_dev != device_ || now.st_ino != inode_) return;
+  PHI_CHECK(static_cast<size_t>(now.st_size) >= end,
+            errors::Unavailable("'{}' has become shorter than {} bytes: it has {}.", path_, end,
+                                now.st_size));
+}
+
+void MappedFile::read(size_t offset, std::span<std::byte> out) const {
+  PHI_CHECK(offset <= size_ && out.size() <= size_ - offset,
+            errors::OutOfRange("bytes [{}, {}) of '{}', which has {}.", offset, offset + out.size(),
+                               path_, size_));
+  access(offset, offset + out.size(),
+         [&](const std::byte* file) { std::memcpy(out.data(), file + offset, out.size()); });
+}
+
+}  // namespace phi

@@ -1,0 +1,26 @@
+// A tensor's elements in another dtype, for kernels that compute in that. Word: convert.
+#pragma once
+
+#include <type_traits>
+
+#include "phi/core/dense_tensor.h"
+
+namespace phi {
+
+/// T itself, and float32 of integers.
+template <typename T>
+using floating_t = std::conditional_t<std::is_integral_v<T>, float, T>;
+
+/// x, whose elements are T, with elements of To: x itself where it has these.
+template <typename To, typename T, typename Context>
+DenseTensor converted(const Context& ctx, const DenseTensor& x) {
+  if constexpr (std::is_same_v<To, T>) {
+    return x;
+  } else {
+    DenseTensor result = DenseTensor::empty({x.dims(), dtype_of<To>()}, ctx.place());
+    convert(ctx, x.data<T>(), result.template mutable_data<To>(), x.numel());
+    return result;
+  }
+}
+
+}  // namespace phi
