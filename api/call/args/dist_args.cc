@@ -12,7 +12,6 @@
 namespace phi {
 
 using distributed::DistTensor;
-using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
 
 void DistArgs::throw_undefined(bool in_list, int first) const {

@@ -1,5 +1,6 @@
 // Norms over tensor dims, log-sum-exp, their gradients, argmax and clipping on GPUs, beside the
 // CPU's.
+#include "phi/common/inexact.h"
 #include "phi/generated/kernels/norms.h"
 #include "phi/generated/kernels/reduction.h"
 #include "tests/phi/gpu/both_devices.h"
@@ -168,7 +169,7 @@ TEST(GpuNorms, ToALength) {
 }
 
 TEST(GpuNorms, Traces) {
-  for_each_type(Numbers(), []<typename T>() {
+  for_each_type(join_t<Integers, Inexact>(), []<typename T>() {
     for (const int offset : {0, 2, -3, 500}) {
       const DenseTensor x = drawn(dtype_of<T>(), {3, 40, 5, 300}, 1);
       expect_same_on_gpu({x}, {{{3, 5}, dtype_of<T>()}, {{40, 300}, dtype_of<T>()}},
@@ -178,7 +179,7 @@ TEST(GpuNorms, Traces) {
                          });
     }
   });
-  for_each_type(Floats(), []<typename T>() {
+  for_each_type(Inexact(), []<typename T>() {
     for (const int offset : {0, 2, -3}) {
       expect_same_on_gpu({drawn(dtype_of<T>(), {3, 5}, 1)}, {{{3, 40, 5, 30}, dtype_of<T>()}},
                          [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
@@ -190,14 +191,14 @@ TEST(GpuNorms, Traces) {
 
 // Diagonals that a block has.
 TEST(GpuNorms, LongTraces) {
-  for_each_type(Numbers(), []<typename T>() {
+  for_each_type(join_t<Integers, Inexact>(), []<typename T>() {
     const DenseTensor x = drawn(dtype_of<T>(), {1100, 1030}, 1);
     expect_same_on_gpu({x}, {{{}, dtype_of<T>()}},
                        [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                          registered<kernels::trace, T>(ctx, in[0], -3, 0, 1, &out[0]);
                        });
   });
-  for_each_type(Floats(), []<typename T>() {
+  for_each_type(Inexact(), []<typename T>() {
     expect_same_on_gpu({drawn(dtype_of<T>(), {}, 1)}, {{{1100, 1030}, dtype_of<T>()}},
                        [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                          registered<kernels::trace_grad, T>(ctx, in[0], 2, 0, 1, &out[0]);

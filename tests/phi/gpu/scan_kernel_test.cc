@@ -55,12 +55,18 @@ void check_products(const Case& test, bool exclusive, bool reverse) {
 }
 
 template <typename T>
-void check_gradients(const Case& test, bool exclusive, bool reverse) {
+void check_product_gradients(const Case& test, bool exclusive, bool reverse) {
   const DenseTensor x = drawn(dtype_of<T>(), test.dims, 1, -1, 1.5);
   const DenseTensor g = drawn(dtype_of<T>(), test.dims, 2);
   expect_same_on_gpu({x, g}, {x.meta()}, [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
     registered<kernels::cumprod_grad, T>(ctx, in[0], in[1], test.axis, exclusive, reverse, &out[0]);
   });
+}
+
+template <typename T>
+void check_exponentials(const Case& test, bool exclusive, bool reverse) {
+  const DenseTensor x = drawn(dtype_of<T>(), test.dims, 1, -1, 1.5);
+  const DenseTensor g = drawn(dtype_of<T>(), test.dims, 2);
   const auto logarithms = [&](const KernelContext& ctx, Arrays& in, Arrays& out) {
     registered<kernels::logcumsumexp, T>(ctx, in[0], test.axis, false, exclusive, reverse, &out[0]);
   };
@@ -85,8 +91,18 @@ TEST(GpuScan, SumsOfOtherTypes) {
                 []<typename T>() { for_each_scan(check_sums<T>); });
 }
 
+TEST(GpuScan, ProductsOfComplexNumbers) {
+  for_each_type(Complexes(), []<typename T>() {
+    for_each_scan(check_products<T>);
+    for_each_scan(check_product_gradients<T>);
+  });
+}
+
 TEST(GpuScan, GradientsAndExponentials) {
-  for_each_type(Floats(), []<typename T>() { for_each_scan(check_gradients<T>); });
+  for_each_type(Floats(), []<typename T>() {
+    for_each_scan(check_product_gradients<T>);
+    for_each_scan(check_exponentials<T>);
+  });
 }
 
 template <typename T>

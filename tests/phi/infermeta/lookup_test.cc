@@ -38,7 +38,7 @@ TEST(LookupInferMeta, Errors) {
   EXPECT_THAT(error_of([] { EmbeddingInferMeta(kTable, kTable, -1, false); }),
               HasSubstr("x is f32[7,4], but ids must be int32 or int64"));
   EXPECT_THAT(error_of([] { EmbeddingInferMeta(kIds, kIds, -1, false); }),
-              HasSubstr("weight is i64[2,3], but it must be a floating [V, D] table"));
+              HasSubstr("weight is i64[2,3], but it must be a [V, D] table of floats"));
   EXPECT_THAT(error_of([] { EmbeddingInferMeta(kIds, kTable, 7, false); }),
               HasSubstr("padding_idx is 7"));
   EXPECT_THAT([] { EmbeddingInferMeta(kIds, kTable, -1, true); },

@@ -225,13 +225,23 @@ PHI_COMPLEX_FUNCTION_(tan)
 PHI_COMPLEX_FUNCTION_(tanh)
 #undef PHI_COMPLEX_FUNCTION_
 
+namespace detail {
+/// 0^y: NaN where y has no positive real part, as there is no limit.
+template <typename T>
+PHI_HD Complex<T> power_of_zero(Complex<T> y) {
+  constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+  if (y == Complex<T>(0)) return {1, 0};
+  return y.real() > T(0) ? Complex<T>(0) : Complex<T>(kNan, kNan);
+}
+}  // namespace detail
+
 /// x^y; 1 for y = 0, of 0 too.
 template <typename T>
 PHI_HD Complex<T> pow(Complex<T> x, Complex<T> y) {
   using C = Complex<T>;
   if (y == C(2)) return x * x;
   if (y == C(3)) return x * x * x;
-  if (x == C(0)) return y == C(0) ? C(1) : C(0);
+  if (x == C(0)) return detail::power_of_zero(y);
   return exp(y * log(x));
 }
 

@@ -40,11 +40,14 @@ struct ElementwisePowOfComplex {
   PHI_HD C operator()(C x, C y) const { return fast::pow(x, y); }
 };
 
-/// x^0 does not depend on x, nor 0^y on y.
+/// x^0 does not depend on x, nor 0^y on a y whose real part is not negative.
 template <typename C>
 struct ElementwisePowGradOfComplex {
   PHI_HD C dx(C x, C y, C g) const { return y == C(0) ? C(0) : g * y * fast::pow(x, y - C(1)); }
-  PHI_HD C dy(C x, C y, C g) const { return x == C(0) ? C(0) : g * fast::log(x) * fast::pow(x, y); }
+  PHI_HD C dy(C x, C y, C g) const {
+    if (x == C(0) && y.real() >= 0) return C(0);
+    return g * fast::log(x) * fast::pow(x, y);
+  }
 };
 
 template <typename C>

@@ -67,6 +67,23 @@ TEST(ComplexMath, HasTheStandardLibrarysBranchesAndLimits) {
   }
 }
 
+// C++ leaves powers of 0 to logarithms: only some have a value.
+TEST(ComplexMath, PowersAreTheStandardLibrarysAndThoseOfZeroTheirLimits) {
+  const auto ours = [](Complex x, Complex y) -> Complex {
+    return fast::pow(phi::Complex<double>(x), phi::Complex<double>(y));
+  };
+  for (const Complex x : {Complex(1.5, -0.5), Complex(-2, 0.25), Complex(0, 3), Complex(-1, 0)}) {
+    for (const Complex y : {Complex(2, 0), Complex(3, 0), Complex(-1.5, 0.75), Complex(0, 0)}) {
+      const Complex expected = std::pow(x, y);
+      EXPECT_LE(std::abs(ours(x, y) - expected), 4e-15 * std::abs(expected)) << x << y;
+    }
+  }
+  EXPECT_EQ(ours(0, 0), Complex(1, 0));
+  EXPECT_EQ(ours(0, {0.5, 3}), Complex(0, 0));
+  EXPECT_TRUE(std::isnan(ours(0, -1).real()));
+  EXPECT_TRUE(std::isnan(ours(0, {0, 2}).real()));
+}
+
 TEST(ComplexMath, NarrowNumbersAreRoundedOnce) {
   const Complex wide = std::sinh(Complex(1.5, -80.25));
   const auto narrow = fast::sinh(phi::Complex<float>(1.5f, -80.25f));
