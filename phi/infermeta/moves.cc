@@ -1,8 +1,6 @@
 // Shapes of ops that turn, shift, repeat, cut and pad.
 #include "phi/infermeta/moves.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 
@@ -28,15 +26,8 @@ void check_axes(const TensorMeta& x, const Axes& axes) {
 }  // namespace
 
 TensorMeta FlipInferMeta(const TensorMeta& x, const std::vector<int>& axis) {
-  AxisSet flipped;
-  for (int given : axis) {
-    const int d = normalise_axis(given, x.dims.ndim(), x.dims);
-    PHI_CHECK(!flipped.has(d), errors::InvalidArgument(
-                                   "axis is [{}] for x {}, which names tensor dim {} twice; leave "
-                                   "out axes that are flipped back.",
-                                   fmt::join(axis, ","), x.to_string(), d));
-    flipped.add(d);
-  }
+  check_axes(x, axis);
+  normalise_axes(std::vector<int64_t>(axis.begin(), axis.end()), x.dims);  // each once
   return x;
 }
 

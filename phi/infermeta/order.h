@@ -11,6 +11,7 @@ namespace phi {
 
 /// As x, or one line of all its elements with `flatten`. Errors: OutOfRange for an axis x lacks.
 TensorMeta CumsumInferMeta(const TensorMeta& x, const Scalar& axis, bool flatten);
+/// The same; float32 for integers.
 TensorMeta LogcumsumexpInferMeta(const TensorMeta& x, const Scalar& axis, bool flatten);
 
 /// As x. Errors: OutOfRange; of a 0-D x dim must be 0.

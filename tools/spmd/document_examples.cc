@@ -36,7 +36,6 @@ const std::vector<Example>& examples() {
        "The kernel combines the sums that a mean is made of; those of the reduction sum are "
        "partial."},
       {"NllLossGradInferSpmd", {"8x4", "8", "4", "", ""}, {"reduction=mean"}},
-      {"FusedSoftmaxMaskInferSpmd", {"8x4x2x6", "8x1x2x6"}},
       {"RecurrentLayerInferSpmd", {"4x8x6", "8x6", "", "6x6", "6", "8"}},
       {"RecurrentLayerGradInferSpmd",
        {"4x8x6", "8x6", "", "6x6", "6", "8", "4x8x6", "4x8x6", "4x8x6", "8x6", ""}},

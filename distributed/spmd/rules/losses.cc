@@ -79,8 +79,4 @@ SpmdRule NllLossGradInferSpmd(const TensorSpec& input, const TensorSpec& label,
   return rule.output_like(0);
 }
 
-SpmdRule FusedSoftmaxMaskInferSpmd(const TensorSpec& x, const TensorSpec& mask) {
-  return Factors().input(x, "abc_").input(mask, "a1c_").output("abc_");
-}
-
 }  // namespace phi::distributed

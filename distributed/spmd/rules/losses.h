@@ -25,7 +25,5 @@ SpmdRule NllLossInferSpmd(const TensorSpec& input, const TensorSpec& label,
 SpmdRule NllLossGradInferSpmd(const TensorSpec& input, const TensorSpec& label,
                               const TensorSpec* weight, const TensorSpec& total_weight,
                               const TensorSpec& out_grad, const std::string& reduction);
-/// Rows stay whole; a mask for all heads is as whole in that dim.
-SpmdRule FusedSoftmaxMaskInferSpmd(const TensorSpec& x, const TensorSpec& mask);
 
 }  // namespace phi::distributed

@@ -98,6 +98,9 @@ void expect_indifferent_to(const std::vector<T>& rare, std::vector<T> xs, const 
     const F functor;
     const T expected = functor(x);
     EXPECT_TRUE(same_number(beside[0], expected)) << name << "(" << x << ") is " << beside[0];
+    std::vector<T> same = xs;
+    unary_loop(same.data(), same.data(), n, F());
+    expect_same_bits(same, beside, name + " in place beside " + std::to_string(x));
     beside[0] = alone[0];
     expect_same_bits(beside, alone, name + " beside " + std::to_string(x));
   }

@@ -38,23 +38,26 @@ inline void map_block_with_rare(R* out, int64_t begin, int64_t end, F f, In... i
   for (int64_t i = begin; i < end; ++i) out[i] = apply(f, in(i)...);
 }
 
-/// The same, where f has a common form: its results stand unless an element was not common. Where
-/// they would take an input's place, elements are looked at first.
+/// The same, where f has a common form: its results stand unless an element was not common. With
+/// `looks_first` that is known before there are any, which may then take an input's place. Returns
+/// whether all elements were common.
 template <typename R, typename F, typename... In>
-inline void map_block_with_common(R* out, int64_t begin, int64_t end, F f, In... in) {
+inline bool map_block_with_common(bool looks_first, R* out, int64_t begin, int64_t end, F f,
+                                  In... in) {
   using Common = CommonForm<F>;
   decltype(Common::rank(in(begin)...)) highest = 0;
-  if ((... || (static_cast<const void*>(in.x) == out))) {
+  if (looks_first) {
     for (int64_t i = begin; i < end; ++i) highest = std::max(highest, Common::rank(in(i)...));
-    return highest <= Common::kMost ? map_all(out, begin, end, Common(), in...)
-                                    : map_all(out, begin, end, f, in...);
-  }
+    if (highest <= Common::kMost) map_all(out, begin, end, Common(), in...);
+  } else {
 #pragma GCC ivdep
-  for (int64_t i = begin; i < end; ++i) {
-    highest = std::max(highest, Common::rank(in(i)...));
-    out[i] = Common()(in(i)...);
+    for (int64_t i = begin; i < end; ++i) {
+      highest = std::max(highest, Common::rank(in(i)...));
+      out[i] = Common()(in(i)...);
+    }
   }
   if (highest > Common::kMost) map_all(out, begin, end, f, in...);
+  return highest <= Common::kMost;
 }
 
 /// Elements that take one form of a functor, all of them.
@@ -71,8 +74,12 @@ inline void map_run(R* out, int64_t n, F f, In... in) {
     for_each_block(
         [=](int64_t begin, int64_t end) { map_block_with_rare(out, begin, end, f, in...); });
   } else if constexpr (HasCommonForm<F>) {
-    for_each_block(
-        [=](int64_t begin, int64_t end) { map_block_with_common(out, begin, end, f, in...); });
+    // Where a block was not common the next one hardly is.
+    const bool in_place = (... || (static_cast<const void*>(in.x) == out));
+    bool looks_first = in_place;
+    for_each_block([&](int64_t begin, int64_t end) {
+      looks_first = !map_block_with_common(looks_first, out, begin, end, f, in...) || in_place;
+    });
   } else {
     map_all(out, 0, n, f, in...);
   }

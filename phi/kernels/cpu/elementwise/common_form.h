@@ -60,10 +60,17 @@ constexpr bits_of_t<T> magnitude_bits(T x) {
   return std::bit_cast<bits_of_t<T>>(x) & (std::numeric_limits<bits_of_t<T>>::max() >> 1);
 }
 
+/// The first argument's magnitude is the rank.
+struct ByMagnitude {
+  template <typename T, typename... Others>
+  static auto rank(T x, Others...) {
+    return magnitude_bits(x);
+  }
+};
+
 template <typename T>
-struct WithinExp {
+struct WithinExp : ByMagnitude {
   static constexpr auto kMost = magnitude_bits(fast::detail::Real<T>::kExpInside);
-  static auto rank(T x) { return magnitude_bits(x); }
 };
 
 template <typename T>
@@ -77,12 +84,8 @@ struct PositiveNormal {
 /// Functors that bring it along: inside(x) for |x| <= kInside.
 template <typename F>
 requires requires { F::kInside; }
-struct CommonForm<F> {
+struct CommonForm<F> : ByMagnitude {
   static constexpr auto kMost = magnitude_bits(F::kInside);
-  template <typename T>
-  static auto rank(T x) {
-    return magnitude_bits(x);
-  }
   template <typename T>
   T operator()(T x) const {
     return F().inside(x);
@@ -110,9 +113,7 @@ struct CommonForm<SiluFunctor<T>> : WithinExp<T> {
 };
 
 template <typename T>
-struct CommonForm<SiluGradFunctor<T>> {
-  static constexpr auto kMost = WithinExp<T>::kMost;
-  static auto rank(T x, T) { return magnitude_bits(x); }
+struct CommonForm<SiluGradFunctor<T>> : WithinExp<T> {
   T operator()(T x, T g) const {
     const T s = fast::sigmoid_inside(x);
     return g * s * (T(1) + x * (T(1) - s));
@@ -120,16 +121,14 @@ struct CommonForm<SiluGradFunctor<T>> {
 };
 
 template <>
-struct CommonForm<GeluFunctor<float>> {
+struct CommonForm<GeluFunctor<float>> : ByMagnitude {
   static constexpr auto kMost = magnitude_bits(fast::kGeluInside);
-  static auto rank(float x) { return magnitude_bits(x); }
   float operator()(float x) const { return fast::gelu_inside(x); }
 };
 
 template <>
-struct CommonForm<GeluTanhFunctor<float>> {
+struct CommonForm<GeluTanhFunctor<float>> : ByMagnitude {
   static constexpr auto kMost = magnitude_bits(fast::kGeluTanhInside);
-  static auto rank(float x) { return magnitude_bits(x); }
   float operator()(float x) const { return x * fast::sigmoid_inside(fast::gelu_tanh_exponent(x)); }
 };
 

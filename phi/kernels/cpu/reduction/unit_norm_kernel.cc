@@ -9,6 +9,7 @@
 #include "phi/kernels/cpu/reduction/beside_reduced.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/functors/norm_grad.h"
+#include "phi/kernels/tables/converted.h"
 #include "phi/kernels/tables/reduction/p_norm.h"
 
 namespace phi {
@@ -60,9 +61,7 @@ std::vector<double> p_norms(const CpuContext& ctx, const DenseTensor& x, AxisSet
   if (p == 1 || p == 2 || std::isinf(p)) {
     p_norm<T>(ctx, x, axes, p, norms.data());
   } else {
-    DenseTensor wide = DenseTensor::empty({x.dims(), DataType::FLOAT64}, ctx.place());
-    convert(x.data<T>(), wide.mutable_data<double>(), x.numel());
-    p_norm<double>(ctx, wide, axes, p, norms.data());
+    p_norm<double>(ctx, converted<double, T>(ctx, x), axes, p, norms.data());
   }
   return norms;
 }

@@ -6,6 +6,7 @@
 #include "phi/kernels/gpu/matmul/batched_product.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
+#include "phi/kernels/tables/converted.h"
 #include "phi/kernels/tables/matmul/contraction.h"
 
 namespace phi {
@@ -14,14 +15,7 @@ namespace {
 /// x by its letters, in the computing type.
 template <typename T>
 Labelled computed(const GpuContext& ctx, const std::string& letters, const DenseTensor& x) {
-  using C = compute_t<T>;
-  if constexpr (std::is_same_v<T, C>) {
-    return labelled(letters, x);
-  } else {
-    DenseTensor wide = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
-    convert(ctx, x.data<T>(), wide.mutable_data<C>(), x.numel());
-    return labelled(letters, wide);
-  }
+  return labelled(letters, converted<compute_t<T>, T>(ctx, x));
 }
 
 /// What the operands give, by the letters of `wanted`.

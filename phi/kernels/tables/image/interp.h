@@ -15,6 +15,7 @@
 #include "phi/infermeta/interpolate.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/image/taps.h"
+#include "phi/kernels/tables/converted.h"
 
 namespace phi {
 namespace {
@@ -101,19 +102,6 @@ std::vector<Pass<C>> passes_of(const ImageLayout& layout, const Dims& in, const 
   return passes;
 }
 
-/// x as numbers of the computing type.
-template <typename T, typename Context>
-DenseTensor computed(const Context& ctx, const DenseTensor& x) {
-  using C = compute_t<T>;
-  if constexpr (std::is_same_v<T, C>) {
-    return x;
-  } else {
-    DenseTensor copy = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
-    convert(ctx, x.data<T>(), copy.mutable_data<C>(), x.numel());
-    return copy;
-  }
-}
-
 /// What tensor dim `dim` has beside it in an array.
 struct Beside {
   int64_t outer;
@@ -126,7 +114,7 @@ template <typename T, typename Context>
 void interpolate(const Context& ctx, const std::vector<Pass<compute_t<T>>>& passes,
                  const DenseTensor& x, DenseTensor* out) {
   using C = compute_t<T>;
-  DenseTensor from = computed<T>(ctx, x);
+  DenseTensor from = converted<C, T>(ctx, x);
   Dims dims = x.dims();
   for (const Pass<C>& pass : passes) {
     const Beside beside(dims, pass.dim);
@@ -144,7 +132,7 @@ template <typename T, typename Context>
 void interpolate_grad(const Context& ctx, const std::vector<Pass<compute_t<T>>>& passes,
                       const DenseTensor& out_grad, DenseTensor* x_grad) {
   using C = compute_t<T>;
-  DenseTensor from = computed<T>(ctx, out_grad);
+  DenseTensor from = converted<C, T>(ctx, out_grad);
   Dims dims = out_grad.dims();
   for (auto pass = passes.rbegin(); pass != passes.rend(); ++pass) {
     const Beside beside(dims, pass->dim);

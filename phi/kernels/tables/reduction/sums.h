@@ -85,8 +85,7 @@ void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, D
     if constexpr (kCastsOnReading<T, To>) {
       sum(x.data<T>());
     } else {
-      DenseTensor cast = DenseTensor::empty({x.dims(), out->dtype()}, ctx.place());
-      convert(ctx, x.data<T>(), cast.mutable_data<To>(), x.numel());
+      const DenseTensor cast = converted<To, T>(ctx, x);
       sum(cast.data<To>());
     }
   });
