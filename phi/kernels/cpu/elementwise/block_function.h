@@ -4,6 +4,7 @@
 //   const AddFunctor<float> functor;
 //   const BlockFunction<float, float, 2, true> add(functor);
 //   add({xs, ys}, 0, out, n);
+//   add({xs, y}, 0, out, n, {.count = m, .strides = {n, 0}});  // m rows, to each of which y is added
 #pragma once
 
 #include <algorithm>
@@ -97,22 +98,33 @@ struct InputElement {
   C first;
 };
 
+/// Rows that follow each other in the output: how many, and how far input k moves from one to the
+/// next.
+template <size_t kInputs>
+struct BlockRows {
+  int64_t count = 1;
+  std::array<int64_t, kInputs> strides{};
+};
+
 template <StillInputs kStill, typename C, typename R, typename F, size_t... k>
-inline void map_block(const std::array<const C*, sizeof...(k)>& in, R* out, int64_t n, F f,
-                      std::index_sequence<k...>) {
-  map_run(out, n, f, InputElement<C, (kStill >> k & 1) != 0>(in[k])...);
+inline void map_rows(std::array<const C*, sizeof...(k)> in, R* out, int64_t n,
+                     const BlockRows<sizeof...(k)>& rows, F f, std::index_sequence<k...>) {
+  for (int64_t row = 0; row < rows.count; ++row, out += n) {
+    map_run(out, n, f, InputElement<C, (kStill >> k & 1) != 0>(in[k])...);
+    ((in[k] += rows.strides[k]), ...);
+  }
 }
 
 /// out[i] = f(in[0][i], in[1][i], ..), where the output may be an input, element for element.
 template <bool kTakesStill, typename C, typename R, typename F, size_t kInputs>
-inline void run_block(const std::array<const C*, kInputs>& in, StillInputs still, R* out, int64_t n,
-                      F f) {
+inline void run_rows(const std::array<const C*, kInputs>& in, StillInputs still, R* out, int64_t n,
+                     const BlockRows<kInputs>& rows, F f) {
   constexpr auto kAll = std::make_index_sequence<kInputs>();
   if constexpr (kTakesStill) {
-    if (still == 1) return map_block<1>(in, out, n, f, kAll);
-    if (still == 2) return map_block<2>(in, out, n, f, kAll);
+    if (still == 1) return map_rows<1>(in, out, n, rows, f, kAll);
+    if (still == 2) return map_rows<2>(in, out, n, rows, f, kAll);
   }
-  map_block<0>(in, out, n, f, kAll);
+  map_rows<0>(in, out, n, rows, f, kAll);
 }
 
 }  // namespace detail
@@ -127,30 +139,37 @@ class BlockFunction {
   static constexpr bool kTakesStill = kBroadcasts && kInputs == 2 && std::is_same_v<C, float>;
   using Inputs = std::array<const C*, kInputs>;
 
+  using Rows = detail::BlockRows<kInputs>;
+
   /// Holds on to `functor`, which must outlive it.
   template <typename F>
   explicit BlockFunction(const F& functor) : functor_(&functor) {
-    run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n) {
-      detail::run_block<kTakesStill>(in, still, out, n, *static_cast<const F*>(of));
+    run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
+              const Rows& rows) {
+      detail::run_rows<kTakesStill>(in, still, out, n, rows, *static_cast<const F*>(of));
     };
     if constexpr (kHasWideForm<C>) {
       if (!has_wide()) return;
-      run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n) {
+      run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
+                const Rows& rows) {
         detail::run_wide([=, f = *static_cast<const F*>(of)] {
-          detail::run_block<kTakesStill>(in, still, out, n, f);
+          detail::run_rows<kTakesStill>(in, still, out, n, rows, f);
         });
       };
     }
   }
 
-  /// out[i] = f(in[0][i], in[1][i], ..); `still` may be other than 0 where kTakesStill.
-  void operator()(const Inputs& in, detail::StillInputs still, R* out, int64_t n) const {
-    run_(functor_, in, still, out, n);
+  /// out[i] = f(in[0][i], in[1][i], ..), n elements a row; `still` may be other than 0 where
+  /// kTakesStill.
+  void operator()(const Inputs& in, detail::StillInputs still, R* out, int64_t n,
+                  const Rows& rows = {}) const {
+    run_(functor_, in, still, out, n, rows);
   }
 
  private:
   const void* functor_;
-  void (*run_)(const void* functor, const Inputs& in, detail::StillInputs still, R* out, int64_t n);
+  void (*run_)(const void* functor, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
+               const Rows& rows);
 };
 
 }  // namespace phi

@@ -81,7 +81,7 @@ class BlockwiseRows {
 };
 
 /// Rows below this length go several at a time, where they can.
-inline constexpr int64_t kShortRow = 256;
+inline constexpr int64_t kShortRow = 32;
 
 /// Several short rows as one: of operands that begin each row again (bits of `repeated`) a copy of
 /// it, as often as it fits into a block.
@@ -144,9 +144,9 @@ void run_broadcast(const std::array<const T*, kInputs>& data,
     for (size_t k = 0; k < kInputs; ++k) rows[k] = data[k] + from[k];
     return rows;
   };
+  const auto repeated =
+      walk.row_length() < kShortRow ? walk.repeated_rows() : std::optional<unsigned>();
   const auto for_each_row = [&](auto run) {
-    const auto repeated =
-        walk.row_length() < kShortRow ? walk.repeated_rows() : std::optional<unsigned>();
     if (!repeated) {
       return walk.for_each_row([&](int64_t at, const auto& from, int64_t count) {
         run(rows_at(from), out + at, count);
@@ -158,8 +158,13 @@ void run_broadcast(const std::array<const T*, kInputs>& data,
     });
   };
   if constexpr (!kIs16Bit<T> && !kIs16Bit<Out>) {
-    if (still == 0 || (f.kTakesStill && still != 3))
-      return for_each_row([&](const auto& rows, Out* to, int64_t n) { f(rows, still, to, n); });
+    if (still == 0 || (f.kTakesStill && still != 3)) {
+      if (repeated)
+        return for_each_row([&](const auto& rows, Out* to, int64_t n) { f(rows, still, to, n); });
+      return walk.for_each_run(2, [&](int64_t at, const auto& from, int64_t) {
+        f(rows_at(from), still, out + at, walk.row_length(), {walk.rows(), walk.row_strides()});
+      });
+    }
   }
   BlockwiseRows<T, kInputs, Out, true> blocks(f, still);
   for_each_row([&](const auto& rows, Out* to, int64_t n) { blocks.run(rows, to, n); });

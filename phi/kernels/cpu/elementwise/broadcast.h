@@ -23,14 +23,18 @@ class Broadcast {
 
   /// `out` has at least one element, and every operand broadcasts to it.
   Broadcast(const Dims& out, const std::array<const Dims*, kOperands>& operands) {
-    sizes_[0] = 1;
+    sizes_[0] = sizes_[1] = 1;
     strides_[0].fill(0);
+    strides_[1].fill(0);
     for_each_broadcast_dim(out, operands,
                            [this](int64_t size, const Offsets& stride) { append(size, stride); });
   }
 
   int64_t inner_stride(int operand) const { return strides_[0][operand]; }
   int64_t row_length() const { return sizes_[0]; }
+  /// How many rows are a run of two dims, and how far each operand moves from one to the next.
+  int64_t rows() const { return sizes_[1]; }
+  const Offsets& row_strides() const { return strides_[1]; }
 
   /// Operands that begin a row again for each index of the tensor dim outside of it, as bits, where
   /// all others go on from row to row; those that stand still within rows must beyond them, too.

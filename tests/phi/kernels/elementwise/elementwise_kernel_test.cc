@@ -37,6 +37,10 @@ const std::vector<std::pair<Dims, Dims>>& shape_pairs() {
       {{5, 1}, {5, 7}},
       {{3, 1, 24}, {1, 50, 24}},  // short rows that begin again: several at a time
       {{2, 40, 9}, {2, 1, 9}},
+      {{3, 1, 40}, {1, 50, 40}},  // longer ones: rows of a run in one call
+      {{2, 5, 70}, {2, 5, 1}},
+      {{2, 1, 70}, {2, 5, 1}},
+      {{3, 1, 33}, {2, 1}},
       {{1, 30, 7}, {4, 1, 1}},
       {{5, 1}, {1, 7}},
       {{1, 1, 300}, {300}},
