@@ -93,22 +93,30 @@ class SmallProduct {
         for (int v = 0; v < kVectors; ++v) sums[r][v] += left * right[v];
       }
     }
+    if (beta_ == T(0) && j + kVectors * L <= s_.n) {
+      put(sums, c_ + i * ldc_ + j, ldc_);
+    } else {
+      T rows[kCount * kVectors * L];
+      put(sums, rows, kVectors * L);
+      add_rows(rows, kCount, kVectors * L, i, j);
+    }
+  }
+  template <int kCount, int kVectors>
+  PHI_LANES void put(const V (&sums)[kCount][kVectors], T* to, int64_t row) const {
 #pragma GCC unroll 8
     for (int r = 0; r < kCount; ++r) {
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) put(sums[r][v], i + r, j + v * L);
+      for (int v = 0; v < kVectors; ++v) (sums[r][v] * V(alpha_)).put(to + r * row + v * L);
     }
   }
-  PHI_LANES void put(const V& sum, int64_t i, int64_t j) const {
-    T* const to = c_ + i * ldc_ + j;
-    const V product = sum * V(alpha_);
-    if (j + L <= s_.n) {
-      (beta_ == T(0) ? product : product + V::at(to) * V(beta_)).put(to);
-      return;
+  /// Rows that end within a vector, or are added to what is there; compiled once for all blocks.
+  [[gnu::noinline]] void add_rows(const T* rows, int count, int width, int64_t i, int64_t j) const {
+    const int64_t most = std::min<int64_t>(width, s_.n - j);
+    for (int r = 0; r < count; ++r) {
+      const T* const row = rows + r * width;
+      T* const to = c_ + (i + r) * ldc_ + j;
+      for (int64_t l = 0; l < most; ++l) to[l] = row[l] + (beta_ == T(0) ? 0 : beta_ * to[l]);
     }
-    T lanes[L];
-    product.put(lanes);
-    for (int64_t l = 0; l < s_.n - j; ++l) to[l] = lanes[l] + (beta_ == T(0) ? 0 : beta_ * to[l]);
   }
 
   GemmShape s_;
