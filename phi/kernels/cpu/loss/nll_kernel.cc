@@ -1,6 +1,8 @@
 // The negative logarithm of a class's probability, and its gradient, on the CPU.
 #include <algorithm>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
@@ -18,14 +20,16 @@ constexpr int kSums = 3;  // of losses, of weights, and of ranks that refuse a l
 /// Errors: InvalidArgument with the first row whose label is no class, and its label.
 template <typename L>
 void check_labels(const L* labels, const ClassLayout& layout, int64_t ignore_index) {
+  using U = std::make_unsigned_t<L>;
   const L* const end = labels + layout.rows();
-  L least = 0;
-  L most = 0;
+  const auto last =
+      static_cast<U>(std::min<int64_t>(layout.classes - 1, std::numeric_limits<L>::max()));
+  U signs = 0;  // of labels, and of how far each is below the last class
   for (const L* label = labels; label != end; ++label) {
-    least = std::min(least, *label);
-    most = std::max(most, *label);
+    const auto at = static_cast<U>(*label);
+    signs |= at | (last - at);
   }
-  if (least >= 0 && most < layout.classes) return;
+  if (layout.classes > 0 && static_cast<L>(signs) >= 0) return;
   const L* const wrong = std::find_if(labels, end, [&](int64_t label) {
     return label != ignore_index && (label < 0 || label >= layout.classes);
   });

@@ -185,11 +185,14 @@ class PieceMoves {
     int64_t rows = 1;
     Strides row{0, 0};
     if (walk.ndim() > 0) rows = take_loop(walk.ndim() - 1, &walk, &row);
+    // The longest first, which brings the lines that short ones are in.
+    std::vector<IndexRun> runs = loops_.back().runs;
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const IndexRun& a, const IndexRun& b) { return a.count > b.count; });
     walk.for_each([&](const std::array<int64_t, 2>& at) {
       for (int64_t r = 0; r < rows; r += most) {
         const Strides begin{first.to + at[0] + r * row.to, first.from + at[1] + r * row.from};
-        for (const IndexRun& run : loops_.back().runs)
-          walk_block(run, begin, std::min(most, rows - r), row, f);
+        for (const IndexRun& run : runs) walk_block(run, begin, std::min(most, rows - r), row, f);
       }
     });
   }
