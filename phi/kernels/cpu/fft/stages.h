@@ -82,10 +82,10 @@ struct NumbersOfBlock {
   }
 };
 
-/// Numbers of lines that are neighbours in an array, or in K of them.
-template <typename R, int L, int K>
+/// Numbers of lines that are neighbours: where the halves of L of them lie.
+template <typename R, int L>
 struct NumbersOfLines {
-  Lines<R, K> arrays;
+  Lines<R, 2> arrays;
   int64_t first;
   int64_t step;
   int real;
@@ -186,7 +186,8 @@ class Stages {
       run_parts(0, in, 1, room);
       in = room;
     }
-    put_together_there(in, out, first, apart);
+    // L neighbours of one line are two halves of as many.
+    put_together_there(in, {out[0], K == 1 ? out[0] + L : out[K - 1]}, first, apart);
   }
 
  private:
@@ -226,14 +227,13 @@ class Stages {
       });
     });
   }
-  template <size_t K>
-  [[gnu::noinline]] void put_together_there(const V* block, const std::array<R*, K>& out,
-                                            int64_t first, int64_t apart) const {
+  [[gnu::noinline]] void put_together_there(const V* block, const Lines<R, 2>& out, int64_t first,
+                                            int64_t apart) const {
     run_in_lanes<R, L>([=, this] {
       const Stage<R>& stage = stages_.front();
       detail::with_butterfly<V>(stage, [=, this, &stage](const auto& butterfly) {
         run_all(butterfly, stage.rest, detail::NumbersOfBlock<const V>{block, stage.rest, real_},
-                detail::NumbersOfLines<R, L, K>{out, first, apart * stage.rest, real_}, apart);
+                detail::NumbersOfLines<R, L>{out, first, apart * stage.rest, real_}, apart);
       });
     });
   }
