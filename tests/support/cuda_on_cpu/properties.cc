@@ -2,7 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
-#include <cstring>
+#include <string>
 
 #include "support/cuda_on_cpu/blocks.h"
 #include "support/cuda_on_cpu/failure.h"
@@ -17,7 +17,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     if (device < 0 || device >= settings().gpus) return cudaErrorInvalidDevice;
     cudaDeviceProp& p = *properties;
     p = {};
-    fmt::format_to_n(p.name, sizeof p.name - 1, "CUDA on the CPU {}", device);
+    fmt::format("CUDA on the CPU {}", device).copy(p.name, sizeof p.name - 1);
     p.uuid.bytes[0] = static_cast<char>(device + 1);
     p.totalGlobalMem = settings().memory;
     p.sharedMemPerBlock = kSharedPerBlock;

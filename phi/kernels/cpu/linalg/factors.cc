@@ -1,16 +1,16 @@
 // Products and factorisations of LAPACK and BLAS.
 #include "phi/kernels/cpu/linalg/lapack.h"
 #include "phi/kernels/cpu/linalg/lapack_calls.h"
+#include "phi/kernels/cpu/matmul/gemm.h"
 
 namespace phi::linalg {
+
+// By columns as the product of the transposed ones by rows.
 template <typename T>
 Matrix<T> operator*(const Matrix<T>& a, const Matrix<T>& b) {
   Matrix<T> c(a.rows(), b.columns());
-  if (a.rows() == 0 || b.columns() == 0 || a.columns() == 0) return c;
-  const T one = 1, zero = 0;
-  Lapack<T>::gemm(CblasColMajor, CblasNoTrans, CblasNoTrans, extent(a.rows()), extent(b.columns()),
-                  extent(a.columns()), blas_number(one), a.data(), a.stride(), b.data(), b.stride(),
-                  blas_number(zero), c.data(), c.stride());
+  gemm<T, T>({.m = b.columns(), .n = a.rows(), .k = a.columns()}, T(1), b.data(), b.stride(),
+             a.data(), a.stride(), T(0), c.data(), c.stride());
   return c;
 }
 

@@ -27,11 +27,12 @@ Matrix<T> inverse(const Matrix<T>& a, const DenseTensor& x, int64_t b) {
 
 template <typename T>
 Matrix<T> power(Matrix<T> square, uint32_t n) {
-  Matrix<T> product = Matrix<T>::identity(square.rows());
-  for (bool first = true; n != 0; n >>= 1) {
-    if (n & 1) product = first ? square : product * square;
-    if (n & 1) first = false;
-    if (n > 1) square = square * square;
+  if (n == 0) return Matrix<T>::identity(square.rows());
+  for (; n % 2 == 0; n /= 2) square = square * square;
+  Matrix<T> product = square;
+  while (n /= 2) {
+    square = square * square;
+    if (n % 2 != 0) product = product * square;
   }
   return product;
 }
