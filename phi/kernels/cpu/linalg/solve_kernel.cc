@@ -43,7 +43,8 @@ void subtract_outer_products(const linalg::Systems& systems, int64_t count, cons
   const MatrixBatch of_sides = matrices_of(sides, VectorIs::kRow);
   const MatrixBatch squares = matrices_of({count, systems.n(), systems.n()}, VectorIs::kRow);
   batched_product<T>({of_sides, false}, a, {of_sides, true}, b, squares, c);
-  for (int64_t i = 0; i < count * systems.n() * systems.n(); ++i) c[i] = -c[i];
+  const int64_t elements = count * systems.n() * systems.n();
+  for (int64_t i = 0; i < elements; ++i) c[i] = -c[i];
 }
 
 /// SolveGradKernel's, where each small matrix has a right-hand side of its own.
@@ -169,10 +170,11 @@ void InverseGradKernel(const Context&, const DenseTensor& out, const DenseTensor
   DenseTensor half = DenseTensor::empty(out.meta(), out.place());
   const T* inverse = out.data<T>();
   T* to = conjugates.mutable_data<T>();
-  for (int64_t i = 0; i < out.numel(); ++i) to[i] = -conjugate(inverse[i]);
+  const int64_t n = out.numel();
+  for (int64_t i = 0; i < n; ++i) to[i] = -conjugate(inverse[i]);
   batched_product<T>({matrices, true}, to, {matrices, false}, out_grad.data<T>(), matrices,
                      half.mutable_data<T>());
-  for (int64_t i = 0; i < out.numel(); ++i) to[i] = -to[i];
+  for (int64_t i = 0; i < n; ++i) to[i] = -to[i];
   batched_product<T>({matrices, false}, half.data<T>(), {matrices, true}, to, matrices,
                      x_grad->mutable_data<T>());
 }

@@ -40,13 +40,15 @@ void scale_rows(const GemmShape& s, C beta, Out* c, int64_t ldc) {
 // Eight partial sums let the compiler use vector registers without reordering within one sum.
 template <typename T>
 T dot(const T* a, const T* b, int64_t n) {
-  std::array<T, kLanes> sums{};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-  }
   T sum = 0;
-  for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+  int64_t i = 0;
+  if (n >= kLanes) {
+    std::array<T, kLanes> sums{};
+    for (; i + kLanes <= n; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+    }
+    for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+  }
   for (; i < n; ++i) sum += a[i] * b[i];
   return sum;
 }

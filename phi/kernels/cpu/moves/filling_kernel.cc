@@ -10,21 +10,13 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/filling.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/scalar_value.h"
 
 namespace phi {
 namespace {
 
-/// out[i] = value(i) of the global position i of a 1-D array.
-template <typename T, typename Context, typename Value>
-void fill_by_position(const Context& ctx, DenseTensor* out, Value value) {
-  const int64_t first = ctx.output_box(0, out->dims()).box.offset[0];
-  T* to = out->mutable_data<T>();
-  const int64_t n = out->numel();
-  for (int64_t i = 0; i < n; ++i) to[i] = value(first + i);
-}
-
-/// The i-th of `count` numbers evenly spaced from start to stop, counted from the nearer end.
+/// `count` numbers evenly spaced from start to stop, each counted from the nearer end.
 template <typename T>
 class Spacing {
  public:
@@ -33,17 +25,46 @@ class Spacing {
         stop_(static_cast<double>(scalar_value<T>(stop))),
         count_(count),
         step_(count > 1 ? (stop_ - start_) / static_cast<double>(count - 1) : 0) {}
-  double operator()(int64_t i) const {
-    if (i == 0 || i < count_ / 2) return start_ + step_ * static_cast<double>(i);
-    return stop_ - step_ * static_cast<double>(count_ - 1 - i);
+
+  /// f(i, number first + i) for i from 0 to below n.
+  template <typename F>
+  void for_each(int64_t first, int64_t n, F f) const {
+    const int64_t near = std::clamp<int64_t>(std::max<int64_t>(count_ / 2, 1) - first, 0, n);
+    run_widest<double>([=, *this] {
+      count_on(start_, first, 0, near, f);
+      count_on(stop_, first - (count_ - 1), near, n, f);
+    });
   }
 
  private:
+  /// f(i, from + (first + i) steps) for i from `begin` to below `end`. Blocks are counted by int,
+  /// of which there are vectors as numbers.
+  template <typename F>
+  void count_on(double from, int64_t first, int64_t begin, int64_t end, F f) const {
+    constexpr int64_t kBlock = 1024;
+    for (int64_t b = begin; b < end; b += kBlock) {
+      const auto base = static_cast<double>(first + b);
+      const auto count = static_cast<int>(std::min(kBlock, end - b));
+      for (int i = 0; i < count; ++i) f(b + i, from + step_ * (base + i));
+    }
+  }
+
   double start_;
   double stop_;
   int64_t count_;
   double step_;
 };
+
+/// out = f of evenly spaced numbers.
+template <typename T, typename Context, typename F>
+void fill_spaced(const Context& ctx, const Scalar& start, const Scalar& stop, DenseTensor* out,
+                 F f) {
+  const ShardBox here = ctx.output_box(0, out->dims());
+  T* to = out->mutable_data<T>();
+  Spacing<T>(start, stop, here.global[0])
+      .for_each(here.box.offset[0], out->numel(),
+                [=](int64_t i, double number) { to[i] = convert_value<T>(f(number)); });
+}
 
 /// The elements (r, c) with c - r <= offset, or >= offset, in rows: which columns of a row.
 struct Triangle {
@@ -87,8 +108,9 @@ void triangle_indices(const Context& ctx, int rows, const Triangle& triangle, De
 
 template <typename T, typename Context>
 void FullIntArrayKernel(const Context& ctx, const std::vector<int64_t>& value, DenseTensor* out) {
-  fill_by_position<T>(ctx, out,
-                      [&](int64_t i) { return convert_value<T>(value[static_cast<size_t>(i)]); });
+  const int64_t first = ctx.output_box(0, out->dims()).box.offset[0];
+  std::transform(value.data() + first, value.data() + first + out->numel(), out->mutable_data<T>(),
+                 [](int64_t number) { return convert_value<T>(number); });
 }
 
 /// value has one element, of any dtype.
@@ -123,18 +145,15 @@ void EyeKernel(const Context& ctx, DenseTensor* out) {
 
 template <typename T, typename Context>
 void LinspaceKernel(const Context& ctx, const Scalar& start, const Scalar& stop, DenseTensor* out) {
-  const Spacing<T> spacing(start, stop, ctx.output_box(0, out->dims()).global[0]);
-  fill_by_position<T>(ctx, out, [&](int64_t i) { return convert_value<T>(spacing(i)); });
+  fill_spaced<T>(ctx, start, stop, out, [](double number) { return number; });
 }
 
 /// `base` to the power of evenly spaced numbers.
 template <typename T, typename Context>
 void LogspaceKernel(const Context& ctx, const Scalar& start, const Scalar& stop, const Scalar& base,
                     DenseTensor* out) {
-  const Spacing<T> spacing(start, stop, ctx.output_box(0, out->dims()).global[0]);
   const auto from = static_cast<double>(scalar_value<T>(base));
-  fill_by_position<T>(ctx, out,
-                      [&](int64_t i) { return convert_value<T>(std::pow(from, spacing(i))); });
+  fill_spaced<T>(ctx, start, stop, out, [=](double number) { return std::pow(from, number); });
 }
 
 template <typename T, typename Context>
