@@ -5,7 +5,9 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/creation.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/evenly_spaced.h"
 #include "phi/kernels/cpu/wide.h"
+
 namespace phi {
 
 /// Every element is `value`.
@@ -16,28 +18,25 @@ void FullKernel(const Context&, const Scalar& value, DenseTensor* out) {
   std::fill_n(out->mutable_data<T>(), out->numel(), element);
 }
 
-/// Element i of the global array is start + i step.
+/// Element i of the global array is start + i step: floats in double, where it has one rounding of
+/// its own, not the sum of those before it.
 template <typename T, typename Context>
 void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, DenseTensor* out) {
-  // In double the i-th element has one rounding of its own, not the sum of those before it.
-  using C = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
-  const bool fractional = is_floating(start.dtype()) || is_floating(step.dtype());
+  constexpr bool kWhole = std::is_integral_v<T>;
   const int64_t first = ctx.output_box(0, out->dims()).box.offset[0];
   T* values = out->mutable_data<T>();
   const int64_t n = out->numel();
-  if (std::is_integral_v<T> && fractional) {
-    const double from = start.to<double>();
-    const double by = step.to<double>();
-    for (int64_t i = 0; i < n; ++i) {
-      values[i] =
-          convert_value<T>(static_cast<int64_t>(from + static_cast<double>(first + i) * by));
-    }
+  if (!kWhole || is_floating(start.dtype()) || is_floating(step.dtype())) {
+    using Number = std::conditional_t<kWhole, int64_t, double>;
+    for_evenly_spaced({start.to<double>(), step.to<double>()}, first, n,
+                      [=](int64_t i, double number) {
+                        values[i] = convert_value<T>(static_cast<Number>(number));
+                      });
     return;
   }
-  const C from = start.to<C>();
-  const C by = step.to<C>();
-  for (int64_t i = 0; i < n; ++i)
-    values[i] = convert_value<T>(from + static_cast<C>(first + i) * by);
+  const auto from = start.to<int64_t>();
+  const auto by = step.to<int64_t>();
+  for (int64_t i = 0; i < n; ++i) values[i] = convert_value<T>(from + (first + i) * by);
 }
 
 /// x in out's dtype; T is x's. Floats lose their fraction on the way to integers, NaN becomes 0 and

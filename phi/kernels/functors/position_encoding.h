@@ -8,15 +8,21 @@
 
 namespace phi {
 
-/// What stands at `position` in column `k` of a [.., width] encoding: sines in the first half,
-/// cosines in the second, of angles that fall from `position` to a ten thousandth of it.
-PHI_HD double position_encoding(int64_t position, int64_t k, int64_t width) {
-  const int64_t half = width / 2;
-  const auto at = static_cast<double>(position);
-  const auto part = static_cast<double>(k % half);
-  const double angle =
-      half > 1 ? at / std::pow(10000.0, part / static_cast<double>(half - 1)) : at / 10000.0;
-  return k < half ? std::sin(angle) : std::cos(angle);
-}
+/// Column k of a [.., width] encoding: sines in the first half, cosines in the second, of angles
+/// that fall from the position to a ten thousandth of it.
+struct EncodingColumn {
+  PHI_HD EncodingColumn(int64_t k, int64_t width) : is_sine(k < width / 2) {
+    const int64_t half = width / 2;
+    const auto part = static_cast<double>(k % half);
+    length = half > 1 ? std::pow(10000.0, part / static_cast<double>(half - 1)) : 10000.0;
+  }
+  PHI_HD double at(int64_t position) const {
+    const double angle = static_cast<double>(position) / length;
+    return is_sine ? std::sin(angle) : std::cos(angle);
+  }
+
+  bool is_sine;
+  double length;  // positions to a radian
+};
 
 }  // namespace phi

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "phi/kernels/functors/fast/special.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/functors/philox.h"
 
@@ -188,31 +189,26 @@ PHI_HD double draw_binomial(Words& words, double n, double p) {
   return mirrored ? n - successes : successes;
 }
 
-/// The number below which a normal one lies with probability p, in (0, 1): near the middle M.
-/// Giles, "Approximating the erfinv function", 2010, else from the tail's leading term; and
-/// Newton's steps for log(p), which the tail is nearly a parabola of.
+/// The number below which a normal one lies with probability p, for p from kLeastInside to below 1:
+/// by the inverse of the error function, in a form that compilers vectorise.
+inline constexpr double kLeastInside = 1e-16;
+PHI_HD double normal_quantile_inside(double p) {
+  const double w = -fast::log_inside(4 * p * (1 - p));
+  return 1.4142135623730951 * fast::detail::erfinv_ratio(w) * (2 * p - 1);
+}
+
+/// The same for p in (0, 1). Farther out it begins with the tail's leading term, and takes Newton's
+/// steps for log(p), which the tail is nearly a parabola of.
 PHI_HD double normal_quantile(double p) {
-  const bool is_upper = p > 0.5;
-  if (is_upper) p = 1 - p;
-  double z;
-  const double w = -std::log(4 * p * (1 - p)) - 2.5;
-  if (w < 2.5) {
-    constexpr double kNear[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
-                                -4.39150654e-06, 0.00021858087,  -0.00125372503,
-                                -0.00417768164,  0.246640727,    1.50140941};
-    double root = kNear[0];
-    for (int i = 1; i < 9; ++i) root = kNear[i] + root * w;
-    z = 1.4142135623730951 * root * (2 * p - 1);
-  } else {
-    const double t = -2 * std::log(p);
-    z = -std::sqrt(t - std::log(6.283185307179586 * t));
-  }
+  if (p >= kLeastInside) return normal_quantile_inside(p);
+  const double t = -2 * std::log(p);
+  double z = -std::sqrt(t - std::log(6.283185307179586 * t));
   for (int step = 0; step < 3; ++step) {
     const double density = 0.3989422804014327 * std::exp(-0.5 * z * z);
     const double below = 0.5 * std::erfc(-0.7071067811865476 * z);
     if (below > 0) z -= (std::log(below) - std::log(p)) * below / density;
   }
-  return is_upper ? -z : z;
+  return z;
 }
 
 /// The middle of the word's part of (0, 1).
@@ -238,12 +234,24 @@ class TruncatedNormal {
   }
 
   PHI_HD double operator()(uint32_t word) const {
-    const double p = from_ + width_ * unit_of(word);
-    const double z = p > 0 && p < 1 ? normal_quantile(p) : highest_;
-    return mean_ + std_ * (z < lowest_ ? lowest_ : (z > highest_ ? highest_ : z));
+    const double p = probability(word);
+    return within(p > 0 && p < 1 ? normal_quantile(p) : highest_);
+  }
+
+  /// Whether no number lies farther out than normal_quantile_inside() goes.
+  bool is_inside() const { return from_ >= kLeastInside; }
+  /// The same where none does.
+  PHI_HD double inside(uint32_t word) const {
+    const double p = probability(word);
+    return within(p < 1 ? normal_quantile_inside(p < 1 ? p : 0.5) : highest_);
   }
 
  private:
+  PHI_HD double probability(uint32_t word) const { return from_ + width_ * unit_of(word); }
+  PHI_HD double within(double z) const {
+    return mean_ + std_ * (z < lowest_ ? lowest_ : (z > highest_ ? highest_ : z));
+  }
+
   double mean_;
   double std_;  // below 0 in the mirror image
   double lowest_ = 0;

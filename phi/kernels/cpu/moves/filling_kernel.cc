@@ -10,60 +10,30 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/filling.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/evenly_spaced.h"
 #include "phi/kernels/functors/scalar_value.h"
 
 namespace phi {
 namespace {
 
-/// `count` numbers evenly spaced from start to stop, each counted from the nearer end.
-template <typename T>
-class Spacing {
- public:
-  Spacing(const Scalar& start, const Scalar& stop, int64_t count)
-      : start_(static_cast<double>(scalar_value<T>(start))),
-        stop_(static_cast<double>(scalar_value<T>(stop))),
-        count_(count),
-        step_(count > 1 ? (stop_ - start_) / static_cast<double>(count - 1) : 0) {}
-
-  /// f(i, number first + i) for i from 0 to below n.
-  template <typename F>
-  void for_each(int64_t first, int64_t n, F f) const {
-    const int64_t near = std::clamp<int64_t>(std::max<int64_t>(count_ / 2, 1) - first, 0, n);
-    run_widest<double>([=, *this] {
-      count_on(start_, first, 0, near, f);
-      count_on(stop_, first - (count_ - 1), near, n, f);
-    });
-  }
-
- private:
-  /// f(i, from + (first + i) steps) for i from `begin` to below `end`. Blocks are counted by int,
-  /// of which there are vectors as numbers.
-  template <typename F>
-  void count_on(double from, int64_t first, int64_t begin, int64_t end, F f) const {
-    constexpr int64_t kBlock = 1024;
-    for (int64_t b = begin; b < end; b += kBlock) {
-      const auto base = static_cast<double>(first + b);
-      const auto count = static_cast<int>(std::min(kBlock, end - b));
-      for (int i = 0; i < count; ++i) f(b + i, from + step_ * (base + i));
-    }
-  }
-
-  double start_;
-  double stop_;
-  int64_t count_;
-  double step_;
-};
-
-/// out = f of evenly spaced numbers.
+/// out[i] = f of the number at i's global position, of evenly spaced ones from start to stop, each
+/// counted from the nearer end.
 template <typename T, typename Context, typename F>
 void fill_spaced(const Context& ctx, const Scalar& start, const Scalar& stop, DenseTensor* out,
                  F f) {
   const ShardBox here = ctx.output_box(0, out->dims());
+  const int64_t count = here.global[0], first = here.box.offset[0], n = out->numel();
+  const auto from = static_cast<double>(scalar_value<T>(start));
+  const auto end = static_cast<double>(scalar_value<T>(stop));
+  const double step = count > 1 ? (end - from) / static_cast<double>(count - 1) : 0;
+  const int64_t nearer = std::clamp<int64_t>(std::max<int64_t>(count / 2, 1) - first, 0, n);
+  const auto fill = [=](double zero, int64_t index, T* to, int64_t some) {
+    for_evenly_spaced({zero, step}, index, some,
+                      [=](int64_t i, double number) { to[i] = convert_value<T>(f(number)); });
+  };
   T* to = out->mutable_data<T>();
-  Spacing<T>(start, stop, here.global[0])
-      .for_each(here.box.offset[0], out->numel(),
-                [=](int64_t i, double number) { to[i] = convert_value<T>(f(number)); });
+  fill(from, first, to, nearer);
+  fill(end, first + nearer - (count - 1), to + nearer, n - nearer);
 }
 
 /// The elements (r, c) with c - r <= offset, or >= offset, in rows: which columns of a row.
@@ -191,8 +161,11 @@ void SequenceMaskKernel(const Context&, const DenseTensor& x, const Scalar& max_
   visit_any_dtype(y->dtype(), [&]<typename To>() {
     To* row = y->template mutable_data<To>();
     for (int64_t i = 0; i < n; ++i, row += width) {
-      const double length = convert_value<double>(lengths[i]);
-      for (int64_t j = 0; j < width; ++j) row[j] = To(static_cast<double>(j) < length ? 1 : 0);
+      const auto length = std::ceil(convert_value<double>(lengths[i]));  // may be NaN
+      const auto widest = static_cast<double>(width);
+      const int64_t ones = length > 0 ? static_cast<int64_t>(length < widest ? length : widest) : 0;
+      std::fill_n(row, ones, To(1));
+      std::fill_n(row + ones, width - ones, To(0));
     }
   });
 }
@@ -204,17 +177,18 @@ void ShardIndexKernel(const Context&, const DenseTensor& input, int index_num, i
                       int shard_id, int ignore_value, DenseTensor* out) {
   const int64_t size = (int64_t{index_num} + nshards - 1) / nshards;
   const int64_t first = size * shard_id;
-  const T* from = input.data<T>();
-  T* to = out->mutable_data<T>();
-  for (int64_t i = 0; i < input.numel(); ++i) {
-    const int64_t index = from[i];
-    PHI_CHECK(index >= 0 && index < index_num,
-              errors::InvalidArgument("input holds {} at flat position {}, but index_num is {}; it "
-                                      "must be in [0, {}).",
-                                      index, i, index_num, index_num));
+  const T* const from = input.data<T>();
+  const T* const end = from + input.numel();
+  const T* const wrong =
+      std::find_if(from, end, [=](int64_t index) { return index < 0 || index >= index_num; });
+  PHI_CHECK(wrong == end,
+            errors::InvalidArgument("input holds {} at flat position {}, but index_num is {}; it "
+                                    "must be in [0, {}).",
+                                    *wrong, wrong - from, index_num, index_num));
+  std::transform(from, end, out->mutable_data<T>(), [=](int64_t index) {
     const bool here = index >= first && index < first + size;
-    to[i] = static_cast<T>(here ? index - first : ignore_value);
-  }
+    return static_cast<T>(here ? index - first : ignore_value);
+  });
 }
 
 /// Of the global tensor, as are the next two.

@@ -18,11 +18,10 @@ void AddPositionEncodingKernel(const Context& ctx, const DenseTensor& x, float a
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   std::vector<double> row(static_cast<size_t>(rows * width));
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t k = 0; k < width; ++k) {
-      row[r * width + k] =
-          beta * position_encoding(here.box.offset[1] + r, here.box.offset[2] + k, here.global[2]);
-    }
+  for (int64_t k = 0; k < width; ++k) {
+    const EncodingColumn column(here.box.offset[2] + k, here.global[2]);
+    for (int64_t r = 0; r < rows; ++r)
+      row[r * width + k] = beta * column.at(here.box.offset[1] + r);
   }
   for (int64_t b = 0; b < x.dims()[0]; ++b, from += row.size(), to += row.size()) {
     for (size_t i = 0; i < row.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "phi/generated/kernels/loss_scaling.h"
 #include "phi/kernels/cpu/elementwise/elementwise_loop.h"
 #include "phi/kernels/cpu/optimizer/step_loop.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/numerics_check.h"
 
 namespace phi {
@@ -47,13 +48,13 @@ struct Numerics {
   double least = std::numeric_limits<double>::infinity();
   double sum = 0;
 
-  void add(double value) {
-    nans += std::isnan(value);
-    infinities += std::isinf(value);
-    zeros += value == 0;
-    most = value > most ? value : most;
-    least = value < least ? value : least;
-    sum += value;
+  void add(const Numerics& other) {
+    nans += other.nans;
+    infinities += other.infinities;
+    zeros += other.zeros;
+    most = std::max(most, other.most);
+    least = std::min(least, other.least);
+    sum += other.sum;
   }
   /// Over the ranks that hold parts of the only input.
   void combine_all(const KernelContext& ctx, int ndim) {
@@ -75,6 +76,37 @@ struct Numerics {
     least = -extremes.data<double>()[1];
   }
 };
+
+/// Of n elements, lane by lane.
+template <typename C>
+Numerics numerics_of(const C* x, int64_t n) {
+  constexpr int kLanes = 16;
+  return run_widest<double>([=] {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    int64_t nans[kLanes] = {}, infinities[kLanes] = {}, zeros[kLanes] = {};
+    double most[kLanes], least[kLanes], sums[kLanes] = {};
+    std::fill_n(most, kLanes, -kInfinity);
+    std::fill_n(least, kLanes, kInfinity);
+    const auto look_at = [&](const C* from, int count) {
+      for (int l = 0; l < count; ++l) {
+        const auto value = static_cast<double>(from[l]);
+        nans[l] += value != value ? 1 : 0;
+        infinities[l] += std::fabs(value) == kInfinity ? 1 : 0;
+        zeros[l] += value == 0 ? 1 : 0;
+        most[l] = value > most[l] ? value : most[l];
+        least[l] = value < least[l] ? value : least[l];
+        sums[l] += value;
+      }
+    };
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) look_at(x + i, kLanes);
+    look_at(x + i, static_cast<int>(n - i));
+    Numerics all;
+    for (int l = 0; l < kLanes; ++l)
+      all.add(Numerics{nans[l], infinities[l], zeros[l], most[l], least[l], sums[l]});
+    return all;
+  });
+}
 
 }  // namespace
 
@@ -159,8 +191,7 @@ void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const st
                          int /*stack_height_limit*/, const std::string& /*output_dir*/,
                          DenseTensor* stats, DenseTensor* values) {
   const T* x = tensor.data<T>();
-  Numerics found;
-  for (int64_t i = 0; i < tensor.numel(); ++i) found.add(static_cast<double>(x[i]));
+  Numerics found = numerics_of(x, tensor.numel());
   found.combine_all(ctx, tensor.ndim());
   check_numerics(check_nan_inf_level, op_type, var_name, found.nans, found.infinities);
   const int64_t n = ctx.input_box(0, tensor.dims()).global.numel();

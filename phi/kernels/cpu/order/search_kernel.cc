@@ -1,49 +1,58 @@
 // searchsorted on the CPU.
+#include <algorithm>
+
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
 namespace {
 
-/// a < b, where NaN is larger than all numbers.
+/// 1 for a < b, else 0, where NaN is larger than all numbers; found without jumps.
 template <typename T>
-bool is_less(T a, T b) {
+int64_t is_less(T a, T b) {
   using C = compute_t<T>;
   const auto x = static_cast<C>(a);
   const auto y = static_cast<C>(b);
-  return x < y || (y != y && x == x);
+  return int64_t{x < y} | (int64_t{y != y} & int64_t{x == x});
 }
 
-/// How many of n elements, sorted, are `before` the place that is looked for. Without jumps: which
-/// half is next cannot be foretold.
-template <typename T, typename Before>
-int64_t count_before(const T* first, int64_t n, Before before) {
-  if (n == 0) return 0;
-  const T* at = first;
-  while (n > 1) {
-    const int64_t half = n / 2;
-    at += before(at[half - 1]) ? half : 0;
-    n -= half;
+/// Of kCount values side by side, as each waits for its own reads, how many of n elements, sorted,
+/// come before it. Without jumps: which half is next cannot be foretold.
+template <int kCount, bool kRight, typename T, typename Index>
+void find_places(const T* first, int64_t n, const T* values, Index* out) {
+  const auto step = [&](int k, int64_t at, int64_t count) {
+    const T x = first[at + count - 1], v = values[k];
+    return -(kRight ? 1 - is_less(v, x) : is_less(x, v)) & count;
+  };
+  int64_t at[kCount] = {};
+  for (int64_t left = n; left > 1;) {
+    const int64_t half = left / 2;
+    for (int k = 0; k < kCount; ++k) at[k] += step(k, at[k], half);
+    left -= half;
   }
-  return at - first + (before(*at) ? 1 : 0);
+  for (int k = 0; k < kCount; ++k)
+    out[k] = static_cast<Index>(n == 0 ? 0 : at[k] + step(k, at[k], 1));
 }
 
-template <typename T, typename Index>
-void search(const DenseTensor& sequence, const DenseTensor& values, bool right, Index* out) {
+template <bool kRight, typename T, typename Index>
+void search(const DenseTensor& sequence, const DenseTensor& values, Index* out) {
+  constexpr int kTogether = 8;
   const int64_t n = sequence.dims()[sequence.ndim() - 1];
-  const bool is_one = sequence.ndim() == 1;
-  const int64_t per_row =
-      is_one ? values.numel() : values.dims()[values.ndim() - 1];  // values per sequence
-  const T* begin = sequence.data<T>();
+  const int64_t rows = sequence.dims().numel(0, sequence.ndim() - 1);
+  const T* first = sequence.data<T>();
   const T* value = values.data<T>();
-  for (int64_t i = 0; i < values.numel(); ++i) {
-    const T* first = is_one ? begin : begin + i / per_row * n;
-    const T v = value[i];
-    const int64_t found = right ? count_before(first, n, [v](T x) { return !is_less(v, x); })
-                                : count_before(first, n, [v](T x) { return is_less(x, v); });
-    out[i] = static_cast<Index>(found);
+  const int64_t per_row = values.numel() / std::max<int64_t>(rows, 1);
+  for (int64_t row = 0; row < rows; ++row, first += n, value += per_row, out += per_row) {
+    const int64_t together = per_row / kTogether * kTogether;
+    run_widest<compute_t<T>>([=] {
+      for (int64_t i = 0; i < together; i += kTogether)
+        find_places<kTogether, kRight>(first, n, value + i, out + i);
+    });
+    for (int64_t i = together; i < per_row; ++i)
+      find_places<1, kRight>(first, n, value + i, out + i);
   }
 }
 
@@ -53,9 +62,12 @@ void search(const DenseTensor& sequence, const DenseTensor& values, bool right, 
 template <typename T, typename Context>
 void SearchsortedKernel(const Context&, const DenseTensor& sorted_sequence,
                         const DenseTensor& values, bool right, DenseTensor* out) {
-  if (out->dtype() == DataType::INT32)
-    return search<T>(sorted_sequence, values, right, out->mutable_data<int32_t>());
-  search<T>(sorted_sequence, values, right, out->mutable_data<int64_t>());
+  const auto find = [&](auto* places) {
+    right ? search<true, T>(sorted_sequence, values, places)
+          : search<false, T>(sorted_sequence, values, places);
+  };
+  out->dtype() == DataType::INT32 ? find(out->mutable_data<int32_t>())
+                                  : find(out->mutable_data<int64_t>());
 }
 
 PHI_REGISTER_KERNEL(searchsorted, CPU, SearchsortedKernel, Numbers);

@@ -210,9 +210,16 @@ void RandintKernel(const Context& ctx, int low, int high, int seed, DenseTensor*
 template <typename T, typename Context>
 void TruncatedGaussianRandomKernel(const Context& ctx, float mean, float std, int seed, float a,
                                    float b, DenseTensor* out) {
-  from_words(
-      ctx.output_box(0, out->dims()), seed, RandomUse::kTruncatedGaussian, out->mutable_data<T>(),
-      [draw = TruncatedNormal(mean, std, a, b)](uint32_t word, int64_t) { return draw(word); });
+  const TruncatedNormal normal(mean, std, a, b);
+  const auto draw = [&](auto number) {
+    from_words(ctx.output_box(0, out->dims()), seed, RandomUse::kTruncatedGaussian,
+               out->mutable_data<T>(), number);
+  };
+  if (normal.is_inside()) {
+    draw([=](uint32_t word, int64_t) { return normal.inside(word); });
+  } else {
+    draw([=](uint32_t word, int64_t) { return normal(word); });
+  }
 }
 
 PHI_REGISTER_KERNEL(bernoulli, CPU, BernoulliKernel, Floats);

@@ -18,8 +18,9 @@ struct AddEncoding {
   double beta;
   PHI_HD T operator()(int64_t i) const {
     const int64_t row = i / width;
-    const double added = beta * position_encoding(first_row + row % rows,
-                                                  first_column + i - row * width, global_width);
+    const double added =
+        beta *
+        EncodingColumn(first_column + i - row * width, global_width).at(first_row + row % rows);
     return convert_value<T>(alpha * convert_value<double>(x[i]) + added);
   }
 };

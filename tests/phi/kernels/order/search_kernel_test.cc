@@ -63,13 +63,15 @@ TEST(SearchKernel, FindsThePlacesOfBinarySearches) {
 
 TEST(SearchKernel, HasASequencePerRow) {
   check<float>({1, 3, 5, 2, 2, 9}, {2, 3}, {3, 0, 2, 2, 9, 10}, {2, 3});
+  check<float>({1, 3, 5, 2, 2, 9}, {2, 3}, random_values(22, 7, 0, 10), {2, 11});
+  check<float>({}, {2, 0}, random_values(18, 8, 0, 10), {2, 9});
 }
 
 TEST(SearchKernel, NanIsLargerThanAllNumbers) {
   const Values sequence = {-kInf, -1, 0, 0, kInf, kNan, kNan};
-  const Values values = {kNan, kInf, -kInf, -0.0, 0.5, -2};
-  check<float>(sequence, {7}, values, {6});
-  check<double>(sequence, {7}, values, {6});
+  const Values values = {kNan, kInf, -kInf, -0.0, 0.5, -2, kNan, 1, -1, kInf, 3};
+  check<float>(sequence, {7}, values, {11});
+  check<double>(sequence, {7}, values, {11});
 }
 
 }  // namespace

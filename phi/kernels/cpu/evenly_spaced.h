@@ -1,0 +1,33 @@
+// Evenly spaced numbers, in vectors.
+//
+//   // to[i] = 2.5 + (first + i) 0.1
+//   for_evenly_spaced({2.5, 0.1}, first, n, [=](int64_t i, double number) { to[i] = number; });
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "phi/kernels/cpu/wide.h"
+
+namespace phi {
+
+struct EvenSpacing {
+  double start;  // number 0
+  double step;
+};
+
+/// f(i, number first + i) for i from 0 to below n; first + n is below 2^53.
+template <typename F>
+void for_evenly_spaced(EvenSpacing spacing, int64_t first, int64_t n, F f) {
+  run_widest<double>([=] {
+    constexpr int64_t kBlock = 1024;
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const auto base = static_cast<double>(first + begin);
+      const auto count = static_cast<int>(std::min(kBlock, n - begin));
+      // Counted by int, of which there are vectors as double without AVX-512.
+      for (int i = 0; i < count; ++i) f(begin + i, spacing.start + spacing.step * (base + i));
+    }
+  });
+}
+
+}  // namespace phi
