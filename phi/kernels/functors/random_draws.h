@@ -189,9 +189,10 @@ PHI_HD double draw_binomial(Words& words, double n, double p) {
   return mirrored ? n - successes : successes;
 }
 
+/// The least p of normal_quantile_inside().
+inline constexpr double kLeastInside = 1e-16;
 /// The number below which a normal one lies with probability p, for p from kLeastInside to below 1:
 /// by the inverse of the error function, in a form that compilers vectorise.
-inline constexpr double kLeastInside = 1e-16;
 PHI_HD double normal_quantile_inside(double p) {
   const double w = -fast::log_inside(4 * p * (1 - p));
   return 1.4142135623730951 * fast::detail::erfinv_ratio(w) * (2 * p - 1);
