@@ -1,7 +1,7 @@
 // Evenly spaced numbers, in vectors.
 //
-//   // to[i] = 2.5 + (first + i) 0.1
 //   for_evenly_spaced({2.5, 0.1}, first, n, [=](int64_t i, double number) { to[i] = number; });
+//   // to[i] is 2.5 + (first + i) 0.1
 #pragma once
 
 #include <algorithm>

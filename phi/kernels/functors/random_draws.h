@@ -189,19 +189,11 @@ PHI_HD double draw_binomial(Words& words, double n, double p) {
   return mirrored ? n - successes : successes;
 }
 
-/// The least p of normal_quantile_inside().
-inline constexpr double kLeastInside = 1e-16;
-/// The number below which a normal one lies with probability p, for p from kLeastInside to below 1:
-/// by the inverse of the error function, in a form that compilers vectorise.
-PHI_HD double normal_quantile_inside(double p) {
-  const double w = -fast::log_inside(4 * p * (1 - p));
-  return 1.4142135623730951 * fast::detail::erfinv_ratio(w) * (2 * p - 1);
-}
-
-/// The same for p in (0, 1). Farther out it begins with the tail's leading term, and takes Newton's
-/// steps for log(p), which the tail is nearly a parabola of.
+/// The number below which a normal one lies with probability p, in (0, 1). Farther out than
+/// fast::normal_quantile() goes it begins with the tail's leading term, and takes Newton's steps
+/// for log(p), which the tail is nearly a parabola of.
 PHI_HD double normal_quantile(double p) {
-  if (p >= kLeastInside) return normal_quantile_inside(p);
+  if (p >= fast::kLeastProbability) return fast::normal_quantile(p);
   const double t = -2 * std::log(p);
   double z = -std::sqrt(t - std::log(6.283185307179586 * t));
   for (int step = 0; step < 3; ++step) {
@@ -239,12 +231,12 @@ class TruncatedNormal {
     return within(p > 0 && p < 1 ? normal_quantile(p) : highest_);
   }
 
-  /// Whether no number lies farther out than normal_quantile_inside() goes.
-  bool is_inside() const { return from_ >= kLeastInside; }
+  /// Whether no number lies farther out than fast::normal_quantile() goes.
+  bool is_inside() const { return from_ >= fast::kLeastProbability; }
   /// The same where none does.
   PHI_HD double inside(uint32_t word) const {
     const double p = probability(word);
-    return within(p < 1 ? normal_quantile_inside(p < 1 ? p : 0.5) : highest_);
+    return within(p < 1 ? fast::normal_quantile(p < 1 ? p : 0.5) : highest_);
   }
 
  private:

@@ -4,7 +4,7 @@
 //   const AddFunctor<float> functor;
 //   const BlockFunction<float, float, 2, true> add(functor);
 //   add({xs, ys}, 0, out, n);
-//   add({xs, y}, 0, out, n, {.count = m, .strides = {n, 0}});  // m rows, to each of which y is added
+//   add({xs, ys}, 0, out, n, {.count = 4, .strides = {n, 0}});  // 4 rows and the one of ys
 #pragma once
 
 #include <algorithm>

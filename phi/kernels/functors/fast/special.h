@@ -1,4 +1,5 @@
-// Error functions of one value and trigamma, in forms that compilers vectorise, and polygamma.
+// Error functions of one value, the quantiles of the normal distribution and trigamma, in forms
+// that compilers vectorise, and polygamma.
 #pragma once
 
 #include <cmath>
@@ -140,6 +141,14 @@ inline constexpr T kErfinvInside = sizeof(T) == sizeof(float) ? T(0.996) : T(0.9
 template <typename T>
 PHI_HD T erfinv_inside(T x) {
   return detail::erfinv_ratio_inside(-log_inside((T(1) - x) * (T(1) + x))) * x;
+}
+
+/// The least probability that normal_quantile() takes.
+inline constexpr double kLeastProbability = 1e-16;
+/// The number below which a normal one lies with probability p, from kLeastProbability to below 1.
+PHI_HD double normal_quantile(double p) {
+  const double w = -log_inside(4 * p * (1 - p));
+  return std::numbers::sqrt2 * detail::erfinv_ratio(w) * (2 * p - 1);
 }
 
 namespace detail {
