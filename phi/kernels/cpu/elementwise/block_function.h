@@ -138,7 +138,6 @@ class BlockFunction {
   /// numbers that are not float are broadcast less often than they take time to compile.
   static constexpr bool kTakesStill = kBroadcasts && kInputs == 2 && std::is_same_v<C, float>;
   using Inputs = std::array<const C*, kInputs>;
-
   using Rows = detail::BlockRows<kInputs>;
 
   /// Holds on to `functor`, which must outlive it.

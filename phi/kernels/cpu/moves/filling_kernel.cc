@@ -10,7 +10,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/filling.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/evenly_spaced.h"
+#include "phi/kernels/cpu/moves/evenly_spaced.h"
 #include "phi/kernels/functors/scalar_value.h"
 
 namespace phi {

@@ -1,5 +1,7 @@
-// linspace on the CPU: every part of it, against the number's own formula.
+// linspace on the CPU, every part of it, against the number's own formula; masks of fractional
+// lengths.
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "phi/core/registered_kernel.h"
@@ -41,6 +43,14 @@ TEST(LinspaceKernel, PartsAreThoseOfTheWhole) {
   check_linspace<double>();
   check_linspace<bfloat16>();
   check_linspace<float16>();
+}
+
+// 1 where an index is below the length, which is nowhere for NaN.
+TEST(SequenceMaskKernel, LengthsMayBeFractionsAndNan) {
+  DenseTensor mask = blank<float>({6, 3});
+  registered<kernels::sequence_mask, float>(
+      KernelContext(), tensor<float>({0.5, 1, 2.25, 7, -1, NAN}, {6}), Scalar(3), &mask);
+  EXPECT_EQ(to_doubles(mask), (Values{1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}));
 }
 
 }  // namespace

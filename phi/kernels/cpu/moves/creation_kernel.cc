@@ -5,7 +5,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/creation.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/evenly_spaced.h"
+#include "phi/kernels/cpu/moves/evenly_spaced.h"
 #include "phi/kernels/cpu/wide.h"
 
 namespace phi {
