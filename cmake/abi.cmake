@@ -1,5 +1,6 @@
 # Writes OUT, a header that names the public headers below the folders ROOTS: version and content.
 # cmake -DOUT=FILE -DROOTS=folder,... -DVERSION=x.y.z -P abi.cmake
+cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" ROOTS "${ROOTS}")
 set(all)
 foreach(root ${ROOTS})

@@ -3,6 +3,7 @@
 // form this process runs.
 #include "phi/kernels/cpu/wide.h"
 
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -155,6 +156,69 @@ void expect_inverse_errors_indifferent() {
 TEST(Wide, AnElementsInverseErrorFunctionDoesNotDependOnItsNeighbours) {
   expect_inverse_errors_indifferent<float>();
   expect_inverse_errors_indifferent<double>();
+}
+
+/// Roots of xs, in place and not, against the instruction's.
+template <typename T>
+void expect_exact_roots(const std::vector<T>& xs) {
+  const auto n = static_cast<int64_t>(xs.size());
+  std::vector<T> roots(n), expected(n), same = xs;
+  std::transform(xs.begin(), xs.end(), expected.begin(), [](T x) { return std::sqrt(x); });
+  unary_loop(xs.data(), roots.data(), n, SqrtFunctor<T>());
+  unary_loop(same.data(), same.data(), n, SqrtFunctor<T>());
+  for (int64_t i = 0; i < n; ++i) {
+    ASSERT_TRUE(same_number(roots[i], expected[i])) << xs[i] << ": " << roots[i];
+    ASSERT_TRUE(same_number(same[i], expected[i])) << xs[i] << " in place: " << same[i];
+  }
+}
+
+// A root's mantissa depends on those of x and on whether its exponent is even: these are all.
+TEST(WideForm, RootsOfFloatsAreRoundedRightly) {
+  constexpr uint32_t kMantissas = 1u << 24, kBlock = 1u << 16, kOne = 127u << 23;
+  std::vector<float> xs(kBlock);
+  for (uint32_t begin = 0; begin < kMantissas; begin += kBlock) {
+    for (uint32_t i = 0; i < kBlock; ++i) xs[i] = std::bit_cast<float>(kOne + begin + i);
+    expect_exact_roots(xs);
+  }
+}
+
+// Drawn, and the hardest: squares of as many bits as fit, and their neighbours.
+TEST(WideForm, RootsOfDoublesAreRoundedRightly) {
+  std::mt19937_64 draw(7);
+  std::vector<double> xs;
+  for (int i = 0; i < 300'000; ++i) {
+    const uint64_t exponent = 1022 + draw() % 4;
+    xs.push_back(std::bit_cast<double>(exponent << 52 | draw() >> 12));
+    const double root = std::bit_cast<double>(uint64_t{1023} << 52 | draw() >> 38 << 26);
+    const auto square = std::bit_cast<uint64_t>(root * root);
+    for (int ulp = -2; ulp <= 2; ++ulp) xs.push_back(std::bit_cast<double>(square + ulp));
+  }
+  expect_exact_roots(xs);
+}
+
+template <typename T>
+void expect_exact_roots_of_any() {
+  using Limits = std::numeric_limits<T>;
+  const T tiny = Limits::min(), most = Limits::max();
+  std::vector<T> xs = numbers<T>(1003, 3);
+  for (T& x : xs) x = std::exp2(x * 8);
+  const std::vector<T> rare = {0,    T(-0.0), -1,       tiny,      tiny / 8, Limits::denorm_min(),
+                               most, -most,   INFINITY, -INFINITY, T(NAN)};
+  for (T x : rare) {
+    xs[xs.size() / 2] = x;
+    xs.back() = x;
+    expect_exact_roots(xs);
+  }
+  for (int exponent = Limits::min_exponent; exponent < Limits::max_exponent; ++exponent) {
+    const T x = std::ldexp(T(1.7), exponent - 1);
+    expect_exact_roots(std::vector<T>(40, x));
+  }
+  for (int64_t n = 1; n < 40; ++n) expect_exact_roots(std::vector<T>(n, T(2)));
+}
+
+TEST(WideForm, RootsOfAnyNumberAndInArraysOfAnyLength) {
+  expect_exact_roots_of_any<float>();
+  expect_exact_roots_of_any<double>();
 }
 
 /// loop(out) in both forms.

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "phi/kernels/cpu/elementwise/common_form.h"
+#include "phi/kernels/cpu/elementwise/wide_form.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/rare_form.h"
 
@@ -151,9 +152,14 @@ class BlockFunction {
       if (!has_wide()) return;
       run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
                 const Rows& rows) {
-        detail::run_wide([=, f = *static_cast<const F*>(of)] {
-          detail::run_rows<kTakesStill>(in, still, out, n, rows, f);
-        });
+        if constexpr (detail::HasWideForm<F>) {
+          static_assert(kInputs == 1 && !kBroadcasts);
+          detail::WideForm<F>::run(in[0], out, n);
+        } else {
+          detail::run_wide([=, f = *static_cast<const F*>(of)] {
+            detail::run_rows<kTakesStill>(in, still, out, n, rows, f);
+          });
+        }
       };
     }
   }

@@ -1,5 +1,5 @@
 // CPU kernels that move elements without changing them, in rows: reshape, concat, split, slice,
-// expand, tril. What shape the result has, they read from out.
+// expand. What shape the result has, they read from out.
 #include <algorithm>
 #include <cstring>
 
@@ -201,31 +201,6 @@ void ExpandKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
          out->dims());
 }
 
-/// Zero above the diagonal of the *global* matrices, whatever part of them is here. out may be x.
-template <typename T, typename Context>
-void TrilKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
-  if (x.numel() == 0) return;
-  const Box here = ctx.output_box(0, x.dims()).box;
-  const int row_dim = x.ndim() - 2;
-  const int64_t rows = x.dims()[row_dim];
-  const int64_t columns = x.dims()[row_dim + 1];
-  // Row r keeps its columns c with global c <= global r + diagonal.
-  const int64_t shift = here.offset[row_dim] - here.offset[row_dim + 1] + diagonal;
-  const int64_t matrices = x.dims().numel(0, row_dim);
-  const std::byte* from = bytes_of(x);
-  std::byte* to = bytes_of(out);
-  const size_t row_bytes = static_cast<size_t>(columns) * sizeof(T);
-  for (int64_t m = 0; m < matrices; ++m) {
-    for (int64_t r = 0; r < rows; ++r, from += row_bytes, to += row_bytes) {
-      const auto kept = static_cast<size_t>(std::clamp<int64_t>(r + shift + 1, 0, columns));
-      if (from != to && kept > 0) std::memcpy(to, from, kept * sizeof(T));
-      if (kept * sizeof(T) < row_bytes) {
-        std::memset(to + kept * sizeof(T), 0, row_bytes - kept * sizeof(T));
-      }
-    }
-  }
-}
-
 PHI_REGISTER_KERNEL(reshape, CPU, ReshapeKernel, EveryType);
 PHI_REGISTER_KERNEL(concat, CPU, ConcatKernel, EveryType);
 PHI_REGISTER_KERNEL(split, CPU, SplitKernel, EveryType);
@@ -233,6 +208,5 @@ PHI_REGISTER_KERNEL(slice, CPU, SliceKernel, EveryType);
 PHI_REGISTER_KERNEL(slice_grad, CPU, SliceGradKernel, Inexact);
 PHI_REGISTER_KERNEL(slice_scatter, CPU, SliceScatterKernel, EveryType);
 PHI_REGISTER_KERNEL(expand, CPU, ExpandKernel, EveryType);
-PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, EveryType);
 
 }  // namespace phi

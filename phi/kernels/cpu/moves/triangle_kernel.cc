@@ -1,30 +1,61 @@
-// triu and fill_diagonal on the CPU: each asks where its part lies.
+// tril, triu and fill_diagonal on the CPU: each asks where its part lies.
 #include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/diagonal.h"
+#include "phi/generated/kernels/shape.h"
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/functors/scalar_value.h"
 
 namespace phi {
 
-/// Zero below the diagonal of the *global* matrices, whatever part of them is here. out may be x.
-template <typename T, typename Context>
-void TriuKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
+namespace {
+
+/// Rows of the matrices of `x` to `out`, 0 where a row r is not in columns kept(r + shift): in the
+/// *global* matrices, whatever part of them is here, row r has its diagonal in column r + shift.
+/// out may be x.
+template <typename Context, typename Kept>
+void keep_columns(const Context& ctx, const DenseTensor& x, DenseTensor* out, Kept kept) {
   if (x.numel() == 0) return;
   const Box here = ctx.output_box(0, x.dims()).box;
   const int row_dim = x.ndim() - 2;
-  const int64_t rows = x.dims()[row_dim];
-  const int64_t columns = x.dims()[row_dim + 1];
-  // Row r keeps its columns c with global c >= global r + diagonal.
-  const int64_t shift = here.offset[row_dim] - here.offset[row_dim + 1] + diagonal;
-  keep(x, out);
-  T* to = out->mutable_data<T>();
-  for (int64_t m = 0; m < x.dims().numel(0, row_dim); ++m) {
-    for (int64_t r = 0; r < rows; ++r, to += columns) {
-      std::fill_n(to, std::clamp<int64_t>(r + shift, 0, columns), T(0));
+  const int64_t rows = x.dims()[row_dim], columns = x.dims()[row_dim + 1];
+  const int64_t shift = here.offset[row_dim] - here.offset[row_dim + 1];
+  const size_t width = size_of(x.dtype());
+  const auto* from = static_cast<const std::byte*>(x.raw_data());
+  auto* to = static_cast<std::byte*>(out->mutable_raw_data());
+  const size_t row_bytes = static_cast<size_t>(columns) * width;
+  for (int64_t matrix = 0; matrix < x.dims().numel(0, row_dim); ++matrix) {
+    for (int64_t r = 0; r < rows; ++r, from += row_bytes, to += row_bytes) {
+      const auto [first, last] = kept(r + shift);
+      const size_t begin = width * static_cast<size_t>(std::clamp<int64_t>(first, 0, columns));
+      const size_t end = width * static_cast<size_t>(std::clamp<int64_t>(last, 0, columns));
+      std::memset(to, 0, begin);
+      if (from != to) std::memcpy(to + begin, from + begin, end - begin);
+      std::memset(to + end, 0, row_bytes - end);
     }
   }
+}
+
+constexpr int64_t kFarRight = std::numeric_limits<int64_t>::max();
+
+}  // namespace
+
+/// Zero above the diagonal.
+template <typename T, typename Context>
+void TrilKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
+  keep_columns(ctx, x, out,
+               [diagonal](int64_t own) { return std::pair(int64_t{0}, own + diagonal + 1); });
+}
+
+/// Zero below the diagonal.
+template <typename T, typename Context>
+void TriuKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
+  keep_columns(ctx, x, out,
+               [diagonal](int64_t own) { return std::pair(own + diagonal, kFarRight); });
 }
 
 /// `value` on the diagonal of the *global* array, whatever part of it is here: at every element
@@ -63,6 +94,7 @@ void FillDiagonalKernel(const Context& ctx, const DenseTensor& x, float value, i
   }
 }
 
+PHI_REGISTER_KERNEL(tril, CPU, TrilKernel, EveryType);
 PHI_REGISTER_KERNEL(triu, CPU, TriuKernel, EveryType);
 PHI_REGISTER_KERNEL(fill_diagonal, CPU, FillDiagonalKernel, EveryType);
 

@@ -1,41 +1,25 @@
 // Random choices among items on the CPU: multinomial and randperm. An item's chance depends on the
 // seed and its index in the global tensor.
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/random/key_order.h"
 #include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
+#include "phi/kernels/functors/random_permutation.h"
 
 namespace phi {
 namespace {
 
 uint64_t seed_bits(int seed) { return static_cast<uint64_t>(static_cast<int64_t>(seed)); }
 PhiloxKey key_of(int seed) { return philox_key(seed_bits(seed)); }
-
-/// The keys that a permutation is the order of: the first two words of each place's own.
-struct PermutationKeys {
-  uint64_t seed;
-  void operator()(int64_t first, KeyBatch* keys) const {
-    const BatchWords random(blocks_from(static_cast<uint64_t>(first)), seed,
-                            RandomUse::kPermutation);
-    for (size_t i = 0; i < kKeyBatch; ++i) {
-      uint64_t pair;  // at once, the second word in its upper half
-      std::memcpy(&pair, random.words.data() + 4 * i, sizeof(pair));
-      (*keys)[i] = std::rotl(pair, 32);
-    }
-  }
-};
-static_assert(kKeyBatch == kBatchBlocks);
 
 /// A row of weights, and how many of them are not 0.
 class Weights {
@@ -116,14 +100,20 @@ void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacemen
   }
 }
 
-/// The order of random keys. A part of a permutation is taken from all of it.
 template <typename T, typename Context>
 void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
   const ShardBox where = ctx.output_box(0, out->dims());
-  const KeyOrder order(where.global[0], PermutationKeys{seed_bits(seed)});
+  if (out->numel() == 0) return;
+  const RandomPermutation order(where.global[0], seed_bits(seed));
+  const int64_t first = where.box.offset[0];
   T* to = out->mutable_data<T>();
-  order.for_each(where.box.offset[0], out->numel(),
-                 [to](int64_t i, int64_t place) { to[i] = convert_value<T>(place); });
+  for (int64_t begin = 0; begin < out->numel(); begin += RandomPermutation::kMost) {
+    uint32_t numbers[RandomPermutation::kMost];
+    const auto count =
+        static_cast<int>(std::min<int64_t>(RandomPermutation::kMost, out->numel() - begin));
+    run_widest<float>([=, &numbers] { order.numbers_from(first + begin, count, numbers); });
+    for (int i = 0; i < count; ++i) to[begin + i] = convert_value<T>(int64_t{numbers[i]});
+  }
 }
 
 PHI_REGISTER_KERNEL(multinomial, CPU, MultinomialKernel, Floats);

@@ -218,8 +218,9 @@ template <typename T>
 PHI_HD T atan_of_ratio(T above, T below) {
   const bool far = above > T(2.41421356237309504880) * below;
   const bool middle = above > T(0.41421356237309504880) * below;
-  const T top = far ? -below : (middle ? above - below : above);
-  const T bottom = far ? above : (middle ? above + below : below);
+  // As sums: of a choice between quotients g++ makes two divisions.
+  const T top = (far ? T(0) : above) - (middle ? below : T(0));
+  const T bottom = (far ? T(0) : below) + (middle ? above : T(0));
   const T start = far ? kHalfPi<T> : (middle ? T(0.5) * kHalfPi<T> : T(0));
   const T t = top / bottom;
   const T z = t * t;

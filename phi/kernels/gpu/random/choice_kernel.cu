@@ -8,7 +8,7 @@
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
-#include "phi/kernels/gpu/indexing/radix_sort.h"
+#include "phi/kernels/functors/random_permutation.h"
 #include "phi/kernels/gpu/order/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/scan/running_sums.h"
@@ -90,15 +90,13 @@ DenseTensor checked_weights(const GpuContext& ctx, const DenseTensor& x, int64_t
   return weights;
 }
 
-/// Keys of a permutation's elements, and these.
-__global__ void draw_keys(int64_t n, PhiloxKey key, uint64_t* keys, int64_t* elements) {
-  for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
-    ElementWords words(static_cast<uint64_t>(i), RandomUse::kPermutation, key);
-    const uint64_t high = words.next();
-    keys[i] = high << 32 | words.next();
-    elements[i] = i;
-  }
-}
+/// The number at a place of a permutation's part.
+template <typename T>
+struct NumberOfPart {
+  RandomPermutation order;
+  int64_t first;
+  PHI_HD T operator()(int64_t i) const { return convert_value<T>(order(first + i)); }
+};
 
 /// is_there[c]: whether a label has the class.
 template <typename T>
@@ -173,21 +171,13 @@ void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacemen
   index_loop(ctx, to, out->numel(), FirstOfRow{ordered.data<int64_t>(), classes, samples});
 }
 
-/// The order of random keys. A part of a permutation is taken from all of it.
 template <typename T, typename Context>
 void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
   const ShardBox where = ctx.output_box(0, out->dims());
-  const int64_t n = where.global[0];
   if (out->numel() == 0) return;
-  const TensorMeta meta{{n}, DataType::INT64};
-  gpu::SortedPairs pairs{DenseTensor::empty(meta, ctx.place()),
-                         DenseTensor::empty(meta, ctx.place())};
-  gpu::launch(ctx, draw_keys, gpu::blocks_for(ctx, n), gpu::kBlock, n, key_of(seed),
-              static_cast<uint64_t*>(pairs.keys.mutable_raw_data()),
-              pairs.values.mutable_data<int64_t>());
-  pairs = gpu::radix_sort(ctx, std::move(pairs), 64);
-  convert(ctx, pairs.values.data<int64_t>() + where.box.offset[0], out->mutable_data<T>(),
-          out->numel());
+  const RandomPermutation order(where.global[0], static_cast<uint64_t>(static_cast<int64_t>(seed)));
+  index_loop(ctx, out->mutable_data<T>(), out->numel(),
+             NumberOfPart<T>{order, where.box.offset[0]});
 }
 
 /// The host waits for how many classes labels have.

@@ -2,7 +2,6 @@
 // bit.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "phi/core/registered_kernel.h"
 #include "phi/generated/kernels/sampling.h"
@@ -151,22 +150,6 @@ TEST(Sampling, IntegersFillTheirRangeEvenly) {
   EXPECT_NEAR(mean_of(to_doubles(out)) / kHighest, 0, 0.01);
 }
 
-TEST(Sampling, PermutationsHaveEachNumberOnce) {
-  DenseTensor out = blank<int64_t>({1000});
-  registered<kernels::randperm, int64_t>(KernelContext(), 4, &out);
-  const auto values = out.values<int64_t>();
-  EXPECT_EQ(std::set<int64_t>(values.begin(), values.end()).size(), 1000u);
-  EXPECT_FALSE(std::ranges::is_sorted(values));
-  // Each number is as often in each place: of three there are six orders.
-  std::array<int, 9> seen{};
-  for (int seed = 0; seed < 6000; ++seed) {
-    DenseTensor order = blank<int64_t>({3});
-    registered<kernels::randperm, int64_t>(KernelContext(), seed, &order);
-    for (size_t i = 0; i < 3; ++i) ++seen[3 * i + static_cast<size_t>(order.values<int64_t>()[i])];
-  }
-  for (int count : seen) EXPECT_NEAR(count, 2000, 200);
-}
-
 /// The whole numbers from low to below high as words of 64 bits are scaled.
 Values whole_numbers(int64_t n, int64_t low, int64_t high, int seed) {
   Values out;
@@ -192,22 +175,6 @@ TEST(Sampling, IntegersAreScaledWords) {
     EXPECT_EQ(to_doubles(wide), whole_numbers(n, kLowest, kHighest, -3)) << n;
     registered<kernels::randint, int8_t>(KernelContext(), -7, 100, 8, &narrow);
     EXPECT_EQ(to_doubles(narrow), whole_numbers(n, -7, 100, 8)) << n;
-  }
-}
-
-TEST(Sampling, PermutationsAreTheOrderOfTheirKeys) {
-  for (const int64_t n : {1, 100, 1000, 65536}) {
-    std::vector<std::pair<uint64_t, int64_t>> keys;
-    for (int64_t i = 0; i < n; ++i) {
-      ElementWords words(static_cast<uint64_t>(i), RandomUse::kPermutation, philox_key(17));
-      const uint64_t high = words.next();
-      keys.emplace_back(high << 32 | words.next(), i);
-    }
-    std::sort(keys.begin(), keys.end());
-    DenseTensor out = blank<int64_t>({n});
-    registered<kernels::randperm, int64_t>(KernelContext(), 17, &out);
-    for (int64_t i = 0; i < n; ++i)
-      ASSERT_EQ(out.values<int64_t>()[i], keys[static_cast<size_t>(i)].second) << n << " " << i;
   }
 }
 

@@ -1,0 +1,110 @@
+// Square roots that AVX-512 approximates to 14 bits and that are refined, in a half and a third of
+// the time of its instruction for them, which takes 12 (float) to 24 (double) cycles a register.
+#include "phi/kernels/cpu/elementwise/wide_form.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#include "phi/kernels/cpu/wide.h"
+
+namespace phi::detail {
+namespace {
+
+/// A register of R's numbers, in the words of the algorithm below.
+template <typename R>
+struct Register;
+
+template <>
+struct Register<float> {
+  using V = __m512;
+  static constexpr int kLanes = 16, kSteps = 1;
+  static constexpr float kLeast = 0x1p-100f, kMost = 0x1p100f;
+
+  PHI_WIDE_TARGET static V all(float x) { return _mm512_set1_ps(x); }
+  PHI_WIDE_TARGET static V load(__mmask16 which, const float* x) {
+    return _mm512_mask_loadu_ps(all(1), which, x);
+  }
+  PHI_WIDE_TARGET static void store(float* out, __mmask16 which, V x) {
+    _mm512_mask_storeu_ps(out, which, x);
+  }
+  PHI_WIDE_TARGET static bool all_inside(V x) {
+    return (_mm512_cmp_ps_mask(x, all(kLeast), _CMP_GE_OQ) &
+            _mm512_cmp_ps_mask(x, all(kMost), _CMP_LE_OQ)) == 0xffff;
+  }
+  PHI_WIDE_TARGET static V near_inverse_root(V x) { return _mm512_rsqrt14_ps(x); }
+  PHI_WIDE_TARGET static V root(V x) { return _mm512_sqrt_ps(x); }
+  PHI_WIDE_TARGET static V fused(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
+  PHI_WIDE_TARGET static V rest(V a, V b, V c) { return _mm512_fnmadd_ps(a, b, c); }
+};
+
+template <>
+struct Register<double> {
+  using V = __m512d;
+  static constexpr int kLanes = 8, kSteps = 2;
+  static constexpr double kLeast = 0x1p-700, kMost = 0x1p700;
+
+  PHI_WIDE_TARGET static V all(double x) { return _mm512_set1_pd(x); }
+  PHI_WIDE_TARGET static V load(__mmask8 which, const double* x) {
+    return _mm512_mask_loadu_pd(all(1), which, x);
+  }
+  PHI_WIDE_TARGET static void store(double* out, __mmask8 which, V x) {
+    _mm512_mask_storeu_pd(out, which, x);
+  }
+  PHI_WIDE_TARGET static bool all_inside(V x) {
+    return (_mm512_cmp_pd_mask(x, all(kLeast), _CMP_GE_OQ) &
+            _mm512_cmp_pd_mask(x, all(kMost), _CMP_LE_OQ)) == 0xff;
+  }
+  PHI_WIDE_TARGET static V near_inverse_root(V x) { return _mm512_rsqrt14_pd(x); }
+  PHI_WIDE_TARGET static V root(V x) { return _mm512_sqrt_pd(x); }
+  PHI_WIDE_TARGET static V fused(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
+  PHI_WIDE_TARGET static V rest(V a, V b, V c) { return _mm512_fnmadd_pd(a, b, c); }
+};
+
+/// With g near the root and h near 1 / (2 g), a step doubles the bits that are right; the last one
+/// adds what is left of x, which fused steps give without an error, and rounds rightly (P.
+/// Markstein, IBM Journal of Research and Development 34, 1990).
+template <typename R>
+PHI_WIDE_TARGET inline typename R::V refined_root(typename R::V x) {
+  const auto half = R::all(0.5), none = R::all(0);
+  const auto near = R::near_inverse_root(x);
+  auto h = R::fused(near, half, none);
+  auto g = R::fused(near, x, none);
+  for (int step = 0; step < R::kSteps; ++step) {
+    const auto error = R::rest(g, h, half);
+    g = R::fused(g, error, g);
+    h = R::fused(h, error, h);
+  }
+  return R::fused(h, R::rest(g, g, x), g);
+}
+
+/// A register with a number for which that could leave the normal ones takes the instruction.
+template <typename R>
+PHI_WIDE_TARGET inline typename R::V root(typename R::V x) {
+  return R::all_inside(x) ? refined_root<R>(x) : R::root(x);
+}
+
+template <typename T>
+PHI_WIDE_TARGET inline void roots(const T* x, T* out, int64_t n) {
+  using R = Register<T>;
+  constexpr unsigned kAll = (1u << R::kLanes) - 1;
+  int64_t i = 0;
+  for (; i + R::kLanes <= n; i += R::kLanes) {
+    R::store(out + i, kAll, root<R>(R::load(kAll, x + i)));
+  }
+  if (i == n) return;
+  const unsigned rest = (1u << (n - i)) - 1;
+  R::store(out + i, rest, root<R>(R::load(rest, x + i)));
+}
+
+}  // namespace
+
+template <typename T>
+void WideForm<SqrtFunctor<T>>::run(const T* x, T* out, int64_t n) {
+  roots(x, out, n);
+}
+
+template struct WideForm<SqrtFunctor<float>>;
+template struct WideForm<SqrtFunctor<double>>;
+
+}  // namespace phi::detail
+#endif
