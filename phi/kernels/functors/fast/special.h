@@ -31,32 +31,31 @@ PHI_HD double erf_near_zero(double z) {  // 7e-18
                     0.112837916709442, -0.3761263890318352, 1.1283791670955126);
 }
 
-/// 1 - erf(x) for x >= 1, as exactly as erf(x) keeps it.
-PHI_HD float erfc_beyond_one(float x) {
-  return 2.0f * normal_cdf(-std::numbers::sqrt2_v<float> * x);
+/// erf(x) for x >= 1, whose square is z.
+PHI_HD float erf_beyond_one(float x, float /*z*/) {
+  return 1.0f - 2.0f * normal_cdf(-std::numbers::sqrt2_v<float> * x);
 }
-/// By erfc(x) exp(x^2) as a polynomial in (x - 2.5) / (x + 2.5) up to 6, from where on erf(x) is 1
-/// (own fit, 2e-17 of erf; the transformation is that of normal_tail()). erf(x) keeps the less of
-/// the exponential the larger x^2 is: its polynomial has two terms less than exp's (own fit, 6e-17
-/// of erf), and ln(2) is one number.
-PHI_HD double erfc_beyond_one(double x) {
+/// By (1 - erf(x)) exp(x^2) as a polynomial in (x - 2.5) / (x + 2.5) up to 6, from where on erf(x)
+/// is 1 (own fit, 2e-17 of erf; the transformation is that of normal_tail()). erf(x) keeps the less
+/// of the exponential the larger x^2 is: its polynomial has two terms less than exp's (own fit,
+/// 6e-17 of erf), and ln(2) is one number.
+PHI_HD double erf_beyond_one(double x, double z) {
   using R = Real<double>;
-  const double inside = x > 6.0 ? 6.0 : x;  // NaN stays
-  const double p = long_polynomial((inside - 2.5) / (inside + 2.5), -5.1021981978914095e-05,
-                                   -0.00013656067448702616, 0.00022673180027213982,
-                                   0.0008759188269305443, -0.002642283498469061,
-                                   -0.003993684326830086, 0.03992254007843253, -0.12503305245382285,
-                                   0.2517131932061697, -0.3717367339492697, 0.2108063640611469);
+  const double p =
+      long_polynomial((x - 2.5) / (x + 2.5), -5.1021981978914095e-05, -0.00013656067448702616,
+                      0.00022673180027213982, 0.0008759188269305443, -0.002642283498469061,
+                      -0.003993684326830086, 0.03992254007843253, -0.12503305245382285,
+                      0.2517131932061697, -0.3717367339492697, 0.2108063640611469);
   constexpr double kRound = R::kRound + double(R::kBias);
-  const double square = inside * inside;
-  const double shifted = kRound - square * R::kLog2e;
-  const double r = std::fma(kRound - shifted, std::numbers::ln2, -square);
+  const double shifted = kRound - z * R::kLog2e;
+  const double r = std::fma(kRound - shifted, std::numbers::ln2, -z);
   const double tail =
       long_polynomial(r, 2.747680202131975e-07, 2.7635006379944497e-06, 2.4801931798822192e-05,
                       0.00019841185202236012, 0.0013888888516054563, 0.008333333370892718,
                       0.04166666666813748, 0.1666666666661151, 0.49999999999998324);
   const double power = std::bit_cast<double>(std::bit_cast<uint64_t>(shifted) << R::kMantissaBits);
-  return p * ((tail * r + 1.0) * r + 1.0) * power;
+  const double inside = 1.0 - p * ((tail * r + 1.0) * r + 1.0) * power;
+  return x > 6.0 ? 1.0 : inside;  // NaN stays
 }
 }  // namespace detail
 
@@ -64,8 +63,9 @@ PHI_HD double erfc_beyond_one(double x) {
 template <typename T>
 PHI_HD T erf(T x) {
   const T magnitude = std::fabs(x);
-  const T far = T(1) - detail::erfc_beyond_one(magnitude);
-  return magnitude <= T(1) ? detail::erf_near_zero(x * x) * x : std::copysign(far, x);
+  const T z = x * x;
+  const T far = std::copysign(detail::erf_beyond_one(magnitude, z), x);
+  return magnitude <= T(1) ? detail::erf_near_zero(z) * x : far;
 }
 
 namespace detail {

@@ -61,15 +61,6 @@ TEST(RandomPermutation, OfFewNumbersAllOrdersAreAsLikely) {
   }
 }
 
-/// What orders of n numbers say of being drawn evenly; each is expected to be within 4.
-struct Statistics {
-  double stay;        // how many numbers are in their own place
-  double follow;      // how many come behind the one below them
-  double cycles;      // how many cycles there are
-  double places;      // which eighth of the numbers stands in which eighth of the places
-  double neighbours;  // which eighth of the numbers stands behind which
-};
-
 int64_t cycles_of(const Order& order) {
   std::vector<bool> seen(order.size());
   int64_t cycles = 0;
@@ -79,6 +70,27 @@ int64_t cycles_of(const Order& order) {
   }
   return cycles;
 }
+
+// Rounds that each make even permutations would make no odd ones.
+TEST(RandomPermutation, IsEvenAsOftenAsOdd) {
+  for (int64_t n : {8, 12, 16, 24, 32, 48, 64, 96, 100, 256, 768, 1024, 3072}) {
+    const auto draws = static_cast<int>(std::min<int64_t>(2000, 400'000 / n));
+    int even = 0;
+    for (int seed = 0; seed < draws; ++seed) {
+      even += (n - cycles_of(order_of(n, static_cast<uint64_t>(seed)))) % 2 == 0 ? 1 : 0;
+    }
+    EXPECT_NEAR(even, draws / 2.0, 4 * std::sqrt(draws / 4.0)) << n;
+  }
+}
+
+/// What orders of n numbers say of being drawn evenly; each is expected to be within 4.
+struct Statistics {
+  double stay;        // how many numbers are in their own place
+  double follow;      // how many come behind the one below them
+  double cycles;      // how many cycles there are
+  double places;      // which eighth of the numbers stands in which eighth of the places
+  double neighbours;  // which eighth of the numbers stands behind which
+};
 
 Statistics statistics_of(int64_t n, int draws) {
   double stay = 0, follow = 0, cycles = 0;
