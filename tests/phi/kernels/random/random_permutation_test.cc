@@ -1,6 +1,7 @@
 // Permutations: each number once, all orders about as likely, and a part as it is of the whole.
 #include "phi/kernels/functors/random_permutation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -55,8 +56,9 @@ TEST(RandomPermutation, OfFewNumbersAllOrdersAreAsLikely) {
     std::map<Order, int> seen;
     for (int seed = 0; seed < 200 * orders; ++seed) ++seen[order_of(n, seed)];
     ASSERT_EQ(seen.size(), static_cast<size_t>(orders)) << n;
-    std::vector<int> counts;
-    for (const auto& [order, count] : seen) counts.push_back(count);
+    std::vector<int> counts(seen.size());
+    std::transform(seen.begin(), seen.end(), counts.begin(),
+                   [](const auto& of) { return of.second; });
     EXPECT_LT(unevenness(counts), 4) << n;
   }
 }
