@@ -79,23 +79,24 @@ PHI_LANES Number<V> turned(const Number<V>& z, int k, int p) {
 
 }  // namespace detail
 
-/// P = 1, 2, 4, 8 or 16.
-template <typename R, int P, typename V>
-PHI_LANES void transform_even(std::array<Number<V>, P>* x) {
-  if constexpr (P > 1) {
-    std::array<Number<V>, P / 2> even, odd;
-#pragma GCC unroll 8
-    for (int i = 0; i < P / 2; ++i) {
-      even[i] = (*x)[2 * i];
-      odd[i] = (*x)[2 * i + 1];
-    }
-    transform_even<R, P / 2>(&even);
-    transform_even<R, P / 2>(&odd);
+/// P = 1, 2, 4, 8 or 16. load(t) is asked for each number once and put(k, z) given each result,
+/// both in the order that keeps few in registers.
+template <typename R, int P, typename Load, typename Put>
+PHI_LANES void transform_even(const Load& load, const Put& put) {
+  if constexpr (P == 1) {
+    put(0, load(0));
+  } else {
+    using Z = decltype(load(0));
+    std::array<Z, P / 2> even, odd;
+    transform_even<R, P / 2>([&](int t) { return load(2 * t); },
+                             [&](int k, const Z& z) { even[k] = z; });
+    transform_even<R, P / 2>([&](int t) { return load(2 * t + 1); },
+                             [&](int k, const Z& z) { odd[k] = z; });
 #pragma GCC unroll 8
     for (int k = 0; k < P / 2; ++k) {
-      const Number<V> turned = detail::turned<R>(odd[k], k, P);
-      (*x)[k] = even[k] + turned;
-      (*x)[k + P / 2] = even[k] - turned;
+      const Z turned = detail::turned<R>(odd[k], k, P);
+      put(k, even[k] + turned);
+      put(k + P / 2, even[k] - turned);
     }
   }
 }

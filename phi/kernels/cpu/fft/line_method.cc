@@ -213,41 +213,25 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       }
     }
   }
+  /// Backward is forward with real and imaginary parts exchanged.
+  template <bool kForward>
+  PHI_LANES static Number<V> sided(const Number<V>& z) {
+    return kForward ? z : Number<V>{z.im, z.re};
+  }
   /// M columns of M rows, in registers: transformed, turned and transposed.
   template <bool kForward>
   PHI_LANES void transform_square(const Lines<const R, K>& in, int64_t column, const V* factors,
                                   V (&re)[M], V (&im)[M]) {
-#pragma GCC unroll 16
-    for (int64_t t = 0; t < M; ++t) {
-      const Number<V> z = numbers_at<L>(in, 2 * (t * n2_ + column));
-      re[t] = z.re;
-      im[t] = z.im;
-    }
-    transform_registers<kForward>(re, im);
-#pragma GCC unroll 16
-    for (int64_t t = 1; t < M; ++t) {
-      const Number<V> turned =
-          Number<V>{re[t], im[t]} * Number<V>{factors[2 * t], factors[2 * t + 1]};
-      re[t] = turned.re;
-      im[t] = turned.im;
-    }
+    transform_even<R, M>(
+        [&](int t) { return sided<kForward>(numbers_at<L>(in, 2 * (t * n2_ + column))); },
+        [&](int t, const Number<V>& z) {
+          Number<V> turned = sided<kForward>(z);
+          if (t > 0) turned = turned * Number<V>{factors[2 * t], factors[2 * t + 1]};
+          re[t] = turned.re;
+          im[t] = turned.im;
+        });
     transpose(re);
     transpose(im);
-  }
-  /// Backward is forward with real and imaginary parts exchanged.
-  template <bool kForward>
-  PHI_LANES static void transform_registers(V (&re)[M], V (&im)[M]) {
-    std::array<Number<V>, M> x;
-#pragma GCC unroll 16
-    for (int64_t t = 0; t < M; ++t) {
-      x[t] = kForward ? Number<V>{re[t], im[t]} : Number<V>{im[t], re[t]};
-    }
-    transform_even<R, M>(&x);
-#pragma GCC unroll 16
-    for (int64_t t = 0; t < M; ++t) {
-      re[t] = kForward ? x[t].re : x[t].im;
-      im[t] = kForward ? x[t].im : x[t].re;
-    }
   }
   template <bool kForward>
   PHI_LANES void put_square(const Lines<const R, K>& in, int64_t column, const V* factors) {
@@ -260,9 +244,11 @@ class LinesAlone final : public LineMethod<R, 1, K> {
   PHI_LANES void transform_all(const Lines<const R, K>& in, const Lines<R, K>& out) {
     V re[M], im[M];
     transform_square<kForward>(in, 0, factors_.data<V>(), re, im);
-    transform_registers<kForward>(re, im);
-#pragma GCC unroll 16
-    for (int64_t t = 0; t < M; ++t) put_numbers<L>(Number<V>{re[t], im[t]}, out, 2 * t * M);
+    transform_even<R, M>(
+        [&](int t) {
+          return sided<kForward>({re[t], im[t]});
+        },
+        [&](int t, const Number<V>& z) { put_numbers<L>(sided<kForward>(z), out, 2 * t * M); });
   }
   PHI_LANES void transform_any(const R* in, int64_t column, const V* factors) {
     V* const a = a_.data<V>();

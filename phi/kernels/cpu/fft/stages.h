@@ -106,19 +106,20 @@ class Butterfly {
   /// Number j of each transform that is put together; those of number 0 are not turned.
   template <bool kTurned, typename From, typename To>
   PHI_LANES void run(int64_t j, const From& from, const To& to) const {
-    std::array<Number<V>, kRoom> x;
-    each(0, [&](int k) { x[k] = from.at(k); });
-    if constexpr (kTurned) {
-      const Number<R>* const turns = stage_.turns.data() + j * (size() - 1) - 1;
-      each(1, [&](int k) { x[k] = x[k] * spread(turns[k]); });
-    }
+    const Number<R>* const turns = stage_.turns.data() + j * (size() - 1);
+    const auto load = [&](int k) {
+      const Number<V> z = from.at(k);
+      return kTurned && k > 0 ? z * spread(turns[k - 1]) : z;
+    };
     if constexpr (kEven) {
-      transform_even<R, P>(&x);
+      transform_even<R, P>(load, [&](int k, const Number<V>& z) { to.put(z, k); });
     } else {
+      std::array<Number<V>, kRoom> x;
+      each(0, [&](int k) { x[k] = load(k); });
       Number<V> room[kRoom];
       transform_odd(size(), units_, x.data(), room);
+      each(0, [&](int k) { to.put(x[k], k); });
     }
-    each(0, [&](int k) { to.put(x[k], k); });
   }
 
  private:
