@@ -22,11 +22,10 @@ namespace phi {
 class RandomPermutation {
  public:
   RandomPermutation(int64_t n, uint64_t seed)
-      : n_(static_cast<uint32_t>(n)),
-        last_(n_ > 0 ? n_ - 1 : 0),
-        low_bits_(std::max(1, static_cast<int>(std::bit_width(last_) + 1) / 2)),
-        rows_((last_ >> low_bits_) + 1),
-        rounds_(n < 1024 ? 24 : 6) {
+      : n_(static_cast<uint32_t>(n)), rounds_(n < 1024 ? 24 : 6) {
+    const uint32_t last = n_ > 0 ? n_ - 1 : 0;
+    low_bits_ = std::max(1, static_cast<int>(std::bit_width(last) + 1) / 2);
+    rows_ = (last >> low_bits_) + 1;
     const PhiloxBlock words = philox(philox_counter(0, RandomUse::kPermutation), philox_key(seed));
     key_ = {{words.word[0], words.word[1]}};
   }
@@ -93,10 +92,9 @@ class RandomPermutation {
   }
 
   uint32_t n_;
-  uint32_t last_;
+  int rounds_;
   int low_bits_;
   uint32_t rows_;
-  int rounds_;
   PhiloxKey key_;
 };
 

@@ -291,7 +291,7 @@ TEST(GpuSampling, Permutations) {
     const auto permute = [](const KernelContext& ctx, Arrays&, Arrays& out) {
       registered<kernels::randperm, T>(ctx, 12, &out[0]);
     };
-    for (const Dims& dims : {Dims{0}, Dims{1}, Dims{700}}) {
+    for (const Dims& dims : {Dims{0}, Dims{1}, Dims{700}, Dims{1500}}) {
       expect_same_on_gpu({}, {{dims, dtype_of<T>()}}, permute);
     }
     FakeView view;

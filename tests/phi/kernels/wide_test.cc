@@ -169,6 +169,9 @@ void expect_exact_roots(const std::vector<T>& xs) {
   for (int64_t i = 0; i < n; ++i) {
     ASSERT_TRUE(same_number(roots[i], expected[i])) << xs[i] << ": " << roots[i];
     ASSERT_TRUE(same_number(same[i], expected[i])) << xs[i] << " in place: " << same[i];
+    if (xs[i] == 0) {
+      ASSERT_EQ(std::signbit(roots[i]), std::signbit(xs[i]));
+    }
   }
 }
 
