@@ -56,7 +56,7 @@ SHARED = {
     r"phi::nn::huggingface::is_buffer\(.*\)::(gpt2|others)": "constant when made",
     r"phi::RankContext::process_default\(\)::context": "of the process's one rank, where it is in no job",
     r"phi::\(anonymous namespace\)::Call::engine\(\)::cpu": "oneDNN's word for the CPU, which never changes",
-    r"phi::(gemm_isa|has_wide|bf16_tiles::best_isa|attention_rows::\(anonymous namespace\)::has_bfloat16)\(\)::\w+":
+    r"phi::(gemm_isa|loop_isa|bf16_tiles::best_isa)\(\)::\w+":
         "what the machine has",
     r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
     r"phi::\(anonymous namespace\)::asked": "what asks whether the user wants an end: of the process",

@@ -1,4 +1,5 @@
-// 16-bit floats to float and back, in the program's registers and in those of AVX-512.
+// 16-bit floats to float and back, in the program's registers and in those of AVX-512, with its
+// instructions for bfloat16 where the machine has them.
 #include "phi/kernels/cpu/convert.h"
 
 #ifdef __x86_64__
@@ -135,15 +136,19 @@ PHI_WIDE_TARGET inline __m512i upper_halves(__m512i low, __m512i high) {
   return _mm512_permutex2var_epi16(low, odd_places, high);
 }
 
+PHI_WIDE_TARGET inline __m512i all_rounded(__m512 low, __m512 high) {
+  return upper_halves(rounded_to_bfloat16(low), rounded_to_bfloat16(high));
+}
+
 PHI_WIDE_TARGET void wide(const float* x, bfloat16* out, int64_t n) {
   int64_t i = 0;
   for (; i + 2 * kWide <= n; i += 2 * kWide) {
     const __m512 low = _mm512_loadu_ps(x + i);
     const __m512 high = _mm512_loadu_ps(x + i + kWide);
     const bool has_nan = _mm512_cmp_ps_mask(low, high, _CMP_UNORD_Q) != 0;
-    _mm512_storeu_si512(out + i,
-                        has_nan ? upper_halves(rounded_to_bfloat16(low), rounded_to_bfloat16(high))
-                                : upper_halves(rounded_numbers(low), rounded_numbers(high)));
+    _mm512_storeu_si512(out + i, has_nan
+                                     ? all_rounded(low, high)
+                                     : upper_halves(rounded_numbers(low), rounded_numbers(high)));
   }
   for (; i < n; i += kWide) {
     const __mmask16 mask = n - i >= kWide ? __mmask16(0xffff) : rest_mask(n - i);
@@ -151,11 +156,30 @@ PHI_WIDE_TARGET void wide(const float* x, bfloat16* out, int64_t n) {
     _mm256_mask_storeu_epi16(out + i, mask, _mm512_cvtepi32_epi16(_mm512_srli_epi32(bits, 16)));
   }
 }
+
+/// The instruction takes subnormal numbers for 0.
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")]] void native(const float* x,
+                                                                             bfloat16* out,
+                                                                             int64_t n) {
+  constexpr int kSubnormal = 0x20;
+  int64_t i = 0;
+  for (; i + 2 * kWide <= n; i += 2 * kWide) {
+    const __m512 low = _mm512_loadu_ps(x + i);
+    const __m512 high = _mm512_loadu_ps(x + i + kWide);
+    const bool has_subnormal = !_mm512_kortestz(_mm512_fpclass_ps_mask(low, kSubnormal),
+                                                _mm512_fpclass_ps_mask(high, kSubnormal));
+    _mm512_storeu_si512(out + i, has_subnormal
+                                     ? all_rounded(low, high)
+                                     : reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+  }
+  wide(x + i, out + i, n - i);
+}
 #else
 template <typename From, typename To>
 void wide(const From* x, To* out, int64_t n) {
   narrow(x, out, n);
 }
+void native(const float* x, bfloat16* out, int64_t n) { narrow(x, out, n); }
 #endif
 
 template <typename From, typename To>
@@ -169,7 +193,9 @@ namespace detail {
 void convert_16bit(const float16* x, float* out, int64_t n) { convert_either(x, out, n); }
 void convert_16bit(const bfloat16* x, float* out, int64_t n) { convert_either(x, out, n); }
 void convert_16bit(const float* x, float16* out, int64_t n) { convert_either(x, out, n); }
-void convert_16bit(const float* x, bfloat16* out, int64_t n) { convert_either(x, out, n); }
+void convert_16bit(const float* x, bfloat16* out, int64_t n) {
+  loop_isa() == LoopIsa::kAvx512Bf16 ? native(x, out, n) : convert_either(x, out, n);
+}
 }  // namespace detail
 
 }  // namespace phi

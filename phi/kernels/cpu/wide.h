@@ -10,10 +10,15 @@
 
 namespace phi {
 
-/// Whether run_widest takes the AVX-512 form: if the machine has it, unless the environment
-/// variable AUTOPHI_LOOP_ISA is `base` (the other word is `avx512`). Errors: InvalidArgument for
-/// another word, on the first call.
-bool has_wide();
+/// Instructions of loops, each with those before it; results are the same, bit for bit.
+enum class LoopIsa { kBase, kAvx512, kAvx512Bf16 };
+
+/// The machine's best, or an earlier one that the environment variable AUTOPHI_LOOP_ISA names:
+/// base, avx512 or avx512_bf16. Errors: InvalidArgument for another word, on the first call.
+LoopIsa loop_isa();
+
+/// Whether run_widest takes the AVX-512 form.
+inline bool has_wide() { return loop_isa() >= LoopIsa::kAvx512; }
 
 #ifdef __x86_64__
 /// Of a function that may use AVX-512: where has_wide().

@@ -109,14 +109,15 @@ TEST(Convert, OtherNumbersAreConvertedByWayOfFloat) {
   expect_as_convert_value<int64_t, bfloat16>(integers);
 }
 
-// Loops that look for NaN look at several numbers at once.
-TEST(Convert, OneNaNAmongNumbersIsRoundedAsItIsAlone) {
+// Loops that look for NaN or subnormal numbers look at several numbers at once.
+TEST(Convert, OneRareNumberAmongOthersIsRoundedAsItIsAlone) {
   std::vector<float> numbers(70);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = 1.0f + 0.00391f * static_cast<float>(i);
-  for (const uint32_t nan : {0x7f800001u, 0x7fffffffu, 0xff80ffffu, 0xffffffffu}) {
+  for (const uint32_t rare : {0x7f800001u, 0x7fffffffu, 0xff80ffffu, 0xffffffffu, 0x00000001u,
+                              0x00018000u, 0x803f8001u, 0x007fffffu, 0x807fffffu}) {
     for (size_t at = 0; at < numbers.size(); ++at) {
       std::vector<float> x = numbers;
-      x[at] = std::bit_cast<float>(nan);
+      x[at] = std::bit_cast<float>(rare);
       expect_each_as_alone<float, bfloat16>(x, 0, x.size());
     }
   }

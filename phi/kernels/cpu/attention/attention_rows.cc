@@ -2,10 +2,6 @@
 // numbers.
 #include "phi/kernels/cpu/attention/attention_rows.h"
 
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
-
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/functors/hd.h"
@@ -71,31 +67,6 @@ PHI_HD void make_slopes_loop(int64_t n, C log_sum, C share, C* weights, C* slope
   }
 }
 
-#ifdef __x86_64__
-
-bool has_bfloat16() {
-  static const bool has = has_wide() && __builtin_cpu_supports("avx512bf16");
-  return has;
-}
-
-[[gnu::target("avx512f,avx512bf16")]] void round_native(const float* row, int64_t n,
-                                                        bfloat16* out) {
-  int64_t j = 0;
-  for (; j + 32 <= n; j += 32) {
-    const __m512bh both =
-        _mm512_cvtne2ps_pbh(_mm512_loadu_ps(row + j + 16), _mm512_loadu_ps(row + j));
-    _mm512_storeu_si512(out + j, reinterpret_cast<__m512i>(both));
-  }
-  convert(row + j, out + j, n - j);
-}
-
-#else
-
-bool has_bfloat16() { return false; }
-void round_native(const float* row, int64_t n, bfloat16* out) { convert(row, out, n); }
-
-#endif
-
 }  // namespace
 
 template <typename C>
@@ -111,11 +82,6 @@ C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax) {
 template <typename C>
 void make_slopes(int64_t n, C log_sum, C share, C* weights, C* slopes) {
   run_widest<C>([=] { make_slopes_loop(n, log_sum, share, weights, slopes); });
-}
-
-void round_bfloat16(const float* row, int64_t n, bfloat16* out) {
-  if (has_bfloat16()) return round_native(row, n, out);
-  convert(row, out, n);
 }
 
 template float largest(int64_t, const float*);

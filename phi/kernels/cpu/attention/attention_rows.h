@@ -1,12 +1,9 @@
-// What attention does to a row between its products: softmax steps forward, slopes backward, and
-// rounding. On machines with AVX-512 in twice as wide registers as the rest of the program.
+// What attention does to a row between its products: softmax steps forward, slopes backward. On
+// machines with AVX-512 in twice as wide registers as the rest of the program.
 #pragma once
 
 #include <cstdint>
 #include <limits>
-#include <type_traits>
-
-#include "phi/kernels/cpu/convert.h"
 
 namespace phi::attention_rows {
 
@@ -37,19 +34,6 @@ C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax);
 /// (product - share), for n elements (a multiple of kStep). C is float or double.
 template <typename C>
 void make_slopes(int64_t n, C log_sum, C share, C* weights, C* slopes);
-
-/// By the machine's instruction where there is one, and that takes subnormal numbers for 0.
-void round_bfloat16(const float* row, int64_t n, bfloat16* out);
-
-/// out[j] = row[j] for n elements, rounded once; the arrays must not overlap.
-template <typename C, typename T>
-inline void round_row(const C* row, int64_t n, T* out) {
-  if constexpr (std::is_same_v<C, float> && std::is_same_v<T, bfloat16>) {
-    round_bfloat16(row, n, out);
-  } else {
-    convert(row, out, n);
-  }
-}
 
 /// Where a row will be written some time from now: brings its cache lines here meanwhile. Rows of
 /// one head lie too far apart for the machine to foresee.

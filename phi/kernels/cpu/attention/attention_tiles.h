@@ -234,7 +234,7 @@ class OperandTile {
   }
   /// Makes operands of the first n numbers of row r.
   void round(int64_t r, int64_t n) {
-    if constexpr (!kInPlace) attention_rows::round_row(numbers(r), n, operands(r));
+    if constexpr (!kInPlace) convert(numbers(r), operands(r), n);
   }
 
  private:

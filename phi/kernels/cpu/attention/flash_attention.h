@@ -96,7 +96,7 @@ class FlashAttention {
       const auto [most, total] = states_[r];
       const C factor = total == C(0) ? C(0) : C(1) / total;
       for (int64_t i = 0; i < width; ++i) sums[i] *= factor;
-      attention_rows::round_row(sums, width, place);
+      convert(sums, place, width);
       lse[r] = most + std::log(total);
     }
   }

@@ -81,7 +81,7 @@ class FlashAttentionGrad {
     for (int64_t r = 0; r < rows; ++r) {
       T* place = to + (row + r * heads) * width;
       if (r + kAhead < rows) attention_rows::expect_row(place + kAhead * heads * width, width);
-      attention_rows::round_row(sums + r * width, width, place);
+      convert(sums + r * width, place, width);
     }
   }
 

@@ -60,11 +60,11 @@ constexpr bits_of_t<T> magnitude_bits(T x) {
   return std::bit_cast<bits_of_t<T>>(x) & (std::numeric_limits<bits_of_t<T>>::max() >> 1);
 }
 
-/// The first argument's magnitude is the rank.
+/// The first argument's magnitude is the rank: as most forms compute it, so that loops do once.
 struct ByMagnitude {
   template <typename T, typename... Others>
   static auto rank(T x, Others...) {
-    return magnitude_bits(x);
+    return std::bit_cast<bits_of_t<T>>(std::fabs(x));
   }
 };
 

@@ -18,45 +18,46 @@ struct Normal {
 };
 
 namespace detail {
-/// 0.39894572 exp(-u^2 / 2), about the normal density, as p 2^n: n is in the low bits of `shifted`.
-/// The square, which a float would round to many ulp of the result, is reduced by powers of 2 in
-/// two parts. The polynomial of twice the rest has the least relative error (own fit, 8e-8).
+/// exp(-u^2 / 2 (1 + kBellLoss)) as p 2^n: n is in the low bits of `shifted`. The steps by which
+/// u^2 is reduced are numbers of 16 bits, so that n of them are exact and u^2, which a float would
+/// round to many ulp of the result, is rounded less them. What a step lacks of 2 ln 2 makes the
+/// loss; p is a polynomial in what is left (own fit of least relative error, 8e-8).
 struct Bell {
   float p;
   float shifted;
+  float square;
 };
+inline constexpr float kBellLoss = 2.0610482e-6f;
 PHI_HD Bell bell(float u) {
   using R = Real<float>;
-  constexpr float kTwiceLn2 = 1.38629436f;
+  constexpr float kStep = 45426.0f / 32768.0f;
   const float square = u * u;
-  const float low = std::fma(u, u, -square);
   const float shifted = square * (-0.5f * R::kLog2e) + R::kRound;
-  const float s = std::fma(shifted - R::kRound, kTwiceLn2, square) + low;
-  float p = -1.03447037e-4f;
-  p = p * s + 1.04512627e-3f;
-  p = p * s - 8.311822e-3f;
-  p = p * s + 4.98671082e-2f;
-  p = p * s - 1.99472785e-1f;
-  p = p * s + 3.98945722e-1f;
-  return {p, shifted};
+  const float s = std::fma(u, u, std::fma(shifted, kStep, -R::kRound * kStep));
+  float p = -2.59304186e-4f;
+  p = p * s + 2.61972635e-3f;
+  p = p * s - 2.08344422e-2f;
+  p = p * s + 1.24997742e-1f;
+  p = p * s - 5.00000954e-1f;
+  p = p * s + 1.00000012f;
+  return {p, shifted, square};
 }
 
 /// Phi(-u) is bell(u) numerator / denominator, with the least relative error over 0 <= u <= 14.4
-/// (own fit, 6e-9; it makes good what is missing of kTwiceLn2, exp(1.4e-9 u^2)).
+/// (own fit, 6e-8 up to 1.5 and 1.7e-7 from 5.5 on; it makes good the bell's loss).
 struct Ratio {
   float numerator;
   float denominator;
 };
 PHI_HD Ratio tail_by_bell(float u) {
-  float numerator = u + 9.83803082f;
-  numerator = numerator * u + 4.42471161e1f;
-  numerator = numerator * u + 1.05598106e2f;
-  numerator = numerator * u + 1.20084953e2f;
-  float denominator = u + 9.83865356f;
-  denominator = denominator * u + 4.52342339e1f;
-  denominator = denominator * u + 1.15620552e2f;
-  denominator = denominator * u + 1.60704971e2f;
-  denominator = denominator * u + 9.58147507e1f;
+  float numerator = 3.01618675e-5f * u + 3.98217589e-1f;
+  numerator = numerator * u + 3.1096034f;
+  numerator = numerator * u + 1.00633917e1f;
+  numerator = numerator * u + 1.54082527e1f;
+  float denominator = u + 7.76672363f;
+  denominator = denominator * u + 2.64890385e1f;
+  denominator = denominator * u + 4.47146988e1f;
+  denominator = denominator * u + 3.08165092e1f;
   return {numerator, denominator};
 }
 
@@ -70,13 +71,14 @@ struct NormalTail {
 /// The bell is lifted by 2^24 so that powers of 2 are normal numbers. From 14.4 on the tail and the
 /// density are 0 in float, as they come out there. Relative accuracy 1e-6.
 PHI_HD NormalTail<float> normal_tail(float x) {
-  constexpr float kDensityByBell = 0.99999144f;
+  constexpr float kLifted = 0.3989422804f * 0x1p-24f;
   const float magnitude = std::fabs(x);
   const float u = magnitude > 14.4f ? 14.4f : magnitude;  // NaN stays
-  const auto [p, shifted] = bell(u);
+  const auto [p, shifted, square] = bell(u);
   const auto [numerator, denominator] = tail_by_bell(u);
   const float e = p * pow2(std::bit_cast<uint32_t>(shifted) + 24u);
-  return {e * numerator / (denominator * 0x1p24f), u, kDensityByBell * 0x1p-24f * e};
+  const float density_by_bell = (kLifted * 0.5f * kBellLoss) * square + kLifted;
+  return {e * numerator / (denominator * 0x1p24f), u, e * density_by_bell};
 }
 /// The same in double, from 38.6 on. The density's exponent is half a square in two parts; the tail
 /// by Phi(-u) / exp(-u^2 / 2) (1 + 5 u / 4) as a polynomial in (u - 6) / (u + 6) (own fit, 1e-17;
@@ -123,7 +125,7 @@ PHI_HD T gelu(T x) {
 inline constexpr float kGeluInside = 13.0f;
 PHI_HD float gelu_inside(float x) {
   const float magnitude = std::fabs(x);
-  const auto [p, shifted] = detail::bell(magnitude);
+  const auto [p, shifted, square] = detail::bell(magnitude);
   const auto [numerator, denominator] = detail::tail_by_bell(magnitude);
   const float e =
       std::bit_cast<float>(std::bit_cast<uint32_t>(p) + (std::bit_cast<uint32_t>(shifted) << 23));
