@@ -35,7 +35,8 @@ template <typename R, int L>
 class LinesAtOnce final : public LineMethod<R, L> {
  public:
   LinesAtOnce(int64_t n, bool forward) : stages_(n, forward) {}
-  void run(const Lines<const R, 1>& in, const Lines<R, 1>& out) override {
+  void run(const Lines<const R, 1>& in, const Lines<R, 1>& out,
+           const Soon<R, 1>& /*soon*/) override {
     stages_.run(reinterpret_cast<const V*>(in[0]), reinterpret_cast<V*>(out[0]));
   }
 
@@ -70,7 +71,8 @@ class Bluestein final : public LineMethod<R, L> {
     }
     find_filter();
   }
-  void run(const Lines<const R, 1>& in, const Lines<R, 1>& out) override {
+  void run(const Lines<const R, 1>& in, const Lines<R, 1>& out,
+           const Soon<R, 1>& /*soon*/) override {
     run_in_lanes<R, L>([this, in, out] { convolve(in[0], out[0]); });
   }
 
@@ -86,7 +88,7 @@ class Bluestein final : public LineMethod<R, L> {
         std::fill_n(first + (2 * at + 1) * L, L, w.imag());
       }
     }
-    there_->run({first}, {second});
+    there_->run({first}, {second}, {});
     for (int64_t k = 0; k < padded_; ++k) {
       filter_.push_back({second[2 * k * L], second[(2 * k + 1) * L]});
     }
@@ -101,11 +103,11 @@ class Bluestein final : public LineMethod<R, L> {
       multiply(x + 2 * t, chirp_[t], &first[2 * t], &first[2 * t + 1]);
     }
     for (int64_t t = 2 * n_; t < 2 * padded_; ++t) first[t] = V();
-    there_->run({first_.data<R>()}, {second_.data<R>()});
+    there_->run({first_.data<R>()}, {second_.data<R>()}, {});
     for (int64_t k = 0; k < padded_; ++k) {
       multiply(second + 2 * k, filter_[k], &second[2 * k + 1], &second[2 * k]);
     }
-    there_->run({second_.data<R>()}, {first_.data<R>()});
+    there_->run({second_.data<R>()}, {first_.data<R>()}, {});
     for (int64_t t = 0; t < n_; ++t) {
       const V z[] = {first[2 * t + 1], first[2 * t]};
       multiply(z, chirp_[t], &y[2 * t], &y[2 * t + 1]);
@@ -139,19 +141,17 @@ class LinesAlone final : public LineMethod<R, 1, K> {
     matrix_.room<R>(groups(n1_) * n2_ * 2 * L);
     find_factors();
   }
-  void run(const Lines<const R, K>& in, const Lines<R, K>& out) override {
-    run_in_lanes<R, L>([this, in, out] {
-      const bool is_square = kSquareFits && n1_ == M && n2_ == M;
-      if (is_square) {
-        for (R* line : out) bring_near(line, 2 * M * M);
+  void run(const Lines<const R, K>& in, const Lines<R, K>& out, const Soon<R, K>& soon) override {
+    run_in_lanes<R, L>([this, in, out, soon] {
+      if (kSquareFits && n1_ == M && n2_ == M) {
+        bring_all_near(soon.written, 0, 2 * n1_ * n2_);
         forward_ ? transform_all<true>(in, out) : transform_all<false>(in, out);
+        bring_all_near(soon.read, 0, 2 * n1_ * n2_);
       } else {
-        transform_columns(in, out);
+        transform_columns(in, soon);
+        if (is_short()) bring_all_near(soon.read, 0, 2 * n1_ * n2_);
+        transform_rows(out);
       }
-      if (is_short()) {
-        for (const R* line : in) bring_near(line + 2 * K * n1_ * n2_, 2 * n1_ * n2_);  // the next?
-      }
-      if (!is_square) transform_rows(out);
     });
   }
 
@@ -171,6 +171,12 @@ class LinesAlone final : public LineMethod<R, 1, K> {
   static int64_t groups(int64_t count) { return (count + M - 1) / M; }
   static int64_t first_of(int64_t group, int64_t count) {
     return std::max<int64_t>(0, std::min(group * M, count - M));
+  }
+
+  template <typename X>
+  PHI_LANES static void bring_all_near(const Lines<X, K>& lines, int64_t begin, int64_t count) {
+    if (lines[K - 1] == nullptr) return;
+    for (X* line : lines) bring_near(line + begin, count);
   }
 
   /// In the order of transform_columns: M columns of each line, row by row. Each is the product of
@@ -198,13 +204,13 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       }
     }
   }
-  PHI_LANES void transform_columns(const Lines<const R, K>& in, const Lines<R, K>& out) {
+  PHI_LANES void transform_columns(const Lines<const R, K>& in, const Soon<R, K>& soon) {
     const V* w = factors_.data<V>();
     for (int64_t g = 0; g < groups(n2_); ++g, w += 2 * n1_) {
       const int64_t column = first_of(g, n2_);
       if (is_short()) {
         const int64_t width = std::min<int64_t>(M, n2_ - column);
-        for (R* line : out) bring_near(line + 2 * n1_ * column, 2 * n1_ * width);
+        bring_all_near(soon.written, 2 * n1_ * column, 2 * n1_ * width);
       }
       if (K > 1 || n1_ == M) {  // pairs are short
         forward_ ? put_square<true>(in, column, w) : put_square<false>(in, column, w);

@@ -16,6 +16,14 @@ enum class LineWay : uint8_t { kSideBySide, kAlone, kInPairs };
 template <typename R>
 LineWay line_way(int64_t n, bool neighbours);
 
+/// Where results will be written and the next lines are read, which is asked for while there is
+/// something else to do; null where it is not known.
+template <typename R, int K>
+struct Soon {
+  Lines<R, K> written{};
+  Lines<const R, K> read{};
+};
+
 /// Transforms of n complex numbers. Nothing is divided by n. L lines at once: row 2t has their real
 /// parts, row 2t + 1 the imaginary ones, of L numbers each. Or, where L is 1, K lines alone.
 template <typename R, int L, int K = 1>
@@ -26,7 +34,7 @@ class LineMethod {
   virtual ~LineMethod() = default;
   /// What is read lies where what is written does, or apart from all of it; of L lines apart, and
   /// as a Workspace has it.
-  virtual void run(const Lines<const R, K>& in, const Lines<R, K>& out) = 0;
+  virtual void run(const Lines<const R, K>& in, const Lines<R, K>& out, const Soon<R, K>& soon) = 0;
 };
 
 }  // namespace phi

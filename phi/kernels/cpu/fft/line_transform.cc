@@ -67,7 +67,8 @@ class LineBlocks final : public LineTransform<R>::Blocks {
   }
 
   /// What `task` does before and after the transforms, to each block: `read` gives what is
-  /// transformed, `room` where that is written, `write` takes it from there.
+  /// transformed, `room` where that is written, `write` takes it from there. Some have `source` and
+  /// `target`: where a line alone is read and its result will be, null where it is gathered.
   template <typename Task>
   void run_all(const LineGrid& grid, const Task& task) {
     run_in_lanes<R, W>([=, this] {
@@ -76,15 +77,21 @@ class LineBlocks final : public LineTransform<R>::Blocks {
         const auto count = static_cast<int>(std::min<int64_t>(K, (lines - first + L - 1) / L));
         Lines<const R, K> in;
         Lines<R, K> out;
+        Soon<R, K> soon;
         for (int k = 0; k < count; ++k) {
           Block& block = blocks_[static_cast<size_t>(k)];
-          in[k] = reinterpret_cast<const R*>(
-              task.read(block, Places<L>(grid, grid.from, first + k * L)));
-          out[k] = reinterpret_cast<R*>(task.room(block, Places<L>(grid, grid.to, first + k * L)));
+          const Places<L> from(grid, grid.from, first + k * L), to(grid, grid.to, first + k * L);
+          in[k] = reinterpret_cast<const R*>(task.read(block, from));
+          out[k] = reinterpret_cast<R*>(task.room(block, to));
+          if constexpr (L == 1 && requires { task.source(from); }) {
+            soon.written[k] = task.target(to);
+            if (first + K + k < lines)
+              soon.read[k] = task.source(Places<1>(grid, grid.from, first + K + k));
+          }
         }
         // Without a second line the first one is transformed once more, to no purpose.
         for (int k = count; k < K; ++k) in[k] = in[0], out[k] = blocks_[k].b.template data<R>();
-        method_->run(in, out);
+        method_->run(in, out, soon);
         for (int k = 0; k < count; ++k) {
           task.write(blocks_[static_cast<size_t>(k)], reinterpret_cast<V*>(out[k]),
                      Places<L>(grid, grid.to, first + k * L));
@@ -98,13 +105,15 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     R scale;
     const R* x;
     R* out;
+    const R* source(const Places<L>& from) const { return where_it_lies(x, from, 2); }
+    R* target(const Places<L>& to) const { return where_it_lies(out, to, 2); }
     PHI_LANES const V* read(Block& block, const Places<L>& from) const {
-      if (const R* in = where_it_lies(x, from, 2)) return reinterpret_cast<const V*>(in);
+      if (const R* in = source(from)) return reinterpret_cast<const V*>(in);
       gather_complex<R, L>(x, from, lines.n_, a(block));
       return a(block);
     }
     PHI_LANES V* room(Block& block, const Places<L>& to) const {
-      R* const result = where_it_lies(out, to, 2);
+      R* const result = target(to);
       return result ? reinterpret_cast<V*>(result) : b(block);
     }
     PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
@@ -119,24 +128,23 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     const R* x;
     R* out;
     PHI_LANES const V* read(Block& block, const Places<L>& from) const {
-      const R* in = window ? nullptr : where_it_lies(x, from, 1);
-      if (in) return reinterpret_cast<const V*>(in);
+      if (const R* in = source(from)) return reinterpret_cast<const V*>(in);
       gather_real<R, L>(x, from, lines.n_, 1, a(block));
       if (window) lines.weigh(window, 1, a(block));
       return a(block);
     }
-    PHI_LANES V* room(Block& block, const Places<L>& to) const {
-      if (R* const result = place(to)) bring_near(result, lines.n_ + 2);
-      return b(block);
-    }
+    PHI_LANES V* room(Block& block, const Places<L>&) const { return b(block); }
     PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
-      R* const result = place(to);
+      R* const result = target(to);
       V* const joined = result ? reinterpret_cast<V*>(result) : a(block);
       lines.join_halves(z, spectrum.ends, spectrum.others, joined);
       lines.mirror(joined, spectrum.count);
       if (!result) scatter_complex<R, L>(joined, to, spectrum.count, out);
     }
-    R* place(const Places<L>& to) const {
+    const R* source(const Places<L>& from) const {
+      return window ? nullptr : where_it_lies(x, from, 1);
+    }
+    R* target(const Places<L>& to) const {
       return spectrum.count > lines.n_ / 2 ? where_it_lies(out, to, 2) : nullptr;
     }
   };
@@ -166,18 +174,22 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     R* out;
     PHI_LANES const V* read(Block& block, const Places<L>& from) const {
       const int64_t n = lines.n_, given = std::min(spectrum.count, n);
-      const R* in = given == n / 2 + 1 ? where_it_lies(x, from, 2) : nullptr;
+      const R* in = source(from);
       if (!in) {
         gather_complex<R, L>(x, from, given, a(block));
         lines.fold(a(block), given);
       }
       lines.part_halves(in ? reinterpret_cast<const V*>(in) : a(block), spectrum.ends,
                         spectrum.others, b(block));
-      if (in) bring_near(in + K * (n + 2), n + 2);  // the next line, perhaps
       return b(block);
     }
+    const R* source(const Places<L>& from) const {
+      return std::min(spectrum.count, lines.n_) == lines.n_ / 2 + 1 ? where_it_lies(x, from, 2)
+                                                                    : nullptr;
+    }
+    R* target(const Places<L>& to) const { return where_it_lies(out, to, 1); }
     PHI_LANES V* room(Block& block, const Places<L>& to) const {
-      R* const result = where_it_lies(out, to, 1);
+      R* const result = target(to);
       return result ? reinterpret_cast<V*>(result) : a(block);
     }
     PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
