@@ -29,6 +29,17 @@ struct Number {
 template <typename X, int K>
 using Lines = std::array<X*, static_cast<size_t>(K)>;
 
+/// A copy that reads each place as it was written: two at once would have to wait for both.
+template <typename X, size_t K>
+PHI_LANES std::array<X*, K> one_by_one(const std::array<X*, K>& lines) {
+  static_assert(K == 1 || K == 2);
+  if constexpr (K == 1) {
+    return {lines[0]};
+  } else {
+    return {lines[0], lines[1]};
+  }
+}
+
 /// L complex numbers that lie behind each other at `offset`, or half as many of each of two lines.
 template <int L, typename R, size_t K>
 PHI_LANES Number<Lanes<R, L>> numbers_at(const std::array<const R*, K>& lines, int64_t offset = 0) {

@@ -142,15 +142,17 @@ class LinesAlone final : public LineMethod<R, 1, K> {
     find_factors();
   }
   void run(const Lines<const R, K>& in, const Lines<R, K>& out, const Soon<R, K>& soon) override {
-    run_in_lanes<R, L>([this, in, out, soon] {
+    run_in_lanes<R, L>([this, &in, &out, &soon] {
+      const auto from = one_by_one(in);
+      const auto to = one_by_one(out);
       if (kSquareFits && n1_ == M && n2_ == M) {
         bring_all_near(soon.written, 0, 2 * n1_ * n2_);
-        forward_ ? transform_all<true>(in, out) : transform_all<false>(in, out);
+        forward_ ? transform_all<true>(from, to) : transform_all<false>(from, to);
         bring_all_near(soon.read, 0, 2 * n1_ * n2_);
       } else {
-        transform_columns(in, soon);
+        transform_columns(from, soon);
         if (is_short()) bring_all_near(soon.read, 0, 2 * n1_ * n2_);
-        transform_rows(out);
+        transform_rows(to);
       }
     });
   }

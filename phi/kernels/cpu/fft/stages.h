@@ -230,11 +230,12 @@ class Stages {
   }
   [[gnu::noinline]] void put_together_there(const V* block, const Lines<R, 2>& out, int64_t first,
                                             int64_t apart) const {
-    run_in_lanes<R, L>([=, this] {
+    run_in_lanes<R, L>([=, this, &out] {
       const Stage<R>& stage = stages_.front();
-      detail::with_butterfly<V>(stage, [=, this, &stage](const auto& butterfly) {
+      detail::with_butterfly<V>(stage, [=, this, &out, &stage](const auto& butterfly) {
         run_all(butterfly, stage.rest, detail::NumbersOfBlock<const V>{block, stage.rest, real_},
-                detail::NumbersOfLines<R, L>{out, first, apart * stage.rest, real_}, apart);
+                detail::NumbersOfLines<R, L>{one_by_one(out), first, apart * stage.rest, real_},
+                apart);
       });
     });
   }
