@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/reduction/reduce_loop.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/elementwise/unary.h"

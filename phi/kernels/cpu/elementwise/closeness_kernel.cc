@@ -7,7 +7,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/closeness.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/functors/elementwise/closeness.h"
 

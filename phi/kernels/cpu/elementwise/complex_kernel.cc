@@ -5,7 +5,7 @@
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/complex.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/functors/fast/complex_math.h"
 #include "phi/kernels/tables/elementwise/unary_rows.h"

@@ -4,8 +4,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/elementwise.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
-#include "phi/kernels/cpu/elementwise/nary_loop.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
+#include "phi/kernels/cpu/loops/nary_loop.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/functors/elementwise/binary.h"
 

@@ -2,7 +2,7 @@
 // Variants Improve Transformer", 2020.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/elementwise.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/functors/elementwise/unary.h"
 #include "phi/kernels/functors/elementwise/unary_grad.h"
 

@@ -7,9 +7,9 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/indexing.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/element_width.h"
 

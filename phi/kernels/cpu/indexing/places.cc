@@ -5,7 +5,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
 
 namespace phi {
 namespace {

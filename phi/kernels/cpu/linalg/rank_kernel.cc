@@ -3,8 +3,8 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
 #include "phi/kernels/cpu/linalg/lapack.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
 
 namespace phi {
 namespace {

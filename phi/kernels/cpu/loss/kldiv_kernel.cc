@@ -3,7 +3,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/elementwise_loss.h"
-#include "phi/kernels/cpu/elementwise/nary_loop.h"
+#include "phi/kernels/cpu/loops/nary_loop.h"
 #include "phi/kernels/cpu/reduction/reduce_loop.h"
 #include "phi/kernels/functors/losses.h"
 #include "phi/kernels/functors/reduce.h"

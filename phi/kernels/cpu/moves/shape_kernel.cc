@@ -9,7 +9,7 @@
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/shape.h"
 #include "phi/kernels/cpu/copy_bytes.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/strided_walk.h"
 

@@ -7,7 +7,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss_scaling.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/optimizer/step_loop.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/numerics_check.h"

@@ -5,7 +5,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/random.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/dropout.h"
 #include "phi/kernels/functors/elementwise/unary.h"

@@ -9,7 +9,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/random/ready_units.h"
 #include "phi/kernels/cpu/wide.h"

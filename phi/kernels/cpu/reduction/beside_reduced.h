@@ -8,7 +8,7 @@
 
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
 

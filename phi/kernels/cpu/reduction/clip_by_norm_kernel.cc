@@ -3,7 +3,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/norms.h"
-#include "phi/kernels/cpu/elementwise/elementwise_loop.h"
+#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/reduction/reduce_loop.h"
 #include "phi/kernels/functors/reduce.h"
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/cpu/elementwise/block_rows.h"
+#include "phi/kernels/cpu/loops/block_rows.h"
 
 namespace phi {
 

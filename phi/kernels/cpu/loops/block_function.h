@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "phi/kernels/cpu/elementwise/common_form.h"
-#include "phi/kernels/cpu/elementwise/wide_form.h"
+#include "phi/kernels/cpu/loops/common_form.h"
+#include "phi/kernels/cpu/loops/wide_form.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/rare_form.h"
 

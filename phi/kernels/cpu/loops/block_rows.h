@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/elementwise/block_function.h"
-#include "phi/kernels/cpu/elementwise/broadcast.h"
+#include "phi/kernels/cpu/loops/block_function.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi::detail {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "phi/kernels/cpu/elementwise/block_rows.h"
+#include "phi/kernels/cpu/loops/block_rows.h"
 
 namespace phi {
 

@@ -1,6 +1,6 @@
 // Square roots that AVX-512 approximates to 14 bits and that are refined: of its instruction for
 // them, which takes 12 (float) to 24 (double) cycles a register, 0.6 and 0.4 of the time.
-#include "phi/kernels/cpu/elementwise/wide_form.h"
+#include "phi/kernels/cpu/loops/wide_form.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
