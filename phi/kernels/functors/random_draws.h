@@ -114,10 +114,14 @@ PHI_HD double draw_log_gamma(Words& words, double shape) {
 template <typename Words>
 PHI_HD double draw_poisson(Words& words, double rate) {
   if (rate < 10) {
-    const double limit = std::exp(-rate);
-    double product = words.unit();
-    double k = 0;
-    for (; product > limit; ++k) product *= words.unit();
+    const double limit = fast::exp_inside(-rate);
+    double product = 1, k = 0;
+    do {  // some at once, for which to go on is foreseen better
+      for (int i = 0; i < 4; ++i) {
+        product *= words.unit();
+        k += product > limit ? 1 : 0;
+      }
+    } while (product > limit);
     return k;
   }
   const double b = 0.931 + 2.53 * std::sqrt(rate);

@@ -234,7 +234,8 @@ class LinesAlone final : public LineMethod<R, 1, K> {
         [&](int t) { return sided<kForward>(numbers_at<L>(in, 2 * (t * n2_ + column))); },
         [&](int t, const Number<V>& z) {
           Number<V> turned = sided<kForward>(z);
-          if (t > 0) turned = turned * Number<V>{factors[2 * t], factors[2 * t + 1]};
+          if (t > 0)
+            turned = turned * Number<V>{factors[int64_t{2} * t], factors[int64_t{2} * t + 1]};
           re[t] = turned.re;
           im[t] = turned.im;
         });

@@ -73,14 +73,15 @@ class LineBlocks final : public LineTransform<R>::Blocks {
   void run_all(const LineGrid& grid, const Task& task) {
     run_in_lanes<R, W>([=, this] {
       const int64_t lines = grid.outer * grid.inner;
-      for (int64_t first = 0; first < lines; first += L * K) {
+      for (int64_t first = 0; first < lines; first += int64_t{L} * K) {
         const auto count = static_cast<int>(std::min<int64_t>(K, (lines - first + L - 1) / L));
         Lines<const R, K> in;
         Lines<R, K> out;
         Soon<R, K> soon;
         for (int k = 0; k < count; ++k) {
           Block& block = blocks_[static_cast<size_t>(k)];
-          const Places<L> from(grid, grid.from, first + k * L), to(grid, grid.to, first + k * L);
+          const int64_t line = first + int64_t{L} * k;
+          const Places<L> from(grid, grid.from, line), to(grid, grid.to, line);
           in[k] = reinterpret_cast<const R*>(task.read(block, from));
           out[k] = reinterpret_cast<R*>(task.room(block, to));
           if constexpr (L == 1 && requires { task.source(from); }) {
@@ -94,7 +95,7 @@ class LineBlocks final : public LineTransform<R>::Blocks {
         method_->run(in, out, soon);
         for (int k = 0; k < count; ++k) {
           task.write(blocks_[static_cast<size_t>(k)], reinterpret_cast<V*>(out[k]),
-                     Places<L>(grid, grid.to, first + k * L));
+                     Places<L>(grid, grid.to, first + int64_t{L} * k));
         }
       }
     });

@@ -138,6 +138,20 @@ TYPED_TEST(FlashAttentionKernelTest, NanKeepsToTheQueriesThatSeeIt) {
   }
 }
 
+// In rows as long as what instructions round at a time, which take such numbers for 0.
+TEST(FlashAttentionKernel, SubnormalResultsAreNotZero) {
+  constexpr int64_t kWidth = 40;
+  const Dims dims{1, 2, 1, kWidth};
+  Values v(2 * kWidth, 0.0);
+  std::fill_n(v.begin(), kWidth, 0x1.8p-126);  // the other key's are 0
+  const DenseTensor zeros = tensor<bfloat16>(Values(2 * kWidth, 0.0), dims);
+  DenseTensor out = blank<bfloat16>(dims), lse = blank<float>({1, 1, 2});
+  registered<kernels::flash_attention, bfloat16>(
+      KernelContext(), zeros, zeros, tensor<bfloat16>(v, dims), nullptr, nullptr, 0.0f,
+      /*causal=*/false, false, true, &out, nullptr, &lse, nullptr);
+  EXPECT_EQ(to_doubles(out), Values(2 * kWidth, 0x1.8p-127));
+}
+
 TEST(FlashAttentionKernel, DropoutKeepsItsShareAndScalesIt) {
   const Problem p{.batch = 2, .sq = 70, .sk = 150, .heads = 2, .kv_heads = 2};
   const DenseTensor seed = tensor<int64_t>({11, 5}, {2});
@@ -236,7 +250,7 @@ TYPED_TEST(FlashAttentionKernelTest, WithKvcacheReadsOnWhereTheCacheEnds) {
   using T = TypeParam;
   const Problem p{.batch = 2, .sq = 70, .sk = 70, .heads = 4, .kv_heads = 2, .causal = true};
   const Values expected = Oracle(p).out;
-  DenseTensor keys = tensor<T>(Values(2 * 80 * 2 * 4, 99.0), {2, 80, 2, 4});
+  DenseTensor keys = tensor<T>(Values(int64_t{2} * 80 * 2 * 4, 99.0), {2, 80, 2, 4});
   DenseTensor values = keys.clone();
   for (int64_t begin = 0, end = 0; begin < p.sq; begin = end) {
     end = begin == 0 ? 67 : begin + (begin == 68 ? 2 : 1);  // pieces of 67, 1 and 2
@@ -255,7 +269,7 @@ TYPED_TEST(FlashAttentionKernelTest, WithKvcacheReadsOnWhereTheCacheEnds) {
   }
   const Dims room{2, 80, 2, 4};
   expect_close<T>(tensor<T>(cut(to_doubles(keys), room, 1, 0, 70), p.k_dims()), p.k(), "keys");
-  EXPECT_EQ(cut(to_doubles(values), room, 1, 70, 80), Values(2 * 10 * 2 * 4, 99.0));
+  EXPECT_EQ(cut(to_doubles(values), room, 1, 70, 80), Values(int64_t{2} * 10 * 2 * 4, 99.0));
 }
 
 // Nothing held, the cache filled to its end, and no new positions at all.
