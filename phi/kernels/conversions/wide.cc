@@ -1,12 +1,9 @@
 // Which form of its loops this process runs.
 #include "phi/kernels/cpu/wide.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <iterator>
 #include <string_view>
 
-#include "phi/common/errors.h"
+#include "phi/kernels/cpu/isa_word.h"
 
 namespace phi {
 namespace {
@@ -22,22 +19,11 @@ LoopIsa best_isa() {
 #endif
 }
 
-LoopIsa find_isa() {
-  const char* word = std::getenv("AUTOPHI_LOOP_ISA");
-  if (!word) return best_isa();
-  constexpr std::string_view kWords[] = {"base", "avx512", "avx512_bf16"};
-  const auto* found = std::find(std::begin(kWords), std::end(kWords), word);
-  PHI_CHECK(found != std::end(kWords),
-            errors::InvalidArgument("AUTOPHI_LOOP_ISA is '{}'; it takes base, avx512 or "
-                                    "avx512_bf16.",
-                                    word));
-  return std::min(static_cast<LoopIsa>(found - kWords), best_isa());
-}
-
 }  // namespace
 
 LoopIsa loop_isa() {
-  static const LoopIsa isa = find_isa();
+  constexpr std::string_view kWords[] = {"base", "avx512", "avx512_bf16"};
+  static const LoopIsa isa = isa_of_word("AUTOPHI_LOOP_ISA", kWords, best_isa());
   return isa;
 }
 

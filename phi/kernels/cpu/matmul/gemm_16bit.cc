@@ -4,33 +4,18 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 
-#include "phi/common/errors.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/isa_word.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 #include "phi/kernels/cpu/matmul/thin_product.h"
 #include "phi/kernels/threads.h"
 
 namespace phi {
-namespace {
-
-GemmIsa find_isa() {
-  const char* word = std::getenv("AUTOPHI_GEMM_ISA");
-  if (!word) return bf16_tiles::best_isa();
-  constexpr std::string_view kWords[] = {"widen", "avx512_bf16", "amx"};
-  const auto* found = std::find(std::begin(kWords), std::end(kWords), word);
-  PHI_CHECK(found != std::end(kWords),
-            errors::InvalidArgument("AUTOPHI_GEMM_ISA is '{}'; it takes widen, avx512_bf16 or amx.",
-                                    word));
-  return std::min(static_cast<GemmIsa>(found - kWords), bf16_tiles::best_isa());
-}
-
-}  // namespace
-
 GemmIsa gemm_isa() {
-  static const GemmIsa isa = find_isa();
+  constexpr std::string_view kWords[] = {"widen", "avx512_bf16", "amx"};
+  static const GemmIsa isa = isa_of_word("AUTOPHI_GEMM_ISA", kWords, bf16_tiles::best_isa());
   return isa;
 }
 
