@@ -160,17 +160,7 @@ class RowWriter {
 template <typename C>
 class ComputeArray {
  public:
-  explicit ComputeArray(const DenseTensor* weight) {
-    if (!weight) return;
-    if (weight->dtype() == dtype_of<C>()) {
-      data_ = weight->data<C>();
-      return;
-    }
-    copy_ = std::make_unique_for_overwrite<C[]>(weight->numel());
-    visit_dtype(weight->dtype(),
-                [&]<typename T>() { convert(weight->data<T>(), copy_.get(), weight->numel()); });
-    data_ = copy_.get();
-  }
+  explicit ComputeArray(const DenseTensor* weight);
   /// Null for an absent array.
   const C* data() const { return data_; }
 

@@ -18,15 +18,18 @@ double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string
   return reduction == "batchmean" && whole.ndim() > 0 ? static_cast<double>(whole[0]) : 1;
 }
 
-/// f(term), where `log_target` is known to the compiler: as a member it keeps loops from vectors.
-template <typename C, typename F>
-void with_term(bool log_target, F&& f) {
-  if (log_target) {
-    f([](C x, C label) { return KLDivLossFunctor<C>{true}(x, label); });
-  } else {
-    f([](C x, C label) { return KLDivLossFunctor<C>{false}(x, label); });
-  }
-}
+/// The functors of C, not of what is stored, so that their loops are compiled once for all of
+/// these; with `log_target` known to the compiler: as a member it keeps loops from vectors.
+template <typename C, bool kLogTarget>
+struct Term {
+  C operator()(C x, C label) const { return KLDivLossFunctor<C>{kLogTarget}(x, label); }
+};
+
+template <typename C, bool kLogTarget>
+struct TermGrad {
+  C operator()(C label, C g) const { return KLDivLossGradFunctor<C>{kLogTarget}(label, g * share); }
+  C share;
+};
 
 }  // namespace
 
@@ -35,13 +38,14 @@ template <typename T, typename Context>
 void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& label,
                      const std::string& reduction, bool log_target, DenseTensor* out) {
   using C = compute_t<T>;
+  const auto with_term = [log_target](auto&& run) {
+    log_target ? run(Term<C, true>()) : run(Term<C, false>());
+  };
   if (reduction == "none")
-    return with_term<C>(log_target, [&](auto term) { nary_loop<T>({&x, &label}, out, term); });
+    return with_term([&](auto term) { nary_loop<T>({&x, &label}, out, term); });
   DenseTensor terms = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
   C* const to = terms.mutable_data<C>();
-  with_term<C>(log_target, [&](auto term) {
-    nary_loop<T>(std::array{&x, &label}, to, x.dims(), term);
-  });
+  with_term([&](auto term) { nary_loop<T>(std::array{&x, &label}, to, x.dims(), term); });
   const double by = divisor(ctx, x, reduction);
   reduce<SumReducer<C>>(ctx, to, x.dims(), AxisSet::all(x.ndim()), out->mutable_data<T>(),
                         [by](double sum) { return sum / by; });
@@ -53,11 +57,8 @@ void KLDivLossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                          DenseTensor* x_grad) {
   using C = compute_t<T>;
   const auto share = static_cast<C>(1 / divisor(ctx, x, reduction));
-  const auto run = [&](auto grad) {
-    nary_loop<T>({&label, &out_grad}, x_grad, [=](C a, C g) { return grad(a, g * share); });
-  };
-  if (log_target) return run([](C a, C g) { return KLDivLossGradFunctor<C>{true}(a, g); });
-  run([](C a, C g) { return KLDivLossGradFunctor<C>{false}(a, g); });
+  if (log_target) return nary_loop<T>({&label, &out_grad}, x_grad, TermGrad<C, true>{share});
+  nary_loop<T>({&label, &out_grad}, x_grad, TermGrad<C, false>{share});
 }
 
 PHI_REGISTER_KERNEL(kldiv_loss, CPU, KLDivLossKernel, Floats);

@@ -228,6 +228,26 @@ void reduce(const T* x, const Dims& dims, AxisSet axes,
   plan.along_rows ? reduce_rows(x, plan, f, store) : reduce_columns(x, plan, f, store);
 }
 
+/// What several kernels have is compiled once (reduce_loop.cc), not with each of them:
+/// (element, lane, result).
+#define AUTOPHI_FOR_EACH_SHARED_REDUCTION(DO) \
+  DO(double, double, double)                  \
+  DO(float, float, float)                     \
+  DO(float, float, double)                    \
+  DO(float, double, double)                   \
+  DO(float16, float, float)                   \
+  DO(float16, float, double)                  \
+  DO(float16, double, double)                 \
+  DO(bfloat16, float, float)                  \
+  DO(bfloat16, float, double)                 \
+  DO(bfloat16, double, double)
+#define AUTOPHI_SHARED_REDUCTION(T, Lane, Acc)                              \
+  extern template void reduce(const T*, const Dims&, AxisSet,               \
+                              const ReduceFunctions<read_t<T>, Lane, Acc>&, \
+                              const StoreFunction<Acc>&);
+AUTOPHI_FOR_EACH_SHARED_REDUCTION(AUTOPHI_SHARED_REDUCTION)
+#undef AUTOPHI_SHARED_REDUCTION
+
 }  // namespace detail
 
 /// Writes runs of values, converted, to an array.

@@ -87,6 +87,9 @@ std::vector<Pass<C>> passes_of(const ImageLayout& layout, const Dims& in, const 
                                bool align_corners, int align_mode) {
   std::vector<Pass<C>> passes;
   if (in == out) return passes;
+  const auto growth = [](const Taps<C>& taps) {
+    return static_cast<double>(taps.out) / static_cast<double>(taps.in);
+  };
   for (int d = in.ndim() - 3; d >= 0; --d) {
     const int dim = layout.first_spatial() + d;
     // A scale that does not make the output's extent was overruled by a size.
@@ -94,11 +97,11 @@ std::vector<Pass<C>> passes_of(const ImageLayout& layout, const Dims& in, const 
     const bool counts = scale > 0.0 && scaled_extent(in[dim], scale) == out[dim];
     Taps<C> taps = interpolation_taps<C>({in[dim], out[dim], counts ? scale : 0.0, method,
                                           align_corners, align_mode == 0 && !align_corners});
-    if (!taps.is_identity()) passes.push_back({dim, std::move(taps)});
+    if (taps.is_identity()) continue;
+    const auto later = std::ranges::find_if(
+        passes, [&](const Pass<C>& pass) { return growth(pass.taps) > growth(taps); });
+    passes.insert(later, {dim, std::move(taps)});
   }
-  std::ranges::stable_sort(passes, {}, [](const Pass<C>& pass) {
-    return static_cast<double>(pass.taps.out) / static_cast<double>(pass.taps.in);
-  });
   return passes;
 }
 
