@@ -17,6 +17,8 @@ namespace phi {
 /// as can be. Within a row each operand moves by inner_stride, 0 or 1.
 template <int kOperands>
 class Broadcast {
+  static_assert(kOperands <= 4, "broadcast.cc has no walk of as many operands: add yours there");
+
  public:
   using Offsets = std::array<int64_t, kOperands>;
 
