@@ -8,12 +8,14 @@ import pathlib
 import pty
 import subprocess
 import tempfile
+import threading
 import unittest
 import xml.etree.ElementTree
 
 SOURCE_DIR = pathlib.Path(__file__).resolve().parents[3]
 AUTOPHI = os.environ.get("AUTOPHI", str(SOURCE_DIR / "build/bin/autophi"))
 SMALL = ["--kind=zb_h2", "--stages=4", "--micro_batches=8"]
+END_OF_OUTPUT = b"\x04end of output\x04"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -29,21 +31,29 @@ def run(*args, **variables):
 
 
 def run_on_terminal(*args, **variables):
-    """What the command writes when stdout is a terminal."""
-    parent, child = pty.openpty()
-    with subprocess.Popen([AUTOPHI, *args], env=environment(**variables), stdout=child) as process:
-        os.close(child)
-        text = b""
-        while True:
-            try:
-                part = os.read(parent, 65536)
-            except OSError:  # Linux says so where the other side has closed
-                break
-            if not part:
-                break
-            text += part
-    os.close(parent)
-    return text.decode()
+    """What the command writes when stdout is a terminal, up to a mark that this process writes after it has ended.
+
+    Reading until the command's side is closed would not do: Linux may tell of the closing (EIO) before it gives
+    what was written last, as it looks for bytes first and for the closing after that.
+    """
+    reading, terminal = pty.openpty()
+    text = bytearray()
+
+    def read_until_the_mark():
+        while not text.endswith(END_OF_OUTPUT):
+            text.extend(os.read(reading, 65536))
+
+    reader = threading.Thread(target=read_until_the_mark, daemon=True)
+    reader.start()
+    try:
+        subprocess.run([AUTOPHI, *args], env=environment(**variables), stdout=terminal, timeout=60, check=True)
+        os.write(terminal, END_OF_OUTPUT)
+        reader.join(timeout=60)
+        assert not reader.is_alive(), f"the terminal kept back what was written to it; it gave {bytes(text)}"
+    finally:
+        os.close(terminal)
+    os.close(reading)
+    return text.removesuffix(END_OF_OUTPUT).decode()
 
 
 def rows_of(text):
