@@ -1,11 +1,22 @@
 # Helpers that every CMakeLists.txt of the tree uses.
 
-# autophi_library(NAME [COLD] [DIRS dir... | SOURCES file...] [PRECOMPILE header...] DEPS target...): a static library
-# of all sources in this folder, in the given folders below it, or of the given sources, with the standard headers
-# precompiled or with those given. COLD: it decides, reads and prints, and others have the loops over elements; in a
-# Release build it is compiled with -O1, which takes four fifths of -O3's time.
+# What a Release build compiles with: -O1 what decides and calls, for each call of an operator perhaps; -O3 what loops
+# over elements; -Og what is done a few times in a job, such as reading its configuration. -O1 takes three quarters of
+# -O3's time to compile, -Og nine tenths of -O1's, and calls take no longer (benchmarks/api_bench).
+set(AUTOPHI_CALLS $<$<CONFIG:Release>:-O1>)
+set(AUTOPHI_LOOPS $<$<CONFIG:Release>:-O3>)
+set(AUTOPHI_COLD $<$<CONFIG:Release>:-Og>)
+
+# autophi_loops(source...): sources of this folder's target that loop over elements, among others that do not.
+function(autophi_loops)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS ${AUTOPHI_LOOPS})
+endfunction()
+
+# autophi_library(NAME [LOOPS | COLD] [DIRS dir... | SOURCES file...] [PRECOMPILE header...] DEPS target...): a static
+# library of all sources in this folder, in the given folders below it, or of the given sources, with the standard
+# headers precompiled or with those given, compiled as what calls, loops or is cold.
 function(autophi_library name)
-  cmake_parse_arguments(ARG "COLD" "" "DIRS;SOURCES;PRECOMPILE;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "LOOPS;COLD" "" "DIRS;SOURCES;PRECOMPILE;DEPS" ${ARGN})
   if(NOT ARG_DIRS AND NOT ARG_SOURCES)
     set(ARG_DIRS .)
   endif()
@@ -16,7 +27,9 @@ function(autophi_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} autophi_options)
   if(ARG_COLD)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${name} PRIVATE ${AUTOPHI_COLD})
+  elseif(NOT ARG_LOOPS)  # CMake's own level is that of loops
+    target_compile_options(${name} PRIVATE ${AUTOPHI_CALLS})
   endif()
   if(ARG_PRECOMPILE)
     autophi_precompile(${name} ${ARG_PRECOMPILE})
@@ -30,17 +43,19 @@ endfunction()
 # register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
 # CUDA: folders whose .cu files belong to it.
 function(autophi_layer name)
-  cmake_parse_arguments(ARG "WHOLE;COLD" "" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE;LOOPS;COLD" "" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
   if(ARG_CUDA)
     autophi_cuda_objects(${name}_cuda ${ARG_CUDA})
     list(APPEND ARG_SOURCES $<TARGET_OBJECTS:${name}_cuda>)
     list(APPEND ARG_DEPS CUDA::cudart_static)
   endif()
-  set(cold)
-  if(ARG_COLD)
-    set(cold COLD)
+  set(kind)
+  if(ARG_LOOPS)
+    set(kind LOOPS)
+  elseif(ARG_COLD)
+    set(kind COLD)
   endif()
-  autophi_library(${name}_archive ${cold} DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} PRECOMPILE ${ARG_PRECOMPILE} DEPS ${ARG_DEPS})
+  autophi_library(${name}_archive ${kind} DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} PRECOMPILE ${ARG_PRECOMPILE} DEPS ${ARG_DEPS})
   set_property(GLOBAL APPEND PROPERTY AUTOPHI_LAYERS ${name})
   set(library $<TARGET_PROPERTY:AUTOPHI_LINK_SHARED>)
   set(shared $<BOOL:${library}>)
@@ -164,7 +179,7 @@ endfunction()
 # compiles a quarter faster than -O1 or -O0: the product's optimisation makes them no quicker to run.
 function(autophi_test_options target)
   target_compile_definitions(${target} PRIVATE AUTOPHI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
+  target_compile_options(${target} PRIVATE ${AUTOPHI_COLD})
 endfunction()
 
 # autophi_test_headers(NAME HEADERS header... DEPS target...): precompiled headers that tests take; all are

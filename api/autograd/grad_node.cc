@@ -181,6 +181,15 @@ void SavedList::release() {
 
 // ---- nodes ----
 
+template class autograd::Node<Tensor>;
+
+GradNode::GradNode(const char* name) : autograd::Node<Tensor>(name) {
+  if (CallRecorder::current()) [[unlikely]]
+    site_ = std::make_unique<KeptSite>(CallSite::current());
+}
+
+GradNode::~GradNode() = default;
+
 int GradNode::add_output(const Tensor& out) {
   outputs_.push_back(out.defined() ? TensorForm::of(out) : TensorForm());
   return num_outputs() - 1;

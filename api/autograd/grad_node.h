@@ -73,12 +73,13 @@ class SavedList {
   std::vector<SavedTensor> values_;
 };
 
+// Compiled once (grad_node.cc), not with each operator's node.
+extern template class autograd::Node<Tensor>;
+
 class GradNode : public autograd::Node<Tensor> {
  public:
-  explicit GradNode(const char* name) : autograd::Node<Tensor>(name) {
-    if (CallRecorder::current()) [[unlikely]]
-      site_ = std::make_unique<KeptSite>(CallSite::current());
-  }
+  explicit GradNode(const char* name);
+  ~GradNode() override;
 
   int num_outputs() const override { return static_cast<int>(outputs_.size()); }
   /// The next output of the tracked operation; gives its slot.

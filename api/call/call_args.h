@@ -47,9 +47,9 @@ class CallArgs {
 /// What a function returns, as one list: for generated code.
 class Results {
  public:
-  void add(const Tensor& tensor) { list_.push_back(tensor); }
-  void add(const std::optional<Tensor>& tensor) { list_.push_back(tensor.value_or(Tensor())); }
-  void add(const TensorList& tensors) { list_.insert(list_.end(), tensors.begin(), tensors.end()); }
+  void add(const Tensor& tensor);
+  void add(const std::optional<Tensor>& tensor);
+  void add(const TensorList& tensors);
   template <typename... Outs>
   void add(const std::tuple<Outs...>& outs) {
     std::apply([this](const auto&... out) { (add(out), ...); }, outs);

@@ -52,10 +52,7 @@ class CallKey {
     const auto product = static_cast<unsigned __int128>(h ^ word) * 0xa0761d6478bd642fu;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
   }
-  void spill(const void* bytes, size_t n) {
-    if (spilled_.empty()) spilled_.assign(inline_.data(), size_);
-    spilled_.append(static_cast<const char*>(bytes), n);
-  }
+  void spill(const void* bytes, size_t n);
 
   std::array<char, kInline> inline_;
   size_t size_ = 0;
@@ -68,23 +65,11 @@ requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void append_attr(CallKey&
                                                                         const T& value) {
   key.append(value);
 }
-inline void append_attr(CallKey& key, const std::string& value) {
-  key.append(value.size());
-  key.append_bytes(value.data(), value.size());
-}
+void append_attr(CallKey& key, const std::string& value);
 inline void append_attr(CallKey& key, const Place& value) { key.append(value); }
 inline void append_attr(CallKey& key, const GradMask& value) { key.append(value.bits()); }
-inline void append_attr(CallKey& key, const Scalar& value) {
-  key.append(value.dtype());
-  if (is_floating(value.dtype()))
-    key.append(value.to<double>());
-  else
-    key.append(value.to<int64_t>());
-}
-inline void append_attr(CallKey& key, const IntArray& value) {
-  key.append(value.size());
-  key.append_bytes(value.values().data(), value.size() * sizeof(int64_t));
-}
+void append_attr(CallKey& key, const Scalar& value);
+void append_attr(CallKey& key, const IntArray& value);
 template <typename T>
 void append_attr(CallKey& key, const std::optional<T>& value) {
   key.append(value.has_value());

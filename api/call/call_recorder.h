@@ -28,11 +28,9 @@ struct CallSlots {
   }
 
  private:
-  template <typename Arg>
-  void add(const Arg& arg) {
-    begin.push_back(static_cast<int>(tensors.size()));
-    for_each_slot(arg, [this](const Tensor& x) { tensors.push_back(&x); });
-  }
+  void add(const Tensor& arg);
+  void add(const OptionalTensor& arg);
+  void add(const TensorList& arg);
 };
 
 /// One call, from its arguments to what it gives. Calls within it belong to it while it lives.

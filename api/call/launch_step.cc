@@ -4,9 +4,14 @@
 #include <algorithm>
 #include <string_view>
 
+#include "phi/core/attribute_types.h"
 #include "phi/core/device/device.h"
 
 namespace phi::detail {
+
+HeldArgs::HeldArgs(const HeldArgs&) = default;
+HeldArgs::HeldArgs(HeldArgs&&) noexcept = default;
+HeldArgs::~HeldArgs() = default;
 
 void HeldArgs::keep(const DenseTensor* x, Access access, size_t tensor) {
   arrays_.push_back({x ? *x : DenseTensor(), x != nullptr, access, tensor});
@@ -29,6 +34,23 @@ void HeldArgs::add(const DenseTensor* x) { read({&x, 1}); }
 void HeldArgs::add(std::span<const DenseTensor* const> list) { read(list); }
 void HeldArgs::add(DenseTensor* x) { write({&x, 1}); }
 void HeldArgs::add(std::span<DenseTensor* const> list) { write(list); }
+
+template <typename T>
+void HeldArgs::add(const T& value) {
+  slots_.push_back({values_.size(), 1});
+  values_.emplace_back(value);
+}
+
+template <typename T>
+const T& HeldArgs::value(size_t i) const {
+  return *std::any_cast<T>(&values_[i]);
+}
+
+#define PHI_HOLD(T)                      \
+  template void HeldArgs::add(const T&); \
+  template const T& HeldArgs::value<T>(size_t) const;
+#define PHI_HOLD_ATTRIBUTE(T) PHI_HOLD(T) PHI_HOLD(std::optional<T>)
+PHI_EACH_ATTRIBUTE_TYPE(PHI_HOLD_ATTRIBUTE)
 
 void HeldArgs::point_to_arrays() {
   pointers_.clear();

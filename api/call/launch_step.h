@@ -19,6 +19,9 @@ namespace phi::detail {
 class HeldArgs {
  public:
   explicit HeldArgs(const OpDef& op) : op_(op) {}
+  HeldArgs(const HeldArgs&);
+  HeldArgs(HeldArgs&&) noexcept;
+  ~HeldArgs();
 
   // Taken one by one, in the kernel's order.
   void add(const DenseTensor& x) { add(&x); }
@@ -26,11 +29,9 @@ class HeldArgs {
   void add(std::span<const DenseTensor* const> list);
   void add(DenseTensor* x);
   void add(std::span<DenseTensor* const> list);
-  template <typename Attribute>
-  void add(const Attribute& value) {
-    slots_.push_back({values_.size(), 1});
-    values_.emplace_back(value);
-  }
+  /// T: one of attribute_types.h, optional or not.
+  template <typename T>
+  void add(const T& value);
 
   /// Argument number i, of the type with which the kernel takes it; after `point_to_arrays`.
   template <typename Param>
@@ -47,7 +48,7 @@ class HeldArgs {
     } else if constexpr (std::is_same_v<Param, std::span<DenseTensor* const>>) {
       return {pointers_.data() + slot.first, slot.count};
     } else {
-      return *std::any_cast<std::decay_t<Param>>(&values_[slot.first]);
+      return value<std::decay_t<Param>>(slot.first);
     }
   }
   void point_to_arrays();
@@ -69,6 +70,8 @@ class HeldArgs {
     size_t first;
     size_t count;
   };
+  template <typename T>
+  const T& value(size_t i) const;
   void keep(const DenseTensor* x, Access access, size_t tensor);
   void read(std::span<const DenseTensor* const> list);
   void write(std::span<DenseTensor* const> list);

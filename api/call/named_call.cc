@@ -68,6 +68,16 @@ void add_calls(std::span<const NamedCall> added) {
   calls().add(added);
 }
 
+void Results::add(const Tensor& tensor) { list_.push_back(tensor); }
+
+void Results::add(const std::optional<Tensor>& tensor) {
+  list_.push_back(tensor.value_or(Tensor()));
+}
+
+void Results::add(const TensorList& tensors) {
+  list_.insert(list_.end(), tensors.begin(), tensors.end());
+}
+
 CallArgs::CallArgs(std::string_view op, std::vector<TensorList> arguments,
                    std::span<const AttributeValue> attributes)
     : op_(op), arguments_(std::move(arguments)), attributes_(attributes) {

@@ -73,7 +73,7 @@ class Node : public RefCounted<Node<Value>> {
   virtual int num_outputs() const = 0;
 
   // A long chain of nodes is taken down in a loop: by recursion it would exhaust the stack.
-  static void destroy(Node* node) {
+  [[gnu::noinline]] static void destroy(Node* node) {
     thread_local std::vector<Node*> condemned;
     thread_local bool draining = false;
     condemned.push_back(node);

@@ -21,6 +21,23 @@ void DistArgs::throw_undefined(bool in_list, int first) const {
                                 op_.inputs[ranges_.size()]);
 }
 
+template <typename Arg>
+void DistArgs::add_slots(const Arg& arg) {
+  const int first = static_cast<int>(slots_.size());
+  for_each_slot(arg, [&](const Tensor& x) {
+    add_slot(x);
+    if (!x.defined() && !std::is_same_v<Arg, OptionalTensor>)
+      throw_undefined(std::is_same_v<Arg, TensorList>, first);
+  });
+  ranges_.push_back({first, static_cast<int>(slots_.size()) - first});
+}
+
+void DistArgs::add(const Tensor& arg) { add_slots(arg); }
+void DistArgs::add(const OptionalTensor& arg) { add_slots(arg); }
+void DistArgs::add(const TensorList& arg) { add_slots(arg); }
+
+DistArgs::~DistArgs() = default;
+
 void DistArgs::add_slot(const Tensor& x) {
   const bool dist = x.defined() && x.is_dist();
   slots_.push_back(dist ? &x.dist() : nullptr);
@@ -121,6 +138,8 @@ DistTensor meta_laid_out(const DistTensor& x, const TensorDistAttr* attr) {
   return {x.meta(), attr, DenseTensor({dims, x.dtype()}, nullptr)};
 }
 }  // namespace
+
+LocalArgs::~LocalArgs() = default;
 
 LocalArgs::LocalArgs(const DistArgs& args, const Decision& decision) : args_(args) {
   const uint64_t unread = args.meta_only_slots();

@@ -26,6 +26,7 @@ class DistArgs {
   }
   DistArgs(const DistArgs&) = delete;
   DistArgs& operator=(const DistArgs&) = delete;
+  ~DistArgs();
 
   const OpDef& op() const { return op_; }
   const distributed::ProcessMesh& mesh() const { return mesh_; }
@@ -52,16 +53,11 @@ class DistArgs {
   std::string describe() const;
 
  private:
+  void add(const Tensor& arg);
+  void add(const OptionalTensor& arg);
+  void add(const TensorList& arg);
   template <typename Arg>
-  void add(const Arg& arg) {
-    const int first = static_cast<int>(slots_.size());
-    for_each_slot(arg, [&](const Tensor& x) {
-      add_slot(x);
-      if (!x.defined() && !std::is_same_v<Arg, OptionalTensor>)
-        throw_undefined(std::is_same_v<Arg, TensorList>, first);
-    });
-    ranges_.push_back({first, static_cast<int>(slots_.size()) - first});
-  }
+  void add_slots(const Arg& arg);
   void add_slot(const Tensor& x);
   // The last slot of the argument that is being added and began with slot `first`.
   [[noreturn]] void throw_undefined(bool in_list, int first) const;
@@ -85,6 +81,7 @@ class LocalArgs {
   LocalArgs(const DistArgs& args, const Decision& decision);
   LocalArgs(const LocalArgs&) = delete;
   LocalArgs& operator=(const LocalArgs&) = delete;
+  ~LocalArgs();
 
   const DenseTensor& operator[](int arg) const { return *arrays_[args_.range(arg).first]; }
   const DenseTensor* optional(int arg) const { return arrays_[args_.range(arg).first]; }

@@ -21,20 +21,10 @@ struct KernelArray {
 class KernelArrays {
  public:
   void add(const DenseTensor& x) { add(&x); }
-  void add(const DenseTensor* x) {
-    read(x);
-    ++position_;
-  }
-  void add(std::span<const DenseTensor* const> list) {
-    for (const DenseTensor* x : list) read(x);
-    ++position_;
-  }
-  void add(DenseTensor* x) {
-    if (x) arrays_.push_back({x, 0, true});
-  }
-  void add(std::span<DenseTensor* const> list) {
-    for (DenseTensor* x : list) add(x);
-  }
+  void add(const DenseTensor* x);
+  void add(std::span<const DenseTensor* const> list);
+  void add(DenseTensor* x);
+  void add(std::span<DenseTensor* const> list);
   template <typename Attribute>
   void add(const Attribute&) {}
 
@@ -42,9 +32,7 @@ class KernelArrays {
   const KernelArray* end() const { return arrays_.end(); }
 
  private:
-  void read(const DenseTensor* x) {
-    if (x) arrays_.push_back({x, position_, false});
-  }
+  void read(const DenseTensor* x);
 
   InlineVector<KernelArray, 12> arrays_;
   size_t position_ = 0;

@@ -13,6 +13,10 @@ namespace phi {
 
 using distributed::DistTensor;
 
+Tensor new_tensor(const TensorMeta& meta, const Place& place) {
+  return Tensor(DenseTensor::empty(meta, place));
+}
+
 Tensor new_tensor(const std::optional<TensorMeta>& meta, const Place& place) {
   return meta ? new_tensor(*meta, place) : Tensor();
 }

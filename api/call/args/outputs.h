@@ -6,9 +6,7 @@
 namespace phi {
 
 /// A tensor of this meta whose bytes come with dense_out. Undefined where the meta is absent.
-inline Tensor new_tensor(const TensorMeta& meta, const Place& place) {
-  return Tensor(DenseTensor::empty(meta, place));
-}
+Tensor new_tensor(const TensorMeta& meta, const Place& place);
 Tensor new_tensor(const std::optional<TensorMeta>& meta, const Place& place);
 TensorList new_tensors(const std::vector<TensorMeta>& metas, const Place& place);
 /// For kernels that find the shape themselves and allocate, where the meta does not say it.
