@@ -2,14 +2,15 @@
 
 # What a Release build compiles with: -O1 what decides and calls, for each call of an operator perhaps; -O3 what loops
 # over elements; -Og what is done a few times in a job, such as reading its configuration. -O1 takes three quarters of
-# -O3's time to compile, -Og nine tenths of -O1's, and calls take no longer (benchmarks/api_bench).
+# -O3's time to compile, -Og nine tenths of -O1's, and calls take no longer (benchmarks/api_bench). Functions with loops
+# begin where a line of the cache does: some are a quarter slower at other places, which any change elsewhere may give.
 set(AUTOPHI_CALLS $<$<CONFIG:Release>:-O1>)
-set(AUTOPHI_LOOPS $<$<CONFIG:Release>:-O3>)
+set(AUTOPHI_LOOPS $<$<CONFIG:Release>:-O3> $<$<CONFIG:Release>:-falign-functions=64>)
 set(AUTOPHI_COLD $<$<CONFIG:Release>:-Og>)
 
 # autophi_loops(source...): sources of this folder's target that loop over elements, among others that do not.
 function(autophi_loops)
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS ${AUTOPHI_LOOPS})
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${AUTOPHI_LOOPS}")
 endfunction()
 
 # autophi_library(NAME [LOOPS | COLD] [DIRS dir... | SOURCES file...] [PRECOMPILE header...] DEPS target...): a static
@@ -26,9 +27,11 @@ function(autophi_library name)
   endforeach()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} autophi_options)
-  if(ARG_COLD)
+  if(ARG_LOOPS)
+    target_compile_options(${name} PRIVATE ${AUTOPHI_LOOPS})
+  elseif(ARG_COLD)
     target_compile_options(${name} PRIVATE ${AUTOPHI_COLD})
-  elseif(NOT ARG_LOOPS)  # CMake's own level is that of loops
+  else()
     target_compile_options(${name} PRIVATE ${AUTOPHI_CALLS})
   endif()
   if(ARG_PRECOMPILE)
