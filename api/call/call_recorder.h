@@ -28,9 +28,9 @@ struct CallSlots {
   }
 
  private:
-  void add(const Tensor& arg);
-  void add(const OptionalTensor& arg);
-  void add(const TensorList& arg);
+  // Arg: Tensor, OptionalTensor or TensorList.
+  template <typename Arg>
+  void add(const Arg& arg);
 };
 
 /// One call, from its arguments to what it gives. Calls within it belong to it while it lives.

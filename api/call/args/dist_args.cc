@@ -22,7 +22,7 @@ void DistArgs::throw_undefined(bool in_list, int first) const {
 }
 
 template <typename Arg>
-void DistArgs::add_slots(const Arg& arg) {
+void DistArgs::add(const Arg& arg) {
   const int first = static_cast<int>(slots_.size());
   for_each_slot(arg, [&](const Tensor& x) {
     add_slot(x);
@@ -32,9 +32,9 @@ void DistArgs::add_slots(const Arg& arg) {
   ranges_.push_back({first, static_cast<int>(slots_.size()) - first});
 }
 
-void DistArgs::add(const Tensor& arg) { add_slots(arg); }
-void DistArgs::add(const OptionalTensor& arg) { add_slots(arg); }
-void DistArgs::add(const TensorList& arg) { add_slots(arg); }
+template void DistArgs::add(const Tensor&);
+template void DistArgs::add(const OptionalTensor&);
+template void DistArgs::add(const TensorList&);
 
 DistArgs::~DistArgs() = default;
 

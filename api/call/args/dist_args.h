@@ -53,11 +53,9 @@ class DistArgs {
   std::string describe() const;
 
  private:
-  void add(const Tensor& arg);
-  void add(const OptionalTensor& arg);
-  void add(const TensorList& arg);
+  // Arg: Tensor, OptionalTensor or TensorList.
   template <typename Arg>
-  void add_slots(const Arg& arg);
+  void add(const Arg& arg);
   void add_slot(const Tensor& x);
   // The last slot of the argument that is being added and began with slot `first`.
   [[noreturn]] void throw_undefined(bool in_list, int first) const;
