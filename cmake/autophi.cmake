@@ -39,14 +39,32 @@ function(autophi_library name)
   else()
     autophi_take_headers(${name} standard_headers)
   endif()
+  if(ARG_LOOPS)
+    autophi_batch(${name} 6)
+  else()
+    autophi_batch(${name} 16)
+  endif()
 endfunction()
 
-# autophi_layer(NAME [WHOLE] [CUDA dir...] [as for autophi_library]): a part of the shared library. Its
+# autophi_batch(TARGET N): with AUTOPHI_UNITY, compiles up to N sources of the target as one translation unit. Sources
+# that have compile options of their own stay alone.
+function(autophi_batch target size)
+  if(AUTOPHI_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # g++ takes the unnamed namespaces of included sources for those of headers.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+  endif()
+endfunction()
+
+# autophi_layer(NAME [WHOLE] [LIBRARY name] [CUDA dir...] [as for autophi_library]): a part of the shared library, or of the
+# kernel library `name` (cmake/kernel_libraries.cmake). Its
 # sources are in NAME_archive; others link NAME, which is that archive (WHOLE: with all its objects, as those that
 # register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
 # CUDA: folders whose .cu files belong to it.
 function(autophi_layer name)
-  cmake_parse_arguments(ARG "WHOLE;LOOPS;COLD" "" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE;LOOPS;COLD" "LIBRARY" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
   if(ARG_CUDA)
     autophi_cuda_objects(${name}_cuda ${ARG_CUDA})
     list(APPEND ARG_SOURCES $<TARGET_OBJECTS:${name}_cuda>)
@@ -59,7 +77,11 @@ function(autophi_layer name)
     set(kind COLD)
   endif()
   autophi_library(${name}_archive ${kind} DIRS ${ARG_DIRS} SOURCES ${ARG_SOURCES} PRECOMPILE ${ARG_PRECOMPILE} DEPS ${ARG_DEPS})
-  set_property(GLOBAL APPEND PROPERTY AUTOPHI_LAYERS ${name})
+  if(ARG_LIBRARY)
+    set_property(GLOBAL APPEND PROPERTY AUTOPHI_KERNEL_LIBRARIES ${ARG_LIBRARY})
+  else()
+    set_property(GLOBAL APPEND PROPERTY AUTOPHI_LAYERS ${name})
+  endif()
   set(library $<TARGET_PROPERTY:AUTOPHI_LINK_SHARED>)
   set(shared $<BOOL:${library}>)
   set(archive $<$<NOT:${shared}>:${name}_archive>)
@@ -79,12 +101,20 @@ function(autophi_link_shared target)
   set_target_properties(${target} PROPERTIES AUTOPHI_LINK_SHARED ${library} LINK_DEPENDS_NO_SHARED ON)
 endfunction()
 
-# autophi_shared_library(NAME [WITHOUT layer...] [WITH target...]): all layers as one shared library, but for some, with
-# the objects of other targets instead. All objects, not archives: kernels register themselves, and users may call any
-# public function.
+# autophi_shared_library(NAME [CORE] [WITHOUT layer...] [WITH target...]): all layers as one shared library, but for some,
+# with the objects of other targets instead. CORE: without the kernel libraries, which it loads. All objects, not
+# archives: kernels register themselves, and users may call any public function.
 function(autophi_shared_library name)
-  cmake_parse_arguments(ARG "" "" "WITHOUT;WITH" ${ARGN})
+  cmake_parse_arguments(ARG "CORE" "" "WITHOUT;WITH" ${ARGN})
   get_property(layers GLOBAL PROPERTY AUTOPHI_LAYERS)
+  set(more)
+  if(ARG_CORE)
+    autophi_kernel_homes(more)
+  else()
+    get_property(kernels GLOBAL PROPERTY AUTOPHI_KERNEL_LIBRARIES)
+    list(TRANSFORM kernels PREPEND phi_kernels_)
+    list(APPEND layers ${kernels})
+  endif()
   if(ARG_WITHOUT)
     list(REMOVE_ITEM layers ${ARG_WITHOUT})
   endif()
@@ -98,7 +128,8 @@ function(autophi_shared_library name)
   foreach(target ${ARG_WITH})
     list(APPEND objects $<TARGET_OBJECTS:${target}>)
   endforeach()
-  add_library(${name} SHARED ${PROJECT_SOURCE_DIR}/cmake/version.cc ${objects})
+  add_library(${name} SHARED ${PROJECT_SOURCE_DIR}/cmake/version.cc ${more} ${objects})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE AUTOPHI_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${name} PUBLIC fmt::fmt PRIVATE dnnl ${OPENBLAS_LIBRARY} OpenMP::OpenMP_CXX glog::glog
                                        Threads::Threads $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>)
@@ -205,6 +236,7 @@ function(autophi_test_program target)
   autophi_reaches(is_top api ${ARGN})
   if(is_top)
     autophi_link_shared(${target})
+    add_dependencies(${target} autophi_kernel_libraries)
     autophi_take_headers(${target} test_api_headers)
   else()
     autophi_take_headers(${target} test_headers)

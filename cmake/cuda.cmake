@@ -1,22 +1,35 @@
 # CUDA: whether this build has it, and how .cu files are compiled.
-#   AUTOPHI_CUDA       AUTO: where nvcc is found. ON: or the configuration fails. OFF: twins of one source stand for it.
+#   AUTOPHI_CUDA       AUTO: where an NVIDIA driver answers (nvidia-smi) and nvcc is found. ON: or the configuration fails.
+#                      OFF: twins of one source stand for it.
+#   AUTOPHI_GPU_TESTS  the tests that run CUDA sources on the CPU (tests/support/cuda_on_cpu): CUDA's headers are enough.
 #   AUTOPHI_CUDA_ARCH  as CMAKE_CUDA_ARCHITECTURES: PTX (-virtual) runs on all later GPUs, machine code (-real) on one kind. All
 #                      machine code is made of the oldest one's PTX: a source is compiled once, and assembled for each kind.
-set(AUTOPHI_CUDA AUTO CACHE STRING "GPUs through CUDA: AUTO (where nvcc is found), ON or OFF")
+set(AUTOPHI_CUDA AUTO CACHE STRING "GPUs through CUDA: AUTO (where a driver answers), ON or OFF")
+option(AUTOPHI_GPU_TESTS "build the tests that run CUDA sources on the CPU" OFF)
 set_property(CACHE AUTOPHI_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(AUTOPHI_CUDA_ARCH "80-virtual;90-real" CACHE STRING "which GPUs, as CMAKE_CUDA_ARCHITECTURES")
 
 include(cmake/find_cuda.cmake)
 include(cmake/gpu_code.cmake)
+if(NOT AUTOPHI_GPU_TESTS)
+  set(AUTOPHI_CUDA_INCLUDE_DIR "")
+endif()
+set(wants_cuda ${AUTOPHI_CUDA})
+if(AUTOPHI_CUDA STREQUAL "AUTO")
+  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE no_driver OUTPUT_QUIET ERROR_QUIET)
+  if(NOT no_driver EQUAL 0)
+    set(wants_cuda OFF)
+  endif()
+endif()
 set(AUTOPHI_HAS_CUDA OFF)
-if(NOT AUTOPHI_CUDA STREQUAL "OFF" AND nvcc_version VERSION_GREATER_EQUAL AUTOPHI_LEAST_CUDA)
+if(wants_cuda AND nvcc_version VERSION_GREATER_EQUAL AUTOPHI_LEAST_CUDA)
   set(AUTOPHI_HAS_CUDA ON)
 elseif(AUTOPHI_CUDA STREQUAL "ON" AND nvcc_version)
   message(FATAL_ERROR "AUTOPHI_CUDA=ON, but ${AUTOPHI_NVCC} is CUDA ${nvcc_version}, and this needs ${AUTOPHI_LEAST_CUDA}: "
                       "install a newer toolkit, or name one with -DAUTOPHI_NVCC=PATH.")
 elseif(AUTOPHI_CUDA STREQUAL "ON")
   message(FATAL_ERROR "AUTOPHI_CUDA=ON, but nvcc is not found: install the CUDA toolkit, or name it with -DAUTOPHI_NVCC=PATH.")
-elseif(AUTOPHI_CUDA STREQUAL "AUTO" AND nvcc_version)
+elseif(wants_cuda AND nvcc_version)
   message(WARNING "built without GPUs: ${AUTOPHI_NVCC} is CUDA ${nvcc_version}, and they need ${AUTOPHI_LEAST_CUDA}.")
 endif()
 if(AUTOPHI_HAS_CUDA)

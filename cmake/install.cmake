@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-autophi_shared_library(autophi_shared)
+autophi_shared_library(autophi_shared CORE)
 if(AUTOPHI_HAS_CUDA)
   target_link_libraries(autophi_shared PRIVATE CUDA::cudart_static)
 endif()
@@ -20,6 +20,8 @@ if(TARGET autophi)
   install(TARGETS autophi_job_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(TARGETS autophi_shared EXPORT autophiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+autophi_shared_kernel_libraries()
+list(JOIN AUTOPHI_KERNEL_LIBRARIES ", " KERNEL_LIBRARY_NAMES)
 foreach(tree ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   install(DIRECTORY ${tree}/phi ${tree}/api DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "CMakeFiles" EXCLUDE)

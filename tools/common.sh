@@ -25,16 +25,49 @@ build_dir() {
   esac
 }
 
-# configure_and_build PRESET [TARGET...]: all targets if none is named. AUTOPHI_JOBS limits the
-# number of compilers at once.
-configure_and_build() {
+# is_configured DIR -DNAME=VALUE...: DIR has a build, configured with these values and the presets of today.
+is_configured() {
+  local dir="$1" option name
+  shift
+  [ -f "$dir/build.ninja" ] && [ "$dir/build.ninja" -nt "$root/CMakePresets.json" ] || return 1
+  for option in "$@"; do
+    name="${option#-D}"
+    grep -q "^${name%%=*}:[A-Z]*=${name#*=}\$" "$dir/CMakeCache.txt" || return 1
+  done
+}
+
+# configure PRESET [-DNAME=VALUE...]. Nothing where it is configured so already: Ninja sees to what changes.
+# A first build takes sources in batches (AUTOPHI_UNITY); a folder that is there stays as it is.
+configure() {
+  local preset="$1" dir options=()
+  shift
+  dir="$(build_dir "$preset")"
+  options=("-DPython3_EXECUTABLE=$python" "$@")
+  if is_configured "$dir" "${options[@]}"; then return; fi
+  if [ "$preset" = release ] && [ ! -f "$dir/CMakeCache.txt" ]; then options+=(-DAUTOPHI_UNITY=ON); fi
+  say "configure: preset $preset in ${dir#"$root"/}"
+  (cd "$root" && cmake --preset "$preset" "${options[@]}" --log-level=WARNING)
+}
+
+# build PRESET [TARGET...]: all targets if none is named. AUTOPHI_JOBS limits the number of compilers at once.
+build() {
   local preset="$1" dir
   shift
   dir="$(build_dir "$preset")"
-  say "configure: preset $preset in ${dir#"$root"/}"
-  (cd "$root" && cmake --preset "$preset" -DPython3_EXECUTABLE="$python" --log-level=WARNING)
   say "build: ${*:-everything}"
-  cmake --build "$dir" -j "${AUTOPHI_JOBS:-$(nproc)}" ${@+--target "$@"}
+  "$python" "$root/tools/build_progress.py" "$dir" "--jobs=${AUTOPHI_JOBS:-$(nproc)}" "$@"
+}
+
+# configure_and_build PRESET [-DNAME=VALUE...] [TARGET...]
+configure_and_build() {
+  local preset="$1" options=()
+  shift
+  while [[ "${1:-}" == -D* ]]; do
+    options+=("$1")
+    shift
+  done
+  configure "$preset" ${options[@]+"${options[@]}"}
+  build "$preset" "$@"
 }
 
 # More ranks than cores, perhaps as root, perhaps in a container: settings under which Open MPI

@@ -13,11 +13,11 @@ namespace phi {
 
 namespace {
 
-using Edge = autograd::Edge<Tensor>;
+using TensorEdge = autograd::Edge<Tensor>;
 using Root = autograd::Root<Tensor>;
 using Options = autograd::PassOptions<Tensor>;
 
-Edge edge_of(const Tensor& x) {
+TensorEdge edge_of(const Tensor& x) {
   return {IntrusivePtr<autograd::Node<Tensor>>(x.grad_link().node()), x.grad_link().slot()};
 }
 
@@ -97,7 +97,7 @@ class RecomputeNode final : public GradNode {
       result = f_(inputs);
       traced.made(result);
     }
-    std::vector<Edge> edges;
+    std::vector<TensorEdge> edges;
     for (const Tensor& x : inputs) edges.push_back(edge_of(x));
     std::vector<Tensor> grads =
         autograd::run_inner_backward<Tensor>({{edge_of(result), in.grad(0)}}, edges);

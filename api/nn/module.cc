@@ -22,7 +22,7 @@ std::string joined(const std::string& outer, const std::string& own) {
   return outer.empty() ? own : outer + "." + own;
 }
 
-const distributed::TensorDistAttr* attr_of(const Tensor& x) {
+const distributed::TensorDistAttr* dist_attr_of(const Tensor& x) {
   return x.is_dist() ? x.dist_attr() : nullptr;
 }
 
@@ -298,7 +298,7 @@ void Module::fill(const std::function<Tensor(const std::string&, const Tensor&)>
     PHI_CHECK(given.meta() == now.meta(),
               errors::InvalidArgument("'{}' of the model is {}, but the value for it {}.", name,
                                       now.to_string(), given.to_string()));
-    now.replace(nn::laid_out(given, attr_of(now)));
+    now.replace(nn::laid_out(given, dist_attr_of(now)));
   };
   visit_slots([&](Slot& slot) {
     fill_one(slot.name, slot.value);
@@ -324,7 +324,7 @@ void Module::initialise(uint64_t seed, DataType dtype) {
   root_->seed = seed;
   root_->dtype = dtype;
   visit_slots([&](Slot& slot) {
-    slot.value.replace(nn::laid_out(initial(slot), attr_of(slot.value)));
+    slot.value.replace(nn::laid_out(initial(slot), dist_attr_of(slot.value)));
     slot.is_initial = true;
   });
 }

@@ -167,13 +167,13 @@ void flash_attention_grad(Call& call) {
   }
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kAttentionLowerings[] = {
     {"flash_attention", flash_attention},
     {"flash_attention_grad", flash_attention_grad},
 };
 
 }  // namespace
 
-std::span<const Lowering> attention_lowerings() { return kLowerings; }
+std::span<const Lowering> attention_lowerings() { return kAttentionLowerings; }
 
 }  // namespace phi::stablehlo

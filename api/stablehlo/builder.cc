@@ -13,11 +13,11 @@
 namespace phi::stablehlo {
 namespace {
 
-std::string list_of(std::span<const int64_t> values) {
+std::string dense_list(std::span<const int64_t> values) {
   return fmt::format("{}", fmt::join(values, ", "));
 }
 std::string array_of(std::span<const int64_t> values) {
-  return values.empty() ? "array<i64>" : "array<i64: " + list_of(values) + ">";
+  return values.empty() ? "array<i64>" : "array<i64: " + dense_list(values) + ">";
 }
 std::string array_of(const Dims& dims) { return array_of({dims.begin(), size_t(dims.ndim())}); }
 
@@ -387,8 +387,8 @@ Ssa Builder::dot(const Ssa& x, const Ssa& y, const DotDims& dims) {
             fmt::format("dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [{}], "
                         "rhs_batching_dimensions = [{}], lhs_contracting_dimensions = [{}], "
                         "rhs_contracting_dimensions = [{}]>",
-                        list_of(dims.x_batch), list_of(dims.y_batch), list_of(dims.x_contracted),
-                        list_of(dims.y_contracted)));
+                        dense_list(dims.x_batch), dense_list(dims.y_batch),
+                        dense_list(dims.x_contracted), dense_list(dims.y_contracted)));
 }
 
 Ssa Builder::placed(const Ssa& x, const std::string& sharding) {

@@ -14,10 +14,10 @@ void arange(Call& call) {
   call.give(b.add(offset, call.number("start")));
 }
 
-constexpr Lowering kLowerings[] = {{"full", full}, {"arange", arange}};
+constexpr Lowering kCreationLowerings[] = {{"full", full}, {"arange", arange}};
 
 }  // namespace
 
-std::span<const Lowering> creation_lowerings() { return kLowerings; }
+std::span<const Lowering> creation_lowerings() { return kCreationLowerings; }
 
 }  // namespace phi::stablehlo

@@ -91,13 +91,13 @@ void cross_entropy_with_softmax_grad(Call& call) {
   call.give(b.select(b.compare("EQ", weights, zero), zero, b.mul(inverse, weights)));
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kCrossEntropyLowerings[] = {
     {"cross_entropy_with_softmax", cross_entropy_with_softmax},
     {"cross_entropy_with_softmax_grad", cross_entropy_with_softmax_grad},
 };
 
 }  // namespace
 
-std::span<const Lowering> cross_entropy_lowerings() { return kLowerings; }
+std::span<const Lowering> cross_entropy_lowerings() { return kCrossEntropyLowerings; }
 
 }  // namespace phi::stablehlo

@@ -142,7 +142,7 @@ void swiglu_grad(Call& call) {
   call.give(0, b.concat(halves, x.ndim() - 1));
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kElementwiseLowerings[] = {
     {"add", add},
     {"subtract", subtract},
     {"multiply", multiply},
@@ -176,6 +176,6 @@ constexpr Lowering kLowerings[] = {
 
 }  // namespace
 
-std::span<const Lowering> elementwise_lowerings() { return kLowerings; }
+std::span<const Lowering> elementwise_lowerings() { return kElementwiseLowerings; }
 
 }  // namespace phi::stablehlo

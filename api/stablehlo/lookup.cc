@@ -11,7 +11,7 @@ namespace phi::stablehlo {
 
 namespace {
 
-std::string list_of(const std::vector<int64_t>& values) {
+std::string index_list(const std::vector<int64_t>& values) {
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
@@ -36,8 +36,8 @@ Ssa gather_rows(Builder& b, const Ssa& table, const Ssa& index, int axis) {
       "dimension_numbers = #stablehlo.gather<offset_dims = [{}], collapsed_slice_dims = [{}], "
       "start_index_map = [{}], index_vector_dim = {}>, slice_sizes = array<i64: {}>, "
       "indices_are_sorted = false",
-      list_of(window_dims(table.ndim(), axis, index.ndim())), axis, axis, index.ndim(),
-      list_of(sizes));
+      index_list(window_dims(table.ndim(), axis, index.ndim())), axis, axis, index.ndim(),
+      index_list(sizes));
   return b.op("stablehlo.gather", {table, index}, {dims, table.type.element}, properties);
 }
 
@@ -55,7 +55,7 @@ Ssa scatter_rows(Builder& b, const Dims& dims, const Ssa& index, const Ssa& upda
       "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [{}], "
       "inserted_window_dims = [{}], scatter_dims_to_operand_dims = [{}], index_vector_dim = {}>, "
       "indices_are_sorted = false, unique_indices = false",
-      list_of(window_dims(dims.ndim(), axis, index.ndim())), axis, axis, index.ndim());
+      index_list(window_dims(dims.ndim(), axis, index.ndim())), axis, axis, index.ndim());
   const Type type{dims, updates.type.element};
   return b.op("stablehlo.scatter", {b.constant(0.0, type), index, updates}, type, properties,
               region);
@@ -107,7 +107,7 @@ void one_hot(Call& call) {
   call.give(b.compare("EQ", b.reshape(ids, dims), classes));
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kLookupLowerings[] = {
     {"embedding", embedding}, {"embedding_grad", embedding_grad},
     {"gather", gather},       {"gather_grad", gather_grad},
     {"one_hot", one_hot},
@@ -115,6 +115,6 @@ constexpr Lowering kLowerings[] = {
 
 }  // namespace
 
-std::span<const Lowering> lookup_lowerings() { return kLowerings; }
+std::span<const Lowering> lookup_lowerings() { return kLookupLowerings; }
 
 }  // namespace phi::stablehlo

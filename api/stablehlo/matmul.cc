@@ -87,10 +87,10 @@ void matmul_grad(Call& call) {
   call.give(1, b.sum_to(grad, y.dims()));
 }
 
-constexpr Lowering kLowerings[] = {{"matmul", matmul}, {"matmul_grad", matmul_grad}};
+constexpr Lowering kMatmulLowerings[] = {{"matmul", matmul}, {"matmul_grad", matmul_grad}};
 
 }  // namespace
 
-std::span<const Lowering> matmul_lowerings() { return kLowerings; }
+std::span<const Lowering> matmul_lowerings() { return kMatmulLowerings; }
 
 }  // namespace phi::stablehlo

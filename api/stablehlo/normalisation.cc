@@ -123,13 +123,13 @@ void rms_norm_grad(Call& call) {
   if (call.wants(1)) call.give(1, rows.sum_over_rows(b.mul(out_grad, y)));
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kNormalisationLowerings[] = {
     {"softmax", softmax},   {"softmax_grad", softmax_grad},   {"layer_norm", layer_norm},
     {"rms_norm", rms_norm}, {"rms_norm_grad", rms_norm_grad}, {"layer_norm_grad", layer_norm_grad},
 };
 
 }  // namespace
 
-std::span<const Lowering> normalisation_lowerings() { return kLowerings; }
+std::span<const Lowering> normalisation_lowerings() { return kNormalisationLowerings; }
 
 }  // namespace phi::stablehlo

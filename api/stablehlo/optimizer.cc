@@ -108,11 +108,11 @@ void adamw(Call& call) {
   update.give_weights(b.sub(b.mul(update.w, update.factor(shrink)), change), 3);
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kOptimizerLowerings[] = {
     {"scaled_sgd_", sgd}, {"scaled_momentum_", momentum}, {"scaled_adamw_", adamw}};
 
 }  // namespace
 
-std::span<const Lowering> optimizer_lowerings() { return kLowerings; }
+std::span<const Lowering> optimizer_lowerings() { return kOptimizerLowerings; }
 
 }  // namespace phi::stablehlo

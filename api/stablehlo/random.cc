@@ -101,7 +101,7 @@ void dropout_grad(Call& call) {
   call.give(b.select(kept, scaled, b.like(g, 0.0)));
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kRandomLowerings[] = {
     {"gaussian", gaussian},
     {"uniform", uniform},
     {"dropout", dropout},
@@ -110,6 +110,6 @@ constexpr Lowering kLowerings[] = {
 
 }  // namespace
 
-std::span<const Lowering> random_lowerings() { return kLowerings; }
+std::span<const Lowering> random_lowerings() { return kRandomLowerings; }
 
 }  // namespace phi::stablehlo

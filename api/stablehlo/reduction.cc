@@ -69,13 +69,13 @@ void squared_l2_norm(Call& call) {
   call.give(call.b.reshape(call.b.reduce_from(Reduction::kSum, call.b.mul(x, x), 0), {1}));
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kReductionLowerings[] = {
     {"sum", sum},       {"mean", mean},           {"max", max},
     {"argmax", argmax}, {"reduce_as", reduce_as}, {"squared_l2_norm", squared_l2_norm},
 };
 
 }  // namespace
 
-std::span<const Lowering> reduction_lowerings() { return kLowerings; }
+std::span<const Lowering> reduction_lowerings() { return kReductionLowerings; }
 
 }  // namespace phi::stablehlo

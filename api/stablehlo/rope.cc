@@ -120,13 +120,13 @@ void fused_rope_grad(Call& call) {
   }
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kRopeLowerings[] = {
     {"fused_rotary_position_embedding", fused_rope},
     {"fused_rotary_position_embedding_grad", fused_rope_grad},
 };
 
 }  // namespace
 
-std::span<const Lowering> rope_lowerings() { return kLowerings; }
+std::span<const Lowering> rope_lowerings() { return kRopeLowerings; }
 
 }  // namespace phi::stablehlo

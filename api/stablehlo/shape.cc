@@ -101,7 +101,7 @@ void tril(Call& call) {
   call.give(b.select(is_kept, x, b.like(x, 0.0)));
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kShapeLowerings[] = {
     {"reshape", reshape},
     {"squeeze", reshape},
     {"unsqueeze", reshape},
@@ -119,6 +119,6 @@ constexpr Lowering kLowerings[] = {
 
 }  // namespace
 
-std::span<const Lowering> shape_lowerings() { return kLowerings; }
+std::span<const Lowering> shape_lowerings() { return kShapeLowerings; }
 
 }  // namespace phi::stablehlo

@@ -91,7 +91,7 @@ void pow_grad(Call& call) {
   call.give(b.mul(b.mul(g, exponent), b.binary("power", x, b.like(x, exponent - 1.0))));
 }
 
-constexpr Lowering kLowerings[] = {
+constexpr Lowering kUnaryGradLowerings[] = {
     {"sqrt_grad", sqrt_grad}, {"rsqrt_grad", rsqrt_grad},     {"square_grad", square_grad},
     {"tanh_grad", tanh_grad}, {"sigmoid_grad", sigmoid_grad}, {"relu_grad", relu_grad},
     {"gelu_grad", gelu_grad}, {"silu_grad", silu_grad},       {"pow_grad", pow_grad},
@@ -99,6 +99,6 @@ constexpr Lowering kLowerings[] = {
 
 }  // namespace
 
-std::span<const Lowering> unary_grad_lowerings() { return kLowerings; }
+std::span<const Lowering> unary_grad_lowerings() { return kUnaryGradLowerings; }
 
 }  // namespace phi::stablehlo

@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-std::string text_of(const TensorIndex& index) {
+std::string index_text(const TensorIndex& index) {
   if (index.is_number()) return std::to_string(index.begin());
   const std::string end = index.end() == kEnd ? "" : std::to_string(index.end());
   return fmt::format("range {}:{}", index.begin(), end);
@@ -60,8 +60,8 @@ TensorPart TensorPart::part(std::span<const TensorIndex> indices) const {
     int64_t end = begin + 1;
     if (!index.is_number()) end = index.end() == kEnd ? size : counted(index.end());
     PHI_CHECK(begin >= 0 && begin <= end && end <= size,
-              errors::OutOfRange("{} of tensor dim {} of {}: its extent is {}; {}", text_of(index),
-                                 next, to_string(), size,
+              errors::OutOfRange("{} of tensor dim {} of {}: its extent is {}; {}",
+                                 index_text(index), next, to_string(), size,
                                  index.is_number()
                                      ? fmt::format("take {} to {}.", -size, size - 1)
                                      : fmt::format("take bounds from {} to {}, the first not "

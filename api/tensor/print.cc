@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kEdge = 3;
 
 template <typename T>
-std::string text_of(T value) {
+std::string value_text(T value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
   } else if constexpr (std::is_same_v<T, float16>) {
@@ -39,7 +39,7 @@ class ArrayText {
       : values_(values), dims_(dims), is_whole_(dims.numel() <= kPrintedWhole) {}
 
   std::string text() {
-    if (dims_.ndim() == 0) return text_of<T>(values_[0]);
+    if (dims_.ndim() == 0) return value_text<T>(values_[0]);
     if (dims_.numel() == 0) return "[]";
     size_t width = 0;  // found on a first way through what is shown
     add(0, 0, [&](const std::string& value) { width = std::max(width, value.size()); });
@@ -52,7 +52,7 @@ class ArrayText {
   // Element by element from tensor dim `d` on; `at` is the first's place.
   template <typename F>
   void add(int d, int64_t at, F&& element) {
-    if (d == dims_.ndim()) return element(text_of<T>(values_[static_cast<size_t>(at)]));
+    if (d == dims_.ndim()) return element(value_text<T>(values_[static_cast<size_t>(at)]));
     const int64_t extent = dims_[d];
     const int64_t step = dims_.numel(d + 1, dims_.ndim());
     text_ += '[';

@@ -67,7 +67,7 @@ std::vector<OptimizedParameter> as_optimized(const std::vector<Tensor>& paramete
   return optimized;
 }
 
-int64_t bytes_of(const Tensor& x) {
+int64_t tensor_bytes(const Tensor& x) {
   return x.defined() ? static_cast<int64_t>(x.nbytes_anywhere()) : 0;
 }
 
@@ -246,10 +246,10 @@ void Optimizer::restore(int64_t updates, const std::function<Tensor(const State&
 StateBytes Optimizer::bytes_here() const {
   StateBytes bytes;
   for (const Slot& slot : slots_) {
-    bytes.parameters += bytes_of(slot.parameter);
-    bytes.gradients += bytes_of(slot.parameter.grad_so_far());
-    bytes.states += bytes_of(slot.moment1) + bytes_of(slot.moment2);
-    if (slot.master) bytes.states += bytes_of(*slot.master);
+    bytes.parameters += tensor_bytes(slot.parameter);
+    bytes.gradients += tensor_bytes(slot.parameter.grad_so_far());
+    bytes.states += tensor_bytes(slot.moment1) + tensor_bytes(slot.moment2);
+    if (slot.master) bytes.states += tensor_bytes(*slot.master);
   }
   return bytes;
 }

@@ -15,7 +15,7 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-constexpr int64_t kChunkElements = 1 << 16;
+constexpr int64_t kComparedElements = 1 << 16;
 
 class Comparison {
  public:
@@ -60,7 +60,7 @@ TensorDifference compare_as(const Checkpoint& a, const Checkpoint& b, const std:
   Comparison comparison(name);
   std::vector<T> of_a;
   std::vector<T> of_b;
-  for_each_chunk(Box::whole(a.meta(name).dims), kChunkElements, [&](const Box& chunk) {
+  for_each_chunk(Box::whole(a.meta(name).dims), kComparedElements, [&](const Box& chunk) {
     of_a.resize(static_cast<size_t>(chunk.numel()));
     of_b.resize(of_a.size());
     a.read(name, chunk, dtype_of<T>(), of_a.data());
@@ -94,7 +94,7 @@ TensorDifference compare_values(const Checkpoint& a, const Checkpoint& b, const 
   const TensorMeta& meta = a.meta(name);
   if (convertible(meta.dtype, DataType::FLOAT64)) return compare_as<double>(a, b, name);
   Comparison comparison(name);
-  for_each_chunk(Box::whole(meta.dims), kChunkElements, [&](const Box& chunk) {
+  for_each_chunk(Box::whole(meta.dims), kComparedElements, [&](const Box& chunk) {
     comparison.add(read_integers(a, name, chunk), read_integers(b, name, chunk));
   });
   return comparison.found();

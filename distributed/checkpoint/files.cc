@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using FilePtr = std::shared_ptr<const SafetensorsFile>;
 
 // Elements that are converted at a time: what is read is still in the cache then.
-constexpr int64_t kChunkElements = 1 << 16;
+constexpr int64_t kConvertedElements = 1 << 16;
 
 bool is_there(const fs::path& path) {
   std::error_code ignored;
@@ -63,9 +63,9 @@ void Files::read(const std::string& name, const Box& box, DataType dtype, void* 
   const TensorMeta& meta = metas_.at(name);
   if (meta.dtype == dtype) return read_stored(name, box, out);
   auto* to = static_cast<std::byte*>(out);
-  std::vector<std::byte> chunk_bytes(static_cast<size_t>(std::min(kChunkElements, box.numel())) *
-                                     size_of(meta.dtype));
-  for_each_chunk(box, kChunkElements, [&](const Box& chunk) {
+  std::vector<std::byte> chunk_bytes(
+      static_cast<size_t>(std::min(kConvertedElements, box.numel())) * size_of(meta.dtype));
+  for_each_chunk(box, kConvertedElements, [&](const Box& chunk) {
     read_stored(name, chunk, chunk_bytes.data());
     convert(chunk_bytes.data(), meta.dtype, to, dtype, chunk.numel());
     to += static_cast<size_t>(chunk.numel()) * size_of(dtype);

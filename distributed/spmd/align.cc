@@ -19,7 +19,7 @@ bool agree_on(std::span<const TensorSpec> tensors, const TensorSpec& first, int 
 }
 
 // Elements of the largest shard times the mesh dim's size: what an all-to-all along it moves.
-double moved(const TensorSpec& tensor, int mesh_dim) {
+double moved_elements(const TensorSpec& tensor, int mesh_dim) {
   const ProcessMesh& mesh = tensor.attr->mesh();
   double elements = 1;
   for (int d = 0; d < tensor.ndim(); ++d) {
@@ -50,7 +50,7 @@ int cheapest_dim(std::span<const TensorSpec> tensors, int ndim, int mesh_dim, ui
     for (const TensorSpec& tensor : tensors) {
       if (is_empty(tensor)) continue;
       fits &= tensor.shape[d] >= tensor.attr->mesh().dim_size(mesh_dim);
-      if (!splits(*tensor.attr, d)) cost += moved(tensor, mesh_dim);
+      if (!splits(*tensor.attr, d)) cost += moved_elements(tensor, mesh_dim);
     }
     if (!fits || (best >= 0 && cost >= best_cost)) continue;
     best = d;

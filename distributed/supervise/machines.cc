@@ -27,9 +27,9 @@
 namespace phi::distributed::supervise {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using ProbeClock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kProbeInterval{20};
 constexpr int64_t kMaxSlots = 1 << 16;
 
 std::optional<int64_t> number_in(std::string_view text) {
@@ -163,9 +163,9 @@ std::vector<Machine> answering(std::span<const Machine> machines, const Probe& p
     asked.back().child =
         std::make_unique<Child>(words, Child::Options{.on_parent_death = SIGKILL, .is_mute = true});
   }
-  const auto limit = Clock::now() + probe.limit;
-  while (!std::ranges::all_of(asked, &Asked::is_over) && Clock::now() < limit) {
-    std::this_thread::sleep_for(kLook);
+  const auto limit = ProbeClock::now() + probe.limit;
+  while (!std::ranges::all_of(asked, &Asked::is_over) && ProbeClock::now() < limit) {
+    std::this_thread::sleep_for(kProbeInterval);
   }
   std::vector<Machine> found;
   for (const Asked& each : asked) {

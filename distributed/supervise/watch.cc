@@ -16,8 +16,8 @@
 namespace phi::distributed::supervise {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{100};
-constexpr std::chrono::milliseconds kLook{1000};
+constexpr std::chrono::milliseconds kWatchTick{100};
+constexpr std::chrono::milliseconds kWatchInterval{1000};
 // For processes whose command has ended: they have nothing left to do but to notice.
 constexpr std::chrono::milliseconds kSweep{5000};
 
@@ -55,7 +55,7 @@ Attempt Watch::run() {
     look_at_step();
     look_at_ranks();
     kill_when_late();
-    std::this_thread::sleep_for(kTick);
+    std::this_thread::sleep_for(kWatchTick);
   }
   sweep();
   errors_.pass_on();
@@ -89,7 +89,7 @@ void Watch::look_at_step() {
 
 void Watch::look_at_ranks() {
   if (Clock::now() < next_look_) return;
-  next_look_ = Clock::now() + std::min(kLook, options_.grace);
+  next_look_ = Clock::now() + std::min(kWatchInterval, options_.grace);
   const std::set<std::string> here = values_among(mark_, options_.rank_variable);
   ranks_.insert(here.begin(), here.end());
   if (here.size() == ranks_.size() && !errors_.has_failed()) return failing_.reset();
@@ -129,7 +129,7 @@ void Watch::sweep() {
   while (signal_marked(mark_, 0) > 0) {
     errors_.pass_on();
     if (Clock::now() >= late || signals_.stops() > 1) signal_marked(mark_, SIGKILL);
-    std::this_thread::sleep_for(kTick);
+    std::this_thread::sleep_for(kWatchTick);
   }
 }
 

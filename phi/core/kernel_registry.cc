@@ -11,16 +11,17 @@
 
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"
+#include "phi/core/kernel_library.h"
 
 namespace phi {
 namespace {
 
-struct Table {
+struct KernelTable {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
 };
-Table& table() {
-  static auto& instance = *new Table;
+KernelTable& kernel_table() {
+  static auto& instance = *new KernelTable;
   return instance;
 }
 
@@ -32,7 +33,7 @@ KernelClashes::KernelClashes() : outer_(innermost_clashes) { innermost_clashes =
 KernelClashes::~KernelClashes() { innermost_clashes = outer_; }
 
 void Kernel::enter(DeviceKind kind, DataType dtype, Erased function) {
-  if (!find(kind, dtype)) return add(kind, dtype, function);
+  if (entry(kind, dtype).load() == nullptr) return add(kind, dtype, function);
   std::string what = fmt::format("kernel '{}' for {} on {}", name_, phi::name_of(dtype),
                                  Place{kind, 0}.to_string());
   if (innermost_clashes != nullptr) {
@@ -46,11 +47,11 @@ void Kernel::enter(DeviceKind kind, DataType dtype, Erased function) {
 }
 
 Kernel& Kernel::named(std::string_view name) {
-  const std::lock_guard lock(table().mutex);
-  auto it = table().kernels.find(name);
+  const std::lock_guard lock(kernel_table().mutex);
+  auto it = kernel_table().kernels.find(name);
   yield_point("kernel_registry.named.looked_up");
-  if (it == table().kernels.end()) {
-    it = table()
+  if (it == kernel_table().kernels.end()) {
+    it = kernel_table()
              .kernels.emplace(std::string(name), std::make_unique<Kernel>(std::string(name)))
              .first;
   }
@@ -58,15 +59,31 @@ Kernel& Kernel::named(std::string_view name) {
 }
 
 std::vector<std::string> Kernel::names() {
-  const std::lock_guard lock(table().mutex);
+  const std::lock_guard lock(kernel_table().mutex);
   std::vector<std::string> names;
-  for (const auto& [name, kernel] : table().kernels) names.push_back(name);
+  for (const auto& [name, kernel] : kernel_table().kernels) names.push_back(name);
   return names;
+}
+
+void Kernel::add_home(const char* library) {
+  homes_.push_back(library);
+  is_elsewhere_.store(true, std::memory_order_release);
+}
+
+Kernel::Erased Kernel::find_elsewhere(DeviceKind kind, DataType dtype) const {
+  try {
+    for (const char* library : homes_) load_kernel_library(library);
+  } catch (Error& error) {
+    error.note(fmt::format("looking for kernel '{}' for {}", name_, phi::name_of(dtype)));
+    throw;
+  }
+  is_elsewhere_.store(false, std::memory_order_release);
+  return entry(kind, dtype).load(std::memory_order_acquire);
 }
 
 void Kernel::throw_missing(DeviceKind kind, DataType dtype) const {
   PHI_CHECK(
-      is_registered_,
+      is_registered(),
       errors::Unimplemented("kernel '{}' is not there: what names it is declared only. Write it, "
                             "and PHI_REGISTER_KERNEL({}, CPU, <function>, <types>).",
                             name_, name_));

@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -71,18 +73,33 @@ class Kernel {
 
   const std::string& name() const { return name_; }
   void add(DeviceKind kind, DataType dtype, Erased function) {
-    table_[static_cast<int>(kind)][static_cast<int>(dtype)] = function;
-    is_registered_ = true;
+    entry(kind, dtype).store(function, std::memory_order_release);
+    is_registered_.store(true, std::memory_order_release);
+  }
+  /// Some of this kernel's dtypes are in this kernel library (kernel_library.h), which is loaded
+  /// when one of them is looked for. Called before any launch.
+  void add_home(const char* library);
+  std::span<const char* const> homes() const { return homes_; }
+  /// Whether it is there without loading a library.
+  bool is_here(DeviceKind kind, DataType dtype) const {
+    return entry(kind, dtype).load(std::memory_order_acquire) != nullptr;
   }
   /// What PHI_REGISTER_KERNEL does. One that is there already stays, and the program ends with a
   /// message, or hears of it (KernelClashes).
   void enter(DeviceKind kind, DataType dtype, Erased function);
   /// There is one for some dtype on some device. Where there is none, operators that name it are
   /// declared only: they run dry.
-  bool is_registered() const { return is_registered_; }
-  /// Null if there is none.
+  bool is_registered() const {
+    return is_registered_.load(std::memory_order_acquire) ||
+           is_elsewhere_.load(std::memory_order_acquire);
+  }
+  /// Null if there is none. Errors: those of load_kernel_library, if the kernel is in a library
+  /// that has yet to be loaded.
   Erased find(DeviceKind kind, DataType dtype) const {
-    return table_[static_cast<int>(kind)][static_cast<int>(dtype)];
+    const Erased found = entry(kind, dtype).load(std::memory_order_acquire);
+    if (found == nullptr && is_elsewhere_.load(std::memory_order_acquire)) [[unlikely]]
+      return find_elsewhere(kind, dtype);
+    return found;
   }
   /// What stands for the kernel in a dry run, where most have nothing to do: the kernels that
   /// communicate count their messages. Null if there is none.
@@ -101,12 +118,24 @@ class Kernel {
   }
 
  private:
+  using Entry = std::atomic<Erased>;
+
+  const Entry& entry(DeviceKind kind, DataType dtype) const {
+    return table_[static_cast<int>(kind)][static_cast<int>(dtype)];
+  }
+  Entry& entry(DeviceKind kind, DataType dtype) {
+    return table_[static_cast<int>(kind)][static_cast<int>(dtype)];
+  }
+  Erased find_elsewhere(DeviceKind kind, DataType dtype) const;
   [[noreturn]] void throw_missing(DeviceKind kind, DataType dtype) const;
 
   std::string name_;
-  std::array<std::array<Erased, kNumDataTypes>, kNumDeviceKinds> table_{};
+  // Atomic: one thread may load a library while others launch.
+  std::array<std::array<Entry, kNumDataTypes>, kNumDeviceKinds> table_{};
   std::array<Erased, kNumDataTypes> dry_{};
-  bool is_registered_ = false;
+  std::vector<const char*> homes_;
+  std::atomic<bool> is_registered_ = false;
+  mutable std::atomic<bool> is_elsewhere_ = false;
 };
 
 /// While it lives it notes what the calling thread registers though it is there already.

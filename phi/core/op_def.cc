@@ -20,26 +20,26 @@ namespace {
 
 using List = std::vector<const OpDef*>;
 
-struct Table {
+struct OpTable {
   std::mutex adding;
   // Readers may hold a span of any list that there was: none goes.
   std::vector<std::unique_ptr<const List>> lists;
   std::atomic<const List*> current = nullptr;
 };
-Table& table() {
-  static auto& instance = *new Table;
+OpTable& op_table() {
+  static auto& instance = *new OpTable;
   return instance;
 }
 
 }  // namespace
 
 std::span<const OpDef* const> ops::all() {
-  const List* list = table().current.load(std::memory_order_acquire);
+  const List* list = op_table().current.load(std::memory_order_acquire);
   return list != nullptr ? std::span(*list) : built_in_ops();
 }
 
 void add_ops(std::span<const OpDef* const> added) {
-  const std::lock_guard lock(table().adding);
+  const std::lock_guard lock(op_table().adding);
   const auto present = ops::all();
   auto list = std::make_unique<List>(present.begin(), present.end());
   std::set<std::string_view> names;
@@ -54,8 +54,8 @@ void add_ops(std::span<const OpDef* const> added) {
                                   taken.size() > 1 ? "s" : "", fmt::join(taken, "', '"),
                                   taken.size() > 1 ? "are" : "is",
                                   taken.size() > 1 ? "them other names" : "it another name"));
-  table().lists.push_back(std::move(list));
-  table().current.store(table().lists.back().get(), std::memory_order_release);
+  op_table().lists.push_back(std::move(list));
+  op_table().current.store(op_table().lists.back().get(), std::memory_order_release);
 }
 
 namespace {
@@ -72,8 +72,8 @@ OtherNames& other_names() {
 template <typename Is>
 const OtherName* find_other_name(const Is& is) {
   const std::lock_guard lock(other_names().mutex);
-  for (const std::span<const OtherName> table : other_names().tables) {
-    for (const OtherName& name : table) {
+  for (const std::span<const OtherName> op_table : other_names().tables) {
+    for (const OtherName& name : op_table) {
       if (is(name)) return &name;
     }
   }

@@ -6,7 +6,7 @@
 namespace phi {
 namespace {
 
-void check_image(const TensorMeta& x) {
+void check_channels_image(const TensorMeta& x) {
   PHI_CHECK(x.dims.ndim() == 4,
             errors::InvalidArgument("x is {}, but images have 4 tensor dims: a batch, channels, "
                                     "height and width.",
@@ -44,7 +44,7 @@ ImageDims image_dims(const std::string& data_format) {
 TensorMeta ChannelShuffleInferMeta(const TensorMeta& x, int groups,
                                    const std::string& data_format) {
   const ImageDims image = image_dims(data_format);
-  check_image(x);
+  check_channels_image(x);
   check_divides(x, image.channels, groups, "groups");
   return x;
 }
@@ -53,7 +53,7 @@ TensorMeta PixelShuffleInferMeta(const TensorMeta& x, int upscale_factor,
                                  const std::string& data_format) {
   const ImageDims image = image_dims(data_format);
   const int64_t pixels = squared(upscale_factor, "upscale_factor");
-  check_image(x);
+  check_channels_image(x);
   check_divides(x, image.channels, pixels, "upscale_factor");
   TensorMeta out = x;
   out.dims[image.channels] = scaled(x.dims[image.channels], 1, pixels);
@@ -66,7 +66,7 @@ TensorMeta PixelUnshuffleInferMeta(const TensorMeta& x, int downscale_factor,
                                    const std::string& data_format) {
   const ImageDims image = image_dims(data_format);
   const int64_t pixels = squared(downscale_factor, "downscale_factor");
-  check_image(x);
+  check_channels_image(x);
   check_divides(x, image.height, downscale_factor, "downscale_factor");
   check_divides(x, image.width, downscale_factor, "downscale_factor");
   TensorMeta out = x;
@@ -79,7 +79,7 @@ TensorMeta PixelUnshuffleInferMeta(const TensorMeta& x, int downscale_factor,
 TensorMeta TemporalShiftInferMeta(const TensorMeta& x, int seg_num, float shift_ratio,
                                   const std::string& data_format) {
   image_dims(data_format);
-  check_image(x);
+  check_channels_image(x);
   check_divides(x, 0, seg_num, "seg_num");
   PHI_CHECK(shift_ratio > 0.0f && shift_ratio < 0.5f,
             errors::InvalidArgument("shift_ratio is {}, but it must lie between 0 and 0.5: that "

@@ -12,7 +12,7 @@ constexpr int kSumType = 0;
 constexpr int kAverageType = 4;
 constexpr int kReduceTypes = 7;
 
-TensorMeta with_extent(const TensorMeta& x, int dim, int64_t extent) {
+TensorMeta with_dim_extent(const TensorMeta& x, int dim, int64_t extent) {
   TensorMeta out = x;
   out.dims[dim] = extent;
   return out;
@@ -33,7 +33,7 @@ void check_ranks(int nranks, int rank = 0) {
 
 TensorMeta joined(const TensorMeta& x, int dim, int nranks) {
   const int64_t extent = x.dims[dim];
-  return with_extent(x, dim, extent == kUnknownDim ? kUnknownDim : extent * nranks);
+  return with_dim_extent(x, dim, extent == kUnknownDim ? kUnknownDim : extent * nranks);
 }
 
 TensorMeta parted(const TensorMeta& x, int dim, int nranks) {
@@ -42,7 +42,7 @@ TensorMeta parted(const TensorMeta& x, int dim, int nranks) {
             errors::InvalidArgument("x is {}, but {} ranks get equal parts of tensor dim {}; pad "
                                     "it.",
                                     x.to_string(), nranks, dim));
-  return with_extent(x, dim, extent == kUnknownDim ? kUnknownDim : extent / nranks);
+  return with_dim_extent(x, dim, extent == kUnknownDim ? kUnknownDim : extent / nranks);
 }
 
 }  // namespace

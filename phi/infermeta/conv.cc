@@ -14,7 +14,7 @@ std::span<const int64_t> taps(const TensorMeta& filter) {
   return std::span(filter.dims.begin(), static_cast<size_t>(filter.dims.ndim())).subspan(2);
 }
 
-void check_pair(const TensorMeta& x, const TensorMeta& filter, int groups) {
+void check_filter_pair(const TensorMeta& x, const TensorMeta& filter, int groups) {
   const int ndim = x.dims.ndim();
   PHI_CHECK((ndim == 4 || ndim == 5) && filter.dims.ndim() == ndim,
             errors::InvalidArgument("the image is {} and the filter {}, but both must have 4 "
@@ -67,7 +67,7 @@ TensorMeta ConvInferMeta(const TensorMeta& input, const TensorMeta& filter,
                          const std::vector<int>& strides, const std::vector<int>& paddings,
                          const std::string& padding_algorithm, const std::vector<int>& dilations,
                          int groups, const std::string& data_format) {
-  check_pair(input, filter, groups);
+  check_filter_pair(input, filter, groups);
   const ImageLayout image(data_format);
   check_groups(input, image.channels(input.dims), filter, filter.dims[1] * groups, groups);
   const Dims extents = image.spatial(input.dims);
@@ -86,7 +86,7 @@ TensorMeta ConvTransposeInferMeta(const TensorMeta& x, const TensorMeta& filter,
                                   const IntArray& output_size, const std::string& padding_algorithm,
                                   int groups, const std::vector<int>& dilations,
                                   const std::string& data_format) {
-  check_pair(x, filter, groups);
+  check_filter_pair(x, filter, groups);
   const ImageLayout image(data_format);
   check_groups(x, image.channels(x.dims), filter, filter.dims[0], groups);
   const Dims extents = image.spatial(x.dims);

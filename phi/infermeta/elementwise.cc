@@ -11,14 +11,14 @@
 namespace phi {
 namespace {
 
-void check_same_dtype(const TensorMeta& x, const TensorMeta& y) {
+void check_elementwise_dtypes(const TensorMeta& x, const TensorMeta& y) {
   PHI_CHECK(x.dtype == y.dtype,
             errors::InvalidArgument("x is {} and y is {}: their dtypes differ; cast one of them.",
                                     x.to_string(), y.to_string()));
 }
 
 /// The lowest and the highest finite number of a dtype, or of its parts.
-std::pair<double, double> range_of(DataType dtype) {
+std::pair<double, double> floating_range_of(DataType dtype) {
   return visit_dtype(real_part_of(dtype), []<typename T>() -> std::pair<double, double> {
     if constexpr (std::is_same_v<T, float16>) return {-65504.0, 65504.0};
     if constexpr (std::is_same_v<T, bfloat16>) return {-0x1.fep127, 0x1.fep127};
@@ -30,7 +30,7 @@ std::pair<double, double> range_of(DataType dtype) {
 }  // namespace
 
 TensorMeta ElementwiseInferMeta(const TensorMeta& x, const TensorMeta& y) {
-  check_same_dtype(x, y);
+  check_elementwise_dtypes(x, y);
   return {broadcast_dims(x.dims, y.dims), x.dtype, x.layout};
 }
 
@@ -47,7 +47,7 @@ TensorMeta CastInferMeta(const TensorMeta& x, DataType dtype) {
 
 TensorMeta FullLikeInferMeta(const TensorMeta& x, const Scalar& value, DataType dtype) {
   const TensorMeta out{x.dims, dtype == DataType::UNDEFINED ? x.dtype : dtype, x.layout};
-  const auto [lowest, highest] = range_of(out.dtype);
+  const auto [lowest, highest] = floating_range_of(out.dtype);
   const auto number = value.to<double>();
   PHI_CHECK(!std::isfinite(number) || (number >= lowest && number <= highest),
             errors::InvalidArgument("value is {}, but numbers of {} are from {} to {}; give one of "
@@ -60,7 +60,7 @@ TensorMeta WhereInferMeta(const TensorMeta& condition, const TensorMeta& x, cons
   PHI_CHECK(condition.dtype == DataType::BOOL,
             errors::InvalidArgument("condition is {}, but it must be bool; cast it.",
                                     condition.to_string()));
-  check_same_dtype(x, y);
+  check_elementwise_dtypes(x, y);
   const Dims values = broadcast_dims(x.dims, y.dims);
   return {broadcast_dims(condition.dims, values, "condition", "x with y"), x.dtype, x.layout};
 }

@@ -33,7 +33,7 @@ int last_axis(const std::vector<int64_t>& axes) {
   return static_cast<int>(axes.back());
 }
 
-void check_complex(const TensorMeta& x) {
+void check_fft_complex(const TensorMeta& x) {
   PHI_CHECK(is_complex(x.dtype),
             errors::InvalidArgument("x is {}, but it must be complex64 or complex128; cast it, or "
                                     "use fft_r2c.",
@@ -73,7 +73,7 @@ int64_t frames_in(int64_t extent, int64_t frame_length, int hop_length) {
 
 TensorMeta FFTC2CInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes,
                            const std::string& normalization) {
-  check_complex(x);
+  check_fft_complex(x);
   check_transform(x, axes, normalization);
   return x;
 }
@@ -93,7 +93,7 @@ TensorMeta FFTR2CInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes
 
 TensorMeta FFTC2RInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes,
                            const std::string& normalization, int64_t last_dim_size) {
-  check_complex(x);
+  check_fft_complex(x);
   check_transform(x, axes, normalization);
   TensorMeta out{x.dims, real_part_of(x.dtype), x.layout};
   int64_t& extent = out.dims[last_axis(axes)];

@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-void check_lengths(const TensorMeta& lengths, std::string_view name) {
+void check_attention_lengths(const TensorMeta& lengths, std::string_view name) {
   const bool fits = lengths.dims.ndim() == 1 && lengths.dims[0] >= 1 &&
                     (lengths.dtype == DataType::INT32 || lengths.dtype == DataType::INT64);
   PHI_CHECK(fits,
@@ -35,8 +35,8 @@ FlashAttnUnpaddedInferMeta(const TensorMeta& q, const TensorMeta& k, const Tenso
                       "[all keys, kv_heads, head_dim] and [all keys, kv_heads, v_dim], of one "
                       "floating dtype, and kv_heads must divide heads.",
                       q.to_string(), k.to_string(), v.to_string()));
-  check_lengths(cu_seqlens_q, "cu_seqlens_q");
-  check_lengths(cu_seqlens_k, "cu_seqlens_k");
+  check_attention_lengths(cu_seqlens_q, "cu_seqlens_q");
+  check_attention_lengths(cu_seqlens_k, "cu_seqlens_k");
   PHI_CHECK(cu_seqlens_q.dims == cu_seqlens_k.dims,
             errors::InvalidArgument("cu_seqlens_q is {} and cu_seqlens_k is {}: both must have as "
                                     "many sequences.",

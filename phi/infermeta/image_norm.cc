@@ -9,14 +9,14 @@
 namespace phi {
 namespace {
 
-void check_image(const TensorMeta& x, int least_ndim) {
+void check_norm_image(const TensorMeta& x, int least_ndim) {
   PHI_CHECK(is_floating(x.dtype) && x.dims.ndim() >= least_ndim,
             errors::InvalidArgument("x is {}, but it must be floating and have at least {} tensor "
                                     "dims: images, channels and what an image is made of.",
                                     x.to_string(), least_ndim));
 }
 
-void check_epsilon(float epsilon) {
+void check_image_epsilon(float epsilon) {
   PHI_CHECK(epsilon >= 0.0f,
             errors::InvalidArgument("epsilon is {}, but it must not be negative.", epsilon));
 }
@@ -55,8 +55,8 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta, TensorMeta, TensorMeta> BatchNorm
     const TensorMeta& x, const TensorMeta& mean, const TensorMeta& variance,
     const TensorMeta* scale, const TensorMeta* bias, float epsilon,
     const std::string& data_format) {
-  check_image(x, 2);
-  check_epsilon(epsilon);
+  check_norm_image(x, 2);
+  check_image_epsilon(epsilon);
   check_format(data_format);
   const int64_t channels = channels_of(x, data_format);
   check_channels(x, channels, &mean, "mean");
@@ -72,8 +72,8 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> GroupNormInferMeta(const TensorMe
                                                                   const TensorMeta* bias,
                                                                   float epsilon, int groups,
                                                                   const std::string& data_format) {
-  check_image(x, 2);
-  check_epsilon(epsilon);
+  check_norm_image(x, 2);
+  check_image_epsilon(epsilon);
   check_format(data_format);
   const int64_t channels = channels_of(x, data_format);
   PHI_CHECK(groups > 0 && channels % groups == 0,
@@ -89,8 +89,8 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> InstanceNormInferMeta(const Tenso
                                                                      const TensorMeta* scale,
                                                                      const TensorMeta* bias,
                                                                      float epsilon) {
-  check_image(x, 2);
-  check_epsilon(epsilon);
+  check_norm_image(x, 2);
+  check_image_epsilon(epsilon);
   check_channels(x, x.dims[1], scale, "scale");
   check_channels(x, x.dims[1], bias, "bias");
   const TensorMeta statistics{Dims{x.dims[0], x.dims[1]}, statistics_dtype(x.dtype), x.layout};
@@ -99,7 +99,7 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> InstanceNormInferMeta(const Tenso
 
 TensorMeta AffineChannelInferMeta(const TensorMeta& x, const TensorMeta& scale,
                                   const TensorMeta& bias, const std::string& data_layout) {
-  check_image(x, 2);
+  check_norm_image(x, 2);
   PHI_CHECK(data_layout == "NCHW" || data_layout == "NHWC" || data_layout == "AnyLayout",
             errors::InvalidArgument("data_layout is '{}' for x {}, but it must be NCHW or NHWC.",
                                     data_layout, x.to_string()));

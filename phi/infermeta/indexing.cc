@@ -22,7 +22,7 @@ bool may_fit(int64_t part, int64_t whole) {
   return part <= whole || part == kUnknownDim || whole == kUnknownDim;
 }
 
-void check_same_dtype(const TensorMeta& x, const TensorMeta& other, std::string_view name) {
+void check_indexing_dtypes(const TensorMeta& x, const TensorMeta& other, std::string_view name) {
   PHI_CHECK(x.dtype == other.dtype,
             errors::InvalidArgument("{} is {}, but what it is written to is {}; cast one of them.",
                                     name, other.to_string(), x.to_string()));
@@ -39,8 +39,8 @@ int64_t listed(const TensorMeta& index) {
   return dims[0];
 }
 
-void check_ndim(const TensorMeta& x, const TensorMeta& other, std::string_view x_name,
-                std::string_view name) {
+void check_index_ndim(const TensorMeta& x, const TensorMeta& other, std::string_view x_name,
+                      std::string_view name) {
   PHI_CHECK(x.dims.ndim() == other.dims.ndim() && x.dims.ndim() > 0,
             errors::InvalidArgument("{} is {} and {} is {}: they must have one number of tensor "
                                     "dims, at least 1; reshape one of them.",
@@ -133,7 +133,7 @@ TensorMeta IndexSampleInferMeta(const TensorMeta& x, const TensorMeta& index) {
 
 TensorMeta TakeAlongAxisInferMeta(const TensorMeta& arr, const TensorMeta& indices, int axis) {
   check_index_dtype(indices, "indices");
-  check_ndim(arr, indices, "arr", "indices");
+  check_index_ndim(arr, indices, "arr", "indices");
   const int at = normalise_axis(axis, arr.dims.ndim(), arr.dims);
   for (int d = 0; d < arr.dims.ndim(); ++d) {
     PHI_CHECK(d == at || may_fit(indices.dims[d], arr.dims[d]),
@@ -147,8 +147,8 @@ TensorMeta TakeAlongAxisInferMeta(const TensorMeta& arr, const TensorMeta& indic
 TensorMeta PutAlongAxisInferMeta(const TensorMeta& arr, const TensorMeta& indices,
                                  const TensorMeta& values, int axis, const std::string& reduce) {
   TakeAlongAxisInferMeta(arr, indices, axis);
-  check_ndim(arr, values, "arr", "values");
-  check_same_dtype(arr, values, "values");
+  check_index_ndim(arr, values, "arr", "values");
+  check_indexing_dtypes(arr, values, "values");
   for (int d = 0; d < arr.dims.ndim(); ++d) {
     PHI_CHECK(may_fit(indices.dims[d], values.dims[d]),
               errors::InvalidArgument("values is {}, but indices {} names more elements along "
@@ -170,7 +170,7 @@ TensorMeta ScatterInferMeta(const TensorMeta& x, const TensorMeta& index,
   PHI_CHECK(x.dims.ndim() > 0, errors::InvalidArgument("x is {}, but scatter writes slices along "
                                                        "the first tensor dim.",
                                                        x.to_string()));
-  check_same_dtype(x, updates, "updates");
+  check_indexing_dtypes(x, updates, "updates");
   Dims wanted;
   if (index.dims.ndim() > 0) {
     wanted.push_back(listed(index));
@@ -188,7 +188,7 @@ TensorMeta ScatterInferMeta(const TensorMeta& x, const TensorMeta& index,
 TensorMeta ScatterNdAddInferMeta(const TensorMeta& x, const TensorMeta& index,
                                  const TensorMeta& updates) {
   const Dims wanted = named_by(x, index);
-  check_same_dtype(x, updates, "updates");
+  check_indexing_dtypes(x, updates, "updates");
   const bool known = index.dims.back() != kUnknownDim;
   PHI_CHECK(!known || may_be_equal(updates.dims, wanted),
             errors::InvalidArgument("updates is {}, but index {} names elements of x {}: {}.",
@@ -204,7 +204,7 @@ TensorMeta IndexAddInferMeta(const TensorMeta& x, const TensorMeta& index,
       errors::InvalidArgument("index is {}, but it must have 1 tensor dim; reshape it to [-1].",
                               index.to_string()));
   const TensorMeta slices = IndexSelectInferMeta(x, index, axis);
-  check_same_dtype(x, add_value, "add_value");
+  check_indexing_dtypes(x, add_value, "add_value");
   PHI_CHECK(may_be_equal(slices.dims, add_value.dims),
             errors::InvalidArgument("add_value is {}, but index {} names slices of x {}: {}.",
                                     add_value.to_string(), index.to_string(), x.to_string(),
@@ -216,7 +216,7 @@ TensorMeta IndexPutInferMeta(const TensorMeta& x, std::span<const TensorMeta> in
                              const TensorMeta& value) {
   PHI_CHECK(!indices.empty(), errors::InvalidArgument("indices is an empty list; give an index for "
                                                       "each tensor dim of x that is named."));
-  check_same_dtype(x, value, "value");
+  check_indexing_dtypes(x, value, "value");
   Dims wanted;
   int first = 0;
   for (size_t i = 0; i < indices.size(); ++i) {

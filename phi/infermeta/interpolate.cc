@@ -42,7 +42,8 @@ void check_method(const TensorMeta& x, const std::string& method) {
                                     x.to_string(), method, found->least, found->most));
 }
 
-void check_count(const TensorMeta& tensor, std::string_view name, int64_t least, int64_t most) {
+void check_size_count(const TensorMeta& tensor, std::string_view name, int64_t least,
+                      int64_t most) {
   const int64_t n = tensor.dims.known() ? tensor.numel() : most;
   PHI_CHECK(n == least || n == most,
             errors::InvalidArgument("{} is {}, but it must have {} element(s).", name,
@@ -56,11 +57,11 @@ Dims resized(const Dims& extents, const Sources& from) {
     PHI_CHECK(from.size_tensor.size() == static_cast<size_t>(spatial),
               errors::InvalidArgument("size_tensor has {} tensors, but there are {} spatial dims.",
                                       from.size_tensor.size(), spatial));
-    for (const TensorMeta& size : from.size_tensor) check_count(size, "size_tensor", 1, 1);
+    for (const TensorMeta& size : from.size_tensor) check_size_count(size, "size_tensor", 1, 1);
     return Dims::filled(spatial, kUnknownDim);
   }
-  if (from.out_size) check_count(*from.out_size, "out_size", spatial, spatial);
-  if (from.scale_tensor) check_count(*from.scale_tensor, "scale_tensor", 1, spatial);
+  if (from.out_size) check_size_count(*from.out_size, "out_size", spatial, spatial);
+  if (from.scale_tensor) check_size_count(*from.scale_tensor, "scale_tensor", 1, spatial);
   std::vector<double> scales;
   if (!from.scale.empty() && !from.scale_tensor) scales = spatial_scales(from.scale, spatial);
   if (from.out_size || from.scale_tensor) return Dims::filled(spatial, kUnknownDim);

@@ -31,7 +31,7 @@ void check_square(const TensorMeta& x, const char* name = "x") {
                                     name, x.to_string()));
 }
 
-void check_same_dtype(const TensorMeta& x, const TensorMeta& y, const char* y_name = "y") {
+void check_linalg_dtypes(const TensorMeta& x, const TensorMeta& y, const char* y_name = "y") {
   PHI_CHECK(x.dtype == y.dtype,
             errors::InvalidArgument("x is {} and {} is {}, but both need the same dtype; cast one "
                                     "of them.",
@@ -234,7 +234,7 @@ std::tuple<TensorMeta, TensorMeta, std::optional<TensorMeta>, std::optional<Tens
 LstsqInferMeta(const TensorMeta& x, const TensorMeta& y, const std::string& driver) {
   check_matrices(x);
   check_matrices(y, "y");
-  check_same_dtype(x, y);
+  check_linalg_dtypes(x, y);
   PHI_CHECK(batch_of(x.dims) == batch_of(y.dims) && rows(x) == rows(y),
             errors::InvalidArgument("x is {} and y is {}, but all their tensor dims save the last "
                                     "must be equal: a right-hand side for each equation.",
@@ -271,7 +271,7 @@ int cross_axis(const Dims& x, int axis) {
 }
 
 TensorMeta CrossInferMeta(const TensorMeta& x, const TensorMeta& y, int axis) {
-  check_same_dtype(x, y);
+  check_linalg_dtypes(x, y);
   PHI_CHECK(x.dims == y.dims,
             errors::InvalidArgument("x is {} and y is {}, but a cross product needs the same shape "
                                     "of both; expand one of them.",

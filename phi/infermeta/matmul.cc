@@ -26,7 +26,7 @@ void check_arguments(const TensorMeta& x, const TensorMeta& y) {
                                     x.to_string()));
 }
 
-void check_ndim(const TensorMeta& x, const char* name, int ndim) {
+void check_matmul_ndim(const TensorMeta& x, const char* name, int ndim) {
   PHI_CHECK(x.dims.ndim() == ndim,
             errors::InvalidArgument("{} is {}, but it needs {} tensor dims; matmul takes others.",
                                     name, x.to_string(), ndim));
@@ -110,8 +110,8 @@ TensorMeta MatmulInferMeta(const TensorMeta& x, const TensorMeta& y, bool transp
 }
 
 TensorMeta BmmInferMeta(const TensorMeta& x, const TensorMeta& y) {
-  check_ndim(x, "x", 3);
-  check_ndim(y, "y", 3);
+  check_matmul_ndim(x, "x", 3);
+  check_matmul_ndim(y, "y", 3);
   PHI_CHECK(x.dims[0] == y.dims[0],
             errors::InvalidArgument("x is {} and y is {}, but both need as many matrices; matmul "
                                     "broadcasts them.",
@@ -120,14 +120,14 @@ TensorMeta BmmInferMeta(const TensorMeta& x, const TensorMeta& y) {
 }
 
 TensorMeta MvInferMeta(const TensorMeta& x, const TensorMeta& vec) {
-  check_ndim(x, "x", 2);
-  check_ndim(vec, "vec", 1);
+  check_matmul_ndim(x, "x", 2);
+  check_matmul_ndim(vec, "vec", 1);
   return MatmulInferMeta(x, vec, false, false);
 }
 
 TensorMeta AddmmInferMeta(const TensorMeta& input, const TensorMeta& x, const TensorMeta& y) {
-  check_ndim(x, "x", 2);
-  check_ndim(y, "y", 2);
+  check_matmul_ndim(x, "x", 2);
+  check_matmul_ndim(y, "y", 2);
   const TensorMeta out = MatmulInferMeta(x, y, false, false);
   PHI_CHECK(input.dtype == x.dtype && input.dims.ndim() >= 1 &&
                 broadcast_dims(input.dims, out.dims, "input", "the product") == out.dims,

@@ -9,12 +9,12 @@
 namespace phi {
 namespace {
 
-void check_floating(const TensorMeta& x) {
+void check_norm_floating(const TensorMeta& x) {
   PHI_CHECK(is_floating(x.dtype),
             errors::InvalidArgument("x is {}, but it must be floating; cast it.", x.to_string()));
 }
 
-void check_epsilon(float epsilon) {
+void check_norm_epsilon(float epsilon) {
   PHI_CHECK(epsilon >= 0.0f,
             errors::InvalidArgument("epsilon is {}, but it must not be negative.", epsilon));
 }
@@ -23,8 +23,8 @@ void check_epsilon(float epsilon) {
 constexpr float kLargestEpsilon = 1e-3f;
 
 /// `what` is scale or bias: one number per normalised element.
-void check_weight(const TensorMeta& x, const TensorMeta& weight, std::string_view what,
-                  int begin_norm_axis) {
+void check_norm_weight(const TensorMeta& x, const TensorMeta& weight, std::string_view what,
+                       int begin_norm_axis) {
   const int64_t count = x.dims.numel(begin_norm_axis, x.dims.ndim());
   PHI_CHECK(weight.dims.numel() == count,
             errors::InvalidArgument(
@@ -50,7 +50,7 @@ DataType statistics_dtype(DataType x) {
 }
 
 TensorMeta SoftmaxInferMeta(const TensorMeta& x, int axis) {
-  check_floating(x);
+  check_norm_floating(x);
   if (x.dims.ndim() == 0 && (axis == 0 || axis == -1)) return x;  // one element, of share 1
   normalise_axis(axis, x.dims.ndim(), x.dims);
   return x;
@@ -61,8 +61,8 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> LayerNormInferMeta(const TensorMe
                                                                   const TensorMeta* bias,
                                                                   float epsilon,
                                                                   int begin_norm_axis) {
-  check_floating(x);
-  check_epsilon(epsilon);
+  check_norm_floating(x);
+  check_norm_epsilon(epsilon);
   PHI_CHECK(epsilon <= kLargestEpsilon,
             errors::InvalidArgument("epsilon is {}, but it must be {} at the most: more than that "
                                     "would change what it only keeps from dividing by zero.",
@@ -70,8 +70,8 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> LayerNormInferMeta(const TensorMe
   PHI_CHECK(begin_norm_axis > 0 && begin_norm_axis < x.dims.ndim(),
             errors::InvalidArgument("begin_norm_axis is {}, but x is {}; it must be in [1, {}).",
                                     begin_norm_axis, x.to_string(), x.dims.ndim()));
-  if (scale) check_weight(x, *scale, "scale", begin_norm_axis);
-  if (bias) check_weight(x, *bias, "bias", begin_norm_axis);
+  if (scale) check_norm_weight(x, *scale, "scale", begin_norm_axis);
+  if (bias) check_norm_weight(x, *bias, "bias", begin_norm_axis);
   const TensorMeta statistics{leading_dims(x.dims, begin_norm_axis), statistics_dtype(x.dtype),
                               x.layout};
   return {x, statistics, statistics};
@@ -79,13 +79,13 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> LayerNormInferMeta(const TensorMe
 
 std::tuple<TensorMeta, TensorMeta> RmsNormInferMeta(const TensorMeta& x, const TensorMeta& scale,
                                                     float epsilon) {
-  check_floating(x);
-  check_epsilon(epsilon);
+  check_norm_floating(x);
+  check_norm_epsilon(epsilon);
   PHI_CHECK(
       x.dims.ndim() > 0,
       errors::InvalidArgument("x is {}, but rms_norm needs at least 1 tensor dim.", x.to_string()));
   const int last = x.dims.ndim() - 1;
-  check_weight(x, scale, "scale", last);
+  check_norm_weight(x, scale, "scale", last);
   return {x, {leading_dims(x.dims, last), statistics_dtype(x.dtype), x.layout}};
 }
 

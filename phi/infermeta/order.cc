@@ -17,7 +17,7 @@ int64_t extent_along(const TensorMeta& x, int64_t axis) {
   return x.dims[normalise_axis(axis, x.dims.ndim(), x.dims)];
 }
 
-TensorMeta with_extent(const TensorMeta& x, int64_t axis, int64_t extent) {
+TensorMeta with_axis_extent(const TensorMeta& x, int64_t axis, int64_t extent) {
   TensorMeta out = x;
   if (x.dims.ndim() > 0) out.dims[normalise_axis(axis, x.dims.ndim(), x.dims)] = extent;
   return out;
@@ -80,7 +80,7 @@ std::tuple<TensorMeta, TensorMeta> ArgsortInferMeta(const TensorMeta& x, int axi
 std::tuple<TensorMeta, TensorMeta> TopkInferMeta(const TensorMeta& x, const Scalar& k, int axis) {
   const auto count = k.to<int64_t>();
   check_k(x, count, extent_along(x, axis));
-  const TensorMeta out = with_extent(x, axis, count);
+  const TensorMeta out = with_axis_extent(x, axis, count);
   return {out, as_indices(out)};
 }
 

@@ -78,7 +78,7 @@ PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float
   return ranges;
 }
 
-void check_image(const TensorMeta& x, int spatial) {
+void check_pool_image(const TensorMeta& x, int spatial) {
   PHI_CHECK(x.dims.ndim() == spatial + 2 && is_floating(x.dtype),
             errors::InvalidArgument("x is {}, but pooling over {} spatial dims takes a floating "
                                     "tensor of {} tensor dims.",
@@ -119,7 +119,7 @@ std::tuple<TensorMeta, TensorMeta> max_pool_with_index(const TensorMeta& x, int 
                                                        const std::vector<int>& paddings,
                                                        bool global_pooling, bool adaptive,
                                                        bool ceil_mode) {
-  check_image(x, spatial);
+  check_pool_image(x, spatial);
   const ImageLayout image("NCHW");
   const auto ranges = ranges_of(
       x, image,
@@ -130,7 +130,7 @@ std::tuple<TensorMeta, TensorMeta> max_pool_with_index(const TensorMeta& x, int 
 std::tuple<TensorMeta, TensorMeta> fractional(const TensorMeta& x, int spatial,
                                               const std::vector<int>& output_size,
                                               const std::vector<int>& kernel_size, float random_u) {
-  check_image(x, spatial);
+  check_pool_image(x, spatial);
   const ImageLayout image("NCHW");
   const Dims extents = image.spatial(x.dims);
   return with_mask(x, pooled(x, image,
@@ -211,7 +211,7 @@ TensorMeta PoolInferMeta(const TensorMeta& x, const IntArray& kernel_size,
                          bool ceil_mode, const std::string& data_format,
                          const std::string& pooling_type, bool global_pooling, bool adaptive,
                          const std::string& padding_algorithm) {
-  check_image(x, 2);
+  check_pool_image(x, 2);
   check_pooling_type(pooling_type);
   const ImageLayout image(data_format);
   return pooled(x, image,
@@ -225,7 +225,7 @@ TensorMeta Pool3dInferMeta(const TensorMeta& x, const std::vector<int>& kernel_s
                            bool ceil_mode, const std::string& data_format,
                            const std::string& pooling_type, bool global_pooling, bool adaptive,
                            const std::string& padding_algorithm) {
-  check_image(x, 3);
+  check_pool_image(x, 3);
   check_pooling_type(pooling_type);
   const ImageLayout image(data_format);
   return pooled(x, image,

@@ -33,8 +33,8 @@ DataType scale_dtype(DataType values) {
   return values == DataType::FLOAT64 ? DataType::FLOAT64 : DataType::FLOAT32;
 }
 
-void check_weight(const TensorMeta& weight, const TensorMeta& scale, DataType values,
-                  int group_size, const char* name) {
+void check_quantized_weight(const TensorMeta& weight, const TensorMeta& scale, DataType values,
+                            int group_size, const char* name) {
   check_group(group_size);
   PHI_CHECK(weight.dims.ndim() == 2 && weight.dtype == DataType::INT8,
             errors::InvalidArgument("{} is {}, but it must be int8 [n, k], as weight_quantize "
@@ -72,7 +72,7 @@ TensorMeta WeightDequantizeInferMeta(const TensorMeta& x, const TensorMeta& scal
   PHI_CHECK(is_floating(out_dtype),
             errors::InvalidArgument("out_dtype is {}, but numbers with fractions need a float.",
                                     name_of(out_dtype)));
-  check_weight(x, scale, out_dtype, group_size, "x");
+  check_quantized_weight(x, scale, out_dtype, group_size, "x");
   return {{x.dims[1], x.dims[0]}, out_dtype, x.layout};
 }
 
@@ -81,7 +81,7 @@ TensorMeta WeightOnlyLinearInferMeta(const TensorMeta& x, const TensorMeta& weig
                                      const std::string& weight_dtype, int /*arch*/,
                                      int group_size) {
   check_algorithm("weight_dtype", weight_dtype, "int8");
-  check_weight(weight, weight_scale, x.dtype, group_size, "weight");
+  check_quantized_weight(weight, weight_scale, x.dtype, group_size, "weight");
   const int last = x.dims.ndim() - 1;
   PHI_CHECK(last >= 0 && is_floating(x.dtype) && x.dims[last] == weight.dims[1],
             errors::InvalidArgument("x is {} and weight {}: x must be floats [..., {}], as many as "

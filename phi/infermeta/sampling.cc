@@ -13,7 +13,7 @@
 namespace phi {
 namespace {
 
-void check_floating(const TensorMeta& x, std::string_view name) {
+void check_sampling_floating(const TensorMeta& x, std::string_view name) {
   PHI_CHECK(is_floating(x.dtype),
             errors::InvalidArgument("{} is {}, but parameters of a distribution are floating; cast "
                                     "it.",
@@ -21,7 +21,7 @@ void check_floating(const TensorMeta& x, std::string_view name) {
 }
 
 /// The lowest and the highest number of an integral dtype.
-std::pair<int64_t, int64_t> range_of(DataType dtype) {
+std::pair<int64_t, int64_t> integral_range_of(DataType dtype) {
   const auto of = []<typename T>(T) {
     return std::pair<int64_t, int64_t>(std::numeric_limits<T>::min(),
                                        std::numeric_limits<T>::max());
@@ -48,12 +48,12 @@ std::pair<int64_t, int64_t> range_of(DataType dtype) {
 }  // namespace
 
 TensorMeta SampledInferMeta(const TensorMeta& x) {
-  check_floating(x, "x");
+  check_sampling_floating(x, "x");
   return x;
 }
 
 TensorMeta BinomialInferMeta(const TensorMeta& count, const TensorMeta& prob) {
-  check_floating(prob, "prob");
+  check_sampling_floating(prob, "prob");
   PHI_CHECK(
       count.dtype == DataType::INT32 || count.dtype == DataType::INT64 || is_floating(count.dtype),
       errors::InvalidArgument("count is {}, but numbers of trials are int32, int64 or "
@@ -63,7 +63,7 @@ TensorMeta BinomialInferMeta(const TensorMeta& count, const TensorMeta& prob) {
 }
 
 TensorMeta DirichletInferMeta(const TensorMeta& alpha) {
-  check_floating(alpha, "alpha");
+  check_sampling_floating(alpha, "alpha");
   PHI_CHECK(alpha.dims.ndim() > 0,
             errors::InvalidArgument("alpha is {}, but along its last tensor dim are the parameters "
                                     "of a draw; reshape it to [1].",
@@ -72,13 +72,13 @@ TensorMeta DirichletInferMeta(const TensorMeta& alpha) {
 }
 
 TensorMeta ExponentialInferMeta(const TensorMeta& x, float lam) {
-  check_floating(x, "x");
+  check_sampling_floating(x, "x");
   PHI_CHECK(lam > 0, errors::InvalidArgument("lam is {}, but a rate is above 0.", lam));
   return x;
 }
 
 TensorMeta MultinomialInferMeta(const TensorMeta& x, const Scalar& num_samples, bool replacement) {
-  check_floating(x, "x");
+  check_sampling_floating(x, "x");
   const int ndim = x.dims.ndim();
   PHI_CHECK(ndim == 1 || ndim == 2,
             errors::InvalidArgument("x is {}, but weights of classes are [classes] or "
@@ -96,7 +96,7 @@ TensorMeta MultinomialInferMeta(const TensorMeta& x, const Scalar& num_samples, 
 }
 
 TensorMeta RandintInferMeta(int low, int high, const IntArray& shape, DataType dtype) {
-  const auto [lowest, highest] = range_of(dtype);
+  const auto [lowest, highest] = integral_range_of(dtype);
   PHI_CHECK(low < high && low >= lowest && high - int64_t{1} <= highest,
             errors::InvalidArgument("low is {} and high is {}: numbers from low to high - 1 are "
                                     "drawn, which must be some, and of dtype {}.",
@@ -105,7 +105,7 @@ TensorMeta RandintInferMeta(int low, int high, const IntArray& shape, DataType d
 }
 
 TensorMeta RandpermInferMeta(int n, DataType dtype) {
-  const bool holds = is_floating(dtype) || n - int64_t{1} <= range_of(dtype).second;
+  const bool holds = is_floating(dtype) || n - int64_t{1} <= integral_range_of(dtype).second;
   PHI_CHECK(n >= 0 && holds,
             errors::InvalidArgument("n is {}, but 0 to n - 1 are put in order: it must be at least "
                                     "0, and dtype {} have room for them.",

@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-bool is_index(const TensorMeta& x) {
+bool is_sequence_index(const TensorMeta& x) {
   return x.dtype == DataType::INT32 || x.dtype == DataType::INT64;
 }
 
@@ -25,16 +25,16 @@ CellWidths widths_of(const std::string& mode) {
   return {1, 0};
 }
 
-void check_lengths(const TensorMeta& lengths, int64_t batch, std::string_view name) {
+void check_sequence_lengths(const TensorMeta& lengths, int64_t batch, std::string_view name) {
   PHI_CHECK(
-      is_index(lengths) && lengths.dims == Dims{batch},
+      is_sequence_index(lengths) && lengths.dims == Dims{batch},
       errors::InvalidArgument("{} is {}, but it must be int32 or int64 with a length for each "
                               "of the {} samples.",
                               name, lengths.to_string(), batch));
 }
 
 void check_labels(const TensorMeta& label, int64_t batch) {
-  PHI_CHECK(is_index(label) && label.dims.ndim() == 2 && label.dims[0] == batch,
+  PHI_CHECK(is_sequence_index(label) && label.dims.ndim() == 2 && label.dims[0] == batch,
             errors::InvalidArgument("label is {}, but it must be int32 or int64 [{}, most labels], "
                                     "padded.",
                                     label.to_string(), batch));
@@ -71,7 +71,7 @@ std::tuple<TensorMeta, TensorMeta, std::optional<TensorMeta>, TensorMeta> Recurr
       errors::InvalidArgument("cell is {} for mode {}: LSTM takes one of hidden's shape {}, "
                               "other modes none.",
                               cell ? cell->to_string() : "absent", mode, hidden.dims.to_string()));
-  if (sequence_length) check_lengths(*sequence_length, gates.dims[1], "sequence_length");
+  if (sequence_length) check_sequence_lengths(*sequence_length, gates.dims[1], "sequence_length");
   TensorMeta out = gates;
   out.dims[2] = hidden.dims[1];
   TensorMeta reserve = gates;
@@ -95,8 +95,8 @@ std::tuple<TensorMeta, TensorMeta> WarpctcInferMeta(const TensorMeta& logits,
                                     logits.to_string()));
   const int64_t batch = logits.dims[1];
   check_labels(label, batch);
-  if (logits_length) check_lengths(*logits_length, batch, "logits_length");
-  if (labels_length) check_lengths(*labels_length, batch, "labels_length");
+  if (logits_length) check_sequence_lengths(*logits_length, batch, "logits_length");
+  if (labels_length) check_sequence_lengths(*labels_length, batch, "labels_length");
   check_blank(blank, logits.dims[2], logits);
   return {{{batch, 1}, logits.dtype, logits.layout}, logits};
 }
@@ -111,8 +111,8 @@ std::tuple<TensorMeta, TensorMeta> WarprnntInferMeta(const TensorMeta& input,
                                     input.to_string()));
   const int64_t batch = input.dims[0];
   check_labels(label, batch);
-  check_lengths(input_lengths, batch, "input_lengths");
-  check_lengths(label_lengths, batch, "label_lengths");
+  check_sequence_lengths(input_lengths, batch, "input_lengths");
+  check_sequence_lengths(label_lengths, batch, "label_lengths");
   check_blank(blank, input.dims[3], input);
   return {{{batch}, input.dtype, input.layout}, input};
 }
@@ -130,13 +130,13 @@ std::tuple<TensorMeta, TensorMeta> ViterbiDecodeInferMeta(const TensorMeta& pote
                                     "it must be {} [{}, {}].",
                                     transition_params.to_string(), dims[2], potentials.to_string(),
                                     name_of(potentials.dtype), dims[2], dims[2]));
-  check_lengths(lengths, dims[0], "lengths");
+  check_sequence_lengths(lengths, dims[0], "lengths");
   return {{{dims[0]}, potentials.dtype, potentials.layout},
           {{dims[0], kUnknownDim}, DataType::INT64, potentials.layout}};
 }
 
 TensorMeta GatherTreeInferMeta(const TensorMeta& ids, const TensorMeta& parents) {
-  PHI_CHECK(is_index(ids) && ids.dims.ndim() == 3 && parents.dims == ids.dims &&
+  PHI_CHECK(is_sequence_index(ids) && ids.dims.ndim() == 3 && parents.dims == ids.dims &&
                 parents.dtype == ids.dtype,
             errors::InvalidArgument("ids is {} and parents is {}: both must be [steps, batch, "
                                     "beams] of int32 or int64, of one shape.",

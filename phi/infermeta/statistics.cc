@@ -6,15 +6,17 @@
 namespace phi {
 namespace {
 
-bool is_index(DataType dtype) { return dtype == DataType::INT32 || dtype == DataType::INT64; }
+bool is_statistics_index(DataType dtype) {
+  return dtype == DataType::INT32 || dtype == DataType::INT64;
+}
 
-bool may_be(int64_t a, int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
+bool may_equal(int64_t a, int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
 
 }  // namespace
 
 TensorMeta BincountInferMeta(const TensorMeta& x, const TensorMeta* weights,
                              const Scalar& minlength) {
-  PHI_CHECK(x.dims.ndim() == 1 && is_index(x.dtype),
+  PHI_CHECK(x.dims.ndim() == 1 && is_statistics_index(x.dtype),
             errors::InvalidArgument("x is {}, but what is counted is a 1-D tensor of int32 or "
                                     "int64; reshape or cast it.",
                                     x.to_string()));
@@ -48,8 +50,8 @@ TensorMeta SegmentPoolInferMeta(const TensorMeta& x, const TensorMeta& segment_i
   PHI_CHECK(
       pooltype == "SUM" || pooltype == "MEAN" || pooltype == "MAX" || pooltype == "MIN",
       errors::InvalidArgument("pooltype is '{}', but it must be SUM, MEAN, MAX or MIN.", pooltype));
-  PHI_CHECK(x.dims.ndim() >= 1 && segment_ids.dims.ndim() == 1 && is_index(segment_ids.dtype) &&
-                may_be(x.dims[0], segment_ids.dims[0]),
+  PHI_CHECK(x.dims.ndim() >= 1 && segment_ids.dims.ndim() == 1 &&
+                is_statistics_index(segment_ids.dtype) && may_equal(x.dims[0], segment_ids.dims[0]),
             errors::InvalidArgument("segment_ids is {} and x is {}: each row of x needs one id of "
                                     "int32 or int64.",
                                     segment_ids.to_string(), x.to_string()));
@@ -61,11 +63,11 @@ TensorMeta SegmentPoolInferMeta(const TensorMeta& x, const TensorMeta& segment_i
 std::tuple<TensorMeta, TensorMeta, TensorMeta> AccuracyInferMeta(const TensorMeta& x,
                                                                  const TensorMeta& indices,
                                                                  const TensorMeta& label) {
-  PHI_CHECK(x.dims.ndim() == 2 && indices.dims == x.dims && is_index(indices.dtype),
+  PHI_CHECK(x.dims.ndim() == 2 && indices.dims == x.dims && is_statistics_index(indices.dtype),
             errors::InvalidArgument("x is {} and indices is {}: both must be [n, k], indices of "
                                     "int32 or int64.",
                                     x.to_string(), indices.to_string()));
-  PHI_CHECK(label.dims.ndim() == 2 && label.dims[1] == 1 && may_be(label.dims[0], x.dims[0]) &&
+  PHI_CHECK(label.dims.ndim() == 2 && label.dims[1] == 1 && may_equal(label.dims[0], x.dims[0]) &&
                 label.dtype == indices.dtype,
             errors::InvalidArgument("label is {} and indices is {}: label must be [n, 1] of "
                                     "indices' dtype; reshape or cast it.",
@@ -84,7 +86,7 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> AucInferMeta(
             errors::InvalidArgument("x is {}, but probabilities must be [n, 1] or [n, 2].",
                                     x.to_string()));
   const bool is_column = label.dims.ndim() == 2 && label.dims[1] == 1;
-  PHI_CHECK((is_column || label.dims.ndim() == 1) && may_be(label.dims[0], x.dims[0]) &&
+  PHI_CHECK((is_column || label.dims.ndim() == 1) && may_equal(label.dims[0], x.dims[0]) &&
                 label.dtype == DataType::INT64,
             errors::InvalidArgument("label is {} and x is {}: each row of x needs one label of "
                                     "int64.",

@@ -8,7 +8,7 @@ namespace phi {
 namespace {
 
 /// Whether two extents may be one; an unknown one may be any.
-bool may_be(int64_t extent, int64_t wanted) { return extent < 0 || extent == wanted; }
+bool may_have_extent(int64_t extent, int64_t wanted) { return extent < 0 || extent == wanted; }
 
 bool has_numel(const Dims& dims, int64_t wanted) { return !dims.known() || dims.numel() == wanted; }
 
@@ -29,9 +29,10 @@ void check_prelu_channels(const TensorMeta& x, const TensorMeta& alpha,
 }
 
 void check_prelu_elements(const TensorMeta& x, const TensorMeta& alpha) {
-  bool fits = x.dims.ndim() > 0 && alpha.dims.ndim() == x.dims.ndim() && may_be(alpha.dims[0], 1);
+  bool fits =
+      x.dims.ndim() > 0 && alpha.dims.ndim() == x.dims.ndim() && may_have_extent(alpha.dims[0], 1);
   for (int d = 1; fits && d < x.dims.ndim(); ++d) {
-    fits = x.dims[d] < 0 || may_be(alpha.dims[d], x.dims[d]);
+    fits = x.dims[d] < 0 || may_have_extent(alpha.dims[d], x.dims[d]);
   }
   PHI_CHECK(fits,
             errors::InvalidArgument("alpha is {} for x {}, but in mode 'element' it must have "
@@ -46,7 +47,7 @@ TensorMeta with_dtype(TensorMeta x, DataType dtype) {
 
 bool is_part(DataType dtype) { return dtype == DataType::FLOAT32 || dtype == DataType::FLOAT64; }
 
-void check_complex(const TensorMeta& x) {
+void check_unary_complex(const TensorMeta& x) {
   PHI_CHECK(is_complex(x.dtype),
             errors::InvalidArgument("x is {}, but it must be complex; real numbers have no parts.",
                                     x.to_string()));
@@ -89,7 +90,7 @@ TensorMeta LabelSmoothInferMeta(const TensorMeta& label, const TensorMeta* prior
   const Dims& prior = prior_dist->dims;
   const bool fits = prior.ndim() > 0 && prior.ndim() <= label.dims.ndim() &&
                     prior.numel() == prior.back() &&
-                    (label.dims.back() < 0 || may_be(prior.back(), label.dims.back()));
+                    (label.dims.back() < 0 || may_have_extent(prior.back(), label.dims.back()));
   PHI_CHECK(fits && prior_dist->dtype == label.dtype,
             errors::InvalidArgument("prior_dist is {} for label {}, but it must have one number of "
                                     "label's dtype for each class, in its last dim.",
@@ -146,7 +147,7 @@ std::tuple<TensorMeta, TensorMeta> RReluInferMeta(const TensorMeta& x, float low
 TensorMeta ModulusInferMeta(const TensorMeta& x) { return with_dtype(x, real_part_of(x.dtype)); }
 
 TensorMeta RealPartInferMeta(const TensorMeta& x) {
-  check_complex(x);
+  check_unary_complex(x);
   return with_dtype(x, real_part_of(x.dtype));
 }
 
@@ -160,14 +161,14 @@ TensorMeta ComplexInferMeta(const TensorMeta& real, const TensorMeta& imag) {
 }
 
 TensorMeta AsRealInferMeta(const TensorMeta& x) {
-  check_complex(x);
+  check_unary_complex(x);
   TensorMeta out = with_dtype(x, real_part_of(x.dtype));
   out.dims.push_back(2);
   return out;
 }
 
 TensorMeta AsComplexInferMeta(const TensorMeta& x) {
-  PHI_CHECK(x.dims.ndim() > 0 && may_be(x.dims.back(), 2) && is_part(x.dtype),
+  PHI_CHECK(x.dims.ndim() > 0 && may_have_extent(x.dims.back(), 2) && is_part(x.dtype),
             errors::InvalidArgument("x is {}, but it must be float32 or float64 with a last dim of "
                                     "size 2, the real and the imaginary part.",
                                     x.to_string()));

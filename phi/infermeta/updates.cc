@@ -27,14 +27,14 @@ void check_given(const TensorMeta* meta, const char* name, bool is_wanted, const
                                     attribute, name));
 }
 
-void check_pair(const TensorMeta& pair, const char* name) {
+void check_update_pair(const TensorMeta& pair, const char* name) {
   PHI_CHECK(pair.dims.numel() == 2 && is_floating(pair.dtype),
             errors::InvalidArgument("{} is {}, but it must be two floating numbers, the lower one "
                                     "first.",
                                     name, pair.to_string()));
 }
 
-void check_count(const TensorMeta& count, const char* name) {
+void check_update_count(const TensorMeta& count, const char* name) {
   PHI_CHECK(count.dims.numel() == 1 && count.dtype == DataType::INT64,
             errors::InvalidArgument("{} is {}, but it must be one int64; make it with full.", name,
                                     count.to_string()));
@@ -102,8 +102,8 @@ step_metas_t<2> RpropInferMeta(const TensorMeta& param, const TensorMeta& grad,
                                bool multi_precision) {
   check_step(param, grad, master_param, multi_precision,
              {{"prev", prev}, {"learning_rate", learning_rate}}, {});
-  check_pair(learning_rate_range, "learning_rate_range");
-  check_pair(etas, "etas");
+  check_update_pair(learning_rate_range, "learning_rate_range");
+  check_update_pair(etas, "etas");
   return {param, prev, learning_rate, if_given(master_param)};
 }
 
@@ -204,9 +204,9 @@ AverageAccumulatesInferMeta(const TensorMeta& param, const TensorMeta& in_sum_1,
                             int64_t min_average_window) {
   check_step(param, param, nullptr, false,
              {{"in_sum_1", in_sum_1}, {"in_sum_2", in_sum_2}, {"in_sum_3", in_sum_3}}, {});
-  check_count(in_num_accumulates, "in_num_accumulates");
-  check_count(in_old_num_accumulates, "in_old_num_accumulates");
-  check_count(in_num_updates, "in_num_updates");
+  check_update_count(in_num_accumulates, "in_num_accumulates");
+  check_update_count(in_old_num_accumulates, "in_old_num_accumulates");
+  check_update_count(in_num_updates, "in_num_updates");
   PHI_CHECK(min_average_window <= max_average_window,
             errors::InvalidArgument("min_average_window is {} and max_average_window is {}: the "
                                     "lower bound may not exceed the upper one.",

@@ -23,7 +23,7 @@ constexpr double kSumOverhead = 32;
 // memory.
 constexpr double kInterference = 0.1;
 
-constexpr int64_t parts_of(int64_t n, int64_t part) { return n == 0 ? 1 : (n + part - 1) / part; }
+constexpr int64_t plan_parts(int64_t n, int64_t part) { return n == 0 ? 1 : (n + part - 1) / part; }
 
 /// Extents worth trying for blocks of n: n in equal parts, of round sizes where they are long.
 std::vector<int64_t> extents_of(int64_t n) {
@@ -53,9 +53,9 @@ class Candidate {
  public:
   Candidate(const MatmulArrays& arrays, const MatmulCosts& costs, const MatmulBlocks& blocks)
       : arrays_(arrays), costs_(costs), blocks_(blocks) {
-    rows_ = parts_of(arrays.m(), blocks.m);
-    columns_ = parts_of(arrays.n(), blocks.n);
-    sums_ = parts_of(arrays.k(), blocks.k);
+    rows_ = plan_parts(arrays.m(), blocks.m);
+    columns_ = plan_parts(arrays.n(), blocks.n);
+    sums_ = plan_parts(arrays.k(), blocks.k);
     a_ = operand(arrays.a, arrays.trans_a, blocks.m, blocks.k, rows_ * sums_,
                  stays(blocks.by_columns, rows_) ? 1 : columns_);
     b_ = operand(arrays.b, arrays.trans_b, blocks.k, blocks.n, columns_ * sums_,
@@ -71,7 +71,7 @@ class Candidate {
       const int64_t sum_bytes = arrays_.c.dtype == DataType::FLOAT64 ? 8 : 4;
       out.tile_bytes = pages(out.m * out.n * sum_bytes);
     }
-    const int64_t staged_rows = parts_of(out.m, parts);
+    const int64_t staged_rows = plan_parts(out.m, parts);
     out.staging_bytes = staging_bytes_for(arrays_.c, staged_rows, out.n);
     if (size_of(arrays_.c.dtype) == 2) {
       out.workspace_bytes = 4 * (out.k * out.n + std::min(kWidenedRows, out.m) * (out.k + out.n));

@@ -11,7 +11,7 @@
 namespace phi::memory {
 namespace {
 
-constexpr int64_t kPageBytes = kPage;
+constexpr int64_t kTilePageBytes = kPage;
 
 }  // namespace
 
@@ -56,8 +56,9 @@ int64_t TileWriter::rows_per_staging(const Block& tile) const {
   const auto room = static_cast<int64_t>(staging_[0].buffer.size());
   const int64_t width = tile.columns * array_.element_bytes();
   // What a row in front of the others brings beyond its own bytes, at most.
-  const int64_t slack =
-      first_byte_of(array_, tile) == 0 && array_.row_bytes() % kPageBytes == 0 ? 0 : kPageBytes - 1;
+  const int64_t slack = first_byte_of(array_, tile) == 0 && array_.row_bytes() % kTilePageBytes == 0
+                            ? 0
+                            : kTilePageBytes - 1;
   return std::max<int64_t>(1, (room - width - slack) / layout_.pitch + 1);
 }
 

@@ -42,6 +42,42 @@ if(NOT output MATCHES "kind +tokens .uint16.")
   message(FATAL_ERROR "autophi data info printed:\n${output}")
 endif()
 
+# Kernel libraries are components. One that there is not is named, with those that there are.
+file(WRITE ${BUILD}/install_test/components/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(components LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 20)
+find_package(autophi REQUIRED COMPONENTS \${COMPONENT})
+add_executable(components components.cc)
+target_link_libraries(components PRIVATE autophi::autophi)
+if(TARGET autophi::\${COMPONENT} AND LINKED)
+  target_link_libraries(components PRIVATE autophi::\${COMPONENT})
+endif()
+")
+file(WRITE ${BUILD}/install_test/components/components.cc "#include <phi/api.h>
+#include <phi/core/kernel_library.h>
+#include <iostream>
+int main() {
+  std::cout << \"signal at first: \" << phi::is_kernel_library_loaded(\"signal\");
+  phi::fft_r2c(phi::ones({8}), {0}, \"backward\", true, true);
+  std::cout << \", then: \" << phi::is_kernel_library_loaded(\"signal\") << std::endl;
+}
+")
+foreach(linked OFF ON)
+  set(folder ${BUILD}/install_test/components/${linked})
+  must_run(${CMAKE_COMMAND} -S ${BUILD}/install_test/components -B ${folder} -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
+           -DCOMPONENT=signal -DLINKED=${linked})
+  must_run(${CMAKE_COMMAND} --build ${folder})
+  must_run(${folder}/components)
+  if(linked AND NOT output MATCHES "at first: 1, then: 1" OR NOT linked AND NOT output MATCHES "at first: 0, then: 1")
+    message(FATAL_ERROR "with LINKED=${linked} the program printed: ${output}")
+  endif()
+endforeach()
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${BUILD}/install_test/components -B ${folder}/none -G Ninja
+                        -DCMAKE_PREFIX_PATH=${prefix} -DCOMPONENT=visions RESULT_VARIABLE failed ERROR_VARIABLE errors)
+if(NOT failed OR NOT errors MATCHES "no component 'visions'.*vision")
+  message(FATAL_ERROR "find_package(autophi COMPONENTS visions) said: ${errors}")
+endif()
+
 must_build(two_stages)
 must_print(two_stages LINES
   "rank 0: h f32.8,256. .S1. on mesh.tp=2., 4096 bytes here; y f32.8,64. .P.sum.. on mesh.tp=2; ranks 2,3., 0 bytes here"

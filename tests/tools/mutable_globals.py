@@ -36,7 +36,8 @@ THREADS = {
 # Shared by all ranks of a process, and the same for each.
 SHARED = {
     r"phi::ops::\w+": "operators; constant, but for the address of a kernel",
-    r"phi::\(anonymous namespace\)::table\(\)::instance": "kernels by name, complete when the program is loaded; devices by place",
+    r"phi::\(anonymous namespace\)::(kernel|device|op)_table\(\)::instance": "kernels and operators by name; devices by place",
+    r"phi::\(anonymous namespace\)::libraries\(\)::instance": "kernel libraries that the process has loaded",
     r"phi::Device::cpu\(\)::\w+": "constant",
     r"phi::distributed::\(anonymous namespace\)::single_copy_is_allowed\(\)::allowed": "what the machine allows",
     r"phi::(rules::all|stablehlo::find_lowering)\(.*\)::\w+": "constant when made",

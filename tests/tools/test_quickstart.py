@@ -28,6 +28,30 @@ def test_builds_only_the_command(job_repo):
     assert build.endswith("--target autophi")
 
 
+def test_a_first_build_is_in_batches(job_repo):
+    job_repo.run("quickstart")
+    (configure,) = [call for call in job_repo.calls_of("cmake") if "--preset" in call]
+    assert configure.count("-DAUTOPHI_UNITY=ON") == 1 and "AUTOPHI_CUDA" not in configure
+
+
+def test_a_build_that_is_there_is_not_configured_again(job_repo):
+    job_repo.write("CMakePresets.json", "{}")
+    job_repo.write("build/CMakeCache.txt", f"Python3_EXECUTABLE:FILEPATH={sys.executable}\n")
+    job_repo.write("build/build.ninja", "")
+    job_repo.run("quickstart")
+    assert not [call for call in job_repo.calls_of("cmake") if "--preset" in call]
+    job_repo.run("quickstart", "--no-setup", "--cuda")
+    (configure,) = [call for call in job_repo.calls_of("cmake") if "--preset" in call]
+    assert "-DAUTOPHI_CUDA=ON" in configure and "AUTOPHI_UNITY" not in configure
+
+
+def test_installs_what_building_needs_and_no_more(job_repo):
+    job_repo.stand_in("dpkg-query", 'printf "%s\\n" "${@:3}"', logged=True)
+    job_repo.run("quickstart")
+    (query,) = job_repo.calls_of("dpkg-query")
+    assert " g++ " in query and "libgtest-dev" not in query and "python3-dev" not in query
+
+
 def test_only_root_allows_root(job_repo):
     job_repo.stand_in("id", "echo 1000", logged=False)
     job_repo.run("quickstart")

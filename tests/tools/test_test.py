@@ -44,9 +44,33 @@ def test_gpus_under_sanitizers(repo, kind):
     assert bool(repo.calls_of("setarch")) == (kind == "tsan")
 
 
+def test_what_concerns_gpus_is_built_and_run_apart(repo):
+    repo.stand_in("cmake", 'case "$*" in *find_cuda*) echo "-- found 13.0" ;; *--version) echo "cmake version 3.25.1" ;; esac')
+    assert repo.run("test", "--gpu").returncode == 0
+    configure, build, *races = [call for call in repo.calls_of("cmake") if "--preset" in call or "--build" in call]
+    assert "-DAUTOPHI_GPU_TESTS=ON -DAUTOPHI_CUDA=ON" in configure
+    assert "--target" not in build
+    assert len(races) == 2 and "-DAUTOPHI_GPU_TESTS=ON" in races[0]
+    release, tsan = repo.calls_of("ctest")
+    assert release.endswith("-j 2 -L ^gpu") and tsan.endswith("-j 2 -L ^races$ -R gpu")
+
+
+def test_without_nvcc_cuda_is_emulated_all_the_same(repo):
+    assert repo.run("test", "--gpu", "-R", "softmax").returncode == 0
+    (configure,) = [call for call in repo.calls_of("cmake") if "--preset" in call]
+    assert "-DAUTOPHI_GPU_TESTS=ON" in configure and "AUTOPHI_CUDA=" not in configure
+    (call,) = repo.calls_of("ctest")
+    assert call.endswith("-j 2 -L ^gpu -R softmax")
+
+
+def test_tests_of_cpus_are_built_without_those_of_gpus(repo):
+    repo.run("test")
+    assert "-DAUTOPHI_GPU_TESTS=OFF" in [call for call in repo.calls_of("cmake") if "--preset" in call][0]
+
+
 def test_gpus_under_another_sanitizer(repo):
     result = repo.run("test", "--gpu", "msan")
-    assert result.returncode != 0 and "--gpu takes asan, tsan or ptx, not 'msan'" in result.stderr
+    assert result.returncode != 0 and "--gpu takes asan, tsan, ptx or nothing, not 'msan'" in result.stderr
     assert repo.calls_of("ctest") == []
 
 

@@ -162,7 +162,7 @@ std::vector<AttributeValue> parse_attrs(const OpRule& rule, const std::vector<st
   return rule.attributes(values);
 }
 
-OpTensor tensor_of(const TensorText& text, const distributed::ProcessMesh& mesh) {
+OpTensor op_tensor_of(const TensorText& text, const distributed::ProcessMesh& mesh) {
   return {{Dims(text.shape), text.dtype}, attr_of(text, mesh)};
 }
 
@@ -178,7 +178,7 @@ OpQuestion parse_question(const Ask& ask, const OpRule& rule) {
     auto& argument = question.inputs.emplace_back();
     for (const TensorText& tensor : parse_argument(text)) {
       const bool absent = optional && tensor.shape.empty() && tensor.dims_mapping.empty();
-      argument.push_back(absent ? OpTensor() : tensor_of(tensor, question.mesh));
+      argument.push_back(absent ? OpTensor() : op_tensor_of(tensor, question.mesh));
     }
   }
   while (question.inputs.size() < rule.tensors().size() &&
@@ -276,7 +276,7 @@ std::string ask(const Ask& ask) {
   std::vector<OpTensor> outputs;
   for (const auto& text : ask.outputs) {
     for (const TensorText& tensor : parse_argument(text)) {
-      outputs.push_back(tensor_of(tensor, question.mesh));
+      outputs.push_back(op_tensor_of(tensor, question.mesh));
     }
   }
   distributed::Conflicts conflicts;

@@ -22,7 +22,7 @@ distributed::ReduceKind kind_of(const TensorText& text, size_t i) {
 }
 
 // An optional tensor of no dims is one that is not given.
-OpTensor tensor_of(const TensorText& text, TensorKind kind, const ProcessMesh& mesh) {
+OpTensor case_tensor_of(const TensorText& text, TensorKind kind, const ProcessMesh& mesh) {
   const bool absent =
       kind == TensorKind::kOptional && text.shape.empty() && text.dims_mapping.empty();
   if (absent) return {};
@@ -86,7 +86,7 @@ OpQuestion question_of(const Reference& reference, const Question& question,
     const TensorKind kind = i < rule.tensors().size() ? rule.tensors()[i].kind : TensorKind::kOne;
     auto& argument = asked.inputs.emplace_back();
     for (const TensorText& text : question.inputs[i].tensors) {
-      argument.push_back(tensor_of(text, kind, mesh));
+      argument.push_back(case_tensor_of(text, kind, mesh));
       const TensorDistAttr*& attr = argument.back().attr;
       if (attr != nullptr && reference.policies.wholes_partial) {
         attr = with_partial_of(attr, TensorDistAttr::replicated(mesh));

@@ -24,9 +24,9 @@ struct Answered {
 };
 
 // A rule and its example's tensors, which can be placed.
-class Subject {
+class RuleSubject {
  public:
-  Subject(const OpRule& rule, bool operates, const Example& example, const std::string& mesh)
+  RuleSubject(const OpRule& rule, bool operates, const Example& example, const std::string& mesh)
       : rule_(rule), operates_(operates) {
     Ask ask{std::string(rule.name()), mesh, {}, {}, example.attrs, false};
     for (const std::string& argument : example.inputs) ask.inputs.push_back(unplaced(argument));
@@ -121,7 +121,7 @@ struct Findings {
 
 class Prober {
  public:
-  explicit Prober(Subject subject) : subject_(std::move(subject)) {}
+  explicit Prober(RuleSubject subject) : subject_(std::move(subject)) {}
 
   Findings run() {
     subject_.reset();
@@ -199,7 +199,7 @@ class Prober {
     if (passes()) found_.partial.push_back("all inputs together");
   }
 
-  Subject subject_;
+  RuleSubject subject_;
   Findings found_;
   std::vector<const TensorDistAttr*> present_;
   char next_ = 'a';
@@ -223,7 +223,7 @@ std::string placed_text(const std::string& name, const TensorDistAttr* attr, int
 }
 
 // The example on a mesh of 2 x 2: its first two factors split, each where it is met first.
-std::string picture(Subject& subject, const Findings& found) {
+std::string picture(RuleSubject& subject, const Findings& found) {
   subject.reset();
   int mesh_dim = 0;
   for (char letter = 'a'; letter <= 'z' && mesh_dim < 2; ++letter) {
@@ -277,7 +277,7 @@ std::string partial_section() {
 // Operators of one rule differ in what they take.
 bool takes(const OpRule& rule, const Example& example) {
   try {
-    return Subject(rule, /*operates=*/true, example, "2").ask().has_value();
+    return RuleSubject(rule, /*operates=*/true, example, "2").ask().has_value();
   } catch (const Error&) {
     return false;
   }
@@ -302,10 +302,10 @@ std::string section(const Example& example, const std::vector<std::string>& user
   bool operates = false;
   const OpRule* rule = answering(example, &operates);
   if (rule == nullptr) return text + "\n";
-  Prober prober(Subject(*rule, operates, example, "2"));
+  Prober prober(RuleSubject(*rule, operates, example, "2"));
   const Findings found = prober.run();
   text += fmt::format("\n```\n{}\n", notation(found, prober));
-  Subject subject(*rule, operates, example, "2x2");
+  RuleSubject subject(*rule, operates, example, "2x2");
   text += picture(subject, found) + "```\n\n";
   if (*example.about != '\0') text += fmt::format("- {}\n", example.about);
   for (const auto& sum : found.sums) text += fmt::format("- {}\n", sum);

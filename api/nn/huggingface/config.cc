@@ -20,20 +20,20 @@ using distributed::checkpoint::Json;
 using models::GptConfig;
 using models::LlamaConfig;
 
-struct Names {
+struct ConfigNames {
   Architecture architecture;
   const char* name;
   const char* model_type;
 };
-constexpr std::array<Names, 4> kNames = {{
+constexpr std::array<ConfigNames, 4> kNames = {{
     {Architecture::kGpt2, "GPT2LMHeadModel", "gpt2"},
     {Architecture::kLlama, "LlamaForCausalLM", "llama"},
     {Architecture::kMistral, "MistralForCausalLM", "mistral"},
     {Architecture::kQwen2, "Qwen2ForCausalLM", "qwen2"},
 }};
 
-const Names& names_of(Architecture architecture) {
-  return *std::ranges::find(kNames, architecture, &Names::architecture);
+const ConfigNames& names_of(Architecture architecture) {
+  return *std::ranges::find(kNames, architecture, &ConfigNames::architecture);
 }
 
 // Our keys by theirs, for messages.
@@ -243,7 +243,7 @@ std::string_view name_of(Architecture architecture) { return names_of(architectu
 
 Architecture architecture_of_name(std::string_view name) {
   std::vector<std::string> known;
-  for (const Names& names : kNames) {
+  for (const ConfigNames& names : kNames) {
     if (name == names.name) return names.architecture;
     known.emplace_back(names.name);
   }
@@ -280,7 +280,7 @@ Config read_config(const std::string& path) {
 }
 
 std::string encode_config(const Config& config) {
-  const Names& names = names_of(config.architecture);
+  const ConfigNames& names = names_of(config.architecture);
   PHI_CHECK(
       std::visit([&](const auto& model) { return fits(model, config.architecture); }, config.model),
       errors::InvalidArgument(

@@ -86,14 +86,14 @@ Checkpoint without_extras(const Checkpoint& files, const Config& config,
   return distributed::checkpoint::view(files, kept);
 }
 
-enum class Names { kOurs, kTheirs };
+enum class NamedBy { kOurs, kTheirs };
 
-std::vector<Wanted> wanted_of(const std::vector<NamePair>& pairs, Names names, DataType dtype) {
+std::vector<Wanted> wanted_of(const std::vector<NamePair>& pairs, NamedBy names, DataType dtype) {
   std::vector<Wanted> wanted;
   wanted.reserve(pairs.size());
   for (const NamePair& pair : pairs) {
-    wanted.push_back(names == Names::kOurs ? Wanted{pair.ours, {pair.shape, dtype}}
-                                           : Wanted{pair.theirs, {pair.their_shape(), dtype}});
+    wanted.push_back(names == NamedBy::kOurs ? Wanted{pair.ours, {pair.shape, dtype}}
+                                             : Wanted{pair.theirs, {pair.their_shape(), dtype}});
   }
   return wanted;
 }
@@ -113,7 +113,7 @@ Folder open(const std::string& folder) {
   const Checkpoint theirs =
       without_extras(files, config, their_embedding(config.architecture, prefix));
   const DataType dtype = config.dtype == DataType::UNDEFINED ? DataType::FLOAT32 : config.dtype;
-  theirs.check(wanted_of(pairs, Names::kTheirs, dtype));
+  theirs.check(wanted_of(pairs, NamedBy::kTheirs, dtype));
   return {std::move(config), distributed::checkpoint::view(theirs, our_view(pairs))};
 }
 
@@ -123,7 +123,7 @@ void write(const std::string& folder, const Config& config, const Checkpoint& we
   written.dtype = weights.contains("token_embedding") ? weights.meta("token_embedding").dtype
                                                       : DataType::FLOAT32;
   const std::vector<NamePair> pairs = name_pairs(config);
-  weights.check(wanted_of(pairs, Names::kOurs, written.dtype));
+  weights.check(wanted_of(pairs, NamedBy::kOurs, written.dtype));
   const std::string text = encode_config(written);
   PHI_CHECK(!is_folder(folder),
             errors::AlreadyExists("the folder '{}' has a {}; give one that has none.", folder,

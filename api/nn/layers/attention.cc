@@ -24,7 +24,7 @@ using distributed::Shard;
 
 namespace {
 
-AttentionOptions checked(AttentionOptions options, const std::string& path) {
+AttentionOptions checked_attention_options(AttentionOptions options, const std::string& path) {
   PHI_CHECK(options.heads >= 1 && options.d_model >= 1 && options.d_model % options.heads == 0,
             errors::InvalidArgument("attention '{}': {} heads do not divide d_model {}; it must be "
                                     "a multiple of heads.",
@@ -55,7 +55,7 @@ TensorList split_heads(const Tensor& fused) {
 }  // namespace
 
 Attention::Attention(Module& parent, const Name& name, AttentionOptions options)
-    : Layer(parent, name), options_(checked(std::move(options), path())) {
+    : Layer(parent, name), options_(checked_attention_options(std::move(options), path())) {
   const int64_t d = options_.d_model;
   const int64_t kv = options_.num_kv_heads() * options_.head_size();
   const auto product = [&](const char* own, int64_t out) {

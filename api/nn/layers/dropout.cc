@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kDropoutBits = 20;  // more dropouts than any model has
 
-double checked(double p) {
+double checked_probability(double p) {
   PHI_CHECK(p >= 0.0 && p < 1.0,
             errors::InvalidArgument("dropout of {}; it must be 0 or more and less than 1.", p));
   return p;
@@ -17,7 +17,8 @@ double checked(double p) {
 
 }  // namespace
 
-Dropout::Dropout(Module& parent, const Name& name, double p) : Layer(parent, name), p_(checked(p)) {
+Dropout::Dropout(Module& parent, const Name& name, double p)
+    : Layer(parent, name), p_(checked_probability(p)) {
   count_dropout(p > 0.0);
 }
 

@@ -29,7 +29,7 @@ bool has_dim(const ProcessMesh& mesh, const std::string& name) {
 }
 
 // Mesh dims that a stage's slice has not are those that the pipeline runs along.
-const TensorDistAttr* attr_of(const ProcessMesh& mesh, const Along& along) {
+const TensorDistAttr* attr_along(const ProcessMesh& mesh, const Along& along) {
   std::vector<Placement> placements(static_cast<size_t>(mesh.ndim()));
   for (const auto& [dim, placement] : along) {
     if (has_dim(mesh, dim)) placements[static_cast<size_t>(mesh.dim_of(dim))] = placement;
@@ -88,7 +88,7 @@ class Sharder {
     }
     for (Module* module : model_.modules()) {
       module->mesh_ = mesh_of(*module);
-      module->batch_attr_ = attr_of(*module->mesh_, layout_.batches());
+      module->batch_attr_ = attr_along(*module->mesh_, layout_.batches());
       for (const auto& [point, attr] : points_[module]) {
         module->points_[static_cast<size_t>(point)] = attr;
       }
@@ -186,12 +186,12 @@ class Sharder {
                                                           {Layout::Kind::kCaches, Point::kCache}};
     for (const auto& [kind, point] : kPoints) {
       const Along* along = resolved_.of_module(kind, module.path());
-      if (along) points_[&module].emplace_back(point, attr_of(mesh, *along));
+      if (along) points_[&module].emplace_back(point, attr_along(mesh, *along));
     }
     for (const Module::Slot& slot : module.slots_) {
       const Along along = resolved_.of_parameter(slot.name);
       check_placements(slot.name, slot.value, along);
-      const TensorDistAttr* attr = attr_of(mesh, along);
+      const TensorDistAttr* attr = attr_along(mesh, along);
       const auto& zero = layout_.zero();
       if (zero.stage == 3) {
         attr = distributed::shard_further(attr, slot.value.shape(), zero.mesh_dim);

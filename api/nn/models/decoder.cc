@@ -9,14 +9,14 @@ namespace phi::nn::models {
 namespace {
 
 // Of the weights when nothing is known better, as GPT-2 (Radford et al. 2019).
-constexpr double kWeightStd = 0.02;
+constexpr double kDecoderWeightStd = 0.02;
 
 // Each layer adds twice to the residual; GPT-2 keeps the sum's variance by scaling these two.
 double into_residual_std(int64_t layers) {
-  return kWeightStd / std::sqrt(2.0 * static_cast<double>(layers));
+  return kDecoderWeightStd / std::sqrt(2.0 * static_cast<double>(layers));
 }
 
-BlockOptions block_of(const GptConfig& config) {
+BlockOptions decoder_block(const GptConfig& config) {
   const double into_residual = into_residual_std(config.layers);
   BlockOptions block;
   block.attention = {.d_model = config.d_model,
@@ -31,7 +31,7 @@ BlockOptions block_of(const GptConfig& config) {
   return block;
 }
 
-BlockOptions block_of(const LlamaConfig& config) {
+BlockOptions decoder_block(const LlamaConfig& config) {
   const double into_residual = into_residual_std(config.layers);
   BlockOptions block;
   block.attention = {.d_model = config.d_model,
@@ -51,7 +51,7 @@ BlockOptions block_of(const LlamaConfig& config) {
 
 template <typename Config>
 void build(Sequential* model, const Config& config, const InputOptions& ends) {
-  const BlockOptions block = block_of(config);
+  const BlockOptions block = decoder_block(config);
   const auto& input = model->add<DecoderInput>(Name::flat("input"), ends);
   model->repeat<TransformerBlock>("layer", config.layers, block);
   const OutputOptions output{config.vocab, config.d_model, block.norm, config.norm_eps};

@@ -79,7 +79,7 @@ class ResNetHead final : public Layer {
   Linear linear_;
 };
 
-void check(const ResNetConfig& c) {
+void check_resnet(const ResNetConfig& c) {
   PHI_CHECK(c.width > 0 && c.channels > 0 && c.classes > 0,
             errors::InvalidArgument("width {}, channels {} and classes {} must be 1 at the least.",
                                     c.width, c.channels, c.classes));
@@ -90,7 +90,7 @@ void check(const ResNetConfig& c) {
 }  // namespace
 
 ResNet::ResNet(const ResNetConfig& config) : config_(config) {
-  check(config);
+  check_resnet(config);
   add<ResNetInput>("input", config);
   int64_t width = config.width;
   for (size_t stage = 0; stage < config.blocks.size(); ++stage) {

@@ -17,9 +17,9 @@
 namespace phi::nn::models {
 namespace {
 
-constexpr double kWeightStd = 0.02;
+constexpr double kVitWeightStd = 0.02;
 
-void check(const VitConfig& c) {
+void check_vit(const VitConfig& c) {
   PHI_CHECK(c.image > 0 && c.patch > 0 && c.image % c.patch == 0,
             errors::InvalidArgument("image is {} and patch {}; patches must fill the image.",
                                     c.image, c.patch));
@@ -89,8 +89,8 @@ class VitOutput final : public Layer {
   Head head_;
 };
 
-BlockOptions block_of(const VitConfig& config) {
-  const double into_residual = kWeightStd / std::sqrt(2.0 * static_cast<double>(config.layers));
+BlockOptions vit_block(const VitConfig& config) {
+  const double into_residual = kVitWeightStd / std::sqrt(2.0 * static_cast<double>(config.layers));
   BlockOptions block;
   block.attention = {.d_model = config.d_model,
                      .heads = config.heads,
@@ -108,9 +108,9 @@ BlockOptions block_of(const VitConfig& config) {
 }  // namespace
 
 Vit::Vit(const VitConfig& config) : config_(config) {
-  check(config);
+  check_vit(config);
   add<VitInput>(Name::flat("input"), config);
-  repeat<TransformerBlock>("layer", config.layers, block_of(config));
+  repeat<TransformerBlock>("layer", config.layers, vit_block(config));
   add<VitOutput>(Name::flat("output"), config);
 }
 

@@ -29,7 +29,7 @@ constexpr int64_t kMaxRollbacks = 3;  // before one step
 bool speaks() { return RankContext::current().rank() == 0; }
 
 // What a checkpoint of the trainer takes on the disk, in all; every rank finds the same.
-int64_t bytes_of(const Trainer& trainer) {
+int64_t checkpoint_bytes(const Trainer& trainer) {
   int64_t bytes = 0;
   for (const auto& [name, value] : trainer.states()) {
     bytes += static_cast<int64_t>(value.meta().nbytes());
@@ -74,7 +74,7 @@ Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
       errors::InvalidArgument("checkpoints keep {} of themselves; keep 1 or more.", options_.keep));
   const auto fault = checkpoint::together(World::current(), [&] {
     if (!speaks()) return;
-    checkpoint::check_folder(options_.folder, bytes_of(trainer_));
+    checkpoint::check_folder(options_.folder, checkpoint_bytes(trainer_));
     lock_ = std::make_unique<checkpoint::FolderLock>(options_.folder);
   });
   if (fault) throw Error(*fault);

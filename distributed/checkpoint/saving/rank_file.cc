@@ -18,7 +18,7 @@ namespace {
 
 // Written at a time, while it is in the cache from its checksum; and between two of them a save may
 // be told to end.
-constexpr size_t kChunkBytes = size_t{512} << 10;
+constexpr size_t kWriteBytes = size_t{512} << 10;
 
 // Copied at a time, while it is in the nearest cache from the look at its numbers.
 constexpr size_t kCopiedBytes = size_t{16} << 10;
@@ -36,7 +36,7 @@ class Writer {
 
   void write(std::span<const std::byte> bytes, BlockChecksums* sums) {
     while (!bytes.empty()) {
-      const auto chunk = bytes.first(std::min(bytes.size(), kChunkBytes));
+      const auto chunk = bytes.first(std::min(bytes.size(), kWriteBytes));
       sums->add(chunk);
       part_.write(chunk);
       progress_(chunk.size());

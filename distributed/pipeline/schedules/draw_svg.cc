@@ -31,7 +31,7 @@ Rgb base_of(ActionKind kind) {
 }
 
 // Chunk 0 is lightest, the last chunk has the full colour.
-std::string colour_of(ActionKind kind, int chunk, int chunks) {
+std::string svg_colour(ActionKind kind, int chunk, int chunks) {
   const double white = 0.55 * (chunks - 1 - chunk) / chunks;
   Rgb rgb = base_of(kind);
   for (int& part : rgb) part = static_cast<int>(part + white * (255 - part));
@@ -107,7 +107,7 @@ class Svg {
       add("<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\" "
           "stroke=\"#fff\" stroke-width=\"0.6\"><title>stage {}: {}, {:.7g} to {:.7g}</title>"
           "</rect>\n",
-          x, top, width, kBar, colour_of(action.kind, action.chunk, schedule_.chunks), stage,
+          x, top, width, kBar, svg_colour(action.kind, action.chunk, schedule_.chunks), stage,
           to_string(schedule_, action), spans[i].start, spans[i].end);
       const std::string number = fmt::format("{}", action.micro_batch);
       if (width < kDigit * static_cast<double>(number.size()) + 3) continue;
@@ -129,7 +129,7 @@ class Svg {
     };
     const int last = schedule_.chunks - 1;
     for (const LegendEntry& legend : legend_of(schedule_)) {
-      entry(colour_of(legend.kind, last, schedule_.chunks), legend.text);
+      entry(svg_colour(legend.kind, last, schedule_.chunks), legend.text);
     }
     add("<text x=\"{:.2f}\" y=\"{}\">number: micro-batch{}</text>\n", x, top + 11.5,
         last > 0 ? "; lighter: earlier chunks" : "");

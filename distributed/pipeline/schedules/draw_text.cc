@@ -12,7 +12,7 @@ namespace {
 
 // Of the 256 colours of terminals, for black letters; later chunks are darker.
 constexpr int kShades = 3;
-int colour_of(ActionKind kind, int chunk) {
+int terminal_colour(ActionKind kind, int chunk) {
   constexpr int kForward[kShades] = {117, 75, 69};
   constexpr int kBackward[kShades] = {157, 114, 71};
   constexpr int kWeight[kShades] = {229, 221, 178};
@@ -79,7 +79,7 @@ class Text {
 
   std::string paint(ActionKind kind, int chunk, std::string_view text) const {
     if (!colour_) return std::string(text);
-    return fmt::format("\x1b[30;48;5;{}m{}\x1b[0m", colour_of(kind, chunk), text);
+    return fmt::format("\x1b[30;48;5;{}m{}\x1b[0m", terminal_colour(kind, chunk), text);
   }
 
   void draw_row(size_t stage) {

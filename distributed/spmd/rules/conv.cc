@@ -46,8 +46,8 @@ SpmdRule forward(const Convolution& conv, const TensorSpec& input, const TensorS
       .output(conv.image(conv.m));
 }
 
-SpmdRule gradient(const Convolution& conv, const TensorSpec& input, const TensorSpec& filter,
-                  const TensorSpec& out_grad) {
+SpmdRule conv_gradient(const Convolution& conv, const TensorSpec& input, const TensorSpec& filter,
+                       const TensorSpec& out_grad) {
   Factors rule;
   rule.input(input, conv.image(conv.c)).input(filter, conv.filter());
   rule.input(out_grad, conv.image(conv.m)).output_like(0).output_like(1);
@@ -119,21 +119,21 @@ SpmdRule Conv2dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
                              const TensorSpec& out_grad, const std::vector<int>&,
                              const std::vector<int>&, const std::string&, const std::vector<int>&,
                              int groups, const std::string& data_format) {
-  return gradient(convolution(input, filter, 2, groups, data_format), input, filter, out_grad);
+  return conv_gradient(convolution(input, filter, 2, groups, data_format), input, filter, out_grad);
 }
 
 SpmdRule Conv3dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
                              const TensorSpec& out_grad, const std::vector<int>&,
                              const std::vector<int>&, const std::string&, int groups,
                              const std::vector<int>&, const std::string& data_format) {
-  return gradient(convolution(input, filter, 3, groups, data_format), input, filter, out_grad);
+  return conv_gradient(convolution(input, filter, 3, groups, data_format), input, filter, out_grad);
 }
 
 SpmdRule DepthwiseConv2dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
                                       const TensorSpec& out_grad, const std::vector<int>&,
                                       const std::vector<int>&, const std::string&, int,
                                       const std::vector<int>&, const std::string& data_format) {
-  return gradient(convolution(input, filter, 2, 0, data_format), input, filter, out_grad);
+  return conv_gradient(convolution(input, filter, 2, 0, data_format), input, filter, out_grad);
 }
 
 SpmdRule Conv2dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
@@ -141,8 +141,8 @@ SpmdRule Conv2dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec&
                                       const std::vector<int>&, const std::vector<int>&,
                                       const IntArray&, const std::string&, int groups,
                                       const std::vector<int>&, const std::string& data_format) {
-  return gradient(convolution(input, filter, 2, groups, data_format, true), input, filter,
-                  out_grad);
+  return conv_gradient(convolution(input, filter, 2, groups, data_format, true), input, filter,
+                       out_grad);
 }
 
 SpmdRule Conv3dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
@@ -150,8 +150,8 @@ SpmdRule Conv3dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec&
                                       const std::vector<int>&, const std::vector<int>&,
                                       const std::vector<int>&, const std::string&, int groups,
                                       const std::vector<int>&, const std::string& data_format) {
-  return gradient(convolution(input, filter, 3, groups, data_format, true), input, filter,
-                  out_grad);
+  return conv_gradient(convolution(input, filter, 3, groups, data_format, true), input, filter,
+                       out_grad);
 }
 
 SpmdRule DeformableConvGradInferSpmd(const TensorSpec& x, const TensorSpec& offset,

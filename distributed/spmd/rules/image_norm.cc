@@ -6,7 +6,7 @@ namespace phi::distributed {
 namespace {
 
 // `n` and `c` are their names, '_' for what must be whole.
-Names image(const TensorSpec& x, char n, char c, const std::string& data_format) {
+Names norm_image_names(const TensorSpec& x, char n, char c, const std::string& data_format) {
   PHI_CHECK(x.ndim() >= 2, errors::InvalidArgument("x is {}; images and channels are needed.",
                                                    x.shape.to_string()));
   Names names;
@@ -17,7 +17,7 @@ Names image(const TensorSpec& x, char n, char c, const std::string& data_format)
   return names;
 }
 
-Factors& add_optional(Factors& rule, const TensorSpec* tensor, std::string_view names) {
+Factors& add_optional_norm(Factors& rule, const TensorSpec* tensor, std::string_view names) {
   return tensor == nullptr ? rule.absent_input() : rule.input(*tensor, names);
 }
 
@@ -26,22 +26,22 @@ Factors& add_optional(Factors& rule, const TensorSpec* tensor, std::string_view 
 SpmdRule BatchNormInferSpmd(const TensorSpec& x, const TensorSpec& mean, const TensorSpec& variance,
                             const TensorSpec* scale, const TensorSpec* bias, bool, float, float,
                             const std::string& data_format, bool, bool) {
-  const Names names = image(x, '_', 'c', data_format);
+  const Names names = norm_image_names(x, '_', 'c', data_format);
   Factors rule;
   rule.input(x, names).input(mean, "c").input(variance, "c");
-  add_optional(rule, scale, "c");
-  add_optional(rule, bias, "c");
+  add_optional_norm(rule, scale, "c");
+  add_optional_norm(rule, bias, "c");
   rule.output(names).output("c").output("c").output("c").output("c").output("_");
   return rule.combined("c");  // reserve_space belongs to each rank
 }
 
 SpmdRule GroupNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const TensorSpec* bias,
                             float, int, const std::string& data_format) {
-  const Names names = image(x, 'n', '_', data_format);
+  const Names names = norm_image_names(x, 'n', '_', data_format);
   Factors rule;
   rule.input(x, names);
-  add_optional(rule, scale, "_");
-  add_optional(rule, bias, "_");
+  add_optional_norm(rule, scale, "_");
+  add_optional_norm(rule, bias, "_");
   return rule.output(names).output("n_").output("n_");
 }
 
@@ -49,22 +49,22 @@ SpmdRule GroupNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
                                 const TensorSpec* bias, const TensorSpec& y, const TensorSpec& mean,
                                 const TensorSpec& variance, const TensorSpec& y_grad, float, int,
                                 const std::string& data_format) {
-  const Names names = image(x, 'n', '_', data_format);
+  const Names names = norm_image_names(x, 'n', '_', data_format);
   Factors rule;
   rule.input(x, names);
-  add_optional(rule, scale, "_");
-  add_optional(rule, bias, "_");
+  add_optional_norm(rule, scale, "_");
+  add_optional_norm(rule, bias, "_");
   rule.input(y, names).input(mean, "n_").input(variance, "n_").input(y_grad, names);
   return rule.output_like(0).output_like(1).output_like(2);
 }
 
 SpmdRule InstanceNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const TensorSpec* bias,
                                float) {
-  const Names names = image(x, 'n', 'c', "NCHW");
+  const Names names = norm_image_names(x, 'n', 'c', "NCHW");
   Factors rule;
   rule.input(x, names);
-  add_optional(rule, scale, "c");
-  add_optional(rule, bias, "c");
+  add_optional_norm(rule, scale, "c");
+  add_optional_norm(rule, bias, "c");
   return rule.output(names).output("nc").output("nc");
 }
 
@@ -72,11 +72,11 @@ SpmdRule InstanceNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
                                    const TensorSpec* bias, const TensorSpec& saved_mean,
                                    const TensorSpec& saved_variance, const TensorSpec& y_grad,
                                    float) {
-  const Names names = image(x, 'n', 'c', "NCHW");
+  const Names names = norm_image_names(x, 'n', 'c', "NCHW");
   Factors rule;
   rule.input(x, names);
-  add_optional(rule, scale, "c");
-  add_optional(rule, bias, "c");
+  add_optional_norm(rule, scale, "c");
+  add_optional_norm(rule, bias, "c");
   rule.input(saved_mean, "nc").input(saved_variance, "nc").input(y_grad, names);
   return rule.output_like(0).output_like(1).output_like(2);
 }

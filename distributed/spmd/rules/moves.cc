@@ -9,11 +9,13 @@ namespace phi::distributed {
 namespace {
 
 // A copy of elements, each by itself: it passes partial values of any kind.
-Factors& moved(Factors& rule) { return rule.pass_partial(PartialFlow::kEvery, kAllKinds); }
+Factors& pass_any_partial(Factors& rule) {
+  return rule.pass_partial(PartialFlow::kEvery, kAllKinds);
+}
 
 SpmdRule moved_as(const TensorSpec& x, const Names& names) {
   Factors rule;
-  return moved(rule.input(x, names).output(names));
+  return pass_any_partial(rule.input(x, names).output(names));
 }
 
 template <typename Axes>
@@ -24,7 +26,7 @@ Names whole_along(const TensorSpec& x, const Axes& axes) {
 }
 
 // The dims of depth, height and width that pad3d pads are '_'.
-Names padded(const TensorSpec& x, const IntArray& paddings, const std::string& data_format) {
+Names pad3d_names(const TensorSpec& x, const IntArray& paddings, const std::string& data_format) {
   PHI_CHECK(x.ndim() == 5 && paddings.size() == 6,
             errors::InvalidArgument("x is {} and there are {} paddings; 5 dims and 6 are needed.",
                                     x.shape.to_string(), paddings.size()));
@@ -78,7 +80,7 @@ SpmdRule pixels(const TensorSpec& x, int channel_dim, int64_t channels) {
   names[channel_dim] = 'c';
   Factors rule;
   rule.any_size("c").divides('c', channels);
-  return moved(rule.input(x, names).output(names));
+  return pass_any_partial(rule.input(x, names).output(names));
 }
 
 // Whatever lies split stays so, and the answer, the same on every rank, is whole.
@@ -115,7 +117,7 @@ SpmdRule CropInferSpmd(const TensorSpec& x, const IntArray& shape, const IntArra
 
 SpmdRule Pad3dInferSpmd(const TensorSpec& x, const IntArray& paddings, const std::string& mode,
                         double pad_value, const std::string& data_format) {
-  const Names names = padded(x, paddings, data_format);
+  const Names names = pad3d_names(x, paddings, data_format);
   if (mode != "constant") return moved_as(x, names);
   Factors rule;
   rule.input(x, names).output(names);
@@ -126,14 +128,14 @@ SpmdRule Pad3dInferSpmd(const TensorSpec& x, const IntArray& paddings, const std
 
 SpmdRule Pad3dGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
                             const IntArray& paddings, const std::string& data_format) {
-  const Names names = padded(x, paddings, data_format);
+  const Names names = pad3d_names(x, paddings, data_format);
   return Factors().input(x, names).input(out_grad, names).output_like(0);
 }
 
 SpmdRule TensorUnfoldInferSpmd(const TensorSpec& input, int64_t axis) {
   const Windows names = windows(input, axis);
   Factors rule;
-  return moved(rule.input(input, names.input).output(names.out));
+  return pass_any_partial(rule.input(input, names.input).output(names.out));
 }
 
 SpmdRule TensorUnfoldGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
@@ -154,7 +156,7 @@ SpmdRule ViewSliceInferSpmd(const TensorSpec& input) {
 SpmdRule DiagonalInferSpmd(const TensorSpec& x, int axis1, int axis2) {
   const Diagonals names = diagonals(x.ndim(), axis1, axis2);
   Factors rule;
-  return moved(rule.input(x, names.matrices).output(names.diagonal));
+  return pass_any_partial(rule.input(x, names.matrices).output(names.diagonal));
 }
 
 SpmdRule DiagonalGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int axis1,
@@ -174,7 +176,7 @@ SpmdRule FillDiagonalTensorInferSpmd(const TensorSpec& x, const TensorSpec& y, i
   const Diagonals names = diagonals(x.ndim(), dim1, dim2);
   Factors rule;
   rule.input(x, names.matrices).input(y, names.diagonal).output(names.matrices);
-  return moved(rule);
+  return pass_any_partial(rule);
 }
 
 SpmdRule BroadcastTensorsInferSpmd(std::span<const TensorSpec> input) {

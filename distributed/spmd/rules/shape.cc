@@ -9,7 +9,9 @@ namespace phi::distributed {
 namespace {
 
 // A copy of elements, each by itself: it passes partial values of any kind.
-Factors& moved(Factors& rule) { return rule.pass_partial(PartialFlow::kEvery, kAllKinds); }
+Factors& pass_all_partial(Factors& rule) {
+  return rule.pass_partial(PartialFlow::kEvery, kAllKinds);
+}
 
 Factors split_along(const TensorSpec& x, int64_t axis, int64_t parts) {
   PHI_CHECK(parts > 0, errors::InvalidArgument("x is split into {} parts.", parts));
@@ -17,7 +19,7 @@ Factors split_along(const TensorSpec& x, int64_t axis, int64_t parts) {
   Factors rule;
   rule.input(x, names).whole(names.substr(normal_axis(axis, x.ndim()), 1));
   for (int64_t i = 0; i < parts; ++i) rule.output(names);
-  return moved(rule);
+  return pass_all_partial(rule);
 }
 
 struct Expansion {
@@ -77,7 +79,7 @@ Names rolled(const TensorSpec& x, const IntArray& shifts, const std::vector<int6
   return names;
 }
 
-Names padded(const TensorSpec& x, const std::vector<int>& paddings) {
+Names pad_names(const TensorSpec& x, const std::vector<int>& paddings) {
   PHI_CHECK(static_cast<int>(paddings.size()) == 2 * x.ndim(),
             errors::InvalidArgument("{} paddings are given for {}; give two per dim.",
                                     paddings.size(), x.shape.to_string()));
@@ -120,7 +122,7 @@ SpmdRule SqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
     if (!goes) out.push_back(in[d]);
   }
   Factors rule;
-  return moved(rule.input(x, in).output(out).unit_dims_whole());
+  return pass_all_partial(rule.input(x, in).output(out).unit_dims_whole());
 }
 
 SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
@@ -131,7 +133,7 @@ SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
   }
   Factors rule;
   rule.input(x, dim_names(x.ndim())).output(std::string_view(out.data(), out.size()));
-  return moved(rule.unit_dims_whole());
+  return pass_all_partial(rule.unit_dims_whole());
 }
 
 SpmdRule SplitInferSpmd(const TensorSpec& x, const IntArray& sections, const Scalar& axis) {
@@ -156,12 +158,12 @@ SpmdRule UnbindInferSpmd(const TensorSpec& x, int axis) {
   Factors rule;
   rule.input(x, names);
   for (int64_t i = 0; i < x.shape[along]; ++i) rule.output(out);
-  return moved(rule);
+  return pass_all_partial(rule);
 }
 
 SpmdRule PadInferSpmd(const TensorSpec& x, const std::vector<int>& paddings,
                       const Scalar& pad_value) {
-  const Names names = padded(x, paddings);
+  const Names names = pad_names(x, paddings);
   Factors rule;
   rule.input(x, names).output(names);
   // Zeros add up to zeros.
@@ -178,7 +180,7 @@ SpmdRule RollInferSpmd(const TensorSpec& x, const IntArray& shifts,
                        const std::vector<int64_t>& axis) {
   const Names names = rolled(x, shifts, axis);
   Factors rule;
-  return moved(rule.input(x, names).output(names));
+  return pass_all_partial(rule.input(x, names).output(names));
 }
 
 SpmdRule RollGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, const IntArray& shifts,
@@ -193,7 +195,7 @@ SpmdRule StridedSliceInferSpmd(const TensorSpec& x, const std::vector<int>& axes
   check_steps(axes, starts, ends, strides);
   const Sliced names = sliced(x, std::vector<int64_t>(axes.begin(), axes.end()), {});
   Factors rule;
-  return moved(rule.input(x, names.input).output(names.out));
+  return pass_all_partial(rule.input(x, names.input).output(names.out));
 }
 
 SpmdRule StridedSliceGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
@@ -212,7 +214,7 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
                                     axes.size(), starts.size(), ends.size()));
   const Sliced names = sliced(input, axes, decrease_axis);
   Factors rule;
-  return moved(rule.input(input, names.input).output(names.out));
+  return pass_all_partial(rule.input(input, names.input).output(names.out));
 }
 
 SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
@@ -233,7 +235,7 @@ SpmdRule SliceScatterInferSpmd(const TensorSpec& x, const TensorSpec& value,
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape) {
   const Expansion names = expansion(x.shape, shape);
   Factors rule;
-  return moved(rule.input(x, names.from).output(names.to));
+  return pass_all_partial(rule.input(x, names.from).output(names.to));
 }
 
 SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y) {
@@ -248,7 +250,7 @@ SpmdRule ExpandToInferSpmd(const TensorSpec& x, const TensorSpec* y,
   if (y != nullptr) return ExpandAsInferSpmd(x, *y);
   const Expansion names = expansion(x.shape, target_shape);
   Factors rule;
-  return moved(rule.input(x, names.from).absent_input().output(names.to));
+  return pass_all_partial(rule.input(x, names.from).absent_input().output(names.to));
 }
 
 SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
@@ -263,7 +265,7 @@ SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
     out.push_back(name);
   }
   Factors rule;
-  return moved(rule.input(x, in).output(out));
+  return pass_all_partial(rule.input(x, in).output(out));
 }
 
 SpmdRule CumsumInferSpmd(const TensorSpec& x, const Scalar& axis, bool flatten, bool, bool) {

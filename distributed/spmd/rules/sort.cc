@@ -12,7 +12,7 @@ Factors along(const TensorSpec& x, int axis) {
 }
 
 // The gradient of `like`, one of the tensors.
-Factors gradient(std::initializer_list<const TensorSpec*> tensors, int like, int axis) {
+Factors sort_gradient(std::initializer_list<const TensorSpec*> tensors, int like, int axis) {
   Factors rule;
   for (const TensorSpec* tensor : tensors) rule.input(*tensor, names_without(tensor->ndim(), axis));
   return rule.output_like(like);
@@ -60,19 +60,19 @@ SpmdRule CumminInferSpmd(const TensorSpec& x, int axis, DataType) { return along
 
 SpmdRule TopkGradInferSpmd(const TensorSpec& x, const TensorSpec& indices,
                            const TensorSpec& out_grad, const Scalar&, int axis, bool, bool) {
-  return gradient({&x, &indices, &out_grad}, 0, axis);
+  return sort_gradient({&x, &indices, &out_grad}, 0, axis);
 }
 SpmdRule ArgSortGradInferSpmd(const TensorSpec& indices, const TensorSpec& x,
                               const TensorSpec& out_grad, int axis, bool, bool) {
-  return gradient({&indices, &x, &out_grad}, 1, axis);
+  return sort_gradient({&indices, &x, &out_grad}, 1, axis);
 }
 SpmdRule CummaxGradInferSpmd(const TensorSpec& x, const TensorSpec& indices,
                              const TensorSpec& out_grad, int axis, DataType) {
-  return gradient({&x, &indices, &out_grad}, 0, axis);
+  return sort_gradient({&x, &indices, &out_grad}, 0, axis);
 }
 SpmdRule CumminGradInferSpmd(const TensorSpec& x, const TensorSpec& indices,
                              const TensorSpec& out_grad, int axis, DataType) {
-  return gradient({&x, &indices, &out_grad}, 0, axis);
+  return sort_gradient({&x, &indices, &out_grad}, 0, axis);
 }
 
 SpmdRule KthvalueInferSpmd(const TensorSpec& x, int, int axis, bool keepdim) {
@@ -119,7 +119,7 @@ SpmdRule CumprodInferSpmd(const TensorSpec& x, int dim) {
 }
 
 SpmdRule CumprodGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int dim) {
-  return gradient({&x, &out_grad}, 0, dim);
+  return sort_gradient({&x, &out_grad}, 0, dim);
 }
 
 SpmdRule LogcumsumexpGradInferSpmd(const TensorSpec& x, const TensorSpec& out,

@@ -22,7 +22,7 @@ Names batch(int ndim) {
 }
 
 // n, then c where the format has it. What is no image has nothing to split.
-Names image(int ndim, const std::string& data_format = "NCHW") {
+Names window_image_names(int ndim, const std::string& data_format = "NCHW") {
   if (ndim < 3) return whole(ndim);
   Names names = batch(ndim);
   const bool last = !data_format.empty() && data_format.back() == 'C';
@@ -34,7 +34,7 @@ Factors& linear(Factors& rule) { return rule.pass_partial(PartialFlow::kOne, kLi
 
 // Of interpolation any format but "NCHW" has its channels last.
 Names interpolated(int ndim, const std::string& data_format) {
-  return image(ndim, data_format == "NCHW" ? "NCHW" : "NHWC");
+  return window_image_names(ndim, data_format == "NCHW" ? "NCHW" : "NHWC");
 }
 
 // The dims of a grid's places, "hwd" of them.
@@ -59,7 +59,7 @@ Factors sampling(const TensorSpec& x, const TensorSpec& grid) {
                                     "both 5.",
                                     x.shape.to_string(), grid.shape.to_string()));
   Factors rule;
-  return rule.input(x, image(x.ndim())).input(grid, grid_names(grid.ndim()));
+  return rule.input(x, window_image_names(x.ndim())).input(grid, grid_names(grid.ndim()));
 }
 
 Factors window_columns(const TensorSpec& x, int64_t channels, const Names& names) {
@@ -71,7 +71,7 @@ Factors window_columns(const TensorSpec& x, int64_t channels, const Names& names
 
 SpmdRule PoolInferSpmd(const TensorSpec& x, const std::string& data_format,
                        const std::string& pooling_type) {
-  const Names names = image(x.ndim(), data_format);
+  const Names names = window_image_names(x.ndim(), data_format);
   Factors rule;
   rule.input(x, names).output(names);
   return pooling_type == "avg" ? linear(rule) : rule;
@@ -80,43 +80,45 @@ SpmdRule PoolInferSpmd(const TensorSpec& x, const std::string& data_format,
 SpmdRule PoolGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
                            const std::string& data_format) {
   Factors rule;
-  rule.input(x, image(x.ndim(), data_format)).input(out_grad, image(out_grad.ndim(), data_format));
+  rule.input(x, window_image_names(x.ndim(), data_format))
+      .input(out_grad, window_image_names(out_grad.ndim(), data_format));
   return rule.output_like(0);
 }
 
 SpmdRule LpPoolInferSpmd(const TensorSpec& x, const std::string& data_format) {
-  const Names names = image(x.ndim(), data_format);
+  const Names names = window_image_names(x.ndim(), data_format);
   return Factors().input(x, names).output(names);
 }
 
 SpmdRule LpPoolGradInferSpmd(const TensorSpec& x, const TensorSpec& out, const TensorSpec& out_grad,
                              const std::string& data_format) {
   Factors rule;
-  rule.input(x, image(x.ndim(), data_format)).input(out, image(out.ndim(), data_format));
-  return rule.input(out_grad, image(out_grad.ndim(), data_format)).output_like(0);
+  rule.input(x, window_image_names(x.ndim(), data_format))
+      .input(out, window_image_names(out.ndim(), data_format));
+  return rule.input(out_grad, window_image_names(out_grad.ndim(), data_format)).output_like(0);
 }
 
 SpmdRule MaxPoolWithIndexInferSpmd(const TensorSpec& x) {
-  const Names names = image(x.ndim());
+  const Names names = window_image_names(x.ndim());
   return Factors().input(x, names).output(names).output(names);
 }
 
 SpmdRule MaxPoolWithIndexGradInferSpmd(const TensorSpec& x, const TensorSpec& mask,
                                        const TensorSpec& out_grad) {
   Factors rule;
-  rule.input(x, image(x.ndim())).input(mask, image(mask.ndim()));
-  return rule.input(out_grad, image(out_grad.ndim())).output_like(0);
+  rule.input(x, window_image_names(x.ndim())).input(mask, window_image_names(mask.ndim()));
+  return rule.input(out_grad, window_image_names(out_grad.ndim())).output_like(0);
 }
 
 SpmdRule UnpoolInferSpmd(const TensorSpec& x, const TensorSpec& indices) {
-  const Names names = image(x.ndim());
-  return Factors().input(x, names).input(indices, image(indices.ndim())).output(names);
+  const Names names = window_image_names(x.ndim());
+  return Factors().input(x, names).input(indices, window_image_names(indices.ndim())).output(names);
 }
 
 SpmdRule UnfoldInferSpmd(const TensorSpec& x) {
   PHI_CHECK(x.ndim() == 4, errors::InvalidArgument("x is {}, but unfold takes [n, c, h, w].",
                                                    x.shape.to_string()));
-  Factors rule = window_columns(x, x.shape[1], image(4));
+  Factors rule = window_columns(x, x.shape[1], window_image_names(4));
   return linear(rule.output("nc_"));
 }
 
@@ -127,7 +129,7 @@ SpmdRule FoldInferSpmd(const TensorSpec& x, const std::vector<int>& kernel_sizes
             errors::InvalidArgument("x is {}, but fold takes [n, channels of {} taps each, "
                                     "positions].",
                                     x.shape.to_string(), taps));
-  Factors rule = window_columns(x, x.shape[1] / taps, image(3));
+  Factors rule = window_columns(x, x.shape[1] / taps, window_image_names(3));
   return linear(rule.output("nc__"));
 }
 

@@ -46,7 +46,7 @@ class Cpu final : public Device {
 };
 
 // Entries are set once, under the lock, and read without it.
-struct Table {
+struct DeviceTable {
   static constexpr int kMost = std::numeric_limits<decltype(Place::index)>::max() + 1;
 
   std::mutex mutex;
@@ -60,8 +60,8 @@ struct Table {
     return devices[static_cast<size_t>(place.kind)][static_cast<size_t>(place.index)];
   }
 };
-Table& table() {
-  static auto& instance = *new Table;
+DeviceTable& device_table() {
+  static auto& instance = *new DeviceTable;
   return instance;
 }
 
@@ -93,12 +93,12 @@ Device& Device::cpu() {
 }
 
 Device& Device::other(const Place& place) {
-  std::atomic<Device*>& entry = table().at(place);
+  std::atomic<Device*>& entry = device_table().at(place);
   if (Device* known = entry.load(std::memory_order_acquire)) [[likely]]
     return *known;
-  const std::lock_guard lock(table().mutex);
+  const std::lock_guard lock(device_table().mutex);
   if (Device* known = entry.load(std::memory_order_relaxed)) return *known;
-  const Finder finder = table().finders[static_cast<size_t>(place.kind)];
+  const Finder finder = device_table().finders[static_cast<size_t>(place.kind)];
   PHI_CHECK(finder != nullptr,
             errors::Unimplemented("this process has no device for place {}; use CPUPlace(), or "
                                   "a build and a machine that have one.",
@@ -111,15 +111,15 @@ Device& Device::other(const Place& place) {
 
 void Device::add(std::unique_ptr<Device> device) {
   const Place place = device->place();
-  const std::lock_guard lock(table().mutex);
-  std::atomic<Device*>& entry = table().at(place);
+  const std::lock_guard lock(device_table().mutex);
+  std::atomic<Device*>& entry = device_table().at(place);
   PHI_CHECK(place.kind != DeviceKind::CPU && entry.load(std::memory_order_relaxed) == nullptr,
             errors::AlreadyExists("there is a device for place {} already.", place.to_string()));
   entry.store(device.release(), std::memory_order_release);
 }
 
 bool Device::add_finder(DeviceKind kind, Finder finder) {
-  table().finders[static_cast<size_t>(kind)] = finder;
+  device_table().finders[static_cast<size_t>(kind)] = finder;
   return true;
 }
 

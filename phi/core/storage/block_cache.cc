@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kBlockAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 // Blocks of several huge pages start on one and ask for them: 512 times fewer page faults.
 constexpr size_t kHugePageLimit = 2 * kHugePage;
@@ -28,7 +28,7 @@ constexpr bool kKeepsBlocks = true;
 
 std::byte* system_allocate(size_t nbytes) {
   const bool huge = nbytes >= kHugePageLimit;
-  const size_t alignment = huge ? kHugePage : kAlignment;
+  const size_t alignment = huge ? kHugePage : kBlockAlignment;
   const size_t rounded = (nbytes + alignment - 1) / alignment * alignment;
   // The rounded tail of a huge-page block is address space only: nobody touches its pages.
   void* block = std::aligned_alloc(alignment, rounded);

@@ -21,11 +21,12 @@
 namespace phi {
 namespace {
 
-constexpr size_t kAlignment = Storage::kAlignment;
+constexpr size_t kStorageAlignment = Storage::kAlignment;
 
 // Bytes behind the object keep the block's alignment.
 template <typename Object>
-constexpr size_t kHeader = (sizeof(Object) + kAlignment - 1) / kAlignment* kAlignment;
+constexpr size_t kHeader =
+    (sizeof(Object) + kStorageAlignment - 1) / kStorageAlignment* kStorageAlignment;
 
 uint64_t next_id() {
   // Each thread takes ids in blocks, so that making a storage touches no shared cache line.

@@ -31,7 +31,7 @@ bool is_integer(PyObject* value) {
 }
 
 // NumPy's numbers among them; texts, lists and complex numbers are none.
-bool is_number(PyObject* value) {
+bool is_number_argument(PyObject* value) {
   if (PyFloat_Check(value) || is_integer(value)) return true;
   const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;
   return methods != nullptr && methods->nb_float != nullptr && !is_bool(value);
@@ -60,7 +60,7 @@ T integer_of(PyObject* value, const Argument& argument) {
   return static_cast<T>(number);
 }
 
-double floating(PyObject* value) {
+double floating_number(PyObject* value) {
   const double number = PyFloat_AsDouble(value);
   if (number == -1.0 && PyErr_Occurred()) throw_python_error();
   return number;
@@ -80,7 +80,7 @@ std::string text(PyObject* value) {
 }
 
 // Whether a list may be made of it: texts are sequences too, and no lists.
-bool is_list(PyObject* value) {
+bool is_list_argument(PyObject* value) {
   return PyList_Check(value) || PyTuple_Check(value) ||
          (PySequence_Check(value) && !PyUnicode_Check(value) && !PyBytes_Check(value) &&
           !is_tensor(value));
@@ -116,8 +116,10 @@ struct Converter<T> {
 };
 template <std::floating_point T>
 struct Converter<T> {
-  static bool fits(PyObject* value) { return is_number(value); }
-  static T convert(PyObject* value, const Argument&) { return static_cast<T>(floating(value)); }
+  static bool fits(PyObject* value) { return is_number_argument(value); }
+  static T convert(PyObject* value, const Argument&) {
+    return static_cast<T>(floating_number(value));
+  }
 };
 template <>
 struct Converter<std::string> {
@@ -126,10 +128,10 @@ struct Converter<std::string> {
 };
 template <>
 struct Converter<Scalar> {
-  static bool fits(PyObject* value) { return is_bool(value) || is_number(value); }
+  static bool fits(PyObject* value) { return is_bool(value) || is_number_argument(value); }
   static Scalar convert(PyObject* value, const Argument& argument) {
     if (is_bool(value)) return truth(value);
-    return is_integer(value) ? Scalar(integer(value, argument)) : Scalar(floating(value));
+    return is_integer(value) ? Scalar(integer(value, argument)) : Scalar(floating_number(value));
   }
 };
 
@@ -138,7 +140,7 @@ std::vector<T> list_of(PyObject* value, const Argument& argument, const char* ex
   if constexpr (std::integral<T> && !std::same_as<T, bool>) {
     if (is_integer(value)) return {integer_of<T>(value, argument)};
   }
-  if (!is_list(value)) refuse(argument, expected, value);
+  if (!is_list_argument(value)) refuse(argument, expected, value);
   const Owned sequence(checked(PySequence_Fast(value, "a list is needed")));
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.get());
   std::vector<T> list;

@@ -28,7 +28,7 @@ std::array<PyObject*, kNumDataTypes>& objects() {
 }
 
 // The name that an object has under this attribute; nothing where it has none.
-std::string named(PyObject* value, const char* attribute) {
+std::string name_under(PyObject* value, const char* attribute) {
   const Owned name(PyObject_GetAttrString(value, attribute));
   if (!name) PyErr_Clear();
   const char* text = name && PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8(name.get()) : nullptr;
@@ -40,12 +40,12 @@ std::string name_of_type(PyObject* type) {
   if (type == reinterpret_cast<PyObject*>(&PyLong_Type)) return "int64";
   if (type == reinterpret_cast<PyObject*>(&PyFloat_Type)) return "float64";
   if (type == reinterpret_cast<PyObject*>(&PyComplex_Type)) return "complex128";
-  return named(type, "__name__");
+  return name_under(type, "__name__");
 }
 
 std::string name_of_value(PyObject* value) {
   if (PyUnicode_Check(value)) return PyUnicode_AsUTF8(value);
-  return PyType_Check(value) ? name_of_type(value) : named(value, "name");
+  return PyType_Check(value) ? name_of_type(value) : name_under(value, "name");
 }
 
 bool equals(const Dtype& a, nb::handle b) {

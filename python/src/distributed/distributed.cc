@@ -28,7 +28,9 @@ using Placements = std::vector<Placement>;
 using OptionalMesh = std::optional<ProcessMesh>;
 
 // Without a mesh the one that set_mesh has set.
-ProcessMesh mesh_or_set(const OptionalMesh& mesh) { return mesh ? *mesh : distributed::get_mesh(); }
+ProcessMesh mesh_or_default(const OptionalMesh& mesh) {
+  return mesh ? *mesh : distributed::get_mesh();
+}
 
 // Shard(-1) is along the last tensor dim.
 Placements of_tensor(Placements placements, int ndim) {
@@ -43,18 +45,18 @@ Placements of_tensor(Placements placements, int ndim) {
 Tensor shard_tensor(nb::handle data, const OptionalMesh& mesh, const Placements& placements) {
   const Tensor x = is_tensor(data.ptr()) ? tensor_of(data.ptr()) : tensor_from(data.ptr(), Py_None);
   const WithoutGil others;
-  return distributed::shard_tensor(x, mesh_or_set(mesh), of_tensor(placements, x.ndim()));
+  return distributed::shard_tensor(x, mesh_or_default(mesh), of_tensor(placements, x.ndim()));
 }
 
 Tensor reshard(const Tensor& x, const OptionalMesh& mesh, const Placements& placements) {
   const WithoutGil others;
-  return distributed::reshard(x, mesh_or_set(mesh), of_tensor(placements, x.ndim()));
+  return distributed::reshard(x, mesh_or_default(mesh), of_tensor(placements, x.ndim()));
 }
 
 distributed::PendingTensor start_reshard(const Tensor& x, const OptionalMesh& mesh,
                                          const Placements& placements) {
   const WithoutGil others;
-  return distributed::start_reshard(x, mesh_or_set(mesh), of_tensor(placements, x.ndim()));
+  return distributed::start_reshard(x, mesh_or_default(mesh), of_tensor(placements, x.ndim()));
 }
 
 // A rank outside the mesh has no part, and says None.
@@ -63,14 +65,15 @@ Tensor dtensor_from_local(const std::optional<Tensor>& local, const OptionalMesh
   const Tensor part = local.value_or(Tensor());
   const WithoutGil others;
   return distributed::dtensor_from_local(
-      part, mesh_or_set(mesh), part.defined() ? of_tensor(placements, part.ndim()) : placements);
+      part, mesh_or_default(mesh),
+      part.defined() ? of_tensor(placements, part.ndim()) : placements);
 }
 
 Tensor dtensor_to_local(const Tensor& x, const OptionalMesh& mesh,
                         const std::optional<Placements>& placements) {
   if (!placements) return x.local();
   const WithoutGil others;
-  return distributed::dtensor_to_local(x, mesh_or_set(mesh), of_tensor(*placements, x.ndim()));
+  return distributed::dtensor_to_local(x, mesh_or_default(mesh), of_tensor(*placements, x.ndim()));
 }
 
 Tensor unshard_dtensor(const Tensor& x) {
@@ -109,7 +112,7 @@ std::string picture_of_layout(const std::vector<int64_t>& shape, const ProcessMe
       dims, *distributed::TensorDistAttr::get(mesh, of_tensor(placements, dims.ndim())));
 }
 
-void bind_pending(nb::module_& module) {
+void bind_pending_tensor(nb::module_& module) {
   using distributed::PendingTensor;
   nb::class_<PendingTensor>(module, "PendingTensor", "A reshard that is under way.")
       .def("done", &PendingTensor::done,
@@ -127,7 +130,7 @@ void bind_pending(nb::module_& module) {
 
 void bind_distributed(nb::module_& module) {
   const auto mesh = [] { return nb::arg("mesh").none() = nb::none(); };
-  bind_pending(module);
+  bind_pending_tensor(module);
   module.def(
       "shard_tensor", &shard_tensor, nb::arg("data"), mesh(), nb::arg("placements"),
       "Lays a tensor, or values that autophi.tensor takes, out on a mesh: one placement for\n"

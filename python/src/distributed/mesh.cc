@@ -32,7 +32,7 @@ struct Partial : Placement {};
 
 // ---- meshes ----
 
-std::vector<int64_t> shape_of(const Dims& dims) { return dims.to_vector(); }
+std::vector<int64_t> shape_vector(const Dims& dims) { return dims.to_vector(); }
 
 // Of nested lists of ranks, or of a shape and, if they are not 0, 1, .., a list of ranks.
 ProcessMesh make_mesh(nb::handle mesh, const std::optional<std::vector<std::string>>& dim_names,
@@ -52,7 +52,7 @@ ProcessMesh make_mesh(nb::handle mesh, const std::optional<std::vector<std::stri
   PHI_CHECK(is_integral(ranks.dtype()) && ranks.ndim() > 0,
             errors::InvalidArgument("ProcessMesh takes lists of ranks, which are integers; got {}.",
                                     ranks.to_string()));
-  return ProcessMesh(shape_of(ranks.shape()), names,
+  return ProcessMesh(shape_vector(ranks.shape()), names,
                      ranks.to(DataType::INT64).to_vector<int64_t>());
 }
 
@@ -145,7 +145,7 @@ nb::object placement_object(const Placement& placement) {
   }
 }
 
-std::string show(const Placement& p) {
+std::string show_placement(const Placement& p) {
   if (p.is_replicate()) return "Replicate()";
   if (p.is_partial()) return fmt::format("Partial('{}')", name_of(p.reduce()));
   return p.order() == 0 ? fmt::format("Shard({})", p.tensor_dim())
@@ -186,7 +186,7 @@ void bind_placements(nb::module_& module) {
           },
           nb::arg("other").none())
       .def("__hash__", [](const Placement& p) { return std::hash<std::string>()(p.to_string()); })
-      .def("__repr__", &show)
+      .def("__repr__", &show_placement)
       .def("__str__", &Placement::to_string)
       .def("__reduce__", &reduce_placement);
   nb::class_<Shard, Placement>(module, "Shard", "Tensor dim `dim` is split along the mesh dim.")

@@ -25,8 +25,8 @@ struct DrawnSchedule {
   pipeline::Simulation simulation;
 };
 
-DrawnSchedule make(const std::string& kind, int stages, int micro_batches, int chunks,
-                   const pipeline::ActionTimes& times) {
+DrawnSchedule make_drawn_schedule(const std::string& kind, int stages, int micro_batches,
+                                  int chunks, const pipeline::ActionTimes& times) {
   DrawnSchedule made{
       pipeline::make_schedule(pipeline::parse_schedule_kind(kind), stages, micro_batches, chunks),
       {}};
@@ -69,8 +69,8 @@ void bind_schedules(nb::module_& module) {
           "__init__",
           [](DrawnSchedule* self, const std::string& kind, int stages, int micro_batches,
              int chunks, double forward, double backward, double weight, double comm) {
-            new (self) DrawnSchedule(
-                make(kind, stages, micro_batches, chunks, {forward, backward, weight, comm}));
+            new (self) DrawnSchedule(make_drawn_schedule(kind, stages, micro_batches, chunks,
+                                                         {forward, backward, weight, comm}));
           },
           nb::arg("kind"), nb::arg("stages"), nb::arg("micro_batches"), nb::arg("chunks") = 1,
           nb::kw_only(), nb::arg("forward") = 1.0, nb::arg("backward") = 1.0,

@@ -57,12 +57,12 @@ bool takes_default(const Frame& frame, int i, const OpRule::Attribute& attribute
   return std::holds_alternative<std::monostate>(*attribute.by_default) && frame.value(i) == Py_None;
 }
 
-PyObject* call(Frame& frame);
+PyObject* call_loaded(Frame& frame);
 
 // A row and what it points to; it stays for as long as the process lives, as the library does.
-class Row : public OpEntry {
+class LoadedEntry : public OpEntry {
  public:
-  explicit Row(const OpSignature& signature) : OpEntry{}, signature_(signature) {
+  explicit LoadedEntry(const OpSignature& signature) : OpEntry{}, signature_(signature) {
     for (const OpRule::Tensor& tensor : signature.tensors) {
       arguments_.push_back({tensor.name, tensor.kind == TensorKind::kOne ? nullptr : "None"});
     }
@@ -82,8 +82,8 @@ class Row : public OpEntry {
     doc = doc_.c_str();
     is_method = !signature.tensors.empty() && signature.tensors[0].kind == TensorKind::kOne;
   }
-  Row(const Row&) = delete;
-  Row& operator=(const Row&) = delete;
+  LoadedEntry(const LoadedEntry&) = delete;
+  LoadedEntry& operator=(const LoadedEntry&) = delete;
 
   const OpSignature& signature() const { return signature_; }
   /// The operator whose kernel runs.
@@ -129,8 +129,8 @@ PyObject* results_of(TensorList outputs, const std::vector<TensorList>& tensors,
   return tuple.release();
 }
 
-PyObject* call(Frame& frame) {
-  const OpSignature& signature = static_cast<const Row&>(frame.op()).signature();
+PyObject* call_loaded(Frame& frame) {
+  const OpSignature& signature = static_cast<const LoadedEntry&>(frame.op()).signature();
   int i = 0;
   std::vector<TensorList> tensors;
   for (const OpRule::Tensor& tensor : signature.tensors) {
@@ -157,7 +157,7 @@ const char* operator_of(const LoadedOps& loaded, std::string_view function) {
   return has(function) ? ops::find(function).name : nullptr;
 }
 
-std::vector<std::string> load(const std::string& path, nb::handle ops) {
+std::vector<std::string> load_library(const std::string& path, nb::handle ops) {
   const LoadedOps* loaded = nullptr;
   {
     const WithoutGil others;
@@ -167,7 +167,7 @@ std::vector<std::string> load(const std::string& path, nb::handle ops) {
   for (const OpSignature& function : loaded->functions) {
     names.emplace_back(function.name);
     if (nb::hasattr(ops, function.name)) continue;  // loaded before
-    Row& row = *new Row(function);
+    LoadedEntry& row = *new LoadedEntry(function);
     if (const char* op = operator_of(*loaded, names.back())) row.say_operator(op);
     add_op_function(ops.ptr(), row);
   }
@@ -178,7 +178,8 @@ std::vector<std::string> load(const std::string& path, nb::handle ops) {
 
 void bind_loaded_ops(nb::module_& module, nb::module_& ops) {
   module.def(
-      "load_ops", [ops](const std::string& path) { return load(path, ops); }, nb::arg("path"));
+      "load_ops", [ops](const std::string& path) { return load_library(path, ops); },
+      nb::arg("path"));
 }
 
 }  // namespace phi::python

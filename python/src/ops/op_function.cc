@@ -89,7 +89,8 @@ void check_given(const OpFunction& function, PyObject** values) {
   }
 }
 
-PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) noexcept {
+PyObject* call_operator(PyObject* self, PyObject* const* args, size_t flags,
+                        PyObject* keywords) noexcept {
   return guarded([&] {
     const OpFunction& function = as_function(self);
     const OpEntry& entry = *function.entry;
@@ -108,7 +109,7 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* ke
 
 // ---- the type ----
 
-void destroy(PyObject* self) {
+void destroy_function(PyObject* self) {
   const OpFunction& function = as_function(self);
   Py_DECREF(function.name);
   for (size_t i = 0; i < function.entry->arguments.size(); ++i) Py_DECREF(function.names[i]);
@@ -158,12 +159,14 @@ PyObject* module_name(PyObject* /*self*/, void* /*closure*/) {
   return PyUnicode_FromString("autophi");
 }
 
-PyObject* show(PyObject* self) {
+PyObject* show_function(PyObject* self) {
   return PyUnicode_FromFormat("<operator autophi.%U>", as_function(self).name);
 }
 
 // A name that the module `autophi` has: pickles find it there.
-PyObject* reduce(PyObject* self, PyObject* /*unused*/) { return Py_NewRef(as_function(self).name); }
+PyObject* reduce_function(PyObject* self, PyObject* /*unused*/) {
+  return Py_NewRef(as_function(self).name);
+}
 
 PyTypeObject* make_type() {
   static PyMemberDef members[] = {
@@ -175,12 +178,12 @@ PyTypeObject* make_type() {
                                      {"__doc__", doc, nullptr, nullptr, nullptr},
                                      {"__text_signature__", signature, nullptr, nullptr, nullptr},
                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
+  static PyMethodDef methods[] = {{"__reduce__", reduce_function, METH_NOARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
-  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(destroy_function)},
                                 {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                                 {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
-                                {Py_tp_repr, reinterpret_cast<void*>(show)},
+                                {Py_tp_repr, reinterpret_cast<void*>(show_function)},
                                 {Py_tp_members, members},
                                 {Py_tp_getset, properties},
                                 {Py_tp_methods, methods},
@@ -201,7 +204,7 @@ PyObject* make_function(const OpEntry& entry) {
                              entry.name, entry.arguments.size(), kMaxArguments));
   auto* function = PyObject_New(OpFunction, function_type);
   if (function == nullptr) throw_python_error();
-  function->vectorcall = call;
+  function->vectorcall = call_operator;
   function->entry = &entry;
   function->name = checked(PyUnicode_InternFromString(entry.name));
   function->none_is_default = 0;

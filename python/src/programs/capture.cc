@@ -21,7 +21,7 @@ namespace nb = nanobind;
 namespace {
 
 // What the function gives: a list of tensors, of which some may be None.
-TensorList called(PyObject* function, const TensorList& inputs) {
+TensorList call_captured(PyObject* function, const TensorList& inputs) {
   const nb::gil_scoped_acquire lock;
   nb::list args = nb::steal<nb::list>(to_python(inputs));
   TensorList outputs;
@@ -37,11 +37,11 @@ TensorList called(PyObject* function, const TensorList& inputs) {
 Program capture(nb::callable function, const TensorList& inputs) {
   const WithoutGil others;
   return phi::capture(
-      [kept = keep(function.ptr())](const TensorList& in) { return called(kept.get(), in); },
+      [kept = keep(function.ptr())](const TensorList& in) { return call_captured(kept.get(), in); },
       inputs);
 }
 
-nb::object run(const Program& program, const TensorList& inputs) {
+nb::object run_program(const Program& program, const TensorList& inputs) {
   WithoutGil others;
   TensorList outputs = program.run(inputs);
   others.end();
@@ -70,7 +70,7 @@ nb::dict swap_stats(const Program& program) {
 void bind_capture(nb::module_& module) {
   nb::class_<Program>(module, "Program",
                       "What a function does, found by running it once without computing anything.")
-      .def("run", &run, nb::arg("inputs"),
+      .def("run", &run_program, nb::arg("inputs"),
            "As the function, on tensors of the captured shapes, dtypes and placements. Every rank "
            "of\n"
            "the job runs it. ValueError that names an input that differs.")

@@ -26,7 +26,7 @@ namespace nb = nanobind;
 namespace {
 
 // Runs with the lock; what surrounds it without.
-std::function<void()> called(nb::handle function) {
+std::function<void()> call_explained(nb::handle function) {
   return [function] {
     const nb::gil_scoped_acquire lock;
     function();
@@ -75,7 +75,7 @@ void expect_moves_of(nb::callable function, std::optional<int64_t> bytes,
   WithoutGil others;
   try {
     phi::expect_moves(
-        [&, run = called(function)] {
+        [&, run = call_explained(function)] {
           run();
           has_run = true;
         },
@@ -96,7 +96,7 @@ void bind_explanations(nb::module_& module) {
       "explain",
       [](nb::callable function, const TensorNames& names) {
         const WithoutGil others;
-        return phi::explain(called(function), names);
+        return phi::explain(call_explained(function), names);
       },
       nb::arg("function"), no_names(),
       "Runs function() once and tells what its calls did on this rank: placements, reshards, "
@@ -112,7 +112,7 @@ void bind_explanations(nb::module_& module) {
       "check_ops",
       [](nb::callable function, const TensorNames& names) {
         const WithoutGil others;
-        return phi::check_ops(called(function), names);
+        return phi::check_ops(call_explained(function), names);
       },
       nb::arg("function"), no_names(),
       "Runs function() once and repeats each distributed call in one process; RuntimeError at the\n"
@@ -121,7 +121,7 @@ void bind_explanations(nb::module_& module) {
       "check_numbers",
       [](nb::callable function, int64_t step) {
         const WithoutGil others;
-        phi::check_numbers(called(function), step);
+        phi::check_numbers(call_explained(function), step);
       },
       nb::arg("function"), nb::arg("step") = 0,
       "Runs function() once; FloatingPointError where an operator gave a number that is not "

@@ -69,7 +69,7 @@ nb::object placements_of(const TensorDistAttr* attr) {
 }
 
 // Extents that only the kernel finds are None.
-nb::list shape_of(const Dims& dims) {
+nb::list shape_list(const Dims& dims) {
   nb::list shape;
   for (const int64_t extent : dims) {
     if (extent < 0) {
@@ -83,7 +83,7 @@ nb::list shape_of(const Dims& dims) {
 
 nb::object output_of(const OpAnswer::Output& output) {
   if (!output.meta) return nb::none();
-  return nb::make_tuple(shape_of(output.meta->dims), nb::handle(dtype_object(output.meta->dtype)),
+  return nb::make_tuple(shape_list(output.meta->dims), nb::handle(dtype_object(output.meta->dtype)),
                         placements_of(output.attr));
 }
 

@@ -79,7 +79,7 @@ Tensor from_numpy(nb::object array, std::optional<bool> copy) {
 
 // ---- pickles ----
 
-nb::tuple reduce(const Tensor& x) {
+nb::tuple reduce_tensor(const Tensor& x) {
   if (x.is_dist()) {
     raise(
         PyExc_TypeError,
@@ -128,7 +128,7 @@ void bind_arrays(nb::module_& module) {
       "An array of NumPy in the tensor's memory: what one writes the other has. Read-only where\n"
       "the tensor requires a gradient. Of a distributed tensor, if this rank has the whole value.");
   method("to", &to, nb::arg("dtype"), "The same values in another dtype; itself if it has it.");
-  method("__reduce__", &reduce);
+  method("__reduce__", &reduce_tensor);
   module.def("_rebuild_tensor", &rebuild);
   module.def(
       "from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),

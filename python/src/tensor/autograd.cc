@@ -21,9 +21,9 @@ namespace nb = nanobind;
 namespace {
 
 // A pass may call hooks of Python, on this thread.
-void backward(const Tensor& x, const std::optional<Tensor>& grad, bool retain_graph) {
+void backward(const Tensor& x, const std::optional<Tensor>& gradients_of, bool retain_graph) {
   const WithoutGil others;
-  x.backward(grad.value_or(Tensor()), retain_graph);
+  x.backward(gradients_of.value_or(Tensor()), retain_graph);
 }
 
 // What a function of Python gives for the gradient: nothing leaves it as it is.
@@ -54,7 +54,8 @@ std::vector<Tensor> list_of_tensors(nb::handle value, const char* name) {
   return tensors;
 }
 
-nb::list grad(nb::handle outputs, nb::handle inputs, nb::handle grad_outputs, bool retain_graph) {
+nb::list gradients_of(nb::handle outputs, nb::handle inputs, nb::handle grad_outputs,
+                      bool retain_graph) {
   const std::vector<Tensor> of = list_of_tensors(outputs, "outputs");
   const std::vector<Tensor> by = list_of_tensors(inputs, "inputs");
   const std::vector<Tensor> given = grad_outputs.is_none()
@@ -119,7 +120,7 @@ void bind_autograd(nb::module_& module) {
       },
       nb::arg("wanted") = true);
   module.def(
-      "grad", &grad, nb::arg("outputs"), nb::arg("inputs"),
+      "grad", &gradients_of, nb::arg("outputs"), nb::arg("inputs"),
       nb::arg("grad_outputs").none() = nb::none(), nb::arg("retain_graph") = false,
       "d(outputs)/d(inputs), a list; None where an input does not lead to the outputs. Leaves\n"
       "keep nothing.");

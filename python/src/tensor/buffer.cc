@@ -84,7 +84,7 @@ Dims dims_of(const Py_buffer& view) {
 void swap_bytes(std::byte* element, size_t size) { std::reverse(element, element + size); }
 
 // Row by row into `out`.
-std::byte* copy_strided(const Py_buffer& view, int d, const std::byte* from, std::byte* out) {
+std::byte* copy_buffer(const Py_buffer& view, int d, const std::byte* from, std::byte* out) {
   if (d == view.ndim) {
     std::memcpy(out, from, static_cast<size_t>(view.itemsize));
     return out + view.itemsize;
@@ -95,7 +95,7 @@ std::byte* copy_strided(const Py_buffer& view, int d, const std::byte* from, std
       std::memcpy(&element, element, sizeof element);
       element += view.suboffsets[d];
     }
-    out = copy_strided(view, d + 1, element, out);
+    out = copy_buffer(view, d + 1, element, out);
   }
   return out;
 }
@@ -124,8 +124,8 @@ const char* why_not_shared(const Py_buffer& view, const Elements& elements) {
 // ---- tensors for others ----
 
 // What a view of ours points to.
-struct Exported {
-  explicit Exported(const Tensor& x) : array(x.dense()) {
+struct ExportedBuffer {
+  explicit ExportedBuffer(const Tensor& x) : array(x.dense()) {
     for (int d = 0; d < x.ndim(); ++d) {
       shape[static_cast<size_t>(d)] = x.shape()[d];
       strides[static_cast<size_t>(d)] =
@@ -159,7 +159,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     const Tensor x = whole_here(own, "the array");
     const bool readonly = own.requires_grad();
     check_exported(x, flags, readonly);
-    auto exported = std::make_unique<Exported>(x);
+    auto exported = std::make_unique<ExportedBuffer>(x);
     exported->array.storage()->expose_bytes();
     view->buf = exported->array.mutable_raw_data();
     if (view->buf == nullptr)
@@ -179,7 +179,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 }
 
 void release_buffer(PyObject* /*self*/, Py_buffer* view) {
-  delete static_cast<Exported*>(view->internal);
+  delete static_cast<ExportedBuffer*>(view->internal);
 }
 
 }  // namespace
@@ -194,7 +194,7 @@ Tensor copy_of_buffer(PyObject* array) {
   if (PyBuffer_IsContiguous(view.get(), 'C') != 0) {
     std::memcpy(bytes.get(), from, nbytes);
   } else {
-    copy_strided(*view, 0, from, bytes.get());
+    copy_buffer(*view, 0, from, bytes.get());
   }
   if (elements.swapped) swap_all(bytes.get(), nbytes, elements.dtype);
   return visit_any_dtype(elements.dtype, [&]<typename T>() { return from_bytes<T>(bytes, dims); });

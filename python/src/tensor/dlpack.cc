@@ -65,8 +65,8 @@ DataType dtype_from(const dlpack::ElementType& type) {
 
 // What an array of ours points to, and the capsule's structure in one.
 template <typename Structure>
-struct Exported {
-  explicit Exported(DenseTensor given) : array(std::move(given)) {
+struct ExportedCapsule {
+  explicit ExportedCapsule(DenseTensor given) : array(std::move(given)) {
     for (int d = 0; d < array.ndim(); ++d) {
       shape.push_back(array.dims()[d]);
       strides.push_back(array.dims().strides()[d]);
@@ -80,7 +80,9 @@ struct Exported {
                        strides.data(),
                        0};
     structure.context = this;
-    structure.deleter = [](Structure* taken) { delete static_cast<Exported*>(taken->context); };
+    structure.deleter = [](Structure* taken) {
+      delete static_cast<ExportedCapsule*>(taken->context);
+    };
   }
   Structure structure{};
   DenseTensor array;
@@ -107,7 +109,7 @@ PyObject* capsule_of(Structure* structure, const char* name, PyCapsule_Destructo
 }
 
 PyObject* versioned_capsule(const DenseTensor& array, bool read_only, bool is_copy) {
-  auto* exported = new Exported<dlpack::VersionedManaged>(array);
+  auto* exported = new ExportedCapsule<dlpack::VersionedManaged>(array);
   exported->structure.version = dlpack::kVersion;
   exported->structure.flags =
       (read_only ? dlpack::kReadOnly : 0) | (is_copy ? dlpack::kIsCopied : 0);
@@ -117,7 +119,7 @@ PyObject* versioned_capsule(const DenseTensor& array, bool read_only, bool is_co
 }
 
 PyObject* old_capsule(const DenseTensor& array) {
-  auto* exported = new Exported<dlpack::Managed>(array);
+  auto* exported = new ExportedCapsule<dlpack::Managed>(array);
   return capsule_of(&exported->structure, dlpack::kName, [](PyObject* capsule) {
     drop_capsule<dlpack::Managed>(capsule, dlpack::kName);
   });
@@ -149,15 +151,15 @@ nb::object to_dlpack(const Tensor& x, nb::handle stream, std::optional<Pair> max
 // ---- arrays of others ----
 
 // Row by row into `out`.
-std::byte* copy_strided(const dlpack::Array& array, int d, const std::byte* from, std::byte* out,
-                        size_t size) {
+std::byte* copy_dlpack(const dlpack::Array& array, int d, const std::byte* from, std::byte* out,
+                       size_t size) {
   if (d == array.ndim) {
     std::memcpy(out, from, size);
     return out + size;
   }
   for (int64_t i = 0; i < array.shape[d]; ++i) {
-    out = copy_strided(array, d + 1, from + i * array.strides[d] * static_cast<int64_t>(size), out,
-                       size);
+    out = copy_dlpack(array, d + 1, from + i * array.strides[d] * static_cast<int64_t>(size), out,
+                      size);
   }
   return out;
 }
@@ -200,7 +202,7 @@ Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<c
   if (is_row_major(array, meta.dims)) {
     if (meta.nbytes() > 0) std::memcpy(out, bytes, meta.nbytes());
   } else {
-    copy_strided(array, 0, bytes, out, size_of(meta.dtype));
+    copy_dlpack(array, 0, bytes, out, size_of(meta.dtype));
   }
   return Tensor(std::move(own));
 }

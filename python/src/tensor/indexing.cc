@@ -226,7 +226,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 // ---- assigning ----
 
 // The right-hand side in the dtype of x; a number stays one.
-Tensor value_for(const Tensor& x, PyObject* value) {
+Tensor value_for_region(const Tensor& x, PyObject* value) {
   if (is_tensor(value)) return tensor_of(value);
   const bool is_number = PyFloat_Check(value) || PyLong_Check(value);
   if (is_number && !is_complex(x.dtype())) {
@@ -278,7 +278,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     if (!picks.none.empty()) {
       raise(PyExc_IndexError, "None is no index in an assignment; reshape the value instead");
     }
-    const Tensor given = value_for(x, value);
+    const Tensor given = value_for_region(x, value);
     const WithoutGil others(is_long_work(x) || is_long_work(given));
     index ? assign_picked(x, *index, given) : assign(x, picks, given);
     return 0;

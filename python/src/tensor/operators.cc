@@ -94,7 +94,7 @@ Tensor complex_like(const Tensor& x, PyObject* number) {
 }
 
 // A number of Python or NumPy; nothing for anything else, whose own operator may know more.
-bool is_number(PyObject* value) {
+bool is_number_operand(PyObject* value) {
   if (PyFloat_Check(value) || PyLong_Check(value) || PyComplex_Check(value)) return true;
   const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;
   const bool is_sequence = PySequence_Check(value) != 0;  // arrays have these methods too
@@ -119,7 +119,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
     const bool tensor_first = is_tensor(a);
     PyObject* other = tensor_first ? b : a;
     const Tensor& x = tensor_of(tensor_first ? a : b);
-    if (!is_number(other)) return Py_NewRef(Py_NotImplemented);
+    if (!is_number_operand(other)) return Py_NewRef(Py_NotImplemented);
     if (takes_complex(x, other)) {
       const Tensor y = complex_like(x, other);
       return work(is_long_work(x),
@@ -143,7 +143,7 @@ PyObject* inplace(PyObject* self, PyObject* other) {
       const Tensor& y = tensor_of(other);
       const WithoutGil others(is_long_work(x) || is_long_work(y));
       Operator::write(x, y);
-    } else if (!is_number(other)) {
+    } else if (!is_number_operand(other)) {
       return Py_NewRef(Py_NotImplemented);
     } else if (takes_complex(x, other)) {
       Operator::write(x, complex_like(x, other));

@@ -29,7 +29,7 @@ PyObject* wrap(PyTypeObject* type, Tensor&& tensor) {
 
 // Tensor(data, dtype=None): what autophi.tensor gives, or another handle on a tensor. For classes
 // that are made of this one.
-PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+PyObject* make_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   return guarded([&] {
     static const char* names[] = {"data", "dtype", nullptr};
     PyObject* data = nullptr;
@@ -43,7 +43,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   });
 }
 
-void destroy(PyObject* self) {
+void destroy_tensor(PyObject* self) {
   auto* object = reinterpret_cast<TensorObject*>(self);
   if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   object->tensor.~Tensor();
@@ -52,7 +52,7 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* show(PyObject* self) {
+PyObject* show_tensor(PyObject* self) {
   return guarded([&] {
     const Tensor& x = tensor_of(self);
     const std::string text = to_text(x);
@@ -89,9 +89,9 @@ void make_tensor_type(PyObject* module) {
   static const char* doc =
       "A tensor, plain or distributed: a handle, of which several may be on one tensor.\n\n"
       "Operators are methods too: x.matmul(y). autophi.tensor makes one of values.";
-  std::vector<PyType_Slot> slots = {{Py_tp_new, reinterpret_cast<void*>(make)},
-                                    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-                                    {Py_tp_repr, reinterpret_cast<void*>(show)},
+  std::vector<PyType_Slot> slots = {{Py_tp_new, reinterpret_cast<void*>(make_tensor)},
+                                    {Py_tp_dealloc, reinterpret_cast<void*>(destroy_tensor)},
+                                    {Py_tp_repr, reinterpret_cast<void*>(show_tensor)},
                                     {Py_tp_hash, reinterpret_cast<void*>(hash)},
                                     {Py_tp_members, members},
                                     {Py_tp_getset, tensor_properties()},

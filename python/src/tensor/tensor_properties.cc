@@ -46,7 +46,7 @@ PyObject* placements(const Tensor& x) {
 }
 
 // Partial sums are reduced here, which other ranks take part in.
-PyObject* grad(const Tensor& x) {
+PyObject* grad_property(const Tensor& x) {
   WithoutGil others(x.is_dist());
   Tensor gradient = x.grad();
   others.end();
@@ -101,7 +101,7 @@ PyGetSetDef* tensor_properties() {
       {"is_leaf", get<is_leaf>, nullptr, "No tracked operation made it.", nullptr},
       {"requires_grad", get<requires_grad>, set_requires_grad,
        "Whether operations on it are tracked.", nullptr},
-      {"grad", get<grad>, clear_grad,
+      {"grad", get<grad_property>, clear_grad,
        "The gradient of a leaf so far, None if there is none. Collective over the mesh of a "
        "distributed tensor. Setting None clears it.",
        nullptr},

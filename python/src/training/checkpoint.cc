@@ -35,7 +35,7 @@ void save(const std::string& folder, const nn::NamedTensors& tensors, const Meta
   checkpoint::save(folder, tensors, {.metadata = metadata});
 }
 
-void load(const Checkpoint& from, const nn::NamedTensors& tensors, bool extras) {
+void load_tensors(const Checkpoint& from, const nn::NamedTensors& tensors, bool extras) {
   const WithoutGil others;
   const NoGrad no_grad;
   checkpoint::load(from, tensors,
@@ -53,7 +53,7 @@ nb::dict metas(const Checkpoint& from) {
 }
 
 // A rank without a background save that is over gives it up.
-void bind_pending(nb::module_& module) {
+void bind_pending_save(nb::module_& module) {
   nb::class_<checkpoint::PendingSave>(module, "PendingSave", "A save that is under way.")
       .def("done", &checkpoint::PendingSave::done, "This rank has no more to do. Never blocks.")
       .def(
@@ -95,7 +95,7 @@ void bind_checkpoint(nb::module_& module) {
 }  // namespace
 
 void bind_checkpoints(nb::module_& module) {
-  bind_pending(module);
+  bind_pending_save(module);
   bind_checkpoint(module);
   module.def(
       "open",
@@ -113,7 +113,7 @@ void bind_checkpoints(nb::module_& module) {
         return checkpoint::start_save(folder, tensors, {.metadata = metadata});
       },
       nb::arg("folder"), nb::arg("tensors"), nb::kw_only(), nb::arg("metadata") = Metadata());
-  module.def("load", &load, nb::arg("checkpoint"), nb::arg("tensors"), nb::kw_only(),
+  module.def("load", &load_tensors, nb::arg("checkpoint"), nb::arg("tensors"), nb::kw_only(),
              nb::arg("extras") = false);
   module.def(
       "save_model",

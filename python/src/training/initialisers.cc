@@ -27,7 +27,7 @@ Tensor copied_as(const Tensor& value, DataType dtype) {
   return value.dtype() == dtype ? assign(value.detach()) : value.detach().to(dtype);
 }
 
-Tensor called(PyObject* function, const Dims& shape, DataType dtype, uint64_t seed) {
+Tensor call_initialiser(PyObject* function, const Dims& shape, DataType dtype, uint64_t seed) {
   const nb::gil_scoped_acquire lock;
   const nb::object made = nb::handle(function)(nb::tuple(nb::cast(shape.to_vector())),
                                                nb::borrow(dtype_object(dtype)), seed);
@@ -52,7 +52,7 @@ nn::Initialiser initialiser_from(nb::handle value) {
            value.ptr());
   }
   return [kept = keep(value.ptr())](const Dims& shape, DataType dtype, uint64_t seed) {
-    return called(kept.get(), shape, dtype, seed);
+    return call_initialiser(kept.get(), shape, dtype, seed);
   };
 }
 

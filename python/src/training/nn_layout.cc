@@ -36,23 +36,23 @@ nn::Along along_from(nb::dict placements) {
   return along;
 }
 
-using Row = Layout& (Layout::*)(std::string, nn::Along);
+using LayoutMethod = Layout& (Layout::*)(std::string, nn::Along);
 
-auto row(Row add) {
+auto row(LayoutMethod add) {
   return [add](nb::object self, const std::string& pattern, nb::dict along) {
     (nb::cast<Layout&>(self).*add)(pattern, along_from(along));
     return self;
   };
 }
 
-ProcessMesh mesh_or_set(const std::optional<ProcessMesh>& mesh) {
+ProcessMesh layout_mesh(const std::optional<ProcessMesh>& mesh) {
   return mesh ? *mesh : distributed::get_mesh();
 }
 
 void shard(nn::Layer& model, const std::optional<ProcessMesh>& mesh, const Layout& layout) {
   const WithoutGil others;
   const NoGrad no_grad;
-  nn::shard(model, mesh_or_set(mesh), layout);
+  nn::shard(model, layout_mesh(mesh), layout);
 }
 
 void bind_layout(nb::module_& module) {

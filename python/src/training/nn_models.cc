@@ -129,7 +129,7 @@ void bind_vision(nb::module_& module) {
           nb::arg("norm_eps") = 1e-6);
 }
 
-nb::object load(const std::string& folder, nb::handle dtype) {
+nb::object load_model(const std::string& folder, nb::handle dtype) {
   const DataType wanted = dtype_from(dtype.ptr(), {"load", "dtype"});
   WithoutGil others;
   std::unique_ptr<models::Decoder> model = models::load(folder, wanted);
@@ -153,7 +153,7 @@ void bind_models(nb::module_& nn_module) {
       nb::arg("folder"), nb::arg("model"),
       "Weights, and what model they are of (model.json). Collective: each rank writes its shards.");
   module.def(
-      "load", &load, nb::arg("folder"), nb::kw_only(), nb::arg("dtype") = "float32",
+      "load", &load_model, nb::arg("folder"), nb::kw_only(), nb::arg("dtype") = "float32",
       "The model that save() wrote; lay it out with nn.shard(), then each rank reads its part.");
 }
 

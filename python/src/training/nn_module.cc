@@ -191,7 +191,7 @@ Tensor one_tensor(const Module& module, nb::handle self, const nb::args& args,
   return tensor_of(args[0].ptr());
 }
 
-nb::object call(nb::handle self, nb::args args, nb::kwargs kwargs) {
+nb::object call_module(nb::handle self, nb::args args, nb::kwargs kwargs) {
   const Layer& layer = nb::cast<const Layer&>(self);
   if (const auto* python = dynamic_cast<const PythonLayer*>(&layer)) {
     return call_python(*python, self, args, kwargs);
@@ -219,7 +219,7 @@ nb::object forward(nb::handle self, nb::args args, nb::kwargs kwargs) {
 
 // ---- what a module has ----
 
-nb::list named(const nn::NamedTensors& tensors) {
+nb::list named_list(const nn::NamedTensors& tensors) {
   nb::list list;
   for (const auto& [name, tensor] : tensors) list.append(nb::make_tuple(name, tensor));
   return list;
@@ -239,7 +239,7 @@ nn::NamedTensors all_tensors(const Module& module) {
 }
 
 // A value for a tensor of the model: of its dtype, whatever was given.
-Tensor value_for(const std::string& name, const Tensor& now, nb::handle given) {
+Tensor value_for_parameter(const std::string& name, const Tensor& now, nb::handle given) {
   const Tensor value =
       is_tensor(given.ptr()) ? tensor_of(given.ptr()) : tensor_from(given.ptr(), Py_None);
   PHI_CHECK(value.shape() == now.shape(),
@@ -255,7 +255,7 @@ void load_state_dict(Layer& module, nb::dict state, bool strict) {
   for (const auto& [name, now] : all_tensors(module)) {
     wanted.insert(name);
     if (state.contains(name.c_str())) {
-      values.emplace(name, value_for(name, now, state[name.c_str()]));
+      values.emplace(name, value_for_parameter(name, now, state[name.c_str()]));
     } else {
       missing.push_back(name);
     }
@@ -308,7 +308,7 @@ nb::list children_of(nb::handle self, bool with_names) {
 
 // ---- a tree of text ----
 
-void show(const Module& module, const std::string& indent, std::string* out) {
+void show_module(const Module& module, const std::string& indent, std::string* out) {
   std::vector<std::string> tensors;
   for (const std::string& own : module.own_tensor_names()) {
     tensors.push_back((own.empty() ? "weight" : own) + " " + module.own_tensor(own)->to_string());
@@ -320,14 +320,14 @@ void show(const Module& module, const std::string& indent, std::string* out) {
   }
   for (const Module* part : module.parts()) {
     *out += "\n" + indent + "  (" + part->own_name() + "): ";
-    show(*part, indent + "  ", out);
+    show_module(*part, indent + "  ", out);
   }
   *out += "\n" + indent + ")";
 }
 
 std::string repr(const Layer& module) {
   std::string text;
-  show(module, "", &text);
+  show_module(module, "", &text);
   return text;
 }
 
@@ -398,7 +398,7 @@ void bind_attributes(nb::class_<Layer, PythonLayer>& type) {
       .def("__getattr__", &get_attribute, nb::arg("name"))
       .def("__setattr__", &set_attribute, nb::arg("name"), nb::arg("value").none())
       .def("__delattr__", &delete_attribute, nb::arg("name"))
-      .def("__call__", &call)
+      .def("__call__", &call_module)
       .def("forward", &forward, "What it computes of its input; classes have their own.")
       .def("__repr__", &repr)
       .def(
@@ -418,9 +418,9 @@ void bind_contents(nb::class_<Layer, PythonLayer>& type) {
           "parameters", [](const Layer& self) { return self.parameters(); },
           "Of this module and its parts, a list.")
       .def(
-          "named_parameters", [](const Layer& self) { return named(self.named_parameters()); },
+          "named_parameters", [](const Layer& self) { return named_list(self.named_parameters()); },
           "Pairs of name in the model and tensor.")
-      .def("named_buffers", [](const Layer& self) { return named(self.named_buffers()); })
+      .def("named_buffers", [](const Layer& self) { return named_list(self.named_buffers()); })
       .def(
           "modules", [](nb::handle self) { return modules_of(self, false); },
           "This module and all below it, each before its parts.")

@@ -148,14 +148,14 @@ struct OwnedOptimizer {
   std::optional<Optimizer> optimizer;
 };
 
-std::tuple<double, bool> step(OwnedOptimizer& self, double rate, double loss_scale,
-                              bool check_finite) {
+std::tuple<double, bool> step_optimizer(OwnedOptimizer& self, double rate, double loss_scale,
+                                        bool check_finite) {
   const WithoutGil others;
   const auto outcome = self.optimizer->step(rate, loss_scale, check_finite);
   return {outcome.grad_norm, outcome.applied};
 }
 
-nb::list states(const OwnedOptimizer& self) {
+nb::list optimizer_states(const OwnedOptimizer& self) {
   nb::list list;
   for (const Optimizer::State& state : self.optimizer->states()) {
     list.append(nb::make_tuple(state.parameter, std::string(state.name), state.value));
@@ -188,12 +188,12 @@ void bind_optimizers(nb::module_& module) {
           },
           nb::arg("parameters"), nb::arg("config"), nb::arg("zero_stage").none() = nb::none(),
           nb::arg("zero_dim") = "dp")
-      .def("step", &step, nb::arg("learning_rate"), nb::arg("loss_scale") = 1.0,
+      .def("step", &step_optimizer, nb::arg("learning_rate"), nb::arg("loss_scale") = 1.0,
            nb::arg("check_finite") = false,
            "One update from the gradients that have accumulated; then they are gone. Gives their "
            "norm\n"
            "(0 where nobody asked for it) and whether the update was applied.")
-      .def("states", &states,
+      .def("states", &optimizer_states,
            "(number of the parameter, 'moment1' | 'moment2' | 'master', tensor).")
       .def("restore", &restore, nb::arg("updates"), nb::arg("values"))
       .def_prop_ro("updates", [](const OwnedOptimizer& self) { return self.optimizer->updates(); })

@@ -82,13 +82,13 @@ training::OnNonFinite nonfinite_from(const std::string& name) {
 
 // ---- the trainer ----
 
-StepResult step(Trainer& trainer, nb::handle batches) {
+StepResult step_trainer(Trainer& trainer, nb::handle batches) {
   const std::vector<Batch> given = batches_from(batches);
   const WithoutGil others;
   return trainer.step(given);
 }
 
-void run(Trainer& trainer, int64_t steps, nb::callable batches) {
+void run_trainer(Trainer& trainer, int64_t steps, nb::callable batches) {
   const WithoutGil others;
   trainer.run(steps, [&](int64_t number) {
     const nb::gil_scoped_acquire lock;
@@ -97,13 +97,13 @@ void run(Trainer& trainer, int64_t steps, nb::callable batches) {
 }
 
 void on_step(Trainer& trainer, nb::callable hook) {
-  trainer.on_step([kept = keep(hook.ptr())](int64_t step, const StepResult& result) {
+  trainer.on_step([kept = keep(hook.ptr())](int64_t step_trainer, const StepResult& result) {
     const nb::gil_scoped_acquire lock;
-    nb::handle(kept.get())(step, result);
+    nb::handle(kept.get())(step_trainer, result);
   });
 }
 
-nb::dict states(const Trainer& trainer) {
+nb::dict trainer_states(const Trainer& trainer) {
   nb::dict dict;
   for (const auto& [name, tensor] : trainer.states()) dict[nb::cast(name)] = tensor;
   return dict;
@@ -153,7 +153,7 @@ void bind_trainer(nb::module_& module) {
             new (self) Trainer(model, std::move(function), options);
           },
           nb::arg("model"), nb::arg("loss"), nb::arg("options"), nb::keep_alive<1, 2>())
-      .def("step", &step, nb::arg("batches"),
+      .def("step", &step_trainer, nb::arg("batches"),
            "The next step of as many pairs (inputs, labels) as there are micro-batches; one pair "
            "may\n"
            "stand alone. Plain tensors, the same on every rank. Every rank calls it and gets the "
@@ -162,7 +162,7 @@ void bind_trainer(nb::module_& module) {
            "numbers "
            "that\n"
            "are not finite, with the rank and operator where they come up first.")
-      .def("run", &run, nb::arg("steps"), nb::arg("batches"),
+      .def("run", &run_trainer, nb::arg("steps"), nb::arg("batches"),
            "`steps` steps; batches(number) gives those of step next_batch: 1, 2, ..")
       .def("on_step", &on_step, nb::arg("hook"), "hook(step, result) is called after each step.")
       .def_prop_ro("steps", &Trainer::steps, "Steps done.")
@@ -172,7 +172,7 @@ void bind_trainer(nb::module_& module) {
       .def_prop_ro(
           "program", [](const Trainer& self) { return self.program(); },
           "The program of all steps; None unless steps are captured and one has run.")
-      .def("states", &states,
+      .def("states", &trainer_states,
            "Parameters, buffers and optimizer states, as a checkpoint names them.");
 }
 

@@ -17,7 +17,7 @@ namespace phi::job {
 namespace {
 
 const std::vector<std::string> kMeshDims = {"dp", "pp", "tp"};
-const std::vector<std::string> kSchedules = {"gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2"};
+const std::vector<std::string> kScheduleNames = {"gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2"};
 constexpr int64_t kMaxRanks = int64_t{1} << 24;
 
 // Names of a mesh given without dims: all three, or data parallel alone.
@@ -112,7 +112,7 @@ void read_run(JobConfig* config, const Section& section) {
   section.read("tf32", &run.tf32);
   section.read_choice("messages", {"nccl", "host"}, &run.messages);
   section.read_choice("reduction", {"exact", "fast"}, &run.reduction);
-  section.read_choice("schedule", kSchedules, &run.schedule);
+  section.read_choice("schedule", kScheduleNames, &run.schedule);
   section.read("chunks", 1, kMaxExtent, &run.chunks);
   section.read("zero_stage", 0, 3, &run.zero_stage);
   std::string recompute = "none";

@@ -63,17 +63,18 @@ Subject elementwise_subject() {
   Policies dropout = binary;
   dropout.forward_inputs = ForwardInputs::kAsGiven;
   dropout.one_mesh_dim = OneMeshDim::kOutputs;
-  return {{form("fused_dropout_add", {"", ask<dropout_add>}, "x, y"),
-           form("label_smooth", {"LabelSmoothInferSpmd", ask<distributed::LabelSmoothInferSpmd>},
-                "label, prior_dist?", "epsilon: float"),
-           form("label_smooth_grad", {"", ask<label_smooth_grad>}, "out_grad", "epsilon: float")},
-          {{kUnary, "exp"},
-           {kBinary, "add", binary},
-           {"multiply", "", binary},
-           {"gelu", "", {}, {}, "gelu_grad"},
-           {"where", "", {.refusal = narrow_condition}},
-           {"fused_dropout_add", "fused_dropout_add", dropout},
-           {"label_smooth", "label_smooth", {}, {}, "label_smooth_grad"}}};
+  return {
+      {form("fused_dropout_add", {"", ask_rule<dropout_add>}, "x, y"),
+       form("label_smooth", {"LabelSmoothInferSpmd", ask_rule<distributed::LabelSmoothInferSpmd>},
+            "label, prior_dist?", "epsilon: float"),
+       form("label_smooth_grad", {"", ask_rule<label_smooth_grad>}, "out_grad", "epsilon: float")},
+      {{kUnary, "exp"},
+       {kBinary, "add", binary},
+       {"multiply", "", binary},
+       {"gelu", "", {}, {}, "gelu_grad"},
+       {"where", "", {.refusal = narrow_condition}},
+       {"fused_dropout_add", "fused_dropout_add", dropout},
+       {"label_smooth", "label_smooth", {}, {}, "label_smooth_grad"}}};
 }
 
 }  // namespace phi::spmd_tool

@@ -53,7 +53,7 @@ struct Asked<kRule> {
 };
 /// A rule function, asked with the arguments as its parameters take them, in their order.
 template <auto kRule>
-inline constexpr RuleFunctions::Ask ask = Asked<kRule>::ask;
+inline constexpr RuleFunctions::Ask ask_rule = Asked<kRule>::ask;
 
 /// Errors: InvalidArgument for a text that is not as above.
 OpRule form(const char* name, const RuleFunctions& functions, std::string_view tensors,

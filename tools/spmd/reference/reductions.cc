@@ -57,29 +57,29 @@ Subject reduction_subject() {
   const auto over_axes = [](const char* name, RuleFunctions::Ask ask) {
     return form(name, {"ReductionInferSpmd", ask}, "x", "axis: ints, keep_dim: bool");
   };
-  return {
-      {over_axes("all", ask<reduced<ReduceKind::kAll>>),
-       over_axes("any", ask<reduced<ReduceKind::kAny>>),
-       over_axes("min", ask<reduced<ReduceKind::kMin>>),
-       over_axes("prod", ask<reduced<ReduceKind::kProd>>),
-       form("reduce_base", {"ReductionInferSpmd", ask<reduce_base>}, "x",
-            "axis: ints, keep_dim: bool, reduce_type: int"),
-       form("logsumexp", {"", ask<logsumexp>}, "x", "axis: ints, keepdims: bool, reduce_all: bool"),
-       form("p_norm", {"", ask<p_norm>}, "x",
-            "porder: float, axis: int, epsilon: float, keepdims: bool, asvector: bool"),
-       form("mean_all", {"", ask<mean_all>}, "x"),
-       form("mean_all_grad", {"", ask<mean_all_grad>}, "x, out_grad")},
-      {{"sum reduce_sum squared_l2_norm frobenius_norm", "sum", as_given, keepdim},
-       {"max amax reduce_max", "max", as_given, keepdim},
-       {"min amin", "min", as_given},
-       {"all", "all", as_given},
-       {"any", "any", as_given},
-       {"prod", "prod", as_given},
-       {"reduce_base", "reduce_base", as_given},
-       {"logsumexp", "logsumexp", as_given},
-       {"p_norm", "p_norm", as_given},
-       {"argmin", "argmax"},
-       {"mean_all", "mean_all", {}, {}, "mean_all_grad"}}};
+  return {{over_axes("all", ask_rule<reduced<ReduceKind::kAll>>),
+           over_axes("any", ask_rule<reduced<ReduceKind::kAny>>),
+           over_axes("min", ask_rule<reduced<ReduceKind::kMin>>),
+           over_axes("prod", ask_rule<reduced<ReduceKind::kProd>>),
+           form("reduce_base", {"ReductionInferSpmd", ask_rule<reduce_base>}, "x",
+                "axis: ints, keep_dim: bool, reduce_type: int"),
+           form("logsumexp", {"", ask_rule<logsumexp>}, "x",
+                "axis: ints, keepdims: bool, reduce_all: bool"),
+           form("p_norm", {"", ask_rule<p_norm>}, "x",
+                "porder: float, axis: int, epsilon: float, keepdims: bool, asvector: bool"),
+           form("mean_all", {"", ask_rule<mean_all>}, "x"),
+           form("mean_all_grad", {"", ask_rule<mean_all_grad>}, "x, out_grad")},
+          {{"sum reduce_sum squared_l2_norm frobenius_norm", "sum", as_given, keepdim},
+           {"max amax reduce_max", "max", as_given, keepdim},
+           {"min amin", "min", as_given},
+           {"all", "all", as_given},
+           {"any", "any", as_given},
+           {"prod", "prod", as_given},
+           {"reduce_base", "reduce_base", as_given},
+           {"logsumexp", "logsumexp", as_given},
+           {"p_norm", "p_norm", as_given},
+           {"argmin", "argmax"},
+           {"mean_all", "mean_all", {}, {}, "mean_all_grad"}}};
 }
 
 }  // namespace phi::spmd_tool

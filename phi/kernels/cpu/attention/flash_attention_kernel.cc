@@ -27,7 +27,7 @@ DenseTensor append(const DenseTensor& x, int64_t b, int64_t held, const DenseTen
 }
 
 // An inplace call has nothing to copy.
-void start_from(const DenseTensor& cache, DenseTensor* out) {
+void start_from_cache(const DenseTensor& cache, DenseTensor* out) {
   if (out->nbytes() == 0 || out->raw_data() == cache.raw_data()) return;
   std::memcpy(out->mutable_raw_data(), cache.raw_data(), cache.nbytes());
 }
@@ -96,8 +96,8 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
   const AttentionPlaces places = attention_places(ctx, q, k, v, nullptr, 0);
   const auto lengths =
       std::span(cache_seqlens.data<int64_t>(), static_cast<size_t>(cache_seqlens.numel()));
-  start_from(k_cache, k_cache_out);
-  start_from(v_cache, v_cache_out);
+  start_from_cache(k_cache, k_cache_out);
+  start_from_cache(v_cache, v_cache_out);
   std::vector<compute_t<T>> lse(static_cast<size_t>(q.dims()[1] * q.dims()[2]));
   for (int64_t b = 0; b < q.dims()[0]; ++b) {
     const int64_t held = lengths[static_cast<size_t>(b)];

@@ -17,7 +17,7 @@ struct Sequence {
   int64_t queries() const { return q_end - q_begin; }
 };
 
-std::vector<int64_t> read(const DenseTensor& lengths) {
+std::vector<int64_t> read_lengths(const DenseTensor& lengths) {
   std::vector<int64_t> values(lengths.numel());
   visit_dtype(lengths.dtype(),
               [&]<typename T>() { convert(lengths.data<T>(), values.data(), lengths.numel()); });
@@ -33,8 +33,8 @@ void check(const std::vector<int64_t>& begins, int64_t all, const char* name) {
 
 std::vector<Sequence> sequences(const DenseTensor& cu_seqlens_q, const DenseTensor& cu_seqlens_k,
                                 int64_t queries, int64_t keys) {
-  const std::vector<int64_t> qs = read(cu_seqlens_q);
-  const std::vector<int64_t> ks = read(cu_seqlens_k);
+  const std::vector<int64_t> qs = read_lengths(cu_seqlens_q);
+  const std::vector<int64_t> ks = read_lengths(cu_seqlens_k);
   check(qs, queries, "cu_seqlens_q");
   check(ks, keys, "cu_seqlens_k");
   std::vector<Sequence> found;

@@ -36,7 +36,7 @@ void copy_bytes(const DenseTensor& x, DenseTensor* out) {
 }
 
 using Conjugated = join_t<Complexes, RealNumbers>;
-using Parts = TypeList<float, double>;
+using ComplexParts = TypeList<float, double>;
 
 }  // namespace
 
@@ -73,8 +73,8 @@ PHI_UNARY_KERNEL(real, RealPartFunctor, Complexes);
 PHI_UNARY_KERNEL(imag, ImaginaryPartFunctor, Complexes);
 PHI_UNARY_KERNEL(conj, ConjugateFunctor, Conjugated);
 PHI_REGISTER_KERNEL(abs_grad, CPU, ModulusGradKernel, Complexes);
-PHI_REGISTER_KERNEL(complex, CPU, ComplexKernel, Parts);
+PHI_REGISTER_KERNEL(complex, CPU, ComplexKernel, ComplexParts);
 PHI_REGISTER_KERNEL(as_real, CPU, AsRealKernel, Complexes);
-PHI_REGISTER_KERNEL(as_complex, CPU, AsComplexKernel, Parts);
+PHI_REGISTER_KERNEL(as_complex, CPU, AsComplexKernel, ComplexParts);
 
 }  // namespace phi

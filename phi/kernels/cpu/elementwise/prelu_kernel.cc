@@ -22,8 +22,8 @@ struct WeightedBlocks {
   int64_t inner = 1;
 };
 
-WeightedBlocks blocks_of(const Dims& dims, const std::string& data_format,
-                         const std::string& mode) {
+WeightedBlocks weighted_blocks(const Dims& dims, const std::string& data_format,
+                               const std::string& mode) {
   const int last = dims.ndim();
   if (mode == "all") return {1, 1, dims.numel()};
   if (mode == "element") return {dims[0], dims.numel(1, last), 1};
@@ -55,7 +55,7 @@ void PReluKernel(const Context&, const DenseTensor& x, const DenseTensor& alpha,
                  const std::string& data_format, const std::string& mode, DenseTensor* out) {
   using C = compute_t<T>;
   if (out->numel() == 0) return;
-  const WeightedBlocks blocks = blocks_of(x.dims(), data_format, mode);
+  const WeightedBlocks blocks = weighted_blocks(x.dims(), data_format, mode);
   const std::vector<C> weights = weights_of<T, C>(alpha);
   const T* xs = x.data<T>();
   T* to = out->mutable_data<T>();
@@ -77,7 +77,7 @@ void PReluGradKernel(const Context&, const DenseTensor& x, const DenseTensor& al
   const std::vector<C> weights = weights_of<T, C>(alpha);
   std::vector<double> sums(weights.size());
   const WeightedBlocks blocks =
-      x.numel() > 0 ? blocks_of(x.dims(), data_format, mode) : WeightedBlocks{0, 0, 0};
+      x.numel() > 0 ? weighted_blocks(x.dims(), data_format, mode) : WeightedBlocks{0, 0, 0};
   const T* xs = x.data<T>();
   const T* gs = out_grad.data<T>();
   T* to = x_grad ? x_grad->mutable_data<T>() : nullptr;

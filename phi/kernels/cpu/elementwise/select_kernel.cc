@@ -15,12 +15,12 @@ namespace {
 // By bits, of a byte that is 0 or 1: of a choice, or a bool, g++ makes jumps, and of jumps no
 // vectors.
 template <typename W>
-W chosen(uint8_t condition, W a, W b) {
+W selected(uint8_t condition, W a, W b) {
   const auto ones = static_cast<W>(W(0) - static_cast<W>(condition));
   return static_cast<W>((a & ones) | (b & ~ones));
 }
-Bits128 chosen(uint8_t condition, Bits128 a, Bits128 b) {
-  return {chosen(condition, a.low, b.low), chosen(condition, a.high, b.high)};
+Bits128 selected(uint8_t condition, Bits128 a, Bits128 b) {
+  return {selected(condition, a.low, b.low), selected(condition, a.high, b.high)};
 }
 
 template <int kStrideX, int kStrideY, typename W>
@@ -29,7 +29,7 @@ void select_run(const uint8_t* condition, const W* x, const W* y, W* out, int64_
   const W y0 = *y;
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    out[i] = chosen(condition[i], kStrideX ? x[i] : x0, kStrideY ? y[i] : y0);
+    out[i] = selected(condition[i], kStrideX ? x[i] : x0, kStrideY ? y[i] : y0);
   }
 }
 
@@ -37,9 +37,9 @@ template <typename W>
 void select_row(const uint8_t* condition, int64_t condition_stride, const W* x, int64_t x_stride,
                 const W* y, int64_t y_stride, W* out, int64_t n) {
   if (condition_stride == 0) {
-    const W* chosen = *condition ? x : y;
+    const W* selected = *condition ? x : y;
     const int64_t stride = *condition ? x_stride : y_stride;
-    for (int64_t i = 0; i < n; ++i) out[i] = chosen[i * stride];
+    for (int64_t i = 0; i < n; ++i) out[i] = selected[i * stride];
   } else if (x_stride == 1) {
     if (y_stride == 1) return select_run<1, 1>(condition, x, y, out, n);
     select_run<1, 0>(condition, x, y, out, n);

@@ -16,8 +16,8 @@ template <typename C>
 using part_t = typename C::value_type;
 
 /// What results are multiplied by: 1, 1 / n or 1 / sqrt(n) of the n elements of `dims` along axes.
-double scale_of(const std::string& normalization, bool forward, const Dims& dims,
-                const std::vector<int64_t>& axes) {
+double fft_scale(const std::string& normalization, bool forward, const Dims& dims,
+                 const std::vector<int64_t>& axes) {
   if (normalization == (forward ? "backward" : "forward")) return 1;
   double n = 1;
   for (int64_t axis : axes) n *= static_cast<double>(dims[static_cast<int>(axis)]);
@@ -101,21 +101,21 @@ void with_others_transformed(const DenseTensor& x, const std::vector<int64_t>& a
 template <typename T, typename Context>
 void FftC2cKernel(const Context&, const DenseTensor& x, const std::vector<int64_t>& axes,
                   const std::string& normalization, bool forward, DenseTensor* out) {
-  complex_transform<T>(x, axes, forward, scale_of(normalization, forward, x.dims(), axes), out);
+  complex_transform<T>(x, axes, forward, fft_scale(normalization, forward, x.dims(), axes), out);
 }
 
 template <typename T, typename Context>
 void FftC2cGradKernel(const Context&, const DenseTensor& out_grad, const std::vector<int64_t>& axes,
                       const std::string& normalization, bool forward, DenseTensor* x_grad) {
   complex_transform<T>(out_grad, axes, !forward,
-                       scale_of(normalization, forward, out_grad.dims(), axes), x_grad);
+                       fft_scale(normalization, forward, out_grad.dims(), axes), x_grad);
 }
 
 template <typename T, typename Context>
 void FftR2cKernel(const Context&, const DenseTensor& x, const std::vector<int64_t>& axes,
                   const std::string& normalization, bool forward, DenseTensor* out) {
   using C = Complex<T>;
-  const double scale = scale_of(normalization, forward, x.dims(), axes);
+  const double scale = fft_scale(normalization, forward, x.dims(), axes);
   real_to_complex<C>(x, axes.back(), forward, scale, false, out);
   transform_all(out->data<C>(), out->dims(), axes, 1, forward, 1, out->mutable_data<C>());
 }
@@ -123,7 +123,7 @@ void FftR2cKernel(const Context&, const DenseTensor& x, const std::vector<int64_
 template <typename T, typename Context>
 void FftR2cGradKernel(const Context&, const DenseTensor& out_grad, const std::vector<int64_t>& axes,
                       const std::string& normalization, bool forward, DenseTensor* x_grad) {
-  const double scale = scale_of(normalization, forward, x_grad->dims(), axes);
+  const double scale = fft_scale(normalization, forward, x_grad->dims(), axes);
   with_others_transformed<Complex<T>>(out_grad, axes, !forward, [&](const Complex<T>* g) {
     complex_to_real(g, out_grad.dims(), axes.back(), !forward, scale, false, x_grad);
   });
@@ -133,7 +133,7 @@ void FftR2cGradKernel(const Context&, const DenseTensor& out_grad, const std::ve
 template <typename T, typename Context>
 void FftC2rKernel(const Context&, const DenseTensor& x, const std::vector<int64_t>& axes,
                   const std::string& normalization, bool forward, DenseTensor* out) {
-  const double scale = scale_of(normalization, forward, out->dims(), axes);
+  const double scale = fft_scale(normalization, forward, out->dims(), axes);
   with_others_transformed<T>(x, axes, forward, [&](const T* half) {
     complex_to_real(half, x.dims(), axes.back(), forward, scale, true, out);
   });
@@ -142,16 +142,16 @@ void FftC2rKernel(const Context&, const DenseTensor& x, const std::vector<int64_
 template <typename T, typename Context>
 void FftC2rGradKernel(const Context&, const DenseTensor& out_grad, const std::vector<int64_t>& axes,
                       const std::string& normalization, bool forward, DenseTensor* x_grad) {
-  const double scale = scale_of(normalization, forward, out_grad.dims(), axes);
+  const double scale = fft_scale(normalization, forward, out_grad.dims(), axes);
   real_to_complex<T>(out_grad, axes.back(), !forward, scale, true, x_grad);
   transform_all(x_grad->data<T>(), x_grad->dims(), axes, 1, !forward, 1, x_grad->mutable_data<T>());
 }
 
-using Reals = TypeList<float, double>;
+using FftReals = TypeList<float, double>;
 PHI_REGISTER_KERNEL(fft_c2c, CPU, FftC2cKernel, Complexes);
 PHI_REGISTER_KERNEL(fft_c2c_grad, CPU, FftC2cGradKernel, Complexes);
-PHI_REGISTER_KERNEL(fft_r2c, CPU, FftR2cKernel, Reals);
-PHI_REGISTER_KERNEL(fft_r2c_grad, CPU, FftR2cGradKernel, Reals);
+PHI_REGISTER_KERNEL(fft_r2c, CPU, FftR2cKernel, FftReals);
+PHI_REGISTER_KERNEL(fft_r2c_grad, CPU, FftR2cGradKernel, FftReals);
 PHI_REGISTER_KERNEL(fft_c2r, CPU, FftC2rKernel, Complexes);
 PHI_REGISTER_KERNEL(fft_c2r_grad, CPU, FftC2rGradKernel, Complexes);
 

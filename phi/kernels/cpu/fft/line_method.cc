@@ -47,7 +47,7 @@ class LinesAtOnce final : public LineMethod<R, L> {
 
 /// The number whose parts lie at z, times w.
 template <typename V, typename R>
-PHI_LANES void multiply(const V* z, std::complex<R> w, V* real, V* imag) {
+PHI_LANES void multiply_by_twiddle(const V* z, std::complex<R> w, V* real, V* imag) {
   const V re = z[0], im = z[1], wr = w.real(), wi = w.imag();
   *real = re * wr - im * wi;
   *imag = re * wi + im * wr;
@@ -100,17 +100,17 @@ class Bluestein final : public LineMethod<R, L> {
     const V* const x = reinterpret_cast<const V*>(in);
     V* const y = reinterpret_cast<V*>(out);
     for (int64_t t = 0; t < n_; ++t) {
-      multiply(x + 2 * t, chirp_[t], &first[2 * t], &first[2 * t + 1]);
+      multiply_by_twiddle(x + 2 * t, chirp_[t], &first[2 * t], &first[2 * t + 1]);
     }
     for (int64_t t = 2 * n_; t < 2 * padded_; ++t) first[t] = V();
     there_->run({first_.data<R>()}, {second_.data<R>()}, {});
     for (int64_t k = 0; k < padded_; ++k) {
-      multiply(second + 2 * k, filter_[k], &second[2 * k + 1], &second[2 * k]);
+      multiply_by_twiddle(second + 2 * k, filter_[k], &second[2 * k + 1], &second[2 * k]);
     }
     there_->run({second_.data<R>()}, {first_.data<R>()}, {});
     for (int64_t t = 0; t < n_; ++t) {
       const V z[] = {first[2 * t + 1], first[2 * t]};
-      multiply(z, chirp_[t], &y[2 * t], &y[2 * t + 1]);
+      multiply_by_twiddle(z, chirp_[t], &y[2 * t], &y[2 * t + 1]);
     }
   }
 

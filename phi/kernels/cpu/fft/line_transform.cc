@@ -329,7 +329,7 @@ SharedBlocks<R> blocks_in(int64_t n, bool forward, LineKind kind, LineWay way) {
   }
 }
 template <typename R>
-SharedBlocks<R> blocks_of(int64_t n, bool forward, LineKind kind, LineWay way) {
+SharedBlocks<R> shared_blocks(int64_t n, bool forward, LineKind kind, LineWay way) {
   return (has_wide() ? blocks_in<R, kWideLanes<R>> : blocks_in<R, kLanes<R>>)(n, forward, kind,
                                                                               way);
 }
@@ -347,7 +347,7 @@ SharedBlocks<R> kept_blocks_of(int64_t n, bool forward, LineKind kind, LineWay w
   };
   constexpr int64_t kLongest = 1 << 17;
   thread_local std::array<Kept, 4> kept;
-  if (n > kLongest) return blocks_of<R>(n, forward, kind, way);
+  if (n > kLongest) return shared_blocks<R>(n, forward, kind, way);
   const auto it = std::find_if(kept.begin(), kept.end(), [=](const Kept& k) {
     return k.blocks && k.n == n && k.forward == forward && k.kind == kind && k.way == way;
   });
@@ -355,7 +355,7 @@ SharedBlocks<R> kept_blocks_of(int64_t n, bool forward, LineKind kind, LineWay w
     std::rotate(kept.begin(), it, it + 1);
   } else {
     std::rotate(kept.begin(), kept.end() - 1, kept.end());
-    kept[0] = {n, forward, kind, way, blocks_of<R>(n, forward, kind, way)};
+    kept[0] = {n, forward, kind, way, shared_blocks<R>(n, forward, kind, way)};
   }
   return kept[0].blocks;
 }

@@ -25,7 +25,7 @@ struct Frames {
 };
 
 template <typename R>
-R scale_of(bool normalized, int64_t n) {
+R stft_scale(bool normalized, int64_t n) {
   return normalized ? 1 / std::sqrt(static_cast<R>(n)) : R(1);
 }
 
@@ -46,7 +46,7 @@ void StftKernel(const Context&, const DenseTensor& x, const DenseTensor& window,
                 bool normalized, DenseTensor* out) {
   const Frames s(x.dims(), out->dims(), window.numel(), hop_length);
   if (s.empty()) return;
-  const T scale = scale_of<T>(normalized, s.n);
+  const T scale = stft_scale<T>(normalized, s.n);
   LineTransform<T> transform(s.n, true, LineKind::kReal);
   transform.of_real({s.count, s.frames, s.in_signals(), s.in_frequencies()}, window.data<T>(),
                     {s.frequencies, scale, scale}, x.data<T>(), out->mutable_data<Complex<T>>());
@@ -59,7 +59,7 @@ void StftGradKernel(const Context&, const DenseTensor& window, const DenseTensor
   T* to = x_grad->mutable_data<T>();
   std::fill_n(to, x_grad->numel(), T(0));
   if (s.empty()) return;
-  const T scale = scale_of<T>(normalized, s.n);
+  const T scale = stft_scale<T>(normalized, s.n);
   LineTransform<T> transform(s.n, false, LineKind::kReal);
   std::vector<T> frames(static_cast<size_t>(s.count * s.frames * s.n));
   const LineStrides behind_each_other{s.frames * s.n, s.n, 1};
@@ -68,8 +68,8 @@ void StftGradKernel(const Context&, const DenseTensor& window, const DenseTensor
   add_frames(s, frames.data(), window.data<T>(), to);
 }
 
-using Reals = TypeList<float, double>;
-PHI_REGISTER_KERNEL(stft, CPU, StftKernel, Reals);
-PHI_REGISTER_KERNEL(stft_grad, CPU, StftGradKernel, Reals);
+using StftReals = TypeList<float, double>;
+PHI_REGISTER_KERNEL(stft, CPU, StftKernel, StftReals);
+PHI_REGISTER_KERNEL(stft_grad, CPU, StftGradKernel, StftReals);
 
 }  // namespace phi

@@ -30,7 +30,7 @@ using Factors = std::array<C, kRows + 1>;
 
 /// Calls f(image, line, x, factors) for the lines of all images of a grid [n, extents..., kRows].
 template <typename C, int kRows, typename F>
-void for_each_line(const Dims& grid, bool align_corners, F f) {
+void for_each_grid_line(const Dims& grid, bool align_corners, F f) {
   const auto x = coordinates<C>(grid[kRows], align_corners);
   const auto y = coordinates<C>(grid[kRows - 1], align_corners);
   const auto z = coordinates<C>(kRows == 3 ? grid[1] : 1, align_corners);
@@ -68,19 +68,19 @@ void write_grid(const DenseTensor& input, bool align_corners, DenseTensor* outpu
   using C = compute_t<T>;
   const T* matrices = input.data<T>();
   RowWriter<T> lines(output->mutable_data<T>(), output->dims()[kRows] * kRows);
-  for_each_line<C, kRows>(output->dims(), align_corners,
-                          [&](int64_t n, int64_t line, const auto& x, const auto& factors) {
-                            const T* matrix = matrices + n * kRows * (kRows + 1);
-                            std::array<std::array<C, kRows>, kRows + 1> terms;
-                            for (int r = 0; r < kRows; ++r) {
-                              for (int k = 0; k <= kRows; ++k) {
-                                terms[k][r] =
-                                    convert_value<C>(matrix[r * (kRows + 1) + k]) * factors[k];
-                              }
-                            }
-                            write_line<C, kRows>(terms, x, lines.row(line));
-                            lines.done(line);
-                          });
+  for_each_grid_line<C, kRows>(output->dims(), align_corners,
+                               [&](int64_t n, int64_t line, const auto& x, const auto& factors) {
+                                 const T* matrix = matrices + n * kRows * (kRows + 1);
+                                 std::array<std::array<C, kRows>, kRows + 1> terms;
+                                 for (int r = 0; r < kRows; ++r) {
+                                   for (int k = 0; k <= kRows; ++k) {
+                                     terms[k][r] =
+                                         convert_value<C>(matrix[r * (kRows + 1) + k]) * factors[k];
+                                   }
+                                 }
+                                 write_line<C, kRows>(terms, x, lines.row(line));
+                                 lines.done(line);
+                               });
 }
 
 template <typename T, int kRows>
@@ -89,7 +89,7 @@ void add_grid(const DenseTensor& output_grad, bool align_corners, DenseTensor* i
   const Dims& dims = output_grad.dims();
   RowReader<T> lines(output_grad.data<T>(), dims[kRows] * kRows);
   ScratchVector<C> sums(static_cast<size_t>(input_grad->numel()), C(0));
-  for_each_line<C, kRows>(
+  for_each_grid_line<C, kRows>(
       dims, align_corners, [&](int64_t n, int64_t line, const auto& x, const auto& factors) {
         const C* from = lines.row(line);
         C* matrix = sums.data() + n * kRows * (kRows + 1);

@@ -27,13 +27,13 @@ using sampling::Placing;
 using sampling::Sampling;
 
 /// Places that are sampled at a time.
-constexpr int64_t kBlock = 64;
+constexpr int64_t kSampleBlock = 64;
 
 /// Calls f(first, count) for blocks of all places of an image.
 template <typename F>
-void for_each_block(const Sampling& s, F f) {
-  for (int64_t begin = 0; begin < s.places; begin += kBlock)
-    f(begin, std::min(kBlock, s.places - begin));
+void for_each_sample_block(const Sampling& s, F f) {
+  for (int64_t begin = 0; begin < s.places; begin += kSampleBlock)
+    f(begin, std::min(kSampleBlock, s.places - begin));
 }
 
 /// Room for a turned image. Behind the last pixel lies one of zeros, which stands for those
@@ -160,14 +160,14 @@ void sample_images(const Sampling& s, const Placing& placing, const T* x,
   RowWriter<T> samples(out, s.c * s.places);
   const bool are_few = s.places * kCorners < s.pixels;
   ScratchVector<C> image = are_few ? ScratchVector<C>() : turned_image<C>(s);
-  std::vector<C> block(static_cast<size_t>(kBlock * s.c));
+  std::vector<C> block(static_cast<size_t>(kSampleBlock * s.c));
   for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
     C* to = samples.row(i);
     if (are_few) {
       sample_planes(s, placing, coordinates, images.row(i), to);
     } else {
       transpose_matrix(images.row(i), s.pixels, image.data(), s.c, s.c, s.pixels);
-      for_each_block(s, [&](int64_t begin, int64_t count) {
+      for_each_sample_block(s, [&](int64_t begin, int64_t count) {
         sample<kCorners>(s, placing, count, coordinates + begin * s.spatial, image.data(),
                          block.data());
         transpose_matrix(block.data(), s.c, to + begin, s.places, count, s.c);
@@ -186,11 +186,11 @@ void make_image_grads(const Sampling& s, const Placing& placing, const compute_t
   RowReader<T> grads(out_grad, s.c * s.places);
   RowWriter<T> image_grads(x_grad, s.c * s.pixels);
   ScratchVector<C> sums = turned_image<C>(s);
-  std::vector<C> block(static_cast<size_t>(kBlock * s.c));
+  std::vector<C> block(static_cast<size_t>(kSampleBlock * s.c));
   for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
     const C* given = grads.row(i);
     std::ranges::fill(sums, C(0));
-    for_each_block(s, [&](int64_t begin, int64_t count) {
+    for_each_sample_block(s, [&](int64_t begin, int64_t count) {
       transpose_matrix(given + begin, s.places, block.data(), s.c, s.c, count);
       add_image_grads<kCorners>(s, placing, count, coordinates + begin * s.spatial, block.data(),
                                 sums.data());
@@ -210,12 +210,12 @@ void make_all_grid_grads(const Sampling& s, const Placing& placing, const T* x,
   RowReader<T> grads(out_grad, s.c * s.places);
   RowWriter<T> grid_grads(grid_grad, s.places * s.spatial);
   ScratchVector<C> image = turned_image<C>(s);
-  std::vector<C> block(static_cast<size_t>(kBlock * s.c));
+  std::vector<C> block(static_cast<size_t>(kSampleBlock * s.c));
   for (int64_t i = 0; i < s.n; ++i, coordinates += s.places * s.spatial) {
     const C* given = grads.row(i);
     C* to = grid_grads.row(i);
     transpose_matrix(images.row(i), s.pixels, image.data(), s.c, s.c, s.pixels);
-    for_each_block(s, [&](int64_t begin, int64_t count) {
+    for_each_sample_block(s, [&](int64_t begin, int64_t count) {
       transpose_matrix(given + begin, s.places, block.data(), s.c, s.c, count);
       make_grid_grads<kCorners>(s, placing, count, coordinates + begin * s.spatial, block.data(),
                                 image.data(), to + begin * s.spatial);

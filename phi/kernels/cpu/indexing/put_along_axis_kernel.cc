@@ -81,7 +81,7 @@ class Wide {
 
 /// What the elements that are put to start from, where what was there does not take part.
 template <typename C>
-void start_from(const Puts& puts, C value, C* to) {
+void start_from_input(const Puts& puts, C value, C* to) {
   puts.for_each([=](int64_t at, int64_t) { to[at] = value; });
 }
 
@@ -90,7 +90,7 @@ void reduce_into(const Puts& puts, const T* values, bool include_self, DenseTens
   using C = compute_t<T>;
   Wide<T> wide(out);
   C* to = wide.data();
-  if (!include_self) start_from<C>(puts, Put::kStart, to);
+  if (!include_self) start_from_input<C>(puts, Put::kStart, to);
   puts.for_each(
       [&](int64_t at, int64_t own) { to[at] = Put()(to[at], static_cast<C>(values[own])); });
 }
@@ -100,7 +100,7 @@ void average_into(const Puts& puts, const T* values, bool include_self, DenseTen
   using C = compute_t<T>;
   Wide<T> wide(out);
   C* to = wide.data();
-  if (!include_self) start_from(puts, C(0), to);
+  if (!include_self) start_from_input(puts, C(0), to);
   puts.for_each([&](int64_t at, int64_t own) {
     to[at] = AddFunctor<C>()(to[at], static_cast<C>(values[own]));
   });

@@ -17,8 +17,8 @@ constexpr Triangle kUpper{.upper = true, .unit = false};
 
 /// The k x k part of both factors, with what a longer side has beside it.
 template <typename T>
-struct Parts {
-  explicit Parts(const Matrix<T>& x) : k(std::min(x.rows(), x.columns())) {
+struct LuParts {
+  explicit LuParts(const Matrix<T>& x) : k(std::min(x.rows(), x.columns())) {
     square = x.part(0, 0, k, k);
     below = x.part(k, 0, x.rows() - k, k);
     right = x.part(0, k, k, x.columns() - k);
@@ -32,7 +32,7 @@ struct Parts {
 /// The gradient of P^T x from that of its factors.
 template <typename T>
 Matrix<T> factors_gradient(const Matrix<T>& factors, const Matrix<T>& grad) {
-  const Parts<T> f(factors), g(grad);
+  const LuParts<T> f(factors), g(grad);
   Matrix<T> l = tril(f.square, -1) + Matrix<T>::identity(f.k);
   const Matrix<T> u = triu(f.square);
   const Matrix<T> of_l = adjoint(l) * tril(g.square, -1) - g.right * adjoint(f.right);

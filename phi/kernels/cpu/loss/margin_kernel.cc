@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-constexpr int kClassAxis = 1;
+constexpr int kMarginClassAxis = 1;
 
 /// How far beyond 1 rounding may carry a cosine: two steps of bfloat16.
 constexpr double kBeyondOne = 1.6e-2;
@@ -21,7 +21,7 @@ constexpr double kLeastSquare = 1e-8;
 template <typename T, typename F>
 void for_each_label(const KernelContext& ctx, const DenseTensor& logits, const DenseTensor& label,
                     F f) {
-  const ClassLayout layout = class_layout(logits.dims(), kClassAxis);
+  const ClassLayout layout = class_layout(logits.dims(), kMarginClassAxis);
   constexpr int kNoneIgnored = -1;
   Labels<T> labels(label, layout, ctx.input_box(0, logits.dims()), false, kNoneIgnored);
   const T* data = logits.data<T>();

@@ -13,8 +13,8 @@
 namespace phi {
 namespace {
 
-constexpr int kClassAxis = 1;
-constexpr int kLabelInput = 1;
+constexpr int kNllClassAxis = 1;
+constexpr int kNllLabelInput = 1;
 constexpr int kSums = 3;  // of losses, of weights, and of ranks that refuse a label
 
 /// Errors: InvalidArgument with the first row whose label is no class, and its label.
@@ -88,7 +88,7 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
                    const DenseTensor* weight, int64_t ignore_index, const std::string& reduction,
                    DenseTensor* out, DenseTensor* total_weight) {
   using C = compute_t<T>;
-  const ClassLayout layout = class_layout(input.dims(), kClassAxis);
+  const ClassLayout layout = class_layout(input.dims(), kNllClassAxis);
   const T* data = input.data<T>();
   T* to = out->mutable_data<T>();
   T* total = total_weight->mutable_data<T>();
@@ -108,7 +108,7 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
   sums[1] = local.weights;
   sums[2] = static_cast<double>(refusal.count());
   if (reduction == "mean") {
-    sums.combine(ctx, kLabelInput, label.ndim());
+    sums.combine(ctx, kNllLabelInput, label.ndim());
     if (sums[1] != 0) sums[0] /= sums[1];
   }
   refusal.raise(sums[2] != 0, [&] { throw_wrong_label_elsewhere(layout.classes, ignore_index); });
@@ -128,7 +128,7 @@ void NllLossGradKernel(const Context&, const DenseTensor& input, const DenseTens
   const int64_t step = reduction == "none" ? 1 : 0;
   const C total = reduction == "mean" ? static_cast<C>(*total_weight.data<T>()) : C(1);
   const C share = total == C(0) ? C(1) : C(1) / total;
-  each_label<T>(label, class_layout(input.dims(), kClassAxis), weight, ignore_index,
+  each_label<T>(label, class_layout(input.dims(), kNllClassAxis), weight, ignore_index,
                 [=](int64_t r, int64_t at, C w) {
                   to[at] = static_cast<T>(-w * share * static_cast<C>(grads[r * step]));
                 });
@@ -139,7 +139,7 @@ template <typename T, typename Context>
 void NllLossDry(const Context& ctx, const DenseTensor&, const DenseTensor& label,
                 const DenseTensor*, int64_t, const std::string& reduction, DenseTensor*,
                 DenseTensor*) {
-  if (reduction == "mean") CombinedSums<kSums>(ctx).combine(ctx, kLabelInput, label.ndim());
+  if (reduction == "mean") CombinedSums<kSums>(ctx).combine(ctx, kNllLabelInput, label.ndim());
 }
 
 PHI_REGISTER_KERNEL(nll_loss, CPU, NllLossKernel, Floats);

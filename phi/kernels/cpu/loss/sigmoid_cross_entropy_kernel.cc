@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-constexpr int kLabelInput = 1;
+constexpr int kSigmoidLabelInput = 1;
 
 /// One over the number of labels, on all ranks, that are not ignored.
 template <typename T>
@@ -21,7 +21,7 @@ double share_of_label(const KernelContext& ctx, const DenseTensor& label, int ig
   CombinedSums<1> count(ctx);
   count[0] = static_cast<double>(std::count_if(
       values, values + label.numel(), [=](T value) { return static_cast<C>(value) != ignored; }));
-  count.combine(ctx, kLabelInput, label.ndim());
+  count.combine(ctx, kSigmoidLabelInput, label.ndim());
   return 1 / std::max(count[0], 1e-5);
 }
 
@@ -55,7 +55,7 @@ template <typename T, typename Context>
 void SigmoidCrossEntropyWithLogitsDry(const Context& ctx, const DenseTensor&,
                                       const DenseTensor& label, const DenseTensor*, bool normalize,
                                       int, DenseTensor*) {
-  if (normalize) CombinedSums<1>(ctx).combine(ctx, kLabelInput, label.ndim());
+  if (normalize) CombinedSums<1>(ctx).combine(ctx, kSigmoidLabelInput, label.ndim());
 }
 
 template <typename T, typename Context>

@@ -12,7 +12,7 @@ namespace phi {
 namespace {
 
 template <typename T, typename Out>
-void multiply(const ProductPlan& plan, const T* a, const T* b, Out* c) {
+void multiply_batches(const ProductPlan& plan, const T* a, const T* b, Out* c) {
   const GemmShape& s = plan.shape;
   if (plan.summed.turns() == 0) std::fill_n(c, s.m * s.n, Out(0));
   accumulator_t<T> beta = 0;
@@ -25,10 +25,10 @@ void multiply(const ProductPlan& plan, const T* a, const T* b, Out* c) {
 /// Several members summed in 16 bits would be rounded after each.
 template <typename T>
 void multiply_16bit(const ProductPlan& plan, const T* a, const T* b, T* c) {
-  if (plan.summed.turns() == 1) return multiply(plan, a, b, c);
+  if (plan.summed.turns() == 1) return multiply_batches(plan, a, b, c);
   const int64_t n = plan.shape.m * plan.shape.n;
   const auto sum = std::make_unique_for_overwrite<float[]>(n);
-  multiply(plan, a, b, sum.get());
+  multiply_batches(plan, a, b, sum.get());
   convert(sum.get(), c, n);
 }
 
@@ -43,7 +43,7 @@ void batched_product(const ProductOperand& a, const T* a_data, const ProductOper
     if constexpr (kIs16Bit<T>) {
       multiply_16bit(plan, a_data + at[0], b_data + at[1], c_data + at[2]);
     } else {
-      multiply(plan, a_data + at[0], b_data + at[1], c_data + at[2]);
+      multiply_batches(plan, a_data + at[0], b_data + at[1], c_data + at[2]);
     }
   });
 }

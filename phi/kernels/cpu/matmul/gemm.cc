@@ -25,10 +25,10 @@ namespace {
 constexpr int64_t kDirectLimit = 1024;
 // Below this OpenBLAS's call costs less than oneDNN's.
 constexpr int64_t kSmallLimit = 8192;
-constexpr int kLanes = 8;
+constexpr int kGemmLanes = 8;
 
 template <typename C, typename Out>
-void scale_rows(const GemmShape& s, C beta, Out* c, int64_t ldc) {
+void scale_output_rows(const GemmShape& s, C beta, Out* c, int64_t ldc) {
   for (int64_t i = 0; i < s.m; ++i) {
     for (int64_t j = 0; j < s.n; ++j) {
       Out& element = c[i * ldc + j];
@@ -39,15 +39,15 @@ void scale_rows(const GemmShape& s, C beta, Out* c, int64_t ldc) {
 
 // Eight partial sums let the compiler use vector registers without reordering within one sum.
 template <typename T>
-T dot(const T* a, const T* b, int64_t n) {
+T dot_product(const T* a, const T* b, int64_t n) {
   T sum = 0;
   int64_t i = 0;
-  if (n >= kLanes) {
-    std::array<T, kLanes> sums{};
-    for (; i + kLanes <= n; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  if (n >= kGemmLanes) {
+    std::array<T, kGemmLanes> sums{};
+    for (; i + kGemmLanes <= n; i += kGemmLanes) {
+      for (int lane = 0; lane < kGemmLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
     }
-    for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+    for (int lane = 0; lane < kGemmLanes; ++lane) sum += sums[lane];
   }
   for (; i < n; ++i) sum += a[i] * b[i];
   return sum;
@@ -68,7 +68,7 @@ void direct_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T* 
       for (int64_t j = 0; j < s.n; ++j) {
         const T* column = s.trans_b ? b + j * ldb : b + j;
         const T* row = s.trans_a ? a + i : a + i * lda;
-        put(c + i * ldc + j, alpha * dot(row, column, s.k), beta);
+        put(c + i * ldc + j, alpha * dot_product(row, column, s.k), beta);
       }
     }
     return;
@@ -84,13 +84,13 @@ void direct_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T* 
   const int64_t a_row = s.trans_a ? 1 : lda;
   const int64_t a_column = s.trans_a ? lda : 1;
   for (int64_t i = 0; i < s.m; ++i) {
-    for (int64_t j = 0; j < s.n; j += kLanes) {
-      std::array<T, kLanes> sums{};
-      const int64_t width = std::min<int64_t>(kLanes, s.n - j);
+    for (int64_t j = 0; j < s.n; j += kGemmLanes) {
+      std::array<T, kGemmLanes> sums{};
+      const int64_t width = std::min<int64_t>(kGemmLanes, s.n - j);
       const T* row = a + i * a_row;
-      if (width == kLanes) {  // a constant trip count keeps the sums in registers
+      if (width == kGemmLanes) {  // a constant trip count keeps the sums in registers
         for (int64_t p = 0; p < s.k; ++p) {
-          for (int l = 0; l < kLanes; ++l) sums[l] += row[p * a_column] * b[p * ldb + j + l];
+          for (int l = 0; l < kGemmLanes; ++l) sums[l] += row[p * a_column] * b[p * ldb + j + l];
         }
       } else {
         for (int64_t p = 0; p < s.k; ++p) {
@@ -107,7 +107,7 @@ template <typename T>
 void integer_gemm(const GemmShape& s, int64_t alpha, const T* a, int64_t lda, const T* b,
                   int64_t ldb, int64_t beta, T* c, int64_t ldc) {
   using Word = std::make_unsigned_t<T>;
-  scale_rows(s, beta, c, ldc);
+  scale_output_rows(s, beta, c, ldc);
   const int64_t b_row = s.trans_b ? 1 : ldb, b_column = s.trans_b ? ldb : 1;
   for (int64_t i = 0; i < s.m; ++i) {
     for (int64_t p = 0; p < s.k; ++p) {
@@ -221,7 +221,7 @@ template <typename T, typename Out>
 void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t lda, const T* b,
           int64_t ldb, accumulator_t<T> beta, Out* c, int64_t ldc, [[maybe_unused]] GemmIsa isa) {
   if (shape.m == 0 || shape.n == 0) return;
-  if (shape.k == 0) return scale_rows(shape, beta, c, ldc);
+  if (shape.k == 0) return scale_output_rows(shape, beta, c, ldc);
   if constexpr (kIs16Bit<T>) {
     detail::gemm_16bit(shape, alpha, a, lda, b, ldb, beta, c, ldc, isa);
   } else if constexpr (std::is_integral_v<T>) {
@@ -272,7 +272,7 @@ void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t ld
   using C = accumulator_t<T>;
   const auto view = b.view();
   if (shape.m == 0 || shape.n == 0) return;
-  if (shape.k == 0) return scale_rows(shape, beta, c, ldc);
+  if (shape.k == 0) return scale_output_rows(shape, beta, c, ldc);
   if constexpr (std::is_same_v<T, bfloat16>) {
     if (view.isa != GemmIsa::kWiden) {
       const auto* packed = static_cast<const bfloat16*>(view.data) +

@@ -25,7 +25,7 @@ struct Group {
 };
 
 template <typename F>
-void for_each_group(int64_t k, int group_size, F f) {
+void for_each_scale_group(int64_t k, int group_size, F f) {
   const int64_t size = group_rows(k, group_size);
   for (int64_t begin = 0; begin < k; begin += size)
     f(Group{begin / size, begin, std::min(begin + size, k)});
@@ -59,7 +59,7 @@ inline void multiply_rows(const Weight<C>& w, int64_t begin, int64_t end, const 
                           T* out) {
   for (int64_t c = begin; c < end; ++c) {
     RowProducts<kRows, C> products;
-    for_each_group(w.k, w.group_size, [&](const Group& group) {
+    for_each_scale_group(w.k, w.group_size, [&](const Group& group) {
       add_row_products(group.end - group.begin, x + group.begin, w.k,
                        w.data + c * w.k + group.begin, w.scales[group.index * w.n + c], &products);
     });
@@ -125,13 +125,13 @@ struct Block {
 /// Calls f(Block, what it holds as T) for blocks of the weight of kRows rows, each row's from first
 /// to last: they stay in the second cache for their products.
 template <int64_t kRows, typename T, typename C, typename F>
-void for_each_block(const Weight<C>& w, F f) {
+void for_each_weight_block(const Weight<C>& w, F f) {
   constexpr int64_t kElements = (1 << 20) / (kRows * sizeof(T));
   const int64_t longest = std::min(kElements, group_rows(w.k, w.group_size));
   std::vector<T> wide(static_cast<size_t>(std::min(kRows, w.n) * longest));
   for (int64_t row = 0; row < w.n; row += kRows) {
     const int64_t rows = std::min(kRows, w.n - row);
-    for_each_group(w.k, w.group_size, [&](const Group& group) {
+    for_each_scale_group(w.k, w.group_size, [&](const Group& group) {
       for (int64_t begin = group.begin; begin < group.end; begin += longest) {
         const Block block{row, rows, group.index, begin, std::min(begin + longest, group.end)};
         for (int64_t r = 0; r < rows; ++r) {
@@ -149,7 +149,7 @@ void multiply_blocks(const Weight<C>& w, int64_t m, const T* x, const T* bias, T
   constexpr int64_t kRows = 128;  // fewer make slow products
   std::vector<C> product;
   std::vector<C> sum;
-  for_each_block<kRows, T>(w, [&](const Block& block, const T* wide) {
+  for_each_weight_block<kRows, T>(w, [&](const Block& block, const T* wide) {
     const int64_t n = block.rows;
     if (block.begin == 0) sum.assign(static_cast<size_t>(m * n), C(0));
     product.resize(sum.size());
@@ -183,7 +183,7 @@ void WeightQuantizeKernel(const Context& ctx, const DenseTensor& x, int group_si
   using C = compute_t<T>;
   C* scales = scale->mutable_data<C>();
   std::fill_n(scales, scale->numel(), C(0));
-  for_each_group(k, group_size, [&](const Group& group) {
+  for_each_scale_group(k, group_size, [&](const Group& group) {
     for (int64_t c = 0; c < n; ++c) {
       double most = 0;
       for (int64_t r = group.begin; r < group.end; ++r)
@@ -204,7 +204,7 @@ void WeightDequantizeKernel(const Context&, const DenseTensor& x, const DenseTen
   const int8_t* from = x.data<int8_t>();
   const C* scales = scale.data<C>();
   T* to = out->mutable_data<T>();
-  for_each_group(k, group_size, [&](const Group& group) {
+  for_each_scale_group(k, group_size, [&](const Group& group) {
     for (int64_t r = group.begin; r < group.end; ++r) {
       for (int64_t c = 0; c < n; ++c)
         to[r * n + c] =
@@ -244,7 +244,7 @@ void WeightOnlyLinearGradKernel(const Context&, const DenseTensor& weight,
   constexpr int64_t kRows = 512;  // which are added up: fewer bring the sums from memory more often
   std::vector<C> scaled;
   std::vector<C> sum(static_cast<size_t>(m * w.k));
-  for_each_block<kRows, C>(w, [&](const Block& block, const C* wide) {
+  for_each_weight_block<kRows, C>(w, [&](const Block& block, const C* wide) {
     const int64_t n = block.rows;
     scaled.resize(static_cast<size_t>(m * n));
     const C* factors = w.scales + block.group * w.n + block.row;

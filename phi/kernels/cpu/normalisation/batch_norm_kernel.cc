@@ -75,13 +75,13 @@ bool uses_batch(bool is_test, bool use_global_stats, bool trainable_statistics) 
   return !use_global_stats && (!is_test || trainable_statistics);
 }
 
-void write(const std::vector<double>& values, DenseTensor* out) {
+void write_statistics(const std::vector<double>& values, DenseTensor* out) {
   visit_dtype(out->dtype(), [&]<typename To>() {
     convert(values.data(), out->mutable_data<To>(), static_cast<int64_t>(values.size()));
   });
 }
 
-std::vector<double> read(const DenseTensor& x) {
+std::vector<double> read_statistics(const DenseTensor& x) {
   std::vector<double> values(x.numel());
   visit_dtype(x.dtype(),
               [&]<typename From>() { convert(x.data<From>(), values.data(), x.numel()); });
@@ -132,7 +132,8 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   using C = compute_t<T>;
   const Batch batch(ctx, x, data_format);
   const T* xs = x.data<T>();
-  const std::vector<double> old_means = read(mean), old_variances = read(variance);
+  const std::vector<double> old_means = read_statistics(mean),
+                            old_variances = read_statistics(variance);
   std::vector<double> means = old_means, variances = old_variances;
   std::vector<double> rest(means.size()), inverse(means.size());
   const ComputeArray<C> scales(scale);
@@ -154,10 +155,11 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                   return (v - m[c]) * a[c] + b[c];
                 });
   }
-  write(of_batch ? blended(old_means, means, momentum) : means, mean_out);
-  write(of_batch ? blended(old_variances, variances, momentum) : variances, variance_out);
-  write(means, saved_mean);
-  write(inverse, saved_variance);
+  write_statistics(of_batch ? blended(old_means, means, momentum) : means, mean_out);
+  write_statistics(of_batch ? blended(old_variances, variances, momentum) : variances,
+                   variance_out);
+  write_statistics(means, saved_mean);
+  write_statistics(inverse, saved_variance);
 }
 
 /// With y = (x - saved_mean) * saved_variance and averages <.> over a channel: where the batch's
@@ -174,7 +176,8 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   const Batch batch(ctx, x, data_format);
   const T* xs = x.data<T>();
   const T* dys = out_grad.data<T>();
-  const std::vector<double> means = read(saved_mean), inverse = read(saved_variance);
+  const std::vector<double> means = read_statistics(saved_mean),
+                            inverse = read_statistics(saved_variance);
   const std::vector<C> centre(means.begin(), means.end());
   const ComputeArray<C> scales(scale);
   const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
@@ -198,8 +201,8 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                   return of_batch ? f[c] * (g - a[c] - (v - m[c]) * s[c]) : f[c] * g;
                 });
   }
-  if (scale_grad) write(of_gy, scale_grad);
-  if (bias_grad) write(of_g, bias_grad);
+  if (scale_grad) write_statistics(of_gy, scale_grad);
+  if (bias_grad) write_statistics(of_g, bias_grad);
 }
 
 // The messages of the two.

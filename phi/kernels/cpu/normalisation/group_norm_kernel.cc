@@ -119,7 +119,7 @@ class Normaliser {
   std::vector<C> centre_, factor_, shift_;
 };
 
-void write(const std::vector<double>& values, DenseTensor* out) {
+void write_group_gradient(const std::vector<double>& values, DenseTensor* out) {
   if (!out) return;
   visit_dtype(out->dtype(), [&]<typename To>() {
     convert(values.data(), out->mutable_data<To>(), static_cast<int64_t>(values.size()));
@@ -161,8 +161,8 @@ class Gradients {
         if (x_grad) map(n, range, from, dy, x_grad->mutable_data<T>() + n * size);
       }
     }
-    write(scale_sums_, scale_grad);
-    write(bias_sums_, bias_grad);
+    write_group_gradient(scale_sums_, scale_grad);
+    write_group_gradient(bias_sums_, bias_grad);
   }
 
  private:

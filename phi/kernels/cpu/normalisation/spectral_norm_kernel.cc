@@ -80,34 +80,34 @@ class Matrix {
   bool is_transposed_;
 };
 
-double dot(const std::vector<double>& x, const std::vector<double>& y) {
+double inner_product(const std::vector<double>& x, const std::vector<double>& y) {
   return row_sum<double>(static_cast<int64_t>(x.size()), [&](int64_t i) { return x[i] * y[i]; });
 }
 
 std::vector<double> normalised(std::vector<double> x, double eps) {
-  const double length = std::sqrt(dot(x, x)) + eps;
+  const double length = std::sqrt(inner_product(x, x)) + eps;
   for (double& value : x) value /= length;
   return x;
 }
 
 /// The singular vectors after some steps of the power method, and sigma = u^T weight v.
-struct Largest {
+struct LargestSingularValue {
   std::vector<double> u;
   std::vector<double> v;
   double sigma;
 };
 
 template <typename T>
-Largest largest_of(const Matrix& weight, const DenseTensor& u, const DenseTensor& v, int iterations,
-                   double eps) {
-  Largest found{std::vector<double>(u.numel()), std::vector<double>(v.numel()), 0};
+LargestSingularValue largest_of(const Matrix& weight, const DenseTensor& u, const DenseTensor& v,
+                                int iterations, double eps) {
+  LargestSingularValue found{std::vector<double>(u.numel()), std::vector<double>(v.numel()), 0};
   convert(u.data<T>(), found.u.data(), u.numel());
   convert(v.data<T>(), found.v.data(), v.numel());
   for (int i = 0; i < iterations; ++i) {
     found.v = normalised(weight.transposed_times(found.u), eps);
     found.u = normalised(weight.times(found.v), eps);
   }
-  found.sigma = dot(found.u, weight.times(found.v));
+  found.sigma = inner_product(found.u, weight.times(found.v));
   return found;
 }
 
@@ -120,7 +120,7 @@ void SpectralNormKernel(const Context&, const DenseTensor& weight, const DenseTe
                         const DenseTensor& v, int dim, int power_iters, float eps,
                         DenseTensor* out) {
   const Matrix matrix(weight, weight.data<T>(), dim);
-  const Largest found = largest_of<T>(matrix, u, v, power_iters, eps);
+  const LargestSingularValue found = largest_of<T>(matrix, u, v, power_iters, eps);
   T* to = out->mutable_data<T>();
   const double* from = matrix.values();
   const double factor = 1 / found.sigma;
@@ -135,7 +135,7 @@ void SpectralNormGradKernel(const Context&, const DenseTensor& weight, const Den
                             int power_iters, float eps, DenseTensor* weight_grad) {
   const Matrix matrix(weight, weight.data<T>(), dim);
   const Matrix given(weight, out_grad.data<T>(), dim);
-  const Largest found = largest_of<T>(matrix, u, v, power_iters, eps);
+  const LargestSingularValue found = largest_of<T>(matrix, u, v, power_iters, eps);
   const double* gs = given.values();
   const double* weights = matrix.values();
   const double product =

@@ -23,7 +23,7 @@ std::vector<bool> classes_of(const DenseTensor& label, int num_classes) {
 }
 
 /// `count` of the classes, each as likely: those whose random words are the smallest.
-std::vector<int64_t> chosen(std::vector<int64_t> classes, size_t count, int seed) {
+std::vector<int64_t> sampled_classes(std::vector<int64_t> classes, size_t count, int seed) {
   const PhiloxKey key = philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed)));
   std::vector<std::pair<double, int64_t>> draws;
   draws.reserve(classes.size());
@@ -53,7 +53,7 @@ void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int n
   std::vector<T> place(static_cast<size_t>(num_classes));
   for (size_t i = 0; i < centres.size(); ++i) place[centres[i]] = static_cast<T>(i);
   if (const auto wanted = static_cast<size_t>(num_samples); wanted > centres.size()) {
-    const auto more = chosen(std::move(others), wanted - centres.size(), seed);
+    const auto more = sampled_classes(std::move(others), wanted - centres.size(), seed);
     centres.insert(centres.end(), more.begin(), more.end());
   }
   *sampled =

@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-struct Largest {
+struct ArgLargest {
   template <typename C>
   PHI_HD static bool precedes(C a, C b) {
     return a > b;
@@ -39,8 +39,8 @@ bool is_nan(C x) {
   return x != x;
 }
 
-constexpr int kLanes = 32;
-constexpr int64_t kBlock = 1024;  // so that a byte counts the steps of a lane
+constexpr int kArgLanes = 32;
+constexpr int64_t kArgBlock = 1024;  // so that a byte counts the steps of a lane
 
 // An integer as wide as C, so that a choice of both is one of registers.
 template <typename C>
@@ -51,32 +51,33 @@ using Step = std::conditional_t<sizeof(C) == 8, uint64_t,
 // which shows in `sum`, as infinities of both signs do.
 template <typename R, typename C>
 inline Best<C> best_of_lanes(const C* x, int64_t n, C* sum) {
-  C best[kLanes];
-  C sums[kLanes];
-  Step<C> step[kLanes];
-  for (int l = 0; l < kLanes; ++l) {
+  C best[kArgLanes];
+  C sums[kArgLanes];
+  Step<C> step[kArgLanes];
+  for (int l = 0; l < kArgLanes; ++l) {
     best[l] = sums[l] = x[l];
     step[l] = 0;
   }
   Step<C> now = 1;
-  for (int64_t i = kLanes; i + kLanes <= n; i += kLanes, ++now) {
-    for (int l = 0; l < kLanes; ++l) step[l] = R::precedes(x[i + l], best[l]) ? now : step[l];
-    for (int l = 0; l < kLanes; ++l) best[l] = R::precedes(x[i + l], best[l]) ? x[i + l] : best[l];
+  for (int64_t i = kArgLanes; i + kArgLanes <= n; i += kArgLanes, ++now) {
+    for (int l = 0; l < kArgLanes; ++l) step[l] = R::precedes(x[i + l], best[l]) ? now : step[l];
+    for (int l = 0; l < kArgLanes; ++l)
+      best[l] = R::precedes(x[i + l], best[l]) ? x[i + l] : best[l];
     if constexpr (std::is_floating_point_v<C>) {
-      for (int l = 0; l < kLanes; ++l) sums[l] += x[i + l];
+      for (int l = 0; l < kArgLanes; ++l) sums[l] += x[i + l];
     }
   }
-  const C value = fold_lanes<kLanes>(best, [](C a, C b) { return R::precedes(a, b) ? a : b; });
-  int32_t places[kLanes];
-  for (int32_t l = 0; l < kLanes; ++l) {
-    const int32_t place = static_cast<int32_t>(step[l]) * kLanes + l;
-    places[l] = best[l] == value ? place : static_cast<int32_t>(kBlock);
+  const C value = fold_lanes<kArgLanes>(best, [](C a, C b) { return R::precedes(a, b) ? a : b; });
+  int32_t places[kArgLanes];
+  for (int32_t l = 0; l < kArgLanes; ++l) {
+    const int32_t place = static_cast<int32_t>(step[l]) * kArgLanes + l;
+    places[l] = best[l] == value ? place : static_cast<int32_t>(kArgBlock);
   }
   *sum = C(0);
   if constexpr (std::is_floating_point_v<C>) {
-    *sum = fold_lanes<kLanes>(sums, [](C a, C b) { return a + b; });
+    *sum = fold_lanes<kArgLanes>(sums, [](C a, C b) { return a + b; });
   }
-  return {value, fold_lanes<kLanes>(places, [](int32_t a, int32_t b) { return a < b ? a : b; })};
+  return {value, fold_lanes<kArgLanes>(places, [](int32_t a, int32_t b) { return a < b ? a : b; })};
 }
 
 // The best element of at most a block, or its first NaN, and its first index.
@@ -84,14 +85,14 @@ template <typename R, typename C>
 inline Best<C> best_of_block(const C* x, int64_t n) {
   Best<C> best{x[0], 0};
   int64_t i = 0;
-  if (n >= kLanes) {
+  if (n >= kArgLanes) {
     C sum;
     best = best_of_lanes<R>(x, n, &sum);
     if (is_nan(sum)) {
       const C* nan = std::find_if(x, x + n, is_nan<C>);
       if (nan != x + n) return {*nan, nan - x};
     }
-    i = n - n % kLanes;
+    i = n - n % kArgLanes;
   }
   for (; i < n && !is_nan(best.value); ++i) {
     if (R::precedes(x[i], best.value) || is_nan(x[i])) best = {x[i], i};
@@ -104,9 +105,9 @@ template <typename R, typename T>
 int64_t best_of_row(const T* x, int64_t n) {
   using C = compute_t<T>;
   Best<C> best{C(0), -1};
-  [[maybe_unused]] float buffer[kIs16Bit<T> ? kBlock : 1];
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t count = std::min(kBlock, n - begin);
+  [[maybe_unused]] float buffer[kIs16Bit<T> ? kArgBlock : 1];
+  for (int64_t begin = 0; begin < n; begin += kArgBlock) {
+    const int64_t count = std::min(kArgBlock, n - begin);
     const C* block;
     if constexpr (kIs16Bit<T>) {
       convert(x + begin, buffer, count);
@@ -181,7 +182,7 @@ using Ordered = join_t<TypeList<int16_t>, Numbers>;
 template <typename T, typename Context>
 void ArgMaxKernel(const Context&, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
-  arg_extreme<Largest, T>(x, axis, flatten, out);
+  arg_extreme<ArgLargest, T>(x, axis, flatten, out);
 }
 
 /// The same of the smallest.

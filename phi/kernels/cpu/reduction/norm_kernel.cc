@@ -69,8 +69,8 @@ std::vector<double> p_norms(const CpuContext& ctx, const DenseTensor& x, AxisSet
 /// out = x times the factor of its row: in the computing type, or in double where that does not
 /// hold one of them.
 template <typename T>
-void scale_rows(const DenseTensor& x, AxisSet axes, const std::vector<double>& factors,
-                DenseTensor* out) {
+void scale_norm_rows(const DenseTensor& x, AxisSet axes, const std::vector<double>& factors,
+                     DenseTensor* out) {
   using C = compute_t<T>;
   const auto is_held = [](double factor) {
     return factor >= std::numeric_limits<C>::min() && factor <= std::numeric_limits<C>::max();
@@ -113,7 +113,7 @@ void NormKernel(const Context& ctx, const DenseTensor& x, int axis, float epsilo
   if (!is_test)
     convert(lengths.data(), norm->mutable_data<T>(), static_cast<int64_t>(lengths.size()));
   for (double& length : lengths) length = 1.0 / length;
-  scale_rows<T>(x, axes, lengths, out);
+  scale_norm_rows<T>(x, axes, lengths, out);
 }
 
 /// x_grad = (out_grad - out * sum(out * out_grad)) / norm.
@@ -143,7 +143,7 @@ void RenormKernel(const Context& ctx, const DenseTensor& x, float p, int axis, f
   const AxisSet axes = all_but(axis, x.dims());
   std::vector<double> factors = p_norms<T>(ctx, x, axes, p);
   for (double& norm : factors) norm = norm > max_norm ? max_norm / norm : 1.0;
-  scale_rows<T>(x, axes, factors, out);
+  scale_norm_rows<T>(x, axes, factors, out);
 }
 
 template <typename T, typename Context>

@@ -33,7 +33,7 @@ class Line {
 
 /// Calls f(offset of the first element of a line in the order of the scan, stride).
 template <typename F>
-void for_each_line(const AxisView& view, bool reverse, F&& f) {
+void for_each_scan_line(const AxisView& view, bool reverse, F&& f) {
   const int64_t stride = reverse ? -view.inner : view.inner;
   for (int64_t o = 0; o < view.outer; ++o) {
     for (int64_t i = 0; i < view.inner; ++i) {
@@ -67,7 +67,7 @@ void CumprodGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
   Line<N> xs(view.n);
   Line<N> gs(view.n);
   std::vector<N> before(static_cast<size_t>(view.n));
-  for_each_line(view, reverse, [&](int64_t first, int64_t stride) {
+  for_each_scan_line(view, reverse, [&](int64_t first, int64_t stride) {
     const N* line = xs.read(from + first, stride);
     const N* g = gs.read(grads + first, stride);
     N product = 1;
@@ -97,7 +97,7 @@ void LogcumsumexpGradKernel(const Context&, const DenseTensor& x, const DenseTen
   Line<> outs(view.n);
   Line<> gs(view.n);
   T* to = x_grad->mutable_data<T>();
-  for_each_line(view, reverse, [&](int64_t first, int64_t stride) {
+  for_each_scan_line(view, reverse, [&](int64_t first, int64_t stride) {
     const double* line = xs.read(x.data<T>() + first, stride);
     const double* joined = outs.read(out.data<T>() + first, stride);
     const double* g = gs.read(out_grad.data<T>() + first, stride);

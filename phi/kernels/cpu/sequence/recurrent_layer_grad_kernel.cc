@@ -14,7 +14,7 @@ namespace phi {
 namespace {
 
 template <typename C>
-struct Arrays {
+struct GradientArrays {
   const C* hidden;
   const C* cell;
   const C* weight_hh;
@@ -39,7 +39,8 @@ struct StepBuffers {
 
 /// The gradients of one step's gates, and what the states before get past hh.
 template <typename Cell, typename C>
-void step_back(const RecurrentSteps& s, int64_t t, const Arrays<C>& a, StepBuffers<C>* step) {
+void step_back(const RecurrentSteps& s, int64_t t, const GradientArrays<C>& a,
+               StepBuffers<C>* step) {
   const int64_t n = s.hidden;
   const int64_t width = Cell::kGates * n;
   for (int64_t b = 0; b < s.batch; ++b) {
@@ -69,7 +70,7 @@ void step_back(const RecurrentSteps& s, int64_t t, const Arrays<C>& a, StepBuffe
 }
 
 template <typename Cell, typename C>
-void run(const RecurrentSteps& s, const Arrays<C>& a) {
+void run_backward(const RecurrentSteps& s, const GradientArrays<C>& a) {
   const int64_t n = s.hidden;
   const int64_t width = Cell::kGates * n;
   StepBuffers<C> step(s, width);
@@ -122,10 +123,10 @@ void RecurrentLayerGradKernel(const Context&, const DenseTensor& gates, const De
   const ComputeArray<C> outs(&out);
   const ComputeArray<C> kept(&reserve);
   const ComputeArray<C> grads(&out_grad);
-  const Arrays<C> arrays{h.data(),    c.data(),       weight.data(), outs.data(),
-                         kept.data(), grads.data(),   dgates.data(), dh.data(),
-                         dc.data(),   dweight.data(), dbias.data()};
-  visit_cell<C>(mode, [&]<typename Cell>(Cell) { run<Cell>(steps, arrays); });
+  const GradientArrays<C> arrays{h.data(),    c.data(),       weight.data(), outs.data(),
+                                 kept.data(), grads.data(),   dgates.data(), dh.data(),
+                                 dc.data(),   dweight.data(), dbias.data()};
+  visit_cell<C>(mode, [&]<typename Cell>(Cell) { run_backward<Cell>(steps, arrays); });
   dgates.store();
   dh.store();
   dc.store();

@@ -15,7 +15,7 @@ namespace phi {
 namespace {
 
 template <typename C>
-struct Arrays {
+struct LayerArrays {
   const C* gates;
   const C* weight_hh;
   const C* bias_hh;
@@ -27,14 +27,14 @@ struct Arrays {
 
 /// hh = h weight_hh^T + bias_hh.
 template <typename C>
-void hidden_product(const RecurrentSteps& s, int64_t width, const Arrays<C>& a, C* hh) {
+void hidden_product(const RecurrentSteps& s, int64_t width, const LayerArrays<C>& a, C* hh) {
   for (int64_t b = 0; b < s.batch; ++b) std::copy_n(a.bias_hh, width, hh + b * width);
   const GemmShape shape{.m = s.batch, .n = width, .k = s.hidden, .trans_b = true};
   gemm<C>(shape, 1, a.h, s.hidden, a.weight_hh, s.hidden, 1, hh, width);
 }
 
 template <typename Cell, typename C>
-void run(const RecurrentSteps& s, const Arrays<C>& a) {
+void run_forward(const RecurrentSteps& s, const LayerArrays<C>& a) {
   const int64_t n = s.hidden;
   const int64_t width = Cell::kGates * n;
   std::vector<C> hh(static_cast<size_t>(s.batch * width));
@@ -83,9 +83,9 @@ void RecurrentLayerKernel(const Context&, const DenseTensor& gates, const DenseT
   const ComputeArray<C> from(&gates);
   const ComputeArray<C> weight(&weight_hh);
   const ComputeArray<C> bias(&bias_hh);
-  const Arrays<C> arrays{from.data(), weight.data(), bias.data(), h.data(),
-                         c.data(),    outs.data(),   kept.data()};
-  visit_cell<C>(mode, [&]<typename Cell>(Cell) { run<Cell>(steps, arrays); });
+  const LayerArrays<C> arrays{from.data(), weight.data(), bias.data(), h.data(),
+                              c.data(),    outs.data(),   kept.data()};
+  visit_cell<C>(mode, [&]<typename Cell>(Cell) { run_forward<Cell>(steps, arrays); });
   outs.store();
   h.store();
   c.store();

@@ -39,7 +39,8 @@ std::vector<int64_t> segment_starts(const DenseTensor& ids) {
 
 /// Joins each segment's rows of `width` elements.
 template <typename R, typename T>
-void pool(const T* x, const std::vector<int64_t>& starts, int64_t width, bool mean, T* out) {
+void pool_segments(const T* x, const std::vector<int64_t>& starts, int64_t width, bool mean,
+                   T* out) {
   using Acc = typename R::Acc;
   std::vector<Acc> row(static_cast<size_t>(width));
   for (size_t s = 0; s + 1 < starts.size(); ++s) {
@@ -72,9 +73,9 @@ void SegmentPoolKernel(const Context&, const DenseTensor& x, const DenseTensor& 
   const int64_t width = x.dims().numel(1, x.ndim());
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  if (pooltype == "MAX") return pool<MaxReducer<T>>(from, starts, width, false, to);
-  if (pooltype == "MIN") return pool<MinReducer<T>>(from, starts, width, false, to);
-  pool<SumReducer<T>>(from, starts, width, pooltype == "MEAN", to);
+  if (pooltype == "MAX") return pool_segments<MaxReducer<T>>(from, starts, width, false, to);
+  if (pooltype == "MIN") return pool_segments<MinReducer<T>>(from, starts, width, false, to);
+  pool_segments<SumReducer<T>>(from, starts, width, pooltype == "MEAN", to);
 }
 
 /// Each row gets its segment's gradient; MEAN: over the number of rows; MAX and MIN: where it has

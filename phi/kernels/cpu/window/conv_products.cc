@@ -10,7 +10,7 @@ namespace {
 
 /// Calls f(image n, group g) for all.
 template <typename F>
-void for_each_group(const ConvProblem& p, F f) {
+void for_each_conv_group(const ConvProblem& p, F f) {
   for (int64_t n = 0; n < p.n; ++n) {
     for (int64_t g = 0; g < p.groups; ++g) f(n, g);
   }
@@ -51,7 +51,7 @@ void conv_forward(const ConvProblem& p, const T* image, const T* filter, T* resu
   const int64_t positions = p.sliding.num_positions();
   const GemmShape shape{.m = p.group_m(), .n = positions, .k = p.column_rows()};
   Columns<T> columns(p);
-  for_each_group(p, [&](int64_t n, int64_t g) {
+  for_each_conv_group(p, [&](int64_t n, int64_t g) {
     const T* b = columns.of(image + image_at(p, n, g));
     gemm<T>(shape, 1, filter + filter_at(p, g), shape.k, b, positions, 0,
             result + result_at(p, n, g), positions);
@@ -69,7 +69,7 @@ void conv_image_grad(const ConvProblem& p, const T* result_grad, const T* filter
   Workspace sums_room;
   C* columns = columns_room.room<C>(shape.m * positions);
   C* sums = sums_room.room<C>(group_size);
-  for_each_group(p, [&](int64_t n, int64_t g) {
+  for_each_conv_group(p, [&](int64_t n, int64_t g) {
     gemm<T, C>(shape, 1, filter + filter_at(p, g), shape.m, result_grad + result_at(p, n, g),
                positions, 0, columns, positions);
     std::fill_n(sums, group_size, C(0));
@@ -89,7 +89,7 @@ void conv_filter_grad(const ConvProblem& p, const T* image, const T* result_grad
   Workspace room;
   C* sums = room.room<C>(p.filter_size());
   std::fill_n(sums, p.filter_size(), C(0));
-  for_each_group(p, [&](int64_t n, int64_t g) {
+  for_each_conv_group(p, [&](int64_t n, int64_t g) {
     const T* b = columns.of(image + image_at(p, n, g));
     gemm<T, C>(shape, 1, result_grad + result_at(p, n, g), positions, b, positions, 1,
                sums + filter_at(p, g), shape.n);

@@ -1,0 +1,44 @@
+// Kernel libraries: shared libraries of kernels beside the core library, each loaded when one of
+// its kernels is first needed, or linked by a program that wants it from the start.
+//
+//   libautophi.so           core; knows which kernel is in which library (KernelHome)
+//   libautophi_vision.so    convolution, pooling, ..; found in the same folder
+//
+// Operators, rules and shape functions are in the core: only launching needs the library.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace phi {
+
+/// Kernels of this name, of some dtypes at least, are in the library: {"conv", "vision"}.
+struct KernelHome {
+  const char* kernel;
+  const char* library;
+};
+
+/// Registers where kernels are. `homes` must live as long as the process.
+void add_kernel_homes(std::span<const KernelHome> homes);
+
+/// Each kernel library defines one object of this class.
+class KernelLibrary {
+ public:
+  /// Marks library `name` as loaded. `abi` is AUTOPHI_ABI: a library that was built with other
+  /// headers than the core does not load, because its symbol is missing.
+  KernelLibrary(const char* name, const char* abi);
+};
+
+/// All kernel libraries that the core knows, in alphabetical order.
+std::vector<std::string> kernel_libraries();
+
+bool is_kernel_library_loaded(std::string_view name);
+
+/// Loads libautophi_<name>.so from the folder of the core library; does nothing if it is loaded
+/// already. Errors: NotFound if there is no such file; InvalidArgument if the system cannot load
+/// it, or if it was built with other headers. A later call tries again.
+void load_kernel_library(std::string_view name);
+
+}  // namespace phi
