@@ -42,7 +42,7 @@ if(AUTOPHI_HAS_CUDA)
   set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${Python3_EXECUTABLE} -S ${CMAKE_CURRENT_LIST_DIR}/ptxas_figures.py)
   if(CCACHE)
-    list(APPEND CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+    list(APPEND CMAKE_CUDA_COMPILER_LAUNCHER ${compiler_cache})
   endif()
   # The level is that of the host's code, which launches kernels, and takes a third less than with -O1; the GPU's is
   # optimised whatever it is.
