@@ -88,6 +88,10 @@ def copy_programs(build, folder):
                 copy_stripped(path, folder / "lib" / name)
             else:
                 needed.add(path)
+    # No program names the kernel libraries: the core library loads them from its folder.
+    for path in (build / "lib").glob("libautophi_*.so"):
+        if not path.is_symlink():
+            copy_stripped(path, folder / "lib" / path.name)
     return needed
 
 

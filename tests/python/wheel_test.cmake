@@ -32,7 +32,7 @@ file(REMOVE_RECURSE ${folder}/prefix ${folder}/build)
 must_run(${PYTHON} -m venv ${folder}/environment)
 must_run(${folder}/environment/bin/python -m pip install --no-index --no-deps ${wheels})
 must_run(IN ${folder} ${folder}/environment/bin/python -c
-  "import autophi, sys; x = autophi.ones([2, 2]); print(autophi.__file__, autophi.__version__, (x @ x).tolist(), 'numpy' in sys.modules)")
+  "import autophi, sys; x = autophi.ones([2, 2]); autophi.erf(x); print(autophi.__file__, autophi.__version__, (x @ x).tolist(), 'numpy' in sys.modules)")
 if(NOT output MATCHES "wheel_test/environment/.*/autophi/__init__.py [0-9.]+ ..2[.]0, 2[.]0., .2[.]0, 2[.]0.. False")
   message(FATAL_ERROR "the package of the wheel printed:\n${output}")
 endif()

@@ -33,6 +33,7 @@ def check_programs(bundle, tables):
     for program in (bundle / "bin").iterdir():
         ours = [line for line in run("ldd", program).splitlines() if "libautophi" in line]
         assert ours and all(f"{bundle}/" in line for line in ours), f"{program.name} takes {ours}"
+    assert (bundle / "lib/libautophi_vision.so").exists()
     assert "GpuAttention" in run(bundle / "bin/gpu_kernel_tests", "--gtest_list_tests")
     calls = bundle / "bin/gpu_recorded_calls"
     assert run(calls, f"--cases={tables}/recorded/relu.yaml", f"--differences={tables}/differences").endswith(" passed, 0 failed\n")
