@@ -27,6 +27,7 @@ void check_tracked(const Tensor& x, const char* what) {
                 "{} {} does not require a gradient: nothing that it was made from does, or it was "
                 "made under NoGrad. Call set_requires_grad() on the parameters first.",
                 what, x.to_string()));
+  check_history(x);
 }
 
 // The gradient to start from: as given, or 1.
@@ -54,6 +55,24 @@ Root root_of(const Tensor& output, const Tensor& grad) {
   check_tracked(output, "the output");
   const autograd::GradMode no_grad(false);
   return {edge_of(output), seed_of(output, grad)};
+}
+
+// What a hook returned for `grad`, the gradient of a tensor of this form: placed as `grad` is, or
+// as the tensor is.
+Tensor checked_hooked(const TensorForm& form, const Tensor& grad, const Tensor& made) {
+  PHI_CHECK(
+      made.defined(),
+      errors::InvalidArgument("a hook on the gradient {} returned an undefined tensor; return the "
+                              "gradient itself to leave it as it is.",
+                              grad.to_string()));
+  PHI_CHECK(
+      made.shape() == grad.shape() && made.dtype() == grad.dtype(),
+      errors::InvalidArgument("a hook on the gradient {} returned {}; shape and dtype must agree.",
+                              grad.to_string(), made.to_string()));
+  if (made.is_dist() == grad.is_dist() && (!grad.is_dist() || made.dist_attr() == grad.dist_attr()))
+    return made;
+  const NoGrad no_grad;
+  return form.settle(made);
 }
 
 bool is_among(const std::vector<Tensor>& leaves, const autograd::Node<Tensor>& node) {
@@ -176,7 +195,7 @@ Tensor& Tensor::set_requires_grad(bool wanted) {
                 "{} cannot have a gradient: it is neither floating nor complex.", to_string()));
   IntrusivePtr<GradNode> leaf(new LeafNode);
   const int slot = leaf->add_output(*this);
-  impl_->link = GradLink(std::move(leaf), slot);
+  set_grad_link(GradLink(std::move(leaf), slot));
   return *this;
 }
 
@@ -221,7 +240,10 @@ void Tensor::backward(const Tensor& grad, bool retain_graph) const {
 
 void Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
   check_tracked(*this, "the tensor");
-  impl_->link.node()->add_hook(impl_->link.slot(), std::move(hook));
+  impl_->link.node()->add_hook(impl_->link.slot(), [form = TensorForm::of(*this),
+                                                    hook = std::move(hook)](const Tensor& grad) {
+    return checked_hooked(form, grad, hook(grad));
+  });
 }
 
 }  // namespace phi

@@ -39,9 +39,26 @@ const TensorDistAttr* without_partial(const TensorDistAttr* attr) {
 GradLink::GradLink(IntrusivePtr<GradNode> node, int slot) : node_(node.release()), slot_(slot) {}
 
 GradLink::GradLink(const GradLink& other)
-    : GradLink(IntrusivePtr<GradNode>(other.node_), other.slot_) {}
+    : GradLink(IntrusivePtr<GradNode>(other.node_), other.slot_) {
+  tracked_writes_ = other.tracked_writes_;
+}
 
 void GradLink::drop() { IntrusivePtr<GradNode>::adopt(std::exchange(node_, nullptr)); }
+
+void Tensor::set_grad_link(GradLink link) {
+  impl_->link = std::move(link);
+  impl_->link.set_tracked_writes(array().storage()->tracked_writes());
+}
+
+void check_history(const Tensor& x) {
+  PHI_CHECK(!x.is_history_outdated(),
+            errors::PreconditionNotMet("{} shares its bytes with a tensor that an inplace "
+                                       "operation has written to since: a view of it, or "
+                                       "what it is a view of. Its own gradient history does not "
+                                       "know of that. Use the tensor that was written "
+                                       "to, or clone() one of the two before the write.",
+                                       x.to_string()));
+}
 
 // ---- sums ----
 
@@ -231,6 +248,7 @@ void GradNode::run(std::span<Tensor> grads, const autograd::Wanted& wanted,
 void GradNode::add_input(const Tensor& x) {
   inputs_.push_back({static_cast<int>(edges().size()), 1});
   if (!x.requires_grad()) return add_edge({});
+  check_history(x);
   add_edge({IntrusivePtr<autograd::Node<Tensor>>(x.grad_link().node()), x.grad_link().slot()});
 }
 
@@ -337,6 +355,7 @@ void check_inplace_tracked(const Tensor& x, bool needs_value) {
                 "{} is a leaf that requires a gradient; write to it under NoGrad, or use the "
                 "operation without `_`.",
                 x.to_string()));
+  if (x.requires_grad()) check_history(x);
   PHI_CHECK(!needs_value,
             errors::PreconditionNotMet("the gradient needs the value of {} that is to be "
                                        "overwritten; use the operation without `_`.",

@@ -185,6 +185,29 @@ void track(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
   (track_output(node, outputs), ...);
 }
 
+/// The same of an inplace call, which has written to its outputs: what else shares their bytes has
+/// another history now.
+template <typename Output>
+void note_tracked_write(const Output& written) {
+  any_tensor(written, [](const Tensor& x) {
+    if (x.defined()) array_of(x).storage()->note_tracked_write();
+    return false;
+  });
+}
+template <typename Output>
+void note_tracked_write(const WithoutGrad<Output>& written) {
+  note_tracked_write(written.out);
+}
+template <typename... Outputs>
+void track_written(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
+  (note_tracked_write(outputs), ...);
+  (track_output(node, outputs), ...);
+}
+
+/// Errors: PreconditionNotMet if x, which requires a gradient, shares bytes that have been written
+/// to through another tensor since its history was recorded.
+void check_history(const Tensor& x);
+
 /// For an inplace call about to be tracked that writes to x. Errors: PreconditionNotMet if x is a
 /// leaf, or if its gradient needs the value that is to be overwritten (`needs_value`).
 void check_inplace_tracked(const Tensor& x, bool needs_value);

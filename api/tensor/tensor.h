@@ -34,10 +34,13 @@ class GradLink {
   GradLink(IntrusivePtr<GradNode> node, int slot);
   GradLink(const GradLink& other);
   GradLink(GradLink&& other) noexcept
-      : node_(std::exchange(other.node_, nullptr)), slot_(other.slot_) {}
+      : node_(std::exchange(other.node_, nullptr)),
+        slot_(other.slot_),
+        tracked_writes_(other.tracked_writes_) {}
   GradLink& operator=(GradLink other) noexcept {
     std::swap(node_, other.node_);
     std::swap(slot_, other.slot_);
+    std::swap(tracked_writes_, other.tracked_writes_);
     return *this;
   }
   ~GradLink() {
@@ -46,6 +49,9 @@ class GradLink {
   }
   GradNode* node() const { return node_; }
   int slot() const { return slot_; }
+  /// Storage::tracked_writes() when the link was set.
+  uint32_t tracked_writes() const { return tracked_writes_; }
+  void set_tracked_writes(uint32_t count) { tracked_writes_ = count; }
 
  private:
   void drop();
@@ -53,6 +59,7 @@ class GradLink {
   // without history, the common case, should pay a comparison and no call.
   GradNode* node_ = nullptr;
   int slot_ = 0;
+  uint32_t tracked_writes_ = 0;
 };
 
 class Tensor {
@@ -191,8 +198,12 @@ class Tensor {
   /// Errors         PreconditionNotMet without requires_grad(), for a graph already used up, or for
   ///                a saved tensor that was written to since; InvalidArgument for a wrong shape.
   void backward(const Tensor& grad = Tensor(), bool retain_graph = false) const;
-  /// Called with the complete gradient of this tensor in each pass; what it returns goes on. A
-  /// leaf's hook sees the gradient as it arrives, which may be partial.
+  /// Called with the complete gradient of this tensor in each pass. The gradient that it returns
+  /// replaces that one: same shape and dtype; if it is placed otherwise it is resharded, so every
+  /// rank must return the same placements. A leaf's hook sees the gradient as it arrives, which may
+  /// be partial.
+  ///
+  /// Errors, in the pass: InvalidArgument if the hook returns another shape or dtype, or nothing.
   void register_hook(std::function<Tensor(const Tensor&)> hook) const;
 
   /// "f32[64,32]", with placements and mesh where distributed.
@@ -229,7 +240,14 @@ class Tensor {
   /// As grad(), but as it arrived: possibly partial, nothing is sent.
   Tensor grad_so_far() const;
   const GradLink& grad_link() const { return impl_->link; }
-  void set_grad_link(GradLink link) { impl_->link = std::move(link); }
+  /// The history from now on: that of the bytes as they are.
+  void set_grad_link(GradLink link);
+  /// An inplace operation on another tensor, a view of this one or the whole of it, has changed the
+  /// bytes since the history of this one was recorded. Alike on every rank.
+  bool is_history_outdated() const {
+    return impl_->link.node() != nullptr &&
+           impl_->link.tracked_writes() != array().storage()->tracked_writes();
+  }
   friend bool same_tensor(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
   /// What copies of a handle have in common.
   const void* identity() const { return impl_.get(); }

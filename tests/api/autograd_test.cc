@@ -11,6 +11,7 @@
 #include "api/generated/ops/cross_entropy_with_softmax.h"
 #include "api/generated/ops/dropout.h"
 #include "api/generated/ops/exp.h"
+#include "api/generated/ops/flatten.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gelu.h"
 #include "api/generated/ops/matmul.h"
@@ -21,9 +22,13 @@
 #include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/scaled_sgd_.h"
+#include "api/generated/ops/share_data.h"
 #include "api/generated/ops/square.h"
+#include "api/generated/ops/squeeze.h"
 #include "api/generated/ops/sum.h"
 #include "api/generated/ops/tanh.h"
+#include "api/generated/ops/unsqueeze.h"
+#include "api/generated/ops/view_shape.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
@@ -135,6 +140,29 @@ TEST(Autograd, HooksOfLeavesAndOfOthers) {
   EXPECT_THAT(values(x.grad()), ElementsAre(-20, -40));
 }
 
+// A hook's gradient is checked as one that is given to backward() is: kernels trust its shape.
+TEST(Autograd, AHookMustReturnAGradientOfTheSameShapeAndDtype) {
+  const Tensor x = full({3, 4}, 1.0).set_requires_grad();
+  const auto pass = [&](const Tensor& returned, bool at_leaf) {
+    const Tensor y = square(x);
+    const Tensor leaf = full({3, 4}, 1.0).set_requires_grad();
+    (at_leaf ? leaf : y).register_hook([returned](const Tensor&) { return returned; });
+    sum(multiply(y, leaf)).backward();
+  };
+  for (const bool at_leaf : {false, true}) {
+    EXPECT_THAT([&] { pass(full({2}, 1.0), at_leaf); },
+                ThrowsError(ErrorCode::kInvalidArgument,
+                            "a hook on the gradient f32[3,4] returned f32[2]"));
+    EXPECT_THAT(
+        [&] {
+          pass(full({3, 4}, 1.0, DataType::FLOAT64), at_leaf);
+        },
+        ThrowsError(ErrorCode::kInvalidArgument, "shape and dtype must agree"));
+    EXPECT_THAT([&] { pass(Tensor(), at_leaf); },
+                ThrowsError(ErrorCode::kInvalidArgument, "returned an undefined tensor"));
+  }
+}
+
 TEST(Autograd, OutputsWithoutGradientEndTheProgram) {
   const Tensor x = leaf({1, 2, 3, 4});
   const Tensor logits = reshape(x, {2, 2});
@@ -184,6 +212,86 @@ TEST(AutogradInplace, ASavedValueThatWasOverwrittenIsAnError) {
   scale_(y, 3.0);
   EXPECT_THAT([&] { sum(z).backward(); },
               ThrowsError(ErrorCode::kPreconditionNotMet, "an inplace operation has written"));
+}
+
+using View = Tensor (*)(const Tensor&);
+const std::pair<const char*, View> kViews[] = {
+    {"reshape",
+     [](const Tensor& x) {
+       return reshape(x, {2, 1});
+     }},
+    {"flatten", [](const Tensor& x) { return flatten(x, 0, 0); }},
+    {"squeeze", [](const Tensor& x) { return squeeze(x, {}); }},
+    {"unsqueeze", [](const Tensor& x) { return unsqueeze(x, {0}); }},
+    {"view_shape",
+     [](const Tensor& x) {
+       return view_shape(x, {2, 1});
+     }},
+    {"share_data", [](const Tensor& x) { return share_data(x); }},
+};
+
+// A view shares bytes and has a history of its own, which a write through another tensor makes
+// wrong.
+TEST(AutogradInplace, AWriteThroughAViewOutdatesTheHistoryOfWhatItIsAViewOf) {
+  for (const auto& [name, view] : kViews) {
+    SCOPED_TRACE(name);
+    const Tensor x = leaf({1, 2});
+    const Tensor b = scale(x, 2.0);
+    Tensor v = view(b);
+    scale_(v, 5.0);
+    EXPECT_THAT([&] { sum(b); }, ThrowsError(ErrorCode::kPreconditionNotMet,
+                                             "f32[2] shares its bytes with a tensor"));
+    EXPECT_THAT(
+        [&] { b.backward(full({2}, 1.0)); },
+        ThrowsError(ErrorCode::kPreconditionNotMet, "clone() one of the two before the write"));
+    sum(v).backward();
+    EXPECT_THAT(values(x.grad()), ElementsAre(10, 10));
+  }
+}
+
+TEST(AutogradInplace, AWriteOutdatesTheHistoryOfViews) {
+  for (const auto& [name, view] : kViews) {
+    SCOPED_TRACE(name);
+    const Tensor x = leaf({1, 2});
+    Tensor b = scale(x, 2.0);
+    Tensor v = view(b);
+    scale_(b, 5.0);
+    EXPECT_THAT([&] { sum(v); }, ThrowsError(ErrorCode::kPreconditionNotMet, "shares its bytes"));
+    EXPECT_THAT([&] { scale_(v, 2.0); },
+                ThrowsError(ErrorCode::kPreconditionNotMet, "shares its bytes"));
+    sum(b).backward();
+    EXPECT_THAT(values(x.grad()), ElementsAre(10, 10));
+  }
+}
+
+// A change of shape in place writes nothing; what is not tracked has no history to mend.
+TEST(AutogradInplace, OtherHandlesMayFollowWhatIsNoTrackedWrite) {
+  const Tensor x = leaf({1, 2});
+  Tensor b = scale(x, 2.0);
+  const Tensor v = reshape(b, {2, 1});
+  reshape_(b, {1, 2});
+  {
+    const NoGrad no_grad;
+    scale_(b, 5.0);
+  }
+  sum(v).backward();
+  EXPECT_THAT(values(x.grad()), ElementsAre(2, 2));
+}
+
+// Ranks outside the mesh have no bytes to share, and must refuse as the others do.
+TEST(AutogradInplace, AnOutdatedHistoryIsRefusedOnEveryRank) {
+  distributed::run_ranks(2, [](distributed::World&) {
+    const ProcessMesh mesh({1}, {"x"}, {0});
+    for (const auto& [name, view] : kViews) {
+      SCOPED_TRACE(name);
+      const Tensor x = shard_tensor(leaf({1, 2}).detach(), mesh, {Replicate()}).set_requires_grad();
+      Tensor b = scale(x, 2.0);
+      Tensor v = view(b);
+      scale_(v, 5.0);
+      EXPECT_THAT([&] { sum(b); }, ThrowsError(ErrorCode::kPreconditionNotMet, "shares its bytes"));
+      sum(v).backward();
+    }
+  });
 }
 
 TEST(AutogradInplace, AnOperatorWithoutGradientDoesNotWriteToARecordedTensor) {

@@ -278,7 +278,7 @@ def test_a_recorded_inplace_call_keeps_the_optional_tensor_that_it_wrote():
     bodies = definitions(generated(INPLACE, GRADIENT))
     assert "track(new FGradNode(x, m_out), out, without_grad(m_out));" in bodies["f"]
     assert ("if (tracked) check_inplace_tracked(m, /*needs_value=*/false);\n" in bodies["f_"]
-            and "track(new FGradNode(x, m.value_or(Tensor())), out, m);" in bodies["f_"])
+            and "track_written(new FGradNode(x, m.value_or(Tensor())), out, m);" in bodies["f_"])
     assert "FGradNode(const Tensor& x, const Tensor& m_out)" in bodies["FGradNode"]
     assert "f_grad(x_.get(), m_out_.optional(), in.grad(0))" in bodies["FGradNode"]
 

@@ -105,6 +105,11 @@ class Storage : public RefCounted<Storage> {
     ++version_;
   }
 
+  /// Inplace operations that gradients know of, alike on every rank. A tensor that shares these
+  /// bytes and whose history was recorded at another count is out of date.
+  uint32_t tracked_writes() const { return tracked_writes_; }
+  void note_tracked_write() { ++tracked_writes_; }
+
   // ---- leases ----
 
   /// A storage whose value is that of `nbytes` bytes from `offset` on, as they are now. They are
@@ -196,6 +201,7 @@ class Storage : public RefCounted<Storage> {
   size_t nbytes_;
   uint64_t id_;
   uint32_t version_ = 0;
+  uint32_t tracked_writes_ = 0;
   std::atomic<StorageState> state_;  // resident: the bytes are there for every thread
   Place place_;
   mutable std::atomic_flag busy_;        // a thread materialises, or looks at the source

@@ -20,6 +20,6 @@ Tensor& relu_(Tensor& x) {
     assign_inplace(x, out);
   }
   call.gives(x);
-  if (tracked) track(new ReluGradNode(x, x), x);
+  if (tracked) track_written(new ReluGradNode(x, x), x);
   return x;
 }

@@ -22,6 +22,6 @@ std::vector<Tensor>& scale_all_(std::vector<Tensor>& xs, float factor) {
     assign_inplace(xs, out);
   }
   call.gives(xs);
-  if (tracked) track(new ScaleAllGradNode(factor, xs), xs);
+  if (tracked) track_written(new ScaleAllGradNode(factor, xs), xs);
   return xs;
 }
