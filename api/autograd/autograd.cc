@@ -5,6 +5,7 @@
 #include "api/call/traced_action.h"
 #include "api/tensor/deferred.h"
 #include "distributed/api.h"
+#include "distributed/comm/subject.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
@@ -217,6 +218,10 @@ Tensor Tensor::grad() const {
   LeafNode* leaf = leaf_of(*this);
   if (!leaf || !leaf->grad().defined()) return {};
   const NoGrad no_grad;
+  // Leaves of one shape are told apart by when they were made, which is alike on every rank: ranks
+  // that read gradients in different orders must not exchange them.
+  const Dims dims = shape();
+  const distributed::SubjectScope about(dims, dtype(), leaf->sequence());
   leaf->grad() = TensorForm::of(*this).settle(leaf->grad());
   return leaf->grad();
 }

@@ -102,6 +102,7 @@ class Group::CallScope {
     call_.scope = OpScope::current();
     if (const SubjectScope* subject = SubjectScope::current()) {
       call_.shape = subject->shape();
+      call_.tensor = subject->number();
       if (call_.dtype == DataType::UNDEFINED) call_.dtype = subject->dtype();
     }
     World& world = group.world_;

@@ -52,6 +52,7 @@ PlainCall PlainCall::of(const Call& call) {
   plain.sequence = call.sequence;
   plain.bytes = call.bytes;
   plain.count = call.count;
+  plain.tensor = call.tensor;
   plain.root = static_cast<int32_t>(call.root);
   plain.op = call.op;
   plain.dtype = call.dtype;
@@ -105,7 +106,8 @@ std::string PlainCall::to_string(std::string_view group_name) const {
 bool agree(const PlainCall& a, const PlainCall& b, bool strict) {
   return a.op == b.op && a.sequence == b.sequence && a.dtype == b.dtype && a.reduce == b.reduce &&
          a.ndim == b.ndim && std::ranges::equal(a.shape, b.shape) && a.count == b.count &&
-         a.root == b.root && (!strict || std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0);
+         a.root == b.root && a.tensor == b.tensor &&
+         (!strict || std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0);
 }
 
 std::string difference(const PlainCall& a, const PlainCall& b, bool strict) {
@@ -121,6 +123,8 @@ std::string difference(const PlainCall& a, const PlainCall& b, bool strict) {
   compare("shape", same_shape, shape_text(a), shape_text(b));
   compare("count", a.count == b.count, a.count, b.count);
   compare("root", a.root == b.root, a.root, b.root);
+  // Only gradients of leaves have a number (Tensor::grad).
+  compare("gradient of leaf", a.tensor == b.tensor, a.tensor, b.tensor);
   const bool same_source = std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0;
   if (strict) compare("source", same_source, scope_text(a), scope_text(b));
   return fmt::format("{}", fmt::join(found, ", "));

@@ -18,6 +18,7 @@ struct PlainCall {
   uint64_t sequence;
   int64_t bytes;
   int64_t count;
+  uint64_t tensor;
   int32_t root;
   CommOp op;
   DataType dtype;

@@ -56,6 +56,7 @@ struct Call {
   int64_t root = -1;                   // a position in the group
   std::optional<ReduceKind> reduce{};  // of a reduction
   std::optional<Dims> shape{};         // of the tensor that it is about (subject.h)
+  uint64_t tensor = 0;                 // which one, where that has a number
 
   /// "all_reduce #418 of group {4,5} (sum of float32[64,64], 16384 bytes, from matmul_grad)"
   std::string to_string() const;

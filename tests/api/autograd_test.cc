@@ -172,6 +172,25 @@ TEST(Autograd, OutputsWithoutGradientEndTheProgram) {
   EXPECT_FALSE(softmax.requires_grad());
 }
 
+// Reading a partial gradient sums it over the ranks. Sums of two leaves look alike.
+TEST(Autograd, RanksThatReadGradientsInDifferentOrdersAreTold) {
+  const auto read = [](bool in_one_order) {
+    distributed::run_ranks(2, [&](distributed::World& world) {
+      const ProcessMesh mesh({2}, {"dp"}, {0, 1});
+      const Tensor x = shard_tensor(full({4, 2}, 1.0), mesh, {Shard(0)});
+      const Tensor v = shard_tensor(full({2, 2}, 2.0), mesh, {Replicate()}).set_requires_grad();
+      const Tensor w = shard_tensor(full({2, 2}, 3.0), mesh, {Replicate()}).set_requires_grad();
+      sum(matmul(matmul(x, v), w)).backward();
+      const bool v_first = in_one_order || world.rank() == 0;
+      (v_first ? v : w).grad();
+      (v_first ? w : v).grad();
+    });
+  };
+  read(true);
+  EXPECT_THAT([&] { read(false); },
+              ThrowsError(ErrorCode::kInvalidArgument, "calls do not match (gradient of leaf"));
+}
+
 // ---- inplace ----
 
 TEST(AutogradInplace, IsRecordedOnTensorsThatOperationsMade) {
