@@ -50,11 +50,11 @@ class Progress:
 
     def __init__(self, build: Path, targets: list[str], steps: int):
         self.costs = costs_of(build)
-        inputs = subprocess.run(["ninja", "-C", str(build), "-t", "inputs", *(targets or ["all"])],
+        inputs = subprocess.run(["cmake", "--build", str(build), "--", "-t", "inputs", *(targets or ["all"])],
                                 capture_output=True, text=True, check=False).stdout.split()
         objects = [name for name in inputs if name in self.costs]
         self.total = sum(self.costs[name] for name in objects) + COST_OF_A_STEP * steps
-        self.by_cost = len(objects) > 0.5 * steps
+        self.by_cost = 0 < len(objects) <= steps  # else some are built already
         self.started = time.monotonic()
         self.shown = self.started if INTERVAL > 1 else 0.0
         self.done = 0.0
