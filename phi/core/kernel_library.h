@@ -1,10 +1,10 @@
 // Kernel libraries: shared libraries of kernels beside the core library, each loaded when one of
 // its kernels is first needed, or linked by a program that wants it from the start.
 //
-//   libautophi.so           core; knows which kernel is in which library (KernelHome)
-//   libautophi_vision.so    convolution, pooling, ..; found in the same folder
+//   load_kernel_library("vision");   // libautophi_vision.so, from the folder of libautophi.so
 //
-// Operators, rules and shape functions are in the core: only launching needs the library.
+// The core knows which kernel is in which library (KernelHome). Operators, rules and shape functions
+// are in the core: only launching needs the library.
 #pragma once
 
 #include <span>

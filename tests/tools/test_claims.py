@@ -103,6 +103,6 @@ def test_only_a_capture_records():
 
 def test_ci_runs_what_the_readme_says():
     script = (ROOT / ".ci/run").read_text()
-    assert script.startswith("#!/usr/bin/env bash\n") and script.endswith("\nexec tools/test\n")
+    assert script.startswith("#!/usr/bin/env bash\n") and script.endswith("\ntools/test\ntools/test --no-setup --gpu\n")
     assert os.access(ROOT / ".ci/run", os.X_OK)
     assert "tools/test" in (ROOT / "README.md").read_text()
