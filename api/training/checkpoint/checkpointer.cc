@@ -83,9 +83,9 @@ Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
 Checkpointer::~Checkpointer() = default;
 
 std::vector<checkpoint::SavedStep> Checkpointer::saved() const {
-  std::vector<checkpoint::SavedStep> saved = folder_.indexed(World::current());
+  std::vector<checkpoint::SavedStep> saved = folder_.saved(World::current());
   if (!options_.fallback.empty()) {
-    const auto others = checkpoint::CheckpointFolder(options_.fallback).indexed(World::current());
+    const auto others = checkpoint::CheckpointFolder(options_.fallback).saved(World::current());
     saved.insert(saved.end(), others.begin(), others.end());
     std::ranges::stable_sort(saved, std::ranges::greater(), &checkpoint::SavedStep::step);
   }
@@ -221,26 +221,29 @@ void Checkpointer::begin_save() {
 }
 
 void Checkpointer::settle(bool wait) {
-  if (!pending_) return;
-  attempt([&] {
-    if (wait) pending_->wait();
-    if (!wait && !pending_->poll()) return;
-    pending_.reset();
-    ++stats_.saves;
-    saved_step_ = pending_step_;
-    if (speaks()) prune();
-  });
+  if (pending_) {
+    attempt([&] {
+      if (wait) pending_->wait();
+      if (!wait && !pending_->poll()) return;
+      pending_.reset();
+      ++stats_.saves;
+      saved_step_ = pending_step_;
+      if (speaks()) prune();
+    });
+  }
   if (wait && pruner_.joinable()) pruner_.join();
 }
 
 // In the background: the files of large checkpoints take a while to go, and nothing waits for that.
-// What is being written meanwhile is newer than all that goes.
+// What is being written meanwhile is newer than all that goes. Two never run at once.
 void Checkpointer::prune() {
   std::vector<checkpoint::CheckpointFolder> folders = {folder_};
   if (!options_.fallback.empty()) folders.emplace_back(options_.fallback);
-  pruner_ = std::jthread([folders = std::move(folders), keep = options_.keep] {
-    for (const checkpoint::CheckpointFolder& folder : folders) folder.prune(keep);
-  });
+  pruner_ = std::jthread(
+      [before = std::move(pruner_), folders = std::move(folders), keep = options_.keep]() mutable {
+        if (before.joinable()) before.join();
+        for (const checkpoint::CheckpointFolder& folder : folders) folder.prune(keep);
+      });
 }
 
 void Checkpointer::roll_back() {
