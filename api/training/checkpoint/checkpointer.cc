@@ -52,9 +52,9 @@ class Stopwatch {
 
 // What is wrong with a checkpoint; other errors are thrown again.
 std::string damage_in(const Error& error) {
-  const bool is_damage = error.code() == ErrorCode::kInvalidArgument ||
-                         error.code() == ErrorCode::kUnavailable ||
-                         error.code() == ErrorCode::kNotFound;
+  const bool is_damage =
+      error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kUnavailable ||
+      error.code() == ErrorCode::kNotFound || error.code() == ErrorCode::kPermissionDenied;
   if (!is_damage) throw Error(error);
   return error.what();
 }
@@ -92,20 +92,20 @@ std::vector<checkpoint::SavedStep> Checkpointer::saved() const {
   return saved;
 }
 
-// Damage of one file is a fault of all ranks: each of them passes over the checkpoint. What is no
-// damage (another model, no memory, a rank that does not answer) is thrown.
+// Ranks compare what they have found after each part, so that damage that one of them sees makes
+// all pass over the checkpoint. What is no damage (another model, no memory, a rank that does not
+// answer) is thrown.
 std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& saved,
                                                   Resumed* resumed) {
+  World& world = World::current();
   std::optional<checkpoint::Checkpoint> from;
-  const auto fault =
-      checkpoint::together(World::current(), [&] { from = checkpoint::open(saved.path); });
-  if (fault) return damage_in(*fault);
-  check_loads(*from, trainer_);
-  try {
-    load(*from, &trainer_);
-  } catch (const Error& error) {
-    return damage_in(error);
-  }
+  const auto unreadable = checkpoint::together(world, [&] { from = checkpoint::open(saved); });
+  if (unreadable) return damage_in(*unreadable);
+  const auto misfit = checkpoint::together(world, [&] {
+    check_loads(*from, trainer_);
+  });
+  if (misfit) throw Error(*misfit);
+  if (const auto damage = fault_of_load(*from, &trainer_)) return damage_in(*damage);
   resumed->path = saved.path;
   resumed->step = saved.step;
   resumed->bytes_read = from->bytes_read();
