@@ -8,6 +8,7 @@
 #include "distributed/checkpoint/format/convert.h"
 #include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/storage/checksum.h"
+#include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_chunks.h"
@@ -21,11 +22,6 @@ using FilePtr = std::shared_ptr<const SafetensorsFile>;
 
 // Elements that are converted at a time: what is read is still in the cache then.
 constexpr int64_t kConvertedElements = 1 << 16;
-
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
 
 // Calls f(begin, end) for the ranges of elements, in an array that holds `box`, that make up
 // `region`, in order.
@@ -49,10 +45,10 @@ Files::Files(std::string path) : path_(std::move(path)) {
   if (!fs::is_directory(path_, ignored)) {
     folder_ = fs::path(path_).parent_path();
     take_file(fs::path(path_).filename());
-  } else if (folder_ = path_; is_there(folder_ / kIndexFile)) {
+  } else if (folder_ = path_; may_be_there(folder_ / kIndexFile)) {
     take_index();
   } else {
-    PHI_CHECK(is_there(folder_ / kSingleFile),
+    PHI_CHECK(may_be_there(folder_ / kSingleFile),
               errors::NotFound("there is no checkpoint in '{}': neither {} nor {}.", path_,
                                kIndexFile, kSingleFile));
     take_file(kSingleFile);
@@ -195,7 +191,7 @@ FilePtr Files::open_file(const std::string& name) const {
   const std::string path = (folder_ / name).string();
   if (save_id_.empty()) return SafetensorsFile::open(path);
   const std::string part = part_path(path, save_id_);
-  FilePtr file = SafetensorsFile::open(is_there(part) ? part : path);
+  FilePtr file = SafetensorsFile::open(may_be_there(part) ? part : path);
   const auto& metadata = file->header().metadata;
   const auto id = metadata.find(kSaveKey);
   PHI_CHECK(id != metadata.end() && id->second == save_id_,

@@ -14,6 +14,7 @@
 #include "distributed/checkpoint/files.h"
 #include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/storage/folder_files.h"
+#include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "distributed/checkpoint/together.h"
 #include "distributed/checkpoint/verify.h"
@@ -54,12 +55,21 @@ std::vector<SavedStep> steps_in(const std::string& path) {
   return steps;
 }
 
+bool may_have_index(const std::string& path) { return may_be_there(fs::path(path) / kIndexFile); }
+
+void check_has_index(const std::string& path) {
+  PHI_CHECK(may_have_index(path),
+            errors::NotFound("'{}' has no {}: its save was cut off, or the file was removed.", path,
+                             kIndexFile));
+}
+
+// Files have their names from when the index has had its own.
+bool was_complete(const std::string& path) { return may_have_index(path) || has_data_file(path); }
+
 // What is wrong with a save, without a look at its values.
 std::string fault_of(const std::string& path) {
-  if (!fs::exists(fs::path(path) / kIndexFile)) {
-    return fmt::format("'{}' has no {}: its save was cut off.", path, kIndexFile);
-  }
   try {
+    check_has_index(path);
     const Files files(path);
     for (const std::string& name : files.names_of_files()) files.file(name);
     return "";
@@ -68,18 +78,26 @@ std::string fault_of(const std::string& path) {
   }
 }
 
-// The index goes first: what is left without it is no checkpoint.
-void remove_save(const std::string& path) {
-  std::error_code failed;
+// The index goes first: what is left without it is no checkpoint. The lock keeps out who saves
+// there, and takes along the lock's file of a process that was killed.
+void remove_files(const std::string& path) {
+  const FolderLock lock(path);
   std::set<std::string> names;
   try {
     for (const std::string& name : Files(path).names_of_files()) names.insert(name);
   } catch (const Error&) {  // then what says itself that it is ours goes
   }
-  if (fs::remove(fs::path(path) / kIndexFile, failed)) sync_folder(path);
-  if (!failed) remove_old_files(path, names, {});
-  if (fs::remove(path, failed)) return;
-  LOG(WARNING) << "the old checkpoint '" << path << "' is not removed: " << failed.message();
+  if (fs::remove(fs::path(path) / kIndexFile)) sync_folder(path);
+  remove_old_files(path, names, {});
+}
+
+void remove_save(const std::string& path) {
+  try {
+    remove_files(path);
+    fs::remove(path);
+  } catch (const std::exception& error) {
+    LOG(WARNING) << "the old checkpoint '" << path << "' is not removed: " << error.what();
+  }
 }
 
 }  // namespace
@@ -102,12 +120,12 @@ CheckpointFolder::Found CheckpointFolder::find() const {
   return found;
 }
 
-std::vector<SavedStep> CheckpointFolder::indexed(World& world) const {
+std::vector<SavedStep> CheckpointFolder::saved(World& world) const {
   std::vector<int64_t> steps;
   const auto fault = together(world, [&] {
     if (world.rank() != 0) return;
     for (const SavedStep& saved : steps_in(path_)) {
-      if (fs::exists(fs::path(saved.path) / kIndexFile)) steps.push_back(saved.step);
+      if (was_complete(saved.path)) steps.push_back(saved.step);
     }
   });
   if (fault) throw Error(*fault);
@@ -115,14 +133,15 @@ std::vector<SavedStep> CheckpointFolder::indexed(World& world) const {
   world.everyone().broadcast(&count, 1, DataType::INT64, 0);
   steps.resize(static_cast<size_t>(count));
   world.everyone().broadcast(steps.data(), count, DataType::INT64, 0);
-  std::vector<SavedStep> indexed;
-  for (const int64_t step : steps) indexed.push_back({step, path_of(step)});
-  return indexed;
+  std::vector<SavedStep> saved;
+  for (const int64_t step : steps) saved.push_back({step, path_of(step)});
+  return saved;
 }
 
 std::optional<SavedStep> CheckpointFolder::newest_good(World& world) const {
-  for (const SavedStep& saved : indexed(world)) {
+  for (const SavedStep& saved : this->saved(world)) {
     const auto damage = together(world, [&] {
+      check_has_index(saved.path);
       const Verification result = verify(saved.path, world.rank(), world.size());
       PHI_CHECK(result.faults.empty(), errors::InvalidArgument("{}", result.faults.front()));
     });
@@ -140,11 +159,17 @@ void CheckpointFolder::prune(int64_t keep) const {
       remove_save(found.complete[i].path);
     }
     for (const SavedStep& saved : found.broken) {
-      if (!found.complete.empty() && saved.step < found.complete[0].step) remove_save(saved.path);
+      const bool is_old = !found.complete.empty() && saved.step < found.complete[0].step;
+      if (is_old && !may_have_index(saved.path)) remove_save(saved.path);
     }
   } catch (const std::exception& error) {
     LOG(WARNING) << "old checkpoints in '" << path_ << "' are not removed: " << error.what();
   }
+}
+
+Checkpoint open(const SavedStep& saved) {
+  check_has_index(saved.path);
+  return open(saved.path);
 }
 
 std::string checkpoint_in(const std::string& path) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "distributed/checkpoint/checkpoint.h"
 #include "distributed/comm/world.h"
 
 namespace phi::distributed::checkpoint {
@@ -33,26 +34,28 @@ class CheckpointFolder {
 
   struct Found {
     std::vector<SavedStep> complete;  // newest first
-    std::vector<SavedStep> broken;    // likewise: saves that were cut off, or lost a file
+    std::vector<SavedStep> broken;    // likewise: cut off, damaged, or not to be read now
     std::vector<std::string> faults;  // of the broken ones, what is wrong
   };
   /// Complete: the index can be read, and all files are there with the right headers. Their values
   /// are not read (verify.h). Errors: Unavailable if the folder cannot be read.
   Found find() const;
 
-  /// Saves whose index is there, which were complete once, newest first: as rank 0 finds them, for
-  /// a file system may show another rank an older state of the folder. Collective. Errors: the same
-  /// on all ranks.
-  std::vector<SavedStep> indexed(World& world) const;
+  /// Saves that were complete once, newest first, also those that have lost their index or whose
+  /// index cannot be looked at: as rank 0 finds them, for a file system may show another rank an
+  /// older state of the folder. Collective. Errors: the same on all ranks.
+  std::vector<SavedStep> saved(World& world) const;
 
   /// The newest checkpoint that is complete and of which every byte is as it was saved; nothing if
   /// there is none. Those that are newer are told in warnings of rank 0. Collective: each rank
   /// reads its share of the bytes. Errors: the same on all ranks.
   std::optional<SavedStep> newest_good(World& world) const;
 
-  /// Leaves the newest `keep` complete ones, and removes the older ones, and broken ones that are
-  /// older than the newest: the index first, then what it named and temporary files. Whatever else
-  /// lies in them stays. Failing to remove is told in a warning. By one process.
+  /// Leaves the newest `keep` complete ones, and removes the older ones, and those without an index
+  /// (their save was cut off) that are older than the newest: the index first, then what it named
+  /// and temporary files. Whatever else lies in them stays, and so do broken ones that have an
+  /// index: a file that cannot be opened now may be good. Failing to remove, and a folder that is
+  /// being saved to, are told in a warning. By one process.
   void prune(int64_t keep) const;
 
   /// Gives a checkpoint that is damaged another name (step-00000100.damaged), so that the step can
@@ -62,6 +65,9 @@ class CheckpointFolder {
  private:
   std::string path_;
 };
+
+/// The checkpoint of a step. Errors: as open() of its folder; NotFound if its index is gone.
+Checkpoint open(const SavedStep& saved);
 
 /// `path` if there is a checkpoint, else the newest complete one of the folder of checkpoints that
 /// is there. Errors: NotFound if it is neither.

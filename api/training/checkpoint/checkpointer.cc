@@ -52,9 +52,9 @@ class Stopwatch {
 
 // What is wrong with a checkpoint; other errors are thrown again.
 std::string damage_in(const Error& error) {
-  const bool is_damage = error.code() == ErrorCode::kInvalidArgument ||
-                         error.code() == ErrorCode::kUnavailable ||
-                         error.code() == ErrorCode::kNotFound;
+  const bool is_damage =
+      error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kUnavailable ||
+      error.code() == ErrorCode::kNotFound || error.code() == ErrorCode::kPermissionDenied;
   if (!is_damage) throw Error(error);
   return error.what();
 }
@@ -83,29 +83,29 @@ Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
 Checkpointer::~Checkpointer() = default;
 
 std::vector<checkpoint::SavedStep> Checkpointer::saved() const {
-  std::vector<checkpoint::SavedStep> saved = folder_.indexed(World::current());
+  std::vector<checkpoint::SavedStep> saved = folder_.saved(World::current());
   if (!options_.fallback.empty()) {
-    const auto others = checkpoint::CheckpointFolder(options_.fallback).indexed(World::current());
+    const auto others = checkpoint::CheckpointFolder(options_.fallback).saved(World::current());
     saved.insert(saved.end(), others.begin(), others.end());
     std::ranges::stable_sort(saved, std::ranges::greater(), &checkpoint::SavedStep::step);
   }
   return saved;
 }
 
-// Damage of one file is a fault of all ranks: each of them passes over the checkpoint. What is no
-// damage (another model, no memory, a rank that does not answer) is thrown.
+// Ranks compare what they have found after each part, so that damage that one of them sees makes
+// all pass over the checkpoint. What is no damage (another model, no memory, a rank that does not
+// answer) is thrown.
 std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& saved,
                                                   Resumed* resumed) {
+  World& world = World::current();
   std::optional<checkpoint::Checkpoint> from;
-  const auto fault =
-      checkpoint::together(World::current(), [&] { from = checkpoint::open(saved.path); });
-  if (fault) return damage_in(*fault);
-  check_loads(*from, trainer_);
-  try {
-    load(*from, &trainer_);
-  } catch (const Error& error) {
-    return damage_in(error);
-  }
+  const auto unreadable = checkpoint::together(world, [&] { from = checkpoint::open(saved); });
+  if (unreadable) return damage_in(*unreadable);
+  const auto misfit = checkpoint::together(world, [&] {
+    check_loads(*from, trainer_);
+  });
+  if (misfit) throw Error(*misfit);
+  if (const auto damage = fault_of_load(*from, &trainer_)) return damage_in(*damage);
   resumed->path = saved.path;
   resumed->step = saved.step;
   resumed->bytes_read = from->bytes_read();
@@ -221,26 +221,29 @@ void Checkpointer::begin_save() {
 }
 
 void Checkpointer::settle(bool wait) {
-  if (!pending_) return;
-  attempt([&] {
-    if (wait) pending_->wait();
-    if (!wait && !pending_->poll()) return;
-    pending_.reset();
-    ++stats_.saves;
-    saved_step_ = pending_step_;
-    if (speaks()) prune();
-  });
+  if (pending_) {
+    attempt([&] {
+      if (wait) pending_->wait();
+      if (!wait && !pending_->poll()) return;
+      pending_.reset();
+      ++stats_.saves;
+      saved_step_ = pending_step_;
+      if (speaks()) prune();
+    });
+  }
   if (wait && pruner_.joinable()) pruner_.join();
 }
 
 // In the background: the files of large checkpoints take a while to go, and nothing waits for that.
-// What is being written meanwhile is newer than all that goes.
+// What is being written meanwhile is newer than all that goes. Two never run at once.
 void Checkpointer::prune() {
   std::vector<checkpoint::CheckpointFolder> folders = {folder_};
   if (!options_.fallback.empty()) folders.emplace_back(options_.fallback);
-  pruner_ = std::jthread([folders = std::move(folders), keep = options_.keep] {
-    for (const checkpoint::CheckpointFolder& folder : folders) folder.prune(keep);
-  });
+  pruner_ = std::jthread(
+      [before = std::move(pruner_), folders = std::move(folders), keep = options_.keep]() mutable {
+        if (before.joinable()) before.join();
+        for (const checkpoint::CheckpointFolder& folder : folders) folder.prune(keep);
+      });
 }
 
 void Checkpointer::roll_back() {

@@ -158,15 +158,21 @@ void check_loads(const Checkpoint& from, const Trainer& trainer) {
   check_fits(as_states(from, wanted), wanted);
 }
 
-void load(const Checkpoint& from, Trainer* trainer) {
-  check_loads(from, *trainer);
-  const TrainerNumbers numbers = numbers_in(from);
-  const Checkpoint states = as_states(from, trainer->states());
-  trainer->restore(numbers, [&](const std::string& name, const Tensor& now) {
-    return checkpoint::deferred(states, name, now.dtype());
+// Laying a state out may read its part, and without deferred transfer all of it is read even
+// before: both are done where ranks compare what they have found.
+std::optional<Error> fault_of_load(const Checkpoint& from, Trainer* trainer) {
+  return checkpoint::together(World::current(), [&] {
+    const Checkpoint states = as_states(from, trainer->states());
+    trainer->restore(numbers_in(from), [&](const std::string& name, const Tensor& now) {
+      return checkpoint::deferred(states, name, now.dtype());
+    });
+    read_now(states, trainer->states());
   });
-  const auto fault =
-      checkpoint::together(World::current(), [&] { read_now(states, trainer->states()); });
+}
+
+void load(const Checkpoint& from, Trainer* trainer) {
+  auto fault = checkpoint::together(World::current(), [&] { check_loads(from, *trainer); });
+  if (!fault) fault = fault_of_load(from, trainer);
   if (fault) throw Error(*fault);
 }
 

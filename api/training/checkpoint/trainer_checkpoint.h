@@ -8,11 +8,13 @@
 // "optimizer.moment1.layer0.up.weight". Numbers are in the metadata under kTrainerKey, as JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/training/trainer.h"
 #include "distributed/checkpoint/checkpoint.h"
 #include "distributed/checkpoint/save.h"
+#include "phi/common/errors.h"
 
 namespace phi::training {
 
@@ -38,8 +40,13 @@ void check_loads(const distributed::checkpoint::Checkpoint& from, const Trainer&
 /// but for those of a job under memory limits: these are read once to be checked, and again when
 /// they are needed. 16-bit parameters come from 32-bit ones of the checkpoint and the other way.
 ///
-/// Errors  those of check_loads (nothing is changed then), with all that does not fit; those of
-///         reading, the same on all ranks: the trainer's states are undefined then, load another.
+/// Collective. Errors, the same on all ranks: those of check_loads (nothing is changed then), with
+/// all that does not fit; those of reading: the trainer's states are undefined then, load another.
 void load(const distributed::checkpoint::Checkpoint& from, Trainer* trainer);
+
+/// load() of a checkpoint that check_loads() accepts. Returns the error of the first rank that
+/// cannot read its part, the same on all ranks, instead of throwing it. Collective.
+std::optional<Error> fault_of_load(const distributed::checkpoint::Checkpoint& from,
+                                   Trainer* trainer);
 
 }  // namespace phi::training

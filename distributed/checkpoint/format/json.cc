@@ -2,7 +2,6 @@
 #include "distributed/checkpoint/format/json.h"
 
 #include <limits>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,30 +13,64 @@ namespace phi::distributed::checkpoint {
 namespace {
 
 // Ours nest 5 deep; what other tools put into an index stays far below this.
-constexpr int kMaxDepth = 32;
+constexpr size_t kMaxDepth = 32;
 
-// Sees the text as it is parsed: of two values under one key the parser would keep the last.
-class KeyCheck {
+// Builds the tree from the parser's events. Json::parse would keep the last of two values under
+// one key, and with a callback it looks through all members of an object after each of them.
+class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
-  explicit KeyCheck(const std::string& path) : path_(path) {}
+  TreeBuilder(const std::string& path, Json* root) : path_(path), place_(root) {}
 
-  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-    using Event = Json::parse_event_t;
-    PHI_CHECK(depth <= kMaxDepth,
-              errors::InvalidArgument("'{}': JSON nested more than {} deep.", path_, kMaxDepth));
-    if (event == Event::object_start) keys_.emplace_back();
-    if (event == Event::object_end) keys_.pop_back();
-    if (event == Event::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      PHI_CHECK(keys_.back().insert(key).second,
-                errors::InvalidArgument("'{}': the name '{}' is given twice.", path_, key));
-    }
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return put(value); }
+  bool number_unsigned(number_unsigned_t value) override { return put(value); }
+  bool number_float(number_float_t value, const string_t&) override { return put(value); }
+  bool string(string_t& value) override { return put(std::move(value)); }
+  bool binary(binary_t& value) override { return put(std::move(value)); }
+  bool start_object(size_t) override { return begin(Json::object()); }
+  bool end_object() override { return end(); }
+  bool start_array(size_t) override { return begin(Json::array()); }
+  bool end_array() override { return end(); }
+
+  bool key(string_t& name) override {
+    auto& members = open_.back()->get_ref<Json::object_t&>();
+    const auto [member, is_new] = members.try_emplace(std::move(name));
+    PHI_CHECK(is_new,
+              errors::InvalidArgument("'{}': the name '{}' is given twice.", path_, member->first));
+    place_ = &member->second;
     return true;
   }
 
+  bool parse_error(size_t, const std::string&, const Json::exception& error) override {
+    throw errors::InvalidArgument("'{}' holds no valid JSON: {}.", path_, error.what());
+  }
+
  private:
+  template <typename Value>
+  bool put(Value&& value) {
+    if (open_.empty() || open_.back()->is_object()) {
+      *place_ = std::forward<Value>(value);
+    } else {
+      place_ = &open_.back()->get_ref<Json::array_t&>().emplace_back(std::forward<Value>(value));
+    }
+    return true;
+  }
+  bool begin(Json&& container) {
+    PHI_CHECK(open_.size() < kMaxDepth,
+              errors::InvalidArgument("'{}': JSON nested more than {} deep.", path_, kMaxDepth));
+    put(std::move(container));
+    open_.push_back(place_);
+    return true;
+  }
+  bool end() {
+    open_.pop_back();
+    return true;
+  }
+
   const std::string& path_;
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open, outermost first
+  Json* place_;              // of the next value, unless that is an element of an array
+  std::vector<Json*> open_;  // containers that are not complete yet, outermost first
 };
 
 }  // namespace
@@ -50,14 +83,8 @@ std::string read_text(const std::string& path) {
 }
 
 JsonFile::JsonFile(std::string path, std::string_view text) : path_(std::move(path)) {
-  try {
-    KeyCheck check(path_);
-    root_ = Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& parsed) {
-      return check(depth, event, parsed);
-    });
-  } catch (const Json::exception& error) {
-    throw errors::InvalidArgument("'{}' holds no valid JSON: {}.", path_, error.what());
-  }
+  TreeBuilder builder(path_, &root_);
+  Json::sax_parse(text, &builder);
 }
 
 void JsonFile::throw_wrong(std::string_view what, std::string_view expected) const {

@@ -5,6 +5,7 @@
 #include <glog/logging.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -38,8 +39,7 @@ bool is_temporary_name(const std::string& file) {
 }
 
 std::set<std::string> names_in(const fs::path& index_path) {
-  std::error_code ignored;
-  if (!fs::exists(index_path, ignored)) return {};
+  if (!may_be_there(index_path)) return {};
   const std::string path = index_path.string();
   const Index index = Index::decode(read_text(path), path);
   PHI_CHECK(!index.save_id.empty(),
@@ -78,6 +78,19 @@ void check_room(const std::string& folder, int64_t bytes_needed) {
 std::string file_of_rank(int64_t rank, int64_t world_size) {
   if (world_size == 1) return kSingleFile;
   return fmt::format("model-{:05}-of-{:05}.safetensors", rank + 1, world_size);
+}
+
+bool may_be_there(const fs::path& path) {
+  std::error_code failed;
+  return fs::exists(path, failed) || failed;
+}
+
+bool has_data_file(const std::string& folder) {
+  std::error_code failed;
+  const fs::directory_iterator entries(folder, failed);
+  return !failed && std::ranges::any_of(entries, [](const fs::directory_entry& entry) {
+    return is_data_name(entry.path().filename().string());
+  });
 }
 
 std::set<std::string> refuse_strangers(const std::string& folder) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -10,6 +11,13 @@ namespace phi::distributed::checkpoint {
 
 /// model.safetensors of one process, else model-00003-of-00008.safetensors.
 std::string file_of_rank(int64_t rank, int64_t world_size);
+
+/// Whether the file is there, or the system does not say (a loop of links, a folder without
+/// rights): who opens it then is told why it cannot be had.
+bool may_be_there(const std::filesystem::path& path);
+
+/// Whether a file has the name that a save gives its files when its index is in place.
+bool has_data_file(const std::string& folder);
 
 /// The files that the index there names, which a save may replace.
 /// Errors: AlreadyExists naming a file that a save would replace, or hide, and that is not ours:

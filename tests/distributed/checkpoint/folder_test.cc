@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "distributed/checkpoint/format/index.h"
+#include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"
@@ -17,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 void save_step(const CheckpointFolder& folder, int64_t step) {
   save(folder.path_of(step), std::vector{named<float>("w", std::vector<float>(1000, 1.0f), {1000})},
@@ -70,6 +74,79 @@ TEST(CheckpointFolder, PruneLeavesTheNewestAndWhatIsNotOurs) {
   EXPECT_THAT(steps_of(folder.find().complete), ElementsAre(5, 4));
   EXPECT_THAT([&] { folder.prune(0); },
               ThrowsError(ErrorCode::kInvalidArgument, "0 checkpoints cannot be kept"));
+}
+
+TEST(CheckpointFolder, PruneLeavesWhatCannotBeOpenedNow) {
+  const TemporaryFolder root;
+  const CheckpointFolder folder(root.path());
+  for (const int64_t step : {1, 2, 3, 4}) save_step(folder, step);
+  const fs::path file = fs::path(folder.path_of(1)) / kSingleFile;
+  const fs::path index = fs::path(folder.path_of(2)) / kIndexFile;
+  for (const fs::path& each : {file, index}) {
+    fs::rename(each, each.string() + ".away");
+    fs::create_symlink(each, each);  // a loop: no call looks past it
+  }
+  folder.prune(1);
+  run_ranks(
+      2, [&](World& world) { EXPECT_THAT(steps_of(folder.saved(world)), ElementsAre(4, 2, 1)); });
+  for (const fs::path& each : {file, index}) fs::rename(each.string() + ".away", each);
+  EXPECT_THAT(steps_of(folder.find().complete), ElementsAre(4, 2, 1));
+  folder.prune(1);
+  EXPECT_THAT(files_in(root.path()), ElementsAre("step-00000004"));
+}
+
+TEST(CheckpointFolder, PruneRemovesTheLocksOfKilledProcesses) {
+  const TemporaryFolder root;
+  const CheckpointFolder folder(root.path());
+  for (const int64_t step : {1, 2, 3}) save_step(folder, step);
+  for (const int64_t step : {1, 2}) {
+    std::ofstream(fs::path(folder.path_of(step)) / FolderLock::kFile) << "process 1 on nowhere\n";
+  }
+  fs::remove(fs::path(folder.path_of(2)) / kIndexFile);  // killed in its first save
+  folder.prune(1);
+  EXPECT_THAT(files_in(root.path()), ElementsAre("step-00000003"));
+}
+
+TEST(CheckpointFolder, PruneLeavesWhatIsBeingSavedTo) {
+  const TemporaryFolder root;
+  const CheckpointFolder folder(root.path());
+  for (const int64_t step : {1, 2, 3}) save_step(folder, step);
+  {
+    const FolderLock lock(folder.path_of(2));
+    folder.prune(1);
+  }
+  EXPECT_THAT(files_in(root.path()), ElementsAre("step-00000002", "step-00000003"));
+  EXPECT_THAT(steps_of(folder.find().complete), ElementsAre(3, 2));
+}
+
+TEST(CheckpointFolder, TwoMayPruneAtOnce) {
+  const TemporaryFolder root;
+  const CheckpointFolder folder(root.path());
+  for (int64_t step = 1; step <= 40; ++step) save_step(folder, step);
+  ::testing::internal::CaptureStderr();
+  {
+    const std::jthread one([&] { folder.prune(2); });
+    const std::jthread other([&] { folder.prune(2); });
+  }
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), Not(HasSubstr("Success")));
+  EXPECT_THAT(files_in(root.path()), ElementsAre("step-00000039", "step-00000040"));
+}
+
+TEST(CheckpointFolder, WithoutItsIndexNoneIsGood) {
+  const TemporaryFolder root;
+  const CheckpointFolder folder(root.path());
+  for (const int64_t step : {1, 2}) save_step(folder, step);
+  fs::remove(fs::path(folder.path_of(2)) / kIndexFile);
+  fs::create_directories(folder.path_of(3));  // cut off
+  run_ranks(2, [&](World& world) {
+    EXPECT_THAT(steps_of(folder.saved(world)), ElementsAre(2, 1));
+    EXPECT_EQ(folder.newest_good(world), (SavedStep{1, folder.path_of(1)}));
+  });
+  EXPECT_THAT(
+      [&] {
+        open(SavedStep{2, folder.path_of(2)});
+      },
+      ThrowsError(ErrorCode::kNotFound, "its save was cut off, or the file was removed"));
 }
 
 TEST(CheckpointFolder, NewestGoodPassesOverDamage) {

@@ -146,6 +146,32 @@ class Resume(unittest.TestCase):
         self.assertIn("note: passed over", outcome.output)
         self.assertIn("step-00000006", outcome.output)
 
+    def test_ranks_pass_over_together_what_one_of_them_finds_damaged(self):
+        def flip(file):
+            text = bytearray(file.read_bytes())
+            text[-100] ^= 1
+            file.write_bytes(text)
+
+        def replace_by_pipe(file):
+            file.unlink()
+            launch.os.mkfifo(file)
+
+        for mesh, keys, damage in (
+            ("pp=2", {}, flip),
+            ("tp=2", {}, replace_by_pipe),
+            ("dp=2", {"run": {"zero_stage": 3}}, pathlib.Path.unlink),
+            ("tp=2", {"memory": {"device": "1MiB", "host": "64MiB"}}, flip),
+        ):
+            with self.subTest(mesh=mesh, keys=keys):
+                folder = self.path(f"damaged-{mesh}-{len(str(keys))}")
+                job = {"checkpoint": {"dir": folder}, **keys}
+                self.report(2, self.job(**job), f"--mesh={mesh}")
+                damage(pathlib.Path(folder) / "step-00000006/model-00002-of-00002.safetensors")
+                report, outcome = self.report(2, self.job(**job), f"--mesh={mesh}", "--resume", "--deadline_s=20")
+                self.assertEqual(report["first_step"], 4)
+                self.assertRegex(outcome.output, "note: passed over .*step-00000006")
+                self.assertTrue((pathlib.Path(folder) / "step-00000006.damaged").exists())
+
     def test_another_model_is_refused_and_other_numbers_are_told(self):
         self.report(0, self.job(steps=3), "--mesh=1")
         job = self.folder.write("job.yaml", self.job(model={"heads": 8}))

@@ -1,13 +1,16 @@
 // When checkpoints are written, which stay, and what a training goes on from.
 #include "api/training/checkpoint/checkpointer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -16,6 +19,7 @@
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "distributed/api.h"
+#include "distributed/checkpoint/format/index.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
@@ -36,6 +40,78 @@ class Net final : public nn::Sequential {
   Net() { add<nn::Linear>("out", 3, 2, nn::LinearOptions{.weight = nn::normal(0.5)}); }
 };
 
+class Deep final : public nn::Sequential {
+ public:
+  Deep() {
+    add<nn::Linear>("up", 3, 4, nn::LinearOptions{.weight = nn::normal(0.5)});
+    add<nn::Linear>("out", 4, 2, nn::LinearOptions{.weight = nn::normal(0.5)});
+  }
+};
+
+struct Spread {
+  const char* mesh_dim;
+  nn::Layout layout;
+};
+
+std::vector<Spread> spreads() {
+  return {{"dp", nn::Layout().batches({{"dp", Shard(0)}}).zero(3)},
+          {"tp", nn::Layout().parameters("*.weight", {{"tp", Shard(1)}})},
+          {"pp", nn::Layout().pipeline("pp", "*")}};
+}
+
+void spread(Deep& net, const Spread& over) {
+  nn::shard(net, ProcessMesh({2}, {over.mesh_dim}), over.layout);
+}
+
+void flip_bit(const std::string& path) {
+  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekg(-5, std::ios::end);
+  const char flipped = static_cast<char>(bytes.get() ^ 0x10);
+  bytes.seekp(-5, std::ios::end);
+  bytes.put(flipped);
+}
+
+// Of the second of two ranks' files.
+struct Damage {
+  const char* what;
+  std::function<void(const std::string& file, const std::string& other)> apply;
+};
+
+std::vector<Damage> damages() {
+  return {
+      {"flipped", [](const std::string& file, const std::string&) { flip_bit(file); }},
+      {"cut", [](const std::string& file, const std::string&) { fs::resize_file(file, 20); }},
+      {"deleted", [](const std::string& file, const std::string&) { fs::remove(file); }},
+      {"zeroed",
+       [](const std::string& file, const std::string&) {
+         const auto size = fs::file_size(file);
+         fs::resize_file(file, 0);
+         fs::resize_file(file, size);
+       }},
+      {"exchanged",
+       [](const std::string& file, const std::string& other) {
+         fs::rename(file, file + "x");
+         fs::rename(other, file);
+         fs::rename(file + "x", other);
+       }},
+      {"a folder",
+       [](const std::string& file, const std::string&) {
+         fs::remove(file);
+         fs::create_directory(file);
+       }},
+      {"a pipe",
+       [](const std::string& file, const std::string&) {
+         fs::remove(file);
+         mkfifo(file.c_str(), 0600);
+       }},
+      {"a loop",
+       [](const std::string& file, const std::string&) {
+         fs::remove(file);
+         fs::create_symlink(file, file);
+       }},
+  };
+}
+
 std::vector<Batch> batch(int64_t number, float spoil = 0.0f) {
   std::vector<float> labels(8, static_cast<float>(number));
   labels[3] += spoil;
@@ -43,6 +119,7 @@ std::vector<Batch> batch(int64_t number, float spoil = 0.0f) {
            Tensor::from(std::move(labels), {4, 2})}};
 }
 
+constexpr const char* kIndex = distributed::checkpoint::kIndexFile;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 class CheckpointerTest : public ::testing::Test {
@@ -133,13 +210,7 @@ TEST_F(CheckpointerTest, PassesOverADamagedOneAndSaysSo) {
     }
   }
   const std::string file = folder_ + "/step-00000002/model.safetensors";
-  {
-    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
-    bytes.seekg(-5, std::ios::end);
-    const char flipped = static_cast<char>(bytes.get() ^ 0x10);
-    bytes.seekp(-5, std::ios::end);
-    bytes.put(flipped);
-  }
+  flip_bit(file);
   Checkpointer checkpoints(trainer, {.folder = folder_});
   auto resumed = checkpoints.resume();
   ASSERT_TRUE(resumed);
@@ -149,6 +220,105 @@ TEST_F(CheckpointerTest, PassesOverADamagedOneAndSaysSo) {
   fs::resize_file(folder_ + "/step-00000001/model.safetensors", 20);
   EXPECT_THAT([&] { checkpoints.resume(); },
               ThrowsError(ErrorCode::kUnavailable, "none of the checkpoints"));
+}
+
+TEST_F(CheckpointerTest, WhatOneRankFindsDamagedAllPassOver) {
+  for (const Spread& over : spreads()) {
+    const std::string good = root_ + "/good_" + over.mesh_dim;
+    distributed::run_ranks(2, [&](World&) {
+      Deep net;
+      spread(net, over);
+      Trainer trainer(net, nn::mean_squared_error, options());
+      Checkpointer checkpoints(trainer, {.folder = good, .every = 1, .async = false});
+      for (int64_t step = 1; step <= 2; ++step) {
+        checkpoints.after_step(trainer.step(batch(trainer.next_batch())));
+      }
+    });
+    for (const Damage& damage : damages()) {
+      SCOPED_TRACE(fmt::format("{} over {}", damage.what, over.mesh_dim));
+      fs::remove_all(folder_);
+      fs::copy(good, folder_, fs::copy_options::recursive);
+      const std::string newest = folder_ + "/step-00000002/model-0000";
+      damage.apply(newest + "2-of-00002.safetensors", newest + "1-of-00002.safetensors");
+      distributed::run_ranks(2, [&](World&) {
+        Deep net;
+        spread(net, over);
+        Trainer trainer(net, nn::mean_squared_error, options());
+        Checkpointer checkpoints(trainer, {.folder = folder_});
+        const auto resumed = checkpoints.resume();
+        ASSERT_TRUE(resumed);
+        EXPECT_EQ(resumed->step, 1);
+        EXPECT_EQ(trainer.steps(), 1);
+        EXPECT_THAT(resumed->damaged, ElementsAre(HasSubstr("step-00000002")));
+        trainer.step(batch(trainer.next_batch()));
+      });
+      EXPECT_EQ(names(), (std::set<std::string>{"step-00000001", "step-00000002.damaged"}));
+    }
+  }
+}
+
+TEST_F(CheckpointerTest, RollsBackOnEveryRankPastOneThatOneRankFindsDamaged) {
+  for (const Spread& over : spreads()) {
+    SCOPED_TRACE(over.mesh_dim);
+    fs::remove_all(folder_);
+    distributed::run_ranks(2, [&](World& world) {
+      Deep net;
+      spread(net, over);
+      Trainer trainer(net, nn::mean_squared_error, options(OnNonFinite::kSkip));
+      Checkpointer checkpoints(trainer,
+                               {.folder = folder_, .every = 1, .async = false, .roll_back = true});
+      const auto step = [&](float spoil) {
+        checkpoints.after_step(trainer.step(batch(trainer.next_batch(), spoil)));
+      };
+      step(0.0f);
+      step(0.0f);
+      if (world.rank() == 0) flip_bit(folder_ + "/step-00000002/model-00002-of-00002.safetensors");
+      world.everyone().barrier();
+      step(kInfinity);
+      EXPECT_EQ(trainer.steps(), 1);
+      EXPECT_EQ(trainer.next_batch(), 4);
+      step(0.0f);
+      EXPECT_EQ(trainer.steps(), 2);
+      EXPECT_EQ(checkpoints.stats().rollbacks, 1);
+    });
+    EXPECT_EQ(names(),
+              (std::set<std::string>{"step-00000001", "step-00000002", "step-00000002.damaged"}));
+  }
+}
+
+TEST_F(CheckpointerTest, OneWithoutAnIndexIsPassedOverAndTold) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  const auto lose = [&](int64_t step) {
+    const std::string index = fmt::format("{}/step-{:08}/{}", folder_, step, kIndex);
+    fs::remove(index);
+    return index;
+  };
+  for (const bool is_loop : {false, true}) {
+    fs::remove_all(folder_);
+    {
+      Checkpointer checkpoints(trainer, {.folder = folder_, .every = 1, .async = false});
+      for (int i = 0; i < 2; ++i) {
+        checkpoints.after_step(trainer.step(batch(trainer.next_batch())));
+      }
+    }
+    const int64_t last = trainer.steps();
+    const std::string index = lose(last);
+    if (is_loop) fs::create_symlink(index, index);
+    fs::create_directory(fmt::format("{}/step-{:08}", folder_, last + 1));  // a save was cut off
+    Checkpointer checkpoints(trainer, {.folder = folder_});
+    const auto resumed = checkpoints.resume();
+    ASSERT_TRUE(resumed);
+    EXPECT_EQ(resumed->step, last - 1);
+    EXPECT_THAT(resumed->damaged, ElementsAre(HasSubstr(kIndex)));
+    EXPECT_TRUE(names().contains(fmt::format("step-{:08}.damaged", last)));
+    EXPECT_TRUE(names().contains(fmt::format("step-{:08}", last + 1)));
+    // Without an older one this is no new training.
+    lose(last - 1);
+    EXPECT_THAT([&] { checkpoints.resume(); }, ThrowsError(ErrorCode::kUnavailable, kIndex));
+    EXPECT_THAT([&] { checkpoints.begin(); },
+                ThrowsError(ErrorCode::kAlreadyExists, "has checkpoints of a training"));
+  }
 }
 
 TEST_F(CheckpointerTest, SignalsSaveAndStop) {

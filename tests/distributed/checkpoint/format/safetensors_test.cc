@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "distributed/checkpoint/temporary_folder.h"
@@ -47,6 +50,29 @@ TEST(SafetensorsHeader, ReadsBackWhatItWrote) {
     };
     EXPECT_TRUE(std::ranges::any_of(header.tensors, same)) << entry.name;
   }
+}
+
+// Of three tries, so that other work of the machine counts little.
+double seconds_of_decoding(int64_t tensors) {
+  SafetensorsHeader header;
+  for (int64_t i = 0; i < tensors; ++i) {
+    header.tensors.push_back(
+        {"layer" + std::to_string(i) + ".weight", {Dims{0}, DataType::FLOAT32}});
+  }
+  header.lay_out();
+  const std::string text = header.encode().substr(8);
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(SafetensorsHeader::decode(text, 0, "file").tensors.size(), header.tensors.size());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count());
+  }
+  return best;
+}
+
+TEST(SafetensorsHeader, TimeGrowsWithTheNumberOfTensorsAndNoFaster) {
+  EXPECT_LT(seconds_of_decoding(16000), 20 * seconds_of_decoding(2000));
 }
 
 TEST(SafetensorsHeader, RefusesNamesThatTheFormatCannotHold) {
@@ -127,6 +153,13 @@ std::vector<Hostile> hostile_files() {
       {"a list", file_of("[]", 0), "the header is not a JSON object"},
       {"nested", file_of(std::string(100'000, '[') + std::string(100'000, ']'), 0),
        "nested more than 32 deep"},
+      {"a name given twice in an inner object",
+       file_of(R"({"__metadata__": {"a": "1", "b": "2", "a": "3"}})", 0),
+       "the name 'a' is given twice"},
+      {"nested once too often", file_of(std::string(33, '[') + std::string(33, ']'), 0),
+       "nested more than 32 deep"},
+      {"a number too large", file_of("[[1, 2.5, -3, null, true], 1e999]", 0),
+       "holds no valid JSON"},
       {"entry is no object", one("3"), "tensor 'w' is not a JSON object"},
       {"no dtype", one(R"({"shape": [2], "data_offsets": [0, 8]})"), "tensor 'w' has no 'dtype'"},
       {"dtype is a number", one(R"({"dtype": 7, "shape": [2], "data_offsets": [0, 8]})"),
