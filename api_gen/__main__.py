@@ -12,9 +12,10 @@ from pathlib import Path
 
 from api_gen import effects, missing
 from api_gen.backward import check_forward_references, parse_backward
-from api_gen.compat import parse_compat
+from api_gen.compat import OtherName, parse_compat
 from api_gen.emit import Target, render, render_python
-from api_gen.errors import SpecError, SpecErrors
+from api_gen.errors import SpecError, SpecErrors, gather, read_text
+from api_gen.faults import check_entries
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
 from api_gen.parse import parse_ops
@@ -69,23 +70,30 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _read(names: list[str]) -> list[tuple[str, str]]:
-    """(name as errors and generated code show it, text) of each file."""
-    files = []
+def _read(names: list[str], faults: list[SpecError]) -> list[tuple[str, str]]:
+    """(name as errors and generated code show it, text) of each file; `faults` of those that are no text."""
+    files: list[tuple[str, str]] = []
     for name in names:
         path = Path(name)
         shown = path.resolve()
         here = Path.cwd()
         shown = shown.relative_to(here) if shown.is_relative_to(here) else path
-        files.append((shown.as_posix(), path.read_text(encoding="utf-8")))
+        name = shown.as_posix()
+        gather(lambda: files.append((name, read_text(path, name))), faults)
     return files
+
+
+def _other_names(names: list[str], faults: list[SpecError]) -> list[OtherName]:
+    found: list[OtherName] = []
+    gather(lambda: found.extend(parse_compat(_read(names, faults))), faults)
+    return found
 
 
 def _report(options: argparse.Namespace, functions: Functions) -> int:
     faults: list[SpecError] = []
     gradient_faults: list[SpecError] = []
-    parts = missing.complete(parse_ops(_read(options.ops), faults),
-                             parse_backward(_read(options.backward), gradient_faults), functions)
+    parts = missing.complete(parse_ops(_read(options.ops, faults), faults),
+                             parse_backward(_read(options.backward, gradient_faults), gradient_faults), functions)
     print(missing.report(parts, faults, gradient_faults), end="")
     return 1 if faults or gradient_faults else 0
 
@@ -95,15 +103,20 @@ def main(argv: list[str] | None = None) -> int:
     try:
         functions = Functions(options.functions, options.composites, options.kernels, options.beside,
                               options.include)
-        other_names = parse_compat(_read(options.compat))
         if options.report:
             return _report(options, functions)
-        ops: Sequence[Op] = parse_ops(_read(options.ops))
-        gradients: Sequence[BackwardOp] = parse_backward(_read(options.backward))
+        faults: list[SpecError] = []
+        other_names = _other_names(options.compat, faults)
+        ops: Sequence[Op] = parse_ops(_read(options.ops, faults), faults)
+        gradients: Sequence[BackwardOp] = parse_backward(_read(options.backward, faults), faults)
         if options.declare_missing:
+            if faults:
+                raise SpecErrors(faults)
             parts = missing.complete(ops, gradients, functions)
             ops, gradients, functions = parts.ops, parts.gradients, functions.without_kernels()
-        elif options.backward:
+        elif faults or options.python:
+            check_entries(ops, gradients, functions, earlier=faults)
+        elif options.backward and not gradients:
             check_forward_references(ops, gradients)
         if options.check_names:
             functions.check(ops, gradients)

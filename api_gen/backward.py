@@ -6,11 +6,10 @@ from functools import partial
 
 from api_gen import grammar
 from api_gen.document import Entry
-from api_gen.errors import SpecError, SpecErrors, listing, nearest
+from api_gen.errors import SpecError, SpecErrors, Unread, gather, listing, nearest
 from api_gen.model import Attr, BackwardOp, Op, Output, Signature, TensorArg
-from api_gen.parse import (IGNORED, Reader, check_sizes, check_transform, read_aliases, read_args,
-                           read_call, read_files, read_infer_meta, read_kernel, read_optional,
-                           read_outputs)
+from api_gen.parse import (IGNORED, Reader, check_transform, read_aliases, read_call, read_files,
+                           read_infer_meta, read_kernel, read_signature)
 
 BACKWARD_KEYS = ("backward_op", "forward", "args", "output", "infer_meta", "kernel", "invoke",
                  "composite", "inplace", "optional", "no_need_buffer", "data_transform", "backward",
@@ -25,70 +24,79 @@ def parse_backward(files: Iterable[tuple[str, str]],
 
 def read_backward_op(entry: Entry) -> BackwardOp:
     reader = Reader(entry, BACKWARD_KEYS, is_gradient=True)
-    reader.guard("backward_op", lambda: grammar.check_name(
-        reader.require("backward_op", "a name"), "an op"))
-    if entry.at.op.endswith("_"):
-        raise reader.error("backward_op", "the name ends in '_'",
-                           "a name without it is accepted: no gradient is inplace")
-    args = read_args(reader)
-    outputs = read_outputs(reader, sized=False)
-    check_sizes(reader, args, outputs)
-    args, outputs = read_optional(reader, args, outputs)
+    attempt = reader.attempt
+    attempt(lambda: _check_name(reader), None)
+    args, outputs = read_signature(reader, sized=False)
     both = (*args.tensors, *args.attrs)
-    check_transform(reader, args.tensors)
+    attempt(lambda: check_transform(reader, args.tensors), None)
     _check_body(reader)
-    read_aliases(reader, "inplace", args.tensors, outputs)
+    attempt(lambda: read_aliases(reader, "inplace", args.tensors, outputs), ())
     arguments = [*(arg.name for arg in both), *(output.name for output in outputs)]
     calls_kernel = reader.has("kernel")
+    forward = attempt(lambda: _forward(reader), None)
+    infer_meta = attempt(lambda: read_infer_meta(reader, both, outputs), None) if calls_kernel else None
+    kernel = attempt(lambda: read_kernel(reader, both, outputs), None)
+    invoke = attempt(lambda: read_call(reader, "invoke", arguments), None)
+    # Beside a kernel or a call it is never called.
+    composite = None if calls_kernel or reader.has("invoke") else attempt(
+        lambda: read_call(reader, "composite", arguments), None)
+    no_need_buffer = attempt(lambda: reader.known_names(
+        "no_need_buffer", [tensor.name for tensor in args.tensors], "tensor"), ())
+    backward = attempt(lambda: reader.text("backward"), None)
+    without_effect = reader.check_all_read()
+    reader.finish()
+    assert forward is not None
     return BackwardOp(
-        name=entry.at.op, at=entry.at, forward=_forward(reader), tensors=args.tensors,
-        attrs=args.attrs, outputs=outputs,
-        infer_meta=read_infer_meta(reader, both, outputs) if calls_kernel else None,
-        kernel=read_kernel(reader, both, outputs), invoke=read_call(reader, "invoke", arguments),
-        # Beside a kernel or a call it is never called.
-        composite=None if calls_kernel or reader.has("invoke") else read_call(
-            reader, "composite", arguments),
-        no_need_buffer=reader.known_names("no_need_buffer",
-                                          [tensor.name for tensor in args.tensors], "tensor"),
-        backward=reader.text("backward"), without_effect=reader.check_all_read())
+        name=entry.at.op, at=entry.at, forward=forward, tensors=args.tensors, attrs=args.attrs,
+        outputs=outputs, infer_meta=infer_meta, kernel=kernel, invoke=invoke, composite=composite,
+        no_need_buffer=no_need_buffer, backward=backward, without_effect=without_effect,
+        lacks=tuple(reader.lacks))
+
+
+def _check_name(reader: Reader) -> None:
+    reader.guard("backward_op", lambda: grammar.check_name(
+        reader.require("backward_op", "a name"), "an op"))
+    if reader.entry.at.op.endswith("_"):
+        raise reader.error("backward_op", "the name ends in '_'",
+                           "a name without it is accepted: no gradient is inplace")
 
 
 def _check_body(reader: Reader) -> None:
     if not any(reader.has(key) for key in ("kernel", "invoke", "composite")):
-        raise reader.error("backward_op", "there is no 'kernel', 'invoke' or 'composite'",
-                           "one of them must be there")
+        reader.lack("backward_op", "there is no 'kernel', 'invoke' or 'composite'", "one of them must be there")
     if reader.has("kernel") and not reader.has("infer_meta"):
-        raise reader.error("kernel", "there is no 'infer_meta'",
-                           "a kernel and a shape function go together")
+        reader.lack("kernel", "there is no 'infer_meta'", "a kernel and a shape function go together")
     if reader.has("invoke") and reader.has("kernel"):
-        raise reader.error("kernel", "the gradient has 'invoke' too",
-                           "it is either an invocation or has a kernel")
+        reader.faults.append(reader.entry.error("kernel", "the gradient has 'invoke' too",
+                                                "it is either an invocation or has a kernel"))
 
 
 def _forward(reader: Reader) -> Signature:
     text = reader.require("forward", "'name (args) -> outputs'")
     match = re.match(r"(\w+)\s*(\(.*\))\s*->\s*(.*)\Z", text, re.DOTALL)
     if not match:
-        raise reader.error("forward", f"'{text}' is not a signature",
-                           "'name (args) -> outputs' is accepted")
+        raise reader.entry.error("forward", f"'{text}' is not a signature",
+                                 "'name (args) -> outputs' is accepted")
     args = reader.guard("forward", lambda: grammar.arguments(match[2]))
-    outputs = reader.guard("forward", lambda: grammar.outputs(match[3], sized=False))
+    outputs = reader.guard("forward", lambda: grammar.outputs(match[3]))
     return Signature(match[1], args.tensors, args.attrs, outputs)
 
 
-def check_forward_references(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
-    """Each gradient belongs to an op, speaks of its tensors, and each op's gradient is there."""
+def check_forward_references(ops: Sequence[Op], gradients: Sequence[BackwardOp],
+                             unread: Unread = Unread()) -> None:
+    """Each gradient belongs to an op, speaks of its tensors, and each op's gradient is there; `unread` may be.
+    Errors: SpecErrors."""
     by_name = {gradient.name: gradient for gradient in gradients}
     forward: dict[str, Op | BackwardOp] = {**by_name, **{op.name: op for op in ops}}
-    checks = [*(partial(_check_backward, op, by_name, forward) for op in forward.values()),
-              *(partial(_check_gradient, gradient, forward) for gradient in gradients),
-              *(partial(_check_is_called, gradient, forward) for gradient in gradients)]
-    errors = []
+    checks = [*(partial(_check_backward, op, by_name, forward) for op in forward.values()
+                if op.backward in by_name or op.backward not in unread),
+              *(partial(_check_gradient, gradient, forward) for gradient in gradients
+                if gradient.forward.name in forward or gradient.forward.name not in unread),
+              *(partial(_check_is_called, gradient, forward) for gradient in gradients
+                if not unread.any_name)]
+    errors: list[SpecError] = []
     for check in checks:
-        try:
-            check()
-        except SpecError as error:
-            errors.append(error)
+        gather(check, errors)
     if errors:
         raise SpecErrors(errors)
 
@@ -116,16 +124,20 @@ def _check_gradient(gradient: BackwardOp, forward: dict[str, Op | BackwardOp]) -
                         f"{nearest(signature.name, forward)}",
                         "an op of the files given is accepted")
     _check_signature(gradient, op)
-    _check_tensors(gradient, op)
-    _check_attrs(gradient, op)
+    errors = [*_faulty_tensors(gradient, op), *_faulty_attrs(gradient, op), *_faulty_outputs(gradient, op)]
+    if errors:
+        raise SpecErrors(errors)
+
+
+def _faulty_outputs(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecError]:
     inputs = {f"{said.name}_grad": tensor
-              for said, tensor in zip(signature.tensors, op.tensors)}
+              for said, tensor in zip(gradient.forward.tensors, op.tensors)}
     for output in gradient.outputs:
         if output.name not in inputs:
-            raise SpecError(gradient.at, "output", f"'{output.name}' is no input's gradient"
+            yield SpecError(gradient.at, "output", f"'{output.name}' is no input's gradient"
                             f"{nearest(output.name, inputs)}", f"accepted are {listing(inputs)}")
-        if output.is_list != inputs[output.name].is_list:
-            raise SpecError(gradient.at, "output", _list_or_not(output.name, inputs[output.name]),
+        elif output.is_list != inputs[output.name].is_list:
+            yield SpecError(gradient.at, "output", _list_or_not(output.name, inputs[output.name]),
                             "a gradient is what its input is")
 
 
@@ -169,7 +181,7 @@ def _declared(items: Iterable[TensorArg | Attr | Output]) -> str:
     return listing(f"{kind(item)}{item.name}" for item in items)
 
 
-def _check_tensors(gradient: BackwardOp, op: Op | BackwardOp) -> None:
+def _faulty_tensors(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecError]:
     """The gradient's tensors are there in the forward call, as lists and optional as they are."""
     said = gradient.forward
     known: dict[str, TensorArg | Output] = dict(zip([t.name for t in said.tensors], op.tensors))
@@ -179,15 +191,16 @@ def _check_tensors(gradient: BackwardOp, op: Op | BackwardOp) -> None:
     for tensor in gradient.tensors:
         kept = known.get(tensor.name)
         if kept is None:
-            raise SpecError(gradient.at, "args", f"tensor '{tensor.name}' is neither an input, an "
+            yield SpecError(gradient.at, "args", f"tensor '{tensor.name}' is neither an input, an "
                             f"output nor an output's gradient of '{op.name}'"
                             f"{nearest(tensor.name, known)}", f"accepted are {listing(known)}")
+            continue
         if tensor.is_list != kept.is_list:
-            raise SpecError(gradient.at, "args", _list_or_not(tensor.name, kept),
+            yield SpecError(gradient.at, "args", _list_or_not(tensor.name, kept),
                             "a tensor is what it is in the forward op")
         absent = kept.optional or (may_be_absent and isinstance(kept, Output))
         if absent and not tensor.optional:
-            raise SpecError(gradient.at, "args", f"'{tensor.name}' is required, but '{kept.name}' "
+            yield SpecError(gradient.at, "args", f"'{tensor.name}' is required, but '{kept.name}' "
                             f"of '{op.name}' at {op.at} may be absent",
                             f"'optional: {tensor.name}' must be there")
 
@@ -197,19 +210,19 @@ def _list_or_not(name: str, kept: TensorArg | Output) -> str:
     return f"'{name}' is {other}, but '{kept.name}' of the forward op is {one}"
 
 
-def _check_attrs(gradient: BackwardOp, op: Op | BackwardOp) -> None:
+def _faulty_attrs(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecError]:
     known = {said.name: attr for said, attr in zip(gradient.forward.attrs, op.attrs)}
     for attr in gradient.attrs:
         own = known.get(attr.name)
         if own is None and attr.default is None:
-            raise SpecError(gradient.at, "args", f"attribute '{attr.name}' is not one of "
+            yield SpecError(gradient.at, "args", f"attribute '{attr.name}' is not one of "
                             f"'{op.name}' and has no default{nearest(attr.name, known)}",
                             f"accepted are {listing(known)}, others with a default")
         if own and own.optional and not attr.optional:
-            raise SpecError(gradient.at, "args", f"attribute '{attr.name}' is required, but "
+            yield SpecError(gradient.at, "args", f"attribute '{attr.name}' is required, but "
                             f"'{own.name}' of '{op.name}' at {op.at} may be absent",
                             f"'optional: {attr.name}' must be there")
         if own and own.type is not attr.type:
-            raise SpecError(gradient.at, "args", f"attribute '{attr.name}' is {attr.type.value}, "
+            yield SpecError(gradient.at, "args", f"attribute '{attr.name}' is {attr.type.value}, "
                             f"but {own.type.value} in '{op.name}' at {op.at}",
                             f"'{own.type.value} {attr.name}' is accepted")

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from api_gen.errors import SpecError, SpecErrors, listing
+from api_gen.errors import SpecError, SpecErrors, gather, listing
 from api_gen.model import Attr, BackwardOp, Notation, Op, Rule, TensorArg
 from api_gen.nodes import NodeView
 
@@ -79,15 +80,45 @@ def _taken_by_call(op: Op) -> set[str]:
 
 def check_generated(ops: Sequence[Op]) -> None:
     """Errors: SpecErrors for what no code is generated for."""
-    errors = []
+    errors: list[SpecError] = []
     for op in ops:
-        try:
-            if not op.missing:
-                _check_generated(op)
-        except SpecError as error:
-            errors.append(error)
+        errors += op.lacks if not op.missing else ()
+        if not op.missing and not op.lacks:
+            gather(partial(_check_generated, op), errors)
+    errors += _circles(ops)
     if errors:
         raise SpecErrors(errors)
+
+
+def _circles(ops: Sequence[Op]) -> list[SpecError]:
+    """Ops whose calls come back to them, which would never end. Each circle is told of its first op."""
+    calls = {op.name: [name for name in re.findall(
+        r"(?<![\w.:])(?:::)?(?:phi::)?(\w+)\s*\(", f"{op.invoke.target}({', '.join(op.invoke.args)})")]
+        for op in ops if op.invoke and not op.missing}
+    told: set[str] = set()
+    errors = []
+    for op in ops:
+        circle = _way(calls, op.name, op.name) if op.name in calls and op.name not in told else []
+        if circle:
+            told.update(circle)
+            errors.append(SpecError(op.at, "invoke", " calls ".join(f"'{name}'" for name in circle) +
+                                    ": the calls never end", "a call that ends in a kernel is accepted"))
+    return errors
+
+
+def _way(calls: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:
+    """The shortest way of one call or more from `start` to `end`, both included; empty if there is none."""
+    ways = [[start]]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop(0)
+        for name in calls.get(way[-1], ()):
+            if name == end:
+                return [*way, end]
+            if name not in seen:
+                seen.add(name)
+                ways.append([*way, name])
+    return []
 
 
 def _check_generated(op: Op) -> None:

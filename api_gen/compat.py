@@ -11,13 +11,17 @@ here; they are passed over.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from api_gen.document import Entry, Value, read_entries
-from api_gen.errors import SpecError, SpecErrors
+from api_gen.errors import SpecError, SpecErrors, gather
 
-_NAME = re.compile(r"\s*(\w+)\s*(?:\(\s*(\w+)\s*\))?\s*\Z")
+# What another project calls something: it need not be an identifier (F1-Score).
+_OTHER = r"[^\s()\[\]{},:\"'\\]+"
+_NAME = re.compile(rf"\s*(\w+)\s*(?:\(\s*({_OTHER})\s*\))?\s*\Z")
+_KEYS = ("op", "backward", "inputs", "attrs", "outputs")
 
 
 @dataclass(frozen=True, order=True)
@@ -34,11 +38,12 @@ def parse_compat(files: Iterable[tuple[str, str]]) -> list[OtherName]:
     found: set[OtherName] = set()
     errors: list[SpecError] = []
     for file, text in files:
-        try:
-            for entry in read_entries(text, file, "op", errors):
-                found |= set(_names(entry))
-        except SpecError as error:
-            errors.append(error)
+        entries: list[Entry] = []
+        gather(lambda: entries.extend(
+            read_entries(text, file, "op", errors, may_repeat=lambda key: key not in _KEYS)), errors)
+        for entry in entries:
+            errors += entry.faults
+            found |= set(_names(entry, errors))
     if errors:
         raise SpecErrors(errors)
     return sorted(name for name in found if name.other != (name.argument or name.op))
@@ -50,17 +55,22 @@ def of_ops(names: Sequence[OtherName], ops: Iterable[str]) -> list[OtherName]:
     return [name for name in names if name.op in there and (name.argument or name.other not in there)]
 
 
-def _names(entry: Entry) -> Iterable[OtherName]:
-    own = _pair(entry, "op", entry.at.op)
-    if own[1]:
-        yield OtherName(own[0], "", own[1])
-    for text in filter(None, map(str.strip, _text(entry, "backward").split(","))):
-        gradient, other = _pair(entry, "backward", text)
+def _names(entry: Entry, errors: list[SpecError]) -> list[OtherName]:
+    found: list[OtherName] = []
+    own = entry.at.op.partition("(")[0].strip()
+
+    def pair(key: str, text: str) -> None:
+        name, other = _pair(entry, key, text)
         if other:
-            yield OtherName(gradient, "", other)
+            found.append(OtherName(name, "", other))
+
+    gather(lambda: pair("op", entry.at.op), errors)
+    gather(lambda: [pair("backward", text) for text in
+                    filter(None, map(str.strip, _text(entry, "backward").split(",")))], errors)
     for key in ("inputs", "attrs", "outputs"):
-        for ours, theirs in _map(entry, key):
-            yield OtherName(own[0], ours, theirs)
+        gather(partial(_map, entry, key,
+                       lambda ours, theirs: found.append(OtherName(own, ours, theirs))), errors)
+    return found
 
 
 def _pair(entry: Entry, key: str, text: str) -> tuple[str, str]:
@@ -79,7 +89,7 @@ def _text(entry: Entry, key: str) -> str:
     return value.text
 
 
-def _map(entry: Entry, key: str) -> Iterable[tuple[str, str]]:
+def _map(entry: Entry, key: str, takes: Callable[[str, str], None]) -> None:
     value = entry.values.get(key)
     if value is None or value.text == "":
         return
@@ -87,11 +97,11 @@ def _map(entry: Entry, key: str) -> Iterable[tuple[str, str]]:
         raise entry.error(key, "the value is no map", "'{name : other_name, ..}' is accepted")
     for ours, theirs in value.map:
         for other in theirs.items if theirs.items is not None else [theirs]:
-            yield ours, _word(entry, key, ours, other)
+            takes(ours, _word(entry, key, ours, other))
 
 
 def _word(entry: Entry, key: str, ours: str, value: Value) -> str:
-    if value.text is None or not re.fullmatch(r"\w+", value.text):
+    if value.text is None or not re.fullmatch(_OTHER, value.text):
         raise entry.error(key, f"the other name of '{ours}' is no name",
                           "'name : other_name' is accepted")
     return value.text

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from api_gen.errors import read_text
+
 _OPEN, _CLOSE = "(<[{", ")>]}"
 
 
@@ -30,7 +32,7 @@ def declared(headers: Iterable[Path], roots: Sequence[Path] = ()) -> dict[str, D
     they are below."""
     found: dict[str, Declaration] = {}
     for path in headers:
-        text = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+        text = re.sub(r"//.*", "", read_text(path))
         for match in re.finditer(r"(?<!return\s)(?<=[\w>&*]\s)(\w+)\(", text):
             parameters = _parameters(text, match.end())
             if parameters is None:
@@ -47,7 +49,7 @@ def comments(headers: Iterable[Path]) -> dict[str, str]:
     """The sentences above functions, by name."""
     return {match[2]: " ".join(match[1].replace("///", " ").split())
             for path in headers
-            for match in re.finditer(r"^((?:///.*\n)+)[^\n/]*?\b(\w+)\(", path.read_text(encoding="utf-8"),
+            for match in re.finditer(r"^((?:///.*\n)+)[^\n/]*?\b(\w+)\(", read_text(path),
                                      re.MULTILINE)}
 
 
@@ -86,7 +88,7 @@ def kernel_signatures(paths: Iterable[Path]) -> dict[str, str]:
     """What kernels take, by their names, as generated headers among these files have it."""
     return {name: " ".join(types.split()) for path in files(paths, ".h", below=True)
             for name, types in re.findall(r"struct (\w+) \{\s*using Signature =\s*KernelSignature<(.*?)>;\s*using "
-                                          r"Parameters", path.read_text(encoding="utf-8"), re.DOTALL)}
+                                          r"Parameters", read_text(path), re.DOTALL)}
 
 
 def registered_kernels(paths: Iterable[Path]) -> set[str]:
@@ -94,4 +96,4 @@ def registered_kernels(paths: Iterable[Path]) -> set[str]:
     tables too (PHI_UNARY_KERNEL and the like)."""
     return {name for path in files(paths, ".cc", ".cu", ".h", below=True)
             for name in re.findall(r"^\s*PHI_(?!REGISTER_DRY_)\w+_KERNEL\(\s*(\w+)",
-                                   path.read_text(encoding="utf-8"), re.MULTILINE)}
+                                   read_text(path), re.MULTILINE)}

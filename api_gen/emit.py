@@ -8,8 +8,8 @@ from pathlib import Path
 import jinja2
 
 from api_gen import cpp, groups, layout, lower, python, reference, rules
-from api_gen.checks import check_attributes, check_generated, check_names
 from api_gen.compat import OtherName, of_ops
+from api_gen.faults import check_entries
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
 from api_gen.nodes import NodeView, nodes_by_op
@@ -95,16 +95,10 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            attributes_are_taken: bool = True) -> Outputs:
     """`attributes_are_taken`: one that nothing takes is an error. Errors: SpecErrors where something cannot
     be generated."""
-    check_names(ops, gradients)
+    check_entries(ops, gradients, functions, attributes_are_taken)
     folder = target.folder
-    made = [*ops, *map(lower.gradient_op, gradients)]
-    check_generated(made)
-    operators = [op for op in made if op.kernel and not op.missing]
-    lower.check_kernels(operators)
-    functions.check(ops, gradients)
+    operators = [op for op in (*ops, *map(lower.gradient_op, gradients)) if op.kernel and not op.missing]
     nodes = nodes_by_op(operators, gradients)
-    if attributes_are_taken:
-        check_attributes(made, nodes)
     every = groups.groups(ops, gradients)
     sources = _files((*ops, *gradients))
 

@@ -1,8 +1,9 @@
 """Faults of the YAML files: file, line, op and key, what is wrong, what is accepted."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -32,18 +33,66 @@ class SpecError(Exception):
         super().__init__(f"{at.file}:{self.line}: {subject}: {self.reason}")
 
 
+class Consequence(SpecError):
+    """A fault that may come of another one of the entry: of a signature that could not be read."""
+
+
 class SpecErrors(Exception):
-    """All faults found, one per entry."""
+    """All faults found."""
 
     def __init__(self, errors: list[SpecError]):
         self.errors = errors
         super().__init__("\n".join(str(error) for error in errors))
 
 
+def gather(check: Callable[[], object], errors: list[SpecError]) -> None:
+    """Adds the faults that a check throws to `errors`."""
+    try:
+        check()
+    except SpecError as error:
+        errors.append(error)
+    except SpecErrors as several:
+        errors += several.errors
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Names of entries that could not be read: whether others fit them is not known. `any_name`: a whole
+    file could not be read."""
+
+    names: frozenset[str] = frozenset()
+    any_name: bool = False
+
+    @staticmethod
+    def of(faults: Iterable[SpecError]) -> "Unread":
+        names = frozenset(fault.at.op for fault in faults)
+        return Unread(names, "" in names)
+
+    def __contains__(self, name: str | None) -> bool:
+        return self.any_name or name in self.names
+
+
+def read_text(path: Path, shown: str = "") -> str:
+    """The text of a file. Errors: SpecError, which calls it `shown`, if it is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        before = path.read_bytes()[:error.start]
+        raise SpecError(Location(shown or path.as_posix(), before.count(b"\n") + 1), "file",
+                        f"not UTF-8: byte 0x{error.object[error.start]:02x} in column "
+                        f"{len(before.rpartition(bytes([10]))[2]) + 1}",
+                        "text in UTF-8 is accepted") from None
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """" (did you mean 'x'?)" where a known name is close, else ""."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    close = closest(name, known)
+    return f" (did you mean '{close}'?)" if close else ""
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """A known name that is close, or nothing."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), "")
 
 
 def listing(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from api_gen.declarations import (Declaration, comments, declared, files, kernel_signatures,
                                   registered_kernels)
-from api_gen.errors import SpecError, SpecErrors, listing, nearest
+from api_gen.errors import SpecError, SpecErrors, Unread, listing, nearest
 from api_gen.lower import gradient_op, kernel_view
 from api_gen.model import (Attr, BackwardOp, InferMeta, Invoke, Kernel, Literal, Notation, Op, Param,
                            Rule)
@@ -51,14 +51,14 @@ class Functions:
         signature = self.signatures.get(op.kernel.dense.name)
         return signature is not None and signature != ", ".join(kernel_view(op).types)
 
-    def check(self, ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
+    def check(self, ops: Sequence[Op], gradients: Sequence[BackwardOp], unread: Unread = Unread()) -> None:
         """Errors: SpecErrors for functions and kernels that are not there, or take another number of
-        arguments."""
+        arguments. Calls of ops that are `unread` are not checked."""
         made = [gradient_op(gradient) for gradient in gradients]
         callable_ops = {op.name: op for op in (*ops, *made)}
         callable_ops |= {f"{op.name}_": op for op in ops if op.inplace and not op.name.endswith("_")}
         errors = [error for op in (*ops, *made) for error in (
-            *self._of_name(op), *self._of_kernel(op), *(self._of_call(op, op.invoke, callable_ops)
+            *self._of_name(op), *self._of_kernel(op), *(self._of_call(op, op.invoke, callable_ops, unread)
                                         if op.invoke and not op.missing else ()))]
         if errors:
             raise SpecErrors(errors)
@@ -118,7 +118,7 @@ class Functions:
                             f"({self.signatures[kernel.name]}) and is given ({', '.join(kernel_view(op).types)})",
                             "what it takes, or a kernel of another name, is accepted")
 
-    def _of_call(self, op: Op, call: Invoke, ops: Mapping[str, Op]) -> Iterable[SpecError]:
+    def _of_call(self, op: Op, call: Invoke, ops: Mapping[str, Op], unread: Unread) -> Iterable[SpecError]:
         space, _, name = call.target.rpartition("::")
         key = "composite" if space == "composite" else "invoke"
         callable_here: dict[str, Declaration] = dict(self.made_of_ops)
@@ -127,7 +127,8 @@ class Functions:
         found = callable_here.get(name)
         if found and not found.fits(len(call.args)):
             yield _count(op, key, name, found, call.args)
-        if not found and (self.composites or self.beside):
+        may_be_there = key == "invoke" and (name in unread or name.removesuffix("_") in unread)
+        if not found and not may_be_there and (self.composites or self.beside):
             headers = [*self.composites, *self.beside]
             yield SpecError(op.at, key, f"{_paths(headers)} does not declare '{name}'"
                             f"{', and no op is named so' if key == 'invoke' else ''}"

@@ -4,6 +4,7 @@ Each function takes text and raises Bad(what is wrong, what is accepted); parse.
 """
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from api_gen.errors import listing, nearest
@@ -27,9 +28,23 @@ _KEYWORDS = frozenset(
 
 
 class Bad(Exception):
-    def __init__(self, wrong: str, accepted: str):
+    """Faults of a value: of each what is wrong and what is accepted."""
+
+    def __init__(self, wrong: str, accepted: str, others: Sequence[tuple[str, str]] = ()):
         super().__init__(wrong, accepted)
-        self.wrong, self.accepted = wrong, accepted
+        self.faults = ((wrong, accepted), *others)
+
+
+def each(pieces: Iterable[str], reads: Callable[[str], None]) -> None:
+    """Reads every piece. Errors: one Bad with the faults of all."""
+    faults: list[tuple[str, str]] = []
+    for piece in pieces:
+        try:
+            reads(piece)
+        except Bad as bad:
+            faults += [fault for fault in bad.faults if fault not in faults]
+    if faults:
+        raise Bad(*faults[0], faults[1:])
 
 
 def check_name(name: str, what: str) -> str:
@@ -78,7 +93,8 @@ def arguments(text: str) -> Arguments:
     tensors: list[TensorArg] = []
     attrs: list[Attr] = []
     body = text[1:-1].strip()
-    for piece in split_top(body) if body else []:
+
+    def read(piece: str) -> None:
         argument = _argument(piece, len(tensors))
         if any(argument.name == other.name for other in (*tensors, *attrs)):
             raise Bad(f"argument '{argument.name}' is there twice", "a name may be used once")
@@ -89,6 +105,8 @@ def arguments(text: str) -> Arguments:
                       "tensors come first, then attributes")
         else:
             tensors.append(argument)
+
+    each(split_top(body) if body else [], read)
     return Arguments(tuple(tensors), tuple(attrs))
 
 
@@ -199,11 +217,11 @@ _OUTPUT = re.compile(r"(?P<kind>\S+?)\s*(?:\(\s*(?P<name>[^)]*?)\s*\))?\s*"
                      r"(?:\{(?P<size>[^}]*)\})?\Z")
 
 
-def outputs(text: str, sized: bool) -> tuple[Output, ...]:
-    """`sized`: a list must say how many tensors it has (it need not in a `forward` signature)."""
+def outputs(text: str) -> tuple[Output, ...]:
     result: list[Output] = []
     pieces = split_top(text)
-    for piece in pieces:
+
+    def read(piece: str) -> None:
         match = _OUTPUT.match(piece)
         kind = match["kind"] if match else piece
         if kind not in ("Tensor", "Tensor[]"):
@@ -217,10 +235,9 @@ def outputs(text: str, sized: bool) -> tuple[Output, ...]:
         size = match["size"].strip() if match["size"] is not None else None
         if kind == "Tensor" and size is not None:
             raise Bad(f"output '{name}' is one tensor but has a size", "only Tensor[] has a size")
-        if kind == "Tensor[]" and sized and not size:
-            raise Bad(f"the list '{name}' has no size",
-                      "'Tensor[](name){size}', size over the arguments, is accepted")
         result.append(Output(name, kind == "Tensor[]", size))
+
+    each(pieces, read)
     return tuple(result)
 
 

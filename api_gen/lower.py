@@ -132,13 +132,13 @@ def gradient_op(gradient: BackwardOp) -> Op:
     return gradient.operator or Op(
         name=gradient.name, at=gradient.at, tensors=gradient.tensors, attrs=gradient.attrs,
         outputs=gradient.outputs, invoke=gradient_call(gradient), selective=gradient.selective,
-        missing=gradient.missing)
+        missing=gradient.missing, lacks=gradient.lacks)
 
 
-def gradient_call(gradient: BackwardOp) -> Invoke:
-    """The call that a gradient without a kernel is."""
+def gradient_call(gradient: BackwardOp) -> Invoke | None:
+    """The call that a gradient without a kernel is; none where it lacks that too."""
     if not gradient.composite:
-        assert gradient.invoke
+        assert gradient.invoke or gradient.lacks
         return gradient.invoke
     # Paddle's format ends the arguments with the outputs.
     results = [output.name for output in gradient.outputs]
@@ -201,6 +201,8 @@ def _source_tensors(tensors: Sequence[TensorArg]) -> Sequence[TensorArg]:
 
 
 def _returned(types: Sequence[str]) -> str:
+    if not types:
+        return "void"
     return types[0] if len(types) == 1 else f"std::tuple<{_join(types)}>"
 
 

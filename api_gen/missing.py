@@ -11,13 +11,13 @@ An attribute that nothing takes stays.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from api_gen.backward import check_forward_references
 from api_gen.checks import check_attributes, check_generated
-from api_gen.errors import SpecError, SpecErrors
+from api_gen.errors import SpecError, gather
 from api_gen.functions import Functions
 from api_gen.lower import gradient_op, check_kernels
 from api_gen.model import BackwardOp, KernelAlternative, Op, Rule
@@ -37,6 +37,7 @@ class Parts:
 
 def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Functions) -> Parts:
     lacks: dict[str, list[str]] = {}
+    found: list[SpecError] = []
     notes: dict[str, list[str]] = {}
     missing: dict[str, str] = {}
     without_rule: set[str] = set()
@@ -54,8 +55,13 @@ def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Func
     if gradients:
         checks.insert(0, partial(check_forward_references, ops, gradients))
     for check in checks:
-        _gather(check, note)
-    _gather(lambda: check_kernels([op for op in made if op.name not in missing]), note)
+        gather(check, found)
+    for error in found:
+        note(error)
+    shared: list[SpecError] = []
+    gather(lambda: check_kernels([op for op in made if op.name not in missing]), shared)
+    for error in shared:
+        note(error)
 
     def marked(entry: Op | BackwardOp) -> Op | BackwardOp:
         infer_meta = entry.infer_meta
@@ -67,8 +73,10 @@ def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Func
         return replace(entry, infer_meta=infer_meta, kernel=kernel, missing=missing.get(entry.name, ""))
 
     parts = Parts(tuple(map(marked, ops)), tuple(map(marked, gradients)), lacks, notes)
-    _gather(partial(_check_attributes, parts),
-            lambda error: notes.setdefault(error.at.op, []).append(error.wrong))
+    unused: list[SpecError] = []
+    gather(partial(_check_attributes, parts), unused)
+    for error in unused:
+        notes.setdefault(error.at.op, []).append(error.wrong)
     return parts
 
 
@@ -95,14 +103,7 @@ def report(parts: Parts, faults: Sequence[SpecError], gradient_faults: Sequence[
             else "; ".join(["generated", *parts.notes.get(entry.name, ())])) for entry in entries]
         lines += [f"{fault.at.file}:{fault.line}: {fault.at.op or 'an entry'}: not understood: key "
                   f"'{fault.key}': {fault.reason}" for fault in unread]
-        counts.append(f"{len(entries) + len(unread)} {what} entries: {len(entries) - len(lacking)} "
-                      f"generated, {len(lacking)} declared only, {len(unread)} not understood")
+        refused = len({(fault.at.file, fault.at.op or fault.line) for fault in unread})
+        counts.append(f"{len(entries) + refused} {what} entries: {len(entries) - len(lacking)} "
+                      f"generated, {len(lacking)} declared only, {refused} not understood")
     return "\n".join([*lines, *counts]) + "\n"
-
-
-def _gather(check: Callable[[], object], note: Callable[[SpecError], None]) -> None:
-    try:
-        check()
-    except SpecErrors as errors:
-        for error in errors.errors:
-            note(error)

@@ -7,7 +7,7 @@ format defines them as C++ expressions, copied to the declaration.
 from dataclasses import dataclass
 from enum import Enum
 
-from api_gen.errors import Location
+from api_gen.errors import Location, SpecError
 
 
 class AttrType(Enum):
@@ -207,10 +207,11 @@ class Op:
     selective: bool = False  # a gradient: callers say which outputs they want
     missing: str = ""  # why it is declared only: calls are errors
     without_effect: tuple[tuple[str, str], ...] = ()  # keys that are given, and why they have none
+    lacks: tuple[SpecError, ...] = ()  # what code would need: without it the function can be declared only
 
     def __post_init__(self) -> None:
-        assert (self.invoke is None) == (self.infer_meta is not None)
-        assert (self.kernel is None) == (self.infer_meta is None)
+        assert self.lacks or (self.invoke is None) == (self.infer_meta is not None)
+        assert self.lacks or (self.kernel is None) == (self.infer_meta is None)
         assert [t.index for t in self.tensors] == list(range(len(self.tensors)))
 
     @property
@@ -271,6 +272,7 @@ class BackwardOp:
     backward: str | None = None
     missing: str = ""  # as Op.missing
     without_effect: tuple[tuple[str, str], ...] = ()
+    lacks: tuple[SpecError, ...] = ()  # as Op.lacks
 
     @property
     def selective(self) -> bool:
@@ -285,4 +287,4 @@ class BackwardOp:
         return Op(name=self.name, at=self.at, tensors=self.tensors, attrs=self.attrs,
                   outputs=self.outputs, infer_meta=self.infer_meta, kernel=self.kernel,
                   no_need_buffer=self.no_need_buffer, backward=self.backward,
-                  selective=self.selective, missing=self.missing)
+                  selective=self.selective, missing=self.missing, lacks=self.lacks)

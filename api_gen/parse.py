@@ -2,8 +2,8 @@
 
     ops = parse_ops([("yaml/ops/unary.yaml", text)])
 
-Every error names file, line, op and key, what is wrong and what is accepted. Faults are gathered,
-one per entry, and raised together.
+Every error names file, line, op and key, what is wrong and what is accepted. Faults are gathered and
+raised together; what may come of another fault of the entry is left out.
 """
 
 import re
@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from api_gen import effects, grammar
 from api_gen.document import Entry, Value, read_entries
-from api_gen.errors import SpecError, SpecErrors, listing, nearest
-from api_gen.model import (Alias, Attr, AttrType, Factor, InferMeta, Invoke, Kernel, Law, Literal, Notation, Op,
-                           Output, Param, Partial, Rule, Source, TensorArg)
+from api_gen.errors import Consequence, SpecError, SpecErrors, closest, gather, listing, nearest
+from api_gen.model import (Alias, Attr, AttrType, Factor, InferMeta, Invoke, Kernel, KernelAlternative, Law,
+                           Literal, Notation, Op, Output, Param, Partial, Rule, Source, TensorArg)
 
 # Keys of Paddle's format that other generators read.
 IGNORED = ("interfaces", "traits", "support_dygraph_mode")
@@ -31,25 +31,68 @@ _AXES = (AttrType.INT, AttrType.INT64, AttrType.INTS, AttrType.INT64S, AttrType.
 TRANSFORM_KEYS = ("skip_transform", "support_trans_dtype")
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 class Reader:
-    """Reads the values of one entry; turns what the grammars find wrong into located errors."""
+    """Reads the values of one entry; turns what the grammars find wrong into located errors.
+
+    `faults`: of the parts that could not be read. `lacks`: what the entry would need for code to be
+    generated; its function can be declared without it. `unsure`: arguments and outputs could not be read, so
+    other values cannot be compared with them."""
 
     def __init__(self, entry: Entry, keys: Sequence[str], is_gradient: bool = False):
         self.entry = entry
         self.asked: set[str] = set()
         self.is_gradient = is_gradient
+        self.faults: list[SpecError] = list(entry.faults)
+        self.lacks: list[SpecError] = []
+        self.unsure = False
+        self.refused: set[str] = set()  # keys that are not read: the entry may not have them
+        self.misspelt: set[str] = set()  # keys of the format that unknown ones are like
         for key in entry.values:
-            self._check_key(key, keys, key)
+            gather(lambda: self._check_key(key, keys, key), self.faults)
+
+    def attempt(self, reads: Callable[[], T], default: S) -> T | S:
+        """What `reads` gives, or `default` where that fails; then the fault is kept with the others."""
+        try:
+            return reads()
+        except SpecError as error:
+            found = [error]
+        except SpecErrors as several:
+            found = several.errors
+        self.faults += [fault for fault in found if not isinstance(fault, Consequence)]
+        return default
+
+    def each(self, items: Iterable[T], reads: Callable[[T], S]) -> tuple[S, ...]:
+        """Errors: SpecErrors of all items together."""
+        results: list[S] = []
+        faults: list[SpecError] = []
+        for item in items:
+            gather(lambda: results.append(reads(item)), faults)
+        if faults:
+            raise SpecErrors(faults)
+        return tuple(results)
+
+    def finish(self) -> None:
+        """Errors: SpecErrors, if a part of the entry could not be read."""
+        if self.faults:
+            raise SpecErrors(sorted(self.faults, key=lambda fault: fault.line))
 
     def _check_key(self, key: str, keys: Sequence[str], full: str) -> None:
         if key not in keys:
+            self.misspelt.add(full.removesuffix(key) + closest(key, keys))
             raise self.entry.error(full, f"unknown key{nearest(key, keys)}",
                                    f"accepted are {listing(keys)}")
 
     def error(self, key: str, wrong: str, accepted: str) -> SpecError:
-        return self.entry.error(key, wrong, accepted)
+        """Of a value that does not fit the entry's others."""
+        error = self.entry.error(key, wrong, accepted)
+        return Consequence(error.at, key, wrong, accepted) if self.unsure else error
+
+    def lack(self, key: str, wrong: str, accepted: str) -> None:
+        if not self.unsure:
+            self.lacks.append(self.entry.error(key, wrong, accepted))
 
     def has(self, key: str) -> bool:
         """Whether the entry gives it; this is no reading of it."""
@@ -72,22 +115,25 @@ class Reader:
         if value is None:
             return False
         if value.map is None:
-            raise self.error(key, "the value is not a map", f"a map of {listing(keys)} is accepted")
+            raise self.entry.error(key, "the value is not a map", f"a map of {listing(keys)} is accepted")
         for sub, _ in value.map:
-            self._check_key(sub, keys, f"{key}.{sub}")
+            gather(lambda: self._check_key(sub, keys, f"{key}.{sub}"), self.faults)
         return True
 
     def check_all_read(self) -> tuple[tuple[str, str], ...]:
         """The keys that are given and have no effect, and why. Error: one that is given, was not
         read, and is not known to have none."""
-        body = next(body for body in ("kernel", "invoke", "composite") if self.has(body))
+        body = next((body for body in ("kernel", "invoke", "composite") if self.has(body)), None)
+        if body is None:
+            return ()
+        wrong = self.refused | {fault.key.partition(".")[0] for fault in self.faults}
         ineffective = effects.of_entry(self.is_gradient, body)
         given = [full for key, value in self.entry.values.items()
                  for full in ([f"{key}.{sub}" for sub, _ in value.map] if value.map else [key])]
         for key in given:
-            if key not in self.asked and key not in ineffective:
-                raise self.error(key, f"nothing reads it in an entry with '{body}'",
-                                 "leaving it out is accepted")
+            if key not in self.asked and key not in ineffective and key.partition(".")[0] not in wrong:
+                self.faults.append(self.entry.error(key, f"nothing reads it in an entry with '{body}'",
+                                                    "leaving it out is accepted"))
         return tuple((key, ineffective[key]) for key in given if key in ineffective)
 
     def text(self, key: str) -> str | None:
@@ -95,10 +141,10 @@ class Reader:
         if value is None:
             return None
         if value.text is None:
-            raise self.error(key, "the value is a list or a map", "one line of text is accepted")
+            raise self.entry.error(key, "the value is a list or a map", "one line of text is accepted")
         if not value.text and not value.quoted:
-            raise self.error(key, "the value is empty",
-                             "a value, or leaving the key out, is accepted")
+            raise self.entry.error(key, "the value is empty",
+                                   "a value, or leaving the key out, is accepted")
         return value.text
 
     def read(self, key: str, grammar_of: Callable[[str], T], default: T) -> T:
@@ -109,19 +155,20 @@ class Reader:
         try:
             return reads()
         except grammar.Bad as bad:
-            raise self.error(key, bad.wrong, bad.accepted) from None
+            raise SpecErrors([self.entry.error(key, *fault) for fault in bad.faults]) from None
 
     def require(self, key: str, form: str) -> str:
         text = self.text(key)
         if text is None:
-            raise self.error(key.split(".")[0], f"'{key}' is missing", f"{form} must be there")
+            kind = Consequence if key in self.misspelt else SpecError
+            raise kind(self.entry.at, key.split(".")[0], f"'{key}' is missing", f"{form} must be there")
         return text
 
     def flag(self, key: str) -> bool:
         text = self.text(key)
         if text not in (None, "true", "false"):
-            raise self.error(key, f"'{text}' is neither true nor false",
-                             "true or false is accepted")
+            raise self.entry.error(key, f"'{text}' is neither true nor false",
+                                   "true or false is accepted")
         return text == "true"
 
     def known(self, key: str, name: str, names: Iterable[str], what: str) -> str:
@@ -133,7 +180,7 @@ class Reader:
 
     def known_names(self, key: str, names: Iterable[str], what: str) -> tuple[str, ...]:
         names = list(names)
-        return tuple(self.known(key, n, names, what) for n in self.read(key, grammar.names, ()))
+        return self.each(self.read(key, grammar.names, ()), lambda n: self.known(key, n, names, what))
 
 
 Arg = TensorArg | Attr
@@ -144,9 +191,28 @@ def read_args(reader: Reader) -> grammar.Arguments:
     return reader.read("args", grammar.arguments, grammar.Arguments((), ()))
 
 
-def read_outputs(reader: Reader, sized: bool) -> tuple[Output, ...]:
-    reader.require("output", "'Tensor' or 'Tensor(name), ...'")
-    return reader.read("output", lambda text: grammar.outputs(text, sized), ())
+def read_outputs(reader: Reader) -> tuple[Output, ...]:
+    form = "'Tensor' or 'Tensor(name), ...'"
+    value = reader.value("output")
+    if value and value.text == "" and not value.quoted:
+        reader.lack("output", "there is no output", f"{form} must be there")
+        return ()
+    reader.require("output", form)
+    return reader.read("output", grammar.outputs, ())
+
+
+def read_signature(reader: Reader, sized: bool) -> tuple[grammar.Arguments, tuple[Output, ...]]:
+    """Arguments and outputs. `sized`: a list must say how many tensors it has."""
+    args = reader.attempt(lambda: read_args(reader), None)
+    outputs = reader.attempt(lambda: read_outputs(reader), None)
+    reader.unsure = args is None or outputs is None
+    args, outputs = args or grammar.Arguments((), ()), outputs or ()
+    for output in outputs:
+        if sized and output.is_list and not output.size:
+            reader.lack("output", f"the list '{output.name}' has no size",
+                        "'Tensor[](name){size}', size over the arguments, is accepted")
+    reader.attempt(lambda: check_sizes(reader, args, outputs), None)
+    return reader.attempt(lambda: read_optional(reader, args, outputs), (args, outputs))
 
 
 def read_params(reader: Reader, key: str, args: Sequence[Arg]) -> tuple[Param, ...]:
@@ -155,14 +221,14 @@ def read_params(reader: Reader, key: str, args: Sequence[Arg]) -> tuple[Param, .
     if value is None:
         return tuple(args)
     if value.items is None:
-        raise reader.error(key, "the value is not a list", "a list of arguments is accepted")
-    return tuple(_param(reader, key, item, args) for item in value.items)
+        raise reader.entry.error(key, "the value is not a list", "a list of arguments is accepted")
+    return reader.each(value.items, lambda item: _param(reader, key, item, args))
 
 
 def _param(reader: Reader, key: str, item: Value, args: Sequence[Arg]) -> Param:
     text = item.text
     if text is None:
-        raise reader.error(key, "an item is a list or a map", "names and plain values are accepted")
+        raise reader.entry.error(key, "an item is a list or a map", "names and plain values are accepted")
     if item.quoted:
         return Literal(f'"{text}"', AttrType.STR)
     for arg in args:
@@ -184,24 +250,33 @@ def read_infer_meta(reader: Reader, args: Sequence[Arg],
                     outputs: Sequence[Output]) -> InferMeta | None:
     if not reader.submap("infer_meta", INFER_META_KEYS):
         return None
+    func = reader.attempt(lambda: _shape_function(reader), "")
+    params = reader.attempt(lambda: read_params(reader, "infer_meta.param", args), tuple(args))
+    for key in ("infer_meta.local_shape", "infer_meta.global_shape"):
+        reader.attempt(lambda: _check_output(reader, key, outputs), None)
+    return InferMeta(func, params, reader.attempt(lambda: _read_spmd(reader, args, params, outputs), None),
+                     reader.attempt(lambda: _read_partial(reader, args, outputs), None))
+
+
+def _shape_function(reader: Reader) -> str:
     func = reader.require("infer_meta.func", "the shape function's name")
     if not re.match(r"[A-Za-z_]\w*(::\w+)*\Z", func):
-        raise reader.error("infer_meta.func", f"'{func}' is not a function",
-                           "a name such as MatmulInferMeta is accepted")
-    params = read_params(reader, "infer_meta.param", args)
-    for key in ("local_shape", "global_shape"):
-        name = reader.text(f"infer_meta.{key}")
-        if name is not None:
-            reader.known(f"infer_meta.{key}", name, [o.name for o in outputs], "output")
-    return InferMeta(func, params, _read_spmd(reader, args, params, outputs),
-                     _read_partial(reader, args, outputs))
+        raise reader.entry.error("infer_meta.func", f"'{func}' is not a function",
+                                 "a name such as MatmulInferMeta is accepted")
+    return func
+
+
+def _check_output(reader: Reader, key: str, outputs: Sequence[Output]) -> None:
+    name = reader.text(key)
+    if name is not None:
+        reader.known(key, name, [output.name for output in outputs], "output")
 
 
 def _read_partial(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) -> Partial | None:
     partial = reader.read("partial", grammar.partial, None)
     if partial is None:
         return None
-    laws = tuple(_law(reader, law, args, outputs) for law in partial.laws)
+    laws = reader.each(partial.laws, lambda law: _law(reader, law, args, outputs))
     return replace(partial, laws=laws)
 
 
@@ -268,9 +343,22 @@ def _notation(reader: Reader, text: str, args: Sequence[Arg],
 def read_kernel(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) -> Kernel | None:
     if not reader.submap("kernel", KERNEL_KEYS):
         return None
-    reader.require("kernel.func", "the kernel's name")
-    alternatives = reader.read("kernel.func", grammar.kernels, ())
-    params = read_params(reader, "kernel.param", args)
+    reader.attempt(lambda: reader.require("kernel.func", "the kernel's name"), None)
+    alternatives = reader.attempt(lambda: reader.read("kernel.func", grammar.kernels, ()), ())
+    params = reader.attempt(lambda: read_params(reader, "kernel.param", args), None)
+    if params is None:
+        params, alternatives = tuple(args), ()  # whose types are not known to be as many
+    reader.attempt(lambda: _check_alternatives(reader, alternatives, params, outputs), None)
+    sources = [reader.attempt(lambda: _source(reader, key, kind, args), None)
+               for key, kind in (("layout", AttrType.DATA_LAYOUT), ("data_type", AttrType.DATA_TYPE),
+                                 ("backend", AttrType.PLACE))]
+    return Kernel(alternatives, params, *sources[1:],
+                  reader.attempt(lambda: _flops(reader, params, outputs), ()),
+                  reader.attempt(lambda: _lend(reader, params, outputs), None))
+
+
+def _check_alternatives(reader: Reader, alternatives: Sequence[KernelAlternative], params: Sequence[Param],
+                        outputs: Sequence[Output]) -> None:
     inputs = sum(isinstance(param, TensorArg) for param in params)
     for kernel in alternatives:
         if kernel.inputs is not None and len(kernel.inputs) != inputs:
@@ -281,11 +369,6 @@ def read_kernel(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) 
             raise reader.error("kernel.func", f"'{kernel.name}' has {len(kernel.outputs)} output "
                                f"types, the op has {len(outputs)} outputs",
                                "one type per output is accepted")
-    _source(reader, "layout", AttrType.DATA_LAYOUT, args)
-    return Kernel(alternatives, params,
-                  _source(reader, "data_type", AttrType.DATA_TYPE, args),
-                  _source(reader, "backend", AttrType.PLACE, args),
-                  _flops(reader, params, outputs), _lend(reader, params, outputs))
 
 
 def _lend(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> str | None:
@@ -344,13 +427,17 @@ def _source(reader: Reader, sub: str, kind: AttrType, args: Sequence[Arg]) -> So
         if not isinstance(attr, Attr) or attr.type is not kind:
             raise reader.error(key, f"'{first}' before '>' is not a {kind.value} attribute",
                                "'attribute > tensor' is accepted")
-        return Source(attr=attr, tensors=_tensors(reader, key, rest, by_name))
+        return Source(attr=attr, tensors=_tensors(reader, key, rest, by_name) if rest else ())
     only = by_name.get(text)
     if isinstance(only, Attr):
         if only.type is not kind:
             raise reader.error(key, f"'{text}' is an attribute of type {only.type.value}",
                                f"a tensor or a {kind.value} attribute is accepted")
         return Source(attr=only)
+    if only is None and grammar.IDENTIFIER.match(text):
+        # Of another project: a function of its own.
+        reader.lack(key, f"unknown argument '{text}'{nearest(text, by_name)}", f"accepted are {listing(by_name)}")
+        return None
     return Source(tensors=_tensors(reader, key, text, by_name))
 
 
@@ -368,7 +455,8 @@ def _tensors(reader: Reader, key: str, text: str, by_name: dict[str, Arg]) -> tu
 def read_aliases(reader: Reader, key: str, tensors: Sequence[TensorArg],
                  outputs: Sequence[Output]) -> tuple[Alias, ...]:
     aliases = reader.read(key, grammar.aliases, ())
-    for alias in aliases:
+
+    def check(alias: Alias) -> None:
         reader.known(key, alias.input, [t.name for t in tensors], "tensor")
         reader.known(key, alias.output, [o.name for o in outputs], "output")
         source = next(t for t in tensors if t.name == alias.input)
@@ -376,6 +464,8 @@ def read_aliases(reader: Reader, key: str, tensors: Sequence[TensorArg],
         if source.is_list != target.is_list:
             raise reader.error(key, f"one of '{alias.input}' and '{alias.output}' is a list",
                                "both or none are accepted")
+
+    reader.each(aliases, check)
     return aliases
 
 
@@ -384,10 +474,8 @@ def read_call(reader: Reader, key: str, names: Iterable[str]) -> Invoke | None:
     call = reader.read(key, grammar.call, None)
     if call is None:
         return None
-    for arg in call[1]:
-        name = re.match(r"(?!true\b|false\b)[A-Za-z_]\w*(?=\.|\Z)", arg)
-        if name:
-            reader.known(key, name[0], names, "argument")
+    words = [re.match(r"(?!true\b|false\b)[A-Za-z_]\w*(?=\.|\Z)", arg) for arg in call[1]]
+    reader.each(filter(None, words), lambda word: reader.known(key, word[0], names, "argument"))
     return Invoke(*call)
 
 
@@ -403,86 +491,95 @@ def read_optional(reader: Reader, args: grammar.Arguments, outputs: tuple[Output
 
 def check_sizes(reader: Reader, args: grammar.Arguments, outputs: Sequence[Output]) -> None:
     names = [x.name for x in (*args.tensors, *args.attrs)]
-    for output in outputs:
-        for name in reader.guard("output", lambda: grammar.size_names(output.size or "")):
-            reader.known("output", name, names, "argument in a size,")
+    reader.each(outputs, lambda output: reader.each(
+        reader.guard("output", lambda: grammar.size_names(output.size or "")),
+        lambda name: reader.known("output", name, names, "argument in a size,")))
 
 
 def check_transform(reader: Reader, tensors: Sequence[TensorArg]) -> None:
     """`data_transform` names tensors, of which nothing is made."""
     reader.submap("data_transform", TRANSFORM_KEYS)
-    for key in TRANSFORM_KEYS:
-        reader.known_names(f"data_transform.{key}", [t.name for t in tensors], "tensor")
+    reader.each(TRANSFORM_KEYS, lambda key: reader.known_names(
+        f"data_transform.{key}", [t.name for t in tensors], "tensor"))
 
 
 def _mark_hidden(reader: Reader, outputs: tuple[Output, ...]) -> tuple[Output, ...]:
     hidden = reader.known_names("intermediate", [o.name for o in outputs], "output")
-    if len(hidden) == len(outputs):
+    if hidden and len(hidden) == len(outputs):
         raise reader.error("intermediate", "all outputs are intermediate", "one must be visible")
     return tuple(replace(o, intermediate=o.name in hidden) for o in outputs)
 
 
 def read_op(entry: Entry) -> Op:
     reader = Reader(entry, OP_KEYS)
-    reader.guard("op", lambda: grammar.check_name(reader.require("op", "a name"), "an op"))
-    args = read_args(reader)
-    outputs = read_outputs(reader, sized=True)
-    check_sizes(reader, args, outputs)
-    args, outputs = read_optional(reader, args, outputs)
+    attempt = reader.attempt
+    attempt(lambda: reader.guard("op", lambda: grammar.check_name(reader.require("op", "a name"), "an op")), None)
+    args, outputs = read_signature(reader, sized=True)
     both = (*args.tensors, *args.attrs)
-    invoke = read_call(reader, "invoke", [arg.name for arg in both])
-    _check_body(reader, invoke)
-    check_transform(reader, args.tensors)
-    calls_kernel = invoke is None
+    invoke = attempt(lambda: read_call(reader, "invoke", [arg.name for arg in both]), None)
+    _check_body(reader)
+    attempt(lambda: check_transform(reader, args.tensors), None)
+    calls_kernel = not reader.has("invoke")
     if calls_kernel:
-        outputs = _mark_hidden(reader, outputs)
+        outputs = attempt(lambda: _mark_hidden(reader, outputs), outputs)
 
-    def aliases(key: str) -> tuple[Alias, ...]:
-        return read_aliases(reader, key, args.tensors, outputs)
+    def aliases(key: str, accepted: bool) -> tuple[Alias, ...]:
+        return attempt(lambda: read_aliases(reader, key, args.tensors, outputs), ()) if accepted else ()
 
-    op = Op(
-        name=entry.at.op, at=entry.at, tensors=args.tensors, attrs=args.attrs, outputs=outputs,
-        infer_meta=read_infer_meta(reader, both, outputs),
-        kernel=read_kernel(reader, both, outputs), invoke=invoke,
-        inplace=aliases("inplace") if calls_kernel or entry.at.op.endswith("_") else (),
-        view=aliases("view") if calls_kernel else (),
-        no_need_buffer=reader.known_names("no_need_buffer", [t.name for t in args.tensors],
-                                          "tensor") if calls_kernel else (),
-        data_dependent=reader.flag("data_dependent"), backward=_backward_name(reader),
-        without_effect=reader.check_all_read())
-    _check_op(reader, op)
-    return op
+    inplace = aliases("inplace", calls_kernel or entry.at.op.endswith("_"))
+    view = aliases("view", calls_kernel)
+    infer_meta = attempt(lambda: read_infer_meta(reader, both, outputs), None) if calls_kernel else None
+    kernel = attempt(lambda: read_kernel(reader, both, outputs), None) if calls_kernel else None
+    no_need_buffer = attempt(lambda: reader.known_names(
+        "no_need_buffer", [t.name for t in args.tensors], "tensor"), ()) if calls_kernel else ()
+    data_dependent = attempt(lambda: reader.flag("data_dependent"), False)
+    backward = attempt(lambda: _backward_name(reader), None)
+    if calls_kernel:
+        _check_name(reader)
+        attempt(lambda: _check_tensors(reader, args, infer_meta), None)
+    without_effect = reader.check_all_read()
+    reader.finish()
+    return Op(name=entry.at.op, at=entry.at, tensors=args.tensors, attrs=args.attrs, outputs=outputs,
+              infer_meta=infer_meta, kernel=kernel, invoke=invoke, inplace=inplace, view=view,
+              no_need_buffer=no_need_buffer, data_dependent=data_dependent, backward=backward,
+              without_effect=without_effect, lacks=tuple(reader.lacks))
 
 
 def _backward_name(reader: Reader) -> str | None:
     return reader.read("backward", lambda text: grammar.check_name(text, "a backward op"), None)
 
 
-def _check_body(reader: Reader, invoke: Invoke | None) -> None:
-    if invoke:
-        for key in ("infer_meta", "kernel", "spmd", "partial", "data_dependent"):
-            if reader.has(key):
-                raise reader.error(key, "the op has 'invoke' too",
-                                   "an op is either an invocation or has infer_meta and kernel")
+def _check_body(reader: Reader) -> None:
+    if reader.has("invoke"):
+        keys = [key for key in ("infer_meta", "kernel", "spmd", "partial", "data_dependent") if reader.has(key)]
+        for key in keys[:1]:
+            reader.faults.append(reader.entry.error(
+                key, "the op has 'invoke' too", "an op is either an invocation or has infer_meta and kernel"))
+        reader.refused.update(keys)
         return
     for key, what in (("infer_meta", "a shape function"), ("kernel", "a kernel")):
         if not reader.has(key):
-            raise reader.error("op", f"'{key}' is missing", f"{what}, or 'invoke', must be there")
+            reader.lack("op", f"'{key}' is missing", f"{what}, or 'invoke', must be there")
 
 
-def _check_op(reader: Reader, op: Op) -> None:
-    if op.name.endswith("_") and not op.inplace and not op.invoke:
-        raise reader.error("op", "the name ends in '_' but there is no 'inplace'",
-                           "a name without '_', or 'inplace: (input -> output)', is accepted")
-    if not op.tensors and not op.invoke:
-        kinds = {attr.type for attr in op.attrs}
-        if AttrType.DATA_TYPE not in kinds or AttrType.PLACE not in kinds:
-            raise reader.error("args", "there is no tensor and not both a DataType and a Place",
-                               "an op without tensors must take both")
-        if op.infer_meta and op.infer_meta.spmd:
-            raise reader.error("infer_meta" if reader.has("infer_meta.spmd_rule") else "spmd",
-                               "an op without tensors has no placement rule",
-                               "leaving it out is accepted: the result is a plain tensor")
+def _check_name(reader: Reader) -> None:
+    if reader.entry.at.op.endswith("_") and not reader.has("inplace"):
+        reader.faults.append(reader.entry.error(
+            "op", "the name ends in '_' but there is no 'inplace'",
+            "a name without '_', or 'inplace: (input -> output)', is accepted"))
+
+
+def _check_tensors(reader: Reader, args: grammar.Arguments, infer_meta: InferMeta | None) -> None:
+    if args.tensors:
+        return
+    kinds = {attr.type for attr in args.attrs}
+    if AttrType.DATA_TYPE not in kinds or AttrType.PLACE not in kinds:
+        reader.lack("args", "there is no tensor and not both a DataType and a Place",
+                    "an op without tensors must take both")
+    if infer_meta and infer_meta.spmd:
+        raise reader.error("infer_meta" if reader.has("infer_meta.spmd_rule") else "spmd",
+                           "an op without tensors has no placement rule",
+                           "leaving it out is accepted: the result is a plain tensor")
 
 
 def read_files(files: Iterable[tuple[str, str]], key: str, read: Callable[[Entry], T],
@@ -491,21 +588,20 @@ def read_files(files: Iterable[tuple[str, str]], key: str, read: Callable[[Entry
     All that is wrong is told together: added to `faults` if that is given, else thrown as SpecErrors."""
     found: dict[str, T] = {}
     errors: list[SpecError] = []
+    first: dict[str, Entry] = {}
+
+    def take(entry: Entry) -> None:
+        earlier = first.setdefault(entry.at.op, entry)
+        if earlier is not entry:
+            raise entry.error(key, f"the op is there twice, first at {earlier.at}", "a name may be used once")
+        found[entry.at.op] = read(entry)
+
     for file, text in files:
-        try:
-            entries = read_entries(text, file, key, errors)
-        except SpecError as error:
-            errors.append(error)
-            continue
+        entries: list[Entry] = []
+      
+        gather(lambda: entries.extend(read_entries(text, file, key, errors, IGNORED.__contains__)), errors)
         for entry in entries:
-            try:
-                first = found.get(entry.at.op)
-                if first:
-                    raise entry.error(key, f"the op is there twice, first at {first.at}",
-                                      "a name may be used once")
-                found[entry.at.op] = read(entry)
-            except SpecError as error:
-                errors.append(error)
+            gather(lambda: take(entry), errors)
     if errors and faults is None:
         raise SpecErrors(errors)
     if faults is not None:

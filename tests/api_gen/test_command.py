@@ -1,6 +1,7 @@
 """python3 -m api_gen as a build or a person calls it."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -234,10 +235,14 @@ def test_a_report_goes_through_all_entries(command):
     assert result.stdout.splitlines() == [
         "ops.yaml:1: relu: generated",
         "ops.yaml:7: mystery: declared only: no header of . declares 'MysteryInferMeta'",
+        "ops.yaml:12: twice: not understood: key 'output': 'output' is missing; 'Tensor' or 'Tensor(name), ...' "
+        "must be there",
         "ops.yaml:14: twice: not understood: key 'args': given twice, first in line 13; a key may be given "
         "once",
+        "ops.yaml:15: odd: not understood: key 'output': 'output' is missing; 'Tensor' or 'Tensor(name), ...' "
+        "must be there",
         "ops.yaml:16: odd: not understood: key 'args': unknown type 'Tensr' of 'x' (did you mean 'Tensor'?); "
-        + next(line for line in result.stdout.splitlines() if "odd" in line).partition("?); ")[2],
+        + next(line for line in result.stdout.splitlines() if "Tensr" in line).partition("?); ")[2],
         "backward.yaml:1: relu_grad: declared only: no source below . registers the kernel 'relu_grad'",
         "4 forward entries: 1 generated, 1 declared only, 2 not understood",
         "1 backward entries: 0 generated, 1 declared only, 0 not understood"]
@@ -263,3 +268,94 @@ def test_what_is_missing_is_declared_if_that_is_asked_for(command):
     text = (command.folder / "out/api/generated/batches/declared_only_0.cc").read_text()
     assert 'declared_only<Tensor>(' in text and "no header of . declares 'MysteryInferMeta'" in text
     assert "ops::mystery" not in (command.folder / "out/api/generated/ops.cc").read_text()
+
+
+def test_faults_of_all_files_and_checks_are_told_in_one_run(command):
+    """Of compat files, entries, gradients, references, names, circles, functions, kernels and attributes."""
+    command.write("shapes.h", "TensorMeta UnchangedInferMeta(const TensorMeta& x);\n")
+    command.write("kernel.cc", "PHI_REGISTER_KERNEL(relu, CPU, ReluKernel, Floats);\n")
+    command.write("compat.yaml", "- op : a b\n")
+    (command.folder / "latin.yaml").write_bytes(b"# ops\n- op: caf\xe9\n")
+
+    def good(name: str) -> str:
+        return RELU.replace("op: relu", f"op: {name}")
+
+    command.write("ops.yaml", good("odd").replace("Tensor x", "Tensr x") +
+                  good("shapeless").replace("UnchangedInferMeta", "ChangedInferMeta") +
+                  good("kernelless").replace("func: relu", "func: rleu") +
+                  good("launch") + good("lonely") + "  backward: lonely_grad\n" +
+                  "- op: round\n  args: (Tensor x)\n  output: Tensor\n  invoke: round(x)\n" +
+                  good("unused").replace("(Tensor x)", "(Tensor x, int n)").replace(
+                      "InferMeta", "InferMeta, param: [x]").replace("func: relu", "func: relu, param: [x]"))
+    command.write("backward.yaml", GRADIENT.replace("relu", "odd") + GRADIENT.replace("relu", "nothing").replace(
+        "output: Tensor(x_grad)", "output: Tensr(x_grad)"))
+    flags = ("--ops=ops.yaml", "--backward=backward.yaml", "--functions=.", "--kernels=.")
+    result = command.run(*flags, "--compat=compat.yaml")
+    keys = ["compat.yaml:1: op 'a b', key 'op'", "ops.yaml: op 'odd', key 'args'", "key 'infer_meta.func'",
+            "'rleu'", "'launch' is a name of the runtime", "there is no gradient 'lonely_grad'",
+            "'round' calls 'round'", "nothing takes the attribute 'n'", "backward.yaml: op 'nothing_grad', key 'output'"]
+    told = [re.sub(r"(ops|backward).yaml:\d+", r"\1.yaml", line) for line in result.stderr.splitlines()]
+    for key in keys:
+        assert any(key in line for line in told), (key, told)
+    assert not any("there is no op 'odd'" in line for line in told)  # it is there, and cannot be read
+    result = command.run("--ops", "ops.yaml", "latin.yaml", "--backward=backward.yaml", "--functions=.")
+    assert "latin.yaml:2: key 'file': not UTF-8: byte 0xe9 in column 10; text in UTF-8 is accepted\n" in result.stderr
+    assert "'round' calls 'round'" in result.stderr and "lonely_grad'" not in result.stderr
+    assert "latin.yaml:2: an entry: not understood: key 'file': not UTF-8" in command.run(
+        "--ops=latin.yaml", "--report").stdout
+
+
+def test_a_header_that_is_no_text(command):
+    (command.folder / "shapes.h").write_bytes(b"TensorMeta F\xff(const TensorMeta& x);\n")
+    assert command.run("--ops=ops.yaml", "--functions=.").stderr == (
+        "shapes.h:1: key 'file': not UTF-8: byte 0xff in column 13; text in UTF-8 is accepted\n")
+
+
+# In forms that only Paddle's static graph has.
+STATIC = """- op: send
+  args: (Tensor x, int peer = 0)
+  output :
+  infer_meta: {func: UnchangedInferMeta, param: [x]}
+  kernel: {func: relu, param: [x]}
+- op: wait
+  args: (Tensor x)
+  output: Tensor(out)
+  kernel: {func: relu}
+- op: feed
+  args: (str name)
+  output: Tensor(out)
+  interfaces: one::Interface
+- op: load
+  args: (str path)
+  output: Tensor[](Out)
+  kernel: {func: relu, param: [path]}
+- op: pull
+  args: (Tensor x)
+  output: Tensor(out)
+  infer_meta: {func: UnchangedInferMeta}
+  kernel: {func: relu, data_type: PullKernelKey}
+- op: known
+  args: (Tensor x, Place place = {})
+  output: Tensor(out)
+  infer_meta: {func: UnchangedInferMeta, param: [x]}
+  kernel: {func: relu, param: [x], backend: place>}
+  interfaces: one::Interface
+  interfaces: another::Interface
+"""
+
+
+def test_entries_of_the_static_graph_are_declared(command):
+    command.write("ops.yaml", STATIC)
+    result = command.run("--ops=ops.yaml", "--report")
+    assert [line.partition(": ")[2] for line in result.stdout.splitlines()[:-2]] == [
+        "send: declared only: there is no output", "wait: declared only: 'infer_meta' is missing",
+        "feed: declared only: 'infer_meta' is missing; 'kernel' is missing; there is no tensor and not both a DataType "
+        "and a Place",
+        "load: declared only: the list 'Out' has no size; 'infer_meta' is missing; there is no tensor and not both a "
+        "DataType and a Place", "pull: declared only: unknown argument 'PullKernelKey'", "known: generated"]
+    assert result.returncode == 0
+    assert command.run("--ops=ops.yaml").returncode == 1
+    assert command.run("--ops=ops.yaml", "--python").returncode == 1
+    assert command.run("--ops=ops.yaml", "--declare-missing").returncode == 0
+    text = (command.folder / "out/api/generated/ops/send.h").read_text()
+    assert "void send(const Tensor& x, int peer = 0);" in text

@@ -20,6 +20,11 @@ FILE = """
   inputs: {x: x}
 - op : split
   attrs : {axis : [axis_a, axis_b]}
+- op : score (F1-Score)
+  backward : score_grad (F1-Score@GRAD)
+  outputs : {out : F1-Score, more : Out.0}
+  extra : {attrs : [a]}
+  extra : {attrs : [b]}
 """
 
 
@@ -27,6 +32,8 @@ def test_names_of_operators_tensors_and_attributes_are_read():
     assert parse_compat([("c.yaml", FILE)]) == [
         OtherName("all", "", "reduce_all"), OtherName("all", "axis", "dim"), OtherName("all", "keepdim", "keep_dim"),
         OtherName("all", "out", "Out"), OtherName("all", "x", "X"), OtherName("all_grad", "", "reduce_all_grad"),
+        OtherName("score", "", "F1-Score"), OtherName("score", "more", "Out.0"), OtherName("score", "out", "F1-Score"),
+        OtherName("score_grad", "", "F1-Score@GRAD"),
         OtherName("split", "axis", "axis_a"), OtherName("split", "axis", "axis_b")]
 
 
@@ -39,6 +46,11 @@ def test_of_operators_that_are_there_and_no_name_of_theirs():
 @pytest.mark.parametrize("text, words", [
     ("- op : a b\n", "c.yaml:1: op 'a b', key 'op': 'a b' is no name"),
     ("- op : a (b\n", "'a (b' is no name"),
+    ("- op : a (b c)\n", "'a (b c)' is no name"),
+    ("- op : F1-Score\n", "'F1-Score' is no name"),
+    ("- op : a\n  outputs : {x : 'y\"z'}\n", "the other name of 'x' is no name"),
+    ("- op : a b\n  attrs : x\n- op : c d\n", "c.yaml:2: op 'a b', key 'attrs': the value is no map"),
+    ("- op : a b\n  attrs : x\n- op : c d\n", "c.yaml:3: op 'c d', key 'op': 'c d' is no name"),
     ("- op : a\n  backward : [b]\n", "c.yaml:2: op 'a', key 'backward': the value is no text"),
     ("- op : a\n  inputs : x\n", "c.yaml:2: op 'a', key 'inputs': the value is no map"),
     ("- op : a\n  attrs : {x : {y : z}}\n", "the other name of 'x' is no name"),

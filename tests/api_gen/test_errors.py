@@ -1,11 +1,11 @@
 """One case per message: what is wrong, where, and what is accepted instead."""
 
-from conftest import fails, generated
+from conftest import fails, generated, ops_of
 
 import pytest
 
 from api_gen.backward import BACKWARD_KEYS
-from api_gen.errors import listing
+from api_gen.errors import SpecErrors, listing
 from api_gen.grammar import LAW_KINDS, TENSOR_KINDS
 from api_gen.parse import INFER_META_KEYS, KERNEL_KEYS, OP_KEYS, TRANSFORM_KEYS
 
@@ -256,7 +256,14 @@ CASES = [
      "unknown argument 'z'; accepted are 'x', 'y', 'a'"),
     (dict(invoke="g(x, axis = a)", infer_meta=None, kernel=None), 4, "invoke",
      "'axis = a' names its argument; values in order are accepted"),
+    (dict(invoke="f(x, y)", infer_meta=None, kernel=None), 4, "invoke", "'f' calls 'f': the calls never end; a "
+     "call that ends in a kernel is accepted"),
+    (dict(invoke="g(phi::f(x, y), a)", infer_meta=None, kernel=None), 4, "invoke", "'f' calls 'f': the calls "
+     "never end; a call that ends in a kernel is accepted"),
     # what can be read but not generated
+    (dict(output=""), 3, "output", "there is no output; 'Tensor' or 'Tensor(name), ...' must be there"),
+    (dict(kernel="{func: f, data_type: FKernelKey}"), 5, "kernel.data_type",
+     "unknown argument 'FKernelKey'; accepted are 'x', 'y', 'a'"),
     (dict(kernel='{func: "f {selected_rows, dense -> dense}"}'), 5, "kernel",
      "'f': no alternative for dense tensors; an alternative of only 'dense' types must be there"),
     (dict(args="(Tensor[] x)", output="Tensor[](p){2}, Tensor(q)", view="(x -> p)"), 6, "view",
@@ -473,3 +480,62 @@ def test_a_gradient_given_twice():
     fails(gradient() + gradient(),
           "backward.yaml:7: op 'f_grad', key 'backward_op': the op is there "
           "twice, first at backward.yaml:1; a name may be used once", entry())
+
+
+def test_invocations_in_a_circle():
+    def call(name: str, called: str) -> str:
+        return f"- op: {name}\n  args: (Tensor x)\n  output: Tensor\n  invoke: {called}\n"
+
+    circle = call("a", "b(x)") + call("b", "c(x)") + call("c", "relu(a(x))")
+    fails(circle, "ops.yaml:4: op 'a', key 'invoke': 'a' calls 'b' calls 'c' calls 'a': the calls never end; a "
+          "call that ends in a kernel is accepted")
+    generated(call("a", "b(x)") + call("b", "composite::b(x)") + call("c", "b(a(x))"))
+    fails(gradient(invoke="f_grad(x, out_grad, a)", **NO_KERNEL), "backward.yaml:5: op 'f_grad', key 'invoke': "
+          "'f_grad' calls 'f_grad': the calls never end; a call that ends in a kernel is accepted",
+          entry(backward="f_grad"))
+
+
+FAULTY = """- op: a
+  args: (Tensr x, flot y)
+  output: Tensor(out), Tenser(more)
+  infer_meta: {func: 3F, param: [z, [x]]}
+  kernel: {func: f, parm: [x], data_type: z}
+  backward: a b
+- op: b
+  args: (Tensor x, int n)
+  output: Tensor
+  infer_meta: {func: F, param: [x, m], local_shape: p}
+  kernel: {func: f, param: [x, k], backend: [x]}
+  inplace: (y -> out), (x -> oot)
+  optional: q, r
+  optional: s
+  no_need_buffer: t
+  interfaces: one
+  interfaces: two
+"""
+
+
+def test_all_faults_of_an_entry_are_told_together():
+    with pytest.raises(SpecErrors) as caught:
+        ops_of(FAULTY)
+    told = [(error.line, error.key, error.wrong.partition(" (did")[0]) for error in caught.value.errors]
+    assert told == [
+        (2, "args", "unknown type 'Tensr' of 'x'"), (2, "args", "unknown type 'flot' of 'y'"),
+        (3, "output", "'Tenser(more)' is not an output"),
+        (4, "infer_meta.func", "'3F' is not a function"),
+        (4, "infer_meta.param", "an item is a list or a map"),
+        (5, "kernel.parm", "unknown key"),
+        (6, "backward", "'a b' is not a name for a backward op"),
+        (10, "infer_meta.param", "unknown argument 'm'"), (10, "infer_meta.local_shape", "unknown output 'p'"),
+        (11, "kernel.param", "unknown argument 'k'"), (11, "kernel.backend", "the value is a list or a map"),
+        (12, "inplace", "unknown tensor 'y'"), (12, "inplace", "unknown output 'oot'"),
+        (13, "optional", "unknown argument or output 'q'"), (13, "optional", "unknown argument or output 'r'"),
+        (14, "optional", "given twice, first in line 13"),
+        (15, "no_need_buffer", "unknown tensor 't'")]
+
+
+def test_lists_in_one_another_without_end():
+    fails("- op: f\n  args: " + "[" * 3000 + "]" * 3000, "ops.yaml:1: key 'file': lists and maps in one another "
+          "are too deep; a list of maps is accepted")
+    fails("- &f\n  op: f\n  args: *f\n", "ops.yaml:1: key 'file': lists and maps in one another are too deep; a "
+          "list of maps is accepted")

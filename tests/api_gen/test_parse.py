@@ -135,7 +135,7 @@ def test_defaults(text):
     ("Tensor[](outs){max_level - min_level + 1}", [("outs", True, "max_level - min_level + 1")]),
     ("Tensor(@EMPTY@)", [("EMPTY", False, None)])])
 def test_outputs(text, expected):
-    assert [(o.name, o.is_list, o.size) for o in grammar.outputs(text, sized=True)] == expected
+    assert [(o.name, o.is_list, o.size) for o in grammar.outputs(text)] == expected
 
 
 def test_size_over_dims_and_a_condition():
