@@ -38,7 +38,8 @@ constexpr const char* kHelp =
     "      --dst_mesh=2x2 --dst_ranks=4,5,6,7\n"
     "\n"
     "Placements: R (replicated), S0 (tensor dim 0 is split; S0.1: after another mesh dim that\n"
-    "splits it), P(sum), P(avg), P(max), P(min), P(prod), P(any), P(all).\n"
+    "splits it), P(sum), P(avg), P(max), P(min), P(prod), P(any), P(all). Or for each tensor dim\n"
+    "the mesh dim that splits it, as autophi spmd prints it: '[0,_,p1]'.\n"
     "Flags: --shape --mesh --src --dst --src_ranks --dst_mesh --dst_ranks --dtype --rank\n";
 
 void print_rank(const ReshardPlan& plan, int64_t rank) {
@@ -62,8 +63,8 @@ void run() {
   const ProcessMesh dst_mesh =
       parse_mesh(FLAGS_dst_mesh.empty() ? FLAGS_mesh : FLAGS_dst_mesh,
                  same_ranks ? FLAGS_src_ranks : FLAGS_dst_ranks, "--dst_mesh");
-  const TensorDistAttr* src = parse_attr(FLAGS_src, mesh, "--src");
-  const TensorDistAttr* dst = parse_attr(FLAGS_dst, dst_mesh, "--dst");
+  const TensorDistAttr* src = parse_attr(FLAGS_src, shape.ndim(), mesh, "--src");
+  const TensorDistAttr* dst = parse_attr(FLAGS_dst, shape.ndim(), dst_mesh, "--dst");
   const auto plan =
       plan_reshard(src, dst, shape, parse_dtype(FLAGS_dtype.empty() ? "float32" : FLAGS_dtype));
   fmt::print("{}\n", plan->to_string());

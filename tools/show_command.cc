@@ -28,7 +28,8 @@ constexpr const char* kHelp =
     "  autophi show --shape=7x64x32 --mesh=dp=2,tp=2 --ranks=4,5,6,7 --placements=S0,S2\n"
     "\n"
     "Placements: R (replicated), S0 (tensor dim 0 is split; S0.1: after another mesh dim that\n"
-    "splits it), P(sum), P(avg), P(max), P(min), P(prod), P(any), P(all); P alone is P(sum).\n"
+    "splits it), P(sum), P(avg), P(max), P(min), P(prod), P(any), P(all); P alone is P(sum). Or\n"
+    "for each tensor dim the mesh dim that splits it, as autophi spmd prints it: '[0,_,p1]'.\n"
     "In the picture 0,1 says that ranks 0 and 1 hold the same, 0+1 that the value is their sum.\n"
     "Colours go to a terminal, unless the environment sets NO_COLOR.\n"
     "Flags: --shape --mesh --ranks --placements\n";
@@ -37,7 +38,7 @@ void run() {
   if (FLAGS_mesh.empty()) throw UsageError("which mesh? Give --mesh=2x4 or --mesh=dp=2,tp=4.");
   const Dims shape = cli::parse_shape(FLAGS_shape);
   const auto mesh = cli::parse_mesh(FLAGS_mesh, FLAGS_ranks, "--mesh");
-  const auto* attr = cli::parse_attr(FLAGS_placements, mesh, "--placements");
+  const auto* attr = cli::parse_attr(FLAGS_placements, shape.ndim(), mesh, "--placements");
   fmt::print("{}", distributed::picture(shape, *attr,
                                         {.colour = shows_colours(),
                                          .width = terminal_width(),

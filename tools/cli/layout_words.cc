@@ -5,7 +5,9 @@
 #include <gflags/gflags.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <utility>
 #include <vector>
 
 #include "tools/cli/command_line.h"
@@ -55,7 +57,58 @@ Placement parse_placement(const std::string& text, std::string_view flag) {
     }
   }
   throw UsageError(fmt::format(
-      "'{}' in {} is no placement; write R, S0, S0.1, P(sum), P(avg), P(max), ...", text, flag));
+      "'{}' in {} is no placement; write R, S0, S0.1, P(sum), P(avg), P(max), ..., or for each "
+      "tensor dim the mesh dim that splits it, as in [0,_].",
+      text, flag));
+}
+
+const TensorDistAttr* parse_placements(const std::vector<std::string>& entries,
+                                       const ProcessMesh& mesh, std::string_view flag) {
+  std::vector<Placement> placements;
+  for (const auto& entry : entries) placements.push_back(parse_placement(entry, flag));
+  if (static_cast<int>(placements.size()) != mesh.ndim()) {
+    throw UsageError(fmt::format("{} has {} placements, but {} has {} mesh dims.", flag,
+                                 placements.size(), mesh.to_string(), mesh.ndim()));
+  }
+  return TensorDistAttr::get(mesh, placements);
+}
+
+int parse_mesh_dim(std::string_view text, std::string_view flag) {
+  const int64_t dim = parse_int(text, flag);
+  return static_cast<int>(std::clamp<int64_t>(dim, -1, distributed::kMaxMeshNdim));
+}
+
+// "p0", "p1:max".
+std::pair<int, distributed::ReduceKind> parse_partial(std::string_view text,
+                                                      std::string_view flag) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  return {parse_mesh_dim(text.substr(1, colon - 1), flag),
+          colon == text.size() ? distributed::ReduceKind::kSum
+                               : distributed::parse_reduce_kind(text.substr(colon + 1))};
+}
+
+const TensorDistAttr* parse_mapping(const std::vector<std::string>& entries, int ndim,
+                                    const ProcessMesh& mesh, std::string_view flag) {
+  distributed::DimsMapping mapping;
+  std::vector<std::pair<int, distributed::ReduceKind>> partial;
+  for (const auto& entry : entries) {
+    if (entry.starts_with('p')) {
+      partial.push_back(parse_partial(entry, flag));
+      continue;
+    }
+    auto& mesh_dims = mapping.emplace_back();
+    if (entry == "_") continue;
+    for (const auto& m : split(entry, '+')) mesh_dims.push_back(parse_mesh_dim(m, flag));
+  }
+  if (static_cast<int>(mapping.size()) != ndim) {
+    throw UsageError(fmt::format("{} has {} extents and {} entries in brackets; give one each.",
+                                 flag, ndim, mapping.size()));
+  }
+  return TensorDistAttr::from_dims_mapping(mesh, mapping, partial);
+}
+
+bool is_of_mapping(const std::string& entry) {
+  return entry == "_" || (!entry.empty() && (entry[0] == 'p' || std::isdigit(entry[0]) != 0));
 }
 
 }  // namespace
@@ -95,20 +148,16 @@ ProcessMesh parse_mesh(const std::string& text, const std::string& ranks, std::s
   return ProcessMesh(shape, names, list);
 }
 
-const TensorDistAttr* parse_attr(std::string_view text, const ProcessMesh& mesh,
+const TensorDistAttr* parse_attr(std::string_view text, int ndim, const ProcessMesh& mesh,
                                  std::string_view flag) {
   if (text.empty()) {
     throw UsageError(fmt::format("which placements? Give {}='[S0,R]', one per mesh dim of {}.",
                                  flag, mesh.to_string()));
   }
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
-  std::vector<Placement> placements;
-  for (const auto& part : split(text, ',')) placements.push_back(parse_placement(part, flag));
-  if (static_cast<int>(placements.size()) != mesh.ndim()) {
-    throw UsageError(fmt::format("{} has {} placements, but {} has {} mesh dims.", flag,
-                                 placements.size(), mesh.to_string(), mesh.ndim()));
-  }
-  return TensorDistAttr::get(mesh, placements);
+  const auto entries = text.empty() ? std::vector<std::string>() : split(text, ',');
+  return entries.empty() || is_of_mapping(entries[0]) ? parse_mapping(entries, ndim, mesh, flag)
+                                                      : parse_placements(entries, mesh, flag);
 }
 
 }  // namespace phi::cli

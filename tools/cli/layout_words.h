@@ -3,7 +3,7 @@
 //
 //   const Dims shape = parse_shape("64x32");
 //   const ProcessMesh mesh = parse_mesh("dp=2,tp=4", "", "--mesh");
-//   const TensorDistAttr* attr = parse_attr("[S0,R]", mesh, "--src");
+//   const TensorDistAttr* attr = parse_attr("[S0,R]", shape.ndim(), mesh, "--src");
 #pragma once
 
 #include <gflags/gflags_declare.h>
@@ -24,9 +24,12 @@ Dims parse_shape(const std::string& text);
 /// are UsageErrors, and those of ProcessMesh.
 distributed::ProcessMesh parse_mesh(const std::string& text, const std::string& ranks,
                                     std::string_view flag);
-/// "[S0,R]" or "S0,R": one placement per mesh dim: R, S0, S0.1, P (of sums), P(max), ...
-/// Errors: UsageError.
-const distributed::TensorDistAttr* parse_attr(std::string_view text,
+/// How a tensor of `ndim` dims lies, in one of two forms, the brackets of which may be left out:
+///   "[S0,R]"          one placement per mesh dim: R, S0, S0.1, P (of sums), P(max), ...
+///   "[0,_,0+1,p1:max]" for each tensor dim the mesh dims that split it, _ for none; p1: partial
+///                      over mesh dim 1
+/// Errors: UsageError; InvalidArgument for a mesh dim that does not exist or is used twice.
+const distributed::TensorDistAttr* parse_attr(std::string_view text, int ndim,
                                               const distributed::ProcessMesh& mesh,
                                               std::string_view flag);
 

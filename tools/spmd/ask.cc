@@ -9,13 +9,13 @@
 
 #include "api/rules/op_rule.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/layout_words.h"
 #include "tools/spmd/case.h"
 
 namespace phi::spmd_tool {
 namespace {
 
 using cli::UsageError;
-using distributed::ReduceKind;
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -54,53 +54,31 @@ DataType parse_any_dtype(std::string_view text) {
   return parse_dtype(text);
 }
 
-// "p0", "p1:max" behind the p.
-void add_partial(TensorText* tensor, std::string_view text, const std::string& where) {
-  const size_t colon = std::min(text.find(':'), text.size());
-  tensor->partial.push_back(static_cast<int>(parse_int(text.substr(0, colon), where)));
-  tensor->partial_kinds.push_back(colon == text.size()
-                                      ? ReduceKind::kSum
-                                      : distributed::parse_reduce_kind(text.substr(colon + 1)));
-}
-
-// "64x32[0,_]", "64[0+1,p2:max]", "i64:64[0]", "[]" for a scalar.
-TensorText parse_tensor(const std::string& text) {
+// "64x32[0,_]", "64x32[S0,R]", "i64:64[0]", "[]" for a scalar.
+OpTensor parse_tensor(const std::string& text, const distributed::ProcessMesh& mesh) {
   const std::string where = "the tensor '" + text + "'";
   const size_t open = text.find('[');
   if (open == std::string::npos || text.back() != ']') {
     throw UsageError(where +
-                     " is not of the form 64x32[0,_]: extents, then in brackets a mesh "
-                     "dim, 0+1 or _ for each.");
+                     " is not of the form 64x32[S0,R] or 64x32[0,_]: extents, then in brackets a "
+                     "placement for each mesh dim, or for each extent a mesh dim, 0+1 or _.");
   }
-  TensorText tensor;
+  OpTensor tensor;
   std::string_view extents = std::string_view(text).substr(0, open);
   if (const size_t colon = extents.find(':'); colon != std::string_view::npos) {
-    tensor.dtype = parse_any_dtype(extents.substr(0, colon));
+    tensor.meta.dtype = parse_any_dtype(extents.substr(0, colon));
     extents.remove_prefix(colon + 1);
   }
-  tensor.shape = parse_extents(extents, where);
-  for (const auto& entry : split(text.substr(open + 1, text.size() - open - 2), ',')) {
-    if (entry.starts_with('p')) {
-      add_partial(&tensor, std::string_view(entry).substr(1), where);
-      continue;
-    }
-    auto& mesh_dims = tensor.dims_mapping.emplace_back();
-    if (entry == "_") continue;
-    for (const auto& m : split(entry, '+')) {
-      mesh_dims.push_back(static_cast<int>(parse_int(m, where)));
-    }
-  }
-  if (tensor.dims_mapping.size() != tensor.shape.size()) {
-    throw UsageError(fmt::format("{} has {} extents and {} entries in brackets; give one each.",
-                                 where, tensor.shape.size(), tensor.dims_mapping.size()));
-  }
+  tensor.meta.dims = Dims(parse_extents(extents, where));
+  tensor.attr = cli::parse_attr(text.substr(open), tensor.meta.dims.ndim(), mesh, where);
   return tensor;
 }
 
-std::vector<TensorText> parse_argument(const std::string& text) {
-  std::vector<TensorText> tensors;
+std::vector<OpTensor> parse_argument(const std::string& text,
+                                     const distributed::ProcessMesh& mesh) {
+  std::vector<OpTensor> tensors;
   for (const auto& part : split(text, ' ')) {
-    if (!part.empty()) tensors.push_back(parse_tensor(part));
+    if (!part.empty()) tensors.push_back(parse_tensor(part, mesh));
   }
   return tensors;
 }
@@ -162,23 +140,18 @@ std::vector<AttributeValue> parse_attrs(const OpRule& rule, const std::vector<st
   return rule.attributes(values);
 }
 
-OpTensor op_tensor_of(const TensorText& text, const distributed::ProcessMesh& mesh) {
-  return {{Dims(text.shape), text.dtype}, attr_of(text, mesh)};
-}
-
 }  // namespace
 
 OpQuestion parse_question(const Ask& ask, const OpRule& rule) {
-  if (ask.mesh.empty()) throw UsageError("which mesh? Give --mesh=2x3.");
-  OpQuestion question{distributed::ProcessMesh(parse_extents(ask.mesh, "--mesh")), {}, {}};
+  if (ask.mesh.empty()) throw UsageError("which mesh? Give --mesh=2x3 or --mesh=dp=2,tp=3.");
+  OpQuestion question{cli::parse_mesh(ask.mesh, "", "--mesh"), {}, {}};
   for (const auto& text : ask.inputs) {
     const size_t i = question.inputs.size();
     const bool optional =
         i < rule.tensors().size() && rule.tensors()[i].kind == TensorKind::kOptional;
     auto& argument = question.inputs.emplace_back();
-    for (const TensorText& tensor : parse_argument(text)) {
-      const bool absent = optional && tensor.shape.empty() && tensor.dims_mapping.empty();
-      argument.push_back(absent ? OpTensor() : op_tensor_of(tensor, question.mesh));
+    for (const OpTensor& tensor : parse_argument(text, question.mesh)) {
+      argument.push_back(optional && tensor.meta.dims.ndim() == 0 ? OpTensor() : tensor);
     }
   }
   while (question.inputs.size() < rule.tensors().size() &&
@@ -209,6 +182,17 @@ struct Line {
 
 Line line_of(std::string name, const TensorMeta& meta, const distributed::TensorDistAttr* attr) {
   return {std::move(name), tensor_text(meta, attr), attr == nullptr ? "" : attr->to_string()};
+}
+
+// An input that the call would reshard says how it was given.
+Line line_of_input(const char* name, const OpTensor& given,
+                   const distributed::TensorDistAttr* needed) {
+  Line line = line_of(name, given.meta, needed);
+  if (needed == given.attr || needed == nullptr || given.attr == nullptr) return line;
+  std::vector<std::string> placements;
+  for (const auto& p : given.attr->placements()) placements.push_back(p.to_string());
+  line.placements += fmt::format("  given as [{}]", fmt::join(placements, ","));
+  return line;
 }
 
 // In columns.
@@ -254,7 +238,7 @@ std::string answer_text(const OpRule& rule, const OpQuestion& question, const Op
   std::vector<Line> needs, gives;
   for (size_t i = 0; i < question.inputs.size(); ++i) {
     for (const OpTensor& tensor : question.inputs[i]) {
-      needs.push_back(line_of(rule.tensors()[i].name, tensor.meta, answer.inputs[needs.size()]));
+      needs.push_back(line_of_input(rule.tensors()[i].name, tensor, answer.inputs[needs.size()]));
     }
   }
   const auto names = rule.outputs();
@@ -275,9 +259,7 @@ std::string ask(const Ask& ask) {
   const OpQuestion question = rule.with_dtypes(parse_question(ask, rule));
   std::vector<OpTensor> outputs;
   for (const auto& text : ask.outputs) {
-    for (const TensorText& tensor : parse_argument(text)) {
-      outputs.push_back(op_tensor_of(tensor, question.mesh));
-    }
+    for (OpTensor& tensor : parse_argument(text, question.mesh)) outputs.push_back(tensor);
   }
   distributed::Conflicts conflicts;
   const OpAnswer answer = outputs.empty() ? rule.answer(question, &conflicts)
@@ -286,7 +268,9 @@ std::string ask(const Ask& ask) {
     PHI_CHECK(!ask.strict || conflict.kind == distributed::Conflict::Kind::kGivenUp,
               errors::InvalidArgument("{}; without --strict a policy decides.", conflict.text));
   }
-  return question_text(ask, rule, question) + answer_text(rule, question, answer);
+  std::string text = question_text(ask, rule, question) + answer_text(rule, question, answer);
+  for (const auto& conflict : conflicts) text += fmt::format("  {}\n", conflict.text);
+  return text;
 }
 
 std::string list() {

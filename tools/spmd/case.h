@@ -13,13 +13,12 @@
 
 namespace phi::spmd_tool {
 
-/// A tensor as files and the command line give it: sharding by tensor dim.
+/// A tensor as files give it: sharding by tensor dim.
 struct TensorText {
   std::vector<int64_t> shape;
   distributed::DimsMapping dims_mapping;
   std::vector<int> partial;
   std::vector<distributed::ReduceKind> partial_kinds;  // one for each of `partial`; none: not said
-  DataType dtype = DataType::UNDEFINED;                // not said; the cases never do
 };
 
 /// One argument: one tensor or a list of them.
@@ -42,7 +41,7 @@ struct Expected {
 };
 
 struct Case {
-  int number = 0;  // in its file, from 0
+  int number = 0;  // in its file, from 1
   int line = 0;
   Question question;
   std::optional<Expected> expected;  // none: the rule has to refuse

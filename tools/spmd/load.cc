@@ -235,7 +235,7 @@ class Reader {
     if (!cases.IsSequence()) fail(cases, "cases is no list.");
     for (const auto& node : cases) {
       result.cases.push_back(whole(node, [&](YamlMap& item) { return one(item, *reference); }));
-      result.cases.back().number = static_cast<int>(result.cases.size()) - 1;
+      result.cases.back().number = static_cast<int>(result.cases.size());
     }
     return result;
   }

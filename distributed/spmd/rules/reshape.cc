@@ -5,7 +5,8 @@
 // Row-major order makes each part of the first dim of a group a run of elements, so a split of it
 // is a split of the first dim on the other side, provided that both divide evenly; splits of later
 // dims of a group are given up, or moved to the first dim where that has room for them. A dim that
-// stands alone on both sides keeps its split whatever its size. The two directions are alike.
+// stands alone on both sides keeps its split whatever its size; dims of size 1 stand alone where
+// both sides have them at the same place. The two directions are alike.
 #include "distributed/spmd/rules/reshape.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -72,6 +73,26 @@ void carry_group(const Side& from, const Dims& from_shape, Sharding& given, cons
   answer.dims[to.dims[0]] = kept;
 }
 
+// A dim of size 1 keeps its split where the other side has one behind as many elements: a shard of
+// it holds everything or nothing.
+void carry_unit_dims(const Dims& from, Sharding& given, const Dims& to, Sharding& answer) {
+  int64_t before = 1;
+  int64_t before_to = 1;
+  int j = 0;
+  for (int i = 0; i < from.ndim(); ++i) {
+    if (from[i] != 1) {
+      before *= from[i];
+      continue;
+    }
+    while (j < to.ndim() && before_to < before) before_to *= to[j++];
+    if (j < to.ndim() && before_to == before && to[j] == 1) {
+      answer.dims[j++] = given.dims[i];
+    } else {
+      given.dims[i] = MeshDims();
+    }
+  }
+}
+
 // What `given` (made fit) becomes on the other side.
 Sharding carry(const Dims& from, Sharding& given, const Dims& to, const ProcessMesh& mesh) {
   if (from == to) return given;
@@ -82,6 +103,7 @@ Sharding carry(const Dims& from, Sharding& given, const Dims& to, const ProcessM
     given.dims = {};
     return answer;
   }
+  carry_unit_dims(from, given, to, answer);
   int i = 0;
   int j = 0;
   while (i < from.ndim() || j < to.ndim()) {
@@ -91,7 +113,6 @@ Sharding carry(const Dims& from, Sharding& given, const Dims& to, const ProcessM
     do {
       if (in <= out && i < from.ndim()) {
         if (from[i] != 1) source.dims[source.count++] = i;
-        if (from[i] == 1) given.dims[i] = MeshDims();
         in *= from[i++];
       } else {
         if (to[j] != 1) target.dims[target.count++] = j;

@@ -173,6 +173,32 @@ TEST(Rules, ReshapeMovesASplitToTheHeadOfItsGroup) {
   EXPECT_EQ(r.outputs[0], attr({Shard(0, 0), Shard(0, 1)}));
 }
 
+// A dim of size 1 that has a counterpart at its place keeps its split; one that merges does not.
+TEST(Rules, ReshapeKeepsTheSplitOfADimOfSizeOne) {
+  const struct {
+    Dims from;
+    IntArray shape;
+    int split;
+    int kept_as;  // -1: given up
+  } rows[] = {
+      {{1, 6, 8}, {1, 6, 2, 4}, 0, 0}, {{1, 6, 2, 4}, {1, 6, 8}, 0, 0},
+      {{6, 1, 8}, {2, 3, 1, 8}, 1, 2}, {{6, 8, 1}, {48, 1}, 2, 1},
+      {{1, 1, 8}, {1, 1, 2, 4}, 1, 1}, {{6, 1, 8}, {48}, 1, -1},
+      {{6, 1, 8}, {1, 48}, 1, -1},     {{1, 1, 8}, {1, 8}, 1, -1},
+      {{6, 1, 4}, {3, 2, 4}, 1, -1},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.from.to_string() + " to " + row.shape.to_string());
+    const auto r = ReshapeInferSpmd(spec(row.from, {Shard(row.split), R}), row.shape).forward();
+    EXPECT_EQ(r.inputs[0], row.kept_as < 0 ? attr({R, R}) : attr({Shard(row.split), R}));
+    EXPECT_EQ(r.outputs[0], row.kept_as < 0 ? attr({R, R}) : attr({Shard(row.kept_as), R}));
+  }
+  // Beside a split of a group.
+  const auto r = ReshapeInferSpmd(spec({1, 8, 6}, {Shard(0), Shard(1)}), {1, 48}).forward();
+  EXPECT_EQ(r.inputs[0], attr({Shard(0), Shard(1)}));
+  EXPECT_EQ(r.outputs[0], attr({Shard(0), Shard(1)}));
+}
+
 TEST(Rules, ReshapeChecksTheNumberOfElements) {
   const auto x = spec({8, 4}, {R, R});
   EXPECT_THAT(message_of([&] {

@@ -255,6 +255,13 @@ std::vector<Trial> trials() {
        [](const Specs& s) {
          return ReshapeInferSpmd(s[0], {8, -1, 5});
        }},
+      {"reshape beside dims of size 1",
+       {{1, 4, 1, 6}},
+       {{1, 2, 2, 1, 6, 1}},
+       reshape_op,
+       [](const Specs& s) {
+         return ReshapeInferSpmd(s[0], {1, 2, 2, 1, 6, 1});
+       }},
       {"flatten",
        {{4, 6, 5}},
        {{24, 5}},

@@ -170,11 +170,27 @@ TEST(SpmdTool, PrintsWhatDiffers) {
   const auto [printed, failed] =
       check(replaced("outputs: [{dims_mapping: [0]", "outputs: [{dims_mapping: [-1]"));
   EXPECT_EQ(failed, 1);
-  EXPECT_THAT(printed, HasSubstr("FAIL relu case 0"));
+  EXPECT_THAT(printed, HasSubstr("FAIL relu case 1"));
   EXPECT_THAT(printed, HasSubstr("question  relu --mesh=2 --in='4[0]'"));
   EXPECT_THAT(printed, HasSubstr("expected  [0] -> [_]"));
   EXPECT_THAT(printed, HasSubstr("actual    [0] -> [0]"));
   EXPECT_THAT(printed, HasSubstr("0 passed, 1 failed\n"));
+}
+
+// As many entries as the tensors have dims, whatever the case expects of them.
+TEST(SpmdTool, PrintsAllDimsOfWhatIsAnswered) {
+  const std::string question =
+      "rule: transpose\n"
+      "cases:\n"
+      "- mesh: {shape: [2]}\n"
+      "  inputs: [{shape: [4, 6, 8], dims_mapping: [0, -1, -1]}]\n"
+      "  attrs: {perm: [1, 0, 2]}\n"
+      "  ";
+  EXPECT_THAT(
+      check(question + "expect: {inputs: [{dims_mapping: [0]}], outputs: []}\n").first,
+      AllOf(HasSubstr("FAIL transpose case 1"), HasSubstr("actual    [0,_,_] -> [_,0,_]\n")));
+  EXPECT_THAT(check(question + "error: true\n").first,
+              HasSubstr("expected  to be refused\n  actual    [0,_,_] -> [_,0,_]\n"));
 }
 
 TEST(SpmdTool, HowAPartialReducesIsCompared) {
@@ -199,18 +215,18 @@ TEST(SpmdTool, SuspectCasesAreCountedApart) {
 }
 
 TEST(SpmdTool, ListedDifferencesAreCountedApart) {
-  const TempFile list("- {rule: relu, case: 0, reason: on purpose}\n");
+  const TempFile list("- {rule: relu, case: 1, reason: on purpose}\n");
   EXPECT_THAT(check(kRelu, list.path()).first, HasSubstr("listed differences: 1 agree, 0 differ"));
 }
 
 TEST(SpmdTool, AnEntryOfDifferencesHasNoOtherKeys) {
-  const TempFile more("- {rule: relu, case: 0, reason: on purpose, until: then}\n");
+  const TempFile more("- {rule: relu, case: 1, reason: on purpose, until: then}\n");
   EXPECT_THAT(message_of([&] { check(kRelu, more.path()); }),
               HasSubstr(more.path() + ":1: nothing reads the key 'until' here"));
   const TempFile wrong("- {rule: relu, case: first, reason: on purpose}\n");
   EXPECT_THAT(message_of([&] { check(kRelu, wrong.path()); }),
               HasSubstr(wrong.path() + ":1: case is no int."));
-  const TempFile less("- {rule: relu, case: 0}\n");
+  const TempFile less("- {rule: relu, case: 1}\n");
   EXPECT_THAT(message_of([&] { check(kRelu, less.path()); }),
               HasSubstr(less.path() + ":1: the key 'reason' is missing"));
 }
@@ -280,6 +296,27 @@ TEST(SpmdTool, AskReadsCoShardPartialDtypesAndLists) {
               HasSubstr("gives  out  i64:6[0]"));
 }
 
+// The spelling of autophi show and reshard, of meshes too.
+TEST(SpmdTool, AskReadsPlacementsByMeshDim) {
+  const std::string answer =
+      ask({"matmul", "dp=2,tp=3", {"64x32[S0,R]", "32x48[R,S1]"}, {}, {}, false});
+  EXPECT_THAT(answer, HasSubstr("gives  out  64x48[0,1]  [S0,S1] on mesh(dp=2,tp=3)\n"));
+  EXPECT_THAT(ask({"transpose", "2x2", {"6x4[S1.1,S1]"}, {}, {"perm=1,0"}, false}),
+              HasSubstr("gives  out  4x6[1+0,_]"));
+  EXPECT_THAT(ask({"transpose", "2", {"6x4[P(max)]"}, {"4x6[R]"}, {"perm=1,0"}, false}),
+              HasSubstr("needs  x    6x4[_,_]"));
+}
+
+TEST(SpmdTool, AskSaysWhatMovesAndWhatDisagrees) {
+  EXPECT_THAT(ask({"softmax", "2", {"8x16[_,0]"}, {}, {}, false}),
+              HasSubstr("needs  x    8x16[_,_]  [R] on mesh(d0=2)  given as [S1]\n"));
+  const std::string answer = ask({"add", "2x2", {"4x4[0,_]", "4x4[1,_]"}, {}, {}, false});
+  EXPECT_THAT(answer, AllOf(HasSubstr("needs  x    4x4[0,_]  [S0,R] on mesh(d0=2,d1=2)\n"),
+                            HasSubstr("on mesh(d0=2,d1=2)  given as [R,S0]\n"),
+                            HasSubstr("is split over mesh dim 'd0' by one tensor and over mesh dim "
+                                      "'d1' by another\n")));
+}
+
 TEST(SpmdTool, AskInfersInputsFromOutputs) {
   EXPECT_THAT(ask({"transpose", "2", {"4x6[_,_]"}, {"6x4[0,_]"}, {"perm=1,0"}, false}),
               HasSubstr("needs  x    4x6[_,0]"));
@@ -323,6 +360,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadAsk{{"relu", "2", {"4x4[0]"}, {}, {}, false}, "has 2 extents and 1 entries in brackets"},
         BadAsk{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
         BadAsk{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
+        BadAsk{{"relu", "2", {"4[4294967296]"}, {}, {}, false}, "does not exist"},
+        BadAsk{{"relu", "2", {"4[S0,R]"}, {}, {}, false}, "has 2 placements, but"},
+        BadAsk{{"relu", "2", {"4[Q]"}, {}, {}, false},
+               "'Q' in the tensor '4[Q]' is no placement; write R, S0, S0.1, P(sum), P(avg), "
+               "P(max), ..., or for each tensor dim the mesh dim that splits it, as in [0,_]."},
+        BadAsk{{"relu", "2", {"4[S1]"}, {}, {}, false}, "S1"},
         BadAsk{{"relu", "2", {"4[0,p0:most]"}, {}, {}, false}, "most"},
         BadAsk{{"relu", "2", {"f31:4[0]"}, {}, {}, false}, "f31"},
         BadAsk{{"matmull", "2", {"4[0]"}, {}, {}, false},

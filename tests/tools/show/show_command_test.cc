@@ -22,7 +22,8 @@ Result run(std::vector<std::string> words) {
 }
 
 TEST(ShowCommand, DrawsATensorInTheSpellingOfReshard) {
-  for (const char* placements : {"--placements=[S0,P(sum)]", "--placements=S0,P"}) {
+  for (const char* placements :
+       {"--placements=[S0,P(sum)]", "--placements=S0,P", "--placements=[0,_,p1]"}) {
     const Result r = run({"--shape=6x4", "--mesh=2x2", placements});
     EXPECT_EQ(r.status, 0) << r.err;
     EXPECT_THAT(r.out, HasSubstr("tensor [6,4] [S0,P(sum)] on mesh(d0=2,d1=2)"));
