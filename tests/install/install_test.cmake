@@ -35,6 +35,13 @@ endfunction()
 
 must_run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
+# Users read there how rules are written, and what their cases look like.
+foreach(page writing_rules op_yaml spmd_rules)
+  if(NOT EXISTS ${prefix}/share/doc/autophi/${page}.md)
+    message(FATAL_ERROR "docs/${page}.md is not installed")
+  endif()
+endforeach()
+
 # The command needs no file of the build's.
 file(WRITE ${BUILD}/install_test/ids.bin "abcd")
 must_run(${prefix}/bin/autophi data info ${BUILD}/install_test/ids.bin)
