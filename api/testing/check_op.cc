@@ -10,6 +10,7 @@
 
 #include "api/testing/difference.h"
 #include "api/testing/gradients.h"
+#include "api/testing/place_input.h"
 #include "api/testing/placement_choices.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
@@ -61,6 +62,7 @@ struct Wanted {
   const TensorList& inputs;
   const TensorList& expected;
   double tolerance;
+  uint32_t seed;
 };
 
 // One rank's part in one call; what is wrong with output `i`.
@@ -81,7 +83,8 @@ std::string call_once(const Wanted& wanted, const ProcessMesh& mesh,
                       const PlacementChoice& choice) {
   TensorList inputs;
   for (size_t i = 0; i < wanted.inputs.size(); ++i) {
-    inputs.push_back(distributed::shard_tensor(wanted.inputs[i], mesh, choice[i]));
+    inputs.push_back(
+        place_input(wanted.inputs[i], mesh, choice[i], wanted.seed + static_cast<uint32_t>(i)));
   }
   const TensorList actual = wanted.call(inputs);
   if (actual.size() != wanted.expected.size()) {
@@ -124,7 +127,7 @@ int64_t try_everywhere(const OpCase& test, const std::string& name, const Call& 
                        const CheckOptions& options, std::vector<std::string>& failures) {
   std::mt19937 rng(options.seed);
   const TensorList expected = call(test.inputs);
-  const Wanted wanted{call, test.inputs, expected, test.tolerance};
+  const Wanted wanted{call, test.inputs, expected, test.tolerance, options.seed};
   int64_t tried = 0;
   for (const Meeting& meeting : meetings()) {
     FirstFailure failure;
@@ -163,6 +166,20 @@ OpReport try_op(const OpCase& test, const CheckOptions& options) {
     report.failures.push_back(fmt::format("{} in one process: {}", test.name, error.what()));
   }
   return report;
+}
+
+std::string OpReport::to_string() const {
+  if (!failures.empty()) {
+    return fmt::format("{} of {} calls and gradients on meshes, or finite differences, disagree",
+                       failures.size(), calls + gradient_calls);
+  }
+  std::string text = fmt::format("{} calls", calls);
+  if (gradient_calls > 0) text += fmt::format(" and {} gradients", gradient_calls);
+  text += " on meshes agree with one process";
+  if (differences > 0) {
+    text += fmt::format(", {} gradient elements with finite differences", differences);
+  }
+  return text;
 }
 
 OpReport check_op(const OpCase& test, const CheckOptions& options) {

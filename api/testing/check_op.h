@@ -47,13 +47,17 @@ struct OpReport {
   int64_t gradient_calls = 0;  // the same of gradients
   int64_t differences = 0;     // elements of gradients that were compared with finite differences
   std::vector<std::string> failures;
+
+  /// "424 calls and 424 gradients on meshes agree with one process, 54 gradient elements with finite
+  /// differences"; with failures how many.
+  std::string to_string() const;
 };
 
-/// Tries every placement of the inputs (R, each S(d), and P(sum) of floating ones), on two of four
-/// ranks, on three of three (uneven), and, drawn, on 2x2 of five ranks with one outside, with
-/// uneven shards where the shapes have them. Results are gathered and compared with the plain
-/// call's, and so are gradients; gradients of the plain call with finite differences. Errors of the
-/// operator are failures.
+/// Tries every placement of the inputs (R, each S(d), and P(sum) of floating ones, in drawn parts
+/// of which none is the value), on two of four ranks, on three of three (uneven), and, drawn, on
+/// 2x2 of five ranks with one outside, with uneven shards where the shapes have them. Results are
+/// gathered and compared with the plain call's, and so are gradients; gradients of the plain call
+/// with finite differences. Errors of the operator are failures.
 OpReport try_op(const OpCase& test, const CheckOptions& options = {});
 
 /// The same. Errors: Internal with all failures.

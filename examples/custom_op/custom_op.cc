@@ -17,8 +17,7 @@ namespace {
 
 void check(const phi::testing::OpCase& test) {
   const phi::testing::OpReport report = phi::testing::check_op(test);
-  std::printf("%s: %ld calls, %ld of the gradient, %ld differences: all agree\n", test.name.c_str(),
-              report.calls, report.gradient_calls, report.differences);
+  std::printf("%s: %s\n", test.name.c_str(), report.to_string().c_str());
 }
 
 void check_all() {

@@ -104,6 +104,8 @@ def infer(op, *inputs, mesh=None, outputs=None, **attributes):
     operator.
     """
     known = rule(op)
+    if mesh is not None and not isinstance(mesh, ProcessMesh):
+        raise TypeError(f"infer('{op}'): mesh must be a ProcessMesh, got {mesh!r}")
     if len(inputs) > len(known.tensors):
         raise TypeError(f"{op} takes {len(known.tensors)} tensors ({_names(known)}), {len(inputs)} are given")
     mesh = mesh if mesh is not None else _mesh_of(inputs, op)
@@ -112,7 +114,10 @@ def infer(op, *inputs, mesh=None, outputs=None, **attributes):
         if kind == "one":
             raise TypeError(f"{op} takes {_names(known)}; {name} is missing")
         asked.append([None] if kind == "optional" else [])
-    told_outputs = None if outputs is None else [_tensor(value, mesh, "outputs") for value in outputs]
+    if outputs is not None and not isinstance(outputs, (list, tuple)):
+        raise TypeError(f"outputs must be a list of tensors, got {outputs!r}")
+    told_outputs = None if outputs is None else [
+        _tensor(value, mesh, f"outputs[{i}]") for i, value in enumerate(outputs)]
     try:
         told = _spmd.infer(op, mesh, asked, attributes, told_outputs)
     except (ValueError, TypeError, LookupError) as error:
@@ -156,7 +161,13 @@ def _tensor(value, mesh, name):
         raise TypeError(f"{name} must be (shape, placements), (shape, placements, dtype), a Tensor or None, got "
                         f"{value!r}")
     shape, placements, dtype = (*value, None)[:3]
-    return list(shape), dtype, [_of_tensor(p, len(shape)) for p in placements]
+    for extent in shape:
+        if isinstance(extent, bool) or not hasattr(extent, "__index__") or extent < 0:
+            raise TypeError(f"{name}: the shape must be extents, got {extent!r} in {value!r}")
+    if not isinstance(placements, Sequence) or not all(isinstance(p, Placement) for p in placements):
+        raise TypeError(f"{name}: the placements must be a list with a Shard, Replicate or Partial for each mesh dim, "
+                        f"got {placements!r}")
+    return [int(extent) for extent in shape], dtype, [_of_tensor(p, len(shape)) for p in placements]
 
 
 def _of_tensor(placement, ndim):

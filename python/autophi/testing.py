@@ -21,6 +21,10 @@ class OpReport:
     gradient_calls: int  # the same of gradients
     differences: int  # elements of gradients that were compared with finite differences
     failures: tuple[str, ...]  # the first of each kind, in words
+    words: str  # all of it in a line: what str() gives
+
+    def __str__(self):
+        return self.words
 
 
 def try_op(call, *inputs, name=None, tolerance=1e-5, partial=True, gradients=True, smooth=True, placements=400,
@@ -32,15 +36,15 @@ def try_op(call, *inputs, name=None, tolerance=1e-5, partial=True, gradients=Tru
                             "function, as in check_op(lambda x: op(x, axis=1), x)")
     name = name or getattr(call, "__name__", type(call).__name__)
     told = _testing.try_op(name, call, list(inputs), tolerance, partial, gradients, smooth, placements, seed)
-    return OpReport(told["calls"], told["gradient_calls"], told["differences"], tuple(told["failures"]))
+    return OpReport(told["calls"], told["gradient_calls"], told["differences"], tuple(told["failures"]), told["words"])
 
 
 def check_op(call, *inputs, **options):
     """An operator's results and gradients on every placement against those of one process.
 
     `call(*inputs)` gives a Tensor or a list of them; it runs on ranks that are threads: on two of four, on
-    three (uneven shards), and drawn on 2 x 2 of five ranks with one outside. Gradients of plain calls are
-    held against finite differences too.
+    three (uneven shards), and drawn on 2 x 2 of five ranks with one outside. Parts of partial sums are drawn, and
+    none of them is the value. Gradients of plain calls are held against finite differences too.
 
     tolerance   of distributed results, relative to the largest magnitude of the output (1e-5)
     partial     inputs may be partial sums too; False where the call takes them apart in ways of its own

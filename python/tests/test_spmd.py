@@ -71,6 +71,18 @@ def test_rules_of_all_operators():
     (lambda: spmd.infer("matmul", ([2, 2], []), ([2, 2], []), mesh=MESH, transpose_x="yes"), TypeError,
      "matmul: argument 'transpose_x' must be bool, got str 'yes'"),
     (lambda: spmd.infer("softmax", ([2, 3], []), mesh=MESH, axes=1), ValueError, "axis"),
+    (lambda: spmd.infer("softmax", ([2, 3], "S0"), mesh=MESH, axis=1), TypeError, "x: the placements must be a list"),
+    (lambda: spmd.infer("softmax", ([2, 3], [0, None]), mesh=MESH, axis=1), TypeError, "x: the placements must be"),
+    (lambda: spmd.infer("softmax", ([2, 3], Shard(0)), mesh=MESH, axis=1), TypeError, "x: the placements must be"),
+    (lambda: spmd.infer("softmax", ([2.5, 3], []), mesh=MESH, axis=1), TypeError, "must be extents, got 2.5"),
+    (lambda: spmd.infer("softmax", ([2, "3"], []), mesh=MESH, axis=1), TypeError, "must be extents, got '3'"),
+    (lambda: spmd.infer("softmax", ([2, -3], []), mesh=MESH, axis=1), TypeError, "must be extents, got -3"),
+    (lambda: spmd.infer("softmax", ([2, 3], [], "float"), mesh=[0, 1], axis=1), TypeError, "mesh must be a ProcessMesh"),
+    (lambda: spmd.infer("softmax", ([2, 3], []), mesh=MESH, axis="x"), TypeError, "argument 'axis' must be int"),
+    (lambda: spmd.infer("softmax", ([2, 3], []), mesh=MESH, axis=7), (ValueError, IndexError), "axis"),
+    (lambda: spmd.infer("softmax", None, mesh=MESH, axis=1), ValueError, "x of softmax is not optional"),
+    (lambda: spmd.infer("relu", ([2], []), mesh=MESH, outputs=7), TypeError, "outputs must be a list"),
+    (lambda: spmd.infer("relu", ([2], []), mesh=MESH, outputs=[([2], "R")]), TypeError, r"outputs\[0\]: the placements"),
 ])
 def test_bad_questions(ask, kind, says):
     with pytest.raises(kind, match=says):

@@ -18,6 +18,20 @@ def test_an_operator_that_is_right():
     assert report.calls > 100
     assert report.gradient_calls > 100
     assert report.differences > 0
+    assert str(report) == (
+        f"{report.calls} calls and {report.gradient_calls} gradients on meshes agree with one process, "
+        f"{report.differences} gradient elements with finite differences")
+
+
+def test_parts_of_partial_sums_are_not_the_value():
+    def product_of_parts(x):
+        parts = x.is_dist and list(x.process_mesh.shape) == [3] and x.placements[0].is_partial()
+        return dist.dtensor_from_local(x.local() * x.local(), x.process_mesh, x.placements) if parts else x * x
+
+    report = testing.try_op(product_of_parts, values(6, 8), gradients=False)
+    assert len(report.failures) == 1
+    assert "product_of_parts [P(sum)] on mesh(x=3)" in report.failures[0]
+    assert str(report).startswith("1 of ")
 
 
 def test_a_call_that_is_wrong_on_some_placement():

@@ -48,6 +48,7 @@ nb::dict report_of(const testing::OpReport& report) {
   dict["gradient_calls"] = report.gradient_calls;
   dict["differences"] = report.differences;
   dict["failures"] = report.failures;
+  dict["words"] = report.to_string();
   return dict;
 }
 

@@ -12,10 +12,15 @@
 
 #include "api/call/named_call.h"
 #include "api/generated/ops/add.h"
+#include "api/generated/ops/concat.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/matmul.h"
+#include "api/generated/ops/multiply.h"
+#include "api/generated/ops/relu.h"
+#include "api/generated/ops/scale.h"
 #include "api/generated/ops/square.h"
+#include "api/generated/ops/sum.h"
 #include "api/library/op_library.h"
 #include "api/rules/op_rule.h"
 #include "api/testing/check_op.h"
@@ -223,6 +228,43 @@ TEST(CheckOp, NamesWhatIsUnsound) {
   load_ops(T_FAULTY_OPS);
   EXPECT_THAT([] { check_op(case_of("t_unsound")); },
               ThrowsError(ErrorCode::kInternal, "t_unsound [S"));
+}
+
+// The product of two sums is not the sum of products, unless all parts but one are zero.
+TEST(CheckOp, NamesAProductOfPartialSums) {
+  load_ops(T_FAULTY_OPS);
+  const Tensor x = gaussian({5, 4}, 0.0f, 1.0f, 3), y = gaussian({5, 4}, 0.0f, 1.0f, 4);
+  const auto product = [](const TensorList& in) {
+    return call_op("t_product_of_parts", {{in[0]}, {in[1]}});
+  };
+  OpCase test{.name = "t_product_of_parts", .inputs = {x, y}, .call = product};
+  EXPECT_THAT([&] { check_op(test); },
+              ThrowsError(ErrorCode::kInternal, "t_product_of_parts [P(sum)] [P(sum)]"));
+  test.partial = false;
+  EXPECT_TRUE(try_op(test).failures.empty());
+}
+
+// Parts add up to the value without rounding: what is right stays right in every dtype.
+TEST(CheckOp, PartialSumsOfOperatorsThatAreRightPass) {
+  for (const DataType dtype :
+       {DataType::FLOAT16, DataType::BFLOAT16, DataType::FLOAT32, DataType::FLOAT64}) {
+    Tensor x = gaussian({5, 4}, 0.0f, 1.0f, 3, dtype);
+    x = concat({x, full({1, 4}, 0.0f, dtype), full({1, 4}, 0.5f, dtype)}, 0);
+    const double tolerance =
+        dtype == DataType::FLOAT16 || dtype == DataType::BFLOAT16 ? 0.02 : 1e-5;
+    const auto check = [&](const char* name, const TensorList& inputs, auto call) {
+      const OpReport report = check_op(
+          {.name = name, .inputs = inputs, .call = call, .tolerance = tolerance, .smooth = false},
+          {.placements = 60});
+      EXPECT_THAT(report.to_string(), HasSubstr(" on meshes agree with one process")) << name;
+    };
+    check("identity", {x}, [](const TensorList& in) { return TensorList{scale(in[0], 1.0f)}; });
+    check("add", {x, x}, [](const TensorList& in) { return TensorList{add(in[0], in[1])}; });
+    check("multiply", {x, x},
+          [](const TensorList& in) { return TensorList{multiply(in[0], in[1])}; });
+    check("sum", {x}, [](const TensorList& in) { return TensorList{sum(in[0], {0})}; });
+    check("relu", {x}, [](const TensorList& in) { return TensorList{relu(in[0])}; });
+  }
 }
 
 TEST(CheckOp, NamesARuleThatAnswersForOutputsThatAreNotThere) {

@@ -2,6 +2,7 @@
 #include "faulty/faulty.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "t_faulty_ops/kernels/faulty.h"
 
@@ -29,7 +30,15 @@ void UnsoundKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   std::fill_n(out->mutable_data<T>(), out->numel(), most);
 }
 
+template <typename T, typename Context>
+void ProductOfPartsKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
+                          DenseTensor* out) {
+  std::ranges::transform(x.values<T>(), y.values<T>(), out->mutable_data<T>(),
+                         std::multiplies<T>());
+}
+
 PHI_REGISTER_KERNEL(t_liar, CPU, LiarKernel, Floating);
+PHI_REGISTER_KERNEL(t_product_of_parts, CPU, ProductOfPartsKernel, Floating);
 PHI_REGISTER_KERNEL(t_unsound, CPU, UnsoundKernel, Floating);
 
 }  // namespace
