@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/tensor/print.h"
@@ -19,6 +20,7 @@
 #include "distributed/checkpoint/merge.h"
 #include "distributed/checkpoint/verify.h"
 #include "phi/common/errors.h"
+#include "phi/common/printable.h"
 #include "phi/common/readable_numbers.h"
 #include "tools/cli/command_line.h"
 
@@ -53,6 +55,12 @@ constexpr const char* kHelp =
     "  autophi ckpt import PATH DIR    a new checkpoint of ours, with checksums, of any "
     "safetensors\n";
 
+// Names and texts are those of files that anybody may have written.
+template <typename... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::print("{}", printable(fmt::format(format, std::forward<Args>(args)...)));
+}
+
 Checkpoint open_at(const std::string& path) {
   const std::string found = checkpoint_in(path);
   if (found != path) fmt::print(stderr, "autophi ckpt: {} is the newest of '{}'\n", found, path);
@@ -82,11 +90,11 @@ int list_folder(const std::string& path) {
   const CheckpointFolder::Found found = CheckpointFolder(path).find();
   for (const SavedStep& saved : found.complete) {
     const Checkpoint checkpoint = distributed::checkpoint::open(saved.path);
-    fmt::print("{}  step {}, {} tensors, {}\n", saved.path, saved.step, checkpoint.names().size(),
-               human_bytes(bytes_of(checkpoint)));
+    say("{}  step {}, {} tensors, {}\n", saved.path, saved.step, checkpoint.names().size(),
+        human_bytes(bytes_of(checkpoint)));
   }
   for (size_t i = 0; i < found.broken.size(); ++i) {
-    fmt::print("{}  not complete: {}\n", found.broken[i].path, found.faults[i]);
+    say("{}  not complete: {}\n", found.broken[i].path, found.faults[i]);
   }
   return 0;
 }
@@ -95,17 +103,17 @@ int list(const Words& words) {
   if (is_job_folder(words[0])) return list_folder(words[0]);
   const Checkpoint checkpoint = open_at(words[0]);
   for (const auto& [key, text] : checkpoint.metadata()) {
-    fmt::print("{}: {}\n", key, shortened(text));
+    say("{}: {}\n", key, shortened(text));
   }
   const Words names = checkpoint.names();
   size_t width = 0;
   for (const std::string& name : names) width = std::max(width, name.size());
   for (const std::string& name : names) {
     const Words files = checkpoint.files_of(name);
-    fmt::print("{:<{}}  {}  {}{}\n", name, width, checkpoint.meta(name).to_string(), files[0],
-               files.size() == 1 ? "" : fmt::format(" and {} more", files.size() - 1));
+    say("{:<{}}  {}  {}{}\n", name, width, checkpoint.meta(name).to_string(), files[0],
+        files.size() == 1 ? "" : fmt::format(" and {} more", files.size() - 1));
   }
-  fmt::print("{} tensors, {}\n", names.size(), human_bytes(bytes_of(checkpoint)));
+  say("{} tensors, {}\n", names.size(), human_bytes(bytes_of(checkpoint)));
   return 0;
 }
 
@@ -144,7 +152,7 @@ int print_values(const Words& words) {
   const Box box = FLAGS_box.empty() ? Box::whole(meta.dims) : parse_box(FLAGS_box, meta);
   DenseTensor values = DenseTensor::empty({box.size, meta.dtype}, CPUPlace());
   checkpoint.read(words[1], box, meta.dtype, values.mutable_raw_data());
-  fmt::print("{}\n", to_text(Tensor(values)));
+  say("{}\n", to_text(Tensor(values)));
   return 0;
 }
 
@@ -153,20 +161,19 @@ int show_differences(const Words& words) {
   const Checkpoint b = open_at(words[1]);
   const std::vector<TensorDifference> found = distributed::checkpoint::compare(a, b);
   for (const TensorDifference& difference : found) {
-    fmt::print("{} {}\n", difference.name, difference.to_string(a, b));
+    say("{} {}\n", difference.name, difference.to_string(a, b));
   }
-  fmt::print("{} tensors differ\n", found.size());
+  say("{} tensors differ\n", found.size());
   return found.empty() ? 0 : 1;
 }
 
 bool is_sound(const std::string& path) {
   const Verification found = distributed::checkpoint::verify(path);
-  for (const std::string& fault : found.faults) fmt::print("{}\n", fault);
-  fmt::print(
-      "{}: {} tensors, {} compared: {}\n", path, found.tensors, human_bytes(found.bytes),
+  for (const std::string& fault : found.faults) say("{}\n", fault);
+  say("{}: {} tensors, {} compared: {}\n", path, found.tensors, human_bytes(found.bytes),
       found.faults.empty() ? "as it was saved" : fmt::format("{} faults", found.faults.size()));
   if (!found.unprotected.empty()) {
-    fmt::print("without checksums: {}\n", fmt::join(found.unprotected, ", "));
+    say("without checksums: {}\n", fmt::join(found.unprotected, ", "));
   }
   return found.faults.empty();
 }
@@ -176,7 +183,7 @@ int verify_all(const Words& words) {
   const CheckpointFolder::Found found = CheckpointFolder(path).find();
   if (found.complete.empty() && found.broken.empty()) return is_sound(path) ? 0 : 1;
   bool sound = found.broken.empty();
-  for (const std::string& fault : found.faults) fmt::print("{}\n", fault);
+  for (const std::string& fault : found.faults) say("{}\n", fault);
   for (const SavedStep& saved : found.complete) sound = is_sound(saved.path) && sound;
   return sound ? 0 : 1;
 }
@@ -187,13 +194,13 @@ int merge_to_file(const Words& words) {
         fmt::format("'{}' is to be one file; give it a name like whole.safetensors.", words[1]));
   }
   distributed::checkpoint::merge(open_at(words[0]), words[1]);
-  fmt::print("tensors written to {}\n", words[1]);
+  say("tensors written to {}\n", words[1]);
   return 0;
 }
 
 int import_files(const Words& words) {
   distributed::checkpoint::copy_to_folder(open_at(words[0]), words[1]);
-  fmt::print("checkpoint written to {}\n", words[1]);
+  say("checkpoint written to {}\n", words[1]);
   return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "api/nn/weights.h"
 #include "distributed/checkpoint/merge.h"
 #include "phi/common/errors.h"
+#include "phi/common/printable.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/config/library_model.h"
 #include "tools/job/config/section.h"
@@ -87,7 +88,7 @@ void convert(const std::string& from, const std::string& to) {
   cli::check_flags_are_read({&use, 1});
   if (!FLAGS_job.empty()) conversion.model = job::library_model(job::load_job(FLAGS_job).model);
   for (const std::string& note : nn::convert_weights(from, to, conversion)) {
-    fmt::print(stderr, "autophi weights: {}: {}\n", from, note);
+    fmt::print(stderr, "autophi weights: {}: {}\n", printable(from), printable(note));
   }
   fmt::print("weights written to {} ({})\n", to, nn::name_of(conversion.to));
 }

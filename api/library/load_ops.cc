@@ -48,10 +48,14 @@ thread_local std::vector<Brought>* loading = nullptr;
 
 // The name of the symbol by which a library says what it was built against; empty if it has none.
 std::string abi_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  PHI_CHECK(file.good(), errors::NotFound("there is no library of operators '{}', or it cannot be "
-                                          "read.",
-                                          path));
+  std::error_code ignored;
+  const bool is_file = fs::is_regular_file(path, ignored);  // a pipe would be waited for
+  std::ifstream file;
+  if (is_file) file.open(path, std::ios::binary);
+  PHI_CHECK(is_file && file.good(),
+            errors::NotFound("there is no library of operators '{}', or it cannot be "
+                             "read.",
+                             path));
   std::ostringstream bytes;
   bytes << file.rdbuf();
   const std::string text = std::move(bytes).str();

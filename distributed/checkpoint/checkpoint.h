@@ -70,8 +70,9 @@ class Checkpoint {
   /// Copies `box` to `out`, row-major on the host, as the source of this dtype does.
   void read(const std::string& name, const Box& box, DataType dtype, void* out) const;
 
-  /// Errors: InvalidArgument that lists all that does not fit: tensors that are missing (with the
-  /// nearest name), other shapes, dtypes that do not convert, and extra ones if those are refused.
+  /// Errors: InvalidArgument that lists all that does not fit: tensors that are missing (the first
+  /// 32 with the nearest name), other shapes, dtypes that do not convert, and extra ones if those
+  /// are refused.
   void check(std::span<const Wanted> wanted, Extras extras = Extras::kRefused) const;
 
   /// Bytes of tensors that sources of this checkpoint have copied out of the files so far.

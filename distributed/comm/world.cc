@@ -14,6 +14,7 @@
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/mpi/mpi_world.h"
 #include "distributed/comm/plain_call.h"
+#include "distributed/comm/with_rank.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"
 #include "phi/core/device/launch_record.h"
@@ -216,7 +217,7 @@ void abort_job(const std::string& message) {
   World& world = World::current();
   const bool is_child = world.was_left_by_fork();
   if (!is_child) world.fail(message);
-  fmt::print(stderr, "{}rank {}: {}\n", is_child ? "a child of " : "", world.rank(), message);
+  fmt::print(stderr, "{}{}\n", is_child ? "a child of " : "", with_rank(world.rank(), message));
   std::fflush(nullptr);
   std::_Exit(1);
 }

@@ -1,6 +1,8 @@
 // The text of errors.
 #include "phi/common/errors.h"
 
+#include "phi/common/printable.h"
+
 namespace phi {
 
 std::string_view name_of(ErrorCode code) {
@@ -35,12 +37,12 @@ std::string_view name_of(ErrorCode code) {
 
 Error::Error(ErrorCode code, std::string_view message) : code_(code) {
   if (const char* op = OpScope::current()) text_ = fmt::format("[{}] ", op);
-  text_ += message;
+  text_ += printable(message);
 }
 
 Error& Error::note(std::string_view line) {
   text_ += "\n  ";
-  text_ += line;
+  text_ += printable(line);
   return *this;
 }
 

@@ -59,7 +59,8 @@ training::CheckpointerOptions checkpointer_options(const JobConfig& config,
           .async = checkpoint.async,
           .fallback = checkpoint.fallback,
           .roll_back = config.run.on_nonfinite == NonFinitePolicy::kRollBack,
-          .metadata = std::move(metadata)};
+          .metadata = std::move(metadata),
+          .check_metadata = [facts](const auto& saved) { changes_since(saved, facts); }};
 }
 
 generation::GeneratorOptions generator_options(const JobConfig& config) {

@@ -11,6 +11,7 @@
 #include "api/nn/loss.h"
 #include "api/nn/models/weights.h"
 #include "distributed/api.h"
+#include "distributed/checkpoint/folder.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -73,6 +74,10 @@ void Job::check_save_folder(const nn::models::Decoder& model) const {
   } catch (const Error& error) {
     throw config_.wrong({"run.save"}, error.what());
   }
+  if (speaks() && distributed::checkpoint::has_data_file(config_.run.save)) {
+    std::cout << fmt::format("note: '{}' has weights, which this job replaces at its end\n",
+                             config_.run.save);
+  }
 }
 
 std::string Job::whereabouts() const {
@@ -84,6 +89,25 @@ std::string Job::whereabouts() const {
 std::string Job::last_words() {
   const std::string path = trace_.write_alone();
   return path.empty() ? "" : "\n  the trace of this rank up to here is in " + path;
+}
+
+// Before the first step nothing says that the checkpoints can be gone on from.
+std::string Job::way_on() const {
+  const CheckpointConfig& checkpoint = config_.checkpoint;
+  if (setup_.dry || step_ == 0 || checkpoint.dir.empty()) return "";
+  std::vector<distributed::checkpoint::SavedStep> saved;
+  for (const std::string& folder : {checkpoint.dir, checkpoint.fallback}) {
+    const auto found = distributed::checkpoint::CheckpointFolder(folder).find().complete;
+    if (!found.empty()) saved.push_back(found.front());
+  }
+  const auto newest =
+      std::ranges::max_element(saved, {}, &distributed::checkpoint::SavedStep::step);
+  if (newest == saved.end()) return "";
+  const std::string launcher = world_.size() > 1 ? fmt::format("mpirun -n {} ", world_.size()) : "";
+  const std::string mesh = FLAGS_mesh.empty() ? "" : " --mesh=" + FLAGS_mesh;
+  return fmt::format(
+      "\n  the newest checkpoint is {}; go on from it with: {}autophi run {}{} --resume",
+      newest->path, launcher, config_.file, mesh);
 }
 
 void Job::note_fault(const std::string& fault) {
@@ -107,7 +131,8 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
   }
   take_steps(trainer, checkpoints ? &*checkpoints : nullptr, report);
   if (checkpoints) {
-    checkpoints->finish();
+    const auto fault = checkpoints->fault_of_finish();  // the report may lie where there is room
+    if (fault && world_.rank() == 0) note_fault(fault->what());
     report->checkpoints = checkpoints->stats();
   }
   if (trainer.program()) note_program(*trainer.program());
@@ -271,9 +296,16 @@ JobReport Job::describe(const nn::models::Decoder& model) const {
   return report;
 }
 
-void Job::save(const nn::models::Decoder& model) const {
+// A folder that does not take the parameters is a fault of the job; its report is written.
+void Job::save(const nn::models::Decoder& model) {
   if (config_.run.save.empty()) return;
-  nn::models::save(config_.run.save, model);
+  try {
+    nn::models::save(config_.run.save, model);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnavailable) throw;
+    if (world_.rank() == 0) note_fault(error.what());
+    return;
+  }
   if (speaks()) std::cout << "parameters saved to " << config_.run.save << "\n";
 }
 

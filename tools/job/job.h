@@ -36,6 +36,9 @@ class Job {
   std::string whereabouts() const;
   /// After an error: saves what there is of a trace and says where.
   std::string last_words();
+  /// After an error: the newest checkpoint and the command that goes on from it, in a line of its
+  /// own; empty if there is none.
+  std::string way_on() const;
 
  private:
   void begin_step(int64_t step);
@@ -51,7 +54,7 @@ class Job {
   void generate(nn::models::Decoder& model, JobReport* report);
   void note_program(const Program& program);
   void check_save_folder(const nn::models::Decoder& model) const;
-  void save(const nn::models::Decoder& model) const;
+  void save(const nn::models::Decoder& model);
   bool speaks() const;
   int64_t pipeline_stage() const;
   JobReport describe(const nn::models::Decoder& model) const;

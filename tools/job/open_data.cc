@@ -1,17 +1,14 @@
 // From keys to options, and from errors to keys.
 #include "tools/job/open_data.h"
 
-#include <filesystem>
-
 namespace phi::job {
 namespace {
 
 data::TokenData open_files(const JobConfig& config) {
-  const auto base = std::filesystem::absolute(config.file).parent_path().parent_path();
   try {
     return data::TokenData::open({.kind = config.data.kind,
                                   .paths = config.data.paths,
-                                  .base = base.string(),
+                                  .base = base_of(config).string(),
                                   .dtype = config.data.dtype,
                                   .documents = config.data.documents,
                                   .vocab = config.model.vocab});
@@ -21,6 +18,10 @@ data::TokenData open_files(const JobConfig& config) {
 }
 
 }  // namespace
+
+std::filesystem::path base_of(const JobConfig& config) {
+  return std::filesystem::absolute(config.file).parent_path().parent_path();
+}
 
 data::TokenData open_data(const JobConfig& config) {
   data::TokenData data = open_files(config);

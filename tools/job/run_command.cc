@@ -48,6 +48,16 @@ std::string words_of(const std::exception& error) {
       memory_stats(Tier::kDevice).current, kHowToHaveMoreMemory);
 }
 
+// Where the job was, and how to go on. There may be no memory, or no disk, to find that out.
+std::string situation_of(Job& job) {
+  std::string situation = "\n  " + job.whereabouts() + job.last_words();
+  try {
+    situation += job.way_on();
+  } catch (const std::exception&) {  // the error that ends the job is reported without it
+  }
+  return situation;
+}
+
 // Whether the process has too little memory, or of something else that the system gives.
 bool is_want(const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
@@ -112,8 +122,7 @@ int run_command(const RunLine& line) {
   } catch (const std::exception& error) {
     // Others may wait for this rank: the job ends here, before anything is taken down in order.
     std::cout.flush();
-    const std::string where = job ? "\n  " + job->whereabouts() + job->last_words() : "";
-    distributed::abort_job(words_of(error) + where);
+    distributed::abort_job(words_of(error) + (job ? situation_of(*job) : ""));
   }
 }
 

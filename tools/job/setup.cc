@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <vector>
 
@@ -12,12 +13,14 @@
 #include "api/nn/weights.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
+#include "phi/memory/io/async_file.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/keys/job_keys.h"
 #include "tools/job/config/library_model.h"
 #include "tools/job/explained_step.h"
 #include "tools/job/fingerprint.h"
+#include "tools/job/open_data.h"
 #include "tools/job/output/metrics.h"
 #include "tools/job/output/whole_file.h"
 #include "tools/job/run_flags.h"
@@ -38,10 +41,18 @@ std::optional<Checkpoint> open_weights(const JobConfig& config) {
   }
 }
 
+// Where a library is: a path that leads nowhere is left to whoever opens it.
+std::string library_path(const JobConfig& config, const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path in_base = base_of(config) / path;
+  const bool is_here = std::filesystem::exists(path, ignored);
+  return !is_here && std::filesystem::exists(in_base, ignored) ? in_base.string() : path;
+}
+
 // The operators that the model may name.
 void load_operators(const JobConfig& config) {
   try {
-    for (const std::string& library : config.ops) load_ops(library);
+    for (const std::string& library : config.ops) load_ops(library_path(config, library));
   } catch (const Error& error) {
     throw config.wrong({"ops"}, error.what());
   }
@@ -95,6 +106,23 @@ void settle_world(Setup* setup) {
                             setup->dry->rank, setup->dry->world_size);
 }
 
+// Each rank makes its swap file there in the first step.
+void check_disk(const JobConfig& config) {
+  const std::string& disk = config.memory.disk;
+  if (!config.memory.is_limited() || disk.empty()) return;
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(disk, ignored)) {
+    throw config.wrong({"memory.disk"}, fmt::format("'{}' is no folder; give one for the swap file "
+                                                    "of each process.",
+                                                    disk));
+  }
+  try {
+    memory::AsyncFile::create_temporary(disk, {});
+  } catch (const Error& error) {
+    throw config.wrong({"memory.disk"}, error.what());
+  }
+}
+
 void check_traced_steps(const Setup& setup) {
   if (FLAGS_trace_steps.empty()) return;
   const JobConfig& config = setup.config;
@@ -145,6 +173,7 @@ Setup prepare(JobConfig config) {
   }
   setup.weights = open_weights(setup.config);
   check_traced_steps(setup);
+  if (!setup.dry) check_disk(setup.config);
   if (distributed::rank() == 0) {
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
     if (!FLAGS_explain.empty() && FLAGS_explain != cli::kAlone) {

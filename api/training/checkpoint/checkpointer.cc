@@ -75,6 +75,9 @@ Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
   const auto fault = checkpoint::together(World::current(), [&] {
     if (!speaks()) return;
     checkpoint::check_folder(options_.folder, checkpoint_bytes(trainer_));
+    if (!options_.fallback.empty()) {
+      checkpoint::check_folder(options_.fallback, checkpoint_bytes(trainer_));
+    }
     lock_ = std::make_unique<checkpoint::FolderLock>(options_.folder);
   });
   if (fault) throw Error(*fault);
@@ -102,6 +105,7 @@ std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& s
   const auto unreadable = checkpoint::together(world, [&] { from = checkpoint::open(saved); });
   if (unreadable) return damage_in(*unreadable);
   const auto misfit = checkpoint::together(world, [&] {
+    if (options_.check_metadata) options_.check_metadata(from->metadata());
     check_loads(*from, trainer_);
   });
   if (misfit) throw Error(*misfit);
@@ -172,7 +176,10 @@ void Checkpointer::after_step(const StepResult& result) {
   const Stopwatch stopwatch(&stats_.paused_seconds);
   stop_signal_ = wishes.stop_signal;
   if (!result.finite && options_.roll_back) return roll_back();
-  if (stop_signal_ != 0) return finish();
+  if (stop_signal_ != 0) {
+    fault_of_finish();
+    return;
+  }
   settle(/*wait=*/false);
   // What is due while the one before is being written is done when that is on the disk.
   postponed_ = wishes.save && pending_;
@@ -181,11 +188,15 @@ void Checkpointer::after_step(const StepResult& result) {
 }
 
 void Checkpointer::finish() {
+  if (const auto fault = fault_of_finish()) throw Error(*fault);
+}
+
+std::optional<Error> Checkpointer::fault_of_finish() {
   settle(/*wait=*/true);
-  if (saved_step_ == trainer_.steps()) return;
+  if (saved_step_ == trainer_.steps()) return std::nullopt;
   begin_save();
   settle(/*wait=*/true);
-  PHI_CHECK(saved_step_ == trainer_.steps(), Error(*failure_));
+  return saved_step_ == trainer_.steps() ? std::nullopt : failure_;
 }
 
 // Runs a part of a save. Its errors are the same on every rank, which is made sure of: one of this

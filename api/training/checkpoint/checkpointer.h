@@ -18,6 +18,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,6 +48,9 @@ struct CheckpointerOptions {
   /// batches behind the one at fault. The trainer's own answer must be OnNonFinite::kSkip.
   bool roll_back = false;
   std::map<std::string, std::string> metadata{};  // of every checkpoint: the job, say
+  /// Throws if the training cannot go on from a checkpoint with this metadata. Called before its
+  /// tensors are compared with the trainer's, so that the cause is reported and not its effects.
+  std::function<void(const std::map<std::string, std::string>& metadata)> check_metadata{};
 };
 
 /// What resume() and a rollback have found.
@@ -61,9 +65,9 @@ struct Resumed {
 class Checkpointer {
  public:
   /// `trainer` must outlive it. Every rank makes one; rank 0 makes the folder and keeps it locked.
-  /// Errors, on every rank: Unavailable if the folder cannot be written to; ResourceExhausted if it
-  /// has no room for a checkpoint; AlreadyExists if another job has it; InvalidArgument for a
-  /// `keep` below 1.
+  /// Errors, on every rank: Unavailable if the folder or the fallback cannot be written to;
+  /// ResourceExhausted if it has no room for a checkpoint; AlreadyExists if another job has it;
+  /// InvalidArgument for a `keep` below 1.
   Checkpointer(Trainer& trainer, CheckpointerOptions options);
   /// Gives up what is being written (finish() waits for it); the checkpoints before it stay.
   ~Checkpointer();
@@ -79,7 +83,8 @@ class Checkpointer {
   void begin();
 
   /// After each step, on every rank: saves if it is time to, and rolls back if that is asked for.
-  /// A save that fails is told of, and training goes on. Errors: NotFinite if there is nothing to
+  /// A save that fails is told of, and training goes on; finish() tries again if that was the last
+  /// step. Errors: NotFinite if there is nothing to
   /// roll back to, or three rollbacks have not led past one step.
   void after_step(const StepResult& result);
   /// The signal that asks the job to end, the same on every rank since the last step; 0: none.
@@ -87,6 +92,8 @@ class Checkpointer {
   /// The state of now is saved, if it was not, and on the disk. Errors: those of the save, the same
   /// on every rank.
   void finish();
+  /// finish() that returns the error of a save that fails, instead of throwing it.
+  std::optional<Error> fault_of_finish();
 
   const CheckpointerStats& stats() const { return stats_; }
 

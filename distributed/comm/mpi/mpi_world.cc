@@ -22,6 +22,7 @@
 #include "distributed/comm/mpi/single_copy.h"
 #include "distributed/comm/mpi/transport.h"
 #include "distributed/comm/mpi/watchdog.h"
+#include "distributed/comm/with_rank.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {
@@ -92,7 +93,7 @@ class MpiWorld final : public World {
     const bool is_first = watch_->board->is_first_to_fail();
     watch_->board->set_phase(Phase::kFailed);
     if (is_first) {
-      fmt::print(stderr, "rank {}: {}\n", rank(), message);
+      fmt::print(stderr, "{}\n", with_rank(rank(), message));
       std::fflush(nullptr);
     } else {
       std::this_thread::sleep_for(kOthersEndTheJob);

@@ -115,6 +115,23 @@ TEST(Checkpoint, CheckListsAllThatDoesNotFit) {
   checkpoint.check(std::vector<Wanted>{wanted[3]}, Checkpoint::Extras::kAllowed);
 }
 
+TEST(Checkpoint, OnlyTheFirstMissingNamesComeWithTheNearest) {
+  const TemporaryFolder folder;
+  std::vector<NamedTensor> saved;
+  std::vector<Wanted> wanted;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "block" + std::to_string(i) + ".weight";
+    saved.push_back(named<float>(name, {1}, {1}));
+    wanted.push_back({name + "s", {Dims{1}, DataType::FLOAT32}});
+  }
+  save(folder.path(), saved);
+  EXPECT_THAT([&] { open(folder.path()).check(wanted, Checkpoint::Extras::kAllowed); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "'block31.weights' f32[1] is missing, did you mean 'block31.weight'?\n"
+                          "  'block32.weights' f32[1] is missing\n"
+                          "  'block33.weights' f32[1] is missing\n"));
+}
+
 TEST(Checkpoint, FloatingPointTypesConvert) {
   const TemporaryFolder folder;
   // Larger than one chunk of the conversion, with a part read from the middle.

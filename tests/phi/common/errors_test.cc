@@ -31,6 +31,12 @@ TEST(Errors, NotesAreFurtherLines) {
   EXPECT_STREQ(error.what(), "no answer.\n  at rank 3 of 8\n  in group dp");
 }
 
+TEST(Errors, ObeyNoNamesFromFiles) {
+  Error error = errors::NotFound("no '{}'.", "\x1b[2Jw\r\x7f\xc2\x9b\u00e9\t");
+  error.note("in '\b'");
+  EXPECT_STREQ(error.what(), "no '\\x1b[2Jw\\x0d\\x7f\\x9b\u00e9\t'.\n  in '\\x08'");
+}
+
 TEST(PhiCheck, EvaluatesItsErrorOnlyOnFailure) {
   int evaluated = 0;
   const auto error = [&] {

@@ -63,7 +63,17 @@ TEST(CkptCommand, LsShowsTensorsAndMetadata) {
   EXPECT_EQ(all.out, folder.path_of(20) + "  step 20, 2 tensors, 32 B\n" + folder.path_of(10) +
                          "  step 10, 2 tensors, 32 B\n" + folder.path_of(30) + "  not complete: '" +
                          folder.path_of(30) + "' has no " + kIndexFile +
-                         ": its save was cut off.\n");
+                         ": its save was cut off, or the file was removed.\n");
+}
+
+TEST(CkptCommand, ControlCharactersOfNamesAreShown) {
+  const TemporaryFolder folder;
+  save(folder.path(), std::vector{named<float>("\x1b[2Jw", {1}, {1})},
+       {.metadata = {{"\x1b]0;k", "\x1b[31m"}}});
+  const auto printed = run({"ls", folder.path()});
+  EXPECT_THAT(printed.out, HasSubstr("\\x1b[2Jw"));
+  EXPECT_THAT(printed.out, HasSubstr("\\x1b]0;k: \\x1b[31m"));
+  EXPECT_EQ(printed.out.find('\x1b'), std::string::npos);
 }
 
 TEST(CkptCommand, CatPrintsOneTensor) {

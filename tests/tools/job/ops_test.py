@@ -42,6 +42,13 @@ class Ops(unittest.TestCase):
         self.fails("key 'model.activation': 'matmul' is no activation", model={"activation": "matmul"})
         self.fails("key 'ops': there is no library of operators 'no/such.so'", ops=["no/such.so"])
 
+    def test_it_is_found_from_the_jobs_folder_too(self):
+        (pathlib.Path(self.folder.name) / "jobs").mkdir()
+        shutil.copy(OPS, pathlib.Path(self.folder.name) / "libnear.so")
+        job = self.folder.write("jobs/job.yaml", launch.job_text(mode="train", model=CUBE, ops=["libnear.so"]))
+        outcome = launch.run(0, "run", job)
+        self.assertEqual(outcome.status, 0, outcome.output)
+
     def test_a_library_of_other_headers_is_refused(self):
         other = pathlib.Path(self.folder.name) / "libother.so"
         shutil.copy(OPS, other)

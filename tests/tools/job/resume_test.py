@@ -178,8 +178,43 @@ class Resume(unittest.TestCase):
         outcome = launch.run(0, "run", job, "--resume")
         self.assertNotEqual(outcome.status, 0)
         self.assertIn("model.heads was 4 and is 8", outcome.output)
+        for processes, mesh in ((0, "1"), (2, "tp=2")):
+            job = self.folder.write("job.yaml", self.job(model={"d_model": 64}))
+            outcome = launch.run(processes, "run", job, f"--mesh={mesh}", "--resume")
+            self.assertNotEqual(outcome.status, 0)
+            self.assertIn("model.d_model was 32 and is 64", outcome.output)
+            self.assertNotIn("should be", outcome.output, "the tensors' shapes follow from it")
+            self.assertNotRegex(outcome.output, r"rank \d: rank \d:")
         _, outcome = self.report(0, self.job(optimizer={"lr": 5e-3}), "--mesh=1", "--resume")
         self.assertIn("note: optimizer.lr was 0.01 and is 0.005", outcome.output)
+
+    def test_a_job_that_fails_says_how_to_go_on(self):
+        for processes, mesh in ((0, "1"), (2, "dp=2")):
+            with self.subTest(mesh=mesh):
+                folder = self.path(f"failed-{processes}")
+                file = self.folder.write("job.yaml", self.job(checkpoint={"dir": folder, "async": False}))
+                outcome = launch.run(processes, "run", file, f"--mesh={mesh}", "--inject_error=0:5")
+                self.assertNotEqual(outcome.status, 0)
+                start = "mpirun -n 2 " if processes else ""
+                way = f"autophi run {file} --mesh={mesh} --resume"
+                self.assertIn(f"the newest checkpoint is {folder}/step-00000003; go on from it with: {start}{way}", outcome.output)
+                outcome = launch.run(processes, "run", file, f"--mesh={mesh}", "--resume", "--inject_error=0:5")
+                self.assertIn("going on after step 3", outcome.output)
+        outcome = launch.run(0, "run", self.folder.write("job.yaml", self.job()), "--inject_error=0:2")
+        self.assertNotIn("newest checkpoint", outcome.output, "there is none yet")
+
+    def test_a_last_checkpoint_that_fails_leaves_the_report(self):
+        for processes, mesh in ((0, "1"), (2, "dp=2")):
+            with self.subTest(mesh=mesh):
+                folder = pathlib.Path(self.path(f"in-the-way-{processes}"))
+                folder.mkdir()
+                (folder / f"step-{STEPS:08}").write_text("no folder")
+                file = self.folder.write("job.yaml", self.job(checkpoint={"dir": str(folder)}))
+                report = pathlib.Path(self.path(f"report-{processes}"))
+                outcome = launch.run(processes, "run", file, f"--mesh={mesh}", f"--report={report}")
+                self.assertEqual(outcome.status, 1, outcome.output)
+                self.assertRegex(outcome.output, f"autophi run: .*step-{STEPS:08}")
+                self.assertEqual(len(json.loads(report.read_text())["losses"]), STEPS)
 
     def test_flags_and_keys_that_do_not_fit(self):
         text = json.loads(self.job())

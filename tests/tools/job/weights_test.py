@@ -63,6 +63,13 @@ class Weights(unittest.TestCase):
         for words in ("key 'weights'", "ffn", "96", "80", "tied_head"):
             self.assertEqual(words in outcome.output, True, f"{words} is not in:\n{outcome.output}")
 
+    def test_weights_that_are_replaced_are_told(self):
+        for processes, told in ((2, False), (0, True)):
+            text = launch.job_text(mode="train", run={"steps": 0, "save": self.path("twice")})
+            outcome = launch.run(processes, "run", self.folder.write("job.yaml", text), f"--mesh={max(processes, 1)}")
+            self.assertEqual(outcome.status, 0, outcome.output)
+            self.assertEqual(outcome.count("has weights, which this job replaces"), told, outcome.output)
+
     def test_no_steps_and_nothing_to_save_is_an_error(self):
         outcome = launch.run(0, "run", self.folder.write("job.yaml", launch.job_text(run={"steps": 0})))
         self.assertIn("key 'run.steps': a job of 0 steps only writes its initial weights", outcome.output)

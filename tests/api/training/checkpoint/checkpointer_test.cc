@@ -400,6 +400,9 @@ TEST_F(CheckpointerTest, AFolderThatDoesNotTakeItIsFoundBeforeTheFirstStep) {
   std::ofstream(root_ + "/file") << "not a folder";
   EXPECT_THAT([&] { Checkpointer(trainer, {.folder = root_ + "/file/run"}); },
               ThrowsError(ErrorCode::kUnavailable, "file/run"));
+  EXPECT_THAT(
+      [&] { Checkpointer(trainer, {.folder = folder_, .fallback = root_ + "/file/second"}); },
+      ThrowsError(ErrorCode::kUnavailable, "file/second"));
   const Checkpointer first(trainer, {.folder = folder_});
   EXPECT_THAT([&] { Checkpointer(trainer, {.folder = folder_}); },
               ThrowsError(ErrorCode::kAlreadyExists, "run"));
