@@ -200,7 +200,7 @@ constexpr OpArgument kArguments_batch_norm[] = {{"x", nullptr}, {"mean", nullptr
 constexpr OpArgument kArguments_flatten[] = {{"x", nullptr}, {"axis", "0"}};
 constexpr OpArgument kArguments_flatten_[] = {{"x", nullptr}, {"axis", "0"}};
 
-constexpr OpEntry kEntries[] = {
+constexpr OpEntry kEntries_0[] = {
     {"matmul", "matmul", kArguments_matmul, call_matmul,
      "matmul(x, y, transpose_x, transpose_y) -> out\n\nShapes     MatmulInferMeta\nPlacement  MatmulInferSpmd\nGradient   matmul_grad gives x_grad, y_grad\nErrors     ValueError, naming the arguments, for shapes and dtypes that do not fit;\n           TypeError for an argument of another type\nSource     ops.yaml",
      true, false},
@@ -268,6 +268,6 @@ constexpr OpEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const OpEntry> op_entries_0() { return kEntries; }
+std::span<const OpEntry> op_entries_0() { return kEntries_0; }
 
 }  // namespace phi::python
