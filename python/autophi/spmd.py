@@ -246,3 +246,6 @@ def _rows(answer: Answer) -> list[tuple[str, str, str, str]]:
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0))).rstrip() for row in rows]
+
+
+__all__ = ["Answer", "Layout", "Placements", "Rule", "infer", "rule", "rules"]

@@ -40,7 +40,7 @@ def test_stubs_have_every_operator():
 
 
 @pytest.mark.parametrize("name", ["autophi", "autophi.nn", "autophi.optim", "autophi.distributed", "autophi.data",
-                                  "autophi.training", "autophi.checkpoint", "autophi.generation", "autophi.jobs"])
+                                  "autophi.training", "autophi.checkpoint", "autophi.generation", "autophi.jobs", "autophi.spmd", "autophi.testing"])
 def test_modules_say_what_they_export(name):
     """Type checkers take nothing else for a part of the package; and all of it is there."""
     module = importlib.import_module(name)
