@@ -19,6 +19,12 @@ _COLUMNS = 92
 # What Tensor has of its own under these names is no operator.
 _OWN = frozenset(("numel", "shape"))
 
+# Parameters of operators that Python gives more forms of (python/autophi/ops.py).
+_BY_HAND = {
+    "arange": "start: float, end: float | None = None, step: float = 1, dtype: DTypeLike | None = None, "
+              "place: str | None = None",
+}
+
 _HINTS = {
     AttrType.INT: "int",
     AttrType.INT64: "int",
@@ -92,7 +98,7 @@ class BindingView:
 
     @property
     def parameters(self) -> str:
-        return ", ".join(a.parameter for a in self.arguments)
+        return _BY_HAND.get(self.name) or ", ".join(a.parameter for a in self.arguments)
 
     @property
     def method_parameters(self) -> str:

@@ -6,14 +6,24 @@
 #include <cstring>
 
 #include "api/tensor/deferred.h"
+#include "api/tensor/whole.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 
 namespace phi {
 
+bool parts_are_whole(const Tensor& x) {
+  if (!x.is_dist()) return true;
+  const auto placements = x.placements();
+  for (size_t d = 0; d < placements.size(); ++d) {
+    if (!placements[d].is_replicate() && x.mesh().dim_size(static_cast<int>(d)) > 1) return false;
+  }
+  return true;
+}
+
 double Tensor::item() const {
-  PHI_CHECK(!is_dist() || dist().attr()->is_replicated(),
+  PHI_CHECK(parts_are_whole(*this),
             errors::InvalidArgument(
                 "item() of {}: the local part is not the value; reshard it to Replicate() first.",
                 to_string()));

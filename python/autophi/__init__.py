@@ -8,6 +8,8 @@
 All operators are functions here and methods of Tensor; help(autophi.matmul) says what one takes.
 """
 
+from typing import Any
+
 from autophi import _autophi
 from autophi._autophi import (Tensor, __version__, bfloat16, bool_, complex64, complex128, dtype, float16, float32,
                               float64, from_dlpack, from_numpy, grad, int8, int16, int32, int64,
@@ -26,11 +28,18 @@ from autophi._looks import install as _give_looks
 _give_looks()
 del _give_looks
 
+__all__ = ["Tensor", "__version__", "bfloat16", "bool_", "capture", "check_numbers", "check_ops", "checkpoint",
+           "complex128", "complex64", "data", "distributed", "dry_run", "dtype", "enable_grad", "expect_moves",
+           "explain", "float16", "float32", "float64", "from_dlpack", "from_numpy", "generation", "grad", "int16",
+           "int32", "int64", "int8", "is_grad_enabled", "jobs", "load_ops", "nn", "no_grad", "ops", "optim",
+           "placeholder", "recompute", "set_grad_enabled", "tensor", "training", "uint8"]
+__all__ += ops.__all__
+
 # Imported when they are first asked for: programs that train need neither.
 _LATER = ("spmd", "testing")
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:  # operators that are loaded, too
     if name in _LATER:
         import importlib
         return importlib.import_module(f"autophi.{name}")

@@ -1,6 +1,7 @@
 """Whether operations are tracked for a backward pass: context managers, and decorators too."""
 
 import contextlib
+from typing import Literal
 
 from autophi._autophi import set_grad_enabled
 
@@ -10,18 +11,18 @@ class _GradMode(contextlib.ContextDecorator):
 
     _enabled = False
 
-    def __init__(self):
-        self._before = []
+    def __init__(self) -> None:
+        self._before: list[bool] = []
 
-    def _recreate_cm(self):
+    def _recreate_cm(self) -> "_GradMode":
         # A decorated function may run on several threads at once.
         return type(self)()
 
-    def __enter__(self):
+    def __enter__(self) -> "_GradMode":
         self._before.append(set_grad_enabled(self._enabled))
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> Literal[False]:
         set_grad_enabled(self._before.pop())
         return False
 

@@ -1,13 +1,19 @@
 """How a tensor lies on a mesh, drawn: which rank holds which box."""
 
+from collections.abc import Sequence
+
 from autophi import _html
+
+# begin:end by tensor dim; (rank, ranges, partial).
+_Ranges = tuple[tuple[int, int], ...]
+_Box = tuple[int, list[tuple[int, int]], bool]
 
 # Pixels; parts of a tensor; letters of a label.
 _WIDTH, _HEIGHT, _LEFT, _TOP = 260, 180, 44, 24
 _MOST_PICTURES, _MOST_BOXES, _MOST_LETTERS = 4, 256, 14
 
 
-def layout_svg(shape, boxes):
+def layout_svg(shape: Sequence[int], boxes: Sequence[_Box]) -> str:
     """A picture of `boxes`: (rank, ranges by tensor dim, partial) of each rank. Empty for what is not drawn:
     tensors without elements, and more boxes than can be told apart.
 
@@ -17,7 +23,7 @@ def layout_svg(shape, boxes):
     if not shape or 0 in shape or len(groups) > _MOST_BOXES:
         return ""
     down, across = _drawn_dims(shape, groups)
-    pictures: dict[tuple, list] = {}
+    pictures: dict[_Ranges, list[tuple[_Ranges, list[int]]]] = {}
     for ranges, ranks in groups.items():
         others = tuple(r for d, r in enumerate(ranges) if d not in (down, across))
         pictures.setdefault(others, []).append((ranges, ranks))
@@ -33,14 +39,14 @@ def layout_svg(shape, boxes):
     return _html.svg(_LEFT + len(drawn) * (_WIDTH + _LEFT), _TOP + _HEIGHT + 52, parts)
 
 
-def _by_box(boxes):
-    groups: dict[tuple, list[int]] = {}
+def _by_box(boxes: Sequence[_Box]) -> dict[_Ranges, list[int]]:
+    groups: dict[_Ranges, list[int]] = {}
     for rank, ranges, _ in boxes:
         groups.setdefault(tuple(ranges), []).append(rank)
     return groups
 
 
-def _drawn_dims(shape, groups):
+def _drawn_dims(shape: Sequence[int], groups: dict[_Ranges, list[int]]) -> tuple[int | None, int]:
     """(down, across); down is None for a tensor of one dim."""
     split = [d for d in range(len(shape)) if len({ranges[d] for ranges in groups}) > 1]
     dims = split[-2:]
@@ -51,12 +57,13 @@ def _drawn_dims(shape, groups):
     return (None, dims[0]) if len(dims) == 1 else (dims[0], dims[1])
 
 
-def _one(shape, down, across, cells, left, partial):
+def _one(shape: Sequence[int], down: int | None, across: int, cells: Sequence[tuple[_Ranges, list[int]]], left: int,
+         partial: bool) -> list[str]:
     parts = []
     for number, (ranges, ranks) in enumerate(cells):
         x, width = _pixels(ranges[across], shape[across], left, _WIDTH)
-        y, height = _pixels(ranges[down] if down is not None else (0, 1), shape[down] if down is not None else 1, _TOP,
-                            _HEIGHT)
+        lines, extent = ((0, 1), 1) if down is None else (ranges[down], shape[down])
+        y, height = _pixels(lines, extent, _TOP, _HEIGHT)
         label = ("+" if partial else ",").join(map(str, ranks))
         extents = ",".join(f"{a}:{b}" for a, b in ranges)
         parts.append(_html.rectangle(x, y, width, height, _html.colour(number),
@@ -66,10 +73,11 @@ def _one(shape, down, across, cells, left, partial):
             parts.append(_html.words(x + width / 2, y + height / 2 + 4, short))
     for position in sorted({end for ranges, _ in cells for end in ranges[across]}):
         parts.append(_html.words(left + position / shape[across] * _WIDTH, _TOP - 6, position))
-    for position in sorted({end for ranges, _ in cells for end in (ranges[down] if down is not None else ())}):
-        parts.append(_html.words(left - 6, _TOP + position / shape[down] * _HEIGHT + 4, position, "end"))
+    if down is not None:
+        for position in sorted({end for ranges, _ in cells for end in ranges[down]}):
+            parts.append(_html.words(left - 6, _TOP + position / shape[down] * _HEIGHT + 4, position, "end"))
     return parts
 
 
-def _pixels(of, extent, start, length):
+def _pixels(of: tuple[int, int], extent: int, start: float, length: float) -> tuple[float, float]:
     return start + of[0] / extent * length, (of[1] - of[0]) / extent * length

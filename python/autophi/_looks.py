@@ -1,9 +1,13 @@
 """How tensors, meshes and shardings look in a notebook and at the prompt."""
 
+from typing import Any, cast
+
 from autophi import _html
-from autophi._autophi import ProcessMesh, Tensor
+from autophi._autophi import Placement, ProcessMesh, Tensor
 from autophi._autophi import distributed as _distributed
 from autophi._layout_picture import layout_svg
+
+_Layout = tuple[list[int], ProcessMesh, list[Placement]]  # of a distributed tensor
 
 _DRAWN_RANKS, _SHADED = 4096, 10  # ranks of a picture; rows and columns that are shown as cells
 
@@ -12,45 +16,47 @@ class Sharding(str):
     """How a tensor lies: as text one line, at the prompt and in a notebook a picture of who holds which box."""
 
     __slots__ = ("_layout",)
-    _layout: tuple | None
+    _layout: _Layout | None
 
-    def __new__(cls, line, layout=None):
+    def __new__(cls, line: str, layout: _Layout | None = None) -> "Sharding":
         self = super().__new__(cls, line)
-        self._layout = layout  # (shape, mesh, placements) of a distributed tensor
+        self._layout = layout
         return self
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return str, (str(self),)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _distributed.picture_of(*self._layout) if self._layout else str(self)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         picture = _picture(self._layout) if self._layout else ""
         return f'<div><div style="font-weight:bold">{_html.text(self)}</div>{picture}</div>'
 
 
-def sharding_of(x, line):
+def sharding_of(x: Tensor, line: str) -> Sharding:
     """The look of x, whose layout in one line is `line`."""
-    return Sharding(line, (list(x.shape), x.process_mesh, x.placements) if x.is_dist else None)
+    mesh, placements = x.process_mesh, x.placements
+    return Sharding(line, None if mesh is None or placements is None else (list(x.shape), mesh, placements))
 
 
-def _picture(layout):
+def _picture(layout: _Layout) -> str:
     shape, mesh, placements = layout
     return layout_svg(shape, _distributed.boxes(shape, mesh, placements)) if mesh.size <= _DRAWN_RANKS else ""
 
 
-def _tensor_html(x):
+def _tensor_html(x: Tensor) -> str:
     head = f"Tensor {x.sharding}" + (", requires grad" if x.requires_grad else "")
-    picture = _picture(x.sharding._layout) if x.is_dist else ""
+    layout = cast(Sharding, x.sharding)._layout
+    picture = _picture(layout) if layout else ""
     return (f'<div><div style="font-weight:bold">{_html.text(head)}</div>'
             f'<div style="display:flex;gap:16px;align-items:flex-start">{_values_html(x)}{picture}</div></div>')
 
 
-def _values_html(x):
+def _values_html(x: Tensor) -> str:
     """Small matrices as shaded cells, others as they print."""
     small = x.ndim in (1, 2) and max(x.shape) <= _SHADED and x.size and x.dtype.is_floating
-    if not small or (x.is_dist and _distributed.rank() not in x.process_mesh):
+    if not small or (x.process_mesh is not None and _distributed.rank() not in x.process_mesh):
         return f"<pre>{_html.text(repr(x).partition(chr(10))[2])}</pre>"
     here = x.local() if x.is_dist else x
     values = here.detach().to("float64").tolist()
@@ -60,7 +66,7 @@ def _values_html(x):
     return f'<table style="border-collapse:collapse">{cells}</table>'
 
 
-def _shaded(value, most):
+def _shaded(value: float, most: float) -> str:
     """Blue above zero, red below, the stronger the larger."""
     strength = min(abs(value) / most, 1) * 0.5 if value == value else 0
     rgb = "66,133,204" if value >= 0 else "214,96,77"
@@ -68,7 +74,7 @@ def _shaded(value, most):
             f'background:rgba({rgb},{strength:.2f})">{value:.4g}</td>')
 
 
-def _mesh_html(mesh):
+def _mesh_html(mesh: ProcessMesh) -> str:
     """The ranks as tables of the last two mesh dims."""
     ranks, shape, names = mesh.process_ids, mesh.shape, mesh.dim_names
     if mesh.size > _DRAWN_RANKS:
@@ -84,7 +90,7 @@ def _mesh_html(mesh):
     return f'<div><div style="font-weight:bold">{_html.text(head)}</div>{"".join(tables)}</div>'
 
 
-def _row_name(mesh, row):
+def _row_name(mesh: ProcessMesh, row: int) -> str:
     """The coordinates of a row in all mesh dims but the last."""
     words = []
     for name, size in zip(mesh.dim_names[-2::-1], mesh.shape[-2::-1]):
@@ -93,9 +99,9 @@ def _row_name(mesh, row):
     return ", ".join(reversed(words))
 
 
-def install():
+def install() -> None:
     """Gives the classes of the extension module their looks."""
-    line = Tensor.sharding
+    line: Any = Tensor.sharding
     looks = [(Tensor, "sharding", property(lambda x: sharding_of(x, line.__get__(x)), doc=line.__doc__)),
              (Tensor, "_repr_html_", _tensor_html), (ProcessMesh, "_repr_html_", _mesh_html)]
     for kind, name, look in looks:

@@ -1,19 +1,39 @@
 """@autophi.capture: a function of tensors as a program, found by running it once without computing anything."""
 
 import collections
+import dataclasses
 import functools
+import numbers
 import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from autophi import _autophi
-from autophi.explaining import explain
+from autophi.explaining import Explanation, explain
 
 _capture = _autophi.capture
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 # Programs that a function keeps for each rank, where nothing else is said.
 MAX_PROGRAMS = 64
 
 
-def _flat(value, leaves):
+def _exact(value: Any) -> Any:
+    """A key that tells apart what a program may: -0.0 and 0.0 are equal numbers, and a NaN equals nothing."""
+    if isinstance(value, numbers.Number):
+        return type(value), repr(value)
+    if isinstance(value, tuple):
+        return tuple(map(_exact, value))
+    if isinstance(value, frozenset):
+        return frozenset(map(_exact, value))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value), tuple(_exact(getattr(value, field.name)) for field in dataclasses.fields(value))
+    return value
+
+
+def _flat(value: Any, leaves: list[_autophi.Tensor]) -> Any:
     """The structure of `value` with its tensors taken out, into `leaves`; a hashable description."""
     if isinstance(value, _autophi.Tensor):
         leaves.append(value)
@@ -21,11 +41,11 @@ def _flat(value, leaves):
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, *(_flat(each, leaves) for each in value))
     if isinstance(value, dict):
-        return ("dict", *((key, _flat(each, leaves)) for key, each in value.items()))
-    return ("value", type(value), value)
+        return ("dict", *((_exact(key), _flat(each, leaves)) for key, each in value.items()))
+    return ("value", type(value), _exact(value))
 
 
-def _filled(value, leaves):
+def _filled(value: Any, leaves: Iterator[_autophi.Tensor | None]) -> Any:
     """`value` with its tensors replaced by the next ones of `leaves`, an iterator."""
     if isinstance(value, _autophi.Tensor):
         return next(leaves)
@@ -39,7 +59,7 @@ def _filled(value, leaves):
     return value
 
 
-def _port(x):
+def _port(x: _autophi.Tensor) -> Any:
     placements = None if x.placements is None else tuple(x.placements)
     return (x.shape, x.dtype.name, x.process_mesh, placements, x.requires_grad)
 
@@ -47,10 +67,10 @@ def _port(x):
 class _Captured:
     """One program, and what its outputs are put into."""
 
-    def __init__(self, function, args, kwargs, leaves):
-        self.outputs = None
+    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, leaves: list[_autophi.Tensor]) -> None:
+        self.outputs: Any = None
 
-        def run(inputs):
+        def run(inputs: Sequence[_autophi.Tensor]) -> list[_autophi.Tensor]:
             source = iter(inputs)
             result = function(*_filled(args, source), **_filled(kwargs, source))
             made: list[_autophi.Tensor] = []
@@ -60,31 +80,31 @@ class _Captured:
 
         self.program = _capture.capture_program(run, leaves)
 
-    def run(self, leaves):
+    def run(self, leaves: list[_autophi.Tensor]) -> Any:
         """What the function gives, from the program."""
         return _filled(self.outputs, iter(self.program.run(leaves)))
 
 
-class CapturedFunction:
+class CapturedFunction(Generic[_P, _R]):
     """What capture() makes of a function. Calls run a program: one for each set of shapes, dtypes, placements,
     requires_grad and other arguments that it is called with, and for each rank. Each rank keeps the `max_programs`
     that it has run last."""
 
-    def __init__(self, function, max_programs=MAX_PROGRAMS):
+    def __init__(self, function: Callable[_P, _R], max_programs: int = MAX_PROGRAMS) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._local = threading.local()  # a rank is a thread, and captures for itself
-        self._memory = None
+        self._memory: _autophi.training.Memory | None = None
         self._graphs = True
         self.max_programs = max_programs
 
     @property
-    def max_programs(self):
+    def max_programs(self) -> int:
         """How many programs each rank keeps; fewer from its next call on where this is made less. 1 or more."""
         return self._max_programs
 
     @max_programs.setter
-    def max_programs(self, count):
+    def max_programs(self, count: int) -> None:
         if isinstance(count, bool) or not isinstance(count, int):
             raise TypeError(f"capture: 'max_programs' must be int, got {type(count).__name__} {count!r}")
         if count < 1:
@@ -92,15 +112,17 @@ class CapturedFunction:
         self._max_programs = count
 
     @property
-    def num_programs(self):
+    def num_programs(self) -> int:
         """How many programs the calling rank keeps now."""
         return len(self._programs())
 
-    def _programs(self):
+    def _programs(self) -> collections.OrderedDict[Any, _Captured]:
         """Those of the calling rank, the one that ran last at the end."""
-        return self._local.__dict__.setdefault("programs", collections.OrderedDict())
+        programs: collections.OrderedDict[Any, _Captured]
+        programs = self._local.__dict__.setdefault("programs", collections.OrderedDict())
+        return programs
 
-    def _captured(self, args, kwargs):
+    def _captured(self, args: Any, kwargs: Any) -> tuple[_Captured, list[_autophi.Tensor]]:
         leaves: list[_autophi.Tensor] = []
         structure = _flat((args, kwargs), leaves)
         world = (_autophi.distributed.backend(), _autophi.distributed.rank(), _autophi.distributed.world_size())
@@ -117,28 +139,30 @@ class CapturedFunction:
         programs[key].program.use_graphs(self._graphs)
         return programs[key], leaves
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if _autophi.distributed.backend() == "dry":
             return self._function(*args, **kwargs)  # which is what the program would do
         captured, leaves = self._captured(args, kwargs)
-        return captured.run(leaves)
+        return cast(_R, captured.run(leaves))
 
-    def program(self, *args, **kwargs):
+    def program(self, *args: _P.args, **kwargs: _P.kwargs) -> _autophi.capture.Program:
         """The program for such arguments, captured if it was not. Tensors may be placeholders."""
         return self._captured(args, kwargs)[0].program
 
-    def to_stablehlo(self, *args, name="program", inputs=(), outputs=(), **kwargs):
+    def to_stablehlo(self, *args: Any, name: str = "program", inputs: Sequence[str] = (), outputs: Sequence[str] = (),
+                     **kwargs: Any) -> str:
         """The program for such arguments as StableHLO text with Shardy shardings (docs/stablehlo.md)."""
-        return self.program(*args, **kwargs).to_stablehlo(name=name, inputs=list(inputs), outputs=list(outputs))
+        return self._captured(args, kwargs)[0].program.to_stablehlo(name=name, inputs=list(inputs), outputs=list(outputs))
 
-    def limit_memory(self, device=None, host=0, disk=0, disk_folder="/tmp"):
+    def limit_memory(self, device: int | None = None, host: int = 0, disk: int = 0,
+                     disk_folder: str = "/tmp") -> "CapturedFunction[_P, _R]":
         """Bytes that programs of this rank may hold by tier, from here on; gives the function. A program that
         cannot run so says the least that would do (MemoryError)."""
         self._memory = _autophi.training.Memory(device, host, disk, disk_folder)
         self._local = threading.local()
         return self
 
-    def use_graphs(self, use=True):
+    def use_graphs(self, use: bool = True) -> "CapturedFunction[_P, _R]":
         """Whether GPUs launch steps of the function's programs as CUDA graphs, as they do unless this says False: from
         the next call on, on every rank; gives the function. The results are the same."""
         if not isinstance(use, bool):
@@ -146,12 +170,21 @@ class CapturedFunction:
         self._graphs = use
         return self
 
-    def explain(self, *args, model=None, **kwargs):
+    def explain(self, *args: Any, model: _autophi.nn.Module | None = None, **kwargs: Any) -> Explanation:
         """Runs the function itself, not its program, and tells what its calls did."""
         return explain(self._function, *args, model=model, **kwargs)
 
 
-def capture(function=None, *, max_programs=MAX_PROGRAMS):
+@overload
+def capture(function: Callable[_P, _R], *, max_programs: int = MAX_PROGRAMS) -> CapturedFunction[_P, _R]: ...
+
+
+@overload
+def capture(function: None = None, *,
+            max_programs: int = MAX_PROGRAMS) -> Callable[[Callable[_P, _R]], CapturedFunction[_P, _R]]: ...
+
+
+def capture(function: Callable[_P, _R] | None = None, *, max_programs: int = MAX_PROGRAMS) -> Any:
     """A decorator: calls of the function run a program with the results of the function, bit for bit.
 
         @ap.capture

@@ -4,28 +4,38 @@
     w = dist.shard_tensor(checkpoint.open("ckpt").tensor("w"), mesh, [dist.Shard(0)])    # reads its part
 """
 
+import os
+from collections.abc import Mapping
+
 from autophi import _autophi
+from autophi._autophi import Tensor
 from autophi._autophi.checkpoint import Checkpoint, PendingSave, open  # noqa: A004: as the C++ says it
 
 _checkpoint = _autophi.checkpoint
 
 
-def save(folder, tensors, *, metadata=None):
+def save(folder: str | os.PathLike[str], tensors: Mapping[str, Tensor], *,
+         metadata: Mapping[str, str] | None = None) -> None:
     """Writes tensors, a dict by name, to `folder`: safetensors files and an index. Collective: each rank
     writes shards that it holds, each shard once. A crash leaves the old checkpoint or the new one.
     `metadata`: texts that the checkpoint gives back. ValueError for a partial tensor."""
     _checkpoint.save(str(folder), list(tensors.items()), metadata=metadata or {})
 
 
-def start_save(folder, tensors, *, metadata=None):
+def start_save(folder: str | os.PathLike[str], tensors: Mapping[str, Tensor], *,
+               metadata: Mapping[str, str] | None = None) -> PendingSave:
     """As save(), but writes while training goes on: call poll() between steps, or wait()."""
     return _checkpoint.start_save(str(folder), list(tensors.items()), metadata=metadata or {})
 
 
-def load(checkpoint, tensors, *, extras=False):
+def load(checkpoint: Checkpoint | str | os.PathLike[str], tensors: Mapping[str, Tensor], *,
+         extras: bool = False) -> None:
     """Fills tensors, a dict by name, with the values of a checkpoint (or the folder of one); each keeps its
     dtype and placements. ValueError that lists all that is missing, of another shape, or left over (unless
     `extras`)."""
     if not isinstance(checkpoint, Checkpoint):
         checkpoint = open(str(checkpoint))
     _checkpoint.load(checkpoint, list(tensors.items()), extras=extras)
+
+
+__all__ = ["Checkpoint", "PendingSave", "load", "open", "save", "start_save"]

@@ -4,21 +4,28 @@
     for ids, labels in text.batches(batch=8, seq_len=128, steps=100): ...
 """
 
+from collections.abc import Iterator
+
+from autophi._autophi import Tensor
 from autophi._autophi.data import TokenData as _TokenData
 
 
 class TokenData(_TokenData):
     """Token ids in files; docs/data.md says what files may be, and how windows are drawn."""
 
-    def batch(self, number, batch, seq_len, *, seed=1):
+    def batch(self, number: int, batch: int, seq_len: int, *, seed: int = 1) -> tuple[Tensor, Tensor]:
         """The pair (ids int64 [batch, seq_len], labels int64 [batch, seq_len, 1]) of step `number`, from 1."""
         first = (number - 1) * batch
         return (self.ids(batch, seq_len, seed=seed, first_sample=first),
                 self.labels(batch, seq_len, seed=seed, first_sample=first))
 
-    def batches(self, batch, seq_len, *, steps=None, seed=1):
+    def batches(self, batch: int, seq_len: int, *, steps: int | None = None,
+                seed: int = 1) -> Iterator[tuple[Tensor, Tensor]]:
         """These pairs of steps 1, 2, ..; without `steps` there is no end."""
         number = 0
         while steps is None or number < steps:
             number += 1
             yield self.batch(number, batch, seq_len, seed=seed)
+
+
+__all__ = ["TokenData"]

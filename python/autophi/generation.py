@@ -5,3 +5,5 @@
 """
 
 from autophi._autophi.generation import Generator
+
+__all__ = ["Generator"]

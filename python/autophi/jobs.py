@@ -9,6 +9,7 @@ One process, or `mpirun -n 8 python program.py`.
 import json
 import os
 import signal
+from typing import Any
 
 from autophi import distributed
 
@@ -19,26 +20,27 @@ _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C that a job with a checkpoint folder has obeyed between two steps. `report`: of the steps until then."""
 
-    def __init__(self, report):
+    def __init__(self, report: dict[str, Any]) -> None:
         super().__init__()
         self.report = report
         steps = report.get("first_step", 1) - 1 + len(report["losses"])
         self.add_note(f"the job has ended after step {steps} and is saved; resume=True goes on")
 
 
-def _join():
+def _join() -> None:
     several = any(int(os.environ.get(name, "1")) > 1 for name in _SIZES)
     if several and not distributed.is_initialized() and distributed.world_size() == 1:
         distributed.init()
 
 
-def _word(value):
+def _word(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
 
 
-def run(config, *, quiet=True, progress=False, **options):
+def run(config: dict[str, Any] | str | os.PathLike[str], *, quiet: bool = True, progress: bool = False,
+        **options: Any) -> dict[str, Any]:
     """Runs a job and gives its report, what `autophi run --report` writes, as a dict.
 
     config   a dict of the keys of a job file, or the path of a job file
@@ -65,7 +67,10 @@ def run(config, *, quiet=True, progress=False, **options):
             text = file.read()
     flags = {key: _word(value) for key, value in options.items() if value is not None}
     shown = (_progress.write, _progress.shows_bar()) if progress else (None, False)
-    report = json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}, *shown))
+    report: dict[str, Any] = json.loads(_jobs.report_of(text, name, {"quiet": _word(quiet), **flags}, *shown))
     if report.get("stopped_by_signal") == signal.SIGINT:
         raise Interrupted(report)
     return report
+
+
+__all__ = ["Interrupted", "run"]

@@ -1,5 +1,7 @@
 """All operators, made of the same YAML as those of C++; and those of libraries that are loaded."""
 
+import numbers
+import os
 import sys
 
 from autophi import _autophi
@@ -9,7 +11,28 @@ __all__ = [name for name in dir(_made) if not name.startswith("_")]
 globals().update((name, getattr(_made, name)) for name in __all__)
 
 
-def load_ops(path):
+def _is_whole(number):
+    return number.dtype.is_integral if isinstance(number, _autophi.Tensor) else isinstance(number, numbers.Integral)
+
+
+def arange(start, end=None, step=1, dtype=None, place=None):
+    """arange(start, end, step, dtype, place) -> out
+
+    The numbers start, start + step, .. before `end`; arange(n) has 0 to n - 1. `dtype`: by default int64, and
+    float32 where start, end or step is a float.
+
+    Gradient   none
+    Errors     ValueError for a step of 0
+    Source     yaml/ops/creation.yaml
+    """
+    first, last = (0, start) if end is None else (start, end)
+    if dtype is None:
+        is_whole = _is_whole(first) and _is_whole(last) and _is_whole(step)
+        dtype = "int64" if is_whole else "float32"
+    return _made.arange(first, last, step, dtype, place)
+
+
+def load_ops(path: str | os.PathLike[str]) -> list[str]:
     """Loads a library of operators (autophi_add_ops makes them); they are then functions of `autophi`
     and methods of Tensor as all others. Gives their names. A second time nothing happens.
 

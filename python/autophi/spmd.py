@@ -14,10 +14,26 @@ that is not given, or a list of these for an argument that is a list.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from autophi._autophi import Placement, ProcessMesh, Replicate, Shard, Tensor
 from autophi._autophi import spmd as _spmd
+
+
+class Placements(tuple[Placement, ...]):
+    """Placements, one for each mesh dim. Lists of the same placements are equal to it, as Tensor.placements are lists."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +45,7 @@ class Rule:
     attributes: dict[str, str]  # name to kind
     outputs: tuple[str, ...]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         words = {"one": "{}", "optional": "{}?", "list": "{}[]"}
         tensors = [words[kind].format(name) for name, kind in self.tensors]
         attributes = [f"{name}: {kind}" for name, kind in self.attributes.items()]
@@ -43,11 +59,11 @@ class Layout:
     name: str
     shape: tuple[int | None, ...] | None
     dtype: object | None
-    placements: tuple[Placement, ...] | None
-    given: tuple[Placement, ...] | None = None  # of inputs, as they were
+    placements: Placements | None
+    given: Placements | None = None  # of inputs, as they were
 
     @property
-    def moves(self):
+    def moves(self) -> bool:
         """Whether the call would reshard this input."""
         return self.given is not None and self.placements is not None and self.given != self.placements
 
@@ -63,38 +79,39 @@ class Answer:
     conflicts: tuple[str, ...]  # where tensors ask for different things, and a policy decided
 
     @property
-    def moves(self):
+    def moves(self) -> tuple[Layout, ...]:
         """The inputs that would be resharded."""
         return tuple(layout for layout in self.inputs if layout.moves)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Layout:
         """The input or output of that name."""
         for layout in (*self.inputs, *self.outputs):
             if layout.name == name:
                 return layout
         raise KeyError(f"{self.op} has {', '.join(t.name for t in (*self.inputs, *self.outputs))}, and no {name}")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join([_head(self), *("  " + line for line in _columns(_rows(self))),
                           *(f"  {text}" for text in self.conflicts)])
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         from autophi import _html
         return _html.table(_head(self), ("", "tensor", "shape", "placements", "as given"),
                            [(kind, *row) for kind, row in zip(_kinds(self), _rows(self))], self.conflicts)
 
 
-def rules():
+def rules() -> dict[str, Rule]:
     """Rules of all operators, by name: those of loaded libraries too."""
     return {told["name"]: _rule(told) for told in _spmd.rules()}
 
 
-def rule(op):
+def rule(op: str) -> Rule:
     """One of them. Errors: LookupError with the nearest names."""
     return _rule(_spmd.rule(op))
 
 
-def infer(op, *inputs, mesh=None, outputs=None, **attributes):
+def infer(op: str, *inputs: Any, mesh: ProcessMesh | None = None, outputs: Sequence[Any] | None = None,
+          **attributes: Any) -> Answer:
     """What a call of `op` with tensors like these would do. No tensor is made and nothing is sent.
 
     `outputs`: tensors as inputs are; then the answer has the inputs that make outputs lie so. `mesh` may be left
@@ -128,20 +145,23 @@ def infer(op, *inputs, mesh=None, outputs=None, **attributes):
 
 # ---- questions ----
 
+# (shape, dtype, placements) of a tensor.
+_Tensor = tuple[list[int], Any, list[Placement]]
 
-def _names(known):
+
+def _names(known: Rule) -> str:
     return ", ".join(name for name, _ in known.tensors)
 
 
-def _mesh_of(inputs, op):
+def _mesh_of(inputs: Iterable[Any], op: str) -> ProcessMesh:
     flat = [t for value in inputs for t in (value if isinstance(value, list) else [value])]
     for tensor in flat:
-        if isinstance(tensor, Tensor) and tensor.is_dist:
+        if isinstance(tensor, Tensor) and tensor.process_mesh is not None:
             return tensor.process_mesh
     raise TypeError(f"infer('{op}'): no input is a distributed Tensor; say mesh=")
 
 
-def _argument(value, mesh, name, kind):
+def _argument(value: Any, mesh: ProcessMesh, name: str, kind: str) -> list[_Tensor | None]:
     if kind != "list":
         return [_tensor(value, mesh, name)]
     if not isinstance(value, (list, tuple)):
@@ -149,7 +169,7 @@ def _argument(value, mesh, name, kind):
     return [_tensor(element, mesh, f"{name}[{i}]") for i, element in enumerate(value)]
 
 
-def _tensor(value, mesh, name):
+def _tensor(value: Any, mesh: ProcessMesh, name: str) -> _Tensor | None:
     """(shape, dtype, placements), or None."""
     if value is None:
         return None
@@ -170,7 +190,7 @@ def _tensor(value, mesh, name):
     return [int(extent) for extent in shape], dtype, [_of_tensor(p, len(shape)) for p in placements]
 
 
-def _of_tensor(placement, ndim):
+def _of_tensor(placement: Placement, ndim: int) -> Placement:
     """Shard(-1) is along the last tensor dim."""
     if isinstance(placement, Shard) and placement.dim < 0:
         return Shard(placement.dim + ndim, placement.order)
@@ -180,59 +200,63 @@ def _of_tensor(placement, ndim):
 # ---- answers ----
 
 
-def _rule(told):
+def _rule(told: dict[str, Any]) -> Rule:
     return Rule(told["name"], told["rule"], tuple(told["tensors"]), told["attributes"], tuple(told["outputs"]))
 
 
-def _answer(known, mesh, asked, told):
-    given, names = [], []
+def _answer(known: Rule, mesh: ProcessMesh, asked: list[list[_Tensor | None]], told: dict[str, Any]) -> Answer:
+    given: list[_Tensor | None] = []
+    names: list[str] = []
     for (name, kind), tensors in zip(known.tensors, asked):
         given += tensors
         names += [f"{name}[{i}]" for i in range(len(tensors))] if kind == "list" else [name]
     inputs = tuple(Layout(name, None, None, None) if tensor is None else Layout(
-        name, tuple(tensor[0]), tensor[1], _tuple(placements), _filled(tensor[2], mesh))
+        name, tuple(tensor[0]), tensor[1], _placements(placements), _filled(tensor[2], mesh))
         for name, tensor, placements in zip(names, given, told["inputs"]))
     outputs = tuple(Layout(name, None, None, None) if output is None else Layout(
-        name, tuple(output[0]), output[1], _tuple(output[2]))
+        name, tuple(output[0]), output[1], _placements(output[2]))
         for name, output in zip(_output_names(known.outputs, len(told["outputs"])), told["outputs"]))
     return Answer(known.name, known.rule, mesh, inputs, outputs, tuple(told["conflicts"]))
 
 
-def _output_names(names, count):
+def _output_names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
     """The last may stand for a list."""
     if count <= len(names):
         return names[:count]
     return (*names[:-1], *(f"{names[-1]}[{i}]" for i in range(count - len(names) + 1)))
 
 
-def _tuple(placements):
-    return None if placements is None else tuple(placements)
+def _placements(placements: Iterable[Placement] | None) -> Placements | None:
+    return None if placements is None else Placements(placements)
 
 
-def _filled(placements, mesh):
-    return (*placements, *[Replicate()] * (mesh.ndim - len(placements)))
+def _filled(placements: Sequence[Placement], mesh: ProcessMesh) -> Placements:
+    return Placements((*placements, *[Replicate()] * (mesh.ndim - len(placements))))
 
 
-def _head(answer):
+def _head(answer: Answer) -> str:
     dims = ", ".join(f"{name}={size}" for name, size in zip(answer.mesh.dim_names, answer.mesh.shape))
     return f"{answer.op} on mesh {dims} ({answer.rule or 'replicated'})"
 
 
-def _kinds(answer):
+def _kinds(answer: Answer) -> list[str]:
     return ["needs"] * len(answer.inputs) + ["gives"] * len(answer.outputs)
 
 
-def _rows(answer):
-    def words(layout):
-        if layout.placements is None:
+def _rows(answer: Answer) -> list[tuple[str, str, str, str]]:
+    def words(layout: Layout) -> tuple[str, str, str, str]:
+        if layout.placements is None or layout.shape is None:
             return layout.name, "absent", "", ""
         shape = "[" + ", ".join("?" if n is None else str(n) for n in layout.shape) + "]"
-        moved = f"given as {list(layout.given)}" if layout.moves else ""
+        moved = f"given as {list(layout.given or ())}" if layout.moves else ""
         return layout.name, shape, str(list(layout.placements)), moved
 
     return [words(layout) for layout in (*answer.inputs, *answer.outputs)]
 
 
-def _columns(rows):
+def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0))).rstrip() for row in rows]
+
+
+__all__ = ["Answer", "Layout", "Placements", "Rule", "infer", "rule", "rules"]

@@ -8,6 +8,8 @@
 """
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 from autophi._autophi import Tensor
 from autophi._autophi import testing as _testing
@@ -27,19 +29,20 @@ class OpReport:
         return self.words
 
 
-def try_op(call, *inputs, name=None, tolerance=1e-5, partial=True, gradients=True, smooth=True, placements=400,
-           seed=20261121):
+def try_op(call: Callable[..., Any], *inputs: Tensor, name: str | None = None, tolerance: float = 1e-5,
+           partial: bool = True, gradients: bool = True, smooth: bool = True, placements: int = 400,
+           seed: int = 20261121) -> OpReport:
     """As check_op, but gives the failures instead of raising."""
     for i, x in enumerate(inputs):
         if not isinstance(x, Tensor):
             raise TypeError(f"input {i} must be Tensor, got {type(x).__name__}: numbers and flags belong into the "
                             "function, as in check_op(lambda x: op(x, axis=1), x)")
-    name = name or getattr(call, "__name__", type(call).__name__)
+    name = name or str(getattr(call, "__name__", type(call).__name__))
     told = _testing.try_op(name, call, list(inputs), tolerance, partial, gradients, smooth, placements, seed)
     return OpReport(told["calls"], told["gradient_calls"], told["differences"], tuple(told["failures"]), told["words"])
 
 
-def check_op(call, *inputs, **options):
+def check_op(call: Callable[..., Any], *inputs: Tensor, **options: Any) -> OpReport:
     """An operator's results and gradients on every placement against those of one process.
 
     `call(*inputs)` gives a Tensor or a list of them; it runs on ranks that are threads: on two of four, on

@@ -6,9 +6,13 @@
 The program is the same on one process and on any mesh, and so are the losses.
 """
 
+from collections.abc import Callable, Sequence
+
 from autophi import _autophi, _progress
 from autophi._autophi.training import Checkpointer, Memory, StepResult, limit_rank, load, save
-from autophi.optim import AdamW
+from autophi.optim import AdamW, Optimizer
+
+Batch = tuple[_autophi.Tensor, _autophi.Tensor]
 
 
 class Progress(_autophi.training.Progress):
@@ -24,12 +28,12 @@ class Progress(_autophi.training.Progress):
     first            steps that were done at another time
     """
 
-    def __init__(self, steps, tokens_per_step=0, *, first=0):
+    def __init__(self, steps: int, tokens_per_step: int = 0, *, first: int = 0) -> None:
         style = "silent" if _autophi.distributed.rank() else "bar" if _progress.shows_bar() else "lines"
         super().__init__(style, steps, tokens_per_step, first, _progress.write)
 
 
-def _tokens(batches):
+def _tokens(batches: Batch | Sequence[Batch]) -> int:
     """Of a step whose inputs are ids of tokens; else 0."""
     pairs = [batches] if isinstance(batches, tuple) else batches
     return sum(inputs.size for inputs, _ in pairs if inputs.dtype in (_autophi.int32, _autophi.int64))
@@ -54,14 +58,16 @@ class Trainer(_autophi.training.Trainer):
     ValueError for what does not go together: dropout in a captured step, limits without capture.
     """
 
-    def __init__(self, model, loss, optimizer=None, *, micro_batches=1, schedule="1f1b", recompute="none",
-                 capture=False, graphs=True, memory=None, trains=True, on_nonfinite="stop", max_left_out=20):
+    def __init__(self, model: _autophi.nn.Module, loss: Callable[[_autophi.Tensor, _autophi.Tensor], _autophi.Tensor],
+                 optimizer: Optimizer | None = None, *, micro_batches: int = 1, schedule: str = "1f1b",
+                 recompute: str = "none", capture: bool = False, graphs: bool = True, memory: Memory | None = None,
+                 trains: bool = True, on_nonfinite: str = "stop", max_left_out: int = 20) -> None:
         optimizer = optimizer or AdamW()
         options = _autophi.training.Options(optimizer.config, optimizer.rate, micro_batches, schedule, recompute,
                                             capture, graphs, trains, on_nonfinite, max_left_out, memory or Memory())
         super().__init__(model, loss, options)
 
-    def run(self, steps, batches, *, progress=False):
+    def run(self, steps: int, batches: Callable[[int], Batch | Sequence[Batch]], *, progress: bool = False) -> None:
         """`steps` steps; batches(number) gives those of step next_batch: 1, 2, .. `progress`: a bar, or lines, of rank 0
         shows loss, time and tokens per second, where inputs are whole numbers."""
         if not progress:
@@ -73,3 +79,6 @@ class Trainer(_autophi.training.Trainer):
             result = self.step(given)
             shown.done(self.steps, result.loss)
         return None
+
+
+__all__ = ["Checkpointer", "Memory", "Progress", "StepResult", "Trainer", "limit_rank", "load", "save"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autophi as ap
+import autophi.distributed as dist
 
 NUMPY_DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
                 "complex128"]
@@ -143,14 +144,106 @@ def test_bfloat16_has_no_array():
     try:
         import ml_dtypes
     except ImportError:
-        with pytest.raises(TypeError, match="NumPy has no bfloat16"):
-            x.numpy()
+        for convert in (lambda x: x.numpy(), np.asarray, np.array, lambda x: np.stack([x])):
+            with pytest.raises(TypeError, match="NumPy has no bfloat16"):
+                convert(x)
     else:
         assert x.numpy().dtype == ml_dtypes.bfloat16
         assert ap.from_numpy(x.numpy()).tolist() == [1.5, 2]
     with pytest.raises(BufferError, match="no counterpart"):
         memoryview(x)
     assert ap.from_dlpack(x).tolist() == [1.5, 2.0]
+
+
+def shared_among(placements, numbers=(0, 1)):
+    mesh = dist.ProcessMesh(list(numbers))
+    return dist.shard_tensor([1.0, 2.0, 3.0, 4.0], mesh, placements)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, np.array, lambda x: np.stack([x]), lambda x: np.array([x, x]), lambda x: x.numpy()])
+@pytest.mark.parametrize("placement", [dist.Shard(0), dist.Partial(), dist.Partial("max")], ids=str)
+def test_numpy_says_where_the_value_is(convert, placement):
+    """On one rank alone: it asks nothing of the others, and makes no array of objects."""
+    def body():
+        x = dist.reshard(shared_among([dist.Replicate()]), dist.ProcessMesh([0, 1]), [placement])
+        if dist.rank() == 1:
+            with pytest.raises(ValueError, match=r"x.local\(\) is that part, distributed.unshard_dtensor"):
+                convert(x)
+        return np.asarray(dist.unshard_dtensor(x)).tolist()
+    assert dist.run_ranks(2, body, deadline=10.0) == [[1.0, 2.0, 3.0, 4.0]] * 2
+
+
+def test_numpy_of_a_tensor_outside_its_mesh():
+    def body():
+        x = shared_among([dist.Replicate()], [1])
+        if dist.rank() == 1:
+            return np.asarray(x).tolist()
+        with pytest.raises((ValueError, RuntimeError), match="mesh"):
+            np.asarray(x)
+        return None
+    assert dist.run_ranks(2, body, deadline=10.0) == [None, [1.0, 2.0, 3.0, 4.0]]
+
+
+def test_numpy_of_a_captured_value():
+    @ap.capture
+    def reads(x):
+        return x * float(np.asarray(x * 2.0)[0])
+    with pytest.raises((ValueError, RuntimeError)) as error:
+        reads(ap.ones([2]))
+    assert "captur" in str(error.value)
+
+
+def test_array_takes_dtype_and_copy():
+    x = ap.tensor([1.0, 2.0])
+    assert np.asarray(x, "float64").tolist() == [1, 2] and x.__array__("int32").dtype == np.int32
+    assert np.shares_memory(x.__array__(), x.numpy()) and np.shares_memory(x.__array__(copy=False), x.numpy())
+    assert not np.shares_memory(x.__array__(copy=True), x.numpy())
+    with pytest.raises(ValueError, match="no array of int32 without a copy; leave out copy=False"):
+        x.__array__("int32", copy=False)
+
+
+class Foreign:
+    """An array of another library, as PyTorch's are: a sequence with DLPack, and without the buffer protocol."""
+
+    def __init__(self, values):
+        self._values = np.asarray(values)
+
+    def __len__(self):
+        return len(self._values)
+
+    def __getitem__(self, i):
+        raise AssertionError("element by element")
+
+    def __dlpack__(self, **options):
+        return self._values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._values.__dlpack_device__()
+
+
+class Convertible:
+    """One that NumPy alone can make an array of."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([[1, 2]], dtype)
+
+
+def test_arrays_of_other_libraries():
+    values = np.array([[1.0, 2.0], [3.0, 4.0]])
+    x = ap.tensor(Foreign(values))
+    values[0, 0] = 9
+    assert x.tolist() == [[1, 2], [3, 4]] and x.dtype == "float64"
+    assert ap.tensor(Foreign(np.ones(2)), "int32").dtype == "int32"
+    assert ap.tensor(Convertible()).tolist() == [[1, 2]]
+    y = ap.zeros([3])
+    y[:2] = ap.tensor(Foreign(np.ones(2, "float32")))
+    assert y.tolist() == [1, 1, 0] and y[Foreign(np.array([0, 2]))].tolist() == [1, 0]
+
+
+def test_lists_of_arrays():
+    assert ap.tensor([np.array(1.5), np.array(2.0)]).tolist() == [1.5, 2.0]
+    assert ap.tensor([[np.array(1), 2], [np.int8(3), 4]]).tolist() == [[1, 2], [3, 4]]
+    assert ap.tensor([np.array([1, 2]), np.array([3, 4])]).shape == (2, 2)
 
 
 def test_what_requires_a_gradient_is_shared_for_reading():

@@ -1,5 +1,6 @@
 """Captured functions, what calls move, dry worlds."""
 
+import dataclasses
 import json
 import traceback
 
@@ -66,6 +67,31 @@ def counted(**options):
         calls.append(x.shape[0])
         return x + x
     return double, calls
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    scale: float
+
+
+@pytest.mark.parametrize("wrap", [lambda k: k, lambda k: (k,), lambda k: {"k": k}, np.float32, np.float64, Options,
+                                  lambda k: Options((k,)), lambda k: complex(0.0, k)], ids=str)
+def test_a_zero_with_a_sign_is_another_argument(wrap):
+    @ap.capture
+    def divided(x, given):
+        k = str(given)
+        return x / (-0.0 if "-" in k else 0.0)
+    x = ap.tensor([1.0])
+    assert [divided(x, wrap(k)).item() for k in (0.0, -0.0, 0.0)] == [np.inf, -np.inf, np.inf]
+    assert divided.num_programs == 2
+
+
+def test_a_nan_is_the_same_argument_each_time():
+    double, calls = counted()
+    scaled = ap.capture(lambda x, k: x * k)
+    for _ in range(3):
+        assert np.isnan(scaled(ap.ones([2]), float("nan")).tolist()).all()
+    assert scaled.num_programs == 1 and double.num_programs == len(calls) == 0
 
 
 def test_the_programs_that_have_not_run_for_the_longest_go():

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import autophi as ap
+import autophi.distributed as dist
 
 A = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 KEYS = ["0", "-1", "1, 2", "1, 2, 3", ":", "1:", ":, 1", "..., 0", "..., 1:3", "0, ..., -1", "...", "None",
         "None, 1", ":, None, 0", "..., None", "0:1, 1:3, 2:4", ":, ::2", ":, ::-1", "::-1, ::-2, ::3", ":, 5:9",
-        ":, 2:1", ":, -2:", "1, ::-1", ":, 2:0:-1", ":, 100:0:-1", "np.int64(1)", "ap.tensor(1)", "()"]
+        ":, 2:1", ":, -2:", "1, ::-1", ":, 2:0:-1", ":, 100:0:-1", "np.int64(1)", "np.array(1)", "0, np.array(-1)", "ap.tensor(1)", "()"]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -40,6 +41,98 @@ def test_masks_and_lists():
     y = ap.tensor([1.0, float("nan"), 3.0])
     y[ap.tensor([False, True, False])] = 5.0
     assert y.tolist() == [1, 5, 3]
+
+
+@pytest.mark.parametrize("rows", [np.array([0, 1]), np.array([-1], "int8"), [1, 0, -2], [], np.array([], "int64"),
+                                  np.array([True, False, True]), range(2), (np.array([1]))[0:1]], ids=repr)
+def test_arrays_as_indices(rows):
+    a = np.arange(6, dtype=np.float32).reshape(3, 2)
+    if np.asarray(rows).dtype == bool:
+        a = np.arange(3, dtype=np.float32)
+    key = rows if not isinstance(rows, range) else list(rows)
+    x = ap.tensor(a)
+    assert x[key].tolist() == a[np.asarray(key, None if len(key) else int)].tolist()
+    a[np.asarray(key, None if len(key) else int)] = 7
+    x[key] = 7.0
+    assert x.tolist() == a.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_small_integers_as_indices_of_long_tensors(dtype):
+    """Of tensors that are longer than the dtype counts."""
+    a = np.arange(40000, dtype=np.float32)
+    x, rows = ap.tensor(a), ap.tensor([100, 0, 5], dtype)
+    assert x[rows].tolist() == x[rows.numpy()].tolist() == [100, 0, 5]
+    x[rows] = ap.tensor([1.0, 2.0, 3.0])
+    assert x[ap.tensor([5, 0, 100])].tolist() == [3, 2, 1]
+    if dtype != "uint8":
+        assert x[ap.tensor([-1, -2], dtype)].tolist() == [39999, 39998]
+
+
+@pytest.mark.parametrize("row", [2, -3, 10**12])
+@pytest.mark.parametrize("placement", [dist.Replicate(), dist.Shard(0), dist.Shard(1)], ids=str)
+def test_rows_outside_are_index_errors(row, placement):
+    def body():
+        x = dist.shard_tensor([[1.0, 2.0], [3.0, 4.0]], dist.ProcessMesh([0, 1]), [placement])
+        for call in (lambda: x[[0, row]], lambda: x.__setitem__([0, row], 1.0)):
+            with pytest.raises(IndexError, match=rf"{row} at flat position 1, but .* has 2 entries.*\[-2, 2\)"):
+                call()
+        return x[[-2, 1]].sum().item() if placement == dist.Replicate() else 10.0
+    assert dist.run_ranks(2, body) == [10.0, 10.0]
+    x = ap.tensor([[1.0, 2.0], [3.0, 4.0]])
+    for call in (lambda: x[[row]], lambda: x.__setitem__([row], 1.0), lambda: x[ap.tensor([row])]):
+        with pytest.raises(IndexError, match=rf"{row} at flat position 0, but .* has 2 entries.*\[-2, 2\)"):
+            call()
+
+
+MASKS = [A > 10, A < 3, A < 0, A >= 0, A % 5 == 0]
+
+
+@pytest.mark.parametrize("mask", MASKS, ids=lambda mask: str(mask.sum()))
+@pytest.mark.parametrize("placements", [None, [dist.Replicate()], [dist.Shard(0)], [dist.Shard(2)]], ids=str)
+def test_masks_take_values_in_order(mask, placements):
+    """As NumPy: the k-th element that the mask picks becomes the k-th value."""
+    values = -np.arange(1, mask.sum() + 1, dtype=A.dtype)
+    expected = A.copy()
+    expected[mask] = values
+
+    def body():
+        x, m = ap.tensor(A), ap.tensor(mask)
+        if placements:
+            mesh = dist.ProcessMesh([0, 1])
+            x, m = dist.shard_tensor(x, mesh, placements), dist.shard_tensor(m, mesh, placements)
+        x[m] = ap.tensor(values)
+        return (dist.unshard_dtensor(x) if placements else x).tolist()
+    assert all(each == expected.tolist() for each in dist.run_ranks(2, body))
+
+
+def test_masks_of_fewer_dims_and_lists():
+    x = ap.tensor([1.0, 2.0, 3.0])
+    x[[True, False, True]] = [8.0, 9.0]
+    assert x.tolist() == [8, 2, 9]
+    x[x > 5] = [7.0]
+    assert x.tolist() == [7, 2, 7]
+    y = ap.tensor([[1.0, 2.0], [3.0, 4.0]])
+    y[ap.tensor([[True, True], [False, True]])] = ap.tensor([10.0, 20.0, 30.0])
+    assert y.tolist() == [[10, 20], [3, 30]]
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [[1.0, 2.0, 3.0]], [], [[1.0, 2.0], [3.0, 4.0]]])
+def test_masks_refuse_as_many_values_as_do_not_fit(values):
+    x = ap.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises(ValueError, match="to the 3 elements of .* that the mask picks; give one number, or a tensor"):
+        x[x > 1] = values
+    assert x.tolist() == [[1, 2], [3, 4]]
+
+
+def test_gradients_of_values_that_a_mask_takes():
+    x = ap.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    v = ap.tensor([5.0, 6.0], requires_grad=True)
+    y = x * 2.0
+    y[ap.tensor([[False, True], [True, False]])] = v * 3.0
+    (y * ap.tensor([[1.0, 10.0], [100.0, 1000.0]])).sum().backward()
+    assert y.tolist() == [[2, 15], [18, 8]]
+    assert x.grad.tolist() == [[2, 0], [0, 2000]] and v.grad.tolist() == [30, 300]
 
 
 @pytest.mark.parametrize("key, kind, words", [

@@ -1,6 +1,7 @@
 """Jobs of processes, as mpirun starts them."""
 
 import shutil
+import time
 
 import pytest
 
@@ -72,3 +73,47 @@ if dist.rank() == 1: os._exit(3)
 dist.barrier()
 """, ranks=2, status=1)
     assert done.returncode != 0
+
+
+@pytest.mark.parametrize("leave, status", [
+    ("sys.exit(3)", 3), ("raise SystemExit(7)", 7), ("sys.exit('words')", 1), ("sys.excepthook = hook; fails()", 1)])
+def test_a_rank_that_leaves_with_a_status_ends_the_job_with_it(run_program, leave, status):
+    begun = time.monotonic()
+    done = run_program(f"""
+import sys, autophi.distributed as dist
+def hook(kind, error, trace): sys.stderr.write("of the hook: " + str(error))
+def fails(): raise KeyError("of rank 1")
+dist.init()
+dist.barrier()
+if dist.rank() == 1:
+    {leave}
+dist.barrier()
+""", ranks=2, status=1)
+    assert done.returncode == status and time.monotonic() - begun < 30
+    assert f"rank 1: the program has ended with status {status} while other ranks go on" in done.both
+    assert "hook" not in leave or "of the hook: 'of rank 1'" in done.both
+    assert "words" not in leave or "words" in done.both
+
+
+def test_ranks_that_leave_together_keep_their_status(run_program):
+    done = run_program("""
+import sys, time, autophi.distributed as dist
+dist.init()
+time.sleep(0.2 * dist.rank())
+sys.stdout.write(f"rank {dist.rank()} has ended\\n")
+sys.exit(3)
+""", ranks=2, status=1)
+    assert done.returncode == 3 and "while other ranks go on" not in done.both and "MPI_ABORT" not in done.both
+    assert done.stdout.count("has ended") == 2
+
+
+def test_a_hook_that_was_there_before_is_called(run_program):
+    done = run_program("""
+import sys, autophi.distributed as dist
+def hook(kind, error, trace): sys.stderr.write("of the hook: " + str(error) + "\\n")
+sys.excepthook = hook
+dist.init()
+if dist.rank() == 1: raise KeyError("of rank 1")
+dist.barrier()
+""", ranks=2, status=1)
+    assert "of the hook: 'of rank 1'" in done.both and "rank 1: KeyError: 'of rank 1'" in done.both

@@ -1,6 +1,8 @@
 """Modules: attributes, names, values, state, calls, layouts; those of C++ in those of Python and back."""
 
+import copy
 import gc
+import pickle
 import traceback
 import weakref
 
@@ -121,6 +123,50 @@ def test_parameters_of_tensors_and_functions():
     with ap.no_grad():
         net.given += net.made
     assert net.given.tolist() == [4.0, 5.0]
+
+
+class Forgetful(nn.Module):
+    def __init__(self, first):
+        self.width = 3  # what is no part may come before
+        first(self)
+        super().__init__()
+
+
+@pytest.mark.parametrize("first", [
+    lambda self: setattr(self, "up", nn.Linear(2, 2)), lambda self: setattr(self, "scale", nn.Parameter([2])),
+    lambda self: setattr(self, "seen", nn.Buffer(ap.tensor([0.0]))), lambda self: self.missing,
+    lambda self: self.add_module("up", nn.Linear(2, 2)), lambda self: self(rows())])
+def test_parts_before_super_init(first):
+    with pytest.raises(AttributeError, match=r"Forgetful is no module yet: call super\(\).__init__\(\) first in Forgetful"):
+        Forgetful(first)
+    assert Forgetful(lambda self: None).width == 3
+
+
+def test_a_module_that_was_never_made():
+    class Empty(nn.Module):
+        def __init__(self):
+            pass
+    for act in (lambda net: net(rows()), lambda net: Net().add_module("part", net), lambda net: net.modules()):
+        with pytest.raises(AttributeError, match=r"Empty is no module yet: call super\(\).__init__\(\) first"):
+            act(Empty())
+
+
+@pytest.mark.parametrize("module", [Net(), nn.Linear(2, 2), nn.ModuleList()], ids=lambda module: type(module).__name__)
+@pytest.mark.parametrize("act", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_modules_are_not_copied(module, act):
+    with pytest.raises(TypeError, match=r"cannot be copied or pickled: make another one and .* other.load_state_dict\("):
+        act(module)
+
+
+def test_a_module_has_one_parent():
+    one, other, shared = nn.ModuleDict(), nn.ModuleDict(), nn.Linear(2, 2)
+    one["up"] = shared
+    with pytest.raises(ValueError, match=r"for 'down' is part 'up' of another model, and a module has one parent.*self.down ="):
+        other["down"] = shared
+    model = nn.ModuleList([one, other])
+    other["down"] = shared  # within one model it is listed once
+    assert [name for name, _ in model.named_parameters()] == ["0.up.weight", "0.up.bias"]
+    assert other["down"] is one["up"]
 
 
 @pytest.mark.parametrize(("act", "kind", "words"), [

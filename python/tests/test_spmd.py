@@ -2,6 +2,7 @@
 
 import autophi as ap
 import pytest
+import autophi.distributed as dist
 from autophi import spmd
 from autophi.distributed import Partial, ProcessMesh, Replicate, Shard
 
@@ -21,6 +22,16 @@ def test_what_must_move_is_told():
     assert [layout.name for layout in answer.moves] == ["x"]
     assert answer["x"].placements == (Replicate(), Replicate())
     assert "given as [Replicate(), Shard(1)]" in repr(answer)
+
+
+def test_placements_equal_lists_and_tuples():
+    answer = spmd.infer("softmax", ([8, 6], [Replicate(), Shard(-1)]), mesh=MESH, axis=1)
+    given = answer["x"].given
+    assert given == [Replicate(), Shard(1)] and [Replicate(), Shard(1)] == given and given == (Replicate(), Shard(1))
+    assert given != [Replicate(), Replicate()] and not given == [Replicate()] and given != 3
+    assert hash(given) == hash((Replicate(), Shard(1))) and {answer: 1}[answer] == 1
+    x = dist.run_ranks(4, lambda: dist.shard_tensor(ap.ones([8, 6]), MESH, given).placements)[0]
+    assert x == given and given == x
 
 
 def test_attributes_change_the_answer():

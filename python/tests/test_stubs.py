@@ -11,7 +11,7 @@ import autophi as ap
 HOME = Path(ap.__file__).parent
 MODULES = ["nn", "nn.init", "nn.models", "optim", "training", "capture", "checkpoint", "data", "generation"]
 # What every class has, or says in the docstring of its class.
-EVERYWHERE = {"__doc__", "__module__", "__dict__", "__weakref__", "__repr__", "__str__", "__init_subclass__",
+EVERYWHERE = {"__doc__", "__reduce_ex__", "__module__", "__dict__", "__weakref__", "__repr__", "__str__", "__init_subclass__",
               "__new__", "__static_attributes__", "__firstlineno__"}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autophi as ap
+import autophi.distributed as dist
 
 DTYPES = [ap.bool_, ap.uint8, ap.int8, ap.int16, ap.int32, ap.int64, ap.float16, ap.bfloat16, ap.float32,
           ap.float64, ap.complex64, ap.complex128]
@@ -92,6 +93,72 @@ def test_item_and_numbers():
             call(ap.tensor([1.0, 2.0]))
     with pytest.raises(ValueError, match="needs one element"):
         ap.tensor([1.0, 2.0]).item()
+
+
+@pytest.mark.parametrize("other", [[1.0, 5.0, 3.0], (1, 5, 3), np.array([1.0, 5.0, 3.0]), np.array([1, 5, 3], "int16"),
+                                   np.float32([1, 5, 3])], ids=repr)
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bfloat16", "uint8"])
+def test_comparisons_with_lists_and_arrays(other, dtype):
+    x = ap.tensor([1, 2, 3], dtype)
+    assert (x == other).tolist() == (other == x).tolist() == [True, False, True]
+    assert (x != other).tolist() == [False, True, False] and (x < other).tolist() == [False, True, False]
+    assert (x >= other).tolist() == [True, False, True] and (other > x).tolist() == [False, True, False]
+
+
+def test_what_comparisons_take():
+    x = ap.tensor([0.1, 2.0])
+    assert (x == [0.1, 3]).tolist() == [True, False]  # numbers in lists are of the tensor's dtype
+    assert (x == np.array([0.1, 2.0])).tolist() == [False, True]  # arrays have their own
+    assert (ap.tensor([1, 2]) == [1.5, 2]).tolist() == [False, True]
+    assert (ap.tensor([[1], [2]]) == [1, 2]).tolist() == [[True, False], [False, True]]
+    assert (ap.tensor([1j, 2]) == np.array([1j, 3])).tolist() == [True, False]
+    for other in (None, "ab", b"ab", {}, object()):
+        assert (x == other) is False and (x != other) is True
+    with pytest.raises(TypeError, match="must be a number, got str 'a'"):
+        x == ["a", "b"]
+    with pytest.raises(ValueError):
+        x == [1.0, 2.0, 3.0]
+
+
+def test_formats():
+    loss = ap.tensor(2.34567)
+    assert f"{loss:.3f}" == "2.346" and f"{ap.tensor([7]):04d}" == "0007" and f"{loss}" == str(loss)
+    assert f"{ap.tensor(2.5, 'bfloat16'):.2f} {ap.tensor(1 + 2j):.1f}" == "2.50 1.0+2.0j"
+    with pytest.raises(TypeError, match="format '.3f' is for one number, f32\\[2\\] has 2; format each of x.tolist"):
+        f"{ap.ones([2]):.3f}"
+
+
+@pytest.mark.parametrize("placement", [dist.Partial(), dist.Shard(0), dist.Replicate(), dist.Partial("max")], ids=str)
+def test_one_rank_has_the_whole_value(placement):
+    mesh = dist.ProcessMesh([[0]], ["dp", "tp"])
+    x = dist.reshard(dist.shard_tensor([2.5], mesh, [dist.Replicate()] * 2), mesh, [placement, dist.Replicate()])
+    assert float(x) == x.item() == 2.5 and int(x) == 2 and bool(x) and f"{x:.1f}" == "2.5"
+    assert x.tolist() == x.numpy().tolist() == np.asarray(x).tolist() == [2.5]
+
+
+def test_mesh_dims_of_more_ranks_need_the_whole():
+    def body():
+        mesh = dist.ProcessMesh([[0], [1]], ["dp", "tp"])
+        x = dist.shard_tensor([2.5], mesh, [dist.Replicate()] * 2)
+        with pytest.raises(ValueError, match="the float of .* of which this rank has a part only"):
+            float(dist.reshard(x, mesh, [dist.Partial(), dist.Replicate()]))
+        return float(dist.reshard(x, mesh, [dist.Replicate(), dist.Partial()]))
+    assert dist.run_ranks(2, body) == [2.5, 2.5]
+
+
+def test_numbers_of_distributed_integers_are_exact():
+    mesh = dist.ProcessMesh([0])
+    assert int(dist.shard_tensor([2**62 + 1], mesh, [dist.Shard(0)])) == 2**62 + 1
+
+
+@pytest.mark.parametrize("args, dtype", [
+    ((4,), "int64"), ((0,), "int64"), ((2, 5), "int64"), ((1, 8, 3), "int64"), ((5, 0, -2), "int64"),
+    ((2.5,), "float32"), ((0, 1, 0.25), "float32"), ((1.0, 3), "float32")])
+def test_arange(args, dtype):
+    x = ap.arange(*args)
+    assert x.dtype == dtype and x.tolist() == np.arange(*args).tolist()
+    assert ap.arange(*args, dtype="float64").dtype == "float64"
+    assert ap.arange(0, end=3, step=1, dtype="int32").tolist() == [0, 1, 2]
 
 
 def test_properties():

@@ -65,7 +65,7 @@ TEST(Refusals, AnIdOfOneRankIsRefusedByAll) {
     const char* text = world.rank() == 1
                            ? "x holds 3 at flat position 1"
                            : "x holds something on another rank that is not in [0, 3)";
-    EXPECT_THAT([] { table_gradient(3); }, ThrowsError(ErrorCode::kInvalidArgument, text));
+    EXPECT_THAT([] { table_gradient(3); }, ThrowsError(ErrorCode::kOutOfRange, text));
     table_gradient(1);
   };
   distributed::run_ranks(2, run, kPatience);

@@ -60,6 +60,14 @@ TEST(Tensor, PlainIsNotDistributed) {
   EXPECT_EQ(full({}, 4.0f).item(), 4.0);
 }
 
+TEST(Tensor, TheOnlyRankHasTheItem) {
+  for (const auto& placement : {distributed::Placement(Shard(0)), distributed::Placement(Partial()),
+                                distributed::Placement(Replicate())}) {
+    const Tensor x = shard_tensor(full({1}, 4.0f), one(), {Replicate()});
+    EXPECT_EQ(reshard(x, one(), {placement}).item(), 4.0);
+  }
+}
+
 TEST(Tensor, AMeshOfOneIsDistributedAllTheSame) {
   const Tensor x = shard_tensor(full({2, 3}, 4.0f), one(), {Shard(1)});
   EXPECT_TRUE(x.is_dist());

@@ -32,6 +32,14 @@ using namespace std::chrono_literals;
 
 // How long a rank leaves it to another to end the job, which has printed already.
 constexpr auto kOthersEndTheJob = 5s;
+// How long a rank whose program ends with an error waits for others to end too.
+constexpr auto kOthersEndToo = 2s;
+
+class MpiWorld;
+// Of this process, from its making on; null when it has left the job.
+MpiWorld* world_of_process = nullptr;
+
+void leave_at_exit(int status, void*);
 
 // What watches this process from before MPI is begun.
 struct Watch {
@@ -62,6 +70,8 @@ class MpiWorld final : public World {
     watch_->board->close();
     watch_->board->set_phase(Phase::kIn);
     watch_->watchdog.met();
+    world_of_process = this;
+    on_exit(leave_at_exit, nullptr);
   }
 
   int64_t number_on_machine() const override {
@@ -69,6 +79,7 @@ class MpiWorld final : public World {
   }
 
   ~MpiWorld() override {
+    world_of_process = nullptr;
     abandon_transfers();
     watch_->board->set_phase(Phase::kLeaving);
     watch_->watchdog.set_deadline(deadline());
@@ -98,8 +109,19 @@ class MpiWorld final : public World {
     } else {
       std::this_thread::sleep_for(kOthersEndTheJob);
     }
-    const Watchdog::Inside inside(watch_->watchdog, "MPI_Abort");
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort(1);
+  }
+
+  // Of a program that ends without finalize_world(), with a status that is not 0. Where all ranks
+  // end they leave together; else the job ends with this status.
+  void leave_with(int status) {
+    watch_->board->set_phase(Phase::kLeaving);
+    const auto until = std::chrono::steady_clock::now() + kOthersEndToo;
+    while (!all_leave()) {
+      if (std::chrono::steady_clock::now() > until) end_job_with(status);
+      std::this_thread::sleep_for(10ms);
+    }
+    finalize_world();
   }
 
  protected:
@@ -110,6 +132,35 @@ class MpiWorld final : public World {
   SeenRank see(int64_t other) const override { return link_.see(other); }
 
  private:
+  void abort(int status) {
+    world_of_process = nullptr;  // MPI_Abort may call exit()
+    const Watchdog::Inside inside(watch_->watchdog, "MPI_Abort");
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
+
+  // Ranks of other machines are not seen: they count as those that go on.
+  bool all_leave() const {
+    for (int64_t other = 0; other < size(); ++other) {
+      if (!link_.is_here[static_cast<size_t>(other)]) return false;
+      const Phase phase = watch_->board->phase_of(other);
+      if (phase != Phase::kLeaving && phase != Phase::kLeft) return false;
+    }
+    return true;
+  }
+
+  [[noreturn]] void end_job_with(int status) {
+    if (watch_->board->is_first_to_fail()) {
+      fmt::print(stderr,
+                 "rank {}: the program has ended with status {} while other ranks go on; the job "
+                 "ends.\n",
+                 rank(), status);
+    }
+    std::fflush(nullptr);
+    watch_->board->set_phase(Phase::kFailed);
+    abort(status);
+    std::_Exit(status);
+  }
+
   void open_channels() {
     for (MPI_Comm* comm : {&link_.headers, &link_.rests}) {
       check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, comm), "MPI_Comm_dup");
@@ -124,6 +175,12 @@ class MpiWorld final : public World {
   std::unique_ptr<Watch> watch_;
   MpiLink link_;
 };
+
+void leave_at_exit(int status, void* /*unused*/) {
+  if (world_of_process == nullptr || world_of_process->was_left_by_fork()) return;
+  if (status == 0) return finalize_world();
+  world_of_process->leave_with(status);
+}
 
 World::Milliseconds start_deadline_or_default(World::Milliseconds given) {
   constexpr const char* kName = "AUTOPHI_START_DEADLINE_S";

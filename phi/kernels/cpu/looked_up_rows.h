@@ -38,7 +38,7 @@ void for_each_id(const LookupTable& table, const DenseTensor& ids, const char* a
 
 /// Calls `copy(position, row)` for each of the ids (int32 or int64) whose row is here, counted from
 /// the first row here, and `clear(position)` for the others. `argument` and `table_name` name both
-/// in the error. Errors: InvalidArgument for an id outside the whole table.
+/// in the error. Errors: OutOfRange for an id outside the whole table.
 template <typename Copy, typename Clear>
 void look_up(const LookupTable& table, const DenseTensor& ids, const char* argument,
              const char* table_name, Copy copy, Clear clear) {

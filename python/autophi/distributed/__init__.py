@@ -17,3 +17,10 @@ from autophi.distributed._local import run_ranks
 from autophi.distributed._tensors import dtensor_from_fn
 from autophi.distributed._training import (ShardingStage1, ShardingStage2, ShardingStage3, load_state_dict,
                                            save_state_dict, shard_dataloader, shard_layer, shard_optimizer)
+
+__all__ = ["Partial", "PendingTensor", "Placement", "ProcessMesh", "Replicate", "Schedule", "Shard",
+           "ShardingStage1", "ShardingStage2", "ShardingStage3", "backend", "barrier", "counters",
+           "dtensor_from_fn", "dtensor_from_local", "dtensor_to_local", "finalize", "get_mesh", "init",
+           "is_initialized", "load_state_dict", "picture", "rank", "reshard", "run_ranks", "save_state_dict",
+           "schedule_kinds", "set_mesh", "shard_dataloader", "shard_layer", "shard_optimizer", "shard_tensor",
+           "start_reshard", "unshard_dtensor", "use_gpu", "world_size"]

@@ -1,44 +1,49 @@
 """This process as a rank of a job that mpirun has started."""
 
-import atexit
 import sys
 import traceback
+from collections.abc import Callable
+from types import TracebackType
 
 from autophi._autophi import distributed as _distributed
 
 _joined = False
+_hook_before: Callable[[type[BaseException], BaseException, TracebackType | None], object] = sys.__excepthook__
 
 
-def init(start_deadline=0.0):
+def init(start_deadline: float = 0.0) -> None:
     """Joins the job; without mpirun the job is this one process. Once, before the first distributed tensor.
 
-    The process leaves the job when it ends. An exception that nobody catches ends the job on all ranks,
-    after its traceback: else the others would wait for this one. `start_deadline`: seconds to wait for the
-    other ranks; 0: those of AUTOPHI_START_DEADLINE_S, else 60.
+    The process leaves the job when it ends. If it ends with another status than 0, by sys.exit(3) say, while other
+    ranks go on, it ends the job with that status. An exception that nobody catches ends the job on all ranks, after
+    its traceback, or after the hook that sys.excepthook was before; hooks set later are called instead.
+    `start_deadline`: seconds to wait for the other ranks; 0: those of AUTOPHI_START_DEADLINE_S, else 60.
     """
-    global _joined
+    global _joined, _hook_before
     _distributed.init(start_deadline)
     _joined = True
-    atexit.register(finalize)
     if _distributed.world_size() > 1:
-        sys.excepthook = _end_job
+        _hook_before, sys.excepthook = sys.excepthook, _end_job
 
 
-def finalize():
+def finalize() -> None:
     """Leaves the job. Called by itself when the process ends."""
     global _joined
     _joined = False
     _distributed.finalize()
 
 
-def is_initialized():
+def is_initialized() -> bool:
     """Whether init() was called, and not finalize() since. False in a child that was forked, which is no rank."""
     return _joined and not _distributed.was_forked()
 
 
-def _end_job(kind, error, trace):
-    # One text, so that those of several ranks do not mix.
-    sys.stderr.write("".join(traceback.format_exception(kind, error, trace)))
+def _end_job(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if _hook_before is sys.__excepthook__:
+        # One text, so that those of several ranks do not mix.
+        sys.stderr.write("".join(traceback.format_exception(kind, error, trace)))
+    else:
+        _hook_before(kind, error, trace)
     sys.stderr.flush()
     if _joined:
         _distributed.abort_job(f"{kind.__name__}: {error}")

@@ -1,9 +1,14 @@
 """Ranks that are threads of this process: for tests, notebooks, debuggers."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from autophi._autophi import distributed as _distributed
 
+_R = TypeVar("_R")
 
-def run_ranks(n, function, *args, deadline=60.0):
+
+def run_ranks(n: int, function: Callable[..., _R], *args: Any, deadline: float = 60.0) -> list[_R]:
     """Calls function(*args) on `n` ranks and gives what they return, a list by rank.
 
         def part():

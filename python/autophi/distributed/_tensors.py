@@ -1,8 +1,13 @@
 """Distributed tensors made by functions."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autophi._autophi import Placement, ProcessMesh, Tensor
 from autophi._autophi.distributed import shard_tensor
 
 
-def dtensor_from_fn(fn, mesh, placements, *args, **kwargs):
+def dtensor_from_fn(fn: Callable[..., Any], mesh: ProcessMesh | None, placements: Sequence[Placement], *args: Any,
+                    **kwargs: Any) -> Tensor:
     """shard_tensor(fn(*args, **kwargs), mesh, placements). `mesh`: None for that of set_mesh."""
     return shard_tensor(fn(*args, **kwargs), mesh, placements)

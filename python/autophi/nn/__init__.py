@@ -22,3 +22,8 @@ from autophi._autophi.nn import (MLP, Attention, BatchNorm2d, Buffer, Conv2d, Dr
                                  Sequential, SwiGLU, TransformerBlock, cross_entropy, data_parallel, init,
                                  mean_squared_error, models, shard, stages, tensor_parallel, transformer_layout)
 from autophi.nn._containers import ModuleDict, ModuleList
+
+__all__ = ["Attention", "BatchNorm2d", "Buffer", "Conv2d", "Dropout", "Embedding", "Head", "LayerNorm", "Layout",
+           "Linear", "MLP", "Module", "ModuleDict", "ModuleList", "Parameter", "PositionEmbedding", "RMSNorm",
+           "Sequential", "SwiGLU", "TransformerBlock", "cross_entropy", "data_parallel", "init", "load",
+           "mean_squared_error", "models", "save", "shard", "stages", "tensor_parallel", "transformer_layout"]

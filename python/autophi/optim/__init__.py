@@ -10,3 +10,5 @@ ranks (ZeRO). 16-bit parameters have float32 master weights.
 
 from autophi._autophi.optim import Rate, constant, cosine, steps
 from autophi.optim._optimizers import SGD, Adam, AdamW, Momentum, Optimizer, StepOutcome
+
+__all__ = ["Adam", "AdamW", "Momentum", "Optimizer", "Rate", "SGD", "StepOutcome", "constant", "cosine", "steps"]

@@ -38,6 +38,11 @@ PyObject* exception_class(ErrorCode code) {
   return PyExc_RuntimeError;
 }
 
+// Of nanobind's own casts, which say no more.
+static void refuse_cast() {
+  PyErr_SetString(PyExc_TypeError, "a value has another type than is needed");
+}
+
 void set_python_error() noexcept {
   try {
     throw;
@@ -46,8 +51,7 @@ void set_python_error() noexcept {
   } catch (const Error& error) {
     PyErr_SetString(exception_class(error.code()), error.what());
   } catch (const nb::cast_error&) {
-    // Of nanobind's own casts, which say no more.
-    PyErr_SetString(PyExc_TypeError, "a value has another type than is needed");
+    refuse_cast();
   } catch (const std::bad_alloc& error) {
     PyErr_SetString(PyExc_MemoryError, error.what());
   } catch (const std::exception& error) {
@@ -63,6 +67,8 @@ void register_errors() {
       std::rethrow_exception(thrown);
     } catch (const Error& error) {
       PyErr_SetString(exception_class(error.code()), error.what());
+    } catch (const nb::cast_error&) {
+      refuse_cast();
     }
   });
 }

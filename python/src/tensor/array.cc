@@ -29,10 +29,17 @@ Tensor reinterpreted(const Tensor& x, DataType dtype) {
   return Tensor(DenseTensor({array.dims(), dtype}, array.storage(), array.byte_offset()));
 }
 
+// Of a tensor whose dtype NumPy has. Of the tensor itself NumPy would ask __array__, which asks
+// this.
+nb::object array_over(const Tensor& x, const nb::module_& numpy) {
+  const nb::object tensor = nb::cast(x);
+  return numpy.attr("asarray")(nb::steal(checked(PyMemoryView_FromObject(tensor.ptr()))));
+}
+
 // NumPy has no bfloat16 of its own; ml_dtypes brings one.
 nb::object bfloat16_array(const Tensor& x, const nb::module_& numpy) {
   if (!nb::module_::import_("importlib.util").attr("find_spec")("ml_dtypes").is_none()) {
-    const nb::object array = numpy.attr("asarray")(reinterpreted(x, DataType::INT16));
+    const nb::object array = array_over(reinterpreted(x, DataType::INT16), numpy);
     return array.attr("view")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
   }
   raise(PyExc_TypeError,
@@ -40,14 +47,44 @@ nb::object bfloat16_array(const Tensor& x, const nb::module_& numpy) {
         "the package ml_dtypes installed there is one)");
 }
 
-nb::object to_numpy(const Tensor& x) {
+nb::object numpy_of(const Tensor& x, const char* what) {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  const Tensor whole = whole_here(x, "numpy()");
+  const Tensor whole = whole_here(x, what);
   if (whole.dtype() == DataType::BFLOAT16) {
     whole.dense().raw_data();  // what is not here yet comes first
     return bfloat16_array(whole, numpy);
   }
-  return numpy.attr("asarray")(whole);
+  return array_over(x, numpy);
+}
+
+nb::object to_numpy(const Tensor& x) { return numpy_of(x, "numpy()"); }
+
+// What NumPy asks for where the buffer protocol gives it nothing: without it NumPy would take the
+// elements one by one, which for a distributed tensor are as many calls of all ranks.
+nb::object to_array(const Tensor& x, nb::handle dtype, std::optional<bool> copy) {
+  const nb::object array = numpy_of(x, "the array");
+  const nb::object wanted = dtype.is_none() ? array.attr("dtype") : nb::borrow(dtype);
+  const bool is_same =
+      nb::module_::import_("numpy").attr("dtype")(wanted).equal(array.attr("dtype"));
+  if (is_same && !copy.value_or(false)) return array;
+  if (copy && !*copy) {
+    raise(PyExc_ValueError, fmt::format("{} is no array of {} without a copy; leave out copy=False",
+                                        x.to_string(), nb::str(wanted).c_str()));
+  }
+  return array.attr("astype")(wanted);
+}
+
+// f"{x:.3f}": of the only element as a number of Python.
+nb::object format_tensor(nb::handle self, const std::string& form) {
+  const Tensor& x = tensor_of(self.ptr());
+  if (form.empty()) return nb::str(self);
+  if (x.numel() != 1) {
+    raise(PyExc_TypeError,
+          fmt::format("format '{}' is for one number, {} has {}; format each of x.tolist()", form,
+                      x.to_string(), x.numel()));
+  }
+  const nb::object number = nb::steal(item_of(x));
+  return nb::steal(checked(PyObject_Format(number.ptr(), nb::str(form.c_str()).ptr())));
 }
 
 bool is_bfloat16(nb::handle array) {
@@ -127,6 +164,9 @@ void bind_arrays(nb::module_& module) {
       "numpy", &to_numpy,
       "An array of NumPy in the tensor's memory: what one writes the other has. Read-only where\n"
       "the tensor requires a gradient. Of a distributed tensor, if this rank has the whole value.");
+  method("__array__", &to_array, nb::arg("dtype").none() = nb::none(),
+         nb::arg("copy").none() = nb::none());
+  method("__format__", &format_tensor, nb::arg("format_spec"));
   method("to", &to, nb::arg("dtype"), "The same values in another dtype; itself if it has it.");
   method("__reduce__", &reduce_tensor);
   module.def("_rebuild_tensor", &rebuild);

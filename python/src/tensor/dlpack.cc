@@ -247,6 +247,8 @@ nb::object capsule_from(nb::handle array) {
   return array.attr("__dlpack__")();
 }
 
+}  // namespace
+
 Tensor from_dlpack(nb::handle array, std::optional<bool> copy) {
   if (PyCapsule_CheckExact(array.ptr())) return from_capsule(array.ptr(), copy);
   if (!nb::hasattr(array, "__dlpack__")) {
@@ -255,8 +257,6 @@ Tensor from_dlpack(nb::handle array, std::optional<bool> copy) {
   }
   return from_capsule(capsule_from(array).ptr(), copy);
 }
-
-}  // namespace
 
 void bind_dlpack(nb::module_& module) {
   method("__dlpack__", &to_dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),

@@ -9,16 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "api/generated/ops/cumsum.h"
 #include "api/generated/ops/expand.h"
 #include "api/generated/ops/flip.h"
 #include "api/generated/ops/gather.h"
 #include "api/generated/ops/masked_select.h"
+#include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scatter.h"
 #include "api/generated/ops/set_value_with_tensor.h"
 #include "api/generated/ops/strided_slice.h"
 #include "api/generated/ops/unsqueeze.h"
 #include "api/generated/ops/where.h"
 #include "api/tensor/scalar_operand.h"
+#include "phi/common/errors.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
@@ -127,13 +130,20 @@ class Reader {
   bool has_ellipsis_ = false;
 };
 
-// A tensor or a list that picks elements by itself.
+// What lists, arrays and tensors name as an index; nothing for what else stands in the brackets.
+std::optional<Tensor> index_tensor(PyObject* key) {
+  if (is_tensor(key)) return tensor_of(key);
+  if (!PyList_Check(key) && (PySequence_Check(key) == 0 || !is_array(key))) return std::nullopt;
+  Tensor index = tensor_from(key, Py_None);
+  // A list of no numbers has no dtype of its own.
+  return PyList_Check(key) && index.numel() == 0 ? index.to(DataType::INT64) : index;
+}
+
+// The same where it picks elements by itself: an integer without dims is a number.
 std::optional<Tensor> picking_tensor(PyObject* key) {
-  if (PyList_Check(key)) return tensor_from(key, Py_None);
-  if (!is_tensor(key)) return std::nullopt;
-  const Tensor& index = tensor_of(key);
-  const bool is_number = index.ndim() == 0 && is_integral(index.dtype());
-  return is_number ? std::nullopt : std::optional(index);
+  std::optional<Tensor> index = index_tensor(key);
+  if (index && index->ndim() == 0 && is_integral(index->dtype())) return std::nullopt;
+  return index;
 }
 
 void check_picking(const Tensor& x, const Tensor& index) {
@@ -146,9 +156,9 @@ void check_picking(const Tensor& x, const Tensor& index) {
                   index.to_string(), x.to_string()));
 }
 
-// Gather takes numbers from 0 on.
-Tensor counted_from_start(const Tensor& index, int64_t extent) {
-  return where(index < 0, index + extent, index);
+// Indices of operators are int32 or int64, and may count from the end.
+Tensor rows_of(const Tensor& index) {
+  return index.dtype() == DataType::INT32 ? index : index.to(DataType::INT64);
 }
 
 // ---- reading ----
@@ -208,7 +218,7 @@ Tensor read(const Tensor& x, Picks picks) {
 Tensor read_picked(const Tensor& x, const Tensor& index) {
   check_picking(x, index);
   if (index.dtype() == DataType::BOOL) return masked_select(x, index);
-  return gather(x, counted_from_start(index, x.shape()[0]), 0);
+  return gather(x, rows_of(index), 0);
 }
 
 PyObject* get_item(PyObject* self, PyObject* key) {
@@ -256,17 +266,33 @@ void assign(Tensor& x, const Picks& picks, const Tensor& value) {
   part_of(x, picks.dims).assign(value);
 }
 
+// In the shape of x: at the k-th true element of the mask values[k], the one value if there is one.
+Tensor values_of_mask(const Tensor& x, const Tensor& mask, const Tensor& values) {
+  if (values.numel() == 1 && values.ndim() <= 1) {
+    return expand(reshape(values, Dims()), x.shape());
+  }
+  const int64_t count = masked_select(mask, mask).numel();
+  PHI_CHECK(values.ndim() == 1 && values.numel() == count,
+            errors::InvalidArgument("{} cannot be assigned to the {} elements of {} that the mask "
+                                    "picks; give one number, or a tensor [{}] in their order.",
+                                    values.to_string(), count, x.to_string(), count));
+  if (count == 0) return x;
+  // From -1 on, which is the last: what elements get whose mask is false does not matter.
+  const Tensor numbers = cumsum(mask.to(DataType::INT64), -1, /*flatten=*/true) - 1;
+  return reshape(gather(values, numbers, 0), x.shape());
+}
+
 void assign_picked(Tensor& x, const Tensor& index, const Tensor& value) {
   check_picking(x, index);
   if (index.dtype() != DataType::BOOL) {
     Dims rows = x.shape();
     rows[0] = index.numel();
-    scatter_(x, counted_from_start(index, x.shape()[0]), expand(value, rows));
+    scatter_(x, rows_of(index), expand(value, rows));
     return;
   }
   std::vector<Picked> all;
   for (const int64_t extent : x.shape()) all.push_back(whole(extent));
-  part_of(x, all).assign(where(index, expand(value, x.shape()), x));
+  part_of(x, all).assign(where(index, values_of_mask(x, index, value), x));
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {

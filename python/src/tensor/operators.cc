@@ -18,6 +18,7 @@
 #include "api/generated/ops/pow.h"
 #include "api/generated/ops/remainder.h"
 #include "api/tensor/scalar_operand.h"
+#include "api/tensor/whole.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
@@ -156,20 +157,58 @@ PyObject* inplace(PyObject* self, PyObject* other) {
   });
 }
 
+bool is_compared_by_element(PyObject* value) {
+  return PyList_Check(value) || PyTuple_Check(value) || PyRange_Check(value) || is_array(value);
+}
+
+// A dtype that has the numbers of both.
+DataType wider(DataType a, DataType b) {
+  if (is_complex(a) || is_complex(b)) return DataType::COMPLEX128;
+  return is_floating(a) || is_floating(b) ? DataType::FLOAT64 : DataType::INT64;
+}
+
+// A list or an array beside `x`, with what it is compared with. Numbers in lists have no dtype of
+// their own: they take that of x where it holds them.
+struct Compared {
+  Tensor x;
+  Tensor y;
+};
+Compared compared_with(const Tensor& x, PyObject* values) {
+  Tensor y = tensor_from(values, Py_None);
+  if (y.dtype() == x.dtype()) return {x, std::move(y)};
+  const bool is_list = !is_array(values);
+  if (is_list && (is_floating(x.dtype()) || is_complex(x.dtype())) && !is_complex(y.dtype())) {
+    return {x, tensor_from(values, dtype_object(x.dtype()))};
+  }
+  const DataType wide = wider(x.dtype(), y.dtype());
+  return {x.to(wide), y.to(wide)};
+}
+
+template <typename Operator>
+PyObject* compare_with(PyObject* self, PyObject* other) {
+  if (is_tensor(other) || is_number_operand(other) || !is_compared_by_element(other)) {
+    return binary<Operator>(self, other);
+  }
+  return guarded([&] {
+    const auto [x, y] = compared_with(tensor_of(self), other);
+    return work(is_long_work(x), [&, &x = x, &y = y] { return Operator()(x, y); });
+  });
+}
+
 PyObject* compare(PyObject* a, PyObject* b, int operation) {
   switch (operation) {
     case Py_LT:
-      return binary<Less>(a, b);
+      return compare_with<Less>(a, b);
     case Py_LE:
-      return binary<LessEqual>(a, b);
+      return compare_with<LessEqual>(a, b);
     case Py_EQ:
-      return binary<Equal>(a, b);
+      return compare_with<Equal>(a, b);
     case Py_NE:
-      return binary<NotEqual>(a, b);
+      return compare_with<NotEqual>(a, b);
     case Py_GT:
-      return binary<Greater>(a, b);
+      return compare_with<Greater>(a, b);
     default:
-      return binary<GreaterEqual>(a, b);
+      return compare_with<GreaterEqual>(a, b);
   }
 }
 
@@ -191,7 +230,7 @@ double only_element(PyObject* self, const char* what) {
           fmt::format("{} of {} is asked for, which has {} elements and no single value", what,
                       x.to_string(), x.numel()));
   }
-  return x.item();
+  return (parts_are_whole(x) ? x : whole_here(x, what)).item();
 }
 
 int is_true(PyObject* self) {
@@ -204,7 +243,7 @@ PyObject* as_int(PyObject* self) {
   return guarded([&] {
     const Tensor& x = tensor_of(self);
     // Every int64, where a double has not all of them.
-    if (x.dtype() == DataType::INT64 && x.numel() == 1 && !x.is_dist()) {
+    if (x.dtype() == DataType::INT64 && x.numel() == 1 && parts_are_whole(x)) {
       return PyLong_FromLongLong(x.to_vector<int64_t>()[0]);
     }
     return PyLong_FromDouble(only_element(self, "the int"));

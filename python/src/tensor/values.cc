@@ -12,13 +12,14 @@
 
 #include "api/generated/ops/cast.h"
 #include "api/tensor/from_vector.h"
-#include "distributed/placement/dist_attr.h"
+#include "api/tensor/whole.h"
 #include "phi/common/errors.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
 #include "python/src/base/owned.h"
 #include "python/src/tensor/buffer.h"
+#include "python/src/tensor/dlpack.h"
 #include "python/src/tensor/tensor_object.h"
 
 namespace phi::python {
@@ -32,6 +33,19 @@ namespace {
 bool is_list_value(PyObject* value) {
   return !is_tensor(value) && PySequence_Check(value) && !PyUnicode_Check(value) &&
          !PyBytes_Check(value);
+}
+
+// An array of no dims is a sequence by its type and has no length.
+bool is_one_number(PyObject* sequence) {
+  if (PySequence_Size(sequence) >= 0) return false;
+  PyErr_Clear();
+  return PyObject_HasAttrString(sequence, "item") != 0;
+}
+
+// Of a library whose arrays lend their memory by DLPack, or make an array of NumPy of themselves.
+bool is_foreign_array(PyObject* value) {
+  if (PyList_Check(value) || PyTuple_Check(value)) return false;
+  return PyObject_HasAttrString(value, "__dlpack__") || PyObject_HasAttrString(value, "__array__");
 }
 
 // "[1][0]", for errors.
@@ -95,6 +109,10 @@ class Numbers {
  private:
   void add(PyObject* value) {
     if (!is_list_value(value)) return add_number(value);
+    if (is_one_number(value)) {
+      const Owned number(checked(PyObject_CallMethod(value, "item", nullptr)));
+      return add_number(number.get());
+    }
     if (path_.size() == kMaxNdim) {
       raise(PyExc_ValueError, fmt::format("tensor: lists are nested more than {} deep", kMaxNdim));
     }
@@ -209,6 +227,12 @@ Tensor from_numbers(PyObject* data, PyObject* dtype) {
   });
 }
 
+// A copy of the array.
+Tensor from_foreign(PyObject* array) {
+  if (PyObject_HasAttrString(array, "__dlpack__") != 0) return from_dlpack(array, true);
+  return copy_of_buffer(nb::module_::import_("numpy").attr("asarray")(nb::handle(array)).ptr());
+}
+
 // ---- back ----
 
 template <typename T>
@@ -247,22 +271,28 @@ PyObject* with_elements(const Tensor& x, F&& f) {
 
 }  // namespace
 
+bool is_array(PyObject* value) {
+  if (PyUnicode_Check(value) || PyBytes_Check(value) || is_tensor(value)) return false;
+  return PyObject_CheckBuffer(value) != 0 || is_foreign_array(value);
+}
+
 Tensor tensor_from(PyObject* data, PyObject* dtype) {
   if (PyUnicode_Check(data) || PyBytes_Check(data) || data == Py_None) {
     raise(PyExc_TypeError,
           "tensor: argument 'data' must be numbers, lists of them or an array, got " +
               describe(data));
   }
-  const bool is_array = !is_tensor(data) && PyObject_CheckBuffer(data) != 0;
-  if (!is_array && !is_tensor(data)) return from_numbers(data, dtype);
-  const Tensor copy = is_array ? copy_of_buffer(data) : tensor_of(data).detach();
+  if (!is_tensor(data) && !is_array(data)) return from_numbers(data, dtype);
+  const Tensor copy = is_tensor(data)                   ? tensor_of(data).detach()
+                      : PyObject_CheckBuffer(data) != 0 ? copy_of_buffer(data)
+                                                        : from_foreign(data);
   return dtype == Py_None ? copy : copy.to(dtype_from(dtype, {"tensor", "dtype"}));
 }
 
 Tensor whole_here(const Tensor& x, const char* what) {
   if (!x.is_dist()) return x;
   PHI_CHECK(
-      x.dist_attr()->is_replicated(),
+      parts_are_whole(x),
       errors::InvalidArgument(
           "{} of {} is asked for, of which this rank has a part only: x.local() is that part, "
           "distributed.unshard_dtensor(x) the whole on every rank.",

@@ -14,8 +14,13 @@ namespace phi::python {
 /// TypeError for what is no number.
 Tensor tensor_from(PyObject* data, PyObject* dtype);
 
+/// Whether it is an array of another library: what has memory to lend by the buffer protocol or by
+/// DLPack, or makes an array of NumPy of itself. Numbers of NumPy are arrays too.
+bool is_array(PyObject* value);
+
 /// The tensor's value as a plain tensor: itself, or of a distributed one what lies here, if that is
-/// the whole value. Errors: InvalidArgument, naming what was to be done, otherwise.
+/// the whole value (parts_are_whole). Errors: InvalidArgument, naming what was to be done,
+/// otherwise.
 Tensor whole_here(const Tensor& x, const char* what);
 
 /// Nested lists of numbers; one number for a 0-D tensor.

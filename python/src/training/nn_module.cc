@@ -63,6 +63,19 @@ nb::object object_of(const Module& module) {
   return layer ? nb::find(*layer) : nb::object();
 }
 
+// What a class that has not called super().__init__() yet cannot hold.
+[[noreturn]] void refuse_unmade(nb::handle self) {
+  const auto name = nb::cast<std::string>(nb::handle(Py_TYPE(self.ptr())).attr("__name__"));
+  raise(PyExc_AttributeError,
+        fmt::format("{} is no module yet: call super().__init__() first in {}.__init__()", name,
+                    name));
+}
+
+Layer& layer_of(nb::handle self) {
+  if (!nb::inst_ready(self)) refuse_unmade(self);
+  return nb::cast<Layer&>(self);
+}
+
 // ---- attributes ----
 
 // A module of one tensor, which goes by the module's name, has it as `weight`.
@@ -79,7 +92,7 @@ Module* part_named(const Module& module, const std::string& name) {
 }
 
 nb::object get_attribute(nb::handle self, const std::string& name) {
-  const Layer& module = nb::cast<const Layer&>(self);
+  const Layer& module = layer_of(self);
   if (const Tensor* tensor = tensor_named(module, name)) return nb::cast(*tensor);
   if (Module* part = part_named(module, name)) return module_object(*part, self);
   std::vector<std::string> names = module.own_tensor_names();
@@ -102,9 +115,17 @@ void set_plainly(nb::handle self, nb::handle name, nb::handle value) {
 
 // A module that the model has already, by another name, is listed once: by its first.
 void add_part(Layer& module, const std::string& name, nb::handle value, bool flat) {
-  Layer& part = nb::cast<Layer&>(value);
+  Layer& part = layer_of(value);
   if (&part == part_named(module, name)) return;
   if (part.parent() != nullptr && &model_of(part) == &model_of(module)) return;
+  if (part.parent() != nullptr) {
+    raise(PyExc_ValueError,
+          fmt::format("the module for '{}' is part '{}' of another model, and a module has one "
+                      "parent. Within one model it may be assigned twice and is listed once: put "
+                      "both parents into that first. Or keep it in a tuple, self.{} = (module,), "
+                      "which lists none of its parameters",
+                      name, part.path(), name));
+  }
   if (Module* before = part_named(module, name)) module.release(*before);
   module.adopt(part, flat ? nn::Name::flat(name) : nn::Name(name));
 }
@@ -115,7 +136,10 @@ void add_parameter(PythonLayer& module, const std::string& name, const Parameter
 }
 
 void set_attribute(nb::handle self, nb::str name, nb::handle value) {
-  Layer& module = nb::cast<Layer&>(self);
+  const bool is_plain =
+      !is_module(value) && !nb::isinstance<Parameter>(value) && !nb::isinstance<Buffer>(value);
+  if (is_plain && !nb::inst_ready(self)) return set_plainly(self, name, value);
+  Layer& module = layer_of(self);
   const std::string text = nb::cast<std::string>(name);
   auto* python = dynamic_cast<PythonLayer*>(&module);
   const Parameter* parameter = nullptr;
@@ -145,7 +169,7 @@ void set_attribute(nb::handle self, nb::str name, nb::handle value) {
 }
 
 void delete_attribute(nb::handle self, nb::str name) {
-  Layer& module = nb::cast<Layer&>(self);
+  Layer& module = layer_of(self);
   if (Module* part = part_named(module, nb::cast<std::string>(name))) module.release(*part);
   set_plainly(self, name, nb::handle());
 }
@@ -192,7 +216,7 @@ Tensor one_tensor(const Module& module, nb::handle self, const nb::args& args,
 }
 
 nb::object call_module(nb::handle self, nb::args args, nb::kwargs kwargs) {
-  const Layer& layer = nb::cast<const Layer&>(self);
+  const Layer& layer = layer_of(self);
   if (const auto* python = dynamic_cast<const PythonLayer*>(&layer)) {
     return call_python(*python, self, args, kwargs);
   }
@@ -205,7 +229,7 @@ nb::object call_module(nb::handle self, nb::args args, nb::kwargs kwargs) {
 }
 
 nb::object forward(nb::handle self, nb::args args, nb::kwargs kwargs) {
-  const Layer& layer = nb::cast<const Layer&>(self);
+  const Layer& layer = layer_of(self);
   if (dynamic_cast<const PythonLayer*>(&layer) != nullptr) {
     raise(PyExc_NotImplementedError,
           fmt::format("class {} has no method forward()", class_name(layer, self)));
@@ -280,7 +304,7 @@ void load_state_dict(Layer& module, nb::dict state, bool strict) {
 
 nb::list modules_of(nb::handle self, bool with_names) {
   nb::list list;
-  Layer& module = nb::cast<Layer&>(self);
+  Layer& module = layer_of(self);
   const size_t skip = module.path().empty() ? 0 : module.path().size() + 1;
   for (Module* each : module.modules()) {
     const nb::object object = each == &module ? nb::borrow(self) : module_object(*each, self);
@@ -295,7 +319,7 @@ nb::list modules_of(nb::handle self, bool with_names) {
 
 nb::list children_of(nb::handle self, bool with_names) {
   nb::list list;
-  for (Module* part : nb::cast<Layer&>(self).parts()) {
+  for (Module* part : layer_of(self).parts()) {
     const nb::object object = module_object(*part, self);
     if (with_names) {
       list.append(nb::make_tuple(part->own_name(), object));
@@ -371,6 +395,14 @@ void bind_declarations(nb::module_& module) {
       .def(nb::init<Tensor>(), nb::arg("value"));
 }
 
+// A copy would have neither parts nor parameters: those are the library's.
+[[noreturn]] void refuse_copy(nb::handle self, nb::args /*protocol*/) {
+  raise(PyExc_TypeError,
+        fmt::format("{} cannot be copied or pickled: make another one and give it the values, "
+                    "other.load_state_dict(module.state_dict()); nn.save() writes them to a folder",
+                    nb::cast<std::string>(nb::handle(Py_TYPE(self.ptr())).attr("__name__"))));
+}
+
 // A forward() of one's own below a layer of C++ would be called by Python alone, and not by the
 // library.
 void check_subclass(nb::handle cls, nb::kwargs) {
@@ -401,11 +433,12 @@ void bind_attributes(nb::class_<Layer, PythonLayer>& type) {
       .def("__call__", &call_module)
       .def("forward", &forward, "What it computes of its input; classes have their own.")
       .def("__repr__", &repr)
+      .def("__reduce_ex__", &refuse_copy)
       .def(
           "add_module",
           [](nb::handle self, nb::str name, nb::handle part, bool flat) {
             if (!is_module(part)) refuse({"add_module", "module"}, "Module", part.ptr());
-            add_part(nb::cast<Layer&>(self), nb::cast<std::string>(name), part, flat);
+            add_part(layer_of(self), nb::cast<std::string>(name), part, flat);
             set_plainly(self, name, part);
           },
           nb::arg("name"), nb::arg("module"), nb::kw_only(), nb::arg("flat") = false,
@@ -454,13 +487,13 @@ void bind_state(nb::class_<Layer, PythonLayer>& type) {
       .def(
           "train",
           [](nb::object self, bool mode) {
-            nb::cast<Layer&>(self).set_training(mode);
+            layer_of(self).set_training(mode);
             return self;
           },
           nb::arg("mode") = true, "Of the whole model: while it trains, dropout drops.")
       .def("eval",
            [](nb::object self) {
-             nb::cast<Layer&>(self).set_training(false);
+             layer_of(self).set_training(false);
              return self;
            })
       .def_prop_ro("training", &Layer::is_training)
@@ -468,7 +501,7 @@ void bind_state(nb::class_<Layer, PythonLayer>& type) {
           "to",
           [](nb::object self, nb::handle dtype) {
             const DataType wanted = dtype_from(dtype.ptr(), {"to", "dtype"});
-            Layer& module = nb::cast<Layer&>(self);
+            Layer& module = layer_of(self);
             WithoutGil others;
             module.convert(wanted);
             others.end();
@@ -478,7 +511,7 @@ void bind_state(nb::class_<Layer, PythonLayer>& type) {
       .def(
           "initialise",
           [](nb::object self, uint64_t seed, nb::handle dtype) {
-            Layer& module = nb::cast<Layer&>(self);
+            Layer& module = layer_of(self);
             const DataType wanted =
                 dtype.is_none() ? module.dtype() : dtype_from(dtype.ptr(), {"initialise", "dtype"});
             WithoutGil others;

@@ -5,6 +5,30 @@ from os import PathLike
 
 from autophi._autophi import DTypeLike, Tensor
 
+__all__ = [
+    "batch_norm",
+    "bmm",
+    "check_finite_",
+    "concat",
+    "distribute",
+    "flatten",
+    "flatten_",
+    "full",
+    "matmul",
+    "merged_momentum_",
+    "momentum_",
+    "nonzero",
+    "norm",
+    "ones",
+    "relu",
+    "relu_",
+    "reshape",
+    "reshape_",
+    "scale_all",
+    "scale_all_",
+    "split",
+]
+
 def load_ops(path: str | PathLike[str]) -> list[str]: ...
 
 def batch_norm(x: Tensor, mean: Tensor, more: Sequence[Tensor], variance: Tensor | None, momentum: float, seed: int | None = None) -> tuple[Tensor, Tensor, Tensor | None]:

@@ -63,6 +63,10 @@ void run(World& world) {
   if (is("stops") && world.rank() == 1) std::raise(SIGSTOP);
   if (is("dies") && world.rank() == 1) std::raise(SIGKILL);
   if (is("stops_at_the_end")) return;
+  if (is("exits")) {
+    if (world.rank() == 1) std::exit(3);
+    world.set_deadline(std::chrono::seconds(30));
+  }
   disagree(world);
 }
 
@@ -122,6 +126,8 @@ int main(int argc, char** argv) {
     }
   }
   World& world = init_world(&argc, &argv);
+  if (is("never_finalizes")) return 0;
+  if (is("returns_a_status")) return 3;
   world.set_deadline(std::chrono::milliseconds(500));
   try {
     run(world);

@@ -61,11 +61,13 @@ TEST(EmbeddingKernel, IdOutsideTheGlobalVocabularyIsNamed) {
   view.inputs = {whole({2}), part(table, 0, 0, 3)};
   const DenseTensor shard = tensor<float>(Values(6, 1.0), {3, 2});
   DenseTensor out = blank<float>({2, 2});
-  expect_error("x holds 6 at flat position 1, but the vocabulary has 6 entries", [&] {
-    registered<kernels::embedding, float>(KernelContext(CPUPlace(), &view),
-                                          tensor<int64_t>({5, 6}, {2}), shard, -1, &out);
-  });
-  expect_error("x holds -1 at flat position 0", [&] {
+  expect_error(ErrorCode::kOutOfRange,
+               "x holds 6 at flat position 1, but the vocabulary has 6 entries", [&] {
+                 registered<kernels::embedding, float>(KernelContext(CPUPlace(), &view),
+                                                       tensor<int64_t>({5, 6}, {2}), shard, -1,
+                                                       &out);
+               });
+  expect_error(ErrorCode::kOutOfRange, "x holds -1 at flat position 0", [&] {
     registered<kernels::embedding, float>(KernelContext(CPUPlace(), &view),
                                           tensor<int32_t>({-1, 6}, {2}), shard, -1, &out);
   });
@@ -121,10 +123,11 @@ TEST(GatherKernel, ShardsSumToTheWholeAndErrorsNameTheIndex) {
   EXPECT_EQ(sum, Values({x[4], x[1], x[1], x[9], x[6], x[6]}));
 
   DenseTensor out = blank<double>({2, 1});
-  expect_error("index holds 5 at flat position 0, but x's tensor dim has 5 entries", [&] {
-    registered<kernels::gather, double>(KernelContext(), tensor<double>(x, dims),
-                                        tensor<int64_t>({5}, {1}), 1, &out);
-  });
+  expect_error(ErrorCode::kOutOfRange,
+               "index holds 5 at flat position 0, but x's tensor dim has 5 entries", [&] {
+                 registered<kernels::gather, double>(KernelContext(), tensor<double>(x, dims),
+                                                     tensor<int64_t>({5}, {1}), 1, &out);
+               });
 }
 
 TEST(OneHotKernel, WholeAndSharded) {
@@ -139,10 +142,11 @@ TEST(OneHotKernel, WholeAndSharded) {
   DenseTensor shard = blank<float>({3, 2});
   registered<kernels::one_hot, int64_t>(KernelContext(CPUPlace(), &view), x, &shard);
   EXPECT_EQ(to_doubles(shard), Values({0, 1, 0, 0, 1, 0}));
-  expect_error("x holds 3 at flat position 0, but num_classes has 3 entries", [&] {
-    registered<kernels::one_hot, int64_t>(KernelContext(CPUPlace(), &view),
-                                          tensor<int64_t>({3, 0, 0}, {3}), &shard);
-  });
+  expect_error(ErrorCode::kOutOfRange,
+               "x holds 3 at flat position 0, but num_classes has 3 entries", [&] {
+                 registered<kernels::one_hot, int64_t>(KernelContext(CPUPlace(), &view),
+                                                       tensor<int64_t>({3, 0, 0}, {3}), &shard);
+               });
 }
 
 TEST(LookupKernels, EmptyArrays) {
@@ -203,10 +207,10 @@ void check_illegal_ids() {
     lookup.inputs = {whole({2}), part(table, 0, 0, 3)};
     place.inputs = {part(table, 0, 0, 3), whole({2})};
     const std::string what = "holds " + std::to_string(id) + " at flat position 1";
-    expect_error(what, [&] {
+    expect_error(ErrorCode::kOutOfRange, what, [&] {
       registered<kernels::embedding, float>(KernelContext(), ids, blank<float>(table), -1, &out);
     });
-    expect_error(what, [&] {
+    expect_error(ErrorCode::kOutOfRange, what, [&] {
       registered<kernels::embedding, float>(KernelContext(CPUPlace(), &lookup), ids,
                                             blank<float>({3, 2}), -1, &out);
     });
@@ -214,11 +218,13 @@ void check_illegal_ids() {
       registered<kernels::gather, float>(KernelContext(CPUPlace(), &place), blank<float>({3, 2}),
                                          ids, 0, &out);
     };
-    id == -1 ? gather() : expect_error(what, gather);  // it counts from the end
-    expect_error(what, [&] { registered<kernels::one_hot, Id>(KernelContext(), ids, &hot); });
+    // It counts from the end.
+    id == -1 ? gather() : expect_error(ErrorCode::kOutOfRange, what, gather);
+    expect_error(ErrorCode::kOutOfRange, what,
+                 [&] { registered<kernels::one_hot, Id>(KernelContext(), ids, &hot); });
   }
   DenseTensor none = blank<float>({1, 2});
-  expect_error("the vocabulary has 0 entries", [&] {
+  expect_error(ErrorCode::kOutOfRange, "the vocabulary has 0 entries", [&] {
     registered<kernels::embedding, float>(KernelContext(), id_tensor<Id>({0}), blank<float>({0, 2}),
                                           -1, &none);
   });

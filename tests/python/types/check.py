@@ -1,6 +1,7 @@
-"""mypy over the package's stubs and sources, the examples, and calls.py.
+"""mypy over the package's stubs and sources, the examples, calls.py, and a user's program: those but the examples with
+--strict.
 
-    python3 check.py --package=FOLDER_OF_AUTOPHI --environment=DIR --cache=DIR FILE_OR_FOLDER...
+    python3 check.py --package=FOLDER_OF_AUTOPHI --environment=DIR --cache=DIR --strict=FILE.. FILE_OR_FOLDER...
 
 The environment is made from PyPI where it is missing; without network the test is skipped, and says so.
 """
@@ -43,6 +44,7 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ("package", "environment", "cache"):
         parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--strict", action="append", default=[])
     parser.add_argument("checked", nargs="+")
     args = parser.parse_args()
     why = make(args.environment)
@@ -51,13 +53,16 @@ def main():
         return 0
     args.cache.mkdir(parents=True, exist_ok=True)
     path = copied(args.package, args.cache / "package")
-    command = [args.environment / "bin" / "mypy", f"--cache-dir={args.cache / 'mypy'}", "--check-untyped-defs",
-               "--warn-unused-ignores", "--no-error-summary", path / args.package.name, *args.checked]
-    done = subprocess.run(command, env={"MYPYPATH": str(path), "PATH": "/usr/bin:/bin"}, check=False)
-    if done.returncode == 0:
+    mypy = [args.environment / "bin" / "mypy", f"--cache-dir={args.cache / 'mypy'}", "--no-error-summary"]
+    status = 0
+    for words in (["--strict", path / args.package.name, *args.strict],
+                  ["--check-untyped-defs", "--warn-unused-ignores", *args.checked]):
+        done = subprocess.run([*mypy, *words], env={"MYPYPATH": str(path), "PATH": "/usr/bin:/bin"}, check=False)
+        status = status or done.returncode
+    if status == 0:
         print(f"mypy: {len(list(path.rglob('*.pyi')))} stubs and {len(list(path.rglob('*.py')))} sources of the package, "
-              f"{len(args.checked)} more: no errors")
-    return done.returncode
+              f"{len(args.strict) + len(args.checked)} more: no errors")
+    return status
 
 
 if __name__ == "__main__":

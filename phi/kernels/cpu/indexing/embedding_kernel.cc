@@ -50,7 +50,7 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   const SharedRefusal refusal([&] { places = places_in(table, x, kIds, kVocabulary); });
   const DenseTensor counts = occurrences(ctx, slices.extent, places, refusal.count(), x.ndim());
   refusal.raise(counts.data<int64_t>()[slices.extent] != 0, [&] {
-    throw errors::InvalidArgument(
+    throw errors::OutOfRange(
         "{} holds something on another rank that is not in [0, {}), and {} has {} entries. That "
         "rank's error names it.",
         kIds, table.extent, kVocabulary, table.extent);

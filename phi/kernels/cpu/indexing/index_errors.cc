@@ -6,7 +6,7 @@
 namespace phi {
 
 void throw_outside_dim(const Misfit& found) {
-  throw errors::InvalidArgument(
+  throw errors::OutOfRange(
       "{} holds {} at flat position {}, but the tensor dim that it names has {} entries; it must "
       "be in [{}, {}).",
       found.argument, found.value, found.at, found.extent, found.from_end ? -found.extent : 0,
@@ -14,7 +14,7 @@ void throw_outside_dim(const Misfit& found) {
 }
 
 void throw_outside_table(const Misfit& found) {
-  throw errors::InvalidArgument(
+  throw errors::OutOfRange(
       "{} holds {} at flat position {}, but {} has {} entries; it must be in [{}, {}).",
       found.argument, found.value, found.at, found.table, found.extent,
       found.from_end ? -found.extent : 0, found.extent);

@@ -12,7 +12,7 @@
 
 namespace phi {
 
-/// Errors: InvalidArgument: `argument` has at flat position `at` what is no index of `extent`.
+/// Errors: OutOfRange: `argument` has at flat position `at` what is no index of `extent`.
 [[noreturn]] inline void throw_outside(const char* argument, int64_t index, int64_t at,
                                        int64_t extent, FromEnd from_end) {
   throw_outside_dim({.argument = argument,

@@ -14,7 +14,7 @@
 namespace phi {
 
 /// `index`, int32 or int64, along a tensor dim of `extent`; `argument` is its name. Errors:
-/// InvalidArgument with the index, its position and the extent.
+/// OutOfRange with the index, its position and the extent.
 std::vector<int64_t> places_along(const DenseTensor& index, const char* argument, int64_t extent,
                                   FromEnd from_end);
 
@@ -33,7 +33,7 @@ struct NamedPlaces {
   Dims shape;      // of the places, broadcast together
   int named_dims;  // of the array, which the places count as one
 };
-/// Errors: InvalidArgument, as above, and if what bool indices name does not broadcast with others.
+/// Errors: as above; InvalidArgument if what bool indices name does not broadcast with others.
 NamedPlaces places_of_indices(std::span<const DenseTensor* const> indices, const Dims& dims);
 
 /// The rows here of a table whose first row is for id `start_index`, negative for ids that it does

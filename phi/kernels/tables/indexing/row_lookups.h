@@ -17,7 +17,7 @@
 
 namespace phi {
 
-/// Any T. Errors: InvalidArgument with the index, its position and the extent.
+/// Any T. Errors: OutOfRange with the index, its position and the extent.
 template <typename T, typename Context>
 void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                   const Scalar& axis, DenseTensor* out) {

@@ -11,12 +11,13 @@ from autophi._autophi.nn import models as models
 Init: TypeAlias = init.Initialiser | Tensor | Callable[[tuple[int, ...], DType, int], Tensor]
 Along: TypeAlias = Mapping[str, Placement]
 
-class Parameter:
+# The attribute is a Tensor from then on.
+class Parameter(Tensor):
     """Assigned to an attribute of a Module it declares a parameter of this name:"""
 
     def __init__(self, shape: Sequence[int] | Tensor, init: Init | None = None) -> None: ...
 
-class Buffer:
+class Buffer(Tensor):
     """Assigned to an attribute of a Module it declares a tensor that belongs to the model, is saved with it,
     and is not trained."""
 
