@@ -205,7 +205,7 @@ void track_written(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
 }
 
 /// Errors: PreconditionNotMet if x, which requires a gradient, shares bytes that have been written
-/// to through another tensor since its history was recorded.
+/// to through another tensor since its history began.
 void check_history(const Tensor& x);
 
 /// For an inplace call about to be tracked that writes to x. Errors: PreconditionNotMet if x is a

@@ -243,7 +243,7 @@ class Tensor {
   /// The history from now on: that of the bytes as they are.
   void set_grad_link(GradLink link);
   /// An inplace operation on another tensor, a view of this one or the whole of it, has changed the
-  /// bytes since the history of this one was recorded. Alike on every rank.
+  /// bytes since the history of this one began. Alike on every rank.
   bool is_history_outdated() const {
     return impl_->link.node() != nullptr &&
            impl_->link.tracked_writes() != array().storage()->tracked_writes();

@@ -106,7 +106,7 @@ class Storage : public RefCounted<Storage> {
   }
 
   /// Inplace operations that gradients know of, alike on every rank. A tensor that shares these
-  /// bytes and whose history was recorded at another count is out of date.
+  /// bytes and whose history began at another count is out of date.
   uint32_t tracked_writes() const { return tracked_writes_; }
   void note_tracked_write() { ++tracked_writes_; }
 
