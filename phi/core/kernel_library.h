@@ -3,8 +3,8 @@
 //
 //   load_kernel_library("vision");   // libautophi_vision.so, from the folder of libautophi.so
 //
-// The core knows which kernel is in which library (KernelHome). Operators, rules and shape functions
-// are in the core: only launching needs the library.
+// The core knows which kernel is in which library (KernelHome). Operators, rules and shape
+// functions are in the core: only launching needs the library.
 #pragma once
 
 #include <span>

@@ -98,9 +98,10 @@ void bind_autograd(nb::module_& module) {
          nb::arg("retain_graph") = false,
          "Computes the gradients of all leaves that this tensor was made from, and adds them to\n"
          "theirs. `grad`: d(objective)/d(this), 1 by default for a tensor of one element.");
-  method("register_hook", &register_hook, nb::arg("hook"),
-         "hook(gradient) is called with the gradient of this tensor in each pass. The tensor that it\n"
-         "returns, of the same shape and dtype, replaces the gradient; None leaves it as it is.");
+  method(
+      "register_hook", &register_hook, nb::arg("hook"),
+      "hook(gradient) is called with the gradient of this tensor in each pass. The tensor that it\n"
+      "returns, of the same shape and dtype, replaces the gradient; None leaves it as it is.");
   method("clear_grad", [](Tensor x) { x.clear_grad(); });
   method(
       "detach", [](const Tensor& x) { return x.detach(); },
