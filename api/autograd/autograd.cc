@@ -58,20 +58,19 @@ Root root_of(const Tensor& output, const Tensor& grad) {
   return {edge_of(output), seed_of(output, grad)};
 }
 
-// What a hook returned for `grad`, the gradient of a tensor of this form: placed as `grad` is, or
-// as the tensor is.
-Tensor checked_hooked(const TensorForm& form, const Tensor& grad, const Tensor& made) {
-  PHI_CHECK(
-      made.defined(),
-      errors::InvalidArgument("a hook on the gradient {} returned an undefined tensor; return the "
-                              "gradient itself to leave it as it is.",
-                              grad.to_string()));
+// What a hook returned for `grad`: checked, and placed as `grad` is. A leaf keeps what it is given:
+// ZeRO's hooks shard gradients so.
+Tensor checked_hooked(const TensorForm& form, bool is_leaf, const Tensor& grad,
+                      const Tensor& made) {
+  PHI_CHECK(made.defined(),
+            errors::InvalidArgument("a hook on the gradient {} returned an undefined tensor; "
+                                    "return the gradient itself to leave it as it is.",
+                                    grad.to_string()));
   PHI_CHECK(
       made.shape() == grad.shape() && made.dtype() == grad.dtype(),
       errors::InvalidArgument("a hook on the gradient {} returned {}; shape and dtype must agree.",
                               grad.to_string(), made.to_string()));
-  if (made.is_dist() == grad.is_dist() && (!grad.is_dist() || made.dist_attr() == grad.dist_attr()))
-    return made;
+  if (is_leaf) return made;
   const NoGrad no_grad;
   return form.settle(made);
 }

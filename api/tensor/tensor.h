@@ -198,10 +198,10 @@ class Tensor {
   /// Errors         PreconditionNotMet without requires_grad(), for a graph already used up, or for
   ///                a saved tensor that was written to since; InvalidArgument for a wrong shape.
   void backward(const Tensor& grad = Tensor(), bool retain_graph = false) const;
-  /// Called with the complete gradient of this tensor in each pass. The gradient that it returns
-  /// replaces that one: same shape and dtype; if it is placed otherwise it is resharded, so every
-  /// rank must return the same placements. A leaf's hook sees the gradient as it arrives, which may
-  /// be partial.
+  /// Called with the complete gradient of this tensor in each pass. What it returns replaces the
+  /// gradient: same shape and dtype. With other placements it is resharded, except that a leaf
+  /// keeps it as it is; every rank must return the same placements. A leaf's hook sees the gradient
+  /// as it arrives, which may be partial.
   ///
   /// Errors, in the pass: InvalidArgument if the hook returns another shape or dtype, or nothing.
   void register_hook(std::function<Tensor(const Tensor&)> hook) const;

@@ -22,7 +22,6 @@
 #include "api/generated/ops/reshape.h"
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/scaled_sgd_.h"
-#include "api/generated/ops/share_data.h"
 #include "api/generated/ops/square.h"
 #include "api/generated/ops/squeeze.h"
 #include "api/generated/ops/sum.h"
@@ -246,7 +245,6 @@ const std::pair<const char*, View> kViews[] = {
      [](const Tensor& x) {
        return view_shape(x, {2, 1});
      }},
-    {"share_data", [](const Tensor& x) { return share_data(x); }},
 };
 
 // A view shares bytes and has a history of its own, which a write through another tensor makes

@@ -121,7 +121,7 @@ TEST(PlainCall, IsPackedAsShortAsItIs) {
     std::array<std::byte, sizeof(PlainCall) + 8> bytes;
     bytes.fill(std::byte{'y'});
     const size_t size = plain.pack(bytes.data());
-    EXPECT_EQ(size, 40 + 8 * static_cast<size_t>(std::max(ndim, 0)) + 7);
+    EXPECT_EQ(size, 48 + 8 * static_cast<size_t>(std::max(ndim, 0)) + 7);
     PlainCall read;
     EXPECT_EQ(PlainCall::unpack(bytes, &read), size);
     EXPECT_EQ(std::memcmp(&read, &plain, sizeof(plain)), 0);
