@@ -48,8 +48,8 @@ struct OpReport {
   int64_t differences = 0;     // elements of gradients that were compared with finite differences
   std::vector<std::string> failures;
 
-  /// "424 calls and 424 gradients on meshes agree with one process, 54 gradient elements with finite
-  /// differences"; with failures how many.
+  /// "424 calls and 424 gradients on meshes agree with one process, 54 gradient elements with
+  /// finite differences"; with failures how many.
   std::string to_string() const;
 };
 
