@@ -224,14 +224,14 @@ bool register_dry_kernel(TypeList<Ts...>, Definitions) {
 #define PHI_CONCAT_(a, b) PHI_CONCAT_INNER_(a, b)
 #define PHI_DEFINITIONS_(function) \
   []<typename T, typename Context>() consteval { return &function<T, Context>; }
-/// One line per kernel, in namespace phi: name, kind of device, function template, TypeList.
-#define PHI_REGISTER_KERNEL(name, kind, function, types)                             \
+/// One line per kernel, in namespace phi: name, kind of device, function template, TypeList<...>.
+#define PHI_REGISTER_KERNEL(name, kind, function, ...)                               \
   [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_, __COUNTER__) =     \
       ::phi::detail::register_kernel<::phi::kernels::name, ::phi::DeviceKind::kind>( \
-          types{}, PHI_DEFINITIONS_(function))
+          __VA_ARGS__{}, PHI_DEFINITIONS_(function))
 /// The same for what a kernel does in a dry run, on any device: its messages. Arrays have no bytes
 /// then.
-#define PHI_REGISTER_DRY_KERNEL(name, function, types)                           \
+#define PHI_REGISTER_DRY_KERNEL(name, function, ...)                             \
   [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_, __COUNTER__) = \
-      ::phi::detail::register_dry_kernel<::phi::kernels::name>(types{},          \
+      ::phi::detail::register_dry_kernel<::phi::kernels::name>(__VA_ARGS__{},    \
                                                                PHI_DEFINITIONS_(function))

@@ -38,7 +38,7 @@ void ProductOfPartsKernel(const Context&, const DenseTensor& x, const DenseTenso
 }
 
 PHI_REGISTER_KERNEL(t_liar, CPU, LiarKernel, Floating);
-PHI_REGISTER_KERNEL(t_product_of_parts, CPU, ProductOfPartsKernel, Floating);
+PHI_REGISTER_KERNEL(t_product_of_parts, CPU, ProductOfPartsKernel, TypeList<float, double>);
 PHI_REGISTER_KERNEL(t_unsound, CPU, UnsoundKernel, Floating);
 
 }  // namespace
