@@ -127,9 +127,12 @@ class Job {
     return (fs::path(config_.checkpoint.dir) / "supervise.status").string();
   }
 
-  std::optional<supervise::Launch> next() const {
-    const auto here = machines_.empty() ? machines_ : supervise::answering(machines_, probe());
+  std::optional<supervise::Launch> next() {
+    std::vector<supervise::NoAnswer> others;
+    const auto here =
+        machines_.empty() ? machines_ : supervise::answering(machines_, probe(), &others);
     const auto placing = place(here);
+    tell_missing(others, placing);
     if (!placing) return std::nullopt;
     supervise::MpirunOptions mpirun{.program = FLAGS_mpirun};
     std::istringstream words(FLAGS_mpirun_args);
@@ -141,6 +144,22 @@ class Job {
   }
 
  private:
+  // Once for as long as the same machines are missing.
+  void tell_missing(const std::vector<supervise::NoAnswer>& others,
+                    const std::optional<job::Placing>& placing) {
+    std::string text;
+    for (const auto& [machine, why] : others) {
+      text += fmt::format("autophi supervise: {} does not answer: {}\n", machine, why);
+    }
+    const auto whole = place(machines_);
+    if (placing && whole && placing->ranks < whole->ranks) {
+      text += fmt::format("autophi supervise: the job starts with {} of {} ranks, as {}\n",
+                          placing->ranks, whole->ranks, placing->mesh);
+    }
+    if (text != told_missing_) fmt::print(stderr, "{}", text);
+    told_missing_ = text;
+  }
+
   static supervise::Probe probe() {
     return {.command = FLAGS_probe, .limit = seconds("probe_s", FLAGS_probe_s)};
   }
@@ -200,6 +219,7 @@ class Job {
   std::string mesh_flag_ = FLAGS_mesh;
   Words of_run_;
   std::vector<supervise::Machine> machines_;
+  std::string told_missing_;
 };
 
 const Words& own_flags() {
@@ -225,7 +245,7 @@ int run(int argc, char** argv) {
   if (FLAGS_restarts < 0) {
     throw UsageError(fmt::format("--restarts={} must be 0 or more.", FLAGS_restarts));
   }
-  const Job job(files[0], std::move(line.of_run));
+  Job job(files[0], std::move(line.of_run));
   supervise::Supervisor supervisor({.next = [&] { return job.next(); },
                                     .status_file = job.status_file(),
                                     .restarts = FLAGS_restarts,

@@ -106,9 +106,9 @@ Child::Child(std::span<const std::string> command, const Options& options) {
                     .on_parent_death = options.on_parent_death,
                     .nothing = nothing,
                     .output = options.is_mute ? nothing : -1,
-                    .errors = options.is_mute        ? nothing
-                              : options.keeps_errors ? error_pipe.ends[1]
-                                                     : -1,
+                    .errors = options.keeps_errors ? error_pipe.ends[1]
+                              : options.is_mute    ? nothing
+                                                   : -1,
                     .report = report.ends[1]};
   pid_ = fork();
   if (pid_ == 0) become(start);

@@ -25,7 +25,7 @@ class Child {
     /// What it writes to standard error can be read from errors(); else it goes where the parent's
     /// goes.
     bool keeps_errors = false;
-    bool is_mute = false;  // what it writes is dropped
+    bool is_mute = false;  // what it writes is dropped, apart from errors that are kept
   };
 
   /// Errors: InvalidArgument for no words; NotFound with the system's reason if it does not start.

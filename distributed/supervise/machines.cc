@@ -23,6 +23,7 @@
 
 #include "distributed/supervise/child.h"
 #include "phi/common/errors.h"
+#include "phi/common/printable.h"
 
 namespace phi::distributed::supervise {
 namespace {
@@ -101,18 +102,43 @@ bool resolves_to_own_address(const std::string& name) {
   return false;
 }
 
+// The last line that says something.
+std::string last_line(std::string_view text) {
+  const size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return "";
+  text = text.substr(0, end + 1);
+  const size_t before = text.find_last_of('\n');
+  return printable(before == std::string_view::npos ? text : text.substr(before + 1));
+}
+
 // A machine that is asked; without a child it is this one.
 struct Asked {
   const Machine* machine;
   std::unique_ptr<Child> child{};
   bool answers = false;
+  std::string errors{};  // what the probe has written
+  std::string why{};     // there is no answer
 
   bool is_over() {
     if (!child) return true;
-    if (!child->poll()) return false;
+    const bool has_ended = child->poll();  // what it has written is all there then
+    read_errors();
+    if (!has_ended) return false;
     answers = shell_status(child->status()) == 0;
+    const std::string line = last_line(errors);
+    const std::string end = how_it_ended(child->status());
+    why = line.empty() ? end : fmt::format("{} ({})", line, end);
     child.reset();
     return true;
+  }
+
+  void read_errors() {
+    constexpr size_t kKept = 4096;  // of the end
+    std::array<char, 1024> bytes{};
+    for (ssize_t n = 0; (n = read(child->errors(), bytes.data(), bytes.size())) > 0;) {
+      errors.append(bytes.data(), static_cast<size_t>(n));
+      if (errors.size() > kKept) errors.erase(0, errors.size() - kKept);
+    }
   }
 };
 
@@ -154,14 +180,17 @@ bool is_this_machine(const std::string& name) {
   return resolves_to_own_address(name);
 }
 
-std::vector<Machine> answering(std::span<const Machine> machines, const Probe& probe) {
+std::vector<Machine> answering(std::span<const Machine> machines, const Probe& probe,
+                               std::vector<NoAnswer>* others) {
   std::vector<Asked> asked;
   for (const Machine& machine : machines) {
     asked.push_back({.machine = &machine, .answers = is_this_machine(machine.name)});
     if (asked.back().answers) continue;
     const std::vector<std::string> words = {"sh", "-c", probe.command, "sh", machine.name};
-    asked.back().child =
-        std::make_unique<Child>(words, Child::Options{.on_parent_death = SIGKILL, .is_mute = true});
+    asked.back().child = std::make_unique<Child>(
+        words, Child::Options{.on_parent_death = SIGKILL, .keeps_errors = true, .is_mute = true});
+    asked.back().why =
+        fmt::format("no answer within {:g} s", std::chrono::duration<double>(probe.limit).count());
   }
   const auto limit = ProbeClock::now() + probe.limit;
   while (!std::ranges::all_of(asked, &Asked::is_over) && ProbeClock::now() < limit) {
@@ -169,7 +198,11 @@ std::vector<Machine> answering(std::span<const Machine> machines, const Probe& p
   }
   std::vector<Machine> found;
   for (const Asked& each : asked) {
-    if (each.answers) found.push_back(*each.machine);
+    if (each.answers) {
+      found.push_back(*each.machine);
+    } else if (others != nullptr) {
+      others->push_back({each.machine->name, each.why});
+    }
   }
   return found;
 }

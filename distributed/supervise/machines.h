@@ -34,9 +34,17 @@ struct Probe {
   std::chrono::milliseconds limit = std::chrono::seconds(10);
 };
 
+/// A machine that does not answer, and why: the last line that the probe has written to standard
+/// error, with its status, or that it took too long.
+struct NoAnswer {
+  std::string machine;
+  std::string why;
+};
+
 /// Those that answer, in their order. All are asked at once, but for this machine itself, which
-/// answers.
-std::vector<Machine> answering(std::span<const Machine> machines, const Probe& probe);
+/// answers. `others`: receives the rest; may be null.
+std::vector<Machine> answering(std::span<const Machine> machines, const Probe& probe,
+                               std::vector<NoAnswer>* others = nullptr);
 
 /// Its name, or an address of it, is this machine's.
 bool is_this_machine(const std::string& name);

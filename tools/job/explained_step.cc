@@ -61,13 +61,11 @@ std::string explain_step(const std::function<void()>& step, const TensorNames& n
   return "";
 }
 
-void checked_step(const std::string& check, int64_t number, const std::function<void()>& step,
-                  const TensorNames& names) {
-  if (check == "ops") {
-    check_ops(step, names);
-  } else {
-    check_numbers(step, number);
-  }
+int64_t checked_step(const std::string& check, int64_t number, const std::function<void()>& step,
+                     const TensorNames& names) {
+  if (check == "ops") return check_ops(step, names);
+  check_numbers(step, number);
+  return 0;
 }
 
 }  // namespace phi::job

@@ -23,8 +23,9 @@ void settle_checked(JobConfig* config);
 std::string explain_step(const std::function<void()>& step, const TensorNames& names,
                          const std::string& path);
 
-/// Runs step `number` as `check` says: "ops" or "numbers". Errors: what the check finds.
-void checked_step(const std::string& check, int64_t number, const std::function<void()>& step,
-                  const TensorNames& names);
+/// Runs step `number` as `check` says: "ops" or "numbers". Returns how many calls "ops" has
+/// compared on this rank. Errors: what the check finds.
+int64_t checked_step(const std::string& check, int64_t number, const std::function<void()>& step,
+                     const TensorNames& names);
 
 }  // namespace phi::job

@@ -165,6 +165,7 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
     if (trainer.steps() < config_.run.steps) report->stopped_by = checkpoints->stop_signal();
   }
   note_fault(metrics.fault());
+  tell_check(trainer.steps() - first);
   report->seconds = progress.seconds();
   if (!setup_.dry && trainer.steps() > first) {
     report->tokens_per_s = progress.tokens_per_s(trainer.steps());
@@ -195,9 +196,23 @@ training::StepResult Job::take_step(training::Trainer& trainer) {
   if (FLAGS_check.empty()) {
     note_fault(explain_step(step, names, FLAGS_explain));
   } else {
-    checked_step(FLAGS_check, step_, step, names);
+    checked_calls_ += checked_step(FLAGS_check, step_, step, names);
   }
   return result;
+}
+
+void Job::tell_check(int64_t steps) const {
+  if (FLAGS_check.empty() || !speaks()) return;
+  if (FLAGS_check == "ops") {
+    std::cout << fmt::format(
+        "--check=ops: {} distributed calls of rank 0 in {} steps, each repeated in one process: "
+        "all "
+        "agree\n",
+        checked_calls_, steps);
+  } else {
+    std::cout << fmt::format("--check=numbers: all outputs of operators in {} steps are finite\n",
+                             steps);
+  }
 }
 
 void Job::resume(training::Checkpointer& checkpoints, JobReport* report) {

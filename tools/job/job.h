@@ -49,6 +49,8 @@ class Job {
                   JobReport* report);
   training::Progress new_progress() const;
   training::StepResult take_step(training::Trainer& trainer);
+  /// What --check has looked at, when it has found nothing wrong.
+  void tell_check(int64_t steps) const;
   void resume(training::Checkpointer& checkpoints, JobReport* report);
   void tell_jump(training::LossJump& jumps, int64_t step, double loss) const;
   void generate(nn::models::Decoder& model, JobReport* report);
@@ -71,6 +73,7 @@ class Job {
   int64_t program_steps_ = 0;
   int64_t program_arena_bytes_ = 0;
   int64_t checkpoint_bytes_read_ = 0;
+  int64_t checked_calls_ = 0;
   std::vector<std::string> output_faults_;
   int64_t step_ = 0;  // counts from 1; 0 before and after the steps
 };

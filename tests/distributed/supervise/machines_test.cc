@@ -55,10 +55,28 @@ TEST(Machines, ThoseThatAnswerAreKeptInTheirOrder) {
   EXPECT_EQ(answering(all, probe), expected);
 }
 
+TEST(Machines, ThoseThatDoNotAnswerComeWithTheProbesWords) {
+  const Machines all = {{"m1", 1}, {"localhost", 5}, {"m2", 2}, {"m3", 3}};
+  const Probe probe{.command =
+                        "case $1 in m1) exit 0;; m2) echo dropped; seq 20000 >&2; printf "
+                        "'no \\033route\\n\\n' >&2; exit 255;; *) exit 3;; esac",
+                    .limit = std::chrono::minutes(5)};
+  std::vector<NoAnswer> others;
+  EXPECT_EQ(answering(all, probe, &others), (Machines{{"m1", 1}, {"localhost", 5}}));
+  ASSERT_EQ(others.size(), 2u);
+  EXPECT_EQ(others[0].machine, "m2");
+  EXPECT_EQ(others[0].why, "no \\x1broute (exit status 255)");
+  EXPECT_EQ(others[1].machine, "m3");
+  EXPECT_EQ(others[1].why, "exit status 3");
+}
+
 TEST(Machines, OneThatTakesTooLongDoesNotAnswer) {
   const Machines all = {{"m1", 1}, {"localhost", 5}};
   const Probe probe{.command = "sleep 1000", .limit = std::chrono::milliseconds(1)};
-  EXPECT_EQ(answering(all, probe), (Machines{{"localhost", 5}}));
+  std::vector<NoAnswer> others;
+  EXPECT_EQ(answering(all, probe, &others), (Machines{{"localhost", 5}}));
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others[0].why, "no answer within 0.001 s");
 }
 
 TEST(Machines, ThisOneAnswersByAnyOfItsNames) {

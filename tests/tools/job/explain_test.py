@@ -66,10 +66,14 @@ class Explain(unittest.TestCase):
     def test_checks_pass_and_change_nothing(self):
         text = launch.job_text(mode="train", mesh=MESH)
         plain, _ = self.folder.report(4, text)
-        for check in ["ops", "numbers"]:
+        for check, words in [
+            ("ops", r"--check=ops: [1-9]\d+ distributed calls of rank 0 in \d steps, .*: all agree"),
+            ("numbers", r"--check=numbers: all outputs of operators in \d steps are finite"),
+        ]:
             with self.subTest(check=check):
-                checked, _ = self.folder.report(4, text, f"--check={check}")
+                checked, outcome = self.folder.report(4, text, f"--check={check}")
                 self.assertEqual(checked["losses"], plain["losses"])
+                self.assertRegex(outcome.output, words)
 
     def test_a_number_that_is_not_finite_is_named(self):
         optimizer = {"kind": "sgd", "lr": 1e6, "schedule": {"kind": "constant"}}
