@@ -30,10 +30,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a rank leaves it to another to end the job, which has printed already.
+// How long a rank leaves it to another to end the job, which has printed already; and how long one
+// whose program ends with an error waits for the others to end too.
 constexpr auto kOthersEndTheJob = 5s;
-// How long a rank whose program ends with an error waits for others to end too.
-constexpr auto kOthersEndToo = 2s;
 
 class MpiWorld;
 // Of this process, from its making on; null when it has left the job.
@@ -116,7 +115,7 @@ class MpiWorld final : public World {
   // end they leave together; else the job ends with this status.
   void leave_with(int status) {
     watch_->board->set_phase(Phase::kLeaving);
-    const auto until = std::chrono::steady_clock::now() + kOthersEndToo;
+    const auto until = std::chrono::steady_clock::now() + kOthersEndTheJob;
     while (!all_leave()) {
       if (std::chrono::steady_clock::now() > until) end_job_with(status);
       std::this_thread::sleep_for(10ms);
