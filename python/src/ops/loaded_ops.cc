@@ -78,7 +78,7 @@ class LoadedEntry : public OpEntry {
     name = signature.name;
     op = "";
     arguments = arguments_;
-    OpEntry::call = &python::call;
+    OpEntry::call = &python::call_loaded;
     doc = doc_.c_str();
     is_method = !signature.tensors.empty() && signature.tensors[0].kind == TensorKind::kOne;
   }
