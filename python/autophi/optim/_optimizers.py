@@ -13,7 +13,9 @@ for it), and whether the update was applied (False: a gradient was not finite, n
 
 class Optimizer:
     """What all optimizers are. `parameters`: a module, or tensors (leaves); None for one that a Trainer is
-    given. The states are made when they are first needed: lay a model out before."""
+    given. The states are made when they are first needed: lay a model out before. What requires no gradient
+    then is not trained. ValueError for a tensor that an operation made (shard_tensor() of a parameter, say):
+    give the parameter itself, or a detach() of the tensor that requires a gradient of its own."""
 
     def __init__(self, parameters, lr, config):
         if not isinstance(lr, (int, float, _optim.Rate)):
