@@ -40,6 +40,7 @@ Decision::Decision(const DistArgs& args, const distributed::SpmdResult& spmd,
     out.attr->check_fits(out.global.dims);
     out.local = {Dims::filled(out.global.dims.ndim(), 0), out.global.dtype, out.global.layout};
     if (out.global.dims.known()) {
+      out.global.dims.check_fits(size_of(out.global.dtype));
       out.box = box_of(out.global.dims, *out.attr);
       out.local.dims = out.box.box.size;
     }

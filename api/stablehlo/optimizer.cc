@@ -34,6 +34,11 @@ class Update {
   /// The same in the computing type.
   Ssa factor(const Ssa& number) const { return b_.convert(number, w.type.element); }
   Ssa factor(std::string_view name) const { return factor(scalar(name)); }
+  /// An attribute as a number of the computing type.
+  double number(std::string_view name) const {
+    const double given = call_.number(name);
+    return w.type.element == "f64" ? given : static_cast<double>(static_cast<float>(given));
+  }
 
   /// Gives output `slot`, the new value of a state.
   void give_state(size_t slot, const Ssa& old, const Ssa& value) {
@@ -64,7 +69,7 @@ class Update {
 void sgd(Call& call) {
   Builder& b = call.b;
   Update update(call);
-  const Ssa step = b.add(update.g, b.mul(update.w, call.number("weight_decay")));
+  const Ssa step = b.add(update.g, b.mul(update.w, update.number("weight_decay")));
   update.give_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 1);
 }
 
@@ -72,8 +77,8 @@ void momentum(Call& call) {
   Builder& b = call.b;
   Update update(call);
   const Ssa& velocity = call.input("velocity");
-  const double mu = call.number("mu");
-  const Ssa g = b.add(update.g, b.mul(update.w, call.number("weight_decay")));
+  const double mu = update.number("mu");
+  const Ssa g = b.add(update.g, b.mul(update.w, update.number("weight_decay")));
   const Ssa v = b.add(b.mul(velocity, mu), g);
   const Ssa step = call.flag("use_nesterov") ? b.add(g, b.mul(v, mu)) : v;
   update.give_state(1, velocity, v);
@@ -84,8 +89,8 @@ void momentum(Call& call) {
 void adamw(Call& call) {
   Builder& b = call.b;
   Update update(call);
-  const double beta1 = call.number("beta1");
-  const double beta2 = call.number("beta2");
+  const double beta1 = update.number("beta1");
+  const double beta2 = update.number("beta2");
   const Ssa rate = update.scalar("learning_rate");
   const Ssa step = update.scalar("step");
   const auto correction = [&](double beta) {
@@ -93,7 +98,7 @@ void adamw(Call& call) {
   };
   const Ssa corrected_rate = b.div(rate, correction(beta1));
   const Ssa root_factor = b.unary("rsqrt", correction(beta2));
-  const Ssa shrink = b.from(1.0, b.mul(rate, call.number("weight_decay")));
+  const Ssa shrink = b.from(1.0, b.mul(rate, update.number("weight_decay")));
 
   const Ssa& g = update.g;
   const Ssa& old_m = call.input("moment1");
@@ -101,7 +106,7 @@ void adamw(Call& call) {
   const Ssa m = b.add(b.mul(old_m, beta1), b.mul(g, 1.0 - beta1));
   const Ssa v = b.add(b.mul(old_v, beta2), b.mul(b.mul(g, g), 1.0 - beta2));
   const Ssa root =
-      b.add(b.mul(b.unary("sqrt", v), update.factor(root_factor)), call.number("epsilon"));
+      b.add(b.mul(b.unary("sqrt", v), update.factor(root_factor)), update.number("epsilon"));
   const Ssa change = b.div(b.mul(m, update.factor(corrected_rate)), root);
   update.give_state(1, old_m, m);
   update.give_state(2, old_v, v);

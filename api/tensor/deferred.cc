@@ -5,6 +5,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/infermeta/dtype_range.h"
 #include "phi/kernels/random_fill.h"
 
 namespace phi {
@@ -55,6 +56,7 @@ Tensor deferred_uniform(const Dims& shape, double min, double max, uint64_t seed
 }
 
 Tensor deferred_full(const Dims& shape, const Scalar& value, DataType dtype) {
+  check_held(value, dtype, "value");
   return deferred(shape, dtype, [value](const ShardBox&, DenseTensor* out) {
     visit_any_dtype(out->dtype(), [&]<typename T>() {
       T* data = out->mutable_data<T>();

@@ -1,10 +1,12 @@
 // Gradients to where the states lie, the norm over all meshes, and the fused update ops.
 #include "api/training/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "api/autograd/autograd.h"
+#include "api/autograd/grad_node.h"
 #include "api/call/call_site.h"
 #include "api/call/traced_action.h"
 #include "api/generated/ops/add.h"
@@ -93,6 +95,11 @@ Optimizer::Optimizer(const OptimizerConfig& config, std::vector<OptimizedParamet
 Optimizer::Slot Optimizer::make_slot(const OptimizedParameter& optimized) const {
   const NoGrad no_grad;
   Tensor parameter = optimized.value;
+  PHI_CHECK(parameter.is_leaf(),
+            errors::InvalidArgument("parameter {} was made by an operation ({}) and is no leaf: an "
+                                    "update of it would not reach what it was made from; give the "
+                                    "tensor that it was made from, or a detach() of this one.",
+                                    parameter.to_string(), parameter.grad_link().node()->name()));
   PHI_CHECK(zero_.stage == 0 || parameter.is_dist(),
             errors::InvalidArgument("ZeRO stage {} splits states over mesh dim {}, but parameter "
                                     "{} is a plain tensor; shard_tensor it, or use stage 0.",
@@ -123,11 +130,18 @@ Optimizer::Slot Optimizer::make_slot(const OptimizedParameter& optimized) const 
   return slot;
 }
 
+DataType Optimizer::number_dtype() const {
+  const bool is_wide = std::ranges::any_of(
+      slots_, [](const Slot& slot) { return slot.parameter.dtype() == DataType::FLOAT64; });
+  return is_wide ? DataType::FLOAT64 : DataType::FLOAT32;
+}
+
 Optimizer::Numbers Optimizer::numbers(double learning_rate, double loss_scale) const {
   Numbers numbers;
-  numbers.learning_rate = full({}, learning_rate, DataType::FLOAT32);
+  const DataType dtype = number_dtype();
+  numbers.learning_rate = full({}, learning_rate, dtype);
   numbers.step = full({}, updates_ + 1, DataType::INT64);
-  if (loss_scale != 1.0) numbers.inverse_loss_scale = full({}, 1.0 / loss_scale);
+  if (loss_scale != 1.0) numbers.inverse_loss_scale = full({}, 1.0 / loss_scale, dtype);
   return numbers;
 }
 
@@ -142,7 +156,7 @@ Tensor Optimizer::apply(const Numbers& numbers, bool with_norm) {
   if (config_.grad_clip > 0.0 || with_norm) {
     const Tensor factor = inverse.defined() ? inverse : full({}, 1.0);
     norm = grad_norm();
-    grad_scale = cast(grad_factor(norm, factor, config_.grad_clip), DataType::FLOAT32);
+    grad_scale = cast(grad_factor(norm, factor, config_.grad_clip), number_dtype());
     norm = multiply(norm, cast(factor, DataType::FLOAT64));
   }
   for (Slot& slot : slots_) {
@@ -199,7 +213,7 @@ void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor>
   const CallSite::Because because(
       "a parameter is updated where its states lie, and laid out again");
   Tensor part = moved(slot.parameter.detach(), slot.attr);
-  const auto decay = static_cast<float>(slot.decays ? config_.weight_decay : 0.0);
+  const double decay = slot.decays ? config_.weight_decay : 0.0;
   const Tensor rate =
       slot.rate == 1.0 ? numbers.learning_rate : scale(numbers.learning_rate, slot.rate);
   switch (config_.kind) {
@@ -208,12 +222,11 @@ void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor>
       break;
     case OptimizerKind::kMomentum:
       scaled_momentum_(part, slot.gradient, slot.moment1, slot.master, rate, grad_scale,
-                       static_cast<float>(config_.momentum), config_.nesterov, decay);
+                       config_.momentum, config_.nesterov, decay);
       break;
     case OptimizerKind::kAdamW:
       scaled_adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate,
-                    numbers.step, grad_scale, static_cast<float>(config_.beta1),
-                    static_cast<float>(config_.beta2), static_cast<float>(config_.epsilon), decay);
+                    numbers.step, grad_scale, config_.beta1, config_.beta2, config_.epsilon, decay);
       break;
   }
   if (slot.parameter.is_dist()) slot.parameter.replace(moved(part, slot.parameter.dist_attr()));

@@ -54,7 +54,8 @@ struct OptimizedParameter {
 class Optimizer {
  public:
   /// Parameters are leaves; they get requires_grad. 16-bit ones get float32 master weights.
-  /// Errors: InvalidArgument for a stage other than 0 to 3, or a plain tensor with stages 1 to 3.
+  /// Errors: InvalidArgument for a stage other than 0 to 3, a plain tensor with stages 1 to 3, or a
+  /// tensor that an operation made.
   Optimizer(const OptimizerConfig& config, std::vector<OptimizedParameter> parameters,
             const ZeroStage& zero);
   Optimizer(const OptimizerConfig& config, const std::vector<Tensor>& parameters,
@@ -66,9 +67,9 @@ class Optimizer {
   };
   /// The numbers of one step as plain tensors of one element, so that a captured step takes others.
   struct Numbers {
-    Tensor learning_rate;       // float32
+    Tensor learning_rate;       // float32; float64 if a parameter is
     Tensor step;                // int64, from 1
-    Tensor inverse_loss_scale;  // float32; undefined: 1
+    Tensor inverse_loss_scale;  // of the same dtype; undefined: 1
   };
   /// The operators of one update: gradients that have accumulated times the inverse loss scale,
   /// then they are gone. Gives their norm before clipping (float64, plain), undefined where the
@@ -113,6 +114,8 @@ class Optimizer {
     std::optional<Tensor> master;
   };
   Slot make_slot(const OptimizedParameter& optimized) const;
+  // What learning rates and factors are kept in.
+  DataType number_dtype() const;
   void collect_gradients();
   Tensor grad_norm() const;
   void update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale);

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,8 @@
 namespace phi::distributed {
 
 inline constexpr int kMaxMeshNdim = 6;
+/// Ranks of a mesh: coordinates are of 32 bits.
+inline constexpr int64_t kMaxMeshSize = std::numeric_limits<int32_t>::max();
 
 /// One coordinate per mesh dim; entries past the mesh's ndim are 0.
 using MeshCoord = std::array<int32_t, kMaxMeshNdim>;
@@ -30,8 +33,9 @@ class ProcessMesh {
   ProcessMesh() = default;
 
   /// Ranks 0 .. product(shape)-1 in row-major order.
-  /// Errors: InvalidArgument for an empty or non-positive shape, more than kMaxMeshNdim mesh dims,
-  /// names that are repeated or not one per mesh dim. Without names they are d0, d1, ...
+  /// Errors: InvalidArgument for an empty or non-positive shape, more than kMaxMeshNdim mesh dims
+  /// or kMaxMeshSize ranks, names that are repeated or not one per mesh dim. Without names they are
+  /// d0, d1, ...
   explicit ProcessMesh(const std::vector<int64_t>& shape,
                        const std::vector<std::string>& dim_names = {});
 

@@ -442,6 +442,7 @@ std::shared_ptr<const ReshardPlan> plan_reshard(const TensorDistAttr* src,
                                "a tensor of shape {} cannot be resharded: extents marked ? are "
                                "not known yet.",
                                shape.to_string()));
+  shape.check_fits(size_of(dtype));
   src->check_fits(shape);
   dst->check_fits(shape);
   auto plan = std::make_shared<ReshardPlan>();

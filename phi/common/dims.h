@@ -51,24 +51,45 @@ class Dims {
     dims_[ndim_++] = d;
   }
 
-  /// Product of the extents; 1 for a scalar, 0 if any extent is 0.
+  /// Product of the extents; 1 for a scalar, 0 if any extent is 0. Errors: InvalidArgument if it
+  /// does not fit in an int64.
   int64_t numel() const { return numel(0, ndim_); }
   /// Product of the extents of the tensor dims [first, last).
   int64_t numel(int first, int last) const {
     int64_t n = 1;
-    for (int i = first; i < last; ++i) n *= dims_[i];
+    bool overflows = false;
+    for (int i = first; i < last; ++i) overflows |= __builtin_mul_overflow(n, dims_[i], &n);
+    if (overflows) [[unlikely]]
+      return overflown(first, last);
     return n;
   }
+  /// Bytes of numel() elements of `width` bytes. Errors: InvalidArgument if they do not fit in an
+  /// int64, nor would if each extent of 0 were 1: so strides, and products of some of the extents,
+  /// of a tensor that exists always fit.
+  size_t nbytes(size_t width) const {
+    int64_t bytes = 0;
+    const bool overflows = __builtin_mul_overflow(numel(), static_cast<int64_t>(width), &bytes);
+    if (overflows || bytes == 0) [[unlikely]]
+      check_fits(width);
+    return static_cast<size_t>(bytes);
+  }
+  /// Errors: those of nbytes(width).
+  void check_fits(size_t width) const;
   bool known() const {
     for (int i = 0; i < ndim_; ++i) {
       if (dims_[i] < 0) return false;
     }
     return true;
   }
-  /// Row-major strides in elements.
+  /// Row-major strides in elements. Errors: InvalidArgument if one does not fit in an int64.
   Dims strides() const {
     Dims s = filled(ndim_, 1);
-    for (int i = ndim_ - 2; i >= 0; --i) s[i] = s[i + 1] * dims_[i + 1];
+    bool overflows = false;
+    for (int i = ndim_ - 2; i >= 0; --i) {
+      overflows |= __builtin_mul_overflow(s[i + 1], dims_[i + 1], &s[i]);
+    }
+    if (overflows) [[unlikely]]
+      throw_too_large(1);
     return s;
   }
 
@@ -85,9 +106,17 @@ class Dims {
 
  private:
   [[noreturn]] static void throw_too_many(size_t ndim);
+  [[noreturn]] void throw_too_large(size_t width) const;
+  // What numel(first, last) is where multiplying from the left overflows: 0 or an error.
+  int64_t overflown(int first, int last) const;
 
   std::array<int64_t, kMaxNdim> dims_{};
   int32_t ndim_ = 0;
 };
+
+/// a * b and a + b of extents, a of which may be unknown: so is the result then. Errors:
+/// InvalidArgument if the result does not fit in an int64.
+int64_t extent_times(int64_t a, int64_t b);
+int64_t extent_plus(int64_t a, int64_t b);
 
 }  // namespace phi

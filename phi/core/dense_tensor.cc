@@ -52,6 +52,7 @@ DenseTensor DenseTensor::view(const Dims& dims) const {
   PHI_CHECK(dims.numel() == numel(),
             errors::InvalidArgument("{} cannot be seen as {}: {} against {} elements.",
                                     meta_.to_string(), dims.to_string(), numel(), dims.numel()));
+  if (numel() == 0) dims.check_fits(size_of(dtype()));
   DenseTensor out = *this;
   out.meta_.dims = dims;
   return out;

@@ -15,7 +15,8 @@ struct TensorMeta {
   DataLayout layout = DataLayout::NCHW;
 
   int64_t numel() const { return dims.numel(); }
-  size_t nbytes() const { return static_cast<size_t>(numel()) * size_of(dtype); }
+  /// Errors: InvalidArgument if they do not fit (Dims::nbytes).
+  size_t nbytes() const { return dims.nbytes(size_of(dtype)); }
   friend bool operator==(const TensorMeta&, const TensorMeta&) = default;
   /// "f32[64,32]"
   std::string to_string() const { return std::string(short_name_of(dtype)) + dims.to_string(); }

@@ -29,7 +29,7 @@ int64_t squared(int factor, const char* name) {
 }
 
 int64_t scaled(int64_t extent, int64_t times, int64_t by) {
-  return extent == kUnknownDim ? kUnknownDim : extent / by * times;
+  return extent == kUnknownDim ? kUnknownDim : extent_times(extent / by, times);
 }
 
 }  // namespace

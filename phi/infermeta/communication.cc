@@ -33,7 +33,7 @@ void check_ranks(int nranks, int rank = 0) {
 
 TensorMeta joined(const TensorMeta& x, int dim, int nranks) {
   const int64_t extent = x.dims[dim];
-  return with_dim_extent(x, dim, extent == kUnknownDim ? kUnknownDim : extent * nranks);
+  return with_dim_extent(x, dim, extent_times(extent, nranks));
 }
 
 TensorMeta parted(const TensorMeta& x, int dim, int nranks) {

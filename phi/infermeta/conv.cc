@@ -69,7 +69,8 @@ TensorMeta ConvInferMeta(const TensorMeta& input, const TensorMeta& filter,
                          int groups, const std::string& data_format) {
   check_filter_pair(input, filter, groups);
   const ImageLayout image(data_format);
-  check_groups(input, image.channels(input.dims), filter, filter.dims[1] * groups, groups);
+  check_groups(input, image.channels(input.dims), filter, extent_times(filter.dims[1], groups),
+               groups);
   const Dims extents = image.spatial(input.dims);
   const Windows windows = make_windows(std::span(extents.begin(), extents.end()), taps(filter),
                                        {strides, paddings, padding_algorithm, dilations});
@@ -105,7 +106,8 @@ TensorMeta ConvTransposeInferMeta(const TensorMeta& x, const TensorMeta& filter,
                            output_size.empty() ? -1 : output_size[at]);
   }
   check_positions(x, filter, out);
-  return {image.dims(x.dims[0], filter.dims[1] * groups, std::span(out.begin(), out.end())),
+  return {image.dims(x.dims[0], extent_times(filter.dims[1], groups),
+                     std::span(out.begin(), out.end())),
           x.dtype, x.layout};
 }
 

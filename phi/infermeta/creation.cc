@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "phi/common/errors.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
@@ -24,7 +26,26 @@ double steps_between(const Scalar& start, const Scalar& end, const Scalar& step,
   return counts ? static_cast<double>(single) : steps(double());
 }
 
+/// `count` numbers, of which the last is held as the first is.
+TensorMeta counted(int64_t count, const Scalar& start, const Scalar& last, DataType dtype) {
+  if (count > 0) check_held(start, dtype, "start");
+  if (count > 0) check_held(last, dtype, "the last number before end");
+  return {Dims{count}, dtype};
+}
+
+void check_count(bool fits, const Scalar& start, const Scalar& end, const Scalar& step) {
+  PHI_CHECK(fits, errors::InvalidArgument("from {} to {} there are more steps of {} than a tensor "
+                                          "has elements; take longer ones.",
+                                          start.to_string(), end.to_string(), step.to_string()));
+}
+
 }  // namespace
+
+TensorMeta FullInferMeta(const IntArray& shape, const Scalar& value, DataType dtype) {
+  const TensorMeta out = CreateInferMeta(shape, dtype);
+  check_held(value, dtype, "value");
+  return out;
+}
 
 TensorMeta CreateInferMeta(const IntArray& shape, DataType dtype) {
   PHI_CHECK(
@@ -55,13 +76,18 @@ TensorMeta ArangeInferMeta(const Scalar& start, const Scalar& end, const Scalar&
     const __int128 by = step.to<int64_t>();
     const __int128 count = (distance + by - (by > 0 ? 1 : -1)) / by;
     const bool away = (distance > 0) != (by > 0) || distance == 0;
-    return {Dims{away ? 0 : static_cast<int64_t>(count)}, dtype};
+    if (away) return {Dims{0}, dtype};
+    check_count(count <= std::numeric_limits<int64_t>::max(), start, end, step);
+    const auto last = static_cast<int64_t>(start.to<int64_t>() + (count - 1) * by);
+    return counted(static_cast<int64_t>(count), start, last, dtype);
   }
   const double count = std::ceil(steps_between(start, end, step, dtype));
   PHI_CHECK(std::isfinite(count) && std::isfinite(step_value),
             errors::InvalidArgument("start {}, end {} and step {} must be finite numbers.",
                                     start.to_string(), end.to_string(), step.to_string()));
-  return {Dims{static_cast<int64_t>(std::max(count, 0.0))}, dtype};
+  check_count(count < 0x1p63, start, end, step);
+  const double last = start.to<double>() + (count - 1) * step_value;
+  return counted(static_cast<int64_t>(std::max(count, 0.0)), start, last, dtype);
 }
 
 std::tuple<TensorMeta, TensorMeta> DropoutInferMeta(const TensorMeta& x) {

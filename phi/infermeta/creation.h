@@ -11,9 +11,12 @@ namespace phi {
 /// Errors: InvalidArgument for a negative extent or an UNDEFINED dtype.
 TensorMeta CreateInferMeta(const IntArray& shape, DataType dtype);
 
+/// The same, of elements that are all `value`. Errors: those of check_held.
+TensorMeta FullInferMeta(const IntArray& shape, const Scalar& value, DataType dtype);
+
 /// start, start + step, ... before `end`: ceil((end - start) / step) elements, none if `end` lies
 /// the other way. Errors: InvalidArgument for step 0, a bound that is not finite, a dtype that does
-/// not count.
+/// not count, or that does not hold the first or the last element.
 TensorMeta ArangeInferMeta(const Scalar& start, const Scalar& end, const Scalar& step,
                            DataType dtype);
 

@@ -6,6 +6,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
@@ -44,17 +45,17 @@ int64_t diagonal_length(int64_t rows, int64_t columns, int64_t offset) {
   return std::min(rows - below, columns - above);
 }
 
-TensorMeta DiagInferMeta(const TensorMeta& x, int offset) {
+TensorMeta DiagInferMeta(const TensorMeta& x, int offset, float padding_value) {
   const int ndim = x.dims.ndim();
   PHI_CHECK(ndim <= 2, errors::InvalidArgument("x is {}, but diag takes a vector or a matrix; use "
                                                "diag_embed or diagonal for more tensor dims.",
                                                x.to_string()));
+  check_held(padding_value, x.dtype, "padding_value");
   if (ndim == 2) {
     return {{diagonal_length(x.dims[0], x.dims[1], offset)}, x.dtype, x.layout};
   }
   const int64_t elements = ndim == 0 ? 1 : x.dims[0];
-  const int64_t side =
-      elements == kUnknownDim ? kUnknownDim : elements + std::abs(static_cast<int64_t>(offset));
+  const int64_t side = extent_plus(elements, std::abs(int64_t{offset}));
   return {{side, side}, x.dtype, x.layout};
 }
 
@@ -75,8 +76,7 @@ TensorMeta DiagEmbedInferMeta(const TensorMeta& input, int offset, int dim1, int
   const int64_t elements = input.dims.back();
   wide.push_back(1);
   const Axes axes = matrix_axes(wide, dim1, dim2, "dim1", "dim2");
-  const int64_t side =
-      elements == kUnknownDim ? kUnknownDim : elements + std::abs(static_cast<int64_t>(offset));
+  const int64_t side = extent_plus(elements, std::abs(int64_t{offset}));
   Dims out;
   for (int d = 0, from = 0; d <= ndim; ++d) {
     out.push_back(d == axes.rows || d == axes.columns ? side : input.dims[from++]);
@@ -84,7 +84,8 @@ TensorMeta DiagEmbedInferMeta(const TensorMeta& input, int offset, int dim1, int
   return {out, input.dtype, input.layout};
 }
 
-TensorMeta FillDiagonalInferMeta(const TensorMeta& x) {
+TensorMeta FillDiagonalInferMeta(const TensorMeta& x, float value) {
+  check_held(value, x.dtype, "value");
   const Dims& dims = x.dims;
   const bool even = std::all_of(dims.begin(), dims.end(), [&](int64_t n) { return n == dims[0]; });
   PHI_CHECK(dims.ndim() == 2 || (dims.ndim() > 2 && even),

@@ -9,7 +9,7 @@ namespace phi {
 
 /// Of a vector (or number) the square matrix that has it on diagonal number `offset`; of a matrix
 /// that diagonal.
-TensorMeta DiagInferMeta(const TensorMeta& x, int offset);
+TensorMeta DiagInferMeta(const TensorMeta& x, int offset, float padding_value);
 
 /// The tensor dims other than axis1 and axis2, then the diagonal number `offset` of these.
 TensorMeta DiagonalInferMeta(const TensorMeta& x, int offset, int axis1, int axis2);
@@ -18,7 +18,7 @@ TensorMeta DiagonalInferMeta(const TensorMeta& x, int offset, int axis1, int axi
 TensorMeta DiagEmbedInferMeta(const TensorMeta& input, int offset, int dim1, int dim2);
 
 /// x has two tensor dims, or more of one extent.
-TensorMeta FillDiagonalInferMeta(const TensorMeta& x);
+TensorMeta FillDiagonalInferMeta(const TensorMeta& x, float value);
 
 /// y has the shape of x's diagonal.
 TensorMeta FillDiagonalTensorInferMeta(const TensorMeta& x, const TensorMeta& y, int64_t offset,

@@ -1,12 +1,9 @@
 // Shapes and dtypes of elementwise ops.
 #include "phi/infermeta/elementwise.h"
 
-#include <cmath>
-#include <limits>
-#include <utility>
-
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
@@ -15,16 +12,6 @@ void check_elementwise_dtypes(const TensorMeta& x, const TensorMeta& y) {
   PHI_CHECK(x.dtype == y.dtype,
             errors::InvalidArgument("x is {} and y is {}: their dtypes differ; cast one of them.",
                                     x.to_string(), y.to_string()));
-}
-
-/// The lowest and the highest finite number of a dtype, or of its parts.
-std::pair<double, double> floating_range_of(DataType dtype) {
-  return visit_dtype(real_part_of(dtype), []<typename T>() -> std::pair<double, double> {
-    if constexpr (std::is_same_v<T, float16>) return {-65504.0, 65504.0};
-    if constexpr (std::is_same_v<T, bfloat16>) return {-0x1.fep127, 0x1.fep127};
-    using Limits = std::numeric_limits<T>;
-    return {static_cast<double>(Limits::lowest()), static_cast<double>(Limits::max())};
-  });
 }
 
 }  // namespace
@@ -47,12 +34,7 @@ TensorMeta CastInferMeta(const TensorMeta& x, DataType dtype) {
 
 TensorMeta FullLikeInferMeta(const TensorMeta& x, const Scalar& value, DataType dtype) {
   const TensorMeta out{x.dims, dtype == DataType::UNDEFINED ? x.dtype : dtype, x.layout};
-  const auto [lowest, highest] = floating_range_of(out.dtype);
-  const auto number = value.to<double>();
-  PHI_CHECK(!std::isfinite(number) || (number >= lowest && number <= highest),
-            errors::InvalidArgument("value is {}, but numbers of {} are from {} to {}; give one of "
-                                    "these, or a dtype that holds it.",
-                                    number, name_of(out.dtype), lowest, highest));
+  check_held(value, out.dtype, "value");
   return out;
 }
 

@@ -21,7 +21,8 @@ inline TensorMeta UnchangedInferMeta(const TensorMeta& x) { return x; }
 TensorMeta CastInferMeta(const TensorMeta& x, DataType dtype);
 
 /// UNDEFINED keeps x's dtype. Errors: InvalidArgument for a finite `value` that it has not.
-TensorMeta FullLikeInferMeta(const TensorMeta& x, const Scalar& value, DataType dtype);
+TensorMeta FullLikeInferMeta(const TensorMeta& x, const Scalar& value,
+                             DataType dtype = DataType::UNDEFINED);
 
 /// All three broadcast; `condition` is bool, x and y are of one dtype.
 TensorMeta WhereInferMeta(const TensorMeta& condition, const TensorMeta& x, const TensorMeta& y);

@@ -98,7 +98,7 @@ TensorMeta FFTC2RInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes
   TensorMeta out{x.dims, real_part_of(x.dtype), x.layout};
   int64_t& extent = out.dims[last_axis(axes)];
   const int64_t given = extent;
-  extent = last_dim_size != 0 ? last_dim_size : 2 * (given - 1);
+  extent = last_dim_size != 0 ? last_dim_size : extent_times(given - 1, 2);
   PHI_CHECK(extent >= 1 && given >= extent / 2 + 1,
             errors::InvalidArgument("x {} has {} elements along tensor dim {}, but {} real ones "
                                     "(last_dim_size {}) come of half of them and one more.",
@@ -148,10 +148,13 @@ TensorMeta OverlapAddInferMeta(const TensorMeta& x, int hop_length, int axis) {
             errors::InvalidArgument("hop_length is {}, but the frames of x {} have {} elements: "
                                     "they would leave gaps; give at most that.",
                                     hop_length, x.to_string(), frame_length));
+  const int64_t length = frames == kUnknownDim
+                             ? frames
+                             : extent_plus(frame_length, extent_times(frames - 1, hop_length));
   Dims dims;
-  if (axis == 0) dims.push_back((frames - 1) * hop_length + frame_length);
+  if (axis == 0) dims.push_back(length);
   for (int d = axis == 0 ? 2 : 0; d < (axis == 0 ? ndim : ndim - 2); ++d) dims.push_back(x.dims[d]);
-  if (axis == -1) dims.push_back((frames - 1) * hop_length + frame_length);
+  if (axis == -1) dims.push_back(length);
   return {dims, x.dtype, x.layout};
 }
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/creation.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
@@ -42,13 +44,16 @@ TensorMeta spaced(const Scalar& start, const Scalar& stop, int64_t count, DataTy
             errors::InvalidArgument("dtype is {}, but the values from {} to {} need an integer or "
                                     "floating type; ask for one.",
                                     name_of(dtype), start.to_string(), stop.to_string()));
+  check_held(start, dtype, "start");
+  check_held(stop, dtype, "stop");
   return {Dims{count}, dtype};
 }
 
 }  // namespace
 
 TensorMeta FullBatchSizeLikeInferMeta(const TensorMeta& input, const std::vector<int>& shape,
-                                      DataType dtype, int input_dim_idx, int output_dim_idx) {
+                                      DataType dtype, const Scalar& value, int input_dim_idx,
+                                      int output_dim_idx) {
   const int ndim = static_cast<int>(shape.size());
   PHI_CHECK(input_dim_idx >= 0 && input_dim_idx < input.dims.ndim() && output_dim_idx >= 0 &&
                 output_dim_idx < ndim,
@@ -58,12 +63,13 @@ TensorMeta FullBatchSizeLikeInferMeta(const TensorMeta& input, const std::vector
   std::vector<int64_t> sizes(shape.begin(), shape.end());
   const int64_t batch = input.dims[input_dim_idx];
   sizes[static_cast<size_t>(output_dim_idx)] = 0;  // -1 as given, or unknown as yet
-  TensorMeta out = CreateInferMeta(sizes, dtype);
+  TensorMeta out = FullInferMeta(sizes, value, dtype);
   out.dims[output_dim_idx] = batch;
   return out;
 }
 
 TensorMeta FullIntArrayInferMeta(const std::vector<int64_t>& value, DataType dtype) {
+  for (const int64_t number : value) check_held(number, dtype, "value");
   return CreateInferMeta(IntArray{static_cast<int64_t>(value.size())}, dtype);
 }
 
@@ -82,12 +88,13 @@ TensorMeta AssignValueInferMeta(const std::vector<int>& shape, DataType dtype,
             errors::InvalidArgument("shape {} has {} elements, but there are {} values; give one "
                                     "for each.",
                                     out.dims.to_string(), out.numel(), values.size()));
+  for (const Scalar& number : values) check_held(number, dtype, "values");
   return out;
 }
 
 TensorMeta EyeInferMeta(const Scalar& num_rows, const Scalar& num_columns, DataType dtype) {
-  const auto rows = num_rows.to<int64_t>();
-  const auto given = num_columns.to<int64_t>();
+  const int64_t rows = count_of(num_rows, "num_rows");
+  const int64_t given = count_of(num_columns, "num_columns");
   const int64_t columns = given == -1 ? rows : given;
   check_matrix(rows, columns);
   return CreateInferMeta({rows, columns}, dtype);
@@ -95,7 +102,7 @@ TensorMeta EyeInferMeta(const Scalar& num_rows, const Scalar& num_columns, DataT
 
 TensorMeta LinspaceInferMeta(const Scalar& start, const Scalar& stop, const Scalar& number,
                              DataType dtype) {
-  const auto count = number.to<int64_t>();
+  const int64_t count = count_of(number, "number");
   PHI_CHECK(count >= 0,
             errors::InvalidArgument("number is {}, but from {} to {} there must be at least 0 "
                                     "values.",
@@ -104,12 +111,22 @@ TensorMeta LinspaceInferMeta(const Scalar& start, const Scalar& stop, const Scal
 }
 
 TensorMeta LogspaceInferMeta(const Scalar& start, const Scalar& stop, const Scalar& num,
-                             const Scalar& /*base*/, DataType dtype) {
-  const auto count = num.to<int64_t>();
+                             const Scalar& base, DataType dtype) {
+  const int64_t count = count_of(num, "num");
   PHI_CHECK(count > 0,
             errors::InvalidArgument("num is {}, but from {} to {} there must be at least 1 value.",
                                     count, start.to_string(), stop.to_string()));
-  return spaced(start, stop, count, dtype);
+  const TensorMeta out = spaced(start, stop, count, dtype);
+  check_held(base, dtype, "base");
+  if (is_integral(dtype)) {  // floats overflow to infinity
+    const auto whole = [](const Scalar& number) { return std::trunc(number.to<double>()); };
+    const auto power = [&](const Scalar& exponent) {
+      return std::pow(whole(base), whole(exponent));
+    };
+    check_held(power(start), dtype, "base to the power of start");
+    check_held(power(stop), dtype, "base to the power of stop");
+  }
+  return out;
 }
 
 TensorMeta TrilIndicesInferMeta(int rows, int cols, int offset, DataType dtype) {
@@ -129,13 +146,14 @@ TensorMeta SequenceMaskInferMeta(const TensorMeta& x, const Scalar& max_len, Dat
   PHI_CHECK(out_dtype != DataType::UNDEFINED,
             errors::InvalidArgument("out_dtype is undefined; give one for the mask of x {}.",
                                     x.to_string()));
-  const auto length = max_len.to<int64_t>();
+  const int64_t length = count_of(max_len, "max_len");
   Dims dims = x.dims;
   dims.push_back(length < 0 ? kUnknownDim : length);
   return {dims, out_dtype, x.layout};
 }
 
-TensorMeta ShardIndexInferMeta(const TensorMeta& input, int index_num, int nshards, int shard_id) {
+TensorMeta ShardIndexInferMeta(const TensorMeta& input, int index_num, int nshards, int shard_id,
+                               int ignore_value) {
   PHI_CHECK(is_integral(input.dtype) && input.dims.ndim() > 0 && input.dims.back() == 1,
             errors::InvalidArgument("input is {}, but it must hold integers, and 1 of them along "
                                     "its last tensor dim.",
@@ -144,6 +162,7 @@ TensorMeta ShardIndexInferMeta(const TensorMeta& input, int index_num, int nshar
             errors::InvalidArgument("index_num is {}, nshards {} and shard_id {}: the first two "
                                     "must be positive and shard_id in [0, nshards).",
                                     index_num, nshards, shard_id));
+  check_held(ignore_value, input.dtype, "ignore_value");
   return input;
 }
 

@@ -12,7 +12,8 @@ namespace phi {
 
 /// `shape` with the extent of input[input_dim_idx] in the place of shape[output_dim_idx].
 TensorMeta FullBatchSizeLikeInferMeta(const TensorMeta& input, const std::vector<int>& shape,
-                                      DataType dtype, int input_dim_idx, int output_dim_idx);
+                                      DataType dtype, const Scalar& value, int input_dim_idx,
+                                      int output_dim_idx);
 
 TensorMeta FullIntArrayInferMeta(const std::vector<int64_t>& value, DataType dtype);
 
@@ -22,6 +23,7 @@ TensorMeta FullWithTensorInferMeta(const TensorMeta& value, const IntArray& shap
 TensorMeta AssignValueInferMeta(const std::vector<int>& shape, DataType dtype,
                                 const std::vector<Scalar>& values);
 
+/// Numbers that become elements are those that dtype holds (check_held), here and below.
 /// num_columns -1 is as many as there are rows.
 TensorMeta EyeInferMeta(const Scalar& num_rows, const Scalar& num_columns, DataType dtype);
 
@@ -41,7 +43,8 @@ TensorMeta TriuIndicesInferMeta(int row, int col, int offset, DataType dtype);
 /// A new last tensor dim of max_len, known only from x's values where that is negative.
 TensorMeta SequenceMaskInferMeta(const TensorMeta& x, const Scalar& max_len, DataType out_dtype);
 
-TensorMeta ShardIndexInferMeta(const TensorMeta& input, int index_num, int nshards, int shard_id);
+TensorMeta ShardIndexInferMeta(const TensorMeta& input, int index_num, int nshards, int shard_id,
+                               int ignore_value);
 
 /// int64, 0-D.
 TensorMeta NumelInferMeta(const TensorMeta& x);

@@ -66,8 +66,9 @@ TensorMeta FoldInferMeta(const TensorMeta& x, const std::vector<int>& output_siz
                                     x.to_string()));
   const auto extents = entries(output_sizes);
   const Windows windows = column_windows(extents, kernel_sizes, strides, paddings, dilations);
-  const int64_t taps = windows[0].size * windows[1].size;
-  const int64_t positions = windows[0].positions(extents[0]) * windows[1].positions(extents[1]);
+  const int64_t taps = extent_times(windows[0].size, windows[1].size);
+  const int64_t positions =
+      extent_times(windows[0].positions(extents[0]), windows[1].positions(extents[1]));
   PHI_CHECK(x.dims[1] % taps == 0 && x.dims[2] == positions && positions > 0,
             errors::InvalidArgument("x is {}, but an output of [{}] has {} positions, in tensor "
                                     "dim 2, of windows of {} taps, which must divide tensor dim 1.",

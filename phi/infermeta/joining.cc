@@ -131,7 +131,7 @@ TensorMeta MultiplexInferMeta(std::span<const TensorMeta> inputs, const TensorMe
 TensorMeta PartialConcatInferMeta(std::span<const TensorMeta> x, int start_index, int length) {
   const int64_t taken = columns_taken(x, start_index, length);
   TensorMeta out = x[0];
-  out.dims[1] = taken == kUnknownDim ? kUnknownDim : taken * static_cast<int64_t>(x.size());
+  out.dims[1] = extent_times(taken, static_cast<int64_t>(x.size()));
   return out;
 }
 

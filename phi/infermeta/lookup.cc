@@ -4,6 +4,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 
@@ -51,7 +52,7 @@ TensorMeta GatherInferMeta(const TensorMeta& x, const TensorMeta& index, const S
 
 TensorMeta OneHotInferMeta(const TensorMeta& x, const Scalar& num_classes) {
   check_index_dtype(x, "x");
-  const int64_t classes = num_classes.to<int64_t>();
+  const int64_t classes = count_of(num_classes, "num_classes");
   PHI_CHECK(classes > 0,
             errors::InvalidArgument("num_classes is {}, but it must be positive.", classes));
   Dims dims = x.dims;

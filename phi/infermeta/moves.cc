@@ -6,17 +6,10 @@
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
-
-// An extent that may be unknown.
-int64_t plus(int64_t extent, int64_t more) {
-  return extent == kUnknownDim ? kUnknownDim : extent + more;
-}
-int64_t times(int64_t extent, int64_t factor) {
-  return extent == kUnknownDim ? kUnknownDim : extent * factor;
-}
 
 template <typename Axes>
 void check_axes(const TensorMeta& x, const Axes& axes) {
@@ -57,7 +50,7 @@ TensorMeta TileInferMeta(const TensorMeta& x, const IntArray& repeat_times) {
     PHI_CHECK(copies >= 0, errors::InvalidArgument("repeat_times is {} for x {}, but each must be "
                                                    "at least 0.",
                                                    repeat_times.to_string(), x.to_string()));
-    out.dims[ndim - back] = times(extent, copies);
+    out.dims[ndim - back] = extent_times(extent, copies);
   }
   return out;
 }
@@ -68,7 +61,7 @@ TensorMeta RepeatInterleaveInferMeta(const TensorMeta& x, int repeats, int axis,
   PHI_CHECK(repeats > 0, errors::InvalidArgument("repeats is {} for x {}, but it must be positive.",
                                                  repeats, x.to_string()));
   TensorMeta out = x;
-  out.dims[d] = times(x.dims[d], repeats);
+  out.dims[d] = extent_times(x.dims[d], repeats);
   PHI_CHECK(output_size == -1 || output_size == out.dims[d],
             errors::InvalidArgument("output_size is {}, but {} repeats along axis {} of x {} make "
                                     "{}; give that, or -1.",
@@ -104,7 +97,8 @@ TensorMeta CropInferMeta(const TensorMeta& x, const IntArray& shape, const IntAr
   TensorMeta out = x;
   for (int d = 0; d < ndim; ++d) {
     const int64_t extent = x.dims[d];
-    out.dims[d] = shape[d] == -1 ? plus(extent, -offsets[d]) : shape[d];
+    out.dims[d] =
+        shape[d] == -1 ? extent_plus(extent, -std::max<int64_t>(offsets[d], 0)) : shape[d];
     const bool inside = offsets[d] >= 0 && shape[d] >= -1 &&
                         (extent == kUnknownDim || (out.dims[d] >= 0 && out.dims[d] <= extent &&
                                                    offsets[d] <= extent - out.dims[d]));
@@ -117,7 +111,7 @@ TensorMeta CropInferMeta(const TensorMeta& x, const IntArray& shape, const IntAr
 }
 
 TensorMeta PadInferMeta(const TensorMeta& x, const std::vector<int>& paddings,
-                        const Scalar& /*pad_value*/) {
+                        const Scalar& pad_value) {
   const bool right = static_cast<int>(paddings.size()) == 2 * x.dims.ndim() &&
                      std::ranges::all_of(paddings, [](int n) { return n >= 0; });
   PHI_CHECK(right, errors::InvalidArgument(
@@ -125,10 +119,11 @@ TensorMeta PadInferMeta(const TensorMeta& x, const std::vector<int>& paddings,
                        "before and after, of at least 0.",
                        Dims(std::vector<int64_t>(paddings.begin(), paddings.end())).to_string(),
                        x.to_string()));
+  check_held(pad_value, x.dtype, "pad_value");
   TensorMeta out = x;
   for (int d = 0; d < x.dims.ndim(); ++d) {
     const auto at = static_cast<size_t>(2 * d);
-    out.dims[d] = plus(x.dims[d], int64_t{paddings[at]} + paddings[at + 1]);
+    out.dims[d] = extent_plus(x.dims[d], int64_t{paddings[at]} + paddings[at + 1]);
   }
   return out;
 }
@@ -145,7 +140,7 @@ std::vector<Padding> paddings_by_dim(const IntArray& paddings) {
 }
 
 TensorMeta Pad3dInferMeta(const TensorMeta& x, const IntArray& paddings, const std::string& mode,
-                          const std::string& data_format) {
+                          double pad_value, const std::string& data_format) {
   const int first = first_padded_dim(data_format);
   constexpr std::array kModes = {"constant", "reflect", "replicate", "circular"};
   PHI_CHECK(std::ranges::find(kModes, mode) != kModes.end(),
@@ -157,12 +152,13 @@ TensorMeta Pad3dInferMeta(const TensorMeta& x, const IntArray& paddings, const s
                                     "and paddings 6 entries, before and after the last, the "
                                     "second and the first of depth, height and width.",
                                     x.to_string(), paddings.to_string()));
+  check_held(pad_value, x.dtype, "pad_value");
   TensorMeta out = x;
   for (int k = 0; k < 3; ++k) {
     const auto [before, after] = paddings_by_dim(paddings)[static_cast<size_t>(k)];
     const int64_t extent = x.dims[first + k];
     if (extent == kUnknownDim) continue;
-    out.dims[first + k] = extent + before + after;
+    out.dims[first + k] = extent_plus(extent_plus(extent, before), after);
     // What is put around is x's own but in mode constant; reflect leaves the edge out.
     const bool has_source = mode == "constant" || x.numel() == 0 || extent > 0;
     const bool reflects = mode != "reflect" || (before < extent && after < extent);

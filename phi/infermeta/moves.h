@@ -35,7 +35,7 @@ TensorMeta PadInferMeta(const TensorMeta& x, const std::vector<int>& paddings,
 
 /// Negative paddings cut. The modes are constant, reflect, replicate and circular.
 TensorMeta Pad3dInferMeta(const TensorMeta& x, const IntArray& paddings, const std::string& mode,
-                          const std::string& data_format);
+                          double pad_value, const std::string& data_format);
 /// The first of the three tensor dims that pad3d pads. Errors: InvalidArgument for a format other
 /// than NCDHW and NDHWC.
 int first_padded_dim(const std::string& data_format);

@@ -5,6 +5,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/dtype_range.h"
 #include "phi/infermeta/reduce.h"
 #include "phi/infermeta/unary.h"
 
@@ -78,7 +79,7 @@ std::tuple<TensorMeta, TensorMeta> ArgsortInferMeta(const TensorMeta& x, int axi
 }
 
 std::tuple<TensorMeta, TensorMeta> TopkInferMeta(const TensorMeta& x, const Scalar& k, int axis) {
-  const auto count = k.to<int64_t>();
+  const int64_t count = count_of(k, "k");
   check_k(x, count, extent_along(x, axis));
   const TensorMeta out = with_axis_extent(x, axis, count);
   return {out, as_indices(out)};

@@ -9,6 +9,7 @@
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/creation.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
@@ -20,29 +21,13 @@ void check_sampling_floating(const TensorMeta& x, std::string_view name) {
                                     name, x.to_string()));
 }
 
-/// The lowest and the highest number of an integral dtype.
-std::pair<int64_t, int64_t> integral_range_of(DataType dtype) {
-  const auto of = []<typename T>(T) {
-    return std::pair<int64_t, int64_t>(std::numeric_limits<T>::min(),
-                                       std::numeric_limits<T>::max());
-  };
-  switch (dtype) {
-    case DataType::UINT8:
-      return of(uint8_t{});
-    case DataType::INT8:
-      return of(int8_t{});
-    case DataType::INT16:
-      return of(int16_t{});
-    case DataType::INT32:
-      return of(int32_t{});
-    case DataType::INT64:
-      return of(int64_t{});
-    default:
-      throw errors::InvalidArgument(
-          "dtype is {}, but whole numbers are drawn; ask for an integral "
-          "one and cast.",
-          name_of(dtype));
-  }
+/// The lowest and the highest number that may be drawn.
+std::pair<int64_t, int64_t> drawn_range_of(DataType dtype) {
+  PHI_CHECK(is_integral(dtype),
+            errors::InvalidArgument("dtype is {}, but whole numbers are drawn; ask for an integral "
+                                    "one and cast.",
+                                    name_of(dtype)));
+  return integral_range_of(dtype);
 }
 
 }  // namespace
@@ -84,7 +69,7 @@ TensorMeta MultinomialInferMeta(const TensorMeta& x, const Scalar& num_samples, 
             errors::InvalidArgument("x is {}, but weights of classes are [classes] or "
                                     "[rows, classes]; reshape it.",
                                     x.to_string()));
-  const auto samples = num_samples.to<int64_t>();
+  const int64_t samples = count_of(num_samples, "num_samples");
   const int64_t classes = x.dims.back();
   PHI_CHECK(samples > 0 && (replacement || classes == kUnknownDim || samples <= classes),
             errors::InvalidArgument("num_samples is {} of x {}, but it must be at least 1, and "
@@ -96,7 +81,7 @@ TensorMeta MultinomialInferMeta(const TensorMeta& x, const Scalar& num_samples, 
 }
 
 TensorMeta RandintInferMeta(int low, int high, const IntArray& shape, DataType dtype) {
-  const auto [lowest, highest] = integral_range_of(dtype);
+  const auto [lowest, highest] = drawn_range_of(dtype);
   PHI_CHECK(low < high && low >= lowest && high - int64_t{1} <= highest,
             errors::InvalidArgument("low is {} and high is {}: numbers from low to high - 1 are "
                                     "drawn, which must be some, and of dtype {}.",
@@ -105,7 +90,7 @@ TensorMeta RandintInferMeta(int low, int high, const IntArray& shape, DataType d
 }
 
 TensorMeta RandpermInferMeta(int n, DataType dtype) {
-  const bool holds = is_floating(dtype) || n - int64_t{1} <= integral_range_of(dtype).second;
+  const bool holds = is_floating(dtype) || n - int64_t{1} <= drawn_range_of(dtype).second;
   PHI_CHECK(n >= 0 && holds,
             errors::InvalidArgument("n is {}, but 0 to n - 1 are put in order: it must be at least "
                                     "0, and dtype {} have room for them.",

@@ -6,6 +6,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
@@ -132,6 +133,7 @@ TensorMeta SetValueInferMeta(const TensorMeta& x, const IntArray& starts, const 
             errors::InvalidArgument("there are {} values for shape {}; give one for each of its "
                                     "elements, or one for all.",
                                     given, value_dims.to_string()));
+  for (const Scalar& number : values) check_held(number, x.dtype, "values");
   check_values(x, value_dims, shape_of_slice(x, extents, decrease_axes, none_axes));
   return x;
 }

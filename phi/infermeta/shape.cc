@@ -53,7 +53,6 @@ std::string list_of(const IntArray& values) {
 TensorMeta ReshapeInferMeta(const TensorMeta& x, const IntArray& shape) {
   if (stays_empty(x, shape)) return with_dims(x, Dims(shape.values()));
   Dims out;
-  int64_t others = 1;
   int inferred = -1;
   for (int d = 0; d < shape.size(); ++d) {
     int64_t size = shape[d];
@@ -73,10 +72,10 @@ TensorMeta ReshapeInferMeta(const TensorMeta& x, const IntArray& shape) {
               errors::InvalidArgument("shape is {}, but extents are at least 1, 0 to copy x's, or "
                                       "-1 to take what is left.",
                                       list_of(shape)));
-    others *= size;
     out.push_back(size);
   }
   if (inferred >= 0) {
+    const int64_t others = out.numel();
     // An empty x leaves the extent open (0 of 0); it is 0 then, as x's own.
     out[inferred] = others == 0 && x.numel() == 0 ? 0 : inferred_extent(x, shape, others);
   }
@@ -144,7 +143,7 @@ TensorMeta ConcatInferMeta(std::span<const TensorMeta> x, const Scalar& axis) {
                                             "one of them.",
                                             x[0].to_string(), i, x[i].to_string(), d));
     const bool known = out.dims[d] != kUnknownDim && x[i].dims[d] != kUnknownDim;
-    out.dims[d] = known ? out.dims[d] + x[i].dims[d] : kUnknownDim;
+    out.dims[d] = known ? extent_plus(out.dims[d], x[i].dims[d]) : kUnknownDim;
   }
   return out;
 }
@@ -166,7 +165,7 @@ std::vector<TensorMeta> SplitInferMeta(const TensorMeta& x, const IntArray& sect
       continue;
     }
     good = good && sections[i] >= 0;
-    sum += sections[i];
+    if (good) sum = extent_plus(sum, sections[i]);
     parts[i].dims[d] = sections[i];
   }
   if (good && open >= 0) parts[open].dims[d] = x.dims[d] - sum;

@@ -2,6 +2,7 @@
 #include "phi/infermeta/statistics.h"
 
 #include "phi/common/errors.h"
+#include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
@@ -24,7 +25,7 @@ TensorMeta BincountInferMeta(const TensorMeta& x, const TensorMeta* weights,
       !weights || weights->dims == x.dims,
       errors::InvalidArgument("weights is {} and x is {}: each element of x needs one weight.",
                               weights ? weights->to_string() : "", x.to_string()));
-  PHI_CHECK(minlength.to<int64_t>() >= 0,
+  PHI_CHECK(count_of(minlength, "minlength") >= 0,
             errors::InvalidArgument("minlength is {}, but it must not be negative.",
                                     minlength.to_string()));
   DataType dtype = DataType::INT64;

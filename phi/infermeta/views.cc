@@ -83,11 +83,14 @@ TensorMeta ViewDtypeInferMeta(const TensorMeta& input, DataType dtype) {
   TensorMeta out{input.dims, dtype, input.layout};
   if (from == to) return out;
   const int last = input.dims.ndim() - 1;
-  PHI_CHECK(last >= 0 && (input.dims[last] == kUnknownDim || input.dims[last] * from % to == 0),
+  PHI_CHECK(last >= 0 && (input.dims[last] == kUnknownDim || from > to ||
+                          input.dims[last] % (to / from) == 0),
             errors::InvalidArgument("input is {}, and its last tensor dim does not make whole "
                                     "elements of {}, of {} bytes each; pad or reshape it.",
                                     input.to_string(), name_of(dtype), to));
-  if (input.dims[last] != kUnknownDim) out.dims[last] = input.dims[last] * from / to;
+  if (input.dims[last] != kUnknownDim)
+    out.dims[last] =
+        from < to ? input.dims[last] / (to / from) : extent_times(input.dims[last], from / to);
   return out;
 }
 

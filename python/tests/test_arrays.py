@@ -1,6 +1,7 @@
 """Memory shared with NumPy and other libraries, by the buffer protocol and by DLPack."""
 
 import array
+import ctypes
 import gc
 
 import numpy as np
@@ -278,3 +279,46 @@ def test_dlpack_arguments():
     assert ap.from_dlpack(x.__dlpack__()).tolist() == [1, 1]  # the form of before 1.0
     del taken
     x.__dlpack__(), x.__dlpack__(max_version=(1, 0))  # nobody takes them
+
+
+class ForgedArray(ctypes.Structure):
+    """DLTensor of dlpack.h, and what DLManagedTensor adds."""
+    _fields_ = [("data", ctypes.c_void_p), ("device_kind", ctypes.c_int32), ("device_index", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+                ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+def int64s(values):
+    return None if values is None else (ctypes.c_int64 * len(values))(*values)
+
+
+@pytest.mark.parametrize("shape, strides, words", [
+    ([-4], None, r"no array has shape \[-4\]"),
+    ([2**40, -1], None, "no array has shape"),
+    ([2**32, 2**32], None, "is too large"),
+    ([2**61], None, "with 4 bytes per element is too large"),
+    ([0, 2**32, 2**32], None, "is too large"),
+    ([2, 2], [2**62, 1], "no array has shape"),
+    ([2, 2], [2**61, 2**61], "no array has shape"),
+    ([1] * 10, None, "at most 9 dims"),
+])
+def test_dlpack_extents_of_others_are_checked(shape, strides, words):
+    data = (ctypes.c_float * 4)(1, 2, 3, 4)
+    shape, strides = int64s(shape), int64s(strides)
+    array = ForgedArray(ctypes.addressof(data), 1, 0, len(shape), 2, 32, 1, shape, strides, 0, None, None)
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    with pytest.raises((ValueError, BufferError), match=words):
+        ap.from_dlpack(new_capsule(ctypes.addressof(array), b"dltensor", None))
+
+
+def test_dlpack_without_shape_or_data_is_refused():
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    for ndim, shape, words in [(-1, None, "has -1 dims and no shape"), (1, None, "has 1 dims and no shape"),
+                               (1, [3], "this address")]:
+        array = ForgedArray(None, 1, 0, ndim, 2, 32, 1, int64s(shape), None, 0, None, None)
+        with pytest.raises(BufferError, match=words):
+            ap.from_dlpack(new_capsule(ctypes.addressof(array), b"dltensor", None))

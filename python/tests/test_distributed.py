@@ -241,3 +241,18 @@ def test_communication_on_plain_tensors_waits_without_the_lock():
         return ap.all_reduce(ap.tensor([float(dist.rank() + 1)])).tolist()
 
     assert dist.run_ranks(3, body) == [[6.0]] * 3
+
+
+def test_integers_of_distributed_tensors_keep_all_their_digits():
+    def body():
+        x = dist.shard_tensor(np.array([2**60 + 1]), ProcessMesh([0, 1], ["x"]), [Replicate()])
+        assert int(x) == x.item() == 2**60 + 1 and x.tolist() == [2**60 + 1]
+        with pytest.raises(ValueError, match="distributed.unshard_dtensor"):
+            int(dist.shard_tensor(np.array([2**60 + 1]), ProcessMesh([0, 1], ["x"]), [Shard(0)]))
+        return range(9)[dist.shard_tensor(np.array(7), ProcessMesh([0, 1], ["x"]), [Replicate()])]
+
+    assert dist.run_ranks(2, body) == [7, 7]
+    assert int(ap.tensor(-2.75)) == -2 and int(ap.tensor([2**60 + 1])) == 2**60 + 1 and int(ap.tensor(True)) == 1
+    for number, kind in ((float("nan"), ValueError), (float("inf"), OverflowError)):
+        with pytest.raises(kind):
+            int(ap.tensor(number))

@@ -187,6 +187,29 @@ def test_gradients_of_rows_that_integers_pick():
     assert x.grad.tolist() == [[2, 2], [0, 0]] and rows.grad.tolist() == [[3, 3]]
 
 
+def test_the_last_writer_of_a_row_has_the_gradient():
+    for write in (lambda y, v: y.__setitem__([0, 0, 1, -2], v),
+                  lambda y, v: y.scatter_(ap.tensor([0, 0, 1, 0]), v),
+                  lambda y, v: ap.index_put_(y, [ap.tensor([0, -2, 1, 0])], v),
+                  lambda y, v: ap.put_along_axis(y, ap.tensor([[0, 0], [0, 0], [1, 1], [0, 0]]), v, 0)):
+        x = ap.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        v = ap.tensor(np.arange(8.0, dtype=np.float32).reshape(4, 2), requires_grad=True)
+        y = x * 2.0
+        written = write(y, v)
+        y = y if written is None else written
+        (y * ap.tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()
+        assert y.tolist() == [[6, 7], [4, 5]]
+        assert v.grad.tolist() == [[0, 0], [0, 0], [3, 4], [1, 2]] and x.grad.tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_value_that_is_spread_over_rows_written_twice():
+    v = ap.tensor([5.0, 6.0], requires_grad=True)
+    y = ap.zeros([3, 2])
+    y[[1, 1, 2]] = v
+    y.sum().backward()
+    assert v.grad.tolist() == [2, 2]
+
+
 def test_iteration():
     x = ap.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert [row.tolist() for row in x] == [[1, 2], [3, 4]]

@@ -436,3 +436,57 @@ def test_a_python_model_captured_and_recomputed(recompute):
     assert small_gpt.losses(small_gpt.PythonGpt, capture=True, recompute=recompute) == want
     assert small_gpt.losses(small_gpt.PythonGpt, capture=True, recompute=recompute, graphs=False) == want
     assert small_gpt.losses(small_gpt.PythonGpt, recompute=recompute) == want
+
+
+# ---- losses ----
+
+LABELS = np.array([[3], [-100], [0], [-100], [-100], [2], [1]])
+LOGITS = np.random.default_rng(0).normal(size=(7, 4)).astype(np.float32)
+
+
+def cross_entropy(labels):
+    """(the mean over labels that are not -100, its gradient), of NumPy."""
+    kept = np.flatnonzero(labels[:, 0] != -100)
+    shares = np.exp(LOGITS.astype(np.float64))
+    shares /= shares.sum(1, keepdims=True)
+    count = max(len(kept), 1)
+    grad = np.zeros_like(shares)
+    for i in kept:
+        grad[i] = shares[i] / count
+        grad[i, labels[i, 0]] -= 1 / count
+    return -sum(np.log(shares[i, labels[i, 0]]) for i in kept) / count, grad
+
+
+@pytest.mark.parametrize("labels", [LABELS, np.abs(LABELS) % 4, np.full((7, 1), -100)], ids=["some", "none", "all"])
+@pytest.mark.parametrize("dtype", ["int64", "int32"])
+def test_ignored_labels_have_no_part_in_the_mean(labels, dtype):
+    logits = ap.tensor(LOGITS, requires_grad=True)
+    loss = nn.cross_entropy(logits, ap.tensor(labels, dtype=dtype))
+    loss.backward()
+    want, grad = cross_entropy(labels)
+    assert loss.dtype is ap.float32 and loss.shape == ()
+    np.testing.assert_allclose(loss.item(), want, rtol=1e-6)
+    np.testing.assert_allclose(logits.grad.numpy(), grad, atol=1e-7)
+
+
+@pytest.mark.parametrize("dtype, limit", [("float16", 2e-3), ("bfloat16", 2e-2)])
+def test_ignored_labels_in_16_bits(dtype, limit):
+    loss = nn.cross_entropy(ap.tensor(LOGITS).to(dtype), ap.tensor(LABELS))
+    np.testing.assert_allclose(loss.item(), cross_entropy(LABELS)[0], rtol=limit)
+
+
+@pytest.mark.parametrize("placements", [[dist.Shard(0)], [dist.Replicate()], [dist.Shard(1)]], ids=repr)
+def test_ignored_labels_on_a_mesh(placements):
+    def body():
+        mesh = dist.ProcessMesh([0, 1, 2], ["dp"])
+        logits = dist.shard_tensor(LOGITS, mesh, placements).requires_grad_()
+        by_row = placements if placements[0].is_shard() and placements[0].dim == 0 else [dist.Replicate()]
+        labels = dist.shard_tensor(LABELS, mesh, by_row)
+        loss = nn.cross_entropy(logits, labels)
+        loss.backward()
+        return dist.unshard_dtensor(loss.detach()).item(), dist.unshard_dtensor(logits.grad).tolist()
+
+    want, grad = cross_entropy(LABELS)
+    for loss, got in dist.run_ranks(3, body):
+        np.testing.assert_allclose(loss, want, rtol=1e-6)
+        np.testing.assert_allclose(got, grad, atol=1e-7)

@@ -193,3 +193,38 @@ def test_threads_call_operators_at_once():
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(16))) == [1.0 + 20 * i for i in range(16)]
+
+
+@pytest.mark.parametrize("call", [
+    "ap.zeros([2**32, 2**32])", "ap.zeros([2**61])", "ap.zeros([0, 2**32, 2**32])", "ap.eye(2**32)", "ap.arange(0, 2**61, 1)",
+    "ap.tile(x, [2**62])", "ap.tile(x, [2**32, 2**32])", "ap.one_hot(ap.tensor([1]), 2**61)",
+    "ap.matmul(ap.zeros([2**32, 0]), ap.zeros([0, 2**32]))", "ap.zeros([0]).reshape([0, 2**32, 2**32])",
+    "ap.zeros([0]).reshape([2**32, 2**32, -1])", "x.reshape([2**32, 2**32])", "ap.expand(x[:1], [2**32, 2**32])",
+    "ap.concat([ap.zeros([2**62, 0]), ap.zeros([2**62, 0])], 0)", "ap.full([2**31, 2**31, 4], 1.0)",
+    "ap.repeat_interleave(ap.zeros([2**62, 0]), 4, 0)", "ap.gaussian([2**32, 2**32])",
+    "ap.pad(ap.zeros([2**62, 0]), [2**30, 0, 2**30, 2**30], 0.0)",
+])
+def test_sizes_beyond_64_bits_are_refused(call):
+    with pytest.raises((ValueError, MemoryError), match="is too large|does not fit in 63 bits|allocate"):
+        eval(call, {"ap": ap, "x": ap.ones([2])})
+
+
+def test_numbers_that_a_dtype_does_not_hold_are_refused():
+    x = ap.zeros([3], "uint8")
+    for call, words in [
+        (lambda: ap.full([2], 300, "uint8"), "value is 300, but numbers of uint8 are from 0 to 255"),
+        (lambda: ap.full([2], -1, "uint8"), "value is -1"), (lambda: x.fill_(300), "value is 300"),
+        (lambda: ap.full([2], float("nan"), "int32"), "value is nan"), (lambda: ap.full([2], 1e39, "float32"), "value is 1e[+]39"),
+        (lambda: ap.arange(0, 300, 1, "uint8"), "the last number before end is 299"),
+        (lambda: ap.linspace(0, 300, 4, "uint8"), "stop is 300"), (lambda: ap.pad(x, [1, 1], 300), "pad_value is 300"),
+        (lambda: ap.assign_value([2], "int8", [1, 128]), "values is 128"),
+        (lambda: ap.set_value(x, [0], [1], [1], [0], [], [], [1], [300]), "values is 300"),
+        (lambda: ap.full_like(x, 256), "value is 256"), (lambda: ap.clip(x, -1, 3), "min is -1"),
+        (lambda: x.__setitem__(0, 300), "uint8 has no such number"),
+        (lambda: ap.ones([2], "float16").__setitem__(0, 7e4), "value is 70000, but numbers of float16"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            call()
+    assert x.tolist() == [0, 0, 0]
+    assert ap.full([1], 255, "uint8").tolist() == [255] and ap.arange(0, 256, 1, "uint8").tolist()[-1] == 255
+    assert ap.full([1], float("inf")).tolist() == [float("inf")] and ap.full([1], 2**63 - 1, "int64").tolist() == [2**63 - 1]

@@ -103,6 +103,8 @@ def test_rates():
     (lambda: optim.AdamW([leaf()], betas=(1.0, 0.9)), ValueError, "betas are 0 or more and less than 1"),
     (lambda: optim.AdamW([leaf()], grad_clip=-1.0), ValueError, "grad_clip"),
     (lambda: optim.SGD([]).step(), ValueError, "no parameters"),
+    (lambda: optim.SGD([ap.tensor(W)]).step(), ValueError, "of the 1 tensors in its list none requires a gradient"),
+    (lambda: optim.SGD([leaf() * 2]).step(), ValueError, "was made by an operation"),
     (lambda: optim.SGD([1.0]).step(), TypeError, "must be tensors, got float"),
     (lambda: optim.SGD().step(), RuntimeError, "give it a model or tensors"),
     (lambda: optim.SGD([leaf()]).shard_states(5).step(), ValueError, "ZeRO stage 5 does not exist"),
@@ -119,6 +121,66 @@ def test_errors_say_what_is_wrong(act, kind, words):
     with pytest.raises(kind) as caught:
         act()
     assert words in str(caught.value)
+
+
+def test_a_list_leaves_frozen_tensors_frozen():
+    model = nn.Linear(2, 2)
+    model.bias.requires_grad = False
+    before = model.bias.numpy().copy()
+    optimizer = optim.AdamW([model.bias, model.weight], lr=0.1)
+    model(ap.tensor(W)).sum().backward()
+    optimizer.step()
+    assert not model.bias.requires_grad and model.bias.numpy().tolist() == before.tolist()
+    assert sorted(optimizer.state_dict()) == ["moment1.1", "moment2.1", "updates"]
+    again = optim.AdamW([model.bias, model.weight], lr=0.1)
+    again.load_state_dict(optimizer.state_dict())
+    assert again.updates == 1 and not model.bias.requires_grad
+
+
+def test_a_sharded_copy_of_a_parameter_is_refused():
+    def rank():
+        w = leaf()
+        part = dist.shard_tensor(w, dist.ProcessMesh([0, 1], ["dp"]), [dist.Shard(0)])
+        with pytest.raises(ValueError, match="is no leaf: an update of it would not reach"):
+            optim.SGD([part]).step()
+        own = dist.shard_tensor(w.detach(), dist.ProcessMesh([0, 1], ["dp"]), [dist.Shard(0)]).requires_grad_()
+        optimizer = optim.SGD([own], lr=1.0)
+        own.sum().backward()
+        assert optimizer.step().applied
+        return dist.unshard_dtensor(own.detach()).tolist()
+    assert dist.run_ranks(2, rank) == [(W - 1).tolist()] * 2
+
+
+def float64_steps(kind, grad_clip=0.0):
+    rate, beta1, beta2, eps, decay, mu = 1e-2 / 3, 0.9, 0.95, 1e-8 / 3, 0.1 / 3, 0.8
+    w = ap.tensor(W, dtype="float64").requires_grad_()
+    make = {"adamw": lambda: optim.AdamW([w], rate, betas=(beta1, beta2), eps=eps, weight_decay=decay, grad_clip=grad_clip),
+            "momentum": lambda: optim.Momentum([w], rate, momentum=mu, weight_decay=decay, grad_clip=grad_clip),
+            "sgd": lambda: optim.SGD([w], rate, weight_decay=decay, grad_clip=grad_clip)}[kind]
+    optimizer = make()
+    want, m, v = W.astype(np.float64), np.zeros((2, 2)), np.zeros((2, 2))
+    for t in (1, 2, 3):
+        (w * w * ap.tensor(G, dtype="float64")).sum().backward()
+        g = 2 * want * G.astype(np.float64)
+        if grad_clip:
+            g = g / max(1.0, (np.sqrt((g**2).sum()) + 1e-6) / grad_clip)
+        if kind == "adamw":
+            m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g**2
+            want = want - rate * (decay * want + m / (1 - beta1**t) / (np.sqrt(v / (1 - beta2**t)) + eps))
+        elif kind == "momentum":
+            m = mu * m + g + decay * want
+            want = want - rate * m
+        else:
+            want = want - rate * (g + decay * want)
+        optimizer.step()
+    return w.numpy(), want
+
+
+@pytest.mark.parametrize("kind", ["sgd", "momentum", "adamw"])
+@pytest.mark.parametrize("grad_clip", [0.0, 0.3])
+def test_steps_of_float64_have_all_its_digits(kind, grad_clip):
+    got, want = float64_steps(kind, grad_clip)
+    np.testing.assert_allclose(got, want, rtol=1e-13)
 
 
 def test_states_go_from_one_to_another():

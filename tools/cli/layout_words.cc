@@ -22,6 +22,8 @@ using distributed::TensorDistAttr;
 
 namespace {
 
+constexpr int64_t kMaxRanks = 1 << 16;  // plans and pictures go through all
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= text.size();) {
@@ -123,6 +125,7 @@ Dims parse_shape(const std::string& text) {
       throw UsageError(fmt::format("--shape={} has a negative extent.", text));
     }
   }
+  Dims(shape).check_fits(1);
   return shape;
 }
 
@@ -142,10 +145,18 @@ ProcessMesh parse_mesh(const std::string& text, const std::string& ranks, std::s
       shape.push_back(parse_int(part.substr(equals + 1), flag));
     }
   }
-  if (ranks.empty()) return ProcessMesh(shape, names);
   std::vector<int64_t> list;
-  for (const auto& rank : split(ranks, ',')) list.push_back(parse_int(rank, "the ranks of a mesh"));
-  return ProcessMesh(shape, names, list);
+  if (!ranks.empty()) {
+    for (const auto& rank : split(ranks, ',')) {
+      list.push_back(parse_int(rank, "the ranks of a mesh"));
+    }
+  }
+  const auto mesh = list.empty() ? ProcessMesh(shape, names) : ProcessMesh(shape, names, list);
+  if (mesh.highest_rank() >= kMaxRanks) {
+    throw UsageError(fmt::format("{}={} has rank {}; ranks below {} are looked at here.", flag,
+                                 text, mesh.highest_rank(), kMaxRanks));
+  }
+  return mesh;
 }
 
 const TensorDistAttr* parse_attr(std::string_view text, int ndim, const ProcessMesh& mesh,

@@ -20,7 +20,9 @@ class StepOutcome(NamedTuple):
 
 class Optimizer:
     """What all optimizers are. `parameters`: a module, or tensors (leaves); None for one that a Trainer is
-    given. The states are made when they are first needed: lay a model out before."""
+    given. The states are made when they are first needed: lay a model out before. What requires no gradient
+    then is not trained. ValueError for a tensor that an operation made (shard_tensor() of a parameter, say):
+    give the parameter itself, or a detach() of the tensor that requires a gradient of its own."""
 
     def __init__(self, parameters: Parameters | None, lr: RateLike, config: _optim.Config) -> None:
         if not isinstance(lr, (int, float, _optim.Rate)):

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/core/attribute.h"
 #include "phi/core/storage/kept_bytes.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/errors.h"
@@ -173,6 +175,22 @@ bool is_row_major(const dlpack::Array& array, const Dims& dims) {
   return true;
 }
 
+// Another library's numbers, which are not to be trusted.
+void check_extents(const dlpack::Array& array, const TensorMeta& meta) {
+  bool fits = meta.dims.known() && (meta.nbytes() == 0 || array.data != nullptr);
+  __int128 reach = 0;  // of the strides, in elements
+  for (int d = 0; fits && array.strides != nullptr && d < meta.dims.ndim(); ++d) {
+    const auto last = static_cast<__int128>(meta.dims[d] - 1) * array.strides[d];
+    reach += last < 0 ? -last : last;
+    fits = meta.dims[d] == 0 || reach <= INT64_MAX / static_cast<int64_t>(size_of(meta.dtype));
+  }
+  if (fits) return;
+  raise(PyExc_BufferError,
+        fmt::format("from_dlpack: no array has shape {}, these strides and this address; extents "
+                    "are at least 0, and the elements lie within 63 bits of bytes",
+                    IntArray(meta.dims).to_string()));
+}
+
 // `owner` lets go of the array when it ends.
 Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<const void> owner,
                    std::optional<bool> copy) {
@@ -183,8 +201,13 @@ Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<c
                     "be taken; copy it to the CPU first",
                     array.device.kind));
   }
-  const TensorMeta meta{Dims(std::vector<int64_t>(array.shape, array.shape + array.ndim)),
+  if (array.ndim < 0 || (array.ndim > 0 && array.shape == nullptr)) {
+    raise(PyExc_BufferError,
+          fmt::format("from_dlpack: the array has {} dims and no shape", array.ndim));
+  }
+  const TensorMeta meta{Dims(std::span(array.shape, static_cast<size_t>(array.ndim))),
                         dtype_from(array.type)};
+  check_extents(array, meta);
   auto* bytes = static_cast<std::byte*>(array.data) + array.byte_offset;
   const bool shares = is_row_major(array, meta.dims) && !read_only;
   if (shares && !copy.value_or(false)) {

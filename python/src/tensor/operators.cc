@@ -22,6 +22,7 @@
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
+#include "python/src/base/owned.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/tensor/tensor_slots.h"
 #include "python/src/tensor/values.h"
@@ -223,13 +224,16 @@ PyObject* unary(PyObject* self) {
 Tensor negative(const Tensor& x) { return -x; }
 PyObject* positive(PyObject* self) { return Py_NewRef(self); }
 
+void check_single(const Tensor& x, const char* what) {
+  if (x.numel() == 1) return;
+  raise(PyExc_ValueError,
+        fmt::format("{} of {} is asked for, which has {} elements and no single value", what,
+                    x.to_string(), x.numel()));
+}
+
 double only_element(PyObject* self, const char* what) {
   const Tensor& x = tensor_of(self);
-  if (x.numel() != 1) {
-    raise(PyExc_ValueError,
-          fmt::format("{} of {} is asked for, which has {} elements and no single value", what,
-                      x.to_string(), x.numel()));
-  }
+  check_single(x, what);
   return (parts_are_whole(x) ? x : whole_here(x, what)).item();
 }
 
@@ -242,11 +246,10 @@ PyObject* as_float(PyObject* self) {
 PyObject* as_int(PyObject* self) {
   return guarded([&] {
     const Tensor& x = tensor_of(self);
-    // Every int64, where a double has not all of them.
-    if (x.dtype() == DataType::INT64 && x.numel() == 1 && parts_are_whole(x)) {
-      return PyLong_FromLongLong(x.to_vector<int64_t>()[0]);
-    }
-    return PyLong_FromDouble(only_element(self, "the int"));
+    check_single(x, "the int");
+    // In x's own dtype: a double has not every int64.
+    const Owned element(checked(item_of(parts_are_whole(x) ? x : whole_here(x, "the int"))));
+    return PyNumber_Long(element.get());
   });
 }
 PyObject* as_index(PyObject* self) {

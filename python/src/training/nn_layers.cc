@@ -325,9 +325,11 @@ void bind_layers(nb::module_& module) {
   bind_transformer(module);
   bind_sequential(module);
   const auto free = [] { return nb::call_guard<nb::gil_scoped_release>(); };
-  module.def("cross_entropy", &nn::cross_entropy, nb::arg("logits"), nb::arg("labels"), free(),
-             "The mean of -log softmax(logits)[label], 0-D float32. logits [..,classes] float32,\n"
-             "labels int64 [..,1].");
+  module.def(
+      "cross_entropy", &nn::cross_entropy, nb::arg("logits"), nb::arg("labels"), free(),
+      "The mean of -log softmax(logits)[label], 0-D float32. logits [..,classes] float32,\n"
+      "labels int64 [..,1]. Labels of -100 are ignored: they have no part in the mean, which\n"
+      "is 0 where all are. Of micro-batches each has a mean of its own.");
   module.def("mean_squared_error", &nn::mean_squared_error, nb::arg("x"), nb::arg("target"), free(),
              "The mean of (x - target)^2, 0-D float32.");
 }

@@ -116,37 +116,51 @@ void bind_rates(nb::module_& module) {
       "Multiplied by gamma after each of the milestones.");
 }
 
-std::vector<Tensor> tensors_from(nb::handle list) {
+// It refers to the name of its mesh dim.
+struct OwnedOptimizer {
+  std::string mesh_dim;
+  std::optional<Optimizer> optimizer;
+  // Of a list: which of its tensors are trained.
+  std::optional<std::vector<size_t>> trained;
+};
+
+// The tensors of a list that require a gradient; the others are frozen.
+std::vector<Tensor> trained_of(nb::handle list, std::vector<size_t>* trained) {
   std::vector<Tensor> tensors;
+  size_t position = 0;
   for (nb::handle each : list) {
     if (!is_tensor(each.ptr())) refuse({"Optimizer", "parameters"}, "tensors", each.ptr());
-    tensors.push_back(tensor_of(each.ptr()));
+    const Tensor& tensor = tensor_of(each.ptr());
+    if (tensor.requires_grad()) {
+      tensors.push_back(tensor);
+      trained->push_back(position);
+    }
+    ++position;
   }
-  PHI_CHECK(!tensors.empty(), errors::InvalidArgument("an optimizer of no parameters."));
+  PHI_CHECK(!tensors.empty(),
+            errors::InvalidArgument("an optimizer of no parameters: of the {} tensors in its list "
+                                    "none requires a gradient; set requires_grad on those that are "
+                                    "to be trained.",
+                                    position));
   return tensors;
 }
 
 // `parameters`: a module, whose layout says the stage where none is given, or tensors.
-Optimizer made(nb::handle parameters, const OptimizerConfig& config, std::optional<int> stage,
-               const std::string& mesh_dim) {
+void make(OwnedOptimizer& self, nb::handle parameters, const OptimizerConfig& config,
+          std::optional<int> stage) {
   if (nb::isinstance<nn::Layer>(parameters)) {
     nn::Layer& module = nb::cast<nn::Layer&>(parameters);
     freeze_untracked(module);
     const WithoutGil others;
     std::optional<training::ZeroStage> zero;
-    if (stage) zero = {*stage, mesh_dim};
-    return training::shard_optimizer(module, config, zero);
+    if (stage) zero = {*stage, self.mesh_dim};
+    self.optimizer = training::shard_optimizer(module, config, zero);
+    return;
   }
-  const std::vector<Tensor> tensors = tensors_from(parameters);
+  const std::vector<Tensor> tensors = trained_of(parameters, &self.trained.emplace());
   const WithoutGil others;
-  return Optimizer(config, tensors, {stage.value_or(0), mesh_dim});
+  self.optimizer = Optimizer(config, tensors, {stage.value_or(0), self.mesh_dim});
 }
-
-// It refers to the name of its mesh dim.
-struct OwnedOptimizer {
-  std::string mesh_dim;
-  std::optional<Optimizer> optimizer;
-};
 
 std::tuple<double, bool> step_optimizer(OwnedOptimizer& self, double rate, double loss_scale,
                                         bool check_finite) {
@@ -158,7 +172,8 @@ std::tuple<double, bool> step_optimizer(OwnedOptimizer& self, double rate, doubl
 nb::list optimizer_states(const OwnedOptimizer& self) {
   nb::list list;
   for (const Optimizer::State& state : self.optimizer->states()) {
-    list.append(nb::make_tuple(state.parameter, std::string(state.name), state.value));
+    const size_t parameter = self.trained ? (*self.trained)[state.parameter] : state.parameter;
+    list.append(nb::make_tuple(parameter, std::string(state.name), state.value));
   }
   return list;
 }
@@ -183,8 +198,8 @@ void bind_optimizers(nb::module_& module) {
           "__init__",
           [](OwnedOptimizer* self, nb::handle parameters, const OptimizerConfig& config,
              std::optional<int> stage, const std::string& mesh_dim) {
-            new (self) OwnedOptimizer{mesh_dim, std::nullopt};
-            self->optimizer = made(parameters, config, stage, self->mesh_dim);
+            new (self) OwnedOptimizer{mesh_dim, std::nullopt, std::nullopt};
+            make(*self, parameters, config, stage);
           },
           nb::arg("parameters"), nb::arg("config"), nb::arg("zero_stage").none() = nb::none(),
           nb::arg("zero_dim") = "dp")

@@ -56,6 +56,17 @@ TEST(ProcessMesh, TransposedAndStridedMeshesStayRegular) {
   EXPECT_FALSE(ProcessMesh({2, 2}, {}, {3, 2, 1, 0}).is_regular());
 }
 
+TEST(ProcessMesh, MoreRanksThan31BitsCountAreRefused) {
+  EXPECT_EQ(ProcessMesh({kMaxMeshSize}).highest_rank(), kMaxMeshSize - 1);
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{kMaxMeshSize + 1},
+                                            {INT64_MAX},
+                                            {65536, 65536},
+                                            {INT64_MAX, INT64_MAX}}) {
+    EXPECT_THAT([&] { ProcessMesh mesh(shape); },
+                ThrowsError(ErrorCode::kInvalidArgument, "a mesh has at most 2147483647 ranks"));
+  }
+}
+
 TEST(ProcessMesh, SliceIsAPipelineStage) {
   const ProcessMesh mesh({2, 2, 2}, {"dp", "pp", "tp"});
   const ProcessMesh stage = mesh.slice(mesh.dim_of("pp"), 1);

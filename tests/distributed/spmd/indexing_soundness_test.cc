@@ -132,7 +132,11 @@ Arrays scatter_grad_op(const Arrays& in, const std::vector<Dims>& out) {
     element(x_grad, {position(at(in[0], {i[0]}), 5), i[1]}) = 0;
   });
   return {x_grad, make(out[1], [&](const Dims& i) {
-            return at(in[2], {position(at(in[0], {i[0]}), 5), i[1]});
+            const int64_t row = position(at(in[0], {i[0]}), 5);
+            for (int64_t later = i[0] + 1; later < 6; ++later) {
+              if (position(at(in[0], {later}), 5) == row) return 0.0;
+            }
+            return at(in[2], {row, i[1]});
           })};
 }
 

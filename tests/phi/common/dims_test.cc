@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "phi/core/attribute.h"
@@ -47,6 +48,45 @@ TEST(Dims, MoreThanNineAreAnError) {
   Dims full = Dims::filled(kMaxNdim, 1);
   EXPECT_THAT([&] { full.push_back(1); }, ThrowsError(ErrorCode::kInvalidArgument, "at most 9"));
   EXPECT_THAT([] { Dims::filled(12, 1); }, ThrowsError(ErrorCode::kInvalidArgument, "have 12"));
+}
+
+TEST(Dims, ProductsThatDoNotFitAreAnError) {
+  constexpr int64_t kHalf = int64_t{1} << 32;
+  const auto too_large = ThrowsError(ErrorCode::kInvalidArgument, "is too large: its elements");
+  const Dims square{kHalf, kHalf};
+  EXPECT_THAT([&] { return square.numel(); }, too_large);
+  EXPECT_THAT([&] { return square.nbytes(1); }, too_large);
+  EXPECT_THAT([&] { return Dims({2, kHalf, kHalf}).strides(); }, too_large);
+  EXPECT_EQ(Dims({kHalf, kHalf / 4}).numel(), int64_t{1} << 62);
+  EXPECT_EQ(Dims({kHalf, kHalf / 4}).nbytes(1), size_t{1} << 62);
+  EXPECT_THAT(
+      [&] {
+        return Dims({kHalf, kHalf / 4}).nbytes(4);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument, "with 4 bytes per element"));
+}
+
+TEST(Dims, EmptyOnesFitWhatTheirOtherExtentsMake) {
+  constexpr int64_t kHalf = int64_t{1} << 32;
+  for (const Dims& dims : {Dims{kHalf, kHalf, 0}, Dims{0, kHalf, kHalf}, Dims{kHalf, 0, kHalf}}) {
+    EXPECT_EQ(dims.numel(), 0);
+    EXPECT_THAT([&] { return dims.nbytes(1); },
+                ThrowsError(ErrorCode::kInvalidArgument, "extents of 0 counted as 1"));
+  }
+  EXPECT_EQ(Dims({kHalf, 0, kHalf / 16}).nbytes(4), 0u);
+  EXPECT_EQ(Dims({0, 1, 0}).nbytes(16), 0u);
+}
+
+TEST(Dims, ArithmeticOfExtentsIsChecked) {
+  constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(extent_times(6, 7), 42);
+  EXPECT_EQ(extent_plus(6, 7), 13);
+  EXPECT_EQ(extent_times(kUnknownDim, 7), kUnknownDim);
+  EXPECT_EQ(extent_plus(kUnknownDim, 7), kUnknownDim);
+  EXPECT_THAT([] { extent_times(kHighest, 2); },
+              ThrowsError(ErrorCode::kInvalidArgument, "times 2 does not fit in 63 bits"));
+  EXPECT_THAT([] { extent_plus(kHighest, 1); },
+              ThrowsError(ErrorCode::kInvalidArgument, "plus 1 does not fit in 63 bits"));
 }
 
 TEST(IntArray, KeepsItsValues) {

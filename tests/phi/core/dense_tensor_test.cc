@@ -56,6 +56,15 @@ TEST(DenseTensor, ClonesHaveBytesOfTheirOwn) {
   EXPECT_EQ(counting({0, 3}).clone().numel(), 0);
 }
 
+TEST(DenseTensor, SizesBeyond64BitsAreRefused) {
+  constexpr int64_t kHalf = int64_t{1} << 32;
+  const auto too_large = ThrowsError(ErrorCode::kInvalidArgument, "is too large");
+  for (const Dims& dims : {Dims{kHalf, kHalf}, Dims{int64_t{1} << 61}, Dims{0, kHalf, kHalf}}) {
+    EXPECT_THAT([&] { DenseTensor::empty({dims, DataType::FLOAT32}, CPUPlace()); }, too_large);
+  }
+  EXPECT_THAT([&] { counting({0}).view({kHalf, kHalf, 0}); }, too_large);
+}
+
 TEST(DenseTensor, AnEmptyArrayIsInitialized) {
   const DenseTensor x = counting({0, 3});
   EXPECT_TRUE(x.initialized());

@@ -118,10 +118,13 @@ TEST(GpuIndexing, GradientsOfWrites) {
   for_each_type(Inexacts(), []<typename T>() {
     const DataType t = dtype_of<T>();
     const DenseTensor g = drawn(t, {6, 10}, 1);
-    expect_same<T>({g}, {4}, 0, 6, {g.meta(), {{4, 10}, t}},
-                   [](const KernelContext& ctx, Arrays& in, Arrays& out) {
-                     registered<kernels::scatter_grad, T>(ctx, in[1], in[0], &out[0], &out[1]);
-                   });
+    for (const bool overwrite : {false, true}) {
+      expect_same<T>({g}, {9}, 0, 6, {g.meta(), {{9, 10}, t}},
+                     [=](const KernelContext& ctx, Arrays& in, Arrays& out) {
+                       registered<kernels::scatter_grad, T>(ctx, in[1], in[0], overwrite, &out[0],
+                                                            &out[1]);
+                     });
+    }
     expect_same<T>({g}, {8}, -10, 10, {g.meta(), {{6, 8}, t}},
                    [](const KernelContext& ctx, Arrays& in, Arrays& out) {
                      registered<kernels::index_add_grad, T>(ctx, in[1], in[0], 1, &out[0], &out[1]);

@@ -4,7 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <vector>
+
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/dtype_range.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {
@@ -98,14 +103,36 @@ TEST(FullLikeInferMeta, ANumberMustBeOneOfTheDtypes) {
                              Range{DataType::BOOL, 0, 1}, Range{DataType::FLOAT16, -65504, 65504},
                              Range{DataType::BFLOAT16, -0x1.fep127, 0x1.fep127},
                              Range{DataType::COMPLEX64, -0x1.fffffep127, 0x1.fffffep127}}) {
-    for (double inside : {range.lowest, range.highest, double{INFINITY}, double{NAN}}) {
-      EXPECT_EQ(FullLikeInferMeta(x, inside, range.dtype).dtype, range.dtype);
+    const bool holds_infinity = is_floating(range.dtype) || is_complex(range.dtype);
+    std::vector<double> inside = {range.lowest, range.highest};
+    std::vector<double> outside = {1.01 * range.lowest - 1, 1.01 * range.highest + 1};
+    for (const double x : {double{INFINITY}, -double{INFINITY}, double{NAN}}) {
+      (holds_infinity ? inside : outside).push_back(x);
     }
-    for (double outside : {1.01 * range.lowest - 1, 1.01 * range.highest + 1}) {
-      EXPECT_THAT([&] { FullLikeInferMeta(x, outside, range.dtype); },
+    for (const double number : inside) {
+      EXPECT_EQ(FullLikeInferMeta(x, number, range.dtype).dtype, range.dtype);
+    }
+    for (const double number : outside) {
+      EXPECT_THAT([&] { FullLikeInferMeta(x, number, range.dtype); },
                   ThrowsError(ErrorCode::kInvalidArgument, "give one of these, or a dtype"));
     }
   }
+}
+
+TEST(CheckHeld, BoundsOfInt64AreExact) {
+  constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
+  check_held(kHighest, DataType::INT64, "value");
+  check_held(-0x1p63, DataType::INT64, "value");
+  check_held(255.9, DataType::UINT8, "value");  // without its fraction
+  EXPECT_THAT([] { check_held(0x1p63, DataType::INT64, "value"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "value is 9.223372036854776e+18"));
+  EXPECT_THAT([] { check_held(kHighest, DataType::INT32, "start"); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "start is 9223372036854775807, but numbers of int32 are from -2147483648 "
+                          "to 2147483647"));
+  EXPECT_EQ(count_of(3.0, "number"), 3);
+  EXPECT_THAT([] { count_of(1e30, "number"); },
+              ThrowsError(ErrorCode::kInvalidArgument, "number is 1e+30"));
 }
 
 TEST(WhereInferMeta, AllThreeBroadcast) {

@@ -49,6 +49,11 @@ TEST(ShowCommand, ErrorsSayWhatToWrite) {
       {{"--mesh=2", "--shape=4", "--placements=Q"}, 2, "'Q' in --placements is no placement"},
       {{"--mesh=2", "--shape=4", "--placements=R,R"}, 2, "--placements has 2 placements"},
       {{"--mesh=2", "--shape=4", "--placements=S1"}, 1, "S1"},
+      {{"--mesh=2", "--shape=4294967296x4294967296", "--placements=R"}, 1, "is too large"},
+      {{"--mesh=9223372036854775807", "--shape=4", "--placements=R"}, 1, "a mesh has at most"},
+      {{"--mesh=2", "--ranks=0,9223372036854775807", "--shape=4", "--placements=R"},
+       2,
+       "--mesh=2 has rank 9223372036854775807"},
       {{"--mesh=2", "--shape=4", "--placements=R", "more"}, 2, "'more' is not understood"},
   };
   for (const auto& row : rows) {

@@ -86,6 +86,7 @@ void IndexPutKernel(const Context& ctx, const DenseTensor& x,
              static_cast<W*>(out->mutable_raw_data()));
 }
 
+/// Without `accumulate`, of several values for one place the last has its gradient.
 template <typename T, typename Context>
 void IndexPutGradKernel(const Context&, std::span<const DenseTensor* const> indices,
                         const DenseTensor& out_grad, bool accumulate, DenseTensor* x_grad,
@@ -100,7 +101,8 @@ void IndexPutGradKernel(const Context&, std::span<const DenseTensor* const> indi
   const Dims shape = named_shape(named, out_grad.dims());
   check_value(value_grad->dims(), shape);
   std::vector<T> full(static_cast<size_t>(shape.numel()));
-  read_slices(slices, named.places, out_grad.data<T>(), full.data());
+  const auto places = accumulate ? named.places : last_named(slices, named.places);
+  read_slices(slices, places, out_grad.data<T>(), full.data());
   sum_to_value(full, shape, value_grad);
 }
 

@@ -30,6 +30,20 @@ inline bool are_here(Places places) {
   return signs >= 0;
 }
 
+/// The places without those that a later one names again, which are elsewhere: of what put_slices
+/// puts, what stays.
+inline std::vector<int64_t> last_named(const Slices& slices, Places places) {
+  std::vector<int64_t> last(places.begin(), places.end());
+  std::vector<bool> is_named(static_cast<size_t>(slices.extent), false);
+  for (size_t i = last.size(); i-- > 0;) {
+    if (last[i] < 0) continue;
+    const auto slice = static_cast<size_t>(last[i]);
+    if (is_named[slice]) last[i] = -1;
+    is_named[slice] = true;
+  }
+  return last;
+}
+
 /// Slices of one element, as read_slices has them.
 template <typename T>
 void read_elements(const Slices& slices, Places places, const T* x, T* to) {
@@ -225,6 +239,9 @@ void read_slices(const CpuContext&, const Slices& slices, Places places, const W
 template <typename W>
 void put_slices(const CpuContext&, const Slices& slices, Places places, const W* from, W* x) {
   put_slices(slices, places, from, x);
+}
+inline std::vector<int64_t> last_named(const CpuContext&, const Slices& slices, Places places) {
+  return last_named(slices, places);
 }
 template <typename T>
 void clear_slices(const CpuContext&, const Slices& slices, Places places, T* x) {

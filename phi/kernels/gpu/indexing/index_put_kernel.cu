@@ -141,7 +141,8 @@ void IndexPutGradKernel(const Context& ctx, Indices indices, const DenseTensor& 
   if (!value_grad) return;
   const Dims shape = named_shape(named, out_grad.dims(), value_grad->dims());
   DenseTensor full = DenseTensor::empty({shape, out_grad.dtype()}, ctx.place());
-  read_slices(ctx, slices, named.places, out_grad.data<T>(), full.mutable_data<T>());
+  const DenseTensor places = accumulate ? named.places : last_named(ctx, slices, named.places);
+  read_slices(ctx, slices, places, out_grad.data<T>(), full.mutable_data<T>());
   sum_pieces_back<T>(ctx, broadcast(value_grad->dims(), shape), full, value_grad);
 }
 

@@ -1,5 +1,6 @@
 // Slices that are read, put and cleared, compiled once per width; runs of elements move in words of
 // up to 16 bytes.
+#include "phi/kernels/gpu/elementwise/map.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 
 namespace phi::gpu {
@@ -30,6 +31,16 @@ __global__ void put_named(const W* there, const W* from, Space<2> slices, int64_
     x[i] = value;
   }
 }
+
+struct LastNamed {
+  const int64_t* places;
+  const int64_t* begins;
+  const int64_t* positions;
+  PHI_HD int64_t operator()(int64_t i) const {
+    const int64_t slice = places[i];
+    return slice < 0 || positions[begins[slice + 1] - 1] != i ? -1 : slice;
+  }
+};
 
 /// Calls f.operator()<Word>(slices in words) with the widest word that divides rows and addresses.
 template <typename F>
@@ -79,6 +90,14 @@ void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& 
 void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, void* x,
                   size_t width) {
   put_slices(ctx, slices, places, x, nullptr, x, width);
+}
+
+DenseTensor last_named(const GpuContext& ctx, const Slices& slices, const DenseTensor& places) {
+  const PositionsBySlice named = positions_by_slice(ctx, places, slices.extent);
+  DenseTensor last = DenseTensor::empty(places.meta(), ctx.place());
+  map_index(ctx, last.mutable_data<int64_t>(), places.numel(),
+            LastNamed{places.data<int64_t>(), named.first(), named.of()});
+  return last;
 }
 
 }  // namespace phi::gpu

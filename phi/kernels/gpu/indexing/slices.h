@@ -26,6 +26,10 @@ void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& 
 void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, void* x,
                   size_t width);
 
+/// The places without those that a later one names again, which are elsewhere: of what put_slices
+/// puts, what stays.
+DenseTensor last_named(const GpuContext& ctx, const Slices& slices, const DenseTensor& places);
+
 /// Element i of an array [outer, slices, inner], and the positions that name its slice.
 struct NamedElement {
   int64_t outer;
@@ -101,6 +105,11 @@ template <typename W>
 void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
                 const W* from, W* x) {
   gpu::put_slices(ctx, slices, places, x, from, x, sizeof(W));
+}
+
+inline DenseTensor last_named(const GpuContext& ctx, const Slices& slices,
+                              const DenseTensor& places) {
+  return gpu::last_named(ctx, slices, places);
 }
 
 template <typename T>

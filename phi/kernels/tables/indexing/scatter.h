@@ -61,12 +61,14 @@ void ScatterKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& 
   put<T>(ctx, slices, rows, updates, out);
 }
 
+/// With `overwrite`, of several updates of one row the last has its gradient.
 template <typename T, typename Context>
 void ScatterGradKernel(const Context& ctx, const DenseTensor& index, const DenseTensor& out_grad,
-                       DenseTensor* x_grad, DenseTensor* updates_grad) {
+                       bool overwrite, DenseTensor* x_grad, DenseTensor* updates_grad) {
   const auto rows = rows_of(ctx, index, out_grad.dims());
   const Slices slices = Slices::along(out_grad.dims(), 0);
-  add_grad<T>(ctx, slices, rows, out_grad, x_grad, updates_grad);
+  add_grad<T>(ctx, slices, overwrite ? last_named(ctx, slices, rows) : rows, out_grad, x_grad,
+              updates_grad);
   if (x_grad) clear_slices(ctx, slices, rows, x_grad->mutable_data<T>());
 }
 

@@ -1,8 +1,8 @@
 // Steps of the trainer's optimizers.
 //
-// learning_rate and grad_scale are float32 arrays of one element, `step` is an int64 one, so that a
-// captured program can be given others. Errors: InvalidArgument naming one that is not.
-// All: g = grad * grad_scale, 1 if that is absent; where it is not finite all stays as it is.
+// learning_rate and grad_scale are float32 or float64 arrays of one element, `step` is an int64
+// one, so that a captured program can be given others. Errors: InvalidArgument naming one that is
+// not. All: g = grad * grad_scale, 1 if that is absent; where it is not finite all stays as it is.
 // Masters and dtypes: trained.h.
 #pragma once
 
@@ -18,24 +18,33 @@ namespace phi {
 namespace {
 
 /// The only element.
-template <typename T>
-Number number_in(const DenseTensor& x, const char* name) {
-  PHI_CHECK(x.numel() == 1 && x.dtype() == dtype_of<T>(),
+Number number_in(const DenseTensor& x, const char* name, bool fits, const char* wanted) {
+  PHI_CHECK(x.numel() == 1 && fits,
             errors::InvalidArgument("{} is {}, but it must be one number of {}; make it with full.",
-                                    name, x.meta().to_string(), name_of(dtype_of<T>())));
+                                    name, x.meta().to_string(), wanted));
   return Number(x);
+}
+Number real_in(const DenseTensor& x, const char* name) {
+  const bool fits = x.dtype() == DataType::FLOAT32 || x.dtype() == DataType::FLOAT64;
+  return number_in(x, name, fits, "float32 or float64");
 }
 
 /// An optional grad_scale, 1 where there is none.
 struct GradScale {
   Number number;
   bool is_given;
-  PHI_HD float value() const { return is_given ? number.as<float>() : 1.0f; }
-  PHI_HD bool is_finite() const { return std::isfinite(value()); }
+  template <typename C>
+  PHI_HD C value() const {
+    return is_given ? number.as<C>() : C(1);
+  }
+  template <typename C>
+  PHI_HD bool is_finite() const {
+    return std::isfinite(value<C>());
+  }
 };
 GradScale scale_in(const DenseTensor* grad_scale, const DenseTensor& otherwise) {
   if (!grad_scale) return {Number(otherwise), false};
-  return {number_in<float>(*grad_scale, "grad_scale"), true};
+  return {real_in(*grad_scale, "grad_scale"), true};
 }
 
 template <typename C>
@@ -44,8 +53,8 @@ struct ScaledSgdMaker {
   Number rate;
   C decay;
   GradScale scale;
-  PHI_HD bool is_taken() const { return scale.is_finite(); }
-  PHI_HD Step step() const { return {{rate.as<float>(), decay}, scale.value()}; }
+  PHI_HD bool is_taken() const { return scale.template is_finite<C>(); }
+  PHI_HD Step step() const { return {{rate.template as<C>(), decay}, scale.template value<C>()}; }
 };
 
 template <typename C>
@@ -56,30 +65,34 @@ struct ScaledMomentumMaker {
   C decay;
   bool use_nesterov;
   GradScale scale;
-  PHI_HD bool is_taken() const { return scale.is_finite(); }
-  PHI_HD Step step() const { return {{rate.as<float>(), mu, decay, use_nesterov}, scale.value()}; }
+  PHI_HD bool is_taken() const { return scale.template is_finite<C>(); }
+  PHI_HD Step step() const {
+    return {{rate.template as<C>(), mu, decay, use_nesterov}, scale.template value<C>()};
+  }
 };
 
 template <typename C>
 struct ScaledAdamwMaker {
   using Step = ScaledStep<C, AdamStep<C, false>>;
-  double beta1;
-  double beta2;
+  C beta1;
+  C beta2;
   C epsilon;
-  float weight_decay;
+  C weight_decay;
   Number rate;
   Number number;
   GradScale scale;
-  PHI_HD bool is_taken() const { return scale.is_finite(); }
+  PHI_HD bool is_taken() const { return scale.template is_finite<C>(); }
   // What holds for all elements is worked out in double: 1 - beta2^step loses digits in float.
   PHI_HD Step step() const {
+    const double keep1 = beta1;
+    const double keep2 = beta2;
     const auto t = number.as<double>();
-    const auto lr = rate.as<float>();
-    return {{static_cast<C>(beta1), static_cast<C>(1 - beta1), static_cast<C>(beta2),
-             static_cast<C>(1 - beta2), static_cast<C>(lr / (1 - std::pow(beta1, t))),
-             static_cast<C>(1 / std::sqrt(1 - std::pow(beta2, t))), epsilon,
-             static_cast<C>(1 - static_cast<double>(lr) * weight_decay)},
-            scale.value()};
+    const double lr = rate.template as<C>();
+    return {{beta1, static_cast<C>(1 - keep1), beta2, static_cast<C>(1 - keep2),
+             static_cast<C>(lr / (1 - std::pow(keep1, t))),
+             static_cast<C>(1 / std::sqrt(1 - std::pow(keep2, t))), epsilon,
+             static_cast<C>(1 - lr * weight_decay)},
+            scale.template value<C>()};
   }
 };
 
@@ -100,12 +113,13 @@ struct IsNoStep {
 template <typename T, typename Context>
 void ScaledSgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                      const DenseTensor* master_param, const DenseTensor& learning_rate,
-                     const DenseTensor* grad_scale, float weight_decay, DenseTensor* param_out,
+                     const DenseTensor* grad_scale, double weight_decay, DenseTensor* param_out,
                      DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out}, {},
-               ScaledSgdMaker<C>{number_in<float>(learning_rate, "learning_rate"), weight_decay,
-                                 scale_in(grad_scale, learning_rate)});
+  take_step<T>(
+      ctx, {param, grad, master_param, param_out, master_param_out}, {},
+      ScaledSgdMaker<C>{real_in(learning_rate, "learning_rate"), static_cast<C>(weight_decay),
+                        scale_in(grad_scale, learning_rate)});
 }
 
 /// g += weight_decay * param, velocity = mu * velocity + g, and then
@@ -114,15 +128,15 @@ void ScaledSgdKernel(const Context& ctx, const DenseTensor& param, const DenseTe
 template <typename T, typename Context>
 void ScaledMomentumKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                           const DenseTensor& velocity, const DenseTensor* master_param,
-                          const DenseTensor& learning_rate, const DenseTensor* grad_scale, float mu,
-                          bool use_nesterov, float weight_decay, DenseTensor* param_out,
+                          const DenseTensor& learning_rate, const DenseTensor* grad_scale,
+                          double mu, bool use_nesterov, double weight_decay, DenseTensor* param_out,
                           DenseTensor* velocity_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  take_step<T>(
-      ctx, {param, grad, master_param, param_out, master_param_out},
-      {State{velocity, velocity_out}},
-      ScaledMomentumMaker<C>{number_in<float>(learning_rate, "learning_rate"), mu, weight_decay,
-                             use_nesterov, scale_in(grad_scale, learning_rate)});
+  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
+               {State{velocity, velocity_out}},
+               ScaledMomentumMaker<C>{real_in(learning_rate, "learning_rate"), static_cast<C>(mu),
+                                      static_cast<C>(weight_decay), use_nesterov,
+                                      scale_in(grad_scale, learning_rate)});
 }
 
 /// moment1 = beta1 * moment1 + (1 - beta1) * g, moment2 = beta2 * moment2 + (1 - beta2) * g^2,
@@ -134,18 +148,19 @@ template <typename T, typename Context>
 void ScaledAdamwKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                        const DenseTensor& moment1, const DenseTensor& moment2,
                        const DenseTensor* master_param, const DenseTensor& learning_rate,
-                       const DenseTensor& step, const DenseTensor* grad_scale, float beta1,
-                       float beta2, float epsilon, float weight_decay, DenseTensor* param_out,
+                       const DenseTensor& step, const DenseTensor* grad_scale, double beta1,
+                       double beta2, double epsilon, double weight_decay, DenseTensor* param_out,
                        DenseTensor* moment1_out, DenseTensor* moment2_out,
                        DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  const Number number = number_in<int64_t>(step, "step");
+  const Number number = number_in(step, "step", step.dtype() == DataType::INT64, "int64");
   refuse_elements<int64_t>(ctx, step, IsNoStep(), {.raise = throw_no_step});
-  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{moment1, moment1_out}, State{moment2, moment2_out}},
-               ScaledAdamwMaker<C>{beta1, beta2, epsilon, weight_decay,
-                                   number_in<float>(learning_rate, "learning_rate"), number,
-                                   scale_in(grad_scale, learning_rate)});
+  take_step<T>(
+      ctx, {param, grad, master_param, param_out, master_param_out},
+      {State{moment1, moment1_out}, State{moment2, moment2_out}},
+      ScaledAdamwMaker<C>{static_cast<C>(beta1), static_cast<C>(beta2), static_cast<C>(epsilon),
+                          static_cast<C>(weight_decay), real_in(learning_rate, "learning_rate"),
+                          number, scale_in(grad_scale, learning_rate)});
 }
 
 PHI_REGISTER_KERNEL(scaled_sgd, PHI_DEVICE, ScaledSgdKernel, Floats);

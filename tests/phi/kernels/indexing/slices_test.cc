@@ -53,6 +53,14 @@ void check(const Case& c) {
   expect_close(to_doubles(same), expected, 2 * tolerance<T>(), what + " in place");
 }
 
+TEST(Slices, OfPlacesNamedSeveralTimesTheLastCounts) {
+  using Places = std::vector<int64_t>;
+  const Slices slices{2, 5, 3};
+  EXPECT_EQ(last_named(slices, Places{}), Places{});
+  EXPECT_EQ(last_named(slices, Places{3, 0}), (Places{3, 0}));
+  EXPECT_EQ(last_named(slices, Places{0, 4, 0, -1, 4, 0}), (Places{-1, -1, -1, -1, 4, 0}));
+}
+
 TEST(Slices, AddedUp) {
   const std::vector<std::vector<int64_t>> lists = {
       {}, {3}, {0, 4, 0, 0, 2, 4, 3, 0, 1}, {-1, 2, -1, 2}, {-1}};
