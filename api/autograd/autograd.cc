@@ -244,10 +244,11 @@ void Tensor::backward(const Tensor& grad, bool retain_graph) const {
 
 void Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
   check_tracked(*this, "the tensor");
-  impl_->link.node()->add_hook(impl_->link.slot(), [form = TensorForm::of(*this),
-                                                    hook = std::move(hook)](const Tensor& grad) {
-    return checked_hooked(form, grad, hook(grad));
-  });
+  auto checked = [form = TensorForm::of(*this), is_leaf = is_leaf(),
+                  hook = std::move(hook)](const Tensor& grad) {
+    return checked_hooked(form, is_leaf, grad, hook(grad));
+  };
+  impl_->link.node()->add_hook(impl_->link.slot(), std::move(checked));
 }
 
 }  // namespace phi
