@@ -1,7 +1,8 @@
 // A placement rule asked in a test: what a call of an operator would do with tensors like these.
 // Nothing is computed and nothing is sent.
 //
-//   const auto r = testing::infer("softmax", mesh, {{{8, 6}, {Shard(0)}}}, {{"axis", int64_t{1}}});
+//   const auto r =
+//       phi::testing::infer("softmax", mesh, {{{8, 6}, {Shard(0)}}}, {{"axis", int64_t{1}}});
 //   r.outputs[0]->to_string();  // "[S0,R] on mesh(dp=2,tp=2)"
 //   const size_t moved = r.moves.size();  // 0
 //

@@ -25,7 +25,7 @@ class OpReport:
     failures: tuple[str, ...]  # the first of each kind, in words
     words: str  # all of it in a line: what str() gives
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.words
 
 

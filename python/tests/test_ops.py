@@ -219,7 +219,7 @@ def test_numbers_that_a_dtype_does_not_hold_are_refused():
         (lambda: ap.linspace(0, 300, 4, "uint8"), "stop is 300"), (lambda: ap.pad(x, [1, 1], 300), "pad_value is 300"),
         (lambda: ap.assign_value([2], "int8", [1, 128]), "values is 128"),
         (lambda: ap.set_value(x, [0], [1], [1], [0], [], [], [1], [300]), "values is 300"),
-        (lambda: ap.full_like(x, 256), "value is 256"), (lambda: ap.clip(x, -1, 3), "min is -1"),
+        (lambda: ap.full_like(x, 256), "value is 256"),
         (lambda: x.__setitem__(0, 300), "uint8 has no such number"),
         (lambda: ap.ones([2], "float16").__setitem__(0, 7e4), "value is 70000, but numbers of float16"),
     ]:

@@ -36,6 +36,7 @@ THREADS = {
 SHARED = {
     r"phi::ops::\w+": "operators; constant, but for the address of a kernel",
     r"phi::\(anonymous namespace\)::(kernel|device|op)_table\(\)::instance": "kernels and operators by name; devices by place",
+    r"phi::distributed::\(anonymous namespace\)::world_of_process": "the world that a process leaves when it exits",
     r"phi::\(anonymous namespace\)::libraries\(\)::instance": "kernel libraries that the process has loaded",
     r"phi::Device::cpu\(\)::\w+": "constant",
     r"phi::distributed::\(anonymous namespace\)::single_copy_is_allowed\(\)::allowed": "what the machine allows",
