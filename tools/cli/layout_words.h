@@ -25,9 +25,9 @@ Dims parse_shape(const std::string& text);
 distributed::ProcessMesh parse_mesh(const std::string& text, const std::string& ranks,
                                     std::string_view flag);
 /// How a tensor of `ndim` dims lies, in one of two forms, the brackets of which may be left out:
-///   "[S0,R]"          one placement per mesh dim: R, S0, S0.1, P (of sums), P(max), ...
-///   "[0,_,0+1,p1:max]" for each tensor dim the mesh dims that split it, _ for none; p1: partial
-///                      over mesh dim 1
+/// "[S0,R]", one placement per mesh dim (R, S0, S0.1, P (of sums), P(max), ...); or
+/// "[0,_,0+1,p1:max]", for each tensor dim the mesh dims that split it, _ for none, and p1 for
+/// partial over mesh dim 1.
 /// Errors: UsageError; InvalidArgument for a mesh dim that does not exist or is used twice.
 const distributed::TensorDistAttr* parse_attr(std::string_view text, int ndim,
                                               const distributed::ProcessMesh& mesh,
