@@ -1,6 +1,6 @@
 // Text of unknown origin (names in files, paths), made fit for a terminal.
 //
-//   fmt::print("{}\n", printable(name));       // "w\x1b[2J" is printed as it is written here
+//   fmt::print("{}\n", printable("w\x1b[2J"));  // prints the escape as it is written here
 #pragma once
 
 #include <fmt/core.h>
