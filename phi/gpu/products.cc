@@ -59,7 +59,7 @@ std::string describe(const Product& p) {
                      p.batch);
 }
 
-void check(cublasStatus_t status, const char* what, const Product& product) {
+void check_cublas(cublasStatus_t status, const char* what, const Product& product) {
   if (status == CUBLAS_STATUS_SUCCESS) [[likely]]
     return;
   const char* const text = cublaslt().cublasLtGetStatusString(status);
@@ -85,13 +85,13 @@ using Preference = Owned<cublasLtMatmulPreference_t, &CublasLt::cublasLtMatmulPr
 Layout layout_of(cudaDataType_t type, int64_t rows, int64_t columns, int64_t ld, int64_t batch,
                  int64_t step, const Product& product) {
   cublasLtMatrixLayout_t made = nullptr;
-  check(cublaslt().cublasLtMatrixLayoutCreate(&made, type, static_cast<uint64_t>(columns),
-                                              static_cast<uint64_t>(rows), ld),
-        "cublasLtMatrixLayoutCreate", product);
+  check_cublas(cublaslt().cublasLtMatrixLayoutCreate(&made, type, static_cast<uint64_t>(columns),
+                                                     static_cast<uint64_t>(rows), ld),
+               "cublasLtMatrixLayoutCreate", product);
   Layout layout(made);
   const auto set = [&](cublasLtMatrixLayoutAttribute_t which, const auto& value) {
-    check(cublaslt().cublasLtMatrixLayoutSetAttribute(made, which, &value, sizeof(value)),
-          "cublasLtMatrixLayoutSetAttribute", product);
+    check_cublas(cublaslt().cublasLtMatrixLayoutSetAttribute(made, which, &value, sizeof(value)),
+                 "cublasLtMatrixLayoutSetAttribute", product);
   };
   set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(batch));
   set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, step);
@@ -162,7 +162,7 @@ struct Products::State {
   void begin(const Product& product) {
     if (handle != nullptr) return;
     if (workspace == nullptr) PHI_GPU(cudaMalloc(&workspace, kWorkspace));
-    check(cublaslt().cublasLtCreate(&handle), "cublasLtCreate", product);
+    check_cublas(cublaslt().cublasLtCreate(&handle), "cublasLtCreate", product);
   }
 
   const Plan& plan_for(const Key& key) {
@@ -179,14 +179,15 @@ Plan Products::State::make_plan(const Key& key) const {
   const Product& p = key.product;
   const Types types = types_of(p.dtype, key.tf32);
   cublasLtMatmulDesc_t made = nullptr;
-  check(cublaslt().cublasLtMatmulDescCreate(&made, types.sums, types.scale),
-        "cublasLtMatmulDescCreate", p);
+  check_cublas(cublaslt().cublasLtMatmulDescCreate(&made, types.sums, types.scale),
+               "cublasLtMatmulDescCreate", p);
   Plan plan;
   plan.description.reset(made);
   const auto set = [&](cublasLtMatmulDescAttributes_t which, bool transposed) {
     const cublasOperation_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    check(cublaslt().cublasLtMatmulDescSetAttribute(made, which, &operation, sizeof(operation)),
-          "cublasLtMatmulDescSetAttribute", p);
+    check_cublas(
+        cublaslt().cublasLtMatmulDescSetAttribute(made, which, &operation, sizeof(operation)),
+        "cublasLtMatmulDescSetAttribute", p);
   };
   set(CUBLASLT_MATMUL_DESC_TRANSA, p.trans_b);
   set(CUBLASLT_MATMUL_DESC_TRANSB, p.trans_a);
@@ -202,11 +203,13 @@ Plan Products::State::make_plan(const Key& key) const {
 cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) const {
   const Product& p = key.product;
   cublasLtMatmulPreference_t made = nullptr;
-  check(cublaslt().cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate", p);
+  check_cublas(cublaslt().cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate",
+               p);
   const Preference preference(made);
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t which, const auto& value) {
-    check(cublaslt().cublasLtMatmulPreferenceSetAttribute(made, which, &value, sizeof(value)),
-          "cublasLtMatmulPreferenceSetAttribute", p);
+    check_cublas(
+        cublaslt().cublasLtMatmulPreferenceSetAttribute(made, which, &value, sizeof(value)),
+        "cublasLtMatmulPreferenceSetAttribute", p);
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
   // Else the parts of a long sum may be rounded to 16 bits before they are joined.
@@ -220,11 +223,12 @@ cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) c
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, key.alignment[2]);
   cublasLtMatmulHeuristicResult_t best{};
   int found = 0;
-  check(cublaslt().cublasLtMatmulAlgoGetHeuristic(handle, plan.description.get(), plan.first.get(),
-                                                  plan.second.get(), plan.out.get(), plan.out.get(),
-                                                  made, 1, &best, &found),
-        "cublasLtMatmulAlgoGetHeuristic", p);
-  check(found > 0 ? best.state : CUBLAS_STATUS_NOT_SUPPORTED, "cublasLtMatmulAlgoGetHeuristic", p);
+  check_cublas(cublaslt().cublasLtMatmulAlgoGetHeuristic(
+                   handle, plan.description.get(), plan.first.get(), plan.second.get(),
+                   plan.out.get(), plan.out.get(), made, 1, &best, &found),
+               "cublasLtMatmulAlgoGetHeuristic", p);
+  check_cublas(found > 0 ? best.state : CUBLAS_STATUS_NOT_SUPPORTED,
+               "cublasLtMatmulAlgoGetHeuristic", p);
   return best.algo;
 }
 
@@ -268,11 +272,11 @@ void Products::State::run(GpuDevice& device, const Call& call) {
   const void* const scales[2] = {
       is_wide ? static_cast<const void*>(wide[0].data()) : narrow[0].data(),
       is_wide ? static_cast<const void*>(wide[1].data()) : narrow[1].data()};
-  check(cublaslt().cublasLtMatmul(handle, plan.description.get(), scales[0], call.b,
-                                  plan.first.get(), call.a, plan.second.get(), scales[1], call.c,
-                                  plan.out.get(), call.c, plan.out.get(), &plan.algorithm,
-                                  workspace, kWorkspace, device.compute()),
-        "cublasLtMatmul", p);
+  check_cublas(cublaslt().cublasLtMatmul(handle, plan.description.get(), scales[0], call.b,
+                                         plan.first.get(), call.a, plan.second.get(), scales[1],
+                                         call.c, plan.out.get(), call.c, plan.out.get(),
+                                         &plan.algorithm, workspace, kWorkspace, device.compute()),
+               "cublasLtMatmul", p);
   device.launched(cudaSuccess);
 }
 

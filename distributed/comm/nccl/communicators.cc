@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 // How long the end of communicators may take before they are aborted.
 constexpr auto kEndPatience = 5s;
-constexpr auto kBetweenLooks = 50us;
+constexpr auto kPollInterval = 50us;
 // Mostly NCCL takes less than the shortest sleep.
 constexpr auto kSleepless = 100us;
 
@@ -29,7 +29,7 @@ void pause(Clock::time_point begun) {
   if (Clock::now() - begun < kSleepless) {
     std::this_thread::yield();
   } else {
-    std::this_thread::sleep_for(kBetweenLooks);
+    std::this_thread::sleep_for(kPollInterval);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBetweenLooks = 20ms;
+constexpr auto kWatchInterval = 20ms;
 
 double in_seconds(std::chrono::duration<double> time) { return time.count(); }
 
@@ -39,7 +39,7 @@ void NcclWatchdog::run(const std::stop_token& stop) {
   while (!stop.stop_requested() && !has_aborted_) {
     look();
     // Whoever ends it does not wait for the next look.
-    stopped.wait_for(lock, stop, kBetweenLooks, [&stop] { return stop.stop_requested(); });
+    stopped.wait_for(lock, stop, kWatchInterval, [&stop] { return stop.stop_requested(); });
   }
 }
 
