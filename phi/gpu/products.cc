@@ -52,7 +52,7 @@ Types types_of(DataType dtype, bool tf32 = false) {
   }
 }
 
-std::string describe(const Product& p) {
+std::string describe_product(const Product& p) {
   return fmt::format("[{},{}]{} x [{},{}]{} of {} to {}, batch {}", p.m, p.k,
                      p.trans_a ? " (stored transposed)" : "", p.k, p.n,
                      p.trans_b ? " (stored transposed)" : "", name_of(p.dtype), name_of(p.out),
@@ -65,9 +65,9 @@ void check_cublas(cublasStatus_t status, const char* what, const Product& produc
   const char* const text = cublaslt().cublasLtGetStatusString(status);
   PHI_CHECK(status != CUBLAS_STATUS_NOT_SUPPORTED,
             errors::Unimplemented("cuBLASLt has no way for the product {} ({}: {}).",
-                                  describe(product), what, text));
+                                  describe_product(product), what, text));
   throw errors::Unavailable("{} failed for the product {}: {} (status {}).", what,
-                            describe(product), text, static_cast<int>(status));
+                            describe_product(product), text, static_cast<int>(status));
 }
 
 /// Ends what the library has made.
