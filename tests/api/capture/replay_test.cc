@@ -210,7 +210,7 @@ TEST_F(Replayed, RefusedElementsAreStillTold) {
   const Program program = capture(f, {words(0)});
   for (int run = 0; run < 3; ++run) values_of(program.run({words(run)})[0]);
   EXPECT_THAT([&] { values_of(program.run({words(kWords)})[0]); },
-              ThrowsError(ErrorCode::kInvalidArgument, "[embedding]"));
+              ThrowsError(ErrorCode::kOutOfRange, "[embedding]"));
   EXPECT_EQ(values_of(program.run({words(4)})[0]), values_of(f({words(4)})[0]));
 }
 
