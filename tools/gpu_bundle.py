@@ -89,9 +89,9 @@ def copy_programs(build, folder):
             else:
                 needed.add(path)
     # No program names the kernel libraries: the core library loads them from its folder.
-    for path in (build / "lib").glob("libautophi_*.so"):
-        if not path.is_symlink():
-            copy_stripped(path, folder / "lib" / path.name)
+    homes = (build / "phi/generated/kernel_homes.cc").read_text()
+    for name in sorted(set(re.findall(r'\{"\w+", "(\w+)"\}', homes))):
+        copy_stripped(build / f"lib/libautophi_{name}.so", folder / f"lib/libautophi_{name}.so")
     return needed
 
 
