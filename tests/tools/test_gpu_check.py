@@ -350,6 +350,9 @@ def built(tmp_path, most=""):
     for name in (*PROGRAMS, "gpu_bench", "gpu_messages_mpi_tests"):
         program(build / "bin" / name, "echo tables $AUTOPHI_OP_TABLES\n")
     program(build / "lib/libours.so.0", most)
+    program(build / "lib/libautophi_vision.so", "")
+    (build / "phi/generated").mkdir(parents=True)
+    (build / "phi/generated/kernel_homes.cc").write_text('    {"conv", "vision"},\n    {"pool2d", "vision"},\n')
     (build / "CMakeCache.txt").write_text("AUTOPHI_CUDA_ARCH:STRING=90-real\n")
     program(tmp_path / "path/nvcc", "echo release 13.7\n")
     program(tmp_path / "path/strip", 'cp "$4" "$3"\n')
@@ -363,7 +366,7 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "GPUs 90-real" in done.stdout and "apt-get install libc6 openmpi-bin\n" in done.stdout
     assert "libcublasLt.so.13 of CUDA and libnccl.so.2 (NCCL 2.27 or newer;" in done.stdout
-    assert (tmp_path / "bundle/lib/libours.so.0").exists()
+    assert (tmp_path / "bundle/lib/libours.so.0").exists() and (tmp_path / "bundle/lib/libautophi_vision.so").exists()
     machine(tmp_path, ())
     os.remove(tmp_path / "path/nvcc")
     program(tmp_path / "path/mpirun", "echo rank 1 ends itself; case $* in *DISABLED*) exit 1;; esac\n")
