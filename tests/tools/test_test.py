@@ -52,7 +52,7 @@ def test_what_concerns_gpus_is_built_and_run_apart(repo):
     assert "--target" not in build
     assert len(races) == 2 and "-DAUTOPHI_GPU_TESTS=ON" in races[0]
     release, tsan = repo.calls_of("ctest")
-    assert release.endswith("-j 2 -L ^gpu") and tsan.endswith("-j 2 -L ^races$ -R gpu")
+    assert release.endswith("-j 2 -L ^gpu") and tsan.endswith("-j 2 -L ^races$ -R cuda_on_cpu")
 
 
 def test_without_nvcc_cuda_is_emulated_all_the_same(repo):
