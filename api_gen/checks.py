@@ -91,7 +91,7 @@ def check_generated(ops: Sequence[Op]) -> None:
 
 
 def _circles(ops: Sequence[Op]) -> list[SpecError]:
-    """Ops whose calls come back to them, which would never end. Each circle is told of its first op."""
+    """An error for each circle of ops that call each other by `invoke`, at the first op of the circle."""
     calls = {op.name: [name for name in re.findall(
         r"(?<![\w.:])(?:::)?(?:phi::)?(\w+)\s*\(", f"{op.invoke.target}({', '.join(op.invoke.args)})")]
         for op in ops if op.invoke and not op.missing}

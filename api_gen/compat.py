@@ -18,7 +18,7 @@ from functools import partial
 from api_gen.document import Entry, Value, read_entries
 from api_gen.errors import SpecError, SpecErrors, gather
 
-# What another project calls something: it need not be an identifier (F1-Score).
+# A name in another project, which need not be an identifier: F1-Score.
 _OTHER = r"[^\s()\[\]{},:\"'\\]+"
 _NAME = re.compile(rf"\s*(\w+)\s*(?:\(\s*({_OTHER})\s*\))?\s*\Z")
 _KEYS = ("op", "backward", "inputs", "attrs", "outputs")

@@ -14,11 +14,11 @@ from api_gen.declarations import kernel_signatures, registered_kernels
 _TABLE = re.compile(r'^#include "(phi/kernels/tables/[^"]+)"', re.MULTILINE)
 
 
-def with_tables(sources: Sequence[Path], root: Path) -> list[Path]:
-    """The sources, and the headers of shared kernel templates that they include."""
+def with_tables(sources: Sequence[Path]) -> list[Path]:
+    """The sources, and the headers of shared kernel templates that they include, from the project's root."""
     found = list(sources)
     for path in found:
-        included = [root / name for name in _TABLE.findall(path.read_text(encoding="utf-8"))]
+        included = [Path(name) for name in _TABLE.findall(path.read_text(encoding="utf-8"))]
         found += [header for header in included if header not in found]
     return found
 
@@ -46,7 +46,6 @@ constexpr KernelHome kHomes[] = {{
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="api_gen.kernel_homes", description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--out", required=True, type=Path, metavar="FILE")
-    parser.add_argument("--root", default=Path(), type=Path, metavar="DIR", help="of the project")
     parser.add_argument("--signatures", required=True, type=Path, metavar="DIR",
                         help="the generated headers of kernels: other names are not kernels")
     parser.add_argument("libraries", nargs="+", metavar="NAME=SOURCE,..")
@@ -55,7 +54,7 @@ def main(argv: list[str] | None = None) -> int:
     homes: list[tuple[str, str]] = []
     for text in options.libraries:
         library, _, sources = text.partition("=")
-        kernels = registered_kernels(with_tables([Path(source) for source in sources.split(",")], options.root))
+        kernels = registered_kernels(with_tables([Path(source) for source in sources.split(",")]))
         homes += [(kernel, library) for kernel in sorted(kernels & known.keys())]
     text = render(homes)
     if not options.out.exists() or options.out.read_text(encoding="utf-8") != text:

@@ -435,7 +435,7 @@ def _source(reader: Reader, sub: str, kind: AttrType, args: Sequence[Arg]) -> So
                                f"a tensor or a {kind.value} attribute is accepted")
         return Source(attr=only)
     if only is None and grammar.IDENTIFIER.match(text):
-        # Of another project: a function of its own.
+        # A call of a function that another project has.
         reader.lack(key, f"unknown argument '{text}'{nearest(text, by_name)}", f"accepted are {listing(by_name)}")
         return None
     return Source(tensors=_tensors(reader, key, text, by_name))

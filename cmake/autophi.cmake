@@ -59,8 +59,7 @@ function(autophi_batch target size)
 endfunction()
 
 # autophi_layer(NAME [WHOLE] [LIBRARY name] [CUDA dir...] [as for autophi_library]): a part of the shared library, or of the
-# kernel library `name` (cmake/kernel_libraries.cmake). Its
-# sources are in NAME_archive; others link NAME, which is that archive (WHOLE: with all its objects, as those that
+# kernel library `name` (cmake/kernel_libraries.cmake). Its sources are in NAME_archive; others link NAME, which is that archive (WHOLE: with all its objects, as those that
 # register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
 # CUDA: folders whose .cu files belong to it.
 function(autophi_layer name)

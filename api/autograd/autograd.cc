@@ -14,11 +14,11 @@ namespace phi {
 
 namespace {
 
-using TensorEdge = autograd::Edge<Tensor>;
+using Edge = autograd::Edge<Tensor>;
 using Root = autograd::Root<Tensor>;
 using Options = autograd::PassOptions<Tensor>;
 
-TensorEdge edge_of(const Tensor& x) {
+Edge edge_of(const Tensor& x) {
   return {IntrusivePtr<autograd::Node<Tensor>>(x.grad_link().node()), x.grad_link().slot()};
 }
 
@@ -58,8 +58,8 @@ Root root_of(const Tensor& output, const Tensor& grad) {
   return {edge_of(output), seed_of(output, grad)};
 }
 
-// What a hook returned for `grad`: checked, and placed as `grad` is. A leaf keeps what it is given:
-// ZeRO's hooks shard gradients so.
+// Checks the gradient that a hook returned in place of `grad`, and reshards it to the placements of
+// `form`. A leaf's gradient keeps its placements: ZeRO's hooks shard it.
 Tensor checked_hooked(const TensorForm& form, bool is_leaf, const Tensor& grad,
                       const Tensor& made) {
   PHI_CHECK(made.defined(),
@@ -116,7 +116,7 @@ class RecomputeNode final : public GradNode {
       result = f_(inputs);
       traced.made(result);
     }
-    std::vector<TensorEdge> edges;
+    std::vector<Edge> edges;
     for (const Tensor& x : inputs) edges.push_back(edge_of(x));
     std::vector<Tensor> grads =
         autograd::run_inner_backward<Tensor>({{edge_of(result), in.grad(0)}}, edges);
@@ -217,8 +217,8 @@ Tensor Tensor::grad() const {
   LeafNode* leaf = leaf_of(*this);
   if (!leaf || !leaf->grad().defined()) return {};
   const NoGrad no_grad;
-  // Leaves of one shape are told apart by when they were made, which is alike on every rank: ranks
-  // that read gradients in different orders must not exchange them.
+  // The leaf's number is in the header of each message. Ranks that read gradients in different
+  // orders get an error; without the number they would sum gradients of different leaves.
   const Dims dims = shape();
   const distributed::SubjectScope about(dims, dtype(), leaf->sequence());
   leaf->grad() = TensorForm::of(*this).settle(leaf->grad());

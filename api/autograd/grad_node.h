@@ -185,8 +185,8 @@ void track(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
   (track_output(node, outputs), ...);
 }
 
-/// The same of an inplace call, which has written to its outputs: what else shares their bytes has
-/// another history now.
+/// Counts an inplace write that gradients know of: the histories of tensors that share the bytes of
+/// `written` are out of date from now on.
 template <typename Output>
 void note_tracked_write(const Output& written) {
   any_tensor(written, [](const Tensor& x) {
@@ -198,6 +198,7 @@ template <typename Output>
 void note_tracked_write(const WithoutGrad<Output>& written) {
   note_tracked_write(written.out);
 }
+/// track() for an inplace call, whose outputs have been written to.
 template <typename... Outputs>
 void track_written(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
   (note_tracked_write(outputs), ...);

@@ -14,7 +14,7 @@
 namespace phi {
 namespace {
 
-using ScanEdge = autograd::Edge<Tensor>;
+using Edge = autograd::Edge<Tensor>;
 
 Tensor stand_in(const Tensor& x) { return ir::stand_in_at_same_place(x, "scan"); }
 
@@ -112,8 +112,8 @@ class ScanNode final : public GradNode {
 
   // Of x and the layer's tensors; those that get none are undefined.
   TensorList gradients(const Tensor& grad) {
-    ScanEdge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
-                  body_.y.grad_link().slot()};
+    Edge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
+              body_.y.grad_link().slot()};
     // What the body saved goes when this node's does: the outer pass may keep it for another.
     autograd::PassOptions<Tensor> options;
     options.retain_graph = true;
@@ -195,7 +195,7 @@ std::set<const Node*> nodes_behind(const Tensor& y, uint64_t begin) {
                                     "is none of its arguments ({}), which a captured scan does "
                                     "not; give it in every layer.",
                                     node.name()));
-    for (const ScanEdge& edge : node.edges()) meet(edge.node.get());
+    for (const Edge& edge : node.edges()) meet(edge.node.get());
   }
   return met;
 }

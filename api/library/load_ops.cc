@@ -99,7 +99,7 @@ struct Opened {
 Opened open_library(const std::string& path) {
   Opened opened;
   loading = &opened.brought;
-  const KernelClashes clashes;
+  KernelClashes clashes;
   // Without a slash the loader would look for the name in the system's folders.
   const void* handle = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   loading = nullptr;
@@ -108,6 +108,7 @@ Opened open_library(const std::string& path) {
     throw errors::InvalidArgument("'{}' cannot be loaded: {}.", path,
                                   reason ? reason : "no reason");
   }
+  clashes.settle();
   opened.clashes = clashes.found();
   return opened;
 }

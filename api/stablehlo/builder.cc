@@ -11,11 +11,13 @@
 #include "phi/infermeta/axes.h"
 
 namespace phi::stablehlo {
-namespace {
 
 std::string dense_list(std::span<const int64_t> values) {
   return fmt::format("{}", fmt::join(values, ", "));
 }
+
+namespace {
+
 std::string array_of(std::span<const int64_t> values) {
   return values.empty() ? "array<i64>" : "array<i64: " + dense_list(values) + ">";
 }

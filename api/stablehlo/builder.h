@@ -20,6 +20,9 @@
 
 namespace phi::stablehlo {
 
+/// "1, 2, 3": the elements of an array attribute.
+std::string dense_list(std::span<const int64_t> values);
+
 /// A tensor type: `element` is MLIR's name ("f32", "bf16", "i64", "i1", "ui32").
 struct Type {
   Dims dims;

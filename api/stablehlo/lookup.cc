@@ -11,10 +11,6 @@ namespace phi::stablehlo {
 
 namespace {
 
-std::string index_list(const std::vector<int64_t>& values) {
-  return fmt::format("{}", fmt::join(values, ", "));
-}
-
 // The result's tensor dims that come of the table: all but those of the index, which stand at
 // `axis`.
 std::vector<int64_t> window_dims(int table_ndim, int axis, int index_ndim) {
@@ -36,8 +32,8 @@ Ssa gather_rows(Builder& b, const Ssa& table, const Ssa& index, int axis) {
       "dimension_numbers = #stablehlo.gather<offset_dims = [{}], collapsed_slice_dims = [{}], "
       "start_index_map = [{}], index_vector_dim = {}>, slice_sizes = array<i64: {}>, "
       "indices_are_sorted = false",
-      index_list(window_dims(table.ndim(), axis, index.ndim())), axis, axis, index.ndim(),
-      index_list(sizes));
+      dense_list(window_dims(table.ndim(), axis, index.ndim())), axis, axis, index.ndim(),
+      dense_list(sizes));
   return b.op("stablehlo.gather", {table, index}, {dims, table.type.element}, properties);
 }
 
@@ -55,7 +51,7 @@ Ssa scatter_rows(Builder& b, const Dims& dims, const Ssa& index, const Ssa& upda
       "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [{}], "
       "inserted_window_dims = [{}], scatter_dims_to_operand_dims = [{}], index_vector_dim = {}>, "
       "indices_are_sorted = false, unique_indices = false",
-      index_list(window_dims(dims.ndim(), axis, index.ndim())), axis, axis, index.ndim());
+      dense_list(window_dims(dims.ndim(), axis, index.ndim())), axis, axis, index.ndim());
   const Type type{dims, updates.type.element};
   return b.op("stablehlo.scatter", {b.constant(0.0, type), index, updates}, type, properties,
               region);

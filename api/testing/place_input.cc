@@ -6,6 +6,7 @@
 
 #include "distributed/api.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/functors/philox.h"
 
 namespace phi::testing {
 namespace {
@@ -14,22 +15,23 @@ using distributed::MeshCoord;
 using distributed::Placement;
 using distributed::ProcessMesh;
 
-// The same numbers for the same seed, whatever was drawn before (splitmix64).
+// The draws for one element. They depend on its seed and number only, so all ranks draw alike.
 class ElementDraw {
  public:
-  ElementDraw(uint32_t seed, size_t element) : state_((uint64_t{seed} << 32) ^ element) {}
+  ElementDraw(uint32_t seed, uint64_t element) : seed_(seed), element_(element) {}
   bool coin() { return (next() & 1u) != 0; }
-  size_t below(size_t n) { return static_cast<size_t>(next() % n); }
+  size_t below(size_t n) { return next() % n; }
 
  private:
-  uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15u;
-    uint64_t z = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+  uint32_t next() {
+    const auto low = static_cast<uint32_t>(element_);
+    const auto high = static_cast<uint32_t>(element_ >> 32);
+    return philox({{low, high, draws_++, 0}}, philox_key(seed_)).word[0];
   }
 
-  uint64_t state_;
+  uint32_t seed_;
+  uint64_t element_;
+  uint32_t draws_ = 0;
 };
 
 // A power of two next to `value`, which is not it. What is then left of the value has as few bits.

@@ -114,7 +114,7 @@ class Optimizer {
     std::optional<Tensor> master;
   };
   Slot make_slot(const OptimizedParameter& optimized) const;
-  // What learning rates and factors are kept in.
+  // The dtype of learning rates and clip factors: float64 if a parameter is.
   DataType number_dtype() const;
   void collect_gradients();
   Tensor grad_norm() const;

@@ -64,6 +64,10 @@ class Factors {
   Factors& input(const TensorSpec& x, std::string_view letters) { return input(x, {}, letters); }
   /// An optional tensor that is not given answers null.
   Factors& absent_input();
+  /// An optional tensor: absent if null.
+  Factors& input(const TensorSpec* x, std::string_view letters) {
+    return x == nullptr ? absent_input() : input(*x, letters);
+  }
   Factors& output(Batch batch, std::string_view letters);
   Factors& output(std::string_view letters) { return output({}, letters); }
   /// An output of the shape of input `i` (its gradient): where the input has size 1 and others do
@@ -100,6 +104,8 @@ class Factors {
   /// allows, the larger mesh dim first.
   Factors& join_mesh_dims();
   Factors& pass_partial(PartialFlow flow, ReduceKinds kinds);
+  /// An op that copies elements, each by itself: partial values of any kind pass.
+  Factors& pass_any_partial() { return pass_partial(PartialFlow::kEvery, kAllKinds); }
   /// The input declared last takes what the others want, and wants nothing itself.
   Factors& last_input_follows();
   /// A dim of size 1 is split only over mesh dims of size 1.

@@ -20,8 +20,6 @@
 namespace phi::distributed::supervise {
 namespace {
 
-constexpr int kChildSignalStatus = 128;
-
 // Both ends are closed where another program begins.
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
@@ -81,12 +79,12 @@ struct Start {
   if (start.errors >= 0) dup2(start.errors, STDERR_FILENO);
   if (start.on_parent_death != 0) {
     prctl(PR_SET_PDEATHSIG, start.on_parent_death);
-    if (getppid() != start.parent) _exit(kChildSignalStatus);  // it has died already
+    if (getppid() != start.parent) _exit(kSignalStatus);  // it has died already
   }
   execvpe(start.argv[0], start.argv.data(), start.environment.data());
   const int reason = errno;
   (void)!write(start.report, &reason, sizeof reason);
-  _exit(kChildSignalStatus - 1);
+  _exit(kSignalStatus - 1);
 }
 
 }  // namespace
@@ -158,7 +156,7 @@ std::string how_it_ended(int status) {
 }
 
 int shell_status(int status) {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kChildSignalStatus + WTERMSIG(status);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalStatus + WTERMSIG(status);
 }
 
 }  // namespace phi::distributed::supervise

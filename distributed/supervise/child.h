@@ -57,7 +57,9 @@ class Child {
 
 /// "exit status 1", "killed by signal 9 (Killed)".
 std::string how_it_ended(int status);
-/// As shells count: the exit status, or 128 and the number of the signal.
+/// What shells add to the number of the signal that ended a command.
+inline constexpr int kSignalStatus = 128;
+/// As shells count: the exit status, or kSignalStatus plus the number of the signal.
 int shell_status(int status);
 
 }  // namespace phi::distributed::supervise

@@ -28,7 +28,7 @@
 namespace phi::distributed::supervise {
 namespace {
 
-using ProbeClock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kProbeInterval{20};
 constexpr int64_t kMaxSlots = 1 << 16;
@@ -192,8 +192,8 @@ std::vector<Machine> answering(std::span<const Machine> machines, const Probe& p
     asked.back().why =
         fmt::format("no answer within {:g} s", std::chrono::duration<double>(probe.limit).count());
   }
-  const auto limit = ProbeClock::now() + probe.limit;
-  while (!std::ranges::all_of(asked, &Asked::is_over) && ProbeClock::now() < limit) {
+  const auto limit = Clock::now() + probe.limit;
+  while (!std::ranges::all_of(asked, &Asked::is_over) && Clock::now() < limit) {
     std::this_thread::sleep_for(kProbeInterval);
   }
   std::vector<Machine> found;

@@ -16,12 +16,10 @@
 namespace phi::distributed::supervise {
 namespace {
 
-using SupervisorClock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 using Milliseconds = SupervisorOptions::Milliseconds;
 
 constexpr Milliseconds kSupervisorTick{100};
-constexpr int kSupervisorSignalStatus = 128;
-
 void say(const std::string& line) { fmt::print(stderr, "autophi supervise: {}\n", line); }
 
 // Nobody reads what is printed: no reason to leave a job alone.
@@ -76,11 +74,11 @@ int Supervisor::run() {
 }
 
 std::optional<Launch> Supervisor::next_launch() {
-  const auto late = SupervisorClock::now() + options_.wait;
+  const auto late = Clock::now() + options_.wait;
   bool is_told = false;
   while (true) {
     auto launch = options_.next();
-    if (launch || SupervisorClock::now() >= late) return launch;
+    if (launch || Clock::now() >= late) return launch;
     if (!is_told) say("not enough machines answer for the job; waiting for them");
     is_told = true;
     if (!pause(std::min(options_.ask_again, options_.wait))) return std::nullopt;
@@ -105,9 +103,8 @@ std::string Supervisor::why_not_again() const {
 
 // False if it was cut short by a signal to stop.
 bool Supervisor::pause(Milliseconds time) {
-  const auto end = SupervisorClock::now() + time;
-  while (SupervisorClock::now() < end && signals_->stop() == 0)
-    std::this_thread::sleep_for(kSupervisorTick);
+  const auto end = Clock::now() + time;
+  while (Clock::now() < end && signals_->stop() == 0) std::this_thread::sleep_for(kSupervisorTick);
   return signals_->stop() == 0;
 }
 
@@ -115,9 +112,8 @@ int Supervisor::stopped() {
   const int signal = signals_->stop();
   const int last = attempts_.empty() ? 0 : attempts_.back().status;
   // That of a failure, or of a job that had to be killed; else it has stopped as it was told to.
-  const bool failed =
-      (last != 0 && last < kSupervisorSignalStatus) || last == kSupervisorSignalStatus + SIGKILL;
-  return finish(failed ? last : kSupervisorSignalStatus + signal,
+  const bool failed = (last != 0 && last < kSignalStatus) || last == kSignalStatus + SIGKILL;
+  return finish(failed ? last : kSignalStatus + signal,
                 fmt::format("told to stop by signal {} ({})", signal, strsignal(signal)));
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"
@@ -32,7 +33,27 @@ thread_local KernelClashes* innermost_clashes = nullptr;
 KernelClashes::KernelClashes() : outer_(innermost_clashes) { innermost_clashes = this; }
 KernelClashes::~KernelClashes() { innermost_clashes = outer_; }
 
+void KernelClashes::settle() {
+  for (const Waiting& each : std::exchange(waiting_, {})) {
+    innermost_clashes = nullptr;  // what a kernel library registers is where it belongs
+    try {
+      each.kernel->load_homes();
+    } catch (const Error&) {  // without that library the name is free
+    }
+    innermost_clashes = this;
+    each.kernel->enter_now(each.kind, each.dtype, each.function);
+  }
+}
+
 void Kernel::enter(DeviceKind kind, DataType dtype, Erased function) {
+  if (innermost_clashes != nullptr && is_elsewhere_.load()) {
+    innermost_clashes->waiting_.push_back({this, kind, dtype, function});
+    return;
+  }
+  enter_now(kind, dtype, function);
+}
+
+void Kernel::enter_now(DeviceKind kind, DataType dtype, Erased function) {
   if (entry(kind, dtype).load() == nullptr) return add(kind, dtype, function);
   std::string what = fmt::format("kernel '{}' for {} on {}", name_, phi::name_of(dtype),
                                  Place{kind, 0}.to_string());
@@ -70,14 +91,18 @@ void Kernel::add_home(const char* library) {
   is_elsewhere_.store(true, std::memory_order_release);
 }
 
+void Kernel::load_homes() const {
+  for (const char* library : homes_) load_kernel_library(library);
+  is_elsewhere_.store(false, std::memory_order_release);
+}
+
 Kernel::Erased Kernel::find_elsewhere(DeviceKind kind, DataType dtype) const {
   try {
-    for (const char* library : homes_) load_kernel_library(library);
+    load_homes();
   } catch (Error& error) {
     error.note(fmt::format("looking for kernel '{}' for {}", name_, phi::name_of(dtype)));
     throw;
   }
-  is_elsewhere_.store(false, std::memory_order_release);
   return entry(kind, dtype).load(std::memory_order_acquire);
 }
 

@@ -126,6 +126,10 @@ class Kernel {
   Entry& entry(DeviceKind kind, DataType dtype) {
     return table_[static_cast<int>(kind)][static_cast<int>(dtype)];
   }
+  friend class KernelClashes;
+  void enter_now(DeviceKind kind, DataType dtype, Erased function);
+  /// Loads the kernel libraries that have some of this kernel.
+  void load_homes() const;
   Erased find_elsewhere(DeviceKind kind, DataType dtype) const;
   [[noreturn]] void throw_missing(DeviceKind kind, DataType dtype) const;
 
@@ -138,19 +142,30 @@ class Kernel {
   mutable std::atomic<bool> is_elsewhere_ = false;
 };
 
-/// While it lives it notes what the calling thread registers though it is there already.
+/// While it lives it notes what the calling thread registers though it is there already: the
+/// kernels of a library that is being loaded.
 class KernelClashes {
  public:
   KernelClashes();
   ~KernelClashes();
   KernelClashes(const KernelClashes&) = delete;
   KernelClashes& operator=(const KernelClashes&) = delete;
+  /// Registers what had to wait: a kernel that a kernel library may have. Loads that library first,
+  /// which is not possible while another one is being loaded.
+  void settle();
   /// "kernel 'relu' for float32 on cpu"
   const std::vector<std::string>& found() const { return found_; }
 
  private:
   friend class Kernel;
+  struct Waiting {
+    Kernel* kernel;
+    DeviceKind kind;
+    DataType dtype;
+    Kernel::Erased function;
+  };
   std::vector<std::string> found_;
+  std::vector<Waiting> waiting_;
   KernelClashes* outer_;
 };
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "phi/common/errors.h"
+#include "phi/infermeta/checks.h"
 #include "phi/infermeta/normalisation.h"
 
 namespace phi {
@@ -14,11 +15,6 @@ void check_norm_image(const TensorMeta& x, int least_ndim) {
             errors::InvalidArgument("x is {}, but it must be floating and have at least {} tensor "
                                     "dims: images, channels and what an image is made of.",
                                     x.to_string(), least_ndim));
-}
-
-void check_image_epsilon(float epsilon) {
-  PHI_CHECK(epsilon >= 0.0f,
-            errors::InvalidArgument("epsilon is {}, but it must not be negative.", epsilon));
 }
 
 void check_format(const std::string& format) {
@@ -56,7 +52,7 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta, TensorMeta, TensorMeta> BatchNorm
     const TensorMeta* scale, const TensorMeta* bias, float epsilon,
     const std::string& data_format) {
   check_norm_image(x, 2);
-  check_image_epsilon(epsilon);
+  check_epsilon(epsilon);
   check_format(data_format);
   const int64_t channels = channels_of(x, data_format);
   check_channels(x, channels, &mean, "mean");
@@ -73,7 +69,7 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> GroupNormInferMeta(const TensorMe
                                                                   float epsilon, int groups,
                                                                   const std::string& data_format) {
   check_norm_image(x, 2);
-  check_image_epsilon(epsilon);
+  check_epsilon(epsilon);
   check_format(data_format);
   const int64_t channels = channels_of(x, data_format);
   PHI_CHECK(groups > 0 && channels % groups == 0,
@@ -90,7 +86,7 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> InstanceNormInferMeta(const Tenso
                                                                      const TensorMeta* bias,
                                                                      float epsilon) {
   check_norm_image(x, 2);
-  check_image_epsilon(epsilon);
+  check_epsilon(epsilon);
   check_channels(x, x.dims[1], scale, "scale");
   check_channels(x, x.dims[1], bias, "bias");
   const TensorMeta statistics{Dims{x.dims[0], x.dims[1]}, statistics_dtype(x.dtype), x.layout};

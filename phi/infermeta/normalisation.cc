@@ -5,6 +5,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/checks.h"
 
 namespace phi {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 void check_norm_floating(const TensorMeta& x) {
   PHI_CHECK(is_floating(x.dtype),
             errors::InvalidArgument("x is {}, but it must be floating; cast it.", x.to_string()));
-}
-
-void check_norm_epsilon(float epsilon) {
-  PHI_CHECK(epsilon >= 0.0f,
-            errors::InvalidArgument("epsilon is {}, but it must not be negative.", epsilon));
 }
 
 /// As in Paddle.
@@ -62,7 +58,7 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> LayerNormInferMeta(const TensorMe
                                                                   float epsilon,
                                                                   int begin_norm_axis) {
   check_norm_floating(x);
-  check_norm_epsilon(epsilon);
+  check_epsilon(epsilon);
   PHI_CHECK(epsilon <= kLargestEpsilon,
             errors::InvalidArgument("epsilon is {}, but it must be {} at the most: more than that "
                                     "would change what it only keeps from dividing by zero.",
@@ -80,7 +76,7 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> LayerNormInferMeta(const TensorMe
 std::tuple<TensorMeta, TensorMeta> RmsNormInferMeta(const TensorMeta& x, const TensorMeta& scale,
                                                     float epsilon) {
   check_norm_floating(x);
-  check_norm_epsilon(epsilon);
+  check_epsilon(epsilon);
   PHI_CHECK(
       x.dims.ndim() > 0,
       errors::InvalidArgument("x is {}, but rms_norm needs at least 1 tensor dim.", x.to_string()));

@@ -4,13 +4,10 @@
 #include <bit>
 
 #include "phi/common/errors.h"
+#include "phi/infermeta/checks.h"
 
 namespace phi {
 namespace {
-
-bool is_sequence_index(const TensorMeta& x) {
-  return x.dtype == DataType::INT32 || x.dtype == DataType::INT64;
-}
 
 // How wide a cell's gates, and what it keeps of a step, are in hidden sizes.
 struct CellWidths {
@@ -27,14 +24,14 @@ CellWidths widths_of(const std::string& mode) {
 
 void check_sequence_lengths(const TensorMeta& lengths, int64_t batch, std::string_view name) {
   PHI_CHECK(
-      is_sequence_index(lengths) && lengths.dims == Dims{batch},
+      is_index(lengths) && lengths.dims == Dims{batch},
       errors::InvalidArgument("{} is {}, but it must be int32 or int64 with a length for each "
                               "of the {} samples.",
                               name, lengths.to_string(), batch));
 }
 
 void check_labels(const TensorMeta& label, int64_t batch) {
-  PHI_CHECK(is_sequence_index(label) && label.dims.ndim() == 2 && label.dims[0] == batch,
+  PHI_CHECK(is_index(label) && label.dims.ndim() == 2 && label.dims[0] == batch,
             errors::InvalidArgument("label is {}, but it must be int32 or int64 [{}, most labels], "
                                     "padded.",
                                     label.to_string(), batch));
@@ -136,7 +133,7 @@ std::tuple<TensorMeta, TensorMeta> ViterbiDecodeInferMeta(const TensorMeta& pote
 }
 
 TensorMeta GatherTreeInferMeta(const TensorMeta& ids, const TensorMeta& parents) {
-  PHI_CHECK(is_sequence_index(ids) && ids.dims.ndim() == 3 && parents.dims == ids.dims &&
+  PHI_CHECK(is_index(ids) && ids.dims.ndim() == 3 && parents.dims == ids.dims &&
                 parents.dtype == ids.dtype,
             errors::InvalidArgument("ids is {} and parents is {}: both must be [steps, batch, "
                                     "beams] of int32 or int64, of one shape.",

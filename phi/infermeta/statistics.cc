@@ -2,14 +2,11 @@
 #include "phi/infermeta/statistics.h"
 
 #include "phi/common/errors.h"
+#include "phi/infermeta/checks.h"
 #include "phi/infermeta/dtype_range.h"
 
 namespace phi {
 namespace {
-
-bool is_statistics_index(DataType dtype) {
-  return dtype == DataType::INT32 || dtype == DataType::INT64;
-}
 
 bool may_equal(int64_t a, int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
 
@@ -17,7 +14,7 @@ bool may_equal(int64_t a, int64_t b) { return a == b || a == kUnknownDim || b ==
 
 TensorMeta BincountInferMeta(const TensorMeta& x, const TensorMeta* weights,
                              const Scalar& minlength) {
-  PHI_CHECK(x.dims.ndim() == 1 && is_statistics_index(x.dtype),
+  PHI_CHECK(x.dims.ndim() == 1 && is_index(x),
             errors::InvalidArgument("x is {}, but what is counted is a 1-D tensor of int32 or "
                                     "int64; reshape or cast it.",
                                     x.to_string()));
@@ -51,8 +48,8 @@ TensorMeta SegmentPoolInferMeta(const TensorMeta& x, const TensorMeta& segment_i
   PHI_CHECK(
       pooltype == "SUM" || pooltype == "MEAN" || pooltype == "MAX" || pooltype == "MIN",
       errors::InvalidArgument("pooltype is '{}', but it must be SUM, MEAN, MAX or MIN.", pooltype));
-  PHI_CHECK(x.dims.ndim() >= 1 && segment_ids.dims.ndim() == 1 &&
-                is_statistics_index(segment_ids.dtype) && may_equal(x.dims[0], segment_ids.dims[0]),
+  PHI_CHECK(x.dims.ndim() >= 1 && segment_ids.dims.ndim() == 1 && is_index(segment_ids) &&
+                may_equal(x.dims[0], segment_ids.dims[0]),
             errors::InvalidArgument("segment_ids is {} and x is {}: each row of x needs one id of "
                                     "int32 or int64.",
                                     segment_ids.to_string(), x.to_string()));
@@ -64,7 +61,7 @@ TensorMeta SegmentPoolInferMeta(const TensorMeta& x, const TensorMeta& segment_i
 std::tuple<TensorMeta, TensorMeta, TensorMeta> AccuracyInferMeta(const TensorMeta& x,
                                                                  const TensorMeta& indices,
                                                                  const TensorMeta& label) {
-  PHI_CHECK(x.dims.ndim() == 2 && indices.dims == x.dims && is_statistics_index(indices.dtype),
+  PHI_CHECK(x.dims.ndim() == 2 && indices.dims == x.dims && is_index(indices),
             errors::InvalidArgument("x is {} and indices is {}: both must be [n, k], indices of "
                                     "int32 or int64.",
                                     x.to_string(), indices.to_string()));

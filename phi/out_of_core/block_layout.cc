@@ -6,33 +6,27 @@
 namespace phi::memory {
 namespace {
 
-constexpr int64_t kLayoutPageBytes = kPage;
 // As AsyncFile splits what is larger.
 constexpr int64_t kPieceBytes = int64_t{1} << 20;
 
-constexpr int64_t floor_to_pages(int64_t byte) {
-  return byte / kLayoutPageBytes * kLayoutPageBytes;
-}
-constexpr int64_t ceil_to_pages(int64_t byte) {
-  return floor_to_pages(byte + kLayoutPageBytes - 1);
-}
+constexpr int64_t floor_to_pages(int64_t byte) { return byte / kPageBytes * kPageBytes; }
+constexpr int64_t ceil_to_pages(int64_t byte) { return floor_to_pages(byte + kPageBytes - 1); }
 constexpr int64_t layout_parts(int64_t n, int64_t part) { return (n + part - 1) / part; }
 
 /// Every row of every block begins on a page.
 bool rows_begin_on_pages(const BlockedArray& array, int64_t columns) {
   const bool columns_do =
-      columns == array.columns || columns * array.element_bytes() % kLayoutPageBytes == 0;
-  return columns_do && array.byte_of(0, 0) % kLayoutPageBytes == 0 &&
-         array.row_bytes() % kLayoutPageBytes == 0;
+      columns == array.columns || columns * array.element_bytes() % kPageBytes == 0;
+  return columns_do && array.byte_of(0, 0) % kPageBytes == 0 && array.row_bytes() % kPageBytes == 0;
 }
 
 /// The least distance of rows that are read one by one and do not share a page of the buffer.
 int64_t least_pitch(const BlockedArray& array, int64_t columns) {
   const int64_t width = columns * array.element_bytes();
-  const int64_t needed = rows_begin_on_pages(array, columns) ? ceil_to_pages(width)
-                                                             : width + 2 * (kLayoutPageBytes - 1);
-  const int64_t missing = (array.row_bytes() - needed) % kLayoutPageBytes;
-  return needed + (missing + kLayoutPageBytes) % kLayoutPageBytes;
+  const int64_t needed =
+      rows_begin_on_pages(array, columns) ? ceil_to_pages(width) : width + 2 * (kPageBytes - 1);
+  const int64_t missing = (array.row_bytes() - needed) % kPageBytes;
+  return needed + (missing + kPageBytes) % kPageBytes;
 }
 
 /// Bytes [begin, end) of the file, not rounded, whose first page lies at `buffer`.
@@ -53,8 +47,8 @@ std::vector<FileRange> ranges_of(const BlockedArray& array, const BlockLayout& l
   std::vector<FileRange> out;
   for (int64_t row = 0; row < block.rows; ++row) {
     const int64_t begin = first + row * array.row_bytes();
-    out.push_back({begin, begin + width,
-                   buffer + floor_to_pages(first % kLayoutPageBytes + row * layout.pitch)});
+    out.push_back(
+        {begin, begin + width, buffer + floor_to_pages(first % kPageBytes + row * layout.pitch)});
   }
   return out;
 }
@@ -78,7 +72,7 @@ BlockLayout layout_of(const BlockedArray& array, int64_t rows, int64_t columns) 
   if (out.whole_rows) out.pitch = array.row_bytes();
   const bool aligned = rows_begin_on_pages(array, columns);
   const int64_t used = (rows - 1) * out.pitch + width;
-  out.buffer_bytes = ceil_to_pages(used + (aligned ? 0 : kLayoutPageBytes - 1));
+  out.buffer_bytes = ceil_to_pages(used + (aligned ? 0 : kPageBytes - 1));
   return out;
 }
 
@@ -99,16 +93,16 @@ std::vector<FilePiece> shared_pages_of(const BlockedArray& array, const BlockLay
   std::vector<FilePiece> pieces;
   for (const auto& [begin, end, to] : ranges_of(array, layout, block, buffer)) {
     const int64_t first = floor_to_pages(begin), last = floor_to_pages(end);
-    if (begin != first) add_pages(first, first + kLayoutPageBytes, to, &pieces);
+    if (begin != first) add_pages(first, first + kPageBytes, to, &pieces);
     if (end != last && (last != first || begin == first)) {
-      add_pages(last, last + kLayoutPageBytes, to + last - first, &pieces);
+      add_pages(last, last + kPageBytes, to + last - first, &pieces);
     }
   }
   return pieces;
 }
 
 int64_t first_byte_of(const BlockedArray& array, const Block& block) {
-  return array.tier == Tier::kDisk ? array.byte_of(block.row, block.column) % kLayoutPageBytes : 0;
+  return array.tier == Tier::kDisk ? array.byte_of(block.row, block.column) % kPageBytes : 0;
 }
 
 DiskCost read_cost(const BlockedArray& array, const BlockLayout& layout, int64_t rows,
@@ -117,7 +111,7 @@ DiskCost read_cost(const BlockedArray& array, const BlockLayout& layout, int64_t
   const auto across = static_cast<double>(layout_parts(array.columns, columns));
   const auto down = static_cast<double>(layout_parts(array.rows, rows));
   const int64_t width = columns * array.element_bytes();
-  const double slack = rows_begin_on_pages(array, columns) ? 0 : kLayoutPageBytes;
+  const double slack = rows_begin_on_pages(array, columns) ? 0 : kPageBytes;
   if (layout.whole_rows) {
     const int64_t range = (rows - 1) * array.row_bytes() + width;
     return {across * down * static_cast<double>(layout_parts(range, kPieceBytes)),
@@ -139,11 +133,11 @@ DiskCost write_cost(const BlockedArray& array, const BlockLayout& layout, int64_
   const bool has_gaps =
       layout.whole_rows && rows > 1 && columns * array.element_bytes() < array.row_bytes();
   const bool ends_on_pages = rows_begin_on_pages(array, columns) &&
-                             array.columns * array.element_bytes() % kLayoutPageBytes == 0;
+                             array.columns * array.element_bytes() % kPageBytes == 0;
   if (has_gaps) {
     out.bytes *= 2;
     out.requests = 2 * out.requests + kAlone * blocks;
-  } else if (layout.whole_rows && rows * array.row_bytes() % kLayoutPageBytes != 0) {
+  } else if (layout.whole_rows && rows * array.row_bytes() % kPageBytes != 0) {
     out.requests += 2 * kAlone * blocks;
   } else if (!layout.whole_rows && !ends_on_pages) {
     out.requests *= 3;

@@ -9,11 +9,7 @@
 #include "phi/kernels/cpu/convert.h"
 
 namespace phi::memory {
-namespace {
-
-constexpr int64_t kTilePageBytes = kPage;
-
-}  // namespace
+namespace {}  // namespace
 
 TileWriter::TileWriter(const BlockedArray& array, int64_t columns, int64_t tile_bytes,
                        int64_t staging_bytes, DeviceArena* arena)
@@ -56,9 +52,8 @@ int64_t TileWriter::rows_per_staging(const Block& tile) const {
   const auto room = static_cast<int64_t>(staging_[0].buffer.size());
   const int64_t width = tile.columns * array_.element_bytes();
   // What a row in front of the others brings beyond its own bytes, at most.
-  const int64_t slack = first_byte_of(array_, tile) == 0 && array_.row_bytes() % kTilePageBytes == 0
-                            ? 0
-                            : kTilePageBytes - 1;
+  const int64_t slack =
+      first_byte_of(array_, tile) == 0 && array_.row_bytes() % kPageBytes == 0 ? 0 : kPageBytes - 1;
   return std::max<int64_t>(1, (room - width - slack) / layout_.pitch + 1);
 }
 

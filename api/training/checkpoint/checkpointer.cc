@@ -246,7 +246,7 @@ void Checkpointer::settle(bool wait) {
 }
 
 // In the background: the files of large checkpoints take a while to go, and nothing waits for that.
-// What is being written meanwhile is newer than all that goes. Two never run at once.
+// A save in progress is newer than all that is removed. Each pruner waits for the one before it.
 void Checkpointer::prune() {
   std::vector<checkpoint::CheckpointFolder> folders = {folder_};
   if (!options_.fallback.empty()) folders.emplace_back(options_.fallback);

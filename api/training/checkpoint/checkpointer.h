@@ -83,9 +83,9 @@ class Checkpointer {
   void begin();
 
   /// After each step, on every rank: saves if it is time to, and rolls back if that is asked for.
-  /// A save that fails is told of, and training goes on; finish() tries again if that was the last
-  /// step. Errors: NotFinite if there is nothing to
-  /// roll back to, or three rollbacks have not led past one step.
+  /// A failed save is logged, and training goes on; after the last step finish() tries it again.
+  /// Errors: NotFinite if there is nothing to roll back to, or three rollbacks have not led past
+  /// one step.
   void after_step(const StepResult& result);
   /// The signal that asks the job to end, the same on every rank since the last step; 0: none.
   int stop_signal() const { return stop_signal_; }

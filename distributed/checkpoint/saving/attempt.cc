@@ -21,10 +21,10 @@ namespace phi::distributed::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
-using AttemptMicroseconds = std::chrono::microseconds;
+using Microseconds = std::chrono::microseconds;
 
 // How long a thread that is told to end may take: longer than any disk that works.
-constexpr AttemptMicroseconds kGrace{10'000'000};
+constexpr Microseconds kGrace{10'000'000};
 
 struct GivenUp {};
 
@@ -76,7 +76,7 @@ class Attempt::Run {
     const std::lock_guard lock(mutex_);
     return error_;
   }
-  bool wait_for(AttemptMicroseconds time) {
+  bool wait_for(Microseconds time) {
     std::unique_lock lock(mutex_);
     return over_.wait_for(lock, time, [&] { return state_ != State::kRunning; });
   }
@@ -104,7 +104,7 @@ class Attempt::Run {
     if (given_up_) throw GivenUp();
   }
   // Throws GivenUp as soon as it is.
-  void pause(AttemptMicroseconds time) {
+  void pause(Microseconds time) {
     std::unique_lock lock(mutex_);
     if (wake_.wait_for(lock, time, [&] { return given_up_; })) throw GivenUp();
   }
@@ -130,8 +130,8 @@ class Attempt::Run {
   Receipt receipt_of_rank(int64_t rank) {
     if (rank == rank_) return own_receipt_;
     const std::string path = part_path(receipt_of(path_of(rank)), target_.id);
-    constexpr AttemptMicroseconds kLongest{200'000};
-    for (AttemptMicroseconds time{100};; time = std::min(2 * time, kLongest)) {
+    constexpr Microseconds kLongest{200'000};
+    for (Microseconds time{100};; time = std::min(2 * time, kLongest)) {
       if (auto receipt = Receipt::find(path)) return *std::move(receipt);
       pause(time);
     }
@@ -180,7 +180,7 @@ Attempt::~Attempt() { give_up(); }
 
 Attempt::State Attempt::state() const { return run_->state(); }
 int64_t Attempt::bytes_written() const { return run_->bytes_written(); }
-void Attempt::wait_for(AttemptMicroseconds time) { run_->wait_for(time); }
+void Attempt::wait_for(Microseconds time) { run_->wait_for(time); }
 std::optional<Error> Attempt::error() const { return run_->error(); }
 
 void Attempt::give_up() {

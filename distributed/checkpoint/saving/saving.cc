@@ -25,7 +25,7 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-using SavingMicroseconds = std::chrono::microseconds;
+using Microseconds = std::chrono::microseconds;
 using State = Attempt::State;
 
 // Between two lines about a save that takes long.
@@ -292,8 +292,8 @@ std::string Saving::describe(const std::vector<Progress>& all) const {
 }
 
 void Saving::wait() {
-  constexpr SavingMicroseconds kLongest{250'000};
-  for (SavingMicroseconds time{100};; time = std::min(2 * time, kLongest)) {
+  constexpr Microseconds kLongest{250'000};
+  for (Microseconds time{100};; time = std::min(2 * time, kLongest)) {
     if (attempt_) attempt_->wait_for(time);
     if (poll()) return;
   }

@@ -24,7 +24,7 @@
 namespace phi::distributed {
 namespace {
 
-using LocalClock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 
 // One end of a message.
 template <typename Buffer>
@@ -116,7 +116,7 @@ class LocalMessages final : public Messages {
   void wait(const Call& call) override {
     yield_point("local_messages.wait.unlocked");
     std::unique_lock lock(hub_.mutex);
-    hub_.wake[rank_].wait_until(lock, LocalClock::now() + world_.deadline(),
+    hub_.wake[rank_].wait_until(lock, Clock::now() + world_.deadline(),
                                 [&] { return is_over() || !fits() || !hub_.failure.empty(); });
     if (is_over() && fits()) return;
     check_failures();

@@ -18,7 +18,7 @@
 namespace phi::distributed {
 namespace {
 
-using MessageClock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 
 // MPI counts are int.
 constexpr size_t kLongestPiece = size_t{1} << 30;
@@ -49,7 +49,7 @@ class Patience {
   const Call& call_;
   int64_t turn_ = 0;  // since something moved
   World::Milliseconds start_{-1};
-  MessageClock::time_point still_since_{};
+  Clock::time_point still_since_{};
 };
 
 void Patience::look_again(bool moved) {
@@ -57,7 +57,7 @@ void Patience::look_again(bool moved) {
   if (moved) turn_ = 0;
   const int spins = link_.is_crowded ? 8 : 2000;
   if (++turn_ <= spins) return;
-  const auto now = MessageClock::now();
+  const auto now = Clock::now();
   if (turn_ == spins + 1) still_since_ = now;
   const auto awake = link_.watchdog.awake();
   if (start_ < 0ms) start_ = awake;

@@ -21,14 +21,6 @@ struct Image {
   Names others;
 };
 
-void add_optional_channels(Factors* rule, const TensorSpec* tensor, std::string_view names) {
-  if (tensor) {
-    rule->input(*tensor, names);
-  } else {
-    rule->absent_input();
-  }
-}
-
 }  // namespace
 
 SpmdRule BatchStatisticsInferSpmd(const TensorSpec& x, const TensorSpec& mean,
@@ -37,8 +29,8 @@ SpmdRule BatchStatisticsInferSpmd(const TensorSpec& x, const TensorSpec& mean,
   const Image image(x, data_format.ends_with('C'));
   Factors rule;
   rule.input(x, image.names).input(mean, image.channel).input(variance, image.channel);
-  add_optional_channels(&rule, scale, image.channel);
-  add_optional_channels(&rule, bias, image.channel);
+  rule.input(scale, image.channel);
+  rule.input(bias, image.channel);
   rule.output(image.names);
   for (int i = 0; i < 4; ++i) rule.output(image.channel);
   return rule.combined(image.others);
@@ -51,8 +43,8 @@ SpmdRule BatchStatisticsGradInferSpmd(const TensorSpec& x, const TensorSpec* sca
   const Image image(x, data_format.ends_with('C'));
   Factors rule;
   rule.input(x, image.names);
-  add_optional_channels(&rule, scale, image.channel);
-  add_optional_channels(&rule, bias, image.channel);
+  rule.input(scale, image.channel);
+  rule.input(bias, image.channel);
   rule.input(saved_mean, image.channel).input(saved_variance, image.channel);
   rule.input(out_grad, image.names);
   return rule.output_like(0).output_like(1).output_like(2).combined(image.others);
@@ -82,7 +74,7 @@ SpmdRule BilinearInferSpmd(const TensorSpec& x, const TensorSpec& y, const Tenso
                            const TensorSpec* bias) {
   Factors rule;
   rule.input(x, "ni").input(y, "nj").input(weight, "kij");
-  add_optional_channels(&rule, bias, "1k");
+  rule.input(bias, "1k");
   rule.output("nk");
   return bias ? rule.whole("ij") : rule;
 }
@@ -91,7 +83,7 @@ SpmdRule BilinearGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const T
                                const TensorSpec* bias, const TensorSpec& out_grad) {
   Factors rule;
   rule.input(x, "ni").input(y, "nj").input(weight, "kij");
-  add_optional_channels(&rule, bias, "1k");
+  rule.input(bias, "1k");
   rule.input(out_grad, "nk");
   rule.output("ni").output("nj").output("kij");
   if (!bias) return rule.absent_output();

@@ -17,10 +17,6 @@ Names norm_image_names(const TensorSpec& x, char n, char c, const std::string& d
   return names;
 }
 
-Factors& add_optional_norm(Factors& rule, const TensorSpec* tensor, std::string_view names) {
-  return tensor == nullptr ? rule.absent_input() : rule.input(*tensor, names);
-}
-
 }  // namespace
 
 SpmdRule BatchNormInferSpmd(const TensorSpec& x, const TensorSpec& mean, const TensorSpec& variance,
@@ -29,8 +25,8 @@ SpmdRule BatchNormInferSpmd(const TensorSpec& x, const TensorSpec& mean, const T
   const Names names = norm_image_names(x, '_', 'c', data_format);
   Factors rule;
   rule.input(x, names).input(mean, "c").input(variance, "c");
-  add_optional_norm(rule, scale, "c");
-  add_optional_norm(rule, bias, "c");
+  rule.input(scale, "c");
+  rule.input(bias, "c");
   rule.output(names).output("c").output("c").output("c").output("c").output("_");
   return rule.combined("c");  // reserve_space belongs to each rank
 }
@@ -40,8 +36,8 @@ SpmdRule GroupNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const 
   const Names names = norm_image_names(x, 'n', '_', data_format);
   Factors rule;
   rule.input(x, names);
-  add_optional_norm(rule, scale, "_");
-  add_optional_norm(rule, bias, "_");
+  rule.input(scale, "_");
+  rule.input(bias, "_");
   return rule.output(names).output("n_").output("n_");
 }
 
@@ -52,8 +48,8 @@ SpmdRule GroupNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
   const Names names = norm_image_names(x, 'n', '_', data_format);
   Factors rule;
   rule.input(x, names);
-  add_optional_norm(rule, scale, "_");
-  add_optional_norm(rule, bias, "_");
+  rule.input(scale, "_");
+  rule.input(bias, "_");
   rule.input(y, names).input(mean, "n_").input(variance, "n_").input(y_grad, names);
   return rule.output_like(0).output_like(1).output_like(2);
 }
@@ -63,8 +59,8 @@ SpmdRule InstanceNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, con
   const Names names = norm_image_names(x, 'n', 'c', "NCHW");
   Factors rule;
   rule.input(x, names);
-  add_optional_norm(rule, scale, "c");
-  add_optional_norm(rule, bias, "c");
+  rule.input(scale, "c");
+  rule.input(bias, "c");
   return rule.output(names).output("nc").output("nc");
 }
 
@@ -75,8 +71,8 @@ SpmdRule InstanceNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
   const Names names = norm_image_names(x, 'n', 'c', "NCHW");
   Factors rule;
   rule.input(x, names);
-  add_optional_norm(rule, scale, "c");
-  add_optional_norm(rule, bias, "c");
+  rule.input(scale, "c");
+  rule.input(bias, "c");
   rule.input(saved_mean, "nc").input(saved_variance, "nc").input(y_grad, names);
   return rule.output_like(0).output_like(1).output_like(2);
 }

@@ -83,10 +83,6 @@ std::string_view updates_names(const Names& rows, const TensorSpec& updates) {
   return rows.view().substr(missing == 1 ? 1 : 0);
 }
 
-std::string_view unseen_dims(int ndim) {
-  return std::string_view("_________").substr(0, static_cast<size_t>(ndim));
-}
-
 struct Put {
   Names x;
   Names value;
@@ -192,7 +188,7 @@ SpmdRule ScatterInferSpmd(const TensorSpec& x, const TensorSpec& index, const Te
   const Names names = rows(x.ndim());
   return Factors()
       .input(x, names)
-      .input(index, unseen_dims(index.ndim()))
+      .input(index, whole_dim_names(index.ndim()))
       .input(updates, updates_names(names, updates))
       .output(names);
 }
@@ -201,7 +197,7 @@ SpmdRule ScatterGradInferSpmd(const TensorSpec& index, const TensorSpec& updates
                               const TensorSpec& out_grad, bool) {
   const Names names = rows(out_grad.ndim());
   Factors rule;
-  rule.input(index, unseen_dims(index.ndim()))
+  rule.input(index, whole_dim_names(index.ndim()))
       .input(updates, updates_names(names, updates))
       .input(out_grad, names);
   return rule.output_like(2).output_like(1);
@@ -212,7 +208,7 @@ SpmdRule ScatterNdAddInferSpmd(const TensorSpec& x, const TensorSpec& index,
   const Addressed names = addressed(x.ndim(), index);
   return Factors()
       .input(x, names.x)
-      .input(index, unseen_dims(index.ndim()))
+      .input(index, whole_dim_names(index.ndim()))
       .input(updates, whole_positions(names.elements, names.position))
       .output(names.x);
 }
@@ -232,7 +228,7 @@ SpmdRule IndexPutInferSpmd(const TensorSpec& x, std::span<const TensorSpec> indi
   const Put names = put_names(x, indices, value);
   Factors rule;
   rule.input(x, names.x);
-  for (const TensorSpec& index : indices) rule.input(index, unseen_dims(index.ndim()));
+  for (const TensorSpec& index : indices) rule.input(index, whole_dim_names(index.ndim()));
   return rule.input(value, names.value).output(names.x);
 }
 
@@ -241,7 +237,7 @@ SpmdRule IndexPutGradInferSpmd(const TensorSpec& x, std::span<const TensorSpec> 
   const Put names = put_names(x, indices, value);
   Factors rule;
   rule.input(x, names.x);
-  for (const TensorSpec& index : indices) rule.input(index, unseen_dims(index.ndim()));
+  for (const TensorSpec& index : indices) rule.input(index, whole_dim_names(index.ndim()));
   rule.input(value, names.value).input(out_grad, names.x);
   return rule.output_like(0).output_like(static_cast<int>(indices.size()) + 1);
 }

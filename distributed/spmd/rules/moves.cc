@@ -8,14 +8,9 @@
 namespace phi::distributed {
 namespace {
 
-// A copy of elements, each by itself: it passes partial values of any kind.
-Factors& pass_any_partial(Factors& rule) {
-  return rule.pass_partial(PartialFlow::kEvery, kAllKinds);
-}
-
 SpmdRule moved_as(const TensorSpec& x, const Names& names) {
   Factors rule;
-  return pass_any_partial(rule.input(x, names).output(names));
+  return rule.input(x, names).output(names).pass_any_partial();
 }
 
 template <typename Axes>
@@ -80,7 +75,7 @@ SpmdRule pixels(const TensorSpec& x, int channel_dim, int64_t channels) {
   names[channel_dim] = 'c';
   Factors rule;
   rule.any_size("c").divides('c', channels);
-  return pass_any_partial(rule.input(x, names).output(names));
+  return rule.input(x, names).output(names).pass_any_partial();
 }
 
 // Whatever lies split stays so, and the answer, the same on every rank, is whole.
@@ -135,7 +130,7 @@ SpmdRule Pad3dGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
 SpmdRule TensorUnfoldInferSpmd(const TensorSpec& input, int64_t axis) {
   const Windows names = windows(input, axis);
   Factors rule;
-  return pass_any_partial(rule.input(input, names.input).output(names.out));
+  return rule.input(input, names.input).output(names.out).pass_any_partial();
 }
 
 SpmdRule TensorUnfoldGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
@@ -156,7 +151,7 @@ SpmdRule ViewSliceInferSpmd(const TensorSpec& input) {
 SpmdRule DiagonalInferSpmd(const TensorSpec& x, int axis1, int axis2) {
   const Diagonals names = diagonals(x.ndim(), axis1, axis2);
   Factors rule;
-  return pass_any_partial(rule.input(x, names.matrices).output(names.diagonal));
+  return rule.input(x, names.matrices).output(names.diagonal).pass_any_partial();
 }
 
 SpmdRule DiagonalGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int axis1,
@@ -176,7 +171,7 @@ SpmdRule FillDiagonalTensorInferSpmd(const TensorSpec& x, const TensorSpec& y, i
   const Diagonals names = diagonals(x.ndim(), dim1, dim2);
   Factors rule;
   rule.input(x, names.matrices).input(y, names.diagonal).output(names.matrices);
-  return pass_any_partial(rule);
+  return rule.pass_any_partial();
 }
 
 SpmdRule BroadcastTensorsInferSpmd(std::span<const TensorSpec> input) {

@@ -20,6 +20,11 @@ inline std::string_view other_dim_names(int ndim) {
   return std::string_view("rstuvwxyz").substr(0, static_cast<size_t>(ndim));
 }
 
+/// "___" for 3: dims that no factor splits.
+inline std::string_view whole_dim_names(int ndim) {
+  return std::string_view("_________").substr(0, static_cast<size_t>(ndim));
+}
+
 /// A list of factor names built dim by dim.
 class Names {
  public:

@@ -8,18 +8,13 @@
 namespace phi::distributed {
 namespace {
 
-// A copy of elements, each by itself: it passes partial values of any kind.
-Factors& pass_all_partial(Factors& rule) {
-  return rule.pass_partial(PartialFlow::kEvery, kAllKinds);
-}
-
 Factors split_along(const TensorSpec& x, int64_t axis, int64_t parts) {
   PHI_CHECK(parts > 0, errors::InvalidArgument("x is split into {} parts.", parts));
   const auto names = dim_names(x.ndim());
   Factors rule;
   rule.input(x, names).whole(names.substr(normal_axis(axis, x.ndim()), 1));
   for (int64_t i = 0; i < parts; ++i) rule.output(names);
-  return pass_all_partial(rule);
+  return rule.pass_any_partial();
 }
 
 struct Expansion {
@@ -122,7 +117,7 @@ SpmdRule SqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
     if (!goes) out.push_back(in[d]);
   }
   Factors rule;
-  return pass_all_partial(rule.input(x, in).output(out).unit_dims_whole());
+  return rule.input(x, in).output(out).unit_dims_whole().pass_any_partial();
 }
 
 SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
@@ -133,7 +128,7 @@ SpmdRule UnsqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
   }
   Factors rule;
   rule.input(x, dim_names(x.ndim())).output(std::string_view(out.data(), out.size()));
-  return pass_all_partial(rule.unit_dims_whole());
+  return rule.unit_dims_whole().pass_any_partial();
 }
 
 SpmdRule SplitInferSpmd(const TensorSpec& x, const IntArray& sections, const Scalar& axis) {
@@ -158,7 +153,7 @@ SpmdRule UnbindInferSpmd(const TensorSpec& x, int axis) {
   Factors rule;
   rule.input(x, names);
   for (int64_t i = 0; i < x.shape[along]; ++i) rule.output(out);
-  return pass_all_partial(rule);
+  return rule.pass_any_partial();
 }
 
 SpmdRule PadInferSpmd(const TensorSpec& x, const std::vector<int>& paddings,
@@ -180,7 +175,7 @@ SpmdRule RollInferSpmd(const TensorSpec& x, const IntArray& shifts,
                        const std::vector<int64_t>& axis) {
   const Names names = rolled(x, shifts, axis);
   Factors rule;
-  return pass_all_partial(rule.input(x, names).output(names));
+  return rule.input(x, names).output(names).pass_any_partial();
 }
 
 SpmdRule RollGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, const IntArray& shifts,
@@ -195,7 +190,7 @@ SpmdRule StridedSliceInferSpmd(const TensorSpec& x, const std::vector<int>& axes
   check_steps(axes, starts, ends, strides);
   const Sliced names = sliced(x, std::vector<int64_t>(axes.begin(), axes.end()), {});
   Factors rule;
-  return pass_all_partial(rule.input(x, names.input).output(names.out));
+  return rule.input(x, names.input).output(names.out).pass_any_partial();
 }
 
 SpmdRule StridedSliceGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
@@ -214,7 +209,7 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
                                     axes.size(), starts.size(), ends.size()));
   const Sliced names = sliced(input, axes, decrease_axis);
   Factors rule;
-  return pass_all_partial(rule.input(input, names.input).output(names.out));
+  return rule.input(input, names.input).output(names.out).pass_any_partial();
 }
 
 SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
@@ -235,7 +230,7 @@ SpmdRule SliceScatterInferSpmd(const TensorSpec& x, const TensorSpec& value,
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape) {
   const Expansion names = expansion(x.shape, shape);
   Factors rule;
-  return pass_all_partial(rule.input(x, names.from).output(names.to));
+  return rule.input(x, names.from).output(names.to).pass_any_partial();
 }
 
 SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y) {
@@ -250,7 +245,7 @@ SpmdRule ExpandToInferSpmd(const TensorSpec& x, const TensorSpec* y,
   if (y != nullptr) return ExpandAsInferSpmd(x, *y);
   const Expansion names = expansion(x.shape, target_shape);
   Factors rule;
-  return pass_all_partial(rule.input(x, names.from).absent_input().output(names.to));
+  return rule.input(x, names.from).absent_input().output(names.to).pass_any_partial();
 }
 
 SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
@@ -265,7 +260,7 @@ SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
     out.push_back(name);
   }
   Factors rule;
-  return pass_all_partial(rule.input(x, in).output(out));
+  return rule.input(x, in).output(out).pass_any_partial();
 }
 
 SpmdRule CumsumInferSpmd(const TensorSpec& x, const Scalar& axis, bool flatten, bool, bool) {

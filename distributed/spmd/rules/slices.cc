@@ -17,10 +17,6 @@ Names without(const Names& names, int axis) {
   return rest;
 }
 
-std::string_view unseen_slice_dims(int ndim) {
-  return std::string_view("_________").substr(0, static_cast<size_t>(ndim));
-}
-
 // The dim of x that each dim of the slice's shape is, -1 for a new one.
 std::vector<int> slice_dims(int ndim, const std::vector<int64_t>& decrease_axes,
                             const std::vector<int64_t>& none_axes) {
@@ -80,7 +76,7 @@ SpmdRule IndexAddInferSpmd(const TensorSpec& x, const TensorSpec& index,
   const Names names = names_without(x.ndim(), axis);
   return Factors()
       .input(x, names)
-      .input(index, unseen_slice_dims(index.ndim()))
+      .input(index, whole_dim_names(index.ndim()))
       .input(add_value, names)
       .output(names);
 }
@@ -89,7 +85,7 @@ SpmdRule IndexAddGradInferSpmd(const TensorSpec& index, const TensorSpec& add_va
                                const TensorSpec& out_grad, int axis) {
   const Names names = names_without(out_grad.ndim(), axis);
   Factors rule;
-  rule.input(index, unseen_slice_dims(index.ndim())).input(add_value, names).input(out_grad, names);
+  rule.input(index, whole_dim_names(index.ndim())).input(add_value, names).input(out_grad, names);
   return rule.output_like(2).output_like(1);
 }
 

@@ -71,6 +71,9 @@ PHI_HD PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key) {
   return counter;
 }
 
+/// A seed attribute as the generator takes it; negative ones are seeds like any other.
+PHI_HD uint64_t seed_bits(int64_t seed) { return static_cast<uint64_t>(seed); }
+
 /// The key of a seed, and the counter of elements 4 block ... 4 block + 3 of a tensor drawn for
 /// `use`.
 PHI_HD PhiloxKey philox_key(uint64_t seed) {

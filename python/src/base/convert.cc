@@ -60,12 +60,6 @@ T integer_of(PyObject* value, const Argument& argument) {
   return static_cast<T>(number);
 }
 
-double floating_number(PyObject* value) {
-  const double number = PyFloat_AsDouble(value);
-  if (number == -1.0 && PyErr_Occurred()) throw_python_error();
-  return number;
-}
-
 bool truth(PyObject* value) {
   const int status = PyObject_IsTrue(value);
   checked(status);
@@ -77,13 +71,6 @@ std::string text(PyObject* value) {
   const char* bytes = PyUnicode_AsUTF8AndSize(value, &size);
   if (bytes == nullptr) throw_python_error();
   return {bytes, static_cast<size_t>(size)};
-}
-
-// Whether a list may be made of it: texts are sequences too, and no lists.
-bool is_list_argument(PyObject* value) {
-  return PyList_Check(value) || PyTuple_Check(value) ||
-         (PySequence_Check(value) && !PyUnicode_Check(value) && !PyBytes_Check(value) &&
-          !is_tensor(value));
 }
 
 template <typename T>
@@ -117,9 +104,7 @@ struct Converter<T> {
 template <std::floating_point T>
 struct Converter<T> {
   static bool fits(PyObject* value) { return is_number_argument(value); }
-  static T convert(PyObject* value, const Argument&) {
-    return static_cast<T>(floating_number(value));
-  }
+  static T convert(PyObject* value, const Argument&) { return static_cast<T>(floating(value)); }
 };
 template <>
 struct Converter<std::string> {
@@ -131,7 +116,7 @@ struct Converter<Scalar> {
   static bool fits(PyObject* value) { return is_bool(value) || is_number_argument(value); }
   static Scalar convert(PyObject* value, const Argument& argument) {
     if (is_bool(value)) return truth(value);
-    return is_integer(value) ? Scalar(integer(value, argument)) : Scalar(floating_number(value));
+    return is_integer(value) ? Scalar(integer(value, argument)) : Scalar(floating(value));
   }
 };
 
@@ -140,7 +125,7 @@ std::vector<T> list_of(PyObject* value, const Argument& argument, const char* ex
   if constexpr (std::integral<T> && !std::same_as<T, bool>) {
     if (is_integer(value)) return {integer_of<T>(value, argument)};
   }
-  if (!is_list_argument(value)) refuse(argument, expected, value);
+  if (!is_list(value)) refuse(argument, expected, value);
   const Owned sequence(checked(PySequence_Fast(value, "a list is needed")));
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.get());
   std::vector<T> list;
@@ -181,6 +166,17 @@ Place place_from(PyObject* value, const Argument& argument) {
 }
 
 }  // namespace
+
+double floating(PyObject* value) {
+  const double number = PyFloat_AsDouble(value);
+  if (number == -1.0 && PyErr_Occurred()) throw_python_error();
+  return number;
+}
+
+bool is_list(PyObject* value) {
+  return !is_tensor(value) && PySequence_Check(value) && !PyUnicode_Check(value) &&
+         !PyBytes_Check(value);
+}
 
 std::string describe(PyObject* value) {
   if (value == Py_None) return "None";

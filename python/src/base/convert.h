@@ -28,6 +28,11 @@ std::string describe(PyObject* value);
 /// Throws "matmul: argument 'transpose_x' must be bool, got str 'yes'" as a TypeError.
 [[noreturn]] void refuse(const Argument& argument, const char* expected, PyObject* value);
 
+/// Whether it stands for a list of values: a sequence, but no text and no tensor.
+bool is_list(PyObject* value);
+/// A number of Python as a double. Errors: what Python says of a value that is none.
+double floating(PyObject* value);
+
 /// T: bool, int, int64_t, size_t, float, double, std::string, Scalar, IntArray, DataType,
 /// DataLayout, Place, and vectors of int, int64_t, float, double, bool, std::string, Scalar.
 /// Numbers of NumPy are numbers; a bool is none. One number stands for a list of it where integers

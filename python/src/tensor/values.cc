@@ -30,11 +30,6 @@ namespace {
 
 // ---- what nested lists are ----
 
-bool is_list_value(PyObject* value) {
-  return !is_tensor(value) && PySequence_Check(value) && !PyUnicode_Check(value) &&
-         !PyBytes_Check(value);
-}
-
 // An array of no dims is a sequence by its type and has no length.
 bool is_one_number(PyObject* sequence) {
   if (PySequence_Size(sequence) >= 0) return false;
@@ -108,7 +103,7 @@ class Numbers {
 
  private:
   void add(PyObject* value) {
-    if (!is_list_value(value)) return add_number(value);
+    if (!is_list(value)) return add_number(value);
     if (is_one_number(value)) {
       const Owned number(checked(PyObject_CallMethod(value, "item", nullptr)));
       return add_number(number.get());
@@ -162,16 +157,10 @@ class Numbers {
                                       describe(numbers.values()[i].get()), name_of(dtype)));
 }
 
-double floating_value(PyObject* value) {
-  const double number = PyFloat_AsDouble(value);
-  if (number == -1.0 && PyErr_Occurred()) throw_python_error();
-  return number;
-}
-
 template <typename T>
 bool whole_number(PyObject* value, T* out) {
   if (PyFloat_Check(value) || !PyIndex_Check(value)) {
-    const double number = floating_value(value);
+    const double number = floating(value);
     const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);
     if (!(std::trunc(number) == number && number < above &&
           number >= (std::is_signed_v<T> ? -above : 0.0))) {
@@ -207,9 +196,9 @@ T number_as(const Numbers& numbers, size_t i) {
       if (!whole_number(value, &number)) refuse_number(numbers, i, dtype_of<T>());
       return number;
     } else if constexpr (std::floating_point<T>) {
-      return static_cast<T>(floating_value(value));
+      return static_cast<T>(floating(value));
     } else {
-      return T(static_cast<float>(floating_value(value)));
+      return T(static_cast<float>(floating(value)));
     }
   }
 }

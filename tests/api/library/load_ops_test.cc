@@ -13,6 +13,7 @@
 #include "api/call/named_call.h"
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/concat.h"
+#include "api/generated/ops/erfinv.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/matmul.h"
@@ -183,6 +184,17 @@ TEST(LoadOps, AKernelThatIsTakenIsAnErrorAndChangesNothing) {
   }
   EXPECT_THAT([] { one_to_four("t_other"); }, ThrowsError(ErrorCode::kNotFound, "'t_other'"));
   EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
+}
+
+// The core library knows that another library, which is not loaded, has a kernel of this name.
+TEST(LoadOps, AKernelOfAKernelLibraryIsTaken) {
+  EXPECT_THAT(
+      [] { load_ops(T_SAME_HOME); },
+      ThrowsError(ErrorCode::kAlreadyExists,
+                  "libt_same_home.so: kernel 'erfinv' for float32 on cpu and kernel 'erfinv' "
+                  "for float64 on cpu: there already"));
+  const Tensor x = Tensor::from<float>(std::vector<float>{0.5F}, {1});
+  EXPECT_NEAR(erfinv(x).item(), 0.4769, 1e-4);
 }
 
 TEST(CheckOp, PassesWhatIsRight) {

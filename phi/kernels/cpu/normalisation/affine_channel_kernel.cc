@@ -4,6 +4,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/image_norm.h"
 #include "phi/kernels/cpu/normalisation/channels.h"
+#include "phi/kernels/cpu/normalisation/write_converted.h"
 
 namespace phi {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 /// Any layout but NCHW has its channels last.
 ChannelDims dims_of(const DenseTensor& x, const std::string& data_layout) {
   return ChannelDims::of(x.dims(), data_layout == "NCHW" ? 1 : x.ndim() - 1);
-}
-
-void write_channel_gradient(const std::vector<double>& values, DenseTensor* out) {
-  visit_dtype(out->dtype(), [&]<typename To>() {
-    convert(values.data(), out->mutable_data<To>(), static_cast<int64_t>(values.size()));
-  });
 }
 
 }  // namespace
@@ -55,8 +50,8 @@ void AffineChannelGradKernel(const Context&, const DenseTensor& x, const DenseTe
     channel_map(dims, range, dys, dys, x_grad->mutable_data<T>(),
                 [a = scales.data()](C g, C, int64_t c) { return g * a[c]; });
   }
-  if (scale_grad) write_channel_gradient(of_scale, scale_grad);
-  if (bias_grad) write_channel_gradient(of_bias, bias_grad);
+  if (scale_grad) write_converted(of_scale, scale_grad);
+  if (bias_grad) write_converted(of_bias, bias_grad);
 }
 
 PHI_REGISTER_KERNEL(affine_channel, CPU, AffineChannelKernel, Floats);

@@ -6,6 +6,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/image_norm.h"
 #include "phi/kernels/cpu/normalisation/channels.h"
+#include "phi/kernels/cpu/normalisation/write_converted.h"
 
 namespace phi {
 namespace {
@@ -73,12 +74,6 @@ double number(const ComputeArray<C>& values, int64_t c, double otherwise) {
 /// Statistics of the batch are used, not the running ones.
 bool uses_batch(bool is_test, bool use_global_stats, bool trainable_statistics) {
   return !use_global_stats && (!is_test || trainable_statistics);
-}
-
-void write_statistics(const std::vector<double>& values, DenseTensor* out) {
-  visit_dtype(out->dtype(), [&]<typename To>() {
-    convert(values.data(), out->mutable_data<To>(), static_cast<int64_t>(values.size()));
-  });
 }
 
 std::vector<double> read_statistics(const DenseTensor& x) {
@@ -155,11 +150,10 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                   return (v - m[c]) * a[c] + b[c];
                 });
   }
-  write_statistics(of_batch ? blended(old_means, means, momentum) : means, mean_out);
-  write_statistics(of_batch ? blended(old_variances, variances, momentum) : variances,
-                   variance_out);
-  write_statistics(means, saved_mean);
-  write_statistics(inverse, saved_variance);
+  write_converted(of_batch ? blended(old_means, means, momentum) : means, mean_out);
+  write_converted(of_batch ? blended(old_variances, variances, momentum) : variances, variance_out);
+  write_converted(means, saved_mean);
+  write_converted(inverse, saved_variance);
 }
 
 /// With y = (x - saved_mean) * saved_variance and averages <.> over a channel: where the batch's
@@ -201,8 +195,8 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                   return of_batch ? f[c] * (g - a[c] - (v - m[c]) * s[c]) : f[c] * g;
                 });
   }
-  if (scale_grad) write_statistics(of_gy, scale_grad);
-  if (bias_grad) write_statistics(of_g, bias_grad);
+  if (scale_grad) write_converted(of_gy, scale_grad);
+  if (bias_grad) write_converted(of_g, bias_grad);
 }
 
 // The messages of the two.

@@ -7,6 +7,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/image_norm.h"
 #include "phi/kernels/cpu/normalisation/channels.h"
+#include "phi/kernels/cpu/normalisation/write_converted.h"
 
 namespace phi {
 namespace {
@@ -119,13 +120,6 @@ class Normaliser {
   std::vector<C> centre_, factor_, shift_;
 };
 
-void write_group_gradient(const std::vector<double>& values, DenseTensor* out) {
-  if (!out) return;
-  visit_dtype(out->dtype(), [&]<typename To>() {
-    convert(values.data(), out->mutable_data<To>(), static_cast<int64_t>(values.size()));
-  });
-}
-
 /// With f = 1 / sqrt(variance + epsilon), h = (x - mean) * f, g = y_grad * scale and averages <.>
 /// over a group: x_grad = f * (g - <g> - h * <g * h>). `mean(image, group)`, `inverse(image,
 /// group)` give mean and f. Each gradient may be null.
@@ -161,8 +155,8 @@ class Gradients {
         if (x_grad) map(n, range, from, dy, x_grad->mutable_data<T>() + n * size);
       }
     }
-    write_group_gradient(scale_sums_, scale_grad);
-    write_group_gradient(bias_sums_, bias_grad);
+    write_converted(scale_sums_, scale_grad);
+    write_converted(bias_sums_, bias_grad);
   }
 
  private:

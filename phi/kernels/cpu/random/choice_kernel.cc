@@ -18,8 +18,7 @@
 namespace phi {
 namespace {
 
-uint64_t choice_seed_bits(int seed) { return static_cast<uint64_t>(static_cast<int64_t>(seed)); }
-PhiloxKey key_of(int seed) { return philox_key(choice_seed_bits(seed)); }
+PhiloxKey key_of(int seed) { return philox_key(seed_bits(seed)); }
 
 /// A row of weights, and how many of them are not 0.
 class Weights {
@@ -55,8 +54,8 @@ class Weights {
     waits.reserve(static_cast<size_t>(possible_));
     const auto classes = std::ssize(weights_);
     for (int64_t begin = 0; begin < classes; begin += kBatchBlocks) {
-      const BatchWords random(blocks_from(static_cast<uint64_t>(first + begin)),
-                              choice_seed_bits(seed), RandomUse::kMultinomial);
+      const BatchWords random(blocks_from(static_cast<uint64_t>(first + begin)), seed_bits(seed),
+                              RandomUse::kMultinomial);
       const int64_t count = std::min<int64_t>(kBatchBlocks, classes - begin);
       for (int64_t i = 0; i < count; ++i) {
         const double weight = weights_[begin + i];
@@ -104,7 +103,7 @@ template <typename T, typename Context>
 void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
   const ShardBox where = ctx.output_box(0, out->dims());
   if (out->numel() == 0) return;
-  const RandomPermutation order(where.global[0], choice_seed_bits(seed));
+  const RandomPermutation order(where.global[0], seed_bits(seed));
   const int64_t first = where.box.offset[0];
   T* to = out->mutable_data<T>();
   for (int64_t begin = 0; begin < out->numel(); begin += RandomPermutation::kMost) {

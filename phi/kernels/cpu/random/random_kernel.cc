@@ -14,13 +14,11 @@
 namespace phi {
 namespace {
 
-uint64_t random_seed_bits(int64_t seed) { return static_cast<uint64_t>(seed); }
-
 uint64_t seed_of(const DenseTensor* seed_tensor, int seed) {
-  if (!seed_tensor) return random_seed_bits(seed);
+  if (!seed_tensor) return seed_bits(seed);
   check_seed_tensor(*seed_tensor);
-  return random_seed_bits(seed_tensor->dtype() == DataType::INT64 ? *seed_tensor->data<int64_t>()
-                                                                  : *seed_tensor->data<int32_t>());
+  return seed_bits(seed_tensor->dtype() == DataType::INT64 ? *seed_tensor->data<int64_t>()
+                                                           : *seed_tensor->data<int32_t>());
 }
 
 template <typename T>
@@ -60,14 +58,14 @@ void drop(const ShardBox& where, uint64_t seed, uint64_t threshold, compute_t<T>
 
 template <typename T, typename Context>
 void GaussianKernel(const Context& ctx, float mean, float std, int seed, DenseTensor* out) {
-  fill_gaussian(ctx.output_box(0, out->dims()), mean, std, random_seed_bits(seed), out);
+  fill_gaussian(ctx.output_box(0, out->dims()), mean, std, seed_bits(seed), out);
 }
 
 template <typename T, typename Context>
 void UniformKernel(const Context& ctx, const Scalar& min, const Scalar& max, int seed,
                    DenseTensor* out) {
-  fill_uniform(ctx.output_box(0, out->dims()), min.to<double>(), max.to<double>(),
-               random_seed_bits(seed), out);
+  fill_uniform(ctx.output_box(0, out->dims()), min.to<double>(), max.to<double>(), seed_bits(seed),
+               out);
 }
 
 /// Drops elements with probability p; `mask` (uint8) is 1 where one was kept. In training

@@ -19,8 +19,6 @@
 namespace phi {
 namespace {
 
-uint64_t sampling_seed_bits(int seed) { return static_cast<uint64_t>(static_cast<int64_t>(seed)); }
-
 /// to[i] = low + a whole number below `numbers`, for each element of `where`: a word of 64 bits,
 /// scaled.
 template <typename T>
@@ -28,8 +26,8 @@ void draw_whole(const ShardBox& where, int seed, int low, uint64_t numbers, T* t
   draw_random<T>(
       where,
       [=](const BatchBlocks& blocks, BatchValues<T>* values) {
-        const BatchWords high(blocks, sampling_seed_bits(seed), RandomUse::kInteger);
-        const BatchWords rest(blocks, sampling_seed_bits(seed), RandomUse::kIntegerLow);
+        const BatchWords high(blocks, seed_bits(seed), RandomUse::kInteger);
+        const BatchWords rest(blocks, seed_bits(seed), RandomUse::kIntegerLow);
         run_widest<float>([=, h = high.words.data(), l = rest.words.data(), out = values->data()] {
 #pragma GCC ivdep
           for (int i = 0; i < kBatchValues; ++i) {
@@ -49,7 +47,7 @@ void from_words(const ShardBox& where, int seed, RandomUse use, T* to, Of of) {
   draw_random<uint32_t>(
       where,
       [=](const BatchBlocks& blocks, BatchValues<uint32_t>* values) {
-        *values = BatchWords(blocks, sampling_seed_bits(seed), use).words;
+        *values = BatchWords(blocks, seed_bits(seed), use).words;
       },
       [=](int64_t at, const uint32_t* words, int64_t n) {
         for (int64_t i = 0; i < n; ++i) to[at + i] = convert_value<T>(of(words[i], at + i));
@@ -66,7 +64,7 @@ void draw_each(const ShardBox& where, const DenseTensor& x, int seed, RandomUse 
                DenseTensor* out, Draw draw) {
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  for_each_element(where, sampling_seed_bits(seed), use, [=](int64_t at, ReadyUnits& units) {
+  for_each_element(where, seed_bits(seed), use, [=](int64_t at, ReadyUnits& units) {
     to[at] = convert_value<T>(draw(units, static_cast<double>(from[at])));
   });
 }
@@ -138,7 +136,7 @@ void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTen
       }
     });
   });
-  for_each_element(where, sampling_seed_bits(seed), RandomUse::kBinomial,
+  for_each_element(where, seed_bits(seed), RandomUse::kBinomial,
                    [&](int64_t at, ReadyUnits& units) {
                      const auto [n, probability] = parameters[static_cast<size_t>(at)];
                      to[at] = truncated<int64_t>(draw_binomial(units, n, probability));
@@ -160,7 +158,7 @@ template <typename T, typename Context>
 void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  for_each_element(ctx.output_box(0, out->dims()), sampling_seed_bits(seed), RandomUse::kGamma,
+  for_each_element(ctx.output_box(0, out->dims()), seed_bits(seed), RandomUse::kGamma,
                    [=](int64_t at, ReadyUnits& units) {
                      const auto shape = static_cast<double>(from[at]);
                      check_parameter<IsShape>(shape, "x");
@@ -176,7 +174,7 @@ void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, Den
   const T* from = alpha.data<T>();
   T* to = out->mutable_data<T>();
   std::vector<double> logs(static_cast<size_t>(alpha.numel()));
-  for_each_element(ctx.output_box(0, out->dims()), sampling_seed_bits(seed), RandomUse::kGamma,
+  for_each_element(ctx.output_box(0, out->dims()), seed_bits(seed), RandomUse::kGamma,
                    [&](int64_t at, ReadyUnits& units) {
                      const auto shape = static_cast<double>(from[at]);
                      check_parameter<IsShape>(shape, "alpha");

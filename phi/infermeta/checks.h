@@ -1,0 +1,20 @@
+// Checks that shape functions of several families share.
+#pragma once
+
+#include "phi/common/errors.h"
+#include "phi/core/meta.h"
+
+namespace phi {
+
+/// Whether x holds indices or lengths: int32 or int64.
+inline bool is_index(const TensorMeta& x) {
+  return x.dtype == DataType::INT32 || x.dtype == DataType::INT64;
+}
+
+/// Of a norm. Errors: InvalidArgument for a negative one or NaN.
+inline void check_epsilon(float epsilon) {
+  PHI_CHECK(epsilon >= 0.0f,
+            errors::InvalidArgument("epsilon is {}, but it must not be negative.", epsilon));
+}
+
+}  // namespace phi
