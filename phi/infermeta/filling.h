@@ -1,5 +1,5 @@
 // Shapes and dtypes of ops that fill tensors with values that attributes say, and that tell of
-// shapes.
+// shapes. Errors: those of check_held for a value that the dtype does not hold.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,6 @@ TensorMeta FullWithTensorInferMeta(const TensorMeta& value, const IntArray& shap
 TensorMeta AssignValueInferMeta(const std::vector<int>& shape, DataType dtype,
                                 const std::vector<Scalar>& values);
 
-/// Numbers that become elements are those that dtype holds (check_held), here and below.
 /// num_columns -1 is as many as there are rows.
 TensorMeta EyeInferMeta(const Scalar& num_rows, const Scalar& num_columns, DataType dtype);
 

@@ -206,8 +206,7 @@ void Job::tell_check(int64_t steps) const {
   if (FLAGS_check == "ops") {
     std::cout << fmt::format(
         "--check=ops: {} distributed calls of rank 0 in {} steps, each repeated in one process: "
-        "all "
-        "agree\n",
+        "all agree\n",
         checked_calls_, steps);
   } else {
     std::cout << fmt::format("--check=numbers: all outputs of operators in {} steps are finite\n",
