@@ -573,7 +573,7 @@ TEST(JobKeys, TheDocumentedDefaultsAreThoseOfAllKeys) {
 }
 
 TEST(JobKeys, TheDocumentedLlamaHasTheDefaults) {
-  const std::string kinds = documented_job("each with keys that the other has not");
+  const std::string kinds = documented_job("### Model kinds");
   const std::string text = kinds.substr(kinds.find("model: {kind: llama"));
   const JobConfig documented = parse_job(text, "running.md");
   const JobConfig defaults = parse_job("model: {kind: llama}", "job.yaml");
