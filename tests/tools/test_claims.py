@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+import op_footprint
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,20 +69,48 @@ def test_the_rules_by_name_need_neither_kernels_nor_devices():
     assert layer and not re.search(r"kernel|\bapi\b|comm|tensor", layer.group(1)), layer
 
 
-@pytest.mark.parametrize("op, first, last", [("swiglu", "| part | files of", "An operator outside"),
-                                             ("erfinv", "## A function of one input", "## Any other")])
-def test_an_op_is_named_in_the_files_that_the_page_lists(op, first, last):
-    page = (ROOT / "docs/adding_an_op.md").read_text()
-    assert "No file of the product but\nthese names it" in page
-    part = page[page.index(first):page.index(last)]
-    rows = [row.split("|") for row in part.splitlines() if row.startswith("| ") and not row.startswith("| part")]
-    listed = {path for row in rows for path in re.findall(r"`(\w+/[\w/]+\.\w+)`", row[2])}
-    files = sources("api", "phi", "distributed", "yaml", suffixes=(".h", ".cc", ".txt", ".yaml"))
-    named = {path for path, text in files.items()
-             if re.search(op, text, re.IGNORECASE) and not path.startswith("api/nn/")}
-    assert {path for path in listed if not path.startswith("tests/")} == named
-    tests = [path for path in listed if path.startswith("tests/")]
-    assert tests and all(op in (ROOT / path).read_text().lower() for path in tests)
+PAGE_OF_OPS = (ROOT / "docs/adding_an_op.md").read_text()
+
+
+@pytest.fixture(name="product", scope="module")
+def product_fixture() -> dict[str, str]:
+    return op_footprint.sources()
+
+
+@pytest.mark.parametrize("op", ["swiglu", "erfinv"])
+def test_the_page_shows_the_files_that_name_an_op(op, product):
+    assert f"```\n$ python3 tests/tools/op_footprint.py {op}\n{op_footprint.listing(op, product)}\n```" in PAGE_OF_OPS
+
+
+@pytest.mark.parametrize("op", ["swiglu", "erfinv", "cholesky", "heaviside", "kthvalue", "lerp", "logcumsumexp", "maxout", "prelu"])
+def test_an_op_is_named_in_files_of_known_parts(op, product):
+    found = op_footprint.footprint(op, product)
+    assert {"entry", "CPU kernel"} <= found.keys() and "other" not in found, found
+    # Kernels of the same name on both devices are both found.
+    registered = {device: any(re.search(rf"PHI_REGISTER_KERNEL\({op}, {device},", text) for text in product.values())
+                  for device in ("CPU", "GPU")}
+    assert "shared kernel" in found or registered == {device: f"{device} kernel" in found for device in registered}
+
+
+def test_a_footprint_has_files_of_every_kind():
+    files = {"phi/kernels/gpu/order/frob_kernel.cu": "FrobKernel", "phi/kernels/tables/frob.h": "PHI_UNARY_KERNEL(frob, F)",
+             "phi/kernels/gpu/table.cu": '#include "phi/kernels/tables/frob.h"', "phi/core/x.cc": "frob", "phi/core/y.cc": "bar"}
+    assert op_footprint.footprint("frob", files) == {
+        "shared kernel": ["phi/kernels/tables/frob.h"],
+        "GPU kernel": ["phi/kernels/gpu/order/frob_kernel.cu", "phi/kernels/gpu/table.cu"], "other": ["phi/core/x.cc"]}
+
+
+def test_the_parts_of_the_page_are_those_of_footprints():
+    table = re.search(r"\| part \| needed \|\n\|---\|---\|\n(.*?)\n\n", PAGE_OF_OPS, re.DOTALL).group(1)
+    assert [row.split("|")[1].strip() for row in table.splitlines()] == [part for part, _ in op_footprint.PARTS]
+
+
+def test_the_tests_of_swiglu_are_those_of_the_page():
+    table = re.search(r"`swiglu` has these tests:\n\n(.*?)\n\n", PAGE_OF_OPS, re.DOTALL).group(1)
+    tests = re.findall(r"`(tests/[\w/]+\.cc)`", table)
+    assert len(tests) == 9 and all("swiglu" in (ROOT / path).read_text().lower() for path in tests)
+    calls = re.search(r"`(tests/api/ops/\w+\.yaml)`:\n`(- \{op: erfinv.*?\})`", PAGE_OF_OPS)
+    assert calls.group(2) in (ROOT / calls.group(1)).read_text()
 
 
 # Where something is recorded: what captures, what it listens to, and the cases of rules that were recorded elsewhere.
