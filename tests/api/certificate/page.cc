@@ -58,7 +58,7 @@ std::string to_markdown(const Certificate& certificate) {
       R"(# Certificate of the placement rules
 
 Written by `build/bin/rules_certificate --write` (seed {}); do not edit. What it is and how it is tested:
-[testing.md](testing.md#the-certificate-of-the-rules).
+[test_methods.md](test_methods.md#the-verification-report-of-rules).
 
 Every operator and gradient that has a kernel is called through the distributed API on ranks that are threads, with its own kernel and
 rule, and what the ranks hold is put together and compared with the plain call. **{} calls were tried, {} refused, {} incorrect.**
