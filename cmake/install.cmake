@@ -38,6 +38,6 @@ install(FILES ${PROJECT_BINARY_DIR}/autophiConfig.cmake ${PROJECT_BINARY_DIR}/au
               cmake/autophi_ops.cmake
         DESTINATION ${package_dir})
 # How rules of users' own are written, and the format of their cases.
-install(FILES docs/writing_rules.md docs/op_yaml.md docs/spmd_rules.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES docs/writing_rules.md docs/rule_reference.md docs/op_yaml.md docs/generator.md docs/spmd_rules.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The generator, for operators of users' own.
 install(DIRECTORY api_gen DESTINATION ${CMAKE_INSTALL_DATADIR}/autophi FILES_MATCHING PATTERN "*.py" PATTERN "*.j2")
