@@ -74,6 +74,13 @@ def test_examples_are_compiled_unless_nothing_is_built(git_repo):
     assert result.stderr.splitlines()[-1] == "[check] error: failed: examples"
 
 
+def test_pages_name_what_exists(git_repo):
+    git_repo.write("docs/a.md", "`phi/core/gone.h`\n")
+    result = git_repo.run("check", "--no-build")
+    assert "docs/a.md:1: names phi/core/gone.h, which does not exist" in result.stderr
+    assert result.stderr.splitlines()[-1] == "[check] error: failed: pages"
+
+
 def test_tests_on_demand(git_repo):
     assert git_repo.run("check", "--test").returncode == 0
     assert len(git_repo.calls_of("ctest")) == 2  # all tests, and those of races again
