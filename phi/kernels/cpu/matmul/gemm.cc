@@ -198,8 +198,8 @@ void onednn_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, c
                              static_cast<int>(status)));
 }
 
-// Long sums over a transposed left operand (gradients of weights) run in parts: whole, they are a
-// tenth slower and more (docs/kernels.md).
+// Long sums over a transposed left operand (gradients of weights) run in parts, which is faster
+// than in one piece.
 constexpr int64_t kLongSum = 1024;
 constexpr int64_t kSumPart = 512;
 

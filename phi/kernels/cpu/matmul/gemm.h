@@ -4,8 +4,8 @@
 //
 // Very small products run in a direct loop, small ones in registers (small_product.h), others in
 // oneDNN (float), OpenBLAS (double, complex) or, for bfloat16, in tiles of AMX or AVX-512 where the
-// machine has them; docs/kernels.md has the figures behind that choice. A right-hand matrix of
-// several products is packed once:
+// machine has them (docs/kernel_algorithms.md). A right-hand matrix of several products is packed
+// once:
 //
 //   PackedRight<bfloat16> keys;
 //   keys.pack(head_dim, n, k, ldk, /*trans_b=*/true);

@@ -28,8 +28,7 @@ GemmIsa find_best() {
       !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512bf16"))
     return GemmIsa::kWiden;
   if (has_amx()) return GemmIsa::kAmx;
-  // Intel's cores start one VDPBF16PS every other cycle: half the rate of float32
-  // (docs/kernels.md).
+  // Intel's cores start one VDPBF16PS every other cycle: half the rate of float32.
   return __builtin_cpu_is("amd") ? GemmIsa::kAvx512Bf16 : GemmIsa::kWiden;
 }
 
