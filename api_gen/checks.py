@@ -12,7 +12,7 @@ from api_gen.nodes import NodeView
 RUNTIME_NAMES = frozenset(
     "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
     "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
-    "shared_view share_part share_placeholder note_write assign_written complex_of "
+    "shared_view share_part share_placeholder refuse_writes_if_moved note_write assign_written complex_of "
     "dense_out dense_outs local_out local_outs as attrs metas "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
     "settle_shapes any_requires_grad track without_grad without_bytes check_inplace_tracked check_not_tracked grad "

@@ -61,6 +61,7 @@ Place use_gpu(const GpuOptions& options = {});
 /// its
 ///          part without communication. A deferred one is never made whole. A distributed one is
 ///          resharded. Partial(kind): the first rank along the mesh dim keeps the value.
+/// Aliasing As reshard: no write to x or to the result is seen in the other.
 /// Ranks    Every rank calls it. Outside the mesh the result holds no bytes.
 /// Errors   InvalidArgument: more placements than mesh dims, or Shard(d) where x has no dim d.
 Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
@@ -72,9 +73,11 @@ inline Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
 
 /// Moves a distributed tensor to other placements and/or another mesh; any to any.
 ///
-/// Aliasing A rank whose part does not change may share its bytes with x; clone before writing
-/// inplace. Ranks    Collective over both meshes; other ranks return at once. Errors
-/// PreconditionNotMet for a plain tensor; InvalidArgument as shard_tensor.
+/// Aliasing The result is a new value on every rank: no write to x or to the result is seen in the
+///          other, and a rank whose part does not change copies it when one of the two is written
+///          to. Where x lies so already, the result is x itself, on every rank.
+/// Ranks    Collective over both meshes; other ranks return at once.
+/// Errors   PreconditionNotMet for a plain tensor; InvalidArgument as shard_tensor.
 Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placement> placements);
 inline Tensor reshard(const Tensor& x, const ProcessMesh& mesh,
                       std::initializer_list<Placement> placements) {
@@ -112,7 +115,8 @@ class PendingTensor {
 ///   Tensor x = next.wait();                                         // stage 1 needs it
 ///
 /// Ranks    Every rank starts its pending reshards in the same order and waits when it likes.
-/// Writing  Nobody writes to x inplace before done().
+/// Writing  x and the result may be written to at any time: what arrives is x as it was at the
+///          start.
 /// Errors   As reshard.
 PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
                             std::span<const Placement> placements);
@@ -121,9 +125,9 @@ inline PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
   return start_reshard(x, mesh, std::span(placements.begin(), placements.size()));
 }
 
-/// The whole value of a distributed tensor as a plain one, on every rank of the job. Gradients go
-/// back through it: as of any plain tensor, every rank has the same one.
-/// Ranks    Collective over the job.
+/// The whole value of a distributed tensor as a plain one, on every rank of the job; a new value,
+/// as that of reshard. Gradients go back through it: as of any plain tensor, every rank has the
+/// same one. Ranks    Collective over the job.
 Tensor gathered_everywhere(const Tensor& x);
 
 /// Builds a distributed tensor from each rank's own part (partial values, data read per rank).

@@ -299,10 +299,18 @@ GradMask GradNode::Outgoing::mask() const {
   return mask;
 }
 
+namespace {
+// Its receiver may write to it, even if a view op of the backward pass made it.
+Tensor writable(Tensor grad) {
+  if (grad.defined()) array_of(grad).storage()->allow_writes();
+  return grad;
+}
+}  // namespace
+
 void GradNode::Outgoing::give(int input, Tensor grad) {
   const Range& range = node_.inputs_[static_cast<size_t>(input)];
   if (wanted_[static_cast<size_t>(range.first)]) {
-    results_[static_cast<size_t>(range.first)] = std::move(grad);
+    results_[static_cast<size_t>(range.first)] = writable(std::move(grad));
   }
 }
 
@@ -310,7 +318,7 @@ void GradNode::Outgoing::give(int input, TensorList grads) {
   const Range& range = node_.inputs_[static_cast<size_t>(input)];
   for (int i = 0; i < range.count; ++i) {
     const auto edge = static_cast<size_t>(range.first + i);
-    if (wanted_[edge]) results_[edge] = std::move(grads[static_cast<size_t>(i)]);
+    if (wanted_[edge]) results_[edge] = writable(std::move(grads[static_cast<size_t>(i)]));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/device.h"
+#include "phi/core/recorder.h"
 #include "phi/kernels/threads.h"
 
 namespace phi::distributed {
@@ -59,6 +60,17 @@ bool is_gather(const Tensor& from, const TensorDistAttr* to) {
 Tensor tracked_move(const char* name, const Tensor& from, Tensor to) {
   if (any_requires_grad(from)) track(new MoveNode(name, from, is_gather(from, to.dist_attr())), to);
   return to;
+}
+
+// The part of `whole`, which is x or made of x, as a plain tensor that does not share x's storage.
+Tensor unshared(const Tensor& x, const DistTensor& whole) {
+  const DenseTensor& local = whole.local();
+  if (local.storage() != array_of(x).storage()) return Tensor(local);
+  const DenseTensor own = local.alias();
+  if (Recorder* const recorder = RankContext::current().recorder()) {
+    recorder->moved({whole.meta(), local, whole.attr()}, {own.meta(), own});
+  }
+  return Tensor(own);
 }
 
 // The gradients of the parts that ranks have, put together again. Each element has one part.
@@ -167,16 +179,16 @@ Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
                     std::span<const Placement> placements) {
   const OpScope scope("shard_tensor");
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
-  return tracked_move(
-      "shard_tensor", x,
-      Tensor(x.is_dist() ? distributed::reshard(x.dist(), attr) : distribute(x.dense(), attr)));
+  return tracked_move("shard_tensor", x,
+                      Tensor(x.is_dist() ? distributed::reshard(x.dist(), attr, KeptPart::kAlias)
+                                         : distribute(x.dense(), attr)));
 }
 
 Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placement> placements) {
   const OpScope scope("reshard");
   const TensorDistAttr* attr = attr_for(x, mesh, placements);
   if (x.dist_attr() == attr) return x;
-  return tracked_move("reshard", x, Tensor(distributed::reshard(x.dist(), attr)));
+  return tracked_move("reshard", x, Tensor(distributed::reshard(x.dist(), attr, KeptPart::kAlias)));
 }
 
 PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
@@ -202,7 +214,8 @@ Tensor PendingTensor::wait() {
 Tensor gathered_everywhere(const Tensor& x) {
   const bool spans_job = x.mesh().contains(rank()) && x.mesh().size() == world_size();
   const ProcessMesh mesh = spans_job ? x.mesh() : ProcessMesh({world_size()}, {"world"});
-  Tensor whole(distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh)).local());
+  Tensor whole = unshared(
+      x, distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh), KeptPart::kAlias));
   if (any_requires_grad(x)) {
     track(new MoveNode("gathered_everywhere", x, /*gathers=*/false), whole);
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "api/capture/aliases.h"
 #include "api/capture/reorder.h"
 #include "distributed/reshard/recorded.h"
 #include "phi/common/errors.h"
@@ -113,8 +114,9 @@ Executor::Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory
       offsets_(program_.buffers.size()),
       patches_(program_.buffers.size()),
       storages_(program_.buffers.size()) {
-  program_.steps = ir::move_sums_up(std::move(program_.steps));
   find_ports();
+  ir::drop_aliases(program_, is_port_);
+  program_.steps = ir::move_sums_up(std::move(program_.steps));
   find_externals();
   plan_buffers();
   bind_arrays();

@@ -66,6 +66,11 @@ std::shared_ptr<const Storage::Source> source_of(const DenseTensor& x) {
 
 ShownValue shown(const DistTensor& x) { return {x.meta(), x.local(), x.attr()}; }
 
+// Where the result would share the source's storage it becomes a copy-on-write alias.
+void unshare(const DenseTensor& from, DistTensor& made) {
+  if (made.local().storage() == from.storage()) made.local() = made.local().alias();
+}
+
 // For the program that is being captured, if one is.
 DistTensor laid_out(const DenseTensor& global, DistTensor made) {
   if (Recorder* recorder = RankContext::current().recorder()) {
@@ -242,7 +247,7 @@ Transfer PendingReshard::Steps::run(World& world) {
 }
 
 PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr* dst,
-                                     const DenseTensor& into) {
+                                     const DenseTensor& into, const DenseTensor& from) {
   PendingReshard pending;
   pending.result_ = src;
   if (src.attr() == dst) return pending;
@@ -260,7 +265,7 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   if (MoveWatch* watch = world.rank_context().moves()) [[unlikely]]
     watch->begins(*plan, src.local());
   auto steps = std::make_unique<PendingReshard::Steps>(
-      PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, into, src.local()});
+      PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, into, from});
   pending.acts_ = steps->acts_from(0);
   pending.transfer_ = steps->run(world);
   if (in_dst) pending.rest_ = std::move(steps);
@@ -268,26 +273,29 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
 }
 
 PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
-  // What is sent is sent from here until the end, whoever writes to the lender meanwhile.
-  if (src.attr() != dst && src.local().initialized()) src.local().storage()->keep_bytes();
-  PendingReshard pending = PendingReshard::begin(src, dst, {});
-  Recorder* const recorder = RankContext::current().recorder();
-  if (recorder == nullptr || src.attr() == dst) return pending;
-  // The layout of the result is known at once, and it has no bytes to wait for.
-  PendingReshard recorded;
-  recorded.result_ = pending.wait();
-  recorder->moved(shown(src), shown(recorded.result_));
-  if (pending.acts_) {
-    RecordedReshard steps = record_reshard(src, recorded.result_);
-    recorder->add(std::move(steps.start));
-    recorded.recorded_ = std::move(steps.finish);
+  if (src.attr() == dst) return PendingReshard::begin(src, dst, {}, src.local());
+  RankContext& rank = RankContext::current();
+  Recorder* const recorder = rank.recorder();
+  if (recorder == nullptr && !rank.is_dry()) {
+    return PendingReshard::begin(src, dst, {}, src.local().fixed());
   }
-  return recorded;
+  // The layout of the result is known at once, and it has no bytes to wait for.
+  PendingReshard pending = PendingReshard::begin(src, dst, {}, src.local());
+  PendingReshard known;
+  known.result_ = pending.wait();
+  if (recorder != nullptr && pending.acts_) {
+    RecordedReshard steps = record_reshard(src, known.result_);
+    recorder->add(std::move(steps.start));
+    known.recorded_ = std::move(steps.finish);
+  }
+  unshare(src.local(), known.result_);
+  if (recorder != nullptr) recorder->moved(shown(src), shown(known.result_));
+  return known;
 }
 
 PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* dst,
                                   const DenseTensor& into) {
-  return PendingReshard::begin(src, dst, into);
+  return PendingReshard::begin(src, dst, into, src.local());
 }
 
 DistTensor PendingReshard::wait() {
@@ -314,14 +322,16 @@ DistTensor PendingReshard::wait_until_sent() {
   return wait();
 }
 
-DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst) {
-  PendingReshard pending = PendingReshard::begin(src, dst, {});
+DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, KeptPart kept) {
+  PendingReshard pending = PendingReshard::begin(src, dst, {}, src.local());
   DistTensor made = pending.wait_until_sent();
+  if (src.attr() == dst) return made;
   Recorder* const recorder = RankContext::current().recorder();
-  if (recorder && src.attr() != dst) [[unlikely]] {
+  if (recorder && pending.acts_) [[unlikely]]
+    recorder->add(record_whole_reshard(src, made));
+  if (kept == KeptPart::kAlias) unshare(src.local(), made);
+  if (recorder) [[unlikely]]
     recorder->moved(shown(src), shown(made));
-    if (pending.acts_) recorder->add(record_whole_reshard(src, made));
-  }
   return made;
 }
 
@@ -364,7 +374,9 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   const DenseTensor local = each_run ? *each_run : part_of(global, box, place);
   const bool is_copied = local.storage() != global.storage() && !local.storage()->source();
   if (recorder && is_copied) recorder->add(recorded_slice(global, box, local));
-  return laid_out(global, {meta, attr, local});
+  DistTensor made(meta, attr, local);
+  unshare(global, made);
+  return laid_out(global, std::move(made));
 }
 
 DenseTensor gather_global(const DistTensor& x) {

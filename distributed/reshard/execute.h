@@ -16,16 +16,24 @@ namespace phi::distributed {
 /// InvalidArgument if the mesh names a rank that the job does not have.
 void check_mesh(const ProcessMesh& mesh);
 
+/// The result on a rank whose part does not change.
+enum class KeptPart : uint8_t {
+  kShared,  // shares bytes with the source: for callers that only read the result
+  kAlias,   // a copy-on-write alias of the source's part (DenseTensor::alias)
+};
+
 /// `src` under `dst`, moved by the cheapest known sequence of collectives (plan_reshard).
 ///
 /// Ranks    Called by every rank that has `src`, in or out of the meshes. A rank in neither mesh
 ///          communicates nothing; a rank outside dst's mesh returns a clipped tensor, and sends
 ///          first if it is in src's mesh.
-/// Aliasing Equal attrs return `src`; a rank whose part does not change may share its storage.
+/// Aliasing Equal attrs return `src`. Otherwise, with kAlias, the result is a new value on every
+///          rank: a write to one of the two does not change the other.
 /// Uneven   Any extents, also smaller than the mesh and 0.
 /// Errors   InvalidArgument, alike on all ranks and before any communication, if an attr does not
 ///          fit the shape or a tensor dim is unknown.
-DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst);
+DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst,
+                   KeptPart kept = KeptPart::kShared);
 
 /// A reshard whose transfer from one mesh to another is under way. Dropping the handle is allowed
 /// at any time: the transfer comes to its end, the world keeps the bytes that it needs until then
@@ -52,10 +60,11 @@ class PendingReshard {
   friend PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
   friend PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* dst,
                                            const DenseTensor& into);
-  friend DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst);
+  friend DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, KeptPart kept);
   struct Steps;
+  /// Moves `from`, which has the value of src's local part.
   static PendingReshard begin(const DistTensor& src, const TensorDistAttr* dst,
-                              const DenseTensor& into);
+                              const DenseTensor& into, const DenseTensor& from);
 
   DistTensor result_;
   Transfer transfer_;
@@ -68,7 +77,9 @@ class PendingReshard {
 /// only put under way. Any number may be pending.
 ///
 /// Ranks    All start their pending reshards in the same order; each waits when it likes.
-/// Writing  Nobody writes to `src` before done(). Steps within one mesh are over on return.
+/// Aliasing As reshard with kAlias. The value that arrives is that of `src` at the start, even if
+///          `src` is written to while the messages are under way. Steps within one mesh have
+///          ended on return.
 /// Errors   As reshard, on start or on wait.
 PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
 
@@ -80,7 +91,7 @@ PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* d
 /// This rank's part of `global`, which every rank of the mesh has; no communication. Where `attr`
 /// is partial the first coordinate keeps the value and the others get the identity element.
 /// Of a deferred array only this rank's part is read, into an array of its own; it stays as it is.
-/// In a dry run that part is deferred too.
+/// In a dry run that part is deferred too. A new value, as with KeptPart::kAlias.
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr);
 
 /// The whole value, on every rank of the mesh. Errors: PreconditionNotMet on other ranks.

@@ -16,8 +16,8 @@ namespace phi::distributed {
 /// Holds all that its messages read and write, so that the transfer keeps a run.
 class MoveRun {
  public:
-  /// Step number `step` of a schedule of `world`, from `in`; `global` is the whole tensor's meta. What this
-  /// rank gets is put into `out` where that is defined.
+  /// Step number `step` of a schedule of `world`, from `in`; `global` is the whole tensor's meta.
+  /// What this rank gets is put into `out` where that is defined.
   MoveRun(World& world, std::shared_ptr<const Schedule> schedule, size_t step,
           const DenseTensor& in, const TensorMeta& global, const Place& place,
           const DenseTensor& out);

@@ -46,9 +46,10 @@ class ReshardStepBase : public Step {
     if (ends_.has_input) visitor(ends_.input, Access::kRead);
     if (ends_.has_output) visitor(ends_.output, of_output);
   }
+  bool has_input() const { return ends_.has_input; }
   // This rank sends and gets nothing.
   bool only_sends() const { return ends_.has_input && !ends_.has_output; }
-  // With `keeps_input` the input may be written to while it is on its way.
+  // `keeps_input`: sends a copy, since the array may be reused before the messages have left.
   PendingReshard begin(bool keeps_input) {
     DistTensor src = DistTensor::clipped(ends_.global, ends_.from, ends_.place, "reshard");
     if (ends_.has_input) src.local() = keeps_input ? ends_.input.clone() : ends_.input;
@@ -94,9 +95,8 @@ class StartReshard final : public ReshardStepBase, public OverlappingStep {
   const char* name() const override { return "start_reshard"; }
   void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
   void run() override {
-    // A sender need not wait for the receiver, but its array has other uses by then; the world
-    // keeps a copy until it has left.
-    under_way_->pending = begin(only_sends() && !under_way_->at_once);
+    // Later steps may write to the array, or reuse its memory, before the messages have left.
+    under_way_->pending = begin(has_input() && !under_way_->at_once);
     if (under_way_->at_once) end(std::move(under_way_->pending));
   }
   void finish_at_once() override { under_way_->at_once = true; }

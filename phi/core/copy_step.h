@@ -1,4 +1,5 @@
-// CopyStep: one array's bytes into another of the same size.
+// CopyStep: one array's bytes into another of the same size. AliasStep: a copy that an executor may
+// leave out.
 #pragma once
 
 #include "phi/core/device/host_array.h"
@@ -6,7 +7,7 @@
 
 namespace phi {
 
-class CopyStep final : public Step {
+class CopyStep : public Step {
  public:
   CopyStep(const DenseTensor& from, const DenseTensor& to) : from_(from), to_(to) {}
   const char* name() const override { return "copy"; }
@@ -20,6 +21,15 @@ class CopyStep final : public Step {
  private:
   DenseTensor from_;
   DenseTensor to_;
+};
+
+/// DenseTensor::alias in a captured program. The copy is needed only if a later step writes to
+/// either array.
+class AliasStep final : public CopyStep {
+ public:
+  using CopyStep::CopyStep;
+  const char* name() const override { return "alias"; }
+  std::unique_ptr<Step> clone() const override { return std::make_unique<AliasStep>(*this); }
 };
 
 }  // namespace phi

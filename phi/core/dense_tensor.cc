@@ -1,10 +1,15 @@
 // Views, copies and the errors of DenseTensor.
 #include "phi/core/dense_tensor.h"
 
+#include <memory>
+
 #include "phi/common/errors.h"
+#include "phi/core/copy_step.h"
 #include "phi/core/device/device.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/recorder.h"
+#include "phi/core/storage/lending.h"
 
 namespace phi {
 
@@ -71,6 +76,27 @@ DenseTensor DenseTensor::lend(const TensorMeta& meta, size_t byte_offset) const 
   if (!initialized()) return {};
   auto lease = storage_->lend(byte_offset_ + byte_offset, meta.nbytes());
   return lease ? DenseTensor(meta, std::move(lease)) : DenseTensor();
+}
+
+DenseTensor DenseTensor::alias() const {
+  if (!computed_here()) return *this;
+  const RankContext& rank = RankContext::current();
+  if (Recorder* const recorder = rank.recorder()) {
+    DenseTensor out = empty(meta_, place());
+    recorder->add(std::make_unique<AliasStep>(*this, out));
+    return out;
+  }
+  if (nbytes() <= lending::limit()) return clone();
+  if (rank.is_dry()) return {meta_, Storage::allocate(0, place())};
+  DenseTensor lent = lend(meta_, 0);
+  return lent.defined() ? lent : clone();
+}
+
+DenseTensor DenseTensor::fixed() const {
+  if (!initialized()) return *this;
+  if (nbytes() <= lending::limit()) return clone();
+  auto lease = storage_->lend_at_fixed_address(byte_offset_, nbytes());
+  return lease ? DenseTensor(meta_, std::move(lease)) : clone();
 }
 
 DenseTensor DenseTensor::clone() const {

@@ -97,6 +97,12 @@ class DenseTensor {
   /// What a copy of the bytes from `byte_offset` of this array on would be, but lent
   /// (Storage::lend). Undefined where nothing can be lent.
   DenseTensor lend(const TensorMeta& meta, size_t byte_offset) const;
+  /// A copy-on-write alias of this array: a storage of its own that shares the bytes until one of
+  /// the two is written to. Small arrays are copied. In a captured program it is a copy that the
+  /// executor drops if no later step writes to either. Returns *this if there are no bytes here.
+  DenseTensor alias() const;
+  /// The same, with an address that does not change when this array is written to: for messages.
+  DenseTensor fixed() const;
 
  private:
   void* bytes() const {

@@ -35,7 +35,8 @@ class Step {
   virtual std::unique_ptr<Step> clone() const = 0;
   /// Run again on the same arrays it writes the same bytes, and nothing else happens.
   virtual bool is_repeatable() const { return false; }
-  /// It gives other ranks messages, or takes theirs, and otherwise does what a repeatable step does.
+  /// It gives other ranks messages, or takes theirs, and otherwise does what a repeatable step
+  /// does.
   virtual bool has_messages() const { return false; }
   /// Bytes that it takes on the device beside its arrays, at most.
   virtual size_t scratch_bytes() const { return 0; }

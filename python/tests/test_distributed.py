@@ -256,3 +256,45 @@ def test_integers_of_distributed_tensors_keep_all_their_digits():
     for number, kind in ((float("nan"), ValueError), (float("inf"), OverflowError)):
         with pytest.raises(kind):
             int(ap.tensor(number))
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (64, 60)])
+@pytest.mark.parametrize("start, end", [([Replicate()], [Partial()]), ([Replicate()], [Shard(0)]), ([Shard(1)], [Replicate()])])
+def test_what_moves_give_is_a_value_of_its_own(shape, start, end):
+    values = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+    def body():
+        whole, part = ProcessMesh([0, 1]), ProcessMesh([0])
+        found = []
+        for mesh in (whole, part):
+            x = dist.shard_tensor(values.copy(), whole, start)
+            y = dist.reshard(x, mesh, end)
+            z = dist.start_reshard(x, mesh, end)
+            x *= 2.0
+            z = z.wait()
+            y *= 3.0
+            found.append([dist.unshard_dtensor(dist.reshard(t, whole, [Replicate()])).numpy() for t in (x, y, z)])
+        return found
+
+    for found in dist.run_ranks(2, body):
+        for x, y, z in found:
+            np.testing.assert_array_equal(x, 2 * values)
+            np.testing.assert_array_equal(y, 3 * values)
+            np.testing.assert_array_equal(z, values)
+
+
+def test_a_view_that_placements_do_not_allow_cannot_be_written_to():
+    def body():
+        mesh = ProcessMesh([0, 1])
+        weight = dist.shard_tensor(np.ones((4, 4), np.float32), mesh, [Shard(1)])
+        flat = weight.reshape([16])
+        with pytest.raises(RuntimeError, match="reshape made of a tensor whose placements do not allow a view"):
+            flat.fill_(0)
+        with pytest.raises(RuntimeError, match=r"clone\(\) the result"):
+            flat[0:4] = 1.0
+        dist.reshard(weight, mesh, [Shard(0)]).reshape([16]).fill_(0)
+        rows = dist.shard_tensor(np.ones((4, 4), np.float32), mesh, [Shard(0)])
+        rows.reshape([16]).fill_(0)
+        return float(dist.unshard_dtensor(weight).sum()), float(dist.unshard_dtensor(rows).sum())
+
+    assert dist.run_ranks(2, body) == [(16.0, 0.0)] * 2

@@ -169,6 +169,15 @@ void share_placeholder(const Decision& decision, Tensor& out, const OptionalTens
   if (out.defined() && x && x->defined()) share_placeholder(decision, out, *x, slot);
 }
 
+void refuse_writes_if_moved(const Decision& decision, Tensor& out, const Tensor& x, size_t slot) {
+  if (x.is_dist() && x.dist_attr() == decision.input(slot).attr) return;
+  DenseTensor& local = out.dist().local();
+  if (local.storage() == array_of(x).storage()) {
+    local = DenseTensor(local.meta(), local.alias().storage());
+  }
+  local.storage()->refuse_writes(decision.op().name);
+}
+
 Tensor shared_view(const Tensor& x, const TensorMeta& meta) {
   return Tensor(x.dense().view(meta.dims));
 }
@@ -186,7 +195,17 @@ void share_part(Tensor& out, const DenseTensor* input) {
   if (out.defined() && input) share_part(out, *input);
 }
 
-void note_write(const Tensor& x) { array_of(x).storage()->note_write(); }
+void note_write(const Tensor& x) {
+  Storage& storage = *array_of(x).storage();
+  if (storage.copied_by() != nullptr) [[unlikely]]
+    throw errors::PreconditionNotMet(
+        "an inplace operation would write to {}, which {} made of a tensor whose placements do not "
+        "allow a view: its shards had to be moved, so the bytes are a copy, and that tensor would "
+        "not see the write. Write to that tensor itself, reshard it to these placements before {}, "
+        "or clone() the result to write to a copy.",
+        x.to_string(), storage.copied_by(), storage.copied_by());
+  storage.note_write();
+}
 
 void note_write(const OptionalTensor& x) {
   if (x && x->defined()) note_write(*x);

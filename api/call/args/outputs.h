@@ -49,13 +49,18 @@ void assign_inplace(TensorList& xs, const TensorList& results);
 /// x becomes the result, placements and all.
 inline void replace(Tensor& x, const Tensor& result) { x.replace(result); }
 
-/// View ops launch nothing: the output shares the input's bytes under its own dims.
+/// View ops launch nothing: the output shares the input's bytes under its own dims. If the op's
+/// rule reshards the input, which it does on all ranks or on none, no view is possible: the output
+/// is a copy, and inplace operations on it are an error (refuse_writes_if_moved).
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta);
 void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input);
 /// The same on a rank that does not compute: whoever writes to the one writes to the other. `slot`:
 /// x's among the call's inputs.
 void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x, size_t slot = 0);
 void share_placeholder(const Decision& decision, Tensor& out, const OptionalTensor& x, size_t slot);
+/// Called after either of the two: an output that is no view of x rejects inplace operations.
+void refuse_writes_if_moved(const Decision& decision, Tensor& out, const Tensor& x,
+                            size_t slot = 0);
 
 // Views beside outputs that a kernel makes. Of an absent tensor there is none.
 
@@ -63,7 +68,8 @@ Tensor shared_view(const Tensor& x, const TensorMeta& meta);
 Tensor shared_view(const OptionalTensor& x, const std::optional<TensorMeta>& meta);
 void share_part(Tensor& out, const DenseTensor& input);
 void share_part(Tensor& out, const DenseTensor* input);
-/// The kernel writes to a view of x: from here on x counts as written to.
+/// Counts a write to x. Errors: PreconditionNotMet, on every rank, if x is a copy that a view op
+/// made where no view was possible.
 void note_write(const Tensor& x);
 void note_write(const OptionalTensor& x);
 /// What the kernel wrote is x's value, wherever the rule let x lie.

@@ -65,8 +65,15 @@ void Storage::unlink(Lease& lease) {
   }
 }
 
-// The address is published when the bytes are there, for who reads the lease meanwhile.
+// The address is published after the bytes are copied, for threads that read the lease meanwhile.
+// If this lease is the last reference to a lender of its size, it takes the lender's bytes over.
 void Storage::Lease::take_bytes_apart() {
+  if (lender->use_count() == 1 && lender->nbytes_ == lease.nbytes_ && !lender->guest_) {
+    lender->unlink(*this);
+    lease.take_bytes(*lender);
+    lease.borrowed_.store(false, std::memory_order_relaxed);
+    return;
+  }
   const auto fresh = allocate_apart(lease.nbytes_, lease.place_);
   copy_bytes(fresh->data(), lease.place_, lease.data(), lease.place_, lease.nbytes_);
   yield_point("storage.lease.copied");
@@ -75,13 +82,33 @@ void Storage::Lease::take_bytes_apart() {
   lender->unlink(*this);
 }
 
-IntrusivePtr<Storage> Storage::lend(size_t offset, size_t nbytes) {
+bool Storage::fix_address() {
+  if (const Lease* const own = own_lease()) return own->is_linked && own->lender->only_lends_;
+  if (inline_bytes_ || !owns_bytes() || guest_) return false;
+  IntrusivePtr<Storage> keeper(make(StorageState::kPlaceholder, nbytes_, place_, 0));
+  keeper->only_lends_ = true;
+  while (Lease* const lease = lending_.load(std::memory_order_relaxed)) {
+    unlink(*lease);
+    keeper->link(*lease);
+    lease->lender = keeper;
+  }
+  auto* const own = new Lease{.lender = keeper, .lease = *this};
+  keeper->data_.store(data(), std::memory_order_relaxed);
+  keeper->state_.store(StorageState::kResident, std::memory_order_release);
+  borrowed_.store(true, std::memory_order_relaxed);
+  lending_.store(own, std::memory_order_release);
+  keeper->link(*own);
+  return true;
+}
+
+IntrusivePtr<Storage> Storage::lend(size_t offset, size_t nbytes, bool keeps_address) {
   const RankContext& rank = RankContext::current();
   if (rank.is_dry() || !has_bytes() || !was_made_under(*rank.memory())) return nullptr;
   if (nbytes == 0) return allocate(0, place_);
   IntrusivePtr<Storage> lease(make(StorageState::kPlaceholder, nbytes, place_, 0));
   yield_point("storage.lend.unlocked");
   const Held held(account_->leases());
+  if (exposed_.load(std::memory_order_relaxed) || (keeps_address && !fix_address())) return nullptr;
   const Lease* const own = own_lease();
   Storage& lender = own != nullptr && own->is_linked ? *own->lender : *this;
   // One that keeps its bytes (keep_bytes) has a place for its old lender and none for leases.
@@ -114,8 +141,9 @@ void Storage::take_own_bytes() {
   yield_point("storage.take_own_bytes.unlocked");
   const Held held(account_->leases());
   Lease* const own = own_lease();
+  if (own == nullptr || !own->is_linked || own->lender->only_lends_) return;
   // It stays tied to the lender, which whoever reads that one's bytes at this moment needs.
-  if (own != nullptr && own->is_linked) own->take_bytes_apart();
+  own->take_bytes_apart();
 }
 
 bool Storage::leave_lender() {

@@ -9,7 +9,7 @@
 //
 // A resident storage may lend a range of its bytes: a lease is a storage of its own, with another
 // identity and version, which has the value of a copy and takes bytes only when somebody writes to
-// either (docs/storage.md, "Leases").
+// either (docs/storage.md, "Copy-on-write aliases").
 #pragma once
 
 #include <atomic>
@@ -110,6 +110,13 @@ class Storage : public RefCounted<Storage> {
   uint32_t tracked_writes() const { return tracked_writes_; }
   void note_tracked_write() { ++tracked_writes_; }
 
+  /// Marks the bytes as a copy that the view op `op` made because no view was possible. An inplace
+  /// operation on them is an error, since the viewed tensor would not see it.
+  void refuse_writes(const char* op) { copied_by_ = op; }
+  void allow_writes() { copied_by_ = nullptr; }
+  /// The view op that made this copy; null if writes are allowed.
+  const char* copied_by() const { return copied_by_; }
+
   // ---- leases ----
 
   /// A storage whose value is that of `nbytes` bytes from `offset` on, as they are now. They are
@@ -118,7 +125,16 @@ class Storage : public RefCounted<Storage> {
   /// that another rank's thread has made, whose leases it could not see; a range that is not
   /// aligned as allocated bytes are; in a dry run, which writes nothing. Safe to call from any
   /// thread.
-  IntrusivePtr<Storage> lend(size_t offset, size_t nbytes);
+  IntrusivePtr<Storage> lend(size_t offset, size_t nbytes) {
+    return lend(offset, nbytes, /*keeps_address=*/false);
+  }
+  /// As lend, for messages that are under way: the address does not change until the lease ends or
+  /// is written to, even if this storage is written to. This storage becomes a lease as well, of a
+  /// storage without handles that is never written to. Null also if this storage is a lease of a
+  /// storage with handles.
+  IntrusivePtr<Storage> lend_at_fixed_address(size_t offset, size_t nbytes) {
+    return lend(offset, nbytes, /*keeps_address=*/true);
+  }
   /// Whoever writes to bytes that are here calls this first, before it takes the address of
   /// anything that it reads. Leases of this storage take bytes of their own, and so does this one
   /// if it is a lease. Errors: ResourceExhausted, and nothing has changed.
@@ -177,6 +193,7 @@ class Storage : public RefCounted<Storage> {
   void give_back_bytes();
   /// What links a lease to its lender.
   struct Lease;
+  IntrusivePtr<Storage> lend(size_t offset, size_t nbytes, bool keeps_address);
   void settle();
   void part_from_leases();
   void take_own_bytes();
@@ -187,6 +204,8 @@ class Storage : public RefCounted<Storage> {
   /// Null for all but leases.
   Lease* own_lease() const;
   std::unique_ptr<Lease> take_lease();
+  /// Moves the bytes to a storage without handles. False if they are not this storage's own.
+  bool fix_address();
   void settle_leases();
   void link(Lease& lease);
   void unlink(Lease& lease);
@@ -202,6 +221,7 @@ class Storage : public RefCounted<Storage> {
   uint64_t id_;
   uint32_t version_ = 0;
   uint32_t tracked_writes_ = 0;
+  const char* copied_by_ = nullptr;
   std::atomic<StorageState> state_;  // resident: the bytes are there for every thread
   Place place_;
   mutable std::atomic_flag busy_;        // a thread materialises, or looks at the source
@@ -209,6 +229,7 @@ class Storage : public RefCounted<Storage> {
   std::atomic<bool> borrowed_{false};    // the bytes are not this object's
   std::atomic<bool> exposed_{false};     // somebody else may write to the bytes at any time
   bool inline_bytes_ = false;            // the bytes follow this object in one allocation
+  bool only_lends_ = false;              // has no handles, so its bytes are never written to
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
   IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if that is another
   Absence absence_;

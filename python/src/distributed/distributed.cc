@@ -137,9 +137,12 @@ void bind_distributed(nb::module_& module) {
       "each mesh dim. A plain tensor is the whole value, the same on every rank; each takes "
       "its part.");
   module.def("reshard", &reshard, nb::arg("x"), mesh(), nb::arg("placements"),
-             "Moves a distributed tensor to other placements, another mesh, or both.");
+             "Moves a distributed tensor to other placements, another mesh, or both. The result is a\n"
+             "new value on every rank: no write to x or to it is seen in the other. Where x lies so\n"
+             "already it is x itself.");
   module.def("start_reshard", &start_reshard, nb::arg("x"), mesh(), nb::arg("placements"),
-             "Begins a reshard and returns while bytes are on their way; wait() gives the tensor.");
+             "Begins a reshard and returns while bytes are on their way; wait() gives the tensor: x\n"
+             "as it was at the start, whoever writes to x meanwhile.");
   module.def("dtensor_from_local", &dtensor_from_local, nb::arg("local").none(), mesh(),
              nb::arg("placements"),
              "A distributed tensor of each rank's own part; ranks tell each other the sizes.");
@@ -147,7 +150,7 @@ void bind_distributed(nb::module_& module) {
              nb::arg("placements").none() = nb::none(),
              "This rank's part as a plain tensor, after a reshard where placements are given.");
   module.def("unshard_dtensor", &unshard_dtensor, nb::arg("x"),
-             "The whole value as a plain tensor, on every rank of the job.");
+             "The whole value as a plain tensor, on every rank of the job; a new value.");
   module.def(
       "set_mesh",
       [](const OptionalMesh& mesh) { distributed::set_mesh(mesh.value_or(ProcessMesh())); },

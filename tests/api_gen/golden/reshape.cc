@@ -15,6 +15,7 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
     } else {
       share_placeholder(decision, out, x);
     }
+    refuse_writes_if_moved(decision, out, x);
   }
   call.gives(out);
   if (any_requires_grad(x)) track(new ReshapeGradNode(x), out);

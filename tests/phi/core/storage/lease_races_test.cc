@@ -158,9 +158,12 @@ TEST(LeaseRaces, PartsAreTakenAndDroppedAtOnce) {
       std::vector<std::pair<DenseTensor, int32_t>> own;
       for (int turn = 0; turn < 20; ++turn) {
         const auto which = static_cast<int32_t>(random() % kThreads);
-        switch (own.empty() ? 0 : random() % 4) {
+        switch (own.empty() ? 0 : random() % 5) {
           case 0:
             own.emplace_back(part(x, which), which);
+            break;
+          case 4:
+            own.emplace_back(x.rows(which * kPart, (which + 1) * kPart).fixed(), which);
             break;
           case 1: {
             auto again = own.front().first.lend({{kPart}, DataType::INT32}, 0);

@@ -241,6 +241,92 @@ TEST_F(Leases, WhatIsKeptHoldsItsAddressThroughWritesToTheLender) {
   EXPECT_TRUE(part(y, 0).defined());
 }
 
+// What a message reads stays where it is and what it is, whoever writes.
+TEST_F(Leases, WhatIsFixedHoldsItsAddressThroughWritesToAnything) {
+  DenseTensor x = counting();
+  const DenseTensor other = part(x, 2);
+  const DenseTensor sent = x.fixed(), rows = x.rows(kPart, 2 * kPart).fixed();
+  const int32_t* const address = x.data<int32_t>();
+  EXPECT_EQ(sent.data<int32_t>(), address);
+  EXPECT_EQ(rows.data<int32_t>(), address + kPart);
+  EXPECT_EQ(held(), kBytes);
+  fill(x, -1);
+  expect_all(x, -1);
+  EXPECT_EQ(sent.data<int32_t>(), address);
+  EXPECT_EQ(rows.data<int32_t>(), address + kPart);
+  expect_counts(sent, 0);
+  expect_counts(rows, kPart);
+  expect_counts(other, 2 * kPart);
+  EXPECT_EQ(held(), 2 * kBytes);
+  x = {};
+  expect_counts(sent, 0);
+  EXPECT_EQ(held(), kBytes);
+}
+
+TEST_F(Leases, OnceTheMessageHasLeftAWriteCopiesNothing) {
+  DenseTensor x = counting();
+  const int32_t* const address = x.data<int32_t>();
+  { const DenseTensor sent = x.fixed(); }
+  fill(x, -1);
+  EXPECT_EQ(x.data<int32_t>(), address);
+  EXPECT_TRUE(x.storage()->owns_bytes());
+  expect_all(x, -1);
+  EXPECT_EQ(held(), kBytes);
+  EXPECT_TRUE(part(x, 1).defined());
+}
+
+TEST_F(Leases, OfALeaseOrOfExposedBytesACopyIsFixed) {
+  DenseTensor x = counting();
+  const DenseTensor y = part(x, 1);
+  const DenseTensor sent = y.fixed();
+  EXPECT_NE(sent.data<int32_t>(), y.data<int32_t>());
+  fill(x, -1);
+  expect_counts(sent, kPart);
+  DenseTensor z = counting();
+  z.storage()->expose_bytes();
+  const DenseTensor of_exposed = z.fixed();
+  z.mutable_data<int32_t>()[0] = 77;
+  expect_counts(of_exposed, 0);
+}
+
+TEST_F(Leases, WhatIsSentAgainIsSentFromThere) {
+  DenseTensor x = counting();
+  const DenseTensor first = x.fixed(), second = x.fixed();
+  EXPECT_EQ(first.data<int32_t>(), second.data<int32_t>());
+  DenseTensor y = part(x, 1);
+  fill(y, 5);
+  fill(x, -1);
+  const DenseTensor third = x.fixed();
+  fill(x, -2);
+  expect_counts(first, 0);
+  expect_counts(second, 0);
+  expect_all(third, -1);
+  expect_all(y, 5);
+}
+
+TEST_F(Leases, KeptBytesOfWhatIsSentNeedNoCopy) {
+  DenseTensor x = counting();
+  const DenseTensor sent = x.fixed();
+  x.storage()->keep_bytes();
+  EXPECT_EQ(x.data<int32_t>(), sent.data<int32_t>());
+  x.storage()->swap_out(HostSource::keep(std::vector<int32_t>(kCount, 9), {kCount}));
+  expect_counts(sent, 0);
+  expect_all(x, 9);
+}
+
+TEST_F(Leases, AnAliasIsACopyThatTakesBytesWhenSomebodyWrites) {
+  DenseTensor x = counting();
+  DenseTensor y = x.alias();
+  EXPECT_EQ(held(), kBytes);
+  EXPECT_NE(y.storage()->id(), x.storage()->id());
+  fill(y, 3);
+  expect_counts(x, 0);
+  DenseTensor small = x.rows(0, 10).alias();
+  EXPECT_TRUE(small.storage()->owns_bytes()) << "a copy costs no more";
+  fill(small, 4);
+  expect_counts(x, 0);
+}
+
 std::shared_ptr<const Storage::Source> ones() {
   return HostSource::keep(std::vector<int32_t>(kCount, 1), {kCount});
 }
