@@ -57,11 +57,11 @@ Place use_gpu(const GpuOptions& options = {});
 /// Lays a tensor out on a mesh: one placement per mesh dim, missing ones Replicate().
 ///
 /// Shapes   x: [d0, ..., dn-1]; the result has the same global shape and dtype.
-/// Input    A plain tensor is the whole value, the same on every rank of the mesh; each rank takes
-/// its
-///          part without communication. A deferred one is never made whole. A distributed one is
-///          resharded. Partial(kind): the first rank along the mesh dim keeps the value.
-/// Aliasing As reshard: no write to x or to the result is seen in the other.
+/// Input    A plain tensor is the whole value, equal on every rank of the mesh. Each rank takes its
+///          part without communication. A deferred tensor is never materialised unsharded. A
+///          distributed tensor is resharded. Partial(kind): the first rank along the mesh dim has
+///          the value, the others the identity element.
+/// Aliasing As reshard: a write to x or to the result does not change the other.
 /// Ranks    Every rank calls it. Outside the mesh the result holds no bytes.
 /// Errors   InvalidArgument: more placements than mesh dims, or Shard(d) where x has no dim d.
 Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
@@ -73,9 +73,9 @@ inline Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
 
 /// Moves a distributed tensor to other placements and/or another mesh; any to any.
 ///
-/// Aliasing The result is a new value on every rank: no write to x or to the result is seen in the
-///          other, and a rank whose part does not change copies it when one of the two is written
-///          to. Where x lies so already, the result is x itself, on every rank.
+/// Aliasing The result is a new value on every rank: a write to x or to the result does not change
+///          the other. A rank whose part does not change shares the bytes until then. If x has
+///          these placements on this mesh already, the result is x itself, on every rank.
 /// Ranks    Collective over both meshes; other ranks return at once.
 /// Errors   PreconditionNotMet for a plain tensor; InvalidArgument as shard_tensor.
 Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placement> placements);
@@ -115,8 +115,8 @@ class PendingTensor {
 ///   Tensor x = next.wait();                                         // stage 1 needs it
 ///
 /// Ranks    Every rank starts its pending reshards in the same order and waits when it likes.
-/// Writing  x and the result may be written to at any time: what arrives is x as it was at the
-///          start.
+/// Aliasing As reshard. The value that arrives is that of x at the start, even if x is written to
+///          while the messages are under way.
 /// Errors   As reshard.
 PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
                             std::span<const Placement> placements);
@@ -125,9 +125,11 @@ inline PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
   return start_reshard(x, mesh, std::span(placements.begin(), placements.size()));
 }
 
-/// The whole value of a distributed tensor as a plain one, on every rank of the job; a new value,
-/// as that of reshard. Gradients go back through it: as of any plain tensor, every rank has the
-/// same one. Ranks    Collective over the job.
+/// The whole value of a distributed tensor as a plain tensor, on every rank of the job.
+///
+/// Aliasing As reshard: a new value.
+/// Gradient Passes through. As for any plain tensor, it must be equal on every rank.
+/// Ranks    Collective over the job.
 Tensor gathered_everywhere(const Tensor& x);
 
 /// Builds a distributed tensor from each rank's own part (partial values, data read per rank).
