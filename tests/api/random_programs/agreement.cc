@@ -111,7 +111,8 @@ std::optional<Failure> disagreement(const Case& test, Milliseconds deadline) {
   if (!found && test.not_captured.empty()) found = compared("captured", Way::kCaptured);
   if (!found && test.not_captured.empty()) found = compared("limited", Way::kLimited);
   if (!found && !test.meshes.empty()) {
-    found = failure_of("on meshes", [&] { return meshes_disagree(test, called, deadline); });
+    found = unless_no_view(
+        failure_of("on meshes", [&] { return meshes_disagree(test, called, deadline); }));
   }
   return found;
 }

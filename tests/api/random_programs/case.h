@@ -43,8 +43,9 @@ struct Case {
   std::vector<distributed::ProcessMesh> meshes = {};
   std::vector<Given> inputs = {};
   std::vector<Given> parameters = {};
-  /// Values are read after a write through another tensor that shares their bytes. Which tensors
-  /// share bytes depends on how they lie, so runs on meshes are then compared among themselves.
+  /// Values are read after a write through another tensor that shares their bytes. A reshard on a
+  /// mesh is a new value and on plain tensors a view, so runs on meshes are compared with each
+  /// other.
   bool reads_aliases = false;
   /// Captured programs give the bits of the function. Not so with scans, where gradients of what
   /// takes part in several trips are summed up in another order.

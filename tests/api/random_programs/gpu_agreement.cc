@@ -71,7 +71,7 @@ std::optional<Failure> difference_in(const char* NamedWay::*name, const Ranks& r
   for (const NamedWay& named : kWays) {
     if (named.way != Way::kCalled && !ranks.test.not_captured.empty()) break;
     const char* const way = named.*name;
-    auto found = failure_of(way, [&]() -> std::optional<Failure> {
+    auto found = unless_no_view(failure_of(way, [&]() -> std::optional<Failure> {
       if (expected.empty()) expected = ranks.records(DeviceKind::CPU, Way::kCalled, where);
       const auto actual = ranks.records(DeviceKind::GPU, named.way, where);
       for (size_t rank = 0; rank < actual.size(); ++rank) {
@@ -81,7 +81,7 @@ std::optional<Failure> difference_in(const char* NamedWay::*name, const Ranks& r
         return differs;
       }
       return std::nullopt;
-    });
+    }));
     if (found) return found;
   }
   return std::nullopt;

@@ -2,7 +2,6 @@
 #include "site.h"
 
 #include <string_view>
-#include <thread>
 
 #include "differences.h"
 
@@ -49,10 +48,7 @@ void Site::start(int number, const Tensor& x, const Layout& layout) {
 
 Tensor Site::wait(int number) {
   if (const auto here = arrived_.extract(number)) return here.mapped();
-  distributed::PendingTensor pending = std::move(under_way_.extract(number).mapped());
-  // Only then may what is sent be written to.
-  while (!pending.done()) std::this_thread::yield();
-  return pending.wait();
+  return std::move(under_way_.extract(number).mapped()).wait();
 }
 
 Tensor Site::like(const Tensor& y, const Tensor& x) {
