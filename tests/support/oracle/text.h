@@ -1,4 +1,4 @@
-// The text of a job and the samples that are drawn from it (docs/training.md, "Batches").
+// The text of a job and the samples that are drawn from it (docs/training_step.md, "Batches").
 #pragma once
 
 #include <cstdint>
