@@ -61,7 +61,7 @@ Place use_gpu(const GpuOptions& options = {});
 ///          part without communication. A deferred tensor is never materialised unsharded. A
 ///          distributed tensor is resharded. Partial(kind): the first rank along the mesh dim has
 ///          the value, the others the identity element.
-/// Aliasing As reshard: a write to x or to the result does not change the other.
+/// Aliases  As reshard: a write to x or to the result does not change the other.
 /// Ranks    Every rank calls it. Outside the mesh the result holds no bytes.
 /// Errors   InvalidArgument: more placements than mesh dims, or Shard(d) where x has no dim d.
 Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
@@ -73,7 +73,7 @@ inline Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
 
 /// Moves a distributed tensor to other placements and/or another mesh; any to any.
 ///
-/// Aliasing The result is a new value on every rank: a write to x or to the result does not change
+/// Aliases  The result is a new value on every rank: a write to x or to the result does not change
 ///          the other. A rank whose part does not change shares the bytes until then. If x has
 ///          these placements on this mesh already, the result is x itself, on every rank.
 /// Ranks    Collective over both meshes; other ranks return at once.
@@ -115,7 +115,7 @@ class PendingTensor {
 ///   Tensor x = next.wait();                                         // stage 1 needs it
 ///
 /// Ranks    Every rank starts its pending reshards in the same order and waits when it likes.
-/// Aliasing As reshard. The value that arrives is that of x at the start, even if x is written to
+/// Aliases  As reshard. The value that arrives is that of x at the start, even if x is written to
 ///          while the messages are under way.
 /// Errors   As reshard.
 PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
@@ -127,8 +127,8 @@ inline PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
 
 /// The whole value of a distributed tensor as a plain tensor, on every rank of the job.
 ///
-/// Aliasing As reshard: a new value.
-/// Gradient Passes through. As for any plain tensor, it must be equal on every rank.
+/// Aliases  As reshard: a new value.
+/// Grads    Pass through. As for any plain tensor, they must be equal on every rank.
 /// Ranks    Collective over the job.
 Tensor gathered_everywhere(const Tensor& x);
 

@@ -27,7 +27,7 @@ enum class KeptPart : uint8_t {
 /// Ranks    Called by every rank that has `src`, in or out of the meshes. A rank in neither mesh
 ///          communicates nothing; a rank outside dst's mesh returns a clipped tensor, and sends
 ///          first if it is in src's mesh.
-/// Aliasing Equal attrs return `src`. Otherwise, with kAlias, the result is a new value on every
+/// Aliases  Equal attrs return `src`. Otherwise, with kAlias, the result is a new value on every
 ///          rank: a write to one of the two does not change the other.
 /// Uneven   Any extents, also smaller than the mesh and 0.
 /// Errors   InvalidArgument, alike on all ranks and before any communication, if an attr does not
@@ -77,7 +77,7 @@ class PendingReshard {
 /// only put under way. Any number may be pending.
 ///
 /// Ranks    All start their pending reshards in the same order; each waits when it likes.
-/// Aliasing As reshard with kAlias. The value that arrives is that of `src` at the start, even if
+/// Aliases  As reshard with kAlias. The value that arrives is that of `src` at the start, even if
 ///          `src` is written to while the messages are under way. Steps within one mesh have
 ///          ended on return.
 /// Errors   As reshard, on start or on wait.
