@@ -3,6 +3,7 @@
 
 #include "api/autograd/grad_node.h"
 #include "api/call/traced_action.h"
+#include "api/call/write_journal.h"
 #include "api/tensor/deferred.h"
 #include "distributed/api.h"
 #include "distributed/comm/subject.h"
@@ -88,8 +89,8 @@ class RecomputeNode final : public GradNode {
  public:
   using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
-  RecomputeNode(Function f, const std::vector<Tensor>& inputs)
-      : GradNode("recompute"), f_(std::move(f)), inputs_(inputs) {
+  RecomputeNode(Function f, const std::vector<Tensor>& inputs, WriteJournal written)
+      : GradNode("recompute"), f_(std::move(f)), inputs_(inputs), written_(std::move(written)) {
     for (const Tensor& x : inputs) {
       add_input(x);
       needs_.push_back(x.requires_grad());
@@ -98,6 +99,7 @@ class RecomputeNode final : public GradNode {
   void release() override {
     inputs_.release();
     f_ = nullptr;
+    written_ = WriteJournal();
   }
   // To what f holds on to.
   bool reaches_further() const override { return true; }
@@ -109,25 +111,45 @@ class RecomputeNode final : public GradNode {
       inputs.push_back(x.detach());
       if (needs_[inputs.size() - 1]) inputs.back().set_requires_grad();
     }
-    Tensor result;
-    {
-      const autograd::GradMode track(true);
-      TracedAction traced("recompute");
-      result = f_(inputs);
-      traced.made(result);
+    // Neither the values that f overwrote when it was called first nor those of now are lost.
+    WriteJournal again;
+    std::vector<Tensor> grads;
+    try {
+      grads = gradients(inputs, in.grad(0), again);
+    } catch (...) {
+      again.undo();
+      throw;
     }
-    std::vector<Edge> edges;
-    for (const Tensor& x : inputs) edges.push_back(edge_of(x));
-    std::vector<Tensor> grads =
-        autograd::run_inner_backward<Tensor>({{edge_of(result), in.grad(0)}}, edges);
+    again.undo();
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!needs_[i]) continue;
       out.give(static_cast<int>(i), grads.empty() ? inputs[i].grad_so_far() : grads[i]);
     }
   }
 
+  // Of the inputs, by another call of f, whose writes `again` notes. None: the inputs have them.
+  std::vector<Tensor> gradients(const std::vector<Tensor>& inputs, const Tensor& grad,
+                                WriteJournal& again) const {
+    const Tensor result = called_again(inputs, again);
+    std::vector<Edge> edges;
+    for (const Tensor& x : inputs) edges.push_back(edge_of(x));
+    return autograd::run_inner_backward<Tensor>({{edge_of(result), grad}}, edges);
+  }
+
+  // f finds what it overwrote when it was called first as it was then.
+  Tensor called_again(const std::vector<Tensor>& inputs, WriteJournal& again) const {
+    const WriteJournal::Scope noting(again);
+    written_.undo();
+    const autograd::GradMode track(true);
+    TracedAction traced("recompute");
+    Tensor result = f_(inputs);
+    traced.made(result);
+    return result;
+  }
+
   Function f_;
   SavedList inputs_;
+  WriteJournal written_;  // by the first call
   std::vector<bool> needs_;
 };
 
@@ -170,11 +192,14 @@ Tensor recompute(std::function<Tensor(const std::vector<Tensor>&)> f,
                  const std::vector<Tensor>& inputs) {
   if (!autograd::grad_enabled()) return f(inputs);
   Tensor result;
+  WriteJournal written;
   {
     const NoGrad no_grad;
+    const WriteJournal::Scope noting(written);
     result = f(inputs).detach();
   }
-  track(new RecomputeNode(std::move(f), inputs), result);
+  written.forget_unshared();
+  track(new RecomputeNode(std::move(f), inputs, std::move(written)), result);
   return result;
 }
 

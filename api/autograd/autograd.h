@@ -45,7 +45,9 @@ void backward_deferring(const Tensor& output, const Tensor& grad, const std::vec
 /// Calls f(inputs) without keeping what its backward pass needs; the pass calls f again, from
 /// `inputs` and the tensors that f itself holds on to (Chen et al. 2016, "Training Deep Nets with
 /// Sublinear Memory Cost"). f must give the same values each time; random ops with a fixed seed do.
-/// Returns f's result, one defined tensor.
+/// Tensors that f writes to in place (running statistics, a count) are updated by the first call
+/// alone: the second one finds them as the first did, and what it writes is taken back. A copy of
+/// each is kept until then. Returns f's result, one defined tensor.
 Tensor recompute(std::function<Tensor(const std::vector<Tensor>&)> f,
                  const std::vector<Tensor>& inputs);
 

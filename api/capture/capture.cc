@@ -1,7 +1,7 @@
 // Running a function on placeholders, in a world that carries nothing, with a recording that
 // listens.
 #include "api/capture/program.h"
-#include "api/capture/recording.h"
+#include "api/capture/record.h"
 #include "api/capture/stand_in.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
@@ -27,9 +27,9 @@ class CaptureWorld {
   CaptureWorld(const CaptureWorld&) = delete;
   CaptureWorld& operator=(const CaptureWorld&) = delete;
 
-  std::shared_ptr<ir::Recording> listen() {
+  std::shared_ptr<ir::Recording> listen(ir::Scans scans) {
     RankContext& context = world_.rank_context();
-    auto recording = std::make_shared<ir::Recording>(context.memory());
+    auto recording = std::make_shared<ir::Recording>(context.memory(), scans);
     context.record_steps_to(recording.get());
     context.tell_of_calls(recording.get());
     context.trace_to(recording->trace());
@@ -51,13 +51,11 @@ Tensor input_like(const Tensor& x) {
 
 }  // namespace
 
-Program capture(const Program::Function& function, const TensorList& inputs) {
-  PHI_CHECK(ir::Recording::current() == nullptr,
-            errors::PreconditionNotMet("a function that is being captured captures another; "
-                                       "call the inner one itself."));
+std::shared_ptr<ir::Recording> ir::record(const Program::Function& function,
+                                          const TensorList& inputs, Scans scans) {
   const Place place = RankContext::current().place();
   CaptureWorld world(World::current(), place);
-  const auto recording = world.listen();
+  auto recording = world.listen(scans);
   try {
     TensorList placeholders;
     for (const Tensor& x : inputs) {
@@ -69,7 +67,14 @@ Program capture(const Program::Function& function, const TensorList& inputs) {
     recording->abandon();
     throw;
   }
-  return Program(recording);
+  return recording;
+}
+
+Program capture(const Program::Function& function, const TensorList& inputs) {
+  PHI_CHECK(ir::Recording::current() == nullptr,
+            errors::PreconditionNotMet("a function that is being captured captures another; "
+                                       "call the inner one itself."));
+  return Program(ir::record(function, inputs, ir::Scans::kBodies));
 }
 
 }  // namespace phi

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "api/call/write_journal.h"
 #include "api/capture/aliases.h"
 #include "api/capture/reorder.h"
 #include "distributed/reshard/recorded.h"
@@ -427,8 +428,13 @@ TensorList Executor::take_outputs() const {
 // Steps take addresses in the order of their arguments, so that a part that is lent of what they
 // write to, and read by them too, has to have its own bytes before they begin.
 void Executor::settle_writes(const TensorList& inputs) {
+  for (const ir::External& parameter : recording_->parameters()) {
+    if (parameter.is_written) WriteJournal::note(parameter.handle);
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (recording_->inputs()[i].is_written) array_of(inputs[i]).storage()->before_write();
+    if (!recording_->inputs()[i].is_written) continue;
+    WriteJournal::note(inputs[i]);
+    array_of(inputs[i]).storage()->before_write();
   }
   for (const External& external : externals_) {
     if (!external.is_written || is_planned(external.buffer)) continue;

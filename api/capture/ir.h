@@ -28,7 +28,8 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// What an operator was given besides tensors.
+/// What an operator was given besides tensors. Numbers are equal if their bits are: 0.0 is not
+/// -0.0.
 struct Attribute {
   const char* name;
   AttributeValue value;
@@ -72,6 +73,8 @@ struct Operation {
   int num_invariant = 0;
 
   int64_t index = 0;  // kElement
+
+  friend bool operator==(const Operation&, const Operation&) = default;
 };
 
 /// A straight list of operations with its own values: the program itself, or what a scan repeats.
@@ -80,6 +83,8 @@ struct Body {
   std::vector<ValueId> inputs;
   std::vector<Operation> operations;  // in order
   std::vector<ValueId> outputs;
+
+  friend bool operator==(const Body&, const Body&) = default;
 };
 
 }  // namespace phi::ir

@@ -1,6 +1,8 @@
 // Values by key, externals, and the steps of this rank.
 #include "api/capture/recording.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "phi/common/errors.h"
@@ -39,7 +41,8 @@ Recording::Key Recording::key_of(const Tensor& x) {
           x.shape()};
 }
 
-Recording::Recording(const IntrusivePtr<MemoryAccount>& account) : account_(account) {
+Recording::Recording(const IntrusivePtr<MemoryAccount>& account, Scans scans)
+    : account_(account), scans_(scans) {
   frames_.push_back(std::make_unique<Frame>());
   stack_.push_back(0);
 }
@@ -87,6 +90,7 @@ ValueId Recording::value_of(const Tensor& x) {
     const auto found = elements_.find(key_of(x));
     return found != elements_.end() ? element(x, found->second) : add_external(x);
   }
+  top().used.push_back({x.detach(), array_of(x).storage()->version(), x.requires_grad()});
   ValueId inner = kAbsent;
   if (top().follows >= 0) {
     const Frame& other = frame(top().follows);
@@ -171,19 +175,35 @@ void Recording::end_body(const TensorList& results) {
   stack_.pop_back();
 }
 
-void Recording::check_inputs_unwritten(const Frame& body, const ScanEnds& ends) {
+Tensor Recording::tracked_of_outside() const {
+  for (const Used& used : top().used) {
+    if (used.requires_grad) return used.handle;
+  }
+  return {};
+}
+
+void Recording::check_nothing_written(const Frame& body, const ScanEnds& ends) {
+  const auto refuse = [](const std::string& what) {
+    throw errors::Unimplemented(
+        "scan: the function writes to {}, which a captured scan does not do; write to a clone, or "
+        "outside of the scan.",
+        what);
+  };
   for (size_t k = 0; k <= ends.inputs.size(); ++k) {
     const Tensor& given = k == 0 ? ends.carried_in : ends.inputs[k - 1].inner;
-    PHI_CHECK(known(body, given) == body.body.inputs[k],
-              errors::Unimplemented("scan: the function writes to {}, which a captured scan does "
-                                    "not do; write to a clone, or outside of the scan.",
-                                    k == 0 ? "x" : fmt::format("tensor {} of its layer", k - 1)));
+    if (known(body, given) == body.body.inputs[k]) continue;
+    refuse(k == 0 ? "x" : fmt::format("tensor {} of its layer", k - 1));
+  }
+  for (const Used& used : body.used) {
+    if (array_of(used.handle).storage()->version() == used.version) continue;
+    refuse(fmt::format("{}, which it has not made", used.handle.to_string()));
   }
 }
 
 void Recording::add_scan(const ScanEnds& ends) {
   Frame& body = frame(ends.body);
-  check_inputs_unwritten(body, ends);
+  check_nothing_written(body, ends);
+  body.used.clear();
   Operation scan;
   scan.kind = Kind::kScan;
   scan.body = ends.body;

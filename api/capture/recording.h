@@ -103,10 +103,13 @@ struct ScanEnds {
   std::vector<PerTrip> outputs;
 };
 
+/// What scan() leaves in a program: bodies, or the loop.
+enum class Scans : uint8_t { kBodies, kWrittenOut };
+
 class Recording final : public Recorder, public CallRecorder {
  public:
   /// Storages made under `account` belong to the program.
-  explicit Recording(const IntrusivePtr<MemoryAccount>& account);
+  Recording(const IntrusivePtr<MemoryAccount>& account, Scans scans);
 
   /// Of the calling rank; null unless it captures a program.
   static Recording* current() {
@@ -133,8 +136,12 @@ class Recording final : public Recorder, public CallRecorder {
   /// may use trip by trip; -1: none.
   int begin_body(int follows);
   void end_body(const TensorList& results);
-  bool in_body() const { return stack_.size() > 1; }
-  /// The operation that repeats a body that has ended.
+  /// Whether a scan would get a body here.
+  bool takes_scans() const { return scans_ == Scans::kBodies && stack_.size() == 1; }
+  /// A tensor that the open body uses, has not made and that requires a gradient; undefined: none.
+  Tensor tracked_of_outside() const;
+  /// The operation that repeats a body that has ended. Errors: Unimplemented if the body writes to
+  /// its inputs or to tensors of outside.
   void add_scan(const ScanEnds& ends);
 
   /// Ends the program, and lets the handles of parameters be what they were before it.
@@ -184,10 +191,17 @@ class Recording final : public Recorder, public CallRecorder {
     ValueId outer;
     ValueId inner;
   };
+  // A tensor that a body uses and has not made.
+  struct Used {
+    Tensor handle;     // without history
+    uint32_t version;  // of its storage then
+    bool requires_grad;
+  };
   // The program, or the body of a scan.
   struct Frame {
     int follows = -1;
     Body body;
+    std::vector<Used> used;
     std::vector<Link> invariant;     // values of the program
     std::vector<Link> followed;      // values of the body that this one follows, of the same trip
     std::vector<Link> trip_inputs;   // sequences of the program
@@ -206,6 +220,7 @@ class Recording final : public Recorder, public CallRecorder {
   };
   static Key key_of(const Tensor& x);
 
+  const Frame& top() const { return *frames_[static_cast<size_t>(stack_.back())]; }
   Frame& top() { return *frames_[static_cast<size_t>(stack_.back())]; }
   Frame& frame(int body) { return *frames_[static_cast<size_t>(body) + 1]; }
   const Frame& frame(int body) const { return *frames_[static_cast<size_t>(body) + 1]; }
@@ -224,7 +239,7 @@ class Recording final : public Recorder, public CallRecorder {
   ValueId add_move(const Tensor& x, ValueId of);
   int buffer_of(const IntrusivePtr<Storage>& storage, Access access, const char* user);
   int buffer_of(const Tensor& x);
-  static void check_inputs_unwritten(const Frame& body, const ScanEnds& ends);
+  static void check_nothing_written(const Frame& body, const ScanEnds& ends);
   void add_scan_step(const ScanEnds& ends);
   void add_step(RecordedStep step);
   void take_ops();
@@ -236,6 +251,7 @@ class Recording final : public Recorder, public CallRecorder {
   void check_no_gradient_left(const External& parameter) const;
 
   IntrusivePtr<MemoryAccount> account_;
+  Scans scans_;
   std::vector<std::unique_ptr<Frame>> frames_;  // the program, then bodies in the order of begin
   std::vector<int> stack_;                      // of those that are open
   std::vector<Body> bodies_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/autograd/grad_node.h"
+#include "api/capture/graph_behind.h"
 #include "api/capture/recording.h"
 #include "api/capture/stand_in.h"
 #include "api/generated/ops/assign.h"
@@ -54,6 +55,9 @@ void check_places(const std::vector<TensorList>& layers) {
   }
 }
 
+// What goes from trip to trip is at the start of its storage in each.
+Tensor at_start(const Tensor& x) { return array_of(x).byte_offset() == 0 ? x : assign(x); }
+
 Tensor checked(const Tensor& y, const Tensor& x) {
   PHI_CHECK(y.defined() && alike(y, x),
             errors::InvalidArgument("scan: the function gives {} for an x of {}; the next layer "
@@ -97,7 +101,7 @@ class ScanNode final : public GradNode {
     ir::ScanEnds ends;
     ends.trips = trips_;
     ends.reversed = true;
-    ends.first = in.grad(0);
+    ends.first = at_start(in.grad(0));
     ends.body = recording->begin_body(body_.number);
     ends.carried_in = stand_in(ends.first);
     recording->add_input(ends.carried_in);
@@ -120,7 +124,8 @@ class ScanNode final : public GradNode {
     autograd::run_backward<Tensor>({{root, grad}}, options);
     const Tensor of_x = taken_from(body_.x);
     const TensorForm form = TensorForm::of(body_.x);
-    TensorList grads = {of_x.defined() ? form.settle(of_x) : form.zeros()};
+    // A step of the body makes them: a constant would be the same array in every trip.
+    TensorList grads = {of_x.defined() ? form.settle(of_x) : assign(form.zeros())};
     for (Tensor& w : body_.layer) grads.push_back(taken_from(w));
     give_own_arrays(grads, grad);
     return grads;
@@ -173,54 +178,45 @@ Tensor leaf_like(const Tensor& x, bool needs_grad, ir::Recording& recording) {
   return leaf;
 }
 
-// Node numbers grow: that of a new one is above all there are.
-uint64_t newest_node() { return IntrusivePtr<GradNode>(new LeafNode)->sequence(); }
-
-using Node = autograd::Node<Tensor>;
-
-// The nodes that y's gradient leads to. That of what f itself holds on to would arrive once, and
-// not in every trip.
-std::set<const Node*> nodes_behind(const Tensor& y, uint64_t begin) {
-  std::set<const Node*> met;
-  std::vector<const Node*> open;
-  const auto meet = [&](const Node* node) {
-    if (node && met.insert(node).second) open.push_back(node);
-  };
-  meet(y.grad_link().node());
-  while (!open.empty()) {
-    const Node& node = *open.back();
-    open.pop_back();
-    PHI_CHECK(node.sequence() > begin,
-              errors::Unimplemented("scan: the function uses a tensor that requires a gradient and "
-                                    "is none of its arguments ({}), which a captured scan does "
-                                    "not; give it in every layer.",
-                                    node.name()));
-    for (const Edge& edge : node.edges()) meet(edge.node.get());
-  }
-  return met;
+void refuse_tracked(const std::string& what) {
+  throw errors::Unimplemented(
+      "scan: the function uses a tensor that requires a gradient and is none of its arguments "
+      "({}), which a captured scan does not; give it in every layer.",
+      what);
 }
 
-// The gradient leads out of the body, to x or to a layer's tensor.
-bool leads_to(const Body& body, const Tensor& x, const std::set<const Node*>& nodes) {
-  const auto is_met = [&](const Tensor& leaf) { return nodes.contains(leaf.grad_link().node()); };
+// The gradient leads out of the body that is open, to x or to a layer's tensor. That of what f
+// itself holds on to would arrive once, and not in every trip.
+bool leads_out(const Body& body, const Tensor& x, uint64_t begin, const ir::Recording& recording) {
+  const ir::GraphBehind graph = ir::graph_behind(body.y, begin);
+  if (graph.outside) refuse_tracked(graph.outside->name());
+  if (graph.reaches_further) {
+    const Tensor held = recording.tracked_of_outside();
+    if (held.defined()) refuse_tracked(held.to_string());
+    return true;
+  }
+  const auto is_met = [&](const Tensor& leaf) {
+    return graph.nodes.contains(leaf.grad_link().node());
+  };
   return (x.requires_grad() && is_met(body.x)) ||
          std::any_of(body.layer.begin(), body.layer.end(), is_met);
 }
 
-Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers,
-                     ir::Recording& recording) {
+Tensor recorded_scan(const ScanFunction& f, const Tensor& given,
+                     const std::vector<TensorList>& layers, ir::Recording& recording) {
   check_places(layers);
+  const Tensor x = at_start(given);
   bool tracked = any_requires_grad(x);
   for (const TensorList& layer : layers) tracked = tracked || any_requires_grad(layer);
   Body body;
-  const uint64_t begin = newest_node();
+  const uint64_t begin = ir::newest_node();
   body.number = recording.begin_body(-1);
   body.x = leaf_like(x, tracked, recording);
-  for (const Tensor& w : layers[0]) {
-    body.layer.push_back(leaf_like(w, tracked && w.requires_grad(), recording));
+  for (size_t k = 0; k < layers[0].size(); ++k) {
+    body.layer.push_back(leaf_like(layers[0][k], any_requires_grad(column(layers, k)), recording));
   }
-  body.y = checked(f(body.x, body.layer), x);
-  const bool has_gradient = leads_to(body, x, nodes_behind(body.y, begin));
+  body.y = at_start(checked(f(body.x, body.layer), x));
+  const bool has_gradient = leads_out(body, x, begin, recording);
   recording.end_body({body.y});
   ir::ScanEnds ends;
   ends.body = body.number;
@@ -243,7 +239,7 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& x, const std::vector<T
 Tensor scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers) {
   check_layers(layers);
   auto* recording = ir::Recording::current();
-  if (recording && !recording->in_body() && layers.size() > 1) {
+  if (recording && recording->takes_scans() && layers.size() > 1) {
     return recorded_scan(f, x, layers, *recording);
   }
   Tensor y = x;

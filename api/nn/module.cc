@@ -224,6 +224,12 @@ TensorList Module::parameters() const {
   return all;
 }
 
+TensorList Module::tensors() const {
+  TensorList all;
+  visit_tensors([&](const Tensor& value) { all.push_back(value); });
+  return all;
+}
+
 const Tensor& Module::parameter_at(std::string_view name) const {
   const Tensor* found = nullptr;
   std::vector<std::string> names;
@@ -368,21 +374,21 @@ PassScope::PassScope(const Module& module, const Pass& pass)
 
 PassScope::~PassScope() { module_.root_->pass = before_; }
 
-ParameterScope::ParameterScope(const Module& module, TensorList parameters)
-    : module_(module), others_(std::move(parameters)) {
+TensorScope::TensorScope(const Module& module, TensorList tensors)
+    : module_(module), others_(std::move(tensors)) {
   size_t count = 0;
-  module_.visit_slots([&](const Module::Slot&) { ++count; });
+  module_.visit_tensors([&](const Tensor&) { ++count; });
   PHI_CHECK(count == others_.size(),
-            errors::InvalidArgument("module '{}' has {} parameters, and is lent {}.",
+            errors::InvalidArgument("module '{}' has {} parameters and buffers, and is lent {}.",
                                     module_.path(), count, others_.size()));
   exchange();
 }
 
-ParameterScope::~ParameterScope() { exchange(); }
+TensorScope::~TensorScope() { exchange(); }
 
-void ParameterScope::exchange() {
+void TensorScope::exchange() {
   size_t next = 0;
-  module_.visit_slots([&](Module::Slot& slot) { std::swap(slot.value, others_[next++]); });
+  module_.visit_tensors([&](Tensor& value) { std::swap(value, others_[next++]); });
 }
 
 }  // namespace phi::nn

@@ -129,6 +129,8 @@ class Module {
   std::vector<Module*> modules();
   /// Handles in the order of named_parameters().
   TensorList parameters() const;
+  /// parameters(), then handles of buffers in the order of named_buffers().
+  TensorList tensors() const;
   /// Errors: NotFound with the nearest name.
   const Tensor& parameter_at(std::string_view name) const;
   /// Errors: NotFound with the nearest path.
@@ -200,7 +202,7 @@ class Module {
 
  private:
   friend class PassScope;
-  friend class ParameterScope;
+  friend class TensorScope;
   friend class Sharder;
 
   struct Slot {
@@ -237,6 +239,14 @@ class Module {
     for (Slot& slot : slots_) visit(slot);
     for (const Module* part : parts_) part->visit_slots(visit);
   }
+  // The handles of tensors(), in this order.
+  template <typename Visit>
+  void visit_tensors(Visit&& visit) const {
+    visit_slots([&](Slot& slot) { visit(slot.value); });
+    for (const Module* module : modules()) {
+      for (Buffer& buffer : module->buffers_) visit(buffer.value);
+    }
+  }
 
   Module* parent_ = nullptr;
   std::string own_;
@@ -245,7 +255,7 @@ class Module {
   std::string prefix_;  // of its parameters' names, with a dot where it is not empty
   // Whoever holds a module may run it, and a scope lends it other tensors for a time.
   mutable std::deque<Slot> slots_;
-  std::deque<Buffer> buffers_;
+  mutable std::deque<Buffer> buffers_;
   std::vector<Module*> parts_;
   std::shared_ptr<Root> root_;  // the model's
   std::optional<uint64_t> dropout_number_;
@@ -268,14 +278,14 @@ class PassScope {
   Pass before_;
 };
 
-/// The module sees these tensors as its parameters, in the order of named_parameters(), while one
-/// lives. Errors: InvalidArgument if there are not as many.
-class ParameterScope {
+/// The module sees these tensors as its parameters and buffers, in the order of Module::tensors(),
+/// while one lives. Errors: InvalidArgument if there are not as many.
+class TensorScope {
  public:
-  ParameterScope(const Module& module, TensorList parameters);
-  ~ParameterScope();
-  ParameterScope(const ParameterScope&) = delete;
-  ParameterScope& operator=(const ParameterScope&) = delete;
+  TensorScope(const Module& module, TensorList tensors);
+  ~TensorScope();
+  TensorScope(const TensorScope&) = delete;
+  TensorScope& operator=(const TensorScope&) = delete;
 
  private:
   void exchange();

@@ -44,6 +44,78 @@ PHI_HD A multiply(A a, A b) {
   }
 }
 
+/// The sum of up to 2^30 values of int64, which never overflows: that of their upper halves and
+/// that of their lower ones.
+struct WideSum {
+  PHI_HD WideSum() {}
+  PHI_HD explicit WideSum(int64_t value) : high(value >> 32), low(value & int64_t{0xffffffff}) {}
+  /// The sum divided by `count` and rounded toward zero.
+  PHI_HD int64_t mean(int64_t count) const {
+    int64_t quotient = high / count;
+    int64_t rest = high % count;
+    if (rest < 0) {
+      rest += count;
+      --quotient;
+    }
+    rest = rest * (int64_t{1} << 32) + low;
+    const int64_t floor = quotient * (int64_t{1} << 32) + rest / count;
+    return floor < 0 && rest % count != 0 ? floor + 1 : floor;
+  }
+
+  int64_t high = 0;
+  int64_t low = 0;
+};
+PHI_HD WideSum add(WideSum a, WideSum b) {
+  a.high += b.high;
+  a.low += b.low;
+  return a;
+}
+
+/// What values of T are combined in.
+template <ReduceKind kKind, typename T>
+using reduction_t = std::conditional_t<kKind == ReduceKind::kAvg && std::is_same_v<T, int64_t>,
+                                       WideSum, accumulator_t<T>>;
+
+/// Means of these have sums that may be infinite where the mean is not.
+template <ReduceKind kKind, typename T>
+inline constexpr bool kMayOverflow = kKind == ReduceKind::kAvg && !std::is_integral_v<T>;
+
+template <typename R>
+PHI_HD bool is_finite(R value) {
+  return value - value == R(0);
+}
+template <typename R>
+PHI_HD bool is_finite(Complex<R> value) {
+  return is_finite(value.real()) && is_finite(value.imag());
+}
+
+/// The mean of `count` values whose sum overflowed: each is scaled by a power of two before it is
+/// added. Infinities and NaN among them are those of the sum.
+template <typename A>
+class LargeMean {
+ public:
+  PHI_HD explicit LargeMean(int64_t count) : count_(static_cast<Real>(count)) {
+    while (Real(1) / scale_ < count_) scale_ /= Real(2);
+  }
+  PHI_HD void add(A value) { sum_ = sum_ + value * scale_; }
+  PHI_HD A mean() const { return sum_ / count_ / scale_; }
+
+ private:
+  template <typename T>
+  struct RealOf {
+    using type = T;
+  };
+  template <typename R>
+  struct RealOf<Complex<R>> {
+    using type = R;
+  };
+  using Real = typename RealOf<A>::type;
+
+  Real count_;
+  Real scale_ = Real(1);
+  A sum_ = A(0);
+};
+
 /// NaN wins in max and min.
 template <ReduceKind kKind, typename A>
 PHI_HD A combine(A a, A b) {
@@ -56,6 +128,10 @@ PHI_HD A combine(A a, A b) {
 }
 
 /// What `count` values that were combined to `value` are reduced to.
+template <ReduceKind kKind, typename T>
+PHI_HD T reduced(WideSum sum, int64_t count) {
+  return static_cast<T>(sum.mean(count));
+}
 template <ReduceKind kKind, typename T, typename A>
 PHI_HD T reduced(A value, int64_t count) {
   if constexpr (kKind == ReduceKind::kAvg) value /= static_cast<A>(count);

@@ -16,9 +16,35 @@ namespace {
 
 constexpr int64_t kBlock = 1024;
 
+template <typename T, typename A>
+T large_mean(std::span<const void* const> inputs, int64_t element) {
+  LargeMean<A> mean(static_cast<int64_t>(inputs.size()));
+  for (const void* input : inputs) mean.add(static_cast<A>(static_cast<const T*>(input)[element]));
+  return static_cast<T>(mean.mean());
+}
+
+// Elements [begin, begin + size) of the result, from what their values were combined to.
+template <typename T, ReduceKind kKind, typename A>
+void put_reduced(const A* combined, std::span<const void* const> inputs, int64_t begin,
+                 int64_t size, T* out) {
+  const auto n = static_cast<int64_t>(inputs.size());
+  if constexpr (kMayOverflow<kKind, T>) {
+    bool all_finite = true;
+    for (int64_t i = 0; i < size; ++i) all_finite = all_finite && is_finite(combined[i]);
+    if (!all_finite) [[unlikely]] {
+      for (int64_t i = 0; i < size; ++i) {
+        out[begin + i] = is_finite(combined[i]) ? reduced<kKind, T>(combined[i], n)
+                                                : large_mean<T, A>(inputs, begin + i);
+      }
+      return;
+    }
+  }
+  for (int64_t i = 0; i < size; ++i) out[begin + i] = reduced<kKind, T>(combined[i], n);
+}
+
 template <typename T, ReduceKind kKind>
 void reduce_typed(std::span<const void* const> inputs, T* out, int64_t count) {
-  using A = accumulator_t<T>;
+  using A = reduction_t<kKind, T>;
   alignas(64) A block[kBlock];
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     const int64_t size = std::min(kBlock, count - begin);
@@ -30,8 +56,7 @@ void reduce_typed(std::span<const void* const> inputs, T* out, int64_t count) {
         block[i] = combine<kKind, A>(block[i], static_cast<A>(next[i]));
       }
     }
-    const auto n = static_cast<int64_t>(inputs.size());
-    for (int64_t i = 0; i < size; ++i) out[begin + i] = reduced<kKind, T>(block[i], n);
+    put_reduced<T, kKind>(block, inputs, begin, size, out);
   }
 }
 

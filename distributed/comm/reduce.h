@@ -14,7 +14,8 @@ namespace phi::distributed {
 /// out[i] = kind over j of inputs[j][i], combined in order of j and rounded once (16-bit floats are
 /// accumulated in float, integers in int64 with wrap-around). `out` may be one of the inputs.
 /// NaN wins in max and min. any/all give 1 or 0 in the dtype; on bool, sum and max mean any; prod,
-/// min and avg mean all. avg of integers rounds toward zero.
+/// min and avg mean all. avg does not overflow: of integers it is exact and rounded toward zero;
+/// floats whose sum is infinite are scaled down before they are added.
 void reduce_arrays(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
                    ReduceKind kind);
 

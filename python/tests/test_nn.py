@@ -438,6 +438,94 @@ def test_a_python_model_captured_and_recomputed(recompute):
     assert small_gpt.losses(small_gpt.PythonGpt, recompute=recompute) == want
 
 
+class Scaled(nn.Module):
+    """x * w * s, s and a number of its own; counts its calls in s."""
+
+    def __init__(self, state, factor=1.0, counts=False):
+        super().__init__()
+        self.w = nn.Parameter([4], init=nn.init.constant(0.5))
+        self.s = nn.Buffer(ap.tensor(np.full(4, state, np.float32)))
+        self.factor, self.counts = factor, counts
+
+    def forward(self, x):
+        y = x * self.w * (self.s + 0.0) * self.factor
+        if self.counts:
+            with ap.no_grad():
+                self.s += 0.25
+        return y
+
+
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(1)
+
+    def forward(self, x):
+        return ap.tanh(self.norm(x.reshape([-1, 1, 2, 2]))).reshape([-1, 4])
+
+
+def frozen_first():
+    links = [Scaled(2.0), Scaled(3.0), Scaled(5.0)]
+    links[0].w.requires_grad_(False)
+    return links
+
+
+REPEATED = {"buffers": lambda: [Scaled(2.0), Scaled(3.0), Scaled(5.0)],
+            "attributes": lambda: [Scaled(2.0, 1.0), Scaled(2.0, 0.5), Scaled(2.0, -0.5)],
+            "counts": lambda: [Scaled(1.0, counts=True), Scaled(2.0, counts=True)],
+            "batch norm": lambda: [Normed(), Normed(), Normed()],
+            "frozen": frozen_first}
+
+
+def trained_state(links, mesh=None, **options):
+    """Losses, parameters and buffers after three steps of two micro-batches."""
+    net = nn.Sequential().repeat("block", links())
+    if mesh is not None:
+        nn.shard(net, mesh, nn.Layout().batches({"dp": dist.Shard(0)}))
+    trainer = training.Trainer(net, nn.mean_squared_error, optim.SGD(lr=0.05), micro_batches=2, **options)
+    random = np.random.default_rng(3)
+    batches = [(ap.tensor(random.normal(size=(4, 4)).astype(np.float32)), ap.zeros([4, 4], dtype="float32"))
+               for _ in range(6)]
+    losses = [trainer.step(batches[2 * i:2 * i + 2]).loss for i in range(3)]
+    return losses, {name: value.tolist() for name, value in net.state_dict().items()}
+
+
+@pytest.mark.parametrize("links", REPEATED.values(), ids=REPEATED)
+def test_repeated_links_that_differ(links):
+    want = trained_state(links)
+    for options in ({"recompute": "full"}, {"capture": True}, {"capture": True, "recompute": "full"}):
+        assert trained_state(links, **options) == want, options
+
+
+@pytest.mark.parametrize("links", REPEATED.values(), ids=REPEATED)
+def test_repeated_links_that_differ_on_a_mesh(links):
+    def rank():
+        mesh = dist.ProcessMesh(shape=[2], dim_names=["dp"])
+        want = trained_state(links, mesh)
+        for options in ({"recompute": "full"}, {"capture": True}, {"capture": True, "recompute": "full"}):
+            assert trained_state(links, mesh, **options) == want, options
+        return want[0]
+
+    results = dist.run_ranks(2, rank)
+    assert results[0] == results[1]
+    np.testing.assert_allclose(results[0], trained_state(links)[0], rtol=1e-5)
+
+
+def test_recompute_leaves_what_the_function_writes_as_it_was_written_once():
+    count = ap.zeros([1], dtype="float32")
+
+    def f(x):
+        nonlocal count
+        y = x * (count + 2.0)
+        count += 1.0
+        return y
+
+    x = ap.tensor([3.0]).requires_grad_()
+    first, second = ap.recompute(f, x), ap.recompute(f, x)
+    (first + second).sum().backward()
+    assert count.tolist() == [2.0] and x.grad.tolist() == [2.0 + 3.0]
+
+
 # ---- losses ----
 
 LABELS = np.array([[3], [-100], [0], [-100], [-100], [2], [1]])

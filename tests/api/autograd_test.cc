@@ -412,6 +412,84 @@ TEST(Recompute, HoldsOnlyTheInputs) {
   EXPECT_EQ(recomputed, 4096 * 4);
 }
 
+// What a function counts, and reads: the second call finds what the first one did.
+TEST(Recompute, TensorsThatTheFunctionWritesToAreWrittenOnce) {
+  const Tensor w = leaf({2, 3, 4});
+  Tensor count = full({3}, 1.0f);
+  const auto f = [&](const std::vector<Tensor>& in) {
+    Tensor y = multiply(multiply(in[0], w), scale(count, 1.0));
+    Tensor view = count.detach();
+    scale_(view, 2.0);
+    return y;
+  };
+  const auto gradients = [&](bool again) {
+    count = full({3}, 1.0f);
+    const Tensor x = leaf({0.5f, -1, 2});
+    Tensor w_again = w;
+    w_again.clear_grad();
+    const auto run = [&] { return sum(again ? recompute(f, {x}) : f({x})); };
+    const Tensor first = run();
+    const Tensor second = run();
+    EXPECT_EQ(values(count), (std::vector<float>{4, 4, 4}));
+    first.backward();
+    EXPECT_EQ(values(count), (std::vector<float>{4, 4, 4}));
+    second.backward(Tensor(), /*retain_graph=*/true);
+    second.backward();
+    EXPECT_EQ(values(count), (std::vector<float>{4, 4, 4}));
+    return std::pair(values(x.grad()), values(w.grad()));
+  };
+  EXPECT_EQ(gradients(true), gradients(false));
+}
+
+TEST(Recompute, WithinARecomputedFunctionToo) {
+  Tensor count = full({1}, 1.0f);
+  const auto inner = [&](const std::vector<Tensor>& in) {
+    Tensor y = multiply(in[0], scale(count, 1.0));
+    scale_(count, 3.0);
+    return y;
+  };
+  const auto outer = [&](const std::vector<Tensor>& in) {
+    return tanh(recompute(inner, {recompute(inner, {in[0]})}));
+  };
+  const auto plain = [&](const std::vector<Tensor>& in) { return tanh(inner({inner({in[0]})})); };
+  const Tensor x = leaf({0.25f});
+  sum(recompute(outer, {x})).backward();
+  EXPECT_EQ(values(count), (std::vector<float>{9}));
+  const auto dx = values(x.grad());
+  count = full({1}, 1.0f);
+  const Tensor same = leaf({0.25f});
+  sum(plain({same})).backward();
+  EXPECT_EQ(dx, values(same.grad()));
+}
+
+TEST(Recompute, AnErrorOfTheSecondCallTakesItsWritesBack) {
+  Tensor count = full({1}, 1.0f);
+  int calls = 0;
+  const auto f = [&](const std::vector<Tensor>& in) {
+    scale_(count, 2.0);
+    PHI_CHECK(++calls < 2, errors::InvalidArgument("the second call"));
+    return multiply(in[0], in[0]);
+  };
+  const Tensor y = sum(recompute(f, {leaf({0.25f})}));
+  EXPECT_THAT([&] { y.backward(); }, ThrowsError(ErrorCode::kInvalidArgument, "the second call"));
+  EXPECT_EQ(values(count), (std::vector<float>{2}));
+}
+
+TEST(Recompute, KeepsNoCopiesOfWhatTheFunctionMakesForItself) {
+  Tensor x = full({4096}, 0.5f);
+  x.set_requires_grad();
+  const auto f = [](const std::vector<Tensor>& in) {
+    Tensor y = scale(in[0], 2.0);
+    scale_(y, 2.0);
+    return tanh(y);
+  };
+  const int64_t before = memory_stats(CPUPlace()).current;
+  reset_memory_peak(CPUPlace());
+  const Tensor y = recompute(f, {x});
+  EXPECT_EQ(memory_stats(CPUPlace()).current - before, 4096 * 4);
+  EXPECT_LE(memory_stats(CPUPlace()).peak - before, 2 * 4096 * 4);
+}
+
 TEST(Recompute, MasksOfDropoutAreTheSameAgain) {
   const Tensor x = leaf(std::vector<float>(64, 1.0f));
   const Tensor y = recompute(

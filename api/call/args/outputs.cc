@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
+#include "api/call/args/copy_into.h"
 #include "api/call/view_scope.h"
+#include "api/call/write_journal.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
-#include "phi/core/copy_step.h"
 
 namespace phi {
 
@@ -121,18 +122,6 @@ void reuse_buffer(TensorList& outs, std::span<const DenseTensor* const> inputs) 
   for (size_t i = 0; i < outs.size(); ++i) reuse_buffer(outs[i], inputs[i]);
 }
 
-namespace {
-void copy_into(DenseTensor& to, const DenseTensor& from) {
-  const RankContext& rank = RankContext::current();
-  CopyStep copy(from, to);
-  if (Recorder* recorder = rank.recorder()) {
-    recorder->add(std::make_unique<CopyStep>(std::move(copy)));
-  } else if (!rank.is_dry()) {
-    copy.run();
-  }
-}
-}  // namespace
-
 void assign_inplace(Tensor& x, const Tensor& result) {
   const DistTensor now = distributed::reshard(result.dist(), x.dist().attr());
   DenseTensor& local = x.dist().local();
@@ -204,6 +193,7 @@ void note_write(const Tensor& x) {
         "not see the write. Write to that tensor itself, reshard it to these placements before {}, "
         "or clone() the result to write to a copy.",
         x.to_string(), storage.copied_by(), storage.copied_by());
+  WriteJournal::note(x);
   storage.note_write();
 }
 

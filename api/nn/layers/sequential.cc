@@ -1,10 +1,10 @@
-// Links one after the other, repeated ones as a scan where a program is captured.
+// Links one after the other, repeated ones as a chain where a program is captured.
 #include "api/nn/layers/sequential.h"
 
 #include <algorithm>
 
 #include "api/autograd/autograd.h"
-#include "api/capture/scan.h"
+#include "api/capture/chain.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -12,12 +12,29 @@
 namespace phi::nn {
 namespace {
 
-// The backward pass runs the layer again, in the pass and with the parameters of now.
-Tensor recomputed(const Layer& layer, const Tensor& x) {
-  const auto again = [&layer, pass = layer.pass(),
-                      parameters = layer.parameters()](const TensorList& inputs) {
+// The model trains, or does not, while one lives.
+class TrainingScope {
+ public:
+  TrainingScope(Layer& layer, bool trains) : layer_(layer), before_(layer.is_training()) {
+    layer_.set_training(trains);
+  }
+  ~TrainingScope() { layer_.set_training(before_); }
+  TrainingScope(const TrainingScope&) = delete;
+  TrainingScope& operator=(const TrainingScope&) = delete;
+
+ private:
+  Layer& layer_;
+  bool before_;
+};
+
+// The backward pass runs the layer again, in the pass and mode and with the parameters and buffers
+// of now.
+Tensor recomputed(Layer& layer, const Tensor& x) {
+  const auto again = [&layer, pass = layer.pass(), trains = layer.is_training(),
+                      tensors = layer.tensors()](const TensorList& inputs) {
+    const TrainingScope in_mode(layer, trains);
     const PassScope in_pass(layer, pass);
-    const ParameterScope with_parameters(layer, parameters);
+    const TensorScope with_tensors(layer, tensors);
     return layer(inputs[0]);
   };
   return recompute(again, {x});
@@ -103,17 +120,19 @@ Tensor Sequential::run_repeated(Range links, Tensor x) const {
     for (size_t i = links.begin; i < links.end; ++i) x = run_link(i, x, /*repeated=*/true);
     return x;
   }
-  std::vector<TensorList> parameters;
-  for (size_t i = links.begin; i < links.end; ++i) parameters.push_back(links_[i]->parameters());
-  const auto body = [&](const Tensor& h, const TensorList& own) {
-    const ParameterScope with_parameters(*links_[links.begin], own);
-    return run_link(links.begin, h, /*repeated=*/true);
-  };
-  return scan(body, x, parameters);
+  std::vector<ChainLink> chained;
+  for (size_t i = links.begin; i < links.end; ++i) {
+    const auto call = [this, i](const Tensor& h, const TensorList& own) {
+      const TensorScope with_tensors(*links_[i], own);
+      return run_link(i, h, /*repeated=*/true);
+    };
+    chained.push_back({call, links_[i]->tensors(), links_[i]->path()});
+  }
+  return chain(chained, x);
 }
 
 Tensor Sequential::run_link(size_t i, const Tensor& x, bool repeated) const {
-  const Layer& link = *links_[i];
+  Layer& link = *links_[i];
   try {
     const bool again = repeated && recompute() == Recompute::kFull && !pass().cache;
     return again ? recomputed(link, x) : link(x);

@@ -29,9 +29,11 @@ class Sequential : public Layer {
     add_link(std::move(link));
     return made;
   }
-  /// Links name0, name1, .. that differ in their parameters' values alone. A captured program has
-  /// one body for all of them that follow each other on a stage (phi::scan), and Recompute::kFull
-  /// computes each again in the backward pass.
+  /// Links name0, name1, .. of equal shape. A captured program has one body for those that follow
+  /// each other on a stage and do the same with their own parameters and buffers (phi::chain says
+  /// what that is; it calls each more than once); those that differ in anything else, an attribute,
+  /// what is frozen, or that write to buffers, as batch norm does, are captured one by one.
+  /// Recompute::kFull computes each again in the backward pass.
   template <typename L, typename... Args>
   void repeat(const std::string& name, int64_t count, const Args&... args) {
     const size_t begin = num_links();
@@ -41,7 +43,7 @@ class Sequential : public Layer {
 
   /// The same of a layer that was made before, a model of its own. Errors: as Module::adopt.
   void append(const Name& name, std::shared_ptr<Layer> link);
-  /// The same of links that follow each other, and differ in their parameters' values alone.
+  /// repeat() of such layers.
   void append_repeated(const std::string& name, std::vector<std::shared_ptr<Layer>> links);
 
   bool has_repeats() const { return !repeats_.empty(); }
@@ -58,7 +60,8 @@ class Sequential : public Layer {
   /// How a chunk wants `x`, what the one before it gives.
   const distributed::TensorDistAttr* chunk_input_attr(int chunk, const Tensor& x) const;
 
-  /// Whether a captured program gets one body for repeated links (the default), or one for each.
+  /// Whether a captured program gets one body for repeated links that do the same (the default), or
+  /// one for each.
   /// Schedules that put gradients of weights off need the second.
   void set_scan(bool scan) { scan_ = scan; }
 

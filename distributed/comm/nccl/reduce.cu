@@ -29,7 +29,7 @@ struct Inputs {
 /// Pack i of the output. Those of several inputs are asked for at once.
 template <int kWidth, ReduceKind kKind, typename T>
 __device__ void reduce_pack(const Inputs& inputs, T* out, int64_t i) {
-  using A = accumulator_t<T>;
+  using A = reduction_t<kKind, T>;
   const gpu::Pack<T, kWidth> first = inputs.pack<kWidth, T>(0, i);
   A values[kWidth];
   PHI_UNROLL(16)
@@ -44,7 +44,17 @@ __device__ void reduce_pack(const Inputs& inputs, T* out, int64_t i) {
   }
   gpu::Pack<T, kWidth> result;
   PHI_UNROLL(16)
-  for (int e = 0; e < kWidth; ++e) result.element[e] = reduced<kKind, T>(values[e], inputs.count);
+  for (int e = 0; e < kWidth; ++e) {
+    result.element[e] = reduced<kKind, T>(values[e], inputs.count);
+    if constexpr (kMayOverflow<kKind, T>) {
+      if (is_finite(values[e])) continue;
+      LargeMean<A> mean(inputs.count);
+      for (int j = 0; j < inputs.count; ++j) {
+        mean.add(static_cast<A>(inputs.pack<kWidth, T>(j, i).element[e]));
+      }
+      result.element[e] = static_cast<T>(mean.mean());
+    }
+  }
   gpu::put_pack(out, i, result);
 }
 

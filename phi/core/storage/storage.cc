@@ -16,6 +16,7 @@
 #include "phi/core/storage/held.h"
 #include "phi/core/storage/kept_bytes.h"
 #include "phi/core/storage/lending.h"
+#include "phi/core/storage/storage_order.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi {
@@ -28,15 +29,16 @@ template <typename Object>
 constexpr size_t kHeader =
     (sizeof(Object) + kStorageAlignment - 1) / kStorageAlignment* kStorageAlignment;
 
+// Each thread takes ids in blocks, so that making a storage touches no shared cache line.
+constexpr uint64_t kIdBlock = 1 << 16;
+
 uint64_t next_id() {
-  // Each thread takes ids in blocks, so that making a storage touches no shared cache line.
-  constexpr uint64_t kBlock = 1 << 16;
   static std::atomic<uint64_t> blocks{0};
   thread_local uint64_t next = 0;
   thread_local uint64_t end = 0;
   if (next == end) {
-    next = blocks.fetch_add(1, std::memory_order_relaxed) * kBlock + 1;
-    end = next + kBlock - 1;
+    next = blocks.fetch_add(1, std::memory_order_relaxed) * kIdBlock + 1;
+    end = next + kIdBlock - 1;
   }
   return next++;
 }
@@ -95,6 +97,10 @@ const char* name_of(StorageState state) {
       return "swapped";
   }
   return "unknown";
+}
+
+bool is_known_to_follow(uint64_t id, uint64_t earlier) {
+  return id > earlier && (id - 1) / kIdBlock == (earlier - 1) / kIdBlock;
 }
 
 Storage::Storage(StorageState state, size_t nbytes, const Place& place,

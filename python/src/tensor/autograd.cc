@@ -127,7 +127,8 @@ void bind_autograd(nb::module_& module) {
       "keep nothing.");
   module.def("recompute", &recompute, nb::arg("function"), nb::arg("inputs"),
              "function(*inputs), a tensor, without keeping what its backward pass needs: the pass\n"
-             "calls the function again.");
+             "calls the function again. Tensors that the function writes to in place are updated\n"
+             "once: the second call finds them as the first did, and its writes are taken back.");
   module.def("set_grad_enabled", &set_grad_enabled, nb::arg("enabled"),
              "Whether operations of this thread are tracked; gives what was before.");
   module.def("is_grad_enabled", [] { return autograd::grad_enabled(); });

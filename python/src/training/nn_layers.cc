@@ -307,9 +307,13 @@ void bind_sequential(nb::module_& module) {
             return self;
           },
           nb::arg("name"), nb::arg("links"),
-          "Links name0, name1, .. that differ in their parameters' values alone: a captured "
+          "Links name0, name1, .. of one kind. recompute='full' computes each again. A captured "
           "program\n"
-          "has one body for all of them, and recompute='full' computes each again.")
+          "has one body for those that follow each other and do the same with their own "
+          "parameters\n"
+          "and buffers, which it finds out by calling each; links that differ in an attribute or "
+          "in\n"
+          "what is frozen, or that write to a buffer, as BatchNorm2d does, get one each.")
       .def("__len__", &nn::Sequential::num_links)
       .def("__getitem__", [](nb::handle self, int64_t i) {
         const auto& links = nb::cast<const nn::Sequential&>(self);

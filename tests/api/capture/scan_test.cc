@@ -91,6 +91,13 @@ TEST(Scan, LayersMayLieWithinLargerStorages) {
                   "tensor 0 of layer 1 begins 0 bytes into its storage, that of layer 0 512"));
 }
 
+TEST(Scan, WhatItBeginsWithMayLieWithinALargerStorage) {
+  const auto layers = make_layers(3);
+  const Tensor x = weights_within({4, 8}, 1);
+  const auto f = [&](const TensorList&) { return TensorList{scan(block, x, layers).detach()}; };
+  expect_same(capture(f, {}).run({}), f({}));
+}
+
 TEST(Scan, ForwardAlone) {
   const auto layers = make_layers(3);
   const auto f = [&](const TensorList& in) {
@@ -215,6 +222,59 @@ TEST(Scan, WritingToItsLayerIsAnError) {
         capture(f, {weights({4, 8}, 1)});
       },
       ThrowsError(ErrorCode::kUnimplemented, "the function writes to tensor 0"));
+}
+
+TEST(Scan, WritingToWhatItHasNotMadeIsAnError) {
+  Tensor count = weights({8}, 3);
+  const auto body = [&](const Tensor& x, const TensorList& w) {
+    scale_(count, 2.0);
+    return block(x, w);
+  };
+  const std::vector<TensorList> layers = make_layers(3);
+  const auto f = [&](const TensorList& in) { return TensorList{scan(body, in[0], layers)}; };
+  EXPECT_THAT(
+      [&] {
+        capture(f, {weights({4, 8}, 1)});
+      },
+      ThrowsError(ErrorCode::kUnimplemented,
+                  "the function writes to f32[8], which it has not made"));
+}
+
+// Whichever layers require gradients, the others get theirs.
+TEST(Scan, LayersMayBeFrozen) {
+  for (const size_t frozen : {0, 1, 3}) {
+    std::vector<TensorList> layers = make_layers(4);
+    layers[frozen][0].set_requires_grad(false);
+    layers[frozen][1].set_requires_grad(false);
+    const auto f = [&](const TensorList& in) {
+      const Tensor loss = mean(square(scan(block, in[0], layers)), {}, false);
+      TensorList leaves;
+      for (const Tensor& w : flat(layers)) {
+        if (w.requires_grad()) leaves.push_back(w);
+      }
+      return grad({loss}, leaves);
+    };
+    const Tensor x = weights({4, 8}, 1);
+    const Program program = capture(f, {x});
+    expect_same(program.run({x}), f({x}));
+    EXPECT_EQ(program.bodies().size(), 2u);
+  }
+}
+
+TEST(Scan, NoGradientOfX) {
+  const auto layers = make_layers(3);
+  const auto body = [](const Tensor& x, const TensorList& w) { return block(x.detach(), w); };
+  const auto again = [](const Tensor& x, const TensorList& w) {
+    return recompute([w](const TensorList& in) { return block(in[0], w); }, {x});
+  };
+  const Tensor x = weights({4, 8}, 1);
+  for (const ScanFunction& function : {ScanFunction(body), ScanFunction(again)}) {
+    const auto f = [&](const TensorList& in) {
+      return grad({mean(square(scan(function, in[0], layers)), {}, false)}, layers[2]);
+    };
+    const Program program = capture(f, {x});
+    expect_same(program.run({x}), f({x}));
+  }
 }
 
 TEST(Scan, LayersThatDifferAreNamed) {

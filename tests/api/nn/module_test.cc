@@ -303,19 +303,26 @@ TEST(PassScope, IsOfTheWholeModelAndEnds) {
   EXPECT_EQ(pair.pass().number, 0u);
 }
 
-TEST(ParameterScope, LendsOtherTensors) {
-  const Pair pair;
-  const Tensor x = full({1, 2}, 1.0);
-  const auto own = pair(x).to_vector<float>();
+class WithBuffer final : public Layer {
+ public:
+  WithBuffer() : w(parameter("w", {2}, constant(2.0))), b(buffer("b", full({2}, 3.0))) {}
+  Tensor forward(const Tensor& x) const override { return multiply(multiply(x, w), b); }
+  const Tensor& w;
+  const Tensor& b;
+};
+
+TEST(TensorScope, LendsOtherParametersAndBuffers) {
+  const WithBuffer net;
+  const Tensor x = full({2}, 1.0);
   {
-    TensorList zeros;
-    for (const Tensor& p : pair.parameters()) zeros.push_back(full(p.shape(), 0.0));
-    const ParameterScope lent(pair, zeros);
-    EXPECT_EQ(pair(x).to_vector<float>(), std::vector<float>(2, 0.0f));
+    const TensorScope lent(net, {full({2}, 5.0), full({2}, 7.0)});
+    EXPECT_EQ(net(x).to_vector<float>(), std::vector<float>(2, 35.0f));
   }
-  EXPECT_EQ(pair(x).to_vector<float>(), own);
-  EXPECT_THAT([&] { ParameterScope(pair, {x}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "has 4 parameters, and is lent 1"));
+  EXPECT_EQ(net(x).to_vector<float>(), std::vector<float>(2, 6.0f));
+  EXPECT_EQ(net.tensors().size(), 2u);
+  EXPECT_THAT([&] { TensorScope(net, {x}); }, ThrowsError(ErrorCode::kInvalidArgument,
+                                                          "has 2 parameters and buffers, and is "
+                                                          "lent 1"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // collectives that use it. The numbers are rare ones, each rank's others.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -77,10 +78,20 @@ T extremum(const std::vector<T>& values, bool largest) {
   return best;
 }
 
+/// Of values whose sum is too large for Sum. Shares by a power of two are exact but for tiny
+/// values.
+template <typename T>
+sum_t<T> mean_of_shares(const std::vector<T>& values) {
+  const int exponent = static_cast<int>(std::ceil(std::log2(static_cast<double>(values.size()))));
+  sum_t<T> total = 0;
+  for (T v : values) total += std::ldexp(static_cast<sum_t<T>>(v), -exponent);
+  return std::ldexp(total / static_cast<sum_t<T>>(values.size()), exponent);
+}
+
 }  // namespace detail
 
-/// `values` reduced in their order: NaN wins, integers wrap around, any and all are truths, and
-/// bool only knows these two.
+/// `values` reduced in their order: NaN wins, integers wrap around but in averages, any and all are
+/// truths, and bool only knows these two.
 template <typename T>
 T reduced(ReduceKind kind, const std::vector<T>& values) {
   using Sum = detail::sum_t<T>;
@@ -106,9 +117,12 @@ T reduced(ReduceKind kind, const std::vector<T>& values) {
       }
     }
     if (kind != ReduceKind::kAvg) return detail::back<T>(total);
-    if constexpr (std::is_integral_v<T>) {  // towards zero
-      return static_cast<T>(static_cast<int64_t>(total) / static_cast<int64_t>(values.size()));
+    if constexpr (std::is_integral_v<T>) {  // exact, towards zero
+      __extension__ __int128 exact = 0;
+      for (T v : values) exact += static_cast<int64_t>(v);
+      return static_cast<T>(exact / static_cast<int64_t>(values.size()));
     } else {
+      if (!std::isfinite(total)) return detail::back<T>(detail::mean_of_shares(values));
       return detail::back<T>(total / static_cast<Sum>(values.size()));
     }
   }

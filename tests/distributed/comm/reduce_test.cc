@@ -74,6 +74,49 @@ TEST(ReduceArrays, OneNanOrInfinityAtEachPlaceOfEachRank) {
   }
 }
 
+template <typename T>
+T mean_of(const std::vector<T>& values) {
+  std::vector<const void*> inputs;
+  for (const T& value : values) inputs.push_back(&value);
+  T out{};
+  reduce_arrays(inputs, &out, 1, dtype_of<T>(), ReduceKind::kAvg);
+  return out;
+}
+
+TEST(ReduceArrays, AveragesOfIntegersAreExact) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(mean_of<int64_t>({kMost, kMost, kMost}), kMost);
+  EXPECT_EQ(mean_of<int64_t>({kLeast, kLeast}), kLeast);
+  EXPECT_EQ(mean_of<int64_t>({kMost, kMost - 1}), kMost - 1);
+  EXPECT_EQ(mean_of<int64_t>({kLeast, kLeast + 1}), kLeast + 1);  // towards zero
+  EXPECT_EQ(mean_of<int64_t>({kMost, kLeast}), 0);
+  EXPECT_EQ(mean_of<int64_t>({-7, 0}), -3);
+  EXPECT_EQ(mean_of<int64_t>(std::vector<int64_t>(1000, (int64_t{1} << 62) + 1)),
+            (int64_t{1} << 62) + 1);
+}
+
+TEST(ReduceArrays, AveragesOfFloatsDoNotOverflow) {
+  const auto check = []<typename T>() {
+    using A = accumulator_t<T>;
+    const int exponent = std::is_same_v<T, float16> ? 15 : std::numeric_limits<A>::max_exponent - 1;
+    const T large = static_cast<T>(std::ldexp(A(1), exponent));
+    for (const size_t n : {2, 3, 7, 64}) {
+      EXPECT_EQ(mean_of<T>(std::vector<T>(n, large)), large) << name_of(dtype_of<T>()) << n;
+    }
+    const T zero = static_cast<T>(A(0));
+    EXPECT_EQ(static_cast<double>(mean_of<T>({large, large, -large, -large})), 0.0);
+    EXPECT_TRUE(std::isinf(
+        static_cast<double>(mean_of<T>({static_cast<T>(INFINITY), large, large, zero}))));
+  };
+  check.operator()<float16>();
+  check.operator()<bfloat16>();
+  check.operator()<float>();
+  check.operator()<double>();
+  const complex64 z(0x1p127f, -0x1p127f);
+  EXPECT_EQ(mean_of<complex64>({z, z}), z);
+}
+
 TEST(ReduceArrays, MayWriteOverAnInput) {
   std::vector<float> a = {1, NAN, 3}, b = {2, 1, NAN};
   const void* inputs[] = {a.data(), b.data()};

@@ -78,6 +78,27 @@ TEST(Semantics, PartialToShard_IsReducedByItsOwnKind) {
   });
 }
 
+// Sums of these do not fit into int64.
+TEST(Semantics, AveragesOfLargeIntegersAreExact) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const auto average = Partial(ReduceKind::kAvg);
+  const std::pair<ProcessMesh, std::vector<Placement>> rows[] = {
+      {ProcessMesh({4}), {average}}, {ProcessMesh({2, 2}), {average, average}}};
+  for (const auto& [mesh, placements] : rows) {
+    run_ranks(4, [&, &mesh = mesh, &placements = placements](World& world) {
+      const std::vector<int64_t> own(3, world.rank() == 3 ? kMost - 4 : kMost);
+      const DistTensor x({{3}, DataType::INT64}, TensorDistAttr::get(mesh, placements),
+                         DenseTensor::from<int64_t>(own, {3}));
+      for (const auto* attr :
+           {TensorDistAttr::replicated(mesh), TensorDistAttr::replicated(mesh_of({1, 2}))}) {
+        const DistTensor y = reshard(x, attr);
+        if (!y.initialized()) continue;
+        EXPECT_THAT(y.local().values<int64_t>(), Each(kMost - 1));
+      }
+    });
+  }
+}
+
 TEST(Semantics, ReplicateToPartial_FillsWithTheIdentityElement) {
   const ProcessMesh mesh({2});
   constexpr double kInf = std::numeric_limits<double>::infinity();

@@ -1,0 +1,23 @@
+// A copy, or its step.
+#include "api/call/args/copy_into.h"
+
+#include <memory>
+#include <utility>
+
+#include "phi/core/copy_step.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/recorder.h"
+
+namespace phi {
+
+void copy_into(const DenseTensor& to, const DenseTensor& from) {
+  const RankContext& rank = RankContext::current();
+  CopyStep copy(from, to);
+  if (Recorder* recorder = rank.recorder()) {
+    recorder->add(std::make_unique<CopyStep>(std::move(copy)));
+  } else if (!rank.is_dry()) {
+    copy.run();
+  }
+}
+
+}  // namespace phi

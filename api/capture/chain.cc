@@ -1,0 +1,52 @@
+// Runs of links that do the same, as scans.
+#include "api/capture/chain.h"
+
+#include <glog/logging.h>
+
+#include "api/capture/trial.h"
+#include "phi/common/errors.h"
+
+namespace phi {
+namespace {
+
+// The end of the links from `begin` on that one body serves.
+size_t end_of_run(const std::vector<ChainLink>& links, size_t begin, const Tensor& x) {
+  const ir::Trial first(links[begin], x);
+  PHI_CHECK(first.is_repeated_by(ir::Trial(links[begin], x)),
+            errors::PreconditionNotMet("{} does not do the same when it is called again, as it is "
+                                       "to see what it does while a program is captured; keep "
+                                       "what changes from call to call in a buffer, or give a "
+                                       "Sequential the link by itself (append).",
+                                       links[begin].name));
+  size_t end = begin + 1;
+  if (!first.obstacle().empty()) {
+    VLOG(1) << links[begin].name << " is written out: " << first.obstacle();
+    return end;
+  }
+  while (end < links.size() && ir::Trial(links[end], x).does_as(first)) ++end;
+  return end;
+}
+
+Tensor run_captured(const std::vector<ChainLink>& links, size_t begin, size_t end,
+                    const Tensor& x) {
+  if (end - begin == 1) return links[begin].call(x, links[begin].own);
+  std::vector<TensorList> layers;
+  for (size_t i = begin; i < end; ++i) layers.push_back(links[i].own);
+  return scan(links[begin].call, x, layers);
+}
+
+}  // namespace
+
+Tensor chain(const std::vector<ChainLink>& links, const Tensor& x) {
+  const auto* recording = ir::Recording::current();
+  const bool looks_for_runs = recording && recording->takes_scans() && links.size() > 1;
+  Tensor y = x;
+  for (size_t begin = 0; begin < links.size();) {
+    const size_t end = looks_for_runs ? end_of_run(links, begin, y) : begin + 1;
+    y = run_captured(links, begin, end, y);
+    begin = end;
+  }
+  return y;
+}
+
+}  // namespace phi

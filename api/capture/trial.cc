@@ -1,0 +1,137 @@
+// The recording of a link, and its comparison with another's.
+#include "api/capture/trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "api/autograd/autograd.h"
+#include "api/capture/graph_behind.h"
+#include "api/capture/record.h"
+#include "phi/common/inexact.h"
+#include "phi/core/storage/source_bytes.h"
+
+namespace phi::ir {
+namespace {
+
+const Storage* bytes_owner(const Tensor& x) { return array_of(x).storage().get(); }
+
+bool has_form_of(const Tensor& a, const Tensor& b) {
+  return a.meta() == b.meta() && a.is_dist() == b.is_dist() &&
+         (!a.is_dist() || a.dist_attr() == b.dist_attr());
+}
+
+// Where steps find it, and whether it gets a gradient.
+bool is_used_alike(const Tensor& a, const Tensor& b) {
+  return has_form_of(a, b) && a.requires_grad() == b.requires_grad() && a.place() == b.place() &&
+         array_of(a).byte_offset() == array_of(b).byte_offset();
+}
+
+bool has_repeated_storage(const TensorList& tensors) {
+  std::set<const Storage*> storages;
+  return !std::ranges::all_of(
+      tensors, [&](const Tensor& x) { return storages.insert(bytes_owner(x)).second; });
+}
+
+// Of parts only this rank's bytes are known, and ranks must agree.
+bool is_same_constant(const External& a, const External& b) {
+  if (a.value != b.value || a.handle.is_dist() || b.handle.is_dist()) return false;
+  const HostBytes x(a.original.dense());
+  const HostBytes y(b.original.dense());
+  return std::ranges::equal(x.get(), y.get());
+}
+
+bool is_same_parameter(const External& a, const External& b) {
+  return a.value == b.value && bytes_owner(a.original) == bytes_owner(b.original);
+}
+
+bool was_written_since(const External& external) {
+  return bytes_owner(external.original)->version() != external.version;
+}
+
+}  // namespace
+
+Trial::Trial(const ChainLink& link, const Tensor& x)
+    : own_(link.own), is_tracked_(any_requires_grad(x) || any_requires_grad(link.own)) {
+  TensorList inputs = {x};
+  inputs.insert(inputs.end(), own_.begin(), own_.end());
+  inputs.push_back(x.detach());  // for the gradient of what the link gives
+  const uint64_t begin = newest_node();
+  recording_ = record([&](const TensorList& given) { return call(link, x, given, begin); }, inputs,
+                      Scans::kWrittenOut);
+  if (obstacle_.empty()) obstacle_ = obstacle_of_recording();
+}
+
+TensorList Trial::call(const ChainLink& link, const Tensor& x, const TensorList& inputs,
+                       uint64_t begin) {
+  Tensor h = inputs.front();
+  if (is_tracked_ && is_inexact(h.dtype())) h.set_requires_grad();
+  const Tensor y = link.call(h, {inputs.begin() + 1, inputs.end() - 1});
+  obstacle_ = obstacle_of_result(y, x, inputs, begin);
+  if (!obstacle_.empty()) return {};
+  result_ = bytes_owner(y);
+  TensorList results = {y};
+  if (!y.requires_grad()) return results;
+  TensorList leaves;
+  std::copy_if(inputs.begin(), inputs.end() - 1, std::back_inserter(leaves),
+               [](const Tensor& leaf) { return leaf.requires_grad(); });
+  for (Tensor& gradient : grad({y}, leaves, {inputs.back()})) {
+    results.push_back(std::move(gradient));
+  }
+  // A scan would give zeros to the links before, and not nothing.
+  if (h.requires_grad() && !results[1].defined()) obstacle_ = "no gradient reaches its input";
+  return results;
+}
+
+std::string Trial::obstacle_of_result(const Tensor& y, const Tensor& x, const TensorList& inputs,
+                                      uint64_t begin) const {
+  if (has_repeated_storage(own_)) return "two of its own tensors share bytes";
+  if (is_tracked_ && !is_inexact(x.dtype())) return "its input has no gradient";
+  if (!y.defined() || !has_form_of(y, x)) {
+    return fmt::format("it gives {} for {}", y.to_string(), x.to_string());
+  }
+  const auto is_given = [&](const Tensor& given) { return bytes_owner(given) == bytes_owner(y); };
+  if (std::ranges::any_of(inputs, is_given)) return "it gives back bytes that it was given";
+  if (graph_behind(y, begin).outside != nullptr) {
+    return "it uses a tensor that requires a gradient and is not its own";
+  }
+  return "";
+}
+
+std::string Trial::obstacle_of_recording() const {
+  const auto is_written = [](const Port& port) { return port.is_written; };
+  if (std::ranges::any_of(recording_->inputs(), is_written)) {
+    return "it writes to its input, or to a tensor of its own";
+  }
+  for (const External& external : recording_->parameters()) {
+    if (external.handle.requires_grad()) {
+      return "it uses a tensor that requires a gradient and is not its own";
+    }
+  }
+  for (const auto* externals : {&recording_->parameters(), &recording_->constants()}) {
+    for (const External& external : *externals) {
+      if (was_written_since(external)) return "it writes to " + external.handle.to_string();
+      if (bytes_owner(external.original) == result_)
+        return "it gives a tensor that it has not made";
+    }
+  }
+  return "";
+}
+
+bool Trial::does_as(const Trial& other) const {
+  return obstacle_.empty() && other.obstacle_.empty() && is_tracked_ == other.is_tracked_ &&
+         std::ranges::equal(own_, other.own_, is_used_alike) &&
+         recording_->body() == other.recording_->body() &&
+         std::ranges::equal(recording_->parameters(), other.recording_->parameters(),
+                            is_same_parameter) &&
+         std::ranges::equal(recording_->constants(), other.recording_->constants(),
+                            is_same_constant);
+}
+
+bool Trial::is_repeated_by(const Trial& again) const {
+  return recording_->body() == again.recording_->body();
+}
+
+}  // namespace phi::ir
