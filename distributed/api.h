@@ -47,11 +47,11 @@ struct GpuOptions {
 };
 
 /// This rank computes on a GPU from here on: on the one whose number is the rank's among those of
-/// its machine. Call after init and before the first tensor, on all ranks with the same options;
-/// returns the place.
+/// its machine, modulo the GPUs that CUDA shows to its process. Collective: call after init and
+/// before the first tensor, with the same options on all ranks; returns the place.
 /// Errors: Unavailable if no driver answers, if it is too old, if the GPU runs no code of this
-/// build, or if that has none; OutOfRange if the machine has fewer GPUs than ranks; of several
-/// ranks those of join_by_nccl, too.
+/// build, or if that has none; those of join_by_nccl, PreconditionNotMet if two ranks share a GPU
+/// among them. With kHost they may share one: rank 0 prints which ones do.
 Place use_gpu(const GpuOptions& options = {});
 
 /// Lays a tensor out on a mesh: one placement per mesh dim, missing ones Replicate().

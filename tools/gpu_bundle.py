@@ -1,52 +1,29 @@
-"""Writes what tools/gpu_check runs into one folder, for a machine with a GPU and without this tree.
+"""Writes what tools/gpu_check runs into one folder and one archive, for a machine with a GPU and without this tree.
 
-Beside the driver that machine needs libcublasLt.so of CUDA, libnccl.so.2 (NCCL 2.27 or newer) for messages between GPUs, and the
-Debian packages of the libraries that ours are linked with, which bundle.json names.
+Beside the driver that machine needs libcublasLt.so of CUDA, libnccl.so.2 (NCCL 2.27 or newer) for messages between GPUs, python3, and
+glibc and libstdc++ as old as bundle.json says, or newer. All else is carried.
 """
 
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 
-MOST_BYTES = 60_000_000
+import carried_libraries
+
 PROGRAMS = ("op_parity_test", "gradient_test", "gpu_recorded_calls", "random_program_test", "gpu_kernel_tests", "gpu_bench")
 MPI_PROGRAM = "gpu_messages_mpi_tests"
 OF_NCCL = ("gpu_messages_tests", MPI_PROGRAM)  # where the build has it
 TABLES = "tests/api/ops"
 RECORDED = ("recorded", "differences")  # folders there
-CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "tools/gpu_machine.py", "benchmarks/torch_on_gpu")
+CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "tools/gpu_machine.py", "tools/carried_libraries.py", "benchmarks/torch_on_gpu")
 ABOUT = "bundle.json"
 
 
 class BundleError(Exception):
     """Why there is no bundle, and what to do."""
-
-
-def output_of(*command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise BundleError(f"{' '.join(str(word) for word in command)}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def libraries_of(program):
-    """(name, path) of each shared library that a program loads; the path is "not found" where there is none."""
-    return re.findall(r"^\s*(\S+) => (not found|/\S+)", output_of("ldd", program), re.MULTILINE)
-
-
-def debian_packages(paths):
-    """Those that the libraries belong to, as far as dpkg knows them."""
-    packages = set()
-    for path in paths:
-        # Where /lib is a link, dpkg knows a file by one of its two names.
-        for name in (path, path.removeprefix("/usr"), f"/usr{path}", pathlib.Path(path).resolve()):
-            found = subprocess.run(["dpkg-query", "-S", str(name)], capture_output=True, text=True, check=False)
-            if found.returncode == 0:
-                packages.add(found.stdout.split(":")[0])
-                break
-    return sorted(packages)
 
 
 def setting(build, name):
@@ -56,43 +33,27 @@ def setting(build, name):
     return found.group(1) if found else ""
 
 
-def copy_stripped(source, target):
-    target.parent.mkdir(parents=True, exist_ok=True)
-    output_of("strip", "--strip-unneeded", "-o", target, source)
-    target.chmod(0o755)
-
-
 def programs_of(build):
     """Those that gpu_check runs; of those with NCCL what the build has."""
     of_nccl = [name for name in OF_NCCL if (build / "bin" / name).exists()]
     return [build / "bin" / name for name in (*PROGRAMS, *of_nccl)]
 
 
-def packages_for(folder, libraries):
-    """What apt-get is to install for a bundle: mpirun, too, where it has programs of several processes."""
-    of_mpi = ["openmpi-bin"] if (folder / "bin" / MPI_PROGRAM).exists() else []
-    return sorted({*debian_packages(libraries), *of_mpi})
-
-
 def copy_programs(build, folder):
-    """The programs with the build's own libraries; returns what they need of the system."""
-    needed = set()
-    for program in programs_of(build):
+    """The programs with the libraries that they load, the build's own and others, and mpirun where one of them is of several processes."""
+    programs = programs_of(build)
+    for program in programs:
         if not program.exists():
             raise BundleError(f"{program} is not there; build it (with CUDA and AUTOPHI_BENCHMARKS)")
-        copy_stripped(program, folder / "bin" / program.name)
-        for name, path in libraries_of(program):
-            if path == "not found":
-                raise BundleError(f"{program.name} needs {name}, which is not here")
-            if pathlib.Path(path).is_relative_to(build):
-                copy_stripped(path, folder / "lib" / name)
-            else:
-                needed.add(path)
+        carried_libraries.copy_stripped(program, folder / "bin" / program.name)
     # No program names the kernel libraries: the core library loads them from its folder.
     homes = (build / "phi/generated/kernel_homes.cc").read_text()
-    for name in sorted(set(re.findall(r'\{"\w+", "(\w+)"\}', homes))):
-        copy_stripped(build / f"lib/libautophi_{name}.so", folder / f"lib/libautophi_{name}.so")
-    return needed
+    kernels = [build / f"lib/libautophi_{name}.so" for name in sorted(set(re.findall(r'\{"\w+", "(\w+)"\}', homes)))]
+    for library in kernels:
+        carried_libraries.copy_stripped(library, folder / carried_libraries.LIBRARIES / library.name)
+    carried_libraries.copy_libraries_of([*programs, *kernels], folder)
+    if (folder / "bin" / MPI_PROGRAM).exists():
+        carried_libraries.copy_open_mpi(folder)
 
 
 def copy_checks(root, folder):
@@ -108,22 +69,36 @@ def copy_checks(root, folder):
         shutil.copy(root / file, target)
 
 
-def write(root, build, folder, facts):
-    """Makes the folder; returns what is known of it, `facts` among that. Errors: BundleError."""
+def pack(folder):
+    """One archive of the folder, beside it."""
+    archive = folder.with_name(f"{folder.name}.tar.xz")
+    done = subprocess.run(["tar", "--create", "--xz", f"--file={archive}", f"--directory={folder.parent}", folder.name],
+                          capture_output=True, text=True, env={**os.environ, "XZ_OPT": "-6 --threads=0"}, check=False)
+    if done.returncode != 0:
+        raise BundleError(f"tar: {done.stderr.strip()}")
+    return archive
+
+
+def write(root, build, folder, facts, most_megabytes):
+    """Makes the folder and its archive; returns what is known of it, `facts` among that. Errors: BundleError, CarryError."""
+    folder = folder.absolute()
     if read(build):
         raise BundleError(f"{build} is a bundle itself; copy it")
     if folder.exists() and any(folder.iterdir()):
         raise BundleError(f"{folder} is not empty; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    needed = copy_programs(build, folder)
+    copy_programs(build, folder)
     copy_checks(root, folder)
-    about = {**facts, "architectures": setting(build, "AUTOPHI_CUDA_ARCH"), "debian_packages": packages_for(folder, needed)}
+    about = {**facts, "architectures": setting(build, "AUTOPHI_CUDA_ARCH"),
+             "needs": carried_libraries.needs_of(carried_libraries.programs_and_libraries(folder))}
     (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
-    nbytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    if nbytes > MOST_BYTES:
-        raise BundleError(f"{folder} has {nbytes / 1e6:.1f} MB, more than {MOST_BYTES / 1e6:.0f}; build for one kind of GPU "
-                          f"(-DAUTOPHI_CUDA_ARCH=90-real)")
-    return {**about, "megabytes": round(nbytes / 1e6, 1)}
+    archive = pack(folder)
+    megabytes = archive.stat().st_size / 1e6
+    if megabytes > most_megabytes:
+        archive.unlink()
+        raise BundleError(f"packed it has {megabytes:.1f} MB, more than {most_megabytes:.0f}; build for one kind of GPU "
+                          f"(-DAUTOPHI_CUDA_ARCH=90-real), or take more (--megabytes)")
+    return {**about, "archive": str(archive), "megabytes": round(megabytes, 1)}
 
 
 def read(folder):

@@ -119,6 +119,13 @@ def why_not_loaded(library, environment):
 
 
 def missing_libraries(programs, environment):
-    """Those that programs are linked with and that are not here."""
-    text = "\n".join(output_of(["ldd", program], environment) or "" for program in programs)
-    return sorted(set(re.findall(r"^\s*(\S+) => not found", text, re.MULTILINE)))
+    """Those that programs are linked with and that are not here, and versions that those which are here do not have."""
+    missing = set()
+    for program in programs:
+        try:
+            done = subprocess.run(["ldd", str(program)], capture_output=True, text=True, errors="replace", env=environment, check=False)
+        except OSError:
+            return []  # it cannot be told
+        missing.update(re.findall(r"^\s*(\S+) => not found", done.stdout, re.MULTILINE))
+        missing.update(re.findall(r"version `([\w.]+)' not found", done.stdout + done.stderr))
+    return sorted(missing)

@@ -1,8 +1,8 @@
 // The public distributed API on Tensor handles.
-#include <limits>
 #include <utility>
 
 #include "api/autograd/grad_node.h"
+#include "api/autograd/own_gpu.h"
 #include "api/call/args/args.h"
 #include "api/call/call_recorder.h"
 #include "distributed/api.h"
@@ -122,19 +122,6 @@ class FromLocalNode final : public GradNode {
   TensorForm form_;
 };
 
-// Of a job with more ranks on a machine than that has GPUs the error gives both numbers.
-void find_gpu(const Place& place, const World& world) {
-  try {
-    Device::of(place);
-  } catch (Error& error) {
-    if (error.code() == ErrorCode::kOutOfRange) {
-      error.note(fmt::format("rank {} wants it, as number {} of the {} ranks on its machine",
-                             world.rank(), place.index, ranks_on_machine(world.size())));
-    }
-    throw;
-  }
-}
-
 }  // namespace
 
 void init(int* argc, char*** argv, std::chrono::milliseconds start_deadline) {
@@ -162,14 +149,13 @@ GpuReduction parse_gpu_reduction(std::string_view word) {
 
 Place use_gpu(const GpuOptions& options) {
   World& world = World::current();
-  const int64_t number = world.number_on_machine();
-  PHI_CHECK(number <= std::numeric_limits<decltype(Place::index)>::max(),
-            errors::OutOfRange("there is no gpu:{}.", number));
-  const Place place = GPUPlace(static_cast<int>(number));
-  find_gpu(place, world);
+  const Place place = own_gpu(world);
   world.set_carrier(nullptr);  // of other options
-  if (world.size() > 1 && world.carries() && options.messages == GpuMessages::kNccl)
+  if (options.messages == GpuMessages::kHost) {
+    tell_of_shared_gpus(world, place);
+  } else if (world.size() > 1 && world.carries()) {
     world.set_carrier(join_by_nccl(world, place, options.reduction));
+  }
   world.rank_context().set_place(place);
   world.rank_context().set_tf32(options.tf32);
   return place;

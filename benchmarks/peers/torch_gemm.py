@@ -1,6 +1,9 @@
-"""Measures what one core reaches in a matmul of 2048 x 2048, as the scale for utilisation.
+"""Measures what one core reaches in a square matmul, as the scale for utilisation.
 
     python -m peers.torch_gemm FILE.json    # {dtype: operations per second}
+
+The matmul is 2048 x 2048, or smaller where a processor would take longer than its time for it: one without
+instructions for bfloat16 may reach a thousandth of another's rate.
 """
 
 import json
@@ -9,20 +12,38 @@ import time
 
 import torch
 
-_SIZE = 2048
+_SIZES = (256, 512, 1024, 2048)
 _REPEATS = 7
+_SECONDS = 15.0  # of a dtype
+
+
+def _operations(size: int) -> int:
+    return 2 * size**3
 
 
 def flops_per_s(dtype: torch.dtype) -> float:
-    """The fastest repeat's rate: a peak."""
-    x = torch.randn(_SIZE, _SIZE).to(dtype)
+    """The fastest repeat's rate, a peak, of the largest size whose repeats fit into the time that is left, going by the size
+    before it."""
+    left = _SECONDS
+    rate = 0.0
+    for size in _SIZES:
+        if rate and (1 + _REPEATS) * _operations(size) > left * rate:
+            break
+        begin = time.perf_counter()
+        rate = _rate_at(size, dtype)
+        left -= time.perf_counter() - begin
+    return rate
+
+
+def _rate_at(size: int, dtype: torch.dtype) -> float:
+    x = torch.randn(size, size).to(dtype)
     out = torch.mm(x, x)
     seconds = []
     for _ in range(_REPEATS):
         begin = time.perf_counter()
         torch.mm(x, x, out=out)
         seconds.append(time.perf_counter() - begin)
-    return 2 * _SIZE**3 / min(seconds)
+    return _operations(size) / min(seconds)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,11 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "phi/common/errors.h"
 #include "phi/core/device/device.h"
+#include "phi/core/device/visible_gpus.h"
 #include "phi/gpu/errors.h"
 #include "phi/gpu/gpu_device.h"
 #include "phi/gpu/probe.h"
@@ -37,10 +40,7 @@ std::string version_text(int version) {
 }
 
 void check_number(int index) {
-  int count = 0;
-  if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
-    throw_no_driver(status);
-  }
+  const int count = visible_gpus();
   PHI_CHECK(index < count,
             errors::OutOfRange("there is no gpu:{}: CUDA shows {} to this process, counted from 0. "
                                "Start as many ranks on a machine as it has GPUs, or see what "
@@ -64,6 +64,30 @@ void check_code(int index) {
 const bool kFound = Device::add_finder(DeviceKind::GPU, GpuDevice::find);
 
 }  // namespace
+}  // namespace phi::gpu
+
+namespace phi {
+
+int visible_gpus() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess || count == 0)
+    gpu::throw_no_driver(status == cudaSuccess ? cudaErrorNoDevice : status);
+  return count;
+}
+
+GpuId id_of_gpu(int index) {
+  cudaDeviceProp properties{};
+  PHI_GPU(cudaGetDeviceProperties(&properties, index));
+  GpuId id{};
+  static_assert(sizeof(properties.uuid) == sizeof(id));
+  std::memcpy(id.data(), &properties.uuid, sizeof(id));
+  return id;
+}
+
+}  // namespace phi
+
+namespace phi::gpu {
 
 std::unique_ptr<Device> GpuDevice::find(int index) {
   check_number(index);

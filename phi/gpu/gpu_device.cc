@@ -50,22 +50,41 @@ void GpuDevice::make_current() const {
   if (cudaGetDevice(&current) != cudaSuccess || current != index_) PHI_GPU(cudaSetDevice(index_));
 }
 
+ComputeStream GpuDevice::compute() const {
+  ComputeStream stream(compute_, gate_);
+  if (recording_) [[unlikely]]
+    recording_->check_thread(*this);
+  return stream;
+}
+
+ComputeStream GpuDevice::stream_to_wait_for() const {
+  ComputeStream stream = compute();
+  if (recording_) [[unlikely]]
+    throw NotRecordable{};
+  return stream;
+}
+
 std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
   const size_t rounded = small_blocks_.rounded(nbytes);
-  if (Recording* const open = recording()) [[unlikely]]
-    return open->allocate(rounded);
-  if (std::byte* const block = small_blocks_.take(nbytes)) return block;
+  {
+    const ComputeStream stream = compute();
+    if (recording_) [[unlikely]]
+      return recording_->allocate(rounded);
+    if (std::byte* const block = small_blocks_.take(nbytes)) return block;
+  }
+  if (std::byte* const memory = allocate_of_pool(rounded)) [[likely]]
+    return memory;
+  // Pieces that are too small may be together what is asked for.
+  for (std::byte* block : small_blocks_.release()) give_back(block);
+  wait();
+  check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
+  return allocate_of_pool(rounded);
+}
+
+std::byte* GpuDevice::allocate_of_pool(size_t nbytes) {
   make_current();
   void* memory = nullptr;
-  cudaError_t status = cudaMallocFromPoolAsync(&memory, rounded, pool_, compute_);
-  if (status == cudaErrorMemoryAllocation) [[unlikely]] {
-    (void)cudaGetLastError();
-    // Pieces that are too small may be together what is asked for.
-    for (std::byte* block : small_blocks_.release()) give_back(block);
-    wait();
-    check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
-    status = cudaMallocFromPoolAsync(&memory, rounded, pool_, compute_);
-  }
+  const cudaError_t status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, compute());
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     return nullptr;
@@ -75,9 +94,11 @@ std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
 }
 
 void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t nbytes) {
-  Recording* const open = recording_.load(std::memory_order_relaxed);
-  if (open && open->is_of_this_thread()) [[unlikely]]
-    return open->free(memory);
+  {
+    const std::shared_lock open(gate_);
+    if (recording_) [[unlikely]]
+      return recording_->free(memory);
+  }
   if (!small_blocks_.keep(memory, nbytes)) give_back(memory);
 }
 
@@ -85,6 +106,9 @@ void GpuDevice::give_back(std::byte* memory) {
   // Tensors may end when CUDA has already, or after a kernel that failed: then all memory is gone.
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);
+  const std::shared_lock open(gate_);
+  if (recording_) [[unlikely]]
+    return recording_->free(memory);
   (void)cudaFreeAsync(memory, compute_);
 }
 
@@ -102,23 +126,23 @@ std::string GpuDevice::about_memory() const {
 }
 
 void GpuDevice::copy_to_host(void* host, const std::byte* memory, size_t n) {
-  check_may_wait();
   make_current();
-  check(cudaMemcpyAsync(host, memory, n, cudaMemcpyDeviceToHost, compute_), "a copy to the host");
+  check(cudaMemcpyAsync(host, memory, n, cudaMemcpyDeviceToHost, stream_to_wait_for()),
+        "a copy to the host");
   wait();
 }
 
 void GpuDevice::copy_from_host(std::byte* memory, const void* host, size_t n) {
-  check_may_wait();
   make_current();
-  check(cudaMemcpyAsync(memory, host, n, cudaMemcpyHostToDevice, compute_), "a copy from the host");
+  check(cudaMemcpyAsync(memory, host, n, cudaMemcpyHostToDevice, stream_to_wait_for()),
+        "a copy from the host");
   // Pinned memory would be read later, when the caller may have changed it.
   wait();
 }
 
 void GpuDevice::copy(std::byte* to, const std::byte* from, size_t n) {
   make_current();
-  check(cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToDevice, compute_), "a copy");
+  check(cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToDevice, compute()), "a copy");
 }
 
 void GpuDevice::copy_boxes(std::span<const BoxCopy> copies, size_t width) {
@@ -127,13 +151,12 @@ void GpuDevice::copy_boxes(std::span<const BoxCopy> copies, size_t width) {
 
 void GpuDevice::fill(std::byte* memory, std::byte value, size_t n) {
   make_current();
-  check(cudaMemsetAsync(memory, static_cast<int>(value), n, compute_), "a fill");
+  check(cudaMemsetAsync(memory, static_cast<int>(value), n, compute()), "a fill");
 }
 
 void GpuDevice::wait() {
-  check_may_wait();
   make_current();
-  check(cudaStreamSynchronize(compute_), "waiting for the GPU");
+  check(cudaStreamSynchronize(stream_to_wait_for()), "waiting for the GPU");
   if (has_failed_) [[unlikely]]
     check_failure();
   misfits_->check();
@@ -141,7 +164,6 @@ void GpuDevice::wait() {
 
 void GpuDevice::launched(cudaError_t status) {
   log_.add();
-  (void)recording();
   check(status, "a launch");
 }
 

@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 
 #include "phi/core/device/device.h"
@@ -24,6 +25,23 @@
 
 namespace phi::gpu {
 
+/// A GPU's compute stream, open to the calling thread while this lives: no other thread starts or
+/// ends a capture of it meanwhile. Keep it for the CUDA calls that use the stream and no longer; a
+/// thread has one at a time.
+class ComputeStream {
+ public:
+  ComputeStream(ComputeStream&&) = default;
+
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  friend class GpuDevice;
+  ComputeStream(cudaStream_t stream, std::shared_mutex& gate) : open_(gate), stream_(stream) {}
+
+  std::shared_lock<std::shared_mutex> open_;
+  cudaStream_t stream_;
+};
+
 /// One for each GPU that is asked for, for the life of the process.
 class GpuDevice final : public Device {
  public:
@@ -35,7 +53,8 @@ class GpuDevice final : public Device {
   static std::unique_ptr<Device> find(int index);
 
   std::byte* allocate(MemoryAccount& account, size_t nbytes) override;
-  /// In the order of the compute stream: what was queued before may still use it.
+  /// In the order of the compute stream: what was queued before may still use it. While another
+  /// thread records, memory is freed when the recording ends.
   void free(MemoryAccount& account, std::byte* memory, size_t nbytes) override;
   /// To the driver's pool, whatever its size, in that order too.
   void give_back(std::byte* memory);
@@ -51,11 +70,13 @@ class GpuDevice final : public Device {
   void free_host(std::byte* memory) override;
   SideCopies* side_copies() override { return copies_.get(); }
   bool can_record() const override { return true; }
-  /// As a CUDA graph. Ranks that are threads and share a GPU must not: their launches would be
-  /// written down, too, and are refused.
+  /// As a CUDA graph. The graph holds what the calling thread queues and nothing else: all that
+  /// other threads queue on the compute stream meanwhile is refused (compute()), and what they free
+  /// is freed afterwards.
   std::unique_ptr<LaunchRecord> record(const std::function<void()>& body) override;
 
-  cudaStream_t compute() const { return compute_; }
+  /// Errors: Unavailable while another thread records.
+  ComputeStream compute() const;
   int multiprocessors() const { return multiprocessors_; }
   /// Where kernels leave the elements that their operators refuse.
   Misfits& misfits() { return *misfits_; }
@@ -76,18 +97,12 @@ class GpuDevice final : public Device {
  private:
   explicit GpuDevice(int index);
   void begin_work() override { make_current(); }
-  /// Nothing that is written down is done before it is launched.
-  void check_may_wait() const {
-    if (recording()) [[unlikely]]
-      throw NotRecordable{};
-  }
-  /// Null while nothing is written down. Errors: Unavailable if another thread writes.
-  Recording* recording() const {
-    Recording* const recording = recording_.load(std::memory_order_relaxed);
-    if (recording) [[unlikely]]
-      recording->check_thread(*this);
-    return recording;
-  }
+  /// The compute stream to wait for: nothing that is written down is done before it is launched.
+  /// Errors: those of compute(); NotRecordable on the thread that records.
+  ComputeStream stream_to_wait_for() const;
+  /// Of the driver's pool; null if there is no room.
+  std::byte* allocate_of_pool(size_t nbytes);
+  class Capture;
   void check_failure();
   [[noreturn]] void throw_failed(cudaError_t status, const char* what) const;
 
@@ -100,7 +115,8 @@ class GpuDevice final : public Device {
   Products products_;
   LaunchLog log_;
   std::unique_ptr<CopyStreams> copies_;
-  std::atomic<Recording*> recording_{nullptr};  // while launches are written down
+  mutable std::shared_mutex gate_;  // of the compute stream: shared by calls, or one capture's
+  Recording* recording_ = nullptr;  // while launches are written down; gate_ guards it
   std::atomic<bool> has_failed_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;

@@ -23,10 +23,10 @@ PackCount count_packs(const KernelContext& ctx, int64_t n, int width, bool lie) 
 }
 
 LaunchSite launch_site(GpuDevice& device, dim3 grid, dim3 block) {
-  LaunchSite site{&device, {}};
+  LaunchSite site{&device, device.compute(), {}};
   site.config.gridDim = grid;
   site.config.blockDim = block;
-  site.config.stream = device.compute();
+  site.config.stream = site.stream;
   return site;
 }
 

@@ -34,12 +34,14 @@ PackCount count_packs(const KernelContext& ctx, int64_t n, int width, bool lie);
 /// What a launch needs beside its kernel, on a device's compute stream.
 struct LaunchSite {
   GpuDevice* device;
+  ComputeStream stream;
   cudaLaunchConfig_t config;
 };
 LaunchSite launch_site(GpuDevice& device, dim3 grid, dim3 block);
 LaunchSite launch_site(const KernelContext& ctx, dim3 grid, dim3 block);
 
-/// `where` is a GpuDevice or a KernelContext. Errors: Unavailable, naming the last launches.
+/// `where` is a GpuDevice or a KernelContext. Errors: Unavailable, naming the last launches; those
+/// of GpuDevice::compute().
 /// Compilers make this for each kernel: what all launches do is in functions.
 template <typename Where, typename... Params, typename... Args>
 void launch(Where& where, void (*kernel)(Params...), dim3 grid, dim3 block, Args&&... args) {

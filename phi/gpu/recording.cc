@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdio>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -46,18 +48,6 @@ class GraphRecord final : public LaunchRecord {
   IntrusivePtr<MemoryAccount> account_;
 };
 
-// The device's recording while it lives.
-class Current {
- public:
-  Current(std::atomic<Recording*>& slot, Recording& recording) : slot_(slot) { slot_ = &recording; }
-  ~Current() { slot_ = nullptr; }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-
- private:
-  std::atomic<Recording*>& slot_;
-};
-
 // Of the process: that graphs are not used is no error, and would be seen in nothing but times.
 void tell_once(cudaError_t why) {
   static std::atomic<bool> is_told{false};
@@ -85,6 +75,7 @@ void Recording::check_thread(const GpuDevice& device) const {
 }
 
 std::byte* Recording::allocate(size_t nbytes) {
+  const std::lock_guard lock(mutex_);
   // Pieces of up to twice the size: the kernels of a step take the same again and again.
   const auto found = spare_.lower_bound(nbytes);
   if (found != spare_.end() && found->first / 2 <= nbytes) {
@@ -105,9 +96,11 @@ std::byte* Recording::allocate(size_t nbytes) {
 }
 
 void Recording::free(std::byte* memory) {
+  const std::lock_guard lock(mutex_);
   const auto found = in_use_.find(memory);
   if (found == in_use_.end()) {
     others_.push_back(memory);
+    frees_others_ |= is_of_this_thread();
     return;
   }
   spare_.emplace(found->second, memory);
@@ -123,15 +116,48 @@ Recording::Memory Recording::take() {
   return memory;
 }
 
+// The capture of a device's compute stream. It begins and ends while no other thread has the
+// stream, and other threads find the recording as long as it lasts.
+class GpuDevice::Capture {
+ public:
+  /// Errors: Unavailable if another thread records.
+  Capture(GpuDevice& device, Recording& recording) : device_(device) {
+    const std::unique_lock closed(device_.gate_);
+    if (device_.recording_) device_.recording_->check_thread(device_);
+    capture_.emplace(device_.compute_);
+    device_.recording_ = &recording;
+  }
+  /// Unless end() was called, what was captured is gone.
+  ~Capture() {
+    if (!capture_) return;
+    const std::unique_lock closed(device_.gate_);
+    device_.recording_ = nullptr;
+    capture_.reset();
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  /// As StreamCapture::end().
+  cudaGraph_t end() {
+    const std::unique_lock closed(device_.gate_);
+    device_.recording_ = nullptr;
+    const cudaGraph_t graph = capture_->end();
+    capture_.reset();
+    return graph;
+  }
+
+ private:
+  GpuDevice& device_;
+  std::optional<StreamCapture> capture_;
+};
+
 std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& body) {
   make_current();
-  (void)this->recording();
   Recording recording(pool_, copies_->stream(SideCopies::kToDevice));
   std::exception_ptr failure;
   std::unique_ptr<CUgraph_st, cudaError_t (*)(cudaGraph_t)> captured(nullptr, cudaGraphDestroy);
   {
-    StreamCapture capture(compute_);
-    const Current current(recording_, recording);
+    Capture capture(*this, recording);
     try {
       body();
       captured.reset(capture.end());
@@ -141,7 +167,7 @@ std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& bod
       captured.reset(capture.end());
     }
   }
-  for (std::byte* memory : recording.freed_of_others()) (void)cudaFreeAsync(memory, compute_);
+  for (std::byte* memory : recording.freed_of_others()) give_back(memory);
   if (recording.has_memory()) copies_->launch_after(*copies_->end_of(SideCopies::kToDevice));
   // An error of CUDA's about the capture itself is no error of the body's.
   if (failure && !is_of_capture(failure)) std::rethrow_exception(failure);

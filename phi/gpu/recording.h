@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <map>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -34,14 +35,14 @@ class Recording {
 
   /// Throws NotRecordable if there is no room.
   std::byte* allocate(size_t nbytes);
-  /// Of memory that the body has not taken here it keeps note: give it back when the capture ends.
+  /// From any thread. Memory that was not taken here is kept in a list: give it back when the
+  /// capture has ended.
   void free(std::byte* memory);
   const std::vector<std::byte*>& freed_of_others() const { return others_; }
-  /// The body has given back all that it took, and nothing else.
-  bool is_closed() const { return in_use_.empty() && others_.empty(); }
+  /// All that the body took was given back, and the body has freed nothing else.
+  bool is_closed() const { return in_use_.empty() && !frees_others_; }
   bool has_memory() const { return !in_use_.empty() || !spare_.empty(); }
 
-  bool is_of_this_thread() const { return thread_ == std::this_thread::get_id(); }
   /// Errors: Unavailable on other threads than the one that records.
   void check_thread(const GpuDevice& device) const;
 
@@ -53,12 +54,16 @@ class Recording {
   Memory take();
 
  private:
+  bool is_of_this_thread() const { return thread_ == std::this_thread::get_id(); }
+
   std::thread::id thread_ = std::this_thread::get_id();
   cudaMemPool_t pool_;
   cudaStream_t stream_;
+  std::mutex mutex_;  // of what is below, while the capture goes on
   std::multimap<size_t, std::byte*> spare_;
   std::map<std::byte*, size_t> in_use_;
   std::vector<std::byte*> others_;
+  bool frees_others_ = false;
 };
 
 }  // namespace phi::gpu

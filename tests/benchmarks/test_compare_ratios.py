@@ -1,5 +1,8 @@
 """What benchmarks/compare computes from measurements, and the tables that it prints."""
 
+import importlib
+import sys
+
 import pytest
 from peers.byte_data import read_text, window_offsets
 from peers.configurations import (COMPARISONS, DDP, EAGER, EAGER_TWO_THREADS, FLOAT32, FLOAT32_DP,
@@ -211,3 +214,40 @@ def test_run_table_shows_a_failed_run():
     assert lines[2].split() == ["pytorch", "eager", "1", "110", "18%", "111", "1%", "100", "-",
                                 "2.5000"]
     assert lines[3].split() == ["pytorch", "DDP", "2"] + ["-"] * 7
+
+
+class _SlowTorch:
+    """Stands for PyTorch where time passes in matmuls alone: so many operations in a second, by dtype."""
+
+    def __init__(self, rates):
+        self.rates, self.now, self.sizes = rates, 0.0, []
+
+    def randn(self, size, _):
+        return self._Matrix(size)
+
+    class _Matrix:
+        def __init__(self, size, dtype="float32"):
+            self.size, self.dtype = size, dtype
+
+        def to(self, dtype):
+            return type(self)(self.size, dtype)
+
+    def mm(self, x, _, out=None):
+        self.sizes.append(x.size)
+        self.now += 2 * x.size**3 / self.rates[x.dtype]
+        return out or x
+
+
+@pytest.mark.parametrize("rate, largest", [(1e12, 2048), (2e10, 2048), (2e9, 1024), (2e8, 512), (1e6, 256)])
+def test_a_peak_is_measured_in_a_bounded_time(monkeypatch, rate, largest):
+    torch = _SlowTorch({"bfloat16": rate})
+    torch.dtype = str
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.delitem(sys.modules, "peers.torch_gemm", raising=False)
+    gemm = importlib.import_module("peers.torch_gemm")
+    monkeypatch.setattr(gemm.time, "perf_counter", lambda: torch.now)
+    assert gemm.flops_per_s("bfloat16") == pytest.approx(rate)
+    assert max(torch.sizes) == largest
+    # The smallest size is measured at any rate.
+    assert torch.now <= 15 or largest == 256
+    monkeypatch.delitem(sys.modules, "peers.torch_gemm")

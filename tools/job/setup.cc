@@ -8,6 +8,7 @@
 #include <iostream>
 #include <vector>
 
+#include "api/autograd/own_gpu.h"
 #include "api/library/load_ops.h"
 #include "api/nn/layers/mlp.h"
 #include "api/nn/weights.h"
@@ -87,7 +88,9 @@ void settle_gpu_flags(JobConfig* config) {
 void settle_place(const JobConfig& config) {
   if (config.place == "cpu") return World::current().rank_context().set_place(CPUPlace());
   try {
-    distributed::use_gpu({.tf32 = config.run.tf32, .messages = distributed::GpuMessages::kHost});
+    World& world = World::current();
+    world.rank_context().set_place(distributed::own_gpu(world));
+    world.rank_context().set_tf32(config.run.tf32);
   } catch (const Error& error) {
     throw config.wrong({"place"}, error.what());
   }
@@ -210,6 +213,7 @@ void connect_ranks(const JobConfig& config) {
   distributed::use_gpu({.tf32 = config.run.tf32,
                         .messages = distributed::parse_gpu_messages(config.run.messages),
                         .reduction = distributed::parse_gpu_reduction(config.run.reduction)});
+  World::current().rank_context().counters() = {};  // to agree on GPUs is no part of the job
 }
 
 void settle_world_flags(World& world) {

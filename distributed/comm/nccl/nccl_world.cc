@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "distributed/comm/nccl/watchdog.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
+#include "phi/core/device/visible_gpus.h"
 #include "phi/gpu/errors.h"
 #include "phi/gpu/gpu_device.h"
 #include "phi/gpu/graph.h"
@@ -32,7 +32,9 @@ constexpr int64_t kSliceBytes = int64_t{16} << 20;
 // What ranks tell each other before they join.
 struct Introduction {
   int64_t version;
-  uint64_t gpu[2];  // its uuid
+  GpuId gpu;
+  int64_t number;   // of the rank among those of its machine
+  int64_t visible;  // GPUs that CUDA shows it
   int64_t blocks;   // NCCL's calls, whatever communicators are told
 };
 
@@ -46,6 +48,10 @@ bool shares_gpus_on_purpose() {
 bool environment_blocks() {
   const char* const set = std::getenv("NCCL_COMM_BLOCKING");
   return set != nullptr && std::strtoll(set, nullptr, 0) == 1;
+}
+
+std::string gpus_text(int64_t count) {
+  return count == 1 ? "1 GPU" : fmt::format("{} GPUs", count);
 }
 
 // All ranks find the same.
@@ -73,12 +79,13 @@ void check_introductions(const std::vector<Introduction>& all) {
   for (size_t i = 0; i < all.size() && !shares_gpus_on_purpose(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       PHI_CHECK(
-          !std::ranges::equal(all[i].gpu, all[j].gpu),
+          all[i].gpu != all[j].gpu,
           errors::PreconditionNotMet(
-              "ranks {} and {} are on one GPU, and NCCL wants one for each rank: start as "
-              "many ranks on a machine as it has GPUs, or see what CUDA_VISIBLE_DEVICES gives "
-              "them.",
-              j, i));
+              "ranks {} and {} are on one GPU, and NCCL wants one for each rank. They are number "
+              "{} and number {} on their machine, where CUDA shows them {} and {}: start as many "
+              "ranks on a machine as it has GPUs, or see what CUDA_VISIBLE_DEVICES gives them.",
+              j, i, all[j].number, all[i].number, gpus_text(all[j].visible),
+              gpus_text(all[i].visible)));
     }
   }
 }
@@ -301,10 +308,9 @@ std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction 
             errors::Unavailable("ncclGetVersion failed with {}.", describe(status)));
   own.version = version;
   own.blocks = environment_blocks();
-  cudaDeviceProp properties{};
-  PHI_GPU(cudaGetDeviceProperties(&properties, gpu.index));
-  static_assert(sizeof(properties.uuid) == sizeof(own.gpu));
-  std::memcpy(own.gpu, &properties.uuid, sizeof(own.gpu));
+  own.gpu = id_of_gpu(gpu.index);
+  own.number = host.number_on_machine();
+  own.visible = visible_gpus();
   std::vector<Introduction> all(static_cast<size_t>(host.size()));
   host.everyone().all_gather(&own, all.data(), sizeof(own) / sizeof(int64_t), DataType::INT64);
   check_introductions(all);

@@ -1,18 +1,23 @@
 // What stands for GPUs in a build without CUDA: the reason why there are none.
 #include "phi/common/errors.h"
 #include "phi/core/device/device.h"
+#include "phi/core/device/visible_gpus.h"
 
-namespace phi::gpu {
+namespace phi {
 namespace {
 
-std::unique_ptr<Device> find(int index) {
+[[noreturn]] std::unique_ptr<Device> find_no_gpu(int index) {
   throw errors::Unavailable(
       "gpu:{} cannot be used: this build has no CUDA. Install the CUDA toolkit (nvcc) and build "
       "anew with -DAUTOPHI_CUDA=ON, or use `place: cpu`.",
       index);
 }
 
-const bool kFound = Device::add_finder(DeviceKind::GPU, find);
+const bool kFound = Device::add_finder(DeviceKind::GPU, find_no_gpu);
 
 }  // namespace
-}  // namespace phi::gpu
+
+int visible_gpus() { find_no_gpu(0); }
+GpuId id_of_gpu(int index) { find_no_gpu(index); }
+
+}  // namespace phi

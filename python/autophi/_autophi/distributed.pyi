@@ -27,14 +27,16 @@ def finalize() -> None: ...
 def rank() -> int: ...
 def world_size() -> int: ...
 def use_gpu(*, tf32: bool = False, messages: str = "nccl", reduction: str = "exact") -> str:
-    """This rank computes on a GPU from here on: on the one whose number is the rank's among those of its machine.
-    After init() and before the first tensor, on all ranks alike. Returns the place, 'gpu:0'.
+    """This rank computes on a GPU from here on: on the one whose number is the rank's among those of its machine,
+    modulo the GPUs that CUDA shows to its process. Collective: after init() and before the first tensor, on all ranks
+    alike. Returns the place, 'gpu:0'.
     tf32: products of float32 may take their arguments as TF32, with 10 bits behind the point.
     messages: how they go between GPUs, by 'nccl' or through the memory of the 'host'.
     reduction: of what NCCL carries, 'exact' (the bits of every backend) or 'fast' (NCCL's own, which sums floats in an
     order of its choice).
-    Errors: RuntimeError if no driver answers or this build has no CUDA, or no NCCL though there are several ranks;
-    ValueError for another word; IndexError if the machine has fewer GPUs than ranks."""
+    Errors: RuntimeError if no driver answers or this build has no CUDA, or no NCCL though there are several ranks,
+    or if two of them share a GPU; ValueError for another word. With messages='host' ranks may share a GPU: rank 0 prints
+    which ones do."""
 def barrier() -> None: ...
 def backend() -> str: ...
 def counters() -> dict[str, int]: ...

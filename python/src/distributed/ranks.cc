@@ -204,9 +204,10 @@ void bind_ranks(nb::module_& module) {
       nb::arg("reduction") = "exact",
       "This rank computes on a GPU from here on: on the one whose number is the rank's among "
       "those\n"
-      "of its machine. After init() and before the first tensor, on all ranks alike. Returns the "
-      "place,\n"
-      "'gpu:0'.\n"
+      "of its machine, modulo the GPUs that CUDA shows to its process. Collective: after init() "
+      "and "
+      "before\n"
+      "the first tensor, on all ranks alike. Returns the place, 'gpu:0'.\n"
       "tf32: products of float32 may take their arguments as TF32, with 10 bits behind the point.\n"
       "messages: how they go between GPUs, by 'nccl' or through the memory of the 'host'.\n"
       "reduction: of what NCCL carries, 'exact' (the bits of every backend) or 'fast' (NCCL's "
@@ -214,8 +215,9 @@ void bind_ranks(nb::module_& module) {
       "which sums floats in an order of its choice).\n"
       "Errors: RuntimeError if no driver answers or this build has no CUDA, or no NCCL though "
       "there\n"
-      "are several ranks; ValueError for another word; IndexError if the\n"
-      "machine has fewer GPUs than ranks.");
+      "are several ranks, or if two of them share a GPU; ValueError for another word. With "
+      "messages='host'\n"
+      "ranks may share a GPU: rank 0 prints which ones do.");
   module.def("barrier", &barrier, "Waits until all ranks are here.");
   module.def(
       "backend", [] { return std::string(World::current().backend()); },

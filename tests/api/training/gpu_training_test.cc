@@ -84,9 +84,27 @@ TEST(TrainingOnGpus, MoreRanksThanGpusAreToldBothNumbers) {
   const auto join = [] {
     distributed::run_ranks(3, [](distributed::World&) { distributed::use_gpu(); });
   };
-  EXPECT_THAT(join, ThrowsError(ErrorCode::kOutOfRange, "CUDA shows 2 GPUs to this process"));
-  EXPECT_THAT(join, ThrowsError(ErrorCode::kOutOfRange,
-                                "rank 2 wants it, as number 2 of the 3 ranks on its machine"));
+  EXPECT_THAT(join, ThrowsError(ErrorCode::kPreconditionNotMet, "ranks 0 and 2 are on one GPU"));
+  EXPECT_THAT(join, ThrowsError(ErrorCode::kPreconditionNotMet,
+                                "They are number 0 and number 2 on their machine, where CUDA shows "
+                                "them 2 GPUs and 2 GPUs"));
+  cuda_on_cpu::reset();
+}
+
+// Once in a process: the second time nothing is said.
+TEST(TrainingOnGpus, ThroughTheHostRanksShareGpusAndAreTold) {
+  cuda_on_cpu::set_gpus(2);
+  const auto told = [] {
+    ::testing::internal::CaptureStderr();
+    distributed::run_ranks(5, [](distributed::World& world) {
+      EXPECT_EQ(distributed::use_gpu({.messages = distributed::GpuMessages::kHost}),
+                GPUPlace(static_cast<int>(world.rank() % 2)));
+    });
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(told(),
+              ::testing::StartsWith("several ranks share one GPU (ranks 0, 2, 4; ranks 1, 3): "));
+  EXPECT_EQ(told(), "");
   cuda_on_cpu::reset();
 }
 

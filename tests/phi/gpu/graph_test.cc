@@ -5,12 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "phi/common/errors.h"
+#include "phi/core/box_copy.h"
 #include "phi/core/dense_tensor.h"
+#include "phi/core/device/side_copies.h"
 #include "phi/core/rank_context.h"
 #include "phi/gpu/gpu_device.h"
 #include "phi/gpu/launch.h"
@@ -171,9 +176,20 @@ TEST_F(GraphsOnTheTwin, WhatCudaCannotWriteDownIsToldOnce) {
   EXPECT_THAT(record(), Not(HasSubstr("captured programs")));
 }
 
+// Whatever uses the compute stream. What another thread queues must not get into the graph, so the
+// array that it writes stays as it is at each launch.
 TEST_F(GraphsOnTheTwin, OtherThreadsAreRefusedMeanwhile) {
   DenseTensor x = array();
   set(&x, 1);
+  DenseTensor y = array();
+  set(&y, 7);
+  auto* const to = static_cast<std::byte*>(y.mutable_raw_data());
+  const auto* const from = static_cast<const std::byte*>(x.raw_data());
+  const Box box = Box::whole({kCount});
+  const Box half{{0}, {kCount / 2}};
+  SideCopies& side = *device_.side_copies();
+  const MomentPtr moment = side.end_of(SideCopies::kToDevice);
+  const auto other_record = device_.record([&] { add(x, x, &y); });
   const auto expect_refused = [&](const std::function<void()>& use) {
     EXPECT_THAT(use, ThrowsError(ErrorCode::kUnavailable,
                                  "two threads have gpu:0 while one of them writes down a CUDA "
@@ -185,12 +201,94 @@ TEST_F(GraphsOnTheTwin, OtherThreadsAreRefusedMeanwhile) {
       expect_refused([] { array(); });
       expect_refused([&] { device_.wait(); });
       expect_refused([&] { device_.record([] {}); });
+      expect_refused([&] { add(x, x, &y); });
+      expect_refused([&] { device_.copy(to, from, y.nbytes()); });
+      expect_refused([&] { device_.fill(to, std::byte{0}, y.nbytes()); });
+      expect_refused([&] {
+        const BoxCopy copies[] = {{from, box, to, box, box}, {from, box, to, box, half}};
+        device_.copy_boxes(copies, sizeof(float));
+      });
+      expect_refused([&] { set(&y, 3); });
+      expect_refused([&] { values_of(y); });
+      expect_refused([&] { side.launched(); });
+      expect_refused([&] { side.launch_after(*moment); });
+      expect_refused([&] { other_record->launch(); });
     });
     other.join();
   });
   ASSERT_NE(record, nullptr);
   record->launch();
   EXPECT_THAT(values_of(x), Each(2));
+  EXPECT_THAT(values_of(y), Each(7)) << "the other thread's work is not in the graph";
+}
+
+// Tensors may end on any thread. Their memory is free when the recording is over.
+TEST_F(GraphsOnTheTwin, OtherThreadsFreeMeanwhile) {
+  DenseTensor x = array();
+  set(&x, 1);
+  std::optional<DenseTensor> y = array();
+  set(&*y, 5);
+  std::unique_ptr<LaunchRecord> of_others = device_.record([&] { four_times(x, &*y); });
+  ASSERT_NE(of_others, nullptr);
+  const int64_t before = memory_stats(kPlace).current;
+  const auto record = device_.record([&] {
+    DenseTensor scratch = array();
+    add(x, x, &scratch);
+    add(scratch, x, &x);
+    std::thread([&, moved = std::move(scratch)]() mutable {
+      moved = DenseTensor();
+      y.reset();
+      of_others.reset();
+    }).join();
+  });
+  ASSERT_NE(record, nullptr) << "its own scratch alone is of the record";
+  EXPECT_EQ(memory_stats(kPlace).current, before - 4 * kCount);
+  for (const float value : {3.0f, 9.0f}) {
+    record->launch();
+    DenseTensor other = array();  // may be of the bytes that were given back
+    set(&other, -1);
+    EXPECT_THAT(values_of(x), Each(value));
+    EXPECT_THAT(values_of(other), Each(-1));
+  }
+}
+
+// One thread records all the time, another computes: each piece of its work is refused, or done
+// once and in no graph.
+TEST_F(GraphsOnTheTwin, RecordingAndComputingDoNotMeet) {
+  DenseTensor x = array();
+  DenseTensor y = array();
+  DenseTensor ones = array();
+  for (DenseTensor* tensor : {&x, &y}) set(tensor, 0);
+  set(&ones, 1);
+  constexpr int kRecordings = 200;
+  std::atomic<bool> is_over{false};
+  int done = 0;
+  std::thread other([&] {
+    while (!is_over) {
+      try {
+        add(y, ones, &y);
+        ++done;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kUnavailable) << error.what();
+      }
+      std::this_thread::yield();
+    }
+  });
+  std::vector<std::unique_ptr<LaunchRecord>> records;
+  for (int i = 0; i < kRecordings; ++i) {
+    records.push_back(device_.record([&] {
+      add(x, ones, &x);
+      std::this_thread::yield();
+    }));
+  }
+  is_over = true;
+  other.join();
+  for (const auto& record : records) {
+    ASSERT_NE(record, nullptr);
+    record->launch();
+  }
+  EXPECT_THAT(values_of(x), Each(kRecordings));
+  EXPECT_THAT(values_of(y), Each(done));
 }
 
 TEST_F(GraphsOnTheTwin, AKernelThatFailsIsToldWithTheGraph) {

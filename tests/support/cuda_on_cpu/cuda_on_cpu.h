@@ -1,7 +1,8 @@
 // Controls of the twin (CUDA on the CPU) for tests: which GPUs there are, in which order what runs,
 // and what goes wrong.
 // The environment says the same for whole programs: AUTOPHI_CUDA_SEED is a number, "forward" or
-// "backward"; AUTOPHI_CUDA_GPUS a number.
+// "backward"; AUTOPHI_CUDA_GPUS a number. CUDA_VISIBLE_DEVICES selects among the GPUs by their
+// numbers, as CUDA does; it is read when the program starts, by reset() and by set_gpus().
 #pragma once
 
 #include <driver_types.h>

@@ -18,7 +18,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     cudaDeviceProp& p = *properties;
     p = {};
     fmt::format("CUDA on the CPU {}", device).copy(p.name, sizeof p.name - 1);
-    p.uuid.bytes[0] = static_cast<char>(device + 1);
+    p.uuid.bytes[0] = static_cast<char>(settings().physical[device] + 1);
     p.totalGlobalMem = settings().memory;
     p.sharedMemPerBlock = kSharedPerBlock;
     p.sharedMemPerBlockOptin = kSharedPerBlockOptin;
@@ -37,7 +37,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     p.multiProcessorCount = settings().multiprocessors;
     p.totalConstMem = size_t{64} << 10;
     p.l2CacheSize = 50 << 20;
-    p.pciBusID = device + 1;
+    p.pciBusID = settings().physical[device] + 1;
     p.concurrentKernels = p.asyncEngineCount = 1;
     p.unifiedAddressing = p.canMapHostMemory = p.memoryPoolsSupported = 1;
     return cudaSuccess;

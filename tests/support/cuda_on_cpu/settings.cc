@@ -3,7 +3,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,6 +30,19 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Up to the first one that is not there.
+std::vector<int> selected_gpus(const std::string& list, int count) {
+  std::vector<int> selected;
+  std::stringstream rest(list);
+  for (std::string number; std::getline(rest, number, ',');) {
+    int gpu = -1;
+    const auto end = std::from_chars(number.data(), number.data() + number.size(), gpu).ptr;
+    if (number.empty() || *end != '\0' || gpu < 0 || gpu >= count) break;
+    selected.push_back(gpu);
+  }
+  return selected;
+}
+
 }  // namespace
 
 Settings::Settings() { restore(); }
@@ -38,7 +54,7 @@ void Settings::restore() {
                                  : Order::kDrawn;
   seed = chosen.empty() ? 1 : std::strtoull(chosen.c_str(), nullptr, 10);
   const std::string count = environment("AUTOPHI_CUDA_GPUS");
-  gpus = count.empty() ? kGpus : std::atoi(count.c_str());
+  show_gpus(count.empty() ? kGpus : std::atoi(count.c_str()));
   memory = kMemory;
   multiprocessors = kMultiprocessors;
   capability = kCapability;
@@ -47,6 +63,15 @@ void Settings::restore() {
   patience_ms = kPatienceMs;
   planted = cudaSuccess;
   ++generation;
+}
+
+void Settings::show_gpus(int count) {
+  gpus = std::min(count, kMostVisible);
+  for (int i = 0; i < gpus; ++i) physical[i] = i;
+  if (std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) return;
+  const std::vector<int> selected = selected_gpus(environment("CUDA_VISIBLE_DEVICES"), gpus);
+  gpus = std::min(gpus.load(), static_cast<int>(selected.size()));
+  for (int i = 0; i < gpus; ++i) physical[i] = selected[static_cast<size_t>(i)];
 }
 
 Settings& settings() {
@@ -71,7 +96,7 @@ void set_order(Order order, uint64_t seed) {
   settings().seed = seed;
   ++generation;
 }
-void set_gpus(int gpus) { settings().gpus = gpus; }
+void set_gpus(int gpus) { settings().show_gpus(gpus); }
 void set_memory_limit(size_t bytes) { settings().memory = bytes; }
 void set_multiprocessors(int count) { settings().multiprocessors = count; }
 void set_capability(int major, int minor) { settings().capability = major * 10 + minor; }

@@ -9,10 +9,13 @@
 
 namespace cuda_on_cpu {
 
+constexpr int kMostVisible = 64;
+
 struct Settings {
   std::atomic<Order> order;
   std::atomic<uint64_t> seed;
   std::atomic<int> gpus;
+  std::atomic<int> physical[kMostVisible];  // the machine's number of each GPU that is visible
   std::atomic<size_t> memory;
   std::atomic<int> multiprocessors;
   std::atomic<int> capability;  // 90: 9.0
@@ -25,6 +28,7 @@ struct Settings {
 
   Settings();
   void restore();
+  void show_gpus(int count);
 };
 Settings& settings();
 /// Parts of the twin with settings of their own forget them at reset().

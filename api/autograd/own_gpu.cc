@@ -1,0 +1,45 @@
+// Ranks and the GPUs of their machines.
+#include "api/autograd/own_gpu.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "phi/core/device/device.h"
+#include "phi/core/device/visible_gpus.h"
+
+namespace phi::distributed {
+
+Place own_gpu(const World& world) {
+  const Place place = GPUPlace(static_cast<int>(world.number_on_machine() % visible_gpus()));
+  Device::of(place);
+  return place;
+}
+
+void tell_of_shared_gpus(World& world, const Place& place) {
+  if (world.size() == 1 || !world.carries()) return;
+  const GpuId own = id_of_gpu(place.index);
+  std::vector<GpuId> all(static_cast<size_t>(world.size()));
+  world.everyone().all_gather(own.data(), all.data(), std::ssize(own), DataType::INT64);
+  if (world.rank() != 0) return;
+  std::map<GpuId, std::vector<size_t>> ranks;
+  for (size_t rank = 0; rank < all.size(); ++rank) ranks[all[rank]].push_back(rank);
+  std::vector<std::string> shared;
+  for (const auto& [gpu, sharing] : ranks) {
+    if (sharing.size() > 1) shared.push_back(fmt::format("ranks {}", fmt::join(sharing, ", ")));
+  }
+  static std::atomic<bool> is_told{false};
+  if (shared.empty() || is_told.exchange(true)) return;
+  fmt::print(stderr,
+             "several ranks share one GPU ({}): they take turns there, and its memory is for all "
+             "of them. Start as many ranks on a machine as it has GPUs, or see what "
+             "CUDA_VISIBLE_DEVICES shows them.\n",
+             fmt::join(shared, "; "));
+}
+
+}  // namespace phi::distributed
