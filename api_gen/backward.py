@@ -218,7 +218,7 @@ def _faulty_attrs(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecErr
             yield SpecError(gradient.at, "args", f"attribute '{attr.name}' is not one of "
                             f"'{op.name}' and has no default{nearest(attr.name, known)}",
                             f"accepted are {listing(known)}, others with a default")
-        if own and own.optional and not attr.optional:
+        if own and own.given.optional and not attr.optional:
             yield SpecError(gradient.at, "args", f"attribute '{attr.name}' is required, but "
                             f"'{own.name}' of '{op.name}' at {op.at} may be absent",
                             f"'optional: {attr.name}' must be there")

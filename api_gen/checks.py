@@ -13,6 +13,7 @@ RUNTIME_NAMES = frozenset(
     "any_distributed place_of place_or dtype_of dtype_or optional_meta optional_dense list_metas "
     "list_dense new_tensor new_tensors new_tensor_unshaped new_distributed new_distributed_list "
     "shared_view share_part share_placeholder refuse_writes_if_moved note_write assign_written complex_of "
+    "seed_offset_for "
     "dense_out dense_outs local_out local_outs as attrs metas "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
     "settle_shapes any_requires_grad track without_grad without_bytes check_inplace_tracked check_not_tracked grad "
@@ -133,6 +134,11 @@ def _check_generated(op: Op) -> None:
         names = listing(kernel.name for kernel in op.kernel.alternatives)
         raise refuse("kernel", f"{names}: no alternative for dense tensors",
                      "an alternative of only 'dense' types must be there")
+    spmd = op.infer_meta.spmd if op.infer_meta else None
+    asked = (*(op.infer_meta.params if op.infer_meta else ()), *(spmd.params if isinstance(spmd, Rule) else ()))
+    if any(isinstance(param, Attr) and param.is_drawn for param in asked):
+        raise refuse("infer_meta", "shapes or placements follow 'seed', which may be left out and is drawn then",
+                     "a seed without the default 0 is accepted")
     named = [arg for arg in (op.invoke.args if op.invoke else ()) if re.match(r"\w+\s*=(?!=)", arg)]
     if named:
         raise refuse("composite" if op.invoke.target.startswith("composite::") else "invoke",

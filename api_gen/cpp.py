@@ -96,7 +96,9 @@ def api_type(arg: TensorArg | Attr, written: bool = False) -> str:
 
 
 def kernel_type(param: Param) -> str:
-    if not isinstance(param, TensorArg):
+    if isinstance(param, Attr):
+        return attr_type(param.given)
+    if isinstance(param, Literal):
         return attr_type(param)
     if param.is_list:
         return "std::span<const DenseTensor* const>"

@@ -119,12 +119,19 @@ def check_defaults(attrs: tuple[Attr, ...], optional: tuple[str, ...]) -> tuple[
         if attr.name in optional:
             default = default or ("std::nullopt" if open_end else None)
             attr = replace(attr, optional=True, default=default)
+        elif _may_be_drawn(attr):
+            attr = replace(attr, optional=True, default="std::nullopt", is_drawn=True)
         if default is not None and not open_end:
             raise Bad(f"attribute '{result[-1].name}' has no default but comes after "
                       f"'{attr.name}', which has one", "attributes with defaults come last")
         open_end = open_end and default is not None
         result.append(attr)
     return tuple(reversed(result))
+
+
+def _may_be_drawn(attr: Attr) -> bool:
+    """Paddle's format says by `int seed = 0` that one that is left out comes of the generator."""
+    return attr.name == "seed" and attr.type in (AttrType.INT, AttrType.INT64) and attr.default == "0"
 
 
 def _argument(piece: str, index: int) -> TensorArg | Attr:

@@ -232,6 +232,7 @@ class _Builder:
         declared, defined = _parameters(op, list(self.targets.values()), None)
         if op.selective:
             declared, defined = (*declared, "GradMask wanted = {}"), (*defined, "GradMask wanted")
+        draws, defined = self._draws(defined)
         place = self._place() if op.launches else ""
         makes = [o for o, output in zip(outputs, op.outputs) if output in op.made_by_kernel]
         results = [output.target or output.name for output in outputs]
@@ -257,7 +258,34 @@ class _Builder:
             needs_local=(bool(op.view) or bool(self.targets)
                          or any(isinstance(p, TensorArg) for p in kernel.params)),
             view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
-            lent=self._lent(), data_dependent=op.data_dependent)
+            lent=self._lent(), data_dependent=op.data_dependent, draws=draws)
+
+    def _draws(self, defined: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Statements that settle what is left out to the generator, and the parameters under other names."""
+        statements = []
+        for arg in self.op.args:
+            settled = self._seed(arg) if isinstance(arg, Attr) else self._seed_offset(arg)
+            if settled is None:
+                continue
+            given = self.fresh(f"given_{arg.name}")
+            statements.append(settled.format(given))
+            defined = tuple(re.sub(rf"\b{arg.name}$", given, parameter) for parameter in defined)
+        return tuple(statements), defined
+
+    def _seed(self, attr: Attr) -> str | None:
+        if not attr.is_drawn:
+            return None
+        slot = self.kernel.params.index(attr) if attr in self.kernel.params else -1
+        fixed = [other.name for other in self.op.attrs if other.name == "fix_seed"]
+        return f"const CallSeed {attr.name}({_join([f'ops::{op_cpp_name(self.op.name)}', '{}', str(slot), *fixed])});"
+
+    def _seed_offset(self, tensor: TensorArg) -> str | None:
+        """Attention takes seed and offset in a tensor."""
+        attrs = [attr.name for attr in self.op.attrs]
+        if tensor.name != "fixed_seed_offset" or not tensor.optional or "dropout" not in attrs:
+            return None
+        drops = "dropout > 0 && !is_test" if "is_test" in attrs else "dropout > 0"
+        return f"const std::optional<Tensor> {tensor.name} = seed_offset_for({{}}, {self.op.tensors[0].name}, {drops});"
 
     def _lent(self) -> Lent | None:
         if not self.kernel.lend:
@@ -303,6 +331,7 @@ class _Builder:
         if node is None:
             return None
         names = {arg.name: arg.name for arg in self.op.args}
+        names |= {attr.name: f"{attr.name}.known()" for attr in self.op.attrs if attr.is_drawn}
         reshaped = [alias.input for alias in self.op.kept_views if alias.output in self.targets]
         before = tuple((self.fresh("before"), name) for name in reshaped)
         names |= {name: variable for variable, name in before}

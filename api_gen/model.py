@@ -4,7 +4,7 @@ Names, kinds and sources only; the C++ spellings are lower.py's. Defaults are th
 format defines them as C++ expressions, copied to the declaration.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from api_gen.errors import Location, SpecError
@@ -49,6 +49,12 @@ class Attr:
     default: str | None = None
     static_type: str | None = None  # the T of Scalar(T)
     optional: bool = False
+    is_drawn: bool = False  # a seed: where it is left out the rank's generator gives one
+
+    @property
+    def given(self) -> "Attr":
+        """As kernels and gradients take it: a seed is there by then."""
+        return replace(self, optional=False) if self.is_drawn else self
 
 
 @dataclass(frozen=True)

@@ -126,8 +126,8 @@ class _NodeBuilder:
             default = cpp.default(arg)
             assert default is not None  # see backward.py
             return default
-        self.members.append(MemberView(own.name, f"{cpp.attr_type(own)} {own.name}",
-                                       cpp.value_type(own), f"{own.name}_"))
+        self.members.append(MemberView(own.name, f"{cpp.attr_type(own.given)} {own.name}",
+                                       cpp.value_type(own.given), f"{own.name}_"))
         return f"{own.name}_"
 
 

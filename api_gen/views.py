@@ -148,6 +148,7 @@ class FunctionView:
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
     tracked: Tracked | None = None
+    draws: tuple[str, ...] = ()  # statements that draw what the caller left to the rank's generator
 
     @property
     def made(self) -> tuple[OutputView, ...]:

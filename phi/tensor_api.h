@@ -11,6 +11,7 @@
 #include "api/tensor/operators.h"
 #include "api/tensor/placeholder.h"
 #include "api/tensor/print.h"
+#include "api/tensor/random_seed.h"
 #include "api/tensor/tensor.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"

@@ -10,6 +10,7 @@
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
+#include "phi/core/rank_context.h"
 
 namespace phi {
 
@@ -89,8 +90,14 @@ class RecomputeNode final : public GradNode {
  public:
   using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
-  RecomputeNode(Function f, const std::vector<Tensor>& inputs, WriteJournal written)
-      : GradNode("recompute"), f_(std::move(f)), inputs_(inputs), written_(std::move(written)) {
+  /// `written`: what f wrote to in place; `draws`: the generator before f.
+  RecomputeNode(Function f, const std::vector<Tensor>& inputs, WriteJournal written,
+                GeneratorState draws)
+      : GradNode("recompute"),
+        f_(std::move(f)),
+        inputs_(inputs),
+        written_(std::move(written)),
+        draws_(std::move(draws)) {
     for (const Tensor& x : inputs) {
       add_input(x);
       needs_.push_back(x.requires_grad());
@@ -141,6 +148,7 @@ class RecomputeNode final : public GradNode {
     const WriteJournal::Scope noting(again);
     written_.undo();
     const autograd::GradMode track(true);
+    const Generator::Scope drawing(RankContext::current().generator(), draws_);
     TracedAction traced("recompute");
     Tensor result = f_(inputs);
     traced.made(result);
@@ -150,6 +158,7 @@ class RecomputeNode final : public GradNode {
   Function f_;
   SavedList inputs_;
   WriteJournal written_;  // by the first call
+  const GeneratorState draws_;
   std::vector<bool> needs_;
 };
 
@@ -191,6 +200,7 @@ void backward_deferring(const Tensor& output, const Tensor& grad, const std::vec
 Tensor recompute(std::function<Tensor(const std::vector<Tensor>&)> f,
                  const std::vector<Tensor>& inputs) {
   if (!autograd::grad_enabled()) return f(inputs);
+  GeneratorState draws = RankContext::current().generator().state();
   Tensor result;
   WriteJournal written;
   {
@@ -199,7 +209,7 @@ Tensor recompute(std::function<Tensor(const std::vector<Tensor>&)> f,
     result = f(inputs).detach();
   }
   written.forget_unshared();
-  track(new RecomputeNode(std::move(f), inputs, std::move(written)), result);
+  track(new RecomputeNode(std::move(f), inputs, std::move(written), std::move(draws)), result);
   return result;
 }
 

@@ -44,10 +44,10 @@ void backward_deferring(const Tensor& output, const Tensor& grad, const std::vec
 
 /// Calls f(inputs) without keeping what its backward pass needs; the pass calls f again, from
 /// `inputs` and the tensors that f itself holds on to (Chen et al. 2016, "Training Deep Nets with
-/// Sublinear Memory Cost"). f must give the same values each time; random ops with a fixed seed do.
-/// Tensors that f writes to in place (running statistics, a count) are updated by the first call
-/// alone: the second one finds them as the first did, and what it writes is taken back. A copy of
-/// each is kept until then. Returns f's result, one defined tensor.
+/// Sublinear Memory Cost"). f must compute the same values each time. The second call draws the same
+/// random numbers as the first. Tensors that f writes to in place (running statistics, a count) are
+/// updated by the first call alone: the second call starts from the values before the first, and
+/// its writes are undone. A copy of each is kept until then. Returns f's result, one defined tensor.
 Tensor recompute(std::function<Tensor(const std::vector<Tensor>&)> f,
                  const std::vector<Tensor>& inputs);
 

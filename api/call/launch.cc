@@ -20,8 +20,10 @@ void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& array
 void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
                    DataType dtype, HeldArgs&& args, LaunchStep::Run run) {
   auto view = context.view() ? context.view()->shared_from_this() : nullptr;
-  recorder.add(std::make_unique<LaunchStep>(op, dtype, context.place(), std::move(view),
-                                            std::move(args), run));
+  auto step = std::make_unique<LaunchStep>(op, dtype, context.place(), std::move(view),
+                                           std::move(args), run);
+  if (recorder.draw_at_run && recorder.draw_at_run->op == &op) step->draw(*recorder.draw_at_run);
+  recorder.add(std::move(step));
 }
 
 template struct Launch<KernelSignature<const DenseTensor&, DenseTensor*>>;

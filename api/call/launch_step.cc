@@ -6,6 +6,8 @@
 
 #include "phi/core/attribute_types.h"
 #include "phi/core/device/device.h"
+#include "phi/core/rank_context.h"
+#include "phi/kernels/functors/drawn_seed.h"
 
 namespace phi::detail {
 
@@ -57,6 +59,15 @@ void HeldArgs::point_to_arrays() {
   for (Array& each : arrays_) pointers_.push_back(each.is_there ? &each.array : nullptr);
 }
 
+void HeldArgs::set_seed(size_t i, int32_t seed) {
+  std::any& held = values_[slots_[i].first];
+  if (held.type() == typeid(int64_t)) {
+    held = int64_t{seed};
+  } else {
+    held = int{seed};
+  }
+}
+
 void HeldArgs::visit(const Step::Visitor& visitor) {
   for (Array& each : arrays_) {
     if (each.is_there) visitor(each.array, each.access);
@@ -94,6 +105,10 @@ void LaunchStep::run() {
   const Device::Work work(device);
   const KernelContext context(place_, view_.get());
   args_.point_to_arrays();
+  if (draw_) {
+    const GeneratorState& state = RankContext::current().generator().state();
+    args_.set_seed(draw_->slot, drawn_seed(state.seed, state.draws + draw_->number));
+  }
   run_(kernel_, context, args_);
 }
 

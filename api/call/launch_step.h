@@ -3,6 +3,7 @@
 
 #include <any>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "phi/core/device/device_context.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/core/op_def.h"
+#include "phi/core/recorder.h"
 #include "phi/core/step.h"
 
 namespace phi::detail {
@@ -52,6 +54,8 @@ class HeldArgs {
     }
   }
   void point_to_arrays();
+  /// Argument number i, an integer of either width, becomes this seed.
+  void set_seed(size_t i, int32_t seed);
 
   void visit(const Step::Visitor& visitor);
   /// Of the op's inputs and, behind them, its outputs; [0] for one that the kernel does not have.
@@ -93,11 +97,13 @@ class LaunchStep final : public Step {
   LaunchStep(const OpDef& op, DataType dtype, const Place& place,
              std::shared_ptr<const LaunchView> view, HeldArgs&& args, Run run);
 
+  /// Each run draws the seed anew.
+  void draw(const DrawAtRun& draw) { draw_ = draw; }
   const char* name() const override { return op_.name; }
   void visit(const Visitor& visitor) override { args_.visit(visitor); }
   void run() override;
   std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
-  bool is_repeatable() const override { return !has_messages() && !calls_ring(); }
+  bool is_repeatable() const override { return !has_messages() && !calls_ring() && !draw_; }
   // Kernels that talk to other ranks have a dry form, which counts their messages. Plain tensors
   // give them nothing to say.
   bool has_messages() const override {
@@ -116,6 +122,7 @@ class LaunchStep final : public Step {
   std::shared_ptr<const LaunchView> view_;
   HeldArgs args_;
   Run run_;
+  std::optional<DrawAtRun> draw_ = std::nullopt;
 };
 
 }  // namespace phi::detail

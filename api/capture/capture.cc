@@ -18,6 +18,9 @@ class CaptureWorld {
   CaptureWorld(const World& outer, const Place& place)
       : world_(outer.rank(), outer.size()), scope_(world_) {
     world_.rank_context().set_place(place);
+    // Draws are counted from where the generator is when the program runs.
+    Generator& generator = world_.rank_context().generator();
+    generator.set_state({.seed = generator.state().seed});
   }
   ~CaptureWorld() {
     world_.rank_context().record_steps_to(nullptr);

@@ -534,6 +534,10 @@ std::optional<Replay::Addresses> Executor::addresses_of(size_t begin, size_t end
 }
 
 TensorList Executor::run(const TensorList& inputs) {
+  PHI_CHECK(!recording_->follows_pass() || !RankContext::current().generator().state().pass,
+            errors::Unimplemented("a captured program with dropout runs within a micro-batch, "
+                                  "whose number it does not know; call the function uncaptured, "
+                                  "or outside of nn::PassScope and training.micro_batch."));
   const bool replays = may_replay();
   take_inputs(inputs);
   take_externals();
@@ -595,6 +599,7 @@ void Executor::run_steps(bool replays) {
   }
   rank.counters().ops_launched += recording_->counted().ops_launched;
   rank.counters().ops_clipped += recording_->counted().ops_clipped;
+  rank.generator().skip(recording_->draws());
 }
 
 }  // namespace phi

@@ -472,6 +472,7 @@ void Recording::finish(const TensorList& outputs) {
   for (size_t i = 1; i < frames_.size(); ++i) bodies_.push_back(std::move(frames_[i]->body));
   take_ops();
   counted_ = RankContext::current().counters();
+  draws_ = RankContext::current().generator().state().draws;
   for (const auto& frame : frames_) {
     frame->values.clear();
     frame->last_value.clear();

@@ -215,7 +215,12 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& given,
   for (size_t k = 0; k < layers[0].size(); ++k) {
     body.layer.push_back(leaf_like(layers[0][k], any_requires_grad(column(layers, k)), recording));
   }
+  const uint64_t draws = RankContext::current().generator().state().draws;
   body.y = at_start(checked(f(body.x, body.layer), x));
+  PHI_CHECK(RankContext::current().generator().state().draws == draws,
+            errors::Unimplemented("scan: the function leaves a seed out, and the one body of a "
+                                  "captured scan would draw the same in every layer; give the "
+                                  "seed, append the layers one by one, or do not capture."));
   const bool has_gradient = leads_out(body, x, begin, recording);
   recording.end_body({body.y});
   ir::ScanEnds ends;

@@ -21,10 +21,10 @@ using ScanFunction = std::function<Tensor(const Tensor& x, const TensorList& lay
 ///
 /// layers   one list for each trip: as many tensors, of the same shapes, dtypes and placements
 /// Result   of f: as x, in shape, dtype and placements; x itself where there are no layers
-/// Captured f must use layers[i] through its argument, and write to nothing that it has not made.
-///          The gradients of a layer's tensors arrive when all layers are through, and hooks see
-///          them then; they are zeros where f lets none through to x. Gradients of weights are not
-///          put off (backward_deferring). A scan in a scan is written out.
+/// Captured f must use layers[i] through its argument, write to nothing that it has not made, and
+///          leave no seed out. The gradients of a layer's tensors arrive when all layers are through,
+///          and hooks see them then; they are zeros where f lets none through to x. Gradients of
+///          weights are not put off (backward_deferring). A scan in a scan is written out.
 /// Errors   InvalidArgument naming the layer and the tensor that differs, or what f gives.
 Tensor scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers);
 

@@ -101,6 +101,7 @@ std::string Trial::obstacle_of_result(const Tensor& y, const Tensor& x, const Te
 }
 
 std::string Trial::obstacle_of_recording() const {
+  if (recording_->draws() > 0) return "it leaves a seed out";
   const auto is_written = [](const Port& port) { return port.is_written; };
   if (std::ranges::any_of(recording_->inputs(), is_written)) {
     return "it writes to its input, or to a tensor of its own";

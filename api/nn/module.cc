@@ -370,6 +370,9 @@ Tensor Module::laid_out(Point point, const Tensor& x) const {
 PassScope::PassScope(const Module& module, const Pass& pass)
     : module_(module), before_(module.root_->pass) {
   module_.root_->pass = pass;
+  if (!pass.number) return;
+  Generator& generator = RankContext::current().generator();
+  drawing_.emplace(generator, state_in_pass(generator.state().seed, *pass.number));
 }
 
 PassScope::~PassScope() { module_.root_->pass = before_; }

@@ -33,6 +33,7 @@
 #include "distributed/mesh/process_mesh.h"
 #include "distributed/placement/dist_attr.h"
 #include "phi/common/process/interruption.h"
+#include "phi/core/generator.h"
 
 namespace phi::nn {
 
@@ -70,7 +71,9 @@ struct ParameterGroup {
 
 /// What one pass through a model has beside its input.
 struct Pass {
-  uint64_t number = 0;             // of the batch: dropout draws other numbers for another
+  /// Of the micro-batch, by which all that is drawn in it is told from others'. Nothing: draws go
+  /// on where the rank's generator is.
+  std::optional<uint64_t> number = std::nullopt;
   KeyValueCache* cache = nullptr;  // the input follows the positions in it, and is added to it
   bool only_last = false;          // only the last position's output is wanted
 };
@@ -265,7 +268,8 @@ class Module {
   const distributed::TensorDistAttr* batch_attr_ = nullptr;
 };
 
-/// The model that `module` belongs to is in this pass while one lives.
+/// The model that `module` belongs to is in this pass while one lives. With a number everything
+/// that the rank draws meanwhile follows the seed and that number.
 class PassScope {
  public:
   PassScope(const Module& module, const Pass& pass);
@@ -276,6 +280,7 @@ class PassScope {
  private:
   const Module& module_;
   Pass before_;
+  std::optional<Generator::Scope> drawing_;
 };
 
 /// The module sees these tensors as its parameters and buffers, in the order of Module::tensors(),

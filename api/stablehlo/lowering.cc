@@ -53,6 +53,10 @@ bool Call::has(std::string_view name) const {
   return false;
 }
 
+bool Call::is_left_out(std::string_view name) const {
+  return std::holds_alternative<std::monostate>(attribute(name).value);
+}
+
 const ir::Attribute& Call::attribute(std::string_view name) const {
   for (const ir::Attribute& a : operation_.attributes) {
     if (name == a.name) return a;

@@ -28,6 +28,8 @@ class Call {
   std::vector<Ssa> list(std::string_view name) const;
 
   bool has(std::string_view attribute) const;
+  /// An attribute that may be absent is.
+  bool is_left_out(std::string_view attribute) const;
   // Errors: Internal if there is no such attribute, or it is of another type.
   bool flag(std::string_view attribute) const;
   int64_t integer(std::string_view attribute) const;

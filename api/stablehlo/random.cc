@@ -24,6 +24,9 @@ Ssa own_word(Builder& b, const Drawn& drawn) { return pick_word(b, drawn.words, 
 
 Ssa seed_of(Call& call) {
   if (const Ssa* given = call.optional("seed_tensor")) return *given;
+  if (call.is_left_out("seed")) {
+    call.refuse("without a seed, which each run would draw (give it one),");
+  }
   return call.b.constant(call.integer("seed"), {{}, "i64"});
 }
 

@@ -7,6 +7,7 @@
 #include "distributed/api.h"
 #include "distributed/pipeline/schedules/make_schedule.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 
 namespace phi::training {
 namespace {
@@ -28,15 +29,22 @@ class StepModel final : public PipelineModel {
         links_(links),
         loss_(loss),
         batches_(std::move(batches)),
-        first_pass_(first_pass) {}
+        first_pass_(first_pass),
+        first_draw_(RankContext::current().generator().state().draws),
+        draws_(batches_.size()) {}
 
   int num_chunks() const override { return links_ ? links_->num_chunks() : 1; }
 
   Tensor forward(int chunk, const Tensor& input, int64_t micro_batch) override {
     const MicroBatch& batch = batches_[static_cast<size_t>(micro_batch)];
-    const nn::PassScope pass(model_, {.number = first_pass_ + static_cast<uint64_t>(micro_batch)});
+    Generator& generator = RankContext::current().generator();
+    GeneratorState& draws = draws_[static_cast<size_t>(micro_batch)];
+    if (chunk == 0) draws = draws_of(static_cast<uint64_t>(micro_batch));
+    const Generator::Scope drawing(generator, draws);
     Tensor out = forward_chunk(chunk, chunk == 0 ? batch.inputs : input);
-    return chunk + 1 == num_chunks() ? loss_(out, batch.labels) : out;
+    if (chunk + 1 == num_chunks()) out = loss_(out, batch.labels);
+    draws = generator.state();
+    return out;
   }
 
   const TensorDistAttr* input_attr(int chunk, const Tensor& x) const override {
@@ -44,6 +52,15 @@ class StepModel final : public PipelineModel {
   }
 
  private:
+  // Of one micro-batch, in whatever order a schedule has them. A captured step counts from its
+  // beginning, and knows no numbers of passes.
+  GeneratorState draws_of(uint64_t micro_batch) const {
+    RankContext& rank = RankContext::current();
+    GeneratorState state = state_in_pass(rank.generator().state().seed, first_pass_ + micro_batch);
+    state.draws = first_draw_ + (micro_batch << kPassBits);
+    if (rank.recorder()) state.pass.reset();
+    return state;
+  }
   Tensor forward_chunk(int chunk, const Tensor& x) const {
     return links_ && num_chunks() > 1 ? links_->forward_chunk(chunk, x) : model_(x);
   }
@@ -53,6 +70,8 @@ class StepModel final : public PipelineModel {
   const LossFunction& loss_;
   const std::vector<MicroBatch> batches_;
   const uint64_t first_pass_;
+  const uint64_t first_draw_;
+  std::vector<GeneratorState> draws_;  // of micro-batches, behind their last chunk
 };
 
 int stages_of(const nn::Sequential* links) { return links ? links->num_stages() : 1; }

@@ -41,8 +41,17 @@ TensorList Trainer::inputs_of(const std::vector<Batch>& micro_batches) const {
   return inputs;
 }
 
+// Where those of the step's first micro-batch begin.
+GeneratorState Trainer::draws_of_step() const {
+  const uint64_t seed = RankContext::current().generator().state().seed;
+  GeneratorState state = state_in_pass(seed, static_cast<uint64_t>(numbers_.passes));
+  state.pass.reset();
+  return state;
+}
+
 // A dry run plays the function itself, which is what the program would do.
 TensorList Trainer::run_step(const TensorList& inputs) {
+  const Generator::Scope drawing(RankContext::current().generator(), draws_of_step());
   if (!step_.options().capture || RankContext::current().is_dry()) return step_.run(inputs);
   if (!captured_) {
     captured_ = capture([this](const TensorList& in) { return step_.run(in); }, inputs);
@@ -88,8 +97,10 @@ void Trainer::check_result(const StepResult& result, const TensorList& inputs) {
   left_out_ = left_out ? left_out_ + 1 : 0;
   std::string said = fmt::format("step {}: the loss is {}", numbers_.steps + 1, result.loss);
   if (step_.optimizer()) said += fmt::format(", the norm of its gradients {}", result.grad_norm);
-  PHI_CHECK(result.finite || step_.options().on_nonfinite == OnNonFinite::kSkip,
-            errors::NotFinite("{}.{}", said, first_nonfinite_of(step_, inputs)));
+  if (!result.finite && step_.options().on_nonfinite != OnNonFinite::kSkip) {
+    const Generator::Scope drawing(RankContext::current().generator(), draws_of_step());
+    throw errors::NotFinite("{}.{}", said, first_nonfinite_of(step_, inputs));
+  }
   if (left_out && step_.scales_loss()) {
     said += fmt::format(", in float16 at a loss scale of {:g}, which is {:g} from now on",
                         result.loss_scale, loss_scale_.value());

@@ -80,6 +80,7 @@ class Trainer {
 
  private:
   TensorList inputs_of(const std::vector<Batch>& micro_batches) const;
+  GeneratorState draws_of_step() const;
   TensorList run_step(const TensorList& inputs);
   std::string name_of(const Optimizer::State& state) const;
   StepResult result_of(const TensorList& outputs);

@@ -106,6 +106,11 @@ class Group::CallScope {
       if (call_.dtype == DataType::UNDEFINED) call_.dtype = subject->dtype();
     }
     World& world = group.world_;
+    if (call_.op != CommOp::kBarrier) {
+      const GeneratorState& state = world.rank_context().generator().state();
+      call_.seed = state.seed;
+      call_.draws = state.draws;
+    }
     World::Settings& settings = *world.settings_;
     if (settings.logging) settings.call_log.push_back({group.ranks_, call_.sequence, call_.op});
     world.note(call_, state);

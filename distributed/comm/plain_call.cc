@@ -17,6 +17,10 @@ namespace {
 constexpr size_t kFixedBytes = offsetof(PlainCall, shape);
 static_assert(std::is_trivially_copyable_v<PlainCall> && sizeof(PlainCall) % 8 == 0);
 
+constexpr const char* kDrawAlike =
+    " Ranks would draw different numbers: give seed() one number on all ranks, and a seed of its "
+    "own to what one rank draws alone.";
+
 std::string shape_text(const PlainCall& call) {
   if (call.ndim < 0) return "unknown";
   return fmt::format("[{}]", fmt::join(std::span(call.shape, static_cast<size_t>(call.ndim)), ","));
@@ -53,6 +57,8 @@ PlainCall PlainCall::of(const Call& call) {
   plain.bytes = call.bytes;
   plain.count = call.count;
   plain.tensor = call.tensor;
+  plain.seed = call.seed;
+  plain.draws = call.draws;
   plain.root = static_cast<int32_t>(call.root);
   plain.op = call.op;
   plain.dtype = call.dtype;
@@ -103,10 +109,14 @@ std::string PlainCall::to_string(std::string_view group_name) const {
                      fmt::join(said, ", "));
 }
 
+bool draw_alike(const PlainCall& a, const PlainCall& b) {
+  return a.seed == b.seed && a.draws == b.draws;
+}
+
 bool agree(const PlainCall& a, const PlainCall& b, bool strict) {
   return a.op == b.op && a.sequence == b.sequence && a.dtype == b.dtype && a.reduce == b.reduce &&
          a.ndim == b.ndim && std::ranges::equal(a.shape, b.shape) && a.count == b.count &&
-         a.root == b.root && a.tensor == b.tensor &&
+         a.root == b.root && a.tensor == b.tensor && draw_alike(a, b) &&
          (!strict || std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0);
 }
 
@@ -125,6 +135,8 @@ std::string difference(const PlainCall& a, const PlainCall& b, bool strict) {
   compare("root", a.root == b.root, a.root, b.root);
   // Only gradients of leaves have a number (Tensor::grad).
   compare("gradient of leaf", a.tensor == b.tensor, a.tensor, b.tensor);
+  compare("seed", a.seed == b.seed, a.seed, b.seed);
+  compare("draws without a seed", a.draws == b.draws, a.draws, b.draws);
   const bool same_source = std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0;
   if (strict) compare("source", same_source, scope_text(a), scope_text(b));
   return fmt::format("{}", fmt::join(found, ", "));
@@ -137,8 +149,9 @@ std::string mismatch(const MetMessage& message, bool strict) {
   const std::string theirs = sender.call.to_string(group_name);
   const std::string found = difference(receiver.call, sender.call, strict);
   if (!found.empty()) {
-    return fmt::format("calls do not match ({}): rank {} is in {}, rank {} is in {}.", found,
-                       receiver.rank, ours, sender.rank, theirs);
+    return fmt::format("calls do not match ({}): rank {} is in {}, rank {} is in {}.{}", found,
+                       receiver.rank, ours, sender.rank, theirs,
+                       draw_alike(receiver.call, sender.call) ? "" : kDrawAlike);
   }
   return fmt::format("rank {} expects {} bytes of rank {} and is sent {}, in {}; rank {} is in {}.",
                      receiver.rank, expected, sender.rank, sent, ours, sender.rank, theirs);

@@ -19,6 +19,8 @@ struct PlainCall {
   int64_t bytes;
   int64_t count;
   uint64_t tensor;
+  uint64_t seed;
+  uint64_t draws;
   int32_t root;
   CommOp op;
   DataType dtype;
@@ -38,6 +40,8 @@ struct PlainCall {
   std::string to_string(std::string_view group_name) const;
 };
 
+/// Whether the generators of both members stand at the same draw.
+bool draw_alike(const PlainCall& a, const PlainCall& b);
 /// Whether two members' plain calls can be of one call.
 bool agree(const PlainCall& a, const PlainCall& b, bool strict);
 /// In what two members' plain calls of one number differ, in words, theirs second: "shape [4,8] and

@@ -84,7 +84,10 @@ World::World(std::shared_ptr<RankContext> context, Peers peers)
     : context_(std::move(context)),
       id_(next_world_id.fetch_add(1)),
       has_peers_(peers == Peers::kOthers),
-      settings_(std::make_shared<Settings>()) {}
+      settings_(std::make_shared<Settings>()) {
+  // What was seeded before the world was made stays so.
+  context_->generator() = RankContext::current().generator();
+}
 
 World::World(World& host)
     : context_(host.context_),

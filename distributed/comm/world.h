@@ -57,6 +57,9 @@ struct Call {
   std::optional<ReduceKind> reduce{};  // of a reduction
   std::optional<Dims> shape{};         // of the tensor that it is about (subject.h)
   uint64_t tensor = 0;                 // which one, where that has a number
+  // Of the rank's generator (phi/core/generator.h); 0 in a barrier, which moves no values.
+  uint64_t seed = 0;
+  uint64_t draws = 0;
 
   /// "all_reduce #418 of group {4,5} (sum of float32[64,64], 16384 bytes, from matmul_grad)"
   std::string to_string() const;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "phi/core/generator.h"
 #include "phi/core/storage/memory_account.h"
 #include "phi/core/storage/tier.h"
 
@@ -67,6 +68,9 @@ class RankContext {
   /// device waits where it is (a captured program under limits takes it from there).
   bool keeps_deferred() const { return keeps_deferred_; }
   void set_keeps_deferred(bool keeps) { keeps_deferred_ = keeps; }
+  /// Draws the seeds that random calls leave out. Ranks whose states differ cannot exchange
+  /// messages: these are errors that name both.
+  Generator& generator() { return generator_; }
   Counters& counters() { return counters_; }
   TransferStats& transfers() { return transfers_; }
   /// Data that the user gives waits on its tier until it is known where it is needed (the default),
@@ -122,6 +126,7 @@ class RankContext {
   Place place_ = CPUPlace();
   bool tf32_ = false;
   bool keeps_deferred_ = false;
+  Generator generator_;
   Counters counters_;
   TransferStats transfers_;
   bool deferred_transfer_ = true;

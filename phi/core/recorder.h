@@ -2,7 +2,10 @@
 // handles can tell it. Of calls on handles RankContext::calls() is told.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "phi/core/step.h"
 
@@ -16,6 +19,14 @@ struct ShownValue {
   const void* layout = nullptr;
 };
 
+/// A launch whose seed each run draws: of which operator, which of the kernel's arguments it is,
+/// and the number of the draw, counted from the beginning of a run.
+struct DrawAtRun {
+  const void* op;
+  size_t slot;
+  uint64_t number;
+};
+
 /// While a rank has one it is dry: tensors get no bytes and kernels do not run.
 class Recorder {
  public:
@@ -24,6 +35,9 @@ class Recorder {
   virtual void add(std::unique_ptr<Step> step) = 0;
   /// `to` is `from` under another layout.
   virtual void moved(const ShownValue& from, const ShownValue& to) = 0;
+
+  /// Of the call that runs now; nothing unless its seed was left out.
+  std::optional<DrawAtRun> draw_at_run = std::nullopt;
 };
 
 }  // namespace phi

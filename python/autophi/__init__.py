@@ -12,8 +12,8 @@ from typing import Any
 
 from autophi import _autophi
 from autophi._autophi import (Tensor, __version__, bfloat16, bool_, complex64, complex128, dtype, float16, float32,
-                              float64, from_dlpack, from_numpy, grad, int8, int16, int32, int64,
-                              is_grad_enabled, recompute, set_grad_enabled, tensor, uint8)
+                              float64, from_dlpack, from_numpy, get_rng_state, grad, int8, int16, int32,
+                              int64, is_grad_enabled, recompute, seed, set_grad_enabled, set_rng_state, tensor, uint8)
 from autophi.ops import *  # noqa: F403: that is what they are for
 from autophi import distributed, ops
 from autophi._grad_mode import enable_grad, no_grad
@@ -30,9 +30,10 @@ del _give_looks
 
 __all__ = ["Tensor", "__version__", "bfloat16", "bool_", "capture", "check_numbers", "check_ops", "checkpoint",
            "complex128", "complex64", "data", "distributed", "dry_run", "dtype", "enable_grad", "expect_moves",
-           "explain", "float16", "float32", "float64", "from_dlpack", "from_numpy", "generation", "grad", "int16",
-           "int32", "int64", "int8", "is_grad_enabled", "jobs", "load_ops", "nn", "no_grad", "ops", "optim",
-           "placeholder", "recompute", "set_grad_enabled", "tensor", "training", "uint8"]
+           "explain", "float16", "float32", "float64", "from_dlpack", "from_numpy", "generation", "get_rng_state",
+           "grad", "int16", "int32", "int64", "int8", "is_grad_enabled", "jobs", "load_ops", "nn", "no_grad", "ops",
+           "optim", "placeholder", "recompute", "seed", "set_grad_enabled", "set_rng_state", "tensor", "training",
+           "uint8"]
 __all__ += ops.__all__
 
 # Imported when they are first asked for: programs that train need neither.

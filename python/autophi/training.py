@@ -9,7 +9,7 @@ The program is the same on one process and on any mesh, and so are the losses.
 from collections.abc import Callable, Sequence
 
 from autophi import _autophi, _progress
-from autophi._autophi.training import Checkpointer, Memory, StepResult, limit_rank, load, save
+from autophi._autophi.training import Checkpointer, Memory, StepResult, limit_rank, load, micro_batch, save
 from autophi.optim import AdamW, Optimizer
 
 Batch = tuple[_autophi.Tensor, _autophi.Tensor]
@@ -81,4 +81,4 @@ class Trainer(_autophi.training.Trainer):
         return None
 
 
-__all__ = ["Checkpointer", "Memory", "Progress", "StepResult", "Trainer", "limit_rank", "load", "save"]
+__all__ = ["Checkpointer", "Memory", "Progress", "StepResult", "Trainer", "limit_rank", "load", "micro_batch", "save"]

@@ -14,6 +14,7 @@
 #include "python/src/tensor/array.h"
 #include "python/src/tensor/autograd.h"
 #include "python/src/tensor/dlpack.h"
+#include "python/src/tensor/random_seed.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/tensor/values.h"
 #include "python/src/training/nn.h"
@@ -38,6 +39,7 @@ void bind_library(nanobind::module_& module) {
   bind_dry_worlds(capture);
   auto training = module.def_submodule("training");
   bind_training(training);
+  bind_micro_batch(training);
   auto checkpoint = module.def_submodule("checkpoint");
   bind_checkpoints(checkpoint);
   auto data = module.def_submodule("data");
@@ -66,6 +68,7 @@ NB_MODULE(_autophi, module) {
   python::bind_dlpack(module);
   python::bind_meshes(module);
   python::bind_autograd(module);
+  python::bind_random_seed(module);
   auto distributed = module.def_submodule("distributed");
   python::bind_distributed(distributed);
   python::bind_ranks(distributed);

@@ -36,6 +36,8 @@ struct Row {
   Attributes attributes;
 
   TensorList run(const TensorList& given) const {
+    // What a row leaves to the generator is the same wherever it runs.
+    const Generator::Scope drawing(RankContext::current().generator(), {});
     std::vector<TensorList> lists;
     for (const auto& argument : arguments) {
       TensorList list;

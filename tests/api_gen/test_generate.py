@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import ROOT, definitions, generated
+from conftest import ROOT, definitions, fails, generated
 
 import pytest
 
@@ -48,6 +48,45 @@ def op(kernel: str, args: str = "(Tensor x, Tensor y)", more: str = "") -> str:
 ])
 def test_source_of_dtype_and_place(kernel, args, more, expected):
     assert expected in body_of("f", op(kernel, args, more))
+
+
+def test_a_seed_that_may_be_left_out_is_drawn():
+    texts = generated(op("param: [x, p, seed]", "(Tensor x, float p, int seed = 0)", "  backward: f_grad\n"),
+                      """
+        - backward_op: f_grad
+          forward: f (Tensor x, float p, int seed) -> Tensor(out)
+          args: (Tensor x, Tensor out_grad, int seed)
+          output: Tensor(x_grad)
+          infer_meta: {func: F, param: [x]}
+          kernel: {func: f_grad}
+        """)
+    assert "Tensor f(const Tensor& x, float p, const std::optional<int>& seed = std::nullopt);" in texts["ops/f.h"]
+    body = definitions(texts)["f"]
+    assert "Tensor f(const Tensor& x, float p, const std::optional<int>& given_seed) {\n" in body
+    assert "  const CallSeed seed(ops::f, given_seed, 2);\n  const Call call(ops::f, attrs(p, seed), x);" in body
+    assert "x.dense(), p, seed, dense_out(out))" in body and "new FGradNode(x, seed.known())" in body
+    assert "FGradNode(const Tensor& x, int seed)" in definitions(texts)["FGradNode"]
+    assert "KernelSignature<const DenseTensor&, float, int, DenseTensor*>" in texts["kernels/ops.h"]
+    assert '#include "api/call/args/call_seed.h"' in texts["ops/f.cc"]
+
+
+@pytest.mark.parametrize("args", ["(Tensor x, int seed)", "(Tensor x, int seed = 3)", "(Tensor x, float seed = 0)"])
+def test_another_seed_is_an_attribute_like_others(args):
+    body = body_of("f", op("param: [x, seed]", args))
+    assert "CallSeed" not in body and "optional" not in body
+
+
+def test_attention_draws_its_seed_and_offset_where_it_drops():
+    body = body_of("f", op("param: [x, fixed_seed_offset, dropout, is_test]",
+                           "(Tensor x, Tensor fixed_seed_offset, float dropout = 0.0, bool is_test = false)",
+                           "  optional: fixed_seed_offset\n"))
+    assert "seed_offset_for(given_fixed_seed_offset, x, dropout > 0 && !is_test);" in body
+
+
+def test_shapes_do_not_follow_a_seed_that_is_drawn():
+    fails(op("param: [x, seed]", "(Tensor x, int seed = 0)").replace("param: [x]}", "param: [x, seed]}"),
+          "ops.yaml:4: op 'f', key 'infer_meta': shapes or placements follow 'seed', which may be left out and is drawn then; "
+          "a seed without the default 0 is accepted")
 
 
 def test_a_call_has_its_attributes_and_tensors():

@@ -96,7 +96,8 @@ std::tuple<Tensor, Tensor, TensorList> rnn(const Tensor& x, const TensorList& pr
                                            const std::optional<Tensor>& sequence_length,
                                            const Tensor&, float dropout_prob, bool is_bidirec,
                                            int input_size, int hidden_size, int num_layers,
-                                           const std::string& mode, int seed, bool is_test) {
+                                           const std::string& mode, const std::optional<int>& seed,
+                                           bool is_test) {
   const Stack stack{num_layers, is_bidirec ? 2 : 1, hidden_size, mode};
   check_rnn(stack, x, pre_state, weight_list, input_size);
   Tensor out = x;
@@ -104,7 +105,7 @@ std::tuple<Tensor, Tensor, TensorList> rnn(const Tensor& x, const TensorList& pr
   TensorList cells;
   for (int layer = 0; layer < num_layers; ++layer) {
     if (layer > 0 && dropout_prob > 0 && !is_test)
-      out = dropout(out, std::nullopt, dropout_prob, false, "upscale_in_train", seed, seed != 0);
+      out = dropout(out, std::nullopt, dropout_prob, false, "upscale_in_train", seed);
     TensorList parts;
     for (int d = 0; d < stack.directions; ++d) {
       const Passed passed =
@@ -125,7 +126,7 @@ std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& x, const Tensor& h0, const
                                         const TensorList& weight_list,
                                         const std::optional<Tensor>& sequence_length,
                                         float dropout_prob, bool is_bidirec, int num_layers,
-                                        int seed, bool is_test) {
+                                        const std::optional<int>& seed, bool is_test) {
   const auto [out, mask, states] =
       rnn(x, {h0, c0}, weight_list, sequence_length, {}, dropout_prob, is_bidirec, width_of(x, "x"),
           width_of(h0, "h0"), num_layers, "LSTM", seed, is_test);
@@ -134,7 +135,8 @@ std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& x, const Tensor& h0, const
 
 std::tuple<Tensor, Tensor> gru(const Tensor& x, const Tensor& h0, const TensorList& weight_list,
                                const std::optional<Tensor>& sequence_length, float dropout_prob,
-                               bool is_bidirec, int num_layers, int seed, bool is_test) {
+                               bool is_bidirec, int num_layers, const std::optional<int>& seed,
+                               bool is_test) {
   const auto [out, mask, states] =
       rnn(x, {h0}, weight_list, sequence_length, {}, dropout_prob, is_bidirec, width_of(x, "x"),
           width_of(h0, "h0"), num_layers, "GRU", seed, is_test);

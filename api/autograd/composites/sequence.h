@@ -11,26 +11,28 @@ namespace phi::composite {
 
 /// A stack of recurrent layers: gives out [steps, batch, directions * hidden_size], the mask that
 /// Paddle keeps of dropout (nothing for is_test; nobody reads it), and the last states, h or h and
-/// c, each [layers * directions, batch, hidden_size]. Between layers there is dropout.
+/// c, each [layers * directions, batch, hidden_size]. Between layers there is dropout,
+/// of one mask with a seed, else of one each.
 /// Errors: InvalidArgument for lists of other lengths, shapes that do not fit and unknown modes.
 std::tuple<Tensor, Tensor, TensorList> rnn(const Tensor& x, const TensorList& pre_state,
                                            const TensorList& weight_list,
                                            const std::optional<Tensor>& sequence_length,
                                            const Tensor& dropout_state_in, float dropout_prob,
                                            bool is_bidirec, int input_size, int hidden_size,
-                                           int num_layers, const std::string& mode, int seed,
-                                           bool is_test);
+                                           int num_layers, const std::string& mode,
+                                           const std::optional<int>& seed, bool is_test);
 
 /// rnn of mode LSTM: out, the last h and the last c. Sizes are those of x and h0.
 std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& x, const Tensor& h0, const Tensor& c0,
                                         const TensorList& weight_list,
                                         const std::optional<Tensor>& sequence_length,
                                         float dropout_prob, bool is_bidirec, int num_layers,
-                                        int seed, bool is_test);
+                                        const std::optional<int>& seed, bool is_test);
 /// rnn of mode GRU: out and the last h.
 std::tuple<Tensor, Tensor> gru(const Tensor& x, const Tensor& h0, const TensorList& weight_list,
                                const std::optional<Tensor>& sequence_length, float dropout_prob,
-                               bool is_bidirec, int num_layers, int seed, bool is_test);
+                               bool is_bidirec, int num_layers, const std::optional<int>& seed,
+                               bool is_test);
 
 Tensor warpctc_grad(const std::optional<Tensor>& logits_length, const Tensor& warpctcgrad,
                     const Tensor& loss_grad, bool norm_by_times);

@@ -1,8 +1,10 @@
 // Dropout whose numbers follow names and counts.
 #include "api/nn/layers/dropout.h"
 
+#include "api/capture/recording.h"
 #include "api/generated/ops/dropout.h"
 #include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
 
 namespace phi::nn {
 namespace {
@@ -22,12 +24,19 @@ Dropout::Dropout(Module& parent, const Name& name, double p)
   count_dropout(p > 0.0);
 }
 
+std::optional<int> Dropout::seed_of_pass() const {
+  Generator& generator = RankContext::current().generator();
+  auto* recording = ir::Recording::current();
+  if (recording && !generator.state().pass) recording->note_follows_pass();
+  const auto number = generator.first_in_pass(this);
+  if (!number) return std::nullopt;
+  const uint64_t noise = (*number << kDropoutBits) + dropout_number();
+  return static_cast<int>(seed_for("dropout", seed() ^ noise << 16) >> 33);
+}
+
 Tensor Dropout::forward(const Tensor& x) const {
   if (p_ == 0.0 || !is_training()) return x;
-  const uint64_t noise = (pass().number << kDropoutBits) + dropout_number();
-  const uint64_t drawn = seed_for("dropout", seed() ^ noise << 16);
-  return dropout(x, std::nullopt, p_, /*is_test=*/false, "upscale_in_train",
-                 static_cast<int>(drawn >> 33), /*fix_seed=*/true);
+  return dropout(x, std::nullopt, p_, /*is_test=*/false, "upscale_in_train", seed_of_pass());
 }
 
 }  // namespace phi::nn

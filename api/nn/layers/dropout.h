@@ -5,9 +5,11 @@
 
 namespace phi::nn {
 
-/// While the model trains each number of x is 0 with probability p, else x / (1 - p). Which ones
-/// follows the model's seed, the number of this dropout in the model and that of the batch
-/// (Pass::number) alone: not the mesh, and a pass that is computed again draws the same.
+/// While the model trains each number of x is 0 with probability p, else x / (1 - p). Each call
+/// draws a new mask, the same on every mesh, and recomputation draws it again:
+/// - In a pass that has a number (Pass::number; a Trainer's micro-batches have) the first call
+///   follows that, the model's seed and the number of this dropout in the model alone.
+/// - All other calls leave the seed to the rank's generator (phi::seed).
 /// Errors: InvalidArgument for a p that is not in [0, 1).
 class Dropout final : public Layer {
  public:
@@ -15,6 +17,7 @@ class Dropout final : public Layer {
   Tensor forward(const Tensor& x) const override;
 
  private:
+  std::optional<int> seed_of_pass() const;
   const double p_;
 };
 

@@ -30,7 +30,9 @@ class TrainingScope {
 // The backward pass runs the layer again, in the pass and mode and with the parameters and buffers
 // of now.
 Tensor recomputed(Layer& layer, const Tensor& x) {
-  const auto again = [&layer, pass = layer.pass(), trains = layer.is_training(),
+  Pass pass = layer.pass();
+  pass.number.reset();  // recompute() draws again what was drawn
+  const auto again = [&layer, pass, trains = layer.is_training(),
                       tensors = layer.tensors()](const TensorList& inputs) {
     const TrainingScope in_mode(layer, trains);
     const PassScope in_pass(layer, pass);

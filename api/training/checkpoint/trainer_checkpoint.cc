@@ -11,6 +11,7 @@
 #include "api/nn/checkpoint.h"
 #include "api/tensor/checkpoint.h"
 #include "api/tensor/held.h"
+#include "api/tensor/random_seed.h"
 #include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/together.h"
 #include "distributed/checkpoint/view.h"
@@ -117,6 +118,21 @@ void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
 
 }  // namespace
 
+namespace {
+
+// Of the rank that saved it; nothing in checkpoints of versions without one.
+std::optional<RngState> generator_in(const Checkpoint& from) {
+  const checkpoint::JsonFile json = numbers_json(from);
+  if (!json.root().contains("generator")) return std::nullopt;
+  const auto& state = json.object(json.root()["generator"], "generator");
+  const auto number = [&](const char* key) {
+    return json.size(json.member(state, key, "the generator's state"), key);
+  };
+  return RngState{.seed = number("seed"), .draws = number("draws")};
+}
+
+}  // namespace
+
 checkpoint::SaveOptions options_of(const Trainer& trainer, checkpoint::SaveOptions options) {
   const TrainerNumbers numbers = trainer.numbers();
   const checkpoint::Json json = {
@@ -126,7 +142,8 @@ checkpoint::SaveOptions options_of(const Trainer& trainer, checkpoint::SaveOptio
       {"data_offset", numbers.data_offset},
       {"loss_scale", numbers.loss_scale},
       {"finite_steps", numbers.finite_steps},
-      {"optimizer", name_of(trainer.train_step().options().optimizer.kind)}};
+      {"optimizer", name_of(trainer.train_step().options().optimizer.kind)},
+      {"generator", {{"seed", rng_state().seed}, {"draws", rng_state().draws}}}};
   options.metadata[kTrainerKey] = json.dump();
   options.must_be_finite = true;
   return options;
@@ -153,21 +170,27 @@ void save(const std::string& folder, const Trainer& trainer, checkpoint::SaveOpt
 
 void check_loads(const Checkpoint& from, const Trainer& trainer) {
   numbers_in(from);
+  generator_in(from);
   check_kind(numbers_json(from), trainer.train_step().options().optimizer.kind);
   const auto wanted = trainer.states();
   check_fits(as_states(from, wanted), wanted);
 }
 
 // Laying a state out may read its part, and without deferred transfer all of it is read even
-// before: both are done where ranks compare what they have found.
+// before: both are done where ranks compare what they have found. The generator's state is taken
+// when all have found the checkpoint sound, so that no two ranks have others.
 std::optional<Error> fault_of_load(const Checkpoint& from, Trainer* trainer) {
-  return checkpoint::together(World::current(), [&] {
+  std::optional<RngState> generator;
+  const auto fault = checkpoint::together(World::current(), [&] {
     const Checkpoint states = as_states(from, trainer->states());
     trainer->restore(numbers_in(from), [&](const std::string& name, const Tensor& now) {
       return checkpoint::deferred(states, name, now.dtype());
     });
     read_now(states, trainer->states());
+    generator = generator_in(from);
   });
+  if (!fault && generator) set_rng_state(*generator);
+  return fault;
 }
 
 void load(const Checkpoint& from, Trainer* trainer) {

@@ -36,6 +36,7 @@ enum class RandomUse : uint32_t {
   kBinomial = 13,
   kGamma = 14,
   kClassCenters = 15,
+  kSeeds = 16,  // of calls that are given none
 };
 
 /// What a counter's words 0 and 2 are multiplied by.

@@ -17,6 +17,13 @@ class Memory:
 
 def limit_rank(memory: Memory) -> None: ...
 
+class micro_batch:
+    """Within, draws are those of a Trainer's micro-batch of this number."""
+
+    def __init__(self, number: int) -> None: ...
+    def __enter__(self) -> micro_batch: ...
+    def __exit__(self, *exception: object) -> bool: ...
+
 class StepResult:
     """What one step gave."""
 

@@ -125,10 +125,12 @@ void bind_autograd(nb::module_& module) {
       nb::arg("grad_outputs").none() = nb::none(), nb::arg("retain_graph") = false,
       "d(outputs)/d(inputs), a list; None where an input does not lead to the outputs. Leaves\n"
       "keep nothing.");
-  module.def("recompute", &recompute, nb::arg("function"), nb::arg("inputs"),
-             "function(*inputs), a tensor, without keeping what its backward pass needs: the pass\n"
-             "calls the function again. Tensors that the function writes to in place are updated\n"
-             "once: the second call finds them as the first did, and its writes are taken back.");
+  module.def(
+      "recompute", &recompute, nb::arg("function"), nb::arg("inputs"),
+      "function(*inputs), a tensor, without keeping what its backward pass needs: the pass\n"
+      "calls the function again, which draws the same random numbers. Tensors that the\n"
+      "function writes to in place are updated once: the second call starts from the values\n"
+      "before the first, and its writes are undone.");
   module.def("set_grad_enabled", &set_grad_enabled, nb::arg("enabled"),
              "Whether operations of this thread are tracked; gives what was before.");
   module.def("is_grad_enabled", [] { return autograd::grad_enabled(); });

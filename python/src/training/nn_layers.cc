@@ -152,9 +152,10 @@ void bind_norms(nb::module_& module) {
           nb::arg("channels"), nb::arg("momentum") = 0.9, nb::arg("epsilon") = 1e-5);
   nb::class_<nn::Dropout, Layer>(
       module, "Dropout",
-      "While the model trains each number is 0 with probability p, else "
-      "x / (1 - p). What is drawn follows the model's seed, the dropout's "
-      "number in it and the batch's, not the mesh.")
+      "While the model trains each number is 0 with probability p, else x / (1 - p). Each call "
+      "draws "
+      "a new mask, the same on every mesh: a Trainer's by the model's seed and the micro-batch's "
+      "number, others from the rank's generator (autophi.seed).")
       .def(
           "__init__", [](nn::Dropout* self, double p) { make_model(self, p); }, nb::arg("p") = 0.5);
 }

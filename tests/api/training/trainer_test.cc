@@ -5,7 +5,9 @@
 
 #include <limits>
 
+#include "api/generated/ops/add.h"
 #include "api/generated/ops/cast.h"
+#include "api/generated/ops/dropout.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/mean.h"
@@ -198,6 +200,65 @@ TEST(Trainer, IsTheSameOnEveryMeshAndCaptured) {
         for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(given[i], expected[i], 1e-6) << d;
       });
     }
+  }
+}
+
+// Draws of its own, without a seed, and in two calls of one dropout.
+class Drawing final : public nn::Layer {
+ public:
+  Drawing(nn::Module& parent, const nn::Name& name, double p)
+      : Layer(parent, name), drop_(*this, "drop", p) {}
+  Tensor forward(const Tensor& x) const override {
+    const Tensor noise = gaussian({4, 1}, 0.0f, 0.1f);
+    return add(drop_(drop_(dropout(x, {}, 0.3))), noise);
+  }
+
+ private:
+  const nn::Dropout drop_;
+};
+
+class DrawingNet final : public nn::Sequential {
+ public:
+  explicit DrawingNet(double p) {
+    add<nn::Linear>("in", 3, 8, nn::LinearOptions{.weight = nn::normal(0.5)});
+    add<Drawing>("first", p);
+    add<nn::Linear>("out", 8, 2, nn::LinearOptions{.weight = nn::normal(0.5)});
+    add<Drawing>("second", p);
+  }
+};
+
+TEST(Trainer, WhatAModelDrawsFollowsTheMicroBatchAlone) {
+  const auto losses = [](double p, bool capture, const nn::Layout* layout, int64_t noise = 0) {
+    seed(5);
+    DrawingNet net(p);
+    if (layout) nn::shard(net, ProcessMesh({2}, {"dp"}), *layout);
+    TrainerOptions options = kOptions;
+    options.capture = capture;
+    Trainer trainer(net, nn::mean_squared_error, options);
+    std::vector<double> out;
+    trainer.on_step([&](int64_t, const StepResult& result) {
+      out.push_back(result.loss);
+      for (int64_t i = 0; i < noise; ++i) gaussian({1});  // between the steps
+    });
+    trainer.run(3, [](int64_t) { return batches(1); });
+    EXPECT_EQ(rng_state(), (RngState{.seed = 5, .draws = 3 * noise}));
+    return out;
+  };
+  const auto dropping = losses(0.4, false, nullptr), drawing = losses(0.0, false, nullptr);
+  EXPECT_EQ(losses(0.4, false, nullptr, 2), dropping);
+  EXPECT_EQ(losses(0.0, true, nullptr), drawing);
+  const nn::Layout rows = nn::Layout().batches({{"dp", Shard(0)}}).zero(1);
+  const nn::Layout stages = nn::Layout().pipeline("dp", "*");
+  for (const nn::Layout* layout : {&rows, &stages}) {
+    distributed::run_ranks(2, [&](distributed::World&) {
+      const auto dropped = losses(0.4, false, layout), drawn = losses(0.0, false, layout);
+      const auto captured = losses(0.0, true, layout);
+      for (size_t i = 0; i < drawing.size(); ++i) {
+        EXPECT_NEAR(dropped[i], dropping[i], 1e-5);
+        EXPECT_NEAR(drawn[i], drawing[i], 1e-5);
+        EXPECT_NEAR(captured[i], drawing[i], 1e-5);
+      }
+    });
   }
 }
 

@@ -121,7 +121,7 @@ TEST(PlainCall, IsPackedAsShortAsItIs) {
     std::array<std::byte, sizeof(PlainCall) + 8> bytes;
     bytes.fill(std::byte{'y'});
     const size_t size = plain.pack(bytes.data());
-    EXPECT_EQ(size, 48 + 8 * static_cast<size_t>(std::max(ndim, 0)) + 7);
+    EXPECT_EQ(size, 64 + 8 * static_cast<size_t>(std::max(ndim, 0)) + 7);
     PlainCall read;
     EXPECT_EQ(PlainCall::unpack(bytes, &read), size);
     EXPECT_EQ(std::memcmp(&read, &plain, sizeof(plain)), 0);
@@ -129,6 +129,25 @@ TEST(PlainCall, IsPackedAsShortAsItIs) {
       EXPECT_EQ(PlainCall::unpack(std::span(bytes).first(cut), &read), 0u) << cut;
     }
   }
+}
+
+TEST(PlainCall, GeneratorsAreCompared) {
+  DryWorld world(0, 2);
+  Call call{.op = CommOp::kAllReduce, .seed = 7, .draws = 2};
+  call.group = &world.everyone();
+  const PlainCall ours = PlainCall::of(call);
+  call.seed = 8;
+  const PlainCall other_seed = PlainCall::of(call);
+  call.seed = 7;
+  call.draws = 3;
+  const PlainCall other_draws = PlainCall::of(call);
+  EXPECT_TRUE(agree(ours, ours, true));
+  EXPECT_FALSE(agree(ours, other_seed, false));
+  EXPECT_FALSE(agree(ours, other_draws, false));
+  EXPECT_EQ(difference(ours, other_seed, false), "seed 7 and 8");
+  EXPECT_EQ(difference(ours, other_draws, false), "draws without a seed 2 and 3");
+  const auto said = mismatch({"{0,1}", {0, ours}, 4, {1, other_seed}, 4}, false);
+  EXPECT_NE(said.find("give seed() one number on all ranks"), std::string::npos) << said;
 }
 
 TEST(PlainCall, TextThatIsTooLongIsCut) {

@@ -5,7 +5,9 @@
 
 #include "api/generated/ops/dropout.h"
 #include "api/generated/ops/full.h"
+#include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/ones.h"
+#include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
@@ -67,6 +69,67 @@ TEST(Dropout, IsTheSameOnAMesh) {
     const Tensor x = distributed::shard_tensor(ones(), mesh, {distributed::Shard(0)});
     EXPECT_EQ(distributed::gathered_everywhere(model.first(x)).to_vector<float>(), expected);
   });
+}
+
+std::vector<float> one_more(const Dropout& dropout) { return dropout(ones()).to_vector<float>(); }
+
+TEST(Dropout, DrawsANewMaskInEachCallOutsideOfPasses) {
+  const Two model;
+  seed(7);
+  const auto first = one_more(model.first), second = one_more(model.first);
+  const auto other = one_more(model.second);
+  EXPECT_NE(first, second);
+  EXPECT_NE(second, other);
+  seed(7);
+  EXPECT_EQ(one_more(model.first), first);
+  EXPECT_EQ(one_more(model.first), second);
+}
+
+TEST(Dropout, CalledTwiceInOnePassDrawsTwoMasks) {
+  const Two model;
+  const auto twice = [&] {
+    const PassScope pass(model, {.number = 5});
+    const auto first = one_more(model.first);
+    return std::pair(first, one_more(model.first));
+  };
+  const auto [first, second] = twice();
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first, dropped(model.first, 5));
+  gaussian({3});  // draws outside of passes do not change those within
+  EXPECT_EQ(twice(), std::pair(first, second));
+}
+
+TEST(Dropout, IsRecomputedWithTheMaskOfItsCall) {
+  const Two model;
+  const auto mask_and_gradient = [&] {
+    Tensor x = ones();
+    x.set_requires_grad();
+    Tensor y;
+    {
+      const PassScope pass(model, {.number = 5});
+      one_more(model.first);
+      y = recompute([&](const TensorList& in) { return model.second(model.first(in[0])); }, {x});
+      one_more(model.first);
+    }
+    sum(y).backward();
+    return std::pair(y.to_vector<float>(), x.grad().to_vector<float>());
+  };
+  const auto [mask, gradient] = mask_and_gradient();
+  EXPECT_EQ(mask, gradient);
+}
+
+TEST(Dropout, AProgramDrawsAnewAndKnowsNoMicroBatches) {
+  const Two model;
+  const Program program =
+      capture([&](const TensorList& in) { return TensorList{model.first(in[0])}; }, {ones()});
+  const auto run = [&] { return program.run({ones()}).at(0).to_vector<float>(); };
+  seed(7);
+  const auto first = one_more(model.first), second = one_more(model.first);
+  seed(7);
+  EXPECT_EQ(run(), first);
+  EXPECT_EQ(run(), second);
+  const PassScope pass(model, {.number = 5});
+  EXPECT_THAT(run, ThrowsError(ErrorCode::kUnimplemented, "runs within a micro-batch"));
 }
 
 TEST(Dropout, OfAllIsAnError) {

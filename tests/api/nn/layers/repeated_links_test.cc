@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "api/generated/ops/add.h"
+#include "api/generated/ops/dropout.h"
 #include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/mean.h"
 #include "api/generated/ops/multiply.h"
@@ -191,6 +192,23 @@ TEST(RepeatedLinks, ThroughAnotherHandleToo) {
     });
   };
   EXPECT_EQ(expect_as_loop(make), 0u);
+}
+
+TEST(RepeatedLinks, EachDrawsTheSeedThatItLeavesOut) {
+  const auto f = [](const Link& link, const Tensor& x) { return multiply(dropout(x), link.w); };
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
+    Net net(links_of(3, f));
+    net.set_recompute(recompute);
+    const Tensor x = input();
+    const Program program = capture([&](const TensorList& in) { return step(net, in[0]); }, {x});
+    EXPECT_EQ(program.bodies().size(), 0u);
+    seed(5);
+    const auto first = all_values(net, step(net, x)), second = all_values(net, step(net, x));
+    EXPECT_NE(first, second);
+    seed(5);
+    EXPECT_EQ(all_values(net, program.run({x})), first);
+    EXPECT_EQ(all_values(net, program.run({x})), second);
+  }
 }
 
 TEST(RepeatedLinks, FrozenOnes) {

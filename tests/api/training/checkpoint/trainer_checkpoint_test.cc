@@ -9,10 +9,12 @@
 #include <limits>
 
 #include "api/generated/ops/cast.h"
+#include "api/generated/ops/gaussian.h"
 #include "api/nn/checkpoint.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "api/nn/models/decoder.h"
+#include "api/tensor/checkpoint.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
@@ -172,6 +174,31 @@ TEST_F(TrainerCheckpoint, EveryMeshGoesOnFromEveryOther) {
       }
     }
   }
+}
+
+TEST_F(TrainerCheckpoint, TheGeneratorGoesOnWhereItWas) {
+  seed(11);
+  const auto model = model_of({});
+  Trainer trainer(*model, nn::cross_entropy, options_of({}));
+  losses_of(trainer, 1);
+  gaussian({3});
+  save(folder_ + "/new", trainer);
+  const auto next = gaussian({3}).to_vector<float>();
+  seed(2);
+  load(checkpoint::open(folder_ + "/new"), &trainer);
+  EXPECT_EQ(rng_state(), (RngState{.seed = 11, .draws = 1}));
+  EXPECT_EQ(gaussian({3}).to_vector<float>(), next);
+
+  // A checkpoint of a version without a generator says nothing of it.
+  checkpoint::SaveOptions options = options_of(trainer);
+  std::string& numbers = options.metadata.at(kTrainerKey);
+  const size_t begin = numbers.find("\"generator\":{");
+  ASSERT_NE(begin, std::string::npos) << numbers;
+  numbers.erase(begin, numbers.find("},", begin) + 2 - begin);
+  checkpoint::save(folder_ + "/old", trainer.states(), options);
+  seed(3);
+  load(checkpoint::open(folder_ + "/old"), &trainer);
+  EXPECT_EQ(rng_state(), (RngState{.seed = 3}));
 }
 
 TEST_F(TrainerCheckpoint, ParametersOf16BitsComeFromTheirMastersAndBack) {

@@ -1,0 +1,16 @@
+// Seed and offset, drawn by randint: one call of the generator, also in a captured program.
+#include "api/autograd/seed_offset.h"
+
+#include <limits>
+
+#include "api/generated/ops/randint.h"
+
+namespace phi {
+
+std::optional<Tensor> seed_offset_for(const std::optional<Tensor>& given, const Tensor& like,
+                                      bool drops) {
+  if (given || !drops) return given;
+  return randint(0, std::numeric_limits<int>::max(), {2}, DataType::INT64, like.place());
+}
+
+}  // namespace phi

@@ -1,0 +1,16 @@
+// The seed that a draw of a generator (phi/core/generator.h) gives.
+#pragma once
+
+#include <cstdint>
+
+#include "phi/kernels/functors/philox.h"
+
+namespace phi {
+
+/// Draw number `number` under `seed`: a word of Philox, as an attribute of 32 bits.
+inline int32_t drawn_seed(uint64_t seed, uint64_t number) {
+  const PhiloxBlock block = philox(philox_counter(number, RandomUse::kSeeds), philox_key(seed));
+  return static_cast<int32_t>(block.word[0]);
+}
+
+}  // namespace phi
