@@ -26,7 +26,7 @@ def test_a_recorder_is_told_where_the_page_says():
     table = re.search(r"report to a recorder, besides `api/capture` itself:\n\n(.*?)\n\n", ARCHITECTURE, re.DOTALL).group(1)
     told = {row.split("|")[1].strip(): set(re.findall(r"`([\w/]+\.(?:h|cc))`", row.split("|")[2]))
             for row in table.splitlines()[2:]}
-    assert set(told) == {"calls", "steps", "moves", "aliases", "none, queries only"}
+    assert set(told) == {"calls", "steps", "moves", "aliases", "draws", "none, queries only"}
     files = {path: text for path, text in sources("phi", "distributed", "api").items()
              if not path.startswith("api/capture/")}
     asked = files_with(r"\brecorder\(\)|CallRecorder::current\(\)", files)
@@ -35,6 +35,7 @@ def test_a_recorder_is_told_where_the_page_says():
     assert files_with(r"recorder\w*(\(\))?->add\(|record_launch\(\*recorder", files) == told["steps"]
     assert files_with(r"recorder->(moved|used)\(", files) == told["moves"]
     assert files_with(r"recorder->alias\(", files) == told["aliases"]
+    assert files_with(r"recorder_->draw_at_run", files) == told["draws"]
     assert files_with(r"recorder\.begin\(|recorder->begin\(", files) == told["calls"]
 
 
