@@ -59,7 +59,8 @@ def copy_programs(build, folder):
 def copy_checks(root, folder):
     """The tables of calls that the programs go through, gpu_check itself, and PyTorch's side of a step."""
     recorded = (file for name in RECORDED for file in root.glob(f"{TABLES}/{name}/*.*"))
-    for table in [*root.glob(f"{TABLES}/*.yaml"), *root.glob(f"{TABLES}/refusals/*.yaml"), *recorded]:
+    tables = (file for part in (".", "refusals", "answers") for file in (root / TABLES / part).glob("*.yaml"))
+    for table in [*tables, *recorded]:
         target = folder / table.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(table, target)

@@ -534,7 +534,7 @@ std::optional<Replay::Addresses> Executor::addresses_of(size_t begin, size_t end
 }
 
 TensorList Executor::run(const TensorList& inputs) {
-  PHI_CHECK(!recording_->follows_pass() || !RankContext::current().generator().state().pass,
+  PHI_CHECK(!recording_->follows_pass || !RankContext::current().generator().state().pass,
             errors::Unimplemented("a captured program with dropout runs within a micro-batch, "
                                   "whose number it does not know; call the function uncaptured, "
                                   "or outside of nn::PassScope and training.micro_batch."));

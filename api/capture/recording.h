@@ -169,10 +169,6 @@ class Recording final : public Recorder, public CallRecorder {
   const Counters& counted() const { return counted_; }
   /// Seeds that a run draws.
   uint64_t draws() const { return draws_; }
-  /// Calls of the function follow the number of the micro-batch that they are in, as dropout does;
-  /// runs know of none.
-  void note_follows_pass() { follows_pass_ = true; }
-  bool follows_pass() const { return follows_pass_; }
   /// Where the ops of the capture are listed, so that each run can show them: the trace of a run
   /// has an event for each op that it counts, whether that left a step or not.
   Trace* trace() { return &trace_; }
@@ -273,7 +269,6 @@ class Recording final : public Recorder, public CallRecorder {
   int calls_ = 0;                                     // that have begun and not ended
   Counters counted_;
   uint64_t draws_ = 0;
-  bool follows_pass_ = false;
   Trace trace_{std::numeric_limits<size_t>::max()};
   size_t taken_ = 0;  // of its events
 };

@@ -78,6 +78,7 @@ int64_t FirstNonfinite::now() const {
 }
 
 void FirstNonfinite::wrote(const OpDef& op, const DenseTensor& output) {
+  if (outer_) outer_->wrote(op, output);
   if (finding_.order != std::numeric_limits<int64_t>::max()) return;
   const auto fault = nonfinite_in(output);
   if (!fault) return;

@@ -77,7 +77,8 @@ class Draw {
         {"positive", &Draw::positive},     {"permutation", &Draw::permutation},
         {"distinct", &Draw::distinct},     {"values", &Draw::listed},
         {"spd", &Draw::positive_definite}, {"well_conditioned", &Draw::well_conditioned},
-        {"true", &Draw::all_true},         {"false", &Draw::all_false}};
+        {"true", &Draw::all_true},         {"false", &Draw::all_false},
+        {"one_of", &Draw::one_of}};
     const auto way = ways.find(words_.how);
     PHI_CHECK(way != ways.end(),
               errors::InvalidArgument("'{}' is no way to draw a tensor.", words_.how));
@@ -137,6 +138,12 @@ class Draw {
               errors::InvalidArgument("{} values are listed for {} elements.",
                                       words_.numbers.size(), count_));
     return words_.numbers;
+  }
+  Values one_of() {
+    PHI_CHECK(!words_.numbers.empty(),
+              errors::InvalidArgument("one_of() lists no number to draw."));
+    std::uniform_int_distribution<size_t> draw(0, words_.numbers.size() - 1);
+    return each([&] { return words_.numbers[draw(rng_)]; });
   }
   // G G^T + n, for each matrix.
   Values positive_definite() {

@@ -3,7 +3,8 @@
 // dtype[shape], then how it is drawn: `normal` (floats, the default), `integers(a,b)` (the default
 // of integers is integers(-5,5)), `below(n)`, `uniform(a,b)`, `positive` (a square plus 0.5),
 // `permutation` (of 0 .. n - 1 along the last dim), `distinct` (evenly spaced, in any order),
-// `values(1,2,..)`, `spd` and `well_conditioned` (matrices), `true`, `false`.
+// `values(1,2,..)`, `one_of(nan,-inf,1,1)` (each element one of these), `spd` and
+// `well_conditioned` (matrices), `true`, `false`.
 #pragma once
 
 #include <cstdint>

@@ -94,7 +94,7 @@ StepResult Trainer::step(const std::vector<Batch>& micro_batches) {
 // Every rank has the same result, so all of them come to the same end.
 void Trainer::check_result(const StepResult& result, const TensorList& inputs) {
   const bool left_out = step_.optimizer() && !result.applied;
-  left_out_ = left_out ? left_out_ + 1 : 0;
+  numbers_.left_out = left_out ? numbers_.left_out + 1 : 0;
   std::string said = fmt::format("step {}: the loss is {}", numbers_.steps + 1, result.loss);
   if (step_.optimizer()) said += fmt::format(", the norm of its gradients {}", result.grad_norm);
   if (!result.finite && step_.options().on_nonfinite != OnNonFinite::kSkip) {
@@ -118,10 +118,10 @@ void Trainer::check_goes_on() const {
       "warm-up.";
   constexpr const char* kForOthers =
       "Go on from an earlier checkpoint with a lower learning rate or gradient clipping.";
-  PHI_CHECK(left_out_ <= step_.options().max_left_out,
+  PHI_CHECK(numbers_.left_out <= step_.options().max_left_out,
             errors::NotFinite("{} steps in a row were left out, since their gradients are not "
                               "finite (loss scale {:g}). {}",
-                              left_out_, loss_scale_.value(),
+                              numbers_.left_out, loss_scale_.value(),
                               step_.scales_loss() ? kForFloat16 : kForOthers));
 }
 
@@ -163,7 +163,6 @@ void Trainer::restore(const TrainerNumbers& numbers,
   }
   numbers_ = numbers;
   loss_scale_.restore(numbers.loss_scale, numbers.finite_steps);
-  left_out_ = 0;
 }
 
 StateBytes Trainer::state_bytes() const {

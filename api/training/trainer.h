@@ -18,6 +18,7 @@
 #include "api/training/loss_scale.h"
 #include "api/training/step_result.h"
 #include "api/training/train_step.h"
+#include "api/training/trainer_numbers.h"
 
 namespace phi::training {
 
@@ -26,18 +27,6 @@ namespace phi::training {
 struct Batch {
   Tensor inputs;
   Tensor labels;
-};
-
-/// What is counted from step to step: beside the tensors, all that a trainer needs to go on.
-struct TrainerNumbers {
-  int64_t steps = 0;        // done, also those that were left out
-  int64_t updates = 0;      // applied
-  int64_t passes = 0;       // micro-batches: what dropout is drawn by
-  int64_t data_offset = 0;  // batches that were passed over
-  double loss_scale = 1.0;
-  int64_t finite_steps = 0;  // in a row, since the loss scale changed
-
-  friend bool operator==(const TrainerNumbers&, const TrainerNumbers&) = default;
 };
 
 class Trainer {
@@ -92,7 +81,6 @@ class Trainer {
   LossScale loss_scale_;
   std::vector<StepHook> hooks_;
   TrainerNumbers numbers_;  // updates and loss scale: as they are kept by optimizer and loss scale
-  int64_t left_out_ = 0;    // steps, in a row
 };
 
 }  // namespace phi::training

@@ -38,6 +38,9 @@ class Recorder {
 
   /// Of the call that runs now; nothing unless its seed was left out.
   std::optional<DrawAtRun> draw_at_run = std::nullopt;
+  /// Set by calls whose values follow the number of the micro-batch that they run in, as dropout's
+  /// do. A run of the program has no such number.
+  bool follows_pass = false;
 };
 
 }  // namespace phi

@@ -1,5 +1,5 @@
-// Calls that are rows of YAML (op_table.h): refused ones say what is wrong; the others are
-// captured, and run dry, as they run.
+// Calls that are rows of YAML (op_table.h): refused ones say what is wrong, answers are those that
+// are written out, under every placement too; the others are captured, and run dry, as they run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,6 +26,20 @@ TEST(Refusals, SayWhatIsWrong) {
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr(refusal.says));
     }
+  }
+}
+
+TEST(Answers, AreThoseByHand) {
+  constexpr uint32_t kSeed = 7;
+  for (const Answer& answer : answers()) {
+    SCOPED_TRACE(answer.test.name);
+    const TensorList got = answer.test.call(answer.test.inputs);
+    ASSERT_EQ(got.size(), answer.gives.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i].meta().to_string(), answer.gives[i].meta().to_string());
+      expect_same_values(got[i], answer.gives[i], 0.0);
+    }
+    expect_parity_everywhere({answer.test}, kSeed);
   }
 }
 

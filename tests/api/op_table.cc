@@ -143,8 +143,7 @@ struct TableRow {
   bool is_smooth = true;
 };
 
-TableRow table_row(const std::string& path, const YAML::Node& node) {
-  yaml::YamlMap map(path, node);
+TableRow table_row(const std::string& path, yaml::YamlMap& map) {
   RowReader reader(path, map);
   TableRow result;
   const Row row = reader.row();
@@ -162,9 +161,8 @@ TableRow table_row(const std::string& path, const YAML::Node& node) {
     result.test.tolerance = tolerance.as<double>();
   }
   const bool plain = result.test.partial && result.test.gradients && result.is_smooth;
-  if (!map.get("why") && !plain) map.fail(node, "a 'false' needs a reason: why.");
+  if (!map.get("why") && !plain) map.fail(map.node(), "a 'false' needs a reason: why.");
   result.test.gradients = result.test.gradients && can_track;
-  map.check_all_read();
   return result;
 }
 
@@ -185,7 +183,9 @@ std::vector<ParityCase> rows_of(const std::string& path, bool smooth) {
   std::vector<ParityCase> cases;
   const YAML::Node root = yaml::load(yaml::read_text(path, "table of calls"), path);
   for (const auto& node : root) {
-    TableRow row = table_row(path, node);
+    yaml::YamlMap map(path, node);
+    TableRow row = table_row(path, map);
+    map.check_all_read();
     if (row.is_smooth == smooth) cases.push_back(std::move(row.test));
   }
   return cases;
@@ -211,6 +211,23 @@ std::vector<OpTable> tables_of_rows() {
     }
   }
   return tables;
+}
+
+std::vector<Answer> answers() {
+  std::vector<Answer> all;
+  for (const std::string& path : files_in("/answers")) {
+    const YAML::Node root = yaml::load(yaml::read_text(path, "table of answers"), path);
+    for (const auto& node : root) {
+      yaml::YamlMap map(path, node);
+      Answer answer{.test = table_row(path, map).test, .gives = {}};
+      for (const auto& text : map.require("gives")) {
+        answer.gives.push_back(drawn_tensor(text.Scalar(), 1));
+      }
+      map.check_all_read();
+      all.push_back(std::move(answer));
+    }
+  }
+  return all;
 }
 
 std::vector<Refusal> refusals() {

@@ -16,6 +16,14 @@ namespace phi::testing {
 /// Two tables a file: the rows whose gradients are those of finite differences, and the others.
 std::vector<OpTable> tables_of_rows();
 
+/// A call whose outputs are written out, of tests/api/ops/answers/*.yaml:
+///   - {op: squeeze, in: {x: "f32[1,2] values(3,4)"}, gives: ["f32[2] values(3,4)"]}
+struct Answer {
+  ParityCase test;
+  TensorList gives;
+};
+std::vector<Answer> answers();
+
 /// A call that is refused, of tests/api/ops/refusals/*.yaml.
 struct Refusal {
   std::string where;  // FILE:LINE

@@ -60,6 +60,8 @@ SHARED = {
     r"phi::\(anonymous namespace\)::Call::engine\(\)::cpu": "oneDNN's word for the CPU, which never changes",
     r"phi::(gemm_isa|loop_isa|bf16_tiles::best_isa)\(\)::\w+":
         "what the machine has",
+    r"phi::\(anonymous namespace\)::(calls_under_way|buffers_made|making|kMayKeepThreads)":
+        "what OpenBLAS, which is the process's, has mapped and may map",
     r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
     r"phi::\(anonymous namespace\)::asked": "what asks whether the user wants an end: of the process",
     r"phi::\(anonymous namespace\)::kWatched": "constant",

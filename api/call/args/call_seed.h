@@ -25,7 +25,7 @@ class CallSeed {
   CallSeed(const CallSeed&) = delete;
   CallSeed& operator=(const CallSeed&) = delete;
 
-  /// For the kernel; 0 where each run draws, as the recorded launch has its own (DrawAtRun).
+  /// For the kernel; 0 where each run draws, as the captured launch has its own (DrawAtRun).
   operator int() const { return static_cast<int>(value_.value_or(0)); }
   operator int64_t() const { return value_.value_or(0); }
   /// For what is kept beyond the call. Errors: Unimplemented where each run draws.

@@ -1,10 +1,10 @@
 // Dropout whose numbers follow names and counts.
 #include "api/nn/layers/dropout.h"
 
-#include "api/capture/recording.h"
 #include "api/generated/ops/dropout.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/recorder.h"
 
 namespace phi::nn {
 namespace {
@@ -26,8 +26,8 @@ Dropout::Dropout(Module& parent, const Name& name, double p)
 
 std::optional<int> Dropout::seed_of_pass() const {
   Generator& generator = RankContext::current().generator();
-  auto* recording = ir::Recording::current();
-  if (recording && !generator.state().pass) recording->note_follows_pass();
+  Recorder* const recorder = RankContext::current().recorder();
+  if (recorder && !generator.state().pass) recorder->follows_pass = true;
   const auto number = generator.first_in_pass(this);
   if (!number) return std::nullopt;
   const uint64_t noise = (*number << kDropoutBits) + dropout_number();

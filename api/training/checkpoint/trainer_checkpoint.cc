@@ -94,6 +94,16 @@ checkpoint::JsonFile numbers_json(const Checkpoint& from) {
   return {from.path(), found->second};
 }
 
+const checkpoint::Json& number_of(const checkpoint::JsonFile& json, const char* name) {
+  return json.member(json.root(), name, "the trainer's numbers");
+}
+void read(const checkpoint::JsonFile& json, const char* name, int64_t* value) {
+  *value = json.size(number_of(json, name), name);
+}
+void read(const checkpoint::JsonFile& json, const char* name, double* value) {
+  *value = json.number(number_of(json, name), name);
+}
+
 void read_through(const checkpoint::Checkpoint& from, const std::string& name, DataType dtype,
                   const Box& box) {
   std::vector<std::byte> chunk_bytes(static_cast<size_t>(std::min(kChunkElements, box.numel())) *
@@ -135,15 +145,10 @@ std::optional<RngState> generator_in(const Checkpoint& from) {
 
 checkpoint::SaveOptions options_of(const Trainer& trainer, checkpoint::SaveOptions options) {
   const TrainerNumbers numbers = trainer.numbers();
-  const checkpoint::Json json = {
-      {"steps", numbers.steps},
-      {"updates", numbers.updates},
-      {"passes", numbers.passes},
-      {"data_offset", numbers.data_offset},
-      {"loss_scale", numbers.loss_scale},
-      {"finite_steps", numbers.finite_steps},
+  checkpoint::Json json = {
       {"optimizer", name_of(trainer.train_step().options().optimizer.kind)},
       {"generator", {{"seed", rng_state().seed}, {"draws", rng_state().draws}}}};
+  for_each_trainer_number([&](const auto& number) { json[number.name] = numbers.*number.value; });
   options.metadata[kTrainerKey] = json.dump();
   options.must_be_finite = true;
   return options;
@@ -151,16 +156,11 @@ checkpoint::SaveOptions options_of(const Trainer& trainer, checkpoint::SaveOptio
 
 TrainerNumbers numbers_in(const Checkpoint& from) {
   const checkpoint::JsonFile json = numbers_json(from);
-  const auto number = [&](const char* key) {
-    return json.size(json.member(json.root(), key, "the trainer's numbers"), key);
-  };
-  TrainerNumbers numbers{.steps = number("steps"),
-                         .updates = number("updates"),
-                         .passes = number("passes"),
-                         .data_offset = number("data_offset"),
-                         .finite_steps = number("finite_steps")};
-  numbers.loss_scale =
-      json.number(json.member(json.root(), "loss_scale", "the trainer's numbers"), "loss_scale");
+  TrainerNumbers numbers;
+  for_each_trainer_number([&](const auto& number) {
+    if (number.is_optional && !json.root().contains(number.name)) return;
+    read(json, number.name, &(numbers.*number.value));
+  });
   return numbers;
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "phi/common/errors.h"
+#include "phi/kernels/cpu/matmul/openblas_room.h"
 
 namespace phi {
 
@@ -17,7 +18,8 @@ void share_cores(int ranks_on_machine) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int share = std::max(1, cores / std::max(1, ranks_on_machine));
   if (std::getenv("OMP_NUM_THREADS") == nullptr) omp_set_num_threads(share);
-  if (std::getenv("OMP_NUM_THREADS") == nullptr && std::getenv("OPENBLAS_NUM_THREADS") == nullptr) {
+  if (std::getenv("OMP_NUM_THREADS") == nullptr && std::getenv("OPENBLAS_NUM_THREADS") == nullptr &&
+      openblas_may_have_threads()) {
     openblas_set_num_threads(share);
   }
 }

@@ -110,14 +110,10 @@ nb::dict trainer_states(const Trainer& trainer) {
 }
 
 nb::dict numbers(const Trainer& trainer) {
-  const training::TrainerNumbers n = trainer.numbers();
+  const training::TrainerNumbers now = trainer.numbers();
   nb::dict dict;
-  dict["steps"] = n.steps;
-  dict["updates"] = n.updates;
-  dict["passes"] = n.passes;
-  dict["data_offset"] = n.data_offset;
-  dict["loss_scale"] = n.loss_scale;
-  dict["finite_steps"] = n.finite_steps;
+  training::for_each_trainer_number(
+      [&](const auto& number) { dict[number.name] = now.*number.value; });
   return dict;
 }
 

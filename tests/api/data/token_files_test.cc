@@ -1,6 +1,7 @@
 // TokenFiles: ids of each kind of file, and what is said of files that are not what they should be.
 #include "api/data/token_files.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -157,6 +158,14 @@ TEST_F(TokenFilesTest, TheRangeOfIdsIsFoundWithItsPlaces) {
   EXPECT_EQ(range.where_largest, "token 1 of '" + b + "' (byte offset 2)");
 }
 
+TEST_F(TokenFilesTest, OfEqualIdsTheRangeNamesTheFirst) {
+  const auto a = folder_.write_ids<uint16_t>("a.bin", {7, 9, 5, 9, 5});
+  const auto b = folder_.write_ids<uint16_t>("b.bin", {9, 5});
+  const auto range = TokenFiles::open(tokens({a, b}))->id_range();
+  EXPECT_EQ(range.where_smallest, "token 2 of '" + a + "' (byte offset 4)");
+  EXPECT_EQ(range.where_largest, "token 3 of '" + a + "' (byte offset 6)");
+}
+
 TEST_F(TokenFilesTest, WindowsMustHaveRoom) {
   const auto files = TokenFiles::open(tokens({folder_.write_ids<uint16_t>("x.bin", {1, 2, 3})}));
   EXPECT_EQ(files->places(2)->count(), 1);
@@ -229,22 +238,54 @@ TEST_F(TokenFilesTest, NamesOfKindsThatDoNotExistAreAnsweredWithThoseThatDo) {
                           "'uint64' is no dtype of token ids; take one of uint8, int8, uint16,"));
 }
 
+// Data of which one thing at a time is otherwise.
 TEST_F(TokenFilesTest, TheFingerprintSeesChanges) {
-  const auto text = [&] { return TokenFiles::open({.paths = {folder_.file("t")}})->fingerprint(); };
-  folder_.write("t/a", "abc");
-  const uint64_t before = text();
-  EXPECT_EQ(before, text());
-  folder_.write("t/b", "more");
-  EXPECT_NE(before, text());
-
-  const auto path = folder_.write_ids<uint32_t>("x.bin", {1, 2});
-  EXPECT_NE(TokenFiles::open(tokens({path}))->fingerprint(),
-            TokenFiles::open(tokens({path}, TokenType::kUint32))->fingerprint());
-  const auto set = [&](const std::vector<std::vector<int32_t>>& documents) {
-    const auto prefix = folder_.write_megatron("set", documents);
-    return TokenFiles::open({.kind = Kind::kMegatron, .paths = {prefix}})->fingerprint();
+  using Paths = std::vector<std::string>;
+  int folders = 0;
+  const auto text = [&](const std::vector<std::pair<std::string, std::string>>& files) {
+    const std::string folder = fmt::format("text{}/", folders++);
+    Options options;
+    for (const auto& [name, bytes] : files)
+      options.paths.push_back(folder_.write(folder + name, bytes));
+    return options;
   };
-  EXPECT_NE(set({{2, 2}}), set({{2}, {2}}));
+  const auto ids = [&](const Paths& names, TokenType type = TokenType::kUint16) {
+    Paths paths;
+    for (const std::string& name : names) {
+      const auto count = static_cast<uint32_t>(name.size());
+      paths.push_back(folder_.write_ids<uint32_t>(name, std::vector<uint32_t>(count, 1)));
+    }
+    return tokens(paths, type);
+  };
+  const auto megatron = [&](const std::vector<std::vector<int32_t>>& documents) {
+    const std::string prefix = folder_.write_megatron(fmt::format("set{}/x", folders++), documents);
+    return Options{.kind = Kind::kMegatron, .paths = {prefix}};
+  };
+  struct Row {
+    const char* what;
+    Options one, other;
+    bool differs = true;
+  };
+  const std::vector<Row> rows = {
+      {"nothing", text({{"a", "abc"}}), text({{"a", "abc"}}), false},
+      {"bytes of the same size", text({{"a", "abc"}}), text({{"a", "abd"}}), false},
+      {"a size", text({{"a", "abc"}}), text({{"a", "abcd"}})},
+      {"the size of a later file", text({{"a", "x"}, {"b", "x"}}), text({{"a", "x"}, {"b", "xx"}})},
+      {"where a file ends", text({{"a", "xx"}, {"b", "x"}}), text({{"a", "x"}, {"b", "xx"}})},
+      {"a name", text({{"a", "abc"}}), text({{"b", "abc"}})},
+      {"a file more", text({{"a", "abc"}}), text({{"a", "abc"}, {"b", "more"}})},
+      {"the order", text({{"a", "xx"}, {"b", "xx"}}), text({{"b", "xx"}, {"a", "xx"}})},
+      {"the order of ids", ids({"x.bin", "y.bin"}), ids({"y.bin", "x.bin"})},
+      {"a dtype", ids({"x.bin"}), ids({"x.bin"}, TokenType::kUint32)},
+      {"a dtype of the same size", ids({"x.bin"}), ids({"x.bin"}, TokenType::kInt16)},
+      {"the kind", ids({"x.bin"}), {.paths = {folder_.file("x.bin")}}},
+      {"where a document ends", megatron({{2, 2}}), megatron({{2}, {2}})}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    EXPECT_EQ(
+        TokenFiles::open(row.one)->fingerprint() != TokenFiles::open(row.other)->fingerprint(),
+        row.differs);
+  }
 }
 
 TEST_F(TokenFilesTest, TheFingerprintOfContentSeesOtherBytesOfTheSameSize) {

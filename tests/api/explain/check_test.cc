@@ -260,6 +260,37 @@ TEST(CheckNumbers, AStepNamesMicroBatchAndModule) {
   });
 }
 
+// One within another: both see what the inner one runs, and the outer one what follows it too.
+TEST(CheckNumbers, OneWithinAnotherLeavesItSeeing) {
+  run_ranks(2, [](distributed::World&) {
+    const Tensor good = shard_tensor(full({4}, 2.0f), tp(), {Shard(0)});
+    const Tensor bad = shard_tensor(Tensor::from<float>({1, 2, 3, -1}, {4}), tp(), {Shard(0)});
+    const auto says = ThrowsError(ErrorCode::kNotFinite,
+                                  "the first number that is not finite, at rank 1: operator log: "
+                                  "its output has a number that is not finite, element 1 of f32[2] "
+                                  "of f32[4] [S0] on mesh(tp=2)");
+    for (const int inner : {1, 2}) {
+      EXPECT_THAT(
+          [&] {
+            check_numbers([&] {
+              for (int i = 0; i < inner; ++i) check_numbers([&] { exp(good); });
+              log(bad);
+            });
+          },
+          says);
+    }
+    const auto quietly = [&] {
+      EXPECT_THAT([&] { check_numbers([&] { log(bad); }); },
+                  ThrowsError(ErrorCode::kNotFinite, "operator log"));
+    };
+    EXPECT_THAT([&] { check_numbers(quietly); }, says);
+    EXPECT_THAT([&] { check_numbers([&] { check_numbers(quietly); }); },
+                ThrowsError(ErrorCode::kNotFinite, "operator log"));
+    check_numbers([&] { check_numbers([&] { exp(good); }); });
+    EXPECT_THAT([&] { check_numbers([&] { log(bad); }); }, says);
+  });
+}
+
 TEST(CheckNumbers, OtherErrorsAreNotTaken) {
   run_ranks(1, [](distributed::World&) {
     EXPECT_THAT([] { check_numbers([] { throw errors::OutOfRange("far out"); }); },

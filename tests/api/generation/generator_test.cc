@@ -61,6 +61,20 @@ TEST(Generator, GoesOnFromTheLastHalfWindow) {
   }
 }
 
+// Half of an odd window is the smaller half. Among so many prompts one position more would show.
+TEST(Generator, AnOddWindow) {
+  nn::models::Gpt model = model_of(7);
+  const GeneratorOptions options = options_of(model, {.temperature = 0.0});
+  bool shows = false;
+  for (int64_t first = 0; first < 20; ++first) {
+    const Tokens prompt = {first, 7 * first + 1, 101, 13 * first % 256, 111};
+    const Tokens tokens = generated(model, prompt, options, 9);
+    EXPECT_EQ(tokens, expected_tokens(model, prompt, options, {0, 0, 0, 5, 5, 5, 5, 5, 10}));
+    shows |= tokens != expected_tokens(model, prompt, options, {0, 0, 0, 4, 4, 4, 4, 8, 8});
+  }
+  EXPECT_TRUE(shows);
+}
+
 TEST(Generator, CapturedGivesTheSame) {
   nn::models::Gpt model = model_of(8);
   GeneratorOptions options = options_of(model, {.seed = 9});

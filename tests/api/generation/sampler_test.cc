@@ -68,6 +68,19 @@ TEST(Sample, OfEqualTokensTheFirstIsLikeliest) {
   }
 }
 
+// A nucleus that is reached exactly takes no further token.
+TEST(Sample, OfEqualTokensANucleusHasAsManyAsItTakes) {
+  const std::vector<float> logits = {1, 1, 1, 1};
+  for (const int64_t kept : {1, 2, 3, 4}) {
+    int64_t last = 0;
+    for (int position = 0; position < 200; ++position) {
+      const SamplerOptions options = {.top_p = static_cast<double>(kept) / 4};
+      last = std::max(last, sample(logits, options, position));
+    }
+    EXPECT_EQ(last, kept - 1);
+  }
+}
+
 TEST(Sample, FollowsSeedAndPositionAlone) {
   const auto text = [](int64_t seed) {
     std::vector<int64_t> out;

@@ -1,13 +1,19 @@
 // Names, parameters, groups, passes and lent parameters of modules.
 #include "api/nn/module.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/multiply.h"
 #include "api/nn/layers/dropout.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layers/transformer_block.h"
+#include "api/nn/layout/shard.h"
+#include "api/tensor/deferred.h"
+#include "distributed/api.h"
 #include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
@@ -222,12 +228,15 @@ TEST(Module, AReleasedPartIsAModelWithItsValues) {
   Holder model;
   Pair pair;
   model.adopt(pair, "pair");
-  const auto before = pair.parameter_at("pair.first.weight").to_vector<float>();
+  model.initialise(7, DataType::FLOAT64);
+  const auto before = pair.parameter_at("pair.first.weight").to_vector<double>();
   model.set_training(false);
   model.release(pair);
-  EXPECT_EQ(pair.parameter_at("first.weight").to_vector<float>(), before);
+  EXPECT_EQ(pair.parameter_at("first.weight").to_vector<double>(), before);
   EXPECT_TRUE(model.parameters().empty());
   EXPECT_FALSE(pair.is_training());
+  EXPECT_EQ(pair.dtype(), model.dtype());
+  EXPECT_EQ(pair.seed(), model.seed());
   EXPECT_THAT([&] { model.release(pair); },
               ThrowsError(ErrorCode::kInvalidArgument, "whose part it is not"));
   Pair next;
@@ -291,6 +300,48 @@ TEST(Module, ConvertsItsParameters) {
               ThrowsError(ErrorCode::kInvalidArgument, "have no gradients"));
   EXPECT_THAT([&] { pair.first.convert(DataType::FLOAT32); },
               ThrowsError(ErrorCode::kInvalidArgument, "'first' is a part of a model"));
+}
+
+// However a value was given, with its bytes or to be read later, whatever happens to the model next
+// it is no initial value again.
+TEST(Module, WhatIsWrittenStaysWhateverFollows) {
+  using Given = std::function<Tensor(const Tensor& now)>;
+  const std::vector<std::pair<const char*, Given>> ways = {
+      {"with its bytes", [](const Tensor& now) { return full(now.shape(), 3.0); }},
+      {"deferred", [](const Tensor& now) { return deferred_full(now.shape(), 3.0, now.dtype()); }}};
+  Holder model;
+  const std::vector<std::pair<const char*, std::function<void(Pair&)>>> nexts = {
+      {"nothing", [](Pair&) {}},
+      {"the same dtype", [](Pair& pair) { pair.convert(DataType::FLOAT32); }},
+      {"there and back",
+       [](Pair& pair) {
+         pair.convert(DataType::FLOAT64);
+         pair.convert(DataType::FLOAT32);
+       }},
+      {"adoption", [&](Pair& pair) { model.adopt(pair, "pair"); }},
+      {"adoption and release",
+       [&](Pair& pair) {
+         model.adopt(pair, "other");
+         model.release(pair);
+       }},
+      {"a mesh", [](Pair& pair) { shard(pair, distributed::ProcessMesh({1}, {"dp"}), Layout()); }},
+      {"another mode", [](Pair& pair) { pair.set_training(false); }},
+      {"another fill",
+       [](Pair& pair) { pair.fill([](const std::string&, const Tensor& now) { return now; }); }}};
+  for (const auto& [way, given] : ways) {
+    for (const auto& [next, happen] : nexts) {
+      SCOPED_TRACE(fmt::format("{}, then {}", way, next));
+      Pair pair;
+      pair.fill([&, &f = given](const std::string&, const Tensor& now) { return f(now); });
+      happen(pair);
+      for (const auto& [name, value] : pair.named_parameters()) {
+        const auto count = static_cast<size_t>(value.numel());
+        const Tensor whole = value.is_dist() ? distributed::unshard_dtensor(value) : value;
+        EXPECT_EQ(whole.to_vector<float>(), std::vector<float>(count, 3.0f)) << name;
+      }
+      if (pair.parent()) model.release(pair);
+    }
+  }
 }
 
 TEST(PassScope, IsOfTheWholeModelAndEnds) {

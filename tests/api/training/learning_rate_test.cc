@@ -32,6 +32,16 @@ TEST(RateSchedule, StepsDownAfterEachMilestone) {
   EXPECT_DOUBLE_EQ(rate.at(9), 0.25);
 }
 
+// What is passed while the rate warms up counts from the step after.
+TEST(RateSchedule, AMilestoneWithinTheWarmUp) {
+  const RateSchedule rate{
+      .kind = RateKind::kStep, .peak = 1.0, .warmup_steps = 3, .milestones = {1, 4}, .gamma = 0.5};
+  EXPECT_DOUBLE_EQ(rate.at(2), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(rate.at(3), 1.0);
+  EXPECT_DOUBLE_EQ(rate.at(4), 0.5);
+  EXPECT_DOUBLE_EQ(rate.at(5), 0.25);
+}
+
 TEST(LossScale, HalvesOnOverflowAndDoublesAfterFiniteSteps) {
   LossScale scale(8.0, /*growth_interval=*/2);
   scale.update(false);

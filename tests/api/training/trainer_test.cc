@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "api/generated/ops/add.h"
@@ -58,14 +59,19 @@ TEST(Trainer, TakesStepsOfGradientDescent) {
   for (Tensor p : by_hand.parameters()) p.set_requires_grad();
   Trainer trainer(net, nn::mean_squared_error, kOptions);
   for (int64_t step = 1; step <= 3; ++step) {
-    const double loss = trainer.step(batches(step)).loss;
+    const StepResult result = trainer.step(batches(step));
     double expected = 0;
     for (const Batch& batch : batches(step)) {
       const Tensor half = scale(nn::mean_squared_error(by_hand(batch.inputs), batch.labels), 0.5);
       half.backward();
       expected += half.item();
     }
-    EXPECT_NEAR(loss, expected, 1e-6);
+    EXPECT_NEAR(result.loss, expected, 1e-6);
+    double squares = 0;
+    for (const Tensor& p : by_hand.parameters()) {
+      for (const float g : p.grad().to_vector<float>()) squares += g * g;
+    }
+    EXPECT_NEAR(result.grad_norm, std::sqrt(squares), 1e-6 * (1 + std::sqrt(squares)));
     for (Tensor p : by_hand.parameters()) {
       const NoGrad no_grad;
       p.replace(subtract(p.detach(), scale(p.grad(), 0.1)));
@@ -175,7 +181,10 @@ TEST(Trainer, IsTheSameOnEveryMeshAndCaptured) {
     options.capture = capture;
     Trainer trainer(net, nn::mean_squared_error, options);
     std::vector<double> out;
-    trainer.on_step([&](int64_t, const StepResult& result) { out.push_back(result.loss); });
+    trainer.on_step([&](int64_t, const StepResult& result) {
+      out.push_back(result.loss);
+      out.push_back(result.grad_norm);
+    });
     trainer.run(3, [](int64_t step) { return batches(step); });
     EXPECT_EQ(trainer.program().has_value(), capture);
     return out;
@@ -386,8 +395,10 @@ TEST(Trainer, StepsMayBeLeftOutButNotForEver) {
     EXPECT_FALSE(result.applied);
   }
   EXPECT_EQ(net.parameter_at("out.weight").to_vector<float>(), weight);
-  EXPECT_EQ(trainer.numbers(), (TrainerNumbers{.steps = 3, .updates = 1, .passes = 6}));
+  EXPECT_EQ(trainer.numbers(),
+            (TrainerNumbers{.steps = 3, .updates = 1, .passes = 6, .left_out = 2}));
   EXPECT_TRUE(trainer.step(batches(2)).applied);
+  EXPECT_EQ(trainer.numbers().left_out, 0);
   trainer.step(spoiled());
   trainer.step(spoiled());
   EXPECT_THAT([&] { trainer.step(spoiled()); },

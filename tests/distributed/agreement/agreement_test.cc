@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "distributed/comm/local/local_world.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
 
@@ -110,6 +111,53 @@ TEST(Agreement, WhatIsLongIsCut) {
     EXPECT_THAT(text, HasSubstr("x...' (301 characters) at rank 0"));
     EXPECT_THAT(text, HasSubstr("\n  and 24 more"));
   });
+}
+
+// As many as are told, one more, and more, each on two ranks that are far from each other.
+TEST(Agreement, OfManyVersionsTheFirstAreTold) {
+  constexpr int64_t kTold = 16;
+  for (const int64_t versions : {kTold - 1, kTold, kTold + 1, kTold + 3}) {
+    run_ranks(2 * versions, [&](World& world) {
+      const int64_t own = world.rank() % versions;
+      const std::string text = said(world, {{"key", fmt::format("v{}", own)}, {"same", "x"}});
+      for (int64_t version = 0; version < versions; ++version) {
+        const std::string line =
+            fmt::format("'v{}' at ranks {} and {}", version, version, version + versions);
+        EXPECT_EQ(text.find(line) != std::string::npos, version < kTold) << text;
+      }
+      EXPECT_THAT(text, Not(HasSubstr("same is")));
+    });
+  }
+}
+
+// As many differing keys as are told, and one more.
+TEST(Agreement, OfManyKeysTheFirstAreTold) {
+  for (const int keys : {15, 16, 17}) {
+    run_ranks(2, [&](World& world) {
+      Facts facts;
+      for (int key = 0; key < keys; ++key) {
+        facts.push_back({fmt::format("key{}", key), fmt::format("{}", world.rank())});
+      }
+      const std::string text = said(world, facts);
+      for (int key = 0; key < keys; ++key) {
+        EXPECT_EQ(text.find(fmt::format("key{} is", key)) != std::string::npos, key < 16) << text;
+      }
+      EXPECT_EQ(text.find("\n  and 1 more") != std::string::npos, keys == 17) << text;
+    });
+  }
+}
+
+// A value at the limit is whole.
+TEST(Agreement, OnlyWhatIsLongerThanTheLimitIsCut) {
+  for (const size_t size : {199, 200, 201}) {
+    run_ranks(2, [&](World& world) {
+      std::string value(size, 'x');
+      value[0] = world.rank() == 0 ? 'a' : 'b';
+      const std::string text = said(world, {{"key", value}});
+      EXPECT_EQ(text.find(fmt::format("({} characters)", size)) != std::string::npos, size > 200)
+          << text;
+    });
+  }
 }
 
 TEST(Agreement, RanksAreNamedAsRanges) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 
 #include "distributed/checkpoint/checkpoint.h"
@@ -272,28 +273,60 @@ TEST(CheckpointInAnyWorld, ARankThatFailsFailsTheSaveEverywhere) {
   });
 }
 
-TEST(CheckpointInAnyWorld, RanksThatSaveDifferentTensorsAreTold) {
+// What the last rank gives otherwise, and what all are told; empty: it may.
+struct Otherwise {
+  const char* what;
+  std::function<void(std::string* folder, std::string* name, SaveOptions* options)> change;
+  const char* told;
+};
+
+std::vector<Otherwise> otherwise() {
+  // Another option does not compile before it has a row below.
+  SaveOptions options;
+  [[maybe_unused]] auto& [metadata, deadline, fallback, must_be_finite, lock] = options;
+  return {
+      {"name", [](auto*, auto* name, auto*) { *name = "v"; }, "save different tensors"},
+      {"folder", [](auto* folder, auto*, auto*) { *folder += "/deeper"; }, "different folders"},
+      {"a key", [](auto*, auto*, auto* o) { o->metadata["more"] = ""; }, "different metadata"},
+      {"a text", [](auto*, auto*, auto* o) { o->metadata["a"] = "c"; }, "different metadata"},
+      {"where a key ends",
+       [](auto*, auto*, auto* o) {
+         o->metadata = {{"ab", ""}, {"step", "1"}};
+       },
+       "different metadata"},
+      {"fallback", [](auto*, auto*, auto* o) { o->fallback += "/deeper"; }, "different folders"},
+      {"no fallback", [](auto*, auto*, auto* o) { o->fallback = ""; }, "different folders"},
+      {"deadline", [](auto*, auto*, auto* o) { o->deadline *= 2; }, ""},
+      {"must_be_finite", [](auto*, auto*, auto* o) { o->must_be_finite = true; }, ""}};
+}
+
+TEST(CheckpointInAnyWorld, RanksThatSaveOtherwiseAreTold) {
   on_all_world_sizes([](World& world) {
     if (world.size() < 2) return;
     const SharedFolder folder(world);
     const TensorMeta meta{Dims{8}, DataType::FLOAT32};
     const auto* attr = TensorDistAttr::get(ProcessMesh({world.size()}), {Shard(0)});
-    const bool last = world.rank() == world.size() - 1;
-    const std::vector<NamedTensor> tensors = {
-        {last ? "v" : "w", make(1, meta, attr, world.rank())}};
-    EXPECT_THAT(
-        [&] { save(folder.path(), tensors); },
-        ThrowsError(ErrorCode::kInvalidArgument,
-                    fmt::format("ranks 0 and {} save different tensors", world.size() - 1)));
-    EXPECT_THAT(
-        [&] {
-          save(folder.path(), std::vector<NamedTensor>{{"w", make(1, meta, attr, world.rank())}},
-               {.metadata = {{"step", last ? "2" : "1"}}});
-        },
-        ThrowsError(ErrorCode::kInvalidArgument,
-                    fmt::format("ranks 0 and {} save with different metadata", world.size() - 1)));
-    world.everyone().barrier();
-    EXPECT_TRUE(folder.files().empty());
+    for (const Otherwise& each : otherwise()) {
+      SCOPED_TRACE(each.what);
+      std::string path = folder.path() + "/first";
+      std::string name = "w";
+      SaveOptions options = {.metadata = {{"a", "b"}, {"step", "1"}},
+                             .fallback = folder.path() + "/second"};
+      if (world.rank() == world.size() - 1) each.change(&path, &name, &options);
+      const auto saving = [&] {
+        save(path, std::vector<NamedTensor>{{name, make(1, meta, attr, world.rank())}}, options);
+      };
+      if (*each.told == '\0') {
+        EXPECT_NO_THROW(saving());
+        continue;
+      }
+      EXPECT_THAT(saving, ThrowsError(ErrorCode::kInvalidArgument,
+                                      fmt::format("ranks 0 and {} save ", world.size() - 1)));
+      EXPECT_THAT(saving, ThrowsError(ErrorCode::kInvalidArgument, each.told));
+      world.everyone().barrier();
+      EXPECT_FALSE(fs::exists(folder.path() + "/first/" + kIndexFile));
+      world.everyone().barrier();
+    }
   });
 }
 

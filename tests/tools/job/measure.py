@@ -21,8 +21,9 @@ class Measured:
         self.resident_peak = resident_peak
 
 
-def run(processes, *args, address_space=None):
-    """Runs the command; with `address_space`, what would make a process larger than these bytes fails."""
+def run(processes, *args, address_space=None, threads=1):
+    """Runs the command; with `address_space`, what would make a process larger than these bytes fails. `threads`: of
+    OpenBLAS."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
@@ -30,7 +31,7 @@ def run(processes, *args, address_space=None):
     process = subprocess.Popen(
         launch.command(processes, *args),
         cwd=launch.SOURCE_DIR,
-        env=launch.environment(),
+        env={**launch.environment(), "OPENBLAS_NUM_THREADS": str(threads)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

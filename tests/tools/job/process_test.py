@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import subprocess
 import tempfile
 import unittest
 
@@ -74,6 +76,36 @@ class Process(unittest.TestCase):
                                              "finds no memory")
             self.assertIn("ulimit -v", outcome.output)
         self.assertEqual((ended[0], ended[-1]), (1, 0))
+
+    def test_threads_that_find_no_addresses_keep_no_command_from_its_end(self):
+        """OpenBLAS starts them with the program, and each takes 128 MiB."""
+        job = self.job(mode="train")
+        for limit in (150, 210, 300, 500):
+            for words in (("--version",), ("run", job)):
+                with self.subTest(limit=limit, words=words):
+                    outcome = measure.run(0, *words, address_space=limit * MIB, threads=4)
+                    self.assertIn(outcome.status, (0, 1), outcome.output)
+                    if limit < 300 and os.cpu_count() > 1:
+                        self.assertRegex(outcome.output, "no room for the [0-9]+ threads of OpenBLAS")
+                    if outcome.status == 1:
+                        self.assertRegex(outcome.output, "(?s)(cannot allocate|for the code|no more memory|finds no memory).*"
+                                                         "ulimit -v")
+
+    def test_a_rank_without_addresses_ends_the_job_with_its_message(self):
+        """With less than some 200 MiB it is OpenMPI that finds none, and says so."""
+        model = {"seq_len": 64, "d_model": 256, "layers": 4, "heads": 4}
+        rank = [launch.AUTOPHI, "run", self.job(model=model, mode="train")]
+        said = []
+        for limit in range(180, 340, 40):
+            limited = ["sh", "-c", f"ulimit -v {limit * 1024}; exec \"$@\"", "sh", *rank]
+            words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "1", *rank, ":", "-n", "1", *limited]
+            done = subprocess.run(words, cwd=launch.SOURCE_DIR, env=launch.environment(), stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200, check=False)
+            self.assertTrue(done.returncode == 0 or done.stdout, limit)
+            if re.search("rank 1.*(cannot allocate|no [0-9]+ bytes|no more memory)", done.stdout):
+                self.assertNotEqual(done.returncode, 0)
+                said.append(limit)
+        self.assertTrue(said)
 
     def test_a_text_that_finds_no_addresses_is_no_fault_of_the_job(self):
         text = measure.make_sparse(self.path("text"), 1 << 34)

@@ -9,6 +9,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/linalg/matrix.h"
+#include "phi/kernels/cpu/matmul/openblas_room.h"
 
 // Texts have their lengths as further arguments at the end.
 #define PHI_LAPACK_OF_ALL(p, T)                                                             \
@@ -74,26 +75,34 @@ PHI_LAPACK_OF_COMPLEX(z, phi::Complex<double>, double)
 
 namespace phi::linalg {
 
+/// The routine, called when there is room for what it works in.
+template <auto kRoutine>
+inline constexpr auto kInRoom = [](auto... args) {
+  const OpenblasCall call;
+  return kRoutine(args...);
+};
+
 template <typename T>
 struct Lapack;
 
-#define PHI_LAPACK_MEMBERS(p, T, hermitian, generate)         \
-  template <>                                                 \
-  struct Lapack<T> {                                          \
-    static constexpr auto potrf = p##potrf_;                  \
-    static constexpr auto geqrf = p##geqrf_;                  \
-    static constexpr auto make_q = p##generate##qr_;          \
-    static constexpr auto geev = p##geev_;                    \
-    static constexpr auto hermitian_evd = p##hermitian##evd_; \
-    static constexpr auto gesdd = p##gesdd_;                  \
-    static constexpr auto gels = p##gels_;                    \
-    static constexpr auto gelsy = p##gelsy_;                  \
-    static constexpr auto gelsd = p##gelsd_;                  \
-    static constexpr auto gelss = p##gelss_;                  \
-    static constexpr auto gemm = cblas_##p##gemm;             \
-    static constexpr auto trsm = cblas_##p##trsm;             \
-    static constexpr auto largest = cblas_i##p##amax;         \
-    static constexpr auto axpy = cblas_##p##axpy;             \
+#define PHI_LAPACK_MEMBERS(p, T, hermitian, generate)                  \
+  template <>                                                          \
+  struct Lapack<T> {                                                   \
+    static constexpr auto potrf = kInRoom<p##potrf_>;                  \
+    static constexpr auto geqrf = kInRoom<p##geqrf_>;                  \
+    static constexpr auto make_q = kInRoom<p##generate##qr_>;          \
+    static constexpr auto geev = kInRoom<p##geev_>;                    \
+    static constexpr auto hermitian_evd = kInRoom<p##hermitian##evd_>; \
+    static constexpr auto gesdd = kInRoom<p##gesdd_>;                  \
+    static constexpr auto gels = kInRoom<p##gels_>;                    \
+    static constexpr auto gelsy = kInRoom<p##gelsy_>;                  \
+    static constexpr auto gelsd = kInRoom<p##gelsd_>;                  \
+    static constexpr auto gelss = kInRoom<p##gelss_>;                  \
+    static constexpr auto gemm = kInRoom<cblas_##p##gemm>;             \
+    static constexpr auto trsm = kInRoom<cblas_##p##trsm>;             \
+    /* These take no buffer. */                                        \
+    static constexpr auto largest = cblas_i##p##amax;                  \
+    static constexpr auto axpy = cblas_##p##axpy;                      \
   };
 PHI_LAPACK_MEMBERS(s, float, sy, org)
 PHI_LAPACK_MEMBERS(d, double, sy, org)

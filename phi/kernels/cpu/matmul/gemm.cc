@@ -15,6 +15,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 #include "phi/kernels/cpu/matmul/gemm_16bit.h"
+#include "phi/kernels/cpu/matmul/openblas_room.h"
 #include "phi/kernels/cpu/matmul/small_product.h"
 #include "phi/kernels/threads.h"
 
@@ -153,6 +154,7 @@ void openblas_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T
                                   "apart is beyond OpenBLAS's 32-bit extents.",
                                   s.m, s.n, s.k, lda, ldb, ldc));
   const auto i32 = [](int64_t value) { return static_cast<int>(value); };
+  const OpenblasCall call;
   blas_gemm(s.trans_a ? CblasTrans : CblasNoTrans, s.trans_b ? CblasTrans : CblasNoTrans, i32(s.m),
             i32(s.n), i32(s.k), alpha, a, i32(lda), b, i32(ldb), beta, c, i32(ldc));
 }

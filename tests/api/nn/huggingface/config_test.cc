@@ -1,6 +1,7 @@
 // config.json: what is followed, what is refused by name and value, and what is written.
 #include "api/nn/huggingface/config.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,6 +139,20 @@ TEST(HuggingFaceConfig, AMistralAndAQwen2AreLlamas) {
   EXPECT_EQ(decode(qwen2()).model, models::ModelConfig(biased));
   biased.tied_head = true;
   EXPECT_EQ(decode(with(qwen2(), "tie_word_embeddings", true)).model, models::ModelConfig(biased));
+}
+
+TEST(HuggingFaceConfig, AWindowThatHidesAPositionIsRefused) {
+  const Json windowed = with(qwen2(), "use_sliding_window", true);
+  for (const Json& model : {mistral(), windowed}) {
+    for (const int64_t window : {64, 65, 4096}) {
+      EXPECT_NO_THROW(decode(with(model, "sliding_window", window))) << window;
+    }
+    for (const int64_t window : {1, 62, 63}) {
+      EXPECT_THAT([&] { decode(with(model, "sliding_window", window)); },
+                  ThrowsError(ErrorCode::kInvalidArgument,
+                              fmt::format("'sliding_window' is {}, and", window)));
+    }
+  }
 }
 
 TEST(HuggingFaceConfig, AGpt2IsRead) {

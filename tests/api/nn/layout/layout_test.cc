@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "api/nn/layout/parts.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/decoder.h"
@@ -52,8 +54,38 @@ TEST(Layout, PartsAddUpToTheSuppliedLayout) {
                            stages("pp", "layer*", 2);
       const Layout whole = transformer_layout(
           model, mesh, {.sequence_parallel = sequence_parallel, .zero_stage = 3, .chunks = 2});
-      EXPECT_EQ(parts.only_along(mesh).describe(model), whole.describe(model));
+      const std::string table = parts.only_along(mesh).describe(model);
+      EXPECT_EQ(table, whole.describe(model));
+      const auto says = [&](const char* what) { return table.find(what) != std::string::npos; };
+      const auto has = [&](const char* dim) { return std::ranges::count(dims, dim) > 0; };
+      EXPECT_EQ(says("3 along dp"), has("dp")) << table;
+      EXPECT_EQ(says("'layer*' along pp, 2 chunks a stage"), has("pp")) << table;
+      EXPECT_EQ(says("tp=S1"), has("tp")) << table;
       EXPECT_TRUE(whole.tensor_parallel().empty());
+    }
+  }
+}
+
+// Two meshes leave what both have, in either order; one twice leaves what it leaves once.
+TEST(Layout, OnlyAlongTakesOutForGood) {
+  const models::Gpt model = small();
+  const Layout whole = data_parallel("dp", 2) + tensor_parallel("tp", true) +
+                       stages("pp", "layer*", 2) +
+                       Layout().parameters("head", {{"tp", Shard(1)}, {"dp", Shard(0)}});
+  const std::vector<std::string> all = {"dp", "tp", "pp"};
+  const auto mesh_of = [&](unsigned dims) {  // a bit for each
+    std::vector<std::string> names = {"other"};
+    for (size_t d = 0; d < all.size(); ++d) {
+      if (dims >> d & 1) names.push_back(all[d]);
+    }
+    const auto count = names.size();
+    return ProcessMesh(std::vector<int64_t>(count, 1), std::move(names));
+  };
+  for (unsigned first = 0; first < 8; ++first) {
+    for (unsigned second = 0; second < 8; ++second) {
+      SCOPED_TRACE(mesh_of(first).to_string() + " and " + mesh_of(second).to_string());
+      EXPECT_EQ(whole.only_along(mesh_of(first)).only_along(mesh_of(second)).describe(model),
+                whole.only_along(mesh_of(first & second)).describe(model));
     }
   }
 }

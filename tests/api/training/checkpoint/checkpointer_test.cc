@@ -7,12 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <set>
+#include <thread>
 
 #include "api/generated/ops/gaussian.h"
 #include "api/nn/layers/linear.h"
@@ -23,6 +26,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
+#include "tests/support/system/file_effects.h"
 
 namespace phi::training {
 namespace {
@@ -134,9 +138,10 @@ class CheckpointerTest : public ::testing::Test {
   }
 
   // The folders of checkpoints that are there.
-  std::set<std::string> names() const {
+  std::set<std::string> names() const { return names_in(folder_); }
+  static std::set<std::string> names_in(const std::string& folder) {
     std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_)) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
       if (entry.is_directory()) names.insert(entry.path().filename());
     }
     return names;
@@ -394,6 +399,84 @@ TEST_F(CheckpointerTest, RollingBackForEverIsRefused) {
               ThrowsError(ErrorCode::kNotFinite, "3 rollbacks did not lead past it"));
 }
 
+// Steps that fail by turns are the furthest one's failures too.
+TEST_F(CheckpointerTest, RollbacksAreCountedUpToTheFurthestStep) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options(OnNonFinite::kSkip));
+  Checkpointer checkpoints(trainer,
+                           {.folder = folder_, .every = 2, .async = false, .roll_back = true});
+  const auto step = [&](float spoil) {
+    checkpoints.after_step(trainer.step(batch(trainer.next_batch(), spoil)));
+  };
+  step(0.0f);
+  step(0.0f);
+  const auto fail_at_4 = [&] {
+    step(0.0f);
+    step(kInfinity);
+  };
+  fail_at_4();
+  step(kInfinity);  // at 3
+  fail_at_4();
+  EXPECT_THAT([&] { step(kInfinity); },
+              ThrowsError(ErrorCode::kNotFinite, "3 rollbacks did not lead past it"));
+}
+
+TEST_F(CheckpointerTest, WhatWasResumedFromIsNotSavedAgain) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  for (const int64_t saves : {1, 0, 0}) {
+    Checkpointer checkpoints(trainer, {.folder = folder_});
+    EXPECT_EQ(checkpoints.resume().has_value(), saves == 0);
+    if (saves == 1) trainer.step(batch(1));
+    checkpoints.finish();
+    EXPECT_EQ(checkpoints.stats().saves, saves);
+  }
+}
+
+TEST_F(CheckpointerTest, AStepThatIsDamagedTwiceGetsTwoNames) {
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  for (int time = 0; time < 3; ++time) {
+    Checkpointer checkpoints(trainer, {.folder = folder_, .every = 1, .async = false});
+    if (time > 0) {
+      flip_bit(folder_ + "/step-00000002/model.safetensors");
+      EXPECT_EQ(checkpoints.resume()->step, 1);
+    }
+    while (trainer.steps() < 2) {
+      checkpoints.after_step(trainer.step(batch(trainer.next_batch())));
+    }
+  }
+  EXPECT_EQ(names(), (std::set<std::string>{"step-00000001", "step-00000002",
+                                            "step-00000002.damaged", "step-00000002.damaged-2"}));
+}
+
+// One that is due while another is being written is done after that.
+TEST_F(CheckpointerTest, ASaveThatIsDueDuringAnotherFollowsIt) {
+  std::atomic<bool> held = true;
+  const phi::testing::FileEffects effects(
+      folder_, [&](size_t, phi::testing::FileEffect::Kind kind) {
+        while (kind == phi::testing::FileEffect::Kind::kSync && held) std::this_thread::yield();
+        return 0;
+      });
+  Net net;
+  Trainer trainer(net, nn::mean_squared_error, options());
+  held = false;
+  Checkpointer checkpoints(trainer, {.folder = folder_});
+  held = true;
+  const auto step = [&] { checkpoints.after_step(trainer.step(batch(trainer.next_batch()))); };
+  std::raise(SIGUSR1);
+  step();
+  std::raise(SIGUSR1);
+  step();
+  EXPECT_EQ(checkpoints.stats().saves, 0);
+  held = false;
+  for (int more = 0; more < 5000 && checkpoints.stats().saves < 2; ++more) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    step();
+  }
+  EXPECT_EQ(checkpoints.stats().saves, 2);
+}
+
 TEST_F(CheckpointerTest, AFolderThatDoesNotTakeItIsFoundBeforeTheFirstStep) {
   Net net;
   Trainer trainer(net, nn::mean_squared_error, options());
@@ -466,6 +549,55 @@ TEST_F(CheckpointerTest, TheNewestMayBeInTheSecondFolder) {
   ASSERT_TRUE(resumed);
   EXPECT_EQ(resumed->step, 2);
   EXPECT_THAT(resumed->path, HasSubstr("/second/step-00000002"));
+}
+
+// What is done in the first folder is done in the second: old ones go, the newest is found, none is
+// mixed with, a damaged one is passed over and renamed, and a rollback leads there.
+TEST_F(CheckpointerTest, BothFoldersAreTreatedAlike) {
+  const std::string second = root_ + "/second";
+  for (const std::string& folder : {folder_, second}) {
+    SCOPED_TRACE(folder);
+    fs::remove_all(folder_);
+    fs::remove_all(second);
+    fs::create_directories(folder_);
+    for (int64_t step = 1; step <= 9 && folder == second; ++step) {
+      std::ofstream(fmt::format("{}/step-{:08}", folder_, step)) << "in the way";
+    }
+    const CheckpointerOptions both = {.folder = folder_,
+                                      .every = 1,
+                                      .keep = 2,
+                                      .async = false,
+                                      .fallback = second,
+                                      .roll_back = true};
+    Net net;
+    Trainer trainer(net, nn::mean_squared_error, options(OnNonFinite::kSkip));
+    const auto step = [&](Checkpointer& checkpoints, float spoil = 0.0f) {
+      checkpoints.after_step(trainer.step(batch(trainer.next_batch(), spoil)));
+    };
+    {
+      Checkpointer checkpoints(trainer, both);
+      for (int i = 0; i < 5; ++i) step(checkpoints);
+    }
+    EXPECT_EQ(names_in(folder), (std::set<std::string>{"step-00000004", "step-00000005"}));
+    EXPECT_THAT([&] { Checkpointer(trainer, both).begin(); },
+                ThrowsError(ErrorCode::kAlreadyExists, "the newest of step 5"));
+    flip_bit(folder + "/step-00000005/model.safetensors");
+    {
+      Checkpointer checkpoints(trainer, both);
+      const auto resumed = checkpoints.resume();
+      ASSERT_TRUE(resumed);
+      EXPECT_EQ(resumed->path, folder + "/step-00000004");
+      EXPECT_EQ(names_in(folder),
+                (std::set<std::string>{"step-00000004", "step-00000005.damaged"}));
+      step(checkpoints);
+      step(checkpoints, kInfinity);
+      EXPECT_EQ(checkpoints.stats().rollbacks, 1);
+      EXPECT_EQ(trainer.steps(), 5);
+      EXPECT_EQ(trainer.next_batch(), 7);
+    }
+    EXPECT_EQ(names_in(folder),
+              (std::set<std::string>{"step-00000004", "step-00000005", "step-00000005.damaged"}));
+  }
 }
 
 TEST_F(CheckpointerTest, ACheckpointThatCannotBeLoadedForOtherReasonsKeepsItsName) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <map>
 
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/gaussian.h"
@@ -15,8 +16,10 @@
 #include "api/nn/loss.h"
 #include "api/nn/models/decoder.h"
 #include "api/tensor/checkpoint.h"
+#include "api/tensor/held.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
+#include "phi/core/storage/source_bytes.h"
 #include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 
@@ -224,6 +227,103 @@ TEST_F(TrainerCheckpoint, ParametersOf16BitsComeFromTheirMastersAndBack) {
   for (const auto& [name, state] : again.states()) {
     if (name != "optimizer.master.layer0.qkv.weight") continue;
     EXPECT_EQ(values(state), master);
+  }
+}
+
+// All that decides what a trainer does from here on.
+struct TrainerState {
+  TrainerNumbers numbers;
+  std::map<std::string, std::string> tensors;  // bytes on this rank
+
+  friend bool operator==(const TrainerState&, const TrainerState&) = default;
+};
+
+TrainerState state_of(const Trainer& trainer) {
+  TrainerState state{.numbers = trainer.numbers(), .tensors = {}};
+  for (const auto& [name, value] : trainer.states()) {
+    const Held here = held_here(value);
+    if (!here.array) continue;
+    const HostBytes bytes(*here.array);
+    const auto span = bytes.get();
+    state.tensors[name].assign(reinterpret_cast<const char*>(span.data()), span.size());
+  }
+  return state;
+}
+
+// Each number is another one than a new trainer's, and than the others.
+TrainerNumbers odd_numbers() {
+  TrainerNumbers numbers;
+  int next = 3;
+  for_each_trainer_number([&](const auto& number) {
+    numbers.*number.value = static_cast<std::decay_t<decltype(numbers.*number.value)>>(next++);
+  });
+  return numbers;
+}
+
+void set_numbers(Trainer* trainer, const TrainerNumbers& numbers) {
+  trainer->restore(numbers, [](const std::string&, const Tensor& now) { return now; });
+}
+
+TEST_F(TrainerCheckpoint, EveryNumberIsKept) {
+  const Setting half = {.dtype = DataType::FLOAT16};
+  const auto first_model = model_of(half);
+  Trainer first(*first_model, nn::cross_entropy, options_of(half));
+  set_numbers(&first, odd_numbers());
+  EXPECT_EQ(first.numbers(), odd_numbers());
+  save(folder_, first);
+  EXPECT_EQ(numbers_in(checkpoint::open(folder_)), odd_numbers());
+  const auto second_model = model_of(half);
+  Trainer second(*second_model, nn::cross_entropy, options_of(half));
+  load(checkpoint::open(folder_), &second);
+  EXPECT_EQ(second.numbers(), odd_numbers());
+}
+
+// What a trainer is loaded into: a new one, one that has left steps out, one that has trained.
+const std::vector<std::pair<const char*, TrainerNumbers>> kPasts = {
+    {"new", {}},
+    {"left out", {.steps = 40, .loss_scale = 1e30, .left_out = 5}},
+    {"trained", {.steps = 9, .updates = 9, .passes = 18, .data_offset = 2, .loss_scale = 8.0}}};
+
+// Where it was saved: before the scale grows, and among steps that are left out.
+const std::vector<std::pair<const char*, TrainerNumbers>> kSaved = {
+    {"growing", {.steps = 3, .updates = 2, .passes = 6, .loss_scale = 4.0, .finite_steps = 1997}},
+    {"failing", {.steps = 3, .passes = 6, .data_offset = 1, .loss_scale = 1e30}}};
+
+TEST_F(TrainerCheckpoint, AWholeStateGoesOnInATrainerWithAnyPast) {
+  const std::vector<Setting> settings = {
+      {.name = "half", .dtype = DataType::FLOAT16},
+      {.name = "half zero1", .mesh = {2}, .dims = {"dp"}, .zero = 1, .dtype = DataType::FLOAT16},
+      {.name = "zero3", .mesh = {2}, .dims = {"dp"}, .zero = 3},
+      {.name = "pp2", .mesh = {2}, .dims = {"pp"}, .schedule = "zb_h1"},
+      {.name = "momentum captured", .capture = true, .kind = OptimizerKind::kMomentum}};
+  for (const Setting& setting : settings) {
+    for (const auto& [what, numbers] : kSaved) {
+      const std::string folder = fmt::format("{}/{} {}", folder_, setting.name, what);
+      TrainerOptions options = options_of(setting);
+      options.on_nonfinite = OnNonFinite::kSkip;
+      distributed::run_ranks(setting.ranks(), [&, &saved = numbers](World& world) {
+        const auto model = model_of(setting);
+        Trainer trainer(*model, nn::cross_entropy, options);
+        set_numbers(&trainer, saved);
+        trainer.step(batches(trainer.next_batch()));
+        save(folder, trainer);
+        const TrainerState at_save = state_of(trainer);
+        losses_of(trainer, at_save.numbers.steps + 3);
+        const TrainerState after = state_of(trainer);
+        for (const auto& [past, before] : kPasts) {
+          SCOPED_TRACE(fmt::format("{} into one that is {}, rank {}", folder, past, world.rank()));
+          const auto other_model = model_of(setting);
+          Trainer other(*other_model, nn::cross_entropy, options);
+          set_numbers(&other, before);
+          losses_of(other, before.steps + 2);
+          load(checkpoint::open(folder), &other);
+          EXPECT_TRUE(state_of(other) == at_save);
+          losses_of(other, at_save.numbers.steps + 3);
+          EXPECT_EQ(other.numbers(), after.numbers);
+          EXPECT_TRUE(state_of(other) == after);
+        }
+      });
+    }
   }
 }
 

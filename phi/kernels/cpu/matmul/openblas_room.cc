@@ -1,0 +1,89 @@
+// Buffers are made one at a time, each after a look for its room.
+#include "phi/kernels/cpu/matmul/openblas_room.h"
+
+#include <cblas.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+#include "phi/common/errors.h"
+#include "phi/common/more_memory.h"
+
+// OpenBLAS's own (driver/others/memory.c and blas_server.c), public in its shared library.
+extern "C" {
+[[gnu::weak]] void* blas_memory_alloc(int);
+[[gnu::weak]] void blas_memory_free(void*);
+[[gnu::weak]] extern int blas_server_avail;
+}
+
+namespace phi {
+namespace {
+
+constinit std::atomic<int> calls_under_way{0};
+constinit std::atomic<int> buffers_made{0};
+constinit std::mutex making;
+
+bool has_room_for(size_t bytes) {
+  void* const room =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return false;
+  munmap(room, bytes);
+  return true;
+}
+
+// OpenBLAS starts its threads when it is loaded. Each of them maps its buffer at once, and those
+// that find no room would keep the process from ending: it waits for them. Nobody waits for them
+// where they are said not to be there.
+bool may_keep_threads() {
+  const auto threads = static_cast<size_t>(openblas_get_num_threads());
+  if (threads < 2 || has_room_for(threads * kOpenblasBufferBytes)) return true;
+  std::fprintf(stderr,
+               "autophi: no room for the %zu threads of OpenBLAS, which take %zu MiB of address "
+               "space each: it computes with one. Set OPENBLAS_NUM_THREADS=1, or raise what the "
+               "process may have (ulimit -v).\n",
+               threads, kOpenblasBufferBytes >> 20);
+  openblas_set_num_threads(1);
+  if (&blas_server_avail != nullptr) blas_server_avail = 0;
+  return false;
+}
+
+// While the program is loaded, after OpenBLAS itself.
+const bool kMayKeepThreads = may_keep_threads();
+
+// As many buffers as calls are under way. Those that OpenBLAS has made and nobody uses are taken by
+// the next call.
+void make_buffers(int wanted) {
+  const std::lock_guard lock(making);
+  while (buffers_made.load() < wanted) {
+    PHI_CHECK(has_room_for(kOpenblasBufferBytes),
+              errors::ResourceExhausted(
+                  "there is no more memory: OpenBLAS, which computes products of float64 and "
+                  "complex numbers and matrix factors, takes {} MiB of address space for each "
+                  "thread. {}",
+                  kOpenblasBufferBytes >> 20, kHowToHaveMoreMemory));
+    if (blas_memory_alloc && blas_memory_free) blas_memory_free(blas_memory_alloc(0));
+    ++buffers_made;
+  }
+}
+
+}  // namespace
+
+OpenblasCall::OpenblasCall() {
+  const int calls = calls_under_way.fetch_add(1) + 1;
+  if (calls <= buffers_made.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  try {
+    make_buffers(calls);
+  } catch (...) {
+    --calls_under_way;
+    throw;
+  }
+}
+
+OpenblasCall::~OpenblasCall() { --calls_under_way; }
+
+bool openblas_may_have_threads() { return kMayKeepThreads; }
+
+}  // namespace phi
