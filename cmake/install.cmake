@@ -37,7 +37,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/autophiConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/autophiConfig.cmake ${PROJECT_BINARY_DIR}/autophiConfigVersion.cmake
               cmake/autophi_ops.cmake
         DESTINATION ${package_dir})
-# How rules of users' own are written, and the format of their cases.
-install(FILES docs/writing_rules.md docs/rule_reference.md docs/op_yaml.md docs/generator.md docs/spmd_rules.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The license, how users write rules of their own, and the formats that they use.
+install(FILES LICENSE docs/writing_rules.md docs/rule_reference.md docs/op_yaml.md docs/generator.md docs/spmd_rules.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The generator, for operators of users' own.
 install(DIRECTORY api_gen DESTINATION ${CMAKE_INSTALL_DATADIR}/autophi FILES_MATCHING PATTERN "*.py" PATTERN "*.j2")

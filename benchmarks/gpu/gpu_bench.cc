@@ -1,4 +1,4 @@
-// How near operators on a GPU come to what bounds them there (docs/gpu.md lists the goals).
+// How near operators on a GPU come to what bounds them there (docs/gpu_check.md lists the goals).
 //
 //   gpu_bench [--steps] [--tiny]
 //
@@ -7,8 +7,8 @@
 // ours is quicker) and the goal, or a note that says why there are none. --steps: whole steps of
 // training instead, and a row may have sizes for a program that stands beside it. Exit status 77
 // where no GPU answers, 1 if a call failed. --tiny calls and checks everything with small arrays,
-// and prints no times: for tests of the program, where the GPU is the CPU's (docs/gpu.md, "The
-// twin").
+// and prints no times: for tests of the program, where the GPU is the CPU's (docs/gpu_emulator.md,
+// "The twin").
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 

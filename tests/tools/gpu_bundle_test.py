@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import carried_libraries  # noqa: E402
 import gpu_machine  # noqa: E402
 NO_GPU = 77
-# What Debian 12 has; docs/gpu.md says that no newer is needed.
+# What Debian 12 has; docs/gpu_check.md says that no newer is needed.
 OLDEST = {"GLIBC": "2.36", "GLIBCXX": "3.4.30", "CXXABI": "1.3.13", "GCC": "12.0.0"}
 
 
