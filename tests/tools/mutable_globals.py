@@ -23,6 +23,7 @@ THREADS = {
     r"Node<.*>::next_sequence\(\))::\w+": "what autograd is doing",
     r"phi::\(anonymous namespace\)::next_id\(\)::(next|end)": "numbers of storages that the thread has taken",
     r"phi::\(anonymous namespace\)::innermost_journal\(\)::scope": "who notes what the thread overwrites",
+    r"phi::distributed::tell_of_shared_gpus\(.*\)::is_told": "ranks that share a GPU are named once",
     r"phi::DecisionCache::current\(\)::\w+": "decisions of this rank",
     r"phi::distributed::(plan_reshard|schedule_of|AttrTable::find_or_add)\(.*::\w+": "what was found before",
     r"phi::distributed::World::scratch\(.*\)::buffer": "memory for one call",

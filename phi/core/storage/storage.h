@@ -112,10 +112,13 @@ class Storage : public RefCounted<Storage> {
 
   /// Marks the bytes as a copy that the view op `op` made because no view was possible. An inplace
   /// operation on them is an error, since the viewed tensor would not see it.
-  void refuse_writes(const char* op) { copied_by_ = op; }
-  void allow_writes() { copied_by_ = nullptr; }
+  void refuse_writes(const char* op) {
+    absence_.op = op;
+    refuses_writes_ = true;
+  }
+  void allow_writes() { refuses_writes_ = false; }
   /// The view op that made this copy; null if writes are allowed.
-  const char* copied_by() const { return copied_by_; }
+  const char* copied_by() const { return refuses_writes_ ? absence_.op : nullptr; }
 
   // ---- leases ----
 
@@ -221,15 +224,15 @@ class Storage : public RefCounted<Storage> {
   uint64_t id_;
   uint32_t version_ = 0;
   uint32_t tracked_writes_ = 0;
-  const char* copied_by_ = nullptr;
   std::atomic<StorageState> state_;  // resident: the bytes are there for every thread
   Place place_;
   mutable std::atomic_flag busy_;        // a thread materialises, or looks at the source
   std::atomic<bool> planned_{false};     // ended after the bytes are there, for who asks for either
   std::atomic<bool> borrowed_{false};    // the bytes are not this object's
   std::atomic<bool> exposed_{false};     // somebody else may write to the bytes at any time
-  bool inline_bytes_ = false;            // the bytes follow this object in one allocation
-  bool only_lends_ = false;              // has no handles, so its bytes are never written to
+  bool inline_bytes_ : 1 = false;        // the bytes follow this object in one allocation
+  bool only_lends_ : 1 = false;          // has no handles, so its bytes are never written to
+  bool refuses_writes_ : 1 = false;      // a copy that absence_.op made where no view was possible
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
   IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if that is another
   Absence absence_;
