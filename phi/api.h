@@ -1,4 +1,4 @@
-// The API: the Tensor handle and all operators under phi::.
+// Public header of phi: the Tensor handle and all operators, in namespace phi.
 #pragma once
 
 #include "api/generated/api.h"

@@ -1,5 +1,6 @@
-// The API without the operators: for sources that name those they use (api/generated/ops/relu.h)
-// and are not compiled anew when another one changes. phi/api.h has all.
+// Public header of phi without the operators. A source that includes the operators it uses one by
+// one (api/generated/ops/relu.h) is not recompiled when another operator changes. phi/api.h
+// includes everything.
 #pragma once
 
 #include "api/autograd/autograd.h"

@@ -1,5 +1,5 @@
-// Operators beyond those that this library was generated with: what a library of operators brings
-// (api/library/op_library.h) joins ops::all().
+// Registers the operators of loaded operator libraries (api/library/op_library.h), so that
+// ops::all() and ops::find return them, and the names that other projects use for operators.
 #pragma once
 
 #include <span>
@@ -9,25 +9,25 @@
 
 namespace phi {
 
-/// Those of this library, in YAML order. Defined by generated code.
+/// The operators of this library, in YAML order. Defined by generated code.
 std::span<const OpDef* const> built_in_ops();
 
-/// They must live as long as the process. Errors: AlreadyExists for names that are taken, or that
-/// `added` has twice; nothing is added then.
+/// Registers operators, which must live as long as the process. Errors: AlreadyExists if a name is
+/// registered already or occurs twice in `added`; nothing is added then.
 void add_ops(std::span<const OpDef* const> added);
 
-/// A name that another project has for an operator or for one of its arguments (api_gen --compat).
+/// Another project's name for an operator or for one of its arguments (api_gen --compat).
 struct OtherName {
-  const char* op;        // the name here
-  const char* argument;  // the name here of a tensor or an attribute; "": the operator itself
-  const char* other;
+  const char* op;        // our name of the operator
+  const char* argument;  // our name of a tensor or an attribute; "": the operator itself is meant
+  const char* other;     // the other project's name
 };
-/// Defined by generated code.
+/// The names for the operators of this library. Defined by generated code.
 std::span<const OtherName> built_in_other_names();
-/// They must live as long as the process.
+/// Registers names, which must live as long as the process.
 void add_other_names(std::span<const OtherName> names);
 
-/// The name here of what others call so; empty if nobody does.
+/// Our name for another project's name; empty if it is unknown.
 std::string_view op_by_other_name(std::string_view other);
 std::string_view argument_by_other_name(std::string_view op, std::string_view other);
 

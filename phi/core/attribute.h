@@ -1,4 +1,4 @@
-// Attribute types of the op YAML that C++ has no plain type for: Scalar and IntArray.
+// Attribute types of the op YAML that have no C++ counterpart: Scalar and IntArray.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace phi {
 
-/// What an operator takes: what a text given for the attribute is read as.
+/// The kind of an attribute. It determines how a text value of the attribute is parsed.
 enum class AttributeKind : uint8_t {
   kBool,
   kInt,
@@ -26,10 +26,10 @@ enum class AttributeKind : uint8_t {
   kInts,
   kFloats,
   kStrings,
-  kPlace,  // belongs to the run: a captured program has none
+  kPlace,  // a property of the run: a captured program has none
 };
 
-/// Any number, kept without loss: floating, integral or bool.
+/// A number of any C++ arithmetic type, stored without loss as double, int64 or bool.
 class Scalar {
  public:
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>

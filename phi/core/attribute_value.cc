@@ -1,4 +1,4 @@
-// Words for attributes.
+// Text of attribute kinds and values, and the error for a wrong kind.
 #include "phi/core/attribute_value.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace {
 
 struct Text {
   std::string operator()(bool v) const { return v ? "true" : "false"; }
-  // A float's digits, not those of the double that holds it.
+  // Prints the digits of a float if the double was widened from one.
   std::string operator()(double v) const {
     const auto narrow = static_cast<float>(v);
     return narrow == v ? fmt::format("{}", narrow) : fmt::format("{}", v);

@@ -1,5 +1,5 @@
-// AttributeValue: an attribute of an operator whose C++ type is not known where it is held, and the
-// ways to and from the types that operators take.
+// AttributeValue: a type-erased attribute of an operator, and conversions to and from the C++ types
+// of attributes.
 //
 //   const AttributeValue value = attribute_value(Scalar(0.5f));    // a double
 //   const float epsilon = attribute_from<float>(value);       // 0.5f; from an int too
@@ -21,9 +21,11 @@
 
 namespace phi {
 
-/// Integers of all widths are int64, both floating types double, a Scalar is what it holds;
-/// IntArray and vectors of integers are lists. Types that no placement or shape depends on (Place,
-/// DataLayout) are kept as text. An optional attribute that is absent is std::monostate.
+/// The stored type of each attribute type:
+/// - integers of all widths: int64; both floating types: double; a Scalar: its value;
+/// - IntArray and vectors: a list of int64, double or std::string;
+/// - Place and DataLayout, on which no placement or shape depends: text;
+/// - an absent optional attribute: std::monostate.
 using AttributeValue =
     std::variant<bool, int64_t, double, std::string, DataType, std::vector<int64_t>,
                  std::vector<double>, std::vector<std::string>, std::monostate>;
@@ -33,7 +35,7 @@ std::string_view name_of(AttributeKind kind);
 
 namespace detail {
 
-/// What a vector of T is kept as.
+/// Element type of the list that stores a vector of T.
 template <typename T>
 using ListElement =
     std::conditional_t<std::is_integral_v<T>, int64_t,
@@ -116,7 +118,8 @@ AttributeValue attribute_value(const T& value) {
   }
 }
 
-/// Numbers are converted. Errors: InvalidArgument where `value` is something else.
+/// Converts `value` to T. Any number converts to any arithmetic type. Errors: InvalidArgument if
+/// `value` is of another kind.
 template <typename T>
 T attribute_from(const AttributeValue& value) {
   if constexpr (detail::kIsOptional<T>) {
@@ -152,7 +155,7 @@ T attribute_from(const AttributeValue& value) {
   }
 }
 
-/// "true", "3", "1,2": as the command line takes it.
+/// Text in the syntax of the command line: "true", "3", "1,2".
 std::string to_text(const AttributeValue& value);
 
 }  // namespace phi

@@ -1,4 +1,5 @@
-// Box: a rectangular part of a tensor, and how a local array lies in its global tensor.
+// Box: a rectangular part of a tensor. ShardBox: the position of a local array in its global
+// tensor.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace phi {
 
-/// The elements offset[d] <= index[d] < offset[d] + size[d].
+/// The elements with offset[d] <= index[d] < offset[d] + size[d] for each tensor dim d.
 struct Box {
   Dims offset;
   Dims size;
@@ -19,14 +20,15 @@ struct Box {
   /// "[0:32,16:32]"
   std::string to_string() const;
 
-  /// The whole of a tensor of these dims.
+  /// The box of all elements of a tensor with these dims.
   static Box whole(const Dims& dims) { return {Dims::filled(dims.ndim(), 0), dims}; }
 };
 
-/// The elements that both hold; sizes are 0 where they do not meet.
+/// The common elements of both boxes. The size is 0 along each tensor dim in which they do not
+/// overlap.
 Box intersect(const Box& a, const Box& b);
 
-/// A local array as part of a global tensor: `box` within `global`.
+/// A local array that holds `box` of a tensor with dims `global`.
 struct ShardBox {
   Dims global;
   Box box;

@@ -1,4 +1,4 @@
-// Going through a box in parts of a limited size.
+// Iterates over a box in chunks of limited size.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace phi {
 
-/// Calls f for boxes of at most `limit` elements that make up `box`, in row-major order: each of
-/// them is one piece of the box's row-major array, right behind the one before.
+/// Splits `box` into boxes of at most `limit` elements (limit >= 1) and calls f for each. In the
+/// row-major array of `box` each of them is contiguous, and they follow one another in order.
 template <typename F>
 void for_each_chunk(const Box& box, int64_t limit, const F& f) {
   if (box.empty()) return;

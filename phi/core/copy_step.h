@@ -1,5 +1,5 @@
-// CopyStep: one array's bytes into another of the same size. AliasStep: a copy that an executor may
-// leave out.
+// CopyStep: copies the bytes of an array to another array of the same size. AliasStep: a copy that
+// an executor may omit.
 #pragma once
 
 #include "phi/core/device/host_array.h"

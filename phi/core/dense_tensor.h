@@ -1,5 +1,5 @@
-// DenseTensor: a local row-major array: meta, a storage, and an offset into it. Views (reshape,
-// rows of the first dim) share the storage. Arrays are always contiguous.
+// DenseTensor: a local, contiguous, row-major array. It consists of metadata, a storage, and a byte
+// offset into the storage. Views (reshape, rows of tensor dim 0) share the storage.
 #pragma once
 
 #include <span>
@@ -17,20 +17,21 @@ class DenseTensor {
   DenseTensor(const TensorMeta& meta, IntrusivePtr<Storage> storage, size_t byte_offset = 0)
       : meta_(meta), storage_(std::move(storage)), byte_offset_(byte_offset) {}
 
-  /// A new resident array, not initialised; a placeholder in a dry run.
+  /// Allocates an uninitialised array; in a dry run a placeholder. Errors: those of
+  /// Storage::allocate.
   static DenseTensor empty(const TensorMeta& meta, const Place& place) {
     return {meta, Storage::allocate(meta.nbytes(), place)};
   }
-  /// A copy of `values` on the rank's place, counted as a transfer from the host. Errors:
-  /// InvalidArgument if their number is not dims.numel().
+  /// Copies `values` to the rank's place, and counts a transfer from the host. Errors:
+  /// InvalidArgument if there are not dims.numel() values.
   template <typename T>
   static DenseTensor from(std::span<const T> values, const Dims& dims) {
     check_count(values.size(), dims);
     return from({dims, dtype_of<T>()}, values.data());
   }
-  /// The same of meta.nbytes() bytes of the host.
+  /// The same, from meta.nbytes() bytes of host memory.
   static DenseTensor from(const TensorMeta& meta, const void* values);
-  /// Errors: InvalidArgument if `given` values are not dims.numel().
+  /// Errors: InvalidArgument if `given` is not dims.numel().
   static void check_count(size_t given, const Dims& dims);
   /// Errors: InvalidArgument if `wanted` is not the array's dtype.
   void check_dtype(DataType wanted) const {
@@ -47,31 +48,32 @@ class DenseTensor {
   const Place& place() const { return storage_->place(); }
 
   bool defined() const { return static_cast<bool>(storage_); }
-  /// Has bytes here. True for an empty array (0 elements) that was computed here.
+  /// Whether the bytes are here. Also true for an empty array (0 elements) that was computed here.
   bool initialized() const { return storage_ && storage_->has_bytes(); }
   size_t nbytes_here() const { return initialized() ? nbytes() : 0; }
-  /// This rank computed or received it; in a dry run: would have.
+  /// Whether this rank computed or received the array; in a dry run, whether it would have.
   bool computed_here() const {
     return storage_ && (storage_->is_planned() || storage_->has_bytes());
   }
-  /// Bytes that this rank holds; in a dry run: would hold.
+  /// Bytes that this rank holds on the device; in a dry run, bytes that it would hold.
   size_t nbytes_held() const { return computed_here() ? nbytes() : 0; }
-  /// Bytes of what this rank has of it, wherever they lie: here, waiting, or swapped out.
+  /// Bytes that this rank has on any tier: nbytes_held, or those of a deferred or swapped array.
   size_t nbytes_anywhere() const {
     return computed_here() || (storage_ && storage_->source()) ? nbytes() : 0;
   }
   const IntrusivePtr<Storage>& storage() const { return storage_; }
   size_t byte_offset() const { return byte_offset_; }
 
-  /// The elements. A deferred or swapped array comes here first.
-  /// Errors: PreconditionNotMet for a placeholder (which tensor, which op made it, why it has no
-  /// bytes); InvalidArgument if T is not the array's dtype.
+  /// The elements, on the array's device. A deferred or swapped array is materialised first.
+  /// Errors: PreconditionNotMet for a placeholder, naming the tensor, the op that made it, and why
+  /// it has no bytes; InvalidArgument if T is not the array's dtype.
   template <typename T>
   const T* data() const {
     return static_cast<const T*>(checked_bytes(dtype_of<T>()));
   }
-  /// To be written to: what is lent of the storage is parted from it first, so that the address
-  /// holds until a part is taken. Who writes in place by other ways calls Storage::before_write.
+  /// The elements, for writing. Calls Storage::before_write, so that copy-on-write aliases do not
+  /// see the write. The address may be written to until the next alias is made. Code that writes by
+  /// other means calls Storage::before_write itself.
   template <typename T>
   T* mutable_data() {
     check_dtype(dtype_of<T>());
@@ -82,26 +84,27 @@ class DenseTensor {
     if (storage_) storage_->before_write();
     return bytes();
   }
-  /// The same for the host. Errors: PreconditionNotMet for a device whose memory it does not reach.
+  /// The elements, for reading on the host. Errors: those of data; PreconditionNotMet if the host
+  /// cannot access the device's memory.
   template <typename T>
   std::span<const T> values() const {
     check_on_host();
     return {data<T>(), static_cast<size_t>(numel())};
   }
 
-  /// The same bytes under other dims. Errors: InvalidArgument if the element counts differ.
+  /// Shares the storage under other dims. Errors: InvalidArgument if the element counts differ.
   DenseTensor view(const Dims& dims) const;
-  /// Rows [begin, end) of tensor dim 0, sharing storage. Errors: OutOfRange.
+  /// Rows [begin, end) of tensor dim 0; shares the storage. Errors: OutOfRange.
   DenseTensor rows(int64_t begin, int64_t end) const;
   DenseTensor clone() const;
-  /// What a copy of the bytes from `byte_offset` of this array on would be, but lent
-  /// (Storage::lend). Undefined where nothing can be lent.
+  /// A copy-on-write alias (Storage::lend) of the part with metadata `meta` that begins at
+  /// `byte_offset` of this array. Returns an undefined array if no alias is possible.
   DenseTensor lend(const TensorMeta& meta, size_t byte_offset) const;
-  /// A copy-on-write alias of this array: a storage of its own that shares the bytes until one of
-  /// the two is written to. Small arrays are copied. In a captured program it is a copy that the
-  /// executor drops if no later step writes to either. Returns *this if there are no bytes here.
+  /// A copy-on-write alias of this array: a new storage that shares the bytes until one of the two
+  /// is written to. Small arrays are copied. In a captured program the alias is a copy, which the
+  /// executor drops if no later step writes to either. Returns *this if !computed_here().
   DenseTensor alias() const;
-  /// The same, with an address that does not change when this array is written to: for messages.
+  /// Same as alias, for messages: the address does not change when this array is written to.
   DenseTensor fixed() const;
 
  private:

@@ -1,7 +1,7 @@
-// Generator: the seeds of a rank's random calls whose callers leave the seed out.
+// Generator: numbers the seeds that a rank draws for random calls without an explicit seed.
 //
-// Draw number n under a seed is a function of both (phi/kernels/functors/drawn_seed.h), so a state
-// is two numbers, and any draw can be made again.
+// Draw n is a function of the generator's seed and n (phi/kernels/functors/drawn_seed.h). Two
+// numbers therefore suffice to repeat any draw or to continue from it.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace phi {
 
-/// What a generator draws next.
+/// Determines all later draws of a generator.
 struct GeneratorState {
   uint64_t seed = 0;
   uint64_t draws = 0;  // number of the next draw
-  /// Number of the micro-batch whose pass runs; nothing outside of one.
+  /// Number of the micro-batch that runs; nullopt outside of a forward context.
   std::optional<uint64_t> pass = std::nullopt;
-  std::vector<const void*> named = {};  // who has drawn by the pass's number in it
+  std::vector<const void*> named = {};  // callers that have drawn by the micro-batch's number
 
   friend bool operator==(const GeneratorState&, const GeneratorState&) = default;
 };
@@ -28,12 +28,12 @@ class Generator {
   const GeneratorState& state() const { return state_; }
   void set_state(GeneratorState state) { state_ = std::move(state); }
 
-  /// The number of the next draw, which is used up.
+  /// Returns the number of the next draw and advances.
   uint64_t take() { return state_.draws++; }
   void skip(uint64_t draws) { state_.draws += draws; }
 
-  /// The pass's number for the first call by `who` in it. Nothing for later ones, nor outside of a
-  /// pass.
+  /// Returns the micro-batch's number for the first call by `who` in the forward context; nullopt
+  /// for its later calls, and outside of a forward context.
   std::optional<uint64_t> first_in_pass(const void* who) {
     auto& named = state_.named;
     if (!state_.pass || std::find(named.begin(), named.end(), who) != named.end()) {
@@ -43,7 +43,7 @@ class Generator {
     return state_.pass;
   }
 
-  /// The generator has another state while one lives; then it has the former one again.
+  /// Sets the generator's state to `inside` and restores the previous one on destruction.
   class Scope {
    public:
     Scope(Generator& generator, GeneratorState inside)
@@ -61,11 +61,11 @@ class Generator {
   GeneratorState state_;
 };
 
-/// The numbers of a micro-batch's draws begin at (number + 1) 2^32, those outside of passes at 0,
-/// so that neither depends on the other.
+/// Draws of micro-batch `number` are numbered from (number + 1) 2^32, and draws outside of a
+/// forward context from 0. The two ranges are therefore independent.
 inline constexpr int kPassBits = 32;
 
-/// Draws of the micro-batch of this number under `seed`.
+/// The state at the beginning of micro-batch `number` under `seed`.
 inline GeneratorState state_in_pass(uint64_t seed, uint64_t number) {
   return {.seed = seed, .draws = (number + 1) << kPassBits, .pass = number};
 }

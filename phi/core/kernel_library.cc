@@ -1,4 +1,4 @@
-// Finding and loading kernel libraries.
+// Finds and loads kernel libraries.
 #include "phi/core/kernel_library.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct KernelLibraries {
-  std::mutex loading;  // held while a library is opened, whose static objects take `names`
+  // Lock order: loading, then names. dlopen runs static objects that lock `names`.
+  std::mutex loading;
   std::mutex names;
   std::set<std::string, std::less<>> known;
   std::set<std::string, std::less<>> loaded;
@@ -26,7 +27,7 @@ KernelLibraries& libraries() {
   return instance;
 }
 
-// The folder of the file that holds this code.
+// The folder of the shared library or program that contains this code.
 fs::path own_folder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&libraries), &info) == 0 || info.dli_fname == nullptr)

@@ -1,5 +1,5 @@
-// Kernel libraries: shared libraries of kernels beside the core library, each loaded when one of
-// its kernels is first needed, or linked by a program that wants it from the start.
+// Kernel libraries: shared libraries of kernels in the folder of the core library. Each is loaded
+// when one of its kernels is first needed. A program can also link it, to load it at the start.
 //
 //   load_kernel_library("vision");   // libautophi_vision.so, from the folder of libautophi.so
 //
@@ -14,13 +14,13 @@
 
 namespace phi {
 
-/// Kernels of this name, of some dtypes at least, are in the library: {"conv", "vision"}.
+/// Kernels of this name, for some dtypes at least, are in the library. Example: {"conv", "vision"}.
 struct KernelHome {
   const char* kernel;
   const char* library;
 };
 
-/// Registers where kernels are. `homes` must live as long as the process.
+/// Registers which kernels are in which libraries. `homes` must live as long as the process.
 void add_kernel_homes(std::span<const KernelHome> homes);
 
 /// Each kernel library defines one object of this class.
@@ -36,9 +36,10 @@ std::vector<std::string> kernel_libraries();
 
 bool is_kernel_library_loaded(std::string_view name);
 
-/// Loads libautophi_<name>.so from the folder of the core library; does nothing if it is loaded
-/// already. Errors: NotFound if there is no such file; InvalidArgument if the system cannot load
-/// it, or if it was built with other headers. A later call tries again.
+/// Loads libautophi_<name>.so from the folder of the core library; does nothing if it is already
+/// loaded. Errors: NotFound if the core does not know the library or the file does not exist;
+/// InvalidArgument if the system cannot load it, or if it was built with other headers. You can
+/// call it again after an error.
 void load_kernel_library(std::string_view name);
 
 }  // namespace phi

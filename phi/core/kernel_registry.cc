@@ -35,10 +35,10 @@ KernelClashes::~KernelClashes() { innermost_clashes = outer_; }
 
 void KernelClashes::settle() {
   for (const Waiting& each : std::exchange(waiting_, {})) {
-    innermost_clashes = nullptr;  // what a kernel library registers is where it belongs
+    innermost_clashes = nullptr;  // the kernel library's own registrations are no clashes
     try {
       each.kernel->load_homes();
-    } catch (const Error&) {  // without that library the name is free
+    } catch (const Error&) {  // the library cannot be loaded, so its kernels do not clash
     }
     innermost_clashes = this;
     each.kernel->enter_now(each.kind, each.dtype, each.function);
@@ -61,7 +61,7 @@ void Kernel::enter_now(DeviceKind kind, DataType dtype, Erased function) {
     innermost_clashes->found_.push_back(std::move(what));
     return;
   }
-  // Before main: nobody could catch an error.
+  // Static objects register kernels before main, where an exception cannot be caught.
   std::fprintf(stderr, "autophi: %s is registered twice; give one of them another name.\n",
                what.c_str());
   std::abort();

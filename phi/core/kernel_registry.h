@@ -1,14 +1,15 @@
-// Kernels by name, kind of device and dtype.
+// Registers and finds kernels by name, kind of device and dtype.
 //
-// A kernel is a template on its element type and the context of its device. What its YAML entry
-// says that it takes, the generator writes as a type (phi/generated/kernels/<the YAML file>.h):
+// A kernel is a template on its element type and the context of its device. From the operator's
+// YAML entry the generator writes the kernel's signature as a type (phi/generated/kernels/<the YAML
+// file>.h):
 //   struct relu {
 //     using Signature = KernelSignature<const DenseTensor&, DenseTensor*>;
 //     using Parameters = KernelParameters<"x", "out">;
 //     static constexpr const char* kName = "relu";
 //   };
-// and the compiler checks the definition against it, parameter by parameter, where it is
-// registered:
+// At the registration the compiler compares the definition with this signature, parameter by
+// parameter:
 //   PHI_REGISTER_KERNEL(relu, CPU, ReluKernel, Numbers);
 #pragma once
 
@@ -30,11 +31,11 @@ namespace phi {
 
 template <typename... Args>
 struct KernelSignature {
-  /// As launches call it, whatever the device.
+  /// Type of the function that a launch calls, for every kind of device.
   using Function = void (*)(const KernelContext&, Args...);
 };
 
-/// A text that is an argument of a template.
+/// A string literal as a template argument.
 template <size_t kSize>
 struct FixedString {
   // NOLINTNEXTLINE(google-explicit-constructor): a literal is one.
@@ -51,7 +52,7 @@ struct Parameter {
 };
 }  // namespace detail
 
-/// The names in the YAML entry of what a kernel takes and gives, for the compiler's errors.
+/// Names of a kernel's inputs and outputs in its YAML entry, for the compiler's error messages.
 template <FixedString... kNames>
 struct KernelParameters {
   template <typename... InKernel, typename... InEntry>
@@ -60,14 +61,15 @@ struct KernelParameters {
   }
 };
 
-/// The kernels of one name: a table of function pointers by kind of device and dtype.
+/// All kernels of one name: a table of function pointers, indexed by kind of device and dtype.
 class Kernel {
  public:
   using Erased = void (*)();
 
   explicit Kernel(std::string name) : name_(std::move(name)) {}
 
-  /// The kernel of this name, made empty on first mention; stable for the life of the process.
+  /// Returns the table for `name`, and creates an empty one at the first call. The reference stays
+  /// valid for the life of the process.
   static Kernel& named(std::string_view name);
   static std::vector<std::string> names();
 
@@ -76,33 +78,33 @@ class Kernel {
     entry(kind, dtype).store(function, std::memory_order_release);
     is_registered_.store(true, std::memory_order_release);
   }
-  /// Some of this kernel's dtypes are in this kernel library (kernel_library.h), which is loaded
-  /// when one of them is looked for. Called before any launch.
+  /// Declares that `library` (kernel_library.h) has this kernel for some dtypes. find() loads the
+  /// library when it needs one of them. Call this before any launch.
   void add_home(const char* library);
   std::span<const char* const> homes() const { return homes_; }
-  /// Whether it is there without loading a library.
+  /// Whether the kernel is registered; loads no library.
   bool is_here(DeviceKind kind, DataType dtype) const {
     return entry(kind, dtype).load(std::memory_order_acquire) != nullptr;
   }
-  /// What PHI_REGISTER_KERNEL does. One that is there already stays, and the program ends with a
-  /// message, or hears of it (KernelClashes).
+  /// Registers a function; PHI_REGISTER_KERNEL calls this. If one is already registered, it stays:
+  /// the process aborts with a message, or an active KernelClashes collects the clash.
   void enter(DeviceKind kind, DataType dtype, Erased function);
-  /// There is one for some dtype on some device. Where there is none, operators that name it are
-  /// declared only: they run dry.
+  /// Whether there is a function for any dtype on any kind of device, here or in a kernel library.
+  /// If not, operators with this kernel are only declared and run only dry.
   bool is_registered() const {
     return is_registered_.load(std::memory_order_acquire) ||
            is_elsewhere_.load(std::memory_order_acquire);
   }
-  /// Null if there is none. Errors: those of load_kernel_library, if the kernel is in a library
-  /// that has yet to be loaded.
+  /// Returns the function, or null if there is none. Loads a kernel library if needed. Errors:
+  /// those of load_kernel_library.
   Erased find(DeviceKind kind, DataType dtype) const {
     const Erased found = entry(kind, dtype).load(std::memory_order_acquire);
     if (found == nullptr && is_elsewhere_.load(std::memory_order_acquire)) [[unlikely]]
       return find_elsewhere(kind, dtype);
     return found;
   }
-  /// What stands for the kernel in a dry run, where most have nothing to do: the kernels that
-  /// communicate count their messages. Null if there is none.
+  /// Registers the function that a dry run calls instead of the kernel. Kernels that communicate
+  /// have one, which counts their messages. find_dry returns null if there is none.
   void add_dry(DataType dtype, Erased function) { dry_[static_cast<int>(dtype)] = function; }
   Erased find_dry(DataType dtype) const { return dry_[static_cast<int>(dtype)]; }
   /// Errors: those of select.
@@ -110,7 +112,8 @@ class Kernel {
     if (!find(kind, dtype)) [[unlikely]]
       throw_missing(kind, dtype);
   }
-  /// Errors: Unimplemented, listing the dtypes that the kernel takes on this kind of device.
+  /// Returns the function, typed. Errors: Unimplemented if there is none, listing the dtypes that
+  /// the kernel accepts on this kind of device; those of find.
   template <typename Signature>
   typename Signature::Function select(DeviceKind kind, DataType dtype) const {
     check_has(kind, dtype);
@@ -128,7 +131,7 @@ class Kernel {
   }
   friend class KernelClashes;
   void enter_now(DeviceKind kind, DataType dtype, Erased function);
-  /// Loads the kernel libraries that have some of this kernel.
+  /// Loads the kernel libraries that have this kernel for some dtypes.
   void load_homes() const;
   Erased find_elsewhere(DeviceKind kind, DataType dtype) const;
   [[noreturn]] void throw_missing(DeviceKind kind, DataType dtype) const;
@@ -142,16 +145,17 @@ class Kernel {
   mutable std::atomic<bool> is_elsewhere_ = false;
 };
 
-/// While it lives it notes what the calling thread registers though it is there already: the
-/// kernels of a library that is being loaded.
+/// Scope that collects the duplicate registrations of the calling thread instead of aborting. It is
+/// used while a library is loaded.
 class KernelClashes {
  public:
   KernelClashes();
   ~KernelClashes();
   KernelClashes(const KernelClashes&) = delete;
   KernelClashes& operator=(const KernelClashes&) = delete;
-  /// Registers what had to wait: a kernel that a kernel library may have. Loads that library first,
-  /// which is not possible while another one is being loaded.
+  /// Completes the registrations of kernels that a kernel library may have too. They are deferred,
+  /// because that library has to be loaded first to detect a clash, and no library can be loaded
+  /// while another one is being loaded.
   void settle();
   /// "kernel 'relu' for float32 on cpu"
   const std::vector<std::string>& found() const { return found_; }
@@ -182,7 +186,7 @@ struct ContextOf<DeviceKind::GPU> {
   using type = GpuContext;
 };
 
-/// Kernel: the type of a definition's address.
+/// `Kernel` is the type of the address of a kernel's definition.
 template <typename Kernel, typename Context, typename Names, typename Signature>
 struct CheckedKernel {
   static_assert(!std::is_same_v<Kernel, Kernel>,
@@ -196,7 +200,7 @@ struct CheckedKernel<void (*)(const Context&, InKernel...), Context, Names,
   static constexpr bool kIsRight = Names::match(TypeList<InKernel...>(), TypeList<InEntry...>());
 };
 
-/// Definitions: a lambda without captures that gives the address of the kernel for <T, Context>.
+/// `Definitions` is a captureless lambda that returns the address of the kernel for <T, Context>.
 template <typename Definitions, typename Context, typename T, typename Name, typename Signature>
 struct KernelEntry;
 template <typename Definitions, typename Context, typename T, typename Name, typename... Args>
@@ -209,7 +213,7 @@ struct KernelEntry<Definitions, Context, T, Name, KernelSignature<Args...>> {
   }
 };
 
-/// Name: of phi::kernels.
+/// `Name` is a type of phi::kernels.
 template <typename Name, DeviceKind kKind, typename... Ts, typename Definitions>
 bool register_kernel(TypeList<Ts...>, Definitions) {
   using Context = typename ContextOf<kKind>::type;
@@ -239,13 +243,14 @@ bool register_dry_kernel(TypeList<Ts...>, Definitions) {
 #define PHI_CONCAT_(a, b) PHI_CONCAT_INNER_(a, b)
 #define PHI_DEFINITIONS_(function) \
   []<typename T, typename Context>() consteval { return &function<T, Context>; }
-/// One line per kernel, in namespace phi: name, kind of device, function template, TypeList<...>.
+/// Registers a kernel. Arguments: name, kind of device, function template, TypeList<...>. One line
+/// per kernel, in namespace phi.
 #define PHI_REGISTER_KERNEL(name, kind, function, ...)                               \
   [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_, __COUNTER__) =     \
       ::phi::detail::register_kernel<::phi::kernels::name, ::phi::DeviceKind::kind>( \
           __VA_ARGS__{}, PHI_DEFINITIONS_(function))
-/// The same for what a kernel does in a dry run, on any device: its messages. Arrays have no bytes
-/// then.
+/// Registers the function that a dry run calls instead of a kernel, on any kind of device. It only
+/// counts messages: the arrays have no bytes.
 #define PHI_REGISTER_DRY_KERNEL(name, function, ...)                             \
   [[maybe_unused]] static const bool PHI_CONCAT_(phi_registered_, __COUNTER__) = \
       ::phi::detail::register_dry_kernel<::phi::kernels::name>(__VA_ARGS__{},    \

@@ -1,4 +1,4 @@
-// TensorMeta: what a tensor means, apart from its bytes.
+// TensorMeta: shape, dtype and layout of a tensor, without its bytes.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct TensorMeta {
   DataLayout layout = DataLayout::NCHW;
 
   int64_t numel() const { return dims.numel(); }
-  /// Errors: InvalidArgument if they do not fit (Dims::nbytes).
+  /// Errors: those of Dims::nbytes.
   size_t nbytes() const { return dims.nbytes(size_of(dtype)); }
   friend bool operator==(const TensorMeta&, const TensorMeta&) = default;
   /// "f32[64,32]"

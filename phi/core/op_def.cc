@@ -1,4 +1,4 @@
-// Operators by name: those of this library, and those that were added.
+// The list of operators: those of this library, and added ones.
 #include "phi/core/op_def.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using List = std::vector<const OpDef*>;
 
 struct OpTable {
   std::mutex adding;
-  // Readers may hold a span of any list that there was: none goes.
+  // Callers may keep a span of any earlier list, so no list is destroyed.
   std::vector<std::unique_ptr<const List>> lists;
   std::atomic<const List*> current = nullptr;
 };

@@ -1,5 +1,4 @@
-// OpDef: what the program knows of an operator at run time; the generator writes one per YAML
-// entry.
+// OpDef: run-time description of an operator. The generator writes one per YAML entry.
 #pragma once
 
 #include <span>
@@ -17,7 +16,7 @@ struct AttributeDef {
   bool decides;  // shapes or placements depend on it
 };
 
-/// How an op's rule and shape function are asked; floors above know how (api/rules).
+/// An op's type-erased rule and shape function. Defined in api/rules, which includes this folder.
 struct RuleFunctions;
 
 struct OpDef {
@@ -26,20 +25,21 @@ struct OpDef {
   std::span<const char* const> inputs;  // names of the tensor arguments
   std::span<const char* const> outputs;
   std::span<const AttributeDef> attributes;
-  std::span<const int> taken;  // by the kernel: which of `inputs` each of its tensor arguments is
-  uint32_t meta_only;  // bit i: of tensor argument i only the meta is used, its bytes never move
+  std::span<const int> taken;  // index in `inputs` of each tensor argument of the kernel
+  uint32_t meta_only;  // bit i: only the metadata of tensor argument i is used; no bytes move
   const Kernel& kernel;
-  /// Floating-point operations of a launch, estimated from the local shapes of `inputs` and, behind
-  /// them, `outputs`; [0] for a tensor that is not there. Null: its time is that of its bytes.
+  /// Estimated floating-point operations of a launch, from the local shapes of `inputs` followed by
+  /// `outputs`; the shape [0] marks an absent tensor. Null: the launch is bound by memory, and its
+  /// time follows from its bytes.
   double (*flops)(std::span<const Dims> shapes);
 
-  /// Of tensor argument number `position` of the kernel only the meta is used.
+  /// Whether the kernel uses only the metadata of its tensor argument number `position`.
   bool is_unread(size_t position) const { return (meta_only >> taken[position]) & 1u; }
 };
 
 namespace ops {
-/// All ops: those of this library in YAML order, then those that were added (added_ops.h). The list
-/// stays as it is when others are.
+/// All ops: those of this library in YAML order, then added ones (added_ops.h). Ops that are added
+/// later do not change a returned list.
 std::span<const OpDef* const> all();
 /// Errors: NotFound with the nearest names.
 const OpDef& find(std::string_view name);

@@ -1,4 +1,4 @@
-// OutputWatch: sees what every kernel of a rank has written, when it has written it.
+// OutputWatch: an observer of the outputs of all kernels that a rank runs.
 #pragma once
 
 #include "phi/core/dense_tensor.h"
@@ -9,7 +9,8 @@ namespace phi {
 class OutputWatch {
  public:
   virtual ~OutputWatch() = default;
-  /// `output` of a kernel of `op` that has just run on the calling rank; it may be read.
+  /// Called for each output after a kernel of `op` has run on the calling rank. `output` may be
+  /// read.
   virtual void wrote(const OpDef& op, const DenseTensor& output) = 0;
 };
 

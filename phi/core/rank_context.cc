@@ -1,4 +1,4 @@
-// The context of a process that never made one.
+// The default context of a process.
 #include "phi/core/rank_context.h"
 
 namespace phi {

@@ -1,8 +1,8 @@
-// RankContext: everything that belongs to one rank and would otherwise be a global.
+// RankContext: all state that belongs to one rank. It takes the place of global variables.
 //
-// A process under mpirun has one; the local backend (all ranks as threads of one process) gives
-// each thread its own with RankContext::Scope. What else is global is the same for all ranks, or
-// what a thread has found out for itself: tests/tools/mutable_globals.py lists it.
+// A process under mpirun has one. With the local backend, where ranks are threads of one process,
+// each thread sets its own by RankContext::Scope. Other global state is the same for all ranks or
+// belongs to one thread; tests/tools/mutable_globals.py lists it.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@
 
 namespace phi {
 
-/// What a rank has sent to others in one kind of collective.
+/// Messages and bytes that a rank has sent in one kind of collective.
 struct Traffic {
   int64_t messages = 0;
   int64_t bytes = 0;
 };
 
-/// As many as distributed::CommOp names.
+/// Number of values of distributed::CommOp.
 inline constexpr size_t kNumCollectives = 7;
 
-/// What a rank has done so far; the report's columns.
+/// Counts of a rank's work so far; the columns of a job's report.
 struct Counters {
   int64_t ops_launched = 0;
   int64_t ops_clipped = 0;
@@ -34,7 +34,7 @@ struct Counters {
   std::array<Traffic, kNumCollectives> traffic{};  // by distributed::CommOp
 };
 
-/// kDry: tensors get no bytes, kernels are counted and not run (a dry run).
+/// kDry: a dry run: tensors have no bytes, and kernels are counted and do not run.
 enum class Execution : uint8_t { kReal, kDry };
 
 class Trace;
@@ -51,61 +51,58 @@ class RankContext {
 
   int64_t rank() const { return rank_; }
   int64_t world_size() const { return world_size_; }
-  /// This rank allocates and computes nothing.
+  /// Whether this rank allocates and computes nothing.
   bool is_dry() const { return execution_ == Execution::kDry; }
-  /// Where the rank computes: tensors that are not said to lie elsewhere lie there.
+  /// The place on which the rank computes, and the default place of tensors.
   const Place& place() const { return place_; }
-  /// Its Device must be there. For a rank that has made no tensor yet.
+  /// Sets the place. Its Device must exist, and the rank must not have made a tensor yet.
   void set_place(const Place& place) {
     place_ = place;
     memory_->set_device(place.kind);
   }
-  /// Products of float32 on a GPU may take their arguments as TF32, with 10 bits behind the point,
-  /// which are multiplied several times as fast; false (the default): float32 is float32.
+  /// Whether float32 matmuls on a GPU may round their inputs to TF32 (10 mantissa bits), which is
+  /// several times as fast. Default: false.
   bool tf32() const { return tf32_; }
   void set_tf32(bool tf32) { tf32_ = tf32; }
-  /// Parts of deferred tensors stay deferred until they are used, so that what has no room on the
-  /// device waits where it is (a captured program under limits takes it from there).
+  /// Whether shards of deferred tensors stay deferred until they are used, so that values that do
+  /// not fit on the device stay on their tier. A captured program with memory limits reads them
+  /// there.
   bool keeps_deferred() const { return keeps_deferred_; }
   void set_keeps_deferred(bool keeps) { keeps_deferred_ = keeps; }
-  /// Draws the seeds that random calls leave out. Ranks whose states differ cannot exchange
-  /// messages: these are errors that name both.
+  /// Draws seeds for random calls without an explicit seed. A message between ranks whose
+  /// generators differ is an error that names both states.
   Generator& generator() { return generator_; }
   Counters& counters() { return counters_; }
   TransferStats& transfers() { return transfers_; }
-  /// Data that the user gives waits on its tier until it is known where it is needed (the default),
-  /// or crosses to the device at once and whole.
+  /// True (the default): user data stays on its tier until its placement is known. False: user data
+  /// is transferred to the device at once and whole.
   bool deferred_transfer() const { return deferred_transfer_; }
   void set_deferred_transfer(bool deferred) { deferred_transfer_ = deferred; }
   const IntrusivePtr<MemoryAccount>& memory() const { return memory_; }
-  /// Where the rank shows what it does; null (the default): nowhere.
+  // Observers. The default is null (none). The caller owns an observer and keeps it alive until it
+  // sets another one, or null.
+
+  /// Receives the events of the rank (phi/core/trace).
   Trace* trace() const { return trace_; }
-  /// The trace must live until another, or null, is given.
   void trace_to(Trace* trace) { trace_ = trace; }
-  /// Is shown what every kernel that the rank launches writes; null (the default): nobody is.
+  /// Receives the outputs of every kernel that the rank runs.
   OutputWatch* output_watch() const { return output_watch_; }
-  /// The watch must live until another, or null, is given.
   void watch_outputs(OutputWatch* watch) { output_watch_ = watch; }
-  /// Takes what the rank would do, while it captures a program; null (the default): it does it.
+  /// Receives the rank's steps while it captures a program. Only a dry rank may have one.
   Recorder* recorder() const { return recorder_; }
-  /// Only a dry rank may have one; it must live until another, or null, is given.
   void record_steps_to(Recorder* recorder) { recorder_ = recorder; }
-  /// Is told of every call on handles (api/call/call_recorder.h), whether the rank captures a
-  /// program or computes; null (the default): nobody is.
+  /// Receives every call on handles (api/call/call_recorder.h), during a capture or a real run.
   CallRecorder* calls() const { return calls_; }
-  /// It must live until another, or null, is given.
   void tell_of_calls(CallRecorder* calls) { calls_ = calls; }
-  /// Is told of every reshard that the rank takes part in (distributed/reshard/move_watch.h); null
-  /// (the default): nobody is.
+  /// Receives every reshard in which the rank takes part (distributed/reshard/move_watch.h).
   MoveWatch* moves() const { return moves_; }
-  /// The watch must live until another, or null, is given.
   void watch_moves(MoveWatch* watch) { moves_ = watch; }
 
-  /// The context of the calling thread: the innermost Scope's, else the process's own (rank 0 of
-  /// 1).
+  /// The context of the calling thread: that of the innermost Scope, otherwise the process's
+  /// default (rank 0 of 1).
   static RankContext& current() { return current_ ? *current_ : process_default(); }
 
-  /// Makes `context` the calling thread's while it lives.
+  /// Sets the calling thread's context for the lifetime of this object.
   class Scope {
    public:
     explicit Scope(RankContext& context) : outer_(current_) { current_ = &context; }
@@ -139,27 +136,27 @@ class RankContext {
   static inline thread_local RankContext* current_ = nullptr;
 };
 
-/// Bytes of tensors that the calling rank holds on this kind of device.
+/// Returns the bytes of tensors that the calling rank holds on this kind of device.
 inline MemoryStats memory_stats(const Place& place) {
   return RankContext::current().memory()->stats(place.kind);
 }
-/// Bytes that the calling rank keeps on a tier for tensors: on the host, arrays that the user gave
-/// and that some tensor may still need to bring to the device.
+/// Returns the bytes of tensors that the calling rank holds on a tier. On the host these are user
+/// arrays that a tensor may still need.
 inline MemoryStats memory_stats(Tier tier) { return RankContext::current().memory()->stats(tier); }
-/// The peaks begin anew from what is held now.
+/// Resets the peaks to the current values.
 inline void reset_memory_peak(const Place& place) {
   RankContext::current().memory()->reset_peak(place.kind);
 }
 inline void reset_memory_peak(Tier tier) { RankContext::current().memory()->reset_peak(tier); }
 
-/// Whether data that the calling rank is given waits on its tier (the default) or crosses at once;
-/// says so for what is given from now on.
+/// Turns deferral of user data on (the default) or off, for data that is passed to the calling rank
+/// afterwards. See RankContext::deferred_transfer.
 inline void set_deferred_transfer(bool deferred) {
   RankContext::current().set_deferred_transfer(deferred);
 }
 inline bool deferred_transfer() { return RankContext::current().deferred_transfer(); }
 
-/// Gives the memory that the calling rank keeps for later tensors back to the system.
+/// Returns the cached blocks of the calling rank to the system.
 inline void release_cached() { RankContext::current().memory()->blocks().release(); }
 
 }  // namespace phi

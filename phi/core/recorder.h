@@ -1,5 +1,5 @@
-// Recorder: what a rank tells of its work while it captures a program, as far as floors below
-// handles can tell it. Of calls on handles RankContext::calls() is told.
+// Recorder: receives a rank's steps and moves while the rank captures a program. Calls on handles
+// are reported to RankContext::calls() instead.
 #pragma once
 
 #include <cstddef>
@@ -11,35 +11,35 @@
 
 namespace phi {
 
-/// What a handle shows of a value: global meta, this rank's array, and how it is laid out over
-/// processes, which means nothing here; null: a plain tensor.
+/// The value of a handle: global metadata, this rank's array, and the distributed attribute.
+/// `layout` is opaque at this level; it is null for a plain tensor.
 struct ShownValue {
   const TensorMeta& meta;
   const DenseTensor& array;
   const void* layout = nullptr;
 };
 
-/// A launch whose seed each run draws: of which operator, which of the kernel's arguments it is,
-/// and the number of the draw, counted from the beginning of a run.
+/// A launch whose seed is drawn anew in each run of the program.
 struct DrawAtRun {
   const void* op;
-  size_t slot;
-  uint64_t number;
+  size_t slot;      // index of the seed among the kernel's arguments
+  uint64_t number;  // number of the draw, counted from the beginning of a run
 };
 
-/// While a rank has one it is dry: tensors get no bytes and kernels do not run.
+/// A rank that has a recorder is dry: tensors have no bytes and kernels do not run.
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  /// From then on the step's arrays keep their meta and offset but no storage.
+  /// Receives a step. The recorder removes the storages of the step's arrays and keeps their
+  /// metadata and offset.
   virtual void add(std::unique_ptr<Step> step) = 0;
-  /// `to` is `from` under another layout.
+  /// Reports that `to` has the value of `from` under another layout.
   virtual void moved(const ShownValue& from, const ShownValue& to) = 0;
 
-  /// Of the call that runs now; nothing unless its seed was left out.
+  /// The draw of the current call; nullopt if the call has an explicit seed.
   std::optional<DrawAtRun> draw_at_run = std::nullopt;
-  /// Set by calls whose values follow the number of the micro-batch that they run in, as dropout's
-  /// do. A run of the program has no such number.
+  /// Set by calls whose values depend on the number of the current micro-batch, such as dropout. A
+  /// run of the program has no such number.
   bool follows_pass = false;
 };
 

@@ -1,4 +1,4 @@
-// A registered kernel as a function, for who launches it without an operator: tests, benchmarks.
+// Calls a registered kernel without its operator, for tests and benchmarks.
 //
 //   registered<kernels::relu, float>(KernelContext(), x, &out);
 #pragma once
@@ -13,11 +13,12 @@ template <typename Name, typename T, typename... Args>
 struct RegisteredKernel<Name, T, KernelSignature<Args...>> {
   using Signature = KernelSignature<Args...>;
   using Function = typename Signature::Function;
-  /// Runs on the context's place. Errors: Unimplemented if there is none for it; the kernel's.
+  /// Runs the kernel on the context's place. Errors: Unimplemented if there is none for its kind of
+  /// device; those of the kernel.
   void operator()(const KernelContext& context, Args... args) const {
     select(context.place().kind)(context, args...);
   }
-  /// The one for the CPU.
+  /// The address of the CPU kernel.
   explicit(false) operator Function() const { return select(DeviceKind::CPU); }
 
  private:
@@ -26,7 +27,7 @@ struct RegisteredKernel<Name, T, KernelSignature<Args...>> {
   }
 };
 
-/// Name: of phi::kernels. T: the dtype by which the kernel is chosen.
+/// `Name` is a type of phi::kernels. T selects the dtype of the kernel.
 template <typename Name, typename T>
 inline constexpr RegisteredKernel<Name, T> registered{};
 

@@ -1,6 +1,6 @@
-// Step: something that a rank does and can do again, found while a program is captured: a kernel
-// launch, a copy, a part of a reshard. Its arrays are named once and given bytes by whoever runs
-// it.
+// Step: a repeatable piece of a rank's work in a captured program: a kernel launch, a copy, or a
+// part of a reshard. Its arrays have metadata only; the executor attaches storages before it runs
+// the step.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace phi {
 
-/// What a step does with an array. kShape: it reads the dims and no byte.
+/// How a step accesses an array. kShape: it reads the dims and no bytes.
 enum class Access : uint8_t { kRead, kWrite, kUpdate, kShape };
 
-/// What a step takes of a processor and of its memory: estimates, by which only the timing of
-/// transfers is chosen.
+/// Estimated floating-point operations and memory traffic of a step. Only the timing of transfers
+/// depends on them.
 struct StepCost {
   double flops = 0;
   double bytes = 0;
@@ -28,19 +28,19 @@ class Step {
   virtual ~Step() = default;
   /// "matmul", "reshard"; lives as long as the program.
   virtual const char* name() const = 0;
-  /// The arrays, always in the same order; the visitor may give them other storages.
+  /// Visits the arrays, always in the same order. The visitor may replace their storages.
   virtual void visit(const Visitor& visitor) = 0;
   virtual void run() = 0;
-  /// The same step, to be given other arrays.
+  /// A copy of this step, whose storages can be replaced independently.
   virtual std::unique_ptr<Step> clone() const = 0;
-  /// Run again on the same arrays it writes the same bytes, and nothing else happens.
+  /// Whether running the step again on the same arrays writes the same bytes and has no other
+  /// effect.
   virtual bool is_repeatable() const { return false; }
-  /// It gives other ranks messages, or takes theirs, and otherwise does what a repeatable step
-  /// does.
+  /// Whether the step sends or receives messages and is repeatable apart from them.
   virtual bool has_messages() const { return false; }
-  /// Bytes that it takes on the device beside its arrays, at most.
+  /// Upper bound of the device memory that the step allocates in addition to its arrays, in bytes.
   virtual size_t scratch_bytes() const { return 0; }
-  /// The bytes of its arrays, each once. (It visits them and changes none.)
+  /// Estimated cost. By default each array's bytes once. Not const only because it calls visit.
   virtual StepCost cost() {
     StepCost cost;
     visit([&](DenseTensor& array, Access access) {

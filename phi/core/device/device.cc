@@ -1,4 +1,4 @@
-// The devices of this process: the CPU, whose memory is the host's, and those that are added.
+// The devices of this process: the CPU, and devices that are added or found.
 #include "phi/core/device/device.h"
 
 #include <sys/mman.h>
@@ -75,7 +75,7 @@ std::byte* Device::allocate_host(size_t nbytes) {
   const size_t size = (nbytes + kPage - 1) / kPage * kPage;
   const bool is_large = size >= kHugePage;
   void* const memory = std::aligned_alloc(is_large ? kHugePage : kPage, size);
-  // Kernels run some per cent slower on an arena of small pages.
+  // Huge pages: kernels are slower on a large arena of small pages.
   if (memory && is_large) madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE);
   return static_cast<std::byte*>(memory);
 }
@@ -85,8 +85,8 @@ void Device::free_host(std::byte* memory) { std::free(memory); }
 std::unique_ptr<LaunchRecord> Device::record(const std::function<void()>&) { return nullptr; }
 
 Device& Device::cpu() {
-  // Never destroyed: tensors may live as long as the process. Not on the heap, where what tensors
-  // cost is counted.
+  // Never destroyed: tensors may live as long as the process. Not on the heap, so that counts of
+  // heap allocations show only those of tensors.
   alignas(Cpu) static std::byte memory[sizeof(Cpu)];
   static auto& instance = *new (memory) Cpu;
   return instance;

@@ -1,5 +1,5 @@
-// Device: the memory that tensors of one place lie in, and how bytes get there. All that a backend
-// is to storages, copies and launches; one object per place, for the life of the process.
+// Device: the interface of a backend to storages, copies and launches: memory of one place, and
+// copies to and from it. There is one object per place, which lives as long as the process.
 //
 //   Device& device = Device::of(x.place());
 //   device.copy_to_host(values.data(), bytes, n);
@@ -23,63 +23,68 @@ class SideCopies;
 
 class Device {
  public:
-  /// Errors: Unimplemented if this process has no such device; those of the kind's finder.
+  /// Returns the device of a place. At the first call the kind's finder creates it, unless it was
+  /// added. Errors: Unimplemented if this process has no such device; those of the finder.
   static Device& of(const Place& place) {
     if (place.kind == DeviceKind::CPU) [[likely]]
       return cpu();
     return other(place);
   }
-  /// Makes it the device of its place. Errors: AlreadyExists if there is one.
+  /// Registers the device of its place. Errors: AlreadyExists if the place has one.
   static void add(std::unique_ptr<Device> device);
-  /// Makes device number `index` of a kind when it is first asked for, or throws, saying why there
-  /// is none and what to do.
+  /// Creates device number `index` of a kind at its first use. Throws if there is none; the message
+  /// states the reason and a remedy.
   using Finder = std::unique_ptr<Device> (*)(int index);
-  /// Who has devices of a kind says how they are found, once, when the program starts.
+  /// Registers the finder of a kind of device. Called once per kind, at program start.
   static bool add_finder(DeviceKind kind, Finder finder);
   virtual ~Device() = default;
 
   const Place& place() const { return place_; }
-  /// The host reads and writes its memory as its own.
+  /// Whether host code can access the device's memory directly.
   bool is_host() const { return is_host_; }
-  /// The kind whose kernels run here; its own, but for a device that runs those of another.
+  /// The kind whose kernels run on this device. It differs from place().kind if the device runs the
+  /// kernels of another kind.
   DeviceKind kernels() const { return kernels_; }
 
-  /// 64-byte aligned, not initialised; null if there is no room. Not for 0 bytes.
+  /// Returns uninitialised memory, aligned to 64 bytes, or null if there is not enough. Requires
+  /// nbytes > 0.
   virtual std::byte* allocate(MemoryAccount& account, size_t nbytes) = 0;
-  /// What `allocate` gave for the same account and size.
+  /// Frees memory that `allocate` returned for the same account and size.
   virtual void free(MemoryAccount& account, std::byte* memory, size_t nbytes) = 0;
-  /// For the error of an allocation that found no room: what its memory is taken by, and how a job
-  /// comes by more.
+  /// Text for the error of a failed allocation: what occupies the memory, and how a job obtains
+  /// more.
   virtual std::string about_memory() const;
 
-  // Copies of n bytes between the host and this device's `memory`, done when they return; those
-  // within the device are done for whatever is launched or copied after them.
+  // Copies of n bytes. Copies between the host and this device's `memory` are complete on return.
+  // Copies within the device are ordered before later launches and copies.
   virtual void copy_to_host(void* host, const std::byte* memory, size_t n) = 0;
   virtual void copy_from_host(std::byte* memory, const void* host, size_t n) = 0;
   virtual void copy(std::byte* to, const std::byte* from, size_t n) = 0;
-  /// As phi::copy_boxes, between arrays of this device, in one launch where it can.
+  /// Same contract as phi::copy_boxes, for arrays of this device; in one launch where possible.
   virtual void copy_boxes(std::span<const BoxCopy> copies, size_t width) = 0;
   virtual void fill(std::byte* memory, std::byte value, size_t n) = 0;
-  /// Returns when all that was launched is done. Errors: those of what was.
+  /// Blocks until all launched work is complete. Errors: those of that work.
   virtual void wait() {}
 
-  /// Host memory from and to which the device copies by itself: whole pages (of 4096 bytes), not
-  /// initialised; null if there is no room. Not for 0 bytes.
+  /// Returns host memory that the device copies from and to asynchronously (pinned memory on a
+  /// GPU): uninitialised, in whole pages of 4096 bytes. Null if there is not enough memory.
+  /// Requires nbytes > 0.
   virtual std::byte* allocate_host(size_t nbytes);
   virtual void free_host(std::byte* memory);
-  /// Copies beside the computation; null where all copies take the time of who calls.
+  /// Copies that overlap with computation. Null if all copies block the caller.
   virtual SideCopies* side_copies() { return nullptr; }
-  /// Whether record() writes anything down.
+  /// Whether the device supports record().
   virtual bool can_record() const { return false; }
-  /// What `body` launches on the calling thread, written down and not done. Null where the device
-  /// writes nothing down, or the body does what cannot be: it is left where it waits for the device
-  /// or gives the host's bytes to it, and nothing of what it launched happens. `body` must have run
-  /// before, so that what it makes once is there; it may run nothing but kernels and copies, on
-  /// arrays that stay where they are. Errors: those of the body; Unavailable if another thread has
-  /// the device meanwhile.
+  /// Captures the launches of `body` on the calling thread into a graph, without running them.
+  /// Returns null, without side effects, if the device does not support this, or if `body`
+  /// synchronises, copies from the host, keeps an allocation, or frees memory that it did not
+  /// allocate. If it synchronises or copies from the host, it is left at that point. `body` must
+  /// have run once before, so that everything it creates at its first run exists. It may only run
+  /// kernels and copies, on arrays whose addresses do not change. Errors: those of `body`;
+  /// Unavailable if another thread uses the device during the capture.
   virtual std::unique_ptr<LaunchRecord> record(const std::function<void()>& body);
 
-  /// While it lives, a kernel of the device runs on the calling thread, or is launched.
+  /// Scope in which a kernel of the device runs on, or is launched from, the calling thread.
   class Work {
    public:
     explicit Work(Device& device) : device_(device) {
@@ -112,7 +117,7 @@ class Device {
  private:
   static Device& cpu();
   static Device& other(const Place& place);
-  // May be nested.
+  // Called at the beginning and end of a Work scope; scopes may be nested.
   virtual void begin_work() {}
   virtual void end_work() {}
 
@@ -122,7 +127,7 @@ class Device {
   bool brackets_work_;
 };
 
-/// The first `nbytes` bytes of the one to the other, wherever they lie.
+/// Copies `nbytes` bytes between memory of any two places.
 void copy_bytes(std::byte* to, const Place& to_place, const std::byte* from,
                 const Place& from_place, size_t nbytes);
 

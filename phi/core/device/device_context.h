@@ -1,6 +1,5 @@
-// What a kernel gets besides its arguments: the place that it runs on, where the local arrays lie
-// in their global tensors, and a way to combine a few numbers with the ranks that hold the other
-// parts.
+// Kernel contexts: the place on which a kernel runs, the positions of its local arrays in their
+// global tensors, and a reduction of a few numbers over the ranks that hold the other shards.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +13,28 @@ namespace phi {
 
 enum class CombineKind : uint8_t { kSum, kMax };
 
-/// The distributed side of one launch, seen from a kernel. Most kernels never ask.
+/// Distributed information of one launch, for the few kernels that depend on it.
 class LaunchView : public std::enable_shared_from_this<LaunchView> {
  public:
   virtual ~LaunchView() = default;
-  /// Where tensor input / output number `i` (in the order of the op's tensor arguments; list
-  /// elements count one each) lies in its global tensor.
+  /// Position of tensor input or output number `i` in its global tensor. Numbers count the op's
+  /// tensor arguments in order; each element of a list counts as one.
   virtual const ShardBox& input_box(int i) const = 0;
   virtual const ShardBox& output_box(int i) const = 0;
-  /// Combines `values` elementwise, in place, over the ranks that split tensor dim `tensor_dim` of
-  /// input `i`. Collective over those ranks; nothing happens where that tensor dim is whole.
+  /// Reduces `values` elementwise and in place over the ranks that shard tensor dim `tensor_dim` of
+  /// input `i`. Collective over those ranks; does nothing if that tensor dim is not sharded.
   virtual void combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor* values) const = 0;
 };
 
-/// One launch, the same for every kind of device; kernels see the context of their own kind.
+/// Context of one launch, independent of the kind of device. A kernel receives the derived context
+/// of its own kind.
 class KernelContext {
  public:
-  /// `view` is null in a call on plain tensors: every array is then whole.
+  /// `view` is null in a call on plain tensors: every local array is a whole tensor then.
   explicit KernelContext(const Place& place = CPUPlace(), const LaunchView* view = nullptr)
       : view_(view), place_(place) {}
 
-  /// Where the arrays lie, and where a kernel puts those that it makes.
+  /// The place of the arrays, on which the kernel also allocates its own.
   const Place& place() const { return place_; }
   const LaunchView* view() const { return view_; }
   ShardBox input_box(int i, const Dims& local) const {
@@ -49,16 +49,16 @@ class KernelContext {
   Place place_;
 };
 
-/// The context of kernels that run on the CPU. Kernels are templates on it, so that one source can
-/// serve two kinds of devices.
+/// The context of CPU kernels. Kernels are templates on their context, so that one source can serve
+/// two kinds of devices.
 class CpuContext : public KernelContext {
  public:
   explicit CpuContext(const KernelContext& launch = KernelContext()) : KernelContext(launch) {}
   explicit CpuContext(const LaunchView* view) : KernelContext(CPUPlace(), view) {}
 };
 
-/// The context of kernels that run on GPUs. Their launches are queued on the compute stream of the
-/// place (phi/gpu/launch.h).
+/// The context of GPU kernels. They are launched on the compute stream of the place
+/// (phi/gpu/launch.h).
 class GpuContext : public KernelContext {
  public:
   explicit GpuContext(const KernelContext& launch) : KernelContext(launch) {}

@@ -18,7 +18,7 @@ void ArrayAt::copy_back() {
 
 void copy_array(const DenseTensor& from, DenseTensor& to) {
   if (from.nbytes() == 0) return;
-  // First, as `from` may be lent of it.
+  // Before `from` is read: `from` may be a copy-on-write alias of `to`, whose address changes here.
   auto* const written = static_cast<std::byte*>(to.mutable_raw_data());
   copy_bytes(written, to.place(), static_cast<const std::byte*>(from.raw_data()), from.place(),
              from.nbytes());

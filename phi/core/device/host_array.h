@@ -1,5 +1,5 @@
-// ArrayAt: an array as it is read and written at one device, on whatever device it lies; HostArray:
-// as host code does.
+// ArrayAt: access to an array from a given device, wherever the array is stored. HostArray: the
+// same from host code.
 //
 //   HostArray bytes(x, HostArray::kUpdate);
 //   group.all_reduce(bytes.data(), x.numel(), x.dtype(), ReduceKind::kSum);
@@ -11,17 +11,18 @@
 
 namespace phi {
 
-/// The array itself where it lies in the device's memory, else a copy there that goes back when
-/// finish() is called.
+/// Refers to the array itself if the device can access its memory, otherwise to a copy on the
+/// device, which finish() copies back.
 class ArrayAt {
  public:
-  enum Use { kRead, kWrite, kUpdate };  // kWrite: all elements are written; none is brought here
+  /// kWrite: all elements are overwritten, so none is copied to the device.
+  enum Use { kRead, kWrite, kUpdate };
 
-  /// None: data() is null.
+  /// No array: data() is null.
   ArrayAt() = default;
-  /// A deferred array comes to its own device first. Errors: those of DenseTensor::data.
+  /// Materialises a deferred array on its own device first. Errors: those of DenseTensor::data.
   ArrayAt(Device& device, const DenseTensor& array, Use use) : array_(array), use_(use) {
-    // Reading must not part the array from its lender.
+    // A read must not make a copy-on-write alias copy its bytes.
     void* const place =
         use == kRead ? const_cast<void*>(array.raw_data()) : array_.mutable_raw_data();
     std::byte* const bytes = static_cast<std::byte*>(place);
@@ -34,9 +35,9 @@ class ArrayAt {
   }
 
   std::byte* data() const { return data_; }
-  /// The array that data() belongs to: at the device, of the same meta.
+  /// The array that data() points into: on the device, with the same metadata.
   const DenseTensor& array() const { return copy_.defined() ? copy_ : array_; }
-  /// Once, at the end: what was written is the array's value.
+  /// Copies written values back, if this is a copy. Call it once, after the last write.
   void finish() {
     if (copy_.defined() && use_ != kRead) copy_back();
   }
@@ -54,11 +55,10 @@ class ArrayAt {
 class HostArray : public ArrayAt {
  public:
   HostArray() = default;
-  HostArray(const DenseTensor& array, Use use)
-      : ArrayAt(Device::of(CPUPlace()), array, use) {}
+  HostArray(const DenseTensor& array, Use use) : ArrayAt(Device::of(CPUPlace()), array, use) {}
 };
 
-/// Memory that no tensor lies in, counted as the rank's like a tensor's.
+/// Device memory that belongs to no tensor. It is charged to the rank's memory account.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -70,9 +70,10 @@ class DeviceMemory {
   IntrusivePtr<Storage> storage_;
 };
 
-/// The bytes of `from` into `to`, which has as many, on whatever devices.
+/// Copies the bytes of `from` to `to`, which has the same size, between any two devices.
 void copy_array(const DenseTensor& from, DenseTensor& to);
-/// As phi::copy_box of arrays that hold these boxes, both of one place.
+/// Copies `region` from `from`, which holds `from_box`, to `to`, which holds `to_box`. Both arrays
+/// are on one place.
 void copy_box(const DenseTensor& from, const Box& from_box, DenseTensor& to, const Box& to_box,
               const Box& region);
 

@@ -1,18 +1,18 @@
-// LaunchRecord: launches of a device that were written down (Device::record), to be done again
-// without what they cost the host one by one.
+// LaunchRecord: launches that were captured into a graph (Device::record). Launching the graph
+// costs the host less than launching each kernel again.
 #pragma once
 
 namespace phi {
 
 class LaunchRecord {
  public:
-  /// Launches of it that are under way end first, in the order of the device.
+  /// Frees the graph after its pending launches, in the order of the device.
   virtual ~LaunchRecord() = default;
-  /// As if all that is written down were launched again, on the same memory. Errors: those of a
-  /// launch.
+  /// Launches all captured work again, on the same memory. Errors: those of a launch.
   virtual void launch() = 0;
-  /// It will not be launched again: what the device's libraries keep of it ends with the launches
-  /// that are under way. From any thread, while no other launches it.
+  /// Promises that the graph is not launched again: the resources that the device's libraries keep
+  /// for it are freed after its pending launches. May be called from any thread, but not during a
+  /// launch().
   virtual void discard() = 0;
 };
 

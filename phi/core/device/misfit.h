@@ -1,6 +1,6 @@
-// Misfit: an element that an operator refuses, and its error. Host code throws it where it finds
-// one; a kernel on a device, which cannot, leaves it for the host to throw where that waits for the
-// device anyway, with the same text.
+// Misfit: a device-side assertion: an element that an operator refuses, and the error for it. Host
+// code throws the error at once. A GPU kernel cannot throw; it stores the Misfit, and the host
+// throws the same error at its next synchronisation.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 namespace phi {
 
 struct Misfit {
-  const char* argument = nullptr;  // a literal: of which the element is
-  /// Throws the error that these words make.
+  const char* argument = nullptr;  // name of the argument that has the element; a literal
+  /// Throws the error for `found`.
   void (*raise)(const Misfit& found) = nullptr;
-  TensorMeta meta{};            // of the argument
-  int64_t extent = 0;           // of what an index counts
-  int64_t begin = 0;            // where that is a part: its first index
-  const char* table = nullptr;  // a literal: of which an id picks rows
-  bool from_end = false;        // indices may count from the end
-  int64_t ignored = 0;          // an index that stands for none
-  // Filled in where the element is found:
+  TensorMeta meta{};            // metadata of the argument
+  int64_t extent = 0;           // number of valid indices
+  int64_t begin = 0;            // the first valid index, if the indexed range is a shard
+  const char* table = nullptr;  // name of the argument whose rows are indexed; a literal
+  bool from_end = false;        // negative indices count from the end
+  int64_t ignored = 0;          // the index that means "no element"
+  // Set where the element is found:
   const char* op = nullptr;  // null outside of an operator
   int64_t value = 0;
-  double number = 0;  // the value of a float
+  double number = 0;  // the value, if the argument is floating
   int64_t at = 0;     // flat position in the argument
 };
 

@@ -1,4 +1,4 @@
-// The GPUs that CUDA shows to this process, queried without taking one. Defined in phi/gpu.
+// Queries the GPUs that are visible to this process, without initialising one. Defined in phi/gpu.
 #pragma once
 
 #include <array>
@@ -6,13 +6,13 @@
 
 namespace phi {
 
-/// How many there are, 1 at least; CUDA_VISIBLE_DEVICES selects them. Errors: Unavailable if there
-/// is none, if no driver answers or it is too old, or if this build has no CUDA.
+/// Returns the number of visible GPUs, at least 1; CUDA_VISIBLE_DEVICES selects them. Errors:
+/// Unavailable if there is none, if the driver is missing or too old, or if this build has no CUDA.
 int visible_gpus();
 
-/// A GPU's uuid, or that of a MIG instance: the same in every process, and unique among machines.
+/// UUID of a GPU or of a MIG instance: the same in every process, and unique among machines.
 using GpuId = std::array<int64_t, 2>;
-/// Of one of the visible_gpus(). Errors: Unavailable if CUDA does not tell it.
+/// Returns the UUID of visible GPU `index`. Errors: Unavailable if CUDA does not report it.
 GpuId id_of_gpu(int index);
 
 }  // namespace phi

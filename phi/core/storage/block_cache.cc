@@ -14,12 +14,12 @@ namespace {
 
 constexpr size_t kBlockAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
-// Blocks of several huge pages start on one and ask for them: 512 times fewer page faults.
+// Blocks of at least this size are aligned to huge pages and use them: 512 times fewer page faults.
 constexpr size_t kHugePageLimit = 2 * kHugePage;
-// A cache up to this size is kept whatever the rank's peak.
+// A cache of up to this size is kept, even if the rank's peak is smaller.
 constexpr int64_t kSmallCache = int64_t{64} << 20;
 
-// AddressSanitizer finds uses after free only in memory that is freed.
+// AddressSanitizer detects a use after free only in memory that was returned to the system.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeepsBlocks = false;
 #else
@@ -30,7 +30,7 @@ std::byte* system_allocate(size_t nbytes) {
   const bool huge = nbytes >= kHugePageLimit;
   const size_t alignment = huge ? kHugePage : kBlockAlignment;
   const size_t rounded = (nbytes + alignment - 1) / alignment * alignment;
-  // The rounded tail of a huge-page block is address space only: nobody touches its pages.
+  // The pages of the tail that rounding adds are never touched, so they take only address space.
   void* block = std::aligned_alloc(alignment, rounded);
   if (block && huge) madvise(block, nbytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return static_cast<std::byte*>(block);
@@ -69,8 +69,8 @@ std::byte* BlockCache::take_fresh(const SizeClass& size) {
     overfull = stats_.cached > std::max(kSmallCache, peak_used_);
   }
   yield_point("block_cache.take_fresh.judged");
-  // Sizes that changed leave blocks that nobody asks for again; a program whose sizes repeat holds
-  // no more than its own peak and never comes here.
+  // Cached blocks of sizes that no longer occur are released. A program whose sizes repeat never
+  // exceeds its own peak, so this does not happen there.
   if (overfull) release();
   std::byte* block = system_allocate(size.nbytes);
   if (!block) {

@@ -1,5 +1,5 @@
-// BlockCache: host memory blocks that stay with their rank after use, for the next storage of the
-// same size class, so that a step of training does not pay the system for fresh pages again.
+// BlockCache: a rank's cache of freed host memory blocks, by size class. A repeated training step
+// reuses them and obtains no fresh pages from the system.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace phi {
 
-/// The size that a request is rounded up to: eight classes per power of two, so that less than
-/// 12.5 % of a block above 512 bytes is unused.
+/// The block size to which a request is rounded up. Up to 512 bytes, classes are multiples of 64
+/// bytes. Above, each power of two has eight classes, so less than 12.5 % of a block is unused.
 struct SizeClass {
   int index = 0;
   size_t nbytes = 0;
@@ -19,7 +19,7 @@ struct SizeClass {
   static constexpr size_t kLargestRequest = size_t{1} << 47;
   static constexpr int kCount = 8 * 39;
 
-  /// The class of a request of up to kLargestRequest bytes.
+  /// Returns the class of a request. Requires request <= kLargestRequest.
   static constexpr SizeClass of(size_t request) {
     if (request <= 512) {
       const size_t steps = request == 0 ? 1 : (request + 63) / 64;
@@ -33,7 +33,7 @@ struct SizeClass {
   }
 };
 
-/// Safe to use from any thread: a storage may be freed by another rank's.
+/// Thread-safe: the thread of another rank may free a storage.
 class BlockCache {
  public:
   BlockCache() = default;
@@ -41,18 +41,19 @@ class BlockCache {
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
 
-  /// 64-byte aligned, not initialised. When the system has no memory left, the cached blocks are
-  /// given back and it is asked again; null if that does not help.
+  /// Returns an uninitialised block, aligned to 64 bytes. If the system has no memory left,
+  /// releases the cached blocks and tries once more. Returns null if that fails too, or if
+  /// nbytes > SizeClass::kLargestRequest.
   std::byte* allocate(size_t nbytes);
-  /// Takes back what allocate(nbytes) gave.
+  /// Frees a block that allocate(nbytes) returned.
   void free(std::byte* block, size_t nbytes);
-  /// Gives all cached blocks back to the system.
+  /// Returns all cached blocks to the system.
   void release();
 
   struct Stats {
-    int64_t reserved = 0;       // bytes taken from the system: in use and cached
-    int64_t peak_reserved = 0;  // most of them at once since the last reset_peak
-    int64_t cached = 0;         // those of them that no storage uses
+    int64_t reserved = 0;       // bytes obtained from the system: in use and cached
+    int64_t peak_reserved = 0;  // maximum of `reserved` since the last reset_peak
+    int64_t cached = 0;         // part of `reserved` that is not in use
   };
   Stats stats() const;
   void reset_peak();
@@ -63,8 +64,8 @@ class BlockCache {
   };
   using FreeLists = std::array<FreeBlock*, SizeClass::kCount>;
 
-  // Held for a few instructions and nearly always by the rank's own thread: a mutex costs twice as
-  // much there, which every small tensor would pay.
+  // A spin lock. It is held for a few instructions and almost never contended. A mutex would cost
+  // more, on every small tensor.
   class Lock {
    public:
     explicit Lock(const BlockCache& cache);
@@ -82,7 +83,7 @@ class BlockCache {
   mutable std::atomic_flag locked_;
   FreeLists free_{};
   Stats stats_;
-  int64_t peak_used_ = 0;  // most bytes in use at once: what the cache may hold
+  int64_t peak_used_ = 0;  // most bytes in use at once; limits the size of the cache
 };
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Boxes of a part in the coordinates of the whole.
+// Translates boxes of a BoxSource to coordinates of its whole array.
 #include "phi/core/storage/box_source.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// BoxSource: part of what another source gives, as a source of its own. A shard stays deferred with
-// it: no bytes, and still able to give any box of itself.
+// BoxSource: a box of another source's array, as a source. A deferred shard has one: it has no
+// bytes, and any box of it can still be read.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace phi {
 
 class BoxSource final : public Storage::Source {
  public:
-  /// `box`: within whole->meta().dims. Errors: OutOfRange.
+  /// Errors: OutOfRange if `box` is not within whole->meta().dims.
   BoxSource(std::shared_ptr<const Storage::Source> whole, const Box& box);
 
   const TensorMeta& meta() const override { return meta_; }
@@ -25,7 +25,7 @@ class BoxSource final : public Storage::Source {
   Box in_whole(Box box) const;
 
   std::shared_ptr<const Storage::Source> whole_;
-  Dims offset_;  // of the part in the whole
+  Dims offset_;  // of the box in whole_
   TensorMeta meta_;
 };
 

@@ -1,11 +1,13 @@
-// Held: one thread at a time, where waiting is rare and the flag is a byte of an object.
+// Held: a scoped lock on an atomic_flag, for one-byte locks inside objects that are rarely
+// contended.
 #pragma once
 
 #include <atomic>
 
 namespace phi {
 
-/// Holds the flag while it lives. Sources may read other storages, so each has a flag of its own.
+/// Locks `flag` for its lifetime. Each storage needs its own flag, because reading a storage's
+/// source may read other storages.
 class Held {
  public:
   explicit Held(std::atomic_flag& flag) : flag_(flag) {

@@ -1,4 +1,4 @@
-// Holding host arrays, and copying boxes out of them.
+// Accounts for host arrays and copies boxes from them.
 #include "phi/core/storage/host_source.h"
 
 #include <cstring>

@@ -1,11 +1,12 @@
-// HostSource: an array in host memory that goes to the device when, and as far as, it is needed.
+// HostSource: an array in host memory. Only the boxes that are needed are transferred to the
+// device, when they are needed.
 //
 //   std::vector<float> values = read_table();
 //   auto source = HostSource::keep(std::move(values), {1024, 512});     // no copy
 //   auto storage = Storage::from_source(CPUPlace(), std::move(source));
 //
-// Its bytes count as host memory of the rank that made it, memory_stats(Tier::kHost), until the
-// last tensor that may still need them has come to the device or is gone.
+// Its bytes count as host memory of the rank that made it, memory_stats(Tier::kHost), until every
+// tensor that may still need them is on the device or destroyed.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +20,17 @@ namespace phi {
 
 class HostSource final : public Storage::Source {
  public:
-  /// Shares `bytes`: meta.nbytes() of them, row-major, which nobody may change while this lives.
-  /// Errors: InvalidArgument for negative extents.
+  /// Shares `bytes`: meta.nbytes() bytes, row-major. They must not change during the lifetime of
+  /// this object. Errors: InvalidArgument for negative extents.
   HostSource(const TensorMeta& meta, std::shared_ptr<const void> bytes);
   ~HostSource() override;
   HostSource(const HostSource&) = delete;
   HostSource& operator=(const HostSource&) = delete;
 
-  /// Has a copy of `bytes`, of which there are meta.nbytes().
+  /// Copies meta.nbytes() bytes from `bytes`.
   static std::shared_ptr<const HostSource> copy(const TensorMeta& meta, const void* bytes);
-  /// Takes the vector. Errors: InvalidArgument if it has not dims.numel() elements.
+  /// Takes over the vector without a copy. Errors: InvalidArgument if it does not have dims.numel()
+  /// elements.
   template <typename T>
   static std::shared_ptr<const HostSource> keep(std::vector<T> values, const Dims& dims) {
     DenseTensor::check_count(values.size(), dims);

@@ -1,4 +1,4 @@
-// Storages over the bytes of somebody else who counts references: arrays of other libraries.
+// Storages over bytes that a shared_ptr owns, such as arrays of other libraries.
 //
 //   const auto array = std::make_shared<std::vector<float>>(1024);
 //   auto* bytes = reinterpret_cast<std::byte*>(array->data());
@@ -12,8 +12,8 @@
 
 namespace phi {
 
-/// As Storage::borrow; `owner`, who has the bytes, is kept until the storage ends, and let go of on
-/// the thread on which that happens.
+/// Same as Storage::borrow, but the storage keeps `owner`, which owns the bytes. The thread that
+/// destroys the storage releases `owner`.
 IntrusivePtr<Storage> storage_over(std::byte* data, size_t nbytes, const Place& place,
                                    std::shared_ptr<const void> owner);
 

@@ -1,9 +1,10 @@
-// Leases: storages whose bytes are a lender's until somebody writes to either.
+// Copy-on-write aliases ("leases"): storages that share a lender's bytes until either is written
+// to.
 //
-// A lender has a list of its leases, and each lease a pointer back; a lease of a lease is one of
-// the lender's, so that neither waits for what is between. All of them belong to one account, whose
-// lock guards lists and pointers: it outlives the storages, so that a lease may end while its
-// lender is about to part from it.
+// A lender has a list of its leases, and each lease has a pointer to its lender. A lease of a lease
+// is linked to the first lender directly, so that both leases are independent. All of them belong
+// to one memory account, whose lock guards lists and pointers. The account outlives the storages,
+// so a lease may be destroyed while its lender is about to copy its bytes.
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -30,7 +31,7 @@ void lend_everything() { everything.store(true, std::memory_order_relaxed); }
 struct Storage::Lease {
   IntrusivePtr<Storage> lender;
   Storage& lease;
-  Lease* next = nullptr;  // among the lender's
+  Lease* next = nullptr;  // in the lender's list
   Lease* previous = nullptr;
   bool is_linked = false;  // the bytes are the lender's
 
@@ -65,8 +66,9 @@ void Storage::unlink(Lease& lease) {
   }
 }
 
-// The address is published after the bytes are copied, for threads that read the lease meanwhile.
-// If this lease is the last reference to a lender of its size, it takes the lender's bytes over.
+// Publishes the new address after the bytes are copied, because other threads may read the lease
+// meanwhile. If this lease is the last reference to a lender of its size, it takes over the
+// lender's bytes without a copy.
 void Storage::Lease::take_bytes_apart() {
   if (lender->use_count() == 1 && lender->nbytes_ == lease.nbytes_ && !lender->guest_) {
     lender->unlink(*this);
@@ -111,7 +113,8 @@ IntrusivePtr<Storage> Storage::lend(size_t offset, size_t nbytes, bool keeps_add
   if (exposed_.load(std::memory_order_relaxed) || (keeps_address && !fix_address())) return nullptr;
   const Lease* const own = own_lease();
   Storage& lender = own != nullptr && own->is_linked ? *own->lender : *this;
-  // One that keeps its bytes (keep_bytes) has a place for its old lender and none for leases.
+  // After keep_bytes, lending_ still points to the old lender's link and cannot hold a list of
+  // leases.
   const bool keeps = own != nullptr && !own->is_linked;
   if (keeps || lender.inline_bytes_ || !lender.owns_bytes()) return nullptr;
   if (lender.exposed_.load(std::memory_order_relaxed)) return nullptr;
@@ -142,14 +145,14 @@ void Storage::take_own_bytes() {
   const Held held(account_->leases());
   Lease* const own = own_lease();
   if (own == nullptr || !own->is_linked || own->lender->only_lends_) return;
-  // It stays tied to the lender, which whoever reads that one's bytes at this moment needs.
+  // The reference to the lender stays, because other threads may be reading the lender's bytes.
   own->take_bytes_apart();
 }
 
 bool Storage::leave_lender() {
   if (lending_.load(std::memory_order_acquire) == nullptr) return false;
   yield_point("storage.leave_lender.unlocked");
-  std::unique_ptr<Lease> own;  // the lender may end with it, when the lock is free
+  std::unique_ptr<Lease> own;  // may destroy the lender, after the lock is released
   const Held held(account_->leases());
   own = take_lease();
   if (!own || !own->is_linked) return false;

@@ -1,19 +1,20 @@
-// What is worth a lease: parts of more bytes than a small storage has behind itself, that begin
-// where bytes could be allocated. A test of small programs lends whatever it can.
+// Size and alignment that a part of a tensor needs to become a copy-on-write alias (Storage::lend).
+// A test can lower both, so that small programs use aliases.
 #pragma once
 
 #include <cstddef>
 
 namespace phi::lending {
 
-/// Arrays of up to so many bytes lie behind their storages, and parts of them are copied: that
-/// costs less than a lease. Storage::kInlineLimit.
+/// Parts of up to this many bytes are copied, which costs less than an alias. Returns
+/// Storage::kInlineLimit, or 0 after lend_everything().
 size_t limit();
-/// Of the address of a part. Storage::kAlignment, so that no kernel meets an array that it would
-/// not meet without leases, and none goes another way through it.
+/// Required alignment of a part's address in bytes. Returns Storage::kAlignment, so that a kernel
+/// sees the same alignment, and takes the same code path, as without aliases; 1 after
+/// lend_everything().
 size_t alignment();
-/// For tests, before the process's first tensor: from here on every part that lies in one piece is
-/// lent, however small it is and wherever it begins.
+/// For tests: aliases every contiguous part, whatever its size and alignment. Call it before the
+/// process makes its first tensor.
 void lend_everything();
 
 }  // namespace phi::lending

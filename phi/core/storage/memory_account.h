@@ -1,5 +1,6 @@
-// The memory of one rank: an exact account of the bytes that its storages hold, per kind of device,
-// and of those held for them on lower tiers, and the cache of host blocks that storages come from.
+// MemoryAccount: the memory of one rank. It counts exactly the bytes of the rank's storages, per
+// kind of device, and their bytes on lower tiers. It owns the cache of host blocks from which
+// storages are allocated.
 #pragma once
 
 #include <array>
@@ -15,11 +16,12 @@
 
 namespace phi {
 
+/// Bytes. `reserved` and `peak_reserved` are counted for the CPU only.
 struct MemoryStats {
   int64_t current = 0;        // bytes held by storages now
-  int64_t peak = 0;           // most bytes held at once since the last reset_peak
-  int64_t reserved = 0;       // bytes taken from the system: storages, kernels' scratch, cache
-  int64_t peak_reserved = 0;  // most of them at once since the last reset_peak
+  int64_t peak = 0;           // maximum of `current` since the last reset_peak
+  int64_t reserved = 0;       // bytes obtained from the system: storages, kernels' scratch, cache
+  int64_t peak_reserved = 0;  // maximum of `reserved` since the last reset_peak
 };
 
 /// Shared by a rank context and the storages made in it, so that a storage may outlive its context.
@@ -44,12 +46,13 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
     tally.peak.store(tally.current.load());
     if (kind == DeviceKind::CPU) blocks_.reset_peak();
   }
-  /// Bytes held on a tier below the device: the user's arrays that wait to be needed, say.
+  /// Counts bytes on a tier below the device, such as user arrays that are not used yet.
   void add(Tier tier, int64_t bytes) { lower_tiers_[static_cast<int>(tier)].add(bytes); }
   void remove(Tier tier, int64_t bytes) {
     lower_tiers_[static_cast<int>(tier)].current.fetch_sub(bytes, std::memory_order_relaxed);
   }
-  /// The kind of device that the rank computes on: what Tier::kDevice and the limit mean.
+  /// Sets the kind of device on which the rank computes. Tier::kDevice and the device limit refer
+  /// to this kind.
   void set_device(DeviceKind kind) { device_ = kind; }
   MemoryStats stats(Tier tier) const {
     if (tier == Tier::kDevice) return stats(device_);
@@ -61,26 +64,28 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
     auto& tally = lower_tiers_[static_cast<int>(tier)];
     tally.peak.store(tally.current.load());
   }
-  /// From here on storages on the rank's kind of device that would hold more than `bytes` together
-  /// fail.
+  /// Limits the bytes of all storages on the rank's kind of device; an allocation that would exceed
+  /// the limit fails.
   void set_device_limit(int64_t bytes) { device_limit_ = bytes; }
   int64_t device_limit() const { return device_limit_; }
-  /// Of that kind; there is no limit on others.
+  /// Whether an allocation of `bytes` stays within the limit. Other kinds of device have no limit.
   bool has_room(DeviceKind kind, int64_t bytes) const { return kind != device_ || has_room(bytes); }
   bool has_room(int64_t bytes) const {
     const auto& tally = tallies_[static_cast<int>(device_)];
     return bytes <= device_limit_ - tally.current.load(std::memory_order_relaxed);
   }
-  /// Bytes that a dry run does not allocate and a real one would, of all kinds of device.
+  /// Counts bytes that a real run would allocate and a dry run does not, for all kinds of device
+  /// together.
   void plan(int64_t bytes) { planned_.add(bytes); }
   void end_plan(int64_t bytes) { planned_.current.fetch_sub(bytes, std::memory_order_relaxed); }
   MemoryStats planned() const {
     return {.current = planned_.current.load(), .peak = planned_.peak.load()};
   }
-  /// Held by who looks at the leases of storages that were made under this account.
+  /// Lock of the copy-on-write aliases ("leases") of all storages that were made under this
+  /// account.
   std::atomic_flag& leases() { return leases_; }
-  /// Where storages' objects, bytes on the CPU and kernels' scratch get their memory;
-  /// `blocks().release()` gives back what none uses.
+  /// Cache from which storage objects, their bytes on the CPU, and kernels' scratch are allocated.
+  /// `blocks().release()` returns unused blocks to the system.
   BlockCache& blocks() { return blocks_; }
   static void destroy(MemoryAccount* account) { delete account; }
 

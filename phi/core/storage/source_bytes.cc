@@ -1,5 +1,5 @@
-// A range of a row-major array as boxes: part of a row, whole rows, part of a row, in each tensor
-// dim.
+// Splits a range of a row-major array into boxes: in each tensor dim a part of a row, whole rows,
+// and a part of a row.
 #include "phi/core/storage/source_bytes.h"
 
 #include "phi/common/errors.h"
@@ -13,7 +13,7 @@ class RangeReader {
   RangeReader(const Storage::Source& source, std::span<std::byte> out)
       : source_(source), meta_(source.meta()), width_(size_of(meta_.dtype)), out_(out) {}
 
-  // Elements [first, first + count) of the array at `box` in tensor dims before `dim`.
+  // Reads elements [first, first + count) of the subarray that `box` selects in tensor dims < dim.
   void read(Box box, int dim, int64_t first, int64_t count) {
     if (count == 0) return;
     if (dim == meta_.dims.ndim()) return take(box);

@@ -1,4 +1,4 @@
-// Bytes of a source by their place in its row-major array, for who takes a value piece by piece.
+// Reads byte ranges of a source's row-major array, for callers that process a value in pieces.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,13 @@
 
 namespace phi {
 
-/// Writes bytes [offset, offset + out.size()) of the source's array to `out`, both multiples of the
-/// element size. A source on disk counts as read to the host. Errors: those of the source.
+/// Copies bytes [offset, offset + out.size()) of the source's array to `out`. `offset` and
+/// out.size() must be multiples of the element size. A read from disk is counted as a transfer to
+/// the host. Errors: those of the source.
 void read_bytes(const Storage::Source& source, size_t offset, std::span<std::byte> out);
 
-/// The bytes of an array for a moment on the host: where they are if they are here, else a copy
-/// that its source gives, so that nothing comes to the device.
+/// The bytes of an array on the host, valid for the lifetime of this object. A deferred or swapped
+/// array is read from its source into a temporary copy and is not brought to the device.
 class HostBytes {
  public:
   explicit HostBytes(const DenseTensor& array);

@@ -24,12 +24,12 @@ namespace {
 
 constexpr size_t kStorageAlignment = Storage::kAlignment;
 
-// Bytes behind the object keep the block's alignment.
+// Size of the object rounded up to the alignment, so that the bytes after it are aligned too.
 template <typename Object>
 constexpr size_t kHeader =
     (sizeof(Object) + kStorageAlignment - 1) / kStorageAlignment* kStorageAlignment;
 
-// Each thread takes ids in blocks, so that making a storage touches no shared cache line.
+// Each thread reserves ids in blocks, so that making a storage rarely touches a shared cache line.
 constexpr uint64_t kIdBlock = 1 << 16;
 
 uint64_t next_id() {
@@ -59,8 +59,8 @@ void check_room(const MemoryAccount& account, size_t nbytes, const Place& place)
                 nbytes, account.device_limit(), memory_stats(place).current));
 }
 
-// Who has the bytes of borrowed storages. They are few, and the others do not carry a pointer for
-// it.
+// Owners of the bytes of borrowed storages (storage_over). A table, because few storages have an
+// owner and the others should not carry a pointer for it.
 class Owners {
  public:
   static Owners& all() {
@@ -71,7 +71,8 @@ class Owners {
     const std::lock_guard lock(mutex_);
     owners_.emplace(storage, std::move(owner));
   }
-  /// The owner ends, if at all, when the lock is free: what that does is not known here.
+  /// The caller releases the owner after the lock is released, because the owner's destructor is
+  /// unknown code.
   std::shared_ptr<const void> take(const Storage* storage) {
     const std::lock_guard lock(mutex_);
     const auto node = owners_.extract(storage);
@@ -126,7 +127,7 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
     check_room(*RankContext::current().memory(), nbytes, place);
     Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
     storage->inline_bytes_ = true;
-    // An empty one on a device has no address there, and the host's is none of it.
+    // On a device an empty storage has no address: that of the host block would be wrong there.
     if (device.is_host()) {
       storage->data_.store(reinterpret_cast<std::byte*>(storage) + kHeader<Storage>,
                            std::memory_order_relaxed);
@@ -139,8 +140,8 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
 
 IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place) {
   check_room(*RankContext::current().memory(), nbytes, place);
-  // Not resident until the bytes are there, so that a failure leaves nothing to take off the
-  // account.
+  // The storage becomes resident after the allocation, so that its destructor subtracts nothing
+  // from the account if the allocation fails.
   IntrusivePtr<Storage> storage(make(StorageState::kPlaceholder, nbytes, place, 0));
   Device& device = Device::of(place);
   if (nbytes > 0 || device.is_host()) {
@@ -162,7 +163,7 @@ IntrusivePtr<Storage> Storage::placeholder(const Place& place, const Absence& ab
 
 IntrusivePtr<Storage> Storage::from_source(const Place& place,
                                            std::shared_ptr<const Source> source) {
-  Device::of(place);  // it must be there
+  Device::of(place);  // throws if there is no such device
   Storage* storage = make(source->state(), source->meta().nbytes(), place, 0);
   storage->source_ = std::move(source);
   return storage;
@@ -246,7 +247,8 @@ void Storage::materialise() {
                                          id_));
     return plan();
   }
-  // Read apart, so that nobody sees bytes that are no values, and a failure changes nothing.
+  // Reads into separate memory, so that no thread sees incomplete values and an error changes
+  // nothing.
   const auto fresh = allocate_apart(nbytes_, place_);
   DenseTensor whole(source_->meta(), fresh);
   bring_box(*source_, Box::whole(whole.dims()), &whole);
@@ -284,7 +286,7 @@ void Storage::destroy(Storage* storage) {
   if (storage->has_bytes() && !was_lease) storage->give_back_bytes();
   storage->end_plan();
   const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);
-  // The account may end with its last storage, whose block it must still take.
+  // Keeps the account alive: this may be its last storage, and it must still free the block.
   const IntrusivePtr<MemoryAccount> account = std::move(storage->account_);
   storage->~Storage();
   account->blocks().free(reinterpret_cast<std::byte*>(storage), block);

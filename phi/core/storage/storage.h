@@ -1,15 +1,17 @@
 // Storage: the bytes of a tensor, or the reason why there are none.
 //
-// Every storage has an identity (process-unique id) whatever its state:
-//   | resident     bytes are here
-//   | placeholder  never had bytes here: the rank is outside the mesh, a program is being captured,
-//   |              or this is a dry run
-//   | deferred     an initialiser, or where the user's data lies, is known; bytes come on first use
-//   | swapped      bytes are on a lower tier (the mechanism is a Source that reads them back)
+// Every storage has a process-unique id, in each of its states:
+//   | resident     the bytes are here
+//   | placeholder  no bytes: the rank is outside the mesh, a program is being captured, or this is
+//   |              a dry run
+//   | deferred     the source of the bytes (an initialiser, or user data) is known; the first use
+//   |              brings them here
+//   | swapped      the bytes are on a lower tier; a Source reads them back
 //
-// A resident storage may lend a range of its bytes: a lease is a storage of its own, with another
-// identity and version, which has the value of a copy and takes bytes only when somebody writes to
-// either (docs/storage.md, "Copy-on-write aliases").
+// `Storage::lend` returns a copy-on-write alias of a range of a resident storage. The alias, called
+// a lease in the code, is a storage with its own id and version and has the value of a copy. It
+// allocates bytes only when it or its owner, the lender, is written to (docs/storage.md,
+// "Copy-on-write aliases").
 #pragma once
 
 #include <atomic>
@@ -36,77 +38,81 @@ const char* name_of(StorageState state);
 
 class Storage : public RefCounted<Storage> {
  public:
-  /// Why a placeholder has no bytes; printed when somebody reads it. The strings are not copied: op
-  /// names are literals and meshes are interned, so making a placeholder costs no heap but itself.
+  /// Why a placeholder has no bytes; part of the error of a read. The strings are not copied and
+  /// must live as long as the storage: op names are literals and meshes are interned. Making a
+  /// placeholder therefore allocates nothing but the storage.
   struct Absence {
-    const char* op = nullptr;       // the op that made the tensor, null if none did
+    const char* op = nullptr;       // the op that made the tensor; null if none
     const char* reason = nullptr;   // "this rank is outside the tensor's mesh"
     const void* subject = nullptr;  // passed to `describe_subject`
     std::string (*describe_subject)(const void*) = nullptr;  // "mesh(pp=1; ranks 2,3)"
     const char* remedy = "Read it on a rank that computes it, or reshard it first.";
   };
 
-  /// Where the bytes of a deferred or swapped storage come from. It can give any box of the array,
-  /// so that a sharded tensor never has more than its own part here.
+  /// Supplies the bytes of a deferred or swapped storage. Any box of the array can be read, so a
+  /// rank reads only its own shard of a sharded tensor.
   class Source {
    public:
     virtual ~Source() = default;
-    /// The whole array that this source can give.
+    /// Metadata of the whole array.
     virtual const TensorMeta& meta() const = 0;
-    /// Writes the elements of `box` to `out`, an array of the host of the box's size. May be called
-    /// by several threads at once. Who brings bytes to the device calls bring_box, which counts
-    /// them.
+    /// Writes the elements of `box` to `out`, a host array of the box's size. Thread-safe. To bring
+    /// bytes to the device, call bring_box, which also counts the transfer.
     virtual void read(const Box& box, DenseTensor* out) const = 0;
     virtual StorageState state() const { return StorageState::kDeferred; }
-    /// Where the bytes lie now; nothing for an initialiser, which makes them on the device.
+    /// The tier that has the bytes; nullopt for an initialiser, which computes them on the device.
     virtual std::optional<Tier> tier() const { return std::nullopt; }
-    /// Bytes that reading `box` takes from that tier, which differ from those of the array where it
-    /// is kept in another dtype.
+    /// Bytes that reading `box` reads from that tier. They differ from the box's size if the tier
+    /// stores another dtype.
     virtual int64_t stored_bytes(const Box& box) const {
       return box.numel() * static_cast<int64_t>(size_of(meta().dtype));
     }
   };
 
-  /// 64-byte aligned, not initialised. In a dry run a placeholder that stands for these bytes.
-  /// Errors: ResourceExhausted with the size and what is held.
+  /// Allocates uninitialised bytes, aligned to 64 bytes. In a dry run returns a placeholder that is
+  /// counted with these bytes. Errors: ResourceExhausted, with the requested and the held bytes.
   static IntrusivePtr<Storage> allocate(size_t nbytes, const Place& place);
   static IntrusivePtr<Storage> placeholder(const Place& place, const Absence& absence);
-  /// Over bytes that somebody else holds, at least as long as the storage; nothing is charged.
+  /// A storage over bytes of the caller, which must outlive the storage. Nothing is charged to the
+  /// memory account.
   static IntrusivePtr<Storage> borrow(std::byte* data, size_t nbytes, const Place& place);
-  /// Nothing is allocated until the bytes are asked for.
+  /// A storage that allocates nothing until its bytes are first used.
   static IntrusivePtr<Storage> from_source(const Place& place,
                                            std::shared_ptr<const Source> source);
-  /// The same in a dry run of a program that would ask now: its bytes are planned, and the source
-  /// stays for whoever runs the program for real.
+  /// For a dry run of a program that uses the bytes at this point: counts them as planned, and
+  /// keeps the source for a later real run.
   static IntrusivePtr<Storage> planned_from_source(const Place& place,
                                                    std::shared_ptr<const Source> source);
 
   uint64_t id() const { return id_; }
   StorageState state() const { return state_.load(std::memory_order_acquire); }
   const Place& place() const { return place_; }
-  /// Made while this was the rank's account, which tells tensors of a captured program from others.
+  /// Whether this was the rank's account when the storage was made. Distinguishes the tensors of a
+  /// captured program from others.
   bool was_made_under(const MemoryAccount& account) const { return account_.get() == &account; }
   bool has_bytes() const { return state() == StorageState::kResident; }
-  /// Stands for bytes that only a dry run does not allocate.
+  /// Whether a real run would have the bytes and this dry run only counts them.
   bool is_planned() const { return planned_.load(std::memory_order_acquire); }
-  /// Bytes that this storage occupies now: none where they are another's.
+  /// Bytes that this storage occupies now; 0 if another storage or the caller owns them.
   size_t nbytes_here() const { return has_bytes() && owns_bytes() ? nbytes_ : 0; }
-  /// They are not those of a lender, or of whoever had them borrowed.
+  /// False for a copy-on-write alias that still shares its lender's bytes, and for a borrowed
+  /// storage.
   bool owns_bytes() const { return !borrowed_.load(std::memory_order_relaxed); }
-  /// Bytes that it has, or will have when brought here.
+  /// Size of the bytes, present or not.
   size_t nbytes() const { return nbytes_; }
-  /// Null unless resident, and for 0 bytes on a device that the host does not reach.
+  /// Null unless resident. Also null for 0 bytes on a device whose memory the host cannot access.
   std::byte* data() const { return data_.load(std::memory_order_acquire); }
-  /// How often an inplace operation has written here; tells that a saved value is gone.
+  /// Number of writes by inplace operations. A value that was saved at another version is
+  /// overwritten.
   uint32_t version() const { return version_; }
-  /// An inplace operation is about to write here.
+  /// An inplace operation calls this before it writes. Errors: those of before_write.
   void note_write() {
     before_write();
     ++version_;
   }
 
-  /// Inplace operations that gradients know of, alike on every rank. A tensor that shares these
-  /// bytes and whose history began at another count is out of date.
+  /// Number of inplace operations that autograd has tracked, the same on every rank. A tensor that
+  /// shares these bytes and whose gradient history began at another count is out of date.
   uint32_t tracked_writes() const { return tracked_writes_; }
   void note_tracked_write() { ++tracked_writes_; }
 
@@ -122,39 +128,44 @@ class Storage : public RefCounted<Storage> {
 
   // ---- leases ----
 
-  /// A storage whose value is that of `nbytes` bytes from `offset` on, as they are now. They are
-  /// this one's, or its lender's, until somebody writes to either; the lender stays as long.
-  /// Null where there is nothing to lend: no bytes here, or somebody else's or exposed ones; bytes
-  /// that another rank's thread has made, whose leases it could not see; a range that is not
-  /// aligned as allocated bytes are; in a dry run, which writes nothing. Safe to call from any
-  /// thread.
+  /// Returns a copy-on-write alias of the bytes [offset, offset + nbytes). It shares the bytes of
+  /// this storage, or of this storage's lender, until either is written to, and keeps the lender
+  /// alive until then. Thread-safe. Returns null if no alias is possible:
+  /// - the bytes are not here, are borrowed, or were exposed (expose_bytes);
+  /// - the bytes share one allocation with the storage object (kInlineLimit);
+  /// - another rank's thread made this storage, so that rank's account guards its aliases;
+  /// - this storage is an alias that copied its bytes in keep_bytes;
+  /// - the range does not have the alignment of allocated bytes;
+  /// - this is a dry run, which writes nothing.
   IntrusivePtr<Storage> lend(size_t offset, size_t nbytes) {
     return lend(offset, nbytes, /*keeps_address=*/false);
   }
-  /// As lend, for messages that are under way: the address does not change until the lease ends or
-  /// is written to, even if this storage is written to. This storage becomes a lease as well, of a
-  /// storage without handles that is never written to. Null also if this storage is a lease of a
-  /// storage with handles.
+  /// Same as lend, for messages in flight: the address does not change until the alias is destroyed
+  /// or written to, even if this storage is written to. This storage becomes an alias as well: both
+  /// share the bytes of a storage that has no handles and is never written to. Also returns null if
+  /// this storage is an alias of a storage that has handles.
   IntrusivePtr<Storage> lend_at_fixed_address(size_t offset, size_t nbytes) {
     return lend(offset, nbytes, /*keeps_address=*/true);
   }
-  /// Whoever writes to bytes that are here calls this first, before it takes the address of
-  /// anything that it reads. Leases of this storage take bytes of their own, and so does this one
-  /// if it is a lease. Errors: ResourceExhausted, and nothing has changed.
+  /// Every writer of resident bytes calls this before the write, and before it obtains the address
+  /// of anything that it reads. Aliases of this storage copy the bytes to memory of their own, and
+  /// so does this storage if it is an alias. Errors: ResourceExhausted; nothing has changed then.
   void before_write() {
     if (lending_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       settle();
   }
-  /// For who keeps the address of the bytes while others may write to the lender: a lease takes
-  /// bytes of its own, and the address stays as long as the storage, or until it is written to.
-  /// Whoever reads the lender's now may go on. Errors: ResourceExhausted.
+  /// For callers that keep the address of the bytes while others may write to the lender: an alias
+  /// copies its bytes to memory of its own. The address is then valid until this storage is
+  /// destroyed or written to. Threads that are reading the lender's bytes may continue. Errors:
+  /// ResourceExhausted.
   void keep_bytes() {
     if (lending_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       take_own_bytes();
   }
 
-  /// For who hands the address to somebody that writes without telling: leases part now, and there
-  /// are none from here on. Errors: ResourceExhausted, and nothing has changed.
+  /// For callers that pass the address to code that writes without before_write: existing aliases
+  /// copy their bytes, and lend returns null afterwards. Errors: ResourceExhausted; nothing has
+  /// changed then.
   void expose_bytes() {
     before_write();
     exposed_.store(true, std::memory_order_relaxed);
@@ -164,20 +175,21 @@ class Storage : public RefCounted<Storage> {
   /// Null unless deferred or swapped.
   std::shared_ptr<const Source> source() const;
 
-  /// Makes the storage resident: reads its source, once, whoever asks and on whatever thread. In a
-  /// dry run its bytes are planned and it keeps the source.
-  /// Errors: PreconditionNotMet for a placeholder; those of the source, which leave it as it was.
+  /// Makes the storage resident. The source is read once, even if several threads call this. In a
+  /// dry run the bytes are counted as planned, and the source is kept.
+  /// Errors: PreconditionNotMet for a placeholder, and while a program is captured; those of the
+  /// source. An error changes nothing.
   void materialise();
 
-  /// Gives the bytes back, if they are here; the value is where `source` reads it from, also in
-  /// place of another source. Leases of this storage take bytes of their own before. Errors:
-  /// PreconditionNotMet for a placeholder, and for a storage of up to kInlineLimit bytes that it
-  /// has always had.
+  /// Frees the bytes, if they are here. `source` supplies the value afterwards and replaces any
+  /// other source. Aliases of this storage copy their bytes first. Errors: PreconditionNotMet for a
+  /// placeholder, for borrowed bytes, and for a storage that was allocated with up to kInlineLimit
+  /// bytes.
   void swap_out(std::shared_ptr<const Source> source);
 
   /// Up to this size the bytes share one allocation with the storage object.
   static constexpr size_t kInlineLimit = 4096;
-  /// Of the address of bytes that are allocated or lent.
+  /// Alignment in bytes of allocated storages and of copy-on-write aliases.
   static constexpr size_t kAlignment = 64;
 
   static void destroy(Storage* storage);
@@ -187,36 +199,36 @@ class Storage : public RefCounted<Storage> {
           const IntrusivePtr<MemoryAccount>& account);
   ~Storage() = default;
 
-  /// A storage whose block has `inline_bytes` bytes behind the object.
+  /// Allocates a block for the object followed by `inline_bytes` bytes.
   static Storage* make(StorageState state, size_t nbytes, const Place& place, size_t inline_bytes);
-  /// Resident, with the bytes in a block of their own.
+  /// A resident storage whose bytes are in a separate block.
   static IntrusivePtr<Storage> allocate_apart(size_t nbytes, const Place& place);
   /// The account that the bytes are charged to.
   MemoryAccount& charged() { return guest_ ? *guest_ : *account_; }
   void give_back_bytes();
-  /// What links a lease to its lender.
+  /// The link between an alias and its lender.
   struct Lease;
   IntrusivePtr<Storage> lend(size_t offset, size_t nbytes, bool keeps_address);
   void settle();
   void part_from_leases();
   void take_own_bytes();
-  /// Of a lease: it has nothing to do with its lender any more. Its bytes are gone if they were
-  /// that one's, which is what it returns.
+  /// Removes the link of an alias to its lender. Returns whether the bytes were the lender's; this
+  /// storage has none then.
   bool leave_lender();
-  // These are called under the account's lock.
-  /// Null for all but leases.
+  // The caller holds the account's lock (MemoryAccount::leases) for the functions below.
+  /// Null unless this storage is an alias.
   Lease* own_lease() const;
   std::unique_ptr<Lease> take_lease();
-  /// Moves the bytes to a storage without handles. False if they are not this storage's own.
+  /// Moves the bytes to a storage without handles. Returns false if this storage does not own them.
   bool fix_address();
   void settle_leases();
   void link(Lease& lease);
   void unlink(Lease& lease);
 
-  /// From here on it stands for its bytes without having them.
+  /// Counts the bytes as planned, without allocating them.
   void plan();
   void end_plan();
-  /// Takes over the bytes of `other`, which has them apart.
+  /// Takes over the bytes of `other`, which are in a separate block.
   void take_bytes(Storage& other);
 
   std::atomic<std::byte*> data_{nullptr};
@@ -224,24 +236,24 @@ class Storage : public RefCounted<Storage> {
   uint64_t id_;
   uint32_t version_ = 0;
   uint32_t tracked_writes_ = 0;
-  std::atomic<StorageState> state_;  // resident: the bytes are there for every thread
+  std::atomic<StorageState> state_;  // resident: the bytes are visible to every thread
   Place place_;
-  mutable std::atomic_flag busy_;        // a thread materialises, or looks at the source
-  std::atomic<bool> planned_{false};     // ended after the bytes are there, for who asks for either
-  std::atomic<bool> borrowed_{false};    // the bytes are not this object's
-  std::atomic<bool> exposed_{false};     // somebody else may write to the bytes at any time
+  mutable std::atomic_flag busy_;        // a thread materialises this, or reads source_
+  std::atomic<bool> planned_{false};     // cleared after the bytes are visible
+  std::atomic<bool> borrowed_{false};    // this object does not own the bytes
+  std::atomic<bool> exposed_{false};     // other code may write to the bytes at any time
   bool inline_bytes_ : 1 = false;        // the bytes follow this object in one allocation
   bool only_lends_ : 1 = false;          // has no handles, so its bytes are never written to
   bool refuses_writes_ : 1 = false;      // a copy that absence_.op made where no view was possible
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
-  IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if that is another
+  IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if another one did
   Absence absence_;
   std::shared_ptr<const Source> source_;
-  std::atomic<Lease*> lending_{nullptr};  // of a lease its own, of a lender the first; mostly null
+  std::atomic<Lease*> lending_{nullptr};  // an alias's link, or the first link of a lender; or null
 };
 
-/// Reads `box` of a source into an array on the device, and counts what crosses: the one way on
-/// which data given by the user, or swapped out, comes to the device. Errors: those of the source.
+/// Reads `box` of a source into `out`, an array on the device, and counts the transfer. User data
+/// and swapped values reach the device only through this function. Errors: those of the source.
 void bring_box(const Storage::Source& source, const Box& box, DenseTensor* out);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Names of tiers, and the calling rank's transfer counts.
+// Names of tiers, and access to the calling rank's transfer counts.
 #include "phi/core/storage/tier.h"
 
 #include "phi/core/rank_context.h"

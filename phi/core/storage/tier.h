@@ -1,9 +1,9 @@
-// The tiers that bytes can lie on, and exact counts of what moves between them.
+// Memory tiers, and exact counts of the transfers between them.
 //
-//   | device  where kernels compute. Without a GPU this is host memory that storages hold, limited
-//   |         where the job gives a limit
-//   | host    memory that holds values for the user or for a device that has no room
-//   | disk    files: those that the user gives and those that values are swapped out to
+//   | device  memory on which kernels compute. Without a GPU it is the storages' host memory; a job
+//   |         may limit it
+//   | host    user arrays that are not used yet, and values that do not fit on the device
+//   | disk    files of the user, and files to which values are swapped out
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct TransferCount {
   friend bool operator==(const TransferCount&, const TransferCount&) = default;
 };
 
-/// What moved from each tier to each other since the last reset.
+/// Transfers from each tier to each tier since the last reset.
 class TransferStats {
  public:
   const TransferCount& of(Tier from, Tier to) const { return counts_[index(from, to)]; }
@@ -42,11 +42,12 @@ class TransferStats {
   std::array<TransferCount, static_cast<size_t>(kNumTiers* kNumTiers)> counts_{};
 };
 
-/// Of the calling rank; exact.
+/// Returns the transfers of the calling rank.
 TransferStats transfer_stats();
+/// Sets the counts of the calling rank to 0.
 void reset_transfer_stats();
-/// Counts one transfer of the calling rank; whoever moves bytes between tiers calls it once, on the
-/// rank's own thread.
+/// Counts one transfer of the calling rank. Code that moves bytes between tiers calls it once per
+/// transfer, on the rank's own thread.
 void count_transfer(Tier from, Tier to, int64_t bytes);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Keeping events and texts.
+// Storage of events and texts, and the names of event kinds.
 #include "phi/core/trace/trace.h"
 
 namespace phi {
@@ -25,7 +25,7 @@ std::string_view name_of(TraceKind kind) {
       return "in_flight";
     case TraceKind::kSend:
     case TraceKind::kReceive:
-      return "message";  // viewers join ends of one name, category and id
+      return "message";  // viewers join two ends with the same name, category and id
   }
   return "unknown";
 }

@@ -1,13 +1,13 @@
-// Trace: what one rank did when, event by event, for a picture of the whole job.
+// Trace: the timeline of one rank as a list of events. Traces of all ranks form a picture of the
+// job (trace_json.h).
 //
 //   Trace trace;
 //   RankContext::current().trace_to(&trace);      // from here on; null: off
 //   { const TraceScope span(RankContext::current().trace(), TraceKind::kOp, "matmul"); ... }
 //   append_events(trace, {.rank = 0}, &json);      // phi/core/trace/trace_json.h
 //
-// A rank that keeps none pays one test of a pointer per op. An event is of fixed size
-// in memory that was set aside for many of them; its texts are kept once each. When the limit is
-// reached, later events are only counted.
+// Without a trace, each op costs one test of a pointer. Events have a fixed size and are allocated
+// in chunks; equal texts are stored once. Events beyond the limit are only counted.
 #pragma once
 
 #include <chrono>
@@ -22,26 +22,26 @@
 namespace phi {
 
 enum class TraceKind : uint8_t {
-  kStep,           // of the job; also the work before and after the steps
-  kAction,         // of a schedule: forward, backward, optimizer; and recomputing within it
-  kClippedAction,  // one of other ranks
+  kStep,           // a step of the job; also the work before and after the steps
+  kAction,         // forward, backward, optimizer of a schedule; recomputation within it
+  kClippedAction,  // an action of other ranks
   kOp,             // a kernel, or a view
-  kStepOfProgram,  // what a captured program does besides: copies, moves, kernels run once more
-  kClipped,        // an op of other ranks: a moment
+  kStepOfProgram,  // other steps of a captured program: copies, moves, repeated kernels
+  kClipped,        // an op of other ranks; has no duration
   kReshard,        // a reshard and its steps
-  kCall,           // a call of a group, or waiting for one that was started
-  kInFlight,       // messages of a started call, from start to arrival; overlaps anything
-  kSend,           // the tail of an arrow: a moment within a call
-  kReceive,        // its head
+  kCall,           // a call of a group, or the wait for a started one
+  kInFlight,       // messages of a started call, from start to arrival; overlaps other events
+  kSend,           // the tail of an arrow: a point in time within a call
+  kReceive,        // the head of an arrow
 };
 /// "step", "action", "op", ...
 std::string_view name_of(TraceKind kind);
 
-/// What the rank is working on. -1: nothing of the kind.
+/// The rank's current work. -1: none.
 struct TraceWork {
   int32_t step = -1;
   int32_t micro_batch = -1;
-  int32_t chunk = -1;  // the part of the model, counted from its start
+  int32_t chunk = -1;  // pipeline chunk, counted from the start of the model
 };
 
 struct TraceEvent {
@@ -50,14 +50,14 @@ struct TraceEvent {
   TraceKind kind = TraceKind::kOp;
   TraceWork work;
   const char* name = "";
-  const char* detail = nullptr;  // of ops: shapes; of reshards: from what to what; of calls: group
+  const char* detail = nullptr;  // op: shapes; reshard: source and destination; call: group
   const char* caller = nullptr;  // the op that communicates
-  int64_t start_ns = 0;          // of Trace::now_ns
+  int64_t start_ns = 0;          // Trace::now_ns at the start
   int64_t duration_ns = kUnfinished;
-  uint64_t id = 0;          // of an arrow: the same at both ends and nowhere else
-  uint64_t sequence = 0;    // of the call in its group; 0: no call
-  int64_t peer = -1;        // the other rank, where there is one
-  int64_t bytes_sent = -1;  // -1: not about bytes
+  uint64_t id = 0;          // identifies an arrow: equal at both ends, otherwise unique
+  uint64_t sequence = 0;    // number of the call in its group; 0: not a call
+  int64_t peer = -1;        // the other rank; -1: none
+  int64_t bytes_sent = -1;  // -1: does not apply
   int64_t bytes_received = -1;
 };
 
@@ -69,21 +69,21 @@ class Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  /// A new event that begins now; its address stays. Null when the limit is reached: the event is
-  /// counted as dropped.
+  /// Adds an event that starts at the time of the call. Its address is stable. Returns null at the
+  /// limit, and counts the event as dropped.
   TraceEvent* add(TraceKind kind, const char* name);
 
   size_t size() const { return size_; }
   size_t dropped() const { return dropped_; }
-  /// In the order of their starts, but for kInFlight, which are added when they end.
+  /// Events in the order of their starts, except kInFlight events, which are added at their ends.
   const TraceEvent& operator[](size_t i) const { return chunks_[i / kChunk][i % kChunk]; }
 
-  /// The rank's work from here on; events that are added take it over.
+  /// The rank's current work. It is copied into each event that is added.
   const TraceWork& work() const { return work_; }
   void set_work(const TraceWork& work) { work_ = work; }
 
-  /// A text of the trace's own that lives as long: the same for an equal key, for which `make()` is
-  /// asked once.
+  /// Returns a text that lives as long as the trace: the same for equal keys. Calls `make()` at the
+  /// first use of a key.
   template <typename Make>
   const char* text(std::string_view key, Make&& make) {
     const auto known = texts_.find(key);
@@ -115,7 +115,7 @@ class Trace {
   std::unordered_map<std::string, std::string, Hash, std::equal_to<>> texts_;  // nodes do not move
 };
 
-/// One event for as long as this lives; nothing where `trace` is null.
+/// Adds an event that lasts for the lifetime of this object. Does nothing if `trace` is null.
 class TraceScope {
  public:
   TraceScope(Trace* trace, TraceKind kind, const char* name)
@@ -127,14 +127,15 @@ class TraceScope {
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
 
-  /// The event, to say more of it; null where there is no trace.
+  /// The event, for further fields; null if there is none.
   TraceEvent* event() const { return event_; }
 
  private:
   TraceEvent* event_;
 };
 
-/// Work on a micro-batch while this lives; nothing where `trace` is null.
+/// Sets the micro-batch and chunk of the trace's work for the lifetime of this object. Does nothing
+/// if `trace` is null.
 class TraceWorkScope {
  public:
   TraceWorkScope(Trace* trace, int64_t micro_batch, int chunk) : trace_(trace) {

@@ -1,4 +1,4 @@
-// Writing of events.
+// Writes trace events as JSON.
 #include "phi/core/trace/trace_json.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ class EventWriter {
     line(event, "X", event.start_ns, fmt::format(R"(,"dur":{})", microseconds(event.duration_ns)));
   }
 
-  // Numbered within the process, so that no two of them are taken for one.
+  // The id is unique in the process, so that a viewer does not join two events.
   void write_in_flight(const TraceEvent& event) {
     const std::string id = fmt::format(R"(,"id2":{{"local":"{}"}})", ++in_flight_);
     line(event, "b", event.start_ns, id);

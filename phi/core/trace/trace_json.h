@@ -1,4 +1,4 @@
-// Traces as Chrome trace events, which ui.perfetto.dev and chrome://tracing show.
+// Writes traces as Chrome trace events, for ui.perfetto.dev and chrome://tracing.
 //
 //   std::string json = "{\"traceEvents\":[\n";
 //   append_process(process, &json);             // each line ends with ",\n"
@@ -6,9 +6,9 @@
 //   end_events(&json);                          // takes the last comma away
 //   json += "]}\n";
 //
-// Format: "Trace Event Format" (Google, 2016): phases X (an event with its duration), B (one that
-// did not end), i (a moment), b and e (both ends of what may overlap), s and f (an arrow), M
-// (names). A rank is a process; its lanes are threads.
+// Format: "Trace Event Format" (Google, 2016). Phases: X (an event with a duration), B (an event
+// without an end), i (a point in time), b and e (ends of events that may overlap), s and f (ends of
+// an arrow), M (names). A rank is a process, and its lanes are threads.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace phi {
 
-/// The lanes of a rank. Events of one lane lie within each other or apart.
+/// The lanes of a rank. Two events of one lane are nested or disjoint.
 enum class TraceLane : uint8_t { kActions = 1, kOps, kCommunication, kClipped };
 std::string_view name_of(TraceLane lane);
 TraceLane lane_of(TraceKind kind);
@@ -27,15 +27,15 @@ TraceLane lane_of(TraceKind kind);
 struct TraceProcess {
   int64_t rank = 0;
   std::string label;     // "rank 3 · stage 1"
-  int64_t shift_ns = 0;  // added to every time: to the clock and the beginning of the whole picture
+  int64_t shift_ns = 0;  // added to every time, to align the clocks and origins of all ranks
 };
 
-/// The names of the process and its lanes.
+/// Appends the names of the process and its lanes.
 void append_process(const TraceProcess& process, std::string* json);
-/// All events, one line each; an arrow and what is in flight are two ends. Times are in
-/// microseconds with three decimals.
+/// Appends all events, one line per event, or one for each end of an arrow or of an event in
+/// flight. Times are in microseconds with three decimals.
 void append_events(const Trace& trace, const TraceProcess& process, std::string* json);
-/// The list of events ends here.
+/// Ends the list of events: removes the last comma.
 void end_events(std::string* json);
 
 /// `text` as a JSON string, with its quotes.
