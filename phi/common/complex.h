@@ -1,6 +1,6 @@
-// Complex numbers that compute on every device. nvcc drops the arithmetic of std::complex from code
-// for GPUs without a word, as libstdc++ writes it with GNU's __complex__: only the parts of one are
-// read here.
+// Complex: complex arithmetic for host and device code. It replaces std::complex, because libstdc++
+// implements std::complex with GNU's __complex__, whose arithmetic nvcc silently drops from device
+// code.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,8 @@
 
 namespace phi {
 
-/// Two parts, as std::complex has them, from and to which it converts. Infinities come out of
-/// products and quotients as C's Annex G.5.1 says.
+/// A complex number with the memory layout of std::complex, convertible from and to it. Products
+/// and quotients treat infinities as specified in Annex G.5.1 of the C standard.
 template <typename R>
 class Complex {
  public:
@@ -67,7 +67,7 @@ class Complex {
   static PHI_HD constexpr bool is_nan(Complex z) {
     return z.real_ != z.real_ && z.imag_ != z.imag_;
   }
-  /// One comparison for both parts.
+  /// True if any part is NaN, but also for opposite infinities. Costs one comparison.
   static PHI_HD constexpr bool may_be_nan(Complex z) {
     const R sum = z.real_ + z.imag_;
     return sum != sum;
@@ -76,7 +76,7 @@ class Complex {
   static PHI_HD bool is_finite(Complex z) {
     return std::isfinite(z.real_) && std::isfinite(z.imag_);
   }
-  /// Infinite parts as ones, others as zeros.
+  /// Replaces infinite parts by 1 and others by 0, with their signs.
   static PHI_HD Complex direction(Complex z) {
     return {std::copysign(R(std::isinf(z.real_) ? 1 : 0), z.real_),
             std::copysign(R(std::isinf(z.imag_) ? 1 : 0), z.imag_)};
@@ -102,7 +102,7 @@ class Complex {
   static PHI_HD R larger_part(Complex z) {
     return std::fmax(std::fabs(z.real_), std::fabs(z.imag_));
   }
-  /// Squares and products of such parts are normal numbers.
+  /// Whether squares and products of the parts are normal numbers.
   static PHI_HD bool is_in_range(Complex a, Complex b) {
     constexpr R kMost = 0x1p480;
     const R above = larger_part(a), below = larger_part(b);
@@ -114,7 +114,7 @@ class Complex {
     return {above.real_ / below, above.imag_ / below};
   }
   static PHI_HD Complex finite_quotient(Complex a, Complex b) {
-    if constexpr (sizeof(R) == 4) {  // in double nothing on the way is out of range
+    if constexpr (sizeof(R) == 4) {  // no intermediate result overflows in double
       const double c = b.real_, d = b.imag_, below = c * c + d * d;
       return {static_cast<R>((a.real_ * c + a.imag_ * d) / below),
               static_cast<R>((a.imag_ * c - a.real_ * d) / below)};
@@ -144,7 +144,7 @@ class Complex {
     return {share(z.real_, z.imag_, w, ratio, inverse),
             share(z.imag_, -z.real_, w, ratio, inverse)};
   }
-  /// (x + y ratio) inverse, where the ratio or its product may underflow.
+  /// (x + y ratio) inverse, safe if the ratio or y ratio underflows.
   static PHI_HD R share(R x, R y, Complex w, R ratio, R inverse) {
     if (ratio == 0) return (x + w.imag_ * (y / w.real_)) * inverse;
     const R along = y * ratio;

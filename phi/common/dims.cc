@@ -1,4 +1,4 @@
-// Printing of Dims, its errors, and arithmetic of extents that is checked.
+// Text and errors of Dims, and checked arithmetic of extents.
 #include "phi/common/dims.h"
 
 #include <algorithm>

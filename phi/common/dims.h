@@ -1,4 +1,4 @@
-// Dims: the extents of a tensor, held inline (no heap) for up to kMaxNdim tensor dims.
+// Dims: the extents of a tensor with up to kMaxNdim tensor dims, stored inline (no heap).
 //
 //   Dims d{64, 32};  d.ndim() == 2;  d.numel() == 2048;  d.to_string() == "[64,32]";
 #pragma once
@@ -14,7 +14,7 @@ namespace phi {
 
 inline constexpr int kMaxNdim = 9;
 
-/// An extent not yet known (a run-time shaped output before its kernel ran).
+/// An unknown extent: of a data-dependent output before its kernel has run.
 inline constexpr int64_t kUnknownDim = -1;
 
 class Dims {
@@ -22,7 +22,7 @@ class Dims {
   Dims() = default;
   Dims(std::initializer_list<int64_t> dims) : Dims(std::span(dims.begin(), dims.size())) {}
   explicit(false) Dims(const std::vector<int64_t>& dims) : Dims(std::span<const int64_t>(dims)) {}
-  /// Errors: InvalidArgument if there are more than kMaxNdim dims.
+  /// Errors: InvalidArgument for more than kMaxNdim dims.
   explicit Dims(std::span<const int64_t> dims) {
     if (dims.size() > kMaxNdim) throw_too_many(dims.size());
     for (int64_t d : dims) dims_[ndim_++] = d;
@@ -63,9 +63,9 @@ class Dims {
       return overflown(first, last);
     return n;
   }
-  /// Bytes of numel() elements of `width` bytes. Errors: InvalidArgument if they do not fit in an
-  /// int64, nor would if each extent of 0 were 1: so strides, and products of some of the extents,
-  /// of a tensor that exists always fit.
+  /// Size of numel() elements of `width` bytes, in bytes. Errors: InvalidArgument if the size, with
+  /// each extent of 0 counted as 1, does not fit in an int64. Strides and partial products of the
+  /// extents of an existing tensor therefore always fit.
   size_t nbytes(size_t width) const {
     int64_t bytes = 0;
     const bool overflows = __builtin_mul_overflow(numel(), static_cast<int64_t>(width), &bytes);
@@ -107,15 +107,15 @@ class Dims {
  private:
   [[noreturn]] static void throw_too_many(size_t ndim);
   [[noreturn]] void throw_too_large(size_t width) const;
-  // What numel(first, last) is where multiplying from the left overflows: 0 or an error.
+  // numel(first, last) if the product from the left overflows: 0 if an extent is 0, else an error.
   int64_t overflown(int first, int last) const;
 
   std::array<int64_t, kMaxNdim> dims_{};
   int32_t ndim_ = 0;
 };
 
-/// a * b and a + b of extents, a of which may be unknown: so is the result then. Errors:
-/// InvalidArgument if the result does not fit in an int64.
+/// a * b and a + b of extents. If `a` is kUnknownDim, so is the result. Errors: InvalidArgument if
+/// the result does not fit in an int64.
 int64_t extent_times(int64_t a, int64_t b);
 int64_t extent_plus(int64_t a, int64_t b);
 

@@ -1,4 +1,5 @@
-// Element types: the enum, the C++ types behind it, and dispatch from one to the other.
+// DataType: the element type of a tensor, the corresponding C++ types, and dispatch between the
+// two.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ enum class DataType : uint8_t {
   COMPLEX128,
 };
 inline constexpr int kNumDataTypes = 13;
-/// Of which these come first: UNDEFINED and the real ones.
+/// The first values of the enum: UNDEFINED and the real dtypes.
 inline constexpr int kNumRealDataTypes = 11;
 
 /// Bytes of one element; 0 for UNDEFINED.
@@ -40,9 +41,9 @@ constexpr size_t size_of(DataType dtype) {
   return sizes[static_cast<int>(dtype)];
 }
 
-/// "float32", "bool", ...: the spelling of YAML files, flags and reports.
+/// "float32", "bool", ...: the spelling in YAML files, flags and reports.
 std::string_view name_of(DataType dtype);
-/// "f32", "i64", "bool", ...: the spelling of error messages, as in `f32[64,32]`.
+/// "f32", "i64", "bool", ...: the spelling in error messages, as in `f32[64,32]`.
 std::string_view short_name_of(DataType dtype);
 /// The inverse of name_of. Errors: InvalidArgument naming the accepted spellings.
 DataType parse_dtype(std::string_view name);
@@ -58,12 +59,13 @@ constexpr bool is_integral(DataType dtype) {
 constexpr bool is_complex(DataType dtype) {
   return dtype == DataType::COMPLEX64 || dtype == DataType::COMPLEX128;
 }
-/// The dtype of the real and imaginary parts of a complex dtype; another dtype itself.
+/// The dtype of the real and imaginary parts of a complex dtype. Returns other dtypes unchanged.
 constexpr DataType real_part_of(DataType dtype) {
   if (dtype == DataType::COMPLEX64) return DataType::FLOAT32;
   return dtype == DataType::COMPLEX128 ? DataType::FLOAT64 : dtype;
 }
-/// The complex dtype whose parts are float32 or float64; another dtype itself.
+/// The complex dtype whose parts are `dtype`. Returns dtypes other than float32 and float64
+/// unchanged.
 constexpr DataType complex_of(DataType dtype) {
   if (dtype == DataType::FLOAT32) return DataType::COMPLEX64;
   return dtype == DataType::FLOAT64 ? DataType::COMPLEX128 : dtype;
@@ -89,7 +91,7 @@ constexpr DataType dtype_of() {
   return DataType::UNDEFINED;
 }
 
-// What is done for several element types is said with one of these lists.
+// Lists of element types, for instantiations and registrations.
 template <typename... Ts>
 struct TypeList {};
 
@@ -101,7 +103,7 @@ struct Join<TypeList<As...>, TypeList<Bs...>> {
   using type = TypeList<As..., Bs...>;
 };
 }  // namespace detail
-/// The types of both lists.
+/// Concatenates two lists.
 template <typename A, typename B>
 using join_t = typename detail::Join<A, B>::type;
 
@@ -112,13 +114,14 @@ using SignedNumbers = join_t<SignedIntegers, Floats>;
 using Numbers = join_t<Integers, Floats>;
 using AllTypes = join_t<TypeList<bool>, Numbers>;
 using AllIntegers = join_t<TypeList<int8_t, int16_t>, Integers>;
-/// Of kernels that compute with numbers on a line.
+/// All real types except bool, for kernels that compute with ordered numbers.
 using RealNumbers = join_t<AllIntegers, Floats>;
 using Complexes = TypeList<complex64, complex128>;
-/// Of kernels that move elements, whatever they are.
+/// All types, for kernels that only move elements.
 using EveryType = join_t<AllTypes, join_t<TypeList<int8_t, int16_t>, Complexes>>;
 
-/// The type in which sums of T are kept: float for 16-bit floats, int64 for integers and bool.
+/// The type in which sums of T are accumulated: int64 for integers and bool, float for half
+/// precision and float32, otherwise T.
 template <typename T>
 using accumulator_t = std::conditional_t<std::is_same_v<T, double> || kIsComplex<T>, T,
                                          std::conditional_t<std::is_integral_v<T>, int64_t, float>>;
@@ -127,8 +130,8 @@ namespace detail {
 [[noreturn]] void throw_no_real_dtype(DataType dtype);
 }
 
-/// Calls `f.template operator()<T>()` with the C++ type of `dtype`, a real one. Errors:
-/// InvalidArgument for UNDEFINED, Unimplemented for complex dtypes.
+/// Calls `f.template operator()<T>()` with the C++ type T of a real `dtype` and returns its result.
+/// Errors: InvalidArgument for UNDEFINED, Unimplemented for complex dtypes.
 template <typename F>
 decltype(auto) visit_dtype(DataType dtype, F&& f) {
   switch (dtype) {
@@ -160,7 +163,7 @@ decltype(auto) visit_dtype(DataType dtype, F&& f) {
   detail::throw_no_real_dtype(dtype);
 }
 
-/// The same for complex dtypes too.
+/// Same as visit_dtype, but also accepts complex dtypes.
 template <typename F>
 decltype(auto) visit_any_dtype(DataType dtype, F&& f) {
   if (dtype == DataType::COMPLEX64) return f.template operator()<complex64>();

@@ -1,4 +1,4 @@
-// Reads equations.
+// The parser of einsum equations.
 #include "phi/common/equation.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
   throw errors::InvalidArgument("equation '{}': {}; write it as 'ij,jk->ik'.", equation, what);
 }
 
-// The others of the alphabet stand for the dims of "...".
+// The remaining letters of the alphabet stand for the tensor dims of "...".
 constexpr size_t kMaxLetters = 26 - kMaxNdim;
 
-// One term of `equation`, its letters by their factors.
+// Parses the terms of an equation and renames their letters to factors.
 class Reader {
  public:
   explicit Reader(const std::string& equation) : equation_(equation) {}
@@ -37,7 +37,7 @@ class Reader {
     return term;
   }
 
-  // The output that is not said: letters that occur once, in their order.
+  // The implicit output: the letters that occur once, in alphabetical order.
   Equation::Term implied(const std::vector<Equation::Term>& inputs) const {
     std::map<char, int> count;
     Equation::Term output;

@@ -1,4 +1,4 @@
-// Products in Einstein's notation: "ij,jk->ik" taken apart, for shapes, kernels and rules.
+// Parses einsum equations such as "ij,jk->ik", for the shape function, kernels and rule of einsum.
 //
 //   Equation::parse("ij,jk->ik", 2).output.before == "ac";
 #pragma once
@@ -8,20 +8,20 @@
 
 namespace phi {
 
-/// "ij,jk->ik" taken apart, its letters renamed to a, b, .. in the order in which they are
-/// met. "..." stands for batch factors. Without "->" the output has the letters that occur once,
-/// sorted.
+/// A parsed equation. Its letters are renamed to a, b, .. in the order of their first occurrence.
+/// "..." stands for batch factors. Without "->" the output has the letters that occur once, sorted.
 struct Equation {
   struct Term {
-    std::string before;  // letters before "...", all of them where there is none
+    std::string before;  // letters before "..."; all letters if there is no "..."
     std::string after;
     bool ellipsis = false;
   };
   std::vector<Term> inputs;
   Term output;
-  std::string repeated;  // letters that one term has twice: its diagonal
+  std::string repeated;  // letters that occur twice in one term, which select a diagonal
 
-  /// Errors: InvalidArgument for what is no equation, or of another number of operands.
+  /// Errors: InvalidArgument if the text is no valid equation, or not one of `num_operands`
+  /// operands.
   static Equation parse(const std::string& equation, size_t num_operands);
 };
 

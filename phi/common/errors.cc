@@ -1,4 +1,4 @@
-// The text of errors.
+// Formats the text of errors.
 #include "phi/common/errors.h"
 
 #include "phi/common/printable.h"

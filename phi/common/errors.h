@@ -1,5 +1,5 @@
-// Typed errors. A message says: which op, which argument with its actual value and placement, what
-// was expected, what to do. The op in the current OpScope is put in front by itself.
+// Typed errors. A message names the op, the argument with its actual value and placement, what was
+// expected, and a remedy. The name of the op in the current OpScope is prepended automatically.
 //
 //   PHI_CHECK(k == k2, errors::InvalidArgument("x's last dim is {}, y's first is {}.", k, k2));
 #pragma once
@@ -32,12 +32,12 @@ std::string_view name_of(ErrorCode code);
 
 class Error : public std::exception {
  public:
-  /// `[op] ` is put in front when the error rises inside an OpScope.
+  /// Prepends `[op] ` to the message if the error is constructed inside an OpScope.
   Error(ErrorCode code, std::string_view message);
 
   ErrorCode code() const { return code_; }
   const char* what() const noexcept override { return text_.c_str(); }
-  /// Adds a line that says more of where the error rose ("at rank 3 of 8, ...").
+  /// Appends a line with the context of the error ("at rank 3 of 8, ..."). Returns *this.
   Error& note(std::string_view line);
 
  private:
@@ -54,7 +54,7 @@ namespace errors {
 PHI_DEFINE_ERROR(InvalidArgument)
 PHI_DEFINE_ERROR(NotFound)
 PHI_DEFINE_ERROR(OutOfRange)
-/// Numbers that should be finite are not.
+/// A value is infinite or NaN.
 PHI_DEFINE_ERROR(NotFinite)
 PHI_DEFINE_ERROR(AlreadyExists)
 PHI_DEFINE_ERROR(ResourceExhausted)
@@ -67,7 +67,8 @@ PHI_DEFINE_ERROR(Internal)
 #undef PHI_DEFINE_ERROR
 }  // namespace errors
 
-/// Names the op that this thread is in, for errors and for reports of what a rank is doing.
+/// Sets the calling thread's current op for its lifetime. Errors and reports of a rank's work name
+/// this op.
 class OpScope {
  public:
   explicit OpScope(const char* op_name) : outer_(current_) { current_ = op_name; }
@@ -85,7 +86,7 @@ class OpScope {
 
 }  // namespace phi
 
-/// Throws `error` (evaluated only then) unless `condition` holds.
+/// Throws `error` unless `condition` holds. `error` is evaluated only then.
 #define PHI_CHECK(condition, error)  \
   do {                               \
     if (!(condition)) [[unlikely]] { \

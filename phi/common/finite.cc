@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-// Blocks are looked through without a branch per element, which is what compilers make wide.
+// Whole blocks are tested without a branch per element, so that the compiler vectorises the loop.
 constexpr int64_t kBlock = 4096;
 
 template <typename Bits>

@@ -1,4 +1,4 @@
-// Whether numbers in memory are finite.
+// Finds infinite values and NaN in memory.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,9 @@
 
 namespace phi {
 
-/// The position, counted in elements, of the first one that is infinite or not a number; -1 if
-/// there is none, as in arrays of integers. `bytes`: whole elements of `dtype`, aligned to them.
+/// Returns the index of the first element that is infinite or NaN, or -1 if there is none. Always
+/// returns -1 for integers, bool and complex dtypes. `bytes` consists of whole elements of `dtype`;
+/// they need not be aligned.
 int64_t first_nonfinite(std::span<const std::byte> bytes, DataType dtype);
 
 }  // namespace phi

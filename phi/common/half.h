@@ -1,4 +1,4 @@
-// 16-bit floating point: float16 (IEEE binary16) and bfloat16, converted to float for arithmetic.
+// Half precision: float16 (IEEE binary16) and bfloat16. Arithmetic converts them to float.
 #pragma once
 
 #include <bit>
@@ -13,8 +13,8 @@ namespace phi {
 
 namespace detail {
 #ifdef __CUDA_ARCH__
-// An instruction each, as of __half2float, __float2half_rn and __float2bfloat16_rn. A NaN loses its
-// payload.
+// One instruction each, the same as in __half2float, __float2half_rn and __float2bfloat16_rn. A NaN
+// loses its payload.
 PHI_HD float half_to_float(uint16_t bits) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
@@ -32,8 +32,8 @@ PHI_HD uint16_t float_to_bfloat(float value) {
 }
 #else
 #ifdef PHI_HAS_F16C_
-// What _cvtsh_ss and _cvtss_sh of <immintrin.h> are. Nearly every source includes this file, and
-// parsing that one takes 0.3 s.
+// Equivalent to _cvtsh_ss and _cvtss_sh of <immintrin.h>, which is slow to parse; nearly every
+// source includes this file.
 using Halves = short __attribute__((vector_size(16)));
 using Floats = float __attribute__((vector_size(16)));
 inline float half_to_float(uint16_t bits) {
@@ -44,8 +44,8 @@ inline uint16_t float_to_half(float value) {
   return static_cast<uint16_t>(__builtin_ia32_vcvtps2ph(Floats{value}, kToNearest)[0]);
 }
 #else
-// Portable conversions after "Half-precision floating point" magic-number scaling: exact for every
-// finite value, round to nearest even.
+// Portable conversions by magic-number scaling. Half to float is exact for every finite value;
+// float to half rounds to nearest even.
 PHI_HD float half_to_float(uint16_t bits) {
   const uint32_t sign = (bits & 0x8000u) << 16;
   const uint32_t magnitude = bits & 0x7fffu;
@@ -60,7 +60,7 @@ PHI_HD uint16_t float_to_half(float value) {
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return sign | 0x7e00u;
   if (magnitude >= 0x477ff000u) return sign | 0x7c00u;
-  if (magnitude < 0x38800000u) {  // subnormal: let the adder of float do the rounding
+  if (magnitude < 0x38800000u) {  // subnormal: the float addition rounds
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(shifted) - 0x3f000000u);
   }

@@ -1,12 +1,14 @@
-// PHI_HD marks functions of one element: inlined into CPU loops, callable from CUDA kernels.
+// PHI_HD marks elementwise functions: they are inlined into CPU loops and callable from CUDA
+// kernels.
 #pragma once
 
 #define PHI_PRAGMA_(text) _Pragma(#text)
 #ifdef __CUDACC__
 #define PHI_HD __host__ __device__ __forceinline__
-/// What is hardly ever called; a GPU's kernels keep no stack for it.
+/// Marks functions that are rarely called: out of line on the CPU. On a GPU they are inlined,
+/// because a call would need a stack.
 #define PHI_HD_RARE __host__ __device__ __forceinline__
-/// Before a loop: how often it is unrolled.
+/// Before a loop: its unroll factor.
 #define PHI_UNROLL(times) PHI_PRAGMA_(unroll times)
 #else
 #define PHI_HD inline __attribute__((always_inline))

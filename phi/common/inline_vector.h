@@ -1,4 +1,4 @@
-// InlineVector: a list of small trivially copyable things; the first N need no heap.
+// InlineVector: a vector of trivially copyable elements that allocates only beyond N elements.
 #pragma once
 
 #include <array>

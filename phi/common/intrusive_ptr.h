@@ -1,4 +1,5 @@
-// A reference count inside the object: one allocation per shared object, one pointer per handle.
+// IntrusivePtr: a shared pointer to an object that contains its own reference count (RefCounted). A
+// shared object is one allocation, and a handle is one pointer.
 #pragma once
 
 #include <atomic>
@@ -7,7 +8,8 @@
 
 namespace phi {
 
-/// Base of shared objects. Derived classes give `void destroy()` if delete is not the right end.
+/// Base class of shared objects. A derived class defines `static void destroy(Derived*)`, which
+/// frees an object whose last reference is dropped.
 template <typename Derived>
 class RefCounted {
  public:
@@ -47,7 +49,7 @@ class IntrusivePtr {
     if (object_ && object_->drop_ref()) T::destroy(object_);
   }
 
-  /// Takes over a reference that release() gave up.
+  /// Takes over a reference that release() returned.
   static IntrusivePtr adopt(T* object) {
     IntrusivePtr owner;
     owner.object_ = object;

@@ -1,5 +1,5 @@
-// Data layouts. Kernels here take row-major arrays whatever the name; NCHW/NHWC say which tensor
-// dim means what to ops that care.
+// DataLayout: the meaning of tensor dims (NCHW, NHWC) for ops that depend on it. Arrays are
+// row-major in every layout.
 #pragma once
 
 #include <cstdint>

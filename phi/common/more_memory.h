@@ -1,4 +1,4 @@
-// What errors say to those whose process the system gives no more memory.
+// Remedy in the error messages of failed host allocations.
 #pragma once
 
 namespace phi {

@@ -1,4 +1,4 @@
-// Edit distance by rows of its table.
+// Edit distance by dynamic programming, one row at a time, and the choice of similar names.
 #include "phi/common/nearest_name.h"
 
 #include <fmt/format.h>
@@ -27,14 +27,14 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-// Nobody misspells a longer one; what is, is another text, and comparing it would take its time.
+// A longer word is no misspelt name, and comparing it would be slow.
 constexpr size_t kLongestName = 256;
 
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   if (word.size() > kLongestName) return "";
-  // As many as a third of the letters may differ; more is another word.
+  // Up to a third of the letters may differ, and always two.
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   std::string best;
   for (const std::string& candidate : candidates) {

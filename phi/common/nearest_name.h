@@ -1,4 +1,4 @@
-// The name that somebody meant: for messages about names that do not exist.
+// Suggests similar names, for error messages about unknown names.
 //
 //   nearest("matmull", names) == "matmul";
 //   did_you_mean("layrs", keys) == ", did you mean 'layers'?";
@@ -12,14 +12,15 @@
 
 namespace phi {
 
-/// Letters inserted, removed or replaced between the two words (Levenshtein).
+/// Levenshtein distance: the least number of inserted, removed and replaced letters.
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate most like `word`, or nothing if none is like it.
+/// Returns the candidate with the least distance from `word`, or "" if none is similar: the
+/// distance must be at most max(2, a third of the letters), and less than the candidate's length.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
-/// The three most like it, whether they are or not: "matmul, max, mean".
+/// Returns the three candidates with the least distance, similar or not: "matmul, max, mean".
 std::string nearest_three(std::string_view word, std::vector<std::string> candidates);
-/// ", did you mean 'matmul'?" or nothing.
+/// Returns ", did you mean 'matmul'?" with the nearest candidate, or "".
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace phi

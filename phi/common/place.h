@@ -1,4 +1,4 @@
-// Where a tensor's bytes live, or would live: a kind of device and its number.
+// Place: the device of a tensor's bytes, as a kind of device and an index.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace phi {
 
-/// CUSTOM: devices that a program adds itself (phi/core/device/device.h).
+/// CUSTOM: devices that a program adds (phi/core/device/device.h).
 enum class DeviceKind : uint8_t { UNDEFINED = 0, CPU, GPU, CUSTOM };
 inline constexpr int kNumDeviceKinds = 4;
 

@@ -1,4 +1,4 @@
-// Text of unknown origin (names in files, paths), made fit for a terminal.
+// Escapes control characters in untrusted text (names in files, paths) for output on a terminal.
 //
 //   fmt::print("{}\n", printable("w\x1b[2J"));  // prints the escape as it is written here
 #pragma once
@@ -10,8 +10,9 @@
 
 namespace phi {
 
-/// Control characters, which a terminal would obey, as \x1b; tabs and ends of lines stay. Those of
-/// C1 are the UTF-8 sequences c2 80 to c2 9f.
+/// Replaces control characters by escapes such as \x1b, because a terminal would execute them. Tabs
+/// and newlines stay. C0 controls are single bytes; C1 controls are the UTF-8 sequences c2 80 to
+/// c2 9f.
 inline std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -1,4 +1,4 @@
-// Separators, and units of 1024 and of 1000.
+// Digit separators, and units of powers of 1024 and 1000.
 #include "phi/common/readable_numbers.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-// Three digits that count: 12.6, 126, 1.26 are shown as 12.6, 126, 1.3.
+// One decimal below 100, none above: 12.6, 126, 1.26 are shown as 12.6, 126, 1.3.
 std::string three_digits(double value) {
   return value < 99.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }

@@ -1,4 +1,4 @@
-// Choice of pages, and mixing of their words.
+// Chooses the pages of a file and hashes their words.
 #include "phi/common/sampled_hash.h"
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace phi {
 namespace {
 
-// The n-th of `chosen` pages out of `pages`: the first, the last, and one out of each of as many
-// equal ranges as are left.
+// Index of the n-th of `chosen` pages out of `pages`. The first and the last page are chosen, and
+// one page out of each of `chosen` - 2 equal ranges between them.
 int64_t page_at(int64_t n, int64_t chosen, int64_t pages) {
   if (chosen == pages) return n;
   if (n == 0) return 0;
   if (n == chosen - 1) return pages - 1;
   const int64_t ranges = chosen - 2;
   const int64_t between = pages - 2;
-  // In an order that overflows for no file.
+  // Equals between * i / ranges; this order of operations cannot overflow.
   const auto begin_of = [&](int64_t i) {
     return between / ranges * i + between % ranges * i / ranges;
   };

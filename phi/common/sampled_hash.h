@@ -1,6 +1,7 @@
-// A file's content as one number that is cheap to get for files of any size: its size, its first
-// and last pages, and pages at seeded places between them. Two files of one size that differ in
-// pages that are not looked at have the same number; a file of `max_pages` or fewer is read whole.
+// Hashes of files, to detect that a file has changed. The sampled hash is cheap for files of any
+// size. It depends on the file's size, its first and last page, and pages at fixed pseudo-random
+// positions between them. A change in other pages is not detected. A file of at most `max_pages`
+// pages is read completely.
 //
 //   if (sampled_hash("a.bin", 64) != sampled_hash("b.bin", 64)) ...   // they differ
 #pragma once
@@ -12,20 +13,22 @@
 
 namespace phi {
 
-/// Of what is looked at in a file.
+/// Size of a sampled page in bytes.
 inline constexpr int64_t kSampledPageBytes = 4096;
 
-/// Of `bytes`, from what is known so far.
+/// Returns the hash of `bytes`. Pass the hash of preceding data as `seed`.
 uint64_t hash_bytes(uint64_t seed, std::span<const std::byte> bytes);
 
-/// Touches at most `max_pages` (2 or more) pages of the file. Errors: as MappedFile::open and read.
+/// Returns the hash of at most `max_pages` pages of the file; `max_pages` below 2 counts as 2.
+/// Errors: those of MappedFile::open and MappedFile::read.
 uint64_t sampled_hash(const std::string& path, int64_t max_pages);
 
-/// Of all bytes. Errors: the same.
+/// Returns the hash of the whole file. Errors: those of sampled_hash.
 uint64_t whole_hash(const std::string& path);
 
-/// Of several files in this order: their names (without folders) and their contents. Of each at
-/// most 64 pages, fewer where files are many (some 1,000 pages in all), but always two.
+/// Returns the hash of a list of files, from their names (without folders) and sampled contents.
+/// Reads 1024 pages in all, shared evenly, but at least 2 and at most 64 pages of each file.
+/// Errors: those of sampled_hash.
 uint64_t sampled_hash_of(std::span<const std::string> paths);
 
 }  // namespace phi

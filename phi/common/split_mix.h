@@ -1,11 +1,11 @@
-// SplitMix64: what random choices that others can repeat are made of (docs/data.md has it in full).
+// SplitMix64: a hash for reproducible random choices (specified in docs/data.md).
 #pragma once
 
 #include <cstdint>
 
 namespace phi {
 
-/// Its step and finalizer (Steele, Lea, Flood 2014): a bijection with good avalanche.
+/// Step and finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection with good avalanche.
 constexpr uint64_t split_mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

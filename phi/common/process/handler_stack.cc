@@ -1,4 +1,4 @@
-// One stack for each thread: whoever is first has it.
+// Alternate signal stacks. The first HandlerStack of a thread sets its stack.
 #include "phi/common/process/handler_stack.h"
 
 #include <cerrno>
@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-// A frame of the largest processors' registers is some 12 KB.
+// A signal frame with the registers of the largest processors has about 12 KB.
 constexpr size_t kBytes = size_t{64} << 10;
 
 }  // namespace

@@ -1,8 +1,8 @@
-// HandlerStack: while it lives the thread that made it handles signals on a stack of their own.
+// HandlerStack: sets an alternate signal stack for the calling thread.
 //
-// For threads that compute: oneDNN's products keep their workspace where the system takes the
-// thread's stack to be, so a signal that is handled there writes over numbers and over the heap.
-// Handlers need SA_ONSTACK, too; those of Python have it.
+// Threads that compute need one: oneDNN's GEMM places its workspace where the kernel assumes the
+// thread's stack, so a handler on that stack would overwrite numbers and the heap. Handlers must
+// also be installed with SA_ONSTACK; Python's are.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace phi {
 
 class HandlerStack {
  public:
-  /// Errors: Unavailable where the system refuses.
+  /// Errors: Unavailable if the system call fails.
   HandlerStack();
-  /// On the same thread.
+  /// Must run on the thread that constructed the object.
   ~HandlerStack();
   HandlerStack(const HandlerStack&) = delete;
   HandlerStack& operator=(const HandlerStack&) = delete;
 
  private:
-  std::unique_ptr<std::byte[]> memory_;  // null: the thread has one from elsewhere
+  std::unique_ptr<std::byte[]> memory_;  // null: the thread already had a signal stack
 };
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Who is asked, and when last.
+// The polled function, and the time of each thread's last poll.
 #include "phi/common/process/interruption.h"
 
 #include <atomic>
@@ -13,7 +13,7 @@ std::atomic<Ask> asked{nullptr};
 
 constexpr int64_t kBetweenMs = 50;
 
-// Of a clock that the kernel moves on with its ticks: reading it costs a few nanoseconds.
+// Reads the coarse clock, which the kernel advances at its ticks: it costs a few nanoseconds.
 int64_t coarse_ms() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

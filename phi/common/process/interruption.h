@@ -1,21 +1,22 @@
-// poll_interruption: where long work and long waits let the program's user end them.
+// poll_interruption: an interruption point in long work and long waits.
 //
 //   set_interruption(&throw_if_asked);                // once, by what knows of signals
 //   while (!done()) { poll_interruption(); look(); }  // throws what throw_if_asked throws
 //
-// What is polled is left as by any error: a rank that is interrupted in a call has left the job's
-// order. Layers, gradients and waits for ranks that are processes are polled; updates of parameters
-// and captured steps are in their waits alone, so in one process a step that is cut short has
-// changed nothing.
+// The interrupted function ends like after any other error. A rank that is interrupted in a call no
+// longer follows the job's order of calls. Interruption points are in layers, gradients, and waits
+// for ranks that are processes. Updates of parameters and captured steps have them only in such
+// waits. In a job of one process, an interrupted step has therefore changed nothing.
 #pragma once
 
 namespace phi {
 
-/// From now on poll_interruption() calls `ask`, on whatever thread; null: nothing, as at first.
+/// Sets the function that poll_interruption() calls, on any thread. Null, the default, calls
+/// nothing.
 void set_interruption(void (*ask)());
 
-/// Asks, at most twenty times a second on a thread; some nanoseconds else. Errors: what `ask`
-/// throws.
+/// Calls the function of set_interruption, at most twenty times a second per thread. Other calls
+/// cost a few nanoseconds. Errors: those that the function throws.
 void poll_interruption();
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// mmap, and the way out of a copy that meets SIGBUS.
+// Maps files, and jumps out of a copy that raises SIGBUS.
 #include "phi/common/process/mapped_file.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 namespace phi {
 namespace {
 
-// The access that this thread is in: a SIGBUS in [begin, end) leads to `way_out`.
+// The thread's current access. A SIGBUS at an address in [begin, end) jumps to `way_out`.
 struct Guard {
   const std::byte* begin;
   const std::byte* end;
@@ -27,7 +27,7 @@ struct Guard {
 };
 thread_local Guard* current_guard = nullptr;
 
-// A signal's handler is the process's, so this is too.
+// Global, because signal handlers belong to the process.
 struct sigaction previous_action;
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
@@ -45,7 +45,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
 }
 
-// At every open, since other libraries (MPI, glog) may set handlers of their own in between.
+// Called at every open, because other libraries (MPI, glog) may install handlers in between.
 void ensure_handler() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -56,13 +56,14 @@ void ensure_handler() {
   yield_point("mapped_file.handler.unset");
   struct sigaction ours {};
   ours.sa_sigaction = &on_bus_error;
-  // Not deferred: the handler is left by a jump, which restores no signal mask.
+  // SA_NODEFER, because the handler ends by a jump, which does not restore the signal mask.
   ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&ours.sa_mask);
   sigaction(SIGBUS, &ours, nullptr);
 }
 
-// False if a SIGBUS ended the call. Kept apart: what a jump leaves must have no destructors.
+// Returns false if a SIGBUS ended the call. A separate function, because a jump must not skip
+// destructors.
 [[gnu::noinline]] bool guarded(Guard* guard, void (*call)(const std::byte*, const void*),
                                const void* copy) {
   Guard* const outer = current_guard;
@@ -107,7 +108,7 @@ class Descriptor {
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path, Access access) {
-  // Not blocking, so that a pipe is refused and not waited for.
+  // O_NONBLOCK, so that opening a pipe does not block before it is refused.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0) throw cannot_open(path, errno);
@@ -145,8 +146,8 @@ void MappedFile::run_guarded(size_t begin, size_t end, void (*call)(const std::b
   check_still_long(end);
 }
 
-// The rest of a file's last page reads as 0 and raises no signal. A name that now stands for
-// another file says nothing: the mapping keeps the one that was opened.
+// Needed because bytes after the end of a truncated file, on its last page, read as 0 and raise no
+// signal. Does nothing if the path refers to another file by now: the mapping keeps the opened one.
 void MappedFile::check_still_long(size_t end) const {
   struct stat now {};
   if (stat(path_.c_str(), &now) != 0 || now.st_dev != device_ || now.st_ino != inode_) return;

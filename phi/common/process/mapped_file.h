@@ -1,12 +1,11 @@
-// MappedFile: a file's bytes as memory, read only; pages come when they are touched.
+// MappedFile: a read-only memory mapping of a file. Pages are read when they are accessed.
 //
 //   const auto file = MappedFile::open("corpus.txt", MappedFile::Access::kRandom);
 //   file->read(offset, window);
 //
-// A mapped file that is cut short by somebody, or whose disk fails, answers a touch with SIGBUS.
-// Every access here turns that into an error of the calling thread: a handler, put in place by the
-// first open, leaves the copy under way. A SIGBUS from elsewhere goes to the handler that was there
-// before.
+// If the file is truncated while it is mapped, or its disk fails, an access raises SIGBUS.
+// MappedFile turns this into an error of the calling thread: a signal handler, installed by open,
+// jumps out of the copy. A SIGBUS from other code is passed to the previous handler.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +17,28 @@ namespace phi {
 
 class MappedFile {
  public:
-  /// kReadAhead: what lies behind a touched page is brought too; kRandom: touched pages only.
+  /// kReadAhead: the system also reads the pages after an accessed page. kRandom: accessed pages
+  /// only.
   enum class Access { kReadAhead, kRandom };
 
-  /// Errors: NotFound or PermissionDenied naming the path; InvalidArgument for a folder or a
-  /// device.
+  /// Maps a file. Errors, naming the path: NotFound; PermissionDenied; InvalidArgument for a folder
+  /// or a device; ResourceExhausted if there is not enough memory; Unavailable if reading fails.
   static std::shared_ptr<const MappedFile> open(const std::string& path, Access access);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Bytes that the file had when it was opened.
+  /// Size of the file in bytes when it was opened.
   size_t size() const { return size_; }
 
-  /// Copies the bytes from `offset` on. Errors: OutOfRange beyond size(); Unavailable if the file
-  /// has become shorter or its disk fails.
+  /// Copies out.size() bytes from `offset`. Errors: OutOfRange beyond size(); Unavailable if the
+  /// file has become shorter or its disk fails.
   void read(size_t offset, std::span<std::byte> out) const;
 
-  /// Calls `copy` with the address of the file's first byte; it may touch the bytes [begin, end).
-  /// It must only copy, and not throw: where the bytes cannot be had it is left in the middle, and
-  /// no destructor in it runs. Errors: as read.
+  /// Calls `copy` with the address of the file's first byte. `copy` may read the bytes [begin,
+  /// end). It must only copy and must not throw: if a page cannot be read, control jumps out of it
+  /// and its destructors do not run. Errors: those of read.
   template <typename F>
   void access(size_t begin, size_t end, const F& copy) const {
     run_guarded(
@@ -55,7 +55,7 @@ class MappedFile {
   std::string path_;
   std::byte* data_ = nullptr;  // null for an empty file
   size_t size_ = 0;
-  // Which file it is, whatever happens to its name.
+  // Identify the opened file, even if its name is reused.
   unsigned long device_ = 0;
   unsigned long inode_ = 0;
 };

@@ -1,4 +1,4 @@
-// Forks are counted in the children: a process id can come back, a count cannot.
+// Counts forks in the children. Process ids may be reused; a count is not.
 #include "phi/common/process/process_mark.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-// Between this process and the one that made the first mark.
+// Number of forks between the process that made the first mark and this one.
 std::atomic<uint64_t> forks{0};
 
 void count_forks() {

@@ -1,5 +1,5 @@
-// ProcessMark: remembers which process made it, so that its copy in a child of fork() can tell that
-// it is a copy.
+// ProcessMark: identifies the process that constructed it. A copy in a child of fork() detects that
+// it is in another process.
 //
 //   ProcessMark made_in;
 //   if (!made_in.is_of_this_process()) return;  // a child: threads and sockets are the parent's
@@ -11,9 +11,11 @@ namespace phi {
 
 class ProcessMark {
  public:
-  /// Of the calling process.
+  /// Marks the calling process. Errors: ResourceExhausted if the system has no memory for a fork
+  /// handler.
   ProcessMark();
-  /// False from the moment on at which fork() returns in a child of the process that made it.
+  /// Returns false in a forked child of the process that constructed the mark, from the return of
+  /// fork() on.
   bool is_of_this_process() const;
 
  private:

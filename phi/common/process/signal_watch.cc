@@ -1,4 +1,4 @@
-// Handlers that only note what has come.
+// Signal handlers that store the received signals.
 #include "phi/common/process/signal_watch.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::atomic<int> stop_count{0};
 std::atomic<bool> obeys_second{true};
 std::atomic<bool> save_asked{false};
 
-// The watches of the process, and what signals meant before the first.
+// The number of watches in the process, and the handlers that the first one replaced.
 struct Watches {
   std::mutex mutex;
   int count = 0;
@@ -39,7 +39,7 @@ void note(int signal) {
   if (!obeys_second) return;
   const auto* const at = std::find(kWatched.begin(), kWatched.end(), signal);
   const auto& before = watches().before[static_cast<size_t>(at - kWatched.begin())];
-  // One that was ignored (a shell starts what runs behind it so) is obeyed, too.
+  // Ignored signals (shells ignore SIGINT for background processes) end the process too.
   if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN) {
     std::signal(signal, SIG_DFL);
   } else {

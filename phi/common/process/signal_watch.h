@@ -1,14 +1,16 @@
-// SignalWatch: while it lives, signals that ask a process to stop, or to save, are noted and not
-// obeyed at once, so that a program comes to a point where it can.
+// SignalWatch: defers signals that request a stop or a save, so that the program can handle them at
+// a suitable point.
 //
 //   SignalWatch signals;
 //   while (work_left() && signals.stop() == 0) work();
 //
-// SIGTERM, SIGINT and SIGUSR2 ask to stop, SIGUSR1 to save and go on. (mpirun passes SIGUSR1 and
-// SIGUSR2 on to its ranks; those that end it itself it does not, and it kills the ranks soon
-// after.) A second signal to stop is obeyed at once: who sends two does not want to wait.
+// SIGTERM, SIGINT and SIGUSR2 request a stop; SIGUSR1 requests a save, after which the program
+// continues. mpirun forwards SIGUSR1 and SIGUSR2 to its ranks. It does not forward signals that
+// terminate mpirun itself, and kills the ranks soon afterwards. By default a second signal to stop
+// has its original effect at once, for users who do not want to wait.
 //
-// The thread that makes it may compute: handlers run on a stack of their own (handler_stack.h).
+// The thread that constructs a SignalWatch may compute: its handlers run on a separate stack
+// (handler_stack.h).
 #pragma once
 
 #include "phi/common/process/handler_stack.h"
@@ -18,23 +20,23 @@ namespace phi {
 class SignalWatch {
  public:
   enum class Second {
-    kObeyed,  // a second signal to stop means what it did before
-    kNoted    // it is counted
+    kObeyed,  // a second signal to stop has its original effect
+    kNoted    // a second signal to stop is only counted
   };
 
-  /// Several of a process (ranks that are threads) share what has come; `second` is the first
-  /// one's. The thread that makes one also ends it.
+  /// All objects of a process (one per rank that is a thread) share the received signals; `second`
+  /// of the first one applies. The thread that constructs an object must also destroy it.
   explicit SignalWatch(Second second = Second::kObeyed);
-  /// When the last one goes signals mean again what they did before.
+  /// The last destructor restores the previous handlers.
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  /// The signal that has asked to stop; 0: none so far.
+  /// The received signal that requests a stop; 0 if none.
   int stop() const;
-  /// How many of them have come.
+  /// The number of received signals that request a stop.
   int stops() const;
-  /// SIGUSR1 has come since the last call.
+  /// Returns whether SIGUSR1 was received since the last call.
   bool take_save();
 
  private:

@@ -1,4 +1,4 @@
-// Asking the environment and the terminal.
+// Queries the environment and the terminal.
 #include "phi/common/process/terminal.h"
 
 #include <sys/ioctl.h>

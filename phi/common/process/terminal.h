@@ -1,13 +1,14 @@
-// What standard output is: whether a person looks at it, and how wide their terminal is.
+// Properties of standard output: whether it shows colours, and the width of its terminal.
 #pragma once
 
 namespace phi {
 
-/// Standard output is a terminal, and the environment's NO_COLOR (https://no-color.org) is unset or
-/// empty.
+/// Whether standard output is a terminal and the environment variable NO_COLOR
+/// (https://no-color.org) is unset or empty.
 bool shows_colours();
 
-/// Columns: the environment's COLUMNS where it is set, then what the terminal says, then 100.
+/// Width in columns: the environment variable COLUMNS if it is set, otherwise the terminal's width,
+/// otherwise 100.
 int terminal_width();
 
 }  // namespace phi

@@ -1,5 +1,5 @@
-// Drawing and doing yields. All atomics are relaxed: an order that they made between threads would
-// hide the missing one that a test looks for.
+// Chooses and performs yields. All atomics are relaxed: stronger ones would synchronise threads and
+// hide the races that a test looks for.
 #include "phi/common/process/yield_point.h"
 
 #include <array>
@@ -16,11 +16,12 @@ namespace {
 std::atomic<uint64_t> current_seed{1};
 std::atomic<uint64_t> next_thread{0};
 
-// Trivially destructible, since other thread_local objects come to marks when a thread ends.
+// Trivially destructible, because destructors of other thread_local objects may reach marks when a
+// thread ends.
 struct ThreadState {
-  uint64_t seed = 0;  // for which the rest counts
+  uint64_t seed = 0;  // the seed for which the other members count
   uint64_t thread = 0;
-  std::array<uint64_t, 256> hits{};  // by hash of the mark
+  std::array<uint64_t, 256> hits{};  // indexed by the hash of a mark
 };
 
 ThreadState& state_for(uint64_t seed) {
@@ -40,7 +41,7 @@ uint64_t hash_of(std::string_view text) {
 
 void spin(uint32_t turns) {
   for (uint32_t turn = 0; turn < turns; ++turn) {
-    asm volatile("");  // or the loop would be left out
+    asm volatile("");  // keeps the compiler from removing the loop
   }
 }
 
