@@ -1,12 +1,13 @@
-// The engine: runs tracked nodes backwards, each once, when all gradients of its outputs are in.
+// The backward engine: runs each node of a graph once, when all gradients of its outputs have
+// arrived.
 //
-// The order depends on the graph alone (leaves at once, else the node tracked last), so that all
-// ranks of a job, which build the same graph, issue the same collective calls.
+// Among the ready nodes, leaves run first, then the node that was tracked last. The order depends
+// on the graph alone. All ranks of a job build the same graph, so they issue the same collectives.
 //
 //   run_backward<Value>({{edge_of(loss), one}}, {});
 //
-// Work for leaves can be put off (zero-bubble schedules compute gradients of inputs first and those
-// of weights later): see PassOptions::defers.
+// Gradients of leaves can be deferred (PassOptions::defers): zero-bubble schedules compute
+// gradients of inputs first and those of weights later.
 #pragma once
 
 #include <algorithm>
@@ -23,21 +24,22 @@ struct Root {
   Value grad;
 };
 
-/// Gradients of leaves that a pass put off: what their nodes need to be run again for them.
+/// The deferred gradients of leaves: the nodes that compute them, and the gradients of these nodes'
+/// outputs.
 template <Differentiable Value>
 class DeferredWork {
  public:
   void add(IntrusivePtr<Node<Value>> node, std::vector<Value> grads, Wanted wanted) {
     items_.push_back({std::move(node), std::move(grads), std::move(wanted)});
   }
-  /// A gradient of a leaf that is there already.
+  /// Defers only the accumulation: `grad` is the gradient of the leaf.
   void add_found(const Edge<Value>& leaf, Value grad) {
     std::vector<Value> grads(static_cast<size_t>(leaf.node->num_outputs()));
     grads[static_cast<size_t>(leaf.slot)] = std::move(grad);
     add(leaf.node, std::move(grads), {});
   }
   bool empty() const { return items_.empty(); }
-  /// Runs all, in the order in which they were put off, and forgets them.
+  /// Runs all deferred work, in the order in which it was added, and removes it.
   void run();
 
  private:
@@ -53,13 +55,14 @@ template <Differentiable Value>
 struct PassOptions {
   using LeafTest = std::function<bool(const Node<Value>&)>;
 
-  /// Keep what nodes saved, for another pass over the same graph.
+  /// Whether nodes keep their saved values, for another pass over the same graph.
   bool retain_graph = false;
-  /// With `deferred` set, gradients of leaves that this holds for are put off into it.
+  /// If `deferred` is set, gradients of leaves for which `defers` returns true are added to it and
+  /// not computed.
   LeafTest defers{};
   DeferredWork<Value>* deferred = nullptr;
-  /// If any, only what leads to these is computed, their gradients are returned in this order, and
-  /// leaves keep nothing.
+  /// If not empty: computes only the gradients of these edges, returns them in this order, and
+  /// accumulates nothing in leaves.
   std::vector<Edge<Value>> captures{};
 };
 
@@ -86,13 +89,13 @@ class BackwardPass {
     return std::move(captured_);
   }
 
-  /// The pass that the calling thread is in, or null: a node's run() may start an inner one.
+  /// The innermost pass of the calling thread, or null. A node's run() may start an inner pass.
   static BackwardPass*& current() {
     thread_local BackwardPass* pass = nullptr;
     return pass;
   }
   const PassOptions<Value>& options() const { return options_; }
-  /// What an inner pass found for the captures of this one: gradients in their order.
+  /// Adds gradients that an inner pass computed for the captures of this pass, in their order.
   void add_captured(std::span<Value> found) {
     for (size_t i = 0; i < found.size(); ++i) add(captured_[i], std::move(found[i]));
   }
@@ -100,7 +103,7 @@ class BackwardPass {
  private:
   struct State {
     IntrusivePtr<Node<Value>> owner;
-    int pending = 0;  // edges into the node whose gradients are still to come
+    int pending = 0;  // edges into the node whose gradients have not arrived
     bool needed = true;
     std::vector<Value> grads;
   };
@@ -138,7 +141,7 @@ class BackwardPass {
     }
   }
 
-  // Captures: a node is needed if a captured value is reached from it.
+  // With captures, a node is needed if a captured edge can be reached from it.
   void mark_needed() {
     if (options_.captures.empty()) return;
     captured_.resize(options_.captures.size());
@@ -226,8 +229,8 @@ class BackwardPass {
     if (!options_.retain_graph) node->release();
   }
 
-  // In two halves what the node reaches by itself would get its gradients twice: only where its own
-  // go is put off.
+  // Runs a node with an inner pass once, for immediate and deferred edges together, and defers only
+  // the accumulation. Two runs would add the inner pass's gradients twice.
   void compute_whole(const IntrusivePtr<Node<Value>>& node, std::vector<Value> grads,
                      const Wanted& now, const Wanted& later, std::vector<Value>& results) {
     Wanted wanted = now;
@@ -249,20 +252,22 @@ class BackwardPass {
 
 }  // namespace detail
 
-/// Runs the graph from `roots`. Gives the captured gradients (undefined where nothing arrived).
+/// Runs the backward pass from `roots`. Returns the gradients of options.captures, in their order;
+/// a gradient is undefined if none arrived.
 template <Differentiable Value>
 std::vector<Value> run_backward(std::vector<Root<Value>> roots, const PassOptions<Value>& options) {
   return detail::BackwardPass<Value>(options).run(std::move(roots));
 }
 
-/// Within a node's run(): a pass over a graph of its own, whose leaves `inputs` are. It puts off
-/// what the outer pass does, and finds what that captures. Gives the gradients of `inputs`; nothing
-/// where they are left in the leaves.
+/// Runs an inner pass over another graph, whose leaves are `inputs`. A node's run() calls it. The
+/// inner pass defers what the outer pass defers, and computes gradients of the outer pass's
+/// captures too. If the outer pass has captures, returns the gradients of `inputs`; otherwise the
+/// gradients are accumulated in the leaves and the result is empty.
 template <Differentiable Value>
 std::vector<Value> run_inner_backward(std::vector<Root<Value>> roots,
                                       const std::vector<Edge<Value>>& inputs) {
   PassOptions<Value> options;
-  // The graph may lead into that of the outer pass, which has its own part of the way to go.
+  // The inner graph may lead into the outer pass's graph, whose saved values are still needed.
   options.retain_graph = true;
   auto* outer = detail::BackwardPass<Value>::current();
   if (outer && !outer->options().captures.empty()) {

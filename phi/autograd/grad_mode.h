@@ -1,4 +1,4 @@
-// Whether operations of the calling thread (one rank) are tracked for a backward pass.
+// Grad mode: whether operations of the calling thread (one rank) are tracked for a backward pass.
 #pragma once
 
 namespace phi::autograd {
@@ -9,7 +9,7 @@ inline bool& grad_enabled_flag() {
 }
 inline bool grad_enabled() { return grad_enabled_flag(); }
 
-/// Sets the mode while it lives.
+/// Sets the grad mode for the lifetime of this object.
 class GradMode {
  public:
   explicit GradMode(bool enabled) : outer_(grad_enabled_flag()) { grad_enabled_flag() = enabled; }

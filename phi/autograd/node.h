@@ -1,5 +1,5 @@
-// Node: one tracked operation of a differentiable program. Generic over the values that flow, so
-// that the graph and its engine know nothing of tensors:
+// Node: one tracked operation in the autograd graph. Nodes and engine are templates on the type of
+// gradients, so that they do not depend on tensors. Requirements on a value:
 //
 //   struct Value { bool defined() const; };
 //   void accumulate(Value& sum, Value&& more);   // found by argument-dependent lookup
@@ -26,14 +26,15 @@ concept Differentiable = requires(Value& sum, Value more) {
 template <typename Value>
 class Node;
 
-/// Where an input of a node came from: output `slot` of `node`; null if no gradient is needed.
+/// The producer of a node's input: output `slot` of `node`. `node` is null if the input needs no
+/// gradient.
 template <typename Value>
 struct Edge {
   IntrusivePtr<Node<Value>> node;
   int slot = 0;
 };
 
-/// Which of a node's edges a gradient is wanted for; a flag per edge.
+/// One flag per edge of a node: whether its gradient is needed.
 using Wanted = std::vector<bool>;
 
 template <typename Value>
@@ -45,24 +46,26 @@ class Node : public RefCounted<Node<Value>> {
   virtual ~Node() = default;
 
   const char* name() const { return name_; }
-  /// Grows in the order of tracking, so that the nodes that use a value come after its own.
+  /// Number in the order of tracking: a node that uses a value has a larger number than the node
+  /// that made it.
   uint64_t sequence() const { return sequence_; }
   const std::vector<Edge<Value>>& edges() const { return edges_; }
-  /// The end of the graph: it keeps the gradients that arrive.
+  /// Whether the node is an end of the graph, which accumulates the gradients that arrive.
   virtual bool is_leaf() const { return false; }
 
-  /// Its run() starts an inner pass, which may lead to nodes that it has no edges to.
+  /// Whether run() starts an inner pass, which may reach nodes to which this node has no edges.
   virtual bool reaches_further() const { return false; }
 
-  /// Gets the complete gradients of the outputs ready for hooks, captures and run().
+  /// Prepares the complete gradients of the outputs for hooks, captures and run().
   virtual void prepare(std::span<Value>) const {}
-  /// grads[slot]: the gradient of each output, undefined where none came. Fills results[i] for the
-  /// wanted edges; one left undefined means zero.
+  /// Computes gradients of the inputs. grads[slot] is the gradient of an output, undefined if none
+  /// arrived. Sets results[i] for each edge i with wanted[i]; an undefined result means zero.
   virtual void run(std::span<Value> grads, const Wanted& wanted, std::span<Value> results) = 0;
-  /// Gives up what was kept for run().
+  /// Releases the values that are saved for run().
   virtual void release() = 0;
 
-  /// Hooks see the complete gradient of an output before run() and may replace it.
+  /// Adds a hook for an output. It receives the complete gradient before run() and returns the
+  /// gradient to use.
   void add_hook(int slot, Hook hook) { hooks_.push_back({slot, std::move(hook)}); }
   void apply_hooks(std::span<Value> grads) const {
     for (const auto& [slot, hook] : hooks_) {
@@ -72,7 +75,8 @@ class Node : public RefCounted<Node<Value>> {
 
   virtual int num_outputs() const = 0;
 
-  // A long chain of nodes is taken down in a loop: by recursion it would exhaust the stack.
+  // Destroys a chain of nodes in a loop, because recursion would exhaust the stack for a long
+  // chain.
   [[gnu::noinline]] static void destroy(Node* node) {
     thread_local std::vector<Node*> condemned;
     thread_local bool draining = false;
@@ -91,7 +95,7 @@ class Node : public RefCounted<Node<Value>> {
   void add_edge(Edge<Value> edge) { edges_.push_back(std::move(edge)); }
 
  private:
-  // Per thread, as graphs are: every rank numbers its nodes alike.
+  // Per thread, like graphs, so that all ranks number their nodes equally.
   static uint64_t next_sequence() {
     thread_local uint64_t count = 0;
     return ++count;
