@@ -22,6 +22,7 @@
 namespace phi {
 
 /// The stored type of each attribute type:
+///
 /// - integers of all widths: int64; both floating types: double; a Scalar: its value;
 /// - IntArray and vectors: a list of int64, double or std::string;
 /// - Place and DataLayout, on which no placement or shape depends: text;

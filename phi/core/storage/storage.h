@@ -131,6 +131,7 @@ class Storage : public RefCounted<Storage> {
   /// Returns a copy-on-write alias of the bytes [offset, offset + nbytes). It shares the bytes of
   /// this storage, or of this storage's lender, until either is written to, and keeps the lender
   /// alive until then. Thread-safe. Returns null if no alias is possible:
+  ///
   /// - the bytes are not here, are borrowed, or were exposed (expose_bytes);
   /// - the bytes share one allocation with the storage object (kInlineLimit);
   /// - another rank's thread made this storage, so that rank's account guards its aliases;
