@@ -1,4 +1,4 @@
-// Blocks of host memory, reused by size.
+// Allocates blocks of host memory and reuses them by size.
 #include "phi/memory/engine/host_pool.h"
 
 #include <algorithm>

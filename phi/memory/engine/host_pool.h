@@ -1,5 +1,4 @@
-// HostPool: memory for values on the host, never more than its limit, blocks kept for reuse
-// included.
+// HostPool: host memory for values, within a limit that includes blocks cached for reuse.
 #pragma once
 
 #include <map>
@@ -12,8 +11,8 @@
 
 namespace phi::memory {
 
-/// Memory of the host, and the copy of a device that uses it last. Who uses it next comes after
-/// that.
+/// A block of host memory, and the end of the last device copy that uses it. The next use must be
+/// ordered after that copy.
 class HostBlock {
  public:
   HostBlock() = default;
@@ -21,7 +20,7 @@ class HostBlock {
 
   std::byte* data() const { return memory_.data(); }
   size_t size() const { return memory_.size(); }
-  /// Null: no copy uses it.
+  /// Null if no copy uses the block.
   const MomentPtr& used_until() const { return used_until_; }
   void set_used_until(MomentPtr moment) { used_until_ = std::move(moment); }
 
@@ -32,15 +31,16 @@ class HostBlock {
 
 class HostPool {
  public:
-  /// Of memory that `device` copies from and to by itself.
+  /// Allocates by Device::allocate_host, so that `device` can copy asynchronously. `limit` is in
+  /// bytes.
   explicit HostPool(int64_t limit, Device& device = Device::of(CPUPlace()))
       : limit_(limit), device_(device) {}
 
-  /// Whole pages; copies of its last owner may be under way. Errors: ResourceExhausted if the limit
-  /// does not allow it.
+  /// Returns a block of whole pages. Copies of its previous owner may still be in flight
+  /// (HostBlock::used_until). Errors: ResourceExhausted if the block would exceed the limit.
   HostBlock take(int64_t nbytes);
   void give_back(HostBlock block);
-  /// The most bytes that were held by others at once.
+  /// The most bytes that were in use at once.
   int64_t peak_bytes() const;
 
  private:

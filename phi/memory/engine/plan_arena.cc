@@ -1,4 +1,4 @@
-// Memory of a plan, through its device.
+// Allocates and accesses the memory of a plan through its device.
 #include "phi/memory/engine/plan_arena.h"
 
 #include <algorithm>
@@ -42,7 +42,8 @@ void PlanArena::move(int64_t to, int64_t from, size_t nbytes) {
     return;
   }
   if (to == from) return;
-  // Copies of a device must not overlap: pieces as long as the way, those first that others go to.
+  // Device copies must not overlap, so bytes move in pieces as long as the distance. The piece that
+  // would be overwritten first moves first.
   const auto way = static_cast<size_t>(std::abs(to - from));
   SideCopies* const beside = device_.side_copies();
   for (size_t done = 0; done < nbytes; done += std::min(way, nbytes - done)) {

@@ -1,4 +1,4 @@
-// PlanArena: the device memory of a plan, on the place where its steps compute.
+// PlanArena: the device memory of a SwapPlan, on the place on which its steps compute.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@ namespace phi::memory {
 
 class PlanArena {
  public:
-  /// Not initialised. Errors: ResourceExhausted if the place has no room.
+  /// Allocates uninitialised memory. Errors: ResourceExhausted if there is not enough.
   PlanArena(size_t nbytes, const Place& place);
   ~PlanArena();
   PlanArena(const PlanArena&) = delete;
   PlanArena& operator=(const PlanArena&) = delete;
 
-  /// The host reads and writes it only where device().is_host().
+  /// The host may access this memory only if device().is_host().
   std::byte* data() const { return data_; }
   Device& device() const { return device_; }
 
-  // Done when they return; whatever was launched before on the device comes before them.
+  // Both are ordered after earlier launches on the device, and are complete on return.
   void read(int64_t offset, std::span<std::byte> out) const;
   void write(int64_t offset, std::span<const std::byte> value);
-  /// Both ranges may overlap. What is launched afterwards comes after it; in a device with copies
-  /// of its own it is one of these, on the way there.
+  /// Moves bytes within the arena; the ranges may overlap. Ordered before later launches. On a
+  /// device with SideCopies the move is enqueued as a copy to the device instead.
   void move(int64_t to, int64_t from, size_t nbytes);
 
  private:
   Device& device_;
   size_t nbytes_;
-  AlignedBuffer on_host_;  // whole pages; where the device is the host's
+  AlignedBuffer on_host_;  // the memory, in whole pages, if device_.is_host()
   IntrusivePtr<MemoryAccount> account_;
   std::byte* data_ = nullptr;
 };

@@ -1,6 +1,6 @@
-// Threads that carry a plan's transfers, one per channel, and the caller's side that issues them
-// and waits. A device that copies by itself is given its transfers by the caller, or by the thread
-// of the disk where they come after its own, and then nobody waits but the device.
+// One thread per channel runs a plan's transfers; the caller issues them and waits for them. With
+// SideCopies, transfers between device and host are enqueued on the device instead, by the caller
+// or, if they follow a disk transfer, by the disk's thread. Only the device waits for these.
 #include "phi/memory/engine/swap_engine.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ class SwapEngine::Impl {
                 errors::PreconditionNotMet("{} is given and has no value; put one before the run.",
                                            describe(buffer)));
       if (plan_.buffers[b].given) continue;
-      // What the last run left is made anew.
+      // The program writes this buffer again in each run.
       store_.forget(buffer);
       has_value_[b] = false;
     }
@@ -155,12 +155,12 @@ class SwapEngine::Impl {
   const SwapAction& action(int32_t index) const {
     return plan_.actions[static_cast<size_t>(index)];
   }
-  // An action in this run. Where the device carries it, it is done for the host when the device has
-  // been given it.
+  // State of an action in this run. An action that the device performs is done as soon as it is
+  // enqueued.
   struct State {
     bool done = false;
-    MomentPtr launched;  // what it comes after
-    MomentPtr end;       // when the device has carried it; null: it was when it was done
+    MomentPtr launched;  // the launches that it must follow
+    MomentPtr end;       // its end in the device's queue; null: it is complete when it is done
   };
   State& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
   bool done(int32_t index) const { return states_[static_cast<size_t>(index)].done; }
@@ -215,10 +215,10 @@ class SwapEngine::Impl {
     if (any) changed_.notify_all();
   }
 
-  /// What the device carries and is ready. Under the lock.
+  /// Enqueues ready actions that the device performs. The caller holds mutex_.
   void give_to_device() {
     for (bool any = beside_ != nullptr; any;) {
-      any = false;  // each may be what one of the other channel comes after
+      any = false;  // an action may be the one for which the other channel waits
       for (const Channel channel : {Channel::kToDevice, Channel::kFromDevice}) {
         std::deque<int32_t>& queue = queues_[static_cast<size_t>(channel)];
         if (queue.empty() || !is_ready(queue.front())) continue;
@@ -230,7 +230,7 @@ class SwapEngine::Impl {
     }
   }
 
-  /// What the device must have done before an action begins. Under the lock.
+  /// The positions that the device must reach before an action begins. The caller holds mutex_.
   std::vector<MomentPtr> behind(int32_t index) {
     std::vector<MomentPtr> moments;
     if (state(index).launched) moments.push_back(state(index).launched);
@@ -244,7 +244,7 @@ class SwapEngine::Impl {
     MomentPtr end;
     std::exception_ptr failure;
   };
-  /// Under the lock.
+  /// The caller holds mutex_.
   void finish(int32_t index, Outcome outcome) {
     if (outcome.failure && !failure_) failure_ = outcome.failure;
     state(index).done = !outcome.failure;
@@ -273,10 +273,10 @@ class SwapEngine::Impl {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// A thread's life.
+  /// The loop of a channel's thread.
   void carry(std::deque<int32_t>& queue) {
-    // The swap file counts transfers for the calling thread's rank; the caller's own has counted
-    // them when they were issued.
+    // The swap file counts transfers for the calling thread's rank. The caller's rank has counted
+    // them already, when they were issued, so this thread has a context of its own.
     RankContext context;
     const RankContext::Scope scope(context);
     std::unique_lock lock(mutex_);
@@ -319,12 +319,12 @@ class SwapEngine::Impl {
 
   const SwapPlan plan_;
   TierStore store_;
-  SideCopies* const beside_;     // null: threads carry everything
+  SideCopies* const beside_;     // null: threads run all actions
   std::vector<bool> has_value_;  // by buffer, between runs
   std::vector<int32_t> by_due_;  // actions
   bool running_ = false;
   int32_t next_launch_ = 0;
-  size_t next_action_ = 0;  // to be issued
+  size_t next_action_ = 0;  // the next action to issue
   size_t next_due_ = 0;     // in by_due_
 
   mutable std::mutex mutex_;  // guards what follows
@@ -333,7 +333,7 @@ class SwapEngine::Impl {
   std::vector<State> states_;  // by action
   std::exception_ptr failure_;
   SwapEngineStats stats_;
-  int active_ = 0;  // transfers under way
+  int active_ = 0;  // transfers in flight
   Clock::time_point active_since_;
   bool stop_ = false;
   std::vector<std::thread> threads_;

@@ -1,5 +1,5 @@
-// SwapEngine: runs a SwapPlan. It owns the device arena, the host copies and the swap file, moves
-// what the plan says beside the caller's launches, and counts.
+// SwapEngine: runs a SwapPlan. It owns the device arena, the host copies and the swap file. It runs
+// the plan's transfers concurrently with the caller's launches, and counts them.
 //
 //   SwapEngine engine(make_swap_plan(program, limits), {.disk_folder = "/scratch"});
 //   engine.put(weight, bytes);
@@ -14,13 +14,12 @@
 //   }
 //   engine.get(weight, out);
 //
-// On a device of its own, whose work goes on while the host does, a transfer comes after what was
-// launched before it, in the order of the device. One that copies beside what it computes
-// (phi/core/device/side_copies.h) is given transfers and launches as they come and keeps their
-// order itself; the host waits for it where bytes go to the disk, come from there, or are asked
-// for.
+// On an asynchronous device a transfer is ordered after the launches that precede it. If the device
+// overlaps copies with computation (phi/core/device/side_copies.h), transfers and launches are
+// enqueued at once and the device keeps their order. The host waits only for transfers from and to
+// the disk, and in get().
 //
-// All calls come from one thread, the rank's own; transfers are counted there
+// All calls must come from one thread, the rank's own. Transfers are counted for that rank
 // (phi/core/storage/tier.h).
 #pragma once
 
@@ -38,69 +37,73 @@ namespace phi::memory {
 class IoEngine;
 
 struct SwapEngineOptions {
-  /// Where the program's steps compute: its memory is taken there.
+  /// The place on which the program's steps compute; the arena is allocated there.
   Place place = CPUPlace();
-  /// Where the temporary file of the disk tier is made, if the limits have one.
+  /// The folder of the disk tier's temporary file, if the limits have a disk tier.
   std::string disk_folder = "/tmp";
-  /// What carries its I/O; null: a new one by make_io_engine().
+  /// The I/O engine of the file; null: a new one from make_io_engine().
   std::shared_ptr<IoEngine> io_engine = nullptr;
 };
 
-/// Since the engine was made, puts and gets left out.
+/// Statistics since the engine was constructed, without puts and gets.
 struct SwapEngineStats {
   TransferStats transfers;
-  /// In which at least one transfer was under way, but for those that a device carries by itself.
+  /// Time in which at least one transfer was in flight. Excludes transfers that a device performs
+  /// by SideCopies.
   double transfer_seconds = 0;
-  double wait_seconds = 0;  // in which the caller waited for one: what compute did not hide
+  double wait_seconds = 0;  // time in which the caller waited: the part that compute did not hide
   std::array<int64_t, kNumTiers> peak_bytes{};  // by tier, puts included
   int64_t recomputed_launches = 0;
 };
 
 class SwapEngine {
  public:
-  /// Takes the whole arena from the system here. Errors: ResourceExhausted; those of
-  /// SwapFile::create if the limits have a disk.
+  /// Allocates the whole arena. Errors: ResourceExhausted; those of SwapFile::create if the limits
+  /// have a disk tier.
   explicit SwapEngine(SwapPlan plan, SwapEngineOptions options = {});
-  /// Waits for the transfers under way; leaves no file behind.
+  /// Waits for the transfers in flight, and removes the temporary file.
   ~SwapEngine();
   SwapEngine(const SwapEngine&) = delete;
   SwapEngine& operator=(const SwapEngine&) = delete;
 
   const SwapPlan& plan() const;
-  /// Where the plan's device memory is.
+  /// The place of the plan's device memory.
   const Place& place() const;
   int32_t num_launches() const { return static_cast<int32_t>(plan().launches.size()); }
-  /// The program's step that launch `launch` executes.
+  /// The step of the program that launch `launch` executes.
   int32_t step(int32_t launch) const { return plan().launches[static_cast<size_t>(launch)].step; }
 
   /// Writes bytes [offset, offset + out.size()) of a value to `out`.
   using Fill = std::function<void(int64_t offset, std::span<std::byte> out)>;
-  /// Gives a buffer its value, between runs, on the tier where the plan wants it. `fill` writes
-  /// into place, in one piece where that is memory and piece by piece where it is the disk, so a
-  /// value never takes more room than the limits give. Errors: InvalidArgument if the buffer is not
-  /// `given`, or the size is wrong; PreconditionNotMet during a run.
+  /// Sets a buffer's value between runs, on the tier where the plan needs it. `fill` is called once
+  /// if that is memory, and piece by piece if it is the disk, so that a value never exceeds the
+  /// limits. Errors: InvalidArgument if the buffer is not `given`, or if the size is wrong;
+  /// PreconditionNotMet during a run.
   void put(BufferId buffer, std::span<const std::byte> value);
   void put(BufferId buffer, const Fill& fill);
-  /// Reads the value of a buffer between runs: of one that was put, or that a run has kept.
-  /// Errors: PreconditionNotMet if it has none; InvalidArgument if the size is wrong.
+  /// Copies the value of a buffer to `out` between runs. The buffer was put, or a run kept it.
+  /// Errors: PreconditionNotMet if it has no value, or during a run; InvalidArgument if the size is
+  /// wrong.
   void get(BufferId buffer, std::span<std::byte> out);
 
-  /// Errors: PreconditionNotMet if a given buffer has no value: one that is not kept needs a put
-  /// before each run.
+  /// Begins a run. Errors: PreconditionNotMet if a given buffer has no value (a buffer that is not
+  /// kept needs a put before each run), or during a run.
   void begin_run();
-  /// Waits for what launch `launch` needs. Errors: of the transfers, with the buffer's name.
+  /// Waits for the transfers that are due at launch `launch`. Errors: PreconditionNotMet outside of
+  /// a run or if another launch is next; those of the transfers, with the buffer's name.
   void before_launch(int32_t launch);
-  /// Where an operand of the step lies while `launch` runs, on the options' place; one past the
-  /// operands: its scratch.
+  /// Address of an operand of the step during `launch`, on the options' place. The index after the
+  /// last operand is the step's scratch.
   std::byte* pointer(int32_t launch, int32_t operand) const;
-  /// The device memory of the plan: plan().arena_bytes, in which its offsets count.
+  /// The device memory of the plan: plan().arena_bytes bytes, to which the plan's offsets refer.
   std::byte* arena() const;
+  /// Issues the transfers that may begin after launch `launch`.
   void after_launch(int32_t launch);
-  /// All launches that are left were done at once. Errors: PreconditionNotMet if the plan has
-  /// transfers, which come between them.
+  /// Marks all remaining launches as done, if the caller ran them together. Errors:
+  /// PreconditionNotMet outside of a run, or if the plan has transfers between launches.
   void skip_launches();
-  /// Waits for all transfers of the run; what a device carries by itself comes before what is
-  /// launched from here on.
+  /// Ends a run: waits for all of its transfers. Transfers by SideCopies are only ordered before
+  /// later launches. Errors: PreconditionNotMet if launches remain; those of the transfers.
   void end_run();
 
   SwapEngineStats stats() const;

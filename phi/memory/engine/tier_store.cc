@@ -38,7 +38,7 @@ TierStore::~TierStore() {
     try {
       beside_->end_of(way)->wait();
     } catch (const std::exception&) {
-      // The device has failed, and whoever used it has been told.
+      // The device has failed. Its next user receives the error; a destructor must not throw.
     }
   }
 }
@@ -70,7 +70,7 @@ MomentPtr TierStore::run_beside(const SwapAction& action, std::span<const Moment
     return beside_->end_of(way);
   }
   if (way == SideCopies::kFromDevice) take_block(b);
-  // The value's own copy, or those of the block's last owner.
+  // The last copy that uses this block, of this value or of the block's previous owner.
   if (const MomentPtr used = used_until(b)) beside_->after(way, *used);
   if (way == SideCopies::kFromDevice) {
     beside_->to_host(block(b).data(), arena() + action.from_offset, nbytes(b));
@@ -158,7 +158,7 @@ void TierStore::forget(BufferId buffer) {
 void TierStore::host_to_disk(BufferId buffer) {
   take_extent(buffer);
   wait_for_copies_of(buffer);
-  // What goes to the disk goes in whole pages.
+  // The disk is written in whole pages.
   std::memset(block(buffer).data() + nbytes(buffer), 0, block(buffer).size() - nbytes(buffer));
   file_->write(extent(buffer), {block(buffer).data(), block(buffer).size()}).wait();
 }
@@ -220,7 +220,7 @@ void TierStore::put(BufferId buffer, const SwapResidence& at, const Fill& fill) 
             [&](int64_t offset, std::span<std::byte> out) { copy(out, value + offset); });
 }
 
-// The copies on the host and on the disk, the latter from the former where there is one.
+// Stores the copies on host and disk. The disk copy is written from the host copy if there is one.
 void TierStore::put_below(BufferId buffer, const SwapResidence& at, const Fill& fill) {
   if (at.host) {
     if (block(buffer).size() == 0) take_block(buffer);

@@ -1,5 +1,5 @@
-// TierStore: the bytes behind a SwapPlan: the device arena, the host's copies, the swap file; and
-// how a value gets from one to another. Knows no order: SwapEngine says when.
+// TierStore: the memory of a SwapPlan (device arena, host copies, swap file) and the copies between
+// its tiers. SwapEngine determines their order.
 #pragma once
 
 #include <functional>
@@ -18,29 +18,29 @@ namespace phi::memory {
 
 class TierStore {
  public:
-  /// `plan` must outlive this; `place` is where its steps compute. Errors: ResourceExhausted;
-  /// those of SwapFile::create.
+  /// `plan` must outlive this object. `place` is the place on which its steps compute. Errors:
+  /// ResourceExhausted; those of SwapFile::create.
   TierStore(const SwapPlan& plan, const Place& place, const std::string& disk_folder,
             std::shared_ptr<IoEngine> io_engine);
-  /// Waits for the copies that a device carries by itself.
+  /// Waits for the copies by SideCopies.
   ~TierStore();
   TierStore(const TierStore&) = delete;
   TierStore& operator=(const TierStore&) = delete;
 
   std::byte* arena() const { return arena_.data(); }
   const Place& place() const { return arena_.device().place(); }
-  /// Copies or drops. Those of different buffers may run at the same time, but of those with the
-  /// disk only one. Where the device carries copies by itself it begins when all `behind` have
-  /// come, and what is given back is the moment when the device has carried it out; without one it
-  /// is done. Only copies from and to the disk wait. Errors: those of SwapFile.
+  /// Runs a copy or a drop. Threads may run actions of different buffers at the same time, but only
+  /// one that uses the disk. A copy begins when all moments of `behind` are reached. With
+  /// SideCopies, a copy between device and host is enqueued, and its end is returned. Otherwise the
+  /// action is complete on return, and the result is null. Errors: those of SwapFile.
   MomentPtr run(const SwapAction& action, std::span<const MomentPtr> behind = {});
 
   /// Writes bytes [offset, offset + out.size()) of a value to `out`.
   using Fill = std::function<void(int64_t offset, std::span<std::byte> out)>;
-  /// Makes the value lie where `at` says. Not beside run().
+  /// Stores a value on all tiers of `at`. Must not run concurrently with run().
   void put(BufferId buffer, const SwapResidence& at, const Fill& fill);
   void get(BufferId buffer, const SwapResidence& at, std::span<std::byte> out);
-  /// Ends the copies below the device, if there are any.
+  /// Drops the copies on lower tiers, if there are any.
   void forget(BufferId buffer);
 
   std::array<int64_t, kNumTiers> peak_bytes() const;
@@ -54,11 +54,12 @@ class TierStore {
   SwapFile::Extent& extent(BufferId buffer) { return extents_[static_cast<size_t>(buffer)]; }
   MomentPtr run_beside(const SwapAction& action, std::span<const MomentPtr> behind);
   void run_here(const SwapAction& action);
-  // Pieces of values that pass through memory of the host: done when they return.
+  // Copy pieces of values through host memory; complete on return.
   void read_arena(int64_t offset, std::span<std::byte> out);
   void write_arena(int64_t offset, std::span<const std::byte> value);
   void take_block(BufferId buffer);
-  // Of the copy on the host: one thread may read it for the disk while another lets the device.
+  // The last use of the copy on the host. Locked, because one thread may read the copy for the disk
+  // while another enqueues a device copy from it.
   MomentPtr used_until(BufferId buffer);
   void set_used_until(BufferId buffer, const MomentPtr& moment);
   void wait_for_copies_of(BufferId buffer);
@@ -66,7 +67,7 @@ class TierStore {
   void end_copy(BufferId buffer, Tier tier);
   void host_to_disk(BufferId buffer);
   void disk_to_host(BufferId buffer);
-  // Through the staging memory, half of it at a time.
+  // Use the staging memory, one half at a time.
   void fill_disk(BufferId buffer, Tier from, const Fill& fill);
   using Take = std::function<void(int64_t offset, std::span<const std::byte> piece)>;
   void read_disk(BufferId buffer, Tier to, const Take& take);
@@ -74,12 +75,12 @@ class TierStore {
 
   const SwapPlan& plan_;
   PlanArena arena_;
-  SideCopies* const beside_;  // null: whoever runs an action carries it
+  SideCopies* const beside_;  // null: the thread that runs an action copies
   HostPool host_;
   std::vector<HostBlock> blocks_;  // by buffer; empty: no copy on the host
   std::mutex uses_mutex_;
   std::shared_ptr<SwapFile> file_;         // null without a disk
-  std::vector<SwapFile::Extent> extents_;  // by buffer; of 0 bytes: no copy on the disk
+  std::vector<SwapFile::Extent> extents_;  // by buffer; 0 bytes: no copy on the disk
   HostBlock staging_;
 };
 

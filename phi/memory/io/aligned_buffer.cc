@@ -1,4 +1,4 @@
-// Taking page-aligned memory from the system.
+// Allocates page-aligned memory from a device.
 #include "phi/memory/io/aligned_buffer.h"
 
 #include "phi/common/errors.h"

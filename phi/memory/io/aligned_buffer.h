@@ -1,4 +1,4 @@
-// AlignedBuffer: host memory that begins on a page, as direct disk I/O needs it.
+// AlignedBuffer: page-aligned host memory, as direct I/O requires it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace phi::memory {
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  /// Not initialised; its size is rounded up to pages. `device` copies from and to it by itself.
+  /// Allocates uninitialised memory by device.allocate_host; the size is rounded up to pages.
   /// Errors: ResourceExhausted.
   explicit AlignedBuffer(size_t nbytes, Device& device = Device::of(CPUPlace()));
   ~AlignedBuffer() {

@@ -1,4 +1,4 @@
-// Opening files for direct I/O, and requests as tickets.
+// Opens files for direct I/O, and turns calls into groups of requests.
 #include "phi/memory/io/async_file.h"
 
 #include <fcntl.h>
@@ -36,13 +36,13 @@ Error cannot_open(const std::string& path, int reason) {
 constexpr mode_t kOwnerOnly = 0600;
 constexpr mode_t kEveryone = 0666;
 
-/// An open file that is closed with the object.
+/// An open file descriptor.
 struct Opened {
   int fd = -1;
   bool direct = false;
 };
 
-/// Direct if wanted and possible; fd < 0 with errno set where it cannot be opened.
+/// Opens a file, for direct I/O if requested and possible. On failure fd < 0 and errno is set.
 Opened open_file(const std::string& path, int flags, mode_t mode, bool direct) {
   if (direct) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_DIRECT, mode);
@@ -52,7 +52,7 @@ Opened open_file(const std::string& path, int flags, mode_t mode, bool direct) {
   return {::open(path.c_str(), flags | O_CLOEXEC, mode), false};
 }
 
-/// For file systems without O_TMPFILE: a name that is gone before anything is written.
+/// For file systems without O_TMPFILE: creates a file and unlinks its name at once.
 Opened open_unlinked(const std::string& folder, bool direct) {
   std::string path = folder + "/autophi-swap-XXXXXX";
   Opened opened{mkostemp(path.data(), O_CLOEXEC | (direct ? O_DIRECT : 0)), direct};
@@ -80,10 +80,10 @@ void check_aligned(std::span<const FilePiece> pieces, const std::string& name) {
 struct AsyncFile::Core : IoTarget {
   bool writable = true;
   std::atomic<uint64_t> size{0};
-  std::atomic<bool> longer{false};  // the last page was written whole
+  std::atomic<bool> longer{false};  // the last page was written as a whole, beyond `size`
 
   ~Core() {
-    // A file that does not end on a page keeps its size.
+    // Removes the bytes that a write of the last page added after the file's size.
     if (longer && ftruncate(fd, static_cast<off_t>(size)) != 0) {
       LOG(WARNING) << name << " keeps zeros behind its end: " << std::strerror(errno);
     }
@@ -124,7 +124,7 @@ AsyncFile::~AsyncFile() = default;
 
 std::shared_ptr<AsyncFile> AsyncFile::open_with(const std::string& path, int flags, uint64_t size,
                                                 Options options) {
-  // Not blocking, so that a pipe is refused and not waited for.
+  // O_NONBLOCK, so that opening a pipe does not block before it is refused.
   const Opened opened = open_file(path, flags | O_NONBLOCK, kEveryone, options.direct);
   if (opened.fd < 0) throw cannot_open(path, errno);
   auto core = std::make_shared<Core>();
@@ -200,7 +200,7 @@ Ticket AsyncFile::write(std::span<const FilePiece> pieces) {
 }
 
 Ticket AsyncFile::write(uint64_t offset, std::span<const std::byte> bytes) {
-  // A piece serves both directions; a write only reads it.
+  // FilePiece is used for both directions; a write does not modify the bytes.
   const FilePiece piece{offset, {const_cast<std::byte*>(bytes.data()), bytes.size()}};
   return write({&piece, 1});
 }

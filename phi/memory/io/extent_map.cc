@@ -1,4 +1,4 @@
-// First fit, and the merging of gaps; one at the end is none.
+// First fit, and merging of gaps. A gap at the end is removed, and end() decreases.
 #include "phi/memory/io/extent_map.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// ExtentMap: which byte ranges of a file are taken and which are gaps; first fit.
+// ExtentMap: a first-fit allocator of byte ranges of a file.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@ namespace phi::memory {
 
 class ExtentMap {
  public:
-  /// Where the first gap of `nbytes` begins, else end(). `nbytes` > 0.
+  /// Allocates `nbytes` > 0 in the first gap that is large enough, otherwise at end(). Returns the
+  /// offset.
   uint64_t take(uint64_t nbytes);
-  /// False if no range of these bounds is taken.
+  /// Frees a range. Returns false if exactly this range is not allocated.
   bool give_back(uint64_t offset, uint64_t nbytes);
-  /// The taken range that holds this byte, as offset and bytes.
+  /// The allocated range that contains byte `offset`, as offset and size.
   std::optional<std::pair<uint64_t, uint64_t>> holding(uint64_t offset) const;
-  /// Where the last taken range ends.
+  /// End of the last allocated range.
   uint64_t end() const { return end_; }
 
  private:
-  std::map<uint64_t, uint64_t> taken_;  // offset to bytes
-  std::map<uint64_t, uint64_t> gaps_;   // the same; neighbours are merged
+  std::map<uint64_t, uint64_t> taken_;  // from offset to size
+  std::map<uint64_t, uint64_t> gaps_;   // the same; adjacent gaps are merged
   uint64_t end_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What follows an attempt at a request, and the choice of an engine.
+// Handles the results of attempts, and chooses an engine.
 #include "phi/memory/io/io_engine.h"
 
 #include <glog/logging.h>
@@ -15,12 +15,13 @@
 namespace phi::memory {
 namespace {
 
-// Attempts in a row that bring nothing, after which a request has failed.
+// Number of consecutive attempts without progress after which a request fails.
 constexpr int kFruitlessLimit = 8;
 
 enum class Next : uint8_t { kAgain, kEnd, kFail };
 
-/// Counts the moved bytes in. Direct I/O goes on from a whole page only.
+/// Adds the moved bytes to the request and returns what to do next. Direct I/O can continue only at
+/// a page boundary.
 Next advance(IoRequest* request, int64_t result) {
   const size_t before = request->moved;
   if (result > 0) {

@@ -1,5 +1,5 @@
-// IoEngine: carries out attempts at reading and writing files, asynchronously. AsyncFile is what
-// others use; this is the seam between it and the kernel, where tests put faults.
+// IoEngine: the interface between AsyncFile and the operating system: it attempts reads and writes
+// asynchronously. Tests replace it for fault injection.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@ namespace phi::memory {
 
 class IoGroup;
 
-/// One request, attempted until all its bytes have moved. It stays where it is until it has ended.
+/// One request. It is attempted until all its bytes have moved. Its address must not change until
+/// it has ended.
 struct IoRequest {
   enum class Kind : uint8_t { kRead, kWrite };
   Kind kind = Kind::kRead;
@@ -20,10 +21,10 @@ struct IoRequest {
   uint64_t offset = 0;
   std::byte* data = nullptr;
   size_t nbytes = 0;
-  /// Of a read at the end of a file: as many must come, at most nbytes.
+  /// Bytes that must move, at most nbytes. Less than nbytes for a read across the end of the file.
   size_t required = 0;
-  size_t moved = 0;   // what the next attempt begins after
-  int fruitless = 0;  // attempts in a row that did not get further
+  size_t moved = 0;   // bytes that have moved; the next attempt begins after them
+  int fruitless = 0;  // consecutive attempts without progress
   IoGroup* group = nullptr;
 };
 
@@ -31,27 +32,27 @@ class IoEngine {
  public:
   virtual ~IoEngine() = default;
   virtual const char* name() const = 0;
-  /// Attempts the part behind `moved` of each request and calls finish_attempt() once for each,
-  /// now or later, from any thread.
+  /// Attempts the part of each request after `moved`, and calls finish_attempt() once for each, now
+  /// or later, from any thread.
   virtual void start(std::span<IoRequest* const> requests) = 0;
 
  protected:
-  /// `result` is as pread's and pwrite's: bytes moved, or -errno. Starts the request again if
-  /// something is left of it; it may be gone after this call.
+  /// Reports the result of an attempt: the number of bytes moved, or -errno. Starts the request
+  /// again if it is incomplete. The request may be destroyed when this returns.
   void finish_attempt(IoRequest* request, int64_t result);
 };
 
-/// kBest is io_uring where the kernel and the build have it, else the thread pool, or what the
-/// environment variable AUTOPHI_IO_ENGINE says: io_uring or thread_pool.
+/// kBest: the engine in the environment variable AUTOPHI_IO_ENGINE (io_uring or thread_pool) if it
+/// is set; otherwise io_uring if the kernel and the build support it, else the thread pool.
 enum class IoEngineKind : uint8_t { kBest, kUring, kThreadPool };
 
-/// Errors: Unavailable for kUring where there is none; InvalidArgument for another word in the
-/// environment.
+/// Creates an engine. Errors: Unavailable for io_uring if it is not supported; InvalidArgument for
+/// another value of AUTOPHI_IO_ENGINE.
 std::shared_ptr<IoEngine> make_io_engine(IoEngineKind kind = IoEngineKind::kBest);
 
-/// Null where the build or the kernel has no io_uring.
+/// Returns null if the build or the kernel does not support io_uring.
 std::shared_ptr<IoEngine> make_uring_engine();
-/// pread and pwrite on `threads` threads.
+/// An engine that calls pread and pwrite on `threads` threads.
 std::shared_ptr<IoEngine> make_thread_pool_engine(int threads = 4);
 
 }  // namespace phi::memory

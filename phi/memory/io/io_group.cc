@@ -1,4 +1,4 @@
-// Splitting of pieces into requests, waiting for them, and the text of their errors.
+// Splits pieces into requests, waits for them, and formats their errors.
 #include "phi/memory/io/io_group.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace phi::memory {
 namespace {
 
-// Enough for a disk's full rate, and small enough for several to be in flight.
+// Large enough for a disk's full bandwidth, small enough that several are in flight.
 constexpr size_t kRequestBytes = size_t{1} << 20;
 
 const char* remedy_of(int error) {
@@ -88,7 +88,7 @@ void IoGroup::end(const IoRequest& request, int error) {
     damage = check_({request.offset, {request.data, request.nbytes}});
   }
   yield_point("io_group.end.unlocked");
-  // Notified under the lock: the waiter, once it has it, may delete the group.
+  // Notifies under the lock, because the waiter may delete the group as soon as it has the lock.
   const std::lock_guard lock(mutex_);
   if ((error != 0 || damage) && !failure_) {
     failure_ = Failure{request, error, damage.value_or("")};

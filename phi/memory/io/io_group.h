@@ -1,4 +1,4 @@
-// IoGroup: the requests that one ticket waits for, and what went wrong with them first.
+// IoGroup: the requests of one Ticket, and their first error.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,7 @@
 
 namespace phi::memory {
 
-/// What a group's requests belong to; lives until the last of them has ended.
+/// The file of a group's requests. It lives until the last of them has ended.
 struct IoTarget {
   int fd = -1;
   bool direct = true;
@@ -22,19 +22,19 @@ struct IoTarget {
 
 class IoGroup {
  public:
-  /// Of a read, what lies beyond `file_size` need not come.
+  /// Bytes of a read beyond `file_size` are not required.
   IoGroup(std::shared_ptr<const IoTarget> target, IoRequest::Kind kind,
           std::span<const FilePiece> pieces, uint64_t file_size, AsyncFile::Check check);
 
   void start();
   bool done() const;
-  /// Until all have ended.
+  /// Blocks until all requests have ended.
   void join() const;
-  /// join(), and throws what went wrong first.
+  /// Calls join(), then throws the first error if there is one.
   void wait() const;
 
-  /// Called by the engine, once for each request, when it has ended: with 0, with an errno, or with
-  /// kEndedEarly. The group may be gone after this.
+  /// The engine calls this once for each request when it has ended. `error` is 0, an errno, or
+  /// kEndedEarly. The group may be destroyed when this returns.
   void end(const IoRequest& request, int error);
   static constexpr int kEndedEarly = -1;
 
@@ -42,7 +42,7 @@ class IoGroup {
   struct Failure {
     IoRequest request;
     int error = 0;
-    std::string damage;  // what the check says
+    std::string damage;  // the description from the check
   };
   void add(IoRequest request, uint64_t file_size);
   Error error() const;

@@ -1,6 +1,6 @@
-// Sums of 128-bit products of pairs of words, which see where words lie, and a plain sum of the
-// words, which sees any change of one of them. Nothing waits for a product, so that one can begin
-// in each cycle.
+// Combines sums of 128-bit products of pairs of words, which depend on the words' positions, with a
+// plain sum of the words, which changes if any single word changes. The products are independent,
+// so that one can begin in each cycle.
 #include "phi/memory/io/page_checksum.h"
 
 #include <array>
@@ -12,8 +12,8 @@ namespace phi::memory {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
-constexpr size_t kWords = 4;  // in a step
-// Odd, so that multiplying loses nothing; the first is 2^64 / golden ratio.
+constexpr size_t kWords = 4;  // words per step
+// Odd, so that multiplication is a bijection; the first is 2^64 / golden ratio.
 constexpr uint64_t kFirstFactor = 0x9e3779b97f4a7c15;
 constexpr uint64_t kSecondFactor = 0xd6e8feb86659fd93;
 
@@ -22,7 +22,7 @@ uint64_t fold_product(uint64_t x, uint64_t y) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-/// A bijection of `sum` for each word, and of words for each sum.
+/// A bijection of `sum` for each `word`, and of `word` for each `sum`.
 uint64_t mix(uint64_t sum, uint64_t word) {
   sum = (sum ^ word) * kFirstFactor;
   return (sum ^ (sum >> 32)) * kSecondFactor;
@@ -38,7 +38,7 @@ uint64_t page_checksum(const std::byte* page, uint64_t seed) {
     even += fold_product(w[0] ^ key, w[1] ^ (key + kFirstFactor));
     odd += fold_product(w[2] ^ (key ^ kFirstFactor), w[3] ^ ~key);
     words_sum += w[0] + w[1] + w[2] + w[3];
-    key += kSecondFactor;  // another in each step, or their order would not matter
+    key += kSecondFactor;  // a different key in each step, so that the order of steps matters
   }
   const uint64_t sum = mix(mix(mix(seed ^ kSecondFactor, words_sum), even), odd);
   return sum == 0 ? 1 : sum;

@@ -1,4 +1,4 @@
-// Extents of a temporary file, their limit, and the checksums of their pages.
+// Allocates extents of a temporary file within a limit, and verifies checksums of their pages.
 #include "phi/memory/io/swap_file.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace phi::memory {
 
 struct SwapFile::Core {
   std::shared_ptr<AsyncFile> file;
-  mutable std::mutex mutex;  // of all below
+  mutable std::mutex mutex;  // guards the members below
   ExtentMap extents;
   SwapStats stats;
   std::vector<uint64_t> checksums;  // by page of the file; 0: never written
@@ -29,7 +29,7 @@ struct SwapFile::Core {
               errors::OutOfRange("bytes [{}, {}) of {}, which has {}.", offset, offset + nbytes,
                                  describe(extent), extent.nbytes));
   }
-  /// Called before the pages are written.
+  /// Stores the checksums of pages; called before the pages are written.
   void remember(uint64_t offset, std::span<const std::byte> bytes) {
     std::vector<uint64_t> sums;
     sums.reserve(bytes.size() / kPage);
@@ -45,7 +45,7 @@ struct SwapFile::Core {
     const auto begin = checksums.begin() + static_cast<int64_t>(offset / kPage);
     return {begin, begin + static_cast<int64_t>(nbytes / kPage)};
   }
-  /// What is wrong with pages that came back.
+  /// Compares the checksums of pages that were read; describes the first wrong page.
   std::optional<std::string> find_damage(const FilePiece& piece) const {
     const std::vector<uint64_t> expected = remembered(piece.offset, piece.bytes.size());
     for (size_t i = 0; i < expected.size(); ++i) {
@@ -67,7 +67,7 @@ struct SwapFile::Core {
   }
 };
 
-/// One extent's pages from 0 on.
+/// The pages of one extent; offsets count from its beginning.
 class SwapFile::ExtentBytes final : public PagedBytes {
  public:
   ExtentBytes(std::shared_ptr<Core> core, const Extent& extent)
@@ -96,7 +96,7 @@ class SwapFile::ExtentBytes final : public PagedBytes {
     }
     return out;
   }
-  /// Checksums are taken of whole pages, so this comes before the file's own check.
+  /// Called before the file's own check, because checksums are computed of whole pages.
   void check_whole_pages(std::span<const FilePiece> pieces) const {
     for (const FilePiece& piece : pieces) {
       PHI_CHECK(piece.offset % kPage == 0 && piece.bytes.size() % kPage == 0,
@@ -161,7 +161,7 @@ void SwapFile::release(const Extent& extent) {
 
 Ticket SwapFile::write(const Extent& extent, std::span<const std::byte> bytes, uint64_t offset,
                        Tier from) {
-  // A piece serves both directions; a write only reads it.
+  // FilePiece is used for both directions; a write does not modify the bytes.
   const FilePiece piece{offset, {const_cast<std::byte*>(bytes.data()), bytes.size()}};
   Ticket ticket = ExtentBytes(core_, extent).write({&piece, 1});
   count_transfer(from, Tier::kDisk, static_cast<int64_t>(bytes.size()));

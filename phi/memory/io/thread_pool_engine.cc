@@ -51,7 +51,7 @@ class ThreadPoolEngine final : public IoEngine {
       finish_attempt(request, moved < 0 ? -errno : moved);
     }
   }
-  /// Null when the engine ends.
+  /// Waits for the next request. Returns null when the engine ends.
   IoRequest* next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });

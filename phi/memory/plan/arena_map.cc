@@ -1,4 +1,4 @@
-// Segments of an address range: a linked list of all, and sets of the free ones.
+// Segments of an address range: a linked list of all segments, and an ordered set of free ones.
 #include "phi/memory/plan/arena_map.h"
 
 #include <algorithm>

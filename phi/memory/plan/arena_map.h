@@ -1,4 +1,4 @@
-// ArenaMap: which part of an address range belongs to whom. Knows offsets only, no memory.
+// ArenaMap: a best-fit allocator over an address range. It manages offsets and owns no memory.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ class ArenaMap {
  public:
   static constexpr int32_t kNone = -1;
 
-  /// A stretch of the range: a tenant's, or free. Neighbouring free ones are always joined.
+  /// A part of the range that a tenant occupies or that is free. Adjacent free segments are always
+  /// merged.
   struct Segment {
     int64_t offset = 0;
     int64_t size = 0;
@@ -27,16 +28,17 @@ class ArenaMap {
 
   explicit ArenaMap(int64_t capacity);
 
-  /// Where `size` bytes fit into the smallest free segment that has room, at that end of it;
-  /// -1 if there is none.
+  /// Offset of `size` bytes at the given end of the smallest free segment that is large enough; -1
+  /// if there is none.
   int64_t best_fit(int64_t size, End end = End::kLow) const;
   bool is_free(int64_t offset, int64_t size) const;
-  /// The range must be free. Returns the tenant's segment, whose index stays until it is released.
+  /// Assigns a range to `tenant`. Requires is_free(offset, size). Returns the index of the segment,
+  /// which stays valid until it is released.
   int32_t occupy(int64_t offset, int64_t size, int32_t tenant);
   void release(int32_t segment);
 
   int32_t first() const { return first_; }
-  /// The segment that holds `offset`.
+  /// The segment that contains `offset`.
   int32_t segment_at(int64_t offset) const {
     return std::prev(by_offset_.upper_bound(offset))->second;
   }

@@ -1,5 +1,5 @@
-// Follows the values of a plan through its launches and actions. What may run at the same time is
-// told from the plan's own order alone: issue, due and after.
+// Tracks the values of a plan through its launches and actions. Two events may be concurrent unless
+// the plan's own order (issue, due, after) excludes it.
 #include "phi/memory/plan/check_plan.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace phi::memory {
 namespace {
 
-/// A launch or an action; the start of the run comes before all.
+/// A launch, an action, or the start of the run, which precedes all others.
 struct Event {
   enum class Kind : uint8_t { kStart, kLaunch, kAction } kind = Kind::kStart;
   int32_t index = 0;
 };
 
-/// Which events are surely done when another begins.
+/// Determines which events are certainly complete when another one begins.
 class PlanOrder {
  public:
   explicit PlanOrder(const SwapPlan& plan) : plan_(plan) {}
@@ -57,7 +57,7 @@ class PlanOrder {
   const SwapPlan& plan_;
 };
 
-/// One place that can hold a value, and who has touched it.
+/// A position that can hold a value, and the events that have accessed it.
 struct Cell {
   BufferId buffer = -1;
   int32_t version = -1;
@@ -178,7 +178,8 @@ class Checker {
     }
   }
 
-  /// All mentions of a buffer in a launch must lie at one place.
+  /// The offset of a buffer in a launch. All operands that are this buffer must have the same
+  /// offset.
   int64_t offset_in(int32_t launch, BufferId buffer) const {
     const SwapStep& given = step(plan_.launches[static_cast<size_t>(launch)].step);
     const auto count = static_cast<int32_t>(given.operands.size());
@@ -253,13 +254,13 @@ class Checker {
     auto at = std::prev(device_.upper_bound(offset));
     if (at->first == offset) return;
     DeviceCell upper = at->second;
-    // A part of a value is no value.
+    // Both parts of a split value are invalid.
     at->second.end = offset;
     at->second.cell.version = upper.cell.version = -1;
     device_[offset] = std::move(upper);
   }
 
-  /// All that others have done with the cell is done.
+  /// Whether all accesses of the cell by other events are complete.
   bool is_over(const Cell& cell, const Event& event) const {
     const auto same = [&](const Event& e) {
       return e.kind == event.kind && e.index == event.index;
@@ -284,7 +285,7 @@ class Checker {
     auto& blocks = blocks_[static_cast<size_t>(tier)];
     if (event.kind == Event::Kind::kAction) {
       const int32_t issue = plan_.actions[static_cast<size_t>(event.index)].issue;
-      // What is surely gone now is so for all that follows.
+      // Blocks that are certainly free now are free for all later events.
       std::erase_if(blocks, [&](const Block& block) {
         return block.released &&
                (block.release.kind == Event::Kind::kStart ||
@@ -384,7 +385,7 @@ class Checker {
   const ProgramIndex index_;
   const PlanOrder order_;
   std::vector<int32_t> versions_;           // by buffer; -1: none yet
-  std::vector<std::vector<int32_t>> seen_;  // by step: of operands, read or made
+  std::vector<std::vector<int32_t>> seen_;  // by step: versions of its operands, read or written
   std::map<int64_t, DeviceCell> device_;    // by offset; covers the arena
   std::map<std::pair<Tier, BufferId>, Cell> copies_;
   std::array<std::vector<Block>, kNumTiers> blocks_;

@@ -1,4 +1,4 @@
-// Lifetimes of values, and their offsets.
+// Computes lifetimes of values, and places them.
 #include "phi/memory/plan/liveness.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace phi::memory {
 namespace {
 
-/// How many pairs of values alive at once the search by size may look at.
+/// Limit on the pairs of simultaneously alive values, above which placement by size is skipped.
 constexpr int64_t kMostPairs = 20'000'000;
 
 void add_values(const ProgramIndex& index, BufferId buffer, std::vector<Lifetime>* lifetimes) {
@@ -21,7 +21,8 @@ void add_values(const ProgramIndex& index, BufferId buffer, std::vector<Lifetime
   }
   if (index.given(buffer)) lifetimes->push_back({buffer, size, 0, 0});
   for (const BufferUse& use : index.uses(buffer)) {
-    // A given value that nobody reads makes place for the first one written.
+    // A given value that is overwritten before it is read is merged with the value that replaces
+    // it.
     const bool first_of_given = index.given(buffer) && &use == index.uses(buffer).data();
     if (use.access == Access::kWrite && !first_of_given) {
       lifetimes->push_back({buffer, size, use.step, use.step});
@@ -30,7 +31,7 @@ void add_values(const ProgramIndex& index, BufferId buffer, std::vector<Lifetime
   }
 }
 
-/// Indices of `lifetimes` by begin, then longest first.
+/// Indices of `lifetimes`, sorted by begin, then longest first.
 std::vector<int32_t> by_begin(const std::vector<Lifetime>& lifetimes) {
   std::vector<int32_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
@@ -41,7 +42,7 @@ std::vector<int32_t> by_begin(const std::vector<Lifetime>& lifetimes) {
   return order;
 }
 
-/// Bytes and number of values that begin and end at each step.
+/// Changes of the bytes and of the number of alive values at each step.
 struct Edges {
   std::vector<int64_t> bytes, count;
 };
@@ -61,8 +62,8 @@ Edges edges_of(const std::vector<Lifetime>& lifetimes) {
   return edges;
 }
 
-/// Finds those placed already that are alive with a given one: a tree over the lifetimes by begin,
-/// each node with the latest end below it.
+/// Finds the placed lifetimes that overlap a given one in time: a tree over lifetimes sorted by
+/// begin, in which each node stores the latest end of its subtree.
 class PlacedTree {
  public:
   explicit PlacedTree(size_t n) : leaves_(std::bit_ceil(std::max<size_t>(n, 1))) {
@@ -73,7 +74,7 @@ class PlacedTree {
       latest_[node] = std::max(latest_[node], end);
     }
   }
-  /// Calls `visit(rank)` for those of rank < `ranks` that end at `begin` or later.
+  /// Calls `visit(rank)` for placed lifetimes of rank < `ranks` that end at `begin` or later.
   template <typename Visit>
   void each_alive(size_t ranks, int32_t begin, const Visit& visit) const {
     descend(1, 0, leaves_, ranks, begin, visit);
@@ -97,7 +98,8 @@ class PlacedTree {
 
 using Range = std::pair<int64_t, int64_t>;
 
-/// The offset of the smallest gap between `taken` ranges that has room; behind all if none has.
+/// The offset of the smallest gap between `taken` ranges that is large enough; otherwise the end of
+/// all ranges. Sorts `taken`.
 int64_t smallest_gap(std::vector<Range>* taken, int64_t size) {
   std::sort(taken->begin(), taken->end());
   int64_t end = 0, best = -1, best_room = 0;
@@ -116,13 +118,14 @@ Placement place_by_size(const std::vector<Lifetime>& lifetimes) {
   const std::vector<int32_t> ranked = by_begin(lifetimes);
   std::vector<int32_t> begins, order(lifetimes.size());
   for (int32_t i : ranked) begins.push_back(lifetimes[static_cast<size_t>(i)].begin);
-  std::iota(order.begin(), order.end(), 0);  // of ranks
+  std::iota(order.begin(), order.end(), 0);  // ranks
   const auto life_at = [&](int32_t rank) -> const Lifetime& {
     return lifetimes[static_cast<size_t>(ranked[static_cast<size_t>(rank)])];
   };
   std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
     const Lifetime &x = life_at(a), &y = life_at(b);
-    // What lives throughout leaves no holes when it lies below all else.
+    // Values that are alive throughout come first, at the lowest offsets, where they leave no
+    // holes.
     const int32_t x_length = x.end - x.begin, y_length = y.end - y.begin;
     return x.size != y.size ? x.size > y.size : x_length > y_length;
   });
@@ -145,8 +148,8 @@ Placement place_by_size(const std::vector<Lifetime>& lifetimes) {
   return placement;
 }
 
-/// Follows the steps in an arena of `capacity`: long lives from below, short ones from above. Empty
-/// if it does not fit.
+/// Places values in the order of steps in an arena of `capacity`: long lifetimes at the low end,
+/// short ones at the high end. Empty if they do not fit.
 Placement place_in_order(const std::vector<Lifetime>& lifetimes, const std::vector<int32_t>& begins,
                          int64_t capacity) {
   std::vector<int32_t> ends(lifetimes.size());

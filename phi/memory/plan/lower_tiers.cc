@@ -1,4 +1,4 @@
-// Host and disk while a plan is made.
+// Planner state of the host and disk tiers.
 #include "phi/memory/plan/lower_tiers.h"
 
 #include <algorithm>
@@ -159,10 +159,10 @@ double LowerTiers::readiness(BufferId buffer, Tier tier, int32_t next_use, bool 
   if (spare && !can_drop(buffer, tier, issue)) return 0;
   const BufferUse* next = clock_.next_access(buffer);
   const int32_t use = clock_.next_use(buffer);
-  // Groups, the gladdest first; within each the farthest use.
+  // Groups in descending order of priority; within each the farthest use comes first.
   const double far = static_cast<double>(use) / (2.0 * index_.num_steps() + 1);
   if (on_device_[static_cast<size_t>(buffer)] && next && next->access != Access::kRead) {
-    return 4 + far;  // soon changed, and worthless then
+    return 4 + far;  // the device changes the value next, which invalidates this copy
   }
   if (spare && holds(buffer, other)) return insist || use > next_use ? 3 + far : 0;
   if (spare) return 2 + far;
@@ -172,7 +172,7 @@ double LowerTiers::readiness(BufferId buffer, Tier tier, int32_t next_use, bool 
 }
 
 bool LowerTiers::make_one_way(Tier tier, int32_t next_use, bool insist, int32_t issue, double now) {
-  // Of many copies only some are looked at each time, in turn.
+  // With many copies each call examines only some of them, in rotation.
   constexpr size_t kEnough = 1024;
   const auto& held = held_[static_cast<size_t>(tier) - 1];
   size_t& turn = turn_[static_cast<size_t>(tier) - 1];

@@ -1,4 +1,4 @@
-// Pages: the unit in which host memory and disk are given out below device memory.
+// Pages: the allocation unit of the host and disk tiers.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace phi::memory {
 
-/// The alignment of offsets, lengths and addresses in direct I/O.
+/// Size of a page in bytes: the alignment of offsets, lengths and addresses in direct I/O.
 inline constexpr size_t kPage = 4096;
 /// The same, for arithmetic on signed offsets.
 inline constexpr int64_t kPageBytes = kPage;

@@ -1,4 +1,4 @@
-// Checks a program and sorts its uses by buffer.
+// Validates a program and groups its uses by buffer.
 #include "phi/memory/plan/program_index.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// ProgramIndex: a checked SwapProgram with the uses of every buffer in order, as planning needs it.
+// ProgramIndex: a validated SwapProgram, with the uses of every buffer in order, for planning.
 #pragma once
 
 #include <span>
@@ -13,17 +13,18 @@ struct BufferUse {
   Access access = Access::kRead;
 };
 
-/// A step's scratch counts as one more buffer, which only this step writes; their ids follow those
-/// of the program. Sizes are of what is occupied on the device.
+/// The scratch memory of a step is an additional buffer, which only this step writes. The ids of
+/// scratch buffers follow those of the program's buffers.
 class ProgramIndex {
  public:
-  /// `program` must outlive this. Errors: InvalidArgument, see make_swap_plan.
+  /// `program` must outlive this object. Errors: InvalidArgument if a step reads a buffer that has
+  /// no value, or if the program is malformed.
   explicit ProgramIndex(const SwapProgram& program);
 
   const SwapProgram& program() const { return program_; }
   int32_t num_steps() const { return static_cast<int32_t>(program_.steps.size()); }
   int32_t num_buffers() const { return static_cast<int32_t>(sizes_.size()); }
-  /// On the device.
+  /// Bytes that the buffer occupies on the device: nbytes, rounded up.
   int64_t size(BufferId buffer) const { return sizes_[static_cast<size_t>(buffer)]; }
   int64_t nbytes(BufferId buffer) const { return nbytes_[static_cast<size_t>(buffer)]; }
   bool given(BufferId buffer) const { return !is_scratch(buffer) && info(buffer).given; }
@@ -31,17 +32,17 @@ class ProgramIndex {
   bool is_scratch(BufferId buffer) const {
     return static_cast<size_t>(buffer) >= program_.buffers.size();
   }
-  /// Of a step: every buffer once, its scratch last.
+  /// The buffers of a step, each once; its scratch is last.
   std::span<const SwapOperand> operands(int32_t step) const {
     return slice(operands_, operand_begin_, step);
   }
-  /// Ascending by step.
+  /// The uses of a buffer, in the order of steps.
   std::span<const BufferUse> uses(BufferId buffer) const {
     return slice(uses_, use_begin_, buffer);
   }
   /// The sum of the sizes of `operands(step)`.
   int64_t operand_bytes(int32_t step) const;
-  /// The scratch of a step that has some.
+  /// The scratch buffer of a step. Requires that the step has one.
   BufferId scratch_of(int32_t step) const { return operands(step).back().buffer; }
   /// "step 7 (matmul)".
   std::string describe_step(int32_t step) const;

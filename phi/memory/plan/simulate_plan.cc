@@ -1,4 +1,4 @@
-// A run of a plan against estimated clocks: one for the launches, one for each channel.
+// Simulates a run of a plan with estimated clocks: one for launches and one for each channel.
 #include "phi/memory/plan/simulate_plan.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Simulation {
     }
   }
 
-  /// The seconds that at least one span covers.
+  /// Total time that at least one span covers.
   double covered() {
     std::sort(spans_.begin(), spans_.end());
     double sum = 0, until = 0;
@@ -69,8 +69,8 @@ class Simulation {
   const SwapPlan& plan_;
   const SwapProgram& program_;
   const TransferCosts& costs_;
-  std::vector<double> needed_;  // by launch: when what is due there ends
-  std::vector<double> ends_;    // of actions
+  std::vector<double> needed_;  // by launch: end of the actions that are due there
+  std::vector<double> ends_;    // by action
   std::vector<std::pair<double, double>> spans_;
   std::array<double, kNumChannels> free_at_{}, busy_{};
   size_t next_ = 0;

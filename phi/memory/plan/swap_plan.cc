@@ -1,5 +1,5 @@
-// Chooses how to plan: by liveness if all fits, else with transfers, first as well as possible and
-// then as plainly as possible.
+// Chooses a strategy: placement by liveness if all values fit, otherwise plans with transfers, from
+// the most elaborate to the simplest until one succeeds.
 #include "phi/memory/plan/swap_plan.h"
 
 #include <algorithm>
@@ -81,8 +81,8 @@ SwapPlan plan_by_liveness(const ProgramIndex& index, const std::vector<Lifetime>
   return plan;
 }
 
-/// All that is given begins below the device, as far as there is room: on the host what is used
-/// first.
+/// A start with all given values on lower tiers if there is room; those that are used first are on
+/// the host.
 std::vector<SwapResidence> start_below(const ProgramIndex& index, const MemoryLimits& limits) {
   std::vector<BufferId> given;
   for (BufferId b = 0; b < index.num_buffers(); ++b) {
@@ -128,7 +128,7 @@ std::optional<SwapPlan> try_plan(const ProgramIndex& index, const PlannerOptions
   }
 }
 
-/// Where a run that ended at `end` leaves what the next one begins with.
+/// The start of a run that follows a run with the given `end`.
 std::vector<SwapResidence> start_after(const ProgramIndex& index, std::vector<SwapResidence> end) {
   for (BufferId b = 0; static_cast<size_t>(b) < end.size(); ++b) {
     if (!index.given(b)) end[static_cast<size_t>(b)] = {};
@@ -136,8 +136,9 @@ std::vector<SwapResidence> start_after(const ProgramIndex& index, std::vector<Sw
   return end;
 }
 
-/// Where a run leaves everything is where the next begins, so that the device then holds what is
-/// used first. The better such start of a few runs, each after the one before; none if none works.
+/// Plans with a steady start. A start is the end of a previous run, so that the device has the
+/// values that are used first. Tries the ends of a few successive runs and returns the fastest
+/// plan, or nullopt if none works.
 std::optional<SwapPlan> plan_from_steady_start(const ProgramIndex& index, PlannerOptions options,
                                                std::vector<SwapResidence> start) {
   constexpr int32_t kManySteps = 50'000;
@@ -191,9 +192,9 @@ SwapPlan plan_within(const ProgramIndex& index, const MemoryLimits& limits,
   return plan;
 }
 
-// A device limit with which planning works, that of the host and the disk being as they are, at
-// most a sixty-fourth above one with which it does not. Found by trying: what a planner can do with
-// the room that it has, no formula says.
+// Returns a device limit with which planning succeeds under the given host and disk limits, at most
+// 1/64 above a limit with which it fails. Found by bisection, because no formula predicts whether
+// the planner succeeds.
 int64_t least_device_bytes(const ProgramIndex& index, MemoryLimits limits,
                            const TransferCosts& costs) {
   const auto works = [&](int64_t device_bytes) {
@@ -206,12 +207,12 @@ int64_t least_device_bytes(const ProgramIndex& index, MemoryLimits limits,
       return false;
     }
   };
-  int64_t low = 0;  // no plan can have less
+  int64_t low = 0;  // a lower bound: the largest step
   for (int32_t step = 0; step < index.num_steps(); ++step) {
     low = std::max(low, index.operand_bytes(step));
   }
   if (works(low)) return low;
-  int64_t high = place_lifetimes(lifetimes_of(index)).arena_bytes;  // then nothing moves
+  int64_t high = place_lifetimes(lifetimes_of(index)).arena_bytes;  // nothing moves with this limit
   while (high - low > low / 64 + kDeviceAlignment) {
     const int64_t middle = low + (high - low) / 2 / kDeviceAlignment * kDeviceAlignment;
     (works(middle) ? high : low) = middle;

@@ -1,4 +1,4 @@
-// The course of a run: bring operands in, fetch ahead, launch, let values end.
+// The steps of a run: fetch operands, prefetch, launch, end values.
 #include "phi/memory/plan/swap_planner.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void SwapPlanner::plan_step(int32_t step) {
   recompute_missing(step);
   pin(step);
   std::vector<SwapOperand> operands(index_.operands(step).begin(), index_.operands(step).end());
-  // The largest first, while memory is in few pieces.
+  // The largest first, while free memory is least fragmented.
   std::stable_sort(operands.begin(), operands.end(), [&](const auto& a, const auto& b) {
     return index_.size(a.buffer) > index_.size(b.buffer);
   });
@@ -189,9 +189,10 @@ bool SwapPlanner::is_worth_while(Tier from, Tier to, Channel channel, int64_t nb
   const double transfer = options_.costs.seconds(from, to, nbytes);
   const double step = index_.program().steps[static_cast<size_t>(clock_.step())].seconds;
   const double backlog = std::max(0.0, log_.free_at(channel) - now_);
-  // Enough is queued to keep the channel busy through this step and the eviction before the next.
+  // The queued transfers keep the channel busy through this step and the eviction before the next
+  // one.
   if (backlog > step + 2 * transfer) return false;
-  // Estimates may be wrong by this factor before a transfer is late.
+  // A transfer is in time even if estimates are wrong by this factor.
   constexpr double kMargin = 4;
   if (use <= clock_.step() + 2) return true;
   return clock_.seconds_until(use) <= 2 * step + kMargin * (backlog + 2 * transfer);

@@ -1,8 +1,8 @@
 // SwapPlanner: plans one run of a program that does not fit into the device's limit, step by step
-// against estimated clocks. At every step it first brings the step's operands in, then fetches
-// ahead what is used next ("aggressive" prefetching: Cao, Felten, Karlin, Li, A Study of Integrated
-// Prefetching and Caching Strategies, 1995): always the next missing buffer, in place of what is
-// used farthest, and only in place of what is used later than it.
+// against estimated clocks. At every step it fetches the step's operands, then prefetches. The
+// policy is "aggressive" prefetching (Cao, Felten, Karlin, Li, A Study of Integrated Prefetching
+// and Caching Strategies, 1995): it fetches the next missing buffer in place of the one that is
+// used farthest in the future, and only if that one is used later.
 #pragma once
 
 #include <limits>
@@ -16,7 +16,7 @@ namespace phi::memory {
 struct PlannerOptions {
   MemoryLimits limits;
   TransferCosts costs;
-  /// The run must end with every kept buffer where it began. Else it may end anywhere.
+  /// Whether every kept buffer must be where it began when the run ends.
   bool steady = true;
   bool recompute = true;
 };
@@ -31,21 +31,21 @@ class SwapPlanner {
 
  private:
   static constexpr int32_t kNone = -1;
-  /// Who a place is made for: an operand of the step that runs next, or of a later one.
+  /// The use for which room is made: by the next step, or by a later one.
   struct Need {
     bool now = true;
-    int32_t use = 0;  // counted on into the next run
+    int32_t use = 0;  // step number; steps of the next run follow those of this one
   };
   struct State {
     int32_t segment = kNone;     // in the arena
-    int32_t last = kNone;        // the transfer that touched its device bytes last, unless settled
-    bool written = false;        // the device bytes are the value, or will be after `last`
-    bool recompute = false;      // the value is nowhere; its maker will run again
-    int32_t dependents = 0;      // values that will be recomputed from this one
-    int32_t pinned_at = kNone;   // the launch that it is an operand of
+    int32_t last = kNone;        // the last transfer that uses its device bytes, unless settled
+    bool written = false;        // the device bytes have the value, at the latest after `last`
+    bool recompute = false;      // no tier has the value; the step that makes it will run again
+    int32_t dependents = 0;      // number of values that will be recomputed from this one
+    int32_t pinned_at = kNone;   // the launch of which it is an operand
     int32_t listed_use = kNone;  // its key in by_use_
   };
-  /// A range that a transfer still reads or writes, though its tenant has gone.
+  /// A range that has no tenant any more but that a transfer still reads or writes.
   struct Busy {
     int64_t begin, end;
     int32_t action;
@@ -97,7 +97,7 @@ class SwapPlanner {
   std::vector<int32_t> busy_actions(int64_t begin, int64_t end);
   [[noreturn]] void fail(BufferId buffer) const;
 
-  // swap_planner_recompute.cc: values that are made again instead of read back
+  // swap_planner_recompute.cc: values that are recomputed instead of read back
   bool can_recompute(BufferId buffer) const;
   bool input_lasts(BufferId input, int32_t maker, int32_t use) const;
   double recompute_seconds(int32_t maker, int32_t use) const;
@@ -123,7 +123,7 @@ class SwapPlanner {
   const State& state(BufferId buffer) const { return states_[static_cast<size_t>(buffer)]; }
   bool is_resident(BufferId buffer) const { return state(buffer).segment != kNone; }
   int64_t offset_of(BufferId buffer) const { return arena_.segment(state(buffer).segment).offset; }
-  /// The device offset where a steady run must leave the buffer; kNone if there is none.
+  /// The device offset at which a steady run must leave the buffer; kNone if there is none.
   int64_t home(BufferId buffer) const;
   int32_t next_launch() const { return static_cast<int32_t>(launches_.size()); }
 
@@ -135,11 +135,11 @@ class SwapPlanner {
   LowerTiers below_;
   ArenaMap arena_;
   std::vector<State> states_;
-  std::set<std::pair<int32_t, BufferId>> by_use_;  // what is on the device, by next use
+  std::set<std::pair<int32_t, BufferId>> by_use_;  // buffers on the device, by next use
   std::vector<Busy> busy_;
   std::vector<SwapLaunch> launches_;
   std::vector<int64_t> offsets_;
-  double now_ = 0;          // when the last launch ends, estimated
+  double now_ = 0;          // estimated end of the last launch
   int32_t ahead_ = 0;       // the first step that may lack an operand on the device
   int32_t ahead_host_ = 0;  // the first step that may lack an operand above the disk
   int64_t peak_device_ = 0;

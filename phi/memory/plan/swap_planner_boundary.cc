@@ -1,4 +1,4 @@
-// The end of a run: everything that is kept goes where it lay when the run began.
+// The end of a run: moves every kept value to where it was when the run began.
 #include <algorithm>
 
 #include "phi/common/errors.h"
@@ -6,7 +6,7 @@
 
 namespace phi::memory {
 
-// Before each run the caller gives inputs their values again: they need room when a run ends.
+// The caller sets inputs again before each run, so they need room at the end of a run.
 void SwapPlanner::reserve_inputs() {
   const int32_t last_use = 2 * index_.num_steps();
   for (BufferId b = 0; b < index_.num_buffers(); ++b) {
@@ -26,10 +26,10 @@ void SwapPlanner::restore_start() {
   fetch_home();
   make_way_below(Tier::kHost);
   make_way_below(Tier::kDisk);
-  // Making room for one value may displace another, so that it takes more than one round.
+  // Several rounds, because making room for one value may displace another.
   constexpr int kRounds = 4;
   for (int round = 0; round < kRounds; ++round) {
-    // What leaves the host makes room for what comes to it.
+    // Values that leave the host first, to make room for those that come to it.
     for (const bool to_host : {false, true}) {
       for (BufferId b = 0; b < index_.num_buffers(); ++b) {
         if (!index_.given(b) || !index_.keep(b)) continue;
@@ -40,7 +40,7 @@ void SwapPlanner::restore_start() {
   check_restored();
 }
 
-// Results that are kept but not given may end anywhere but where the next run's start needs the
+// Kept values that are not given may end anywhere, except where the next run's start needs the
 // room.
 void SwapPlanner::make_way_below(Tier tier) {
   const auto starts_on = [&](BufferId b) {

@@ -1,4 +1,4 @@
-// Room on the device: places, victims, compaction.
+// Makes room on the device: placement, eviction, compaction.
 #include <algorithm>
 
 #include "phi/common/errors.h"
@@ -30,7 +30,7 @@ int64_t SwapPlanner::home_or_fit(BufferId buffer, const Need& need) {
     return home(buffer);
   }
   if (options_.steady && next_run) return -1;
-  // Values that last lie low, others high, so that what comes and goes leaves few holes.
+  // Kept values at the low end, others at the high end, so that short-lived values leave few holes.
   const ArenaMap::End end = index_.keep(buffer) ? ArenaMap::End::kLow : ArenaMap::End::kHigh;
   int64_t offset = arena_.best_fit(size, end);
   if (offset < 0) offset = clear_window(size, need);
@@ -38,8 +38,8 @@ int64_t SwapPlanner::home_or_fit(BufferId buffer, const Need& need) {
   return offset;
 }
 
-// Only for the last use of the run, or the next run's, and only of what this run no longer uses:
-// that would have to leave anyway.
+// Clears the buffer's home offset only for its last use in this run, or for the next run. Evicts
+// only buffers that this run no longer uses, which would have to leave anyway.
 bool SwapPlanner::clear_home(BufferId buffer, const Need& need) {
   const int64_t begin = home(buffer), end = begin + index_.size(buffer);
   const BufferUse* next = clock_.next_access(buffer);
@@ -82,7 +82,7 @@ void SwapPlanner::unlist_use(BufferId buffer) {
   state(buffer).listed_use = kNone;
 }
 
-/// Infinite for what may not leave.
+/// Infinite if the tenant may not be evicted.
 double SwapPlanner::harm_of_clearing(int32_t segment, const Need& need) const {
   const BufferId tenant = arena_.segment(segment).tenant;
   if (tenant == kNone) return 0;
@@ -120,7 +120,7 @@ SwapPlanner::Window SwapPlanner::window_of_farthest(int64_t size, const Need& ne
   return best;
 }
 
-// Looks at all there are.
+// Exhaustive search.
 SwapPlanner::Window SwapPlanner::best_window(int64_t size, const Need& need) const {
   Window best;
   std::vector<std::pair<int32_t, double>> inside;  // segments from left to right, and their harm
@@ -267,7 +267,8 @@ void SwapPlanner::fail(BufferId buffer) const {
 }
 
 void SwapPlanner::add_busy(int64_t begin, int64_t end, int32_t action) {
-  // Waiting for the oldest costs nothing by now, and keeps the list short.
+  // Settles the oldest transfers to keep the list short. They are complete by now, so the wait is
+  // free.
   constexpr size_t kMost = 256;
   if (busy_.size() >= kMost) {
     for (size_t i = 0; i < kMost / 2; ++i) log_.settle(busy_[i].action, next_launch());

@@ -1,5 +1,4 @@
-// Values that are made again by the step that made them, where that costs less than to write and
-// read them.
+// Recomputation of values, if it costs less than to write and read them.
 #include <algorithm>
 
 #include "phi/memory/plan/swap_planner.h"

@@ -1,5 +1,5 @@
-// SwapProgram: what one rank runs again and again, as the planner of device memory sees it:
-// buffers, and the steps that read and write them in order.
+// SwapProgram: a repeated program of one rank, as input of memory planning: buffers, and the steps
+// that read and write them in order.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ using BufferId = int32_t;
 
 enum class Access : uint8_t {
   kRead,
-  kWrite,   // the whole buffer; its old value is not needed
+  kWrite,   // overwrites the whole buffer; the old value is not needed
   kUpdate,  // read and written
 };
 
@@ -26,24 +26,24 @@ struct SwapOperand {
 struct SwapBuffer {
   std::string name = {};  // for errors
   int64_t nbytes = 0;
-  /// It has a value when a run begins: SwapEngine::put gave it, or (if kept) the run before left
-  /// it.
+  /// Whether the buffer has a value when a run begins: from SwapEngine::put or, if it is kept, from
+  /// the previous run.
   bool given = false;
-  /// Its value outlives the run (parameters, optimizer states, losses). Any other dies after its
-  /// last use.
+  /// Whether the value outlives the run (parameters, optimizer states, losses). Otherwise it ends
+  /// after its last use.
   bool keep = false;
 };
 
 struct SwapStep {
   std::string name = {};  // for errors
-  /// A buffer may stand here more than once; its accesses then count together.
+  /// A buffer may occur more than once; its accesses are combined.
   std::vector<SwapOperand> operands = {};
-  /// Device bytes that the step needs while it runs, besides its operands.
+  /// Device memory that the step needs in addition to its operands, in bytes.
   int64_t scratch_bytes = 0;
-  /// How long it computes, as far as known. Only the timing of transfers depends on it.
+  /// Estimated compute time. Only the timing of transfers depends on it.
   double seconds = 0;
-  /// Run again on the same inputs it gives the same bytes and nothing else happens: no
-  /// communication, no random state. What such a step has written may be recomputed.
+  /// Whether a repetition on the same inputs writes the same bytes and has no other effect: no
+  /// communication, no random state. The outputs of such a step may be recomputed.
   bool repeatable = false;
 };
 

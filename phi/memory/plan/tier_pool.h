@@ -1,6 +1,6 @@
-// TierPool: the bytes of a lower tier, promised in the order of the plan. Bytes that a transfer
-// will free may be promised before it is done: whoever gets them waits for it, so that the limit
-// holds at every moment of every run.
+// TierPool: the bytes of a lower tier, reserved in the order of the plan. Bytes that a transfer
+// will free can be reserved before it completes. The new owner then waits for that transfer, so the
+// limit holds at every moment of every run.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,20 @@ class TierPool {
 
   explicit TierPool(int64_t limit) : limit_(limit), available_(limit) {}
 
-  /// Free, or to be freed by a transfer that is planned already.
+  /// Bytes that are free or will be freed by a planned transfer, and are not reserved.
   int64_t available() const { return available_; }
   int64_t limit() const { return limit_; }
   int64_t peak_bytes() const { return peak_; }
 
-  /// `bytes` become free when transfer `action` is done.
+  /// Makes `bytes` available; they become free when transfer `action` completes.
   void release(int64_t bytes, int32_t action) {
     available_ += bytes;
     if (action != kNow) freed_.push_back({bytes, bytes, action});
   }
 
-  /// Takes `bytes` (at most available()); adds to `after` the transfers to wait for: all whose
-  /// bytes have been promised to somebody. Bytes that no transfer holds go first, then those that
-  /// are freed first. `is_settled(action)` says that one is surely done by now.
+  /// Reserves `bytes`, at most available(). Free bytes are used first, then those of the earliest
+  /// transfers. Adds to `after` the transfers to wait for: all unsettled ones of whose bytes a part
+  /// is reserved. `is_settled(action)` returns whether an action is certainly complete.
   template <typename IsSettled>
   void reserve(int64_t bytes, const IsSettled& is_settled, std::vector<int32_t>* after) {
     std::erase_if(freed_, [&](const Freed& freed) { return is_settled(freed.action); });
@@ -49,7 +49,7 @@ class TierPool {
  private:
   struct Freed {
     int64_t bytes;
-    int64_t left;  // not yet promised
+    int64_t left;  // not reserved yet
     int32_t action;
   };
   int64_t limit_;

@@ -1,4 +1,4 @@
-// Keeps planned transfers; estimates when they end.
+// Stores planned actions and estimates their ends.
 #include "phi/memory/plan/transfer_log.h"
 
 #include <algorithm>

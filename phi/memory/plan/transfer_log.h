@@ -1,4 +1,4 @@
-// TransferLog: the transfers that a planner has decided so far, with an estimate of when each ends.
+// TransferLog: the actions of a plan so far, with the estimated end of each.
 #pragma once
 
 #include <span>
@@ -8,36 +8,38 @@
 
 namespace phi::memory {
 
-/// What carries transfers, one after the other.
+/// A channel runs its transfers one after the other.
 enum class Channel : uint8_t { kToDevice = 0, kFromDevice, kDisk };
 inline constexpr int kNumChannels = 3;
 
-/// Disk transfers on the disk's channel, else by direction; moves share the way in.
+/// The channel of an action: the disk's channel for disk transfers, otherwise that of its
+/// direction. Moves within the device use kToDevice.
 Channel channel_of(const SwapAction& action);
 
 class TransferLog {
  public:
   explicit TransferLog(const TransferCosts& costs) : costs_(costs) {}
 
-  /// Adds an action; its transfer begins when its channel and what it waits for are done, not
-  /// before `now` s. Waiting for what is settled at `action.issue` is left out. Returns its index.
+  /// Adds an action and returns its index. Its transfer begins when its channel is free and the
+  /// actions in `after` are complete, not before `now` (seconds). Actions that are settled at
+  /// `action.issue` are removed from `after`.
   int32_t add(SwapAction action, int64_t nbytes, double now);
-  /// Launch `launch` (and all later) comes after the action and all that it waits for.
+  /// Makes launch `launch` wait for the action and for all that the action waits for.
   void settle(int32_t action, int32_t launch);
-  /// What is issued at `launch` comes after the action, whatever happens.
+  /// Whether everything that is issued at `launch` is ordered after the action.
   bool is_settled(int32_t action, int32_t launch) const { return at(action).due < launch; }
 
   SwapAction& at(int32_t action) { return actions_[static_cast<size_t>(action)]; }
   const SwapAction& at(int32_t action) const { return actions_[static_cast<size_t>(action)]; }
-  /// Estimates, in seconds since the run began.
+  /// Estimated times, in seconds since the beginning of the run.
   double end_of(int32_t action) const { return ends_[static_cast<size_t>(action)]; }
   double free_at(Channel channel) const { return free_at_[static_cast<size_t>(channel)]; }
-  /// When everything that has been settled since the last call ends.
+  /// Latest estimated end among the actions that were settled since the last call.
   double take_settled_end();
   const TransferStats& stats() const { return stats_; }
   const TransferCosts& costs() const { return costs_; }
 
-  /// What was never waited for is due at the end.
+  /// Returns the actions. Those that no launch waits for are due at the end of the run.
   std::vector<SwapAction> take(int32_t num_launches);
 
  private:

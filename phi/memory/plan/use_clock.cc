@@ -1,11 +1,11 @@
-// Next uses by a cursor per buffer.
+// Finds next uses by a cursor per buffer.
 #include "phi/memory/plan/use_clock.h"
 
 namespace phi::memory {
 
 UseClock::UseClock(const ProgramIndex& index)
     : index_(index), cursor_(static_cast<size_t>(index.num_buffers()), 0) {
-  // So that steps of unknown length have an order, too.
+  // A least duration, so that steps without an estimate are ordered too.
   constexpr double kLeastStep = 1e-9;
   double time = 0;
   for (const SwapStep& step : index.program().steps) {

@@ -1,4 +1,4 @@
-// UseClock: how far a planner has come in a program, and when each buffer is used next.
+// UseClock: the planner's position in a program, and the next use of each buffer.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace phi::memory {
 
-/// Steps are counted on beyond the end of the run: step num_steps() + i is step i of the next run.
+/// Step numbers continue into the next run: step num_steps() + i is its step i.
 class UseClock {
  public:
   explicit UseClock(const ProgramIndex& index);
@@ -19,9 +19,10 @@ class UseClock {
 
   /// The next access of this run; null if there is none.
   const BufferUse* next_access(BufferId buffer) const;
-  /// The value that the buffer has now, or would have, is read again or must be kept.
+  /// Whether the buffer's current value is read again or must be kept.
   bool is_needed(BufferId buffer) const;
-  /// When a value that is needed is read next; 2 * num_steps() for one that is only kept.
+  /// The step of the next access. For a value that is only kept: its first step of the next run if
+  /// that one reads it, otherwise 2 * num_steps().
   int32_t next_use(BufferId buffer) const;
   /// Estimated seconds of compute from the current step to `step`; more than 0 for a later step.
   double seconds_until(int32_t step) const { return time_of(step) - time_of(step_); }
@@ -31,8 +32,8 @@ class UseClock {
 
   const ProgramIndex& index_;
   int32_t step_ = 0;
-  std::vector<int32_t> cursor_;  // by buffer, in its uses
-  std::vector<double> time_;     // by step, and of the end
+  std::vector<int32_t> cursor_;  // by buffer: index of the next use
+  std::vector<double> time_;     // by step: estimated begin; last: the end of the run
 };
 
 }  // namespace phi::memory

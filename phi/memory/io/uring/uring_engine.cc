@@ -1,5 +1,5 @@
-// Disk I/O by io_uring. One thread of the engine submits and takes what has ended: submitting means
-// pinning pages, which costs the time of whoever does it.
+// Disk I/O by io_uring. A thread of the engine submits requests and reaps completions: a submission
+// pins pages, which would cost the caller's time.
 #include <glog/logging.h>
 #include <liburing.h>
 #include <sys/eventfd.h>
@@ -18,11 +18,11 @@
 namespace phi::memory {
 namespace {
 
-constexpr unsigned kDepth = 128;  // requests that the kernel has at once
+constexpr unsigned kDepth = 128;  // requests that are in flight at once
 
 class UringEngine final : public IoEngine {
  public:
-  /// Takes over the ring and the eventfd.
+  /// Takes ownership of the ring and the eventfd.
   UringEngine(const io_uring& ring, int wake_fd)
       : ring_(ring), wake_fd_(wake_fd), worker_([this] { work(); }) {}
   ~UringEngine() override {
@@ -52,7 +52,8 @@ class UringEngine final : public IoEngine {
   void work() {
     listen();
     while (submit_waiting()) {
-      // An error means that the kernel is short of memory, or a signal: the next round tries again.
+      // An error means a signal, or that the kernel is short of memory. The next iteration tries
+      // again.
       io_uring_submit_and_wait(&ring_, 1);
       yield_point("uring.work.woken");
       for (const auto [request, result] : take_ended()) {
@@ -65,13 +66,13 @@ class UringEngine final : public IoEngine {
       }
     }
   }
-  /// The ring ends a wait when somebody calls wake().
+  /// Submits a read of the eventfd, so that wake() ends a wait for completions.
   void listen() {
     io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
     io_uring_prep_read(sqe, wake_fd_, &wakes_, sizeof(wakes_), 0);
     io_uring_sqe_set_data(sqe, nullptr);
   }
-  /// As many as the kernel may have; false when the engine ends.
+  /// Prepares waiting requests, up to kDepth in flight. Returns false when the engine ends.
   bool submit_waiting() {
     const std::lock_guard lock(mutex_);
     for (; in_flight_ < kDepth && !waiting_.empty(); ++in_flight_) {
@@ -82,7 +83,7 @@ class UringEngine final : public IoEngine {
     return !stopping_;
   }
   void prepare(const IoRequest& request) {
-    io_uring_sqe* sqe = io_uring_get_sqe(&ring_);  // there is one: the ring holds 2 * kDepth
+    io_uring_sqe* sqe = io_uring_get_sqe(&ring_);  // never null: the ring has 2 * kDepth entries
     std::byte* data = request.data + request.moved;
     const auto nbytes = static_cast<unsigned>(request.nbytes - request.moved);
     const uint64_t offset = request.offset + request.moved;
@@ -91,12 +92,12 @@ class UringEngine final : public IoEngine {
     } else {
       io_uring_prep_write(sqe, request.fd, data, nbytes, offset);
     }
-    // From the page cache bytes would be copied here and now, by this thread.
+    // IOSQE_ASYNC, because this thread would otherwise copy bytes of the page cache itself.
     if (!request.direct) io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
     io_uring_sqe_set_data(sqe, const_cast<IoRequest*>(&request));
   }
   struct Ended {
-    IoRequest* request;  // null: somebody called wake()
+    IoRequest* request;  // null: the read of the eventfd, after wake()
     int result;
   };
   std::vector<Ended> take_ended() {
@@ -115,7 +116,7 @@ class UringEngine final : public IoEngine {
   int wake_fd_;
   eventfd_t wakes_ = 0;
   unsigned in_flight_ = 0;
-  std::mutex mutex_;  // of the two below
+  std::mutex mutex_;  // guards waiting_ and stopping_
   std::deque<IoRequest*> waiting_;
   bool stopping_ = false;
   std::thread worker_;
