@@ -1,4 +1,4 @@
-// Pitches, pages and pieces of blocks.
+// Computes pitches, pages and pieces of blocks.
 #include "phi/out_of_core/block_layout.h"
 
 #include <algorithm>
@@ -6,21 +6,21 @@
 namespace phi::memory {
 namespace {
 
-// As AsyncFile splits what is larger.
+// The size of the requests into which AsyncFile splits larger pieces.
 constexpr int64_t kPieceBytes = int64_t{1} << 20;
 
 constexpr int64_t floor_to_pages(int64_t byte) { return byte / kPageBytes * kPageBytes; }
 constexpr int64_t ceil_to_pages(int64_t byte) { return floor_to_pages(byte + kPageBytes - 1); }
 constexpr int64_t layout_parts(int64_t n, int64_t part) { return (n + part - 1) / part; }
 
-/// Every row of every block begins on a page.
+/// Whether every row of every block begins on a page.
 bool rows_begin_on_pages(const BlockedArray& array, int64_t columns) {
   const bool columns_do =
       columns == array.columns || columns * array.element_bytes() % kPageBytes == 0;
   return columns_do && array.byte_of(0, 0) % kPageBytes == 0 && array.row_bytes() % kPageBytes == 0;
 }
 
-/// The least distance of rows that are read one by one and do not share a page of the buffer.
+/// The least pitch with which rows that are read one by one do not share a page of the buffer.
 int64_t least_pitch(const BlockedArray& array, int64_t columns) {
   const int64_t width = columns * array.element_bytes();
   const int64_t needed =
@@ -29,7 +29,7 @@ int64_t least_pitch(const BlockedArray& array, int64_t columns) {
   return needed + (missing + kPageBytes) % kPageBytes;
 }
 
-/// Bytes [begin, end) of the file, not rounded, whose first page lies at `buffer`.
+/// Bytes [begin, end) of the file, not rounded to pages. Their first page is read to `buffer`.
 struct FileRange {
   int64_t begin;
   int64_t end;
@@ -124,7 +124,7 @@ DiskCost read_cost(const BlockedArray& array, const BlockLayout& layout, int64_t
 
 DiskCost write_cost(const BlockedArray& array, const BlockLayout& layout, int64_t rows,
                     int64_t columns) {
-  // A read that must end before the write begins is as long as several that overlap.
+  // A read that must complete before the write begins costs as much as several that overlap.
   constexpr double kAlone = 5;
   DiskCost out = read_cost(array, layout, rows, columns);
   if (out.requests == 0) return out;

@@ -1,10 +1,10 @@
-// How a block of a matrix lies in the buffer that it is read into, such that direct I/O puts each
-// row where the product takes it: nothing is copied in between.
+// BlockLayout: the layout of a matrix block in its buffer. Direct I/O reads each row to where the
+// GEMM uses it, without a copy.
 //
-// A row of the block begins at any byte of the file, direct I/O at whole pages, so that what lies
-// in front of the row, back to the page's begin, and behind it comes along. Rows lie `pitch` bytes
-// apart in the buffer. A pitch that is the file's, but for whole pages, keeps each row at the same
-// place within a page as in the file.
+// A row may begin at any byte of the file, but direct I/O transfers whole pages. The bytes before
+// and after the row on its first and last page are therefore read too. Rows have a stride of
+// `pitch` bytes in the buffer. The pitch equals the file's row stride modulo the page size, so each
+// row has the same position within its page as in the file.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace phi::memory {
 
-/// A block of the stored matrix.
+/// A block of the matrix as stored (not transposed).
 struct Block {
   int64_t row = 0;
   int64_t column = 0;
@@ -23,32 +23,33 @@ struct Block {
 };
 
 struct BlockLayout {
-  bool whole_rows = false;   // on disk: one range of the file, with what lies between the rows
-  int64_t pitch = 0;         // bytes from row to row
+  bool whole_rows = false;   // on disk: one range of the file, including bytes between the rows
+  int64_t pitch = 0;         // row stride in bytes
   int64_t buffer_bytes = 0;  // whole pages; 0 for a resident array, which needs no buffer
 };
 
-/// For blocks of at most `rows` x `columns` whose first column is a multiple of `columns`.
+/// Returns the layout of blocks of at most `rows` x `columns` whose first column is a multiple of
+/// `columns`.
 BlockLayout layout_of(const BlockedArray& array, int64_t rows, int64_t columns);
 
-/// What is read from disk for `block` into `buffer`, in parts of about a request's size.
+/// Returns the pieces to read from disk for `block` into `buffer`, each of about a request's size.
 std::vector<FilePiece> pieces_of(const BlockedArray& array, const BlockLayout& layout,
                                  const Block& block, std::byte* buffer);
-/// Those pages of `block` that hold bytes of others too: they must be in the buffer before what is
-/// around the block is written back with it.
+/// Returns the pages of `block` that contain other bytes too. They must be read into the buffer
+/// before the block is written, because a write of whole pages writes the other bytes back.
 std::vector<FilePiece> shared_pages_of(const BlockedArray& array, const BlockLayout& layout,
                                        const Block& block, std::byte* buffer);
-/// Where the block's first element then lies in the buffer; 0 for what is not on disk.
+/// Byte offset of the block's first element in the buffer; 0 for an array that is not on disk.
 int64_t first_byte_of(const BlockedArray& array, const Block& block);
 
-/// Requests and bytes of moving the whole array once in such blocks; none if it is not on disk.
+/// Requests and bytes to transfer the whole array once by blocks; 0 if it is not on disk.
 struct DiskCost {
   double requests = 0;
   double bytes = 0;
 };
 DiskCost read_cost(const BlockedArray& array, const BlockLayout& layout, int64_t rows,
                    int64_t columns);
-/// With the reading of shared pages.
+/// Includes reads of shared pages.
 DiskCost write_cost(const BlockedArray& array, const BlockLayout& layout, int64_t rows,
                     int64_t columns);
 

@@ -1,8 +1,8 @@
-// Enumeration of block sizes, their memory, and an estimate of their time.
+// Enumerates block sizes, and computes their memory and estimated time.
 //
-// Each block of a and of b is read once per tile that needs it, unless the tile before needed the
-// same. Reading, writing and computing overlap but for the first blocks, which must be there before
-// anything can be computed, and the last tile, which is written when all is.
+// Each block of a and b is read once per tile that needs it, unless the previous tile needs the
+// same block. Reads, writes and computation overlap, except for the first blocks, which must be
+// read before the computation begins, and the last tile, which is written after it.
 #include "phi/out_of_core/block_plan.h"
 
 #include <algorithm>
@@ -15,17 +15,17 @@
 namespace phi::memory {
 namespace {
 
-constexpr int64_t kWidenedRows = 256;  // of a, by the kernels of 16-bit floats
-// A product's time is as if its extents were longer by these.
+constexpr int64_t kWidenedRows = 256;  // rows of a that half-precision kernels widen at once
+// The time of a GEMM is estimated as if its extents were longer by these.
 constexpr double kTileOverhead = 16;
 constexpr double kSumOverhead = 32;
-// Of the shorter of computing and I/O, what the longer one loses to it: they share cores and
-// memory.
+// Fraction of the shorter of compute and I/O time by which the longer one is extended, because they
+// share cores and memory.
 constexpr double kInterference = 0.1;
 
 constexpr int64_t plan_parts(int64_t n, int64_t part) { return n == 0 ? 1 : (n + part - 1) / part; }
 
-/// Extents worth trying for blocks of n: n in equal parts, of round sizes where they are long.
+/// Candidate extents of blocks: n divided into equal parts, rounded if they are long.
 std::vector<int64_t> extents_of(int64_t n) {
   std::vector<int64_t> out;
   const auto add = [&](int64_t extent) {
@@ -41,10 +41,10 @@ std::vector<int64_t> extents_of(int64_t n) {
   return out;
 }
 
-/// One operand of a plan: how its blocks lie, and how often which are read.
+/// One operand of a plan: the layout of its blocks, and how often they are read.
 struct Operand {
   BlockLayout layout;
-  DiskCost once;  // of all of it
+  DiskCost once;  // cost to read the whole operand once
   double passes = 1;
   int slots = 0;
 };
@@ -62,7 +62,7 @@ class Candidate {
                  stays(!blocks.by_columns, columns_) ? 1 : rows_);
   }
 
-  /// With staging for tiles in `parts` parts.
+  /// The blocks, with staging buffers for tiles that are written in `parts` parts.
   MatmulBlocks with_staging(int64_t parts) const {
     MatmulBlocks out = blocks_;
     out.a_slots = a_.slots;
@@ -86,8 +86,8 @@ class Candidate {
   static int64_t pages(int64_t nbytes) {
     return static_cast<int64_t>(round_to_pages(static_cast<size_t>(nbytes)));
   }
-  /// An operand's block is the same from tile to tile. `moves_first`: the tiles' order changes its
-  /// block, unless there is one only.
+  /// Whether consecutive tiles use the same block of an operand. `moves_first`: the block changes
+  /// with each tile, unless there is only one.
   bool stays(bool moves_first, int64_t blocks) const {
     return sums_ == 1 && (!moves_first || blocks == 1);
   }
@@ -138,7 +138,7 @@ class Candidate {
     if (arrays_.c.tier != Tier::kDisk) return first + overlapped(compute_seconds(), reads);
     const auto tile = static_cast<double>(blocks.m * blocks.n * arrays_.c.element_bytes());
     const auto tiles = static_cast<double>(rows_ * columns_);
-    // What is not under way while the next tile is computed: all but the two buffers.
+    // The part of a tile that is not written concurrently with the next tile: all but two buffers.
     const double unstaged =
         tile * std::max(0.0, 1 - 2 * static_cast<double>(staged_rows) /
                                      static_cast<double>(std::max<int64_t>(1, blocks.m)));
@@ -156,7 +156,7 @@ class Candidate {
   Operand a_, b_;
 };
 
-/// Calls `see` with every plan worth trying.
+/// Calls `see` with every candidate plan.
 template <typename F>
 void for_each_plan(const MatmulArrays& given, const MatmulCosts& costs, const F& see) {
   const MatmulArrays arrays = with_c_as_stored(given);
@@ -167,7 +167,7 @@ void for_each_plan(const MatmulArrays& given, const MatmulCosts& costs, const F&
         for (const bool by_columns : {false, true}) {
           const MatmulBlocks blocks{.m = m, .n = n, .k = k, .by_columns = by_columns};
           const Candidate candidate(arrays, costs, blocks);
-          // A tile is written from buffers for all of it, an eighth, or a single row.
+          // A staging buffer has room for a whole tile, an eighth of it, or a single row.
           for (const int64_t parts : {int64_t{1}, int64_t{8}, m})
             see(candidate.with_staging(parts));
         }

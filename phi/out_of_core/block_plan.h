@@ -1,4 +1,4 @@
-// The blocks in which a product is computed that does not fit: chosen by cost, within a limit.
+// Chooses block sizes for an out-of-core matmul: the fastest by estimate within a memory limit.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,17 @@
 
 namespace phi::memory {
 
-/// What the choice goes by; only their proportions matter. The defaults are of one core and one
-/// solid-state disk.
+/// Costs by which blocks are chosen; only their ratios matter. The defaults are for one core and
+/// one solid-state disk.
 struct MatmulCosts {
   double flops_per_s = 60e9;
   double disk_bytes_per_s = 1e9;
-  double request_s = 20e-6;  // of one more request to the disk
+  double request_s = 20e-6;  // per request to the disk
   double memory_bytes_per_s = 10e9;
 };
 
-/// c = op(a) op(b), [m, n] = [m, k] [k, n]; a flag says that an array is stored transposed.
+/// op(c) = op(a) op(b), with shapes [m, n] = [m, k] [k, n]. A flag marks an array that is stored
+/// transposed.
 struct MatmulArrays {
   BlockedArray a;
   BlockedArray b;
@@ -30,34 +31,36 @@ struct MatmulArrays {
   int64_t k() const { return trans_a ? a.rows : a.columns; }
 };
 
-/// The same product with c as it is stored: of op(b) and op(a) transposed, where c is.
+/// Returns an equivalent matmul with trans_c = false: if c is stored transposed, that of the
+/// transposes of op(b) and op(a).
 MatmulArrays with_c_as_stored(const MatmulArrays& arrays);
 
-/// A tile of m x n of c as stored is computed at a time, by products over k summands each. Tiles
-/// follow each other along a row of tiles of c, or, if `by_columns`, along a column.
+/// Block sizes. c as stored is computed in tiles of m x n, each by GEMMs over k summands. Tiles are
+/// ordered by rows of tiles, or by columns of tiles if `by_columns`.
 struct MatmulBlocks {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
   bool by_columns = false;
-  int a_slots = 0;  // buffers of a's blocks: the next is read while one is used
+  int a_slots = 0;  // number of buffers for a's blocks: the next block is read while one is used
   int b_slots = 0;
-  int64_t tile_bytes = 0;       // where c is summed, unless it is in place
-  int64_t staging_bytes = 0;    // of each of two buffers that c is written from
-  int64_t workspace_bytes = 0;  // that the kernel takes for such a product
-  int64_t device_bytes = 0;     // all of it
-  double seconds = 0;           // as estimated
+  int64_t tile_bytes = 0;       // buffer in which a tile of c is summed; 0 if it is summed in place
+  int64_t staging_bytes = 0;    // size of each of the two buffers from which c is written
+  int64_t workspace_bytes = 0;  // workspace of the kernel for one GEMM
+  int64_t device_bytes = 0;     // total
+  double seconds = 0;           // estimated time
 };
 
-/// c can be summed where it lies.
+/// Whether tiles of c are summed in c's own memory.
 bool sums_in_place(const MatmulArrays& arrays);
-/// Of one of the buffers that `rows` rows of a tile of `columns` columns of c are written from.
+/// Size in bytes of a buffer from which `rows` rows of a tile with `columns` columns of c are
+/// written.
 int64_t staging_bytes_for(const BlockedArray& c, int64_t rows, int64_t columns);
 
-/// The blocks of least estimated time among those that take at most `limit` bytes. Errors:
-/// ResourceExhausted naming the least limit that works.
+/// Returns the blocks of least estimated time that need at most `limit` bytes of device memory.
+/// Errors: ResourceExhausted, naming the least limit that works.
 MatmulBlocks plan_blocks(const MatmulArrays& arrays, int64_t limit, const MatmulCosts& costs);
-/// That least limit, in bytes.
+/// Returns the least limit that works, in bytes.
 int64_t least_device_bytes(const MatmulArrays& arrays);
 
 }  // namespace phi::memory

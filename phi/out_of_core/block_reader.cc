@@ -1,4 +1,4 @@
-// Reading ahead into alternating buffers.
+// Reads ahead into alternating buffers.
 #include "phi/out_of_core/block_reader.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// BlockReader: brings the blocks of one operand of a product, in the order in which the product
-// takes them, while earlier ones are used.
+// BlockReader: reads the blocks of one operand of a matmul ahead, in the order of their use.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +9,14 @@
 
 namespace phi::memory {
 
-/// A block and the steps of the product that use it.
+/// A block, and the range of steps of the matmul that use it.
 struct BlockUse {
   Block block;
   int64_t first_step = 0;
   int64_t last_step = 0;
 };
 
-/// Where a block lies for a step, and elements from one stored row to the next.
+/// Address of a block's first element, and the row stride in elements.
 struct BlockView {
   const std::byte* data = nullptr;
   int64_t row_stride = 0;
@@ -25,28 +24,29 @@ struct BlockView {
 
 class BlockReader {
  public:
-  /// Blocks of at most `rows` x `columns` in `slots` buffers of `arena`; none for a resident array.
-  /// `uses` are in the order of steps, and together cover every step once.
+  /// Reads blocks of at most `rows` x `columns` into `slots` buffers from `arena`; a resident array
+  /// needs no buffers. `uses` are in the order of steps, and cover every step exactly once.
   BlockReader(const BlockedArray& array, int64_t rows, int64_t columns, int slots,
               std::vector<BlockUse> uses, DeviceArena* arena);
 
-  /// Starts reads for which there is room when the steps before `step` are done. What is needed
-  /// later is spread over the steps until then, so that what is needed sooner does not wait for it.
+  /// Starts reads into buffers that are free once the steps before `step` are done. A read for a
+  /// later step is distributed over the steps until then, so that reads that are needed sooner do
+  /// not wait for it.
   void advance(int64_t step);
-  /// The block of `step`, when it is there; steps are asked for in turn. Errors: those of its
-  /// pages.
+  /// Waits for the block of `step` and returns it. Call it for every step, in order. Errors: those
+  /// of the reads.
   BlockView wait(int64_t step);
 
   int64_t bytes_read() const { return bytes_read_; }
 
  private:
-  /// A buffer, and the read into it that is under way.
+  /// A buffer, and the read into it that is in flight.
   struct Slot {
     AlignedBuffer buffer;
     std::vector<FilePiece> pieces;
-    size_t started = 0;  // of pieces
+    size_t started = 0;  // number of pieces whose read has started
     std::vector<Ticket> tickets;
-    int64_t free_step = 0;  // from which on the read may begin
+    int64_t free_step = 0;  // the first step at which the read may start
   };
   Slot& slot_of(size_t use) { return slots_[use % slots_.size()]; }
   void fill_slot(size_t use, int64_t step);
@@ -56,11 +56,11 @@ class BlockReader {
   BlockedArray array_;
   BlockLayout layout_;
   std::vector<BlockUse> uses_;
-  size_t current_ = 0;  // the use that the last step asked for belongs to
-  size_t filled_ = 0;   // uses whose read has begun
-  bool there_ = false;  // the current block
+  size_t current_ = 0;  // index of the use that contains the last requested step
+  size_t filled_ = 0;   // number of uses whose read has started
+  bool there_ = false;  // the current block has arrived
   int64_t bytes_read_ = 0;
-  // Last, so that reads under way end before anything else does.
+  // Last, so that reads in flight end before other members are destroyed.
   std::vector<Slot> slots_;
 };
 

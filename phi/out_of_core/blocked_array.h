@@ -1,4 +1,4 @@
-// BlockedArray: a matrix that is worked on block by block, wherever it lies.
+// BlockedArray: a matrix in device memory, host memory or on disk, for access by blocks.
 //
 //   auto a = BlockedArray::resident(DataType::FLOAT32, pointer, rows, columns);
 //   auto b = BlockedArray::on_disk(swap->bytes_of(extent), DataType::FLOAT32, rows, columns);
@@ -17,23 +17,23 @@
 
 namespace phi::memory {
 
-/// [rows, columns], row-major, rows `row_stride` elements apart. It does not own memory.
+/// A row-major matrix [rows, columns] with a row stride. It does not own memory.
 struct BlockedArray {
   Tier tier = Tier::kDevice;
   DataType dtype = DataType::UNDEFINED;
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t row_stride = 0;  // elements, at least columns
-  int64_t offset = 0;      // elements before the first one, on disk
+  int64_t row_stride = 0;  // in elements, at least columns
+  int64_t offset = 0;      // on disk: position of the first element, in elements
   std::byte* memory = nullptr;
   std::shared_ptr<PagedBytes> pages;  // on disk
 
-  /// In device memory: used where it lies. A row stride of 0 is `columns`.
+  /// An array in device memory, which is used in place. A row stride of 0 means `columns`.
   static BlockedArray resident(DataType dtype, const void* data, int64_t rows, int64_t columns,
                                int64_t row_stride = 0) {
     return in_memory(Tier::kDevice, dtype, data, rows, columns, row_stride);
   }
-  /// In host memory: copied to the device by blocks.
+  /// An array in host memory, which is copied to the device by blocks.
   static BlockedArray on_host(DataType dtype, const void* data, int64_t rows, int64_t columns,
                               int64_t row_stride = 0) {
     return in_memory(Tier::kHost, dtype, data, rows, columns, row_stride);
@@ -46,7 +46,7 @@ struct BlockedArray {
 
   int64_t element_bytes() const { return static_cast<int64_t>(size_of(dtype)); }
   int64_t row_bytes() const { return row_stride * element_bytes(); }
-  /// Where an element begins, counted from `memory` or from the first page.
+  /// Byte offset of an element, from `memory` or from the first page.
   int64_t byte_of(int64_t row, int64_t column) const {
     return (offset + row * row_stride + column) * element_bytes();
   }
@@ -54,7 +54,7 @@ struct BlockedArray {
  private:
   static BlockedArray in_memory(Tier tier, DataType dtype, const void* data, int64_t rows,
                                 int64_t columns, int64_t row_stride) {
-    // One type serves what is read and what is written; nothing writes to what is only read.
+    // The type is the same for inputs and outputs; inputs are never written to.
     auto* memory = static_cast<std::byte*>(const_cast<void*>(data));
     return {tier, dtype, rows, columns, row_stride ? row_stride : columns, 0, memory, nullptr};
   }

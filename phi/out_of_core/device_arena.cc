@@ -1,4 +1,4 @@
-// Memory within a limit, in large pages where the system has them: direct I/O pins each page.
+// Allocates memory within a limit. Requests huge pages, because direct I/O pins each page.
 #include "phi/out_of_core/device_arena.h"
 
 #include <sys/mman.h>
@@ -11,7 +11,7 @@ AlignedBuffer DeviceArena::take(int64_t nbytes) {
   const auto rounded = static_cast<int64_t>(round_to_pages(static_cast<size_t>(nbytes)));
   reserve(rounded);
   AlignedBuffer out(static_cast<size_t>(rounded));
-  // A wish: without large pages all works as well.
+  // A hint: the result of madvise does not matter.
   if (rounded > 0) madvise(out.data(), out.size(), MADV_HUGEPAGE);
   return out;
 }

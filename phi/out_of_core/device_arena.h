@@ -1,5 +1,5 @@
-// DeviceArena: memory of a hard limit that blocks of larger arrays are computed in. Without a GPU
-// it is host memory that stands for a device's; bytes are copied in and out all the same.
+// DeviceArena: memory with a hard limit, for the blocks of an out-of-core matmul. It is host memory
+// that models device memory: bytes are copied in and out as on a device.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ class DeviceArena {
   DeviceArena(const DeviceArena&) = delete;
   DeviceArena& operator=(const DeviceArena&) = delete;
 
-  /// Page-aligned, not initialised, counted until the arena ends. Errors: ResourceExhausted naming
-  /// what is asked, held and allowed.
+  /// Allocates uninitialised, page-aligned memory. It counts towards the limit until the arena is
+  /// destroyed. Errors: ResourceExhausted, with the requested, held and allowed bytes.
   AlignedBuffer take(int64_t nbytes);
-  /// Counts memory that others take on the job's behalf. Errors: as take.
+  /// Counts memory that other code allocates for the matmul. Errors: those of take.
   void reserve(int64_t nbytes);
 
   int64_t limit() const { return limit_; }

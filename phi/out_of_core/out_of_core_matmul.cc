@@ -1,4 +1,4 @@
-// The order of blocks, and the loop over them.
+// Orders the blocks of a matmul, and loops over them.
 #include "phi/out_of_core/out_of_core_matmul.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ void check_arrays(const MatmulArrays& arrays) {
                               m, arrays.k(), k, n, arrays.m(), arrays.n()));
 }
 
-/// Part `index` of n in parts of `part`.
+/// A range of indices along one dim of the matmul.
 struct Range {
   int64_t begin;
   int64_t size;
@@ -60,7 +60,7 @@ Range part_of(int64_t n, int64_t part, int64_t index) {
 }
 int64_t parts_of(int64_t n, int64_t part) { return n == 0 ? 1 : (n + part - 1) / part; }
 
-/// One product of blocks.
+/// One GEMM of blocks.
 struct Step {
   Range m, n, k;
 };
@@ -85,7 +85,7 @@ std::vector<Step> steps_of(const MatmulArrays& arrays, const MatmulBlocks& block
   return steps;
 }
 
-/// Blocks in the order in which they are used; one that the next step needs too stays.
+/// Blocks in the order of their use. A block that consecutive steps use is one entry.
 template <typename BlockOf>
 std::vector<BlockUse> uses_of(const std::vector<Step>& steps, const BlockOf& block_of) {
   std::vector<BlockUse> uses;

@@ -1,5 +1,5 @@
-// Products of matrices that do not fit in device memory: computed by blocks, while the next blocks
-// are read and earlier results are written.
+// out_of_core_matmul: matmul of matrices that do not fit in device memory. It computes by blocks,
+// while the next blocks are read and earlier results are written.
 //
 //   MatmulArrays arrays{.a = BlockedArray::on_disk(file_a, DataType::FLOAT32, m, k),
 //                       .b = BlockedArray::on_disk(file_b, DataType::FLOAT32, n, k),
@@ -15,35 +15,35 @@
 namespace phi::memory {
 
 struct OutOfCoreOptions {
-  /// Most bytes of device memory that blocks, buffers and the kernel's workspace may take.
+  /// Limit in bytes of the device memory for blocks, buffers and the kernel's workspace.
   int64_t limit = 0;
   MatmulCosts costs{};
 };
 
-/// What a product took.
+/// Statistics of one matmul.
 struct OutOfCoreStats {
   MatmulBlocks blocks;
-  int64_t device_bytes = 0;  // held at once, at most the limit
-  int64_t products = 0;      // of blocks
-  int64_t bytes_read = 0;    // by blocks, also from the host
+  int64_t device_bytes = 0;  // device memory that was allocated; at most the limit
+  int64_t products = 0;      // number of block GEMMs
+  int64_t bytes_read = 0;    // bytes of blocks that were read, from disk or host
   int64_t bytes_written = 0;
 };
 
-/// op(arrays.c) = op(arrays.a) op(arrays.b).
+/// Computes op(arrays.c) = op(arrays.a) op(arrays.b).
 ///
 /// Shapes   op(a) is [m, k], op(b) is [k, n], op(c) is [m, n]; any extent may be 0. All three have
 ///          one dtype: float32, float64, or bfloat16, which is summed in float32 and rounded once.
-/// Where    Each may lie in device memory, in host memory or on disk, as rows any distance apart
-///          from any element on. Bytes around c stay as they are. c must not overlap a or b.
-/// Result   The sum over k is taken block by block in ascending order. It depends on shapes, limit
-///          and costs alone: not on the I/O engine and not on what comes first from the disk. Where
-///          the blocks are not those of one product in memory it is rounded in another order.
-/// Memory   The blocks' buffers are taken before anything is computed and never exceed the limit.
-///          Not counted: what the libraries behind gemm pack for themselves, some MiB.
+/// Where    Each array may be in device memory, in host memory or on disk, with any row stride and
+///          from any element on. Bytes around c are not changed. c must not overlap a or b.
+/// Result   Sums over k are computed block by block in ascending order. The result depends only on
+///          shapes, limit and costs: not on the I/O engine and not on the order in which reads
+///          complete. With several blocks the rounding may differ from that of one GEMM in memory.
+/// Memory   All buffers are allocated before the computation and never exceed the limit. Packing
+///          buffers inside the GEMM libraries, some MiB, are not counted.
 /// Counts   Transfers of the calling rank: disk or host to device, and device to disk or host.
-/// Errors   InvalidArgument for shapes, dtypes or arrays beyond their files; ResourceExhausted for
-///          a limit that is too small, naming the least that works; those of the files. After an
-///          error c holds some blocks of the result and what was there.
+/// Errors   InvalidArgument for wrong shapes or dtypes, or arrays beyond their files;
+///          ResourceExhausted for a limit that is too small, naming the least that works; those of
+///          the files. After an error c contains some blocks of the result and some old contents.
 OutOfCoreStats out_of_core_matmul(const MatmulArrays& arrays, const OutOfCoreOptions& options);
 
 }  // namespace phi::memory

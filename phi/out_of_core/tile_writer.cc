@@ -1,5 +1,5 @@
-// Rounding of tiles, and writing them behind. Pages that hold other bytes than the tile's are read
-// before they are written, when no write is under way, since neighbouring tiles share them.
+// Rounds tiles, and writes them asynchronously. Pages that contain other bytes too are read before
+// they are written. No write may be in flight then, because neighbouring tiles share such pages.
 #include "phi/out_of_core/tile_writer.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void TileWriter::put(const Block& tile) {
 int64_t TileWriter::rows_per_staging(const Block& tile) const {
   const auto room = static_cast<int64_t>(staging_[0].buffer.size());
   const int64_t width = tile.columns * array_.element_bytes();
-  // What a row in front of the others brings beyond its own bytes, at most.
+  // The most bytes that the first row's page has before the row.
   const int64_t slack =
       first_byte_of(array_, tile) == 0 && array_.row_bytes() % kPageBytes == 0 ? 0 : kPageBytes - 1;
   return std::max<int64_t>(1, (room - width - slack) / layout_.pitch + 1);
