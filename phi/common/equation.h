@@ -20,7 +20,7 @@ struct Equation {
   Term output;
   std::string repeated;  // letters that occur twice in one term, which select a diagonal
 
-  /// Errors: InvalidArgument if the text is no valid equation, or not one of `num_operands`
+  /// Errors: InvalidArgument if the text is not a valid equation, or not one of `num_operands`
   /// operands.
   static Equation parse(const std::string& equation, size_t num_operands);
 };

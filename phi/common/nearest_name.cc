@@ -27,7 +27,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-// A longer word is no misspelt name, and comparing it would be slow.
+// A longer word is not a misspelt name, and comparing it would be slow.
 constexpr size_t kLongestName = 256;
 
 }  // namespace

@@ -27,7 +27,7 @@ uint64_t sampled_hash(const std::string& path, int64_t max_pages);
 uint64_t whole_hash(const std::string& path);
 
 /// Returns the hash of a list of files, from their names (without folders) and sampled contents.
-/// Reads 1024 pages in all, shared evenly, but at least 2 and at most 64 pages of each file.
+/// About 1024 pages are read, the same number of each file, but at least 2 and at most 64 of each.
 /// Errors: those of sampled_hash.
 uint64_t sampled_hash_of(std::span<const std::string> paths);
 

@@ -3,7 +3,7 @@
 //   set_interruption(&throw_if_asked);                // once, by what knows of signals
 //   while (!done()) { poll_interruption(); look(); }  // throws what throw_if_asked throws
 //
-// The interrupted function ends like after any other error. A rank that is interrupted in a call no
+// The interrupted function ends as with any other error. A rank that is interrupted in a call no
 // longer follows the job's order of calls. Interruption points are in layers, gradients, and waits
 // for ranks that are processes. Updates of parameters and captured steps have them only in such
 // waits. In a job of one process, an interrupted step has therefore changed nothing.

@@ -1,4 +1,4 @@
-// Free lists of blocks, and the system calls behind them.
+// Free lists of blocks, and the system calls that allocate and free them.
 #include "phi/core/storage/block_cache.h"
 
 #include <sys/mman.h>

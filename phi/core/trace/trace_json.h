@@ -3,7 +3,7 @@
 //   std::string json = "{\"traceEvents\":[\n";
 //   append_process(process, &json);             // each line ends with ",\n"
 //   append_events(trace, process, &json);
-//   end_events(&json);                          // takes the last comma away
+//   end_events(&json);                          // removes the last comma
 //   json += "]}\n";
 //
 // Format: "Trace Event Format" (Google, 2016). Phases: X (an event with a duration), B (an event

@@ -46,9 +46,9 @@ class LowerTiers {
   /// Drops a redundant copy, after the last transfer that writes or reads it.
   void drop(BufferId buffer, Tier tier, int32_t issue);
   void drop_all(BufferId buffer, int32_t issue);
-  /// Makes room for `bytes` at launch `issue`, by drops and transfers if necessary. Redundant
-  /// copies of values that are used before `next_use` are dropped only if `insist`. Returns false
-  /// if there is not enough.
+  /// Makes room for `bytes` at launch `issue`, by drops and transfers if necessary. A copy
+  /// that exists on both tiers and whose value is used before `next_use` is dropped only if
+  /// `insist`. Returns false if there is not enough.
   bool make_room(Tier tier, int64_t bytes, int32_t next_use, bool insist, int32_t issue,
                  double now);
 
