@@ -31,8 +31,8 @@ class TierStore {
   const Place& place() const { return arena_.device().place(); }
   /// Runs a copy or a drop. Threads may run actions of different buffers at the same time, but only
   /// one that uses the disk. A copy begins when all moments of `behind` are reached. With
-  /// SideCopies, a copy between device and host is enqueued, and its end is returned. Otherwise the
-  /// action is complete on return, and the result is null. Errors: those of SwapFile.
+  /// SideCopies, a copy that does not use the disk is enqueued, and its end is returned. Otherwise
+  /// the action is complete on return, and the result is null. Errors: those of SwapFile.
   MomentPtr run(const SwapAction& action, std::span<const MomentPtr> behind = {});
 
   /// Writes bytes [offset, offset + out.size()) of a value to `out`.

@@ -28,7 +28,7 @@ struct Placement {
 
 /// Returns the smaller of two placements: largest values first, and in the order of steps. Takes
 /// O(n log n) for n lifetimes; the first placement is skipped if too many of them are alive at
-/// once.
+/// once, unless the second one fails.
 Placement place_lifetimes(const std::vector<Lifetime>& lifetimes);
 
 }  // namespace phi::memory
