@@ -1,4 +1,4 @@
-// Axes and broadcasting: the arithmetic that shape functions and kernels share.
+// Arithmetic of axes and broadcasting, shared by shape functions and kernels.
 //
 //   AxisSet reduced = normalise_axes(axis, x.dims);   // throws for a wrong or repeated axis
 //   if (reduced.has(0)) ...
@@ -31,9 +31,8 @@ namespace detail {
 [[noreturn]] void throw_repeated_axis(const IntArray& axes, const Dims& dims);
 }  // namespace detail
 
-/// `axis` counted from the front; a negative one counts from the back of `ndim` tensor dims.
-/// `name` names the argument and `dims` is the tensor's shape, both for the error.
-/// Errors: OutOfRange.
+/// Maps an axis in [-ndim, ndim) to [0, ndim); a negative one counts from the end. The error shows
+/// the argument's `name` and the tensor's `dims`. Errors: OutOfRange.
 inline int normalise_axis(int64_t axis, int ndim, const Dims& dims,
                           std::string_view name = "axis") {
   if (axis < -ndim || axis >= ndim) [[unlikely]]
@@ -41,13 +40,13 @@ inline int normalise_axis(int64_t axis, int ndim, const Dims& dims,
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }
 
-/// The tensor dims that a reduction over `axes` of an array of `dims` removes; empty means all.
-/// Errors: OutOfRange; InvalidArgument if an axis is given twice.
+/// The tensor dims that a reduction over `axes` removes from an array of `dims`; all if `axes` is
+/// empty. Errors: OutOfRange; InvalidArgument for a repeated axis.
 inline AxisSet normalise_axes(const IntArray& axes, const Dims& dims) {
   if (axes.empty()) return AxisSet::all(dims.ndim());
   AxisSet set;
   for (int64_t axis : axes.values()) {
-    // A 0-D tensor takes axis 0 and -1, which name nothing.
+    // A 0-D tensor accepts axes 0 and -1, which select no tensor dim.
     if (dims.ndim() == 0 && (axis == 0 || axis == -1)) continue;
     const int d = normalise_axis(axis, dims.ndim(), dims);
     if (set.has(d)) [[unlikely]]
@@ -57,9 +56,10 @@ inline AxisSet normalise_axes(const IntArray& axes, const Dims& dims) {
   return set;
 }
 
-/// The shape of an elementwise result: tensor dims are matched from the last; 1 stretches. An
-/// unknown extent meets any other. `x_name` and `y_name` name the arguments in the error.
-/// Errors: InvalidArgument with both shapes and the tensor dim that does not fit.
+/// The dims of an elementwise result. Tensor dims are aligned at the last one; a size of 1 is
+/// broadcast, and an unknown extent is compatible with any other. `x_name` and `y_name` name the
+/// arguments in the error. Errors: InvalidArgument with both shapes and the incompatible tensor
+/// dim.
 Dims broadcast_dims(const Dims& x, const Dims& y, std::string_view x_name = "x",
                     std::string_view y_name = "y");
 

@@ -1,29 +1,29 @@
-// Shapes and dtypes of elementwise ops of two and three inputs beyond plain arithmetic.
+// Shapes and dtypes of elementwise ops of two or three inputs other than basic arithmetic.
 #pragma once
 
 #include "phi/core/meta.h"
 
 namespace phi {
 
-/// As ElementwiseInferMeta; a quotient of integers is float32.
+/// Like ElementwiseInferMeta, but integers give float32.
 TensorMeta DivideInferMeta(const TensorMeta& x, const TensorMeta& y);
 
-/// Two tensors of one shape and dtype; the result is such a one.
+/// Requires x and y of the same shape and dtype, and returns their meta.
 TensorMeta SameDimsInferMeta(const TensorMeta& x, const TensorMeta& y);
 
-/// As SameDimsInferMeta; the angles of integers are float64.
+/// Like SameDimsInferMeta, but integers give float64.
 TensorMeta Atan2InferMeta(const TensorMeta& x, const TensorMeta& y);
 
-/// As SameDimsInferMeta; the result is bool.
+/// Like SameDimsInferMeta, but the result is bool.
 TensorMeta IsCloseInferMeta(const TensorMeta& x, const TensorMeta& y);
 
-/// As IsCloseInferMeta; one answer for all elements.
+/// Like IsCloseInferMeta, but the result is one 0-D bool.
 TensorMeta AllCloseInferMeta(const TensorMeta& x, const TensorMeta& y);
 
-/// One bool. Shapes may differ, dtypes may not.
+/// One 0-D bool. Shapes may differ; dtypes must be equal.
 TensorMeta EqualAllInferMeta(const TensorMeta& x, const TensorMeta& y);
 
-/// All three broadcast, and are of one dtype.
+/// The broadcast of all three, which have one dtype.
 TensorMeta LerpInferMeta(const TensorMeta& x, const TensorMeta& y, const TensorMeta& weight);
 
 }  // namespace phi

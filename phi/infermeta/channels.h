@@ -1,4 +1,4 @@
-// Shapes of ops that move elements between channels, pixels and frames.
+// Shapes of ops that move elements between channels, pixels and frames of images.
 #pragma once
 
 #include <string>
@@ -7,31 +7,34 @@
 
 namespace phi {
 
-/// Where an image array has its channels, height and width; the first tensor dim is the batch.
+/// Tensor dims of an image array. The first tensor dim is the batch.
 struct ImageDims {
   int channels;
   int height;
   int width;
 };
-/// Errors: InvalidArgument for a format other than NCHW and NHWC.
+/// The tensor dims of `data_format`. Errors: InvalidArgument unless it is NCHW or NHWC.
 ImageDims image_dims(const std::string& data_format);
 
-/// `groups` divides the channels.
+/// Returns x's meta. `groups` must divide the number of channels.
 TensorMeta ChannelShuffleInferMeta(const TensorMeta& x, int groups, const std::string& data_format);
 
-/// upscale_factor squared divides the channels, which become pixels.
+/// Moves channels to pixels: height and width grow by upscale_factor, whose square must divide the
+/// number of channels.
 TensorMeta PixelShuffleInferMeta(const TensorMeta& x, int upscale_factor,
                                  const std::string& data_format);
 
-/// downscale_factor divides height and width, whose pixels become channels.
+/// Moves pixels to channels: the inverse of pixel_shuffle. downscale_factor must divide height and
+/// width.
 TensorMeta PixelUnshuffleInferMeta(const TensorMeta& x, int downscale_factor,
                                    const std::string& data_format);
 
-/// seg_num divides the first tensor dim; shift_ratio lies between 0 and 0.5.
+/// Returns x's meta. seg_num must divide the first tensor dim, and shift_ratio is between 0 and
+/// 0.5.
 TensorMeta TemporalShiftInferMeta(const TensorMeta& x, int seg_num, float shift_ratio,
                                   const std::string& data_format);
 
-/// x is [batch, positions, width] with an even width.
+/// Returns the meta of x, which is [batch, positions, width] with an even width.
 TensorMeta AddPositionEncodingInferMeta(const TensorMeta& x);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Checks that shape functions of several families share.
+// Checks shared by several families of shape functions.
 #pragma once
 
 #include "phi/common/errors.h"
@@ -6,12 +6,12 @@
 
 namespace phi {
 
-/// Whether x holds indices or lengths: int32 or int64.
+/// Whether x has a dtype of indices and lengths: int32 or int64.
 inline bool is_index(const TensorMeta& x) {
   return x.dtype == DataType::INT32 || x.dtype == DataType::INT64;
 }
 
-/// Of a norm. Errors: InvalidArgument for a negative one or NaN.
+/// Checks the epsilon of a normalisation. Errors: InvalidArgument if it is negative or NaN.
 inline void check_epsilon(float epsilon) {
   PHI_CHECK(epsilon >= 0.0f,
             errors::InvalidArgument("epsilon is {}, but it must not be negative.", epsilon));

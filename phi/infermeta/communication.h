@@ -1,5 +1,7 @@
-// Shapes of ops by which the ranks of a ring send tensors to each other. Each rank has its own:
-// that others have tensors of the same shape is told by the messages.
+// Shapes of collective ops among the ranks of a ring. Each rank infers its own shape; messages
+// check that shapes agree between ranks.
+//
+// Errors: InvalidArgument if nranks is below 1, or rank is not below it.
 #pragma once
 
 #include "phi/core/attribute.h"
@@ -7,29 +9,28 @@
 
 namespace phi {
 
-/// nranks times as many rows. Errors: InvalidArgument if nranks is below 1, as in all of these, and
-/// for a 0-D x.
+/// x with nranks times as many rows. Errors: InvalidArgument for a 0-D x.
 TensorMeta AllGatherInferMeta(const TensorMeta& x, int nranks);
-/// An nranks-th of the rows.
+/// x with 1 / nranks of the rows.
 TensorMeta ReduceScatterInferMeta(const TensorMeta& x, int nranks);
-/// As x; its rows go to the ranks of the ring, as many to each.
+/// Returns x's meta. Each rank of the ring receives an equal share of the rows.
 TensorMeta AllToAllInferMeta(const TensorMeta& x);
 
-/// As x. Errors: InvalidArgument for a type of reduction that is none of Paddle's.
+/// Returns x's meta. Errors: InvalidArgument if reduce_type is not one of Paddle's.
 TensorMeta AllReduceInferMeta(const TensorMeta& x, int reduce_type);
-/// As out_grad. Errors: Unimplemented for a reduction that is neither a sum nor an average.
+/// Returns out_grad's meta. Errors: Unimplemented unless the reduction is a sum or an average.
 TensorMeta LinearReduceGradInferMeta(const TensorMeta& out_grad, int reduce_type);
 
-/// [0]. Errors: Unimplemented if the message shall have its shape with it, as in p_recv.
+/// [0]. Errors: Unimplemented if dynamic_shape, which would send the shape with the message.
 TensorMeta SendInferMeta(const TensorMeta& x, bool dynamic_shape);
 TensorMeta RecvInferMeta(DataType dtype, bool dynamic_shape, const IntArray& out_shape);
 
-// On which stream they run, and for which parallelism, means nothing here.
+// use_calc_stream and use_model_parallel have no effect.
 TensorMeta CIdentityInferMeta(const TensorMeta& x, bool use_calc_stream, bool use_model_parallel);
-/// An nranks-th of the last extent. Errors: InvalidArgument unless rank is below nranks.
+/// x with 1 / nranks of the last extent. Errors: InvalidArgument unless rank is below nranks.
 TensorMeta CSplitInferMeta(const TensorMeta& x, int rank, int nranks, bool use_calc_stream,
                            bool use_model_parallel);
-/// nranks times the last extent.
+/// x with nranks times the last extent.
 TensorMeta CConcatInferMeta(const TensorMeta& x, int rank, int nranks, bool use_calc_stream,
                             bool use_model_parallel);
 

@@ -1,4 +1,4 @@
-// Shapes of convolutions, over two or three spatial dims alike.
+// Shapes of convolutions over two or three spatial dims.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,18 @@
 
 namespace phi {
 
-/// input [n, c, spatial...] (or channels last) with filter [m, c / groups, spatial...] gives
-/// [n, m, positions...]. Errors: InvalidArgument for shapes, groups, dtypes that do not fit, and
-/// for windows that fit nowhere.
+/// [n, m, positions...] for input [n, c, spatial...] (or channels last) and filter [m, c / groups,
+/// spatial...]. Errors: InvalidArgument for incompatible shapes, groups or dtypes, and for a window
+/// that fits at no position.
 TensorMeta ConvInferMeta(const TensorMeta& input, const TensorMeta& filter,
                          const std::vector<int>& strides, const std::vector<int>& paddings,
                          const std::string& padding_algorithm, const std::vector<int>& dilations,
                          int groups, const std::string& data_format);
 
-/// x [n, c, spatial...] with filter [c, m / groups, spatial...] gives the image [n, m, ...] whose
-/// convolution has x's extents: the smallest one, plus output_padding, or that of `output_size`.
-/// Errors: as above, and for an output_size whose convolution has others.
+/// The image [n, m, ...] for x [n, c, spatial...] and filter [c, m / groups, spatial...]. Its
+/// extents are those whose convolution has x's extents: the smallest ones plus output_padding, or
+/// `output_size`. Errors: those of ConvInferMeta; InvalidArgument for an output_size whose
+/// convolution has other extents.
 TensorMeta ConvTransposeInferMeta(const TensorMeta& x, const TensorMeta& filter,
                                   const std::vector<int>& strides, const std::vector<int>& paddings,
                                   const std::vector<int>& output_padding,
@@ -35,9 +36,9 @@ TensorMeta Conv3dTransposeInferMeta(
     const std::vector<int>& output_size, const std::string& padding_algorithm, int groups,
     const std::vector<int>& dilations, const std::string& data_format);
 
-/// x [n, c, h, w] and filter [m, c / groups, kh, kw], whose taps lie where offset
-/// [n, 2 * deformable_groups * kh * kw, oh, ow] says and are weighted by mask
-/// [n, deformable_groups * kh * kw, oh, ow], give [n, m, oh, ow]. Errors: as above.
+/// [n, m, oh, ow] for x [n, c, h, w] and filter [m, c / groups, kh, kw]. offset [n, 2 *
+/// deformable_groups * kh * kw, oh, ow] shifts the filter taps and mask [n, deformable_groups * kh
+/// * kw, oh, ow] weights them. Errors: those of ConvInferMeta.
 TensorMeta DeformableConvInferMeta(const TensorMeta& x, const TensorMeta& offset,
                                    const TensorMeta& filter, const TensorMeta* mask,
                                    const std::vector<int>& strides,

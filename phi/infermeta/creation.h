@@ -1,4 +1,4 @@
-// Shapes and dtypes of ops that make tensors from attributes, and of dropout.
+// Shapes and dtypes of dropout and of ops that create tensors from attributes.
 #pragma once
 
 #include <tuple>
@@ -8,19 +8,20 @@
 
 namespace phi {
 
-/// Errors: InvalidArgument for a negative extent or an UNDEFINED dtype.
+/// An array of `shape` and `dtype`. Errors: InvalidArgument for a negative extent or an UNDEFINED
+/// dtype.
 TensorMeta CreateInferMeta(const IntArray& shape, DataType dtype);
 
-/// The same, of elements that are all `value`. Errors: those of check_held.
+/// Like CreateInferMeta, for elements equal to `value`. Errors: also those of check_held.
 TensorMeta FullInferMeta(const IntArray& shape, const Scalar& value, DataType dtype);
 
-/// start, start + step, ... before `end`: ceil((end - start) / step) elements, none if `end` lies
-/// the other way. Errors: InvalidArgument for step 0, a bound that is not finite, a dtype that does
-/// not count, or that does not hold the first or the last element.
+/// start, start + step, .. before `end`: ceil((end - start) / step) elements, or none if `end` is
+/// in the other direction. Errors: InvalidArgument for step 0, a bound that is not finite, a dtype
+/// that is not a number, or one that cannot represent the first or last element.
 TensorMeta ArangeInferMeta(const Scalar& start, const Scalar& end, const Scalar& step,
                            DataType dtype);
 
-/// (out, mask): out as x, mask uint8 of the same shape, 1 where the element was kept.
+/// (out, mask): out has x's meta; mask is uint8 of x's shape, 1 for each element that is kept.
 std::tuple<TensorMeta, TensorMeta> DropoutInferMeta(const TensorMeta& x);
 
 }  // namespace phi

@@ -7,11 +7,13 @@
 
 namespace phi {
 
-/// Gives softmax (as input) and loss (input's dims with 1 on `axis`, input's dtype).
+/// (softmax, loss): softmax has input's meta; loss has input's dtype and input's dims with 1 on
+/// `axis`.
 ///
-/// Labels   hard: int32 or int64, input's dims with 1 on `axis`, or with `axis` left out.
-///          soft: as input, shape and dtype.
-/// Errors   InvalidArgument naming input, label and the shapes accepted; OutOfRange for the axis.
+/// Labels   hard: int32 or int64, with input's dims and either 1 on `axis` or no `axis`. Soft:
+///          input's shape and dtype.
+/// Errors   InvalidArgument, which names input, label and the accepted shapes; OutOfRange for the
+///          axis.
 std::tuple<TensorMeta, TensorMeta> CrossEntropyWithSoftmaxInferMeta(
     const TensorMeta& input, const TensorMeta& label, bool soft_label, bool use_softmax,
     bool numeric_stable_mode, int ignore_index, int axis);

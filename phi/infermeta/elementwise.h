@@ -9,25 +9,26 @@
 
 namespace phi {
 
-/// x and y broadcast; they must be of one dtype.
+/// The broadcast of x and y, which must have one dtype.
 TensorMeta ElementwiseInferMeta(const TensorMeta& x, const TensorMeta& y);
 
-/// As ElementwiseInferMeta; the result is bool.
+/// Like ElementwiseInferMeta, but the result is bool.
 TensorMeta CompareInferMeta(const TensorMeta& x, const TensorMeta& y);
 
 inline TensorMeta UnchangedInferMeta(const TensorMeta& x) { return x; }
 
-/// Errors: InvalidArgument if `dtype` is UNDEFINED.
+/// x with `dtype`. Errors: InvalidArgument if `dtype` is UNDEFINED.
 TensorMeta CastInferMeta(const TensorMeta& x, DataType dtype);
 
-/// UNDEFINED keeps x's dtype. Errors: InvalidArgument for a finite `value` that it has not.
+/// x with `dtype`; UNDEFINED keeps x's. Errors: InvalidArgument if the dtype cannot represent
+/// `value`.
 TensorMeta FullLikeInferMeta(const TensorMeta& x, const Scalar& value,
                              DataType dtype = DataType::UNDEFINED);
 
-/// All three broadcast; `condition` is bool, x and y are of one dtype.
+/// The broadcast of all three. `condition` is bool; x and y have one dtype.
 TensorMeta WhereInferMeta(const TensorMeta& condition, const TensorMeta& x, const TensorMeta& y);
 
-/// At least one input, all of one shape and dtype.
+/// The meta of the inputs, of which there is at least one and which all have the same.
 TensorMeta AddNInferMeta(std::span<const TensorMeta> inputs);
 
 }  // namespace phi

@@ -12,33 +12,36 @@
 
 namespace phi {
 
-// Errors of the three transforms: InvalidArgument for another dtype, for axes that are not counted
-// from the front, not there, or given twice, and for a normalization other than "backward",
-// "forward" and "ortho".
+// Errors of the three transforms: InvalidArgument for an unsupported dtype, for axes that are
+// negative, out of range or repeated, and for a normalization other than "backward", "forward" and
+// "ortho".
 
-/// As x, which is complex.
+/// Returns the meta of x, which is complex.
 TensorMeta FFTC2CInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes,
                            const std::string& normalization);
-/// Complex, of a real x; `onesided` leaves out the second half of the last of axes, which is the
-/// first one's mirror image. Errors also: an axis without elements.
+/// Complex, for a real x. `onesided` omits the second half of the last of `axes`, which mirrors the
+/// first. Errors: also InvalidArgument for an axis without elements.
 TensorMeta FFTR2CInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes,
                            const std::string& normalization, bool onesided);
-/// Real, of a complex x that has the first half of the last of axes: n / 2 + 1 elements or more for
-/// n = last_dim_size, which is 2 (extent - 1) if it is 0. Errors also: fewer than that.
+/// Real, for a complex x that holds the first half of the last of `axes`. With n = last_dim_size (2
+/// (extent - 1) if that is 0), x must have at least n / 2 + 1 elements there. Errors: also
+/// InvalidArgument for fewer.
 TensorMeta FFTC2RInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes,
                            const std::string& normalization, int64_t last_dim_size);
 
-/// x [n, t] and window [n_fft] give complex [n, frequencies, frames]: n_fft / 2 + 1 frequencies, or
-/// n_fft if not `onesided`, and a frame every hop_length as long as there is a whole one. Errors:
-/// InvalidArgument for other shapes, a hop_length below 1, signals shorter than a frame.
+/// Complex [n, frequencies, frames] for x [n, t] and window [n_fft]. There are n_fft / 2 + 1
+/// frequencies if `onesided` and n_fft otherwise, and one frame per hop_length while a whole frame
+/// fits. Errors: InvalidArgument for other shapes, a hop_length below 1, or a signal shorter than
+/// one frame.
 TensorMeta StftInferMeta(const TensorMeta& x, const TensorMeta& window, int n_fft, int hop_length,
                          bool onesided);
 
-/// Frames of x along its last tensor dim (axis -1) in [*, frame_length, frames], or along its first
-/// (axis 0) in [frames, frame_length, *]. Errors: InvalidArgument for another axis, lengths below 1
-/// and signals shorter than a frame.
+/// Cuts x into frames: along its last tensor dim (axis -1) into [*, frame_length, frames], or along
+/// its first (axis 0) into [frames, frame_length, *]. Errors: InvalidArgument for another axis, a
+/// length below 1, or a signal shorter than one frame.
 TensorMeta FrameInferMeta(const TensorMeta& x, int frame_length, int hop_length, int axis);
-/// The other way, overlapping parts added up. Errors: as above.
+/// The signal that overlapping frames add up to (the transpose of frame). Errors: those of
+/// FrameInferMeta.
 TensorMeta OverlapAddInferMeta(const TensorMeta& x, int hop_length, int axis);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Shapes of ops that lay images out as windows and back, and that sample them at given places.
+// Shapes of unfold and fold of images, and of sampling at given coordinates.
 #pragma once
 
 #include <string>
@@ -11,30 +11,30 @@
 
 namespace phi {
 
-/// The windows of unfold and fold over an image of these extents. paddings: one for all, one for
-/// each spatial dim, or top, left, bottom, right. Errors: those of make_windows.
+/// The windows of unfold and fold over an image of `extents`. paddings has one entry for all sides,
+/// one per spatial dim, or [top, left, bottom, right]. Errors: those of make_windows.
 Windows column_windows(std::span<const int64_t> extents, const std::vector<int>& kernel_sizes,
                        const std::vector<int>& strides, const std::vector<int>& paddings,
                        const std::vector<int>& dilations);
 
-/// x [n, c, h, w] -> [n, c * taps, positions]. Errors: InvalidArgument for shapes and attributes
-/// that do not fit.
+/// [n, c * taps, positions] for x [n, c, h, w]. Errors: InvalidArgument for invalid shapes and
+/// attributes.
 TensorMeta UnfoldInferMeta(const TensorMeta& x, const std::vector<int>& kernel_sizes,
                            const std::vector<int>& strides, const std::vector<int>& paddings,
                            const std::vector<int>& dilations);
-/// x [n, c * taps, positions] -> [n, c, output_sizes...]. Errors: likewise.
+/// [n, c, output_sizes...] for x [n, c * taps, positions]. Errors: those of UnfoldInferMeta.
 TensorMeta FoldInferMeta(const TensorMeta& x, const std::vector<int>& output_sizes,
                          const std::vector<int>& kernel_sizes, const std::vector<int>& strides,
                          const std::vector<int>& paddings, const std::vector<int>& dilations);
 
-/// x [n, c, spatial...] at the places in grid [n, places..., as many coordinates] -> [n, c,
-/// places...]. mode is "bilinear" or "nearest", padding_mode "zeros", "border" or "reflection".
-/// Errors: InvalidArgument.
+/// [n, c, places...] for x [n, c, spatial...] and grid [n, places..., coordinates] with one
+/// coordinate per spatial dim. mode is "bilinear" or "nearest"; padding_mode is "zeros", "border"
+/// or "reflection". Errors: InvalidArgument.
 TensorMeta GridSampleInferMeta(const TensorMeta& x, const TensorMeta& grid, const std::string& mode,
                                const std::string& padding_mode, bool align_corners);
 
-/// Matrices [n, 2, 3] (or [n, 3, 4]) for images of output_shape [n, c, h, w] ([n, c, d, h, w]) ->
-/// [n, h, w, 2] ([n, d, h, w, 3]). Errors: InvalidArgument.
+/// [n, h, w, 2] for matrices [n, 2, 3] and output_shape [n, c, h, w]; [n, d, h, w, 3] for matrices
+/// [n, 3, 4] and output_shape [n, c, d, h, w]. Errors: InvalidArgument.
 TensorMeta AffineGridInferMeta(const TensorMeta& input, const IntArray& output_shape,
                                bool align_corners);
 

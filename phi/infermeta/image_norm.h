@@ -1,7 +1,8 @@
-// Shapes and dtypes of normalisations of images, of affine_channel and of bilinear. Statistics have
-// statistics_dtype; scales and biases are [channels], of x's dtype or that of statistics.
+// Shapes and dtypes of image normalisations, of affine_channel and of bilinear. Statistics have
+// statistics_dtype. Scales and biases are [channels], of x's dtype or the statistics' dtype.
 //
-// Errors: InvalidArgument naming the argument, its shape and dtype, and what fits.
+// Errors of all: InvalidArgument, which names the argument, its shape and dtype, and what is
+// accepted.
 #pragma once
 
 #include <optional>
@@ -16,24 +17,25 @@ namespace phi {
 std::tuple<TensorMeta, TensorMeta, TensorMeta, TensorMeta, TensorMeta> BatchNormInferMeta(
     const TensorMeta& x, const TensorMeta& mean, const TensorMeta& variance,
     const TensorMeta* scale, const TensorMeta* bias, float epsilon, const std::string& data_format);
-/// (y, mean, variance); the latter are [images, groups]. `groups` divides the channels.
+/// (y, mean, variance); mean and variance are [images, groups]. `groups` must divide the number of
+/// channels.
 std::tuple<TensorMeta, TensorMeta, TensorMeta> GroupNormInferMeta(const TensorMeta& x,
                                                                   const TensorMeta* scale,
                                                                   const TensorMeta* bias,
                                                                   float epsilon, int groups,
                                                                   const std::string& data_format);
-/// (y, saved_mean, saved_variance); the latter are [images, channels].
+/// (y, saved_mean, saved_variance); both statistics are [images, channels].
 std::tuple<TensorMeta, TensorMeta, TensorMeta> InstanceNormInferMeta(const TensorMeta& x,
                                                                      const TensorMeta* scale,
                                                                      const TensorMeta* bias,
                                                                      float epsilon);
 TensorMeta AffineChannelInferMeta(const TensorMeta& x, const TensorMeta& scale,
                                   const TensorMeta& bias, const std::string& data_layout);
-/// u has the extent of `dim`, v the product of the others.
+/// u has the extent of `dim`; v has the product of the other extents.
 TensorMeta SpectralNormInferMeta(const TensorMeta& weight, const TensorMeta& u, const TensorMeta& v,
                                  int dim, int power_iters);
 
-/// x [n, i], y [n, j], weight [k, i, j], bias [1, k]: [n, k].
+/// [n, k] for x [n, i], y [n, j], weight [k, i, j] and bias [1, k].
 TensorMeta BilinearInferMeta(const TensorMeta& x, const TensorMeta& y, const TensorMeta& weight,
                              const TensorMeta* bias);
 std::tuple<TensorMeta, TensorMeta, TensorMeta, std::optional<TensorMeta>> BilinearGradInferMeta(

@@ -1,4 +1,4 @@
-// All shape functions; what generated code includes.
+// Includes all shape functions, for generated code.
 #pragma once
 
 #include "phi/infermeta/attention.h"

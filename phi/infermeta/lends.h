@@ -1,8 +1,9 @@
-// Where the outputs of ops that take parts lie in their input: what an entry's `kernel.lend` names.
+// Positions of outputs inside their input, for ops whose outputs are parts of it. An op names its
+// function here under `kernel.lend`.
 //
-// Each function takes what the kernel takes, and says at which element of the local input the first
-// output begins if the outputs are ranges of it, one behind the other; nothing if they are not, and
-// for what the kernel refuses.
+// Each function accepts the kernel's arguments. If the outputs are consecutive contiguous ranges of
+// the local input, it returns the element at which the first begins. Otherwise, and for arguments
+// that the kernel rejects, it returns nullopt.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace phi {
 
 std::optional<int64_t> SliceLends(const TensorMeta& input, const std::vector<int64_t>& axes,
                                   const IntArray& starts, const IntArray& ends);
-/// Where all strides are 1.
+/// Contiguous only if all strides are 1.
 std::optional<int64_t> StridedSliceLends(const TensorMeta& x, const std::vector<int>& axes,
                                          const IntArray& starts, const IntArray& ends,
                                          const IntArray& strides);

@@ -1,5 +1,5 @@
-// Shape and dtype inference of linear algebra. Matrices are the last two tensor dims, all others
-// are a batch of them; elements are float32, float64, complex64 or complex128.
+// Shape and dtype inference of linear algebra. Matrices are the last two tensor dims, and all other
+// tensor dims are batch dims. Elements are float32, float64, complex64 or complex128.
 //
 //   const TensorMeta x{{8, 5, 3}, DataType::FLOAT32};
 //   auto [u, s, vh] = SvdInferMeta(x, false);   // f32[8,5,3], f32[8,3], f32[8,3,3]
@@ -13,78 +13,85 @@
 
 namespace phi {
 
-// Errors of all of these: InvalidArgument for a tensor of fewer than two tensor dims, for another
-// dtype, and for matrices that are not square where they have to be.
+// Errors of all: InvalidArgument for a tensor of fewer than two tensor dims, for another dtype, and
+// for matrices that must be square and are not.
 
-/// As x, whose matrices are square.
+/// Returns the meta of x, whose matrices are square.
 TensorMeta SquareInferMeta(const TensorMeta& x);
-/// One number for each square matrix of x; slogdet gives two, in a new first tensor dim.
+/// One number per square matrix of x. slogdet returns two, along a new first tensor dim.
 TensorMeta DeterminantInferMeta(const TensorMeta& x);
 TensorMeta SlogDeterminantInferMeta(const TensorMeta& x);
 
-/// Eigenvalues and vectors: complex for eig, for eigh real values and vectors as x. Errors:
-/// InvalidArgument for a `uplo` that is neither "L" nor "U".
+/// (eigenvalues, eigenvectors). Both are complex for eig. For eigh, values are real and vectors
+/// have x's meta. Errors: InvalidArgument for a `uplo` other than "L" and "U".
 std::tuple<TensorMeta, TensorMeta> EigInferMeta(const TensorMeta& x);
 TensorMeta EigvalsInferMeta(const TensorMeta& x);
 std::tuple<TensorMeta, TensorMeta> EighInferMeta(const TensorMeta& x, const std::string& uplo);
-/// Vectors are for the gradient: there are none with `is_test`.
+/// (eigenvalues, eigenvectors). The vectors are for the gradient and are absent if `is_test`.
 std::tuple<TensorMeta, std::optional<TensorMeta>> EigvalshInferMeta(const TensorMeta& x,
                                                                     const std::string& uplo,
                                                                     bool is_test);
-/// As x. Errors: InvalidArgument without the vectors that is_test leaves out.
+/// Returns x's meta. Errors: InvalidArgument if the forward call ran with is_test, without vectors.
 TensorMeta EigvalshGradInferMeta(const TensorMeta& x, const TensorMeta* eigenvectors);
 
-/// x [*, n, k] are right-hand sides and y [*, n, n] factors; batches broadcast. Errors:
-/// InvalidArgument where n differs, batches do not broadcast or dtypes differ.
+/// The meta of x, with batch dims broadcast. x [*, n, k] are right-hand sides and y [*, n, n] are
+/// factors. Errors: InvalidArgument if n or dtypes differ, or batch dims do not broadcast.
 TensorMeta CholeskySolveInferMeta(const TensorMeta& x, const TensorMeta& y);
-/// x [*, n, n] and y [*, n, k]. Errors: as above.
+/// x [*, n, n] and y [*, n, k]. Errors: those of CholeskySolveInferMeta.
 TensorMeta TriangularSolveInferMeta(const TensorMeta& x, const TensorMeta& y);
-/// The same, or y is one vector [n], or one for each matrix of x.
+/// Like TriangularSolveInferMeta; y may also be one vector [n], or one vector per matrix of x.
 TensorMeta SolveInferMeta(const TensorMeta& x, const TensorMeta& y);
-/// y is one vector for each matrix of x, or for all of them.
+/// Whether y is one vector for all matrices of x, or one vector per matrix.
 bool solves_vectors(const Dims& x, const Dims& y);
 
-/// Factors as x [*, m, n]; of min(m, n) rows each, which was swapped with it (int32); and for each
-/// matrix, int32, 0 where U has no 0 on its diagonal. Errors: InvalidArgument without `pivot`.
+/// (factors, pivots, info) of x [*, m, n]. The factors have x's meta. Pivots, int32 [*, min(m, n)],
+/// are the row that each row was swapped with. info, int32 [*], is 0 if the diagonal of U has no
+/// zero. Errors: InvalidArgument without `pivot`.
 std::tuple<TensorMeta, TensorMeta, TensorMeta> LUInferMeta(const TensorMeta& x, bool pivot);
-/// P [*, m, m], L [*, m, k] and U [*, k, n], k = min(m, n), as far as they are asked for. Errors:
-/// InvalidArgument for y that has not the pivots of x.
+/// P [*, m, m], L [*, m, k] and U [*, k, n] with k = min(m, n), each if requested. Errors:
+/// InvalidArgument if y is not of the shape of x's pivots.
 std::tuple<std::optional<TensorMeta>, std::optional<TensorMeta>, std::optional<TensorMeta>>
 LUUnpackInferMeta(const TensorMeta& x, const TensorMeta& y, bool unpack_ludata, bool unpack_pivots);
 
-/// "reduced": q [*, m, k] and r [*, k, n], k = min(m, n); "complete": q [*, m, m] and r [*, m, n];
-/// "r": q is empty. Errors: InvalidArgument for another mode.
+/// (q, r) with k = min(m, n). "reduced": q [*, m, k] and r [*, k, n]. "complete": q [*, m, m] and r
+/// [*, m, n]. "r": r [*, k, n] and an empty q. Errors: InvalidArgument for another mode.
 std::tuple<TensorMeta, TensorMeta> QrInferMeta(const TensorMeta& x, const std::string& mode);
-/// Errors: InvalidArgument for factors that have no gradient: of mode "r", and "complete" ones of
-/// more rows than columns, some of whose columns are any.
+/// Errors: InvalidArgument for factors without a gradient: those of mode "r", and complete ones
+/// with more rows than columns, because some columns of q are arbitrary.
 TensorMeta QrGradInferMeta(const TensorMeta& x, const std::string& mode);
 
-/// u [*, m, k], s [*, k] (real) and vh [*, k, n], k = min(m, n); full matrices are square.
+/// u [*, m, k], s [*, k] (real) and vh [*, k, n] with k = min(m, n). With `full_matrices`, u and vh
+/// are square.
 std::tuple<TensorMeta, TensorMeta, TensorMeta> SvdInferMeta(const TensorMeta& x,
                                                             bool full_matrices);
-/// Errors: InvalidArgument for full matrices that have vectors without a singular value.
+/// Errors: InvalidArgument for full matrices with vectors that have no singular value.
 TensorMeta SvdGradInferMeta(const TensorMeta& x, bool full_matrices);
 TensorMeta SvdvalsInferMeta(const TensorMeta& x);
 
-/// An int64 for each matrix. Errors: InvalidArgument for matrices that are not square if they are
-/// said to be Hermitian, and tolerances whose shape does not broadcast with x's batch.
+/// One int64 per matrix. Errors: InvalidArgument for non-square matrices if `hermitian`, and for
+/// tolerances that do not broadcast with x's batch dims.
 TensorMeta MatrixRankInferMeta(const TensorMeta& x, bool hermitian);
 TensorMeta MatrixRankTolInferMeta(const TensorMeta& x, const TensorMeta& atol_tensor,
                                   bool hermitian);
 TensorMeta MatrixRankAtolRtolInferMeta(const TensorMeta& x, const TensorMeta& atol,
                                        const TensorMeta* rtol, bool hermitian);
 
-/// x [*, m, n] and y [*, m, k] give the solution [*, n, k], its residuals, known when it is found:
-/// [*, k], or [0] where m <= n, a rank is less than n, or the driver is gelsy; the ranks [*]
-/// (int32, none of gels) and singular values [*, min(m, n)] (of gelsd and gelss). Errors:
-/// InvalidArgument for batches or m that differ, and another driver.
+/// (solution, residuals, rank, singular values) for x [*, m, n] and y [*, m, k].
+///
+/// - The solution is [*, n, k].
+/// - The residuals are [*, k], or [0] if m <= n, a rank is less than n, or the driver is gelsy.
+///   Their shape is unknown until the kernel has run.
+/// - The ranks are int32 [*]; gels has none.
+/// - The singular values are [*, min(m, n)], of gelsd and gelss only.
+///
+/// Errors: InvalidArgument if batch dims or m differ, and for another driver.
 std::tuple<TensorMeta, TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>>
 LstsqInferMeta(const TensorMeta& x, const TensorMeta& y, const std::string& driver);
 
-/// As x and y, which are of one shape. Errors: InvalidArgument for an axis whose extent is not 3,
-/// OutOfRange for one that there is not.
+/// Returns the meta of x, which y shares. Errors: InvalidArgument for an axis whose extent is not
+/// 3; OutOfRange for an axis outside x.
 TensorMeta CrossInferMeta(const TensorMeta& x, const TensorMeta& y, int axis);
-/// The axis of the vectors: 9 stands for the first whose extent is 3. Errors: as above.
+/// The axis of the vectors; 9 means the first one of extent 3. Errors: those of CrossInferMeta.
 int cross_axis(const Dims& x, int axis);
 
 }  // namespace phi

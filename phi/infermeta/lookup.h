@@ -9,19 +9,19 @@
 
 namespace phi {
 
-/// Errors: InvalidArgument, naming the argument, if `index` is neither int32 nor int64.
+/// Errors: InvalidArgument, which names the argument, unless `index` is int32 or int64.
 void check_index_dtype(const TensorMeta& index, std::string_view name);
 
-/// Rows of `weight` [V, D] for ids x [*] (int32 or int64): [*, D] of weight's dtype. A negative
-/// `padding_idx` means none; otherwise it is an id whose row counts as zeros.
+/// [*, D] of weight's dtype for weight [V, D] and ids x [*] (int32 or int64). The row of id
+/// `padding_idx` counts as zeros; a negative padding_idx disables this.
 TensorMeta EmbeddingInferMeta(const TensorMeta& x, const TensorMeta& weight, int64_t padding_idx,
                               bool sparse);
 
-/// Slices of x along `axis`, one for each of index's elements, [n] or [n, 1]; a 0-D index removes
+/// x with one slice along `axis` per element of index, which is [n] or [n, 1]. A 0-D index removes
 /// the tensor dim.
 TensorMeta GatherInferMeta(const TensorMeta& x, const TensorMeta& index, const Scalar& axis);
 
-/// float32 [*, num_classes] for x [*] of int32 or int64.
+/// float32 [*, num_classes] for x [*], which is int32 or int64.
 TensorMeta OneHotInferMeta(const TensorMeta& x, const Scalar& num_classes);
 
 }  // namespace phi

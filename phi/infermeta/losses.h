@@ -1,4 +1,4 @@
-// Shapes and dtypes of losses beside cross entropy.
+// Shapes and dtypes of losses other than cross entropy.
 #pragma once
 
 #include <string>
@@ -8,32 +8,32 @@
 
 namespace phi {
 
-/// A loss per element; `label` is as `input`.
+/// One loss per element. `label` has input's meta.
 TensorMeta ElementwiseLossInferMeta(const TensorMeta& input, const TensorMeta& label);
 
-/// The same of columns [N, 1].
+/// Like ElementwiseLossInferMeta, for columns [N, 1].
 TensorMeta ColumnLossInferMeta(const TensorMeta& input, const TensorMeta& label);
 
-/// A loss per element; pos_weight, which may be absent, broadcasts to x.
+/// One loss per element. pos_weight, if present, broadcasts to x.
 TensorMeta SigmoidCrossEntropyWithLogitsInferMeta(const TensorMeta& x, const TensorMeta& label,
                                                   const TensorMeta* pos_weight);
 
-/// As x for the reduction "none"; one element for "mean", "sum" and "batchmean".
+/// x's shape for the reduction "none"; one element for "mean", "sum" and "batchmean".
 TensorMeta KLDivInferMeta(const TensorMeta& x, const TensorMeta& label,
                           const std::string& reduction);
 
-/// Gives out and total_weight of log-probabilities [N, C, ...]. out is as label, [N, ...], for the
-/// reduction "none", and one element for "mean" and "sum"; total_weight is always one. A weight
-/// has an element for each of the C classes.
+/// (out, total_weight) for log-probabilities input [N, C, ...] and label [N, ...]. out has label's
+/// shape for the reduction "none" and one element for "mean" and "sum". total_weight has one
+/// element. A weight has one element per class.
 std::tuple<TensorMeta, TensorMeta> NllLossInferMeta(const TensorMeta& input,
                                                     const TensorMeta& label,
                                                     const TensorMeta* weight,
                                                     const std::string& reduction);
 
-/// x [N, heads, rows, columns] and mask [N, 1 or heads, rows, columns].
+/// The meta of x [N, heads, rows, columns]. mask is [N, 1 or heads, rows, columns].
 TensorMeta FusedSoftmaxMaskInferMeta(const TensorMeta& x, const TensorMeta& mask);
 
-/// As logits [N, C]; label is int32 or int64 [N].
+/// The meta of logits [N, C]. label is int32 or int64 [N].
 TensorMeta MarginLogitsInferMeta(const TensorMeta& logits, const TensorMeta& label);
 
 }  // namespace phi

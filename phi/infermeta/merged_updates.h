@@ -1,5 +1,5 @@
-// Shapes and dtypes of the steps that take lists of params, each as the step of one (updates.h),
-// and of the scaling of losses. Errors: InvalidArgument, also for lists of other lengths.
+// Shapes and dtypes of optimizer steps on lists of params, each checked like a single step
+// (updates.h), and of loss scaling. Errors: InvalidArgument, also for lists of different lengths.
 #pragma once
 
 #include <span>
@@ -13,17 +13,17 @@ namespace phi {
 
 using MetaList = std::vector<TensorMeta>;
 
-/// learning_rate is one number or one for each param; so the regularizations, or none.
+/// learning_rate has one number, or one per param. There is one regularization per param, or none.
 std::tuple<MetaList, MetaList, MetaList> MergedMomentumInferMeta(
     std::span<const TensorMeta> param, std::span<const TensorMeta> grad,
     std::span<const TensorMeta> velocity, std::span<const TensorMeta> learning_rate,
     std::span<const TensorMeta> master_param, const std::vector<std::string>& regularization_method,
     const std::vector<float>& regularization_coeff, bool multi_precision);
 
-/// The lists of an AdamMetas.
+/// The lists of an AdamMetas (updates.h).
 using MergedAdamMetas =
     std::tuple<MetaList, MetaList, MetaList, MetaList, MetaList, MetaList, MetaList>;
-/// learning_rate is one number or one for each param.
+/// learning_rate has one number, or one per param.
 MergedAdamMetas MergedAdamInferMeta(
     std::span<const TensorMeta> param, std::span<const TensorMeta> grad,
     std::span<const TensorMeta> learning_rate, std::span<const TensorMeta> moment1,

@@ -1,12 +1,12 @@
-// Shapes and dtypes of the optimizers' steps. Every tensor has param's shape; outputs are as the
-// inputs that they update.
+// Shapes and dtypes of optimizer steps. Every tensor has param's shape, and every output has the
+// meta of the input that it updates.
 //
 //   | param         floating
 //   | grad          param's dtype or float32
-//   | moments       (velocity, moment1, moment2) float32 beside a 16-bit param, else param's dtype
-//   | master_param  float32, beside a 16-bit param only
+//   | moments       (velocity, moment1, moment2) float32 for a half-precision param, else its dtype
+//   | master_param  float32, only for a half-precision param
 //
-// Errors: InvalidArgument naming the argument, its shape and dtype, and what fits.
+// Errors: InvalidArgument, which names the argument, its shape and dtype, and what is accepted.
 #pragma once
 
 #include <initializer_list>
@@ -18,23 +18,23 @@
 
 namespace phi {
 
-/// What the shape functions of steps have in common.
+/// Checks shared by the shape functions of optimizer steps.
 namespace step_checks {
 struct Named {
   std::string_view name;
   const TensorMeta& meta;
 };
 void param_and_grad(const TensorMeta& param, const TensorMeta& grad);
-/// As param in shape, of the dtype in which states are kept.
+/// States have param's shape and the dtype of states (see above).
 void states(const TensorMeta& param, std::initializer_list<Named> states);
 void master(const TensorMeta& param, const TensorMeta* master);
-/// The same; `is_wanted`: the caller says that there is one beside a 16-bit param.
+/// Like `master`; `is_wanted` means that the caller requires one for a half-precision param.
 void master(const TensorMeta& param, const TensorMeta* master, bool is_wanted);
-/// One number, floating.
+/// Each is one floating number.
 void numbers(std::initializer_list<Named> numbers);
 /// One bool.
 void flag(const TensorMeta* flag, std::string_view name);
-/// What an optional tensor becomes.
+/// The meta of an optional output that mirrors an optional input.
 std::optional<TensorMeta> if_given(const TensorMeta* meta);
 }  // namespace step_checks
 

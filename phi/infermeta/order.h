@@ -1,4 +1,4 @@
-// Shapes and dtypes of scans, and of ops that order, choose or look up elements along an axis.
+// Shapes and dtypes of scans, and of ops that sort, select or search along an axis.
 #pragma once
 
 #include <string>
@@ -9,38 +9,40 @@
 
 namespace phi {
 
-/// As x, or one line of all its elements with `flatten`. Errors: OutOfRange for an axis x lacks.
+/// x's meta, flattened to 1-D if `flatten`. Errors: OutOfRange for an axis outside x.
 TensorMeta CumsumInferMeta(const TensorMeta& x, const Scalar& axis, bool flatten);
-/// The same; float32 for integers.
+/// Like CumsumInferMeta, but integers give float32.
 TensorMeta LogcumsumexpInferMeta(const TensorMeta& x, const Scalar& axis, bool flatten);
 
-/// As x. Errors: OutOfRange; of a 0-D x dim must be 0.
+/// Returns x's meta. Errors: OutOfRange; the dim of a 0-D x must be 0.
 TensorMeta CumprodInferMeta(const TensorMeta& x, int dim);
 
-/// Values as x, and indices of `dtype`. Errors: OutOfRange; InvalidArgument unless `dtype` is int32
-/// or int64 and holds x's extent along the axis.
+/// (values, indices): values have x's meta, indices have `dtype`. Errors: OutOfRange;
+/// InvalidArgument unless `dtype` is int32 or int64 and can represent x's extent along the axis.
 std::tuple<TensorMeta, TensorMeta> CumWithIndicesInferMeta(const TensorMeta& x, int axis,
                                                            DataType dtype);
 
-/// Values as x, and int64 indices.
+/// (values, indices): values have x's meta, indices are int64.
 std::tuple<TensorMeta, TensorMeta> ArgsortInferMeta(const TensorMeta& x, int axis);
 
-/// The same with k along the axis. Errors: InvalidArgument unless 1 <= k <= the extent there.
+/// Like ArgsortInferMeta, with k elements along the axis. Errors: InvalidArgument unless 1 <= k <=
+/// the extent.
 std::tuple<TensorMeta, TensorMeta> TopkInferMeta(const TensorMeta& x, const Scalar& k, int axis);
 
-/// Without the axis, or with 1 there. Errors: as TopkInferMeta.
+/// (value, index) without the axis, or with 1 there if `keepdim`. Errors: those of TopkInferMeta.
 std::tuple<TensorMeta, TensorMeta> KthvalueInferMeta(const TensorMeta& x, int k, int axis,
                                                      bool keepdim);
 std::tuple<TensorMeta, TensorMeta> ModeInferMeta(const TensorMeta& x, int axis, bool keepdim);
 
-/// x reduced over `axis`; int64 medians with two for each of these if `mode` is "avg", one if it is
-/// "min". Errors: InvalidArgument for another mode, and for integers if there is nothing to choose
-/// from.
+/// (medians, indices) of x reduced over `axis`. Indices are int64: two per median if `mode` is
+/// "avg", one if it is "min". Errors: InvalidArgument for another mode, and for a reduction over no
+/// elements of an integer x.
 std::tuple<TensorMeta, TensorMeta> NanmedianInferMeta(const TensorMeta& x, const IntArray& axis,
                                                       bool keepdim, const std::string& mode);
 
-/// int64, or int32, of values' shape. Errors: InvalidArgument unless the sequence is 1-D or has all
-/// tensor dims of values but the last, and for two dtypes.
+/// int64 (int32 if `out_int32`) of values' shape. Errors: InvalidArgument unless the sequence is
+/// 1-D or has all tensor dims of values but the last; for dtypes that differ; and for positions
+/// that int32 cannot represent.
 TensorMeta SearchsortedInferMeta(const TensorMeta& sorted_sequence, const TensorMeta& values,
                                  bool out_int32);
 

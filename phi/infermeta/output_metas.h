@@ -1,4 +1,4 @@
-// OutputMetas: what a shape function gives, whatever its own type, as a list of output slots.
+// OutputMetas: the result of any shape function as one list of output slots.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace phi {
 
-/// A slot for each output, a list one for each element; absent outputs keep an empty slot.
+/// Slots of outputs: one slot per output, or one per element if the output is a list. An absent
+/// output has an empty slot.
 class OutputMetas {
  public:
   void add(const TensorMeta& meta) { add_one(meta); }
@@ -28,11 +29,11 @@ class OutputMetas {
   size_t size() const { return slots_.size(); }
   const std::optional<TensorMeta>& operator[](size_t slot) const { return slots_[slot]; }
   size_t num_outputs() const { return ends_.size(); }
-  /// Of output number `output`: its first slot, and the one behind its last.
+  /// The slots [first, end) of output number `output`.
   std::pair<size_t, size_t> slots_of(size_t output) const {
     return {output == 0 ? 0 : ends_[output - 1], ends_[output]};
   }
-  /// From here on the output is absent.
+  /// Empties the slots of the output, which becomes absent.
   void leave_out(size_t output) {
     const auto [first, end] = slots_of(output);
     for (size_t slot = first; slot < end; ++slot) slots_[slot] = std::nullopt;
@@ -45,10 +46,10 @@ class OutputMetas {
   }
 
   std::vector<std::optional<TensorMeta>> slots_;
-  std::vector<size_t> ends_;  // of each output, the slot behind its last
+  std::vector<size_t> ends_;  // per output: the slot after its last one
 };
 
-/// Of a TensorMeta, an optional one, a list of them, or a tuple of these.
+/// Converts a TensorMeta, an optional one, a list of them, or a tuple of these.
 template <typename Result>
 OutputMetas metas(const Result& result) {
   OutputMetas out;

@@ -1,4 +1,4 @@
-// Shapes and dtypes of ops that draw from distributions, and the checks of parameters that are
+// Shapes and dtypes of ops that draw from distributions, and checks of parameters that are
 // attributes.
 #pragma once
 
@@ -10,35 +10,35 @@
 
 namespace phi {
 
-/// A draw for each element of x, whose dtype is floating.
+/// One draw per element of x, whose dtype is floating.
 TensorMeta SampledInferMeta(const TensorMeta& x);
 
-/// int64, as count and prob are broadcast to each other. Errors: InvalidArgument unless count is of
-/// int32, int64 or floating dtype and prob of floating dtype.
+/// int64, with the broadcast dims of count and prob. Errors: InvalidArgument unless count is int32,
+/// int64 or floating and prob is floating.
 TensorMeta BinomialInferMeta(const TensorMeta& count, const TensorMeta& prob);
 
-/// As alpha, which has at least one tensor dim: along the last are the parameters of a draw.
+/// Returns alpha's meta. Its last tensor dim holds the parameters of one draw.
 TensorMeta DirichletInferMeta(const TensorMeta& alpha);
 
-/// As x. Errors: InvalidArgument unless lam is above 0.
+/// Returns x's meta. Errors: InvalidArgument unless lam is positive.
 TensorMeta ExponentialInferMeta(const TensorMeta& x, float lam);
 
-/// int64 [*, num_samples] for the weights x [classes] or [rows, classes]. Errors: InvalidArgument
-/// if there are fewer classes than samples, without replacement.
+/// int64 [*, num_samples] for weights x [classes] or [rows, classes]. Errors: InvalidArgument for
+/// more samples than classes without replacement.
 TensorMeta MultinomialInferMeta(const TensorMeta& x, const Scalar& num_samples, bool replacement);
 
-/// Errors: InvalidArgument unless low is below high and the dtype integral with room for both.
+/// Errors: InvalidArgument unless low is below high and the dtype is integral and represents both.
 TensorMeta RandintInferMeta(int low, int high, const IntArray& shape, DataType dtype);
 
-/// [n]. Errors: InvalidArgument for a negative n.
+/// [n]. Errors: InvalidArgument if n is negative.
 TensorMeta RandpermInferMeta(int n, DataType dtype);
 
-/// Errors: InvalidArgument unless a is below b, std at least 0 and the dtype floating.
+/// Errors: InvalidArgument unless a is below b, std is at least 0 and the dtype is floating.
 TensorMeta TruncatedGaussianInferMeta(const std::vector<int>& shape, float std, float a, float b,
                                       DataType dtype);
 
-/// Gives remapped_label, as label [N], and sampled_local_class_center, whose extent depends on the
-/// labels.
+/// (remapped_label, sampled_local_class_center): the first has the meta of label [N]; the extent of
+/// the second depends on the labels.
 std::tuple<TensorMeta, TensorMeta> ClassCenterSampleInferMeta(const TensorMeta& label,
                                                               int num_classes, int num_samples,
                                                               int ring_id, int rank, int nranks);

@@ -1,4 +1,4 @@
-// Shapes of ops that write into a slice with steps, and of views of a storage.
+// Shapes of ops that write into a strided slice, and of views of a storage.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,31 @@
 
 namespace phi {
 
-/// As x. The slice is x[starts[i]:ends[i]:steps[i]] along axes[i], bounds and steps as Python has
-/// them; `decrease_axes`, which must come out as 1, are left out of its shape, and before each
-/// tensor dim of x that is in `none_axes` comes one of size 1. `values`, as many as `shape` says or
-/// one for all, are broadcast to it.
+/// Returns x's meta. The slice is x[starts[i]:ends[i]:steps[i]] along axes[i], with Python's rules
+/// for bounds and steps. Its shape omits the dims in `decrease_axes`, which must have size 1, and
+/// has a dim of size 1 before each tensor dim of x that is in `none_axes`. `values` (as many as
+/// `shape` has elements, or one) are broadcast to the slice.
 TensorMeta SetValueInferMeta(const TensorMeta& x, const IntArray& starts, const IntArray& ends,
                              const IntArray& steps, const std::vector<int64_t>& axes,
                              const std::vector<int64_t>& decrease_axes,
                              const std::vector<int64_t>& none_axes,
                              const std::vector<int64_t>& shape, const std::vector<Scalar>& values);
 
-/// The same with a tensor of x's dtype.
+/// Like SetValueInferMeta, with values in a tensor of x's dtype.
 TensorMeta SetValueWithTensorInferMeta(const TensorMeta& x, const TensorMeta& values,
                                        const IntArray& starts, const IntArray& ends,
                                        const IntArray& steps, const std::vector<int64_t>& axes,
                                        const std::vector<int64_t>& decrease_axes,
                                        const std::vector<int64_t>& none_axes);
 
-/// `dims` of source's dtype, whose storage has room for them `stride` elements apart (as a
-/// row-major array where it is empty) from byte `offset` on.
+/// `dims` in source's dtype: a view of source's storage that begins at byte `offset` and has
+/// strides `stride` (row-major if empty). Errors: InvalidArgument if the storage is too small.
 TensorMeta SetInferMeta(const TensorMeta& x, const TensorMeta& source,
                         const std::vector<int64_t>& dims, const std::vector<int64_t>& stride,
                         int64_t offset);
 
-/// The elements begin, begin + step, ... of an extent that a slice `start:end:step` has, as Python
-/// counts them. For shape function and kernel alike.
+/// The elements begin, begin + step, .. of the slice `start:end:step` of an extent, by Python's
+/// rules. Shared by shape function and kernel.
 struct SteppedBounds {
   int64_t begin;
   int64_t step;
@@ -42,8 +42,8 @@ struct SteppedBounds {
 };
 SteppedBounds stepped_bounds(int64_t start, int64_t end, int64_t step, int64_t extent);
 
-/// The tensor dim of x that each tensor dim of the slice's shape is, -1 for a new one. For shape
-/// function and kernel alike.
+/// The tensor dim of x for each tensor dim of the slice's shape; -1 for a new one. Shared by shape
+/// function and kernel.
 using SliceDims = InlineVector<int, 2 * kMaxNdim>;
 SliceDims slice_dims(int ndim, const std::vector<int64_t>& decrease_axes,
                      const std::vector<int64_t>& none_axes);

@@ -5,9 +5,9 @@
 
 namespace phi {
 
-/// silu(x) * y, of x's meta. Without y, x is cut in two halves along its last tensor dim, which the
-/// result has half of. Errors: InvalidArgument if y is not as x, if that extent is odd, or if x is
-/// not floating.
+/// silu(x) * y with x's meta. Without y, x is split into two halves along its last tensor dim, and
+/// the result has half of that extent. Errors: InvalidArgument if y's meta differs from x's, if the
+/// extent is odd, or if x is not floating.
 TensorMeta SwiGLUInferMeta(const TensorMeta& x, const TensorMeta* y);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Shapes and dtypes of functions of one input, of activations with weights, and of complex numbers.
+// Shapes and dtypes of ops on one tensor, of activations with weights, and of complex numbers.
 #pragma once
 
 #include <string>
@@ -9,41 +9,42 @@
 
 namespace phi {
 
-/// Of functions whose values are no whole numbers: integers give float32.
+/// For functions with fractional values: integers give float32.
 TensorMeta FloatUnaryInferMeta(const TensorMeta& x);
 
-/// `n` is 0 or more.
+/// Returns x's meta. `n` is at least 0.
 TensorMeta PolygammaInferMeta(const TensorMeta& x, int n);
 
-/// `min` is at most `max`.
+/// Returns x's meta. `min` is at most `max`.
 TensorMeta ClipInferMeta(const TensorMeta& x, const Scalar& min, const Scalar& max);
 
-/// x has one element.
+/// Returns the meta of x, which has one element.
 TensorMeta IncrementInferMeta(const TensorMeta& x);
 
-/// label has a last tensor dim, of classes; prior_dist as many elements, all in its own last one.
+/// Returns the meta of label, whose last tensor dim counts classes. prior_dist has one element per
+/// class, all in its last tensor dim.
 TensorMeta LabelSmoothInferMeta(const TensorMeta& label, const TensorMeta* prior_dist);
 
-/// The extent of `axis` is a multiple of `groups`, which is more than 1, and is divided by it.
+/// x with the extent of `axis` divided by `groups`, which is greater than 1 and divides it.
 TensorMeta MaxOutInferMeta(const TensorMeta& x, int groups, int axis);
 
-/// alpha has one element (mode "all"), one for each channel ("channel"; channels are dim 1 in NCHW
-/// and the last one in NHWC) or one for each element of a sample ("element").
+/// Returns x's meta. alpha has one element (mode "all"), one per channel ("channel": tensor dim 1
+/// in NCHW, the last one in NHWC) or one per element of a sample ("element").
 TensorMeta PReluInferMeta(const TensorMeta& x, const TensorMeta& alpha,
                           const std::string& data_format, const std::string& mode);
 
-/// out and noise, both as x. 0 <= lower <= upper <= 1.
+/// (out, noise), both with x's meta. 0 <= lower <= upper <= 1.
 std::tuple<TensorMeta, TensorMeta> RReluInferMeta(const TensorMeta& x, float lower, float upper);
 
-/// Complex numbers give real ones; others keep their dtype.
+/// Complex x gives its real dtype; others keep their dtype.
 TensorMeta ModulusInferMeta(const TensorMeta& x);
-/// x is complex; its parts are real.
+/// The real dtype of x, which is complex.
 TensorMeta RealPartInferMeta(const TensorMeta& x);
-/// Both broadcast; they are of one dtype, float32 or float64.
+/// The complex broadcast of both, which have one dtype: float32 or float64.
 TensorMeta ComplexInferMeta(const TensorMeta& real, const TensorMeta& imag);
-/// x is complex; a last tensor dim of its two parts is added.
+/// x, which is complex, as real numbers with a new last tensor dim of size 2: real and imaginary.
 TensorMeta AsRealInferMeta(const TensorMeta& x);
-/// x is float32 or float64, and its last extent 2: the parts of complex numbers.
+/// The inverse of AsRealInferMeta: x is float32 or float64, and its last extent is 2.
 TensorMeta AsComplexInferMeta(const TensorMeta& x);
 
 }  // namespace phi

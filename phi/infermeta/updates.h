@@ -1,8 +1,7 @@
-// Shapes and dtypes of optimizers' steps as Paddle has them, and of the scaling of losses. States
-// have param's shape; outputs are as the inputs that they update. What dtypes there may be:
-// optimizer.h.
+// Shapes and dtypes of optimizer steps with Paddle's signatures. States have param's shape, and
+// every output has the meta of the input that it updates. optimizer.h lists the dtypes.
 //
-// Errors: InvalidArgument naming the argument, its shape and dtype, and what fits.
+// Errors: InvalidArgument, which names the argument, its shape and dtype, and what is accepted.
 #pragma once
 
 #include <optional>
@@ -15,7 +14,7 @@
 
 namespace phi {
 
-/// What becomes of a param and `kStates` states beside it; the last is its master.
+/// The outputs of a step: param, `kStates` states, and the optional master param.
 template <int kStates>
 struct StepMetas;
 template <>
@@ -55,7 +54,7 @@ step_metas_t<2> AsgdInferMeta(const TensorMeta& param, const TensorMeta& grad,
                               const TensorMeta& learning_rate, const TensorMeta& d,
                               const TensorMeta& y, const TensorMeta& n,
                               const TensorMeta* master_param, bool multi_precision);
-/// learning_rate is a state; learning_rate_range and etas are two numbers each.
+/// learning_rate is a state. learning_rate_range and etas have two numbers each.
 step_metas_t<2> RpropInferMeta(const TensorMeta& param, const TensorMeta& grad,
                                const TensorMeta& prev, const TensorMeta& learning_rate,
                                const TensorMeta* master_param,
@@ -74,7 +73,7 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> FtrlInferMeta(const TensorMeta& p
                                                              const TensorMeta& grad,
                                                              const TensorMeta& learning_rate);
 /// (param_out, moment_out, mean_square_out, mean_grad_out, master_param_outs). mean_grad must be
-/// there if `centered`.
+/// present if `centered`.
 std::tuple<TensorMeta, TensorMeta, TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>>
 RmspropInferMeta(const TensorMeta& param, const TensorMeta& mean_square, const TensorMeta& grad,
                  const TensorMeta& moment, const TensorMeta& learning_rate,
@@ -85,7 +84,7 @@ RmspropInferMeta(const TensorMeta& param, const TensorMeta& mean_square, const T
 /// master_param_out)
 using AdamMetas = std::tuple<TensorMeta, TensorMeta, TensorMeta, std::optional<TensorMeta>,
                              TensorMeta, TensorMeta, std::optional<TensorMeta>>;
-/// moment2_max must be there with `amsgrad`.
+/// moment2_max must be present if `amsgrad`.
 AdamMetas AdamInferMeta(const TensorMeta& param, const TensorMeta& grad,
                         const TensorMeta& learning_rate, const TensorMeta& moment1,
                         const TensorMeta& moment2, const TensorMeta* moment2_max,
@@ -113,8 +112,8 @@ CorrectedMetas RadamInferMeta(const TensorMeta& param, const TensorMeta& grad,
                               const TensorMeta& moment1, const TensorMeta& moment2,
                               const TensorMeta* master_param, bool multi_precision);
 
-/// The sums as they were, the counts int64. Errors: InvalidArgument too if min_average_window is
-/// above max_average_window.
+/// The sums have their inputs' metas; the counts are int64. Errors: also InvalidArgument if
+/// min_average_window is above max_average_window.
 std::tuple<TensorMeta, TensorMeta, TensorMeta, TensorMeta, TensorMeta, TensorMeta>
 AverageAccumulatesInferMeta(const TensorMeta& param, const TensorMeta& in_sum_1,
                             const TensorMeta& in_sum_2, const TensorMeta& in_sum_3,

@@ -1,5 +1,5 @@
-// Windows that slide over images: what convolution, pooling, unfold and fold share, shape functions
-// and kernels alike.
+// Windows that slide over images: the common part of convolution, pooling, unfold and fold. Shared
+// by shape functions and kernels.
 //
 //   const ImageLayout image(data_format);                    // which dims are spatial
 //   const Windows windows = make_windows(image.spatial(x.dims), filter_size, attributes);
@@ -17,12 +17,12 @@
 
 namespace phi {
 
-/// Where an image [n, c, spatial...] or [n, spatial..., c] has what.
+/// The tensor dims of an image [n, c, spatial...] or [n, spatial..., c].
 struct ImageLayout {
   bool channels_last;
 
-  /// NCHW, NCDHW, NCL or NCW, or the same with channels last: NHWC, NDHWC, NLC, NWC. Errors:
-  /// InvalidArgument for another.
+  /// Accepts NCHW, NCDHW, NCL and NCW, and with channels last NHWC, NDHWC, NLC and NWC. Errors:
+  /// InvalidArgument for another format.
   explicit ImageLayout(const std::string& data_format);
 
   int channel_dim(int ndim) const { return channels_last ? ndim - 1 : 1; }
@@ -42,17 +42,16 @@ struct Window {
   int64_t pad_begin;
   int64_t pad_end;
 
-  /// From its first element to behind its last one.
+  /// The extent from its first to its last element, both included.
   int64_t reach() const { return dilation * (size - 1) + 1; }
-  /// Where it fits into a padded extent. With `ceil` the last one may reach over the end. 0 or less
-  /// if it fits nowhere.
+  /// The number of positions in a padded extent. With `ceil` the last window may extend past the
+  /// end. 0 or less if it fits nowhere.
   int64_t positions(int64_t extent, bool ceil = false) const;
 };
 using Windows = InlineVector<Window, 3>;
 
-/// The attributes that say how windows slide, one entry for each spatial dim; paddings may have
-/// two, [begin, end], and [0] stands for none at all. "SAME" and "VALID" choose paddings
-/// themselves.
+/// The window attributes, with one entry per spatial dim. paddings may also have two, [begin, end],
+/// per dim, or be [0] for none. "SAME" and "VALID" compute paddings and ignore the list.
 struct WindowAttributes {
   const std::vector<int>& strides;
   const std::vector<int>& paddings;
@@ -60,12 +59,12 @@ struct WindowAttributes {
   const std::vector<int>& dilations;
 };
 
-/// Windows of `sizes` over the `extents` of an image. Errors: InvalidArgument for lists of other
-/// lengths, sizes, strides or dilations below 1, negative paddings, and another algorithm.
+/// Windows of `sizes` over an image of `extents`. Errors: InvalidArgument for lists of wrong
+/// length, sizes, strides or dilations below 1, negative paddings, or another algorithm.
 Windows make_windows(std::span<const int64_t> extents, std::span<const int64_t> sizes,
                      const WindowAttributes& attributes);
 
-/// The entries of an attribute, whatever its type.
+/// The entries of an attribute of any type.
 std::vector<int64_t> entries(std::span<const int> values);
 inline std::vector<int64_t> entries(const std::vector<int>& values) {
   return entries(std::span<const int>(values));

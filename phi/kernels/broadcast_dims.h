@@ -1,4 +1,4 @@
-// The tensor dims of an output beside operands that broadcast to it, for the walks of each device.
+// The strides of broadcast operands for each tensor dim of an output, shared by all devices.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace phi {
 
-/// Calls f(size, strides of the operands) for each tensor dim of `out` that is not of size 1, the
-/// innermost first; an operand that is stretched along it has stride 0.
+/// Calls f(size, strides of the operands) for each tensor dim of `out` whose size is not 1,
+/// innermost first. The stride of an operand that is broadcast along the dim is 0.
 template <size_t kOperands, typename F>
 void for_each_broadcast_dim(const Dims& out, const std::array<const Dims*, kOperands>& operands,
                             F&& f) {

@@ -1,4 +1,5 @@
-// Kernels that only move elements are compiled once per element width, not once per dtype.
+// Types by element width. Kernels that only move elements are compiled once per width, not once per
+// dtype.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +8,14 @@
 
 namespace phi {
 
-/// 16 bytes that are moved as they are: of complex128.
+/// An opaque element of 16 bytes, such as complex128.
 struct Bits128 {
   uint64_t low;
   uint64_t high;
   friend bool operator==(const Bits128&, const Bits128&) = default;
 };
 
-/// What is as wide as T and has no meaning but its bits.
+/// The unsigned integer (or Bits128) of T's width, for code that only moves T's bits.
 template <typename T>
 using width_t = std::conditional_t<
     sizeof(T) == 1, uint8_t,

@@ -1,4 +1,4 @@
-// Whether the inputs of a loop over elements all have the dims of what is computed.
+// Tests whether all inputs of an elementwise loop have the dims of its output.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ bool is_even(const std::array<const DenseTensor*, kInputs>& inputs, const Dims& 
   return std::ranges::all_of(inputs, [&](const DenseTensor* in) { return in->dims() == dims; });
 }
 
-/// Of kernels that do not broadcast: shape functions have refused other dims. Errors: Internal.
+/// Check of kernels that do not broadcast. Shape functions reject other dims earlier. Errors:
+/// Internal.
 template <size_t kInputs>
 void check_even(const std::array<const DenseTensor*, kInputs>& inputs, const Dims& dims) {
   for (const DenseTensor* in : inputs) {

@@ -1,5 +1,5 @@
-// Items: an array as elements, or slices along an axis, that are compared as a whole, on each
-// device; for unique and unique_consecutive, which give some of them.
+// Items: elements of an array, or slices along an axis, that `unique` and `unique_consecutive`
+// compare as a whole. Shared by all devices.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace phi {
 
-/// x as items that are compared as a whole: item i consists of the elements data[o * items * inner
-/// + i * inner + e] for all o < outer, e < inner.
+/// A view of x as items. Item i consists of the elements data[o * items * inner + i * inner + e]
+/// for all o < outer and e < inner.
 template <typename T>
 struct Items {
   const T* data;
@@ -22,7 +22,8 @@ struct Items {
   PHI_HD const T* part(int64_t o, int64_t i) const { return data + (o * items + i) * inner; }
 };
 
-/// -1, 0, 1; NaN equals NaN and is larger than everything else. C is a compute type (compute_t).
+/// Three-way comparison: -1, 0 or 1. NaN equals NaN and is larger than any number. C is a compute
+/// type (compute_t).
 template <typename C>
 PHI_HD int compare(C a, C b) {
   if (a < b) return -1;
@@ -46,7 +47,7 @@ PHI_HD int compare_items(const Items<T>& x, int64_t i, int64_t j) {
   return 0;
 }
 
-/// Whether two items hold the same numbers; NaN equals nothing.
+/// Whether two items have the same elements. NaN equals nothing.
 template <typename T>
 PHI_HD bool are_equal(const Items<T>& x, int64_t i, int64_t j) {
   using C = compute_t<T>;
@@ -60,7 +61,7 @@ PHI_HD bool are_equal(const Items<T>& x, int64_t i, int64_t j) {
   return true;
 }
 
-/// The items of x, the shape that they are in, and where in that their number stands.
+/// The items of x, the dims of x that they come from, and the tensor dim `at` that counts them.
 template <typename T>
 struct ItemsOf {
   ItemsOf(const DenseTensor& x, const std::vector<int>& axis)

@@ -1,4 +1,4 @@
-// LookupTable: the tensor dim along which ids pick rows of a table.
+// LookupTable: the tensor dim of a table from which ids select rows.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace phi {
 
-/// The looked-up tensor dim: its global extent, the part of it that is here, and whether ids may
-/// count from its end.
+/// The indexed tensor dim: its global extent, this rank's range [begin, end), and whether negative
+/// ids count from the end.
 struct LookupTable {
   int64_t extent;
   int64_t begin;

@@ -1,4 +1,4 @@
-// What check_numerics says of a tensor that is not finite, on each device.
+// The error of check_numerics for tensors with NaN or infinities, shared by all devices.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace phi {
 
-/// Errors: PreconditionNotMet at level 0 if something is not finite.
+/// Errors: PreconditionNotMet if `level` is 0 or less and `nans` + `infinities` is not 0.
 inline void check_numerics(int level, const std::string& op_type, const std::string& var_name,
                            int64_t nans, int64_t infinities) {
   PHI_CHECK(

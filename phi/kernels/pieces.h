@@ -1,12 +1,12 @@
-// Pieces: the one mechanism of kernels that move elements without changing them. What is moved is a
-// nest of loops; each loop goes through its tensor dim in runs, whose indices in the array that is
-// read rise, fall or stand still. A choice of one run per loop is a piece: a strided box.
+// Pieces: the common description of kernels that move elements without changing them. A move is a
+// nest of loops. Each loop walks its tensor dim in runs; the source indices of a run rise, fall or
+// stay constant. One run of each loop together form a piece: a strided box.
 //
 //   Pieces pieces;                                    // flip of the last tensor dim
 //   pieces.append(rows, {columns, columns});          // strides in `to` and in `from`
 //   pieces.append({{{0, columns - 1, columns, -1}}}, {1, 1});
 //
-// What a device does with them: cpu/moves/pieces.h, gpu/moves/piece_moves.h.
+// The devices execute pieces in cpu/moves/pieces.h and gpu/moves/piece_moves.h.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace phi {
 
-/// Indices to, to + 1, ... of one array stand for from, from + step, ... of the other, `count` of
-/// them.
+/// `count` indices: to, to + 1, .. of the destination correspond to from, from + step, .. of the
+/// source.
 struct IndexRun {
   int64_t to;
   int64_t from;
@@ -24,8 +24,8 @@ struct IndexRun {
   int64_t step;
 };
 
-/// The runs of `size` indices, of which index i stands for source(i), or for none where that is
-/// negative.
+/// Groups `size` destination indices into runs. Index i corresponds to source(i), and is left out
+/// if that is negative.
 template <typename Source>
 std::vector<IndexRun> runs_of(int64_t size, Source source) {
   std::vector<IndexRun> runs;
@@ -46,7 +46,7 @@ std::vector<IndexRun> runs_of(int64_t size, Source source) {
   return runs;
 }
 
-/// Steps of a loop in the array that is made and in the one that it is made of.
+/// Strides of a loop in the destination and in the source, in elements.
 struct Strides {
   int64_t to;
   int64_t from;
@@ -59,10 +59,10 @@ class Pieces {
     Strides strides;
   };
 
-  /// Where the moves begin in both arrays.
+  /// `first`: the offsets at which the moves begin in both arrays.
   explicit Pieces(Strides first = {0, 0}) : first_(first) {}
 
-  /// The next loop inwards, through all of its indices.
+  /// Appends the next inner loop. The first form walks all of its indices.
   void append(int64_t size, Strides strides) { append({{0, 0, size, 1}}, strides); }
   void append(std::vector<IndexRun> runs, Strides strides) {
     loops_.push_back({std::move(runs), strides});

@@ -1,4 +1,4 @@
-// Which parameters distributions have, and how those are told that they have not; on every device.
+// Valid parameters of distributions and the error for others, shared by all devices.
 #pragma once
 
 #include <cmath>
@@ -24,8 +24,8 @@ struct IsCount {
   PHI_HD bool operator()(double x) const { return x >= 0 && x < 0x1p63; }
 };
 
-/// Of an `x` in the argument `name`, whose parameters are `range`: the kRange of one of the above.
-/// Errors: InvalidArgument.
+/// Reports that the argument `name` has the invalid element `x`. `range` is the kRange of one of
+/// the predicates above. Errors: InvalidArgument.
 [[noreturn]] void throw_no_parameter(const char* name, double x, const char* range);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// A number's real part with its type, and its conjugate.
+// The real type and real part of a number, and its conjugate, for real and complex types.
 #pragma once
 
 #include <type_traits>
@@ -18,11 +18,11 @@ struct Real<Complex<R>> {
 };
 }  // namespace detail
 
-/// R of Complex<R>; another type itself.
+/// R for Complex<R>; T for any other type T.
 template <typename T>
 using real_t = typename detail::Real<T>::type;
 
-/// The real part of a number; another one itself.
+/// The real part of x; x itself if it is real.
 template <typename T>
 PHI_HD real_t<T> real_part(T x) {
   if constexpr (std::is_same_v<T, real_t<T>>) {
@@ -32,7 +32,7 @@ PHI_HD real_t<T> real_part(T x) {
   }
 }
 
-/// The conjugate of a complex number; another one itself.
+/// The conjugate of x; x itself if it is real.
 template <typename T>
 PHI_HD T conjugate(T x) {
   if constexpr (std::is_same_v<T, real_t<T>>) {

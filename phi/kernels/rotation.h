@@ -1,11 +1,11 @@
-// Rotation: how heads of q, k and v are rotated by their positions, for the kernels of each device.
+// Rotation: arguments of rotary position embedding, shared by all devices.
 #pragma once
 
 #include "phi/core/dense_tensor.h"
 
 namespace phi {
 
-/// The arguments that both directions share.
+/// The arguments that the forward and the gradient kernel share.
 struct Rotation {
   const DenseTensor* sin;
   const DenseTensor* cos;

@@ -1,5 +1,5 @@
-// Slices: an array around one tensor dim, or its first ones counted as one, for gathers and
-// scatters; and what becomes of slices to which others are added.
+// Slices: a row-major array seen along one tensor dim, or along its first dims merged into one, for
+// gathers and scatters; and how a scatter initialises the slices that it adds to.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ struct Slices {
   int64_t extent;
   int64_t inner;
 
-  /// Of one tensor dim.
+  /// Slices along one tensor dim.
   static Slices along(const Dims& dims, int axis) {
     return {dims.numel(0, axis), dims[axis], dims.numel(axis + 1, dims.ndim())};
   }
-  /// Of the first `count` tensor dims, counted as one.
+  /// Slices along the first `count` tensor dims, merged into one.
   static Slices of_first(const Dims& dims, int count) {
     return {1, dims.numel(0, count), dims.numel(count, dims.ndim())};
   }
 };
 
-/// What slices are before something is added to them.
+/// The values of the slices before a scatter adds to them.
 enum class SumsFrom : uint8_t {
-  kZero,        // all slices become sums, of nothing: zeros
-  kWritten,     // those that are named become sums, others stay
-  kWhatIsThere  // sums are added to what is there
+  kZero,        // all slices start as zeros
+  kWritten,     // indexed slices start as zeros, others keep their values
+  kWhatIsThere  // all slices keep their values
 };
 
 }  // namespace phi

@@ -1,5 +1,5 @@
-// StridedWalk: a nest of loops whose number is known at run time, each with a step in kOffsets
-// arrays.
+// StridedWalk: a loop nest of run-time depth over kOffsets arrays, each with its own stride per
+// loop.
 //
 //   StridedWalk<2> walk;
 //   walk.append(rows, {row_stride, cols});              // outermost first
@@ -13,14 +13,14 @@
 
 namespace phi {
 
-/// `kLoops`: how many loops may be left after merging.
+/// `kLoops`: the largest number of loops after merging.
 template <int kOffsets, int kLoops = kMaxNdim>
 class StridedWalk {
  public:
   using Offsets = std::array<int64_t, kOffsets>;
 
-  /// Adds the next loop inwards. Loops of one turn vanish; one that goes on where its outer loop
-  /// steps is merged with it.
+  /// Appends the next inner loop. A loop of size 1 is dropped. A loop is merged with its outer loop
+  /// if the outer stride continues it in all arrays.
   void append(int64_t size, const Offsets& stride) {
     if (size == 1) return;
     bool merges = ndim_ > 0;
@@ -40,7 +40,7 @@ class StridedWalk {
     for (int d = 0; d < ndim_; ++d) n *= sizes_[d];
     return n;
   }
-  /// Takes loop `loop` out, for the caller to run inside.
+  /// Removes loop `loop`, which the caller runs itself inside `for_each`.
   void remove(int loop) {
     --ndim_;
     for (int d = loop; d < ndim_; ++d) {
@@ -49,7 +49,7 @@ class StridedWalk {
     }
   }
 
-  /// Calls f(offsets) for each turn, the last loop fastest.
+  /// Calls f(offsets) for each iteration, the last loop fastest.
   template <typename F>
   void for_each(F&& f) const {
     if (turns() == 0) return;
