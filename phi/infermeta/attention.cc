@@ -40,7 +40,7 @@ void check_mask(const TensorMeta& q, const TensorMeta& k, const TensorMeta& mask
                                     mask.to_string(), q.to_string()));
 }
 
-// What x, k or v, is written into: alike but for the positions.
+// The cache that x (k or v) is appended to may differ from x only in the number of positions.
 void check_cache(const TensorMeta& x, const TensorMeta& cache, std::string_view name) {
   const Dims& c = cache.dims;
   const bool fits = c.ndim() == 4 && c[0] == x.dims[0] && c[1] >= x.dims[1] && c[2] == x.dims[2] &&
@@ -52,7 +52,7 @@ void check_cache(const TensorMeta& x, const TensorMeta& cache, std::string_view 
                       x.dims[1], x.dims[2], x.dims[3]));
 }
 
-// One of q, k, v of a rotary embedding.
+// Checks one of q, k, v of rotary embedding against q.
 void check_rotated(const TensorMeta& q, const TensorMeta& x, std::string_view name) {
   PHI_CHECK(x.dims.ndim() == 4 && is_floating(x.dtype),
             errors::InvalidArgument("{} is {}, but it must be floating with the 4 tensor dims "

@@ -1,4 +1,4 @@
-// Shapes of ops that move elements between channels, pixels and frames.
+// Shapes of ops that move elements between channels, pixels and frames of images.
 #include "phi/infermeta/channels.h"
 
 #include "phi/common/errors.h"
@@ -13,7 +13,7 @@ void check_channels_image(const TensorMeta& x) {
                                     x.to_string()));
 }
 
-// `extent`, if it is known, in parts of `divisor`.
+// Errors: InvalidArgument if the extent is known and `divisor` does not divide it.
 void check_divides(const TensorMeta& x, int tensor_dim, int64_t divisor, const char* name) {
   PHI_CHECK(divisor > 0 && (x.dims[tensor_dim] == kUnknownDim || x.dims[tensor_dim] % divisor == 0),
             errors::InvalidArgument("{} asks for parts of {} of tensor dim {} of x {}, which must "
@@ -21,7 +21,7 @@ void check_divides(const TensorMeta& x, int tensor_dim, int64_t divisor, const c
                                     name, divisor, tensor_dim, x.to_string()));
 }
 
-// Errors: InvalidArgument for a factor below 1, and one whose square is too large.
+// Errors: InvalidArgument for a factor below 1, or one whose square is too large.
 int64_t squared(int factor, const char* name) {
   PHI_CHECK(factor > 0,
             errors::InvalidArgument("{} is {}, but it must be at least 1.", name, factor));

@@ -1,4 +1,4 @@
-// Shapes of ops by which the ranks of a ring send tensors to each other.
+// Shapes of collective ops among the ranks of a ring.
 #include "phi/infermeta/communication.h"
 
 #include "phi/common/errors.h"
@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-// Of Paddle's numbers: sum, maximum, minimum, product, average, any, all.
+// Paddle's reduce types: sum, max, min, product, average, any, all.
 constexpr int kSumType = 0;
 constexpr int kAverageType = 4;
 constexpr int kReduceTypes = 7;

@@ -45,7 +45,8 @@ void check_positions(const TensorMeta& x, const TensorMeta& filter, const Dims& 
   }
 }
 
-// What an image's extent grows to, between the smallest and the largest whose convolution has `in`.
+// The extent of a transposed convolution's output. It is in the range of extents whose convolution
+// gives `in`.
 int64_t grown_extent(int64_t in, const Window& window, int64_t more, int64_t wanted) {
   const int64_t least =
       (in - 1) * window.stride - window.pad_begin - window.pad_end + window.reach();

@@ -1,4 +1,4 @@
-// Shapes and dtypes of ops that make tensors from attributes, and of dropout.
+// Shapes and dtypes of dropout and of ops that create tensors from attributes.
 #include "phi/infermeta/creation.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ bool is_held_by_float(const Scalar& x) {
   return static_cast<double>(static_cast<float>(x.to<double>())) == x.to<double>();
 }
 
-/// Of numbers that float32 holds, as those of its tensors are, in float32: 0.3f is 3 steps of 0.1f
-/// away, and in double a bit more.
+/// (end - start) / step; for a float32 result in float, if float represents all three exactly. 3
+/// steps of 0.1f reach 0.3f, but in double the quotient is slightly larger.
 double steps_between(const Scalar& start, const Scalar& end, const Scalar& step, DataType dtype) {
-  constexpr float kExact = 0x1p23f;  // whole numbers up to here
+  constexpr float kExact = 0x1p23f;  // float represents all integers up to here
   const auto steps = [&]<typename C>(C) { return (end.to<C>() - start.to<C>()) / step.to<C>(); };
   const bool held = is_held_by_float(start) && is_held_by_float(end) && is_held_by_float(step);
   const float single = steps(float());
@@ -26,7 +26,7 @@ double steps_between(const Scalar& start, const Scalar& end, const Scalar& step,
   return counts ? static_cast<double>(single) : steps(double());
 }
 
-/// `count` numbers, of which the last is held as the first is.
+/// `count` elements. Checks that `dtype` can represent the first and the last.
 TensorMeta counted(int64_t count, const Scalar& start, const Scalar& last, DataType dtype) {
   if (count > 0) check_held(start, dtype, "start");
   if (count > 0) check_held(last, dtype, "the last number before end");

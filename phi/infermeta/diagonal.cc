@@ -1,4 +1,4 @@
-// Shapes of ops on diagonals of matrices.
+// Shapes of ops on matrix diagonals.
 #include "phi/infermeta/diagonal.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Axes {
   int columns;
 };
 
-// Two different tensor dims of `dims`.
+// Errors: InvalidArgument if the two axes are the same tensor dim.
 Axes matrix_axes(const Dims& dims, int axis1, int axis2, const char* name1, const char* name2) {
   const Axes axes{normalise_axis(axis1, dims.ndim(), dims, name1),
                   normalise_axis(axis2, dims.ndim(), dims, name2)};

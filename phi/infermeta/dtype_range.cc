@@ -1,4 +1,4 @@
-// The one check of numbers that become elements.
+// The single check of numbers that become elements.
 #include "phi/infermeta/dtype_range.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace phi {
 namespace {
 
-/// The lowest and the highest finite number of a floating dtype, or of a complex one's parts.
+/// The smallest and largest finite number of a floating dtype, or of the parts of a complex one.
 std::pair<double, double> floating_range_of(DataType dtype) {
   switch (real_part_of(dtype)) {
     case DataType::FLOAT16:
@@ -40,7 +40,7 @@ bool is_held(const Scalar& number, DataType dtype) {
     const auto value = number.to<int64_t>();
     return value >= lowest && value <= highest;
   }
-  // highest + 1 is a power of 2, which double has (and to which it rounds INT64_MAX).
+  // highest + 1 is a power of 2, so double represents it exactly; INT64_MAX itself rounds to it.
   const double whole = std::trunc(number.to<double>());
   return whole >= static_cast<double>(lowest) && whole < static_cast<double>(highest) + 1.0;
 }

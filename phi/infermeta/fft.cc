@@ -1,4 +1,4 @@
-// Shape and dtype inference of Fourier transforms and of signals in frames.
+// Shape and dtype inference of Fourier transforms and of framed signals.
 #include "phi/infermeta/fft.h"
 
 #include "phi/common/errors.h"
@@ -26,7 +26,7 @@ void check_transform(const TensorMeta& x, const std::vector<int64_t>& axes,
                                     normalization));
 }
 
-/// The one along which half of the elements say all.
+/// The axis along which half of the elements determine all, by symmetry.
 int last_axis(const std::vector<int64_t>& axes) {
   PHI_CHECK(!axes.empty(), errors::InvalidArgument("axes is empty, but a transform between real "
                                                    "and complex numbers is along one at least."));
@@ -60,7 +60,7 @@ void check_ends(const TensorMeta& x, int axis, int least) {
                                     least));
 }
 
-/// How many whole frames there are.
+/// The number of whole frames.
 int64_t frames_in(int64_t extent, int64_t frame_length, int hop_length) {
   PHI_CHECK(frame_length >= 1 && extent >= frame_length,
             errors::InvalidArgument("a frame has {} elements and the signal {}, but there must be "

@@ -1,5 +1,4 @@
-// Shapes and dtypes of ops that fill tensors with values that attributes say, and that tell of
-// shapes.
+// Shapes and dtypes of ops that fill tensors from attributes, and of ops that return shapes.
 #include "phi/infermeta/filling.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ IntArray extents(const std::vector<int>& shape) {
   return IntArray(std::vector<int64_t>(shape.begin(), shape.end()));
 }
 
-// Elements (r, c) of a rows x cols matrix with c - r <= offset.
+// The number of elements (r, c) of a rows x cols matrix with c - r <= offset.
 int64_t lower_count(int rows, int cols, int64_t offset) {
   int64_t count = 0;
   for (int64_t r = 0; r < rows; ++r) count += std::clamp<int64_t>(r + offset + 1, 0, cols);
@@ -62,7 +61,7 @@ TensorMeta FullBatchSizeLikeInferMeta(const TensorMeta& input, const std::vector
                                     output_dim_idx, ndim, input_dim_idx, input.to_string()));
   std::vector<int64_t> sizes(shape.begin(), shape.end());
   const int64_t batch = input.dims[input_dim_idx];
-  sizes[static_cast<size_t>(output_dim_idx)] = 0;  // -1 as given, or unknown as yet
+  sizes[static_cast<size_t>(output_dim_idx)] = 0;  // -1 in the attribute, or not known yet
   TensorMeta out = FullInferMeta(sizes, value, dtype);
   out.dims[output_dim_idx] = batch;
   return out;
@@ -118,7 +117,7 @@ TensorMeta LogspaceInferMeta(const Scalar& start, const Scalar& stop, const Scal
                                     count, start.to_string(), stop.to_string()));
   const TensorMeta out = spaced(start, stop, count, dtype);
   check_held(base, dtype, "base");
-  if (is_integral(dtype)) {  // floats overflow to infinity
+  if (is_integral(dtype)) {  // only these can overflow: floats become infinity
     const auto whole = [](const Scalar& number) { return std::trunc(number.to<double>()); };
     const auto power = [&](const Scalar& exponent) {
       return std::pow(whole(base), whole(exponent));

@@ -11,7 +11,7 @@
 namespace phi {
 namespace {
 
-// [top, bottom, left, right] from [top, left, bottom, right].
+// Reorders [top, left, bottom, right] to [top, bottom, left, right].
 std::vector<int> paired_paddings(const std::vector<int>& paddings) {
   PHI_CHECK(paddings.size() == 4,
             errors::InvalidArgument("paddings is [{}], but it must have 4 entries: top, left, "

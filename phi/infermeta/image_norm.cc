@@ -28,7 +28,7 @@ TensorMeta per_channel(const TensorMeta& x, int64_t channels) {
   return {Dims{channels}, statistics_dtype(x.dtype), x.layout};
 }
 
-/// One number for each channel.
+/// Checks that `weight`, if present, has one number per channel.
 void check_channels(const TensorMeta& x, int64_t channels, const TensorMeta* weight,
                     std::string_view name) {
   if (!weight) return;

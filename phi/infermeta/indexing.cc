@@ -1,4 +1,4 @@
-// Shapes of ops that read or write elements at positions that a tensor holds.
+// Shapes of ops that read or write elements at positions in an index tensor.
 #include "phi/infermeta/indexing.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool may_be_equal(const Dims& a, const Dims& b) {
   return std::ranges::equal(a, b, [](int64_t x, int64_t y) { return may_be_equal(x, y); });
 }
 
-/// Whether an extent of `part` fits into one of `whole`.
+/// Whether extent `part` is at most `whole`; true if one is unknown.
 bool may_fit(int64_t part, int64_t whole) {
   return part <= whole || part == kUnknownDim || whole == kUnknownDim;
 }
@@ -47,7 +47,7 @@ void check_index_ndim(const TensorMeta& x, const TensorMeta& other, std::string_
                                     x_name, x.to_string(), name, other.to_string()));
 }
 
-/// What gather_nd takes from x.
+/// The dims of gather_nd(x, index).
 Dims named_by(const TensorMeta& x, const TensorMeta& index) {
   check_index_dtype(index, "index");
   PHI_CHECK(index.dims.ndim() > 0 && may_fit(index.dims.back(), x.dims.ndim()),
@@ -61,7 +61,7 @@ Dims named_by(const TensorMeta& x, const TensorMeta& index) {
   return out;
 }
 
-/// Whether an array of `dims` may be stretched to `full`.
+/// Whether an array of `dims` broadcasts to `full`.
 bool broadcasts_to(const Dims& dims, const Dims& full) {
   const int missing = full.ndim() - dims.ndim();
   bool fits = missing >= 0;
@@ -71,8 +71,8 @@ bool broadcasts_to(const Dims& dims, const Dims& full) {
   return fits;
 }
 
-/// The shape of the positions that one of index_put's indices names, and how many tensor dims of x
-/// from `first` on.
+/// One index of index_put: the shape of its positions, and the number of tensor dims of x, from
+/// `first` on, that it covers.
 struct NamedDims {
   Dims positions;
   int count;

@@ -50,7 +50,7 @@ void check_size_count(const TensorMeta& tensor, std::string_view name, int64_t l
                                     tensor.to_string(), most));
 }
 
-// The spatial extents; those that tensors give are not known yet.
+// The spatial extents. Those from tensors are unknown before the kernel runs.
 Dims resized(const Dims& extents, const Sources& from) {
   const int spatial = extents.ndim();
   if (!from.size_tensor.empty()) {

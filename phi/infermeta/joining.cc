@@ -1,4 +1,4 @@
-// Shapes of ops on lists of tensors: join, take apart, choose between.
+// Shapes of ops on lists of tensors: stack, unstack, broadcast, select.
 #include "phi/infermeta/joining.h"
 
 #include "phi/common/errors.h"
@@ -42,7 +42,7 @@ std::vector<TensorMeta> taken_apart(const TensorMeta& x, int axis) {
   return std::vector<TensorMeta>(static_cast<size_t>(x.dims[axis]), part);
 }
 
-// How many columns are taken of each of x.
+// The number of columns that are read from each tensor of x.
 int64_t columns_taken(std::span<const TensorMeta> x, int start_index, int length) {
   check_alike(x, "x");
   PHI_CHECK(x[0].dims.ndim() == 2,

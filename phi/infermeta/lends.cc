@@ -1,4 +1,4 @@
-// Contiguous parts of arrays, found from attributes.
+// Positions of contiguous outputs inside their input, computed from attributes.
 #include "phi/infermeta/lends.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-// A slice by axes whose type differs from op to op.
+// A template because the type of axes differs between ops.
 template <typename Axes>
 std::optional<int64_t> sliced(const TensorMeta& x, const Axes& axes, const IntArray& starts,
                               const IntArray& ends) {
@@ -26,7 +26,7 @@ std::optional<int64_t> sliced(const TensorMeta& x, const Axes& axes, const IntAr
   return contiguous_offset(whole, part);
 }
 
-// All parts along an axis lie one behind the other where nothing varies before it.
+// Parts along an axis are consecutive in memory if all tensor dims before it have size 1.
 std::optional<int64_t> parts_along(const TensorMeta& x, int64_t axis) {
   const int d = normalise_axis(axis, x.dims.ndim(), x.dims);
   if (x.dims.numel(0, d) != 1) return std::nullopt;

@@ -44,7 +44,7 @@ TensorMeta with(const TensorMeta& x, Dims dims, std::initializer_list<int64_t> m
   for (int64_t extent : more) dims.push_back(extent);
   return {dims, x.dtype, x.layout};
 }
-/// As x, but for its last two tensor dims.
+/// x with the extents `last` in place of its last two tensor dims.
 TensorMeta matrices(const TensorMeta& x, std::initializer_list<int64_t> last) {
   return with(x, batch_of(x.dims), last);
 }
@@ -52,12 +52,12 @@ TensorMeta in_dtype(TensorMeta x, DataType dtype) {
   x.dtype = dtype;
   return x;
 }
-/// The real numbers that belong to x's matrices.
+/// Like `matrices`, in the real dtype of x.
 TensorMeta values(const TensorMeta& x, std::initializer_list<int64_t> last) {
   return in_dtype(matrices(x, last), real_part_of(x.dtype));
 }
 
-/// [*, n, k] in a [*, n, n] = b [*, n, k].
+/// The solution [*, n, k] of a x = b, for a [*, n, n] and b [*, n, k].
 TensorMeta solution(const TensorMeta& a, const char* a_name, const TensorMeta& b,
                     const char* b_name) {
   check_square(a, a_name);

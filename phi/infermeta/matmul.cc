@@ -1,4 +1,4 @@
-// Shape and dtype inference of matrix products.
+// Shape and dtype inference of matmuls, einsum and related products.
 #include "phi/infermeta/matmul.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void check_matmul_ndim(const TensorMeta& x, const char* name, int ndim) {
                                     name, x.to_string(), ndim));
 }
 
-/// What the products of a list are of.
+/// The dtype that all tensors of a list share.
 DataType common_dtype(std::span<const TensorMeta> x) {
   const DataType dtype = x[0].dtype;
   PHI_CHECK(
@@ -47,7 +47,7 @@ DataType common_dtype(std::span<const TensorMeta> x) {
 /// The extents of an equation's letters.
 class Letters {
  public:
-  /// Errors: InvalidArgument where tensor `i` does not fit its term.
+  /// Errors: InvalidArgument if tensor `i` does not match its term.
   void add(size_t i, const TensorMeta& x, const std::string& letters, const std::string& equation) {
     PHI_CHECK(x.dims.ndim() == static_cast<int>(letters.size()),
               errors::InvalidArgument("tensor {} of x is {}, but equation '{}' has {} letters for "
@@ -79,7 +79,7 @@ TensorMeta MatmulInferMeta(const TensorMeta& x, const TensorMeta& y, bool transp
   check_arguments(x, y);
   const int x_ndim = x.dims.ndim();
   const int y_ndim = y.dims.ndim();
-  // Which of an argument's tensor dims is summed over.
+  // The tensor dim of each argument that the matmul sums over.
   const int x_inner = x_ndim == 1 || !transpose_x ? x_ndim - 1 : x_ndim - 2;
   const int y_inner = y_ndim == 1 ? 0 : (transpose_y ? y_ndim - 1 : y_ndim - 2);
   PHI_CHECK(x.dims[x_inner] == y.dims[y_inner],

@@ -1,4 +1,4 @@
-// Shape and dtype checks of steps on lists of params, and of the scaling of losses.
+// Shape and dtype checks of optimizer steps on lists of params, and of loss scaling.
 #include "phi/infermeta/merged_updates.h"
 
 #include <string_view>
@@ -35,7 +35,7 @@ void check_steps_count(const TensorMeta& count, std::string_view name) {
                                     count.to_string()));
 }
 
-/// The kernel is that of the first one's dtype.
+/// All must share a dtype, because the first one's selects the kernel.
 void check_floating_list(Metas x, std::string_view name) {
   PHI_CHECK(!x.empty(),
             errors::InvalidArgument("{} is an empty list; give it at least one tensor.", name));

@@ -1,4 +1,4 @@
-// Shapes of ops that turn, shift, repeat, cut and pad.
+// Shapes of ops that flip, shift, repeat, crop and pad.
 #include "phi/infermeta/moves.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ void check_axes(const TensorMeta& x, const Axes& axes) {
 
 TensorMeta FlipInferMeta(const TensorMeta& x, const std::vector<int>& axis) {
   check_axes(x, axis);
-  normalise_axes(std::vector<int64_t>(axis.begin(), axis.end()), x.dims);  // each once
+  normalise_axes(std::vector<int64_t>(axis.begin(), axis.end()),
+                 x.dims);  // rejects a repeated axis
   return x;
 }
 
@@ -159,7 +160,7 @@ TensorMeta Pad3dInferMeta(const TensorMeta& x, const IntArray& paddings, const s
     const int64_t extent = x.dims[first + k];
     if (extent == kUnknownDim) continue;
     out.dims[first + k] = extent_plus(extent_plus(extent, before), after);
-    // What is put around is x's own but in mode constant; reflect leaves the edge out.
+    // All modes but constant pad with elements of x; reflect excludes the edge.
     const bool has_source = mode == "constant" || x.numel() == 0 || extent > 0;
     const bool reflects = mode != "reflect" || (before < extent && after < extent);
     PHI_CHECK(out.dims[first + k] >= 0 && has_source && reflects,
@@ -172,7 +173,7 @@ TensorMeta Pad3dInferMeta(const TensorMeta& x, const IntArray& paddings, const s
 }
 
 SliceSteps slice_steps(int64_t start, int64_t end, int64_t step, int64_t extent) {
-  // Of a negative step the places run from the last index to before the first.
+  // The positions of a negative step run from the last index to before the first.
   const int64_t lowest = step < 0 ? -1 : 0;
   const int64_t highest = step < 0 ? extent - 1 : extent;
   const auto place = [&](int64_t at) {
@@ -182,7 +183,8 @@ SliceSteps slice_steps(int64_t start, int64_t end, int64_t step, int64_t extent)
   const int64_t stop = place(end);
   const int64_t distance = step < 0 ? begin - stop : stop - begin;
   if (distance <= 0) return {begin, 0};
-  const int64_t size = step < 0 ? -(step + 1) : step - 1;  // |step| - 1, for all of int64
+  const int64_t size =
+      step < 0 ? -(step + 1) : step - 1;  // |step| - 1, without overflow for INT64_MIN
   return {begin, 1 + (distance - 1) / (size == INT64_MAX ? size : size + 1)};
 }
 

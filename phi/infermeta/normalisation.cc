@@ -15,10 +15,10 @@ void check_norm_floating(const TensorMeta& x) {
             errors::InvalidArgument("x is {}, but it must be floating; cast it.", x.to_string()));
 }
 
-/// As in Paddle.
+/// Paddle's limit.
 constexpr float kLargestEpsilon = 1e-3f;
 
-/// `what` is scale or bias: one number per normalised element.
+/// Checks that `weight` (scale or bias: `what`) has one number per normalised element.
 void check_norm_weight(const TensorMeta& x, const TensorMeta& weight, std::string_view what,
                        int begin_norm_axis) {
   const int64_t count = x.dims.numel(begin_norm_axis, x.dims.ndim());
@@ -47,7 +47,7 @@ DataType statistics_dtype(DataType x) {
 
 TensorMeta SoftmaxInferMeta(const TensorMeta& x, int axis) {
   check_norm_floating(x);
-  if (x.dims.ndim() == 0 && (axis == 0 || axis == -1)) return x;  // one element, of share 1
+  if (x.dims.ndim() == 0 && (axis == 0 || axis == -1)) return x;  // the softmax of one element is 1
   normalise_axis(axis, x.dims.ndim(), x.dims);
   return x;
 }

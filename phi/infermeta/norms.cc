@@ -1,4 +1,4 @@
-// Shapes and dtypes of norms, and of what is scaled by them.
+// Shapes and dtypes of norms and of ops that scale by norms.
 #include "phi/infermeta/norms.h"
 
 #include "phi/common/errors.h"
@@ -12,7 +12,7 @@ TensorMeta PNormInferMeta(const TensorMeta& x, float porder, int axis, bool keep
                           bool asvector) {
   PHI_CHECK(porder == porder,
             errors::InvalidArgument("porder is NaN; it must be a number, inf or -inf."));
-  if (asvector) normalise_axes({axis}, x.dims);  // one that x has not is refused
+  if (asvector) normalise_axes({axis}, x.dims);  // rejects an axis outside x
   return ReduceInferMeta(x, asvector ? IntArray() : IntArray({axis}), keepdim);
 }
 

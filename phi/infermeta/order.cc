@@ -1,4 +1,4 @@
-// Shapes and dtypes of scans, and of ops that order, choose or look up elements along an axis.
+// Shapes and dtypes of scans, and of ops that sort, select or search along an axis.
 #include "phi/infermeta/order.h"
 
 #include <limits>
@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-// The extent along the axis; 1 of a 0-D tensor, which takes axis 0 and -1.
+// The extent along the axis. A 0-D tensor accepts axes 0 and -1, with extent 1.
 int64_t extent_along(const TensorMeta& x, int64_t axis) {
   if (x.dims.ndim() == 0 && (axis == 0 || axis == -1)) return 1;
   return x.dims[normalise_axis(axis, x.dims.ndim(), x.dims)];
@@ -105,7 +105,7 @@ std::tuple<TensorMeta, TensorMeta> NanmedianInferMeta(const TensorMeta& x, const
             errors::InvalidArgument("mode is '{}', but it must be 'avg', the mean of two middle "
                                     "elements, or 'min', the lower.",
                                     mode));
-  // Floats say NaN where there is nothing.
+  // A reduction over no elements gives NaN for floats and is an error for integers.
   const TensorMeta out =
       is_floating(x.dtype) ? ReduceInferMeta(x, axis, keepdim) : MaxInferMeta(x, axis, keepdim);
   TensorMeta medians = as_indices(out);

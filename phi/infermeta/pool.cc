@@ -1,4 +1,4 @@
-// Shapes of pooling, and which elements each window takes.
+// Shapes of pooling, and the elements of each pooling window.
 #include "phi/infermeta/pool.h"
 
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-// Windows that cover `extent` elements evenly.
+// `windows` windows that cover `extent` elements evenly.
 PoolRanges even_ranges(int64_t extent, int64_t windows) {
   PHI_CHECK(windows > 0, errors::InvalidArgument("kernel_size asks for {} windows along a spatial "
                                                  "dim; adaptive pooling takes 1 or more.",
@@ -35,7 +35,8 @@ PoolRanges sliding_ranges(int64_t extent, const Window& window, bool ceil_mode) 
   PoolRanges ranges;
   for (int64_t i = 0; i < positions; ++i) {
     const int64_t begin = i * window.stride - window.pad_begin;
-    // What a window counts ends with the padding, of which the reference takes the one in front.
+    // The padded size of a window ends with the padding. Like the reference, this uses the front
+    // padding for both ends.
     const int64_t padded_end = std::min(begin + window.size, extent + window.pad_begin);
     const int64_t first = std::max<int64_t>(begin, 0);
     const int64_t end = std::min(begin + window.size, extent);
@@ -44,7 +45,7 @@ PoolRanges sliding_ranges(int64_t extent, const Window& window, bool ceil_mode) 
   return ranges;
 }
 
-// float arithmetic, as in the reference: how a step is rounded decides where windows begin.
+// In float, like the reference, because the rounding of a step determines where windows begin.
 PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float u) {
   const bool sized = size > 0;
   PHI_CHECK(outputs >= 1 && size >= 0 && outputs + (sized ? size - 1 : 0) <= extent,
@@ -55,7 +56,8 @@ PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float
   const auto steps = static_cast<float>(sized ? std::max<int64_t>(outputs - 1, 1) : outputs);
   const float step = static_cast<float>(extent - size) / steps;
   if (!sized) {
-    // No window may begin behind the end of the one before, nor the last end before the image.
+    // A window must not begin after the end of the one before, and the last one must reach the end
+    // of the image.
     const int64_t base = extent / outputs;
     const float to_next = static_cast<float>(base + 2) / step - 1.0f;
     const float to_end =
@@ -65,12 +67,13 @@ PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float
   const auto place_of = [&](int64_t i) {
     return static_cast<int64_t>(std::floor(step * (static_cast<float>(i) + u)));
   };
-  // The first window begins with the image.
+  // The first window begins at the first element of the image.
   const auto begin_of = [&](int64_t i) { return place_of(i) - place_of(0); };
   PoolRanges ranges;
   for (int64_t i = 0; i < outputs; ++i) {
     const int64_t end = std::min(sized ? begin_of(i) + size : begin_of(i + 1), extent);
-    // The reference has windows of a given size begin behind the image, and answers -1.8e308 there.
+    // In the reference, windows of a given size may begin after the image's end and return
+    // -1.8e308.
     const int64_t last = sized ? end - 1 : end;
     const int64_t begin = std::clamp<int64_t>(begin_of(i), 0, last);
     ranges.push_back({begin, end, end - begin});

@@ -1,4 +1,4 @@
-// Shapes and dtypes of products with weights of 8 bits.
+// Shapes and dtypes of matmuls with 8-bit weights.
 #include "phi/infermeta/quantized.h"
 
 #include "phi/common/errors.h"
@@ -22,13 +22,13 @@ void check_group(int group_size) {
                                     group_size));
 }
 
-/// The scale of a weight of k rows and n columns.
+/// The dims of the scale of a weight of k rows and n columns.
 Dims scale_dims(int64_t k, int64_t n, int group_size) {
   if (group_size <= 0) return {n};
   return {(k + group_size - 1) / group_size, n};
 }
 
-/// Scales are of the type that sums of `values` are computed in.
+/// The dtype in which sums of `values` are computed.
 DataType scale_dtype(DataType values) {
   return values == DataType::FLOAT64 ? DataType::FLOAT64 : DataType::FLOAT32;
 }

@@ -22,14 +22,14 @@ Dims reduced_dims(const Dims& dims, AxisSet reduced, bool keepdim) {
   return out;
 }
 
-// The number of elements that each result is made of; negative if that is not known.
+// The number of elements that each result combines; negative if it is unknown.
 int64_t reduced_count(const Dims& dims, AxisSet reduced) {
   int64_t count = 1;
   for (int d = 0; d < dims.ndim(); ++d) count *= reduced.has(d) ? dims[d] : 1;
   return count;
 }
 
-/// What sums are in unless a caller says otherwise; those of integers of 8 and 16 bits wrap around.
+/// The default dtype of a sum. Sums of 8-bit and 16-bit integers keep their dtype and wrap around.
 DataType sum_dtype(DataType dtype) {
   const bool widens = dtype == DataType::BOOL || dtype == DataType::INT32;
   return widens ? DataType::INT64 : dtype;
@@ -74,7 +74,7 @@ TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtyp
 
 TensorMeta ReduceAllInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim,
                               bool reduce_all) {
-  if (reduce_all) normalise_axes(axis, x.dims);  // those that x has not are refused
+  if (reduce_all) normalise_axes(axis, x.dims);  // rejects axes outside x
   return ReduceInferMeta(x, reduce_all ? IntArray() : axis, keepdim);
 }
 
@@ -114,7 +114,7 @@ TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdim
                                     name_of(dtype)));
   AxisSet reduced = AxisSet::all(x.dims.ndim());
   int64_t candidates = x.numel();
-  if (!flatten) {  // of a 0-D tensor, axes 0 and -1 name nothing
+  if (!flatten) {  // a 0-D tensor accepts axes 0 and -1
     const int d = normalise_axis(axis.to<int64_t>(), std::max(x.dims.ndim(), 1), x.dims);
     if (x.dims.ndim() > 0) {
       reduced = AxisSet();

@@ -21,7 +21,7 @@ void check_sampling_floating(const TensorMeta& x, std::string_view name) {
                                     name, x.to_string()));
 }
 
-/// The lowest and the highest number that may be drawn.
+/// The smallest and largest number that can be drawn.
 std::pair<int64_t, int64_t> drawn_range_of(DataType dtype) {
   PHI_CHECK(is_integral(dtype),
             errors::InvalidArgument("dtype is {}, but whole numbers are drawn; ask for an integral "

@@ -9,7 +9,8 @@
 namespace phi {
 namespace {
 
-// How wide a cell's gates, and what it keeps of a step, are in hidden sizes.
+// Widths in multiples of the hidden size: of a cell's gates, and of what it stores per step for the
+// gradient.
 struct CellWidths {
   int gates;
   int kept;

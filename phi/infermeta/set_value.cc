@@ -1,4 +1,4 @@
-// Shapes of ops that write into a slice with steps, and of views of a storage.
+// Shapes of ops that write into a strided slice, and of views of a storage.
 #include "phi/infermeta/set_value.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace phi {
 namespace {
 
-/// The extents of the slice, of all of x's tensor dims.
+/// The extents of the slice in all tensor dims of x.
 Dims extents_of_slice(const TensorMeta& x, const IntArray& starts, const IntArray& ends,
                       const IntArray& steps, const std::vector<int64_t>& axes) {
   const auto given = static_cast<int>(axes.size());
@@ -37,7 +37,7 @@ Dims extents_of_slice(const TensorMeta& x, const IntArray& starts, const IntArra
   return out;
 }
 
-/// The shape that values are broadcast to.
+/// The shape to which values are broadcast.
 Dims shape_of_slice(const TensorMeta& x, const Dims& extents,
                     const std::vector<int64_t>& decrease_axes,
                     const std::vector<int64_t>& none_axes) {
@@ -56,7 +56,7 @@ Dims shape_of_slice(const TensorMeta& x, const Dims& extents,
   return shape;
 }
 
-/// Tensor dims of size 1 in front of values that are more than the slice has do not matter.
+/// `values` may have more tensor dims than the slice if the leading ones have size 1.
 void check_values(const TensorMeta& x, const Dims& values, const Dims& slice) {
   bool fits = true;
   for (int back = 1; fits && back <= values.ndim(); ++back) {
@@ -69,7 +69,7 @@ void check_values(const TensorMeta& x, const Dims& values, const Dims& slice) {
                                           values.to_string(), x.to_string(), slice.to_string()));
 }
 
-/// None is negative, and an array of these extents (of any that are not 0) can be counted.
+/// Whether no extent is negative and the number of elements fits int64, with extents of 0 ignored.
 bool countable(const Dims& dims) {
   int64_t n = 1;
   return std::ranges::all_of(dims, [&](int64_t extent) {
@@ -77,7 +77,7 @@ bool countable(const Dims& dims) {
   });
 }
 
-/// How far the last element of a view is from its first, or the largest number.
+/// The distance in elements from the first to the last element of a view, saturated at INT64_MAX.
 int64_t reach(const Dims& dims, const Dims& stride) {
   int64_t sum = 0;
   for (int d = 0; d < dims.ndim(); ++d) {
@@ -93,7 +93,7 @@ int64_t reach(const Dims& dims, const Dims& stride) {
 }  // namespace
 
 SteppedBounds stepped_bounds(int64_t start, int64_t end, int64_t step, int64_t extent) {
-  // Beyond the extent a longer step leads nowhere else.
+  // A step beyond the extent has the same effect as this one, and cannot overflow.
   step = std::clamp(step, -extent - 1, extent + 1);
   const int64_t lowest = step > 0 ? 0 : -1;
   const auto place = [=](int64_t at) {

@@ -11,7 +11,7 @@ namespace {
 
 TensorMeta with_dims(const TensorMeta& x, const Dims& dims) { return {dims, x.dtype, x.layout}; }
 
-// The -1 of a reshape: what the other extents leave of `numel` elements.
+// The extent for the -1 of a reshape: `numel` divided by the product of the other extents.
 int64_t inferred_extent(const TensorMeta& x, const IntArray& shape, int64_t others) {
   if (!x.dims.known()) return kUnknownDim;
   PHI_CHECK(
@@ -22,13 +22,13 @@ int64_t inferred_extent(const TensorMeta& x, const IntArray& shape, int64_t othe
   return x.numel() / others;
 }
 
-// An empty x takes a shape with a 0 that copies an extent other than 0 as it is written.
+// Whether a shape with a 0 that copies a non-zero extent is used as written, because x is empty.
 bool stays_empty(const TensorMeta& x, const IntArray& shape) {
   if (!x.dims.known() || x.numel() != 0) return false;
   bool copies_more = false;
   for (int d = 0; d < shape.size(); ++d) {
     if (shape[d] < 0 || (shape[d] == 0 && d >= x.dims.ndim())) return false;
-    if (shape[d] == 0 && x.dims[d] == 0) return false;  // copied, it is 0 as well
+    if (shape[d] == 0 && x.dims[d] == 0) return false;  // the copied extent is 0 too
     copies_more = copies_more || shape[d] == 0;
   }
   return copies_more;
@@ -76,7 +76,7 @@ TensorMeta ReshapeInferMeta(const TensorMeta& x, const IntArray& shape) {
   }
   if (inferred >= 0) {
     const int64_t others = out.numel();
-    // An empty x leaves the extent open (0 of 0); it is 0 then, as x's own.
+    // For an empty x the quotient is 0 / 0; the extent is 0.
     out[inferred] = others == 0 && x.numel() == 0 ? 0 : inferred_extent(x, shape, others);
   }
   PHI_CHECK(!x.dims.known() || out.numel() == x.numel(),
@@ -93,7 +93,7 @@ TensorMeta SqueezeInferMeta(const TensorMeta& x, const IntArray& axis) {
       if (x.dims[d] == 1) removed.add(d);
     }
   }
-  for (int64_t a : axis.values()) {  // of a 0-D tensor, axes 0 and -1 name nothing
+  for (int64_t a : axis.values()) {  // a 0-D tensor accepts axes 0 and -1
     const int d = normalise_axis(a, std::max(x.dims.ndim(), 1), x.dims);
     if (x.dims.ndim() > 0 && x.dims[d] == 1) removed.add(d);
   }

@@ -1,4 +1,4 @@
-// Shapes and dtypes of functions of one input, of activations with weights, and of complex numbers.
+// Shapes and dtypes of ops on one tensor, of activations with weights, and of complex numbers.
 #include "phi/infermeta/unary.h"
 
 #include "phi/common/errors.h"
@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-/// Whether two extents may be one; an unknown one may be any.
+/// Whether the extents can be equal; an unknown one can be any.
 bool may_have_extent(int64_t extent, int64_t wanted) { return extent < 0 || extent == wanted; }
 
 bool has_numel(const Dims& dims, int64_t wanted) { return !dims.known() || dims.numel() == wanted; }

@@ -1,4 +1,4 @@
-// Shape and dtype checks of optimizers' steps as Paddle has them.
+// Shape and dtype checks of optimizer steps with Paddle's signatures.
 #include "phi/infermeta/updates.h"
 
 #include "phi/common/errors.h"
@@ -10,7 +10,7 @@ using step_checks::if_given;
 
 namespace {
 
-/// All that every step checks: `states` lie beside param, `numbers` are one each.
+/// Checks common to all steps: `states` have param's shape, `numbers` have one element each.
 void check_step(const TensorMeta& param, const TensorMeta& grad, const TensorMeta* master,
                 bool multi_precision, std::initializer_list<step_checks::Named> states,
                 std::initializer_list<step_checks::Named> numbers) {
@@ -20,7 +20,7 @@ void check_step(const TensorMeta& param, const TensorMeta& grad, const TensorMet
   step_checks::numbers(numbers);
 }
 
-/// A tensor that an attribute asks for.
+/// Errors: InvalidArgument if the tensor is absent and `attribute` requires it.
 void check_given(const TensorMeta* meta, const char* name, bool is_wanted, const char* attribute) {
   PHI_CHECK(meta || !is_wanted,
             errors::InvalidArgument("{} is true, but {} is not given; make it with zeros.",

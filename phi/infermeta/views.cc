@@ -1,4 +1,4 @@
-// Shapes of ops that see the elements of a tensor under another shape.
+// Shapes of ops that view the elements of a tensor under another shape.
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/moves.h"
@@ -8,7 +8,7 @@ namespace phi {
 
 TensorMeta TensorUnfoldInferMeta(const TensorMeta& input, int64_t axis, int64_t size,
                                  int64_t step) {
-  // A 0-D tensor has one window, of one element.
+  // A 0-D tensor has one window of one element.
   const bool scalar = input.dims.ndim() == 0 && (axis == 0 || axis == -1);
   const int d = scalar ? 0 : normalise_axis(axis, input.dims.ndim(), input.dims);
   const int64_t extent = scalar ? 1 : input.dims[d];
@@ -30,7 +30,7 @@ TensorMeta AsStridedInferMeta(const TensorMeta& input, const std::vector<int64_t
                               dims.size(), stride.size()));
   bool inside = offset >= 0;
   bool empty = false;
-  __int128 last = offset;  // the number of the last element
+  __int128 last = offset;  // the position of the last element
   for (size_t d = 0; d < dims.size(); ++d) {
     inside = inside && dims[d] >= 0 && stride[d] >= 0;
     empty = empty || dims[d] == 0;
@@ -49,7 +49,7 @@ TensorMeta AsStridedInferMeta(const TensorMeta& input, const std::vector<int64_t
 
 TensorMeta FlattenInferMeta(const TensorMeta& x, int start_axis, int stop_axis) {
   const int ndim = x.dims.ndim();
-  if (ndim == 0) {  // axes 0 and -1 of a 0-D tensor name nothing
+  if (ndim == 0) {  // a 0-D tensor accepts axes 0 and -1
     normalise_axis(start_axis, 1, x.dims, "start_axis");
     normalise_axis(stop_axis, 1, x.dims, "stop_axis");
     return {Dims{1}, x.dtype, x.layout};

@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-// `least` is the smallest entry that the attribute takes.
+// `least` is the smallest entry that is accepted.
 void check_entries(std::span<const int> values, std::string_view name, size_t wanted, int least) {
   PHI_CHECK(values.size() == wanted,
             errors::InvalidArgument("{} is [{}], but there are {} spatial dims; it must have one "
@@ -23,7 +23,7 @@ void check_entries(std::span<const int> values, std::string_view name, size_t wa
                                     fmt::join(values, ","), least));
 }
 
-// The padding that gives an extent of `extent / stride`, rounded up; the end gets the odd one.
+// "SAME": padding for ceil(extent / stride) positions. An odd element is added at the end.
 void pad_same(int64_t extent, Window* window) {
   window->dilation = 1;
   const int64_t positions = (extent + window->stride - 1) / window->stride;
@@ -33,7 +33,7 @@ void pad_same(int64_t extent, Window* window) {
   window->pad_end = sum - sum / 2;
 }
 
-// Explicit paddings as [begin, end] of each spatial dim.
+// Explicit paddings as [begin, end] per spatial dim.
 std::vector<int64_t> explicit_paddings(const std::vector<int>& paddings, size_t spatial) {
   PHI_CHECK(paddings.size() == spatial || paddings.size() == 2 * spatial,
             errors::InvalidArgument("paddings is [{}], but {} spatial dims take {} or {} entries.",
@@ -52,7 +52,7 @@ std::vector<int64_t> explicit_paddings(const std::vector<int>& paddings, size_t 
 
 ImageLayout::ImageLayout(const std::string& data_format)
     : channels_last(data_format.ends_with('C')) {
-  // Names differ by the number of spatial dims; each stands for any.
+  // Each name is accepted for any number of spatial dims.
   constexpr std::array kNames{"NCHW", "NCDHW", "NCL", "NCW", "NHWC", "NDHWC", "NLC", "NWC"};
   PHI_CHECK(std::ranges::find(kNames, data_format) != kNames.end(),
             errors::InvalidArgument("data_format is '{}', but it must be NCHW or NCDHW, where "

@@ -1,4 +1,4 @@
-// Bins of equal widths, and what is said of elements that have none; for bincount and histogram.
+// Bins of equal width, and the errors for elements outside of any bin, for bincount and histogram.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace phi {
 
-inline constexpr int64_t kMostBins = int64_t{1} << 40;  // beyond any memory
+inline constexpr int64_t kMostBins = int64_t{1} << 40;  // more counts than fit into any memory
 
 /// The smallest and largest value that has a bin. C is a compute type (compute_t).
 template <typename C>
@@ -18,13 +18,13 @@ struct BinRange {
   C least;
   C most;
 
-  /// With one to either side if there is only one value.
+  /// The range [least, most], widened by 1 on both sides if it has only one value.
   PHI_HD static BinRange of(C least, C most) {
     if (least != most) return {least, most};
     return {SubtractFunctor<C>()(least, C(1)), AddFunctor<C>()(most, C(1))};
   }
   PHI_HD bool holds(C x) const { return x >= least && x <= most; }
-  /// Bins are left-closed; the last has its right end too.
+  /// The bin of x. Bins are left-closed; the last one includes its right end.
   PHI_HD int64_t bin(C x, int64_t bins) const {
     int64_t place;
     if constexpr (std::is_integral_v<C>) {
@@ -32,7 +32,7 @@ struct BinRange {
                                    static_cast<double>(bins) / width());
     } else {
       C share = (x - least) * static_cast<C>(bins) / (most - least);
-      if (share - share != 0) {  // out of range on the way
+      if (share - share != 0) {  // overflow of an intermediate value
         share = (x / 2 - least / 2) / (most / 2 - least / 2) * static_cast<C>(bins);
       }
       place = static_cast<int64_t>(share);
@@ -50,18 +50,19 @@ template <typename T>
 struct IsNotFinite {
   PHI_HD bool operator()(T x) const {
     const auto value = static_cast<compute_t<T>>(x);
-    return value - value != 0;  // NaN for all that is not finite
+    return value - value != 0;  // NaN if value is not finite
   }
 };
 
-/// Of a value that bincount cannot count. Errors: InvalidArgument.
+/// Reports a value that bincount cannot count. Errors: InvalidArgument.
 [[noreturn]] inline void throw_no_bin(const Misfit& found) {
   throw errors::InvalidArgument(
       "x holds {} at position {}, but what is "
       "counted must not be negative, and below {}.",
       found.value, found.at, kMostBins);
 }
-/// Of an element that is not finite, where they say how far bins go. Errors: InvalidArgument.
+/// Reports an element that is not finite when the bins depend on the elements. Errors:
+/// InvalidArgument.
 [[noreturn]] inline void throw_not_finite_bins(const Misfit& found) {
   throw errors::InvalidArgument(
       "input holds {} at position {}, and bins from "

@@ -1,4 +1,5 @@
-// What random choices and counts of hits refuse, and what is said of it, on each device.
+// Invalid arguments of random choices and of accuracy counts, and their errors, shared by all
+// devices.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace phi {
 
-/// Of a class: negative, or not finite.
+/// Whether a class weight is invalid: negative or not finite.
 struct IsNoWeight {
   template <typename T>
   PHI_HD bool operator()(T x) const {
@@ -22,7 +23,7 @@ struct IsNoWeight {
       "x holds {}, but weights of classes are finite numbers of at least 0.", found.number);
 }
 
-/// Of the number of weights above 0, or of a label.
+/// Whether a label, or a number of positive weights, is less than `least`.
 struct IsBelow {
   int64_t least;
   PHI_HD bool operator()(int64_t x) const { return x < least; }
@@ -41,7 +42,7 @@ struct IsBelow {
       found.value, found.at);
 }
 
-/// Of a label.
+/// Whether a label is outside [0, classes).
 struct IsNoClass {
   int64_t classes;
   PHI_HD bool operator()(int64_t label) const { return label < 0 || label >= classes; }

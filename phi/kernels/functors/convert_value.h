@@ -1,4 +1,4 @@
-// One element from one type to another.
+// Conversion of one element to another type.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,24 @@
 
 namespace phi {
 
-/// x without its fraction, as an int32 or int64: the nearest one for what lies outside (infinities
-/// too), 0 for NaN.
+/// x without its fraction as int32 or int64. Values outside the range, infinities included, become
+/// the nearest limit; NaN becomes 0.
 template <typename To, typename From>
 PHI_HD To truncated(From x) {
   constexpr From kLimit = From(0x1p30) * From(sizeof(To) == 8 ? 0x1p33 : 2);  // max() + 1
   const bool is_above = x >= kLimit;
-  const From least = x >= -kLimit ? x : -kLimit;  // of NaN too
+  const From least = x >= -kLimit ? x : -kLimit;  // -kLimit for NaN too
   const To inside = static_cast<To>(is_above ? From(0) : least);
   const To value = is_above ? std::numeric_limits<To>::max() : inside;
   return x == x ? value : To(0);
 }
 
-/// The value of `x` in another type: floats are truncated to integers (out of range to the nearest,
-/// NaN to 0; to narrower ones by way of int32, so that negative numbers wrap around), integers keep
-/// their low bits, bool is x != 0, complex numbers lose their imaginary part.
+/// Converts `x` to another type:
+/// - a float to an integer: truncated; out of range to the nearest limit; NaN to 0. To 8 and 16
+///   bits it goes through int32, so that negative numbers wrap around;
+/// - an integer to an integer: its low bits;
+/// - any number to bool: x != 0;
+/// - a complex number to a real one: its real part.
 template <typename To, typename From>
 PHI_HD To convert_value(From x) {
   if constexpr (std::is_same_v<To, From>) {

@@ -1,4 +1,4 @@
-// The seed that a draw of a generator (phi/core/generator.h) gives.
+// The seeds that a generator (phi/core/generator.h) draws.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace phi {
 
-/// Draw number `number` under `seed`: a word of Philox, as an attribute of 32 bits.
+/// Draw number `number` under `seed`: one Philox word, as a 32-bit attribute.
 inline int32_t drawn_seed(uint64_t seed, uint64_t number) {
   const PhiloxBlock block = philox(philox_counter(number, RandomUse::kSeeds), philox_key(seed));
   return static_cast<int32_t>(block.word[0]);

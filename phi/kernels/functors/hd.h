@@ -1,4 +1,4 @@
-// What functions of one element are written with: PHI_HD, and the type in which they compute.
+// Common definitions of functions on one element: PHI_HD and the compute type.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@ namespace phi {
 template <typename T>
 inline constexpr bool kIs16Bit = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
-/// 16-bit floats compute in float, everything else in itself.
+/// The type in which elements of T are computed: float for half precision, T otherwise.
 template <typename T>
 using compute_t = std::conditional_t<kIs16Bit<T>, float, T>;
 

@@ -1,5 +1,5 @@
-// The regularised incomplete gamma function Q(a, x) and its derivative by x, in double. Series and
-// continued fraction: NIST Digital Library of Mathematical Functions, 8.7.1 and 8.9.2.
+// The regularised incomplete gamma function Q(a, x) and its derivative by x, in double. The series
+// and continued fraction are NIST Digital Library of Mathematical Functions, 8.7.1 and 8.9.2.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace phi {
 
 namespace detail {
 
-/// log |Gamma(a)|; std::lgamma also writes a sign that all threads share.
+/// log |Gamma(a)|. std::lgamma is not thread-safe: it also writes a global sign.
 PHI_HD double log_gamma(double a) {
 #ifdef __CUDACC__
   return lgamma(a);
@@ -26,9 +26,9 @@ PHI_HD double gamma_factor(double a, double x) {
   return std::exp(a * std::log(x) - x - log_gamma(a));
 }
 
-inline constexpr int kGammaTerms = 10000;  // far more than any argument needs near x = a
+inline constexpr int kGammaTerms = 10000;  // far more than needed even near x = a
 
-/// P(a, x) = 1 - Q(a, x) by its series, which is quick for x < a + 1.
+/// P(a, x) = 1 - Q(a, x) by its series, which converges fast for x < a + 1.
 PHI_HD double lower_gamma_series(double a, double x) {
   double term = 1 / a;
   double sum = term;
@@ -40,10 +40,10 @@ PHI_HD double lower_gamma_series(double a, double x) {
   return sum * gamma_factor(a, x);
 }
 
-/// Q(a, x) by its continued fraction, which is quick for x > a + 1. W. J. Lentz's evaluation from
-/// the front (Applied Optics 15, 1976).
+/// Q(a, x) by its continued fraction, which converges fast for x > a + 1. Evaluated from the front
+/// by W. J. Lentz's method (Applied Optics 15, 1976).
 PHI_HD double upper_gamma_fraction(double a, double x) {
-  constexpr double kTiny = 1e-300;  // in place of a 0 that would be divided by
+  constexpr double kTiny = 1e-300;  // replaces a divisor of 0
   double b = x + 1 - a;
   double c = 1 / kTiny;
   double d = 1 / (b == 0 ? kTiny : b);
@@ -63,7 +63,7 @@ PHI_HD double upper_gamma_fraction(double a, double x) {
 
 }  // namespace detail
 
-/// Q(x, y), which is 1 for x or y not above 0.
+/// Q(x, y); 1 if x or y is not positive.
 template <typename T>
 struct GammaInccFunctor {
   PHI_HD T operator()(T x, T y) const {
@@ -78,7 +78,7 @@ struct GammaInccFunctor {
   }
 };
 
-/// The gradient of y: -y^(x - 1) exp(-y) / Gamma(x).
+/// The gradient by y: -y^(x - 1) exp(-y) / Gamma(x).
 template <typename T>
 struct GammaInccGradFunctor {
   PHI_HD T operator()(T x, T y, T g) const {

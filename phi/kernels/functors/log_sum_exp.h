@@ -1,4 +1,4 @@
-// log-sum-exp as a reducer: elements are read once, in any order.
+// Log-sum-exp as a reducer that reads elements once, in any order.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace phi {
 
-/// sum * exp(most): a sum of exponentials, relative to the largest exponent so far. A NaN makes the
-/// sum NaN.
+/// sum * exp(most): a sum of exponentials, relative to the largest exponent. A NaN element makes
+/// the sum NaN.
 template <typename C, typename Sum>
 struct ScaledSum {
   C most;
@@ -28,13 +28,13 @@ struct LogSumExpReducer {
   using C = compute_t<T>;
   using Lane = ScaledSum<C, C>;
   using Acc = ScaledSum<C, double>;
-  /// Of nothing. Not -inf, whose difference to itself is NaN.
+  /// The value of no elements. -inf would not work: its difference to itself is NaN.
   static constexpr Lane kIdentity = {std::numeric_limits<C>::lowest(), 0};
 
   PHI_HD static Lane lift(C x) { return {x, C(1)}; }
   template <typename Sum, typename Other>
   PHI_HD static ScaledSum<C, Sum> join(const ScaledSum<C, Sum>& a, const Other& b) {
-    // Two infinities of one sign are as far as any other value is from itself.
+    // The difference of two infinities of one sign must be 0, not NaN.
     const C by = a.most == b.most ? C(0) : b.most - a.most;
     const Sum less = factor<Sum>(by > 0 ? -by : by);
     const auto sum = static_cast<Sum>(b.sum);
@@ -44,8 +44,8 @@ struct LogSumExpReducer {
   PHI_HD static Acc carry(const Acc& a, const Lane& b) { return join(a, b); }
 
  private:
-  /// exp(x) for x <= 0. A sum that is carried far is scaled many times by what is hardly less than
-  /// one: what it lacks of that is told as exactly as C can.
+  /// exp(x) for x <= 0. A carried sum is scaled many times by factors just below 1, so their
+  /// difference from 1 is computed at the full precision of C.
   template <typename Sum>
   PHI_HD static Sum factor(C x) {
     if constexpr (std::is_same_v<Sum, C>) {

@@ -1,4 +1,5 @@
-// Elementwise losses and their gradients; T is a compute type (compute_t), g the loss's gradient.
+// Elementwise losses and their gradients. T is a compute type (compute_t); g is the gradient of the
+// loss.
 #pragma once
 
 #include <cmath>
@@ -13,10 +14,10 @@ template <typename T>
 PHI_HD T softplus_rest(T x) {
   const T e = fast::exp(-std::abs(x));
   const T u = T(1) + e;
-  return fast::log(u) + (e - (u - T(1))) / u;  // with what the sum 1 + e lost
+  return fast::log(u) + (e - (u - T(1))) / u;  // adds the rounding error of 1 + e
 }
 
-/// Of a probability x and a label in [0, 1]; a logarithm is never below -100.
+/// Binary cross entropy of a probability x and a label in [0, 1]. Logarithms are at least -100.
 template <typename T>
 struct BceLossFunctor {
   PHI_HD T operator()(T x, T label) const {
@@ -34,8 +35,8 @@ struct BceLossGradFunctor {
   }
 };
 
-/// P. J. Huber, "Robust Estimation of a Location Parameter", 1964: a parabola within `delta`, a
-/// line outside.
+/// The loss of P. J. Huber, "Robust Estimation of a Location Parameter", 1964: quadratic within
+/// `delta`, linear outside.
 template <typename T>
 struct HuberLossFunctor {
   T delta;
@@ -56,7 +57,7 @@ struct HuberLossGradFunctor {
   }
 };
 
-/// Labels 0 and 1 stand for the sides -1 and 1.
+/// The hinge loss. Labels 0 and 1 mean the classes -1 and 1.
 template <typename T>
 struct HingeLossFunctor {
   PHI_HD T operator()(T logit, T label) const {
@@ -73,7 +74,7 @@ struct HingeLossGradFunctor {
   }
 };
 
-/// Of a probability x and a label in [0, 1].
+/// The logistic loss of a probability x and a label in [0, 1].
 template <typename T>
 struct LogLossFunctor {
   T epsilon;
@@ -90,8 +91,8 @@ struct LogLossGradFunctor {
   }
 };
 
-/// The term of the Kullback-Leibler divergence of a log-probability x from a probability (or its
-/// logarithm, with log_target).
+/// A term of the Kullback-Leibler divergence of a log-probability x from a probability `label` (its
+/// logarithm with log_target).
 template <typename T>
 struct KLDivLossFunctor {
   bool log_target;
@@ -110,8 +111,8 @@ struct KLDivLossGradFunctor {
   }
 };
 
-/// Of a logit; `scale` times the loss, 0 where the label is `ignored`. A weight multiplies what a
-/// positive label costs.
+/// Binary cross entropy of a logit, times `scale`; 0 if the label is `ignored`. `weight` multiplies
+/// the loss of a positive label.
 template <typename T>
 struct SigmoidCrossEntropyFunctor {
   T ignored;

@@ -1,4 +1,4 @@
-// The median between two elements.
+// The mean of the two middle elements of a median.
 #pragma once
 
 #include <type_traits>
@@ -7,7 +7,7 @@
 
 namespace phi {
 
-/// Half of a + b; integers lose their fraction.
+/// (a + b) / 2; the result of integers is truncated.
 template <typename C>
 PHI_HD C middle(C a, C b) {
   if constexpr (std::is_integral_v<C>) {

@@ -1,5 +1,5 @@
-// Gradients of norms and of log-sum-exp, for one element: of x, of what its row was reduced to, and
-// of the gradient of that.
+// Gradients of norms and of log-sum-exp for one element, as functions of the element, the result of
+// its row, and the gradient of that result.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,8 @@ PHI_HD T sign_of(T x) {
   return x != x ? x : std::copysign(T(1), x);
 }
 
-/// 0 in a row of zeros, where there is none. `epsilon` is added to what is divided by.
+/// The gradient of a 2-norm: 0 in a row of zeros, where it is undefined. `epsilon` is added to the
+/// divisor.
 template <typename T>
 struct EuclideanNormGrad {
   T epsilon = 0;
@@ -32,7 +33,7 @@ struct MagnitudesGrad {
   PHI_HD T operator()(T x, T, T grad) const { return grad * sign_of(x) * share; }
 };
 
-/// Each element that is the largest, or smallest, in magnitude.
+/// The gradient of a norm that is the largest (or smallest) magnitude: each such element has it.
 template <typename T>
 struct ExtremeMagnitudeGrad {
   PHI_HD T operator()(T x, T norm, T grad) const {
@@ -46,7 +47,7 @@ struct PowerNormGrad {
   T epsilon = 0;
   PHI_HD T operator()(T x, T norm, T grad) const {
     if (x == T(0) || norm == T(0)) return T(0);
-    // |x|^(p - 1) / (norm^(p - 1) + epsilon), whose powers may be out of range.
+    // |x|^(p - 1) / (norm^(p - 1) + epsilon), without powers that can overflow.
     const T power = fast::pow(norm, p - T(1));
     const bool counts = epsilon > T(0) && power < std::numeric_limits<T>::infinity();
     const T share = counts ? power / (power + epsilon) : T(1);
@@ -54,7 +55,7 @@ struct PowerNormGrad {
   }
 };
 
-/// How many elements are not 0 does not change with any of them.
+/// The gradient of the number of non-zero elements, which is 0.
 template <typename T>
 struct CountGrad {
   PHI_HD T operator()(T, T, T) const { return T(0); }

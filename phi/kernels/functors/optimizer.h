@@ -1,11 +1,11 @@
-// Steps of optimizers, one element at a time: what becomes of a weight `w` with the gradient `g`
-// and of its states `s`, which are updated in place.
+// Optimizer steps for one element. A step returns the new weight for weight `w` and gradient `g`,
+// and updates the states `s` in place.
 //
 //   const MomentumStep<float> step{.rate = 0.1f, .mu = 0.9f, .decay = 0, .use_nesterov = false};
 //   float states[MomentumStep<float>::kStates] = {};
 //   w = step(w, g, states);
 //
-// What holds for all elements of a param, bias corrections say, is worked out before.
+// The caller computes what all elements of a param share, such as bias corrections.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,8 @@
 
 namespace phi {
 
-/// g + decay * w: an L2 penalty goes through the gradient. Without one an infinite w stays out.
+/// g + decay * w: an L2 penalty as part of the gradient. Without decay, an infinite w does not
+/// affect the result.
 template <typename C>
 PHI_HD C with_decay(C g, C decay, C w) {
   return decay != C(0) ? g + decay * w : g;
@@ -28,8 +29,8 @@ struct SgdStep {
   PHI_HD C operator()(C w, C g, C*) const { return w - rate * with_decay(g, decay, w); }
 };
 
-/// v = mu * v + g. Sutskever, Martens, Dahl, Hinton, 2013; the learning rate stands outside of the
-/// velocity, so that a change of it acts at once.
+/// v = mu * v + g (Sutskever, Martens, Dahl, Hinton, 2013). The learning rate multiplies v and is
+/// not part of it, so a change of the rate takes effect at once.
 template <typename C>
 struct MomentumStep {
   static constexpr int kStates = 1;
@@ -44,8 +45,8 @@ struct MomentumStep {
   }
 };
 
-/// Running averages m of g and v of g^2, w = w * shrink - rate * m / (sqrt(v) * root_factor +
-/// epsilon). With kLargest the largest v so far, a state of its own, takes v's place.
+/// w = w * shrink - rate * m / (sqrt(v) * root_factor + epsilon), where m and v are running
+/// averages of g and g^2. With kLargest, v is the largest v so far, which is a third state.
 /// Loshchilov, Hutter, 2019; Reddi, Kale, Kumar, 2018.
 template <typename C, bool kLargest>
 struct AdamStep {
@@ -67,7 +68,7 @@ struct AdamStep {
   }
 };
 
-/// Kingma, Ba, 2015, section 7.1: the norm that decays is the largest |g|.
+/// Kingma, Ba, 2015, section 7.1: Adam with a decaying maximum of |g|.
 template <typename C>
 struct AdamaxStep {
   static constexpr int kStates = 2;
@@ -83,7 +84,8 @@ struct AdamaxStep {
   }
 };
 
-/// keep = take = 1 sums the squares up (Duchi, Hazan, Singer, 2011), else they decay.
+/// keep = take = 1 sums squared gradients (Duchi, Hazan, Singer, 2011); other values average them
+/// with decay.
 template <typename C>
 struct AdagradStep {
   static constexpr int kStates = 1;
@@ -96,7 +98,7 @@ struct AdagradStep {
   }
 };
 
-/// Zeiler, 2012: steps in the size of the steps before.
+/// Zeiler, 2012: steps are scaled by the root mean square of the steps before.
 template <typename C>
 struct AdadeltaStep {
   static constexpr int kStates = 2;
@@ -111,7 +113,7 @@ struct AdadeltaStep {
   }
 };
 
-/// States: mean square, moment and, where centred, mean.
+/// States: mean square, moment and, if centred, mean.
 template <typename C, bool kCentred>
 struct RmspropStep {
   static constexpr int kStates = kCentred ? 3 : 2;
@@ -131,7 +133,7 @@ struct RmspropStep {
   }
 };
 
-/// Dozat, 2016: m of the next step, `of_m` and `of_g` with their corrections.
+/// Dozat, 2016: uses m of the next step. `of_m` and `of_g` include the bias corrections.
 template <typename C>
 struct NadamStep {
   static constexpr int kStates = 2;
@@ -147,7 +149,7 @@ struct NadamStep {
   }
 };
 
-/// Liu et al., 2020: without the second moment for as long as its variance is not tractable.
+/// Liu et al., 2020. `adapts` is false while the variance of the second moment is not tractable.
 template <typename C>
 struct RadamStep {
   static constexpr int kStates = 2;
@@ -162,11 +164,12 @@ struct RadamStep {
   }
 };
 
-/// Schmidt, Le Roux, Bach, 2017: s[0] is the sum of the last gradients, s[1] the one that leaves.
+/// Schmidt, Le Roux, Bach, 2017: s[0] is the sum of the last gradients, and s[1] is the one that
+/// the current gradient replaces.
 template <typename C>
 struct AsgdStep {
   static constexpr int kStates = 2;
-  C rate;  // by the number of gradients
+  C rate;  // learning rate / number of gradients
   PHI_HD C operator()(C w, C g, C* s) const {
     s[0] = s[0] - s[1] + g;
     s[1] = g;
@@ -174,7 +177,7 @@ struct AsgdStep {
   }
 };
 
-/// Riedmiller, Braun, 1993: s[0] is the gradient before, s[1] the size of the element's own step.
+/// Riedmiller, Braun, 1993: s[0] is the previous gradient, and s[1] is the element's step size.
 template <typename C>
 struct RpropStep {
   static constexpr int kStates = 2;
@@ -207,7 +210,7 @@ struct FtrlStep {
   }
 };
 
-/// The direction of You et al., 2020; its length is the caller's to give.
+/// The direction of You et al., 2020. The caller scales it.
 template <typename C>
 struct LambDirection {
   static constexpr int kStates = 2;
@@ -223,7 +226,7 @@ struct LambDirection {
   }
 };
 
-/// A step with the gradient times a number.
+/// A step with the gradient multiplied by `scale`.
 template <typename C, typename Step>
 struct ScaledStep {
   static constexpr int kStates = Step::kStates;

@@ -1,5 +1,5 @@
-// Philox4x32-10: a counter-based random generator. Four words come from a counter and a key alone,
-// so that any element of a tensor can be drawn anywhere, in any order.
+// Philox4x32-10: a counter-based random generator. Four words are a function of a counter and a
+// key, so any element of a tensor can be drawn anywhere and in any order.
 //
 //   PhiloxBlock words = philox({block, 0, 0, 0}, {seed, 0});
 //
@@ -19,7 +19,7 @@ struct PhiloxKey {
   uint32_t word[2];
 };
 
-/// What the words are drawn for; draws of different uses under one seed are independent.
+/// The purpose of the words. Draws for different purposes under one seed are independent.
 enum class RandomUse : uint32_t {
   kGaussian = 1,
   kUniform = 2,
@@ -29,21 +29,21 @@ enum class RandomUse : uint32_t {
   kExponential = 6,
   kTruncatedGaussian = 7,
   kInteger = 8,
-  kIntegerLow = 9,  // the lower halves of words of 64 bits
+  kIntegerLow = 9,  // the lower halves of 64-bit words
   kPermutation = 10,
   kMultinomial = 11,
   kPoisson = 12,
   kBinomial = 13,
   kGamma = 14,
   kClassCenters = 15,
-  kSeeds = 16,  // of calls that are given none
+  kSeeds = 16,  // of calls without a seed
 };
 
-/// What a counter's words 0 and 2 are multiplied by.
+/// The multipliers of the counter's words 0 and 2.
 inline constexpr uint32_t kPhiloxFactors[] = {0xD2511F53u, 0xCD9E8D57u};
 
 namespace detail {
-/// One round on the counter's words, in place.
+/// One round, in place on the counter's words.
 PHI_HD void philox_round(uint32_t& c0, uint32_t& c1, uint32_t& c2, uint32_t& c3, uint32_t k0,
                          uint32_t k1) {
   const uint64_t product0 = static_cast<uint64_t>(c0) * kPhiloxFactors[0];
@@ -72,10 +72,10 @@ PHI_HD PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key) {
   return counter;
 }
 
-/// A seed attribute as the generator takes it; negative ones are seeds like any other.
+/// A seed attribute as 64 bits. Negative seeds are valid.
 PHI_HD uint64_t seed_bits(int64_t seed) { return static_cast<uint64_t>(seed); }
 
-/// The key of a seed, and the counter of elements 4 block ... 4 block + 3 of a tensor drawn for
+/// The key of a seed; and the counter of elements 4 block .. 4 block + 3 of a tensor drawn for
 /// `use`.
 PHI_HD PhiloxKey philox_key(uint64_t seed) {
   return {{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}};
@@ -85,8 +85,8 @@ PHI_HD PhiloxBlock philox_counter(uint64_t block, RandomUse use) {
            static_cast<uint32_t>(use), 0u}};
 }
 
-/// `kLanes` counters at once, word by word: words[w][lane]. Round by round over all lanes, which is
-/// the order that compilers vectorise.
+/// Computes `kLanes` counters at once, in place: words[w][lane]. Each round runs over all lanes, an
+/// order that compilers vectorise.
 template <int kLanes>
 PHI_HD void philox_lanes(uint32_t (&words)[4][kLanes], PhiloxKey key) {
   for (int round = 0; round < kPhiloxRounds; ++round) {

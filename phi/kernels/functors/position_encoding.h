@@ -1,4 +1,4 @@
-// The sinusoidal encoding of positions (Vaswani et al., "Attention Is All You Need", 2017, 3.5).
+// Sinusoidal position encoding (Vaswani et al., "Attention Is All You Need", 2017, section 3.5).
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,8 @@
 
 namespace phi {
 
-/// Column k of a [.., width] encoding: sines in the first half, cosines in the second, of angles
-/// that fall from the position to a ten thousandth of it.
+/// Column k of a [.., width] encoding: sines in the first half, cosines in the second. The angle is
+/// the position divided by `length`, which grows from 1 to 10,000.
 struct EncodingColumn {
   PHI_HD EncodingColumn(int64_t k, int64_t width) : is_sine(k < width / 2) {
     const int64_t half = width / 2;
@@ -22,7 +22,7 @@ struct EncodingColumn {
   }
 
   bool is_sine;
-  double length;  // positions to a radian
+  double length;  // positions per radian
 };
 
 }  // namespace phi

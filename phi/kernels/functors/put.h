@@ -1,5 +1,4 @@
-// How values are put where others are: the reductions of put_along_axis. C is a compute type
-// (compute_t).
+// The reductions of put_along_axis. C is a compute type (compute_t).
 #pragma once
 
 #include <limits>
@@ -10,7 +9,7 @@
 
 namespace phi {
 
-/// kStart is what values are put to where what was there does not count.
+/// kStart is the initial value if the existing element is not included.
 template <typename C>
 struct PutAdd : AddFunctor<C> {
   static constexpr C kStart = C(0);
@@ -21,7 +20,7 @@ struct PutMultiply : MultiplyFunctor<C> {
   static constexpr C kStart = C(1);
 };
 
-/// NaN wins.
+/// NaN has priority.
 template <typename C>
 struct PutLargest {
   static constexpr C kStart = std::is_floating_point_v<C> ? -std::numeric_limits<C>::infinity()
@@ -29,7 +28,7 @@ struct PutLargest {
   PHI_HD C operator()(C x, C y) const { return x >= y || x != x ? x : y; }
 };
 
-/// NaN wins.
+/// NaN has priority.
 template <typename C>
 struct PutSmallest {
   static constexpr C kStart = std::is_floating_point_v<C> ? std::numeric_limits<C>::infinity()

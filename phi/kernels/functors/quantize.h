@@ -1,5 +1,4 @@
-// Weights of 8 bits: whole numbers of [-127, 127], which stand for a group's elements divided by
-// its scale.
+// 8-bit weights: integers in [-127, 127] that represent a group's elements divided by its scale.
 #pragma once
 
 #include <cmath>
@@ -13,7 +12,7 @@ namespace phi {
 
 inline constexpr double kLargestQuantized = 127;
 
-/// The whole number of an element of a group whose largest magnitude is `most`.
+/// The integer for an element of a group whose largest magnitude is `most`.
 PHI_HD int8_t quantized(double value, double most) {
   const double factor = most > 0 ? kLargestQuantized / most : 0;
   const double whole = std::nearbyint(value * factor);
@@ -21,13 +20,13 @@ PHI_HD int8_t quantized(double value, double most) {
   return static_cast<int8_t>(whole > kLargestQuantized ? kLargestQuantized : whole);
 }
 
-/// Rows of a matrix of `rows` rows that share a scale.
+/// The number of rows, of a matrix of `rows` rows, that share a scale.
 inline int64_t group_rows(int64_t rows, int group_size) {
   if (group_size > 0) return group_size;
   return rows > 1 ? rows : 1;
 }
 
-/// What is not finite has no place among 255 numbers.
+/// Whether x cannot be quantised because it is not finite.
 struct IsNotFinite {
   template <typename T>
   PHI_HD bool operator()(T x) const {

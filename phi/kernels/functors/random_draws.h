@@ -1,5 +1,5 @@
-// Draws from distributions that take as many random words as it happens: one element at a time,
-// each with words of its own.
+// Draws from distributions that need a varying number of random words. Each element has its own
+// sequence of words.
 //
 //   ElementWords words(element, RandomUse::kPoisson, philox_key(seed));
 //   const double n = draw_poisson(words, rate);
@@ -14,13 +14,13 @@
 
 namespace phi {
 
-/// Two words as a number in (0, 1), of 53 bits.
+/// Two words as a number in (0, 1) with 53 bits.
 PHI_HD double unit_of(uint32_t high, uint32_t low) {
   const uint64_t bits = uint64_t{high} << 20 | low >> 12;
   return (static_cast<double>(static_cast<int64_t>(bits)) + 0.5) * 0x1p-52;
 }
 
-/// The random words of one element of a tensor. Draws take any class that has its unit().
+/// The random words of one element of a tensor. The draws below accept any class with unit().
 class ElementWords {
  public:
   PHI_HD ElementWords(uint64_t element, RandomUse use, PhiloxKey key)
@@ -46,14 +46,14 @@ class ElementWords {
   int left_ = 0;
 };
 
-/// Box-Muller's, one of two.
+/// A standard normal number: one of Box-Muller's two.
 template <typename Words>
 PHI_HD double draw_normal(Words& words) {
   const double radius = std::sqrt(-2.0 * std::log(words.unit()));
   return radius * std::cos(6.283185307179586 * words.unit());
 }
 
-/// log(k!) beyond (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2, for whole k.
+/// log(k!) - ((k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2), for an integer k.
 PHI_HD double stirling_rest(double k) {
   constexpr double kFirst[] = {0.08106146679532726, 0.04134069595540929, 0.02767792568499834,
                                0.02079067210376509, 0.01664469118982119, 0.01387612882307075,
@@ -64,21 +64,20 @@ PHI_HD double stirling_rest(double k) {
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
 }
 
-/// log(k!), for whole k.
+/// log(k!), for an integer k.
 PHI_HD double log_factorial(double k) {
   return (k + 0.5) * std::log(k + 1) - (k + 1) + 0.9189385332046727 + stirling_rest(k);
 }
 
-/// A draw from a gamma distribution: `factor` exp(`log`), where small shapes draw numbers that
-/// float64 does not hold.
+/// A gamma draw as `factor` exp(`log`), because draws of small shapes underflow float64.
 struct GammaDraw {
   double factor;
   double log;
   PHI_HD double logarithm() const { return std::log(factor) + log; }
 };
 
-/// Of this shape, above 0, and scale 1. G. Marsaglia and W. Tsang, "A simple method for generating
-/// gamma variables", 2000.
+/// A gamma draw of scale 1 and of `shape`, which is positive. G. Marsaglia and W. Tsang, "A simple
+/// method for generating gamma variables", 2000.
 template <typename Words>
 PHI_HD GammaDraw draw_gamma(Words& words, double shape) {
   double boost = 0;
@@ -88,8 +87,8 @@ PHI_HD GammaDraw draw_gamma(Words& words, double shape) {
   }
   const double d = shape - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);
-  // Their squeeze accepts without a logarithm; what is taken off is far more than the test after
-  // it, whose terms are as large as d, loses by rounding.
+  // The paper's squeeze accepts without a logarithm. The margin subtracted from it is far larger
+  // than the rounding error of the exact test below, whose terms are as large as d.
   const double squeeze = d < 1e4 ? 1 - 1e-9 : 0;
   while (true) {
     const double x = draw_normal(words);
@@ -109,14 +108,14 @@ PHI_HD double draw_log_gamma(Words& words, double shape) {
   return draw_gamma(words, shape).logarithm();
 }
 
-/// For rates below 10 products of uniform numbers, else W. Hoermann's PTRS, "The transformed
-/// rejection method for generating Poisson random variables", 1993.
+/// A Poisson draw. For rates below 10 it multiplies uniform numbers; otherwise it is W. Hoermann's
+/// PTRS, "The transformed rejection method for generating Poisson random variables", 1993.
 template <typename Words>
 PHI_HD double draw_poisson(Words& words, double rate) {
   if (rate < 10) {
     const double limit = fast::exp_inside(-rate);
     double product = 1, k = 0;
-    do {  // some at once, for which to go on is foreseen better
+    do {  // four at once, which makes the branch easier to predict
       for (int i = 0; i < 4; ++i) {
         product *= words.unit();
         k += product > limit ? 1 : 0;
@@ -141,7 +140,7 @@ PHI_HD double draw_poisson(Words& words, double rate) {
 
 namespace detail {
 
-/// Jumps from success to success.
+/// A binomial draw for few expected successes: jumps from success to success.
 template <typename Words>
 PHI_HD double draw_few_successes(Words& words, double n, double p) {
   const double log_q = std::log1p(-p);
@@ -152,7 +151,7 @@ PHI_HD double draw_few_successes(Words& words, double n, double p) {
   }
 }
 
-/// W. Hoermann's BTRS, "The generation of binomial random variates", 1993.
+/// A binomial draw by W. Hoermann's BTRS, "The generation of binomial random variates", 1993.
 template <typename Words>
 PHI_HD double draw_many_successes(Words& words, double n, double p) {
   const double q = 1 - p;
@@ -180,7 +179,7 @@ PHI_HD double draw_many_successes(Words& words, double n, double p) {
 
 }  // namespace detail
 
-/// Of n trials, a whole number, those that succeed with probability p each.
+/// The number of successes in n trials (an integer) of probability p each.
 template <typename Words>
 PHI_HD double draw_binomial(Words& words, double n, double p) {
   const bool mirrored = p > 0.5;
@@ -193,9 +192,9 @@ PHI_HD double draw_binomial(Words& words, double n, double p) {
   return mirrored ? n - successes : successes;
 }
 
-/// The number below which a normal one lies with probability p, in (0, 1). Farther out than
-/// fast::normal_quantile() goes it begins with the tail's leading term, and takes Newton's steps
-/// for log(p), which the tail is nearly a parabola of.
+/// The quantile of the standard normal distribution for p in (0, 1). Below the range of
+/// fast::normal_quantile(), it starts from the leading term of the tail and applies Newton steps to
+/// log(p), which is nearly a parabola there.
 PHI_HD double normal_quantile(double p) {
   if (p >= fast::kLeastProbability) return fast::normal_quantile(p);
   const double t = -2 * std::log(p);
@@ -208,18 +207,18 @@ PHI_HD double normal_quantile(double p) {
   return z;
 }
 
-/// The middle of the word's part of (0, 1).
+/// The midpoint of the interval of (0, 1) that the word represents.
 PHI_HD double unit_of(uint32_t word) { return (static_cast<double>(word) + 0.5) * 0x1p-32; }
 
-/// The normal distribution of this mean and deviation cut to [a, b], by its inverse, on the side
-/// where that is exact.
+/// The normal distribution of `mean` and `std` truncated to [a, b], drawn by its inverse. A range
+/// above the mean is mirrored, because the inverse is accurate in the lower tail.
 class TruncatedNormal {
  public:
   TruncatedNormal(double mean, double std, double a, double b) : mean_(mean), std_(std) {
     const double scale = std > 0 ? std : 1.0;
     lowest_ = (a - mean) / scale;
     highest_ = (b - mean) / scale;
-    if (lowest_ > 0) {  // its mirror image
+    if (lowest_ > 0) {  // mirrors the range
       const double highest = -lowest_;
       lowest_ = -highest_;
       highest_ = highest;
@@ -235,9 +234,9 @@ class TruncatedNormal {
     return within(p > 0 && p < 1 ? normal_quantile(p) : highest_);
   }
 
-  /// Whether no number lies farther out than fast::normal_quantile() goes.
+  /// Whether all probabilities are in the range of fast::normal_quantile().
   bool is_inside() const { return from_ >= fast::kLeastProbability; }
-  /// The same where none does.
+  /// Like operator(), if is_inside().
   PHI_HD double inside(uint32_t word) const {
     const double p = probability(word);
     return within(p < 1 ? fast::normal_quantile(p < 1 ? p : 0.5) : highest_);
@@ -250,7 +249,7 @@ class TruncatedNormal {
   }
 
   double mean_;
-  double std_;  // below 0 in the mirror image
+  double std_;  // negative if the range is mirrored
   double lowest_ = 0;
   double highest_ = 0;
   double from_ = 0;

@@ -1,12 +1,14 @@
-// A random permutation, any place of it by itself: a bijection that a seed picks, as a cipher does.
+// A random permutation whose positions can be computed independently: a bijection chosen by a seed,
+// like a cipher.
 //
 //   const RandomPermutation order(n, seed);
 //   out[i] = order(i);
 //
-// A Feistel network (M. Luby, C. Rackoff, SIAM Journal on Computing 17, 1988) of a number's higher
-// and lower digits, of which numbers from n on walk on (J. Black, P. Rogaway, "Ciphers with
-// arbitrary finite domains", CT-RSA 2002). R. Mitchell et al., "Bandwidth-optimal random shuffling
-// for GPUs", ACM Transactions on Parallel Computing 9, 2022, have shuffles of this kind.
+// The bijection is a Feistel network (M. Luby, C. Rackoff, SIAM Journal on Computing 17, 1988) on a
+// number's higher and lower digits. A result of n or more is permuted again until it is below n (J.
+// Black, P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002). R. Mitchell et al.,
+// "Bandwidth-optimal random shuffling for GPUs", ACM Transactions on Parallel Computing 9, 2022,
+// shuffle in this way.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +19,9 @@
 
 namespace phi {
 
-/// 0 <= n < 2^31. 24 rounds make all orders of a few numbers about as likely (eight do not, for
-/// five); of 1,024 numbers and more, 6 rounds leave nothing that shows.
+/// A permutation of n elements, 0 <= n < 2^31. 24 rounds make all orders of a few elements about
+/// equally likely (8 rounds do not for 5 elements). From 1,024 elements on, 6 rounds leave no
+/// visible bias.
 class RandomPermutation {
  public:
   RandomPermutation(int64_t n, uint64_t seed)
@@ -30,7 +33,7 @@ class RandomPermutation {
     key_ = {{words.word[0], words.word[1]}};
   }
 
-  /// The number at place i, 0 <= i < n.
+  /// The number at position i, 0 <= i < n.
   PHI_HD int64_t operator()(int64_t i) const {
     uint32_t x = static_cast<uint32_t>(i);
     do {
@@ -39,7 +42,7 @@ class RandomPermutation {
     return x;
   }
 
-  /// Those of up to kMost places from `first` on, side by side.
+  /// Writes the numbers at `count` <= kMost positions from `first` on, in a vectorisable loop.
   static constexpr int kMost = 256;
   void numbers_from(int64_t first, int count, uint32_t* numbers) const {
     uint32_t high[kMost], low[kMost];
@@ -62,7 +65,7 @@ class RandomPermutation {
  private:
   PHI_HD uint32_t low_mask() const { return (1u << low_bits_) - 1; }
 
-  /// Its higher bits are the better ones.
+  /// Hashes x with the key. The higher bits of the result are mixed best.
   PHI_HD static uint32_t mixed(uint32_t x, uint32_t key) {
     constexpr uint32_t kFirst = kPhiloxFactors[0], kSecond = kPhiloxFactors[1];
     uint32_t y = (x ^ key) * kFirst;
@@ -70,17 +73,17 @@ class RandomPermutation {
     return y * kSecond;
   }
 
-  /// Each half moves on by what the other one says: the higher within rows_ <= 2^16, the lower
-  /// within a power of 2. Sums, for with exclusive ors orders of 12, 24.. numbers would all be
-  /// even.
+  /// Adds to each half a hash of the other: the higher modulo rows_ <= 2^16, the lower modulo a
+  /// power of 2. Sums, because exclusive ors would make only even permutations of 12, 24, ..
+  /// numbers.
   PHI_HD void round(uint32_t& high, uint32_t& low, PhiloxKey key) const {
     const uint32_t moved = high + ((mixed(low, key.word[0]) >> 16) * rows_ >> 16);
-    const uint32_t around = moved - rows_;  // huge, unless it is the one
+    const uint32_t around = moved - rows_;  // wraps to a huge number if moved < rows_
     high = moved < around ? moved : around;
     low = (low + (mixed(high, key.word[1]) >> (32 - low_bits_))) & low_mask();
   }
 
-  /// A bijection of the numbers below rows_ 2^low_bits_, which are n at least.
+  /// A bijection of the numbers below rows_ * 2^low_bits_, which is at least n.
   PHI_HD uint32_t shuffled(uint32_t x) const {
     uint32_t high = x >> low_bits_, low = x & low_mask();
     PhiloxKey key = key_;

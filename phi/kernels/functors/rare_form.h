@@ -1,4 +1,4 @@
-// Functors whose call is right, and quick, for the values that are common: rare() is for others.
+// Functors with a fast operator() for common values and an exact rare() for all others.
 #pragma once
 
 #include "phi/kernels/functors/hd.h"
@@ -11,7 +11,7 @@ concept HasRareForm = requires(const F f, C... x) {
   f.rare(x...);
 };
 
-/// f of one element, whatever its values are.
+/// f for one element of any value.
 template <typename F, typename... C>
 PHI_HD auto apply(const F& f, C... x) {
   if constexpr (HasRareForm<F, C...>) {

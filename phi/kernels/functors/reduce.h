@@ -1,8 +1,9 @@
-// Reductions: the types that a running value is kept in, its start, and how values join.
+// Reducers: the type and initial value of an accumulator, and how values are combined.
 //
-// Lane is the type of the vectorised inner loop over a short block, Acc that of the value carried
-// from block to block: float sums are short in float and long in double. A reducer with lift(x)
-// joins that of each element instead of the element; join_numbers is a join that is right where no
+// Lane is the type in the vectorised inner loop over a short block. Acc is the type of the value
+// carried from block to block: float sums are float within a block and double across blocks. If a
+// reducer has lift(x), that is combined instead of the element. join_numbers is a faster join that
+// is correct if no element is NaN.
 // element is NaN, and quicker.
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace phi {
 
-/// What a reducer joins of an element.
+/// The value that a reducer combines for element x.
 template <typename R, typename C>
 PHI_HD typename R::Lane lift(C x) {
   if constexpr (requires { R::lift(x); }) {
@@ -25,7 +26,7 @@ PHI_HD typename R::Lane lift(C x) {
   }
 }
 
-/// Two values of many elements each, joined.
+/// Combines two accumulators of many elements each.
 template <typename R>
 PHI_HD typename R::Acc merge(typename R::Acc a, typename R::Acc b) {
   if constexpr (requires { R::merge(a, b); }) {
@@ -35,7 +36,7 @@ PHI_HD typename R::Acc merge(typename R::Acc a, typename R::Acc b) {
   }
 }
 
-/// By the type that is added up: int64, float or double.
+/// A sum in N: int64, float or double.
 template <typename N>
 struct SumOfNumbersReducer {
   using Lane = N;
@@ -47,12 +48,12 @@ struct SumOfNumbersReducer {
   }
   PHI_HD static Acc merge(Acc a, Acc b) { return AddFunctor<Acc>()(a, b); }
 };
-/// Of elements of T.
+/// A sum of elements of T.
 template <typename T>
 using SumReducer =
     SumOfNumbersReducer<std::conditional_t<std::is_integral_v<T>, int64_t, compute_t<T>>>;
 
-/// NaN wins; the largest of nothing is -inf, or the lowest integer.
+/// The maximum. NaN has priority; without elements it is -inf, or the lowest integer.
 template <typename T>
 struct MaxReducer {
   using Lane = compute_t<T>;
@@ -61,14 +62,14 @@ struct MaxReducer {
                                         ? -std::numeric_limits<Lane>::infinity()
                                         : std::numeric_limits<Lane>::lowest();
   PHI_HD static Lane join(Lane a, Lane b) {
-    const Lane most = a > b ? a : b;  // b where either is NaN, in one instruction
+    const Lane most = a > b ? a : b;  // one instruction; b if either is NaN
     return a != a ? a : most;
   }
   PHI_HD static Lane join_numbers(Lane a, Lane b) { return a > b ? a : b; }
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 
-/// NaN wins; the smallest of nothing is inf, or the largest integer.
+/// The minimum. NaN has priority; without elements it is inf, or the largest integer.
 template <typename T>
 struct MinReducer {
   using Lane = compute_t<T>;
@@ -84,7 +85,8 @@ struct MinReducer {
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 
-/// Products of floats are made in double, whose range holds what a few of them reach on the way.
+/// The product. Products of floats are computed in double, so that intermediate values do not
+/// overflow.
 template <typename T>
 struct ProdReducer {
   using Lane = std::conditional_t<std::is_integral_v<T>, int64_t,
@@ -95,7 +97,7 @@ struct ProdReducer {
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 
-/// Whether no element is 0. NaN is not.
+/// Whether all elements are non-zero; NaN is non-zero.
 template <typename T>
 struct AllReducer {
   using Lane = uint8_t;
@@ -106,7 +108,7 @@ struct AllReducer {
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 
-/// Whether an element is not 0.
+/// Whether any element is non-zero.
 template <typename T>
 struct AnyReducer {
   using Lane = uint8_t;
@@ -117,7 +119,7 @@ struct AnyReducer {
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 
-/// How many elements are not 0; T is a floating type, as of those that follow.
+/// The number of non-zero elements. Here and below, T is a floating type.
 template <typename T>
 struct CountReducer : SumReducer<T> {
   using Lane = typename SumReducer<T>::Lane;
@@ -130,7 +132,7 @@ struct SumOfMagnitudesReducer : SumReducer<T> {
   PHI_HD static Lane lift(compute_t<T> x) { return std::fabs(x); }
 };
 
-/// In double, which holds the square of any float.
+/// In double, which can represent the square of any float.
 template <typename T>
 struct SumOfSquaresReducer : SumReducer<double> {
   PHI_HD static double lift(compute_t<T> x) {
@@ -138,7 +140,7 @@ struct SumOfSquaresReducer : SumReducer<double> {
   }
 };
 
-/// 0 where there is nothing.
+/// 0 without elements.
 template <typename T>
 struct LargestMagnitudeReducer : MaxReducer<T> {
   using Lane = typename MaxReducer<T>::Lane;

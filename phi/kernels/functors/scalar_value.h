@@ -1,4 +1,4 @@
-// An attribute's number as an element.
+// A number from an attribute as an element.
 #pragma once
 
 #include "phi/core/attribute.h"
@@ -6,7 +6,7 @@
 
 namespace phi {
 
-/// Floats on their way to integers lose their fraction, as cast does it.
+/// Floats are truncated to integers, as cast does.
 template <typename T>
 T scalar_value(const Scalar& value) {
   return is_floating(value.dtype()) ? convert_value<T>(value.to<double>())

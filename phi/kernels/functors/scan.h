@@ -1,5 +1,5 @@
-// Scans: the state that is carried along a line, its start, how an element joins it, how the state
-// of what follows does (merge), and the value that it stands for. T is a compute type (compute_t).
+// Scans along a line: the type and initial value of the state, how an element is added (join), how
+// two states are combined (merge), and the value of a state. T is a compute type (compute_t).
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace phi {
 
-/// Float sums are carried in double; integers wrap around.
+/// Float sums are carried in double. Integers wrap around.
 template <typename T>
 struct SumScan {
   using State = std::conditional_t<std::is_integral_v<T>, int64_t,
@@ -33,8 +33,8 @@ struct ProdScan {
   PHI_HD static T value(State product) { return static_cast<T>(product); }
 };
 
-/// log(sum(exp(x))) as the largest x and the sum relative to it; infinities and NaN come out as the
-/// formula says. Of nothing it is the lowest number, as in Paddle.
+/// log(sum(exp(x))), stored as the largest x and the sum relative to it. Infinities and NaN follow
+/// the formula. Without elements it is the lowest number, as in Paddle.
 template <typename T>
 struct LogSumExpScan {
   struct State {
@@ -63,7 +63,7 @@ struct LogSumExpScan {
   }
 };
 
-/// Whether x takes the place of the largest so far: the last of equal ones and of NaNs.
+/// Whether x replaces the largest element so far. Of equal elements, and of NaNs, the last counts.
 template <typename T>
 struct IsLargest {
   PHI_HD bool operator()(T x, T most) const { return x != x || x >= most; }

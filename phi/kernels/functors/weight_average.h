@@ -1,4 +1,4 @@
-// Averages of weights over the last steps (average_accumulates_): when sums move on.
+// Running averages of weights over recent steps (average_accumulates_): when sums are moved.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace phi {
 
-/// Sum 1 takes the weights. It moves to sum 2 where it has as many terms as a float can tell apart
-/// (`moves`), and both to sum 3, and the count begins anew, where there are as many terms as the
-/// window wants (`restarts`).
+/// The result of one step. Weights are added to sum 1. If `moves`, sum 1 has as many terms as a
+/// float sum can resolve, and is moved to sum 2. If `restarts`, the window is full: sums 1 and 2
+/// move to sum 3, and counting restarts.
 struct AverageStep {
   int64_t terms;
   int64_t old_terms;
@@ -18,14 +18,14 @@ struct AverageStep {
   bool restarts;
 };
 
-/// The terms that are wanted: min(most, share * updates), but at least `least`.
+/// The window size: min(most, share * updates), but at least `least`.
 struct AverageWindow {
   static constexpr int64_t kMostInOneSum = 16384;
   float share;
   int64_t most;
   int64_t least;
 
-  /// Of the counts before the step.
+  /// The next step, for the counts before it.
   PHI_HD AverageStep operator()(int64_t terms, int64_t old_terms, int64_t updates) const {
     ++terms;
     ++updates;
