@@ -1,4 +1,5 @@
-// Activation functions of one value beside those of unary.h; T is float or double. NaN stays NaN.
+// Activation functions of one value other than those of unary.h. T is float or double. NaN gives
+// NaN.
 #pragma once
 
 #include <cmath>
@@ -37,7 +38,7 @@ struct HardshrinkFunctor {
   PHI_HD T operator()(T x) const { return x >= -threshold && x <= threshold ? T(0) : x; }
 };
 
-/// 0 for |x| <= threshold, and x moved towards 0 by it beyond.
+/// 0 for |x| <= threshold; otherwise x moved towards 0 by threshold.
 template <typename T>
 struct SoftshrinkFunctor {
   T threshold;
@@ -91,7 +92,7 @@ struct LogsigmoidFunctor {
   }
 };
 
-/// log(1 + exp(beta x)) / beta, and x itself where beta x is above the threshold.
+/// log(1 + exp(beta x)) / beta; x if beta x is above the threshold.
 template <typename T>
 struct SoftplusFunctor {
   T beta;
@@ -106,7 +107,7 @@ struct SoftplusFunctor {
 
 namespace detail {
 /// tanh(log(1 + exp(x))) = n / (n + 2) for n = e^2 + 2 e and e = exp(x); tanh(x) above `threshold`.
-/// From 40 on it is 1.
+/// It is 1 for x >= 40.
 template <typename T>
 PHI_HD T tanh_softplus(T x, T threshold) {
   const T e = fast::exp(x > T(40) ? T(40) : x);

@@ -1,5 +1,5 @@
-// Gradients of the activations of activation.h: what reaches x when `g` reaches the result. Each
-// takes x or the result `out`; T is float or double.
+// Gradients of the activations of activation.h. Each returns the gradient of x for the gradient `g`
+// of the result, and is a function of x or of the result `out`. T is float or double.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ struct EluGradFunctor {
   PHI_HD T operator()(T x, T g) const { return x > T(0) ? g : g * alpha * fast::exp(x); }
 };
 
-/// The product of the attributes is a float, as they are.
+/// scale * alpha is computed in float, the type of the attributes.
 template <typename T>
 struct SeluGradFunctor {
   T scale;
@@ -34,7 +34,7 @@ struct SeluGradFunctor {
   }
 };
 
-/// Of both shrinking functions.
+/// For hardshrink and softshrink.
 template <typename T>
 struct ShrinkGradFunctor {
   T threshold;
@@ -95,7 +95,7 @@ struct SoftplusGradFunctor {
   }
 };
 
-/// t + x (1 - t^2) s with t the tanh of the softplus of x and s its slope.
+/// t + x (1 - t^2) s, where t is the tanh of the softplus of x and s the derivative of softplus.
 template <typename T>
 struct MishGradFunctor {
   T threshold;

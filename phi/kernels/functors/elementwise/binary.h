@@ -1,5 +1,5 @@
-// Elementwise functions of two values; T is a compute type (compute_t). bool adds as or and
-// multiplies as and.
+// Elementwise functions of two values. T is a compute type (compute_t). For bool, addition is or
+// and multiplication is and.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace phi {
 
 namespace detail {
-/// Integers wrap around, without the undefined overflow of signed types.
+/// The unsigned type in which integers wrap around; signed overflow is undefined.
 template <typename T>
 using wrapping_t = std::conditional_t<std::is_same_v<T, int32_t>, uint32_t,
                                       std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>>;
@@ -41,7 +41,8 @@ struct MultiplyFunctor {
   }
 };
 
-/// Integers lose their fraction; y is not 0. What does not fit wraps around: the lowest by -1.
+/// An integer quotient is truncated; an integer y must not be 0. The lowest integer divided by -1
+/// wraps around.
 template <typename T>
 struct DivideFunctor {
   PHI_HD T operator()(T x, T y) const {
@@ -62,8 +63,7 @@ struct NotEqualFunctor {
   PHI_HD bool operator()(T x, T y) const { return x != y; }
 };
 
-// Complex numbers are in the order of their real parts, and of their imaginary ones where these are
-// equal, as NumPy's are.
+// Complex numbers are ordered by their real parts, then by their imaginary parts, as in NumPy.
 template <typename T>
 struct GreaterThanFunctor {
   PHI_HD bool operator()(T x, T y) const {
@@ -108,7 +108,7 @@ struct LessEqualFunctor {
   }
 };
 
-/// NaN wins.
+/// NaN has priority.
 template <typename T>
 struct MaximumFunctor {
   PHI_HD T operator()(T x, T y) const {
@@ -120,7 +120,7 @@ struct MaximumFunctor {
   }
 };
 
-/// NaN wins.
+/// NaN has priority.
 template <typename T>
 struct MinimumFunctor {
   PHI_HD T operator()(T x, T y) const {
@@ -132,7 +132,7 @@ struct MinimumFunctor {
   }
 };
 
-/// The number wins beside a NaN.
+/// A number has priority over NaN.
 template <typename T>
 struct FMaxFunctor {
   PHI_HD T operator()(T x, T y) const { return x >= y || y != y ? x : y; }

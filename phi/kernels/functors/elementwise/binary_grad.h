@@ -1,5 +1,5 @@
-// Gradients of functions of two numbers: `dx` and `dy` are what an output's gradient g gives to x
-// and to y. T is a compute type (compute_t).
+// Gradients of functions of two numbers: `dx` and `dy` return the gradients of x and y for the
+// gradient g of the result. T is a compute type (compute_t).
 #pragma once
 
 #include <cmath>
@@ -10,14 +10,14 @@
 
 namespace phi {
 
-/// Where x and y are equal, or one of them is NaN, each has half.
+/// If x and y are equal, or one is NaN, each has half of the gradient.
 template <typename T>
 struct MinimumGradFunctor {
   PHI_HD T dx(T x, T y, T g) const { return x < y ? g : x > y ? T(0) : g * T(0.5); }
   PHI_HD T dy(T x, T y, T g) const { return dx(y, x, g); }
 };
 
-/// All goes to the argument that won, x where both are equal.
+/// The argument that is the result has all of the gradient; x if both are equal.
 template <typename T>
 struct FMaxGradFunctor {
   PHI_HD T dx(T x, T y, T g) const { return x >= y || y != y ? g : T(0); }
@@ -30,7 +30,7 @@ struct FMinGradFunctor {
   PHI_HD T dy(T x, T y, T g) const { return x <= y || y != y ? T(0) : g; }
 };
 
-/// x^0 does not depend on x, nor 0^y on a y that is not negative.
+/// x^0 does not depend on x, and 0^y does not depend on a non-negative y.
 template <typename T>
 struct ElementwisePowGradFunctor {
   PHI_HD T dx(T x, T y, T g) const {
@@ -53,7 +53,7 @@ struct Atan2GradFunctor {
   PHI_HD T dy(T x, T y, T g) const { return -g * x / (x * x + y * y); }
 };
 
-/// The sign that x changed by; 0 has none.
+/// The factor (1 or -1) between x and the result; 0 for x = 0.
 template <typename T>
 struct CopySignGradFunctor {
   PHI_HD T dx(T x, T y, T g) const {

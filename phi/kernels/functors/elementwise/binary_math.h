@@ -1,5 +1,5 @@
-// Powers, remainders, angles and other functions of two numbers; T is a compute type (compute_t).
-// NaN and infinities as in C and in Python's arithmetic, integers without undefined behaviour.
+// Powers, remainders, angles and other functions of two numbers. T is a compute type (compute_t).
+// NaN and infinities follow C and Python; integers have no undefined behaviour.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@
 
 namespace phi {
 
-/// x^y. Of integers the power wraps around, and the fraction that a negative y leaves is cut off:
-/// only of 1 and -1 there remains something.
+/// x^y. An integer power wraps around. With a negative y it is truncated, so only powers of 1 and
+/// -1 are non-zero.
 template <typename T>
 struct ElementwisePowFunctor {
   PHI_HD T operator()(T x, T y) const {
@@ -34,7 +34,7 @@ struct ElementwisePowFunctor {
   }
 
  private:
-  // For a negative y: 1 and -1 are their own inverses, others' powers are fractions.
+  // For a negative y: 1 and -1 are their own inverses; other powers are fractions.
   PHI_HD static T of_unit(T x, T y) {
     if (x == T(1)) return T(1);
     return x == static_cast<T>(-1) ? static_cast<T>(y % 2 == 0 ? 1 : -1) : T(0);
@@ -43,14 +43,14 @@ struct ElementwisePowFunctor {
 
 namespace detail {
 
-/// x = whole * y + rest, with y's sign in a rest that is not 0.
+/// x = whole * y + rest. A non-zero rest has y's sign.
 template <typename T>
 struct FlooredQuotient {
   T whole;
   T rest;
 };
 
-/// Whether floored_quotient takes x and y: their quotient has bits to spare.
+/// Whether floored_quotient is exact for x and y: their quotient uses few bits.
 template <typename T>
 PHI_HD bool has_short_quotient(T x, T y) {
   constexpr T kShort = T(uint64_t{1} << (std::numeric_limits<T>::digits - 3));
@@ -59,8 +59,8 @@ PHI_HD bool has_short_quotient(T x, T y) {
          (divisor <= std::numeric_limits<T>::max());
 }
 
-/// A rounded quotient's whole part is too far from 0 by 1 at most; the rest beside it is exact, and
-/// its sign says so, as it does where a quotient below 0 has a fraction.
+/// The truncated rounded quotient differs from the true one by at most 1, away from 0. The rest is
+/// exact, and its sign shows the error, as it does for a negative quotient with a fraction.
 template <typename T>
 PHI_HD FlooredQuotient<T> floored_quotient(T x, T y) {
   const T whole = std::trunc(x / y);
@@ -71,7 +71,7 @@ PHI_HD FlooredQuotient<T> floored_quotient(T x, T y) {
 
 }  // namespace detail
 
-/// The remainder that has y's sign, as Python's `%`. An integer y is not 0.
+/// The remainder with y's sign, like Python's `%`. An integer y must not be 0.
 template <typename T>
 struct RemainderFunctor {
   PHI_HD static bool is_common(T x, T y) requires std::is_floating_point_v<T> {
@@ -93,8 +93,8 @@ struct RemainderFunctor {
   }
 };
 
-/// The quotient rounded toward minus infinity, as Python's `//`: x = y * quotient + remainder. An
-/// integer y is not 0.
+/// The quotient rounded down, like Python's `//`: x = y * quotient + remainder. An integer y must
+/// not be 0.
 template <typename T>
 struct FloorDivideFunctor {
   PHI_HD static bool is_common(T x, T y) requires std::is_floating_point_v<T> {
@@ -112,7 +112,7 @@ struct FloorDivideFunctor {
   PHI_HD T rare(T x, T y) const requires std::is_floating_point_v<T> {
     if (y == T(0)) return x / y;
     const T rest = std::fmod(x, y);
-    T quotient = (x - rest) / y;  // an integer, but for its rounding
+    T quotient = (x - rest) / y;  // an integer up to rounding
     if (rest != T(0) && (rest < T(0)) != (y < T(0))) quotient -= T(1);
     if (quotient == T(0)) return std::copysign(T(0), x / y);
     const T below = std::floor(quotient);
@@ -120,13 +120,13 @@ struct FloorDivideFunctor {
   }
 };
 
-/// The angle of the point (y, x), in [-pi, pi]: x is what C calls y.
+/// The angle of the point (y, x) in [-pi, pi]; x is the argument that C calls y.
 template <typename T>
 struct Atan2Functor {
   PHI_HD T operator()(T x, T y) const { return fast::atan2(x, y); }
 };
 
-/// |x| with the sign of y; integers have no negative 0.
+/// |x| with the sign of y. Integers have no negative 0.
 template <typename T>
 struct CopySignFunctor {
   PHI_HD T operator()(T x, T y) const {
@@ -140,13 +140,13 @@ struct CopySignFunctor {
   }
 };
 
-/// 1 for positive x, y for 0, 0 for the others and for NaN.
+/// 1 for positive x, y for x = 0, and 0 for negative x and NaN.
 template <typename T>
 struct HeavisideFunctor {
   PHI_HD T operator()(T x, T y) const { return x == T(0) ? y : x > T(0) ? T(1) : T(0); }
 };
 
-/// The next number after x on the way to y: of one sign numbers have the order of their bits.
+/// The next number after x in the direction of y. Numbers of one sign are ordered like their bits.
 template <typename T>
 struct NextAfterFunctor {
   PHI_HD T operator()(T x, T y) const {

@@ -1,5 +1,5 @@
-// Logic: of truth values, bit by bit, and shifts. Shifts by less than 0, or by as many bits as
-// there are, leave nothing of a number but its sign.
+// Logical and bitwise functions, and shifts. A shift by a negative number, or by at least the
+// number of bits, leaves only the sign.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,7 @@
 
 namespace phi {
 
-/// Whatever is not 0 is true, NaN too.
+/// Every non-zero value is true, including NaN.
 template <typename T>
 struct LogicalAndFunctor {
   PHI_HD bool operator()(T x, T y) const { return (x != T(0)) & (y != T(0)); }
@@ -40,7 +40,7 @@ struct BitwiseXorFunctor {
 };
 
 namespace detail {
-/// Whether a T can be shifted by y bits.
+/// Whether y is a valid shift of a T.
 template <typename T>
 PHI_HD bool is_shift(T y) {
   return y >= T(0) && static_cast<std::make_unsigned_t<T>>(y) < 8 * sizeof(T);
@@ -55,7 +55,7 @@ struct LeftShiftFunctor {
   }
 };
 
-/// Bits like the sign come in.
+/// Shifts in copies of the sign bit.
 template <typename T>
 struct ArithmeticRightShiftFunctor {
   PHI_HD T operator()(T x, T y) const {
@@ -63,7 +63,7 @@ struct ArithmeticRightShiftFunctor {
   }
 };
 
-/// Zeros come in.
+/// Shifts in zeros.
 template <typename T>
 struct LogicalRightShiftFunctor {
   PHI_HD T operator()(T x, T y) const {

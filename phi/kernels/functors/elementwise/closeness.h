@@ -1,4 +1,4 @@
-// Whether two numbers are close.
+// Tests whether two numbers are close.
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,8 @@
 
 namespace phi {
 
-/// |x - y| <= atol + rtol |y|, in double. Infinities are close to themselves alone, and NaN to NaN
-/// where `equal_nan` says so.
+/// |x - y| <= atol + rtol |y|, in double. An infinity is close only to itself. NaN is close to NaN
+/// if `equal_nan`.
 struct IsCloseFunctor {
   double rtol;
   double atol;
@@ -18,7 +18,7 @@ struct IsCloseFunctor {
   template <typename T>
   PHI_HD bool operator()(T x, T y) const {
     const double apart = distance(x, y);
-    // Of infinities and NaN this is infinite or NaN; finite tolerances decide about the others.
+    // `apart` is infinite or NaN for infinities and NaN; finite tolerances decide the other cases.
     const bool near = apart <= atol + rtol * magnitude(y) && apart * 0 == 0;
     return near || x == y || (equal_nan && x != x && y != y);
   }

@@ -1,4 +1,4 @@
-// Elementwise functions of one value; T is float or double for all but Relu, Square and Scale.
+// Elementwise functions of one value. T is float or double, except for Relu, Square and Scale.
 #pragma once
 
 #include <cmath>
@@ -47,19 +47,19 @@ struct SigmoidFunctor {
   PHI_HD T operator()(T x) const { return fast::sigmoid(x); }
 };
 
-/// NaN stays NaN.
+/// NaN gives NaN.
 template <typename T>
 struct ReluFunctor {
   PHI_HD T operator()(T x) const { return x < T(0) ? T(0) : x; }
 };
 
-/// x Phi(x), Hendrycks and Gimpel 2016 (arXiv 1606.08415).
+/// x Phi(x): Hendrycks and Gimpel, 2016 (arXiv 1606.08415).
 template <typename T>
 struct GeluFunctor {
   PHI_HD T operator()(T x) const { return fast::gelu(x); }
 };
 
-/// The tanh approximation of the same paper.
+/// The tanh approximation of GELU from the same paper.
 template <typename T>
 struct GeluTanhFunctor {
   PHI_HD T operator()(T x) const { return x * fast::sigmoid(fast::gelu_tanh_exponent(x)); }
@@ -75,7 +75,7 @@ struct CubeFunctor {
   PHI_HD T operator()(T x) const { return x * x * x; }
 };
 
-/// pow(x, 1/2), which is +0 at -0 and inf at -inf, as sqrt is not.
+/// pow(x, 1/2). Unlike sqrt it is +0 at -0 and inf at -inf.
 template <typename T>
 struct PowHalfFunctor {
   PHI_HD T operator()(T x) const {

@@ -1,5 +1,6 @@
-// Gradients of the elementwise functions of unary.h: what reaches x when `g` reaches the result.
-// Each takes x or the result `out`, whichever is the cheaper to keep; T is float or double.
+// Gradients of the elementwise functions of unary.h. Each returns the gradient of x for the
+// gradient `g` of the result, and is a function of x or of the result `out`, whichever is cheaper
+// to keep. T is float or double.
 #pragma once
 
 #include <cmath>
@@ -12,8 +13,8 @@
 namespace phi {
 
 namespace detail {
-/// x cut off to [-limit, limit], where the functions below have reached their limits; without it
-/// an infinite x would give 0 * inf. NaN stays.
+/// x clamped to [-limit, limit], beyond which the functions below are constant. Without it an
+/// infinite x gives 0 * inf. NaN gives NaN.
 template <typename T>
 PHI_HD T within(T x, T limit) {
   const T above = x < -limit ? -limit : x;
@@ -62,7 +63,7 @@ struct GeluGradFunctor {
   }
 };
 
-/// For out = x s(u) with s the sigmoid and u = c (x + a x^3): s + x s (1 - s) c (1 + 3 a x^2).
+/// s + x s (1 - s) c (1 + 3 a x^2), where out = x s(u), s is the sigmoid and u = c (x + a x^3).
 template <typename T>
 struct GeluTanhGradFunctor {
   PHI_HD T operator()(T x, T g) const {
@@ -76,7 +77,7 @@ struct GeluTanhGradFunctor {
   }
 };
 
-/// s (1 + x (1 - s)) with s the sigmoid of x.
+/// s (1 + x (1 - s)), where s is the sigmoid of x.
 template <typename T>
 struct SiluGradFunctor {
   PHI_HD T operator()(T x, T g) const {
@@ -91,7 +92,7 @@ struct CubeGradFunctor {
   PHI_HD T operator()(T x, T g) const { return T(3) * x * x * g; }
 };
 
-/// Half of pow(x, -1/2), which is 0 at -inf.
+/// pow(x, -1/2) / 2, which is 0 at -inf.
 template <typename T>
 struct PowHalfGradFunctor {
   PHI_HD T operator()(T x, T g) const {

@@ -1,7 +1,8 @@
-// Elementary and special functions of one value. T is float or double, and where said an integer.
+// Elementary and special functions of one value. T is float or double; functors that also accept
+// integers say so.
 //
-// A functor with `is_common` and `rare` has two forms: a quick one that loops vectorise, for the
-// values that are common, and one for the others.
+// A functor with `is_common` and `rare` has two versions: a fast, vectorisable one for common
+// values and one for all others.
 #pragma once
 
 #include <cmath>
@@ -18,7 +19,7 @@
 
 namespace phi {
 
-/// Functors that are one function of phi::fast.
+/// Functors that call one function of phi::fast.
 #define PHI_FAST_FUNCTOR_(Name, function)                           \
   template <typename T>                                             \
   struct Name##Functor {                                            \
@@ -47,12 +48,12 @@ template <typename T>
 struct ErfinvFunctor {
   PHI_HD T operator()(T x) const { return fast::erfinv(x); }
 
-  /// The same, bit for bit, where |x| <= kInside.
+  /// Equal bit for bit if |x| <= kInside.
   static constexpr T kInside = fast::kErfinvInside<T>;
   PHI_HD T inside(T x) const { return fast::erfinv_inside(x); }
 };
 
-/// Functors whose quick form takes no argument far from 0.
+/// Functors whose fast version requires an argument near 0.
 #define PHI_REDUCIBLE_FUNCTOR_(Name, function)                          \
   template <typename T>                                                 \
   struct Name##Functor {                                                \
@@ -65,7 +66,7 @@ PHI_REDUCIBLE_FUNCTOR_(Sin, sin);
 PHI_REDUCIBLE_FUNCTOR_(Tan, tan);
 #undef PHI_REDUCIBLE_FUNCTOR_
 
-/// The same of those whose quick form takes positive numbers.
+/// Functors whose fast version requires a positive finite argument.
 #define PHI_POSITIVE_FUNCTOR_(Name, function)                                 \
   template <typename T>                                                       \
   struct Name##Functor {                                                      \
@@ -77,7 +78,7 @@ PHI_POSITIVE_FUNCTOR_(Digamma, digamma);
 PHI_POSITIVE_FUNCTOR_(Lgamma, lgamma);
 #undef PHI_POSITIVE_FUNCTOR_
 
-/// Integers too, whose lowest value is its own magnitude.
+/// Also for integers; the lowest one is its own magnitude.
 template <typename T>
 struct AbsFunctor {
   PHI_HD T operator()(T x) const {
@@ -89,7 +90,7 @@ struct AbsFunctor {
   }
 };
 
-/// Integers too; NaN stays.
+/// Also for integers. NaN gives NaN.
 template <typename T>
 struct SignFunctor {
   PHI_HD T operator()(T x) const {
@@ -103,7 +104,7 @@ struct ReciprocalFunctor {
   PHI_HD T operator()(T x) const { return T(1) / x; }
 };
 
-/// Rounding; whole numbers are what they are.
+/// Rounding functions. Integers are unchanged.
 #define PHI_ROUNDING_FUNCTOR_(Name, function)                          \
   template <typename T>                                                \
   struct Name##Functor {                                               \
@@ -115,12 +116,12 @@ struct ReciprocalFunctor {
 PHI_ROUNDING_FUNCTOR_(Ceil, ceil);
 PHI_ROUNDING_FUNCTOR_(Floor, floor);
 PHI_ROUNDING_FUNCTOR_(Trunc, trunc);
-/// To the nearest, halves to the even one.
+/// Rounds to the nearest integer, ties to even.
 PHI_ROUNDING_FUNCTOR_(Rint, rint);
 #undef PHI_ROUNDING_FUNCTOR_
 
-/// To `decimals` digits behind the point, or with a negative number of them to tens, hundreds, ..;
-/// halves to the even digit. Unchanged where the scaled x is no finite number.
+/// Rounds to `decimals` digits after the point, or to tens, hundreds, .. if it is negative; ties to
+/// the even digit. x is unchanged if the scaled x is not finite.
 template <typename T>
 struct RoundDecimalsFunctor {
   int decimals;
@@ -133,7 +134,7 @@ struct RoundDecimalsFunctor {
   }
 };
 
-/// An integer to the nearest multiple of `unit` > 1, halves to the even multiple.
+/// Rounds an integer to the nearest multiple of `unit` > 1, ties to the even multiple.
 template <typename T>
 struct RoundToMultipleFunctor {
   T unit;
@@ -148,7 +149,7 @@ struct RoundToMultipleFunctor {
   }
 };
 
-/// log(x / (1 - x)) with x cut off to [eps, 1 - eps]; for eps 0 NaN outside [0, 1].
+/// log(x / (1 - x)) with x clamped to [eps, 1 - eps]. If eps is 0, x outside [0, 1] gives NaN.
 template <typename T>
 struct LogitFunctor {
   T eps;
@@ -160,7 +161,7 @@ struct LogitFunctor {
   }
 };
 
-/// The same, bit for bit, where no x is cut off to a quotient of 0 or infinity.
+/// Equal bit for bit to LogitFunctor if takes(eps): no clamped x gives a quotient of 0 or infinity.
 template <typename T>
 struct LogitInsideFunctor {
   T eps;
@@ -180,13 +181,13 @@ struct PolygammaFunctor {
   PHI_HD T operator()(T x) const { return fast::polygamma(n, x); }
 };
 
-/// The same for n = 1.
+/// The first derivative of digamma.
 template <typename T>
 struct TrigammaFunctor {
   PHI_HD T operator()(T x) const { return fast::trigamma(x); }
 };
 
-/// What a number has for its argument as a complex one: pi if negative, else 0. NaN stays.
+/// The angle of a real number in the complex plane: pi if negative, otherwise 0. NaN gives NaN.
 template <typename T>
 struct AngleFunctor {
   PHI_HD T operator()(T x) const {
@@ -195,7 +196,7 @@ struct AngleFunctor {
   }
 };
 
-/// min <= x <= max; `max` wins where they cross, and NaN stays.
+/// x clamped to [min, max]; `max` has priority if min > max. NaN gives NaN.
 template <typename T>
 struct ClipFunctor {
   T min;
@@ -212,7 +213,7 @@ struct IncrementFunctor {
   PHI_HD T operator()(T x) const { return AddFunctor<T>()(x, value); }
 };
 
-/// Integers are finite.
+/// Integers are always finite.
 template <typename T>
 struct IsFiniteFunctor {
   PHI_HD bool operator()(T x) const {
@@ -234,13 +235,13 @@ struct IsNanFunctor {
   PHI_HD bool operator()(T x) const { return x != x; }
 };
 
-/// Of numbers: whether they are 0. NaN is not.
+/// Whether x is 0. NaN is not 0.
 template <typename T>
 struct LogicalNotFunctor {
   PHI_HD bool operator()(T x) const { return x == T(0); }
 };
 
-/// Of integers.
+/// For integers.
 template <typename T>
 struct BitwiseNotFunctor {
   PHI_HD T operator()(T x) const { return static_cast<T>(~x); }

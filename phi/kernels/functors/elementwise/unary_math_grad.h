@@ -1,6 +1,6 @@
-// Gradients of the functions of unary_math.h: what reaches x when `g` reaches the result. Each
-// takes x or the result `out`, whichever is the more accurate; T is float or double, or a complex
-// type where the function has one.
+// Gradients of the functions of unary_math.h. Each returns the gradient of x for the gradient `g`
+// of the result, and is a function of x or of the result `out`, whichever is more accurate. T is
+// float or double, or a complex type if the function has one.
 #pragma once
 
 #include <cmath>
@@ -35,7 +35,7 @@ struct AcosGradFunctor {
   PHI_HD T operator()(T x, T g) const { return -g / detail::square_root((T(1) - x) * (T(1) + x)); }
 };
 
-/// NaN below 1, as the function.
+/// NaN for x < 1, like the function.
 template <typename T>
 struct AcoshGradFunctor {
   PHI_HD T operator()(T x, T g) const {
@@ -128,7 +128,7 @@ struct Log2GradFunctor {
   PHI_HD T operator()(T x, T g) const { return g / (x * T(std::numbers::ln2)); }
 };
 
-/// 0 where x was cut off; for eps 0 NaN outside [0, 1].
+/// 0 where x is clamped. If eps is 0, NaN outside [0, 1].
 template <typename T>
 struct LogitGradFunctor {
   T eps;
@@ -144,7 +144,7 @@ struct ReciprocalGradFunctor {
   PHI_HD T operator()(T out, T g) const { return -g * out * out; }
 };
 
-/// g at the bounds too; 0 of NaN.
+/// g at the bounds; 0 for NaN.
 template <typename T>
 struct ClipGradFunctor {
   T min;
@@ -152,7 +152,7 @@ struct ClipGradFunctor {
   PHI_HD T operator()(T x, T g) const { return x >= min && x <= max ? g : T(0); }
 };
 
-/// 0 at the bounds too.
+/// 0 at the bounds.
 template <typename T>
 struct HardTanhGradFunctor {
   T min;
@@ -175,7 +175,7 @@ struct I0eGradFunctor {
   }
 };
 
-/// I0(x) - I1(x) / x, which is 1/2 at 0.
+/// I0(x) - I1(x) / x, which is 1/2 at x = 0.
 template <typename T>
 struct I1GradFunctor {
   PHI_HD T operator()(T x, T g) const {

@@ -1,8 +1,8 @@
 // Modified Bessel functions of the first kind of orders 0 and 1, plain and scaled by exp(-|x|), for
-// one value; computed in double. Two Chebyshev series each (own interpolation at the nodes, error
-// 2e-18): up to 8 of exp(-x) I(x) in x / 4 - 1, beyond of sqrt(x) exp(-x) I(x) in 16 / x - 1. For
-// floats the same in fewer terms, relative error 2e-10, as polynomials.
-// The choice between them is a select, so that loops over them vectorise.
+// one value, computed in double. Each has two Chebyshev series (own interpolation at the nodes,
+// error 2e-18): up to 8, exp(-x) I(x) in x / 4 - 1; above, sqrt(x) exp(-x) I(x) in 16 / x - 1. For
+// floats there are shorter ones, written as polynomials (relative error 2e-10). The choice between
+// the series is a select, so that loops vectorise.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,8 @@ namespace phi::fast {
 
 namespace detail {
 
-/// The series with these coefficients, the highest first, at t in [-1, 1] (C. Clenshaw, 1955).
+/// The Chebyshev series with these coefficients, the highest first, at t in [-1, 1] (C. Clenshaw,
+/// 1955).
 template <size_t kTerms>
 PHI_HD double chebyshev(const double (&coefficients)[kTerms], double t) {
   double b0 = 0.0;
@@ -102,7 +103,7 @@ struct I1Large {
   }
 };
 
-/// As I0Small.
+/// I0Small at the accuracy of float.
 struct I0SmallFloat {
   PHI_HD static double at(double t) {
     return polynomial(t, 4.9179807024730725e-05, -0.00013592006898095621, 0.00010271931878805943,
@@ -115,7 +116,7 @@ struct I0SmallFloat {
   }
 };
 
-/// As I0Large.
+/// I0Large at the accuracy of float.
 struct I0LargeFloat {
   PHI_HD static double at(double t) {
     return polynomial(t, 3.3635802235185296e-08, 1.0910232941075882e-07, 3.0383309086686276e-07,
@@ -124,7 +125,7 @@ struct I0LargeFloat {
   }
 };
 
-/// As I1Small.
+/// I1Small at the accuracy of float.
 struct I1SmallFloat {
   PHI_HD static double at(double t) {
     return polynomial(t, 5.984122024648426e-06, -1.7454720714007641e-05, 1.7599730578225902e-05,
@@ -137,7 +138,7 @@ struct I1SmallFloat {
   }
 };
 
-/// As I1Large.
+/// I1Large at the accuracy of float.
 struct I1LargeFloat {
   PHI_HD static double at(double t) {
     return polynomial(t, -3.7856024793316294e-08, -1.2318419674047784e-07, -3.5481954165334105e-07,
@@ -154,15 +155,16 @@ PHI_HD double scaled_bessel(double magnitude, double factor) {
   return is_small ? near : far / std::sqrt(magnitude);
 }
 
-/// `scaled` times exp(magnitude), which may overflow though the product does not.
+/// `scaled` * exp(magnitude). The exponential alone may overflow where the product does not.
 PHI_HD double unscaled_bessel(double scaled, double magnitude) {
   const double half = exp(0.5 * magnitude);
-  // Beyond the range of the exponential; NaN stays NaN.
+  // Above 1000 the exponential overflows. NaN gives NaN.
   return magnitude < 1000.0 ? half * scaled * half
                             : magnitude * std::numeric_limits<double>::infinity();
 }
 
-/// |x| where no float holds exp(|x|) any more, and wide_exp() is not at its end yet; NaN stays.
+/// |x|, at most 600: there exp(|x|) overflows float, and wide_exp() is still in range. NaN gives
+/// NaN.
 PHI_HD double float_magnitude(float x) {
   const double magnitude = std::fabs(x);
   return magnitude > 600.0 ? 600.0 : magnitude;

@@ -1,7 +1,7 @@
-// Elementary functions of complex numbers, for both devices: CUDA has none. Parts are computed in
-// double, by functions of real numbers that do not overflow on the way; infinities, NaN and signed
-// zeros come out as C's Annex G says. complex128 is within a few roundings, complex64 is rounded
-// once.
+// Elementary functions of complex numbers for both devices, because CUDA has none. Parts are
+// computed in double, by real functions without intermediate overflow. Infinities, NaN and signed
+// zeros follow C's Annex G. complex128 results are within a few roundings; complex64 results are
+// rounded once.
 //
 // Formulas follow W. Kahan, "Branch Cuts for Complex Elementary Functions, or Much Ado About
 // Nothing's Sign Bit", 1987.
@@ -23,11 +23,11 @@ using Complex = phi::Complex<double>;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// i z, and z / i.
+/// i z and z / i.
 PHI_HD Complex turned(Complex z) { return {-z.imag(), z.real()}; }
 PHI_HD Complex turned_back(Complex z) { return {z.imag(), -z.real()}; }
 
-/// scale e^x y in two steps: e^x may be out of range where the product is not.
+/// scale e^x y in two steps, because e^x may overflow where the product does not.
 PHI_HD double times_exp(double x, double y, double scale = 1) {
   const double half = std::exp(x / 2);
   return half * y * (half * scale);
@@ -42,7 +42,7 @@ PHI_HD Complex exp(Complex z) {
   return {x == kInfinity ? x : kNaN, kNaN};
 }
 
-/// log |z|, near 1 by way of |z|^2 - 1.
+/// log |z|; near |z| = 1 computed from |z|^2 - 1.
 PHI_HD double log_modulus(Complex z) {
   const double x = std::fabs(z.real());
   const double y = std::fabs(z.imag());
@@ -57,7 +57,7 @@ PHI_HD double log_modulus(Complex z) {
 
 PHI_HD Complex log(Complex z) { return {log_modulus(z), std::atan2(z.imag(), z.real())}; }
 
-/// Of finite parts that are not both 0, and whose sum of squares' root is in range.
+/// For finite parts that are not both 0 and whose modulus is in range.
 PHI_HD Complex finite_sqrt(double x, double y) {
   const double root = std::sqrt((std::fabs(x) + std::hypot(x, y)) / 2);
   const double other = std::fabs(y) / (2 * root);
@@ -78,7 +78,8 @@ PHI_HD Complex sqrt(Complex z) {
   return finite_sqrt(x, y);
 }
 
-inline constexpr double kFlat = 22;  // beyond it sinh and cosh are e^|x| / 2, tanh is 1
+inline constexpr double kFlat =
+    22;  // x| / 2, tanh is 1|above it sinh and cosh are e^|x| / 2 and tanh is 1|x| / 2, tanh is 1
 
 PHI_HD Complex sinh(Complex z) {
   const double x = z.real();
@@ -120,7 +121,7 @@ PHI_HD Complex tanh(Complex z) {
   return {beta * std::sqrt(1 + s * s) * s / below, t / below};
 }
 
-/// sqrt(1 - z) and sqrt(1 + z), of finite z.
+/// sqrt(1 - z) and sqrt(1 + z) for finite z.
 struct Roots {
   Complex minus;
   Complex plus;
@@ -173,7 +174,7 @@ PHI_HD double inverse_along(double x, double y) {
 }
 
 PHI_HD Complex atanh(Complex z) {
-  constexpr double kLarge = 0x1p54;  // beyond it atanh(z) is 1 / z and a quarter turn
+  constexpr double kLarge = 0x1p54;  // above it atanh(z) is 1 / z plus a quarter turn
   const double x = std::fabs(z.real());
   const double y = std::fabs(z.imag());
   const auto in_quadrant = [&](double re, double im) {
@@ -189,7 +190,7 @@ PHI_HD Complex atanh(Complex z) {
   const bool is_at_one = x == 1 && y < 0x1p-27;
   const double re = is_at_one ? (std::numbers::ln2 - std::log(y)) / 2
                               : std::log1p(4 * x / ((x - 1) * (x - 1) + y * y)) / 4;
-  // Of y times its quotient, which does not fall out of range at 1.
+  // The argument of y times the quotient, which stays in range near 1.
   const double im =
       x == 1 ? std::atan2(2.0, -y) / 2 : std::atan2(2 * y, (1 - x) * (1 + x) - y * y) / 2;
   return in_quadrant(re, im);
@@ -226,7 +227,7 @@ PHI_COMPLEX_FUNCTION_(tanh)
 #undef PHI_COMPLEX_FUNCTION_
 
 namespace detail {
-/// 0^y: NaN where y has no positive real part, as there is no limit.
+/// 0^y. If y's real part is not positive there is no limit, and the result is NaN.
 template <typename T>
 PHI_HD Complex<T> power_of_zero(Complex<T> y) {
   constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
@@ -235,7 +236,7 @@ PHI_HD Complex<T> power_of_zero(Complex<T> y) {
 }
 }  // namespace detail
 
-/// x^y; 1 for y = 0, of 0 too.
+/// x^y. For y = 0 it is 1, also for x = 0.
 template <typename T>
 PHI_HD Complex<T> pow(Complex<T> x, Complex<T> y) {
   using C = Complex<T>;
@@ -249,7 +250,7 @@ PHI_HD Complex<T> pow(Complex<T> x, Complex<T> y) {
 
 namespace phi {
 
-/// What reaches x when g, which is real, reaches its modulus: g in the direction of x; 0 at 0.
+/// The gradient of x for the real gradient g of |x|: g in the direction of x; 0 at x = 0.
 template <typename C>
 struct ModulusGradFunctor {
   PHI_HD C operator()(C x, typename C::value_type g) const {

@@ -1,5 +1,5 @@
-// log |Gamma| and its derivative: in double for every T, and for positive numbers in forms that
-// compilers vectorise.
+// log |Gamma| and its derivative: in double for every T, and in vectorisable versions for positive
+// numbers.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,8 @@
 
 namespace phi::fast {
 
-/// log |Gamma(x)|; inf at the poles. The reentrant form: lgamma() itself writes a global variable.
+/// log |Gamma(x)|; inf at the poles. Uses the reentrant form, because lgamma() writes a global
+/// variable.
 template <typename T>
 PHI_HD T lgamma(T x) {
 #ifdef __CUDACC__
@@ -23,8 +24,8 @@ PHI_HD T lgamma(T x) {
 #endif
 }
 
-/// The logarithmic derivative of Gamma. NaN at negative whole numbers, -+inf at +-0. Recurrence up
-/// to 10, then the asymptotic series; reflection for negative x.
+/// The logarithmic derivative of Gamma: NaN at negative integers, -+inf at +-0. Recurrence up to
+/// 10, then the asymptotic series; reflection for negative x.
 PHI_HD double digamma(double x) {
   if (x == 0.0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
   double result = 0.0;
@@ -50,14 +51,14 @@ PHI_HD double digamma(double x) {
   return result + std::log(x) - 0.5 / x - p * z;
 }
 
-/// Whether the forms below take x.
+/// Whether the functions below accept x.
 template <typename T>
 PHI_HD bool is_positive_finite(T x) {
   return (x > T(0)) & (x <= std::numeric_limits<T>::max());
 }
 
-/// log Gamma(x) in double, by Stirling's series at x or, below 8, at x + 8: Gamma(x + 8) has eight
-/// factors more. Near its zeros, 1 and 2, within 1e-14 of it.
+/// log Gamma(x) in double, by Stirling's series at x, or at x + 8 below 8 with the eight extra
+/// factors removed. The error is below 1e-14 near the zeros 1 and 2.
 PHI_HD float lgamma_positive(float x) {
   constexpr double kHalfLog2Pi = 0.91893853320467274178;
   const bool small = x < 8.0f;
@@ -80,14 +81,14 @@ PHI_HD float lgamma_positive(float x) {
   return ((x == 1.0f) | (x == 2.0f)) ? 0.0f : static_cast<float>(value);
 }
 
-/// Within 6 ulp, near its zeros, 1 and 2, too. Between those by a polynomial that has them as its
-/// zeros (own fit); other numbers below 8 are whole ones away from there, and their product counts.
-/// From 8 on by Stirling's series. One logarithm serves all.
+/// Within 6 ulp, also near the zeros 1 and 2. In [1, 2) it is a polynomial with these zeros (own
+/// fit); other numbers below 8 are shifted there by integers, whose factors are multiplied. From 8
+/// on it is Stirling's series. One logarithm serves all cases.
 PHI_HD double lgamma_positive(double x) {
   constexpr double kHalfLog2Pi = 0.91893853320467274178;
   const double whole = std::floor(x);
   const bool below_one = x < 1.0;
-  const double y = below_one ? x - 0.5 : x - (whole + 0.5);  // a number in [1, 2) less 1.5
+  const double y = below_one ? x - 0.5 : x - (whole + 0.5);  // the shifted number minus 1.5
   double factors = below_one ? x : 1.0;
   for (int k = 1; k < 7; ++k) factors *= x - k >= 1.0 ? x - k : 1.0;
   const bool large = x >= 8.0;
@@ -113,7 +114,7 @@ PHI_HD double lgamma_positive(double x) {
 }
 
 namespace detail {
-/// What the asymptotic series of digamma adds to the logarithm, by z = 1 / x^2.
+/// The asymptotic series of digamma without the logarithm, as a function of z = 1 / x^2.
 PHI_HD double digamma_series(float, double z) {
   // B_2k / 2k for k = 6 .. 1.
   return polynomial(z, -691.0 / 32760.0, 1.0 / 132.0, -1.0 / 240.0, 1.0 / 252.0, -1.0 / 120.0,
@@ -128,7 +129,7 @@ PHI_HD double digamma_log(float, double x) { return wide_log(x); }
 PHI_HD double digamma_log(double, double x) { return log(x); }
 }  // namespace detail
 
-/// digamma(x) in double, at x or, below 8, at x + 8 less 1 / x + .. + 1 / (x + 7): one fraction.
+/// digamma(x) in double, at x, or below 8 at x + 8 minus 1 / x + .. + 1 / (x + 7) as one fraction.
 template <typename T>
 PHI_HD T digamma_positive(T x) {
   const bool small = x < T(8);

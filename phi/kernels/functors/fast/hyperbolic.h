@@ -1,6 +1,6 @@
-// Exponentials and logarithms near their zeros, of other bases, and the hyperbolic functions, in
-// forms that compilers vectorise, as math.h has others: by polynomials and by exp and log of
-// there. Infinities, NaN and -0 come out as from the standard library.
+// Exponentials and logarithms near their zeros and to other bases, and hyperbolic functions. Like
+// those of math.h, on which they build, they vectorise. Infinities, NaN and -0 behave as in the
+// standard library.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace phi::fast {
 
-/// exp(x) - 1, by halves, which do not overflow before the result does.
+/// exp(x) - 1, scaled by halves, so that it does not overflow before the result does.
 template <typename T>
 PHI_HD T expm1(T x) {
   using R = detail::Real<T>;
@@ -22,7 +22,7 @@ PHI_HD T expm1(T x) {
   return std::fabs(x) < R::kExpm1IsX ? x : y + y;
 }
 
-/// exp(x) - 1 for x <= kExpInside, bit for bit as expm1, but that it is 0 at -0.
+/// exp(x) - 1 for x <= kExpInside. Equal bit for bit to expm1, except that it is 0 at -0.
 template <typename T>
 PHI_HD T expm1_below(T x) {
   constexpr T kLowest = detail::Real<T>::kExpm1IsMinus1;
@@ -30,8 +30,8 @@ PHI_HD T expm1_below(T x) {
 }
 
 namespace detail {
-/// log(1 + x) by y = log(u) for u = 1 + x. What that rounds away is put back by the ratio x / (u -
-/// 1), whose errors cancel (W. Kahan).
+/// log(1 + x), where u = 1 + x rounded and y = log(u). The ratio x / (u - 1) corrects the rounding,
+/// and its errors cancel (W. Kahan).
 PHI_HD float log1p_by_log(float x, float u, float y) {
   const float d = u - 1.0f;
   return d == 0.0f ? x : y * (x / d);
@@ -44,7 +44,8 @@ PHI_HD float log1p(float x) {
   const float y = log(u);
   return u < std::numeric_limits<float>::infinity() ? detail::log1p_by_log(x, u, y) : y;
 }
-/// log(u) for u = 1 + x and the share of u that it rounds away, which is the logarithm's, too.
+/// log(u) for u = 1 + x, plus the rounding error of u relative to u, which is that of its
+/// logarithm.
 PHI_HD double log1p(double x) {
   const double u = 1.0 + x;
   const double lost = x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x);
@@ -58,8 +59,8 @@ PHI_HD float log1p_inside(float x) {
   return detail::log1p_by_log(x, u, log_inside(u));
 }
 
-/// log(1 + x) for 0 <= x <= 1, such as exp(-|y|), in fewer steps that wait for each other: 2
-/// atanh(s) for s = x / (2 + x), a polynomial with the least relative error (own fit, 4e-9).
+/// log(1 + x) for 0 <= x <= 1, such as exp(-|y|), with a shorter dependency chain: 2 atanh(s) for s
+/// = x / (2 + x) by a polynomial of least relative error (own fit, 4e-9).
 PHI_HD float log1p_of_fraction(float x) {
   const float s = x / (2.0f + x);
   const float z = s * s;
@@ -87,7 +88,7 @@ PHI_HD T log2_of(MantissaAndExponent<T> x) {
 }
 }  // namespace detail
 
-/// Powers of 2 give whole numbers.
+/// Exact for powers of 2.
 template <typename T>
 PHI_HD T log2(T x) {
   return detail::log_ends(x, detail::log2_of(detail::split(x)));
@@ -95,7 +96,7 @@ PHI_HD T log2(T x) {
 
 namespace detail {
 PHI_HD float log10_of(MantissaAndExponent<float> x) { return log_of(x) * Real<float>::kLog10e; }
-/// Powers of 10 give whole numbers: the exponent of 2 times log10(2) in two parts (fdlibm).
+/// Exact for powers of 10: the exponent of 2 is multiplied by log10(2) in two parts (fdlibm).
 PHI_HD double log10_of(MantissaAndExponent<double> x) {
   constexpr double kLog10Of2High = 0.301029995663157;
   constexpr double kLog10Of2Low = 8.241712586023572e-13;
@@ -110,7 +111,7 @@ PHI_HD T log10(T x) {
   return detail::log_ends(x, detail::log10_of(detail::split(x)));
 }
 
-/// Of positive normal numbers.
+/// For positive normal numbers.
 template <typename T>
 PHI_HD T log2_inside(T x) {
   return detail::log2_of(detail::split_normal(x));
@@ -121,8 +122,8 @@ PHI_HD T log10_inside(T x) {
 }
 
 namespace detail {
-/// exp(|x| / 2), whose square may be half as large again as the largest number without harm;
-/// exp(kExpInside), whose square is infinite, for more.
+/// exp(|x| / 2), whose square can represent results up to 1.5 times the largest number; clamped to
+/// exp(kExpInside), whose square is infinite.
 template <typename T>
 PHI_HD T half_exp(T x) {
   constexpr T kMost = Real<T>::kExpInside;
@@ -163,7 +164,7 @@ namespace detail {
 template <typename T>
 inline constexpr T kLn2 = T(0.69314718055994530942);
 template <typename T>
-inline constexpr T kSquareIsHuge = T(1e9);  // 1 is lost beside its square
+inline constexpr T kSquareIsHuge = T(1e9);  // x^2 + 1 rounds to x^2 above it
 }  // namespace detail
 
 template <typename T>

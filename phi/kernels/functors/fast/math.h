@@ -1,9 +1,9 @@
-// Elementary functions that compilers vectorise: branch-free polynomials (parts.h) for float
-// and double. Infinities and NaN come out as from the standard library.
+// Vectorisable elementary functions: branch-free polynomials (parts.h) for float and double.
+// Infinities and NaN behave as in the standard library.
 //
 //   float y = phi::fast::exp(x);   // within 2 ulp (1 of double), subnormal results included
 //
-// Every choice between cases is a select, not a jump.
+// Every choice between cases is a select, not a branch.
 #pragma once
 
 #include <cmath>
@@ -13,9 +13,9 @@
 
 namespace phi::fast {
 
-/// Functions named .._inside are those without the name for arguments of a range, bit for bit, in
-/// fewer steps: where ends need no care. This is |x| of exp_inside, sigmoid_inside and expm1_inside
-/// of float.
+/// A function named .._inside equals the function without the suffix bit for bit for arguments in a
+/// range, and is faster because it skips the special cases. This is the limit of |x| for
+/// exp_inside, sigmoid_inside and expm1_inside of float.
 inline constexpr float kExpInside = detail::Real<float>::kExpInside;
 
 template <typename T>
@@ -29,9 +29,8 @@ PHI_HD T exp_inside(T x) {
   return detail::exp_polynomial(rest) * power;
 }
 
-/// exp(x) for x <= kExpInside + 1, such as differences to a maximum, at less than exp's cost:
-/// within 2 ulp, and 0 for x < -kExpInside, where exp has hardly a normal number to give (1e-37 in
-/// float).
+/// exp(x) for x <= kExpInside + 1, such as differences to a maximum, faster than exp. Within 2 ulp;
+/// 0 for x < -kExpInside, where exp is almost subnormal (1e-37 in float).
 template <typename T>
 PHI_HD T exp_or_zero(T x) {
   constexpr T kLowest = -detail::Real<T>::kExpInside;
@@ -39,7 +38,7 @@ PHI_HD T exp_or_zero(T x) {
   return x < kLowest ? T(0) : p;
 }
 
-/// exp(x) - 1, at 0 too, but that it is 0 at -0.
+/// exp(x) - 1, accurate near 0; 0 at -0.
 template <typename T>
 PHI_HD T expm1_inside(T x) {
   const auto [power, rest] = detail::split_exponent(x);
@@ -52,7 +51,7 @@ PHI_HD T log(T x) {
   return detail::log_ends(x, detail::log_of(detail::split(x)));
 }
 
-/// Of positive normal numbers.
+/// For positive normal numbers.
 template <typename T>
 PHI_HD T log_inside(T x) {
   return detail::log_of(detail::split_normal(x));
@@ -68,8 +67,8 @@ PHI_HD T tanh(T x) {
   return std::copysign(t / (t + T(2)), x);
 }
 
-/// exp(x) for x <= 0 at less than exp's cost: within 2 ulp, subnormal results included, which
-/// are lifted by 2^64 on the way.
+/// exp(x) for x <= 0, faster than exp. Within 2 ulp, including subnormal results, which are scaled
+/// by 2^64 internally.
 template <typename T>
 PHI_HD T exp_of_negative(T x) {
   constexpr T kLowest = detail::Real<T>::kExpIsZero;
@@ -77,14 +76,14 @@ PHI_HD T exp_of_negative(T x) {
   return detail::exp_polynomial(rest) * power * T(0x1p-64);
 }
 
-/// 1 / (1 + exp(-x)), with full relative accuracy for very negative x: there exp(-x) is more than a
-/// number of the type holds, but not if both terms are smaller by 2^-64.
+/// 1 / (1 + exp(-x)) with full relative accuracy for very negative x, where exp(-x) overflows: both
+/// terms are scaled by 2^-64.
 template <typename T>
 PHI_HD T sigmoid(T x) {
   constexpr T kLowest = detail::Real<T>::kExpIsZero - T(1);
   constexpr T kScale = T(0x1p-64);
   T inside = x < kLowest ? kLowest : x;      // NaN passes both comparisons
-  inside = inside > T(43) ? T(43) : inside;  // 1 is lost beside e^43
+  inside = inside > T(43) ? T(43) : inside;  // 1 + e^43 rounds to e^43
   const auto [power, rest] = detail::split_exponent(-inside, T(-64));
   const T e = detail::exp_polynomial(rest) * power;
   return kScale / (kScale + e);

@@ -1,5 +1,4 @@
-// The standard normal distribution and GELU, in forms that compilers vectorise, as math.h has
-// elementary functions.
+// Vectorisable functions of the standard normal distribution, and GELU.
 #pragma once
 
 #include <bit>
@@ -10,7 +9,7 @@
 
 namespace phi::fast {
 
-/// The standard normal distribution at x: its function Phi(x) and its density.
+/// The standard normal distribution at x: Phi(x) and the density.
 template <typename T>
 struct Normal {
   T cdf;
@@ -18,10 +17,10 @@ struct Normal {
 };
 
 namespace detail {
-/// exp(-u^2 / 2 (1 + kBellLoss)) as p 2^n: n is in the low bits of `shifted`. The steps by which
-/// u^2 is reduced are numbers of 16 bits, so that n of them are exact and u^2, which a float would
-/// round to many ulp of the result, is rounded less them. What a step lacks of 2 ln 2 makes the
-/// loss; p is a polynomial in what is left (own fit of least relative error, 8e-8).
+/// exp(-u^2 / 2 (1 + kBellLoss)) as p 2^n, with n in the low bits of `shifted`. u^2 is reduced by
+/// steps with 16 bits, so n steps are exact, and u^2 minus them is rounded once; u^2 itself would
+/// be rounded by many ulp of the result. kBellLoss is the difference of a step from 2 ln 2. p is a
+/// polynomial in the remainder (own fit of least relative error, 8e-8).
 struct Bell {
   float p;
   float shifted;
@@ -43,8 +42,8 @@ PHI_HD Bell bell(float u) {
   return {p, shifted, square};
 }
 
-/// Phi(-u) is bell(u) numerator / denominator, with the least relative error over 0 <= u <= 14.4
-/// (own fit, 6e-8 up to 1.5 and 1.7e-7 from 5.5 on; it makes good the bell's loss).
+/// Phi(-u) = bell(u) numerator / denominator, with least relative error over 0 <= u <= 14.4 (own
+/// fit, 6e-8 up to 1.5 and 1.7e-7 from 5.5 on). It compensates for kBellLoss.
 struct Ratio {
   float numerator;
   float denominator;
@@ -61,15 +60,15 @@ PHI_HD Ratio tail_by_bell(float u) {
   return {numerator, denominator};
 }
 
-/// Phi(-|x|), |x| where that and the density are not 0, and the density.
+/// Phi(-|x|); |x|, clamped where tail and density become 0; and the density.
 template <typename T>
 struct NormalTail {
   T tail;
   T magnitude;
   T density;
 };
-/// The bell is lifted by 2^24 so that powers of 2 are normal numbers. From 14.4 on the tail and the
-/// density are 0 in float, as they come out there. Relative accuracy 1e-6.
+/// The bell is scaled by 2^24, so that powers of 2 are normal numbers. From 14.4 on, tail and
+/// density are 0 in float. Relative accuracy 1e-6.
 PHI_HD NormalTail<float> normal_tail(float x) {
   constexpr float kLifted = 0.3989422804f * 0x1p-24f;
   const float magnitude = std::fabs(x);
@@ -80,9 +79,10 @@ PHI_HD NormalTail<float> normal_tail(float x) {
   const float density_by_bell = (kLifted * 0.5f * kBellLoss) * square + kLifted;
   return {e * numerator / (denominator * 0x1p24f), u, e * density_by_bell};
 }
-/// The same in double, from 38.6 on. The density's exponent is half a square in two parts; the tail
-/// by Phi(-u) / exp(-u^2 / 2) (1 + 5 u / 4) as a polynomial in (u - 6) / (u + 6) (own fit, 1e-17;
-/// the transformation is of M. Shepherd and J. Laframboise, Mathematics of Computation 36, 1981).
+/// The same in double, with zeros from 38.6 on. The density's exponent is half a square in two
+/// parts. The tail is Phi(-u) / exp(-u^2 / 2) (1 + 5 u / 4) as a polynomial in (u - 6) / (u + 6)
+/// (own fit, 1e-17; the transformation is by M. Shepherd and J. Laframboise, Mathematics of
+/// Computation 36, 1981).
 PHI_HD NormalTail<double> normal_tail(double x) {
   constexpr double kInverseRootOfTwoPi = 0.39894228040143267794;
   const double magnitude = std::fabs(x);
@@ -90,7 +90,7 @@ PHI_HD NormalTail<double> normal_tail(double x) {
   const double square = u * u;
   const double low = std::fma(u, u, -square);
   const auto [power, rest] = split_exponent(-0.5 * square, 64.0);
-  const double e = exp_polynomial(std::fma(-0.5, low, rest)) * power;  // lifted by 2^64
+  const double e = exp_polynomial(std::fma(-0.5, low, rest)) * power;  // scaled by 2^64
   const double t = (u - 6.0) / (u + 6.0);
   const double p = long_polynomial(
       t, 1.9883375676643107e-09, 3.5426375219899924e-09, -2.031905893138954e-08,
@@ -121,7 +121,7 @@ PHI_HD T gelu(T x) {
   return x < T(0) ? x * of.tail : x - of.magnitude * of.tail;
 }
 
-/// For |x| <= kGeluInside, where the bell is a normal number.
+/// The limit of |x| for gelu_inside: below it the bell is a normal number.
 inline constexpr float kGeluInside = 13.0f;
 PHI_HD float gelu_inside(float x) {
   const float magnitude = std::fabs(x);
@@ -132,14 +132,14 @@ PHI_HD float gelu_inside(float x) {
   return (x < 0.0f ? 0.0f : x) - magnitude * (e * numerator / denominator);
 }
 
-/// The tanh approximation of GELU is x sigmoid(this): written with 1 + tanh(z) = 2 sigmoid(2 z),
-/// which keeps its relative accuracy for negative x.
+/// The tanh approximation of GELU is x sigmoid(z) for the z returned here. 1 + tanh(z) is written
+/// as 2 sigmoid(2 z), which is accurate for negative x.
 template <typename T>
 PHI_HD T gelu_tanh_exponent(T x) {
   constexpr T kTwoSqrt2OverPi = T(1.5957691216057307118);
   return kTwoSqrt2OverPi * (x + T(0.044715) * x * x * x);
 }
-/// |x| for which that is within kExpInside.
+/// The limit of |x| for which gelu_tanh_exponent is within kExpInside.
 inline constexpr float kGeluTanhInside = 9.9f;
 
 }  // namespace phi::fast

@@ -1,6 +1,5 @@
-// What the functions of math.h and its kin consist of, for float and double: the numbers of a
-// type, range reductions and polynomials. A type that has these has the functions.
-//
+// Building blocks of math.h and the headers next to it, for float and double: constants of a type,
+// range reductions and polynomials. A type that defines them has the functions.
 // For float the range reductions follow S. Moshier's Cephes library (expf, sinf); for double the
 // sum of a logarithm follows Sun's fdlibm (e_log.c). Polynomials of double interpolate at Chebyshev
 // nodes (own fits); the errors given are those of the functions.
@@ -22,8 +21,8 @@ PHI_HD T polynomial(T x, T highest, C... lower) {
   return highest;
 }
 
-/// The same in two chains, one of every other coefficient, that do not wait for each other: for
-/// those so long that a processor sees little beyond one.
+/// The same as two interleaved chains, one per parity of the coefficients. They shorten the
+/// dependency chain of long polynomials.
 template <typename T>
 PHI_HD T two_chains(T x, T, T a, T b) {
   return a * x + b;
@@ -49,14 +48,14 @@ struct Real<float> {
   using Bits = uint32_t;
   static constexpr int kMantissaBits = 23;
   static constexpr Bits kBias = 127;
-  static constexpr float kRound = 12582912.0f;     // 1.5 * 2^23: added, it rounds to a whole number
-  static constexpr float kLn2High = 0.693359375f;  // times an exponent it is exact
+  static constexpr float kRound = 12582912.0f;     // 1.5 * 2^23: adding it rounds to an integer
+  static constexpr float kLn2High = 0.693359375f;  // its product with an exponent is exact
   static constexpr float kLn2Low = -2.12194440e-4f;
   static constexpr float kLog2e = 1.44269504088896341f;
   static constexpr float kLog10e = 0.43429448190325183f;
 
-  static constexpr float kExpIsZero = -104.0f;  // below
-  static constexpr float kExpIsInf = 89.0f;     // above
+  static constexpr float kExpIsZero = -104.0f;  // below it
+  static constexpr float kExpIsInf = 89.0f;     // above it
   static constexpr float kExpInside = 87.0f;    // exp(x) and exp(-x) are normal numbers up to here
   static constexpr float kExpm1IsMinus1 = -30.0f;
   static constexpr float kExpm1IsX = 0x1p-26f;  // for smaller magnitudes
@@ -82,12 +81,11 @@ struct Real<double> {
   static constexpr double kTanhIs1 = 20.0;
 };
 
-/// 2^n for n within the exponents of normal numbers; anything else is garbage, but no trap.
+/// 2^n if n is an exponent of a normal number; otherwise an unspecified value, without a trap.
 PHI_HD float pow2(uint32_t n) { return std::bit_cast<float>((n + 127u) << 23); }
 PHI_HD double pow2(uint64_t n) { return std::bit_cast<double>((n + 1023u) << 52); }
 
-/// x = n ln(2) + rest with |rest| <= ln(2) / 2, and the power of 2 of n + lift, if that is in
-/// pow2's range.
+/// x = n ln(2) + rest with |rest| <= ln(2) / 2, and 2^(n + lift) if that is in pow2's range.
 template <typename T>
 struct PowerAndRest {
   T power;
@@ -104,8 +102,8 @@ PHI_HD PowerAndRest<T> split_exponent(T x, T lift = T(0)) {
   return {std::bit_cast<T>(std::bit_cast<typename R::Bits>(shifted) << R::kMantissaBits), rest};
 }
 
-/// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2, so that exp(r) has the least relative error (own
-/// fit, 2e-9).
+/// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2, with least relative error of exp(r) (own fit,
+/// 2e-9).
 PHI_HD float exp_tail(float r) {
   float p = 1.383671018e-3f;
   p = p * r + 8.374898186e-3f;
@@ -125,16 +123,17 @@ PHI_HD T exp_polynomial(T r) {
   return (exp_tail(r) * r + T(1)) * r + T(1);
 }
 
-/// p 2^n, where 2^n itself may be out of range: in two factors.
+/// p 2^n as two factors, because 2^n may be out of range.
 template <typename T>
 PHI_HD T scale_by_pow2(T p, typename Real<T>::Bits n) {
   using Bits = typename Real<T>::Bits;
   constexpr Bits kTwiceBias = 2 * Real<T>::kBias;
-  const Bits half = ((n + kTwiceBias) >> 1) - Real<T>::kBias;  // of a number that is not negative
+  const Bits half =
+      ((n + kTwiceBias) >> 1) - Real<T>::kBias;  // the operand of the shift is not negative
   return p * pow2(half) * pow2(n - half);
 }
 
-/// exp(x + low), for `low` far smaller.
+/// exp(x + low) for |low| far below |x|.
 template <typename T>
 PHI_HD T exp_of(T x, T low = T(0)) {
   using R = Real<T>;
@@ -154,7 +153,7 @@ struct MantissaAndExponent {
   T mantissa;
   T exponent;
 };
-/// The same of normal numbers.
+/// The same for normal numbers.
 PHI_HD MantissaAndExponent<float> split_normal(float x) {
   constexpr uint32_t kSqrtHalf = 0x3f3504f3u;
   const uint32_t bits = std::bit_cast<uint32_t>(x) - kSqrtHalf;
@@ -166,7 +165,8 @@ PHI_HD MantissaAndExponent<double> split_normal(double x) {
   constexpr uint64_t kSqrtHalf = 0x3fe6a09e667f3bcdu;
   const uint64_t bits = std::bit_cast<uint64_t>(x) + (kOne - kSqrtHalf);
   const double m = std::bit_cast<double>((bits & 0x000fffffffffffffu) + kSqrtHalf);
-  // The exponent's bits as the last ones of 2^52: AVX2 converts no 64-bit integers.
+  // Places the exponent's bits in the low bits of 2^52, because AVX2 cannot convert 64-bit
+  // integers.
   return {m, std::bit_cast<double>((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0)};
 }
 template <typename T>
@@ -178,8 +178,8 @@ PHI_HD MantissaAndExponent<T> split(T x) {
   return {mantissa, e - (tiny ? T(kBits) : T(0))};
 }
 
-/// log(1 + m) + low for 1 + m a mantissa as above, and `low` far smaller: of m and m^2 times a
-/// polynomial with the least relative error (own fit, 4e-9).
+/// log(1 + m) + low, where 1 + m is a mantissa as above and |low| is far smaller: m plus m^2 times
+/// a polynomial of least relative error (own fit, 4e-9).
 PHI_HD float log_polynomial(float m, float low) {
   float p = -7.6218219604e-2f;
   p = p * m + 1.2904457495e-1f;
@@ -190,11 +190,11 @@ PHI_HD float log_polynomial(float m, float low) {
   p = p * m - 2.5001582944e-1f;
   p = p * m + 3.3333325686e-1f;
   p = p * m - 4.9999988347e-1f;
-  // Compilers are free in which of two products they fuse; log_inside needs the same as log.
+  // An explicit fma: which product a compiler fuses may vary, and log_inside must equal log.
   return m + std::fma(p, m * m, low);
 }
-/// 2 artanh(s) for s = m / (m + 2), as m - m^2 / 2 + s (m^2 / 2 + what s^2 gives), which keeps what
-/// s rounds away; 5e-18.
+/// 2 artanh(s) for s = m / (m + 2), as m - m^2 / 2 + s (m^2 / 2 + a polynomial in s^2), which
+/// preserves what rounding s loses; 5e-18.
 PHI_HD double log_polynomial(double m, double low) {
   const double s = m / (m + 2.0);
   const double z = s * s;
@@ -205,7 +205,7 @@ PHI_HD double log_polynomial(double m, double low) {
   return m - (half - std::fma(s, std::fma(p, z, half), low));
 }
 
-/// What a logarithm of x is: `inside`, unless x is negative, 0, infinite or NaN.
+/// The logarithm of x: `inside`, unless x is negative, 0, infinite or NaN.
 template <typename T>
 PHI_HD T log_ends(T x, T inside) {
   constexpr T kInf = std::numeric_limits<T>::infinity();

@@ -1,6 +1,6 @@
-// Logarithms and exponentials of more digits than a type has, and powers by them, in forms that
-// compilers vectorise: every choice between cases is a select. Functions of float that lose digits
-// on their way compute in double, powers of double in two doubles.
+// Logarithms and exponentials with more digits than their type, and powers computed with them. They
+// vectorise: every choice between cases is a select. Functions of float that lose digits in
+// intermediate steps compute in double; powers of double compute in pairs of doubles.
 //
 //   float y = phi::fast::pow(x, 1.7f);  // within 1 ulp (double: 1.2); ends as of std::pow
 #pragma once
@@ -35,8 +35,8 @@ PHI_HD double wide_log(double x) {
   return e * kWideLn2 + (2.0 * s + 2.0 * s * z * p);
 }
 
-/// exp(x), relative error 2e-10: enough for a float. Beyond +-700 as there, which no float holds.
-/// The polynomial interpolates (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2 (own fit).
+/// exp(x) with relative error 2e-10, enough for a float. x is clamped to +-700, beyond the range of
+/// float. The polynomial interpolates (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2 (own fit).
 PHI_HD double wide_exp(double x) {
   x = x < -700.0 ? -700.0 : x;  // NaN passes both comparisons
   x = x > 700.0 ? 700.0 : x;
@@ -54,13 +54,13 @@ PHI_HD double wide_exp(double x) {
   return mantissa * std::bit_cast<double>((std::bit_cast<uint64_t>(shifted) + 1023u) << 52);
 }
 
-/// A number of about 106 bits, high + low.
+/// high + low: a number of about 106 bits.
 struct TwoDoubles {
   double high;
   double low;
 };
 
-/// log(x) of an x > 0, relative error 2^-65: as wide_log, with what each step rounds away.
+/// log(x) for x > 0, relative error 2^-65: like wide_log, plus the rounding error of each step.
 PHI_HD TwoDoubles precise_log(double x) {
   constexpr double kTwoThirds = 0.66666666666666662966;
   constexpr double kTwoThirdsLow = 3.700743415417188e-17;
@@ -84,7 +84,7 @@ PHI_HD TwoDoubles precise_log(double x) {
   const double bend = s * zq;
   const double bend_low = std::fma(s, zq, -bend) + std::fma(s_low, zq, s * zq_low);
   const double whole = exponent * Real<double>::kLn2High;
-  const double start = whole + 2.0 * s;  // 0 or more than 2 s
+  const double start = whole + 2.0 * s;  // 0, or larger in magnitude than 2 s
   const double start_low = 2.0 * s - (start - whole);
   const double high = start + bend;
   const double high_low = bend - (high - start);
@@ -92,7 +92,7 @@ PHI_HD TwoDoubles precise_log(double x) {
   return {high, start_low + high_low + (bend_low + small)};
 }
 
-/// exp(high + low): 0 or inf where `high` is infinite.
+/// exp(high + low); 0 or inf if `high` is infinite.
 PHI_HD double precise_exp(TwoDoubles x) {
   using R = Real<double>;
   const double finite = exp_of(x.high, x.low);
@@ -100,7 +100,7 @@ PHI_HD double precise_exp(TwoDoubles x) {
   return x.high < R::kExpIsZero ? 0.0 : y;
 }
 
-/// What a logarithm of a magnitude is: `inside`, unless that is 0, infinite or NaN.
+/// The logarithm of a magnitude: `inside`, unless that is 0, infinite or NaN.
 PHI_HD double log_of_magnitude(double magnitude, double inside) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const double y = magnitude < kInf ? inside : magnitude;  // inf and NaN are their own logarithms
@@ -114,7 +114,7 @@ PHI_HD double pow_of_magnitude(float magnitude, Y y) {
   const double x = magnitude;  // subnormal floats are normal doubles
   const double exponent = y * log_of_magnitude(x, wide_log(x));
   double power = wide_exp(exponent);
-  power = exponent == kInf ? kInf : power;  // times 0 it is NaN
+  power = exponent == kInf ? kInf : power;  // 0 * inf would be NaN
   return exponent == -kInf ? 0.0 : power;
 }
 /// Within 1.2 ulp.
@@ -127,10 +127,9 @@ PHI_HD double pow_of_magnitude(double magnitude, double y) {
 
 }  // namespace detail
 
-/// factor * x^y for a y that a float or a double holds. Of a float it is rounded once: the power
-/// may be greater or smaller than any float where the product is one. What hangs on y alone is
-/// masks of bits: as conditions, an exponent that a loop has in common would be a jump to many
-/// loops, of which none is vectorised.
+/// factor * x^y. A float result is rounded once: the power may be outside of float's range where
+/// the product is inside. Conditions on y alone are bit masks: if y is constant in a loop, a
+/// compiler would otherwise split the loop by condition, and vectorise no part.
 template <typename T, typename Y>
 PHI_HD T scaled_pow(double factor, T x, Y y) {
   using Bits = typename detail::Real<T>::Bits;
@@ -141,10 +140,10 @@ PHI_HD T scaled_pow(double factor, T x, Y y) {
   const Y half = Y(0.5) * y;
   const bool is_whole = std::floor(y) == y;
   const Bits sign = (is_whole & (std::floor(half) != half)) ? kSign : Bits{0};
-  const Bits none = is_whole ? Bits{0} : kNan;  // of a negative number
+  const Bits none = is_whole ? Bits{0} : kNan;  // for a negative base
   const Bits kept = y == Y(0) ? Bits{0} : kAll;
   const Bits of_unit =
-      std::fabs(y) == std::numeric_limits<Y>::infinity() ? Bits{0} : kAll;  // of x = -1
+      std::fabs(y) == std::numeric_limits<Y>::infinity() ? Bits{0} : kAll;  // for x = -1
 
   const T magnitude = std::fabs(x);
   const double power = detail::pow_of_magnitude(magnitude, y);

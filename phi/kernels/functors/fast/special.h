@@ -1,5 +1,4 @@
-// Error functions of one value, the quantiles of the normal distribution and trigamma, in forms
-// that compilers vectorise, and polygamma.
+// Error functions, normal quantiles and trigamma of one value in vectorisable form, and polygamma.
 #pragma once
 
 #include <cmath>
@@ -14,7 +13,7 @@
 namespace phi::fast {
 
 namespace detail {
-/// erf(x) / x at z = x^2 for |x| <= 1 (own fits; relative error 2e-9).
+/// erf(x) / x as a function of z = x^2 for |x| <= 1 (own fits; relative error 2e-9).
 PHI_HD float erf_near_zero(float z) {
   float p = 7.8758750627e-5f;
   p = p * z - 8.0168642872e-4f;
@@ -31,14 +30,14 @@ PHI_HD double erf_near_zero(double z) {  // 7e-18
                     0.112837916709442, -0.3761263890318352, 1.1283791670955126);
 }
 
-/// erf(x) for x >= 1, whose square is z.
+/// erf(x) for x >= 1; z = x^2.
 PHI_HD float erf_beyond_one(float x, float /*z*/) {
   return 1.0f - 2.0f * normal_cdf(-std::numbers::sqrt2_v<float> * x);
 }
-/// By (1 - erf(x)) exp(x^2) as a polynomial in (x - 2.5) / (x + 2.5) up to 6, from where on erf(x)
-/// is 1 (own fit, 2e-17 of erf; the transformation is that of normal_tail()). erf(x) keeps the less
-/// of the exponential the larger x^2 is: its polynomial has two terms less than exp's (own fit,
-/// 6e-17 of erf), and ln(2) is one number.
+/// Up to 6: (1 - erf(x)) exp(x^2) is a polynomial in (x - 2.5) / (x + 2.5) (own fit, 2e-17 of erf;
+/// the transformation is that of normal_tail()). From 6 on, erf(x) is 1. The larger x^2 is, the
+/// less the exponential contributes, so its polynomial is two terms shorter than that of exp (own
+/// fit, 6e-17 of erf), and ln(2) is one number.
 PHI_HD double erf_beyond_one(double x, double z) {
   using R = Real<double>;
   const double p =
@@ -59,7 +58,7 @@ PHI_HD double erf_beyond_one(double x, double z) {
 }
 }  // namespace detail
 
-/// Near 0 by a polynomial, farther out from its complement.
+/// Near 0 a polynomial, elsewhere from its complement.
 template <typename T>
 PHI_HD T erf(T x) {
   const T magnitude = std::fabs(x);
@@ -70,7 +69,7 @@ PHI_HD T erf(T x) {
 
 namespace detail {
 
-/// erfinv(x) / x by polynomials in w = -log(1 - x^2), or in its root for tails.
+/// erfinv(x) / x: polynomials in w = -log(1 - x^2), or in its square root for tails.
 ///
 /// M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade Edition, 2010; relative
 /// error 4e-7 for |x| < 1. For w < 5 and beyond.
@@ -99,8 +98,8 @@ PHI_HD float erfinv_ratio(float w) {
   q = q * far + 2.83297682f;
   return w < 5.0f ? erfinv_ratio_inside(w) : q;
 }
-/// The same up to the last double below 1 (own fits, 1e-16 and 3e-16), for w < 8 and beyond; the
-/// first is a ratio of two polynomials, all of whose terms are positive.
+/// The same up to the last double below 1 (own fits, 1e-16 and 3e-16), for w < 8 and above. The
+/// first is a ratio of two polynomials whose terms are all positive.
 PHI_HD double erfinv_ratio_inside(double w) {
   const double numerator =
       polynomial(w, 1.8383786302870402e-10, 2.2875505142397568e-08, 7.981770285330963e-07,
@@ -125,8 +124,8 @@ PHI_HD double erfinv_ratio(double w) {
   return w < 8.0 ? erfinv_ratio_inside(w) : far;
 }
 
-/// -log(x) for normal positive x, of which double needs the absolute error alone: 1e-16 beside that
-/// of rounding. By 2 artanh(s) = 2 s + s^3 p(s^2) of a mantissa (1 + s) / (1 - s) (own fit, 4e-17).
+/// -log(x) for normal positive x. Double needs only a small absolute error: 1e-16 plus rounding. 2
+/// artanh(s) = 2 s + s^3 p(s^2) for a mantissa (1 + s) / (1 - s) (own fit, 4e-17).
 PHI_HD float minus_log(float x) { return -log_inside(x); }
 PHI_HD double minus_log(double x) {
   const auto [mantissa, exponent] = split_normal(x);
@@ -137,7 +136,7 @@ PHI_HD double minus_log(double x) {
   return std::fma(exponent, -std::numbers::ln2, -s * std::fma(z, p, 2.0));
 }
 
-/// +-inf at the ends of [-1, 1], NaN outside, `inside` within.
+/// `inside` for |x| < 1, +-inf at +-1, NaN outside [-1, 1].
 template <typename C>
 PHI_HD C erfinv_ends(C x, C inside) {
   const C magnitude = std::fabs(x);
@@ -154,7 +153,7 @@ PHI_HD T erfinv(T x) {
   return detail::erfinv_ends(x, detail::erfinv_ratio(w) * x);
 }
 
-/// |x| of erfinv_inside, where one of the two polynomials is enough.
+/// The limit of |x| for erfinv_inside, below which one polynomial is sufficient.
 template <typename T>
 inline constexpr T kErfinvInside = sizeof(T) == sizeof(float) ? T(0.996) : T(0.9998);
 template <typename T>
@@ -162,9 +161,9 @@ PHI_HD T erfinv_inside(T x) {
   return detail::erfinv_ratio_inside(detail::minus_log((T(1) - x) * (T(1) + x))) * x;
 }
 
-/// The least probability that normal_quantile() takes.
+/// The smallest probability that normal_quantile() accepts.
 inline constexpr double kLeastProbability = 1e-16;
-/// The number below which a normal one lies with probability p, from kLeastProbability to below 1.
+/// The quantile of the standard normal distribution for kLeastProbability <= p < 1.
 PHI_HD double normal_quantile(double p) {
   const double w = detail::minus_log(4 * p * (1 - p));
   return std::numbers::sqrt2 * detail::erfinv_ratio(w) * (2 * p - 1);
@@ -172,12 +171,12 @@ PHI_HD double normal_quantile(double p) {
 
 namespace detail {
 
-/// How hurwitz_zeta computes: powers of q > 0, and the part of a sum that does not count.
+/// Powers of q > 0 for hurwitz_zeta in double, and the relative size at which terms are negligible.
 struct ZetaOfDouble {
   static constexpr double kNegligible = 1e-18;
   PHI_HD static double inverse_power(double q, int s) { return std::pow(q, -s); }
 };
-/// Powers by multiplication lose digits that no float has.
+/// The same for float: powers by multiplication, whose lost digits float does not represent.
 struct ZetaOfFloat {
   static constexpr double kNegligible = 1e-11;
   PHI_HD static double inverse_power(double q, int s) {
@@ -191,8 +190,8 @@ struct ZetaOfFloat {
   }
 };
 
-/// Hurwitz's zeta function, the sum of (q + k)^-s over k >= 0, for a whole s >= 2 and q > 0: terms
-/// up to a number that is large beside s, then the formula of Euler and Maclaurin.
+/// Hurwitz's zeta function, the sum of (q + k)^-s over k >= 0, for an integer s >= 2 and q > 0.
+/// Adds terms up to a number that is large compared to s, then uses the Euler-Maclaurin formula.
 template <typename Zeta>
 PHI_HD double hurwitz_zeta(int s, double q) {
   constexpr int kCorrections = 12;
@@ -230,12 +229,11 @@ PHI_HD double hurwitz_zeta(int s, double q) {
   return sum;
 }
 
-/// The same for q < 0 that is no whole number: the terms on both sides of 0 are sums of this kind
-/// themselves.
+/// The same for a negative non-integer q: the terms on each side of 0 are sums of this kind.
 template <typename Zeta>
 PHI_HD double hurwitz_zeta_below(int s, double q) {
   const double above = q - std::floor(q);
-  const double below = std::ceil(q) - q;  // 1 - above, but that numbers near 0 keep their digits
+  const double below = std::ceil(q) - q;  // 1 - above, accurate for numbers near 0
   const double left = hurwitz_zeta<Zeta>(s, below) - hurwitz_zeta<Zeta>(s, 1.0 - q);
   return hurwitz_zeta<Zeta>(s, above) + (s % 2 == 0 ? left : -left);
 }
@@ -265,17 +263,17 @@ PHI_HD double sin_pi(double r) {
 
 }  // namespace detail
 
-/// The n-th derivative of digamma, (-1)^(n + 1) n! zeta(n + 1, x). At its poles, which are 0 and
-/// the negative whole numbers, infinite with the sign that it has above them.
+/// The n-th derivative of digamma: (-1)^(n + 1) n! zeta(n + 1, x). At the poles, 0 and the negative
+/// integers, it is infinite with the sign of the limit from above.
 PHI_HD double polygamma(int n, double x) { return detail::polygamma<detail::ZetaOfDouble>(n, x); }
 PHI_HD float polygamma(int n, float x) {
   return static_cast<float>(detail::polygamma<detail::ZetaOfFloat>(n, x));
 }
 
-/// polygamma(1, x): in double at x or, below 6, at x + 6 and 1 / x^2 + .. + 1 / (x + 5)^2, one
-/// fraction; from 0 down by reflection. Within 2e-10 of it.
+/// polygamma(1, x): in double at x, or below 6 at x + 6 plus 1 / x^2 + .. + 1 / (x + 5)^2 as one
+/// fraction; by reflection for x <= 0. Error below 2e-10.
 PHI_HD float trigamma(float x) {
-  const double whole = x < -1e30f ? -1e30 : static_cast<double>(x);  // a pole, as -inf is
+  const double whole = x < -1e30f ? -1e30 : static_cast<double>(x);  // treated as a pole, like -inf
   const double sine = detail::sin_pi(whole - std::rint(whole));
   const bool mirrored = whole <= 0.0;
   const double start = mirrored ? 1.0 - whole : whole;
@@ -300,7 +298,7 @@ PHI_HD float trigamma(float x) {
   constexpr double kSquaredPi = 9.8696044010893586188;
   return static_cast<float>(mirrored ? kSquaredPi / (sine * sine) - value : value);
 }
-/// The same in double at x or x + 10, to a few ulp.
+/// The same in double at x or x + 10, within a few ulp.
 PHI_HD double trigamma(double x) {
   constexpr double kPi = 3.14159265358979323846;
   constexpr int kShift = 10;

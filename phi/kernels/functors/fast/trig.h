@@ -1,4 +1,4 @@
-// Trigonometric functions and their inverses that compilers vectorise, as math.h has others.
+// Vectorisable trigonometric functions and their inverses.
 //
 //   float y = phi::fast::sin(x);  // where is_reducible(x); the error is below 1e-7
 //
@@ -28,7 +28,7 @@ PHI_HD double sin_tail(double z) {  // 6e-18
                     2.7557319219337312e-06, -0.00019841269841265063, 0.008333333333333331,
                     -0.16666666666666666);
 }
-/// cos(a) likewise.
+/// cos(a) as a function of z = a^2.
 PHI_HD float cos_polynomial(float z) {
   float c = 2.443315711809948e-5f;
   c = c * z - 1.388731625493765e-3f;
@@ -41,11 +41,11 @@ PHI_HD double cos_polynomial(double z) {  // 1e-18
                  2.480158729876456e-05, -0.0013888888888887398, 0.041666666666666664);
   const double start = std::fma(-0.5, z, 1.0);
   return start +
-         std::fma(p * z, z, std::fma(-0.5, z, 1.0 - start));  // with what `start` rounds away
+         std::fma(p * z, z, std::fma(-0.5, z, 1.0 - start));  // adds the rounding error of `start`
 }
 
-/// Quarter turns of pi / 2 are counted in as many bits as T has, so that loops have lanes of one
-/// width.
+/// The number of quarter turns (pi / 2). It has as many bits as T, so that all lanes of a loop have
+/// one width.
 template <typename T>
 using Quarter = typename Real<T>::Bits;
 
@@ -55,7 +55,7 @@ struct SineAndCosine {
   T cosine;
 };
 
-/// Of `quarter` quarter turns and `a` more, |a| <= pi / 4.
+/// Sine and cosine of `quarter` quarter turns plus `a`, |a| <= pi / 4.
 template <typename T>
 PHI_HD SineAndCosine<T> sincos_of(Quarter<T> quarter, T a) {
   const T z = a * a;
@@ -68,15 +68,15 @@ PHI_HD SineAndCosine<T> sincos_of(Quarter<T> quarter, T a) {
   return {(quarter & 2u) != 0 ? -sine : sine, ((quarter + 1u) & 2u) != 0 ? -cosine : cosine};
 }
 
-/// Quarter turns of pi / 2, and what is left of `x` beside them.
+/// x as a number of quarter turns (pi / 2) and a rest.
 template <typename T>
 struct QuarterTurns {
   Quarter<T> quarter;
   T rest;
 };
 
-/// pi / 2 in three parts, of which the first two have so few bits that their products with the
-/// number of quarter turns are exact.
+/// pi / 2 in three parts. The first two have so few bits that their products with the number of
+/// quarter turns are exact.
 template <typename T>
 struct HalfPi;
 template <>
@@ -132,7 +132,7 @@ PHI_HD T asin_polynomial(T x) {
 
 template <typename T>
 inline constexpr T kPi = T(3.14159265358979323846);
-/// What pi has beyond that.
+/// pi minus kPi.
 template <typename T>
 inline constexpr T kPiLow = T(1.22464679914735318e-16);
 template <>
@@ -142,14 +142,14 @@ inline constexpr T kHalfPi = T(1.57079632679489661923);
 
 }  // namespace detail
 
-/// Whether the functions below take x: not too far from 0, and no NaN.
+/// Whether the functions below accept x: not NaN and not too far from 0.
 PHI_HD bool is_reducible(float x) { return std::fabs(x) <= 8192.0f; }
 PHI_HD bool is_reducible(double x) { return std::fabs(x) <= 524288.0; }
 
 template <typename T>
 PHI_HD T sin(T x) {
   const T sine = detail::sincos(x).sine;
-  return x == T(0) ? x : sine;  // -0 too
+  return x == T(0) ? x : sine;  // also for -0
 }
 
 template <typename T>
@@ -173,8 +173,8 @@ PHI_HD void sincos_turns(float turns, float* sine, float* cosine) {
   *cosine = both.cosine;
 }
 
-/// NaN outside [-1, 1]. Near the ends by the half angle: asin(x) = pi / 2 - 2 asin(sqrt((1 - x) /
-/// 2)).
+/// NaN outside [-1, 1]. Near the ends it uses the half angle: asin(x) = pi / 2 - 2 asin(sqrt((1 -
+/// x) / 2)).
 template <typename T>
 PHI_HD T asin(T x) {
   const T magnitude = std::fabs(x);
@@ -211,14 +211,14 @@ PHI_HD double atan_tail(double z) {  // 7e-18
                          0.19999999999995516, -0.3333333333333333);
 }
 
-/// atan(above / below) for numbers that are not negative, by one division, with
-/// atan(x) = pi / 4 + atan((x - 1) / (x + 1)) and pi / 2 + atan(-1 / x). NaN for 0 / 0 and for two
-/// infinities; their sum is finite otherwise.
+/// atan(above / below) for non-negative numbers with one division, by atan(x) = pi / 4 + atan((x -
+/// 1) / (x + 1)) and pi / 2 + atan(-1 / x). NaN for 0 / 0 and for two infinities. above + below
+/// must be finite otherwise.
 template <typename T>
 PHI_HD T atan_of_ratio(T above, T below) {
   const bool far = above > T(2.41421356237309504880) * below;
   const bool middle = above > T(0.41421356237309504880) * below;
-  // As sums: of a choice between quotients g++ makes two divisions.
+  // Written as sums, because g++ compiles a select between quotients to two divisions.
   const T top = (far ? T(0) : above) - (middle ? below : T(0));
   const T bottom = (far ? T(0) : below) + (middle ? above : T(0));
   const T start = far ? kHalfPi<T> : (middle ? T(0.5) * kHalfPi<T> : T(0));
@@ -233,21 +233,21 @@ PHI_HD T atan(T x) {
   return std::copysign(detail::atan_of_ratio(std::fabs(x), T(1)), x);
 }
 
-/// The angle of the point (x, y), in [-pi, pi]; signs of zeros count as in std::atan2.
+/// The angle of the point (x, y) in [-pi, pi]. Signs of zeros count as in std::atan2.
 template <typename T>
 PHI_HD T atan2(T y, T x) {
   constexpr T kHuge = std::numeric_limits<T>::max() / T(8);
   const T height = std::fabs(y);
   const T width = std::fabs(x);
   const bool huge = (height > kHuge) | (width > kHuge);
-  const T scale = huge ? T(0.25) : T(1);  // so that their sum is finite
+  const T scale = huge ? T(0.25) : T(1);  // keeps their sum finite
   const T ratio = detail::atan_of_ratio(height * scale, width * scale);
   const T diagonal = height == T(0) ? T(0) : T(0.5) * detail::kHalfPi<T>;
   const T angle = height == width ? diagonal : ratio;
-  // pi - angle, with the digits of pi that one number lacks.
+  // pi - angle, with the low part of pi.
   const T left = detail::kPi<T> - (angle - detail::kPiLow<T>);
   const bool is_left =
-      std::copysign(T(1), x) < T(0);  // -0 too; std::signbit(double) has no vectors
+      std::copysign(T(1), x) < T(0);  // also for -0; std::signbit(double) does not vectorise
   return std::copysign(is_left ? left : angle, y);
 }
 
