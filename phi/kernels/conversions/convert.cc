@@ -1,5 +1,5 @@
-// 16-bit floats to float and back, in the program's registers and in those of AVX-512, with its
-// instructions for bfloat16 where the machine has them.
+// Conversions between half precision and float, with the program's base instruction set and with
+// AVX-512, including its bfloat16 instructions if the machine has them.
 #include "phi/kernels/cpu/convert.h"
 
 #ifdef __x86_64__
@@ -17,7 +17,7 @@ void convert_rest(const From* x, To* out, int64_t i, int64_t n) {
 }
 
 #ifdef __AVX2__
-/// What bfloat16's constructor makes of each that is not NaN, in 32 bits.
+/// Rounds each number that is not NaN like bfloat16's constructor, into the low half of 32 bits.
 inline __m256i rounded_numbers(__m256 x) {
   const __m256i bits = _mm256_castps_si256(x);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
@@ -25,7 +25,7 @@ inline __m256i rounded_numbers(__m256 x) {
   return _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
 }
 
-/// The same of each, whatever it is.
+/// The same for any number, including NaN.
 inline __m256i rounded_to_bfloat16(__m256 x) {
   const __m256i upper = _mm256_srli_epi32(_mm256_castps_si256(x), 16);
   const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
@@ -79,7 +79,7 @@ void narrow(const float* x, bfloat16* out, int64_t n) {
 }
 
 #ifdef __x86_64__
-constexpr int64_t kWide = 16;  // floats of a register; those behind the last whole one are masked
+constexpr int64_t kWide = 16;  // floats per register; the remainder is masked
 
 inline __mmask16 rest_mask(int64_t rest) { return static_cast<__mmask16>((1u << rest) - 1u); }
 
@@ -114,7 +114,7 @@ PHI_WIDE_TARGET void wide(const float* x, float16* out, int64_t n) {
   _mm256_mask_storeu_epi16(out + i, mask, _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
 }
 
-/// The upper halves are what bfloat16's constructor makes of each that is not NaN.
+/// Rounds each number that is not NaN like bfloat16's constructor, into the upper half.
 PHI_WIDE_TARGET inline __m512i rounded_numbers(__m512 x) {
   const __m512i bits = _mm512_castps_si512(x);
   const __mmask16 is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
@@ -122,7 +122,7 @@ PHI_WIDE_TARGET inline __m512i rounded_numbers(__m512 x) {
   return _mm512_mask_add_epi32(rounded, is_odd, bits, _mm512_set1_epi32(0x8000));
 }
 
-/// The same of each, whatever it is.
+/// The same for any number, including NaN.
 PHI_WIDE_TARGET inline __m512i rounded_to_bfloat16(__m512 x) {
   const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
   return _mm512_mask_or_epi32(rounded_numbers(x), is_nan, _mm512_castps_si512(x),
@@ -157,7 +157,7 @@ PHI_WIDE_TARGET void wide(const float* x, bfloat16* out, int64_t n) {
   }
 }
 
-/// The instruction takes subnormal numbers for 0.
+/// The instruction treats subnormal numbers as 0.
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")]] void native(const float* x,
                                                                              bfloat16* out,
                                                                              int64_t n) {

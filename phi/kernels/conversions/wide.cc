@@ -1,4 +1,4 @@
-// Which form of its loops this process runs.
+// Selects the instruction set of this process's loops.
 #include "phi/kernels/cpu/wide.h"
 
 #include <string_view>

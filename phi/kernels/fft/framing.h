@@ -1,4 +1,4 @@
-// Framing: signals in overlapping frames, as kernels of every device see them.
+// Framing: signals in overlapping frames, shared by the kernels of all devices.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace phi {
 
-/// A signal [outer, length, inner] and its frames: for axis 0 (outer is 1) [frames, frame_length,
-/// inner], else (inner is 1) [outer, frame_length, frames].
+/// A signal [outer, length, inner] and its frames. For axis 0 (outer is 1) the frames are [frames,
+/// frame_length, inner]; for axis -1 (inner is 1) they are [outer, frame_length, frames].
 struct Framing {
   Framing(const Dims& signal, const Dims& frames_dims, int hop_length, int axis) : hop(hop_length) {
     first = axis == 0;
@@ -23,7 +23,7 @@ struct Framing {
     frame_step = first ? frame_length * inner : 1;
     element_step = first ? inner : frames;
   }
-  /// Element `e` of frame `f`.
+  /// The offset of element `e` of frame `f` in the array of frames.
   PHI_HD int64_t at(int64_t o, int64_t f, int64_t e) const {
     return o * frame_length * frames + f * frame_step + e * element_step;
   }
@@ -32,7 +32,7 @@ struct Framing {
   int64_t hop, length, outer, inner, frames, frame_length, frame_step, element_step;
 };
 
-/// What frames are added up in; integers wrap.
+/// The type in which frames are added. Integers wrap around.
 template <typename T>
 using frame_sum_t = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<int64_t>,
                                                 std::type_identity<compute_t<T>>>::type;

@@ -1,4 +1,4 @@
-// The coordinates of an image's elements, -1 to 1 along each spatial dim (affine_grid).
+// Normalised coordinates of an image's elements, from -1 to 1 along each spatial dim (affine_grid).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace phi {
 
-/// Of element `i` of `n`: with align_corners -1 and 1 are the centres of those at the ends, else
-/// their outer borders. A single element lies in the middle.
+/// The coordinate of element `i` of `n`. With align_corners, -1 and 1 are the centres of the first
+/// and last element; otherwise their outer borders. A single element has the coordinate 0.
 template <typename C>
 PHI_HD C affine_coordinate(int64_t i, int64_t n, bool align_corners) {
   if (n == 1) return C(0);

@@ -1,5 +1,5 @@
-// Places between the elements of images, of grid_sample on every device: the nearest element, or
-// those around in two or three dims with their weights.
+// Sampling positions between the elements of images (grid_sample), shared by all devices: the
+// nearest element, or the surrounding elements in two or three dims with their weights.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace phi::sampling {
 
-/// How a coordinate becomes a place in an extent.
+/// How a coordinate is mapped to a position in an extent.
 struct Placing {
   bool nearest;
   bool zeros;
@@ -25,14 +25,14 @@ struct Placing {
         align_corners(align) {}
 };
 
-/// A place along one dim, counted in elements, and how it changes with the coordinate.
+/// A position along one dim, in elements, and its derivative by the coordinate.
 template <typename C>
 struct Place {
   C at;
   C slope;
 };
 
-/// at, thrown back at the ends as often as needed.
+/// The position reflected at the ends of the extent until it is inside.
 template <typename C>
 PHI_HD Place<C> reflected(Place<C> place, int64_t extent, bool align_corners) {
   const C shift = align_corners ? C(0) : C(0.5);
@@ -47,7 +47,7 @@ PHI_HD Place<C> reflected(Place<C> place, int64_t extent, bool align_corners) {
   return {(returns ? range - rest : rest) - shift, place.slope * sign};
 }
 
-/// NaN becomes 0.
+/// The position clamped to the extent. NaN becomes 0.
 template <typename C>
 PHI_HD Place<C> clipped(const Place<C>& place, int64_t extent) {
   const C last = static_cast<C>(extent - 1);
@@ -65,8 +65,8 @@ PHI_HD Place<C> place_of(C coordinate, int64_t extent, const Placing& placing) {
   return placing.zeros ? place : clipped(place, extent);
 }
 
-/// The element before a place along one dim, or -1 if it is outside; the one behind likewise; how
-/// far the place is behind the first.
+/// The elements before and after a position along one dim, -1 for one outside of the image, and the
+/// distance of the position from the first.
 template <typename C>
 struct Between {
   int64_t element[2] = {-1, -1};
@@ -78,7 +78,7 @@ template <typename C>
 PHI_HD Between<C> between(C coordinate, int64_t extent, const Placing& placing) {
   const Place<C> place = place_of(coordinate, extent, placing);
   Between<C> found;
-  // Also false for NaN: such a place is outside.
+  // Also false for NaN, which counts as outside.
   const bool near = place.at > C(-1) && place.at < static_cast<C>(extent);
   if (!near) return found;
   const auto inside = [=](int64_t i) { return i >= 0 && i < extent ? i : int64_t{-1}; };
@@ -94,7 +94,7 @@ PHI_HD Between<C> between(C coordinate, int64_t extent, const Placing& placing) 
   return found;
 }
 
-/// The extents of one call, [n, c, 1, rows, columns] where there are two dims.
+/// The extents of one call. With two spatial dims they are [n, c, 1, rows, columns].
 struct Sampling {
   int spatial;
   int64_t n;
@@ -110,25 +110,25 @@ struct Sampling {
       pixels *= x[2 + d];
     }
   }
-  /// Elements around a place.
+  /// The number of elements around a position.
   PHI_HD int corners() const { return 1 << spatial; }
 };
 
-/// One of the elements around a place.
+/// One of the elements around a position.
 template <typename C>
 struct Corner {
   int number;
-  int64_t offset;  // in the channel
+  int64_t offset;  // within the channel
   C weight;
-  C slopes[3];  // of the weight, by the coordinates of each dim of the image
+  C slopes[3];  // derivatives of the weight by the coordinate of each image dim
 };
 
-/// The elements around one place of a grid, which all channels share: up to eight.
+/// The elements around one grid position, up to eight, which are the same for all channels.
 template <typename C>
 struct Around {
-  Between<C> dims[3];  // of the image, the first without extent where there are two
+  Between<C> dims[3];  // dims of the image; with two, the first has one element
 
-  /// `coordinates`: the place's, x (the last dim) first.
+  /// `coordinates` of the position, x (the last dim) first.
   template <typename T>
   PHI_HD Around(const T* coordinates, const Sampling& s, const Placing& placing) {
     dims[0].element[0] = 0;
@@ -138,7 +138,7 @@ struct Around {
         dims[2 - d] = between(static_cast<C>(coordinates[d]), s.extents[2 - d], placing);
     }
   }
-  /// Calls f(Corner) for those inside the image.
+  /// Calls f(Corner) for each element inside the image.
   template <typename F>
   PHI_HD void for_each(const Sampling& s, const F& f) const {
     PHI_UNROLL(8)

@@ -1,5 +1,5 @@
-// Taps: what resampling along one dim takes of an array, on every device: each output element is a
-// sum of a few input elements with weights. Interpolation in several dims is that in each of them.
+// Taps: resampling along one dim, shared by all devices. Each output element is a weighted sum of a
+// few input elements. Interpolation in several dims resamples along each of them.
 //
 //   const Taps<float> taps = interpolation_taps<float>({.in = 4, .out = 8});
 #pragma once
@@ -14,17 +14,17 @@ namespace phi {
 
 enum class InterpMethod : uint8_t { kNearest, kLinear, kCubic };
 
-/// One dim of an interpolation. `scale` is 0 where the extents say what a step is.
+/// One dim of an interpolation. If `scale` is 0, the extents determine the step.
 struct InterpDim {
   int64_t in;
   int64_t out;
   double scale;
   InterpMethod method;
   bool align_corners;
-  bool half_pixel;  // linear only: places are those of the centres of elements
+  bool half_pixel;  // linear only: coordinates refer to element centres
 };
 
-/// `each` taps for every output element.
+/// `each` taps (input elements with weights) per output element.
 template <typename C>
 struct Taps {
   int64_t in;
@@ -33,7 +33,7 @@ struct Taps {
   std::vector<int64_t> from;
   std::vector<C> weight;
 
-  /// Nothing would change.
+  /// Whether the output equals the input.
   bool is_identity() const {
     if (in != out) return false;
     for (int64_t o = 0; o < out; ++o) {
@@ -48,8 +48,8 @@ struct Taps {
 
 namespace detail {
 
-/// The weights of the elements one before, at, one and two behind a place that lies `t` behind an
-/// element: cubic convolution with a = -0.75 (R. Keys, 1981).
+/// The weights of elements -1, 0, 1 and 2, for a position `t` after element 0: cubic convolution
+/// with a = -0.75 (R. Keys, 1981).
 template <typename C>
 void cubic_weights(C t, C* weights) {
   constexpr C a = C(-0.75);
@@ -61,7 +61,7 @@ void cubic_weights(C t, C* weights) {
   weights[3] = far(C(2) - t);
 }
 
-/// How far in x one step of out goes. Steps, and weights of linear methods, are float for every
+/// The distance in x of one step in out. Steps, and weights of linear methods, are float for every
 /// dtype, as in the reference.
 inline float step_of(const InterpDim& d) {
   if (d.align_corners) {
@@ -90,10 +90,10 @@ Taps<C> interpolation_taps(const InterpDim& d) {
       from[0] = clamped(static_cast<int64_t>(step * at + (d.align_corners ? 0.5f : 0.0f)));
       continue;
     }
-    if constexpr (std::is_floating_point_v<C>) {  // integers have no numbers in between
+    if constexpr (std::is_floating_point_v<C>) {  // integers are not interpolated
       const double product = double{step} * double{at + 0.5f};
       if (d.method == InterpMethod::kLinear) {
-        // The product is rounded before 0.5 is taken off.
+        // The product is rounded before 0.5 is subtracted.
         const float centre = static_cast<float>(product) - 0.5f;
         const float place = std::max(d.half_pixel ? centre : step * at, 0.0f);
         from[0] = clamped(static_cast<int64_t>(place));

@@ -1,5 +1,4 @@
-// The order of a chain of products (Cormen et al., "Introduction to Algorithms", matrix-chain
-// multiplication).
+// Matrix-chain multiplication by dynamic programming (Cormen et al., "Introduction to Algorithms").
 #include "phi/kernels/products/chain_order.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// ChainOrder: in which order a chain of matrices is multiplied with the fewest multiplications.
+// ChainOrder: the order in which a chain of matmuls needs the fewest multiplications.
 //
 //   const ChainOrder order({10, 100, 5, 50});   // matrices [10, 100], [100, 5], [5, 50]
 //   order.cut(0, 2) == 1;                       // the first two, then the third
@@ -15,7 +15,7 @@ class ChainOrder {
   /// Matrix i is [extents[i], extents[i + 1]].
   explicit ChainOrder(const std::vector<int64_t>& extents);
 
-  /// The last matrix of the left part of matrices i to j.
+  /// The index of the last matrix in the left factor of the matmul of matrices i to j.
   size_t cut(size_t i, size_t j) const { return cut_[i * size_ + j]; }
 
  private:

@@ -1,4 +1,4 @@
-// Letters of arrays in products in Einstein's notation.
+// Letters of einsum operands, and the plan of a pair of operands.
 #include "phi/kernels/products/labels.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Labels: arrays whose dims have letters, as products in Einstein's notation see them; and how two
-// of them become a batch of matrix products, on every device.
+// Labels: arrays whose dims have letters, as in einsum, and how a pair of them becomes a batched
+// matmul. Shared by all devices.
 //
 //   const Labels a = labels_of("iij", {3, 3, 4});  // "ij" [3, 4], strides {16, 1}
 //   const Labels b = labels_of("jk", {4, 2});
@@ -13,33 +13,33 @@
 
 namespace phi {
 
-/// The letters of an array, each once, with their extents and strides.
+/// The distinct letters of an array, with their extents and strides.
 struct Labels {
   std::string letters;
   Dims dims;
   Dims strides;
 
-  /// Which dim has this letter; -1: none.
+  /// The dim with this letter; -1 if there is none.
   int find(char letter) const {
     const size_t at = letters.find(letter);
     return at == std::string::npos ? -1 : static_cast<int>(at);
   }
   bool has(char letter) const { return find(letter) >= 0; }
 
-  /// The extents of some of them.
+  /// The extents of the letters in `some`.
   Dims extents(const std::string& some) const;
-  /// Steps along `order` are those of a row-major array of these letters.
+  /// Whether the strides in `order` are those of a row-major array of these letters.
   bool is_row_major(const std::string& order) const;
-  /// Those that `wanted` has, in their own order; those that it lacks.
+  /// The letters that `wanted` has, in this array's order; and those that it lacks.
   std::string those_in(const std::string& wanted) const;
   std::string those_not_in(const std::string& wanted) const;
 };
 
-/// A row-major array, of which letters that are there twice take the diagonal.
+/// The labels of a row-major array. A repeated letter selects the diagonal.
 Labels labels_of(const std::string& letters, const Dims& dims);
 
-/// How a b is summed over the letters that are needed no more: matrices [rows, inner] and
-/// [inner, columns] for each element of `batch`, all groups of letters.
+/// The plan of a b, summed over the letters that are no longer needed: for each element of `batch`,
+/// a matmul of [rows, inner] and [inner, columns]. Each of these is a group of letters.
 struct PairPlan {
   std::string batch;
   std::string inner;

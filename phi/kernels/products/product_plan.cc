@@ -1,4 +1,4 @@
-// How batches fold into single products.
+// Folds batched matmuls into as few GEMMs as possible.
 #include "phi/kernels/products/product_plan.h"
 
 #include <algorithm>
@@ -6,15 +6,15 @@
 namespace phi {
 namespace {
 
-/// Elements from one member to the next along tensor dim `d` of the broadcast batch.
+/// The stride in elements of tensor dim `d` of the broadcast batch.
 int64_t step_along(const MatrixBatch& x, int batch_ndim, int d) {
   const int own = d - (batch_ndim - x.batch.ndim());
   if (own < 0 || x.batch[own] == 1) return 0;
   return x.batch.numel(own + 1, x.batch.ndim()) * x.matrix_size();
 }
 
-/// Rows that follow each other in memory from member to member are one matrix: more rows of a and c
-/// where b stays, a longer sum where c stays.
+/// Merges batch members whose rows are consecutive in memory into one matrix: more rows of a and c
+/// if b is the same for all, or a longer sum if c is.
 void fold(const MatrixBatch& a, const MatrixBatch& b, ProductPlan* plan) {
   GemmShape& s = plan->shape;
   const int last_kept = plan->kept.ndim() - 1;

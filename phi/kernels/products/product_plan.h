@@ -1,5 +1,5 @@
-// Products of batches of matrices as few products of matrices: which there are, and where. Forward
-// products and both of their gradients are such products, on every device.
+// Plans batched matmuls as GEMMs and loops around them. Forward matmuls and both of their gradients
+// use it on every device.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace phi {
 
-/// op(a) is [m, k], op(b) is [k, n], c is [m, n]; a flag says that the argument is stored
+/// op(a) is [m, k], op(b) is [k, n] and c is [m, n]. A flag means that the argument is stored
 /// transposed.
 struct GemmShape {
   int64_t m = 0;
@@ -19,7 +19,7 @@ struct GemmShape {
   bool trans_b = false;
 };
 
-/// An array as stored: row-major matrices, one per element of `batch`.
+/// A stored array: one row-major matrix per element of `batch`.
 struct MatrixBatch {
   Dims batch;
   int64_t rows = 1;
@@ -30,10 +30,10 @@ struct MatrixBatch {
 
 enum class VectorIs : uint8_t { kRow, kColumn };
 
-/// The last two tensor dims are the matrix; a 1-D array is a single row or column.
+/// The last two tensor dims are the matrix. A 1-D array is one row or one column.
 MatrixBatch matrices_of(const Dims& dims, VectorIs vector);
 
-/// The batch of two arrays that are broadcast against each other.
+/// The broadcast of two batches.
 Dims broadcast_batch(const Dims& a, const Dims& b);
 
 struct ProductOperand {
@@ -41,17 +41,17 @@ struct ProductOperand {
   bool transposed = false;
 };
 
-/// The GEMM of one member and the loops around it. Offsets count elements of a, b and c.
+/// One GEMM and the loops around it. Offsets count elements of a, b and c.
 struct ProductPlan {
   GemmShape shape;
   int64_t lda;
   int64_t ldb;
-  StridedWalk<3> kept;    // each turn makes another matrix of c
-  StridedWalk<3> summed;  // each turn adds to the same
+  StridedWalk<3> kept;    // iterations write different matrices of c
+  StridedWalk<3> summed;  // iterations add to the same matrix
 };
 
-/// c = op(a) op(b) for each member of the batch of a and b, which broadcast. Where c has size 1 or
-/// no tensor dim in the batch, it is the sum over the members.
+/// c = op(a) op(b) for each member of the batch of a and b, which are broadcast. Along batch dims
+/// where c has size 1 or no tensor dim, c is the sum over the members.
 ProductPlan plan_product(const ProductOperand& a, const ProductOperand& b, const MatrixBatch& c);
 
 }  // namespace phi

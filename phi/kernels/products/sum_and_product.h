@@ -1,4 +1,4 @@
-// What a sum of an array and a product of matrices (addmm) shares on all devices.
+// Common parts of addmm, the sum of an array and a matmul, on all devices.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 namespace phi {
 
-/// The numbers of x's second tensor dim begin here: one rank of those that share it adds the input.
+/// Whether this rank has the first part of x's second tensor dim. If that dim is sharded, only this
+/// rank adds the input.
 inline bool has_first_part(const KernelContext& ctx, const DenseTensor& x) {
   return ctx.input_box(1, x.dims()).box.offset[1] == 0;
 }
 
-/// How many products an element sums: none where they count 0 times, and nothing is read of them.
+/// The number of products per element: 0 if alpha is 0, so that x and y are not read.
 inline int64_t counted(float alpha, int64_t inner) { return alpha == 0 ? 0 : inner; }
 
 }  // namespace phi

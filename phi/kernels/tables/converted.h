@@ -1,4 +1,4 @@
-// A tensor's elements in another dtype, for kernels that compute in that. Word: convert.
+// Conversion of a tensor to the dtype in which a kernel computes. Device primitive: convert.
 #pragma once
 
 #include <type_traits>
@@ -7,11 +7,11 @@
 
 namespace phi {
 
-/// T itself, and float32 of integers.
+/// T; float32 for integers.
 template <typename T>
 using floating_t = std::conditional_t<std::is_integral_v<T>, float, T>;
 
-/// x, whose elements are T, with elements of To: x itself where it has these.
+/// x with elements of type To. Returns x itself, without a copy, if T is To.
 template <typename To, typename T, typename Context>
 DenseTensor converted(const Context& ctx, const DenseTensor& x) {
   if constexpr (std::is_same_v<To, T>) {

@@ -1,4 +1,4 @@
-// Rotary position embedding, by the device's rotate_all.
+// Rotary position embedding. Device primitive: rotate_all.
 //
 // J. Su, Y. Lu, S. Pan, B. Wen, Y. Liu, "RoFormer: Enhanced Transformer with Rotary Position
 // Embedding", 2021.
@@ -12,15 +12,16 @@ namespace phi {
 
 /// Rotates each pair (a, b) of a head by its angle: a' = a cos - b sin, b' = b cos + a sin.
 ///
-/// Pairs      use_neox_rotary_style true: the elements 2 i and 2 i + 1; false: i and
-///            i + head_dim / 2. (These are the flag's meanings in Paddle, whose name for them other
-///            projects use the other way round.)
-/// Angles     Pair i at position p has the angle p * base^(-2 i / head_dim) in both styles. Where
-///            sin and cos are given, element e takes row p, column e of them instead.
-/// Positions  position_ids, else the global index in the sequence: on a rank that holds a part of
-///            the sequence they go on where the part before ends.
-/// k and v are rotated as q is; absent ones have null results. T in float, double, bfloat16,
-/// float16. Errors: InvalidArgument for a position that the tables have no row for.
+/// Pairs      use_neox_rotary_style true: elements 2 i and 2 i + 1; false: i and i + head_dim / 2.
+///            These are Paddle's meanings of the flag; other projects use its name the other way
+///            round.
+/// Angles     Pair i at position p has the angle p * base^(-2 i / head_dim) in both styles. If sin
+///            and cos are present, element e uses row p, column e of them instead.
+/// Positions  position_ids, or else the global index in the sequence, so positions of a sharded
+///            sequence continue from rank to rank.
+///
+/// k and v are rotated like q; an absent one has a null result. T is float, double, bfloat16 or
+/// float16. Errors: InvalidArgument for a position without a row in the tables.
 template <typename T, typename Context>
 void FusedRopeKernel(const Context& ctx, const DenseTensor& q, const DenseTensor* k,
                      const DenseTensor* v, const DenseTensor* sin, const DenseTensor* cos,

@@ -1,4 +1,4 @@
-// Sums over tensor dims of any numbers. Word: reduce.
+// Sums over tensor dims for real and complex types. Device primitive: reduce.
 #pragma once
 
 #include <type_traits>
@@ -11,8 +11,9 @@
 
 namespace phi {
 
-/// out[i] = finish(the sum of the elements of output i). Complex numbers are summed by parts, which
-/// are a tensor dim more, and finish takes each part's sum; Out is then T.
+/// out[i] = finish(sum of the elements of output i). Real and imaginary parts of complex numbers
+/// are summed separately, as one more tensor dim. finish is applied to each part's sum, and Out is
+/// T.
 template <typename T, typename Context, typename Out, typename Finish>
 void sum_over(const Context& ctx, const T* x, Dims dims, AxisSet axes, Out* out,
               const Finish& finish) {

@@ -1,4 +1,4 @@
-// What is said of places that are counted through images and lie outside of them, by every device.
+// Errors for positions outside of their image, shared by all devices.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace phi {
 
-/// `name` holds `place` at flat position `position`; the image has `size` elements.
+/// Reports that `name` has `place` at flat position `position`, but the image has `size` elements.
 [[noreturn]] inline void throw_outside_image(std::string_view name, int64_t place, int64_t position,
                                              int64_t size) {
   throw errors::InvalidArgument(
@@ -17,7 +17,7 @@ namespace phi {
       name, place, position, size, size);
 }
 
-/// The same where another rank has the place.
+/// The same for a position on another rank.
 [[noreturn]] inline void throw_outside_image_elsewhere() {
   throw errors::InvalidArgument(
       "indices holds a place outside of its image in the part of another "

@@ -1,4 +1,4 @@
-// How the elements of a window are joined.
+// Folds of pooling: how the elements of a window are combined.
 #pragma once
 
 #include <limits>
@@ -7,14 +7,14 @@
 
 namespace phi {
 
-/// Whether x takes the place of the largest so far. NaN is larger than all numbers, and of equals
+/// Whether x replaces the largest element so far. NaN is larger than all numbers; of equal elements
 /// the first stays.
 template <typename C>
 PHI_HD bool is_larger(C x, C most) {
   return (most == most) & !(x <= most);
 }
 
-/// How the elements of a window are joined: terms are added up.
+/// Adds `term` of each element; `finish` maps the sum to the result.
 template <typename Term, typename Finish>
 struct SumFold {
   Term term;
@@ -26,7 +26,7 @@ struct SumFold {
   static constexpr double kStart = 0;
 };
 
-/// The largest; the lowest number of a window without elements.
+/// The maximum; the lowest number for a window without elements.
 struct MaxFold {
   template <typename C>
   PHI_HD static C term(C x) {

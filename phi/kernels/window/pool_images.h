@@ -1,4 +1,4 @@
-// PoolImages: images, and which elements of them each window of pooling takes.
+// PoolImages: images of a pooling call and the elements of each window.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace phi {
 
-/// `outer` images (of one channel, or with all of them last) of three spatial dims, of which the
-/// first have one element where there are fewer, with `inner` channels behind.
+/// `outer` images of three spatial dims; with fewer, the first ones have size 1. Each is one
+/// channel, or has `inner` channels as its last dim.
 struct PoolImages {
   int64_t outer;
   int64_t inner;

@@ -1,4 +1,4 @@
-// Activations, in a table: functor, dtypes, types of attributes.
+// Instantiations of activation kernels: op, functor, dtypes, attribute types.
 #pragma once
 
 #include "phi/generated/kernels/activation.h"

@@ -1,4 +1,4 @@
-// Gradients of activations, in a table: functor, dtypes, types of attributes.
+// Instantiations of activation gradient kernels: op, functor, dtypes, attribute types.
 #pragma once
 
 #include "phi/generated/kernels/activation.h"

@@ -1,5 +1,4 @@
-// Elementwise kernels of two inputs. Inputs broadcast to out's dims; out may be the
-// first input.
+// Elementwise kernels of two inputs, which are broadcast to out's dims. out may be the first input.
 #pragma once
 
 #include "phi/generated/kernels/binary.h"
@@ -44,7 +43,7 @@ PHI_DEFINE_BINARY_KERNEL_(FMax)
 PHI_DEFINE_BINARY_KERNEL_(FMin)
 #undef PHI_DEFINE_BINARY_KERNEL_
 
-/// Of integers the quotient is a float32, infinite or NaN where one is divided by 0.
+/// The quotient of integers is float32; it is infinite or NaN for a divisor of 0.
 template <typename T, typename Context>
 void DivideKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                   DenseTensor* out) {
@@ -56,7 +55,7 @@ void DivideKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y
   }
 }
 
-// Comparisons: T is the inputs' dtype, out is bool. With NaN on a side all but not_equal are false.
+// Comparisons: T is the inputs' dtype, out is bool. With a NaN, all but not_equal are false.
 #define PHI_DEFINE_COMPARE_KERNEL_(Name)                                            \
   template <typename T, typename Context>                                           \
   void Name##Kernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, \

@@ -1,4 +1,4 @@
-// Gradients of elementwise kernels of two inputs; a null one is not computed.
+// Gradients of elementwise kernels of two inputs. A null gradient is not computed.
 #pragma once
 
 #include "phi/generated/kernels/binary.h"
@@ -29,7 +29,7 @@ void Atan2GradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   even_binary_grad<T>(ctx, x, y, out_grad, x_grad, y_grad, Atan2GradFunctor<compute_t<T>>());
 }
 
-/// Of y alone: the derivative by x has no closed form.
+/// The gradient of y only: the derivative by x has no closed form.
 template <typename T, typename Context>
 void GammaInccGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                          const DenseTensor& out_grad, DenseTensor* y_grad) {

@@ -1,5 +1,5 @@
-// Powers, remainders, angles and other functions of two inputs, which broadcast to out's dims but
-// for those of an even_loop; out may be the first input.
+// Powers, remainders, angles and other functions of two inputs. They are broadcast to out's dims,
+// except in kernels that use even_loop. out may be the first input.
 #pragma once
 
 #include <cmath>
@@ -24,12 +24,12 @@ struct IsZeroFunctor {
   PHI_HD bool operator()(T x) const { return x == T(0); }
 };
 
-/// A device goes on where a divisor is refused: the quotient by 0 is 0 there.
+/// A device continues after it reports a divisor of 0, so the quotient by 0 is 0 there.
 template <typename T, template <typename> typename Functor>
 struct IntegerQuotient {
   PHI_HD T operator()(T x, T y) const { return y == T(0) ? T(0) : Functor<T>()(x, y); }
 };
-/// Floats are divided by any number.
+/// Floats accept any divisor.
 template <typename T, template <typename> typename Functor>
 using Quotient = std::conditional_t<std::is_integral_v<T>, IntegerQuotient<T, Functor>, Functor<T>>;
 
@@ -91,7 +91,7 @@ void GammaInccKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   even_loop<T>(ctx, {&x, &y}, out, GammaInccFunctor<compute_t<T>>());
 }
 
-/// Of integers in double.
+/// The result of integers is computed in double.
 template <typename T, typename Context>
 void Atan2Kernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
   if constexpr (std::is_integral_v<T>) {

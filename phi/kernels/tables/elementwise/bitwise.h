@@ -1,5 +1,5 @@
-// Logic: of truth values, bit by bit, and shifts. Inputs broadcast to out's dims; out
-// may be the first input.
+// Logical and bitwise kernels, and shifts. Inputs are broadcast to out's dims. out may be the first
+// input.
 #pragma once
 
 #include "phi/generated/kernels/bitwise.h"
@@ -30,7 +30,7 @@ PHI_DEFINE_LOGIC_KERNEL_(BitwiseOr, T)
 PHI_DEFINE_LOGIC_KERNEL_(BitwiseXor, T)
 #undef PHI_DEFINE_LOGIC_KERNEL_
 
-/// To the left there is one shift: zeros come in.
+/// Arithmetic and logical left shifts are the same, so the flag has no effect.
 template <typename T, typename Context>
 void BitwiseLeftShiftKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, bool,
                             DenseTensor* out) {

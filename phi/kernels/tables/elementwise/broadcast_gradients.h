@@ -1,4 +1,4 @@
-// Gradients of elementwise kernels of two inputs: computed where the output is, then added up over
+// Gradients of elementwise kernels of two inputs: computed with the output's dims, then summed over
 // the tensor dims along which an input was broadcast.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace phi {
 
 namespace detail {
 
-/// The function `dx` of a functor of two gradients; of complex numbers at the conjugates, as the
-/// functions here are real for real ones.
+/// The function `dx` of a functor of two gradients. Complex arguments are conjugated, which gives
+/// the conjugate derivative because the functions here are real for real arguments.
 template <typename F>
 struct FirstGradient {
   F f;
@@ -21,7 +21,7 @@ struct FirstGradient {
     return f.dx(conjugate(x), conjugate(y), out_grad);
   }
 };
-/// And `dy`.
+/// The same for `dy`.
 template <typename F>
 struct SecondGradient {
   F f;
@@ -33,7 +33,7 @@ struct SecondGradient {
 
 }  // namespace detail
 
-/// The sum of x over the tensor dims that broadcast out's dims to x's.
+/// Sums x over the tensor dims along which out's dims are broadcast to x's.
 template <typename T, typename Out, typename Context>
 void sum_to(const Context& ctx, const T* x, const Dims& x_dims, DenseTensor* out) {
   const int added = x_dims.ndim() - out->ndim();
@@ -44,7 +44,7 @@ void sum_to(const Context& ctx, const T* x, const Dims& x_dims, DenseTensor* out
   sum_over(ctx, x, x_dims, axes, out->mutable_data<Out>());
 }
 
-/// grad = the sum of f(x, y, out_grad), to grad's dims. A null `grad` is not computed.
+/// grad = f(x, y, out_grad), summed to grad's dims. A null `grad` is not computed.
 template <typename T, typename Context, typename F>
 void broadcast_grad(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                     const DenseTensor& out_grad, DenseTensor* grad, F f) {
@@ -57,7 +57,7 @@ void broadcast_grad(const Context& ctx, const DenseTensor& x, const DenseTensor&
   sum_to<C, T>(ctx, terms.data<C>(), dims, grad);
 }
 
-/// Both gradients, by the functions `dx` and `dy` of a functor. A null one is not computed.
+/// Both gradients, from the functions `dx` and `dy` of a functor. A null one is not computed.
 template <typename T, typename Context, typename Functor>
 void binary_grad(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                  const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad,
@@ -66,7 +66,7 @@ void binary_grad(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
   broadcast_grad<T>(ctx, x, y, out_grad, y_grad, detail::SecondGradient<Functor>{functor});
 }
 
-/// The same of a kernel that does not broadcast.
+/// The same for kernels that do not broadcast.
 template <typename T, typename Context, typename Functor>
 void even_binary_grad(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                       const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad,

@@ -1,4 +1,4 @@
-// Elementary functions of complex numbers, in a table: op, what it does to x.
+// Instantiations of elementary functions for complex dtypes: op, function.
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,7 @@ struct ElementwisePowOfComplex {
   PHI_HD C operator()(C x, C y) const { return fast::pow(x, y); }
 };
 
-/// x^0 does not depend on x, nor 0^y on a y whose real part is not negative.
+/// x^0 does not depend on x, and 0^y does not depend on a y whose real part is not negative.
 template <typename C>
 struct ElementwisePowGradOfComplex {
   PHI_HD C dx(C x, C y, C g) const { return y == C(0) ? C(0) : g * y * fast::pow(x, y - C(1)); }
@@ -83,7 +83,7 @@ struct SiluGradOfComplex {
   }
 };
 
-/// Whether a part fails; none of it: both are finite.
+/// Whether both parts are finite.
 template <typename C>
 PHI_HD bool is_finite(C x) {
   return std::isfinite(x.real()) && std::isfinite(x.imag());

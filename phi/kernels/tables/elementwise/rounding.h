@@ -1,4 +1,4 @@
-// Functions of one input that need little arithmetic: rounding, bounds, tests.
+// Kernels of one input with little arithmetic: rounding, clipping, tests.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using RealTypes = join_t<TypeList<bool>, RealNumbers>;
 
-/// A bound as a T: the nearest one where T has no such value.
+/// A bound as a T. An integer T clamps it to its range.
 template <typename T>
 T bound_of(const Scalar& value) {
   if constexpr (std::is_integral_v<T>) {
@@ -32,7 +32,7 @@ template <typename T, typename Context>
 void round_integers(const Context& ctx, const DenseTensor& x, int decimals, DenseTensor* out) {
   int64_t unit = 1;
   for (int d = decimals; d < 0; ++d) {
-    if (unit > std::numeric_limits<T>::max() / 10) {  // 0 is the one multiple that T has
+    if (unit > std::numeric_limits<T>::max() / 10) {  // 0 is the only multiple in T's range
       fill(ctx, out->mutable_data<T>(), out->numel(), T(0));
       return;
     }
@@ -44,7 +44,7 @@ void round_integers(const Context& ctx, const DenseTensor& x, int decimals, Dens
 
 }  // namespace
 
-/// To `decimals` digits behind the point; halves to the even digit.
+/// Rounds to `decimals` digits after the point, ties to the even digit.
 template <typename T, typename Context>
 void RoundKernel(const Context& ctx, const DenseTensor& x, int decimals, DenseTensor* out) {
   if constexpr (std::is_integral_v<T>) {
@@ -57,7 +57,7 @@ void RoundKernel(const Context& ctx, const DenseTensor& x, int decimals, DenseTe
   }
 }
 
-/// Of integers in float32.
+/// The result of integers is float32.
 template <typename T, typename Context>
 void LogitKernel(const Context& ctx, const DenseTensor& x, float eps, DenseTensor* out) {
   using C = compute_t<floating_t<T>>;
@@ -67,7 +67,7 @@ void LogitKernel(const Context& ctx, const DenseTensor& x, float eps, DenseTenso
   detail::map_unary<C, T>(ctx, x, out, LogitFunctor<C>{least});
 }
 
-/// x cut off to [min, max], which are taken in x's dtype.
+/// x clamped to [min, max], which are converted to x's dtype.
 template <typename T, typename Context>
 void ClipKernel(const Context& ctx, const DenseTensor& x, const Scalar& min, const Scalar& max,
                 DenseTensor* out) {
@@ -75,7 +75,7 @@ void ClipKernel(const Context& ctx, const DenseTensor& x, const Scalar& min, con
   detail::map_unary<C, T>(ctx, x, out, ClipFunctor<C>{bound_of<C>(min), bound_of<C>(max)});
 }
 
-/// Whether x is 0. Of truth values as bytes: g++ 12 does not vectorise loops over bool.
+/// Whether x is 0. bool is processed as bytes, because g++ 12 does not vectorise loops over bool.
 template <typename T, typename Context>
 void LogicalNotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   using Byte = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;

@@ -1,4 +1,4 @@
-// Error, gamma and Bessel functions of one input, and their gradients, in tables.
+// Error, gamma and Bessel functions of one input with their gradients: kernels and instantiations.
 #pragma once
 
 #include "phi/generated/kernels/unary_math.h"
@@ -9,7 +9,7 @@
 
 namespace phi {
 
-/// For n of 0 and 1 in forms that loops vectorise; of integers in float32.
+/// n = 0 and n = 1 use vectorisable functions. The result of integers is float32.
 template <typename T, typename Context>
 void PolygammaKernel(const Context& ctx, const DenseTensor& x, int n, DenseTensor* out) {
   using C = compute_t<floating_t<T>>;

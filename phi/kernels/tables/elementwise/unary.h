@@ -1,4 +1,4 @@
-// Elementwise kernels of one input that models use most; out may be x.
+// The elementwise kernels of one input that most models use. out may be x.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ void unary(const Context& ctx, const DenseTensor& x, DenseTensor* out, F f) {
 
 using ScaledTypes = join_t<Complexes, RealNumbers>;
 
-// Wraps around as the product of `exponent` factors does.
+// Wraps around, like the product of `exponent` factors.
 template <typename T>
 struct IntegerPowFunctor {
   int64_t exponent;
@@ -35,15 +35,14 @@ struct IntegerPowFunctor {
 
 }  // namespace
 
-/// x Phi(x); with `approximate` its tanh form.
+/// x Phi(x), or its tanh approximation if `approximate`.
 template <typename T, typename Context>
 void GeluKernel(const Context& ctx, const DenseTensor& x, bool approximate, DenseTensor* out) {
   if (approximate) return unary<T>(ctx, x, out, GeluTanhFunctor<compute_t<T>>());
   unary<T>(ctx, x, out, GeluFunctor<compute_t<T>>());
 }
 
-/// x to the power y. Errors: InvalidArgument for integers to a power that is not a whole number
-/// from 0 on.
+/// x^y. Errors: InvalidArgument for an integer x unless y is a non-negative integer.
 template <typename T, typename Context>
 void PowKernel(const Context& ctx, const DenseTensor& x, const Scalar& y, DenseTensor* out) {
   using C = compute_t<T>;
@@ -62,7 +61,7 @@ void PowKernel(const Context& ctx, const DenseTensor& x, const Scalar& y, DenseT
   }
 }
 
-/// x scale + bias, or (x + bias) scale; scale and bias are taken in x's dtype.
+/// x scale + bias, or (x + bias) scale. scale and bias are converted to x's dtype.
 template <typename T, typename Context>
 void ScaleKernel(const Context& ctx, const DenseTensor& x, const Scalar& scale, const Scalar& bias,
                  bool bias_after_scale, DenseTensor* out) {

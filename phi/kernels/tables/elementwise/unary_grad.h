@@ -26,7 +26,7 @@ void GeluGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
   unary_grad<T>(ctx, x, out_grad, x_grad, GeluGradFunctor<C>());
 }
 
-/// y x^(y - 1) out_grad; 0 for y = 0, whatever x is.
+/// y x^(y - 1) out_grad; 0 if y is 0, for any x.
 template <typename T, typename Context>
 void PowGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
                    const Scalar& y, DenseTensor* x_grad) {

@@ -1,4 +1,4 @@
-// Elementary and special functions of one input, in tables: functor, dtypes.
+// Instantiations of elementary and special functions of one input: op, functor, dtypes.
 #pragma once
 
 #include "phi/generated/kernels/unary_math.h"

@@ -1,4 +1,4 @@
-// Gradients of elementary functions of one input, in a table: functor, dtypes.
+// Instantiations of gradients of elementary functions of one input: op, functor, dtypes.
 #pragma once
 
 #include "phi/common/inexact.h"

@@ -1,12 +1,12 @@
-// Rows of tables of elementwise kernels of one input: a functor makes a kernel, another its
-// gradient.
+// Macros that instantiate and register elementwise kernels of one input, and their gradients, from
+// a functor.
 //
 //   PHI_UNARY_KERNEL(leaky_relu, LeakyReluFunctor, Floats, double);  // double: an attribute
 //   PHI_UNARY_GRAD_KERNEL(leaky_relu_grad, LeakyReluGradFunctor, Floats, double);
 //
-// The functor is a template on the type that it computes in (compute_t), with the attributes as its
-// members in their order. What it returns is the output's element type: the input's, or another,
-// such as bool. Outputs may be the input; that of a gradient may be out_grad.
+// The functor is a template on its compute type (compute_t), and its members are the attributes in
+// order. Its return type is the output's element type: the input's, or another such as bool.
+// Outputs may be the input; a gradient may also be out_grad.
 #pragma once
 
 #include <complex>
@@ -22,7 +22,7 @@ namespace phi {
 
 namespace detail {
 
-/// An attribute as a functor that computes in C has it: counts stay as they are, numbers become C.
+/// Converts an attribute for a functor that computes in C: an int stays, other numbers become C.
 template <typename C, typename Attribute>
 auto attribute_value(const Attribute& value) {
   if constexpr (std::is_same_v<Attribute, int>) {
@@ -34,12 +34,12 @@ auto attribute_value(const Attribute& value) {
   }
 }
 
-/// out = f(x), where f computes in C and x converts to it.
+/// out = f(x), where f computes in C, to which x is converted.
 template <typename C, typename T, typename Context, typename F>
 void map_unary(const Context& ctx, const DenseTensor& x, DenseTensor* out, F f) {
   using Result = std::invoke_result_t<F, C>;
   const int64_t n = x.numel();
-  if constexpr (!std::is_same_v<C, compute_t<T>>) {  // in C where the result will be
+  if constexpr (!std::is_same_v<C, compute_t<T>>) {  // the result's memory holds x in C
     convert(ctx, x.data<T>(), out->mutable_data<C>(), n);
     unary_loop(ctx, out->mutable_data<C>(), out->mutable_data<C>(), n, f);
   } else if constexpr (std::is_same_v<C, Result>) {
@@ -69,7 +69,7 @@ struct UnaryKernel {
   }
 };
 
-/// For integers, which become float32.
+/// For integers, whose result is float32.
 template <template <typename> typename Functor, typename... Attributes>
 struct UnaryOfIntegersKernel {
   template <typename T, typename Context>
@@ -81,8 +81,8 @@ struct UnaryOfIntegersKernel {
   }
 };
 
-/// `kept` is x or out of the function. A function of complex numbers here is real for real ones, so
-/// that the conjugate of its derivative is that at the conjugate.
+/// `kept` is the function's x or out. For complex numbers, the derivative is evaluated at the
+/// conjugate, which gives its conjugate because the functions here are real for real arguments.
 template <template <typename> typename Functor, typename... Attributes>
 struct UnaryGradKernel {
   template <typename T, typename Context>
@@ -107,11 +107,11 @@ struct UnaryGradKernel {
 #define PHI_UNARY_ROW_(Kernel, name, Functor, types, ...)                                \
   using PHI_CONCAT_(name##_row_, __LINE__) = Kernel<Functor __VA_OPT__(, ) __VA_ARGS__>; \
   PHI_REGISTER_KERNEL(name, PHI_DEVICE, PHI_CONCAT_(name##_row_, __LINE__)::template run, types)
-/// One line per kernel, in namespace phi: op, functor, TypeList, types of its attributes as the
-/// kernel takes them.
+/// Registers a kernel, in namespace phi. Arguments: op, functor, TypeList, and the attribute types
+/// of the kernel's signature.
 #define PHI_UNARY_KERNEL(name, Functor, types, ...) \
   PHI_UNARY_ROW_(UnaryKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)
-/// The same in all floats, and of integers, whose result is float32 (FloatUnaryInferMeta).
+/// The same for all floats, and for integers with a float32 result (FloatUnaryInferMeta).
 #define PHI_FLOAT_UNARY_KERNEL(name, Functor, ...)                                           \
   using name##_of_integers_row_ = UnaryOfIntegersKernel<Functor __VA_OPT__(, ) __VA_ARGS__>; \
   PHI_REGISTER_KERNEL(name, PHI_DEVICE, name##_of_integers_row_::template run, AllIntegers); \

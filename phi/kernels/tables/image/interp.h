@@ -1,6 +1,6 @@
-// Interpolation of images: nearest, linear in one to three dims, bicubic. Sizes may be tensors;
-// then the kernel makes the output. Words: resample and resample_grad along one dim, and on_host,
-// an array where the host can read it.
+// Interpolation of images: nearest, linear in one to three dims, bicubic. If sizes are tensors, the
+// kernel allocates the output. Device primitives: resample and resample_grad along one dim;
+// on_host, which copies an array to the host.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace phi {
 namespace {
 
-/// What a size or scale tensor holds.
+/// The elements of a size or scale tensor.
 template <typename Context>
 std::vector<double> numbers_in(const Context& ctx, const DenseTensor& tensor) {
   const DenseTensor values = on_host(ctx, tensor);
@@ -50,7 +50,7 @@ inline int64_t checked_size(double size) {
   return static_cast<int64_t>(size);
 }
 
-/// The spatial extents that tensors ask for, by their order of precedence.
+/// The spatial extents that tensors request, in order of precedence.
 template <typename Context>
 Dims asked_extents(const Context& ctx, const Dims& extents, const DenseTensor* out_size,
                    std::span<const DenseTensor* const> size_tensor,
@@ -73,8 +73,8 @@ inline InterpMethod method_of(const std::string& name) {
   return name == "bicubic" ? InterpMethod::kCubic : InterpMethod::kLinear;
 }
 
-/// One pass along each spatial dim that changes: those that shrink the image come first, and of
-/// others the innermost, whose elements cannot be taken a row at a time.
+/// Interpolation along one spatial dim. Passes that shrink the image most come first; with equal
+/// ratios the innermost dim does, whose elements cannot be processed in rows.
 template <typename C>
 struct Pass {
   int dim;
@@ -92,7 +92,7 @@ std::vector<Pass<C>> passes_of(const ImageLayout& layout, const Dims& in, const 
   };
   for (int d = in.ndim() - 3; d >= 0; --d) {
     const int dim = layout.first_spatial() + d;
-    // A scale that does not make the output's extent was overruled by a size.
+    // A scale that does not give the output's extent was overridden by a size.
     const double scale = scales[static_cast<size_t>(d)];
     const bool counts = scale > 0.0 && scaled_extent(in[dim], scale) == out[dim];
     Taps<C> taps = interpolation_taps<C>({in[dim], out[dim], counts ? scale : 0.0, method,
@@ -105,7 +105,7 @@ std::vector<Pass<C>> passes_of(const ImageLayout& layout, const Dims& in, const 
   return passes;
 }
 
-/// What tensor dim `dim` has beside it in an array.
+/// The number of elements before and after tensor dim `dim`.
 struct Beside {
   int64_t outer;
   int64_t inner;
@@ -130,7 +130,7 @@ void interpolate(const Context& ctx, const std::vector<Pass<compute_t<T>>>& pass
   convert(ctx, from.data<C>(), out->mutable_data<T>(), out->numel());
 }
 
-/// The passes backwards.
+/// The passes in reverse.
 template <typename T, typename Context>
 void interpolate_grad(const Context& ctx, const std::vector<Pass<compute_t<T>>>& passes,
                       const DenseTensor& out_grad, DenseTensor* x_grad) {

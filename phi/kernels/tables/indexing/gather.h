@@ -1,6 +1,6 @@
-// Reading of elements and slices at positions: gather_nd, index_select,
-// index_select_strided, index_sample, take_along_axis; and their gradients, which add up where a
-// position was read.
+// Kernels that read elements and slices at positions: gather_nd, index_select,
+// index_select_strided, index_sample and take_along_axis. Their gradients add to the positions that
+// were read.
 #pragma once
 
 #include "phi/generated/kernels/indexing.h"
@@ -20,7 +20,7 @@ void read(const Context& ctx, const Slices& slices, const PlaceList& places, con
               static_cast<W*>(out->mutable_raw_data()));
 }
 
-/// What was read is added up.
+/// The gradient of a read: adds out_grad to the positions that were read.
 template <typename T, typename Context, typename PlaceList>
 void add_read(const Context& ctx, const Slices& slices, const PlaceList& places,
               const DenseTensor& out_grad, DenseTensor* x_grad) {
@@ -30,7 +30,7 @@ void add_read(const Context& ctx, const Slices& slices, const PlaceList& places,
 
 }  // namespace
 
-/// The first tensor dims of x, as many as index has columns, are whole.
+/// The leading tensor dims of x, one per column of index, must be unsharded.
 template <typename T, typename Context>
 void GatherNdKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                     DenseTensor* out) {
@@ -47,7 +47,7 @@ void GatherNdGradKernel(const Context& ctx, const DenseTensor& index, const Dens
               x_grad);
 }
 
-/// `axis` is whole.
+/// `axis` must be unsharded.
 template <typename T, typename Context>
 void IndexSelectKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index, int axis,
                        DenseTensor* out) {
@@ -64,7 +64,7 @@ void IndexSelectGradKernel(const Context& ctx, const DenseTensor& index,
               out_grad, x_grad);
 }
 
-/// `axis` is whole.
+/// `axis` must be unsharded.
 template <typename T, typename Context>
 void IndexSelectStridedKernel(const Context& ctx, const DenseTensor& x, int64_t index, int axis,
                               DenseTensor* out) {
@@ -82,14 +82,14 @@ void IndexSelectStridedGradKernel(const Context& ctx, const DenseTensor& out_gra
   put_slices(ctx, slices, place_at(ctx, index, slices.extent), out_grad.data<T>(), to);
 }
 
-/// Rows of x are whole.
+/// The rows of x must be unsharded.
 template <typename T, typename Context>
 void IndexSampleKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                        DenseTensor* out) {
   take_elements<T>(ctx, x, index, 1, "index", FromEnd::kNo, out);
 }
 
-/// `axis` of arr is whole.
+/// `axis` of arr must be unsharded.
 template <typename T, typename Context>
 void TakeAlongAxisKernel(const Context& ctx, const DenseTensor& arr, const DenseTensor& indices,
                          int axis, DenseTensor* out) {
@@ -97,7 +97,7 @@ void TakeAlongAxisKernel(const Context& ctx, const DenseTensor& arr, const Dense
   take_elements<T>(ctx, arr, indices, at, "indices", FromEnd::kYes, out);
 }
 
-/// Also of index_sample.
+/// Also the gradient of index_sample.
 template <typename T, typename Context>
 void TakeAlongAxisGradKernel(const Context& ctx, const DenseTensor& indices,
                              const DenseTensor& out_grad, int axis, DenseTensor* arr_grad) {

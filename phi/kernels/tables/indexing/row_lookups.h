@@ -1,12 +1,12 @@
-// Lookups that read rows of a table and the gradients that add to them.
+// Lookups of table rows, and their gradients, which add to rows.
 //
-// Where the table is sharded along the looked-up tensor dim, ids that this rank does not hold give
-// zeros, so that the ranks' results sum to the whole, and a rank sums gradients for the rows that
-// it holds. Ids outside the global table are errors on every rank alike.
+// The table may be sharded along the looked-up tensor dim. Ids of other ranks' rows give zeros, so
+// the results of all ranks sum to the full result; a rank sums the gradients of its own rows. Ids
+// outside the global table are errors on every rank alike.
 //
-// Each row of a gradient gets the sum of the gradients of the places where it was looked up, in
-// rising order of these; 16-bit sums are kept in float. Positions are sorted by row first, so that
-// every row of the gradient is written once.
+// Each row of a gradient is the sum over the positions that read it, in ascending order. Half
+// precision is summed in float. Positions are sorted by row first, so that each row is written
+// once.
 #pragma once
 
 #include "phi/common/inexact.h"
@@ -17,7 +17,7 @@
 
 namespace phi {
 
-/// Any T. Errors: OutOfRange with the index, its position and the extent.
+/// For any T. Errors: OutOfRange with the index, its position and the extent.
 template <typename T, typename Context>
 void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                   const Scalar& axis, DenseTensor* out) {
@@ -30,7 +30,7 @@ void GatherKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& i
               static_cast<const W*>(x.raw_data()), static_cast<W*>(out->mutable_raw_data()));
 }
 
-/// Of a table that has the ids from start_index on; others give zeros.
+/// Looks up in a table whose first row has id start_index. Ids outside of it give zeros.
 template <typename T, typename Context>
 void CEmbeddingKernel(const Context& ctx, const DenseTensor& weight, const DenseTensor& x,
                       int64_t start_index, DenseTensor* out) {
@@ -48,7 +48,7 @@ void CEmbeddingGradKernel(const Context& ctx, const DenseTensor& x, const DenseT
              rows_from(ctx, start_index, table, x), to, out_grad.data<T>(), to);
 }
 
-/// The row `padding_idx` gets zeros; a negative one means none.
+/// The row `padding_idx` is set to zeros; a negative padding_idx means none.
 template <typename T, typename Context>
 void EmbeddingGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
                          int64_t padding_idx, DenseTensor* weight_grad) {

@@ -1,4 +1,4 @@
-// Writing of slices at positions: scatter, scatter_nd_add, index_add; and their
+// Kernels that write slices at positions: scatter, scatter_nd_add and index_add, with their
 // gradients. out may be x.
 #pragma once
 
@@ -22,14 +22,14 @@ void put(const Context& ctx, const Slices& slices, const PlaceList& places, cons
              static_cast<W*>(out->mutable_raw_data()));
 }
 
-/// out = x with slices of `from` added.
+/// out = x plus the slices of `from`, at `places`.
 template <typename T, typename Context, typename PlaceList>
 void add(const Context& ctx, SumsFrom start, const Slices& slices, const PlaceList& places,
          const DenseTensor& x, const DenseTensor& from, DenseTensor* out) {
   add_slices<T>(ctx, start, slices, places, x.data<T>(), from.data<T>(), out->mutable_data<T>());
 }
 
-/// Of updates that are added at places: x_grad is out_grad, and updates_grad what is there.
+/// The gradients of `add`: x_grad is out_grad, and updates_grad is out_grad at `places`.
 template <typename T, typename Context, typename PlaceList>
 void add_grad(const Context& ctx, const Slices& slices, const PlaceList& places,
               const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* updates_grad) {
@@ -41,7 +41,7 @@ void add_grad(const Context& ctx, const Slices& slices, const PlaceList& places,
   }
 }
 
-/// The rows that index names, which may count from the end.
+/// The rows in `index`, which may count from the end.
 template <typename Context>
 auto rows_of(const Context& ctx, const DenseTensor& index, const Dims& dims) {
   return places_along(ctx, index, "index", dims[0], FromEnd::kYes);
@@ -49,8 +49,8 @@ auto rows_of(const Context& ctx, const DenseTensor& index, const Dims& dims) {
 
 }  // namespace
 
-/// With `overwrite` the rows of x that index names become those of updates (of several for one the
-/// last), else the sum of those. Rows are whole.
+/// With `overwrite`, replaces the rows of x in index by updates (by the last of several for one
+/// row); otherwise by the sum of their updates. Rows must be unsharded.
 template <typename T, typename Context>
 void ScatterKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                    const DenseTensor& updates, bool overwrite, DenseTensor* out) {
@@ -61,7 +61,7 @@ void ScatterKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& 
   put<T>(ctx, slices, rows, updates, out);
 }
 
-/// With `overwrite`, of several updates of one row the last has its gradient.
+/// With `overwrite`, only the last of several updates of a row has a gradient.
 template <typename T, typename Context>
 void ScatterGradKernel(const Context& ctx, const DenseTensor& index, const DenseTensor& out_grad,
                        bool overwrite, DenseTensor* x_grad, DenseTensor* updates_grad) {
@@ -72,7 +72,7 @@ void ScatterGradKernel(const Context& ctx, const DenseTensor& index, const Dense
   if (x_grad) clear_slices(ctx, slices, rows, x_grad->mutable_data<T>());
 }
 
-/// The tensor dims of x that index names are whole.
+/// The tensor dims of x that index selects must be unsharded.
 template <typename T, typename Context>
 void ScatterNdAddKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                         const DenseTensor& updates, DenseTensor* out) {
@@ -91,7 +91,7 @@ void ScatterNdAddGradKernel(const Context& ctx, const DenseTensor& index,
               updates_grad);
 }
 
-/// `axis` is whole.
+/// `axis` must be unsharded.
 template <typename T, typename Context>
 void IndexAddKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                     const DenseTensor& add_value, int axis, DenseTensor* out) {

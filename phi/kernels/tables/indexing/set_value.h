@@ -1,5 +1,6 @@
-// Writing into a slice with steps: set_value, set_value_with_tensor and its gradient; and `set`,
-// which sees a storage with other strides. Each says its pieces (kernels/pieces.h).
+// Kernels that write into a strided slice, set_value and set_value_with_tensor, with the gradient
+// of the latter; and `set`, which views a storage under other strides. All describe their moves as
+// pieces (kernels/pieces.h).
 #pragma once
 
 #include <algorithm>
@@ -14,15 +15,15 @@
 namespace phi {
 namespace {
 
-/// The elements of a slice that a part of a tensor has: numbers first ... first + count - 1 of it,
-/// the first at `at` in the part.
+/// The elements of a global slice in a local shard: elements first .. first + count - 1 of the
+/// slice, of which the first is at local index `at`.
 struct LocalSteps {
   int64_t at;
   int64_t first;
   int64_t count;
 };
 inline LocalSteps local_steps(const SteppedBounds& slice, int64_t offset, int64_t size) {
-  // The number of the first element that is not before `place`, in the direction of the steps.
+  // The number in the slice of the first element at or after `place`, in the direction of the step.
   const auto number = [&](int64_t place) {
     const int64_t distance = slice.step > 0 ? place - slice.begin : slice.begin - place;
     const int64_t length = slice.step > 0 ? slice.step : -slice.step;
@@ -34,7 +35,7 @@ inline LocalSteps local_steps(const SteppedBounds& slice, int64_t offset, int64_
   return {slice.begin + first * slice.step - offset, first, end - first};
 }
 
-/// By tensor dim of x: how far values move along it; 0 where they are broadcast.
+/// The stride of values per tensor dim of x; 0 where values are broadcast.
 inline Dims steps_of_values(const SliceDims& slice, const Dims& values, int ndim) {
   const Dims strides = values.strides();
   Dims steps = Dims::filled(ndim, 0);
@@ -47,7 +48,7 @@ inline Dims steps_of_values(const SliceDims& slice, const Dims& values, int ndim
   return steps;
 }
 
-/// The arguments that say which elements a slice has.
+/// The arguments that define a slice.
 struct SteppedSlice {
   const IntArray& starts;
   const IntArray& ends;
@@ -56,8 +57,9 @@ struct SteppedSlice {
   SliceDims dims;
 };
 
-/// From values, of dims `values`, to the slice of an array that lies at `here`. Values are whole
-/// along the sliced dims, and along the others the part that belongs to the array, or whole too.
+/// Moves values, of dims `values`, to the slice of the local array at `here`. Values are unsharded
+/// along the sliced dims. Along other dims they are the array's shard, or also unsharded if
+/// `values_are_whole`.
 inline Pieces slice_and_values(const ShardBox& here, const SteppedSlice& slice, const Dims& values,
                                bool values_are_whole) {
   const Dims& dims = here.box.size;
@@ -86,7 +88,7 @@ inline Pieces slice_and_values(const ShardBox& here, const SteppedSlice& slice, 
   return pieces;
 }
 
-/// The places that pieces are moved to, from one element.
+/// The same destinations, all from one element.
 inline Pieces from_one(const Pieces& pieces) {
   Pieces still({pieces.first().to, 0});
   for (const Pieces::Loop& loop : pieces.loops()) {
@@ -97,7 +99,7 @@ inline Pieces from_one(const Pieces& pieces) {
 
 }  // namespace
 
-/// `values` have the dims `shape`, or are one for all. out may be x.
+/// `values` has the dims `shape`, or one element for all. out may be x.
 template <typename T, typename Context>
 void SetValueKernel(const Context& ctx, const DenseTensor& x, const IntArray& starts,
                     const IntArray& ends, const IntArray& steps, const std::vector<int64_t>& axes,
@@ -115,7 +117,7 @@ void SetValueKernel(const Context& ctx, const DenseTensor& x, const IntArray& st
   copy_pieces<T>(ctx, pieces, array_from_host(ctx, own.get(), values.size()), out);
 }
 
-/// The slice is of the *global* tensor, whatever part of that is here. out may be x.
+/// The slice refers to the *global* tensor. out may be x.
 template <typename T, typename Context>
 void SetValueWithTensorKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& values,
                               const IntArray& starts, const IntArray& ends, const IntArray& steps,
@@ -131,8 +133,8 @@ void SetValueWithTensorKernel(const Context& ctx, const DenseTensor& x, const De
                  values, out);
 }
 
-/// x_grad is out_grad with zeros in the slice, values_grad the sum of the slice over what values
-/// were broadcast to.
+/// x_grad is out_grad with zeros in the slice. values_grad is out_grad's slice, summed over the
+/// dims along which values were broadcast.
 template <typename T, typename Context>
 void SetValueWithTensorGradKernel(const Context& ctx, const DenseTensor& out_grad,
                                   const IntArray& starts, const IntArray& ends,

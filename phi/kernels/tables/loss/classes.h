@@ -1,5 +1,5 @@
-// What losses over classes share on all devices: where the classes lie, which labels are refused,
-// and numbers per row that ranks combine where the classes are sharded.
+// Common parts of losses over classes on all devices: the layout of classes, errors for invalid
+// labels, and numbers per row that ranks combine if classes are sharded.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace phi {
 
-/// The local array as rows of classes: row o * inner + i holds the elements (o, :, i).
+/// The local array as rows of classes. Row o * inner + i holds the elements (o, :, i).
 struct ClassLayout {
   int axis;
   int64_t outer;
-  int64_t classes;  // here
+  int64_t classes;  // on this rank
   int64_t inner;
   int64_t rows() const { return outer * inner; }
 };
@@ -32,7 +32,7 @@ inline ClassLayout class_layout(const Dims& dims, int axis) {
       row, label, classes, classes, ignore_index);
 }
 
-/// The same where another rank has the row.
+/// The same for a row of another rank.
 [[noreturn]] inline void throw_wrong_label_elsewhere(int64_t classes, int64_t ignore_index) {
   throw errors::InvalidArgument(
       "a label that another rank has is no class: input has {}, and labels must be in [0, {}) or "
@@ -41,8 +41,9 @@ inline ClassLayout class_layout(const Dims& dims, int axis) {
       classes, classes, ignore_index);
 }
 
-/// Whether any rank that shares the class dim has less than the whole of it. Must come out alike
-/// on all of them: of two ranks sharing one class, one has it all and the other none.
+/// Whether classes are sharded over ranks. The result must be equal on all ranks that share the
+/// class dim, so an extent of 1 counts as sharded: over two ranks, one has all of it and the other
+/// none.
 inline bool classes_sharded(const KernelContext& ctx, const ShardBox& box, int axis) {
   return ctx.view() && (box.box.size[axis] != box.global[axis] || box.global[axis] <= 1);
 }
@@ -55,7 +56,7 @@ class RowNumbers {
       : values_(DenseTensor::empty({{rows}, dtype_of<C>()}, ctx.place())),
         data_(values_.template mutable_data<C>()) {}
   C* data() { return data_; }
-  C& operator[](int64_t r) { return data_[r]; }  // of a CPU
+  C& operator[](int64_t r) { return data_[r]; }  // host memory only
   /// `input` is the number of the op's tensor whose tensor dim `axis` holds the classes.
   void combine(const KernelContext& ctx, int input, int axis, CombineKind kind) {
     if (ctx.view()) ctx.view()->combine_over(input, axis, kind, &values_);
@@ -66,7 +67,7 @@ class RowNumbers {
   C* data_;
 };
 
-/// The messages of `times` combinations of one number per row, in a dry run.
+/// Counts the messages of `times` combinations of one number per row, in a dry run.
 template <typename C>
 void combine_dry(const KernelContext& ctx, int input, const ClassLayout& layout, int times) {
   DenseTensor values = DenseTensor::empty({{layout.rows()}, dtype_of<C>()}, ctx.place());

@@ -1,4 +1,4 @@
-// Losses of each element by itself, and their gradients.
+// Elementwise losses and their gradients.
 #pragma once
 
 #include "phi/common/errors.h"
@@ -26,7 +26,7 @@ struct IsNoProbability {
 
 }  // namespace
 
-/// Errors: InvalidArgument for an input that is no probability.
+/// Errors: InvalidArgument for an input that is not a probability.
 template <typename T, typename Context>
 void BceLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                    DenseTensor* out) {

@@ -1,5 +1,5 @@
-// Contractions: arrays whose dims have letters are multiplied and summed over letters, as sums and
-// matrix products of two at a time. Words: those of the device, copy_pieces, and batched_product.
+// Contractions: arrays with labelled dims are multiplied and summed over labels, as sums and
+// matmuls of two operands at a time. Device primitives: also copy_pieces and batched_product.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 namespace phi {
 namespace {
 
-/// An array seen by letters.
+/// An array with a letter for each dim.
 struct Labelled {
   Labels labels;
   DenseTensor array;
@@ -26,8 +26,8 @@ Labelled labelled(const std::string& letters, const DenseTensor& x) {
   return {labels_of(letters, x.dims()), x};
 }
 
-/// target = x, which is repeated along letters that it lacks; elements of target that have no
-/// `place` stay as they are.
+/// Copies x to the elements of target that `place` selects, repeated along letters that x lacks.
+/// Other elements of target keep their values.
 template <typename T, typename Context>
 void scatter(const Context& ctx, const Labelled& x, const Labels& place, DenseTensor* target) {
   Pieces pieces;
@@ -43,7 +43,7 @@ Labelled made(const Context& ctx, const Labels& labels) {
   return {labels, DenseTensor::empty({labels.dims, dtype_of<T>()}, ctx.place())};
 }
 
-/// x in this order of its letters, row by row.
+/// x with its dims in the order of `letters`, row-major.
 template <typename T, typename Context>
 Labelled arranged(const Context& ctx, Labelled x, const std::string& letters) {
   const Labels wanted = labels_of(letters, x.labels.extents(letters));
@@ -53,7 +53,7 @@ Labelled arranged(const Context& ctx, Labelled x, const std::string& letters) {
   return result;
 }
 
-/// x [rows, n] summed over n.
+/// sums[r] = the sum of row r of x [rows, n].
 template <typename T, typename Context>
 void sum_rows(const Context& ctx, const T* x, int64_t rows, int64_t n, T* sums) {
   AxisSet along;
@@ -61,7 +61,7 @@ void sum_rows(const Context& ctx, const T* x, int64_t rows, int64_t n, T* sums) 
   sum_over(ctx, x, Dims{rows, n}, along, sums);
 }
 
-/// x summed over the letters that are not needed.
+/// x summed over the letters that `needed` lacks.
 template <typename T, typename Context>
 Labelled summed(const Context& ctx, Labelled x, const std::string& needed) {
   const std::string kept = x.labels.those_in(needed);
@@ -74,7 +74,7 @@ Labelled summed(const Context& ctx, Labelled x, const std::string& needed) {
   return result;
 }
 
-/// x as matrices, read in place where it lies row by row one way or the other.
+/// x as matrices. Copies x only if it is row-major neither directly nor transposed.
 template <typename T, typename Context>
 ProductOperand as_matrices(const Context& ctx, Labelled* x, const std::string& batch,
                            const std::string& rows, const std::string& columns) {
@@ -85,7 +85,7 @@ ProductOperand as_matrices(const Context& ctx, Labelled* x, const std::string& b
   return {{batch_dims, m, n}, false};
 }
 
-/// a b summed over the letters that are needed no more.
+/// a b, summed over the letters that `needed` lacks.
 template <typename T, typename Context>
 Labelled multiplied(const Context& ctx, Labelled a, Labelled b, const std::string& needed) {
   const PairPlan plan = plan_pair(a.labels, b.labels, needed);
@@ -100,12 +100,11 @@ Labelled multiplied(const Context& ctx, Labelled a, Labelled b, const std::strin
   return result;
 }
 
-/// The product of all operands, from the first to the last, summed over the letters that `wanted`
-/// lacks. Letters of `wanted` that no operand has are not there in the result either. T: the types
-/// of batched_product.
+/// The product of all operands in order, summed over the letters that `wanted` lacks. The result
+/// omits letters of `wanted` that no operand has. T is one of the types of batched_product.
 template <typename T, typename Context>
 Labelled contract(const Context& ctx, std::vector<Labelled> operands, const std::string& wanted) {
-  // Letters that the output or operands from `first` on have.
+  // The letters of the output and of operands from `first` on.
   const auto needed_from = [&](size_t first) {
     std::string letters = wanted;
     for (size_t i = first; i < operands.size(); ++i) letters += operands[i].labels.letters;

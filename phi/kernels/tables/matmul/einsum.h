@@ -1,5 +1,5 @@
-// Products in Einstein's notation. The gradient of an operand is the product of all others with
-// that of the output, by the operand's letters.
+// Einsum. The gradient of an operand is the einsum of all other operands with the output's
+// gradient, to the operand's letters.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace phi {
 
-/// Operands are multiplied from the first to the last.
+/// Multiplies the operands in order.
 template <typename T, typename Context>
 void EinsumKernel(const Context& ctx, std::span<const DenseTensor* const> x,
                   const std::string& equation, DenseTensor* out) {
@@ -26,8 +26,8 @@ void EinsumKernel(const Context& ctx, std::span<const DenseTensor* const> x,
              out);
 }
 
-/// Letters that only the operand has were summed: each element gets the gradient of the sum. Off a
-/// diagonal there is none.
+/// Letters of this operand alone were summed, so each element along them has the gradient of the
+/// sum. If an operand repeats a letter, the gradient is 0 off the diagonal.
 template <typename T, typename Context>
 void EinsumGradKernel(const Context& ctx, std::span<const DenseTensor* const> x,
                       const DenseTensor& out_grad, const std::string& equation,

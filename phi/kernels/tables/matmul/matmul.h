@@ -1,4 +1,4 @@
-// Matrix products.
+// The matmul kernel.
 #pragma once
 
 #include "phi/generated/kernels/matmul.h"
@@ -6,8 +6,8 @@
 
 namespace phi {
 
-/// out = x @ y as MatmulInferMeta says. Sums of 16-bit arguments are
-/// kept in float and rounded once. An inner extent of 0 gives zeros.
+/// out = x @ y (MatmulInferMeta). Half-precision sums are kept in float and rounded once. An inner
+/// extent of 0 gives zeros.
 template <typename T, typename Context>
 void MatmulKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, bool transpose_x,
                   bool transpose_y, DenseTensor* out) {

@@ -1,5 +1,5 @@
-// Gradients of matrix products: each is a product again. For x [batch, m, k] and y
-// [k, n] both are one GEMM call, over all rows of the batch.
+// Gradients of matmul, which are matmuls too. For x [batch, m, k] and y [k, n] each is one GEMM
+// over all rows of the batch.
 #pragma once
 
 #include "phi/generated/kernels/matmul.h"
@@ -15,9 +15,9 @@ inline ProductOperand flipped(ProductOperand operand) {
 
 }  // namespace detail
 
-/// For out = op(x) op(y): the gradient of op(x) is out_grad op(y)^T and that of op(y) is
-/// op(x)^T out_grad, each summed over the batch that its tensor was broadcast to; of complex
-/// tensors the factor is conjugated. A null gradient is not computed.
+/// For out = op(x) op(y), the gradient of op(x) is out_grad op(y)^T and that of op(y) is op(x)^T
+/// out_grad. Each is summed over the batch dims along which its tensor was broadcast. Complex
+/// factors are conjugated. A null gradient is not computed.
 template <typename T, typename Context>
 void MatmulGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                       const DenseTensor& out_grad, bool transpose_x, bool transpose_y,
@@ -29,7 +29,7 @@ void MatmulGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
     T* to = x_grad->mutable_data<T>();
     const DenseTensor y_conjugated = conjugated<T>(ctx, y);
     const T* y_data = y_conjugated.template data<T>();
-    if (ops.x.transposed) {  // x itself is the transpose of what was multiplied
+    if (ops.x.transposed) {  // x was multiplied transposed
       batched_product(ctx, ops.y, y_data, detail::flipped(g), g_data, ops.x.matrices, to);
     } else {
       batched_product(ctx, g, g_data, detail::flipped(ops.y), y_data, ops.x.matrices, to);

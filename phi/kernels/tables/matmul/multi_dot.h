@@ -1,4 +1,4 @@
-// The product of a chain of matrices in the order that takes the fewest multiplications.
+// The matmul of a chain of matrices, in the order with the fewest multiplications.
 #pragma once
 
 #include <span>
@@ -32,7 +32,7 @@ std::vector<Factor> factors_of(std::span<const DenseTensor* const> x) {
   return factors;
 }
 
-/// to = op(a) op(b); a flag says that the argument is transposed.
+/// to = op(a) op(b). A flag transposes its argument.
 template <typename T, typename Context>
 void multiply(const Context& ctx, const Factor& a, bool transpose_a, const Factor& b,
               bool transpose_b, DenseTensor* to) {
@@ -49,7 +49,7 @@ Factor product(const Context& ctx, const Factor& a, bool transpose_a, const Fact
   return c;
 }
 
-/// Of factors i to j.
+/// The matmul of factors i to j.
 template <typename T, typename Context>
 Factor product_of(const Context& ctx, const std::vector<Factor>& factors, const ChainOrder& order,
                   size_t i, size_t j) {
@@ -77,15 +77,15 @@ void MultiDotKernel(const Context& ctx, std::span<const DenseTensor* const> x, D
               product_of<T>(ctx, factors, order, at + 1, last), false, out);
 }
 
-/// (x_0 .. x_i-1)^H out_grad (x_i+1 .. x_n)^H: what is left of x_i is carried along from the first
-/// factor to the last, what is right of it was multiplied before.
+/// x_i's gradient is (x_0 .. x_i-1)^H out_grad (x_i+1 .. x_n)^H. The left part is updated from
+/// factor to factor; the right parts are computed before.
 template <typename T, typename Context>
 void MultiDotGradKernel(const Context& ctx, std::span<const DenseTensor* const> x,
                         const DenseTensor& out_grad, std::span<DenseTensor* const> x_grad) {
   std::vector<Factor> factors = factors_of(x);
   for (Factor& factor : factors) factor.array = conjugated<T>(ctx, factor.array);
   const size_t last = factors.size() - 1;
-  std::vector<Factor> right(factors.size());  // of factors i to the last
+  std::vector<Factor> right(factors.size());  // right[i]: factors i to the last
   right[last] = factors[last];
   for (size_t i = last; i-- > 1;) right[i] = product<T>(ctx, factors[i], false, right[i + 1]);
   Factor left{out_grad, factors.front().rows, factors.back().columns};

@@ -1,4 +1,4 @@
-// The three arrays of matmul as batches of matrices, for the product and its gradients.
+// The arrays of matmul as batches of matrices, for the forward call and its gradients.
 #pragma once
 
 #include <complex>
@@ -9,7 +9,7 @@
 
 namespace phi {
 
-/// The element types of products.
+/// The element types of matmuls.
 using ProductTypes = join_t<Floats, Complexes>;
 
 namespace detail {
@@ -19,7 +19,7 @@ struct Conjugate {
 };
 }  // namespace detail
 
-/// x, or a copy with its elements conjugated where they are complex.
+/// x if T is real; otherwise a copy with conjugated elements.
 template <typename T, typename Context>
 DenseTensor conjugated(const Context& ctx, const DenseTensor& x) {
   if constexpr (!kIsComplex<T>) {
@@ -31,8 +31,8 @@ DenseTensor conjugated(const Context& ctx, const DenseTensor& x) {
   }
 }
 
-/// out = op(x) op(y): op(x) is [m, k], op(y) [k, n], out [m, n]. Flags of 1-D arguments count for
-/// nothing: x is then a row and y a column.
+/// out = op(x) op(y), where op(x) is [m, k], op(y) [k, n] and out [m, n]. A 1-D x is a row and a
+/// 1-D y a column; their flags are ignored.
 struct MatmulOperands {
   MatmulOperands(const Dims& x_dims, const Dims& y_dims, bool transpose_x, bool transpose_y)
       : x{matrices_of(x_dims, VectorIs::kRow), transpose_x && x_dims.ndim() > 1},

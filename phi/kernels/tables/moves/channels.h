@@ -1,4 +1,4 @@
-// Kernels that move elements between channels, pixels and frames.
+// Kernels that move elements between channels, pixels and frames of images.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-/// Channel g * per_group + c goes to c * groups + g. Channels are whole.
+/// Moves channel g * per_group + c to c * groups + g. Channels are unsharded.
 Pieces shuffled(const Dims& x, int groups, const std::string& data_format) {
   const int channels = image_dims(data_format).channels;
   const int64_t outer = x.numel(0, channels);
@@ -26,8 +26,8 @@ Pieces shuffled(const Dims& x, int groups, const std::string& data_format) {
   return pieces;
 }
 
-/// From an array of `coarse` images, whose channels hold squares of `factor` x `factor` pixels, to
-/// one of `fine` ones. Channel c * factor^2 + i * factor + j holds the pixels (i, j).
+/// Moves an array of `coarse` images to one of `fine` images. Channel c * factor^2 + i * factor + j
+/// of the coarse images holds pixel (i, j) of each factor x factor square of channel c.
 Pieces pixels(const Dims& coarse, const Dims& fine, int factor, const std::string& data_format) {
   const auto [channels, height, width] = image_dims(data_format);
   const Dims from = coarse.strides();
@@ -47,13 +47,13 @@ Pieces pixels(const Dims& coarse, const Dims& fine, int factor, const std::strin
   return pieces;
 }
 
-/// Frames of x, as they lie: tensor dim 0 is whole, the channels may be a part.
+/// The frames of a local shard. Tensor dim 0 is unsharded; channels may be sharded.
 struct Frames {
   ShardBox here;
   int channels;
   int64_t seg_num;
 
-  /// Which of the channels here are shifted by one frame, first those from the frame before.
+  /// The numbers of local channels from the previous frame, and of those from either neighbour.
   std::pair<int64_t, int64_t> shifted(float ratio) const {
     const auto all = static_cast<float>(here.global[channels]);
     const auto local = [&](float part) {
@@ -63,7 +63,8 @@ struct Frames {
     return {local(ratio), local(2 * ratio)};
   }
 
-  /// Channels [begin, end) from the frame `back` before, in the segment's frames that have one.
+  /// Moves channels [begin, end) from `back` frames before, for frames of the segment that have
+  /// one.
   Pieces from(int64_t begin, int64_t end, int64_t back) const {
     const Dims& dims = here.box.size;
     const int64_t frame = dims.numel(1, dims.ndim());
@@ -113,7 +114,7 @@ void PixelUnshuffleKernel(const Context& ctx, const DenseTensor& x, int downscal
   put_pieces<T>(ctx, pixels(out->dims(), x.dims(), downscale_factor, data_format), x, out);
 }
 
-/// Zeros where there is no frame before, or after.
+/// Zeros where a segment has no previous or next frame.
 template <typename T, typename Context>
 void TemporalShiftKernel(const Context& ctx, const DenseTensor& x, int seg_num, float shift_ratio,
                          const std::string& data_format, DenseTensor* out) {

@@ -1,4 +1,4 @@
-// Kernels on diagonals of matrices, whose two tensor dims are whole.
+// Kernels on matrix diagonals. The two tensor dims of the matrix are unsharded.
 #pragma once
 
 #include "phi/common/inexact.h"
@@ -11,13 +11,13 @@
 namespace phi {
 namespace {
 
-/// From the diagonals of an array of `dims` to an array that has them last.
+/// Moves the diagonals of an array of `dims` to an array that has them as its last dim.
 Pieces diagonals(const Dims& dims, int64_t offset, int axis1, int axis2) {
   const int rows = normalise_axis(axis1, dims.ndim(), dims);
   const int columns = normalise_axis(axis2, dims.ndim(), dims);
   const Dims strides = dims.strides();
   const int64_t length = diagonal_length(dims[rows], dims[columns], offset);
-  // An empty diagonal begins nowhere.
+  // An empty diagonal could begin outside of the array.
   const int64_t first = length == 0 ? 0 : offset * (offset > 0 ? strides[columns] : -strides[rows]);
   int64_t step = dims.numel(0, dims.ndim()) == 0 ? 0 : length;
   for (int d = 0; d < dims.ndim(); ++d) {
@@ -33,14 +33,14 @@ Pieces diagonals(const Dims& dims, int64_t offset, int axis1, int axis2) {
   return pieces;
 }
 
-/// The two diagonals that diag goes between: of a vector's matrix, or of a matrix.
+/// Moves diagonal `offset` of a matrix to a vector.
 Pieces vector_diagonal(const Dims& matrix, int64_t offset) {
   return diagonals(matrix, offset, 0, 1);
 }
 
 }  // namespace
 
-/// padding_value stands beside a vector's diagonal.
+/// A matrix from a vector has padding_value off the diagonal.
 template <typename T, typename Context>
 void DiagKernel(const Context& ctx, const DenseTensor& x, int offset, float padding_value,
                 DenseTensor* out) {

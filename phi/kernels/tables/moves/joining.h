@@ -1,4 +1,4 @@
-// Kernels on lists of arrays: join them, take them apart.
+// Kernels on lists of arrays: stack, unstack, broadcast, select.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 namespace phi {
 namespace {
 
-/// Between part `i` of `parts` and the array that has them along tensor dim `axis`, whose place is
-/// `to` in the first form and `from` in the second.
+/// Moves between part `i` of `parts` and the array that stacks the parts along tensor dim `axis`:
+/// `into` writes a part to the array, and `out_of` reads one from it.
 struct PartOf {
   int64_t outer;
   int64_t inner;
@@ -44,7 +44,7 @@ Pieces broadcast(const Dims& from, const Dims& to) {
   return pieces;
 }
 
-/// Where start_index lies in `columns`, which are whole.
+/// The first column, counted from the front. `columns` are unsharded.
 int64_t first_column(int start_index, int64_t columns) {
   return start_index < 0 ? start_index + columns : start_index;
 }
@@ -61,7 +61,7 @@ void StackKernel(const Context& ctx, std::span<const DenseTensor* const> x, int 
   }
 }
 
-/// `axis` is whole on every rank.
+/// `axis` is unsharded.
 template <typename T, typename Context>
 void UnbindKernel(const Context& ctx, const DenseTensor& input, int axis,
                   std::span<DenseTensor* const> out) {

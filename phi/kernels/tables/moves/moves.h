@@ -1,5 +1,5 @@
-// Kernels that turn, shift, repeat and cut: each says its pieces (kernels/pieces.h). Axes that are
-// worked along are whole on every rank.
+// Kernels that flip, shift, repeat and slice. Each describes its moves as pieces
+// (kernels/pieces.h). The axes that they change are unsharded.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Pieces flipped(const Dims& dims, const Axes& axes) {
   return pieces;
 }
 
-/// Index i of `size` moves to i + shift.
+/// Moves index i of `size` to (i + shift) modulo size.
 std::vector<IndexRun> rolled(int64_t size, int64_t shift) {
   if (size == 0) return {};
   const int64_t by = (shift % size + size) % size;
@@ -43,7 +43,7 @@ Pieces strided(const Dims& x, const Dims& out, const std::vector<int>& axes, con
     const int d = normalise_axis(axes[i], x.ndim(), x, "axes");
     const int at = static_cast<int>(i);
     const auto [begin, count] = slice_steps(starts[at], ends[at], steps[at], x[d]);
-    // A single element needs no step, which may be larger than any array.
+    // A single element needs no step; the step may be larger than the array.
     runs[static_cast<size_t>(d)] = {0, begin, count, count > 1 ? steps[at] : 1};
   }
   const Dims x_strides = x.strides();
@@ -90,7 +90,7 @@ void RollKernel(const Context& ctx, const DenseTensor& x, const IntArray& shifts
   copy_pieces<T>(ctx, pieces, x, out);
 }
 
-/// How often each tensor dim is repeated, the shapes say.
+/// The shapes determine how often each tensor dim is repeated.
 template <typename T, typename Context>
 void TileKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   if (out->numel() == 0) return;

@@ -1,4 +1,4 @@
-// Padding, by a value or by the array's own elements.
+// Padding by a value or by elements of the array.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace phi {
 namespace {
 
-/// Which of `extent` indices stands `at` indices behind the first in a padded tensor dim; negative
-/// for none.
+/// The source index, of `extent`, for position `at` relative to the first element in a padded
+/// tensor dim; negative if there is none.
 int64_t padded_source(const std::string& mode, int64_t at, int64_t extent) {
   if (at >= 0 && at < extent) return at;
   if (mode == "reflect") return at < 0 ? -at : 2 * (extent - 1) - at;
@@ -22,7 +22,7 @@ int64_t padded_source(const std::string& mode, int64_t at, int64_t extent) {
   return -1;
 }
 
-/// The inner three tensor dims, from `first` on, are padded.
+/// Pads the three inner tensor dims, from `first` on.
 Pieces padded(const Dims& x, const Dims& out, const IntArray& paddings, const std::string& mode,
               const std::string& data_format) {
   const int first = first_padded_dim(data_format);
@@ -66,7 +66,7 @@ void Pad3dKernel(const Context& ctx, const DenseTensor& x, const IntArray& paddi
                  const std::string& mode, double pad_value, const std::string& data_format,
                  DenseTensor* out) {
   const bool is_constant = mode == "constant";
-  if (is_constant || x.numel() == 0) {  // of nothing zeros
+  if (is_constant || x.numel() == 0) {  // an empty x is padded with zeros
     fill(ctx, out->mutable_data<T>(), out->numel(),
          scalar_value<T>(Scalar(is_constant ? pad_value : 0.0)));
   }

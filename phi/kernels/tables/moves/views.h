@@ -1,4 +1,5 @@
-// Windows, strided views and rows. Elements of the first two may overlap: their gradients are sums.
+// Windows, strided views and rows. Elements of windows and strided views may overlap, so their
+// gradients are sums.
 #pragma once
 
 #include "phi/common/inexact.h"
@@ -9,7 +10,7 @@
 namespace phi {
 namespace {
 
-/// `windows`: the array with the windows in its last tensor dim.
+/// `windows` are the dims of the result, with the windows in the last tensor dim.
 Pieces windows_of(const Dims& input, const Dims& windows, int64_t axis, int64_t step) {
   const Dims strides = input.strides();
   const Dims window_strides = windows.strides();
@@ -17,7 +18,7 @@ Pieces windows_of(const Dims& input, const Dims& windows, int64_t axis, int64_t 
   Pieces pieces;
   const int at = last == 0 ? -1 : normalise_axis(axis, last, input);
   for (int d = 0; d < last; ++d) {
-    // A single window needs no step, which may be larger than any array.
+    // A single window needs no step; the step may be larger than the array.
     const int64_t by = d == at && windows[d] > 1 ? step : 1;
     pieces.append(windows[d], {window_strides[d], by * strides[d]});
   }

@@ -1,4 +1,4 @@
-// Adam and AdamW, for one param and for lists of them. Dtypes and masters: trained.h.
+// Adam and AdamW, for one param and for lists of params. trained.h describes dtypes and masters.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-/// The states of one param; largest is null without amsgrad.
+/// The states of one param. `largest` is null without amsgrad.
 struct AdamStates {
   State moment1;
   State moment2;
@@ -27,16 +27,16 @@ struct AdamSettings {
   const Scalar& beta2;
   const Scalar& epsilon;
   const DenseTensor& learning_rate;
-  double decay;  // times the learning rate, of the weight
+  double decay;  // decay of the weight, relative to the learning rate
   bool advances_powers;
   bool amsgrad;
   SkipFlag skip;
 };
 
-/// With b1, b2 the powers of the betas up to this step: m = moment1 / (1 - b1), v = moment2 /
-/// (1 - b2), param -= learning_rate * (m / (sqrt(v) + epsilon) + decay * param). epsilon stands
-/// beside sqrt(v), so that it is multiplied by sqrt(1 - b2) beside sqrt(moment2).
-/// Kingma, Ba, 2015; Loshchilov, Hutter, 2019.
+/// Kingma, Ba, 2015; Loshchilov, Hutter, 2019. With b1 and b2 the powers of the betas up to this
+/// step: m = moment1 / (1 - b1), v = moment2 / (1 - b2), param -= learning_rate * (m / (sqrt(v) +
+/// epsilon) + decay * param). epsilon is added to sqrt(v); in terms of sqrt(moment2) it is
+/// multiplied by sqrt(1 - b2).
 template <typename C, bool kLargest>
 struct AdamMaker {
   using Step = AdamStep<C, kLargest>;
@@ -50,7 +50,7 @@ struct AdamMaker {
   SkipFlag skip;
 
   PHI_HD bool is_taken() const { return !skip.is_set(); }
-  // What holds for all elements is worked out in double from numbers of the computing type.
+  // Values common to all elements are computed in double, from numbers in the compute type.
   PHI_HD Step step() const {
     const double b1 = power1.template as<C>();
     const double b2 = power2.template as<C>();
@@ -96,7 +96,7 @@ void adam_step(const Context& ctx, const Trained& x, const AdamStates& states,
 using Arrays = std::span<const DenseTensor* const>;
 using Outs = std::span<DenseTensor* const>;
 
-/// A list of params with their states, and where they go.
+/// The params of a list with their states and outputs.
 struct AdamLists {
   Arrays param, grad, moment1, moment2, largest, beta1_pow, beta2_pow, master;
   Outs param_out, moment1_out, moment2_out, largest_out, beta1_pow_out, beta2_pow_out, master_out;
@@ -158,7 +158,7 @@ void AdamKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
                  beta2_pow_out, master_param_out);
 }
 
-/// One learning rate may serve all.
+/// learning_rate may have one number for all params.
 template <typename T, typename Context>
 void MergedAdamKernel(const Context& ctx, Arrays param, Arrays grad, Arrays learning_rate,
                       Arrays moment1, Arrays moment2, Arrays moment2_max, Arrays beta1_pow,
@@ -179,7 +179,7 @@ void MergedAdamKernel(const Context& ctx, Arrays param, Arrays grad, Arrays lear
   }
 }
 
-/// weight_decay counts with use_adamw.
+/// weight_decay has an effect only with use_adamw.
 template <typename T, typename Context>
 void FusedAdamKernel(const Context& ctx, Arrays params, Arrays grads,
                      const DenseTensor& learning_rate, Arrays moments1, Arrays moments2,

@@ -1,5 +1,5 @@
-// Steps whose size adapts to the gradients so far. Formulas: functors/optimizer.h; dtypes and
-// masters: trained.h.
+// Optimizer steps with an adaptive step size. functors/optimizer.h has the formulas; trained.h
+// describes dtypes and masters.
 #pragma once
 
 #include <cmath>
@@ -11,11 +11,11 @@
 namespace phi {
 namespace {
 
-/// A step of which one member is the learning rate.
+/// Makes a step whose learning rate is an array element.
 template <typename C, typename StepOf>
 struct RatedMaker {
   using Step = StepOf;
-  Step made;  // but for its rate
+  Step made;  // without its rate
   Number rate;
   PHI_HD bool is_taken() const { return true; }
   PHI_HD Step step() const {
@@ -28,7 +28,7 @@ struct RatedMaker {
 template <typename C>
 struct AdamaxMaker {
   using Step = AdamaxStep<C>;
-  Step made;  // but for its rate
+  Step made;  // without its rate
   Number rate;
   Number power;
   PHI_HD bool is_taken() const { return true; }
@@ -39,11 +39,11 @@ struct AdamaxMaker {
   }
 };
 
-/// What NAdam works out of its numbers: mu of step t is beta1 * (1 - 0.96^(t * decay) / 2).
+/// The scalars of a NAdam step. mu of step t is beta1 * (1 - 0.96^(t * decay) / 2).
 template <typename C>
 struct NadamNumbers {
   C beta1, beta2, decay;
-  Number decay_power;  // 0.96^t of the step before, as are the next two
+  Number decay_power;  // 0.96^t of the previous step, like the next two
   Number power2;
   Number product;
 
@@ -80,11 +80,11 @@ struct NadamMaker {
   }
 };
 
-/// What RAdam works out of its numbers.
+/// The scalars of a RAdam step.
 template <typename C>
 struct RadamNumbers {
   C beta1, beta2;
-  Number power1;  // of the step before, as are the next two
+  Number power1;  // of the previous step, like the next two
   Number power2;
   Number rho;
 
@@ -117,7 +117,7 @@ struct RadamMaker {
   }
 };
 
-// What steps leave of their numbers.
+// The scalars after a step.
 template <typename Of>
 struct NextPower1 {
   Of of;
@@ -181,7 +181,7 @@ void AdadeltaKernel(const Context& ctx, const DenseTensor& param, const DenseTen
       RatedMaker<C, AdadeltaStep<C>>{{rho, C(1) - C(rho), C(0), epsilon}, Number(learning_rate)});
 }
 
-/// beta1_pow is the caller's to advance.
+/// The caller updates beta1_pow.
 template <typename T, typename Context>
 void AdamaxKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                   const DenseTensor& learning_rate, const DenseTensor& moment,
@@ -221,7 +221,7 @@ void RmspropKernel(const Context& ctx, const DenseTensor& param, const DenseTens
   }
 }
 
-/// mu of step t is beta1 * (1 - 0.96^(t * momentum_decay) / 2); momentum_decay_pow is 0.96^t,
+/// mu of step t is beta1 * (1 - 0.96^(t * momentum_decay) / 2). momentum_decay_pow is 0.96^t, and
 /// mu_product the product of all mu.
 template <typename T, typename Context>
 void NadamKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
@@ -243,13 +243,13 @@ void NadamKernel(const Context& ctx, const DenseTensor& param, const DenseTensor
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
                {State{moment1, moment1_out}, State{moment2, moment2_out}},
                NadamMaker<C>{of, Number(learning_rate), epsilon});
-  // The product first: it is made of the others as they were.
+  // mu_product first, because it depends on the previous values of the others.
   set_number_of(ctx, mu_product_out, NextProduct<Numbers>{of});
   set_number_of(ctx, momentum_decay_pow_out, NextDecayPower<Numbers>{of});
   set_number_of(ctx, beta2_pow_out, NextPower2<Numbers>{of});
 }
 
-/// rho of step t, updated from that of the step before, is t * beta2^t / (1 - beta2^t).
+/// rho of step t, updated from the previous one, is t * beta2^t / (1 - beta2^t).
 template <typename T, typename Context>
 void RadamKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                  const DenseTensor& learning_rate, const DenseTensor& beta1_pow,
@@ -264,7 +264,7 @@ void RadamKernel(const Context& ctx, const DenseTensor& param, const DenseTensor
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
                {State{moment1, moment1_out}, State{moment2, moment2_out}},
                RadamMaker<C>{of, Number(learning_rate), epsilon});
-  // rho first: it is made of the second power as it was.
+  // rho first, because it depends on the previous value of the second power.
   set_number_of(ctx, rho_out, NextRho<Numbers>{of});
   set_number_of(ctx, beta1_pow_out, NextPower1<Numbers>{of});
   set_number_of(ctx, beta2_pow_out, NextPower2<Numbers>{of});

@@ -1,5 +1,5 @@
-// Steps along the gradient: sgd, momentum, and averages of gradients. Dtypes and masters:
-// trained.h.
+// Optimizer steps along the gradient: SGD, momentum and averaged gradients. trained.h describes
+// dtypes and masters.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 namespace phi {
 namespace {
 
-/// What a step with momentum takes beside the arrays.
+/// The attributes of a momentum step.
 struct MomentumSettings {
   float mu;
   bool use_nesterov;
@@ -101,7 +101,7 @@ void MomentumKernel(const Context& ctx, const DenseTensor& param, const DenseTen
       {mu, use_nesterov, decay_of(regularization_method, regularization_coeff), rescale_grad});
 }
 
-/// The same for each param of a list; one learning rate may serve all.
+/// The same for each param of a list. learning_rate may have one number for all.
 template <typename T, typename Context>
 void MergedMomentumKernel(const Context& ctx, std::span<const DenseTensor* const> param,
                           std::span<const DenseTensor* const> grad,
@@ -126,7 +126,7 @@ void MergedMomentumKernel(const Context& ctx, std::span<const DenseTensor* const
   }
 }
 
-/// d is the sum of the last n gradients, y the one that leaves it: d = d - y + grad, y = grad,
+/// d is the sum of the last n gradients, and y is the oldest of them: d = d - y + grad, y = grad,
 /// param -= learning_rate / n * d.
 template <typename T, typename Context>
 void AsgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
@@ -138,9 +138,9 @@ void AsgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
                {State{d, d_out}, State{y, y_out}}, AsgdMaker<C>{Number(learning_rate), Number(n)});
 }
 
-/// Each element has a step of its own, learning_rate, between the two numbers of
-/// learning_rate_range: it grows by etas[1] where the gradient keeps its sign, and shrinks by
-/// etas[0] where that changes, when the element waits a turn.
+/// Each element has its own step size, in learning_rate, limited to the two numbers of
+/// learning_rate_range. It grows by etas[1] if the gradient keeps its sign. If the sign changes, it
+/// shrinks by etas[0], and the element is not updated in this step.
 template <typename T, typename Context>
 void RpropKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                  const DenseTensor& prev, const DenseTensor& learning_rate,

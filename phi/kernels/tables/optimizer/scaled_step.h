@@ -1,9 +1,9 @@
-// Steps of the trainer's optimizers.
+// Optimizer steps of the trainer.
 //
-// learning_rate and grad_scale are float32 or float64 arrays of one element, `step` is an int64
-// one, so that a captured program can be given others. Errors: InvalidArgument naming one that is
-// not. All: g = grad * grad_scale, 1 if that is absent; where it is not finite all stays as it is.
-// Masters and dtypes: trained.h.
+// learning_rate and grad_scale are float32 or float64 arrays of one element, and `step` is an int64
+// array of one element, so that a captured program can change them. Errors: InvalidArgument, which
+// names the argument, for others. In all steps g = grad * grad_scale (1 if absent). If grad_scale
+// is not finite, nothing changes. trained.h describes dtypes and masters.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace phi {
 namespace {
 
-/// The only element.
+/// The single element of x.
 Number number_in(const DenseTensor& x, const char* name, bool fits, const char* wanted) {
   PHI_CHECK(x.numel() == 1 && fits,
             errors::InvalidArgument("{} is {}, but it must be one number of {}; make it with full.",
@@ -29,7 +29,7 @@ Number real_in(const DenseTensor& x, const char* name) {
   return number_in(x, name, fits, "float32 or float64");
 }
 
-/// An optional grad_scale, 1 where there is none.
+/// An optional grad_scale; 1 if it is absent.
 struct GradScale {
   Number number;
   bool is_given;
@@ -82,7 +82,7 @@ struct ScaledAdamwMaker {
   Number number;
   GradScale scale;
   PHI_HD bool is_taken() const { return scale.template is_finite<C>(); }
-  // What holds for all elements is worked out in double: 1 - beta2^step loses digits in float.
+  // Values common to all elements are computed in double: 1 - beta2^step loses digits in float.
   PHI_HD Step step() const {
     const double keep1 = beta1;
     const double keep2 = beta2;
@@ -108,8 +108,8 @@ struct IsNoStep {
 
 }  // namespace
 
-/// g += weight_decay * param (an L2 penalty: decay goes through the gradient, after grad_scale),
-/// param -= learning_rate * g.
+/// param -= learning_rate * (g + weight_decay * param): decay is an L2 penalty, which is part of
+/// the gradient after grad_scale.
 template <typename T, typename Context>
 void ScaledSgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                      const DenseTensor* master_param, const DenseTensor& learning_rate,
@@ -122,9 +122,8 @@ void ScaledSgdKernel(const Context& ctx, const DenseTensor& param, const DenseTe
                         scale_in(grad_scale, learning_rate)});
 }
 
-/// g += weight_decay * param, velocity = mu * velocity + g, and then
-/// param -= learning_rate * (use_nesterov ? g + mu * velocity : velocity).
-/// The first step takes velocity 0.
+/// g += weight_decay * param, velocity = mu * velocity + g, and then param -= learning_rate *
+/// (use_nesterov ? g + mu * velocity : velocity). velocity starts at 0.
 template <typename T, typename Context>
 void ScaledMomentumKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                           const DenseTensor& velocity, const DenseTensor* master_param,

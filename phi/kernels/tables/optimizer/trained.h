@@ -1,5 +1,5 @@
-// What optimizers' steps are taken on, and the numbers that they are made of where those are
-// elements of arrays: a device reads them itself.
+// Params, states and scalars of optimizer steps. Scalars that are array elements are read by the
+// device.
 //
 // A maker makes the step of all elements of one param:
 //   struct SgdMaker {
@@ -10,10 +10,10 @@
 //   };
 //   take_step<T>(ctx, trained, {State{..}, ..}, SgdMaker{..});
 //
-// With master_param, a float32 copy of a 16-bit param, the step is taken on the master and rounded
-// into param. Otherwise a 16-bit param is widened, updated and rounded. States are float32 for
-// 16-bit params, else param's dtype; grad may be float32 beside any param. An output may be its
-// input's buffer, as it is when called as an op, or another one.
+// With master_param, a float32 copy of a half-precision param, the step updates the master and
+// rounds it into param. Without, a half-precision param is widened, updated and rounded. States are
+// float32 for half-precision params, and otherwise have param's dtype. grad may always be float32.
+// An output may be its input's buffer, as in an op call, or another one.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace phi {
 
-/// A param and its gradient; the masters are null where there is none.
+/// A param and its gradient. The masters are null if there are none.
 struct Trained {
   const DenseTensor& param;
   const DenseTensor& grad;
@@ -32,13 +32,13 @@ struct Trained {
   DenseTensor* master_out;
 };
 
-/// What a state was and where it goes.
+/// A state's input and output.
 struct State {
   const DenseTensor& from;
   DenseTensor* to;
 };
 
-/// An element of an array of any real dtype, which its device reads.
+/// An element of an array of any real dtype, read by the device.
 class Number {
  public:
   explicit Number(const DenseTensor& x, int64_t i = 0)
@@ -81,20 +81,20 @@ class Number {
   DataType dtype_;
 };
 
-/// Whether an optional array of one bool says to leave all as it is.
+/// An optional bool array of one element that disables the step.
 struct SkipFlag {
   const bool* flag;
   explicit SkipFlag(const DenseTensor* x) : flag(x ? x->data<bool>() : nullptr) {}
   PHI_HD bool is_set() const { return flag != nullptr && *flag; }
 };
 
-/// A number that a step leaves behind, a power say: itself times `factor`, unless it is skipped.
+/// A scalar after a step, such as a power: multiplied by `factor` unless the step is skipped.
 template <typename C>
 struct ScaledNumber {
   Number number;
   double factor;
   SkipFlag skip;
-  /// In double, so that one that stays has all its digits, whatever C is.
+  /// In double, so that a skipped number keeps all its digits for every C.
   PHI_HD double operator()() const {
     if (skip.is_set()) return number.template as<double>();
     return static_cast<double>(

@@ -1,4 +1,5 @@
-// Reductions that a reducer says all of. An empty `axis` is all; negative ones count from the back.
+// Reductions that are fully defined by a reducer. An empty `axis` means all tensor dims; a negative
+// one counts from the end.
 #pragma once
 
 #include "phi/generated/kernels/reduction.h"
@@ -9,7 +10,7 @@
 namespace phi {
 namespace {
 
-/// What may be compared with 0, and multiplied.
+/// Types that can be compared with 0 and multiplied.
 using TruthTypes = join_t<AllTypes, Complexes>;
 
 template <typename R, typename T, typename To, typename Context>
@@ -20,7 +21,7 @@ void reduce_by(const Context& ctx, const DenseTensor& x, const IntArray& axis, D
 
 }  // namespace
 
-// Over nothing, as in an empty shard, each gives its reducer's identity.
+// Without elements, as in an empty shard, the result is the reducer's identity.
 #define PHI_DEFINE_REDUCTION_(Name, Axes, To)                                   \
   template <typename T, typename Context>                                       \
   void Name##Kernel(const Context& ctx, const DenseTensor& x, const Axes& axis, \

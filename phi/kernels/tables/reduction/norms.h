@@ -1,4 +1,4 @@
-// Norms over some tensor dims, in the words of tables of kernels.
+// Norms over tensor dims, written with device primitives.
 #pragma once
 
 #include <cmath>
@@ -49,8 +49,8 @@ void power_norm(const Context& ctx, const DenseTensor& x, AxisSet axes, double p
   reduce<SumReducer<C>>(ctx, powers.data<C>(), x.dims(), axes, out, RootOfPowers{p});
 }
 
-/// Of what `axes` leaves of x's dims. p inf and -inf: the largest and smallest magnitude; 0: how
-/// many elements are not 0.
+/// The p-norm over `axes` of x. p = inf and -inf: the largest and smallest magnitude. p = 0: the
+/// number of non-zero elements.
 template <typename T, typename Context, typename Out>
 void p_norm(const Context& ctx, const DenseTensor& x, AxisSet axes, float p, Out* out) {
   if (p == 2) return euclidean_norm<T>(ctx, x, axes, out);

@@ -1,4 +1,4 @@
-// Sums and means. An empty `axis` is all; negative ones count from the back.
+// Sums and means. An empty `axis` means all tensor dims; a negative one counts from the end.
 #pragma once
 
 #include "phi/generated/kernels/reduction.h"
@@ -9,14 +9,14 @@
 namespace phi {
 namespace {
 
-// The sum of elements of T in the dtype of `out`, To, is that of their casts: these happen while
-// elements are read if sums are made in To itself, or if integers only lose high bits.
+// A sum in another dtype To is the sum of the elements cast to To. The cast happens while elements
+// are read if sums are kept in To, or if it only drops high bits of integers.
 template <typename T, typename To>
 inline constexpr bool kCastsOnReading = std::is_same_v<T, To> || std::is_same_v<compute_t<T>, To> ||
                                         (std::is_integral_v<T> && std::is_integral_v<To> &&
                                          !std::is_same_v<To, bool>);
 
-// Integers are summed in int64, whatever To is.
+// Integers are summed in int64 for every To.
 template <typename To, typename T, typename Context>
 void sum_as(const Context& ctx, const T* x, const Dims& dims, AxisSet axes, DenseTensor* out) {
   using Sum = std::conditional_t<std::is_integral_v<To>, int64_t, To>;
@@ -28,7 +28,7 @@ void sum_as(const Context& ctx, const T* x, const Dims& dims, AxisSet axes, Dens
   if constexpr (!kIsSum) convert(ctx, sums.data<Sum>(), out->mutable_data<To>(), out->numel());
 }
 
-// The number of elements of the whole tensor that one mean is of.
+// The number of elements of the global tensor per mean.
 inline int64_t global_count(const ShardBox& where, AxisSet axes) {
   int64_t count = 1;
   for (int d = 0; d < where.global.ndim(); ++d) {
@@ -41,7 +41,7 @@ inline double mean_count(const KernelContext& ctx, const DenseTensor& x, AxisSet
   return static_cast<double>(global_count(ctx.input_box(0, x.dims()), axes));
 }
 
-// Adds up `sums` over the ranks that share the reduced tensor dims.
+// Adds `sums` over the ranks that share the reduced tensor dims.
 inline void combine_sums(const KernelContext& ctx, AxisSet axes, int ndim, DenseTensor* sums) {
   for (int d = 0; ctx.view() && d < ndim; ++d) {
     if (axes.has(d)) ctx.view()->combine_over(0, d, CombineKind::kSum, sums);
@@ -55,12 +55,12 @@ struct Quotient {
 
 template <typename T>
 struct IntegerQuotient {
-  int64_t count;  // 0: there is none
+  int64_t count;  // 0: the result is 0
   PHI_HD T operator()(int64_t sum) const { return static_cast<T>(count == 0 ? 0 : sum / count); }
 };
 
-// Quotients of parts do not add up to that of their sum: the ranks add first, and the one that has
-// the first part of what is reduced divides; the others hold 0.
+// Truncated quotients of parts do not add up to the quotient of the sum. The ranks therefore add
+// their sums first. The rank with the first part of the reduced dims divides; others hold 0.
 template <typename T, typename Context>
 void integer_mean(const Context& ctx, const DenseTensor& x, AxisSet axes, DenseTensor* out) {
   const ShardBox where = ctx.input_box(0, x.dims());
@@ -76,7 +76,7 @@ void integer_mean(const Context& ctx, const DenseTensor& x, AxisSet axes, DenseT
 
 }  // namespace
 
-/// T is x's dtype; out may be of any other, which elements are cast to before they are added.
+/// T is x's dtype. out may have any dtype; elements are cast to it before they are added.
 template <typename T, typename Context>
 void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   const AxisSet axes = normalise_axes(axis, x.dims());
@@ -91,23 +91,23 @@ void SumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, D
   });
 }
 
-/// Of int8 and int16, by way of int32.
+/// For int8 and int16, through int32.
 template <typename T, typename Context>
 void NarrowSumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis,
                      DenseTensor* out) {
   SumKernel<int32_t>(ctx, converted<int32_t, T>(ctx, x), axis, out);
 }
 
-/// The dtype of `out` is x's.
+/// For complex x; out has x's dtype.
 template <typename T, typename Context>
 void ComplexSumKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis,
                       DenseTensor* out) {
   sum_over(ctx, x.data<T>(), x.dims(), normalise_axes(axis, x.dims()), out->mutable_data<T>());
 }
 
-/// The local sum over the *global* number of elements, so that the results of the ranks that hold
-/// parts of x add up to the mean. Means of integers lose their fraction; the ranks that share what
-/// is reduced add up their sums, and one of them holds the mean.
+/// The local sum divided by the *global* number of elements, so that the results of the ranks that
+/// hold shards of x add up to the mean. Means of integers are truncated: the ranks that share the
+/// reduced dims add their sums, and one of them holds the mean.
 template <typename T, typename Context>
 void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   const AxisSet axes = normalise_axes(axis, x.dims());
@@ -119,8 +119,8 @@ void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, 
   }
 }
 
-/// The sum of x over the tensor dims that broadcast out's shape to x's: those that out lacks, and
-/// those of size 1 in out alone. int32, int64 and bool are summed in int64.
+/// The sum of x over the tensor dims along which out's shape is broadcast to x's. int32, int64 and
+/// bool are summed in int64.
 template <typename T, typename Context>
 void ReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   const int added = x.ndim() - out->ndim();
@@ -134,7 +134,7 @@ void ReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) 
   sum_over(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<Sum>());
 }
 
-/// Of integers of 8 and 16 bits, in which their sums are, too.
+/// For 8-bit and 16-bit integers, whose sums have the same dtype.
 template <typename T, typename Context>
 void WrappingReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());

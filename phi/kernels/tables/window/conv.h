@@ -1,7 +1,7 @@
-// Convolutions and transposed ones, with their gradients, over two or three spatial dims. Their
-// words: convolve, image_grad and filter_grad of a ConvProblem.
+// Convolutions and transposed convolutions with their gradients, over two or three spatial dims.
+// Device primitives: convolve, image_grad and filter_grad of a ConvProblem.
 //
-// With split input channels a rank sums over its own, and the sum over ranks is the whole.
+// If input channels are sharded, each rank sums over its own; the sum over ranks is the result.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace phi {
 
-/// Errors of all of these: none that the shape functions do not have.
+/// The shape functions report all errors.
 template <typename T, typename Context>
 void ConvKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& filter,
                 const std::vector<int>& strides, const std::vector<int>& paddings,
@@ -25,7 +25,7 @@ void ConvKernel(const Context& ctx, const DenseTensor& input, const DenseTensor&
   convolve<T>(ctx, p, input.data<T>(), filter.data<T>(), out->mutable_data<T>());
 }
 
-/// Either gradient may be absent.
+/// Either gradient may be null.
 template <typename T, typename Context>
 void ConvGradKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& filter,
                     const DenseTensor& out_grad, const std::vector<int>& strides,
@@ -41,7 +41,7 @@ void ConvGradKernel(const Context& ctx, const DenseTensor& input, const DenseTen
   if (weights_grad) filter_grad<T>(ctx, p, input.data<T>(), g, weights_grad->mutable_data<T>());
 }
 
-/// The gradient of a convolution whose result is x.
+/// The gradient of a convolution by its image, where x is the gradient of its result.
 template <typename T, typename Context>
 void ConvTransposeKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& filter,
                          const std::vector<int>& strides, const std::vector<int>& paddings,

@@ -1,5 +1,5 @@
-// Pooling of plain, adaptive and global windows: maxima and averages, with their gradients. Ranks
-// hold whole images of some channels. Words: pool and pool_grad of PoolImages.
+// Max and average pooling with plain, adaptive and global windows, and their gradients. A rank has
+// whole images of some channels. Device primitives: pool and pool_grad of PoolImages.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 namespace phi {
 namespace {
 
-/// The kernels of windows whose sizes are given as a Sizes.
+/// Kernels whose window sizes have the type Sizes.
 template <typename Sizes>
 struct Pooling {
-  /// Averages count what windows have in padding unless `exclusive`, or adaptive.
+  /// Averages include padding unless `exclusive` or adaptive.
   template <typename T, typename Context>
   static void forward(const Context& ctx, const DenseTensor& x, const Sizes& kernel_size,
                       const std::vector<int>& strides, const std::vector<int>& paddings,

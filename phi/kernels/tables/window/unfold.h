@@ -1,6 +1,6 @@
-// unfold, which lays the windows of an image out as columns, and fold, its inverse but for elements
-// of several windows, which it adds up. Each is the gradient of the other. Words: unfold_images and
-// fold_images of so many images of one channel, and the dtypes that they know, Folded.
+// unfold, which writes the windows of an image as columns, and fold, which adds columns back into
+// an image. Each is the gradient of the other. Device primitives: unfold_images and fold_images for
+// a number of single-channel images, and Folded, the dtypes that they support.
 #pragma once
 
 #include <vector>
@@ -34,7 +34,7 @@ void UnfoldKernel(const Context& ctx, const DenseTensor& x, const std::vector<in
   unfold_images(ctx, s, dims[0] * dims[1], x.data<T>(), out->mutable_data<T>());
 }
 
-/// 16-bit sums are kept in float.
+/// Half-precision sums are kept in float.
 template <typename T, typename Context>
 void FoldKernel(const Context& ctx, const DenseTensor& x, const std::vector<int>& /*output_sizes*/,
                 const std::vector<int>& kernel_sizes, const std::vector<int>& strides,
