@@ -23,6 +23,7 @@ TensorMeta LinearReduceGradInferMeta(const TensorMeta& out_grad, int reduce_type
 
 /// [0]. Errors: Unimplemented if dynamic_shape, which would send the shape with the message.
 TensorMeta SendInferMeta(const TensorMeta& x, bool dynamic_shape);
+/// `out_shape` of `dtype`. Errors: those of SendInferMeta and CreateInferMeta.
 TensorMeta RecvInferMeta(DataType dtype, bool dynamic_shape, const IntArray& out_shape);
 
 // use_calc_stream and use_model_parallel have no effect.

@@ -12,9 +12,9 @@
 
 namespace phi {
 
-/// [n, m, positions...] for input [n, c, spatial...] (or channels last) and filter [m, c / groups,
-/// spatial...]. Errors: InvalidArgument for incompatible shapes, groups or dtypes, and for a window
-/// that fits at no position.
+/// [n, m, positions...] for input [n, c, spatial...] (or channels last) and filter
+/// [m, c / groups, spatial...]. Errors: InvalidArgument for incompatible shapes, groups or dtypes,
+/// and for a window that fits at no position.
 TensorMeta ConvInferMeta(const TensorMeta& input, const TensorMeta& filter,
                          const std::vector<int>& strides, const std::vector<int>& paddings,
                          const std::string& padding_algorithm, const std::vector<int>& dilations,
@@ -36,15 +36,16 @@ TensorMeta Conv3dTransposeInferMeta(
     const std::vector<int>& output_size, const std::string& padding_algorithm, int groups,
     const std::vector<int>& dilations, const std::string& data_format);
 
-/// [n, m, oh, ow] for x [n, c, h, w] and filter [m, c / groups, kh, kw]. offset [n, 2 *
-/// deformable_groups * kh * kw, oh, ow] shifts the filter taps and mask [n, deformable_groups * kh
-/// * kw, oh, ow] weights them. Errors: those of ConvInferMeta.
+/// [n, m, oh, ow] for x [n, c, h, w] and filter [m, c / groups, kh, kw]. offset
+/// [n, 2 * deformable_groups * kh * kw, oh, ow] shifts the filter taps and mask
+/// [n, deformable_groups * kh * kw, oh, ow] weights them. Errors: those of ConvInferMeta.
 TensorMeta DeformableConvInferMeta(const TensorMeta& x, const TensorMeta& offset,
                                    const TensorMeta& filter, const TensorMeta* mask,
                                    const std::vector<int>& strides,
                                    const std::vector<int>& paddings,
                                    const std::vector<int>& dilations, int deformable_groups,
                                    int groups, int im2col_step);
+/// The metas of x, offset, filter and, if it is present, mask.
 std::tuple<TensorMeta, TensorMeta, TensorMeta, std::optional<TensorMeta>>
 DeformableConvGradInferMeta(const TensorMeta& x, const TensorMeta& offset, const TensorMeta& filter,
                             const TensorMeta* mask);

@@ -26,9 +26,9 @@ std::tuple<TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>,
 UniqueInferMeta(const TensorMeta& x, bool return_index, bool return_inverse, bool return_counts,
                 const std::vector<int>& axis, DataType dtype);
 
-/// out as in UniqueInferMeta. inverse (one element per item) and counts [?] have dtype `dtype` and
-/// are present only if requested. Errors: those of UniqueInferMeta; the dtype is checked only if an
-/// output has it.
+/// (out, index, counts): out as in UniqueInferMeta. index, the inverse, has one element per element
+/// or slice of x; counts is [?]. Both have dtype `dtype` and are present only if requested. Errors:
+/// those of UniqueInferMeta; the dtype is checked only if an output has it.
 std::tuple<TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>>
 UniqueConsecutiveInferMeta(const TensorMeta& x, bool return_inverse, bool return_counts,
                            const std::vector<int>& axis, DataType dtype);

@@ -15,11 +15,13 @@ TensorMeta FullBatchSizeLikeInferMeta(const TensorMeta& input, const std::vector
                                       DataType dtype, const Scalar& value, int input_dim_idx,
                                       int output_dim_idx);
 
+/// `value` as a 1-D array.
 TensorMeta FullIntArrayInferMeta(const std::vector<int64_t>& value, DataType dtype);
 
 /// `value` has one element, whose dtype is used if `dtype` is UNDEFINED.
 TensorMeta FullWithTensorInferMeta(const TensorMeta& value, const IntArray& shape, DataType dtype);
 
+/// `values` as an array of `shape`. Errors: also InvalidArgument if their number differs.
 TensorMeta AssignValueInferMeta(const std::vector<int>& shape, DataType dtype,
                                 const std::vector<Scalar>& values);
 
@@ -43,6 +45,8 @@ TensorMeta TriuIndicesInferMeta(int row, int col, int offset, DataType dtype);
 /// the kernel reads x.
 TensorMeta SequenceMaskInferMeta(const TensorMeta& x, const Scalar& max_len, DataType out_dtype);
 
+/// Returns input's meta. Errors: also InvalidArgument unless input has an integral dtype and a last
+/// extent of 1, index_num and nshards are positive, and shard_id is in [0, nshards).
 TensorMeta ShardIndexInferMeta(const TensorMeta& input, int index_num, int nshards, int shard_id,
                                int ignore_value);
 

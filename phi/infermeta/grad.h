@@ -19,8 +19,8 @@ inline std::optional<TensorMeta> gradient_meta(const TensorMeta* x) {
 }
 }  // namespace detail
 
-/// The metas of the gradients of two tensors. A `const TensorMeta&` gives a TensorMeta; a `const
-/// TensorMeta*`, for an optional tensor, gives a std::optional<TensorMeta>.
+/// The metas of the gradients of two tensors. A `const TensorMeta&` gives a TensorMeta; a
+/// `const TensorMeta*`, for an optional tensor, gives a std::optional<TensorMeta>.
 template <typename X, typename Y>
 auto GeneralBinaryGradInferMeta(const X& x, const Y& y) {
   return std::tuple(detail::gradient_meta(x), detail::gradient_meta(y));

@@ -16,6 +16,7 @@ TensorMeta StackInferMeta(std::span<const TensorMeta> x, int axis);
 std::vector<TensorMeta> UnstackInferMeta(const TensorMeta& x, int axis, int num);
 std::vector<TensorMeta> UnbindInferMeta(const TensorMeta& input, int axis);
 
+/// Each tensor of input, broadcast to their common shape. All must have one dtype.
 std::vector<TensorMeta> BroadcastTensorsInferMeta(std::span<const TensorMeta> input);
 
 /// Each of inputs is 1-D or 0-D.
@@ -27,6 +28,7 @@ TensorMeta MultiplexInferMeta(std::span<const TensorMeta> inputs, const TensorMe
 /// Concatenates columns [start_index, start_index + length) of matrices of one shape. A negative
 /// start counts from the end; a negative length extends to the last column.
 TensorMeta PartialConcatInferMeta(std::span<const TensorMeta> x, int start_index, int length);
+/// The sum of such columns.
 TensorMeta PartialSumInferMeta(std::span<const TensorMeta> x, int start_index, int length);
 
 }  // namespace phi

@@ -49,7 +49,7 @@ bool solves_vectors(const Dims& x, const Dims& y);
 /// zero. Errors: InvalidArgument without `pivot`.
 std::tuple<TensorMeta, TensorMeta, TensorMeta> LUInferMeta(const TensorMeta& x, bool pivot);
 /// P [*, m, m], L [*, m, k] and U [*, k, n] with k = min(m, n), each if requested. Errors:
-/// InvalidArgument if y is not of the shape of x's pivots.
+/// InvalidArgument unless y is int32 [*, k], like the pivots of x.
 std::tuple<std::optional<TensorMeta>, std::optional<TensorMeta>, std::optional<TensorMeta>>
 LUUnpackInferMeta(const TensorMeta& x, const TensorMeta& y, bool unpack_ludata, bool unpack_pivots);
 

@@ -1,4 +1,4 @@
-// Shapes and dtypes of losses beside cross entropy.
+// Shapes and dtypes of losses other than cross entropy.
 #include "phi/infermeta/losses.h"
 
 #include "phi/common/errors.h"

@@ -20,8 +20,8 @@ void check_axes(const TensorMeta& x, const Axes& axes) {
 
 TensorMeta FlipInferMeta(const TensorMeta& x, const std::vector<int>& axis) {
   check_axes(x, axis);
-  normalise_axes(std::vector<int64_t>(axis.begin(), axis.end()),
-                 x.dims);  // rejects a repeated axis
+  // Rejects a repeated axis.
+  normalise_axes(std::vector<int64_t>(axis.begin(), axis.end()), x.dims);
   return x;
 }
 
@@ -183,8 +183,8 @@ SliceSteps slice_steps(int64_t start, int64_t end, int64_t step, int64_t extent)
   const int64_t stop = place(end);
   const int64_t distance = step < 0 ? begin - stop : stop - begin;
   if (distance <= 0) return {begin, 0};
-  const int64_t size =
-      step < 0 ? -(step + 1) : step - 1;  // |step| - 1, without overflow for INT64_MIN
+  // |step| - 1, which does not overflow for INT64_MIN.
+  const int64_t size = step < 0 ? -(step + 1) : step - 1;
   return {begin, 1 + (distance - 1) / (size == INT64_MAX ? size : size + 1)};
 }
 

@@ -10,6 +10,8 @@
 
 namespace phi {
 
+/// Returns x's meta. Errors: OutOfRange for an axis outside x; for flip also InvalidArgument for a
+/// repeated axis.
 TensorMeta FlipInferMeta(const TensorMeta& x, const std::vector<int>& axis);
 TensorMeta ReverseInferMeta(const TensorMeta& x, const IntArray& axis);
 
@@ -30,6 +32,8 @@ TensorMeta RepeatInterleaveWithTensorIndexInferMeta(const TensorMeta& x, const T
 /// `shape` elements of each tensor dim, from `offsets` on; -1 extends to the end.
 TensorMeta CropInferMeta(const TensorMeta& x, const IntArray& shape, const IntArray& offsets);
 
+/// paddings has two entries per tensor dim, before and after. Errors: InvalidArgument for another
+/// number of entries or a negative one.
 TensorMeta PadInferMeta(const TensorMeta& x, const std::vector<int>& paddings,
                         const Scalar& pad_value);
 
@@ -73,6 +77,8 @@ TensorMeta FlattenInferMeta(const TensorMeta& x, int start_axis, int stop_axis);
 /// Like ReshapeInferMeta.
 TensorMeta ViewShapeInferMeta(const TensorMeta& input, const std::vector<int64_t>& dims);
 
+/// The bits of input as elements of `dtype`. If sizes of elements differ, the last extent changes
+/// in proportion. Errors: InvalidArgument if it does not hold whole elements.
 TensorMeta ViewDtypeInferMeta(const TensorMeta& input, DataType dtype);
 
 /// Rows [begin_idx, end_idx), at least one.

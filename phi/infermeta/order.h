@@ -25,13 +25,14 @@ std::tuple<TensorMeta, TensorMeta> CumWithIndicesInferMeta(const TensorMeta& x, 
 /// (values, indices): values have x's meta, indices are int64.
 std::tuple<TensorMeta, TensorMeta> ArgsortInferMeta(const TensorMeta& x, int axis);
 
-/// Like ArgsortInferMeta, with k elements along the axis. Errors: InvalidArgument unless 1 <= k <=
-/// the extent.
+/// Like ArgsortInferMeta, with k elements along the axis. Errors: InvalidArgument unless
+/// 1 <= k <= the extent.
 std::tuple<TensorMeta, TensorMeta> TopkInferMeta(const TensorMeta& x, const Scalar& k, int axis);
 
 /// (value, index) without the axis, or with 1 there if `keepdim`. Errors: those of TopkInferMeta.
 std::tuple<TensorMeta, TensorMeta> KthvalueInferMeta(const TensorMeta& x, int k, int axis,
                                                      bool keepdim);
+/// Like KthvalueInferMeta. Errors: OutOfRange; InvalidArgument if the axis has no elements.
 std::tuple<TensorMeta, TensorMeta> ModeInferMeta(const TensorMeta& x, int axis, bool keepdim);
 
 /// (medians, indices) of x reduced over `axis`. Indices are int64: two per median if `mode` is

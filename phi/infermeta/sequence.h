@@ -23,23 +23,23 @@ RecurrentLayerGradInferMeta(const TensorMeta& gates, const TensorMeta& hidden,
                             const TensorMeta* cell, const TensorMeta& weight_hh,
                             const TensorMeta& bias_hh);
 
-/// (loss, warpctcgrad): loss [batch, 1]; warpctcgrad has the meta of logits [steps, batch,
-/// classes]. label is int32 or int64 [batch, longest label]; the lengths are int32 or int64
-/// [batch]. Errors: InvalidArgument.
+/// (loss, warpctcgrad): loss [batch, 1]; warpctcgrad has the meta of logits
+/// [steps, batch, classes]. label is int32 or int64 [batch, longest label]; the lengths are int32
+/// or int64 [batch]. Errors: InvalidArgument.
 std::tuple<TensorMeta, TensorMeta> WarpctcInferMeta(const TensorMeta& logits,
                                                     const TensorMeta& label,
                                                     const TensorMeta* logits_length,
                                                     const TensorMeta* labels_length, int blank);
 
-/// (loss, warprnntgrad): loss [batch]; warprnntgrad has the meta of input [batch, steps, labels +
-/// 1, classes].
+/// (loss, warprnntgrad): loss [batch]; warprnntgrad has the meta of input
+/// [batch, steps, labels + 1, classes].
 std::tuple<TensorMeta, TensorMeta> WarprnntInferMeta(const TensorMeta& input,
                                                      const TensorMeta& label,
                                                      const TensorMeta& input_lengths,
                                                      const TensorMeta& label_lengths, int blank);
 
-/// (scores, path) for potentials [batch, steps, tags]: scores [batch]; path int64 [batch, longest
-/// length].
+/// (scores, path) for potentials [batch, steps, tags]: scores [batch]; path int64
+/// [batch, longest length].
 std::tuple<TensorMeta, TensorMeta> ViterbiDecodeInferMeta(const TensorMeta& potentials,
                                                           const TensorMeta& transition_params,
                                                           const TensorMeta& lengths);

@@ -24,11 +24,17 @@ TensorMeta UnsqueezeInferMeta(const TensorMeta& x, const IntArray& axis);
 /// Tensor dim i of the result is tensor dim perm[i] of x.
 TensorMeta TransposeInferMeta(const TensorMeta& x, const std::vector<int>& perm);
 
+/// Concatenates along `axis`. Errors: OutOfRange for the axis; InvalidArgument for an empty list,
+/// and for dtypes or other extents that differ.
 TensorMeta ConcatInferMeta(std::span<const TensorMeta> x, const Scalar& axis);
 
-/// One section may be -1; it is inferred from the others.
+/// Parts of the extents `sections` along `axis`. One section may be -1; it is inferred from the
+/// others and must be positive. Errors: OutOfRange for the axis; InvalidArgument for sections that
+/// do not add up to the extent.
 std::vector<TensorMeta> SplitInferMeta(const TensorMeta& x, const IntArray& sections,
                                        const Scalar& axis);
+/// `num` equal parts. Errors: OutOfRange for the axis; InvalidArgument unless num divides the
+/// extent.
 std::vector<TensorMeta> SplitWithNumInferMeta(const TensorMeta& x, int num, const Scalar& axis);
 
 /// input[starts[i]:ends[i]] along axes[i]. Negative bounds count from the end, and all are clamped
@@ -52,6 +58,7 @@ TensorMeta ExpandAsInferMeta(const TensorMeta& x, const TensorMeta& y);
 TensorMeta ExpandToInferMeta(const TensorMeta& x, const TensorMeta* y,
                              const std::vector<int64_t>& target_shape);
 
+/// Returns the meta of x, which has at least two tensor dims.
 TensorMeta TrilInferMeta(const TensorMeta& x, int diagonal);
 
 /// The bounds [begin, end) of the slice `start:end` of an extent. Negative bounds count from the

@@ -9,8 +9,8 @@
 
 namespace phi {
 
-/// A signal [outer, length, inner] and its frames. For axis 0 (outer is 1) the frames are [frames,
-/// frame_length, inner]; for axis -1 (inner is 1) they are [outer, frame_length, frames].
+/// A signal [outer, length, inner] and its frames. For axis 0 (outer is 1) the frames are
+/// [frames, frame_length, inner]; for axis -1 (inner is 1) they are [outer, frame_length, frames].
 struct Framing {
   Framing(const Dims& signal, const Dims& frames_dims, int hop_length, int axis) : hop(hop_length) {
     first = axis == 0;

@@ -14,10 +14,10 @@ inline constexpr int64_t kDropBatch = int64_t{4} * kDropLanes;
 
 constexpr int64_t drop_batches(int64_t keys) { return (keys + kDropBatch - 1) / kDropBatch; }
 
-/// The Philox counter of block `s` of a batch. Batch i of row r, of [batch, heads, sq] rows, is r *
-/// drop_batches(keys) + i. Key kDropBatch * i + 8 * w + s of a row uses word w of this block, so
-/// that the words of a batch can be drawn in vector registers and used in order. The key is dropped
-/// if its word is less than drop_threshold(probability).
+/// The Philox counter of block `s` of a batch. Batch i of row r, of [batch, heads, sq] rows, is
+/// r * drop_batches(keys) + i. Key kDropBatch * i + 8 * w + s of a row uses word w of this block,
+/// so that the words of a batch can be drawn in vector registers and used in order. The key is
+/// dropped if its word is less than drop_threshold(probability).
 PHI_HD PhiloxBlock drop_counter(uint64_t batch, int s, uint64_t offset) {
   const uint64_t block = kDropLanes * batch + static_cast<uint64_t>(s);
   return {{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),

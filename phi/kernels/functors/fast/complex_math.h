@@ -78,8 +78,8 @@ PHI_HD Complex sqrt(Complex z) {
   return finite_sqrt(x, y);
 }
 
-inline constexpr double kFlat =
-    22;  // x| / 2, tanh is 1|above it sinh and cosh are e^|x| / 2 and tanh is 1|x| / 2, tanh is 1
+// Above it sinh and cosh are e^|x| / 2, and tanh is 1.
+inline constexpr double kFlat = 22;
 
 PHI_HD Complex sinh(Complex z) {
   const double x = z.real();

@@ -81,9 +81,9 @@ PHI_HD float lgamma_positive(float x) {
   return ((x == 1.0f) | (x == 2.0f)) ? 0.0f : static_cast<float>(value);
 }
 
-/// Within 6 ulp, also near the zeros 1 and 2. In [1, 2) it is a polynomial with these zeros (own
-/// fit); other numbers below 8 are shifted there by integers, whose factors are multiplied. From 8
-/// on it is Stirling's series. One logarithm serves all cases.
+/// Within 6 ulp, also near the zeros 1 and 2. In [1, 2) it is a polynomial with these zeros
+/// (own fit); other numbers below 8 are shifted there by integers, whose factors are multiplied.
+/// From 8 on it is Stirling's series. One logarithm serves all cases.
 PHI_HD double lgamma_positive(double x) {
   constexpr double kHalfLog2Pi = 0.91893853320467274178;
   const double whole = std::floor(x);

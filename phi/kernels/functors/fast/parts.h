@@ -102,8 +102,8 @@ PHI_HD PowerAndRest<T> split_exponent(T x, T lift = T(0)) {
   return {std::bit_cast<T>(std::bit_cast<typename R::Bits>(shifted) << R::kMantissaBits), rest};
 }
 
-/// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2, with least relative error of exp(r) (own fit,
-/// 2e-9).
+/// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2, with least relative error of exp(r)
+/// (own fit, 2e-9).
 PHI_HD float exp_tail(float r) {
   float p = 1.383671018e-3f;
   p = p * r + 8.374898186e-3f;
@@ -128,8 +128,8 @@ template <typename T>
 PHI_HD T scale_by_pow2(T p, typename Real<T>::Bits n) {
   using Bits = typename Real<T>::Bits;
   constexpr Bits kTwiceBias = 2 * Real<T>::kBias;
-  const Bits half =
-      ((n + kTwiceBias) >> 1) - Real<T>::kBias;  // the operand of the shift is not negative
+  // The operand of the shift is not negative.
+  const Bits half = ((n + kTwiceBias) >> 1) - Real<T>::kBias;
   return p * pow2(half) * pow2(n - half);
 }
 

@@ -107,7 +107,7 @@ PHI_HD double log_of_magnitude(double magnitude, double inside) {
   return magnitude == 0.0 ? -kInf : y;
 }
 
-/// magnitude^y for a magnitude that a float holds, relative error 2e-10.
+/// magnitude^y for a magnitude in the range of float, relative error 2e-10.
 template <typename Y>
 PHI_HD double pow_of_magnitude(float magnitude, Y y) {
   constexpr double kInf = std::numeric_limits<double>::infinity();

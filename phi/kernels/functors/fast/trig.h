@@ -173,8 +173,8 @@ PHI_HD void sincos_turns(float turns, float* sine, float* cosine) {
   *cosine = both.cosine;
 }
 
-/// NaN outside [-1, 1]. Near the ends it uses the half angle: asin(x) = pi / 2 - 2 asin(sqrt((1 -
-/// x) / 2)).
+/// NaN outside [-1, 1]. Near the ends it uses the half angle: asin(x) = pi / 2 - 2
+/// asin(sqrt((1 - x) / 2)).
 template <typename T>
 PHI_HD T asin(T x) {
   const T magnitude = std::fabs(x);
@@ -211,9 +211,9 @@ PHI_HD double atan_tail(double z) {  // 7e-18
                          0.19999999999995516, -0.3333333333333333);
 }
 
-/// atan(above / below) for non-negative numbers with one division, by atan(x) = pi / 4 + atan((x -
-/// 1) / (x + 1)) and pi / 2 + atan(-1 / x). NaN for 0 / 0 and for two infinities. above + below
-/// must be finite otherwise.
+/// atan(above / below) for non-negative numbers with one division, by
+/// atan(x) = pi / 4 + atan((x - 1) / (x + 1)) and pi / 2 + atan(-1 / x). NaN for 0 / 0 and for two
+/// infinities. above + below must be finite otherwise.
 template <typename T>
 PHI_HD T atan_of_ratio(T above, T below) {
   const bool far = above > T(2.41421356237309504880) * below;

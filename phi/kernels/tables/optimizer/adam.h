@@ -33,10 +33,14 @@ struct AdamSettings {
   SkipFlag skip;
 };
 
-/// Kingma, Ba, 2015; Loshchilov, Hutter, 2019. With b1 and b2 the powers of the betas up to this
-/// step: m = moment1 / (1 - b1), v = moment2 / (1 - b2), param -= learning_rate * (m / (sqrt(v) +
-/// epsilon) + decay * param). epsilon is added to sqrt(v); in terms of sqrt(moment2) it is
-/// multiplied by sqrt(1 - b2).
+/// A step of Adam (Kingma, Ba, 2015) or AdamW (Loshchilov, Hutter, 2019). With b1 and b2 the powers
+/// of the betas up to this step:
+/// - m = moment1 / (1 - b1)
+/// - v = moment2 / (1 - b2)
+/// - param -= learning_rate * (m / (sqrt(v) + epsilon) + decay * param)
+///
+/// epsilon is added to sqrt(v). In terms of sqrt(moment2) it is therefore multiplied by
+/// sqrt(1 - b2).
 template <typename C, bool kLargest>
 struct AdamMaker {
   using Step = AdamStep<C, kLargest>;

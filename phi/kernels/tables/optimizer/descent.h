@@ -85,9 +85,10 @@ void SgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& 
                SgdMaker<C>{Number(learning_rate)});
 }
 
-/// g = rescale_grad * grad, plus regularization_coeff * param with the method l2_decay;
-/// velocity = mu * velocity + g; param -= learning_rate * (use_nesterov ? g + mu * velocity :
-/// velocity).
+/// A step with momentum:
+/// - g = rescale_grad * grad, plus regularization_coeff * param with the method l2_decay
+/// - velocity = mu * velocity + g
+/// - param -= learning_rate * (use_nesterov ? g + mu * velocity : velocity)
 template <typename T, typename Context>
 void MomentumKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                     const DenseTensor& velocity, const DenseTensor& learning_rate,

@@ -122,8 +122,10 @@ void ScaledSgdKernel(const Context& ctx, const DenseTensor& param, const DenseTe
                         scale_in(grad_scale, learning_rate)});
 }
 
-/// g += weight_decay * param, velocity = mu * velocity + g, and then param -= learning_rate *
-/// (use_nesterov ? g + mu * velocity : velocity). velocity starts at 0.
+/// A step with momentum; velocity starts at 0:
+/// - g += weight_decay * param
+/// - velocity = mu * velocity + g
+/// - param -= learning_rate * (use_nesterov ? g + mu * velocity : velocity)
 template <typename T, typename Context>
 void ScaledMomentumKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                           const DenseTensor& velocity, const DenseTensor* master_param,
@@ -138,10 +140,13 @@ void ScaledMomentumKernel(const Context& ctx, const DenseTensor& param, const De
                                       scale_in(grad_scale, learning_rate)});
 }
 
-/// moment1 = beta1 * moment1 + (1 - beta1) * g, moment2 = beta2 * moment2 + (1 - beta2) * g^2,
-/// param -= learning_rate * (m / (sqrt(v) + epsilon) + weight_decay * param) with
-/// m = moment1 / (1 - beta1^step), v = moment2 / (1 - beta2^step); `step` counts from 1.
-/// Loshchilov, Hutter: Decoupled Weight Decay Regularization, 2019.
+/// A step of AdamW (Loshchilov, Hutter: Decoupled Weight Decay Regularization, 2019). `step` counts
+/// from 1:
+/// - moment1 = beta1 * moment1 + (1 - beta1) * g
+/// - moment2 = beta2 * moment2 + (1 - beta2) * g^2
+/// - m = moment1 / (1 - beta1^step), v = moment2 / (1 - beta2^step)
+/// - param -= learning_rate * (m / (sqrt(v) + epsilon) + weight_decay * param)
+///
 /// Errors: InvalidArgument for step < 1.
 template <typename T, typename Context>
 void ScaledAdamwKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
