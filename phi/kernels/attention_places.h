@@ -11,6 +11,7 @@
 
 namespace phi {
 
+/// The shards of q, k and the mask on this rank. v has k's shard.
 struct AttentionPlaces {
   ShardBox q, k, mask;
 

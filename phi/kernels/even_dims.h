@@ -9,6 +9,7 @@
 
 namespace phi {
 
+/// Whether all inputs have `dims`.
 template <size_t kInputs>
 bool is_even(const std::array<const DenseTensor*, kInputs>& inputs, const Dims& dims) {
   return std::ranges::all_of(inputs, [&](const DenseTensor* in) { return in->dims() == dims; });

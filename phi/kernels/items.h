@@ -33,6 +33,7 @@ PHI_HD int compare(C a, C b) {
   return static_cast<int>(a_nan) - static_cast<int>(b_nan);
 }
 
+/// Lexicographic three-way comparison of items i and j, with `compare` for their elements.
 template <typename T>
 PHI_HD int compare_items(const Items<T>& x, int64_t i, int64_t j) {
   using C = compute_t<T>;

@@ -52,6 +52,7 @@ struct Strides {
   int64_t from;
 };
 
+/// The loop nest of a move, outermost loop first.
 class Pieces {
  public:
   struct Loop {

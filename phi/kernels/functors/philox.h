@@ -63,6 +63,7 @@ PHI_HD void philox_bump(PhiloxKey& key) {
 
 inline constexpr int kPhiloxRounds = 10;
 
+/// The four words for `counter` under `key`.
 PHI_HD PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key) {
   uint32_t* c = counter.word;
   for (int round = 0; round < kPhiloxRounds; ++round) {

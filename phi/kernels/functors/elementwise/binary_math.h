@@ -59,8 +59,9 @@ PHI_HD bool has_short_quotient(T x, T y) {
          (divisor <= std::numeric_limits<T>::max());
 }
 
-/// The truncated rounded quotient differs from the true one by at most 1, away from 0. The rest is
-/// exact, and its sign shows the error, as it does for a negative quotient with a fraction.
+/// trunc(x / y) is at most 1 too far from 0, because of rounding. The rest is exact. If its sign
+/// differs from y's, the quotient is above the floor, either because of rounding or because it is
+/// negative and has a fraction. Then 1 is subtracted.
 template <typename T>
 PHI_HD FlooredQuotient<T> floored_quotient(T x, T y) {
   const T whole = std::trunc(x / y);
