@@ -1,4 +1,5 @@
-// AxisView: an array around one of its tensor dims, for kernels that work along that.
+// AxisView: an array seen as [outer, n, inner] around one tensor dim, for kernels that work along
+// that dim.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 
 namespace phi {
 
-/// [outer, n, inner]: element k of the line (o, i) is at start(o, i) + k * inner. A 0-D array is
-/// one line of one element.
+/// An array as [outer, n, inner]. A line (o, i) consists of the n elements at start(o, i) + k *
+/// inner. A 0-D array is one line of one element.
 struct AxisView {
   int64_t outer = 1;
   int64_t n = 1;
@@ -23,7 +24,7 @@ struct AxisView {
     inner = dims.numel(at + 1, dims.ndim());
   }
 
-  /// A whole array as one line.
+  /// Returns the view of a whole array as one line.
   static AxisView flat(int64_t numel) {
     AxisView view({}, 0);
     view.n = numel;
@@ -32,7 +33,7 @@ struct AxisView {
 
   int64_t start(int64_t o, int64_t i) const { return o * n * inner + i; }
 
-  /// Calls f(offset, width) for each block of at most `columns` neighbouring lines.
+  /// Calls f(offset, width) for each block of at most `columns` adjacent lines.
   template <typename F>
   void for_each_block(int64_t columns, F&& f) const {
     for (int64_t o = 0; o < outer; ++o) {

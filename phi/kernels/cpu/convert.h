@@ -1,4 +1,4 @@
-// Arrays from one element type to another.
+// Conversion of arrays between element types.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace phi {
 
 namespace detail {
-/// Arrays of 16-bit floats to float's and back, in the machine's widest registers (convert.cc).
+/// Convert half-precision arrays to float and back, in the machine's widest registers (convert.cc).
 void convert_16bit(const float16* x, float* out, int64_t n);
 void convert_16bit(const bfloat16* x, float* out, int64_t n);
 void convert_16bit(const float* x, float16* out, int64_t n);
 void convert_16bit(const float* x, bfloat16* out, int64_t n);
 }  // namespace detail
 
-/// Elements that a loop over 16-bit floats converts at a time.
+/// Number of elements that a loop over half-precision arrays converts at a time.
 inline constexpr int64_t kConvertBlock = 512;
 
 /// out[i] = x[i] for n elements; the arrays must not overlap.
@@ -31,7 +31,8 @@ inline void convert(const From* x, To* out, int64_t n) {
                        (std::is_same_v<From, float> && kIs16Bit<To>)) {
     detail::convert_16bit(x, out, n);
   } else if constexpr (kIs16Bit<From> || kIs16Bit<To>) {
-    // By way of float, as convert_value: loops that do so element by element are no vectors.
+    // Converts through float, as convert_value does, but in blocks: g++ does not vectorise loops
+    // that convert element by element.
     float block[kConvertBlock];
     for (int64_t begin = 0; begin < n; begin += kConvertBlock) {
       const int64_t count = std::min(kConvertBlock, n - begin);

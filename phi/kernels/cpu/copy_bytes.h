@@ -1,4 +1,4 @@
-// copy_bytes: std::memcpy for rows of arrays, wherever they lie.
+// copy_bytes: std::memcpy without its slow case for rows that move by a few bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,20 @@
 
 namespace phi {
 
-/// Copies between arrays that do not overlap. From some 4 KiB on glibc's memcpy is `rep movsb`,
-/// which AMD's Zen 3 runs at a tenth of its speed where the two addresses modulo 4096 are less than
-/// 32 bytes apart, as those of a row that moves by an element are: loads take the stores before
-/// them for stores to their own place. Such rows go in blocks of registers, all of a block's loads
-/// first.
+/// Copies `nbytes` bytes between arrays that do not overlap.
+///
+/// glibc's memcpy uses `rep movsb` from about 4 KiB on. On AMD's Zen 3 that is slow if the target
+/// address is less than 32 bytes after the source address modulo 4,096, as it is for a row that
+/// moves by one element: loads are mistaken for reads of earlier stores. Such rows are copied in
+/// blocks of four registers, with all loads of a block before its stores.
 inline void copy_bytes(void* to, const void* from, size_t nbytes) {
   using Register [[gnu::vector_size(32)]] = uint8_t;
   struct [[gnu::packed, gnu::may_alias]] Place {
     Register bytes;
   };
   constexpr size_t kBlock = 4 * sizeof(Place);
-  constexpr size_t kLeast = 1024;  // what is shorter goes in registers in memcpy too
-  constexpr size_t kShort = 256;   // such a copy takes no longer than the call of memcpy
+  constexpr size_t kLeast = 1024;  // memcpy copies shorter rows in registers too
+  constexpr size_t kShort = 256;   // such a copy costs no more than the call of memcpy
   const size_t ahead = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % 4096;
   auto* out = static_cast<std::byte*>(to);
   const auto* in = static_cast<const std::byte*>(from);

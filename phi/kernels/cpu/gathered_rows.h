@@ -1,4 +1,5 @@
-// GatheredRows: an array over some of its tensor dims as contiguous rows of the computing type.
+// GatheredRows: an array, seen over some of its tensor dims, as contiguous rows of the compute
+// type.
 #pragma once
 
 #include <array>
@@ -13,8 +14,8 @@
 
 namespace phi {
 
-/// The elements over `axes` in row-major order make one row; there is one for each place along the
-/// other tensor dims.
+/// Offsets of rows and of their elements. A row consists of the elements over `axes` in row-major
+/// order; there is one row for each index of the other tensor dims.
 class RowPlaces {
  public:
   RowPlaces(const Dims& dims, AxisSet axes) {
@@ -29,13 +30,13 @@ class RowPlaces {
     return along_.ndim() == 0 || (along_.ndim() == 1 && along_.stride(0, 0) == 1);
   }
 
-  /// Calls f(number of the row, offset of its first element).
+  /// Calls f(row number, offset of its first element).
   template <typename F>
   void for_each_row(F&& f) const {
     int64_t row = 0;
     kept_.for_each([&](const std::array<int64_t, 1>& at) { f(row++, at[0]); });
   }
-  /// Calls f(number of the element, its offset from the row's first).
+  /// Calls f(element number, its offset from the row's first element).
   template <typename F>
   void for_each_element(F&& f) const {
     int64_t k = 0;
@@ -52,7 +53,8 @@ class RowPlaces {
   StridedWalk<1> along_;
 };
 
-/// The rows of an array of T: in place where that is possible, else copied into a buffer of one.
+/// Reads the rows of an array of T: in place if they are contiguous and T is not half precision,
+/// otherwise from a buffer of one row.
 template <typename T>
 class GatheredRows {
  public:
@@ -64,7 +66,7 @@ class GatheredRows {
   const RowPlaces& places() const { return places_; }
   int64_t length() const { return places_.length(); }
 
-  /// Calls f(number of the row, const C* its elements).
+  /// Calls f(row number, pointer to the row's elements). The pointer is valid during the call.
   template <typename F>
   void for_each(F&& f) {
     places_.for_each_row([&](int64_t row, int64_t at) { f(row, read(data_ + at)); });

@@ -1,4 +1,4 @@
-// Which of the ways that a machine can compute an environment variable names.
+// isa_of_word: selects an instruction set by environment variable.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,10 @@
 
 namespace phi {
 
-/// The `best` of this machine, or an earlier one that the environment variable names. `words` are
-/// those of Isa's values, in their order. Errors: InvalidArgument for another word.
+/// Returns the instruction set that environment variable `variable` names, but at most `best`;
+/// `best` if the variable is not set. `words` are the names of Isa's values, in their order.
+///
+/// Errors   InvalidArgument if the variable has another value.
 template <typename Isa>
 Isa isa_of_word(const char* variable, std::span<const std::string_view> words, Isa best) {
   const char* word = std::getenv(variable);

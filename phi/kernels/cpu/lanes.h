@@ -1,5 +1,5 @@
-// Numbers side by side, one per lane of a register: what is computed of one line of an array, or of
-// one small matrix, in them is computed of as many at once.
+// Lanes: a SIMD register with one number per lane. Code that is written for one line of an array,
+// or for one small matrix, computes as many of them at once as the register has lanes.
 #pragma once
 
 #include <algorithm>
@@ -10,21 +10,24 @@
 
 #include "phi/kernels/cpu/wide.h"
 
-// How a function would be called with wider registers than the program's: none of these is.
+// g++ warns that calls with registers wider than the program's change their ABI. All functions here
+// are inlined, so there are no such calls.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace phi {
 
 #define PHI_LANES [[gnu::always_inline]] inline
 
-/// L numbers, of which each operator takes all at once. Every function is inlined, for the
-/// instructions of the one that calls it. A wide vector's alignment goes by these, so it is told.
+/// A register of L numbers; operators work on all lanes. Every function is inlined and is therefore
+/// compiled for its caller's instruction set. The compiler would also derive the alignment of a
+/// wide vector from the instruction set, so the alignment is explicit.
 template <typename R, int L>
 struct alignas(L * sizeof(R)) Lanes {
   typedef R Vector __attribute__((vector_size(L * sizeof(R))));
 
   PHI_LANES Lanes() : v{} {}
-  /// A product, of which g++ 12 makes one broadcast; of `x - Vector{}` it makes one per lane.
+  /// Broadcasts x. Written as a multiplication because g++ 12 compiles it to one broadcast; adding
+  /// x to a zero vector inserts each lane.
   PHI_LANES Lanes(R x) {
     Vector ones;
     for (int l = 0; l < L; ++l) ones[l] = 1;
@@ -50,7 +53,7 @@ struct alignas(L * sizeof(R)) Lanes {
   PHI_LANES friend Lanes operator-(const Lanes& a, const Lanes& b) { return of(a.v - b.v); }
   PHI_LANES friend Lanes operator*(const Lanes& a, const Lanes& b) { return of(a.v * b.v); }
   PHI_LANES friend Lanes operator/(const Lanes& a, const Lanes& b) { return of(a.v / b.v); }
-  /// Comparisons give, per lane, what choose() asks for.
+  /// Comparisons return a mask per lane, for choose().
   PHI_LANES friend auto operator<(const Lanes& a, const Lanes& b) { return a.v < b.v; }
   PHI_LANES friend auto operator==(const Lanes& a, const Lanes& b) { return a.v == b.v; }
   template <typename Which>
@@ -62,13 +65,13 @@ struct alignas(L * sizeof(R)) Lanes {
   Vector v;
 };
 
-/// The lanes of a register; where the machine has AVX-512 the wide ones.
+/// Lanes of a register of the program's instruction set, and of an AVX-512 register.
 template <typename R>
 inline constexpr int kLanes = 32 / static_cast<int>(sizeof(R));
 template <typename R>
 inline constexpr int kWideLanes = 2 * kLanes<R>;
 
-/// What L lines are computed in.
+/// The type in which L lines are computed at once: Lanes, or R itself for one line.
 template <typename R, int L>
 struct lanes_of {
   using type = Lanes<R, L>;
@@ -80,7 +83,7 @@ struct lanes_of<R, 1> {
 template <typename R, int L>
 using lanes_t = typename lanes_of<R, L>::type;
 
-/// f() in the instructions that registers of L lanes need, as run_widest has it.
+/// Runs f with the instruction set that registers of L lanes need; see run_widest.
 template <typename R, int L, typename F>
 inline auto run_in_lanes(const F& f) {
   if constexpr (L > kLanes<R>) {
@@ -91,7 +94,7 @@ inline auto run_in_lanes(const F& f) {
 }
 
 namespace detail {
-/// Elements f(0), f(1).. of a and b, one behind the other.
+/// Returns lanes f(0), f(1), .. of the concatenation of a and b.
 template <typename R, int L, typename F, int... I>
 PHI_LANES Lanes<R, L> pick(const Lanes<R, L>& a, const Lanes<R, L>& b, F,
                            std::integer_sequence<int, I...>) {
@@ -101,8 +104,7 @@ template <typename R, int L, typename F>
 PHI_LANES Lanes<R, L> pick(const Lanes<R, L>& a, const Lanes<R, L>& b, F f) {
   return pick(a, b, f, std::make_integer_sequence<int, L>());
 }
-/// Of units of kUnit lanes in kParts parts, the one that is interleave's i-th, in its first result
-/// or its second one.
+/// Index of lane i of interleave's first or second result in the concatenation of a and b.
 template <int kParts, int kUnit, int L>
 constexpr int interleaved(int i, bool is_second) {
   const int units = L / kParts / kUnit, unit = i / kUnit, in_part = unit % units;
@@ -111,8 +113,8 @@ constexpr int interleaved(int i, bool is_second) {
 }
 }  // namespace detail
 
-/// a0 b0 a1 b1.. in `first`, and how that goes on in `second`: of units of kUnit lanes, in each of
-/// kParts parts of the registers.
+/// Interleaves a and b: `first` is a0 b0 a1 b1 .., and `second` continues it. The unit that
+/// alternates has kUnit lanes, and each of kParts parts of the registers is interleaved separately.
 template <int kParts = 1, int kUnit = 1, typename R, int L>
 PHI_LANES void interleave(const Lanes<R, L>& a, const Lanes<R, L>& b, Lanes<R, L>* first,
                           Lanes<R, L>* second) {
@@ -122,7 +124,7 @@ PHI_LANES void interleave(const Lanes<R, L>& a, const Lanes<R, L>& b, Lanes<R, L
       detail::pick(a, b, [](int i) { return detail::interleaved<kParts, kUnit, L>(i, true); });
 }
 
-/// The other way.
+/// The inverse of interleave for single lanes.
 template <typename R, int L>
 PHI_LANES void separate(const Lanes<R, L>& first, const Lanes<R, L>& second, Lanes<R, L>* a,
                         Lanes<R, L>* b) {
@@ -130,14 +132,15 @@ PHI_LANES void separate(const Lanes<R, L>& first, const Lanes<R, L>& second, Lan
   *b = detail::pick(first, second, [](int i) { return 2 * i + 1; });
 }
 
-/// The last one first.
+/// Returns the lanes in reverse order.
 template <typename R, int L>
 PHI_LANES Lanes<R, L> reversed(const Lanes<R, L>& a) {
   return detail::pick(a, a, [](int i) { return L - 1 - i; });
 }
 
 namespace detail {
-/// A square of kRows x kRows units, kStep rows from one of its rows to the next.
+/// Transposes a square of kRows x kRows units of kUnit lanes; rows are kStep elements of `rows`
+/// apart.
 template <int kParts, int kUnit, int kStep, int kRows, typename R, int L>
 PHI_LANES void transpose_units(Lanes<R, L>* rows) {
 #pragma GCC unroll 4
@@ -154,8 +157,9 @@ PHI_LANES void transpose_units(Lanes<R, L>* rows) {
 }
 }  // namespace detail
 
-/// As many squares side by side as fill the registers: element j of a square's row i becomes
-/// element i of its row j. First within 16 bytes, in which AVX2 has each step as one instruction.
+/// Transposes as many squares of kRows x kRows elements as fit side by side in the registers:
+/// element j of a square's row i becomes element i of its row j. Starts within 16 bytes, where each
+/// step is one AVX2 instruction.
 template <typename R, int L, int kRows>
 PHI_LANES void transpose(Lanes<R, L> (&rows)[kRows]) {
   constexpr int kUnit = std::min<int>(kRows, 16 / sizeof(R));

@@ -1,4 +1,4 @@
-// Ids that pick rows of a table, for lookups and their gradients.
+// Table lookups by id, for embeddings and their gradients.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,11 @@ void for_each_id(const LookupTable& table, const DenseTensor& ids, const char* a
 
 }  // namespace detail
 
-/// Calls `copy(position, row)` for each of the ids (int32 or int64) whose row is here, counted from
-/// the first row here, and `clear(position)` for the others. `argument` and `table_name` name both
-/// in the error. Errors: OutOfRange for an id outside the whole table.
+/// Looks up `ids` (int32 or int64). For each id at flat `position`, calls `copy(position, row)` if
+/// this rank stores its row, with `row` counted from the first row here, and `clear(position)`
+/// otherwise. `argument` and `table_name` are names for errors.
+///
+/// Errors   OutOfRange for an id outside the whole table.
 template <typename Copy, typename Clear>
 void look_up(const LookupTable& table, const DenseTensor& ids, const char* argument,
              const char* table_name, Copy copy, Clear clear) {

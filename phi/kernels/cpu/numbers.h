@@ -1,4 +1,4 @@
-// Single numbers in arrays of any dtype, and arrays that stay as they are.
+// Single numbers in arrays of any dtype, and copies of arrays that an operator leaves unchanged.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace phi {
 
-/// x's bytes, where `out` is not x's buffer anyway.
+/// Copies x's bytes to `out`, unless `out` is x's own buffer.
 inline void keep(const DenseTensor& x, DenseTensor* out) {
   const void* from = x.raw_data();
   void* to = out->mutable_raw_data();
@@ -19,13 +19,13 @@ inline void keep(const DenseTensor* x, DenseTensor* out) {
   if (x) keep(*x, out);
 }
 
-/// The number at `i` of an array of any dtype.
+/// Returns element `i` of an array of any dtype, converted to C.
 template <typename C>
 C number_at(const DenseTensor& x, int64_t i = 0) {
   return visit_dtype(x.dtype(), [&]<typename T>() { return convert_value<C>(x.data<T>()[i]); });
 }
 
-/// Writes the only number.
+/// Writes `value`, converted to out's dtype, to the first element of `out`.
 template <typename C>
 void set_number(DenseTensor* out, C value) {
   visit_dtype(out->dtype(),

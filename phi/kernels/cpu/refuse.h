@@ -1,4 +1,4 @@
-// The search on the CPU for elements that an operator refuses.
+// refuse_elements: the CPU's check for elements that an operator does not accept.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace phi {
 
-/// Errors: misfit.raise's, of the first element for which `wrong` holds.
+/// Errors   `misfit.raise`'s, for the first element of x for which `wrong` returns true.
 template <typename T, typename Wrong>
 void refuse_elements(const CpuContext&, const DenseTensor& x, const Wrong& wrong, Misfit misfit) {
   const T* const begin = x.data<T>();

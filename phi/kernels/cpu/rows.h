@@ -1,5 +1,6 @@
-// Sums and maxima over one contiguous row, for kernels that work row by row. Independent lanes let
-// the compiler vectorise without changing the order within a lane; they also shorten float sums.
+// Sums and maxima over one contiguous row, and readers and writers of rows, for kernels that work
+// row by row. Independent lanes let the compiler vectorise without changing the order within a
+// lane; they also shorten float sums.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,9 @@
 
 namespace phi {
 
-/// Folds lanes into one by halves, vectors for as long as they can be: g++ 12 makes none of loops
-/// that it has unrolled. Of a copy: an index found at run time would keep lanes out of registers.
+/// Folds lanes into one value by halves. Loops are not unrolled because g++ 12 does not vectorise
+/// loops that it has unrolled. Works on a copy: an index computed at run time would keep `lanes`
+/// out of registers.
 template <int kLanes, typename C, typename Fold>
 inline C fold_lanes(const C (&lanes)[kLanes], Fold fold) {
   static_assert(kLanes == 32);
@@ -31,7 +33,7 @@ inline C fold_lanes(const C (&lanes)[kLanes], Fold fold) {
   return fold(fold(half[0], half[1]), fold(half[2], half[3]));
 }
 
-/// The sum of each term(i) for 0 <= i < n, in one pass.
+/// Returns, for each term, the sum of term(i) over 0 <= i < n. All sums are computed in one pass.
 template <typename C, typename... Terms>
 inline std::array<C, sizeof...(Terms)> row_sums(int64_t n, Terms... terms) {
   constexpr int kLanes = 32;
@@ -39,7 +41,8 @@ inline std::array<C, sizeof...(Terms)> row_sums(int64_t n, Terms... terms) {
   int64_t i = 0;
   if (n >= kLanes) {
     C lanes[sizeof...(Terms)][kLanes];
-    // Begun with terms: generic code clears memory at the cost of many additions.
+    // Lanes start with terms: code for baseline instructions clears memory at the cost of many
+    // additions.
     const auto begin = [&](C* of, const auto& term) {
       for (int lane = 0; lane < kLanes; ++lane) of[lane] = C(0) + term(lane);
     };
@@ -65,14 +68,14 @@ inline std::array<C, sizeof...(Terms)> row_sums(int64_t n, Terms... terms) {
   return sums;
 }
 
-/// The sum of term(i) for 0 <= i < n.
+/// Returns the sum of term(i) over 0 <= i < n.
 template <typename C, typename Term>
 inline C row_sum(int64_t n, Term term) {
   return row_sums<C>(n, term)[0];
 }
 
-/// The largest element that is a number, -inf for none. A NaN shows in row_exp_sum, whatever the
-/// shift.
+/// Returns the largest element that is not NaN, -inf if there is none. row_exp_sum is NaN for a row
+/// with a NaN, whatever the shift.
 template <typename C>
 inline C row_max(const C* row, int64_t n) {
   constexpr int kLanes = 32;
@@ -89,8 +92,8 @@ inline C row_max(const C* row, int64_t n) {
   return most;
 }
 
-/// out[i] = exp(row[i] - shift), 0 below exp(-87); returns their sum. `shift` is the row's maximum
-/// or more. `out` may be `row`.
+/// Sets out[i] = exp(row[i] - shift), or 0 below exp(-87), and returns the sum of out. `shift` is
+/// at least the row's maximum. `out` may be `row`.
 template <typename C>
 inline C row_exp_sum(const C* row, int64_t n, C shift, C* out) {
 #pragma GCC ivdep
@@ -98,13 +101,13 @@ inline C row_exp_sum(const C* row, int64_t n, C shift, C* out) {
   return row_sum<C>(n, [out](int64_t i) { return out[i]; });
 }
 
-/// What loops read elements of T as: bfloat16 is widened as it is read, by a shift; float16, whose
-/// conversion g++ makes no vectors of, is converted in blocks before.
+/// The element type that loops over arrays of T read. bfloat16 is widened in the loop, by a shift.
+/// float16 is converted to float in blocks first, because g++ does not vectorise its conversion.
 template <typename T>
 using read_t = std::conditional_t<std::is_same_v<T, bfloat16>, T, compute_t<T>>;
 
-/// Row r of an array of rows of n elements, each `stride` behind the one before, as numbers of C:
-/// in place where they are, else converted into a buffer.
+/// Reads rows of n elements, `stride` elements apart, as numbers of C: in place if T is C,
+/// otherwise from a buffer that the next call of row() overwrites.
 template <typename T, typename C = compute_t<T>>
 class RowReader {
  public:
@@ -128,7 +131,7 @@ class RowReader {
   std::unique_ptr<C[]> buffer_;
 };
 
-/// The counterpart: a place to write row r, and `done(r)` when it is complete.
+/// Writes rows: row(r) returns where to compute row r, and done(r) stores it.
 template <typename T>
 class RowWriter {
  public:
@@ -155,13 +158,13 @@ class RowWriter {
   std::unique_ptr<C[]> buffer_;
 };
 
-/// A small array (scale, bias) in the computing type: `weight` itself if it has that dtype, else a
-/// copy held here.
+/// A small array (scale, bias) in the compute type: `weight` itself if it has that dtype, otherwise
+/// an owned copy.
 template <typename C>
 class ComputeArray {
  public:
   explicit ComputeArray(const DenseTensor* weight);
-  /// Null for an absent array.
+  /// Null if `weight` is null.
   const C* data() const { return data_; }
 
  private:

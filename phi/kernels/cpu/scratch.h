@@ -1,6 +1,6 @@
-// Scratch memory of kernels, from the rank's cache of blocks (core/storage/block_cache.h): the
-// system's allocator would give what is large back after each call, and have the next one pay for
-// fresh pages.
+// Scratch memory for kernels, from the rank's block cache (core/storage/block_cache.h). The system
+// allocator would return large blocks to the system after each call, and the next call would fault
+// in new pages.
 //
 //   ScratchVector<double> sums(100);  // a std::vector
 #pragma once
@@ -10,9 +10,11 @@
 
 namespace phi {
 
-/// 64-byte aligned, not initialised. Errors: std::bad_alloc.
+/// Returns 64-byte aligned, uninitialised memory, which the caller returns by give_scratch_back().
+///
+/// Errors   std::bad_alloc.
 std::byte* take_scratch(size_t nbytes);
-/// What take_scratch() gave; null too.
+/// Returns memory of take_scratch() to the cache; null is ignored.
 void give_scratch_back(std::byte* scratch);
 
 template <typename T>

@@ -1,4 +1,5 @@
-// An error of one rank's part, where the ranks wait for each other: all of them refuse.
+// SharedRefusal: delays an error of one rank until the ranks have combined their counts, so that
+// all of them raise it.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,11 @@
 
 namespace phi {
 
-/// What the look at a rank's own part found wrong. It is kept until the ranks have combined their
-/// counts, as one that threw before would let the others wait.
+/// The error that this rank found in its own part, if any. A rank that threw at once would leave
+/// the other ranks waiting in the collective.
 class SharedRefusal {
  public:
-  /// Calls look(), which throws an Error where something is wrong.
+  /// Calls look() and keeps the Error that it throws.
   template <typename Look>
   explicit SharedRefusal(Look look) {
     try {
@@ -22,11 +23,11 @@ class SharedRefusal {
     }
   }
 
-  /// 1 or 0: this rank's share of what the ranks combine.
+  /// Returns 1 if this rank has an error, else 0: its contribution to the combined count.
   int64_t count() const { return error_ != nullptr; }
 
-  /// After that: the own error, or where only another rank has one throw_elsewhere(), which must
-  /// throw.
+  /// Call this after the ranks have combined their counts. Rethrows this rank's error. If only
+  /// another rank has one (`by_any_rank`), calls throw_elsewhere(), which must throw.
   template <typename ThrowElsewhere>
   void raise(bool by_any_rank, ThrowElsewhere throw_elsewhere) const {
     if (error_) std::rethrow_exception(error_);

@@ -1,4 +1,4 @@
-// Transposes matrices in tiles, of which squares of elements go through registers.
+// Matrix transposition in tiles; squares of elements are transposed in registers.
 //
 //   transpose_matrix(x, /*x_stride=*/columns, out, /*out_stride=*/rows, rows, columns);
 #pragma once
@@ -10,14 +10,15 @@
 namespace phi {
 namespace detail {
 
-/// Compiled for the widths that elements have, not for each type of them.
+/// Instantiated for each element width instead of each element type.
 template <typename W>
 void transpose_words(const W* x, int64_t x_stride, W* out, int64_t out_stride, int64_t rows,
                      int64_t columns);
 
 }  // namespace detail
 
-/// out[c * out_stride + r] = x[r * x_stride + c]. Elements are only moved.
+/// Sets out[c * out_stride + r] = x[r * x_stride + c]. Elements are moved bit for bit; the arrays
+/// must not overlap.
 template <typename T>
 void transpose_matrix(const T* x, int64_t x_stride, T* out, int64_t out_stride, int64_t rows,
                       int64_t columns) {

@@ -1,8 +1,7 @@
-// Hot loops in registers twice as wide as those of the rest of the program, where the machine has
-// AVX-512, which the build (x86-64-v3 by default) does not assume.
+// run_widest: compiles hot loops a second time for AVX-512, which the build (x86-64-v3 by default)
+// does not require. The AVX-512 version runs if the machine supports it.
 //
 //   run_widest<float>([=] {
-//     for (int64_t i = 0; i < n; ++i) out[i] = f(x[i]);
 //   });
 #pragma once
 
@@ -10,18 +9,20 @@
 
 namespace phi {
 
-/// Instructions of loops, each with those before it; results are the same, bit for bit.
+/// Instruction sets of loops; each includes those before it. Results are the same bit for bit.
 enum class LoopIsa { kBase, kAvx512, kAvx512Bf16 };
 
-/// The machine's best, or an earlier one that the environment variable AUTOPHI_LOOP_ISA names:
-/// base, avx512 or avx512_bf16. Errors: InvalidArgument for another word, on the first call.
+/// Returns the machine's best instruction set, or an earlier one if environment variable
+/// AUTOPHI_LOOP_ISA names it: base, avx512 or avx512_bf16.
+///
+/// Errors   InvalidArgument for another value, on the first call.
 LoopIsa loop_isa();
 
-/// Whether run_widest takes the AVX-512 form.
+/// Whether run_widest runs the AVX-512 version.
 inline bool has_wide() { return loop_isa() >= LoopIsa::kAvx512; }
 
 #ifdef __x86_64__
-/// Of a function that may use AVX-512: where has_wide().
+/// Marks a function that is compiled for AVX-512. Call it only if has_wide().
 #define PHI_WIDE_TARGET \
   [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
 #define PHI_WIDE_ [[gnu::flatten]] PHI_WIDE_TARGET
@@ -29,10 +30,11 @@ inline bool has_wide() { return loop_isa() >= LoopIsa::kAvx512; }
 #define PHI_WIDE_
 #endif
 namespace detail {
-/// Flattened: all that loop() calls is compiled into this function, for its instructions. Of a
-/// copy: what that captures by value cannot alias the arrays. The copy is made here, where it stays
-/// in registers: one handed over in memory is read in wider pieces than it was just written in, for
-/// which processors wait.
+/// Runs a copy of `loop`, compiled for AVX-512 with everything that it calls (flattened).
+///
+/// - The compiler knows that values captured in a local copy do not alias the arrays.
+/// - The copy is made here, where it stays in registers. A copy passed through memory would be read
+///   in wider pieces than it was just written, and processors stall on such loads.
 template <typename Loop>
 PHI_WIDE_ auto run_wide(const Loop& loop) {
   const Loop copy = loop;
@@ -41,14 +43,14 @@ PHI_WIDE_ auto run_wide(const Loop& loop) {
 }  // namespace detail
 #undef PHI_WIDE_
 
-/// Of loops that compute in C: whether they have an AVX-512 form.
+/// Whether loops over compute type C have an AVX-512 version.
 template <typename C>
 inline constexpr bool kHasWideForm = std::is_floating_point_v<C>;
 
-/// loop(), where C is the type that it computes in: for floating-point numbers it is compiled
-/// twice, for the program's instructions and for AVX-512. Both do the same arithmetic, element for
-/// element and in the lanes of a sum. What loop() calls must be defined inline, for the rest keeps
-/// the program's instructions.
+/// Runs `loop`, whose compute type is C. If C is floating-point, `loop` is compiled twice, for the
+/// program's instruction set and for AVX-512. Both versions do the same arithmetic, for each
+/// element and for each lane of a sum. Functions that `loop` calls must be defined inline; others
+/// run with the program's instruction set.
 template <typename C, typename Loop>
 inline auto run_widest(Loop loop) {
   if constexpr (kHasWideForm<C>) {

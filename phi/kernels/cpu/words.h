@@ -1,5 +1,5 @@
-// The words that tables of kernels (kernels/tables) are written in, on the CPU; gpu/words.h has the
-// GPUs'. Each takes the context of its device first.
+// Device primitives of the CPU, in which shared kernel templates (kernels/tables) are written.
+// gpu/words.h has the GPU's. The first argument of each is the device's context.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include "phi/kernels/cpu/refuse.h"
 #include "phi/kernels/even_dims.h"
 
-/// The kind of device that a table's kernels are registered for.
+/// The kind of device for which shared kernels are registered.
 #define PHI_DEVICE CPU
 
 namespace phi {
@@ -44,7 +44,9 @@ void nary_loop(const CpuContext&, const DenseTensor* const (&inputs)[kInputs], D
   nary_loop<T>(inputs, out, f);
 }
 
-/// Inputs of `out_dims`. Errors: Internal where one has others.
+/// Like nary_loop, for inputs that all have dims `out_dims`.
+///
+/// Errors   Internal if the dims of an input differ.
 template <typename T, size_t kInputs, typename Out, typename F>
 void even_loop(const CpuContext&, const std::array<const DenseTensor*, kInputs>& inputs, Out* out,
                const Dims& out_dims, F f) {
@@ -58,14 +60,14 @@ void even_loop(const CpuContext& ctx, const DenseTensor* const (&inputs)[kInputs
   even_loop<T>(ctx, std::to_array(inputs), out->mutable_data<T>(), out->dims(), f);
 }
 
-/// Inputs of which one at least broadcasts.
+/// Like nary_loop, for inputs of which at least one is broadcast.
 template <typename T, size_t kInputs, typename Out, typename F>
 void broadcast_loop(const CpuContext&, const std::array<const DenseTensor*, kInputs>& inputs,
                     Out* out, const Dims& out_dims, F f) {
   nary_loop<T>(inputs, out, out_dims, f);
 }
 
-/// out[i] = x[i], in another type; the arrays must not overlap.
+/// Sets out[i] = x[i], converted. The arrays must not overlap.
 template <typename From, typename To>
 void convert(const CpuContext&, const From* x, To* out, int64_t n) {
   convert(x, out, n);
@@ -76,7 +78,7 @@ void fill(const CpuContext&, T* out, int64_t n, T value) {
   std::fill_n(out, n, value);
 }
 
-/// x's bytes, where `out` is not x's buffer anyway.
+/// Copies x's bytes to `out`, unless `out` is x's own buffer.
 inline void keep(const CpuContext&, const DenseTensor& x, DenseTensor* out) { keep(x, out); }
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Scratch memory of a kernel: grows to the largest size asked for and keeps it.
+// Workspace: scratch memory of a kernel that grows to the largest requested size and is reused.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,10 @@ namespace phi {
 
 class Workspace {
  public:
-  /// 64-byte aligned room for n elements, not initialised; what was here before is lost if it
-  /// grows. Errors: std::bad_alloc.
+  /// Returns 64-byte aligned, uninitialised memory for n elements. Earlier contents are lost if the
+  /// memory grows.
+  ///
+  /// Errors   std::bad_alloc.
   template <typename T>
   T* room(int64_t n) {
     const auto nbytes = static_cast<size_t>(n) * sizeof(T);
@@ -24,7 +26,7 @@ class Workspace {
     }
     return data<T>();
   }
-  /// What room() last gave.
+  /// Returns the memory of the last room().
   template <typename T>
   T* data() const {
     return reinterpret_cast<T*>(block_.get());

@@ -1,5 +1,5 @@
-// What attention does to a row between its products: softmax steps forward, slopes backward. On
-// machines with AVX-512 in twice as wide registers as the rest of the program.
+// Row operations of attention between its matmuls: online softmax steps forward, score gradients
+// backward. They use AVX-512 if the machine has it.
 #pragma once
 
 #include <cstdint>
@@ -7,36 +7,38 @@
 
 namespace phi::attention_rows {
 
-/// Rows are worked on in steps of so many elements.
+/// Rows are processed in steps of this many elements.
 inline constexpr int64_t kStep = 32;
 constexpr int64_t whole_steps(int64_t n) { return (n + kStep - 1) / kStep * kStep; }
 
-/// The scores of one query so far: their maximum and the sum of exp(score - most).
+/// Online softmax state of one query: the maximum of its scores so far, and the sum of exp(score -
+/// most).
 template <typename C>
 struct Softmax {
   C most = -std::numeric_limits<C>::infinity();
   C total = 0;
 };
 
-/// The largest of n scores (a multiple of kStep), -inf for none. NaN if all are; other scores, -inf
-/// too, may hide one, which add_scores shows. A pass of its own over the rows of a tile, so that
-/// the end of one row's maximum overlaps with the next row.
+/// Returns the largest of n scores (a multiple of kStep), -inf if n is 0, NaN if all are NaN. If
+/// only some are NaN, the result may not show it; add_scores does. This is a separate pass over the
+/// rows of a tile, so that the end of one row's maximum overlaps with the next row.
 template <typename C>
 C largest(int64_t n, const C* row);
 
-/// Takes n more scores (a multiple of kStep) whose maximum is `here`. They become weights exp(score
-/// - softmax->most), all 0 while every score is -inf; a NaN makes the total NaN. Returns the factor
-/// by which weights given earlier shrink. C is float or double.
+/// Adds n scores (a multiple of kStep) whose maximum is `here` to the state. Scores become weights
+/// exp(score - softmax->most), which are all 0 while every score is -inf. A NaN makes the total
+/// NaN. Returns the factor by which earlier weights shrink. C is float or double.
 template <typename C>
 C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax);
 
-/// Scores become weights[j] = exp(score - log_sum), products become slopes[j] = weights[j] *
-/// (product - share), for n elements (a multiple of kStep). C is float or double.
+/// Turns scores into weights[j] = exp(score - log_sum), and the gradients of weights (`slopes`)
+/// into gradients of scores, slopes[j] = weights[j] * (slopes[j] - share), for n elements (a
+/// multiple of kStep). C is float or double.
 template <typename C>
 void make_slopes(int64_t n, C log_sum, C share, C* weights, C* slopes);
 
-/// Where a row will be written some time from now: brings its cache lines here meanwhile. Rows of
-/// one head lie too far apart for the machine to foresee.
+/// Prefetches the cache lines of a row that will be written soon. Rows of one head are too far
+/// apart for the hardware prefetcher.
 template <typename T>
 inline void expect_row(T* row, int64_t n) {
   constexpr int64_t kLine = 64 / sizeof(T);

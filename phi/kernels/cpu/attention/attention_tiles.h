@@ -1,5 +1,5 @@
-// What attention and its gradient share on the CPU: heads as matrices, scores of a tile of queries
-// against a tile of keys, and dropout by global position.
+// Shared parts of attention and its gradient on the CPU: heads as matrices, scores of a tile of
+// queries against a tile of keys, and dropout by global position.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 
 namespace phi {
 
-// Tiles are chosen so that a score tile, a key tile and a value tile stay in the L2 cache.
+// Tile sizes keep a score tile, a key tile and a value tile in the L2 cache.
 inline constexpr int64_t kQueryTile = 64;
 inline constexpr int64_t kKeyTile = 256;
 static_assert(kKeyTile % PackedPart::kStep == 0 && kKeyTile % attention_rows::kStep == 0);
 
-/// Calls `run` with the type of the products' operands for arrays of T: bfloat16 where the machine
-/// multiplies it, else the computing type.
+/// Calls `run` with the operand type of the matmuls for arrays of T: bfloat16 if T is bfloat16 and
+/// the machine multiplies it, otherwise the compute type.
 template <typename T, typename Run>
 void visit_operand(Run&& run) {
   if constexpr (std::is_same_v<T, bfloat16>) {
@@ -32,19 +32,19 @@ void visit_operand(Run&& run) {
   run.template operator()<compute_t<T>>();
 }
 
-/// Drops weights by their global position.
+/// Dropout of attention weights. An element's global position decides whether it is dropped.
 struct AttentionDropout {
-  double probability = 0;  // 0: nothing is dropped
+  double probability = 0;  // 0: no dropout
   uint64_t seed = 0;
   uint64_t offset = 0;
-  int64_t keys = 0;  // global
+  int64_t keys = 0;  // global number of keys
 
-  /// `seed_offset` is null or holds seed and offset.
+  /// `seed_offset` is null or has two elements, seed and offset.
   static AttentionDropout make(const DenseTensor* seed_offset, float probability, bool is_test,
                                int64_t keys);
 
-  /// Row `global_row` of [batch, heads, sq] holds the keys [begin, begin + n); begin is a multiple
-  /// of kDropBatch.
+  /// Applies dropout to the weights of keys [begin, begin + n) of row `global_row` of [batch,
+  /// heads, sq]. `begin` is a multiple of kDropBatch.
   template <typename C>
   void apply(int64_t global_row, int64_t begin, int64_t n, C* weights) const {
     const uint32_t threshold = drop_threshold(probability);
@@ -75,7 +75,7 @@ struct AttentionDropout {
   };
 };
 
-/// Rows of one head, as operands of products.
+/// Rows of one head, as a GEMM operand.
 template <typename W>
 struct HeadRows {
   const W* data = nullptr;
@@ -83,7 +83,7 @@ struct HeadRows {
   const W* row(int64_t r) const { return data + r * stride; }
 };
 
-/// Reads heads of a [batch, seq, heads, width] array of T: in place if operands are T, else
+/// Reads heads of a [batch, seq, heads, width] array of T: in place if operands are T, otherwise
 /// converted into a buffer.
 template <typename T, typename W>
 class HeadReader {
@@ -93,7 +93,7 @@ class HeadReader {
     if constexpr (!std::is_same_v<T, W>)
       buffer_ = std::make_unique_for_overwrite<W[]>(std::min(most_rows, seq_) * width_);
   }
-  /// Rows [begin, begin + count), until the next call.
+  /// Returns rows [begin, begin + count). A buffered result is valid until the next call.
   HeadRows<W> rows(int64_t batch, int64_t head, int64_t begin, int64_t count) {
     const int64_t stride = heads_ * width_;
     const T* first = data_ + (batch * seq_ + begin) * stride + head * width_;
@@ -114,7 +114,7 @@ class HeadReader {
   std::unique_ptr<W[]> buffer_;
 };
 
-/// One attention problem, head by head and tile by tile: arrays of T, operands of products W.
+/// One attention problem, head by head and tile by tile, on arrays of T with GEMM operands of W.
 template <typename T, typename W>
 class AttentionTiles {
  public:
@@ -139,12 +139,12 @@ class AttentionTiles {
         causal_shift_(places.q.box.offset[1] + places.k.global[1] - places.q.global[1]),
         dropout_(dropout) {}
 
-  // Local extents; `scale` multiplies q k^T.
+  // Local extents. `scale` multiplies q k^T.
   const int64_t batch, sq, heads, sk, width, value_width;
   const C scale;
 
-  /// Head h of batch entry b, both local to q, is the one that the functions below speak of.
-  /// Returns whether it has other keys and values than the head before.
+  /// Selects head h of batch entry b, both local to q, for the functions below. Returns whether its
+  /// keys and values differ from those of the previous head.
   bool select_head(int64_t b, int64_t h) {
     b_ = b;
     h_ = h;
@@ -152,7 +152,7 @@ class AttentionTiles {
     global_h_ = h + places_.q.box.offset[2];
     const int64_t kv_batch = places_.locate(places_.k, 0, global_b_, "k");
     const int64_t kv_head = places_.locate(places_.k, 2, global_h_ / places_.group(), "k");
-    if (kv_batch == kv_batch_ && kv_head == kv_head_) return false;  // heads of a group share them
+    if (kv_batch == kv_batch_ && kv_head == kv_head_) return false;  // same group as the last head
     kv_batch_ = kv_batch;
     kv_head_ = kv_head;
     key_rows_ = keys_.rows(kv_batch, kv_head, 0, sk);
@@ -164,22 +164,22 @@ class AttentionTiles {
   const HeadRows<W>& keys() const { return key_rows_; }
   const HeadRows<W>& values() const { return value_rows_; }
   HeadRows<W> queries(int64_t begin, int64_t rows) { return queries_.rows(b_, h_, begin, rows); }
-  /// The number of query `begin` of this head in arrays [batch, heads, sq].
+  /// Returns the row of query `begin` of this head in arrays [batch, heads, sq].
   int64_t row_of(int64_t begin) const { return (b_ * heads + h_) * sq + begin; }
-  /// The same in arrays [batch, sq, heads].
+  /// Returns the row of query `begin` of this head in arrays [batch, sq, heads].
   int64_t head_of(int64_t begin) const { return (b_ * sq + begin) * heads + h_; }
 
-  /// The keys that query `i` sees are [0, this).
+  /// Returns how many keys query `i` sees: keys [0, result).
   int64_t visible_keys(int64_t i) const {
     return causal_ ? std::clamp<int64_t>(i + causal_shift_ + 1, 0, sk) : sk;
   }
-  /// How many of the keys [key, key + n) query `i` sees: the first ones.
+  /// Returns how many of the keys [key, key + n) query `i` sees; these are the first ones.
   int64_t visible_keys(int64_t i, int64_t key, int64_t n) const {
     return std::clamp<int64_t>(visible_keys(i) - key, 0, n);
   }
 
-  /// scores[r * kKeyTile + j]: of query begin + r and key key + j, for r < rows and j < n, with
-  /// attn_mask; they mean nothing where the query does not see the key.
+  /// Writes the score of query begin + r and key key + j, including attn_mask, to scores[r *
+  /// kKeyTile + j] for r < rows and j < n. A score is undefined if the query does not see the key.
   void score(const HeadRows<W>& queries, int64_t begin, int64_t rows, int64_t key, int64_t n,
              C* scores) const {
     gemm({.m = rows, .n = n, .k = width}, scale, queries.data, queries.stride, score_keys_,
@@ -189,7 +189,7 @@ class AttentionTiles {
   }
 
   bool drops() const { return dropout_.probability > 0; }
-  /// Drops weights of query `i` for the keys [key, key + n) and scales the others.
+  /// Applies dropout to the weights of query `i` for the keys [key, key + n).
   void drop(int64_t i, int64_t key, int64_t n, C* weights) const {
     const Dims& global = places_.q.global;
     const int64_t row =
@@ -220,7 +220,8 @@ class AttentionTiles {
   PackedRight<W> score_keys_;  // [width, sk]
 };
 
-/// Scores or the like, and the operands that are made of them: in their place if C is W.
+/// A tile of numbers in compute type C, and the GEMM operands of type W that are made from it: the
+/// same memory if C is W.
 template <typename C, typename W>
 class OperandTile {
  public:
@@ -232,7 +233,7 @@ class OperandTile {
   W* operands(int64_t r = 0) {
     return (kInPlace ? numbers_ : operands_).template data<W>() + r * kKeyTile;
   }
-  /// Makes operands of the first n numbers of row r.
+  /// Converts the first n numbers of row r to operands.
   void round(int64_t r, int64_t n) {
     if constexpr (!kInPlace) convert(numbers(r), operands(r), n);
   }

@@ -1,5 +1,5 @@
-// FlashAttention: attention without the full score matrix on the CPU, tiles of queries against
-// tiles of keys, two small GEMMs per pair of tiles.
+// FlashAttention: attention on the CPU without the full score matrix. Tiles of queries are
+// multiplied with tiles of keys, two small GEMMs per pair of tiles.
 //
 // T. Dao, D. Fu, S. Ermon, A. Rudra, C. Re, "FlashAttention: Fast and Memory-Efficient Exact
 // Attention with IO-Awareness", 2022; T. Dao, "FlashAttention-2", 2023. The online softmax is that
@@ -17,7 +17,7 @@
 
 namespace phi {
 
-/// One problem: arrays of T, operands of products W.
+/// One attention problem on arrays of T with GEMM operands of W.
 template <typename T, typename W>
 class FlashAttention {
  public:
@@ -62,7 +62,7 @@ class FlashAttention {
     }
   }
 
-  /// Fills maxima_[r] with that of the scores that the query sees.
+  /// Sets maxima_[r] to the maximum of the scores that the query sees.
   void find_maximum(int64_t begin, int64_t r, int64_t key, int64_t n) {
     C* row = weights_.numbers(r);
     const int64_t seen = tiles_.visible_keys(begin + r, key, n);
@@ -101,7 +101,7 @@ class FlashAttention {
     }
   }
 
-  /// The weights once more, now that their sums are known.
+  /// Computes the weights again, with their final sums.
   void write_softmax(int64_t begin, int64_t rows, const C* lse, T* softmax) {
     const HeadRows<W> queries = tiles_.queries(begin, rows);
     for (int64_t key = 0; key < tiles_.sk; key += kKeyTile) {

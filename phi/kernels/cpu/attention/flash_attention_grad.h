@@ -1,9 +1,9 @@
-// FlashAttentionGrad: the gradient of attention without the full score matrix on the CPU. For each
-// key head, tiles of the queries that share it against tiles of its keys, five small GEMMs per pair
-// of tiles.
+// FlashAttentionGrad: the gradient of attention on the CPU without the full score matrix. For each
+// key head, tiles of the queries that share it are multiplied with tiles of its keys, five small
+// GEMMs per pair of tiles.
 //
 // T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023,
-// algorithm 2: weights are made anew, tile by tile, from the scores and their log-sum-exp.
+// algorithm 2: weights are recomputed, tile by tile, from the scores and their log-sum-exp.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace phi {
 
-/// Where the gradients of q, k and v go; null: not wanted.
+/// Output arrays of the gradients of q, k and v; null if one is not wanted.
 template <typename T>
 struct AttentionGradients {
   T* q;
@@ -54,8 +54,8 @@ class FlashAttentionGrad {
  private:
   static std::unique_ptr<C[]> array(int64_t n) { return std::make_unique_for_overwrite<C[]>(n); }
 
-  /// Sums over the queries here that use the local key head h of batch entry b: none if they are
-  /// all elsewhere.
+  /// Sums over this rank's queries that use local key head h of batch entry b. The sums are 0 if
+  /// all of them are on other ranks.
   void run_key_head(int64_t b, int64_t h) {
     if (wanted_.k) std::fill_n(key_sums_.get(), tiles_.sk * tiles_.width, C(0));
     if (wanted_.v) std::fill_n(value_sums_.get(), tiles_.sk * tiles_.value_width, C(0));
@@ -75,7 +75,7 @@ class FlashAttentionGrad {
       store(value_sums_.get(), tiles_.sk, tiles_.value_width, row, kv_heads, wanted_.v);
   }
 
-  /// Rows of sums to the rows `row`, `row + heads`, ... of an array [batch, seq, heads, width].
+  /// Stores rows of sums as rows `row`, `row + heads`, ... of an array [batch, seq, heads, width].
   static void store(const C* sums, int64_t rows, int64_t width, int64_t row, int64_t heads, T* to) {
     constexpr int64_t kAhead = 12;
     for (int64_t r = 0; r < rows; ++r) {
@@ -110,7 +110,7 @@ class FlashAttentionGrad {
     }
   }
 
-  /// D and the log-sum-exp of one tile of queries.
+  /// Computes D and the log-sum-exp of one tile of queries.
   void prepare_rows(const HeadRows<W>& outs, const HeadRows<W>& out_grads, int64_t begin,
                     int64_t rows) {
     for (int64_t r = 0; r < rows; ++r) {
@@ -148,7 +148,7 @@ class FlashAttentionGrad {
     }
   }
 
-  /// Scores become weights P (times M where weights drop), products out_grad v^T become slopes dS.
+  /// Turns scores into weights P (P * M with dropout), and out_grad v^T into score gradients dS.
   void make_row(int64_t begin, int64_t r, int64_t key, int64_t n) {
     C* weights = weights_.numbers(r);
     C* slopes = slopes_.numbers(r);
@@ -167,7 +167,7 @@ class FlashAttentionGrad {
     slopes_.round(r, n);
   }
 
-  /// What make_slopes does, where weights drop: P * M and P * (M * product - D).
+  /// The counterpart of make_slopes with dropout: P * M and P * (M * slope - D).
   void drop_row(int64_t query, int64_t key, int64_t n, C log_sum, C share, C* weights, C* slopes) {
 #pragma GCC ivdep
     for (int64_t j = 0; j < n; ++j) {
@@ -184,9 +184,9 @@ class FlashAttentionGrad {
   HeadReader<T, W> outs_, out_grads_;
   const C* lse_;  // [batch, heads, sq]
   AttentionGradients<T> wanted_;
-  PackedRight<W> keys_, values_;                      // of a head: [sk, width], [value_width, sk]
-  PackedRight<W> packed_queries_, packed_out_grads_;  // of a tile
-  OperandTile<C, W> weights_, slopes_;                // P (P * M where weights drop), dS
+  PackedRight<W> keys_, values_;                      // per head: [sk, width], [value_width, sk]
+  PackedRight<W> packed_queries_, packed_out_grads_;  // per tile
+  OperandTile<C, W> weights_, slopes_;                // P (P * M with dropout), dS
   std::unique_ptr<C[]> query_sums_;                   // [kQueryTile, width]
   std::unique_ptr<C[]> key_sums_, value_sums_;        // [sk, width], [sk, value_width]
   C shares_[kQueryTile];                              // D
@@ -194,7 +194,7 @@ class FlashAttentionGrad {
   C kept_[kKeyTile];  // a row of P
 };
 
-/// Null for an output that is not wanted.
+/// Returns null for an output that is not wanted.
 template <typename T>
 T* data_if_wanted(DenseTensor* x) {
   return x ? x->mutable_data<T>() : nullptr;

@@ -1,5 +1,5 @@
-// Transforms of a few complex numbers in registers: sum over t of x[t] exp(-2 pi i k t / P) for
-// each k. What longer transforms are made of.
+// Discrete Fourier transforms of a few complex numbers in registers, from which longer transforms
+// are built: sum over t of x[t] exp(-2 pi i k t / P) for each k.
 #pragma once
 
 #include <array>
@@ -25,11 +25,12 @@ struct Number {
   }
 };
 
-/// Where each of K lines begins that are transformed together, alone but for each other.
+/// First elements of K lines that are transformed together without other lines.
 template <typename X, int K>
 using Lines = std::array<X*, static_cast<size_t>(K)>;
 
-/// A copy that reads each place as it was written: two at once would have to wait for both.
+/// Copies the pointers with one load each, as they were stored: one wide load would wait for both
+/// stores.
 template <typename X, size_t K>
 PHI_LANES std::array<X*, K> one_by_one(const std::array<X*, K>& lines) {
   static_assert(K == 1 || K == 2);
@@ -40,7 +41,7 @@ PHI_LANES std::array<X*, K> one_by_one(const std::array<X*, K>& lines) {
   }
 }
 
-/// L complex numbers that lie behind each other at `offset`, or half as many of each of two lines.
+/// Loads L contiguous complex numbers at `offset`, or L / 2 of each of two lines.
 template <int L, typename R, size_t K>
 PHI_LANES Number<Lanes<R, L>> numbers_at(const std::array<const R*, K>& lines, int64_t offset = 0) {
   static_assert(K == 1 || K == 2);
@@ -73,8 +74,8 @@ namespace detail {
 inline constexpr double kCosines[] = {1, 0.92387953251128675613, 0.70710678118654752440,
                                       0.38268343236508977173, 0};
 
-/// z exp(-2 pi i k / p) where p is a power of two up to 16 and k < p / 2. Once k is known to the
-/// compiler there are no factors of 0 and 1.
+/// Returns z exp(-2 pi i k / p) for k < p / 2, where p is a power of two up to 16. If k is a
+/// compile-time constant, no factors of 0 and 1 remain.
 template <typename R, typename V>
 PHI_LANES Number<V> turned(const Number<V>& z, int k, int p) {
   const int sixteenths = k * (16 / p);
@@ -90,8 +91,8 @@ PHI_LANES Number<V> turned(const Number<V>& z, int k, int p) {
 
 }  // namespace detail
 
-/// P = 1, 2, 4, 8 or 16. load(t) is asked for each number once and put(k, z) given each result,
-/// both in the order that keeps few in registers.
+/// The transform of P = 1, 2, 4, 8 or 16 numbers. Calls load(t) once per input and put(k, z) once
+/// per result, in the order that needs the fewest registers.
 template <typename R, int P, typename Load, typename Put>
 PHI_LANES void transform_even(const Load& load, const Put& put) {
   if constexpr (P == 1) {
@@ -112,9 +113,9 @@ PHI_LANES void transform_even(const Load& load, const Put& put) {
   }
 }
 
-/// p is odd; `units` has exp(-2 pi i k / p) in its place k up to p / 2. Number k and number p - k
-/// have the same products, which are added for the one and subtracted for the other. `room` is for
-/// p - 1 numbers.
+/// Transforms p numbers of x in place, where p is odd. units[k] = exp(-2 pi i k / p) for k up to p
+/// / 2. Results k and p - k use the same multiplications, whose results are added for one and
+/// subtracted for the other. `room` has space for p - 1 numbers.
 template <typename V>
 PHI_LANES void transform_odd(int p, const Number<V>* units, Number<V>* x, Number<V>* room) {
   const int half = p / 2;

@@ -1,5 +1,6 @@
-// Lines of arrays, L at a time, in and out of blocks: rows of L lanes, of which row t has element t
-// of each line, and of complex lines row 2t the real parts and row 2t + 1 the imaginary ones.
+// Gathers lines of arrays, L at a time, into blocks, and scatters blocks back. A block has rows of
+// L lanes. For real lines, row t has element t of each line; for complex lines, row 2t has the real
+// parts and row 2t + 1 the imaginary parts.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +11,15 @@
 
 namespace phi {
 
-/// Where up to L lines begin. Lanes without a line have the first one's place.
+/// Offsets of the first elements of up to L lines. Lanes without a line have the offset of the
+/// first line.
 template <int L>
 struct Places {
   PHI_LANES Places(const LineGrid& grid, const LineStrides& strides, int64_t first) {
     step = strides.step;
     count = static_cast<int>(std::min<int64_t>(L, grid.outer * grid.inner - first));
     int64_t o = first, i = 0;
-    if (grid.inner > 1) o = first / grid.inner, i = first % grid.inner;  // which takes its time
+    if (grid.inner > 1) o = first / grid.inner, i = first % grid.inner;  // divisions are slow
     neighbours = strides.inner == 1 && count == L && i + L <= grid.inner;
     for (int l = 0; l < L; ++l) {
       begin[l] = l < count ? o * strides.outer + i * strides.inner : begin[0];
@@ -27,10 +29,10 @@ struct Places {
   int64_t begin[L];
   int64_t step;
   int count;
-  bool neighbours;  // L lines, each one element behind the one before
+  bool neighbours;  // L lines, each one element after the previous one
 };
 
-/// Asks for memory that is read or written soon, while there is something else to do.
+/// Prefetches memory that is read or written soon.
 template <typename R>
 PHI_LANES void bring_near(const R* begin, int64_t count) {
   for (int64_t i = 0; i < count; i += 64 / sizeof(R)) __builtin_prefetch(begin + i, 1);
@@ -38,8 +40,8 @@ PHI_LANES void bring_near(const R* begin, int64_t count) {
 
 namespace detail {
 
-/// From L rows of x to `rows` rows of the block, `apart` rows from each other, in whole squares:
-/// the number of rows that these make.
+/// Gathers L rows of x into rows of the block that are `apart` rows apart, in whole L x L squares.
+/// Returns the number of rows that were gathered; `rows` is the number wanted.
 template <typename R, int L>
 PHI_LANES int64_t gather_squares(const R* x, const Places<L>& at, int64_t parts, int64_t rows,
                                  int64_t apart, Lanes<R, L>* block) {
@@ -63,7 +65,7 @@ PHI_LANES int64_t scatter_squares(const Lanes<R, L>* block, const Places<L>& at,
     Lanes<R, L> square[L];
 #pragma GCC unroll 16
     for (int l = 0; l < L; ++l) {
-      __builtin_prefetch(out + at.begin[l] * parts + t, 1);  // while they are transposed
+      __builtin_prefetch(out + at.begin[l] * parts + t, 1);  // in time for the stores below
       square[l] = block[(t + l) * apart];
     }
     transpose(square);
@@ -77,7 +79,7 @@ PHI_LANES int64_t scatter_squares(const Lanes<R, L>* block, const Places<L>& at,
 
 }  // namespace detail
 
-/// `rows` elements of real lines, into each `apart`-th row.
+/// Gathers `rows` elements of each real line into every `apart`-th row of the block.
 template <typename R, int L>
 PHI_LANES void gather_real(const R* x, const Places<L>& at, int64_t rows, int64_t apart,
                            lanes_t<R, L>* block) {
@@ -98,7 +100,7 @@ PHI_LANES void gather_real(const R* x, const Places<L>& at, int64_t rows, int64_
   }
 }
 
-/// Of each `apart`-th row.
+/// Scatters every `apart`-th row of the block to real lines.
 template <typename R, int L>
 PHI_LANES void scatter_real(const lanes_t<R, L>* block, const Places<L>& at, int64_t rows,
                             int64_t apart, R* out) {
@@ -119,8 +121,8 @@ PHI_LANES void scatter_real(const lanes_t<R, L>* block, const Places<L>& at, int
   }
 }
 
-/// L complex lines that are neighbours: `count` rows of L elements, `apart` elements from each
-/// other.
+/// Gather and scatter L adjacent complex lines: `count` rows of L elements, `apart` elements from
+/// one row to the next.
 template <typename R, int L>
 PHI_LANES void gather_neighbours(const R* x, int64_t apart, int64_t count, Lanes<R, L>* block) {
   for (int64_t t = 0; t < count; ++t, x += 2 * apart) {
@@ -136,7 +138,7 @@ PHI_LANES void scatter_neighbours(const Lanes<R, L>* block, int64_t apart, int64
   }
 }
 
-/// `count` complex elements, whose parts lie behind each other at x.
+/// Gathers `count` complex elements of each line; in x, imaginary parts follow their real parts.
 template <typename R, int L>
 PHI_LANES void gather_complex(const R* x, const Places<L>& at, int64_t count,
                               lanes_t<R, L>* block) {

@@ -1,18 +1,18 @@
-// Where the lines of arrays lie.
+// Layout of the lines of an array that are transformed.
 #pragma once
 
 #include <cstdint>
 
 namespace phi {
 
-/// Element t of line (o, i) is the one numbered o * outer + i * inner + t * step.
+/// Strides in elements: element t of line (o, i) is at o * outer + i * inner + t * step.
 struct LineStrides {
   int64_t outer;
   int64_t inner;
   int64_t step;
 };
 
-/// outer x inner lines: where they are read, and where the results are written.
+/// outer x inner lines, with the layouts of input and output.
 struct LineGrid {
   int64_t outer;
   int64_t inner;

@@ -1,4 +1,4 @@
-// Ways to transform the lines of a block (line_blocks.h).
+// LineMethod: ways to transform the lines of a block (line_blocks.h).
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,35 @@
 
 namespace phi {
 
-/// How lines are transformed: one per lane, or alone, as a matrix whose rows and columns fill the
-/// lanes, or two such, each in half of a register.
+/// How lines are transformed: one line per lane; a single line, as a matrix whose rows and columns
+/// fill the lanes; or two such lines, each in one half of a register.
 enum class LineWay : uint8_t { kSideBySide, kAlone, kInPairs };
 
-/// The quickest one for lines of n numbers, which are `neighbours` in each line or not.
+/// Returns the fastest way for lines of n numbers. `neighbours`: whether elements of a line are
+/// contiguous.
 template <typename R>
 LineWay line_way(int64_t n, bool neighbours);
 
-/// Where results will be written and the next lines are read, which is asked for while there is
-/// something else to do; null where it is not known.
+/// Memory to prefetch during a transform: where results will be written and where the next lines
+/// are read. Null if not known.
 template <typename R, int K>
 struct Soon {
   Lines<R, K> written{};
   Lines<const R, K> read{};
 };
 
-/// Transforms of n complex numbers. Nothing is divided by n. L lines at once: row 2t has their real
-/// parts, row 2t + 1 the imaginary ones, of L numbers each. Or, where L is 1, K lines alone.
+/// Transforms of n complex numbers, without a division by n. If L > 1, L lines at once: row 2t has
+/// their real parts and row 2t + 1 the imaginary parts, L numbers each. If L is 1, K lines, each
+/// transformed separately.
 template <typename R, int L, int K = 1>
 class LineMethod {
  public:
-  /// A stage for each factor; for large primes Bluestein's convolution.
+  /// Returns a method with one stage for each factor of n, or with Bluestein's convolution if n has
+  /// large prime factors.
   static std::unique_ptr<LineMethod> of(int64_t n, bool forward);
   virtual ~LineMethod() = default;
-  /// What is read lies where what is written does, or apart from all of it; of L lines apart, and
-  /// as a Workspace has it.
+  /// `in` and `out` are the same arrays or do not overlap. For L > 1 they must not overlap, and
+  /// both must be aligned like memory of a Workspace.
   virtual void run(const Lines<const R, K>& in, const Lines<R, K>& out, const Soon<R, K>& soon) = 0;
 };
 

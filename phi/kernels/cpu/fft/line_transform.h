@@ -1,5 +1,5 @@
-// Discrete Fourier transforms of lines of numbers, of any length, many at once: each in a lane of
-// its own, so that no line has a part in the result of another.
+// LineTransform: discrete Fourier transforms of lines of any length, many at once. Each line has
+// its own lane, so no line affects the result of another.
 //
 //   LineTransform<double> transform(12, /*forward=*/true, LineKind::kComplex);
 //   // 5 lines behind each other: out[k] = sum of in[t] exp(-2 pi i k t / 12)
@@ -17,33 +17,37 @@ namespace phi {
 
 enum class LineKind : uint8_t { kComplex, kReal };
 
-/// The numbers 0 to count - 1 of the transform of real numbers. The others, which are conjugates
-/// of these, may be left out.
+/// The first `count` numbers of the transform of a real line. The others are conjugates of these
+/// and may be left out.
 template <typename R>
 struct Spectrum {
   int64_t count;
-  R ends;    // factor of number 0 and, where n is even, of number n / 2
-  R others;  // factor of the others
+  R ends;    // factor of number 0 and, if n is even, of number n / 2
+  R others;  // factor of all others
 };
 
-/// Of one thread; the last few of it keep their tables. Nothing is divided by n.
+/// A transform of lines of n numbers, for use by one thread. Each thread caches the tables of its
+/// last few transforms. Results are not divided by n.
 template <typename R>
 class LineTransform {
  public:
-  /// `n` is 1 or more; backward the exponent has the other sign. `kind` says which of the functions
-  /// below are called.
+  /// `n` is at least 1. Backward transforms have the opposite sign in the exponent. `kind` states
+  /// which of the functions below the caller uses.
   LineTransform(int64_t n, bool forward, LineKind kind) : n_(n), forward_(forward), kind_(kind) {}
 
-  /// times `scale`. The arrays may be the same if the grid's strides are.
+  /// Complex lines to complex lines, multiplied by `scale`. x and out may be the same array if both
+  /// have the same strides.
   void of_complex(const LineGrid& grid, R scale, const Complex<R>* x, Complex<R>* out);
-  /// x's numbers are multiplied by `window`, which may be null.
+  /// Real lines to complex lines. The numbers of x are first multiplied by `window`, which may be
+  /// null.
   void of_real(const LineGrid& grid, const R* window, const Spectrum<R>& spectrum, const R* x,
                Complex<R>* out);
-  /// The transform of x's numbers, times their factors, and of each one's conjugate at n - k, but
-  /// for number 0 and n / 2, whose imaginary parts count for nothing.
+  /// Complex lines to real lines. x has the first `spectrum.count` numbers, which are multiplied by
+  /// the factors of `spectrum`; number n - k is the conjugate of number k. The imaginary parts of
+  /// numbers 0 and n / 2 are ignored.
   void to_real(const LineGrid& grid, const Spectrum<R>& spectrum, const Complex<R>* x, R* out);
 
-  /// For registers of some width.
+  /// The implementation for one register width.
   class Blocks {
    public:
     virtual ~Blocks() = default;

@@ -1,6 +1,6 @@
-// The transform of n numbers in as many stages as n has factors, of lines side by side (Cooley and
-// Tukey): of n / p numbers p times, one after the other, so that what is in the first cache stays
-// there, and then p numbers at a time of what these have made.
+// Transforms of n numbers, lines side by side, with one stage per factor of n (Cooley and Tukey). A
+// stage of factor p first computes p transforms of n / p numbers, one after the other, so that each
+// stays in the first-level cache. It then combines them, p numbers at a time.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,17 @@
 
 namespace phi {
 
-/// Of the factors that have a stage.
+/// The largest factor that has a stage.
 inline constexpr int kLargestFactor = 61;
 
-/// exp(2 pi i turns).
+/// Returns exp(2 pi i turns).
 inline std::complex<double> unit(double turns) {
   return std::polar(1.0, 2 * std::numbers::pi * turns);
 }
 
-/// n's factors in the order of stages: the largest at the end, where numbers are not turned. Of
-/// powers of two eights and, for what they leave, a 2, a 4 or two; `sixteen`: it is one factor.
+/// Returns n's factors in the order of stages. They rise: the last stage has no twiddle factors and
+/// gets the largest. Powers of two become factors of 8 and, for the rest, one 2, one 4 or two 4s.
+/// If `sixteen`, n = 16 is a single factor.
 inline std::vector<int> factors_of(int64_t n, bool sixteen) {
   if (n == 1 || (n == 16 && sixteen)) return {static_cast<int>(n)};
   std::vector<int> factors;
@@ -43,7 +44,7 @@ inline std::vector<int> factors_of(int64_t n, bool sixteen) {
   return factors;
 }
 
-/// `factor` transforms of `rest` numbers are put together.
+/// Tables of a stage, which combines `factor` transforms of `rest` numbers each.
 template <typename R>
 struct Stage {
   Stage(int64_t f, int64_t r) : factor(f), rest(r) {
@@ -58,14 +59,16 @@ struct Stage {
   }
 
   int64_t factor, rest;
-  std::vector<Number<R>> turns;  // exp(-2 pi i j k / (factor * rest)): of each j < rest, k = 1..
+  std::vector<Number<R>>
+      turns;  // twiddles exp(-2 pi i j k / (factor * rest)), for j < rest, then k = 1..
   std::vector<Number<R>> units;  // exp(-2 pi i k / factor)
 };
 
 namespace detail {
 
-/// Numbers of a block, `step` from each other; the row `real` of each is its real part, the other
-/// of the two its imaginary one. Backward is forward with these exchanged.
+/// Numbers of a block, `step` numbers apart. Row `real` of a number is read as its real part and
+/// its other row as the imaginary part. Exchanging the two turns a forward transform into a
+/// backward one.
 template <typename V>
 struct NumbersOfBlock {
   V* first;
@@ -82,7 +85,7 @@ struct NumbersOfBlock {
   }
 };
 
-/// Numbers of lines that are neighbours: where the halves of L of them lie.
+/// Numbers of adjacent lines of an array; the two halves of a register go to two places.
 template <typename R, int L>
 struct NumbersOfLines {
   Lines<R, 2> arrays;
@@ -94,7 +97,7 @@ struct NumbersOfLines {
   }
 };
 
-/// The butterflies of a stage, of a factor P that the compiler knows, or of any for 0.
+/// The butterflies of a stage. P is its factor if known at compile time, or 0 for any factor.
 template <int P, typename R, typename V>
 class Butterfly {
  public:
@@ -103,7 +106,7 @@ class Butterfly {
   }
   PHI_LANES int size() const { return P > 0 ? P : static_cast<int>(stage_.factor); }
 
-  /// Number j of each transform that is put together; those of number 0 are not turned.
+  /// Combines number j of each transform. kTurned is false for j = 0, whose twiddle factors are 1.
   template <bool kTurned, typename From, typename To>
   PHI_LANES void run(int64_t j, const From& from, const To& to) const {
     const Number<R>* const turns = stage_.turns.data() + j * (size() - 1);
@@ -141,7 +144,7 @@ class Butterfly {
   Number<V> units_[kRoom / 2 + 1];
 };
 
-/// f(the stage's butterflies).
+/// Calls f with the stage's Butterfly.
 template <typename V, typename R, typename F>
 PHI_LANES void with_butterfly(const Stage<R>& stage, F f) {
   switch (stage.factor) {
@@ -163,23 +166,23 @@ PHI_LANES void with_butterfly(const Stage<R>& stage, F f) {
 
 }  // namespace detail
 
-/// n numbers in blocks as line_blocks.h has them: row 2t of L real parts, row 2t + 1 of imaginary
-/// ones. n's prime factors are up to kLargestFactor.
+/// The transform of n numbers in blocks as in line_blocks.h: row 2t has L real parts, row 2t + 1
+/// the imaginary parts. n has no prime factor above kLargestFactor.
 template <typename R, int L>
 class Stages {
  public:
   using V = lanes_t<R, L>;
 
   Stages(int64_t n, bool forward) : real_(forward ? 0 : 1) {
-    // Sixteen numbers are in registers where there are 32 of them.
+    // A factor of 16 needs the 32 registers of AVX-512.
     constexpr bool kSixteen = L > kLanes<R>;
     for (int factor : factors_of(n, kSixteen)) stages_.emplace_back(factor, n /= factor);
   }
 
-  /// `in` keeps its numbers; `out` is another block.
+  /// Transforms `in`, which does not change, to `out`, another block.
   void run(const V* in, V* out) const { run_from(0, in, 1, out); }
-  /// To lines that are neighbours, from number `first` of the arrays on, whose elements are
-  /// `apart`; `room` is another block.
+  /// Transforms `in` and writes to adjacent lines of the arrays `out`, from number `first` on.
+  /// Consecutive elements of a line are `apart` numbers apart. `room` is another block.
   template <size_t K>
   void run_to_neighbours(const V* in, V* room, const std::array<R*, K>& out, int64_t first,
                          int64_t apart) const {
@@ -187,18 +190,18 @@ class Stages {
       run_parts(0, in, 1, room);
       in = room;
     }
-    // L neighbours of one line are two halves of as many.
+    // L adjacent numbers of one array are written as two halves.
     put_together_there(in, {out[0], K == 1 ? out[0] + L : out[K - 1]}, first, apart);
   }
 
  private:
-  /// The stages from number `first` on, of numbers that are `step` apart.
+  /// Runs the stages from number `first` on, for numbers that are `step` apart.
   void run_from(size_t first, const V* in, int64_t step, V* out) const {
     if (first + 1 == stages_.size()) return run_last(1, in, step, out);
     run_parts(first, in, step, out);
     put_together(stages_[first], out);
   }
-  /// The transforms that stage number `first` puts together, one behind the other.
+  /// Computes the transforms that stage `first` combines, one after the other.
   void run_parts(size_t first, const V* in, int64_t step, V* out) const {
     const Stage<R>& stage = stages_[first];
     if (first + 2 == stages_.size()) return run_last(stage.factor, in, step, out);
@@ -207,7 +210,7 @@ class Stages {
     }
   }
 
-  // What takes time, in the lanes' instructions.
+  // The functions below take most of the time; they run in the lanes' instruction set.
   /// The last stage, `count` times.
   [[gnu::noinline]] void run_last(int64_t count, const V* in, int64_t step, V* out) const {
     run_in_lanes<R, L>([=, this] {
@@ -250,7 +253,7 @@ class Stages {
     }
   }
 
-  int real_;  // which of a number's two rows is read as its real part
+  int real_;  // the row of a number that is read as its real part
   std::vector<Stage<R>> stages_;
 };
 

@@ -1,9 +1,8 @@
-// Where elements lie that indices name one by one along an axis of an array, as take_along_axis has
-// them.
+// ElementPlaces: positions of elements that indices select one by one along an axis, as in
+// take_along_axis.
 //
 //   const ElementPlaces places(arr.dims(), indices.dims(), out->dims(), axis);
 //   places.for_each(IndexBlocks(indices, "indices", arr.dims()[axis], FromEnd::kYes),
-//                   [&](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
 #pragma once
 
 #include <algorithm>
@@ -22,8 +21,8 @@
 
 namespace phi {
 
-/// Where the elements lie that `indices` names along `axis` of an array, beside those of a second
-/// array that has an element for each index, or more.
+/// Offsets of the elements that `indices` select along `axis` of an array, paired with offsets in a
+/// second array, whose dims are at least those of `indices`.
 class ElementPlaces {
  public:
   ElementPlaces(const Dims& array, const Dims& indices, const Dims& second, int axis) {
@@ -40,8 +39,10 @@ class ElementPlaces {
     walk_.remove(last);
   }
 
-  /// Calls f(offset in the array, offset in the second one) for each of all indices, which `blocks`
-  /// reads, in their order. Errors: those of `blocks`, after the calls for the blocks before.
+  /// Calls f(offset in the array, offset in the second array) for all indices in their order.
+  /// `blocks` reads the indices.
+  ///
+  /// Errors   those of `blocks`, after the calls for the blocks before.
   template <typename F>
   void for_each(IndexBlocks&& blocks, F&& f) const {
     const auto run_f = [this, &f](const std::array<int64_t, 2>& at, const int64_t* ids,
@@ -53,7 +54,7 @@ class ElementPlaces {
   }
 
  private:
-  /// The loop over a run of indices, the one part of the walk that is compiled for each f.
+  /// The loop over a run of indices: the only part of the walk that is instantiated per f.
   struct RunFunction {
     void (*run)(const void* of, const std::array<int64_t, 2>& at, const int64_t* ids,
                 int64_t count);
@@ -77,7 +78,7 @@ class ElementPlaces {
 
   template <typename F>
   void run(const std::array<int64_t, 2>& at, const int64_t* ids, int64_t count, F& f) const {
-    // Rows along the axis itself, the usual ones, need no multiplications.
+    // Rows along the axis itself are the usual case and need no multiplications.
     if (step_[0] == 0 && step_[1] == 1 && stride_ == 1) {
 #pragma GCC unroll 4
       for (int64_t i = 0; i < count; ++i) f(at[0] + ids[i], at[1] + i);
@@ -94,9 +95,9 @@ class ElementPlaces {
   std::array<int64_t, 2> step_{};
 };
 
-// Words of tables of kernels (gpu/indexing/elements.h has the GPUs').
+// Device primitives (gpu/indexing/elements.h has the GPU's).
 
-/// out = the elements of arr that indices name along `axis`.
+/// Sets out to the elements of arr that `indices` select along `axis`.
 template <typename T>
 void take_elements(const CpuContext&, const DenseTensor& arr, const DenseTensor& indices, int axis,
                    const char* name, FromEnd from_end, DenseTensor* out) {
@@ -108,7 +109,8 @@ void take_elements(const CpuContext&, const DenseTensor& arr, const DenseTensor&
                   [=](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
 }
 
-/// The gradient: what was taken is added up, 16-bit floats as float.
+/// The gradient of take_elements: sums the gradients of each element's copies, in float for half
+/// precision.
 template <typename T>
 void add_elements(const CpuContext&, const DenseTensor& indices, int axis,
                   const DenseTensor& out_grad, DenseTensor* arr_grad) {

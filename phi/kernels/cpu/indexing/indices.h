@@ -1,4 +1,4 @@
-// Indices along a tensor dim: their dtypes, whether they count from the end, and their checks.
+// Indices along a tensor dim: reading them as int64, and checks of their range.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,9 @@
 
 namespace phi {
 
-/// Errors: OutOfRange: `argument` has at flat position `at` what is no index of `extent`.
+/// Throws for `index`, which is outside `extent`, at flat position `at` of `argument`.
+///
+/// Errors   OutOfRange.
 [[noreturn]] inline void throw_outside(const char* argument, int64_t index, int64_t at,
                                        int64_t extent, FromEnd from_end) {
   throw_outside_dim({.argument = argument,
@@ -22,13 +24,15 @@ namespace phi {
                      .at = at});
 }
 
-/// Errors: throw_outside's for the first of n ids that is outside, whose flat position is counted
-/// from `first`.
+/// Checks n ids. Flat positions in the error are counted from `first`.
+///
+/// Errors   throw_outside's, for the first id that is outside `extent`.
 template <typename Id>
 void check_indices(const Id* ids, int64_t n, const char* argument, int64_t extent, FromEnd from_end,
                    int64_t first = 0) {
   const int64_t lowest = from_end == FromEnd::kYes ? -extent : 0;
-  std::make_unsigned_t<Id> outside = 0;  // as wide as an id: g++ 12 vectorises no fold of bools
+  std::make_unsigned_t<Id> outside =
+      0;  // as wide as an id: g++ 12 does not vectorise a fold of bools
   for (int64_t i = 0; i < n; ++i) outside |= (ids[i] < lowest) | (ids[i] >= extent) ? 1u : 0u;
   if (outside == 0) [[likely]]
     return;
@@ -36,23 +40,26 @@ void check_indices(const Id* ids, int64_t n, const char* argument, int64_t exten
   throw_outside(argument, *wrong, first + (wrong - ids), extent, from_end);
 }
 
-/// Reads indices in blocks, checked, as int64 counted from the first of `extent`: where they lie if
-/// they are that already, which nearly all are, else from a copy.
+/// Reads indices in checked blocks of int64, counted from the start of `extent`. A block is read in
+/// place if its indices are int64 and not negative, as they usually are, otherwise from a copy.
 class IndexBlocks {
  public:
   IndexBlocks(const DenseTensor& indices, const char* argument, int64_t extent, FromEnd from_end)
       : indices_(indices), argument_(argument), extent_(extent), from_end_(from_end) {}
-  IndexBlocks(const IndexBlocks&) = delete;  // blocks may lie in this
+  IndexBlocks(const IndexBlocks&) = delete;  // blocks may point into this object
   IndexBlocks& operator=(const IndexBlocks&) = delete;
 
-  /// The next ones; none at the end. They are there until the next call. Errors: check_indices'.
+  /// Returns the next block, empty at the end. It is valid until the next call.
+  ///
+  /// Errors   check_indices'.
   std::span<const int64_t> next() {
     const int64_t first = done_;
     const int64_t count = std::min(kBlock, indices_.numel() - first);
     done_ += count;
     if (indices_.dtype() == DataType::INT32) return copy(indices_.data<int32_t>(), first, count);
     const int64_t* ids = indices_.data<int64_t>() + first;
-    // Negative ones set the sign themselves, those behind the last one that of the difference.
+    // A negative index sets the sign bit itself; for an index beyond the last one, the difference
+    // does.
     const auto last = static_cast<uint64_t>(extent_ - 1);
     uint64_t signs = 0;
     for (int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,5 @@
-// The places that tensors of indices name, checked, and counted from the first.
+// Places (positions along one or more tensor dims) that index tensors select, checked and counted
+// from the start.
 #pragma once
 
 #include <array>
@@ -13,35 +14,42 @@
 
 namespace phi {
 
-/// `index`, int32 or int64, along a tensor dim of `extent`; `argument` is its name. Errors:
-/// OutOfRange with the index, its position and the extent.
+/// Returns the places that `index`, int32 or int64, selects along a tensor dim of `extent`.
+/// `argument` is the name of `index`.
+///
+/// Errors   OutOfRange with the index, its position and the extent.
 std::vector<int64_t> places_along(const DenseTensor& index, const char* argument, int64_t extent,
                                   FromEnd from_end);
 
-/// The rows of a table that ids name, counted from the first that is here, negative for others.
-/// Errors: those of look_up.
+/// Returns the row of each id, counted from the first row of the table on this rank, or a negative
+/// number for rows on other ranks.
+///
+/// Errors   those of look_up.
 std::vector<int64_t> places_in(const LookupTable& table, const DenseTensor& ids,
                                const char* argument, const char* table_name);
 
-/// index [..., k] along the first k tensor dims, counted as one. Indices may count from the end.
-/// Errors: as above.
+/// Returns places along the first k tensor dims, counted as one dim, for an `index` of dims [...,
+/// k]. Indices may count from the end.
+///
+/// Errors   OutOfRange, as places_along.
 std::vector<int64_t> places_of_first(const DenseTensor& index, const Dims& dims);
 
-/// What the indices of index_put name of an array of `dims`.
+/// The places that index_put's indices select in an array of `dims`.
 struct NamedPlaces {
   std::vector<int64_t> places;
-  Dims shape;      // of the places, broadcast together
-  int named_dims;  // of the array, which the places count as one
+  Dims shape;      // broadcast shape of the places
+  int named_dims;  // leading dims of the array that the places count as one
 };
-/// Errors: as above; InvalidArgument if what bool indices name does not broadcast with others.
+/// Errors   OutOfRange, as places_along; InvalidArgument if the places of bool indices do not
+///          broadcast with those of others.
 NamedPlaces places_of_indices(std::span<const DenseTensor* const> indices, const Dims& dims);
 
-/// The rows here of a table whose first row is for id `start_index`, negative for ids that it does
-/// not have.
+/// Returns the row here of each id, or a negative number if it has none, for a table whose first
+/// row has id `start_index`.
 std::vector<int64_t> rows_from(const CpuContext& ctx, int64_t start_index, const LookupTable& table,
                                const DenseTensor& ids);
 
-// The same as words of tables of kernels (gpu/indexing/places.h has the GPUs').
+// Device primitives for the same (gpu/indexing/places.h has the GPU's).
 
 inline std::vector<int64_t> places_along(const CpuContext&, const DenseTensor& index,
                                          const char* argument, int64_t extent, FromEnd from_end) {
@@ -56,7 +64,7 @@ inline std::vector<int64_t> places_of_first(const CpuContext&, const DenseTensor
                                             const Dims& dims) {
   return places_of_first(index, dims);
 }
-/// The one place that an attribute names.
+/// Returns the one place that an attribute selects.
 inline std::array<int64_t, 1> place_at(const CpuContext&, int64_t index, int64_t extent) {
   return {from_front(index, extent)};
 }

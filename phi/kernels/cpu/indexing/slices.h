@@ -1,5 +1,5 @@
-// Slices of an array at given places: reading them, writing them and adding to them. All gathers
-// and scatters are made of this, and of element_places.h where each element has its own place.
+// Reads, writes and sums of an array's slices at given places. All gathers and scatters are built
+// from these, or from element_places.h if each element has its own place.
 //
 //   const Slices slices = Slices::along(x.dims(), axis);
 //   read_slices(slices, places, x.data<T>(), out->mutable_data<T>());
@@ -20,7 +20,8 @@
 
 namespace phi {
 
-/// Which slice, counted from the first; a negative one is elsewhere, on another rank say.
+/// Slice numbers, counted from the first; a negative number is a slice that is not here, for
+/// example on another rank.
 using Places = std::span<const int64_t>;
 
 /// Whether all slices are here.
@@ -30,8 +31,8 @@ inline bool are_here(Places places) {
   return signs >= 0;
 }
 
-/// The places without those that a later one names again, which are elsewhere: of what put_slices
-/// puts, what stays.
+/// Returns `places` with -1 for those that a later one repeats: the places whose values remain
+/// after put_slices.
 inline std::vector<int64_t> last_named(const Slices& slices, Places places) {
   std::vector<int64_t> last(places.begin(), places.end());
   std::vector<bool> is_named(static_cast<size_t>(slices.extent), false);
@@ -44,7 +45,7 @@ inline std::vector<int64_t> last_named(const Slices& slices, Places places) {
   return last;
 }
 
-/// Slices of one element, as read_slices has them.
+/// read_slices for slices of one element.
 template <typename T>
 void read_elements(const Slices& slices, Places places, const T* x, T* to) {
   const auto count = static_cast<int64_t>(places.size());
@@ -60,7 +61,7 @@ void read_elements(const Slices& slices, Places places, const T* x, T* to) {
   }
 }
 
-/// to [outer, places, inner]: the slices of x, zeros for those elsewhere.
+/// Sets `to` [outer, places, inner] to the slices of x, and to zeros for slices that are not here.
 template <typename T>
 void read_slices(const Slices& slices, Places places, const T* x, T* to) {
   const int64_t inner = slices.inner;
@@ -72,7 +73,8 @@ void read_slices(const Slices& slices, Places places, const T* x, T* to) {
   }
 }
 
-/// The slices of x become those of `from` [outer, places, inner]; of several for one the last.
+/// Writes `from` [outer, places, inner] to the slices of x. If a slice is named several times, the
+/// last value stays.
 template <typename T>
 void put_slices(const Slices& slices, Places places, const T* from, T* x) {
   const int64_t inner = slices.inner;
@@ -84,7 +86,7 @@ void put_slices(const Slices& slices, Places places, const T* from, T* x) {
   }
 }
 
-/// The slices of x become `value`.
+/// Fills the slices of x with `value`.
 template <typename T>
 void fill_slices(const Slices& slices, Places places, T value, T* x) {
   const int64_t inner = slices.inner;
@@ -95,7 +97,7 @@ void fill_slices(const Slices& slices, Places places, T value, T* x) {
   }
 }
 
-/// For each slice the positions in a list of places that name it, in rising order.
+/// For each slice, the positions in a list of places that name it, in rising order.
 class PositionsBySlice {
  public:
   PositionsBySlice(int64_t extent, Places places) : ends_(static_cast<size_t>(extent) + 1, 0) {
@@ -104,7 +106,7 @@ class PositionsBySlice {
     }
     for (size_t i = 1; i < ends_.size(); ++i) ends_[i] += ends_[i - 1];
     positions_.resize(static_cast<size_t>(ends_.back()));
-    // Now the starts of the slices; filling moves each up to its end.
+    // ends_ has the starts of the slices here; filling moves each to its end.
     for (size_t i = 0; i < places.size(); ++i) {
       if (places[i] < 0) continue;
       positions_[static_cast<size_t>(ends_[static_cast<size_t>(places[i])]++)] =
@@ -124,7 +126,7 @@ class PositionsBySlice {
   std::vector<int64_t> positions_;
 };
 
-/// Adds slices up in rising order of positions, those of 16-bit T as floats, which are rounded
+/// Sums slices in rising order of positions. Half-precision sums are kept in float and rounded
 /// once.
 template <typename T>
 class SliceSums {
@@ -137,9 +139,10 @@ class SliceSums {
         sum_(kIs16Bit<T> ? new C[static_cast<size_t>(slices.inner)] : nullptr),
         term_(kIs16Bit<T> ? new C[static_cast<size_t>(slices.inner)] : nullptr) {}
 
-  /// x of `there`, which is x itself or lies elsewhere. `from` is [outer, places, inner].
+  /// Computes x from `there`, which is x or does not overlap it, and the slices of `from` [outer,
+  /// places, inner]. `start` states which slices of `there` are kept.
   void run(SumsFrom start, const T* there, const T* from, T* x) {
-    constexpr int64_t kShort = 64;  // elements: a copy of each slice for itself costs more
+    constexpr int64_t kShort = 64;  // elements; below, copying slices one by one costs more
     const int64_t inner = slices_.inner;
     if (start != SumsFrom::kZero && there != x && inner < kShort) {
       std::copy_n(there, slices_.outer * slices_.extent * inner, x);
@@ -160,7 +163,7 @@ class SliceSums {
   }
 
  private:
-  /// x = `first`, unless that is null, and the slices of `from` that are named, at least one.
+  /// Sets x to `first`, if not null, plus the slices of `from` at `named`, which is not empty.
   void add_up(const T* first, std::span<const int64_t> named, const T* from, T* x) {
     const int64_t inner = slices_.inner;
     if (!first) {
@@ -192,12 +195,12 @@ class SliceSums {
   Slices slices_;
   int64_t places_;
   PositionsBySlice positions_;
-  std::unique_ptr<C[]> sum_;  // a slice, as are terms; of 16-bit T
+  std::unique_ptr<C[]> sum_;  // buffers of one slice, for half-precision T
   std::unique_ptr<C[]> term_;
 };
 
-/// As SliceSums for slices of one element, which are added one by one where they belong: to sort
-/// them would cost more.
+/// SliceSums for slices of one element. They are added one by one in place, because sorting them by
+/// slice would cost more.
 template <typename T>
 void sum_elements(SumsFrom start, const Slices& slices, Places places, const T* there,
                   const T* from, T* x) {
@@ -230,7 +233,7 @@ void sum_elements(SumsFrom start, const Slices& slices, Places places, const T* 
   }
 }
 
-// The same as words of tables of kernels (gpu/indexing/slices.h has the GPUs').
+// Device primitives for the same (gpu/indexing/slices.h has the GPU's).
 
 template <typename W>
 void read_slices(const CpuContext&, const Slices& slices, Places places, const W* x, W* to) {
@@ -247,7 +250,8 @@ template <typename T>
 void clear_slices(const CpuContext&, const Slices& slices, Places places, T* x) {
   fill_slices(slices, places, T{}, x);
 }
-/// x = `there`, as `start` says, with the slices of `from` [outer, places, inner] added.
+/// Sets x to `there`, of which `start` selects what is kept, plus the slices of `from` [outer,
+/// places, inner].
 template <typename T>
 void add_slices(const CpuContext&, SumsFrom start, const Slices& slices, Places places,
                 const T* there, const T* from, T* x) {

@@ -1,5 +1,5 @@
-// Factorisations, LAPACK's and our own, and triangular solves for matrices of every element type.
-// All of them throw Internal where an iteration does not come to an end.
+// Matrix factorisations, from LAPACK or implemented here, and triangular solves, for every element
+// type. All throw Internal if an iteration does not converge.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace phi::linalg {
 
-/// P a = L U: the unit lower triangle of L and U in one matrix; `pivots[i]`, counted from 1, is the
-/// row that was swapped with row i. `info` is the first zero on U's diagonal, counted from 1, else
-/// 0.
+/// An LU factorisation P a = L U. `factors` has U and, below its diagonal, the unit lower triangle
+/// L. `pivots[i]`, counted from 1, is the row that was swapped with row i. `info` is the position
+/// of the first zero on U's diagonal, counted from 1, or 0.
 template <typename T>
 struct Lu {
-  /// Of a matrix that is factored in its place.
+  /// The factors of `a`, before the factorisation in place.
   explicit Lu(Matrix<T> a)
       : factors(std::move(a)),
         pivots(static_cast<size_t>(std::min(factors.rows(), factors.columns()))) {}
@@ -28,33 +28,33 @@ struct Lu {
 };
 template <typename T>
 Lu<T> lu_factor(Matrix<T> a);
-/// x in a x = b.
+/// Returns x of a x = b.
 template <typename T>
 Matrix<T> lu_solve(const Lu<T>& lu, Matrix<T> b);
-/// P x: the swaps of `pivots`.
+/// Returns P x: applies the swaps of `pivots`.
 template <typename T>
 Matrix<T> swap_rows(Matrix<T> x, std::span<const int> pivots);
-/// P^T x: the swaps of `pivots` undone.
+/// Returns P^T x: reverses the swaps of `pivots`.
 template <typename T>
 Matrix<T> unswap_rows(Matrix<T> x, std::span<const int> pivots);
 
-/// The factor of a Hermitian matrix whose triangle `lower` (or the upper one) is read, the other
-/// triangle 0. False where the matrix is not positive definite.
+/// Replaces Hermitian `a`, of which the lower (or upper) triangle is read, by its Cholesky factor,
+/// with 0 in the other triangle. Returns false if the matrix is not positive definite.
 template <typename T>
 bool cholesky_factor(Matrix<T>* a, bool lower);
 
 enum class Op : char { kNone = 'N', kTranspose = 'T', kAdjoint = 'C' };
 struct Triangle {
   bool upper = false;
-  bool unit = false;  // the diagonal counts as ones
+  bool unit = false;  // the diagonal is read as ones
 };
-/// op(a)^-1 b, and b op(a)^-1, of a triangle of a.
+/// Return op(a)^-1 b, and b op(a)^-1, where a is a triangle of the matrix.
 template <typename T>
 Matrix<T> solve_left(const Matrix<T>& a, Triangle triangle, Op op, Matrix<T> b);
 template <typename T>
 Matrix<T> solve_right(Matrix<T> b, const Matrix<T>& a, Triangle triangle, Op op);
 
-/// Eigenvalues in LAPACK's order, and with `vectors` the columns that belong to them, of norm 1.
+/// Eigenvalues in LAPACK's order and, with `vectors`, their eigenvectors as columns of norm 1.
 template <typename T>
 struct Eigen {
   using C = Complex<real_t<T>>;
@@ -63,7 +63,7 @@ struct Eigen {
 };
 template <typename T>
 Eigen<T> eigen(Matrix<T> a, bool vectors);
-/// Of a Hermitian matrix, in rising order.
+/// Eigenvalues of a Hermitian matrix, in rising order, and their eigenvectors.
 template <typename T>
 struct HermitianEigen {
   std::vector<real_t<T>> values;
@@ -72,8 +72,8 @@ struct HermitianEigen {
 template <typename T>
 HermitianEigen<T> hermitian_eigen(Matrix<T> a, bool lower, bool vectors);
 
-/// a = u diag(s) vh, s falling. `job` is 'S' for as many vectors as values, 'A' for all, 'N' for
-/// none.
+/// a = u diag(s) vh, with s in falling order. `job` selects the vectors: 'S' as many as values, 'A'
+/// all, 'N' none.
 template <typename T>
 struct Svd {
   Matrix<T> u;
@@ -83,8 +83,8 @@ struct Svd {
 template <typename T>
 Svd<T> svd(Matrix<T> a, char job);
 
-/// a = q r; q has `columns` columns, and none with 0, r as many rows as that but min(rows, columns
-/// of a) then.
+/// a = q r, where q has `columns` columns and r as many rows. If `columns` is 0, q is empty and r
+/// has min(rows, columns) of a rows.
 template <typename T>
 struct Qr {
   Matrix<T> q;
@@ -93,9 +93,9 @@ struct Qr {
 template <typename T>
 Qr<T> qr(Matrix<T> a, int64_t columns);
 
-/// What minimises |a x - b|, by driver "gels", "gelsy", "gelsd" or "gelss". `solved` has the rows
-/// of the larger extent of a: x, and where a has more rows what is left of b. `rank` is of drivers
-/// other than gels, `s` of gelsd and gelss.
+/// Minimises |a x - b| by `driver` "gels", "gelsy", "gelsd" or "gelss". `solved` has as many rows
+/// as the larger extent of a: x and, if a has more rows than columns, the remaining rows of b as
+/// LAPACK leaves them. `rank` is set by all drivers except gels, `s` by gelsd and gelss.
 template <typename T>
 struct LeastSquares {
   Matrix<T> solved;

@@ -1,4 +1,4 @@
-// LAPACK's Fortran routines as OpenBLAS has them, by element type: Lapack<T>::getrf and so on.
+// LAPACK's Fortran routines of OpenBLAS, by element type: Lapack<T>::getrf and so on.
 #pragma once
 
 #include <cblas.h>
@@ -11,7 +11,7 @@
 #include "phi/kernels/cpu/linalg/matrix.h"
 #include "phi/kernels/cpu/matmul/openblas_room.h"
 
-// Texts have their lengths as further arguments at the end.
+// Fortran passes the lengths of character arguments as further arguments at the end.
 #define PHI_LAPACK_OF_ALL(p, T)                                                             \
   void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info, size_t);  \
   void p##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work,         \
@@ -75,7 +75,7 @@ PHI_LAPACK_OF_COMPLEX(z, phi::Complex<double>, double)
 
 namespace phi::linalg {
 
-/// The routine, called when there is room for what it works in.
+/// Calls the routine once address space for its buffer is reserved.
 template <auto kRoutine>
 inline constexpr auto kInRoom = [](auto... args) {
   const OpenblasCall call;
@@ -114,7 +114,7 @@ PHI_LAPACK_MEMBERS(z, complex128, he, ung)
 #undef PHI_LAPACK_OF_COMPLEX
 #undef PHI_LAPACK_MEMBERS
 
-/// A number as BLAS takes it: complex ones by their address.
+/// Converts a number to BLAS's argument type: complex numbers are passed by address.
 inline float blas_number(const float& x) { return x; }
 inline double blas_number(const double& x) { return x; }
 template <typename R>
@@ -122,7 +122,7 @@ const Complex<R>* blas_number(const Complex<R>& x) {
   return &x;
 }
 
-/// Extents are 32 bits wide there.
+/// LAPACK's extents are 32 bits wide.
 inline int extent(int64_t n) {
   PHI_CHECK(n <= std::numeric_limits<int>::max(),
             errors::Internal("a matrix has an extent of {}, more than LAPACK counts.", n));
@@ -134,8 +134,8 @@ inline void check_ended(const char* routine, int info) {
             errors::Internal("LAPACK's {} did not come to an end (info {}).", routine, info));
 }
 
-/// Room for a routine that says at a first call, with a length of -1, how much it needs.
-/// `call(work, length)`.
+/// Allocates the workspace of a routine that returns its size if called with a length of -1, and
+/// calls `call(work, length)`.
 template <typename T, typename Call>
 void with_work(Call&& call) {
   T needed = 0;

@@ -1,5 +1,5 @@
-// Matrix: one matrix stored by columns, as LAPACK has it, with the operations that kernels of
-// linear algebra and their gradients are written in.
+// Matrix: one column-major matrix, as LAPACK uses it, with the operations in which linear algebra
+// kernels and their gradients are written.
 //
 //   const auto l = Matrix<double>::from(x, n, n);       // of a row-major array
 //   const Matrix<double> s = adjoint(l) * g;
@@ -20,7 +20,7 @@
 
 namespace phi::linalg {
 
-/// The element types of LAPACK.
+/// LAPACK's element types.
 using MatrixTypes = join_t<TypeList<float, double>, Complexes>;
 
 template <typename T>
@@ -52,7 +52,7 @@ class Matrix {
 
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
-  /// From one column to the next: what LAPACK wants of a matrix without rows too.
+  /// Column stride. It is at least 1, as LAPACK requires also for matrices without rows.
   int stride() const { return static_cast<int>(std::max<int64_t>(rows_, 1)); }
   T* data() { return elements_.data(); }
   const T* data() const { return elements_.data(); }
@@ -65,7 +65,7 @@ class Matrix {
                        [](T x) { return linalg::is_finite(x); });
   }
   void fill(T value) { std::fill(elements_.begin(), elements_.end(), value); }
-  /// `f(i, j, element)` for each element.
+  /// Calls f(i, j, element) for each element.
   template <typename F>
   Matrix& for_each(F&& f) {
     for (int64_t j = 0; j < columns_; ++j) {
@@ -73,13 +73,13 @@ class Matrix {
     }
     return *this;
   }
-  /// The rows x columns part that begins at (row, column).
+  /// Returns a copy of the rows x columns submatrix that begins at (row, column).
   Matrix part(int64_t row, int64_t column, int64_t rows, int64_t columns) const {
     Matrix x(rows, columns);
     x.for_each([&](int64_t i, int64_t j, T& to) { to = (*this)(row + i, column + j); });
     return x;
   }
-  /// Writes `x` there.
+  /// Writes `x` to the submatrix that begins at (row, column).
   void set_part(int64_t row, int64_t column, const Matrix& x) {
     for (int64_t j = 0; j < x.columns(); ++j) {
       for (int64_t i = 0; i < x.rows(); ++i) (*this)(row + i, column + j) = x(i, j);
@@ -118,61 +118,61 @@ template <typename T>
 Matrix<T> negated(Matrix<T> x) {
   return x.for_each([](int64_t, int64_t, T& to) { to = -to; });
 }
-/// Elements on and below diagonal `k`; the others are 0.
+/// Sets elements above diagonal `k` to 0.
 template <typename T>
 Matrix<T> tril(Matrix<T> x, int64_t k = 0) {
   return x.for_each([k](int64_t i, int64_t j, T& to) { to = j - i <= k ? to : T(0); });
 }
-/// Elements on and above it.
+/// Sets elements below diagonal `k` to 0.
 template <typename T>
 Matrix<T> triu(Matrix<T> x, int64_t k = 0) {
   return x.for_each([k](int64_t i, int64_t j, T& to) { to = j - i >= k ? to : T(0); });
 }
-/// (x + adjoint(x)) / 2
+/// Returns (x + adjoint(x)) / 2.
 template <typename T>
 Matrix<T> symmetric(const Matrix<T>& x) {
   Matrix<T> y(x.rows(), x.columns());
   return y.for_each(
       [&](int64_t i, int64_t j, T& to) { to = (x(i, j) + conjugate(x(j, i))) * real_t<T>(0.5); });
 }
-/// Column j times scales[j].
+/// Multiplies column j by scales[j].
 template <typename T, typename Scale>
 Matrix<T> scale_columns(Matrix<T> x, const std::vector<Scale>& scales) {
   return x.for_each([&](int64_t, int64_t j, T& to) { to *= scales[static_cast<size_t>(j)]; });
 }
-/// Row i times scales[i].
+/// Multiplies row i by scales[i].
 template <typename T, typename Scale>
 Matrix<T> scale_rows(Matrix<T> x, const std::vector<Scale>& scales) {
   return x.for_each([&](int64_t i, int64_t, T& to) { to *= scales[static_cast<size_t>(i)]; });
 }
-/// a / b, and 0 where a is 0: what takes no part of a gradient is not asked by what it is divided.
+/// Returns a / b, or 0 if a is 0: a gradient of 0 stays 0 whatever its divisor.
 template <typename T, typename Divisor>
 T quotient_or_zero(T a, Divisor b) {
   return a == T(0) ? T(0) : a / b;
 }
 
-/// The product.
+/// Matrix multiplication.
 template <typename T>
 Matrix<T> operator*(const Matrix<T>& a, const Matrix<T>& b);
 
-/// How often the last two tensor dims, the matrices, are there.
+/// Returns the number of matrices in a batch; a matrix is the last two tensor dims.
 inline int64_t matrices_in(const Dims& dims) { return dims.numel(0, dims.ndim() - 2); }
 /// Extents of the matrices.
 inline int64_t rows_of(const DenseTensor& x) { return x.dims()[x.ndim() - 2]; }
 inline int64_t columns_of(const DenseTensor& x) { return x.dims()[x.ndim() - 1]; }
 
-/// Matrix `b` of x.
+/// Returns a copy of matrix `b` of a batch.
 template <typename T>
 Matrix<T> matrix_of(const DenseTensor& x, int64_t b) {
   const int64_t rows = rows_of(x), columns = columns_of(x);
   return Matrix<T>::from(x.data<T>() + b * rows * columns, rows, columns);
 }
-/// Writes it.
+/// Writes `x` to matrix `b` of a batch.
 template <typename T>
 void put_matrix(const Matrix<T>& x, int64_t b, DenseTensor* out) {
   x.to(out->mutable_data<T>() + b * x.rows() * x.columns());
 }
-/// Numbers `b` of an array that has `n` for each matrix.
+/// Returns the n numbers of matrix `b` in an array that has n per matrix.
 template <typename T>
 std::vector<T> vector_of(const DenseTensor& x, int64_t b, int64_t n) {
   const T* from = x.data<T>() + b * n;

@@ -1,4 +1,4 @@
-// Parts of matrices in place, for what goes by halves.
+// Part: a submatrix in place, for recursive algorithms.
 #pragma once
 
 #include "phi/kernels/cpu/linalg/lapack.h"
@@ -6,7 +6,7 @@
 
 namespace phi::linalg {
 
-/// rows x columns of a matrix that is stored by columns, `stride` elements apart.
+/// A rows x columns submatrix of a column-major matrix; columns are `stride` elements apart.
 template <typename T>
 struct Part {
   T* data;
@@ -16,7 +16,7 @@ struct Part {
 
   T& operator()(int i, int j) const { return data[int64_t{j} * stride + i]; }
   T* column(int j) const { return &(*this)(0, j); }
-  /// What begins at (row, column) and ends before (to_row, to_column).
+  /// Returns the submatrix from (row, column) to before (to_row, to_column).
   Part part(int row, int column, int to_row, int to_column) const {
     return {&(*this)(row, column), to_row - row, to_column - column, stride};
   }
@@ -27,7 +27,9 @@ struct Part {
   operator Part<const T>() const { return {data, rows, columns, stride}; }
 };
 
-/// Errors: Internal where an extent is beyond LAPACK's 32 bits.
+/// Returns all of `a`.
+///
+/// Errors   Internal if an extent does not fit into LAPACK's 32 bits.
 template <typename T>
 Part<T> whole(Matrix<T>& a) {
   return {a.data(), extent(a.rows()), extent(a.columns()), a.stride()};
@@ -52,7 +54,7 @@ void subtract_product(Op op_a, Part<const T> a, Op op_b, Part<const T> b, Part<T
                   c.stride);
 }
 
-/// op(a) x = b or, not `left`, x op(a) = b, of a triangle of a: x in b's place.
+/// Solves op(a) x = b or, if not `left`, x op(a) = b, where a is a triangle. x replaces b.
 template <typename T>
 void solve_in_place(bool left, Triangle triangle, Op op, Part<const T> a, Part<T> b);
 

@@ -1,4 +1,4 @@
-// SmallArray: an array that asks for no memory while its elements are few.
+// SmallArray: an array that does not allocate if its elements are few.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,15 @@
 
 namespace phi::linalg {
 
-/// Of a size that stays; 64-byte aligned, up to 256 bytes in the array itself, else scratch memory.
+/// An array of fixed size, 64-byte aligned. Up to 256 bytes are stored in the object, more in
+/// scratch memory.
 template <typename T>
 class SmallArray {
  public:
   using value_type = T;
   static_assert(std::is_trivially_copyable_v<T>);
 
-  // Not defaulted, which would have `{}` clear the room as well.
+  // Not defaulted: `{}` would then clear the inline storage as well.
   SmallArray() : data_(inside()) {}
   /// Zeros. Errors: std::bad_alloc.
   explicit SmallArray(size_t size) : SmallArray(size, Room()) { std::fill_n(data_, size, T()); }
@@ -53,7 +54,7 @@ class SmallArray {
   void give_back() {
     if (data_ != inside()) give_scratch_back(reinterpret_cast<std::byte*>(data_));
   }
-  /// What `other` has, which is empty then.
+  /// Moves the elements of `other`, which is empty afterwards.
   void take(SmallArray& other) {
     size_ = std::exchange(other.size_, 0);
     if (other.data_ == other.inside()) {

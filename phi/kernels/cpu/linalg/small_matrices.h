@@ -1,12 +1,13 @@
-// Determinants and systems of equations of many small matrices, side by side: one in each lane of a
+// Determinants and systems of equations of many small matrices at once, one in each lane of a
 // register.
 //
 //   const std::vector<double> x(1024 * 3 * 3, 0.5);
 //   std::vector<double> diagonals(1024 * 3);
 //   const bool found = linalg::small_diagonals<double>({x.data(), 3, 1024}, diagonals.data());
 //
-// Nothing is done, and the answer is none, where matrices are not small: real, of up to 16 rows. It
-// is not asked how many there are, so that a matrix's result is the same whatever is beside it.
+// Matrices are small if they are real and have up to 16 rows. For others the functions do nothing
+// and return false or nullopt. The number of matrices does not matter, so that a matrix's result
+// does not depend on the rest of the batch.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace phi::linalg {
 
-/// `count` matrices of n rows and columns, row-major, one behind the other, or their transposes.
+/// `count` contiguous row-major n x n matrices, or their transposes.
 template <typename T>
 struct SmallMatrices {
   const T* first;
@@ -23,7 +24,8 @@ struct SmallMatrices {
   bool transposed = false;
 };
 
-/// A right-hand side of `columns` columns for each of them, `step` elements from one to the next.
+/// A right-hand side of `columns` columns for each matrix; consecutive ones are `step` elements
+/// apart.
 template <typename T>
 struct SmallSides {
   const T* first;
@@ -31,17 +33,18 @@ struct SmallSides {
   int64_t step;
 };
 
-/// Of each matrix U's diagonal, after elimination with partial pivoting; its first element is
-/// negated for an odd number of swaps, so that the product is the determinant.
+/// Writes the diagonal of U of each matrix, after elimination with partial pivoting. Its first
+/// element is negated if the number of swaps is odd, so that the diagonal's product is the
+/// determinant.
 template <typename T>
 bool small_diagonals(const SmallMatrices<T>& a, T* diagonals);
 
-/// x = a^-1 b of each matrix and its right-hand side. The number of the first matrix that is
-/// singular, or -1.
+/// Sets x = a^-1 b for each matrix and its right-hand side. Returns the number of the first
+/// singular matrix, or -1 if there is none.
 template <typename T>
 std::optional<int64_t> small_solve(const SmallMatrices<T>& a, const SmallSides<T>& b, T* x);
 
-/// x = a^-1 of each matrix; else the same.
+/// Sets x = a^-1 for each matrix. Returns what small_solve returns.
 template <typename T>
 std::optional<int64_t> small_inverse(const SmallMatrices<T>& a, T* x);
 

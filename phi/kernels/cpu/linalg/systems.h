@@ -1,5 +1,5 @@
-// Systems of equations a x = b: a batch of square matrices a and one of right-hand sides b, which
-// broadcast, for solutions by any factorisation and for their gradients.
+// Systems of equations a x = b: a batch of square matrices a and a batch of right-hand sides b,
+// which broadcast. The loops below serve solvers of any factorisation and their gradients.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@
 
 namespace phi::linalg {
 
-/// Which a and b belong together. Right-hand sides are matrices, or `vectors` of one column each.
+/// Pairs matrices and right-hand sides. Right-hand sides are matrices or, with `vectors`, single
+/// columns.
 class Systems {
  public:
   Systems(const Dims& a, const Dims& b, bool vectors = false)
@@ -29,9 +30,10 @@ class Systems {
 
   int64_t n() const { return n_; }
   int64_t columns() const { return columns_; }
-  /// Where system k is of matrix k: from its right-hand side to the next one's, which may be 0.
+  /// If each system has a matrix of its own, and right-hand sides either do not broadcast or are
+  /// one for all: the elements from one right-hand side to the next (0 for one). Otherwise nullopt.
   std::optional<int64_t> side_step() const { return side_step_; }
-  /// `f(i, j, k)`: the k-th solution is of matrix i of a and right-hand side j.
+  /// Calls f(i, j, k) for each system: solution k belongs to matrix i of a and right-hand side j.
   template <typename F>
   void for_each(F&& f) const {
     walk_.for_each([&](const std::array<int64_t, 3>& at) { f(at[0], at[1], at[2]); });
@@ -40,7 +42,7 @@ class Systems {
   Matrix<T> matrix(const DenseTensor& a, int64_t i) const {
     return Matrix<T>::from(a.data<T>() + i * n_ * n_, n_, n_);
   }
-  /// Of an array of right-hand sides, or of solutions.
+  /// Returns element `j` of a batch of right-hand sides or of solutions.
   template <typename T>
   Matrix<T> side(const DenseTensor& b, int64_t j) const {
     return Matrix<T>::from(b.data<T>() + j * n_ * columns_, n_, columns_);
@@ -64,13 +66,14 @@ class Systems {
   StridedWalk<3> walk_;
 };
 
-/// `solver(i, a)` factors matrix i and returns what solves it for a right-hand side.
+/// Solves all systems. `solver(i, a)` factors matrix i and returns a function that solves it for a
+/// right-hand side.
 template <typename T, typename Solver>
 void solve_all(const Systems& systems, const DenseTensor& a, const DenseTensor& b, DenseTensor* out,
                Solver&& solver) {
   T* to = out->mutable_data<T>();
   using Solve = decltype(solver(int64_t{}, Matrix<T>()));
-  std::optional<Solve> solve;  // of the last matrix, which may have many right-hand sides
+  std::optional<Solve> solve;  // of the last matrix, which may have several right-hand sides
   int64_t last = -1;
   systems.for_each([&](int64_t i, int64_t j, int64_t k) {
     if (i != last) solve.emplace(solver(i, systems.matrix<T>(a, i)));
@@ -79,8 +82,8 @@ void solve_all(const Systems& systems, const DenseTensor& a, const DenseTensor& 
   });
 }
 
-/// `gradients(a, out, out_grad)` gives those of a and of b. They are added up where a matrix or a
-/// right-hand side is in several systems.
+/// Computes all gradients. `gradients(a, out, out_grad)` returns those of a and b. They are summed
+/// if a matrix or a right-hand side is part of several systems.
 template <typename T, typename Gradients>
 void solve_grad_all(const Systems& systems, const DenseTensor& a, const DenseTensor& out,
                     const DenseTensor& out_grad, DenseTensor* a_grad, DenseTensor* b_grad,

@@ -1,4 +1,4 @@
-// BlockFunction: an elementwise functor as the loop over a block of its inputs, the one part of an
+// BlockFunction: an elementwise functor as a loop over a block of its inputs, the only part of an
 // elementwise kernel that is compiled per functor.
 //
 //   const AddFunctor<float> functor;
@@ -22,17 +22,18 @@ namespace phi {
 
 namespace detail {
 
-/// out[i] = f(in(i)...) for begin <= i < end.
+/// Sets out[i] = f(in(i)...) for begin <= i < end.
 template <typename R, typename F, typename... In>
 inline void map_all(R* out, int64_t begin, int64_t end, F f, In... in) {
 #pragma GCC ivdep
   for (int64_t i = begin; i < end; ++i) out[i] = f(in(i)...);
 }
 
-/// The same of a block, where f has a rare form.
+/// map_all for functors with a rare form, which is used for a block only if one of its elements
+/// needs it.
 template <typename R, typename F, typename... In>
 inline void map_block_with_rare(R* out, int64_t begin, int64_t end, F f, In... in) {
-  // As wide as the numbers: g++ 12 vectorises no loop that folds bools.
+  // As wide as the numbers: g++ 12 does not vectorise a loop that folds bools.
   using Word = std::conditional_t<sizeof(R) == sizeof(uint64_t), uint64_t, uint32_t>;
   Word rare = 0;
   for (int64_t i = begin; i < end; ++i) rare |= F::is_common(in(i)...) ? Word{0} : Word{1};
@@ -40,9 +41,9 @@ inline void map_block_with_rare(R* out, int64_t begin, int64_t end, F f, In... i
   for (int64_t i = begin; i < end; ++i) out[i] = apply(f, in(i)...);
 }
 
-/// The same, where f has a common form: its results stand unless an element was not common. With
-/// `looks_first` that is known before there are any, which may then take an input's place. Returns
-/// whether all elements were common.
+/// map_all for functors with a CommonForm; it is computed again by `f` if an element was not
+/// common. With `looks_first`, elements are tested before results are written, as is necessary if
+/// `out` is an input. Returns whether all elements were common.
 template <typename R, typename F, typename... In>
 inline bool map_block_with_common(bool looks_first, R* out, int64_t begin, int64_t end, F f,
                                   In... in) {
@@ -62,10 +63,10 @@ inline bool map_block_with_common(bool looks_first, R* out, int64_t begin, int64
   return highest <= Common::kMost;
 }
 
-/// Elements that take one form of a functor, all of them.
+/// Number of elements for which one form of a functor is chosen.
 inline constexpr int64_t kFormBlock = 256;
 
-/// out[i] = f(in(i)...).
+/// Sets out[i] = f(in(i)...).
 template <typename R, typename F, typename... In>
 inline void map_run(R* out, int64_t n, F f, In... in) {
   const auto for_each_block = [n](auto map) {
@@ -76,7 +77,7 @@ inline void map_run(R* out, int64_t n, F f, In... in) {
     for_each_block(
         [=](int64_t begin, int64_t end) { map_block_with_rare(out, begin, end, f, in...); });
   } else if constexpr (HasCommonForm<F>) {
-    // Where a block was not common the next one hardly is.
+    // After a block that was not common, the next one hardly ever is.
     const bool in_place = (... || (static_cast<const void*>(in.x) == out));
     bool looks_first = in_place;
     for_each_block([&](int64_t begin, int64_t end) {
@@ -87,10 +88,10 @@ inline void map_run(R* out, int64_t n, F f, In... in) {
   }
 }
 
-/// Inputs of a loop that stand still: bit k for input k, which then is one element.
+/// Still inputs of a loop: bit k is set if input k is a single element, repeated for all i.
 using StillInputs = unsigned;
 
-/// Element i of an input, or the only one.
+/// Returns element i of an input, or the only one of a still input.
 template <typename C, bool kIsStill>
 struct InputElement {
   explicit InputElement(const C* input) : x(input), first(kIsStill ? *input : C()) {}
@@ -99,8 +100,7 @@ struct InputElement {
   C first;
 };
 
-/// Rows that follow each other in the output: how many, and how far input k moves from one to the
-/// next.
+/// Rows that are contiguous in the output: their number, and the row stride of each input.
 template <size_t kInputs>
 struct BlockRows {
   int64_t count = 1;
@@ -116,7 +116,7 @@ inline void map_rows(std::array<const C*, sizeof...(k)> in, R* out, int64_t n,
   }
 }
 
-/// out[i] = f(in[0][i], in[1][i], ..), where the output may be an input, element for element.
+/// Sets out[i] = f(in[0][i], in[1][i], ..) in each row. `out` may be an input, element for element.
 template <bool kTakesStill, typename C, typename R, typename F, size_t kInputs>
 inline void run_rows(const std::array<const C*, kInputs>& in, StillInputs still, R* out, int64_t n,
                      const BlockRows<kInputs>& rows, F f) {
@@ -130,18 +130,19 @@ inline void run_rows(const std::array<const C*, kInputs>& in, StillInputs still,
 
 }  // namespace detail
 
-/// Walks over rows and conversions around a block do not depend on the functor and are compiled
-/// once for all; 16-bit floats share float's loop. `kBroadcasts`: inputs may be broadcast.
+/// A type-erased functor. Loops over rows and conversions around a block do not depend on the
+/// functor and are instantiated once; 16-bit floats share float's loop. `kBroadcasts`: inputs may
+/// be broadcast.
 template <typename C, typename R, size_t kInputs, bool kBroadcasts>
 class BlockFunction {
  public:
-  /// Whether loops are compiled for an input that stands still, too. Others are given copies of it:
-  /// numbers that are not float are broadcast less often than they take time to compile.
+  /// Whether there are instantiations for a still input. Other functions receive copies of it:
+  /// broadcasts of types other than float are too rare to pay for their compile time.
   static constexpr bool kTakesStill = kBroadcasts && kInputs == 2 && std::is_same_v<C, float>;
   using Inputs = std::array<const C*, kInputs>;
   using Rows = detail::BlockRows<kInputs>;
 
-  /// Holds on to `functor`, which must outlive it.
+  /// Keeps a pointer to `functor`, which must outlive this object.
   template <typename F>
   explicit BlockFunction(const F& functor) : functor_(&functor) {
     run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
@@ -164,7 +165,7 @@ class BlockFunction {
     }
   }
 
-  /// out[i] = f(in[0][i], in[1][i], ..), n elements a row; `still` may be other than 0 where
+  /// Sets out[i] = f(in[0][i], in[1][i], ..) in rows of n elements. `still` must be 0 unless
   /// kTakesStill.
   void operator()(const Inputs& in, detail::StillInputs still, R* out, int64_t n,
                   const Rows& rows = {}) const {

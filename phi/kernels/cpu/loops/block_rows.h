@@ -1,5 +1,5 @@
 // Rows of elementwise kernels, cut into blocks for a BlockFunction. The output may be one of the
-// inputs, element for element, but must not overlap one in any other way.
+// inputs, element for element, but must not overlap an input in any other way.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@
 
 namespace phi::detail {
 
-/// 16-bit floats are made from float.
+/// The type of a BlockFunction's results for outputs of type Out: float for 16-bit floats.
 template <typename Out>
 using made_from_t = std::conditional_t<kIs16Bit<Out>, float, Out>;
 
-/// What makes elements of Out from elements of T.
+/// The BlockFunction that computes elements of Out from elements of T.
 template <typename T, typename Out, size_t kInputs, bool kBroadcasts>
 using RowFunction = BlockFunction<compute_t<T>, made_from_t<Out>, kInputs, kBroadcasts>;
 
-/// One input along a row, a block at a time, in the type that it is computed in.
+/// Reads one input along a row, a block at a time, in the compute type.
 template <typename T, bool kTakesStill>
 class RowOperand {
  public:
@@ -49,8 +49,8 @@ class RowOperand {
   alignas(64) C buffer_[kConvertBlock];
 };
 
-/// Rows a block at a time: whose elements are converted, or whose inputs stand still where the
-/// loop wants copies.
+/// Runs a function over rows by blocks, for elements that need conversion, or for still inputs if
+/// the function has no instantiation for them.
 template <typename T, size_t kInputs, typename Out, bool kBroadcasts>
 class BlockwiseRows {
  public:
@@ -80,11 +80,11 @@ class BlockwiseRows {
   alignas(64) made_from_t<Out> result_[kIs16Bit<Out> ? kConvertBlock : 1];
 };
 
-/// Rows below this length go several at a time, where they can.
+/// Rows shorter than this are processed several at a time, if possible.
 inline constexpr int64_t kShortRow = 32;
 
-/// Several short rows as one: of operands that begin each row again (bits of `repeated`) a copy of
-/// it, as often as it fits into a block.
+/// Processes several short rows as one. An operand that repeats its row (a bit of `repeated`) is
+/// copied as often as its row fits into a block.
 template <typename T, size_t kInputs>
 class RowTiles {
  public:
@@ -92,8 +92,8 @@ class RowTiles {
   RowTiles(int64_t row, unsigned repeated)
       : row_(row), length_(kConvertBlock / row * row), repeated_(repeated) {}
 
-  /// run(rows, out, length) for the `count` elements that follow each other in out; those of
-  /// `still` are one element.
+  /// Calls run(rows, out, length) for `count` contiguous elements of out. Operands of `still` are
+  /// single elements.
   template <typename Out, typename Run>
   void for_each(Rows rows, StillInputs still, Out* out, int64_t count, Run run) {
     for (size_t k = 0; k < kInputs; ++k) {
@@ -118,7 +118,7 @@ class RowTiles {
   T tiles_[kInputs][kConvertBlock];
 };
 
-/// out[i] = f(in[0][i], in[1][i], ..) for n elements of arrays of one shape.
+/// Sets out[i] = f(in[0][i], in[1][i], ..) for n elements of arrays of one shape.
 template <typename T, size_t kInputs, typename Out>
 void run_array(const std::array<const T*, kInputs>& data, Out* out, int64_t n,
                const RowFunction<T, Out, kInputs, false>& f) {
@@ -129,7 +129,7 @@ void run_array(const std::array<const T*, kInputs>& data, Out* out, int64_t n,
   }
 }
 
-/// The same of inputs that broadcast to out's dims.
+/// run_array for inputs that broadcast to out's dims.
 template <typename T, size_t kInputs, typename Out>
 void run_broadcast(const std::array<const T*, kInputs>& data,
                    const std::array<const Dims*, kInputs>& dims, Out* out, const Dims& out_dims,

@@ -1,8 +1,7 @@
-// Broadcast: walks a row-major output beside N operands that are stretched to its dims.
+// Broadcast: walks a row-major output together with N operands that broadcast to its dims.
 //
 //   Broadcast<1> walk(out_dims, {&x_dims});
 //   walk.for_each_row(
-//       [&](int64_t out_at, const std::array<int64_t, 1>& x_at, int64_t count) { ... });
 #pragma once
 
 #include <array>
@@ -13,8 +12,8 @@
 
 namespace phi {
 
-/// Neighbouring tensor dims that every operand walks alike are one loop, so that rows are as long
-/// as can be. Within a row each operand moves by inner_stride, 0 or 1.
+/// Adjacent tensor dims are merged into one loop if all operands allow it, so that rows are as long
+/// as possible. Within a row an operand's stride is inner_stride, 0 or 1.
 template <int kOperands>
 class Broadcast {
   static_assert(kOperands <= 4, "broadcast.cc has no walk of as many operands: add yours there");
@@ -27,12 +26,13 @@ class Broadcast {
 
   int64_t inner_stride(int operand) const { return strides_[0][operand]; }
   int64_t row_length() const { return sizes_[0]; }
-  /// How many rows are a run of two dims, and how far each operand moves from one to the next.
+  /// Number of rows in a run of the two innermost loops, and the row stride of each operand.
   int64_t rows() const { return sizes_[1]; }
   const Offsets& row_strides() const { return strides_[1]; }
 
-  /// Operands that begin a row again for each index of the tensor dim outside of it, as bits, where
-  /// all others go on from row to row; those that stand still within rows must beyond them, too.
+  /// Returns, as bits, the operands that repeat the same row along the second-innermost loop.
+  /// Returns nullopt unless all other operands continue from row to row, or are one element
+  /// throughout.
   std::optional<unsigned> repeated_rows() const;
 
   /// Calls f(offset in out, offsets in the operands, length) for each row, in order.
@@ -41,7 +41,8 @@ class Broadcast {
     for_each_run(1, f);
   }
 
-  /// The same for the rows together that `dims` inner dims (of this walk, 1 or 2) are.
+  /// Like for_each_row, for runs of rows that consist of the `dims` innermost loops of this walk (1
+  /// or 2).
   template <typename F>
   void for_each_run(int dims, F f) const {
     walk(dims, &f, [](void* to, int64_t at, const Offsets& from, int64_t count) {
@@ -50,10 +51,10 @@ class Broadcast {
   }
 
  private:
-  // The walk is compiled for each number of operands, not with each f.
+  // Instantiated per number of operands, not per f.
   void walk(int dims, void* f,
             void (*run)(void* f, int64_t at, const Offsets& from, int64_t count)) const;
-  // Adds the next outer tensor dim, or lengthens the last one if all operands walk on evenly.
+  // Adds the next outer tensor dim, merged with the last loop if all operands continue evenly.
   void append(int64_t size, const Offsets& stride);
 
   int ndim_ = 0;  // innermost first; 0: one element

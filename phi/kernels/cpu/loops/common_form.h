@@ -1,7 +1,7 @@
-// CommonForm: functors in fewer steps for blocks whose values are all common, bit for bit what the
-// functor itself makes of them. What a functor does for the ends of its range, g++ makes of several
-// comparisons and selects for each limit, which take as long as a polynomial; a test of a block is
-// two steps, and leaves them out.
+// CommonForm: a faster version of a functor, with the same bits, for blocks in which all values are
+// common. g++ compiles the handling of each range limit of a functor to several comparisons and
+// selects, which take as long as a polynomial. One test of a block takes two instructions per
+// element and replaces them.
 #pragma once
 
 #include <bit>
@@ -41,8 +41,8 @@ struct SiluGradFunctor;
 
 namespace detail {
 
-/// F(x..) where rank(x..) is not above kMost; most functors have none. Ranks are unsigned, as those
-/// are whose maximum loops find in one step.
+/// Computes F(x..) if rank(x..) is at most kMost; most functors have no CommonForm. Ranks are
+/// unsigned, so that loops find their maximum in one step.
 template <typename F>
 struct CommonForm;
 
@@ -54,13 +54,14 @@ concept HasCommonForm = requires {
 template <typename T>
 using bits_of_t = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
 
-/// Of |x|, in whose order they are; above those of all numbers for NaN.
+/// Returns the bits of |x|. They are ordered as the numbers, with NaN above all of them.
 template <typename T>
 constexpr bits_of_t<T> magnitude_bits(T x) {
   return std::bit_cast<bits_of_t<T>>(x) & (std::numeric_limits<bits_of_t<T>>::max() >> 1);
 }
 
-/// The first argument's magnitude is the rank: as most forms compute it, so that loops do once.
+/// The rank is the magnitude of the first argument, computed as most forms compute it, so that a
+/// loop shares the value.
 struct ByMagnitude {
   template <typename T, typename... Others>
   static auto rank(T x, Others...) {
@@ -81,7 +82,7 @@ struct PositiveNormal {
   static auto rank(T x) { return std::bit_cast<bits_of_t<T>>(x) - kLeast; }
 };
 
-/// Functors that bring it along: inside(x) for |x| <= kInside.
+/// Functors with a common form of their own: inside(x) for |x| <= kInside.
 template <typename F>
 requires requires { F::kInside; }
 struct CommonForm<F> : ByMagnitude {

@@ -1,4 +1,5 @@
-// out[i] = f(a[i], b[i], c[i], ..): elementwise functors of any number of inputs that broadcast.
+// nary_loop: out[i] = f(a[i], b[i], c[i], ..) for elementwise functors with any number of inputs,
+// which broadcast.
 //
 //   nary_loop<T>({&x, &y, &weight}, out, [](auto x, auto y, auto w) { return x + w * (y - x); });
 #pragma once
@@ -10,8 +11,8 @@
 
 namespace phi {
 
-/// `out`, of dims `out_dims` that all inputs broadcast to, holds elements of any type that f's
-/// result converts to. It may be one of the inputs, element for element.
+/// `out` has dims `out_dims`, to which all inputs broadcast. Its elements have any type to which
+/// f's result converts. It may be one of the inputs, element for element.
 template <typename T, size_t kInputs, typename Out, typename F>
 void nary_loop(const std::array<const DenseTensor*, kInputs>& inputs, Out* out,
                const Dims& out_dims, F f) {

@@ -1,5 +1,5 @@
-// WideForm: functors in instructions that AVX-512 alone has and that g++ makes of no loop, bit for
-// bit what the functor itself gives.
+// WideForm: versions of functors in AVX-512 instructions that g++ does not generate from loops,
+// with the same bits as the functor.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ struct SqrtFunctor;
 
 namespace detail {
 
-/// F of n numbers: run(x, out, n), where out may be x; for machines that has_wide(). Most functors
-/// have none.
+/// run(x, out, n) computes F of n numbers, on machines where has_wide(). `out` may be x. Most
+/// functors have no WideForm.
 template <typename F>
 struct WideForm;
 

@@ -1,5 +1,5 @@
-// What softmax with cross entropy and its gradient share: rows of classes, labels, and numbers per
-// row that ranks combine where the classes are sharded.
+// Shared parts of softmax with cross entropy and its gradient: rows of classes, labels, and numbers
+// per row that ranks combine if the classes are sharded.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace phi {
 
-/// Copies rows of classes between the array and contiguous buffers of the computing type.
+/// Copies rows of classes between the array and contiguous buffers of the compute type.
 template <typename T>
 class ClassRows {
  public:
@@ -31,7 +31,7 @@ class ClassRows {
     }
     return buffer_.data();
   }
-  /// A place to make row r, for `write` to take.
+  /// Returns where to compute row r, to pass to `write`.
   C* place(int64_t r, T* data) {
     if constexpr (!kIs16Bit<T>) {
       if (layout_.inner == 1) return data + start(r);
@@ -41,7 +41,7 @@ class ClassRows {
   void write(const C* row, int64_t r, T* data) {
     T* first = data + start(r);
     if constexpr (!kIs16Bit<T>) {
-      if (row == first) return;  // made in place
+      if (row == first) return;  // computed in place
     }
     if (layout_.inner == 1) return convert(row, first, layout_.classes);
     for (int64_t c = 0; c < layout_.classes; ++c) first[c * layout_.inner] = static_cast<T>(row[c]);
@@ -55,7 +55,8 @@ class ClassRows {
   std::vector<C> buffer_;
 };
 
-/// What a row's label asks of a local row of logits or log-probabilities.
+/// Labels of rows, hard (a class number) or soft (a weight per class), for local rows of logits or
+/// log-probabilities.
 template <typename T>
 class Labels {
  public:
@@ -71,7 +72,7 @@ class Labels {
     }
   }
 
-  /// The sum over local classes of label * value(logit), a term of zero weight counting as 0.
+  /// Returns the sum of label * value(logit) over local classes. A term with weight zero is 0.
   template <typename Value>
   C weigh(int64_t r, const C* row, Value value) {
     if (soft_) {
@@ -84,11 +85,12 @@ class Labels {
     return here >= 0 ? value(row[here]) : C(0);
   }
 
-  /// The weights of row r's local classes; soft labels only.
+  /// Returns the weights of row r's local classes. Soft labels only.
   const C* weights(int64_t r) { return soft_rows_.read(soft_data_, r); }
-  /// Whether row r has no loss; hard labels only, as is the next.
+  /// Whether row r has no loss. Hard labels only.
   bool ignored(int64_t r) const { return hard_[r] == kIgnored; }
-  /// The place of row r's class in the local row, -1 if it is elsewhere or ignored.
+  /// Returns the position of row r's class in the local row, -1 if it is on another rank or
+  /// ignored. Hard labels only.
   int64_t local_class(int64_t r) const {
     const int64_t here = hard_[r] - begin_;
     return hard_[r] != kIgnored && here >= 0 && here < classes_ ? here : -1;

@@ -1,4 +1,5 @@
-// A few sums over all elements of a tensor, which the ranks that share it add up.
+// CombinedSums: a few sums over all elements of a tensor, added up over the ranks that hold its
+// parts.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace phi {
 template <int kSums>
 class CombinedSums {
  public:
-  /// In a dry run the messages alone are of use.
+  /// In a dry run the sums have no bytes, and only the messages of combine() count.
   explicit CombinedSums(const KernelContext& ctx)
       : values_(DenseTensor::empty({{kSums}, DataType::FLOAT64}, ctx.place())) {
     if (!values_.initialized()) return;
@@ -19,7 +20,7 @@ class CombinedSums {
     std::fill_n(data_, kSums, 0.0);
   }
   double& operator[](int i) { return data_[i]; }
-  /// Over all tensor dims, `ndim` of them, of the op's tensor number `input`.
+  /// Adds up the sums over all `ndim` tensor dims of the op's tensor number `input`.
   void combine(const KernelContext& ctx, int input, int ndim) {
     for (int d = 0; ctx.view() && d < ndim; ++d)
       ctx.view()->combine_over(input, d, CombineKind::kSum, &values_);

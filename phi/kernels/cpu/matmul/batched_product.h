@@ -1,5 +1,5 @@
-// Products of batches of matrices, folded into as few GEMM calls as the layouts allow. The forward
-// product and both of its gradients are such products.
+// Batched matmuls, folded into as few GEMM calls as the layouts allow. A forward matmul and both of
+// its gradients are such matmuls.
 //
 //   const MatrixBatch x = matrices_of({2, 3, 4}, VectorIs::kRow);
 //   const MatrixBatch y = matrices_of({5, 4}, VectorIs::kColumn);
@@ -13,15 +13,15 @@
 
 namespace phi {
 
-/// c = op(a) op(b) for each member of the batch of a and b, which broadcast. Where c has size 1 or
-/// no tensor dim in the batch, it is the sum over the members. T in float, double, bfloat16,
-/// float16, complex64, complex128, int32_t, int64_t; sums of 16-bit numbers are kept in float and
-/// rounded once, integers wrap around.
+/// Sets c = op(a) op(b) for each element of the batch; a and b broadcast. If c has size 1 or no
+/// tensor dim for a batch dim, c is the sum over that dim. T is float, double, bfloat16, float16,
+/// complex64, complex128, int32_t or int64_t. Half-precision sums are kept in float and rounded
+/// once; integers wrap around.
 template <typename T>
 void batched_product(const ProductOperand& a, const T* a_data, const ProductOperand& b,
                      const T* b_data, const MatrixBatch& c, T* c_data);
 
-/// The same, as a word of tables of kernels (kernels/tables).
+/// The device primitive for shared kernel templates (kernels/tables).
 template <typename T>
 void batched_product(const CpuContext&, const ProductOperand& a, const T* a_data,
                      const ProductOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {

@@ -1,4 +1,4 @@
-// The arrays of products on the CPU.
+// Operand arrays of matmuls on the CPU.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace phi {
 
-/// The elements of x, conjugated in a copy where they are complex.
+/// The elements of x; if they are complex, a conjugated copy.
 template <typename T>
 class Conjugated {
  public:

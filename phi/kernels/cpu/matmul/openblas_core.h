@@ -1,19 +1,19 @@
-// OpenBLAS's kernels on processors that are younger than it. Those it does not know get the ones of
-// a Prescott (SSE3): the Emerald Rapids with 0.3.21, Debian 12's, which multiplied doubles at a
-// quarter of the speed. When the library is loaded, it has OpenBLAS take better ones.
+// Selects OpenBLAS's kernels on processors that are newer than OpenBLAS. OpenBLAS uses the kernels
+// of a Prescott (SSE3) on processors that it does not know, which are slow. Loading this library
+// replaces them.
 #pragma once
 
 #include <string_view>
 
 namespace phi {
 
-/// The core, by OpenBLAS's names, whose kernels suit this processor better than those of `chosen`,
-/// which OpenBLAS took by itself; null for none. `named` is OPENBLAS_CORETYPE, by which the user
-/// chooses, or null.
+/// Returns the OpenBLAS name of the core whose kernels suit this processor better than those of
+/// `chosen`, the core that OpenBLAS selected; null if there is none. `named` is the value of
+/// OPENBLAS_CORETYPE, by which users select a core, or null.
 const char* better_openblas_core(std::string_view chosen, const char* named);
 
-/// From now on OpenBLAS computes with the kernels of `core`. Nothing may compute with it meanwhile.
-/// Where OpenBLAS was built for one core, nothing happens.
+/// Makes OpenBLAS use the kernels of `core`. No thread may compute with OpenBLAS during the call.
+/// Has no effect if OpenBLAS was built for one core.
 void take_openblas_core(const char* core);
 
 }  // namespace phi

@@ -1,18 +1,20 @@
-// Address space for OpenBLAS. It maps a buffer for each thread that computes in it at a time, and
-// keeps it; where the system gives it none (ulimit -v) it tries again for ever, and a signal that
-// has a handler does not end it. So room is looked for beforehand.
+// Address space for OpenBLAS's buffers. OpenBLAS maps and keeps a buffer for each thread that
+// computes in it concurrently. If the system refuses (ulimit -v), it retries for ever, and a
+// handled signal does not end it. OpenblasCall therefore checks for address space beforehand.
 #pragma once
 
 #include <cstddef>
 
 namespace phi {
 
-/// What OpenBLAS maps for a thread: BUFFER_SIZE (32 << 22) of its builds for x86-64 and AArch64;
-/// those for others take less.
+/// Bytes that OpenBLAS maps per thread: BUFFER_SIZE (32 << 22) of its builds for x86-64 and
+/// AArch64. Builds for other processors map less.
 inline constexpr size_t kOpenblasBufferBytes = size_t{128} << 20;
 
-/// A routine of OpenBLAS that works in a buffer is called while one lives: one at a time in a
-/// thread. Errors: ResourceExhausted if there is no room for the buffer.
+/// Construct one around each call of an OpenBLAS routine that uses a buffer. A thread may have one
+/// at a time.
+///
+/// Errors   ResourceExhausted if there is no address space for the buffer.
 class OpenblasCall {
  public:
   OpenblasCall();
@@ -21,8 +23,8 @@ class OpenblasCall {
   OpenblasCall& operator=(const OpenblasCall&) = delete;
 };
 
-/// False if OpenBLAS computes with the calling thread alone from the start, since there was no room
-/// for its threads' buffers when it was loaded.
+/// Returns false if OpenBLAS was limited to the calling thread when it was loaded, because there
+/// was no address space for the buffers of its threads.
 bool openblas_may_have_threads();
 
 }  // namespace phi

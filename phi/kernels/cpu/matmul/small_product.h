@@ -1,4 +1,5 @@
-// Products of small matrices, which a library's call and packing would take longer than.
+// Matmuls of matrices that are so small that a library's call and packing would take longer than
+// the matmul.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +8,11 @@
 
 namespace phi::detail {
 
-/// Whether small_product is quicker than the libraries.
+/// Whether small_product is faster than the libraries.
 template <typename T>
 bool is_small_product(const GemmShape& shape);
 
-/// As gemm.h has it, of float or double.
+/// Same contract as gemm() in gemm.h, for float and double.
 template <typename T>
 void small_product(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b,
                    int64_t ldb, T beta, T* c, int64_t ldc);

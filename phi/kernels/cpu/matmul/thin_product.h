@@ -1,5 +1,5 @@
-// Products of a matrix of 16-bit floats and few rows, such as one step of generation: what takes
-// time is reading the matrix, which is done once, in its own width.
+// Matmuls of a half-precision matrix with few rows, such as a generation step. Reading the matrix
+// dominates, so it is read once, in its own width.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace phi::detail {
 /// Whether op(a) has few rows or op(b) few columns.
 bool is_thin(const GemmShape& shape);
 
-/// As gemm() has it, on this thread; m, n and k are positive. Summed in float and rounded once.
+/// Same contract as gemm(), on the calling thread; m, n and k are positive. Sums are kept in float
+/// and rounded once.
 template <typename T, typename Out>
 void thin_product(const GemmShape& shape, float alpha, const T* a, int64_t lda, const T* b,
                   int64_t ldb, float beta, Out* c, int64_t ldc);

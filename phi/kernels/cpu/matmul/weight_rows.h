@@ -1,5 +1,5 @@
-// Rows of x times rows of narrow numbers (weights of 8 bits, 16-bit floats), which are read once
-// and become floats in registers: with few rows, reading them takes the time, and a byte is a
+// Rows of x times rows of a narrow matrix (8-bit weights or 16-bit floats), which is read once and
+// widened to float in registers. With few rows of x, reading the matrix dominates, and a byte is a
 // quarter of a float.
 //
 //   RowProducts<4, float> products;
@@ -10,20 +10,20 @@
 
 namespace phi {
 
-/// Rows of x that add_row_products takes at once: their sums fill AVX-512's registers.
+/// Rows of x per call of add_row_products: their sums fill AVX-512's registers.
 inline constexpr int kWeightRows = 4;
-/// Weights at once: bytes of a register of AVX-512, for g++ 12 vectorises no shorter loop that
-/// widens them. What is left is multiplied element by element.
+/// Weights per step: the bytes of an AVX-512 register. g++ 12 does not vectorise shorter loops that
+/// widen bytes. The rest is multiplied element by element.
 inline constexpr int kWeightLanes = 64;
 
-/// The products of kRows rows with a row of the weight, in lanes until sum().
+/// Dot products of kRows rows of x with one row of the weight. They stay in lanes until sum().
 template <int kRows, typename C>
 struct RowProducts {
   static constexpr int kLanes = kWeightLanes / 4;
   C lanes[kRows][kLanes] = {};
   C rest[kRows] = {};
 
-  /// By halves. Not unrolled: g++ 12 makes no vectors of loops that it has unrolled.
+  /// Folds by halves. Not unrolled: g++ 12 does not vectorise loops that it has unrolled.
   C sum(int row) const {
     C half[kLanes / 2];
 #pragma GCC unroll 1
@@ -34,13 +34,13 @@ struct RowProducts {
   }
 };
 
-/// Adds scale times the products of the k elements of each row of x with those of `weight`.
+/// Adds scale times the dot products of k elements of each row of x with `weight`.
 template <int kRows, typename C, typename W>
 inline void add_row_products(int64_t k, const C* x, int64_t ldx, const W* weight, C scale,
                              RowProducts<kRows, C>* products) {
   int64_t i = 0;
   if (k >= kWeightLanes) {
-    C lanes[kRows][kWeightLanes];  // begun with products: clearing costs as much
+    C lanes[kRows][kWeightLanes];  // first set to products, since clearing costs as much
     C wide[kWeightLanes];
     for (int lane = 0; lane < kWeightLanes; ++lane) wide[lane] = static_cast<C>(weight[lane]);
 #pragma GCC unroll 4

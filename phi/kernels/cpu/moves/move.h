@@ -1,4 +1,4 @@
-// Pieces between arrays, as words of tables of kernels on the CPU; gpu/moves/move.h has the GPUs'.
+// Device primitives of the CPU that move pieces between arrays; gpu/moves/move.h has the GPU's.
 #pragma once
 
 #include <algorithm>
@@ -10,25 +10,27 @@
 
 namespace phi {
 
-/// PieceMoves::copy and copy_back of elements of `width` bytes.
+/// PieceMoves::copy and copy_back for elements of `width` bytes.
 void move_pieces(const Pieces& pieces, const void* from, void* to, size_t width);
 void move_pieces_back(const Pieces& pieces, const void* grad, void* from, size_t width);
 
-/// out = the pieces of x. Elements of out that no piece reaches stay as they are.
+/// Copies the pieces of x to out. Elements of out that no piece reaches do not change.
 template <typename T>
 void copy_pieces(const CpuContext&, const Pieces& pieces, const DenseTensor& x, DenseTensor* out) {
   if (x.numel() == 0 || out->numel() == 0) return;
   move_pieces(pieces, x.raw_data(), out->mutable_raw_data(), sizeof(T));
 }
 
-/// x where pieces of `out` came from, if they move no element twice; others stay as they are.
+/// Copies x, which has the layout of the pieces' target, back to the pieces' sources in `out`. The
+/// pieces must move no element twice. Other elements do not change.
 template <typename T>
 void put_pieces(const CpuContext&, const Pieces& pieces, const DenseTensor& x, DenseTensor* out) {
   if (x.numel() == 0 || out->numel() == 0) return;
   move_pieces_back(pieces, x.raw_data(), out->mutable_raw_data(), sizeof(T));
 }
 
-/// The gradient of pieces that move no element twice: out_grad where it came from, zeros elsewhere.
+/// The gradient of pieces that move no element twice: copies out_grad back to the sources and
+/// writes zeros elsewhere.
 template <typename T>
 void copy_pieces_back(const CpuContext& ctx, const Pieces& pieces, const DenseTensor& out_grad,
                       DenseTensor* x_grad) {
@@ -37,7 +39,7 @@ void copy_pieces_back(const CpuContext& ctx, const Pieces& pieces, const DenseTe
   put_pieces<T>(ctx, pieces, out_grad, x_grad);
 }
 
-/// The gradient of any pieces: sums over the places that an element was moved to.
+/// The gradient of any pieces: sums over the places to which an element was moved.
 template <typename T>
 void sum_pieces_back(const CpuContext&, const Pieces& pieces, const DenseTensor& out_grad,
                      DenseTensor* x_grad) {
@@ -45,7 +47,7 @@ void sum_pieces_back(const CpuContext&, const Pieces& pieces, const DenseTensor&
   sum_back(pieces, out_grad.data<T>(), x_grad->mutable_data<T>(), x_grad->numel());
 }
 
-/// An array of n values that the host has.
+/// Returns an array of n values of the host.
 template <typename T>
 DenseTensor array_from_host(const CpuContext& ctx, const T* values, size_t n) {
   const TensorMeta meta{{static_cast<int64_t>(n)}, dtype_of<T>()};

@@ -1,4 +1,4 @@
-// Moves of the elements of pieces (kernels/pieces.h) on the CPU, row by row.
+// PieceMoves: moves the elements of pieces (kernels/pieces.h) on the CPU, row by row.
 //
 //   PieceMoves(pieces).copy(from, to);
 #pragma once
@@ -18,12 +18,12 @@
 
 namespace phi {
 
-/// Moves the elements of pieces, which must outlive this.
+/// Moves the elements of `pieces`, which must outlive this object.
 class PieceMoves {
  public:
   explicit PieceMoves(const Pieces& pieces) : loops_(pieces.loops()), first_(pieces.first()) {}
 
-  /// to[..] = from[..] for all elements of all pieces. W: an integer as wide as an element.
+  /// to[..] = from[..] for all elements of all pieces. W is an integer type of an element's width.
   template <typename W>
   void copy(const W* from, W* to) const {
     for_each_rows([&](int64_t at, int64_t source, const Rows& rows) {
@@ -36,14 +36,14 @@ class PieceMoves {
       });
     });
   }
-  /// The gradient of a copy: from[..] += grad[..], which stands where `to` does.
+  /// The gradient of a copy: from[..] += grad[..], where `grad` has the layout of `to`.
   template <typename T, typename C>
   void add_back(const T* grad, C* from) const {
     for_each_row([&](int64_t at, int64_t source, int64_t count, Strides step) {
       add_row(grad + at, step.to, from + source, step.from, count);
     });
   }
-  /// The gradient where no element is moved twice: from[..] = grad[..].
+  /// The gradient if no element is moved twice: from[..] = grad[..].
   template <typename W>
   void copy_back(const W* grad, W* from) const {
     for_each_row([&](int64_t at, int64_t source, int64_t count, Strides step) {
@@ -56,7 +56,7 @@ class PieceMoves {
   using Loop = Pieces::Loop;
   static constexpr int64_t kShort = 8;  // elements
 
-  // Rows of `count` elements, `step` apart, each row `row_step` behind the one before.
+  // `turns` rows of `count` elements; elements are `step` apart and rows `row_step`.
   struct Rows {
     int64_t count;
     Strides step;
@@ -68,7 +68,7 @@ class PieceMoves {
     }
   };
 
-  // Rows whose elements lie behind each other; of few bytes without a call each.
+  // Copies rows of contiguous elements. Short rows of common sizes are copied without a call each.
   template <typename W>
   static void copy_rows(const W* from, W* to, const Rows& rows) {
     const size_t nbytes = static_cast<size_t>(rows.count) * sizeof(W);
@@ -127,7 +127,7 @@ class PieceMoves {
     });
   }
 
-  // Calls f(offset in to, offset in from, rows) for some rows at a time.
+  // Calls f(offset in to, offset in from, rows) for groups of rows.
   template <typename F>
   void for_each_rows(F&& f) const {
     const bool together = goes_together();
@@ -148,20 +148,20 @@ class PieceMoves {
     }
   }
 
-  // Whether the runs of the last loop go side by side, row after row: a piece for itself would
-  // bring their lines from memory once for each run.
+  // Whether the runs of the last loop are copied side by side, row after row. Copied one after the
+  // other, each run would load the same cache lines from memory again.
   bool goes_together() const {
     constexpr int64_t kLong = 16;  // elements
     return !loops_.empty() && loops_.back().runs.size() > 1 && row_length() >= kLong;
   }
-  // Elements of all runs of the last loop.
+  // Returns the number of elements in all runs of the last loop.
   int64_t row_length() const {
     int64_t count = 0;
     for (const IndexRun& run : loops_.back().runs) count += run.count;
     return count;
   }
 
-  // The loops of the runs chosen, and where they begin.
+  // Appends the loops of the chosen runs to `walk` and returns where they begin.
   Strides begin_walk(std::span<const size_t> chosen, Walk* walk) const {
     Strides first = first_;
     for (size_t d = 0; d < chosen.size(); ++d) {
@@ -174,7 +174,7 @@ class PieceMoves {
     return first;
   }
 
-  // Blocks of rows, which stay in the first cache from run to run.
+  // Walks in blocks of rows, which stay in the first-level cache from run to run.
   template <typename F>
   void walk_rows(std::span<const size_t> chosen, F&& f) const {
     constexpr int64_t kBlock = 2048;  // elements
@@ -185,7 +185,7 @@ class PieceMoves {
     int64_t rows = 1;
     Strides row{0, 0};
     if (walk.ndim() > 0) rows = take_loop(walk.ndim() - 1, &walk, &row);
-    // The longest first, which brings the lines that short ones are in.
+    // The longest run first: it loads the cache lines that the short ones share.
     std::vector<IndexRun> runs = loops_.back().runs;
     std::stable_sort(runs.begin(), runs.end(),
                      [](const IndexRun& a, const IndexRun& b) { return a.count > b.count; });
@@ -197,7 +197,7 @@ class PieceMoves {
     });
   }
 
-  // One run of the last loop in `rows` rows, or in its columns if it is short.
+  // One run of the last loop in `rows` rows, or column by column if the run is short.
   template <typename F>
   void walk_block(const IndexRun& run, Strides begin, int64_t rows, Strides row, F& f) const {
     const Strides& strides = loops_.back().strides;
@@ -219,7 +219,7 @@ class PieceMoves {
         [&](const std::array<int64_t, 2>& at) { f(first.to + at[0], first.from + at[1], rows); });
   }
 
-  // Takes a loop out of the walk: its turns.
+  // Removes a loop from the walk and returns its number of turns.
   static int64_t take_loop(int loop, Walk* walk, Strides* step) {
     const int64_t turns = walk->size(loop);
     *step = {walk->stride(loop, 0), walk->stride(loop, 1)};
@@ -227,7 +227,8 @@ class PieceMoves {
     return turns;
   }
 
-  // The loop to run innermost: the last one, unless it is short and the one around it is not.
+  // Returns the loop to run innermost: the last one, unless it is short and the loop around it is
+  // longer.
   static int row_loop(const Walk& walk) {
     const int last = walk.ndim() - 1;
     return last > 0 && walk.size(last) < kShort && walk.size(last - 1) > walk.size(last) ? last - 1
@@ -238,8 +239,8 @@ class PieceMoves {
   Strides first_;
 };
 
-/// Adds up what pieces put together: from = the sums of `grad` over the places that each element
-/// was moved to, 16-bit ones in float.
+/// The gradient of copied pieces: sets each element of `from` to the sum of `grad` over the places
+/// to which it was moved. Half precision is summed in float.
 template <typename T>
 void sum_back(const Pieces& pieces, const T* grad, T* from, int64_t count) {
   if constexpr (kIs16Bit<T>) {

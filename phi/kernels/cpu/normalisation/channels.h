@@ -1,14 +1,11 @@
-// Loops over images as [outer, channels, inner]: sums for each channel, and maps whose numbers
-// differ from channel to channel. With channels last, inner is 1 and the innermost loop goes over
-// channels.
+// Loops over images as [outer, channels, inner]: sums per channel, and maps with numbers per
+// channel. With channels last, inner is 1 and the innermost loop runs over channels.
 //
 //   const ChannelDims dims = ChannelDims::of({2, 3, 5, 5}, channel_axis(4, "NCHW"));
 //   for (const ChannelRange range : ranges_in_cache(dims, sizeof(C))) {
-//     channel_sums(dims, range, x, x, ChannelSum{[](C v, C, int64_t) { return v; }, sums});
-//     channel_map(dims, range, x, x, out, [=](C v, C, int64_t c) { return v * a[c] + b[c]; });
 //   }
 //
-// 16-bit numbers are computed with in float; sums are kept in double.
+// Half precision is computed in float. Sums are kept in double.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +20,7 @@
 
 namespace phi {
 
-/// Which tensor dim the channels are, by a format such as NCHW or NHWC.
+/// Returns the tensor dim of the channels for a format such as NCHW or NHWC.
 inline int channel_axis(int ndim, const std::string& data_format) {
   return data_format.ends_with('C') ? ndim - 1 : 1;
 }
@@ -33,7 +30,7 @@ struct ChannelDims {
   int64_t channels = 1;
   int64_t inner = 1;
 
-  /// Of an array whose channels are tensor dim `axis`.
+  /// The view of an array whose channels are tensor dim `axis`.
   static ChannelDims of(const Dims& dims, int axis) {
     return {dims.numel(0, axis), dims[axis], dims.numel(axis + 1, dims.ndim())};
   }
@@ -49,8 +46,9 @@ struct ChannelRange {
   int64_t last;
 };
 
-/// All channels, in ranges of whole groups of `group` channels, whose elements, and as many beside
-/// them, the second cache keeps from one loop to the next. With channels last there is one range.
+/// Divides the channels into ranges of whole groups of `group` channels. A range's elements,
+/// together with those of an output of the same size, stay in the second-level cache from one loop
+/// to the next. With channels last there is one range.
 inline std::vector<ChannelRange> ranges_in_cache(const ChannelDims& dims, size_t element_bytes,
                                                  int64_t group = 1) {
   constexpr int64_t kBytes = 256 << 10;
@@ -64,7 +62,7 @@ inline std::vector<ChannelRange> ranges_in_cache(const ChannelDims& dims, size_t
   return ranges;
 }
 
-/// to[c] += the sum of term(x, y, c) over the elements of channel c.
+/// Adds the sum of term(x, y, c) over the elements of channel c to to[c].
 template <typename Term>
 struct ChannelSum {
   Term term;
@@ -75,8 +73,8 @@ ChannelSum(Term, double*) -> ChannelSum<Term>;
 
 namespace detail {
 
-/// Row r, whose elements are computed with as C. Not inlined: one loop of each term for all dtypes
-/// that are read as R.
+/// Sums row r in compute type C. Not inlined, so that all dtypes that are read as R share one loop
+/// per term.
 template <typename C, typename R, typename... Terms>
 [[gnu::noinline]] void sum_channel_row(const ChannelDims& dims, int64_t r, const R* x, const R* y,
                                        const ChannelSum<Terms>&... given) {
@@ -100,13 +98,13 @@ template <typename C, typename R, typename... Terms>
       });
 }
 
-/// Which channels the elements of a row belong to: each to the next, or all to one.
+/// Channels of the elements of a row: consecutive ones from `first` on, or `first` for all.
 struct RowChannels {
   int64_t first;
   bool is_one;
 };
 
-/// n elements of a row.
+/// Maps n elements of a row.
 template <typename C, typename R, typename F>
 [[gnu::noinline]] void map_channels(RowChannels channels, int64_t n, const R* x, const R* y, C* out,
                                     const F& functor) {
@@ -121,7 +119,7 @@ template <typename C, typename R, typename F>
   });
 }
 
-/// 16-bit results are converted in blocks.
+/// Half-precision results are converted in blocks.
 template <typename T, typename R, typename F>
 void map_channel_row(RowChannels channels, int64_t n, const R* x, const R* y, T* out, const F& f) {
   using C = compute_t<T>;
@@ -139,7 +137,7 @@ void map_channel_row(RowChannels channels, int64_t n, const R* x, const R* y, T*
   }
 }
 
-/// `f(r)` for each row of the channels in `range`.
+/// Calls f(r) for each row of the channels in `range`.
 template <typename F>
 void for_each_row(const ChannelDims& dims, const ChannelRange& range, const F& f) {
   if (dims.channels_last()) {
@@ -153,7 +151,7 @@ void for_each_row(const ChannelDims& dims, const ChannelRange& range, const F& f
 
 }  // namespace detail
 
-/// The sums of the channels in `range`, in one reading. x and y may be one array.
+/// Computes the sums of the channels in `range` in one pass. x and y may be the same array.
 template <typename T, typename... Terms>
 void channel_sums(const ChannelDims& dims, const ChannelRange& range, const T* x, const T* y,
                   const ChannelSum<Terms>&... sums) {
@@ -165,7 +163,7 @@ void channel_sums(const ChannelDims& dims, const ChannelRange& range, const T* x
   });
 }
 
-/// out = f(x, y, c) element by element of the channels in `range`; out may be x or y.
+/// Sets out = f(x, y, c) for each element of the channels in `range`. out may be x or y.
 template <typename T, typename F>
 void channel_map(const ChannelDims& dims, const ChannelRange& range, const T* x, const T* y, T* out,
                  const F& f) {

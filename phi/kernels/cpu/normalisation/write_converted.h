@@ -1,4 +1,4 @@
-// Statistics and sums of channels, computed in double, as tensors.
+// Writes statistics and sums of channels, computed in double, to tensors.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace phi {
 
-/// Writes `values` in the dtype of *out, which has as many elements. Nothing if out is null.
+/// Writes `values` to *out, converted to its dtype. *out has as many elements. Does nothing if out
+/// is null.
 inline void write_converted(const std::vector<double>& values, DenseTensor* out) {
   if (out == nullptr) return;
   visit_dtype(out->dtype(), [&]<typename To>() {

@@ -1,5 +1,5 @@
-// The loop of optimizers' steps: one vectorised pass over param, grad and states, block by block
-// where dtypes differ. Dtypes and masters: tables/optimizer/trained.h.
+// The loop of optimizer steps: one vectorised pass over param, grad and states, in blocks if dtypes
+// differ. tables/optimizer/trained.h explains dtypes and master weights.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct StateArrays {
   std::array<C*, kStates> to;
 };
 
-/// Not inlined: one loop of each step for all dtypes that are computed in C.
+/// Not inlined, so that all dtypes with compute type C share one loop per step.
 template <typename C, typename Step, size_t kStates>
 [[gnu::noinline]] void step_run(const C* weights, const C* grads,
                                 const StateArrays<C, kStates>& arrays, int64_t at, int64_t n,
@@ -67,7 +67,7 @@ void step_blocks(const T* param, const G* grad, const float* master, T* param_ou
 
 }  // namespace detail
 
-/// Takes the step on all elements. T is param's dtype.
+/// Runs the step on all elements. T is param's dtype.
 template <typename T, typename Step>
 void take_step(const Trained& x, const std::array<State, Step::kStates>& states, const Step& step) {
   using C = compute_t<T>;
@@ -90,7 +90,8 @@ void take_step(const Trained& x, const std::array<State, Step::kStates>& states,
   detail::step_blocks(param, x.grad.data<T>(), master, out, master_out, size, arrays, step);
 }
 
-/// Takes the step that `make` makes, or leaves all as it is.
+/// Runs the step that `make` creates, or leaves param, master and states unchanged if the step is
+/// not taken.
 template <typename T, typename Make>
 void take_step(const CpuContext&, const Trained& x,
                const std::array<State, Make::Step::kStates>& states, const Make& make) {
@@ -100,7 +101,7 @@ void take_step(const CpuContext&, const Trained& x,
   for (const State& state : states) keep(state.from, state.to);
 }
 
-/// Writes f(), a number, to the only element of `out`.
+/// Writes the number f() to the only element of `out`.
 template <typename F>
 void set_number_of(const CpuContext&, DenseTensor* out, const F& f) {
   set_number(out, f());

@@ -1,4 +1,4 @@
-// Items that unique and unique_consecutive give, and numbers about them, on the CPU.
+// Outputs of unique and unique_consecutive on the CPU: selected items, and integers per item.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace phi {
 
-/// Assigns *out with `value(i)` for i < n, in int32 or int64.
+/// Assigns a new int32 or int64 tensor with `value(i)` for i < n to *out.
 template <typename Value>
 void assign_integers(DataType dtype, int64_t n, const Place& place, Value value, DenseTensor* out) {
   *out = DenseTensor::empty({{n}, dtype, out->meta().layout}, place);
@@ -22,7 +22,7 @@ void assign_integers(DataType dtype, int64_t n, const Place& place, Value value,
   }
 }
 
-/// Assigns *out with the items chosen(0), chosen(1), ... of x, `count` of them.
+/// Assigns a new tensor with the items chosen(0), chosen(1), ... of x, `count` of them, to *out.
 template <typename T, typename Chosen>
 void assign_items(const DenseTensor& x, const ItemsOf<T>& from, int64_t count, Chosen chosen,
                   DenseTensor* out) {

@@ -1,5 +1,6 @@
-// The order of a row of numbers: as integers that compare alike, each with its place, to sort or
-// select. Equal elements are ordered by place; NaN is larger than all numbers; -0 equals 0.
+// The order of a row of numbers, as integer keys that compare like the numbers, with their
+// positions, for sorting and selection. Equal elements are ordered by position; NaN is larger than
+// all numbers; -0 equals 0.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace phi {
 
-/// An element of a row: its key, and its place.
+/// An element of a row: its key and its position.
 template <typename Key>
 struct Ranked {
   Key key;
@@ -22,7 +23,7 @@ struct Ranked {
     return a.key < b.key || (a.key == b.key && a.place < b.place);
   }
 };
-/// Both in one word for rows of 2^32 elements at the most, which memory sees to.
+/// Key and position in one 64-bit word. Rows of more than 2^32 elements would not fit into memory.
 template <>
 struct Ranked<uint32_t> {
   Ranked() = default;
@@ -35,22 +36,24 @@ struct Ranked<uint32_t> {
   uint64_t word() const { return uint64_t{key} << 32 | place; }
 };
 
-/// Orders rows one after the other; keeps its memory.
+/// Orders rows one after the other and reuses its memory.
 template <typename C>
 class RowOrder {
  public:
   using Key = order_key_t<C>;
   using Entry = Ranked<Key>;
 
-  /// The elements of a row of n as entries in their order there; `descending` turns that of keys.
+  /// Returns the elements of a row of n as entries, in the row's order. `descending` reverses the
+  /// order of keys.
   ScratchVector<Entry>& rank(const C* row, int64_t n, bool descending = false) {
     entries_.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) entries_[i] = Entry{key_of(row[i], descending), i};
     return entries_;
   }
 
-  /// The first `count` >= 1 in order, few of many, each put to its place: elements are looked at
-  /// one by one only where the smallest of a block comes before the last of those found so far.
+  /// Returns the first `count` >= 1 entries in order; `count` is small. Each is inserted in its
+  /// position. A block is examined element by element only if its smallest key precedes the last of
+  /// the entries found so far.
   const ScratchVector<Entry>& first_few(const C* row, int64_t n, int64_t count, bool descending) {
     constexpr int64_t kBlock = 32;
     std::array<Key, kBlock> keys;
@@ -69,7 +72,7 @@ class RowOrder {
     return entries_;
   }
 
-  /// The row's places in order.
+  /// Returns the entries of the row in order.
   const ScratchVector<Entry>& sort(const C* row, int64_t n, bool descending = false) {
     rank(row, n, descending);
     if (n < kRadixFrom) {
@@ -89,7 +92,8 @@ class RowOrder {
     return static_cast<Key>(order_key(x) ^ (descending ? kLastKey : Key(0)));
   }
 
-  /// Whether a later element is one of the first `count`. Of equal ones the earlier is.
+  /// Whether a later element is one of the first `count`. Of equal elements the earlier one comes
+  /// first.
   bool comes_in(Key key, int64_t count) const {
     return std::ssize(entries_) < count || key < entries_.back().key;
   }
@@ -100,8 +104,8 @@ class RowOrder {
     *at = entry;
   }
 
-  // From the last digit to the first, each pass keeping the order of the one before; digits that
-  // are the same in all keys need none.
+  // Sorts by digits from the last to the first; each pass keeps the order of the previous one. A
+  // digit that is the same in all keys needs no pass.
   void radix_sort() {
     std::array<std::array<int64_t, 256>, kDigits> counts{};
     for (const Entry& entry : entries_) {

@@ -1,4 +1,4 @@
-// Walks a box of a global tensor in batches of Philox blocks.
+// RandomStream: walks a box of a global tensor in batches of Philox blocks.
 #pragma once
 
 #include <algorithm>
@@ -14,26 +14,27 @@ namespace phi {
 inline constexpr int kBatchBlocks = 64;
 inline constexpr int kBatchValues = 4 * kBatchBlocks;
 
-/// Which blocks a batch draws, and the values of them: value 4 s + w is of word w of blocks[s].
+/// Block numbers of a batch, and its values: value 4 s + w comes from word w of blocks[s].
 using BatchBlocks = std::array<uint64_t, kBatchBlocks>;
 template <typename Value>
 using BatchValues = std::array<Value, kBatchValues>;
 
-/// The words of a batch; `turn` is the counters' last word, which tells blocks of one element.
+/// The random words of a batch. `turn` is the counters' last word, which distinguishes several
+/// blocks of one element.
 struct BatchWords {
   BatchWords(const BatchBlocks& blocks, uint64_t seed, RandomUse use, uint32_t turn = 0);
   alignas(64) BatchValues<uint32_t> words;
 };
 
-/// The numbers of the kBatchBlocks blocks from `first` on.
+/// Returns the numbers of kBatchBlocks consecutive blocks from `first` on.
 inline BatchBlocks blocks_from(uint64_t first) {
   BatchBlocks blocks;
   for (size_t s = 0; s < kBatchBlocks; ++s) blocks[s] = first + s;
   return blocks;
 }
 
-/// Calls f(index in the global tensor, index here, count) for each run of elements of where.box
-/// that follow each other in both.
+/// Calls f(index in the global tensor, local index, count) for each run of elements of where.box
+/// that is contiguous in both.
 template <typename F>
 void for_each_run(const ShardBox& where, F&& f) {
   if (where.box.numel() == 0) return;
@@ -57,9 +58,9 @@ void for_each_run(const ShardBox& where, F&& f) {
   });
 }
 
-/// Draws the elements of where.box: `generate(blocks, &values)` makes a batch, `sink(at, values,
-/// count)` takes the values of local elements [at, at + count). Every value passes through
-/// `generate` in the same whole batches, so that its bits do not depend on the box.
+/// Draws the elements of where.box. `generate(blocks, &values)` computes a batch; `sink(at, values,
+/// count)` receives the values of local elements [at, at + count). Every value is generated in
+/// whole batches of the same size, so that its bits do not depend on the box.
 template <typename Value, typename Generate, typename Sink>
 class RandomStream {
  public:
@@ -72,7 +73,7 @@ class RandomStream {
   }
 
  private:
-  // Part of one block's values, and where it goes.
+  // A part of one block's values, and the local element where it begins.
   struct Piece {
     int64_t at;
     int slot;
@@ -80,7 +81,7 @@ class RandomStream {
     int count;
   };
 
-  // Global elements [index, index + count) to local ones from `at` on.
+  // Draws global elements [index, index + count) for the local elements from `at` on.
   void draw(int64_t index, int64_t count, int64_t at) {
     const int64_t end = index + count;
     while (index < end) {

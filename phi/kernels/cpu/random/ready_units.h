@@ -1,8 +1,7 @@
-// Random numbers of single elements of a box of a global tensor, the first of them drawn for many
-// elements at once.
+// Random numbers for single elements of a box of a global tensor. The first numbers of many
+// elements are drawn at once.
 //
 //   for_each_element(where, seed, RandomUse::kPoisson, [&](int64_t at, ReadyUnits& units) {
-//     out[at] = draw_poisson(units, rate);
 //   });
 #pragma once
 
@@ -15,7 +14,7 @@
 
 namespace phi {
 
-/// The numbers that ElementWords::unit() gives the elements of a batch first.
+/// The first numbers that ElementWords::unit() returns for each element of a batch.
 struct BatchUnits {
   static constexpr int kTurns = 2;
   static constexpr int kReady = 2 * kTurns;
@@ -36,7 +35,7 @@ struct BatchUnits {
   double units[kBatchBlocks][kReady];
 };
 
-/// The numbers that ElementWords::unit() gives, of which the first, `ready`, are there.
+/// Returns the same numbers as ElementWords::unit(). The first ones, `ready`, are already drawn.
 class ReadyUnits {
  public:
   ReadyUnits(const double (&ready)[BatchUnits::kReady], const PhiloxBlock& counter, PhiloxKey key)
@@ -67,7 +66,7 @@ class ReadyUnits {
   PhiloxKey key_;
 };
 
-/// Calls f(index here, units) for each element of where.box.
+/// Calls f(local index, units) for each element of where.box.
 template <typename F>
 void for_each_element(const ShardBox& where, uint64_t seed, RandomUse use, F&& f) {
   BatchBlocks elements{};

@@ -1,4 +1,4 @@
-// Elementwise loops over arrays beside what their rows were reduced to.
+// Elementwise loops over arrays and the reductions of their rows.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace phi {
 
 namespace detail {
 
-/// One run, of one row's elements (step 0), or of an element of each of as many rows (step 1).
+/// One run: n elements of one row (step 0), or one element of each of n rows (step 1).
 template <typename C, typename R, size_t kArrays, size_t kReduced, typename F>
 inline void run_beside(const std::array<const C*, kArrays>& x,
                        const std::array<const R*, kReduced>& reduced, int64_t step, C* to,
                        int64_t n, const F& f) {
   const auto loop = [&]<size_t... A, size_t... K>(std::index_sequence<A...>,
                                                   std::index_sequence<K...>) {
-    const std::array<const C*, kArrays> xs = x;  // of its own: nothing that is stored changes it
+    const std::array<const C*, kArrays> xs = x;  // a local copy, which no store can change
     const std::array<const R*, kReduced> rs = reduced;
     if (step == 0) {
       const std::array<R, kReduced> values{*rs[K]...};
@@ -39,9 +39,9 @@ inline void run_beside(const std::array<const C*, kArrays>& x,
 
 }  // namespace detail
 
-/// to[i] = f(x[0][i], .., reduced[0][k], ..), where k is the place of element i in what is left of
-/// `dims` when the dims of `axes` are reduced. R is the type of the reduced arrays. `to` may be one
-/// of x.
+/// Sets to[i] = f(x[0][i], .., reduced[0][k], ..). k is the position of element i in what remains
+/// of `dims` if the dims of `axes` are reduced. R is the element type of the reduced arrays. `to`
+/// may be one of x.
 template <typename T, typename R, size_t kArrays, size_t kReduced, typename F>
 void loop_beside(const Dims& dims, AxisSet axes, const std::array<const T*, kArrays>& x,
                  const std::array<const R*, kReduced>& reduced, T* to, const F& f) {

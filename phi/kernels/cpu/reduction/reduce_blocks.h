@@ -1,5 +1,6 @@
-// The loops of a reducer over blocks of elements, the one part of a reduction that is compiled per
-// reducer. Which order they join in is the same on every machine and in every form of the loops.
+// The loops of a reducer over blocks of elements, the only part of a reduction that is compiled per
+// reducer. Elements are joined in the same order on every machine and in every version of the
+// loops.
 #pragma once
 
 #include <algorithm>
@@ -13,22 +14,25 @@
 
 namespace phi::detail {
 
-inline constexpr int64_t kReduceBlock = 1024;  // floats joined in Lane before a carry, at most
-inline constexpr int kReduceLanes = 32;        // independent values of a block
+inline constexpr int64_t kReduceBlock =
+    1024;                                // most elements that are joined in Lane before a carry
+inline constexpr int kReduceLanes = 32;  // independent values of a block
 
-/// Blocks that are reduced side by side, as in each an addition waits for the one before. With one
-/// alone g++ 12 keeps the lanes of doubles in memory; more than two of floats leave no registers.
+/// Number of blocks that are reduced side by side, because each addition waits for the previous one
+/// of its block. With one block g++ 12 keeps lanes of doubles in memory; more than two blocks of
+/// floats do not fit into registers.
 template <typename R>
 inline constexpr int kAbreast = std::is_integral_v<typename R::Lane> ? 1 : 2;
 
-/// A reducer that has a quicker join for numbers; whether there is a NaN shows in their sum.
+/// A reducer that has a faster join for numbers without NaN. The sum of the elements is NaN if one
+/// of them is.
 template <typename R>
 concept JoinsNumbers = std::is_floating_point_v<typename R::Lane> && requires(typename R::Lane a) {
   R::join_numbers(a, a);
 };
 
-/// values[k] = the elements of block k joined by `join`, of as many whole rows of lanes as n has,
-/// at least one. Calls look(i) before elements i and on are joined.
+/// Joins the elements of each block k by `join` into values[k], for as many whole rows of lanes as
+/// n has, at least one. Calls look(i) before elements from i on are joined.
 template <typename R, int kCount, typename C, typename Join, typename Look>
 inline void join_lanes(const C* const (&x)[kCount], int64_t n, Join join, Look look,
                        typename R::Lane* values) {
@@ -46,8 +50,8 @@ inline void join_lanes(const C* const (&x)[kCount], int64_t n, Join join, Look l
   for (int k = 0; k < kCount; ++k) values[k] = fold_lanes(lanes[k], join);
 }
 
-/// The same by R::join_numbers, or false where there may be a NaN, which shows in the sum of all
-/// elements, as infinities of both signs do.
+/// join_lanes by R::join_numbers. Returns false if there may be a NaN, that is, if the sum of all
+/// elements is NaN, which infinities of both signs cause too.
 template <typename R, int kCount, typename C>
 inline bool join_numbers(const C* const (&x)[kCount], int64_t n, typename R::Lane* values) {
   using Lane = typename R::Lane;
@@ -65,8 +69,8 @@ inline bool join_numbers(const C* const (&x)[kCount], int64_t n, typename R::Lan
   return sum == sum;
 }
 
-/// values[k] = the elements of block k, of n, joined. Joins of integers may change places, and
-/// compilers find lanes for them themselves.
+/// Joins the n elements of each block k into values[k]. Integers may be joined in any order, and
+/// compilers vectorise their loop.
 template <typename R, int kCount, typename C>
 inline void reduce_blocks(const C* const (&x)[kCount], int64_t n, typename R::Lane* values) {
   using Lane = typename R::Lane;
@@ -93,7 +97,7 @@ inline void reduce_blocks(const C* const (&x)[kCount], int64_t n, typename R::La
   }
 }
 
-/// The next kCount blocks, as reduce_blocks.
+/// reduce_blocks for the next kCount blocks.
 template <typename R, int kCount, typename C>
 inline void reduce_next(const C* const* x, int64_t n, typename R::Lane* values) {
   const C* blocks[kCount];
@@ -101,8 +105,8 @@ inline void reduce_next(const C* const* x, int64_t n, typename R::Lane* values) 
   reduce_blocks<R>(blocks, n, values);
 }
 
-/// R::join. Of numbers chosen bit by bit: where a lane may stay what it is, g++ leaves out its
-/// store, and without AVX-512 then makes no vectors of the loop.
+/// R::join, for numbers as a bitwise select. If a lane may keep its value, g++ omits its store and,
+/// without AVX-512, does not vectorise the loop.
 template <typename R>
 inline typename R::Lane join_stored(typename R::Lane a, typename R::Lane b) {
   using Lane = typename R::Lane;
@@ -117,7 +121,7 @@ inline typename R::Lane join_stored(typename R::Lane a, typename R::Lane b) {
   }
 }
 
-/// lanes[c] = what is there and element c of each of kCount rows, joined in their order.
+/// Joins element c of each of kCount rows, in their order, to lanes[c].
 template <typename R, int kCount, typename C>
 inline void join_next_rows(const C* const* rows, int64_t n, typename R::Lane* lanes) {
   const C* row[kCount];
@@ -130,18 +134,18 @@ inline void join_next_rows(const C* const* rows, int64_t n, typename R::Lane* la
   }
 }
 
-/// A reducer of elements of C as its loops.
+/// A reducer's loops over elements of C, as function pointers.
 template <typename C, typename Lane, typename Acc>
 struct ReduceFunctions {
   Lane identity;
-  int abreast;  // blocks that join_blocks takes side by side
-  /// values[k] = the n elements of x[k] joined, for each of `count` blocks.
+  int abreast;  // number of blocks that join_blocks processes side by side
+  /// Joins the n elements of x[k] into values[k], for each of `count` blocks.
   void (*join_blocks)(const C* const* x, int64_t count, int64_t n, Lane* values);
-  /// lanes[c] = what is there and element c of each of `count` rows, joined in their order.
+  /// Joins element c of each of `count` rows, in their order, to lanes[c].
   void (*join_rows)(const C* const* rows, int64_t count, int64_t n, Lane* lanes);
-  /// values[i] = what is there and lanes[i], which then is the identity.
+  /// Joins lanes[i] to values[i] and resets lanes[i] to the identity.
   void (*carry)(Lane* lanes, int64_t n, Acc* values);
-  /// `value` and all of `from`, in their order.
+  /// Returns `value` joined with the n elements of `from`, in their order.
   Acc (*carry_all)(Acc value, const Lane* from, int64_t n);
 };
 
@@ -150,9 +154,9 @@ ReduceFunctions<C, typename R::Lane, typename R::Acc> reduce_functions() {
   using Lane = typename R::Lane;
   using Acc = typename R::Acc;
   constexpr bool kFloats = std::is_same_v<C, bool> || std::is_same_v<C, bfloat16>;
-  using Form = std::conditional_t<kFloats, float, C>;  // they have it, too
+  using Form = std::conditional_t<kFloats, float, C>;  // bool and bfloat16 have it, too
   // Rows that are read together, so that lanes are loaded and stored once for all of them. Joins
-  // that look for NaN would wait for each other.
+  // that test for NaN would wait for each other.
   constexpr int kTogether = JoinsNumbers<R> ? 1 : 4;
   const auto join_blocks = [](const C* const* x, int64_t count, int64_t n, Lane* values) {
     run_widest<Form>([=] {
@@ -194,7 +198,7 @@ ReduceFunctions<C, typename R::Lane, typename R::Acc> reduce_functions() {
   return {R::kIdentity, kAbreast<R>, join_blocks, join_rows, carry, carry_all};
 }
 
-/// The reducer that computes as R does without 16-bit floats, which are widened before.
+/// The reducer that computes like R on widened elements instead of 16-bit floats.
 template <typename R>
 struct WidenedReducer {
   using type = R;

@@ -1,4 +1,4 @@
-// Reductions: along contiguous rows, or down the columns of a matrix, inside any nest of outer
+// Reductions along contiguous rows, or down the columns of a matrix, within any nest of outer
 // tensor dims.
 #pragma once
 
@@ -18,7 +18,8 @@
 
 namespace phi {
 
-/// The loops of a reduction: kept tensor dims and reduced ones apart, neighbours of a kind merged.
+/// The loops of a reduction: kept and reduced tensor dims separately, adjacent ones of a kind
+/// merged.
 struct ReducePlan {
   ReducePlan(const Dims& dims, AxisSet reduced_axes) {
     const Dims strides = dims.strides();
@@ -28,7 +29,8 @@ struct ReducePlan {
       last_is_reduced = reduced_axes.has(d);
       (last_is_reduced ? reduced : kept).append(dims[d], {strides[d]});
     }
-    // The innermost tensor dim is contiguous: its loop is taken out for the loops below.
+    // The innermost tensor dim is contiguous. It is removed here and becomes the `inner` loop
+    // below.
     StridedWalk<1>& innermost = last_is_reduced ? reduced : kept;
     along_rows = last_is_reduced || kept.ndim() == 0;
     if (innermost.ndim() > 0) {
@@ -40,16 +42,16 @@ struct ReducePlan {
   StridedWalk<1> kept;
   StridedWalk<1> reduced;
   int64_t inner = 1;
-  bool along_rows = true;  // the inner loop reduces; else it is kept
+  bool along_rows = true;  // whether the inner loop is reduced; otherwise it is kept
 };
 
 namespace detail {
 
-inline constexpr int64_t kColumnTile = 1024;  // a page of a float row at a time
+inline constexpr int64_t kColumnTile = 1024;  // floats per row of a tile: one page
 inline constexpr int64_t kRowsPerCarry = 32;
-inline constexpr int64_t kBlockBatch = 64;  // blocks, short rows too, for one call of the reducer
+inline constexpr int64_t kBlockBatch = 64;  // blocks or short rows per call of the reducer
 
-/// Where results go: store(number of the first, values, how many), in order.
+/// Receives results in order: store(number of the first, values, count).
 template <typename Acc>
 struct StoreFunction {
   void (*run)(const void* store, int64_t first, Acc* values, int64_t count);
@@ -59,12 +61,12 @@ struct StoreFunction {
   }
 };
 
-/// Elements of a block: integers, which need no carry, are one of any length.
+/// Elements of a block. Integers need no carry, so their blocks have any length.
 template <typename T, typename Lane>
 inline constexpr int64_t kBlockLength =
     std::is_integral_v<Lane> && !kIs16Bit<T> ? std::numeric_limits<int64_t>::max() : kReduceBlock;
 
-/// values[k] = the n elements of x[k], no more than a block has, joined.
+/// Joins the n elements of each x[k], at most a block, into values[k].
 template <typename T, typename Lane, typename Acc>
 void join_blocks(const T* const* x, int64_t count, int64_t n,
                  const ReduceFunctions<read_t<T>, Lane, Acc>& f, Lane* values) {
@@ -82,7 +84,7 @@ void join_blocks(const T* const* x, int64_t count, int64_t n,
   }
 }
 
-/// `value` and the n elements of a row of any length.
+/// Returns `value` joined with the n elements of a row of any length.
 template <typename T, typename Lane, typename Acc>
 Acc reduce_row(const T* x, int64_t n, Acc value, const ReduceFunctions<read_t<T>, Lane, Acc>& f) {
   const T* blocks[kBlockBatch];
@@ -99,14 +101,14 @@ Acc reduce_row(const T* x, int64_t n, Acc value, const ReduceFunctions<read_t<T>
   return value;
 }
 
-/// Joins rows of a tile of columns into one row of values.
+/// Joins the rows of a tile of columns into one row of values.
 template <typename T, typename Lane, typename Acc>
 class ColumnReduction {
  public:
   using C = read_t<T>;
   explicit ColumnReduction(const ReduceFunctions<C, Lane, Acc>& f) : f_(f) {}
 
-  /// Of `n` columns; rows are found by `rows`.
+  /// Reduces `n` columns; `rows` walks over their rows.
   void run(const T* x, const StridedWalk<1>& rows, int64_t n, Acc* values) {
     std::fill_n(values, n, Acc(f_.identity));
     std::fill_n(lanes_, n, f_.identity);
@@ -143,7 +145,7 @@ class ColumnReduction {
   Lane lanes_[kColumnTile];
 };
 
-/// `value` and the rows of one output that has several: short ones in batches.
+/// Returns `value` joined with the rows of one output that has several; short rows in batches.
 template <typename T, typename Lane, typename Acc>
 Acc reduce_pieces(const T* x, const ReducePlan& plan, Acc value,
                   const ReduceFunctions<read_t<T>, Lane, Acc>& f) {
@@ -168,7 +170,7 @@ Acc reduce_pieces(const T* x, const ReducePlan& plan, Acc value,
   return value;
 }
 
-/// reduce_loop along rows: short ones in batches, others one by one.
+/// reduce_loop along rows; short rows in batches, others one by one.
 template <typename T, typename Lane, typename Acc>
 void reduce_rows(const T* x, const ReducePlan& plan, const ReduceFunctions<read_t<T>, Lane, Acc>& f,
                  const StoreFunction<Acc>& store) {
@@ -228,8 +230,8 @@ void reduce(const T* x, const Dims& dims, AxisSet axes,
   plan.along_rows ? reduce_rows(x, plan, f, store) : reduce_columns(x, plan, f, store);
 }
 
-/// What several kernels have is compiled once (reduce_loop.cc), not with each of them:
-/// (element, lane, result).
+/// Combinations of (element, lane, result) that several kernels use; they are instantiated once, in
+/// reduce_loop.cc.
 #define AUTOPHI_FOR_EACH_SHARED_REDUCTION(DO) \
   DO(double, double, double)                  \
   DO(float, float, float)                     \
@@ -250,7 +252,7 @@ AUTOPHI_FOR_EACH_SHARED_REDUCTION(AUTOPHI_SHARED_REDUCTION)
 
 }  // namespace detail
 
-/// Writes runs of values, converted, to an array.
+/// A store that writes runs of values, converted, to an array.
 template <typename To>
 class StoreTo {
  public:
@@ -264,7 +266,7 @@ class StoreTo {
   To* out_;
 };
 
-/// Reduces x over `axes`; calls store(first output, values, count) for runs of outputs in order.
+/// Reduces x over `axes`. Calls store(first output, values, count) for runs of outputs, in order.
 template <typename R, typename T, typename Store>
 void reduce_loop(const T* x, const Dims& dims, AxisSet axes, const Store& store) {
   using Widened = typename detail::WidenedReducer<R>::type;
@@ -276,8 +278,8 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, const Store& store)
                  detail::StoreFunction<Acc>{run, &store});
 }
 
-/// out[i] = finish(the elements of output i joined), converted, where the outputs are what `axes`
-/// leaves.
+/// Sets out[i] = finish(joined elements of output i), converted. The outputs are what remains of
+/// `dims` without `axes`.
 template <typename R, typename T, typename Out, typename Finish>
 void reduce(const CpuContext&, const T* x, const Dims& dims, AxisSet axes, Out* out,
             const Finish& finish) {

@@ -1,4 +1,4 @@
-// The loop of scans: down the lines of an array, neighbouring ones together.
+// The loops of scans along the lines of an array; adjacent lines are scanned together.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace phi {
 
 namespace detail {
 
-inline constexpr int64_t kScanTile = 256;  // lines at a time
+inline constexpr int64_t kScanTile = 256;  // lines per tile
 
-/// Neighbouring lines of n elements, scanned together. `step`: from an element to the next of its
-/// line; negative for scans from the last one.
+/// Adjacent lines of n elements, scanned together. `step` is the stride within a line; it is
+/// negative for scans from the last element.
 struct Columns {
   int64_t n;
   int64_t step;
@@ -24,7 +24,7 @@ struct Columns {
   int64_t at(int64_t line) const { return line; }
 };
 
-/// Lines whose elements lie beside each other, one line `apart` from the next.
+/// Lines with contiguous elements; lines are `apart` elements apart.
 template <int64_t kWidth>
 struct Rows {
   int64_t n;
@@ -34,16 +34,17 @@ struct Rows {
   int64_t at(int64_t line) const { return line * apart; }
 };
 
-/// Their elements wait for one step alone, so that rows together gain nothing; those that lie a
-/// power of 2 apart are in each other's way.
+/// Elements of integer sums wait for a single step, so scanning rows together gains nothing, and
+/// rows that are a power of 2 apart compete for the same cache lines.
 template <typename Scan>
 inline constexpr bool kIsSumOfIntegers = false;
 template <typename T>
 inline constexpr bool kIsSumOfIntegers<SumScan<T>> = std::is_integral_v<T>;
 
 /// Calls f(offset of the first element, Columns or Rows) for all lines of the view. kScanRows rows
-/// at a time, as a row's elements wait for each other; of all arrays together no more than eight
-/// rows, which may lie so that they share the lines of a first cache.
+/// are scanned together, because each element of a row waits for the previous one. All arrays
+/// together must not have more than eight rows at a time, which may share the same lines of the
+/// first-level cache.
 template <int64_t kScanRows, typename F>
 void for_each_scan(const AxisView& view, F f) {
   if (view.inner > 1) {
@@ -61,8 +62,9 @@ void for_each_scan(const AxisView& view, F f) {
 template <typename Lines>
 inline constexpr bool kIsRows = !std::is_same_v<Lines, Columns>;
 
-/// Lines of 16-bit floats, as floats: of rows a block of each at a time, of columns an element of
-/// each. f(block, lines in it, their first element's place) puts the results in their places.
+/// Scans lines of half-precision floats in float: a block of each row at a time, or an element of
+/// each column. f(block, lines in the block, position of their first element) replaces the block by
+/// results.
 template <typename T, typename Lines, typename F>
 void scan_converted(const T* x, const Lines& lines, bool reverse, T* out, F f) {
   if constexpr (kIsRows<Lines>) {
@@ -110,7 +112,8 @@ void scan_lines(const T* x, Lines lines, bool exclusive, bool reverse, typename 
   }
 }
 
-/// Elements from place `first` of the lines on; `best` and `places` are of each line so far.
+/// Scans elements from position `first` of the lines on. `best` and `places` are the state of each
+/// line.
 template <typename T, typename C, typename Index, typename Lines, typename Takes>
 void scan_best_lines(const T* x, const Lines lines, int64_t first, Takes takes, C* __restrict best,
                      Index* __restrict places, T* out, Index* index, const Lines index_lines) {
@@ -131,8 +134,8 @@ void scan_best_lines(const T* x, const Lines lines, int64_t first, Takes takes, 
 
 }  // namespace detail
 
-/// out[k] = the elements of a line up to k (with `reverse` from k on) joined, without k itself if
-/// `exclusive`. `out` may be x.
+/// Sets out[k] to the join of a line's elements up to k (with `reverse`, from k on), without k
+/// itself if `exclusive`. `out` may be x.
 template <typename Scan, typename T>
 void scan_loop(const T* x, const AxisView& view, bool exclusive, bool reverse, T* out) {
   if (view.n == 0) return;
@@ -151,14 +154,15 @@ void scan_loop(const T* x, const AxisView& view, bool exclusive, bool reverse, T
   });
 }
 
-/// out[k] = the last element up to k for which `takes(x, best so far)` held, index[k] its place.
+/// Sets out[k] to the last element up to k for which `takes(x, best so far)` returned true, and
+/// index[k] to its position.
 template <typename Takes, typename T, typename Index>
 void scan_best_loop(const T* x, const AxisView& view, Takes takes, T* out, Index* index) {
   using C = compute_t<T>;
   detail::for_each_scan<2>(view, [=](int64_t start, const auto lines) {
     C best[detail::kScanTile];
     Index places[detail::kScanTile];
-    // Columns of bfloat16 are vectors as they are.
+    // g++ vectorises columns of bfloat16 without a conversion.
     if constexpr (kIs16Bit<T> && (detail::kIsRows<std::decay_t<decltype(lines)>> ||
                                   !std::is_same_v<T, bfloat16>)) {
       detail::scan_converted(

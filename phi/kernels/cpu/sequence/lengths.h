@@ -11,8 +11,11 @@
 
 namespace phi {
 
-/// The lengths, in [0, most], of a batch's sequences, int32 or int64; `most` for all where
-/// `lengths` is null. Errors: InvalidArgument naming the `argument`, the sample and its length.
+/// Returns the lengths of a batch's sequences, which are int32 or int64; `most` for all if
+/// `lengths` is null.
+///
+/// Errors   InvalidArgument if a length is not in [0, most]; names `argument`, the sample and its
+///          length.
 inline std::vector<int64_t> sequence_lengths(const DenseTensor* lengths, int64_t batch,
                                              int64_t most, std::string_view argument) {
   std::vector<int64_t> result(static_cast<size_t>(batch), most);
@@ -30,8 +33,9 @@ inline std::vector<int64_t> sequence_lengths(const DenseTensor* lengths, int64_t
   return result;
 }
 
-/// The first `count` labels of sample b, int32 or int64 [batch, most]. Errors: InvalidArgument for
-/// one that is no class of the tensor named `of`.
+/// Returns the first `count` labels of sample b of `label`, int32 or int64 [batch, most].
+///
+/// Errors   InvalidArgument if a label is not a class of the tensor named `of`.
 inline std::vector<int64_t> labels_of(const DenseTensor& label, int64_t b, int64_t count,
                                       int64_t classes, std::string_view of) {
   std::vector<int64_t> labels(static_cast<size_t>(count));

@@ -1,4 +1,4 @@
-// Sums of probabilities that are given by their logarithms, in double.
+// Sums of probabilities as logarithms, in double.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace phi {
 
 inline constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-/// log(exp(a) + exp(b)).
+/// Returns log(exp(a) + exp(b)).
 inline double log_sum(double a, double b) {
   const double most = std::max(a, b);
   return most == kImpossible ? most : most + std::log1p(std::exp(std::min(a, b) - most));

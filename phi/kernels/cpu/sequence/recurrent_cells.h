@@ -1,10 +1,9 @@
-// One step of recurrent networks, for one sample: what a cell makes of its gates, and the
-// gradients.
+// One step of recurrent networks for one sample: cells and their gradients.
 //
-// A cell gets `gates`, what the input gives to each of its kGates gates of `n` numbers, and `hh`,
-// what the hidden state gives. It keeps kKept * n numbers for its gradient, which takes `dh`, the
-// gradient of the step's output, and `dc`, that of its cell state, and turns them into those of the
-// step before, but for what goes through hh.
+// A cell reads `gates`, the input's contribution to its kGates gates of `n` numbers each, and `hh`,
+// the hidden state's contribution. It saves kKept * n numbers for its gradient. The gradient reads
+// these, `dh`, the gradient of the step's output, and `dc`, that of its cell state. It replaces
+// both by the gradients of the previous step, without the part that passes through hh.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +15,14 @@
 
 namespace phi {
 
-/// The arrays of one step of one sample, which overlap nowhere, but that a state may be in place.
-/// By value, so that nothing that a loop stores could change them.
+/// The arrays of one step of one sample. They do not overlap, except that a state may be updated in
+/// place. Passed by value, so that no store in a loop can change the pointers.
 template <typename C>
 struct CellStep {
   const C* gates;
   const C* hh;
-  const C* h;  // the state before
-  const C* c;  // null but for LSTM, as the next
+  const C* h;  // the previous state
+  const C* c;  // c and next_c are null except for LSTM
   C* next_c;
   C* next_h;
   C* kept;
@@ -41,7 +40,7 @@ struct CellGradStep {
   C* dhh;
 };
 
-/// h' = tanh(gates + hh), J. L. Elman, "Finding Structure in Time", 1990; or with relu.
+/// h' = tanh(gates + hh), or with relu. J. L. Elman, "Finding Structure in Time", 1990.
 template <typename C, bool kRelu>
 struct PlainCell {
   static constexpr int kGates = 1;
@@ -67,7 +66,7 @@ struct PlainCell {
 };
 
 /// S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", 1997, with forget gates. Gates: in,
-/// forget, candidate, out. Kept: these, and the cell state.
+/// forget, candidate, out. Kept: the gates and the cell state.
 template <typename C>
 struct LstmCell {
   static constexpr int kGates = 4;
@@ -112,8 +111,8 @@ struct LstmCell {
 };
 
 /// K. Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", 2014, with the reset
-/// gate behind the product. Gates: reset, update, candidate. Kept: these, and the candidate's part
-/// of hh.
+/// gate after the matmul. Gates: reset, update, candidate. Kept: the gates, and the candidate's
+/// part of hh.
 template <typename C>
 struct GruCell {
   static constexpr int kGates = 3;
@@ -151,7 +150,7 @@ struct GruCell {
   }
 };
 
-/// Calls f with the cell that `mode` names, which a shape function has checked.
+/// Calls f with the cell of `mode`, which a shape function has checked.
 template <typename C, typename F>
 void visit_cell(const std::string& mode, F f) {
   if (mode == "LSTM") return f(LstmCell<C>());

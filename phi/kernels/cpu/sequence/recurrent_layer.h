@@ -1,5 +1,4 @@
-// What the kernels of a recurrent layer share: the order of steps, and arrays in the type that is
-// computed in.
+// Shared parts of recurrent layer kernels: the order of steps, and outputs in the compute type.
 #pragma once
 
 #include <vector>
@@ -10,7 +9,7 @@
 
 namespace phi {
 
-/// The steps of a layer: backwards in time with `is_reverse`.
+/// The steps of a layer; `is_reverse` runs backwards in time.
 struct RecurrentSteps {
   int64_t steps;
   int64_t batch;
@@ -18,22 +17,22 @@ struct RecurrentSteps {
   bool is_reverse;
   std::vector<int64_t> lengths;
 
-  /// The time of step number i.
+  /// Returns the time of step number i.
   int64_t time(int64_t i) const { return is_reverse ? steps - 1 - i : i; }
   bool is_within(int64_t t, int64_t b) const { return t < lengths[static_cast<size_t>(b)]; }
-  /// The time of the step before t of sample b, -1 where that is its first.
+  /// Returns the time of the step before t of sample b, -1 if t is its first step.
   int64_t before(int64_t t, int64_t b) const {
     const int64_t earlier = is_reverse ? t + 1 : t - 1;
     return earlier >= 0 && is_within(earlier, b) ? earlier : -1;
   }
 };
 
-/// An output in the computing type: in place, or converted by `store`.
+/// An output in the compute type: in place, or a buffer that `store` converts.
 template <typename T>
 class WideOutput {
  public:
   using C = compute_t<T>;
-  /// A null tensor is not written; there is an array for it all the same.
+  /// A null `out` is not written, but has a buffer.
   WideOutput(DenseTensor* out, int64_t numel) : out_(out) {
     if constexpr (!kIs16Bit<T>) {
       if (out) data_ = out->mutable_data<T>();

@@ -1,5 +1,5 @@
-// The columns of an image: a row for each tap of the window, an element for each position (0 where
-// the tap meets padding).
+// The columns of an image (im2col): a row for each tap of the window, with an element for each
+// position, 0 if the tap is in padding.
 //
 //   image_to_columns(sliding, image, columns);    // [taps, positions], what a product then takes
 //   columns_to_image(sliding, columns, image);    // the other way: sums of the taps of an element
@@ -12,7 +12,7 @@
 
 namespace phi {
 
-/// The positions [begin, end) along dim `d` of which tap `tap` lies in the image.
+/// The positions [begin, end) along dim `d` for which tap `tap` is inside the image.
 struct InsideRange {
   int64_t begin;
   int64_t end;
@@ -28,9 +28,9 @@ struct InsideRange {
   }
 };
 
-/// For each tap and each row of positions, in the order of the columns: row(columns' offset, the
-/// positions that lie in the image, the image's offset of the first of these). The range is empty
-/// where the row lies in padding.
+/// Calls row(columns' offset, positions inside the image, image's offset of the first of these) for
+/// each tap and each row of positions, in the order of the columns. The range is empty if the row
+/// is in padding.
 template <typename Row>
 void for_each_tap_row(const Sliding& s, Row row) {
   int64_t column = 0;
@@ -53,7 +53,7 @@ void for_each_tap_row(const Sliding& s, Row row) {
   }
 }
 
-/// One channel: image [pixels] to columns [taps, positions].
+/// Converts one channel: image [pixels] to columns [taps, positions].
 template <typename T>
 void image_to_columns(const Sliding& s, const T* image, T* columns) {
   const int64_t width = s.positions[2];
@@ -72,7 +72,8 @@ void image_to_columns(const Sliding& s, const T* image, T* columns) {
   });
 }
 
-/// image += what the columns have of it. C is the type that sums are kept in.
+/// Adds each column element to its image element, the transpose of image_to_columns. C is the type
+/// in which sums are kept.
 template <typename T, typename C>
 void columns_to_image(const Sliding& s, const T* columns, C* image) {
   const int64_t stride = s.window[2].stride;

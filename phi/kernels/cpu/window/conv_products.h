@@ -1,5 +1,5 @@
-// The products of a convolution by columns: windows are laid out side by side, and a matrix product
-// does the rest. Any dtype, any attributes; images have their channels first.
+// The matmuls of a convolution by columns: windows are copied side by side (im2col), and a matmul
+// does the rest. Any dtype and any attributes; images have their channels first.
 #pragma once
 
 #include "phi/kernels/cpu/convert.h"
@@ -9,15 +9,15 @@
 
 namespace phi {
 
-/// result[n, m, positions] = the convolution of image[n, c, pixels].
+/// Sets result[n, m, positions] to the convolution of image[n, c, pixels].
 template <typename T>
 void conv_forward(const ConvProblem& p, const T* image, const T* filter, T* result);
 
-/// image_grad[n, c, pixels]: what is left in it before is lost.
+/// Sets image_grad[n, c, pixels]; earlier contents are overwritten.
 template <typename T>
 void conv_image_grad(const ConvProblem& p, const T* result_grad, const T* filter, T* image_grad);
 
-/// filter_grad[m, c / groups, taps], likewise.
+/// Sets filter_grad[m, c / groups, taps]; earlier contents are overwritten.
 template <typename T>
 void conv_filter_grad(const ConvProblem& p, const T* image, const T* result_grad, T* filter_grad);
 

@@ -1,4 +1,4 @@
-// The loops of pooling: sums (averages, norms) and maxima of windows, and their gradients.
+// The loops of pooling: sums (for averages and norms) and maxima of windows, and their gradients.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace phi {
 
-/// to[output] = fold.finish(the terms of a window joined, how many elements it counts).
+/// Sets to[output] = fold.finish(joined terms of the window, number of elements that it counts).
 template <typename T, typename Fold>
 void pool_windows(const PoolImages& images, bool padded, const T* x, Fold fold, T* to) {
   using C = compute_t<T>;
@@ -54,8 +54,9 @@ void pool_windows(const PoolImages& images, bool padded, const T* x, Fold fold, 
   });
 }
 
-/// to[element] = the sum over its windows of share(output) times factor(the element), where
-/// share(offset of an output, how many elements its window counts) is what each gets.
+/// Sets to[element] = factor(element) times the sum of share(output) over the windows that contain
+/// the element. share(offset of an output, number of elements that its window counts) is the share
+/// of each element.
 template <typename T, typename Share, typename Factor>
 void pool_sums_grad(const PoolImages& images, bool padded, const T* x, Share share, Factor factor,
                     T* to) {
@@ -92,9 +93,9 @@ void pool_sums_grad(const PoolImages& images, bool padded, const T* x, Share sha
   });
 }
 
-/// Calls give(offset of an output, the largest of its window, its place) for all windows. The place
-/// is counted through the flattened spatial dims of its image; -1, and the lowest value, for a
-/// window without elements.
+/// Calls give(offset of an output, maximum of its window, position of the maximum) for all windows.
+/// Positions count through the flattened spatial dims of an image. A window without elements has
+/// position -1 and the lowest value.
 template <typename T, typename Give>
 void pool_maxima(const PoolImages& images, const T* x, Give give) {
   using C = compute_t<T>;

@@ -1,9 +1,8 @@
-// Images as pooling walks through them. A window's rows are folded into one row first,
-// which is a loop over whole rows of the image, and then that row's windows along the last spatial
-// dim are folded: work that grows with the sum of a window's extents, not with their product.
+// Rows of images, as pooling walks over them. The rows of a window are first folded into one row,
+// by loops over whole rows of the image. The windows along the last spatial dim of that row are
+// folded next. The work grows with the sum of a window's extents instead of their product.
 //
 //   for_each_output_row(images, [&](const OutputRow& out) {
-//     out.for_each_row([&](int64_t i, int64_t) { ... fold row i of all images ... });
 //   });
 #pragma once
 
@@ -13,19 +12,19 @@
 
 namespace phi {
 
-/// One row of windows: those that differ along the last spatial dim alone.
+/// One row of windows, which differ only in their position along the last spatial dim.
 struct OutputRow {
   const PoolImages& images;
   const PoolRange& depth;
   const PoolRange& height;
-  int64_t image;  // its number
-  int64_t row;    // number of the row of outputs
+  int64_t image;  // number of the image
+  int64_t row;    // number of the output row
 
   /// Offset of the row of outputs.
   int64_t output() const { return row * images.output_row_size(); }
   bool is_empty() const { return depth.begin == depth.end || height.begin == height.end; }
-  /// Calls f(number of a row among those of all images, among those of its own) for the rows that
-  /// the windows take.
+  /// Calls f(row number among those of all images, row number in its image) for the rows that the
+  /// windows contain.
   template <typename F>
   void for_each_row(F f) const {
     for (int64_t z = depth.begin; z < depth.end; ++z) {
@@ -35,7 +34,8 @@ struct OutputRow {
       }
     }
   }
-  /// Elements of window `along` of the last dim, or with `padded` those in padding too.
+  /// Returns the number of elements in window `along` of the last dim; with `padded`, including
+  /// those in padding.
   int64_t count(const PoolRange& along, bool padded) const {
     if (padded) return depth.padded * height.padded * along.padded;
     return (depth.end - depth.begin) * (height.end - height.begin) * (along.end - along.begin);
@@ -44,7 +44,7 @@ struct OutputRow {
 
 template <typename F>
 void for_each_output_row(const PoolImages& images, F f) {
-  if (images.inner == 0) return;  // a part without channels has no rows
+  if (images.inner == 0) return;  // a shard without channels has no rows
   int64_t row = 0;
   for (int64_t o = 0; o < images.outer; ++o) {
     for (const PoolRange& depth : images.ranges[0]) {
