@@ -1,7 +1,8 @@
-// nonzero and masked_select on the CPU: count, allocate, fill. And masked_select's gradient.
+// nonzero and masked_select on the CPU, which count, allocate and fill; and masked_select's
+// gradient.
 //
-// Such kernels find the shape of their outputs: an output comes with its dtype set and no storage,
-// and is assigned.
+// These kernels compute the shape of their outputs: the caller passes an output with a dtype and no
+// storage, and the kernel assigns it.
 #include <algorithm>
 #include <vector>
 
@@ -32,7 +33,7 @@ void advance(const Dims& dims, Dims* at) {
   }
 }
 
-/// Strides under which an array of `dims` is read as one of the broadcast shape `full`.
+/// Returns the strides with which an array of `dims` is read in the broadcast shape `full`.
 Dims broadcast_strides(const Dims& dims, const Dims& full) {
   const Dims own = dims.strides();
   const int missing = full.ndim() - dims.ndim();
@@ -61,8 +62,8 @@ void for_each_chosen(const Dims& dims, const DenseTensor& mask, const Dims& full
   }
 }
 
-/// Copies the `count` elements chosen by a mask of x's own shape. Each is written before it is
-/// known to be chosen, as the next one's place: a jump per element would be guessed wrong half the
+/// Copies the `count` elements selected by a mask of x's own shape. Each element is written to the
+/// next free place before the mask is tested: a branch per element would be mispredicted half the
 /// time.
 template <typename T>
 void select_same(const T* x, const bool* mask, int64_t count, T* out) {
@@ -72,8 +73,8 @@ void select_same(const T* x, const bool* mask, int64_t count, T* out) {
   }
 }
 
-/// The coordinates of x's elements that are not zero, x being not empty: row by row, those along
-/// the row first, each written before it is known to be one.
+/// Writes the coordinates of x's nonzero elements; x is not empty. The columns of a row are found
+/// first, each written before it is tested.
 template <typename T>
 void write_places(const T* x, const Dims& dims, int64_t* to) {
   const int last = dims.ndim() - 1;
@@ -98,8 +99,8 @@ void write_places(const T* x, const Dims& dims, int64_t* to) {
 
 }  // namespace
 
-/// out: int64 [n, ndim], the coordinates of the n elements that are not zero, in row-major order
-/// (NaN is not zero). T is any dtype.
+/// out: int64 [n, ndim], the coordinates of the n nonzero elements, in row-major order. NaN is
+/// nonzero. T is any dtype.
 template <typename T, typename Context>
 void NonZeroKernel(const Context&, const DenseTensor& condition, DenseTensor* out) {
   const T* x = condition.data<T>();
@@ -118,7 +119,7 @@ void MaskedSelectKernel(const Context&, const DenseTensor& x, const DenseTensor&
                         DenseTensor* out) {
   const Dims full = broadcast_dims(x.dims(), mask.dims(), "x", "mask");
   const bool* chosen = mask.data<bool>();
-  // Every element of mask stands for as many of the broadcast shape as any other.
+  // Each element of mask covers the same number of elements of the broadcast shape.
   const int64_t times = mask.numel() == 0 ? 0 : full.numel() / mask.numel();
   const int64_t count = std::count(chosen, chosen + mask.numel(), true) * times;
   *out = DenseTensor::empty({{count}, x.dtype(), out->meta().layout}, x.place());
@@ -129,8 +130,8 @@ void MaskedSelectKernel(const Context&, const DenseTensor& x, const DenseTensor&
   for_each_chosen(x.dims(), mask, full, [&](int64_t at) { *to++ = from[at]; });
 }
 
-/// Puts out_grad [n] back where mask is true, zeros elsewhere; an element of x that was broadcast
-/// gets the sum of its places. x_grad is allocated.
+/// Copies out_grad [n] to where mask is true and writes zeros elsewhere. An element of x that was
+/// broadcast gets the sum over its places. x_grad is allocated.
 template <typename T, typename Context>
 void MaskedSelectGradKernel(const Context&, const DenseTensor& mask, const DenseTensor& out_grad,
                             DenseTensor* x_grad) {

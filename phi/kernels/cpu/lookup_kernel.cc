@@ -1,8 +1,8 @@
 // Table lookups on the CPU: embedding, one_hot.
 //
-// Where the table is sharded along the looked-up tensor dim, ids that this rank does not hold give
-// zeros, so that the ranks' results sum to the whole. Ids outside the global table are errors on
-// every rank alike.
+// If the table is sharded along the looked-up tensor dim, ids whose rows are on other ranks give
+// zeros, so that the sum over the ranks is the result. Ids outside the global table are errors on
+// every rank.
 #include <algorithm>
 
 #include "phi/common/inexact.h"
@@ -13,8 +13,10 @@
 
 namespace phi {
 
-/// T is weight's dtype; x is int32 or int64. A negative `padding_idx` means none.
-/// Errors: InvalidArgument with the id, its position in x and the vocabulary's size.
+/// T is weight's dtype; x is int32 or int64. If `padding_idx` is not negative, its rows of out are
+/// zeros.
+///
+/// Errors   OutOfRange with the id, its position in x and the vocabulary's size.
 template <typename T, typename Context>
 void EmbeddingKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& weight,
                      int64_t padding_idx, DenseTensor* out) {
@@ -30,8 +32,10 @@ void EmbeddingKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   look_up(table, x, "x", "the vocabulary", copy, clear);
 }
 
-/// T is x's dtype (int32, int64), out is float32. The number of classes is the global extent of
-/// out's last tensor dim. Errors: InvalidArgument with the value, its position and that number.
+/// T is x's dtype (int32, int64); out is float32. The number of classes is the global extent of
+/// out's last tensor dim.
+///
+/// Errors   OutOfRange with the value, its position and the number of classes.
 template <typename T, typename Context>
 void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   const int last = out->ndim() - 1;

@@ -1,6 +1,5 @@
-// Rotary position embedding on the CPU: one row of sines and cosines per position, shared by all
-// heads of q, k and v.
-// What is rotated and how: tables/rope.h.
+// Rotary position embedding on the CPU: all heads of q, k and v share one row of sines and cosines
+// per position. tables/rope.h defines what is rotated and how.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -14,7 +13,7 @@ namespace {
 
 enum class Turn : uint8_t { kForward, kBack };
 
-/// sin and cos of one position, one number per element of a head.
+/// sin and cos of one position: one number per element of a head.
 template <typename T, Turn kTurn>
 class AngleRow {
  public:
@@ -73,8 +72,9 @@ class AngleRow {
     convert(cos_table_ + row * head_dim_, cos_.data(), head_dim_);
   }
 
-  /// The pair (a, b) at the elements i and j of a head. Tables may hold different angles for the
-  /// two, so turning back is the transpose, not the rotation by the negative angle.
+  /// Rotates the pair (a, b) at elements i and j of a head. Tables may have different angles for
+  /// the two elements, so the inverse direction is the transpose, not the rotation by the negative
+  /// angle.
   void rotate_pair(C a, C b, int64_t i, int64_t j, C* out) const {
     const C* s = sin_.data();
     const C* c = cos_.data();
@@ -101,14 +101,14 @@ class AngleRow {
   int64_t head_dim_;
   bool adjacent_;
   std::vector<C> sin_, cos_;
-  std::vector<C> wide_, rotated_;  // one head of 16-bit T
+  std::vector<C> wide_, rotated_;  // one head, for half-precision T
   std::vector<double> rates_;      // angle per position of each pair
   const T* sin_table_ = nullptr;
   const T* cos_table_ = nullptr;
   int64_t begin_ = 0;
   int64_t rows_ = 0;
   bool filled_ = false;
-  int64_t position_ = 0;  // whose angles are held once filled_
+  int64_t position_ = 0;  // the position of the angles, if filled_
 };
 
 /// Positions of the local array's tokens.
@@ -133,7 +133,7 @@ class Positions {
   const DenseTensor* ids_;
 };
 
-/// Rotates inputs[0] and, where both are there, the other inputs into their outputs.
+/// Rotates inputs[0], and the other inputs if input and output are not null.
 template <typename T, Turn kTurn>
 void rotate_in(const KernelContext& ctx, const Rotation& how,
                const std::array<const DenseTensor*, 3>& inputs,
@@ -145,7 +145,7 @@ void rotate_in(const KernelContext& ctx, const Rotation& how,
   const int64_t batch = q.dims()[1 - seq_dim];
   AngleRow<T, kTurn> angles(ctx, how.sin, how.cos, head_dim, how.adjacent, how.base);
   const Positions positions(ctx, q, how.position_ids, seq_dim);
-  // Tokens outside, so that the batch shares a row of angles.
+  // The outer loop runs over tokens, so that all batch entries use the same row of angles.
   for (int64_t s = 0; s < tokens; ++s) {
     for (int64_t b = 0; b < batch; ++b) {
       angles.move_to(positions.at(b, s));

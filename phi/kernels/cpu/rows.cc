@@ -1,4 +1,4 @@
-// Conversion of small arrays, for the types that kernels compute in.
+// ComputeArray: conversion of small arrays to compute types.
 #include "phi/kernels/cpu/rows.h"
 
 namespace phi {

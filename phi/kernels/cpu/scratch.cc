@@ -1,5 +1,5 @@
-// Blocks of scratch memory: in front of each stands where it goes back to, which may not be the
-// rank that is current then.
+// Each block of scratch memory has a header with the account from which it was allocated: the
+// current rank may be a different one when the block is freed.
 #include "phi/kernels/cpu/scratch.h"
 
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 struct alignas(64) Origin {
   IntrusivePtr<MemoryAccount> account;
-  size_t nbytes;  // of the block, this included
+  size_t nbytes;  // size of the block, including this header
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// softmax and its gradient on the CPU: rows for the last tensor dim, blocks of columns for any
-// other.
+// softmax and its gradient on the CPU: row by row along the last tensor dim, by blocks of columns
+// along any other.
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
@@ -28,7 +28,8 @@ inline void softmax_rows(const T* x, int64_t rows, int64_t n, T* out) {
 
 constexpr int64_t kBlockColumns = 256;
 
-/// Softmax down the columns [0, width) of an [n, stride] array; `block` holds n * kBlockColumns.
+/// Softmax down the columns [0, width) of an [n, stride] array. `block` has space for n *
+/// kBlockColumns elements.
 template <typename T, typename C>
 inline void softmax_columns(const T* x, int64_t n, int64_t stride, int64_t width, C* block,
                             T* out) {

@@ -13,7 +13,7 @@
 namespace phi {
 namespace {
 
-// The loops over out in row-major order; offset 0 is into x, 1 into out.
+// Returns the loops over out in row-major order; offset 0 is into x, 1 into out.
 StridedWalk<2> loops_of(const Dims& x_dims, const std::vector<int>& perm, const Dims& out_dims) {
   const Dims x_strides = x_dims.strides();
   const Dims out_strides = out_dims.strides();
@@ -25,7 +25,7 @@ StridedWalk<2> loops_of(const Dims& x_dims, const std::vector<int>& perm, const 
   return walk;
 }
 
-/// Rows of 2, 4, 8 or 16 bytes are elements themselves; false for others.
+/// Transposes rows of 2, 4, 8 or 16 bytes as single elements; returns false for other rows.
 template <typename W>
 bool transpose_short_rows(const W* x, W* out, const StridedWalk<2>& walk);
 
@@ -36,7 +36,7 @@ void transpose(const W* x, W* out, StridedWalk<2> walk) {
     return;
   }
   const int last = walk.ndim() - 1;
-  if (walk.stride(last, 0) == 1) {  // whole rows move
+  if (walk.stride(last, 0) == 1) {  // rows are moved whole
     if (transpose_short_rows(x, out, walk)) return;
     const size_t row_bytes = static_cast<size_t>(walk.size(last)) * sizeof(W);
     walk.remove(last);
@@ -44,7 +44,7 @@ void transpose(const W* x, W* out, StridedWalk<2> walk) {
         [&](const std::array<int64_t, 2>& at) { std::memcpy(out + at[1], x + at[0], row_bytes); });
     return;
   }
-  // A matrix of x's contiguous tensor dim by out's, inside the other loops.
+  // Transposes a matrix of x's contiguous tensor dim by out's, inside the other loops.
   int contiguous = 0;
   while (walk.stride(contiguous, 0) != 1) ++contiguous;
   const int64_t rows = walk.size(last);

@@ -1,4 +1,4 @@
-// Tiles of matrices that are transposed, for each width of elements.
+// Transposition of tiles of matrices, per element width.
 #include "phi/kernels/cpu/transpose_matrix.h"
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 namespace phi::detail {
 namespace {
 
-inline constexpr int64_t kTile = 32;  // square tiles: both sides stay in the first cache
+inline constexpr int64_t kTile = 32;  // both sides of a square tile stay in the L1 cache
 
 #ifdef __AVX2__
-// A square of elements in registers, by interleaving rows: pairs, then quadruples, then halves.
-// There is one per element width; kSide is the side of the square.
+// Transposes a square of elements in registers by interleaving rows: pairs, then quadruples, then
+// halves. There is one specialisation per element width; kSide is the side of the square.
 template <typename W>
 struct Square {
   static constexpr int64_t kSide = 0;
@@ -102,18 +102,18 @@ struct Square {
 };
 #endif
 
-// out[c * out_stride + r] = x[r * x_stride + c] for a tile of rows x columns.
+// Sets out[c * out_stride + r] = x[r * x_stride + c] for a tile of rows x columns.
 template <typename W>
 void transpose_tile(const W* x, int64_t x_stride, W* out, int64_t out_stride, int64_t rows,
                     int64_t columns) {
-  int64_t square_rows = 0;  // what whole squares cover
+  int64_t square_rows = 0;  // extents covered by whole squares
   int64_t square_columns = 0;
   if constexpr (constexpr int64_t kSide = Square<W>::kSide; kSide > 0) {
     square_rows = rows / kSide * kSide;
     square_columns = columns / kSide * kSide;
     for (int64_t c = 0; c < square_columns; c += kSide) {
       for (int64_t r = 0; r < square_rows; r += kSide) {
-        // Rows of out are pages apart: their lines are asked for before they are written to.
+        // Rows of out are pages apart, so their cache lines are prefetched before the stores.
         for (int64_t i = 0; i < kSide; ++i) __builtin_prefetch(out + (c + i) * out_stride + r, 1);
         Square<W>::transpose(x + r * x_stride + c, x_stride, out + c * out_stride + r, out_stride);
       }
@@ -126,8 +126,8 @@ void transpose_tile(const W* x, int64_t x_stride, W* out, int64_t out_stride, in
   }
 }
 
-// Rows of x that lie pages apart share the lines of a first cache, which holds fewer of them than a
-// tile has: they are read once, whole.
+// If x's rows are pages apart, they compete for the same lines of the L1 cache, which holds fewer
+// of them than a tile has. Each row is therefore read once, whole.
 template <typename W>
 void transpose_far_rows(const W* x, int64_t x_stride, W* out, int64_t out_stride, int64_t rows,
                         int64_t columns) {

@@ -1,4 +1,4 @@
-// Checks of what an attention kernel is given.
+// Checks of the arguments of attention kernels.
 #include "phi/kernels/attention_places.h"
 
 #include "phi/common/errors.h"
@@ -29,8 +29,7 @@ void AttentionPlaces::check_keys() const {
 }
 
 void AttentionPlaces::check_mask() const {
-  constexpr int kOfMask[] = {0, 2,
-                             1};  // the tensor dim of attn_mask for q's batch, sequence, heads
+  constexpr int kOfMask[] = {0, 2, 1};  // attn_mask's tensor dim for q's batch, sequence and heads
   for (int d = 0; d < 3; ++d) {
     for (int64_t i = 0; i < q.box.size[d]; ++i)
       locate(mask, kOfMask[d], i + q.box.offset[d], "attn_mask");

@@ -1,5 +1,5 @@
-// Sums run in kStep lanes whatever the registers hold, so that wide and narrow ones give the same
-// numbers.
+// Sums use kStep lanes whatever the register width, so that the AVX-512 and the base version return
+// the same bits.
 #include "phi/kernels/cpu/attention/attention_rows.h"
 
 #include "phi/kernels/cpu/wide.h"
@@ -9,7 +9,7 @@
 namespace phi::attention_rows {
 namespace {
 
-// By halves, so that lanes stay in vector registers.
+// Folds by halves, so that lanes stay in vector registers.
 template <typename C, typename Fold>
 PHI_HD C fold_halves(C* lanes, Fold fold) {
 #pragma GCC unroll 8
@@ -35,7 +35,7 @@ template <typename C>
 PHI_HD C add_scores_loop(int64_t n, C here, C* row, Softmax<C>* softmax) {
   constexpr C kLowest = -std::numeric_limits<C>::infinity();
   const C most = softmax->most > here ? softmax->most : here;
-  if (most == kLowest) {  // scores are -inf, or NaN that `here` does not show
+  if (most == kLowest) {  // all scores are -inf, or NaN that `here` does not show
     for (int64_t j = 0; j < n; ++j) {
       row[j] = row[j] == row[j] ? C(0) : row[j];
       softmax->total += row[j];

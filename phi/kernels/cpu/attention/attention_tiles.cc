@@ -1,4 +1,4 @@
-// The dropout that an attention kernel is given.
+// Dropout parameters of an attention kernel.
 #include "phi/kernels/cpu/attention/attention_tiles.h"
 
 namespace phi {

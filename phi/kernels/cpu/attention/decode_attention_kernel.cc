@@ -1,5 +1,6 @@
-// masked_multihead_attention_ on the CPU: one step of generation. Each batch entry has one new
-// position, which is written to its cache and attends to all that the cache holds then.
+// masked_multihead_attention_ on the CPU: one generation step. Each batch entry has one new
+// position, which is written to its cache and attends to all positions of the cache, including
+// itself.
 #include <cmath>
 #include <vector>
 
@@ -12,19 +13,21 @@
 namespace phi {
 namespace {
 
-/// cache_kv [2, batch, heads, room, width].
+/// Layout of cache_kv [2, batch, heads, room, width].
 struct Cache {
   int64_t batch, heads, room, width;
 
   explicit Cache(const Dims& d) : batch(d[1]), heads(d[2]), room(d[3]), width(d[4]) {}
-  /// Where the positions of a head begin; `which`: keys are 0, values 1.
+  /// Returns the offset of a head's positions; `which` is 0 for keys, 1 for values.
   int64_t head(int64_t which, int64_t b, int64_t h) const {
     return ((which * batch + b) * heads + h) * room * width;
   }
 };
 
-/// How many positions the cache of an entry holds: by sequence_lengths, else as many as the mask
-/// has beside the new one. Errors: OutOfRange where there is no room for another.
+/// Returns the number of positions in an entry's cache: from sequence_lengths or, without them,
+/// from the mask, which has one position more.
+///
+/// Errors   OutOfRange if the cache has no room for the new position.
 int64_t held(const DenseTensor* sequence_lengths, const DenseTensor* src_mask, int64_t b,
              int64_t room) {
   const int64_t held =
@@ -35,9 +38,9 @@ int64_t held(const DenseTensor* sequence_lengths, const DenseTensor* src_mask, i
 
 }  // namespace
 
-/// x [batch, 3 * heads * width] has query, key and value of each entry's new position, to which
-/// bias [3, heads, width] is added. out = softmax(q k^T / sqrt(width) + src_mask) v, src_mask
-/// [batch, 1, 1, positions] where given.
+/// out = softmax(q k^T / sqrt(width) + src_mask) v. x [batch, 3 * heads * width] has query, key and
+/// value of each entry's new position, to which bias [3, heads, width] is added. src_mask is null
+/// or [batch, 1, 1, positions].
 template <typename T, typename Context>
 void MaskedMultiheadAttentionKernel(const Context&, const DenseTensor& x,
                                     const DenseTensor& cache_kv, const DenseTensor* bias,

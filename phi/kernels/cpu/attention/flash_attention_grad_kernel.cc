@@ -10,12 +10,11 @@ namespace phi {
 ///   | v_grad = (P * M)^T out_grad,  dS = P * (M * (out_grad v^T) - D),
 ///   | q_grad = dS k / sqrt(head_dim),  k_grad = dS^T q / sqrt(head_dim).
 /// k_grad and v_grad sum over the query heads that share a key head. A query that sees no key
-/// (softmax_lse is -inf) adds nothing. Each output may be null: it is not wanted.
+/// (softmax_lse is -inf) contributes nothing. An output that is not wanted is null.
 ///
-/// Arguments and sharding as FlashAttentionKernel; `seed_offset` is what it wrote. Where queries or
-/// query heads are sharded more finely than keys, k_grad and v_grad are partial sums. Memory beside
-/// the outputs: a few tiles, and k_grad and v_grad of one head.
-///
+/// Arguments and sharding are those of FlashAttentionKernel; `seed_offset` is its output. If
+/// queries or query heads are split into more shards than keys, k_grad and v_grad are partial sums.
+/// Extra memory: a few tiles, and k_grad and v_grad of one head.
 template <typename T, typename Context>
 void FlashAttentionGradKernel(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
                               const DenseTensor& v, const DenseTensor& out,

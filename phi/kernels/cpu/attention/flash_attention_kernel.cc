@@ -1,4 +1,4 @@
-// Attention on the CPU: of whole sequences, and over the caches of generation.
+// Attention on the CPU: over whole sequences, and over the KV caches of generation.
 #include <cstring>
 #include <vector>
 
@@ -9,15 +9,16 @@
 namespace phi {
 namespace {
 
-// Positions [begin, end) of batch entry b of a [batch, seq, heads, width] array, as the only entry.
+// Returns positions [begin, end) of batch entry b of a [batch, seq, heads, width] array, as a batch
+// of one.
 DenseTensor positions_of(const DenseTensor& x, int64_t b, int64_t begin, int64_t end) {
   const Dims& d = x.dims();
   const DenseTensor entry = x.rows(b, b + 1).view({d[1], d[2], d[3]});
   return entry.rows(begin, end).view({1, end - begin, d[2], d[3]});
 }
 
-// Writes entry b of x behind the first `held` positions of its cache; gives all that are there
-// then.
+// Writes entry b of x after the first `held` positions of its cache. Returns all positions that the
+// cache then has.
 DenseTensor append(const DenseTensor& x, int64_t b, int64_t held, const DenseTensor& cache) {
   const int64_t end = held + x.dims()[1];
   const DenseTensor from = x.rows(b, b + 1);
@@ -26,13 +27,13 @@ DenseTensor append(const DenseTensor& x, int64_t b, int64_t held, const DenseTen
   return positions_of(cache, b, 0, end);
 }
 
-// An inplace call has nothing to copy.
+// Copies the cache to `out`, unless the call is inplace.
 void start_from_cache(const DenseTensor& cache, DenseTensor* out) {
   if (out->nbytes() == 0 || out->raw_data() == cache.raw_data()) return;
   std::memcpy(out->mutable_raw_data(), cache.raw_data(), cache.nbytes());
 }
 
-// Where one batch entry lies that has `keys` keys: only the split by heads matters to it.
+// Returns the places of one batch entry with `keys` keys; only the split of heads remains.
 AttentionPlaces places_of_entry(AttentionPlaces places, int64_t keys) {
   for (ShardBox* shard : {&places.q, &places.k}) {
     shard->global[0] = shard->box.size[0] = 1;
@@ -44,21 +45,21 @@ AttentionPlaces places_of_entry(AttentionPlaces places, int64_t keys) {
 
 }  // namespace
 
-/// out = dropout(softmax(q k^T / sqrt(head_dim) + attn_mask)) v per batch entry and head; shapes
-/// as FlashAttentionInferMeta says. 16-bit types compute in float.
+/// out = dropout(softmax(q k^T / sqrt(head_dim) + attn_mask)) v for each batch entry and head.
+/// FlashAttentionInferMeta defines the shapes. Half precision is computed in float.
 ///
-/// causal    Query i sees the keys j <= i + sk - sq: the mask is aligned to the bottom right corner
-///           where the lengths differ. A query that sees no key gives zeros and a log-sum-exp of
-///           -inf.
-/// attn_mask A query all of whose keys have -inf is one that sees no key. Hide with -inf: a row of
-///           large finite numbers alone (-1e9, say) averages its values, but its log-sum-exp has no
-///           digits left for the gradient.
-/// dropout   Unless is_test, a weight is dropped with this probability and kept ones are divided by
-///           1 - dropout. What is dropped depends on seed and offset (fixed_seed_offset, else 0, 0;
-///           written to seed_offset) and the weight's global position alone.
-/// softmax   If wanted: the weights that multiplied v, dropout included.
-/// Sharding  Any of batch, heads and q's sequence may be a part of the global tensor; k's sequence
-///           must be whole, and k must hold the heads and batch entries that q's need.
+/// causal     Query i sees the keys j <= i + sk - sq: if the lengths differ, the mask is aligned to
+///            the bottom right corner. A query that sees no key has output 0 and a log-sum-exp of
+///            -inf.
+/// attn_mask  A query whose keys all have -inf is one that sees no key. Hide keys with -inf: a row
+///            of large finite numbers, such as -1e9, averages its values, but its log-sum-exp has
+///            too few digits for the gradient.
+/// dropout    Unless is_test, a weight is dropped with this probability, and kept weights are
+///            divided by 1 - dropout. Only seed and offset (fixed_seed_offset, else 0, 0; written
+///            to seed_offset) and the weight's global position decide whether it is dropped.
+/// softmax    If wanted, the weights that multiplied v, dropout included.
+/// Sharding   Batch, heads and q's sequence may be parts of the global tensor. k's sequence must be
+///            whole, and k must have the heads and batch entries that q's heads need.
 template <typename T, typename Context>
 void FlashAttentionKernel(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
                           const DenseTensor& v, const DenseTensor* fixed_seed_offset,
@@ -81,12 +82,13 @@ void FlashAttentionKernel(const Context& ctx, const DenseTensor& q, const DenseT
   });
 }
 
-/// Adds k and v to the caches, in place, and attends to all that is there then, causally: the new
-/// positions of batch entry b are cache_seqlens[b] + 0, 1, ... and see those before and themselves.
-/// Nothing that the caches held is moved or copied. As in Dao's flash_attn_with_kvcache.
+/// Appends k and v to the caches, in place, and computes causal attention over the whole caches.
+/// The new positions of batch entry b are cache_seqlens[b] + 0, 1, ...; each sees all earlier
+/// positions and itself. Existing cache entries are neither moved nor copied. Same as Dao's
+/// flash_attn_with_kvcache.
 ///
-/// Sharding  Any of batch and heads may be a part of the global tensors, as FlashAttentionKernel.
-/// Errors    OutOfRange if a length is negative or the caches have no room for the new positions.
+/// Sharding   Batch and heads may be parts of the global tensors, as for FlashAttentionKernel.
+/// Errors     OutOfRange if a length is negative or the caches have no room for the new positions.
 template <typename T, typename Context>
 void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
                                      const DenseTensor& v, const DenseTensor& k_cache,

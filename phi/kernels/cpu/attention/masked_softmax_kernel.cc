@@ -1,4 +1,4 @@
-// Softmax of attention scores under a mask on the CPU.
+// Softmax of masked attention scores on the CPU.
 #include <memory>
 
 #include "phi/core/kernel_registry.h"
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// Rows of n scores; `mask_row(r)` is the row of the mask for row r.
+/// Softmax of `rows` rows of n scores; `mask_row(r)` is the mask's row for row r.
 template <typename T, typename MaskRow>
 inline void masked_rows(const T* x, const T* mask, int64_t rows, int64_t n, MaskRow mask_row,
                         T* out) {
@@ -32,7 +32,7 @@ inline void masked_rows(const T* x, const T* mask, int64_t rows, int64_t n, Mask
 
 }  // namespace
 
-/// softmax(x + mask) along the last tensor dim; the mask is one for all heads.
+/// out = softmax(x + mask) along the last tensor dim; all heads share one mask.
 template <typename T, typename Context>
 void FusedSoftmaxMaskKernel(const Context&, const DenseTensor& x, const DenseTensor& mask,
                             DenseTensor* out) {
@@ -46,7 +46,7 @@ void FusedSoftmaxMaskKernel(const Context&, const DenseTensor& x, const DenseTen
   const T* added = mask.data<T>();
   T* to = out->mutable_data<T>();
   run_widest<compute_t<T>>([=] {
-    // Row r is of query r % queries; the heads follow each other under one mask.
+    // Row r belongs to query r % queries; consecutive heads share one mask.
     const auto mask_row = [=](int64_t r) { return r / (queries * heads) * queries + r % queries; };
     masked_rows(from, added, rows, n, mask_row, to);
   });

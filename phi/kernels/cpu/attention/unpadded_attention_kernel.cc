@@ -1,5 +1,5 @@
-// Attention over sequences of unequal length, and its gradient, on the CPU: each sequence is a
-// problem of its own.
+// Attention over sequences of unequal length, and its gradient, on the CPU. Each sequence is a
+// separate attention problem.
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-/// One sequence among all.
+/// The queries and keys of one sequence.
 struct Sequence {
   int64_t q_begin, q_end;
   int64_t k_begin, k_end;
@@ -24,7 +24,8 @@ std::vector<int64_t> read_lengths(const DenseTensor& lengths) {
   return values;
 }
 
-/// Errors: OutOfRange on every rank alike, since lengths are whole everywhere.
+/// Errors   OutOfRange if `begins` does not ascend from 0 to at most `all`, on every rank alike,
+///          because all ranks have all of `begins`.
 void check(const std::vector<int64_t>& begins, int64_t all, const char* name) {
   bool ascends = begins.front() == 0 && begins.back() <= all;
   for (size_t i = 1; i < begins.size(); ++i) ascends &= begins[i - 1] <= begins[i];
@@ -42,12 +43,12 @@ std::vector<Sequence> sequences(const DenseTensor& cu_seqlens_q, const DenseTens
   return found;
 }
 
-/// Positions [begin, end) of [all, heads, width] as the only entry of a batch.
+/// Returns positions [begin, end) of [all, heads, width] as a batch of one.
 DenseTensor entry(const DenseTensor& x, int64_t begin, int64_t end) {
   return x.rows(begin, end).view({1, end - begin, x.dims()[1], x.dims()[2]});
 }
 
-/// Each sequence drops weights of its own.
+/// Each sequence has its own dropout seed.
 AttentionDropout dropout_of(AttentionDropout all, size_t sequence, int64_t keys) {
   all.seed += sequence_seed_shift(sequence);
   all.keys = keys;
@@ -61,8 +62,8 @@ T* from_position(DenseTensor* x, int64_t position) {
 
 }  // namespace
 
-/// As flash_attention for each sequence; scores are multiplied by `scale`, by 1 / sqrt(head_dim) if
-/// that is not positive. What lies behind the last sequence becomes 0.
+/// flash_attention for each sequence. Scores are multiplied by `scale`, or by 1 / sqrt(head_dim) if
+/// `scale` is not positive. Rows after the last sequence become 0.
 template <typename T, typename Context>
 void FlashAttnUnpaddedKernel(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
                              const DenseTensor& v, const DenseTensor& cu_seqlens_q,
@@ -105,7 +106,7 @@ void FlashAttnUnpaddedKernel(const Context& ctx, const DenseTensor& q, const Den
   }
 }
 
-/// As flash_attention_grad for each sequence. Each output may be null: it is not wanted.
+/// flash_attention_grad for each sequence. An output that is not wanted is null.
 template <typename T, typename Context>
 void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
                                  const DenseTensor& v, const DenseTensor& cu_seqlens_q,

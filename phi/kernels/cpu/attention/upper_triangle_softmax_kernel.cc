@@ -1,4 +1,4 @@
-// Softmax of scores whose upper triangle is hidden, and its gradient, on the CPU.
+// Causal softmax of square scores, and its gradient, on the CPU.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// Calls f(row, how many keys its query sees) for all rows here.
+/// Calls f(row, number of keys that its query sees) for all local rows.
 template <typename F>
 void for_each_row(const KernelContext& ctx, const DenseTensor& x, F f) {
   const int64_t queries = x.dims()[2];
@@ -20,7 +20,7 @@ void for_each_row(const KernelContext& ctx, const DenseTensor& x, F f) {
 
 }  // namespace
 
-/// Along the last tensor dim: query i sees the keys up to i, and gives the others 0.
+/// Softmax along the last tensor dim over the keys up to i for query i; 0 for the other keys.
 template <typename T, typename Context>
 void FusedSoftmaxMaskUpperTriangleKernel(const Context& ctx, const DenseTensor& X,
                                          DenseTensor* Out) {
@@ -41,7 +41,8 @@ void FusedSoftmaxMaskUpperTriangleKernel(const Context& ctx, const DenseTensor& 
   });
 }
 
-/// X_grad = Out * (Out_grad - sum of Out * Out_grad): hidden keys have Out 0.
+/// X_grad = Out * (Out_grad - sum of Out * Out_grad). Hidden keys contribute 0 because their Out is
+/// 0.
 template <typename T, typename Context>
 void FusedSoftmaxMaskUpperTriangleGradKernel(const Context& ctx, const DenseTensor& Out,
                                              const DenseTensor& Out_grad, DenseTensor* X_grad) {

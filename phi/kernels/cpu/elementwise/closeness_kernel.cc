@@ -1,4 +1,4 @@
-// Kernels on the CPU that say whether tensors are close or equal.
+// Comparisons of whole tensors on the CPU: isclose, allclose, equal_all, accuracy_check.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void compare(const DenseTensor& x, const DenseTensor& y, DenseTensor* out, F f) 
   binary_loop(x.data<T>(), y.data<T>(), out->mutable_data<bool>(), x.numel(), f);
 }
 
-// Whether f holds for all pairs; of none it does.
+// Whether f is true for all pairs; true if there are none.
 template <typename T, typename F>
 bool all_pairs(const DenseTensor& x, const DenseTensor& y, F f) {
   const T* a = x.data<T>();
@@ -54,7 +54,7 @@ void IsCloseKernel(const Context&, const DenseTensor& x, const DenseTensor& y, c
   compare<T>(x, y, out, closeness(rtol, atol, equal_nan));
 }
 
-/// What is here; the answers of several ranks hold together.
+/// The result for the local part. The ranks' results are combined by logical and.
 template <typename T, typename Context>
 void AllCloseKernel(const Context&, const DenseTensor& x, const DenseTensor& y, const Scalar& rtol,
                     const Scalar& atol, bool equal_nan, DenseTensor* out) {

@@ -30,7 +30,7 @@ struct ConjugateFunctor {
   }
 };
 
-// Pairs of parts are laid out as complex numbers are.
+// [.., 2] arrays of parts and complex arrays have the same bytes.
 void copy_bytes(const DenseTensor& x, DenseTensor* out) {
   if (out->numel() > 0) std::memcpy(out->mutable_raw_data(), x.raw_data(), out->meta().nbytes());
 }
@@ -40,7 +40,7 @@ using ComplexParts = TypeList<float, double>;
 
 }  // namespace
 
-/// real + i imag; both broadcast.
+/// out = real + i imag; both broadcast.
 template <typename T, typename Context>
 void ComplexKernel(const Context&, const DenseTensor& real, const DenseTensor& imag,
                    DenseTensor* out) {

@@ -22,7 +22,7 @@ struct MaxOutBlocks {
   int64_t inner;
 };
 
-/// The largest of `groups` rows, element by element; NaN wins.
+/// Computes the elementwise maximum of `groups` rows, NaN if one is NaN.
 template <typename C, typename RowOf>
 void largest_of_rows(const MaxOutBlocks& blocks, RowOf row_of, C* most) {
   run_widest<C>([&blocks, row_of, most, n = blocks.inner] {
@@ -38,8 +38,9 @@ void largest_of_rows(const MaxOutBlocks& blocks, RowOf row_of, C* most) {
   });
 }
 
-/// Where element i of one of the rows is the first that is the largest or NaN it takes what is left
-/// of the gradient.
+/// Adds the remaining gradient of each element to x_grad if x is the maximum or NaN, and sets the
+/// remainder to 0. Called for the rows of a group in order, so that the first maximum receives the
+/// gradient.
 template <typename C>
 void take_gradient(const C* x, const C* most, int64_t n, C* left, C* x_grad) {
   run_widest<C>([=] {
@@ -54,7 +55,7 @@ void take_gradient(const C* x, const C* most, int64_t n, C* left, C* x_grad) {
 
 }  // namespace
 
-/// The largest of each `groups` neighbours along `axis`; NaN wins.
+/// The maximum of each `groups` neighbours along `axis`, NaN if one is NaN.
 template <typename T, typename Context>
 void MaxOutKernel(const Context&, const DenseTensor& x, int groups, int axis, DenseTensor* out) {
   const MaxOutBlocks blocks(x.dims(), groups, axis);
@@ -67,7 +68,8 @@ void MaxOutKernel(const Context&, const DenseTensor& x, int groups, int axis, De
   }
 }
 
-/// To the first of the neighbours that is the largest; to the first NaN where one is NaN.
+/// The gradient goes to the first maximum among the neighbours, or to the first NaN if there is
+/// one.
 template <typename T, typename Context>
 void MaxOutGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out,
                       const DenseTensor& out_grad, int groups, int axis, DenseTensor* x_grad) {
@@ -87,14 +89,14 @@ void MaxOutGradKernel(const Context&, const DenseTensor& x, const DenseTensor& o
   }
 }
 
-/// (1 - epsilon) label + epsilon prior_dist, without which all classes are as likely. The factors
-/// are made in float, as the gradient's.
+/// out = (1 - epsilon) label + epsilon prior_dist. Without prior_dist the distribution is uniform.
+/// The factors are computed in float, like the gradient's.
 template <typename T, typename Context>
 void LabelSmoothKernel(const Context& ctx, const DenseTensor& label, const DenseTensor* prior_dist,
                        float epsilon, DenseTensor* out) {
   using C = compute_t<T>;
   if (out->numel() == 0) return;
-  const int64_t classes = label.dims().back();  // of this part
+  const int64_t classes = label.dims().back();  // of this rank's part
   const auto all_classes = static_cast<float>(ctx.output_box(0, out->dims()).global.back());
   const auto kept = static_cast<C>(1.0f - epsilon);
   const auto given = static_cast<C>(epsilon);

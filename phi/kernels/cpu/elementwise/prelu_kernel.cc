@@ -1,4 +1,5 @@
-// prelu and rrelu on the CPU: slopes for negative elements that are learned, or drawn.
+// prelu and rrelu on the CPU: negative elements are multiplied by a slope, which is learned or
+// drawn at random.
 //
 // K. He, X. Zhang, S. Ren, J. Sun, "Delving Deep into Rectifiers", 2015. B. Xu, N. Wang, T. Chen,
 // M. Li, "Empirical Evaluation of Rectified Activations in Convolutional Network", 2015.
@@ -15,7 +16,7 @@
 namespace phi {
 namespace {
 
-/// x as [outer, weights, inner], with one weight for each index of the middle.
+/// x as [outer, weights, inner], with one weight per index of the middle dim.
 struct WeightedBlocks {
   int64_t outer = 1;
   int64_t weights = 1;
@@ -31,7 +32,7 @@ WeightedBlocks weighted_blocks(const Dims& dims, const std::string& data_format,
   return {dims[0], dims[1], dims.numel(2, last)};
 }
 
-/// body(first element, weight) for each run of `inner` elements of one weight.
+/// Calls body(first element, weight) for each run of `inner` elements that share a weight.
 template <typename Body>
 void for_each_run(const WeightedBlocks& blocks, Body body) {
   int64_t at = 0;
@@ -49,7 +50,7 @@ std::vector<C> weights_of(const DenseTensor& alpha) {
 
 }  // namespace
 
-/// x where it is not negative, else alpha x.
+/// out = x if x is not negative, else alpha x.
 template <typename T, typename Context>
 void PReluKernel(const Context&, const DenseTensor& x, const DenseTensor& alpha,
                  const std::string& data_format, const std::string& mode, DenseTensor* out) {
@@ -99,8 +100,8 @@ void PReluGradKernel(const Context&, const DenseTensor& x, const DenseTensor& al
   if (alpha_grad) convert(sums.data(), alpha_grad->mutable_data<T>(), alpha_grad->numel());
 }
 
-/// x where it is not negative, else noise x: a slope drawn between `lower` and `upper` for each
-/// element from `seed`, in inference their mean. `noise` is 1 where x is not negative.
+/// out = x if x is not negative, else noise x. The slope `noise` is drawn per element between
+/// `lower` and `upper` from `seed`; in inference it is their mean. It is 1 if x is not negative.
 template <typename T, typename Context>
 void RReluKernel(const Context& ctx, const DenseTensor& x, float lower, float upper, bool is_test,
                  int seed, DenseTensor* out, DenseTensor* noise) {

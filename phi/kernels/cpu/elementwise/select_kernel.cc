@@ -12,8 +12,8 @@
 namespace phi {
 namespace {
 
-// By bits, of a byte that is 0 or 1: of a choice, or a bool, g++ makes jumps, and of jumps no
-// vectors.
+// Selects by bit masks of a byte that is 0 or 1: g++ compiles a conditional, or a bool, to branches
+// and does not vectorise them.
 template <typename W>
 W selected(uint8_t condition, W a, W b) {
   const auto ones = static_cast<W>(W(0) - static_cast<W>(condition));
@@ -64,7 +64,7 @@ void select(const DenseTensor& condition, const DenseTensor& x, const DenseTenso
   });
 }
 
-/// to = the sum of n elements of each input, from `begin` on.
+/// Sets to[0 .. n) to the sum of elements [begin, begin + n) of all inputs.
 template <typename T>
 void add_block(std::span<const DenseTensor* const> inputs, int64_t begin, int64_t n, T* to) {
   using C = compute_t<T>;
@@ -94,23 +94,23 @@ void add_block(std::span<const DenseTensor* const> inputs, int64_t begin, int64_
 
 }  // namespace
 
-/// x where `condition` (bool), else y.
+/// out = condition ? x : y.
 template <typename T, typename Context>
 void WhereKernel(const Context&, const DenseTensor& condition, const DenseTensor& x,
                  const DenseTensor& y, DenseTensor* out) {
   select<width_t<T>>(condition, x, y, out);
 }
 
-/// The sum of `inputs`, all of out's dims.
+/// out = the sum of `inputs`, which all have out's dims.
 template <typename T, typename Context>
 void AddNKernel(const Context&, std::span<const DenseTensor* const> inputs, DenseTensor* out) {
-  // Block by block, so that the running sum stays in the cache (and in float for 16-bit floats).
+  // Block by block, so that the running sum stays in the cache, and in float for half precision.
   const int64_t n = out->numel();
   for (int64_t begin = 0; begin < n; begin += kConvertBlock)
     add_block<T>(inputs, begin, std::min(kConvertBlock, n - begin), out->mutable_data<T>() + begin);
 }
 
-/// x + weight * (y - x).
+/// out = x + weight * (y - x).
 template <typename T, typename Context>
 void LerpKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
                 const DenseTensor& weight, DenseTensor* out) {

@@ -1,5 +1,5 @@
-// The gated linear unit with SiLU as its gate, and its gradient, on the CPU. N. Shazeer, "GLU
-// Variants Improve Transformer", 2020.
+// SwiGLU, the gated linear unit with SiLU as its gate, and its gradient, on the CPU. N. Shazeer,
+// "GLU Variants Improve Transformer", 2020.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/elementwise.h"
 #include "phi/kernels/cpu/loops/elementwise_loop.h"
@@ -16,7 +16,7 @@ struct SwiGLUFunctor {
   }
 };
 
-/// Gradients of one run; a null one is not computed.
+/// Computes the gradients of one run, except those that are null.
 template <typename C>
 inline void swiglu_grad_run(const C* x, const C* y, const C* g, C* x_grad, C* y_grad, int64_t n) {
   const SiluFunctor<C> silu;
@@ -36,7 +36,7 @@ inline void swiglu_grad_blocks(const T* x, const T* y, const T* g, T* x_grad, T*
                                int64_t n) {
   using C = compute_t<T>;
   C wide[5][kConvertBlock];
-  // Blocks stay in cache between the two gradients.
+  // In blocks, which stay in cache between the two gradients.
   for (int64_t i = 0; i < n; i += kConvertBlock) {
     const int64_t count = std::min(kConvertBlock, n - i);
     if constexpr (kIs16Bit<T>) {
@@ -61,7 +61,7 @@ void swiglu_grad_row(const T* x, const T* y, const T* g, T* x_grad, T* y_grad, i
 
 }  // namespace
 
-/// out = x * sigmoid(x) * y; without y, x's last tensor dim holds [x, y].
+/// out = x * sigmoid(x) * y. Without y, the halves of x's last tensor dim are x and y.
 template <typename T, typename Context>
 void SwiGLUKernel(const Context&, const DenseTensor& x, const DenseTensor* y, DenseTensor* out) {
   if (out->numel() == 0) return;
@@ -76,8 +76,8 @@ void SwiGLUKernel(const Context&, const DenseTensor& x, const DenseTensor* y, De
   }
 }
 
-/// With s the sigmoid of x: x_grad = out_grad y s (1 + x (1 - s)) and y_grad = out_grad x s.
-/// Without y, x_grad holds both halves. A null gradient is not computed.
+/// With s = sigmoid(x): x_grad = out_grad y s (1 + x (1 - s)) and y_grad = out_grad x s. Without y,
+/// x_grad has both halves. A null gradient is not computed.
 template <typename T, typename Context>
 void SwiGLUGradKernel(const Context&, const DenseTensor& x, const DenseTensor* y,
                       const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad) {

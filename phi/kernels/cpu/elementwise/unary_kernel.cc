@@ -1,3 +1,3 @@
-// The functions of one input that models use most on the CPU.
+// The unary functions that models use most, on the CPU.
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/elementwise/unary.h"

@@ -1,3 +1,3 @@
-// Elementary functions of one input on the CPU.
+// Elementary unary functions on the CPU.
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/elementwise/unary_math.h"
