@@ -1,6 +1,6 @@
-// Fourier transforms along some tensor dims: complex ones one dim after the other, between them and
-// real arrays along the last dim that is named. A gradient is the transform in the other direction,
-// with the same scale.
+// Fourier transforms along given tensor dims on the CPU. Complex transforms run along one dim after
+// the other; real-to-complex and complex-to-real ones run along the last given dim. A gradient is
+// the transform in the other direction, with the same scale.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -15,7 +15,8 @@ namespace {
 template <typename C>
 using part_t = typename C::value_type;
 
-/// What results are multiplied by: 1, 1 / n or 1 / sqrt(n) of the n elements of `dims` along axes.
+/// Returns the factor of the results: 1, 1 / n or 1 / sqrt(n), where n is the number of elements of
+/// `dims` along `axes`.
 double fft_scale(const std::string& normalization, bool forward, const Dims& dims,
                  const std::vector<int64_t>& axes) {
   if (normalization == (forward ? "backward" : "forward")) return 1;
@@ -24,15 +25,15 @@ double fft_scale(const std::string& normalization, bool forward, const Dims& dim
   return normalization == "ortho" ? 1 / std::sqrt(n) : 1 / n;
 }
 
-/// The lines of arrays that are as large in all tensor dims but `axis`.
+/// Returns the lines along `axis` of two arrays whose other extents are equal.
 LineGrid lines_along(const Dims& from, const Dims& to, int64_t axis) {
   const int d = static_cast<int>(axis);
   const int64_t inner = from.numel(d + 1, from.ndim());
   return {from.numel(0, d), inner, {from[d] * inner, 1, inner}, {to[d] * inner, 1, inner}};
 }
 
-/// Along each of `axes` but for the last `skipped` ones; the last of these multiplies by `scale`.
-/// out may be x.
+/// Transforms along `axes` without the last `skipped` ones. The last transform multiplies by
+/// `scale`. out may be x.
 template <typename C>
 void transform_all(const C* x, const Dims& dims, const std::vector<int64_t>& axes, size_t skipped,
                    bool forward, double scale, C* out) {
@@ -46,8 +47,8 @@ void transform_all(const C* x, const Dims& dims, const std::vector<int64_t>& axe
   }
 }
 
-/// out = the first elements of the transform of real lines; those between the first and the middle
-/// one `doubled` where the others are their mirror images.
+/// Sets out to the first elements of the transforms of real lines. If `doubled`, elements between
+/// the first and the middle one count twice, for their conjugates as well.
 template <typename C>
 void real_to_complex(const DenseTensor& x, int64_t axis, bool forward, double scale, bool doubled,
                      DenseTensor* out) {
@@ -65,7 +66,8 @@ void real_to_complex(const DenseTensor& x, int64_t axis, bool forward, double sc
                     target);
 }
 
-/// out = the real part of the transform of lines that go on as zeros, or as `mirrored` conjugates.
+/// Sets out to the real part of the transforms of lines whose missing elements are zeros or, if
+/// `mirrored`, conjugates.
 template <typename C>
 void complex_to_real(const C* x, const Dims& x_dims, int64_t axis, bool forward, double scale,
                      bool mirrored, DenseTensor* out) {
@@ -86,7 +88,7 @@ void complex_transform(const DenseTensor& x, const std::vector<int64_t>& axes, b
   transform_all(x.data<C>(), x.dims(), axes, 0, forward, scale, out->mutable_data<C>());
 }
 
-/// Transforms x along all axes but the last and gives that, or x, to `f`.
+/// Transforms x along all axes but the last and passes the result, or x itself, to `f`.
 template <typename C, typename F>
 void with_others_transformed(const DenseTensor& x, const std::vector<int64_t>& axes, bool forward,
                              F f) {
@@ -129,7 +131,7 @@ void FftR2cGradKernel(const Context&, const DenseTensor& out_grad, const std::ve
   });
 }
 
-/// Of x's last dim the first half is read, and the imaginary parts of its ends count for nothing.
+/// Reads only the first half of x's last dim. The imaginary parts of its ends are ignored.
 template <typename T, typename Context>
 void FftC2rKernel(const Context&, const DenseTensor& x, const std::vector<int64_t>& axes,
                   const std::string& normalization, bool forward, DenseTensor* out) {

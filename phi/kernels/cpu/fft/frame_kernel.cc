@@ -1,4 +1,4 @@
-// Signals in overlapping frames, and what frames add up to.
+// Signals cut into overlapping frames, and frames added up to signals.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace phi {
 namespace {
 
-// Elements of a frame of one signal, which lie behind each other where `first`.
+// Returns the number of elements in a frame of one signal; they are contiguous if `first`.
 int64_t row_of(const Framing& s) { return s.frame_length * s.inner; }
 
 template <typename W>
@@ -26,7 +26,7 @@ void cut(const Framing& s, const W* signal, W* frames) {
   }
 }
 
-/// Calls f(frame, its elements behind each other), in the frames' order.
+/// Calls f(frame, its elements as a contiguous array), in the order of the frames.
 template <typename T, typename F>
 void for_each_frame(const Framing& s, const T* frames, F f) {
   constexpr int64_t kTogether = 32;
@@ -43,7 +43,7 @@ void for_each_frame(const Framing& s, const T* frames, F f) {
   }
 }
 
-/// Each element of the signal is the sum over the frames that have it.
+/// Sets each element of the signal to the sum over the frames that contain it.
 template <typename T>
 void add_up(const Framing& s, const T* frames, T* signal) {
   using C = frame_sum_t<T>;
@@ -59,7 +59,7 @@ void add_up(const Framing& s, const T* frames, T* signal) {
   }
 }
 
-/// Elements are only moved.
+/// Moves elements bit for bit, by their width.
 template <typename T>
 void cut(const Framing& s, const DenseTensor& signal, DenseTensor* frames) {
   using W = width_t<T>;

@@ -1,4 +1,5 @@
-// Stages on lanes, a line as a matrix, and Bluestein's way to a power of two.
+// Line methods: stages on lanes, a line as a matrix, and Bluestein's convolution of a power-of-two
+// length.
 #include "phi/kernels/cpu/fft/line_method.h"
 
 #include <cmath>
@@ -21,10 +22,10 @@ int64_t largest_prime(int64_t n) {
   return n > 1 ? n : largest;
 }
 
-/// Whether a convolution of more than twice the length costs less than the stage of a prime factor.
+/// Whether a convolution of more than twice the length is faster than the stage of a prime factor.
 bool is_convolved(int64_t n) { return largest_prime(n) > kLargestFactor; }
 
-/// The power of two that a convolution with n numbers fits in.
+/// Returns the power of two that is large enough for a convolution of n numbers.
 int64_t padded(int64_t n) {
   int64_t size = 1;
   while (size < 2 * n - 1) size *= 2;
@@ -45,7 +46,7 @@ class LinesAtOnce final : public LineMethod<R, L> {
   Stages<R, L> stages_;
 };
 
-/// The number whose parts lie at z, times w.
+/// Multiplies the number whose parts are at z by w.
 template <typename V, typename R>
 PHI_LANES void multiply_by_twiddle(const V* z, std::complex<R> w, V* real, V* imag) {
   const V re = z[0], im = z[1], wr = w.real(), wi = w.imag();
@@ -53,8 +54,8 @@ PHI_LANES void multiply_by_twiddle(const V* z, std::complex<R> w, V* real, V* im
   *imag = re * wi + im * wr;
 }
 
-/// As k t = (k^2 + t^2 - (k - t)^2) / 2, the transform is a convolution with exp(pi i t^2 / n)
-/// between two products with its conjugate.
+/// Bluestein's algorithm. Because k t = (k^2 + t^2 - (k - t)^2) / 2, the transform is a convolution
+/// with exp(pi i t^2 / n), with a multiplication by its conjugate before and after.
 template <typename R, int L>
 class Bluestein final : public LineMethod<R, L> {
  public:
@@ -93,7 +94,7 @@ class Bluestein final : public LineMethod<R, L> {
       filter_.push_back({second[2 * k * L], second[(2 * k + 1) * L]});
     }
   }
-  /// The way back is the way there with real and imaginary parts exchanged.
+  /// The inverse transform is the forward transform with real and imaginary parts exchanged.
   PHI_LANES void convolve(const R* in, R* out) {
     V* const first = first_.data<V>();
     V* const second = second_.data<V>();
@@ -121,11 +122,13 @@ class Bluestein final : public LineMethod<R, L> {
   Workspace first_, second_;
 };
 
-/// A line as a matrix of n1 rows: transforms of its columns, times exp(-2 pi i row column / n),
-/// then transforms of its rows, whose results are the columns of the result. Both take M at once,
-/// the last ones of them some of those before once more where they are not a multiple: M are the
-/// lanes, or half of them where the other half has a second line. n is at least the square of M:
-/// there are M columns or more.
+/// A line as a matrix with n1 rows and n2 columns (Bailey's four steps): transforms of its columns,
+/// twiddle factors exp(-2 pi i row column / n), then transforms of its rows, whose results are the
+/// columns of the result.
+///
+/// Both passes process M columns or rows at once. If their number is not a multiple of M, the last
+/// group repeats some of the previous one. M is the number of lanes, or half of it if the other
+/// half has a second line. n is at least M squared, so there are at least M columns.
 template <typename R, int L, int K>
 class LinesAlone final : public LineMethod<R, 1, K> {
  public:
@@ -160,9 +163,10 @@ class LinesAlone final : public LineMethod<R, 1, K> {
  private:
   using V = Lanes<R, L>;
   static constexpr int M = L / K;
-  static constexpr bool kSquareFits = L > kLanes<R> || M <= 4;  // into 32 registers or 16
+  static constexpr bool kSquareFits = L > kLanes<R> || M <= 4;  // in 32 or 16 registers
 
-  /// Few rows keep the columns in registers; the root of a long line keeps both in the caches.
+  /// Few rows keep the columns in registers. For a long line, about sqrt(n) rows keep rows and
+  /// columns in the caches.
   static int64_t rows_of(int64_t n) {
     if (n % M == 0 && n <= kLongLine) return M;
     auto d = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
@@ -181,8 +185,9 @@ class LinesAlone final : public LineMethod<R, 1, K> {
     for (X* line : lines) bring_near(line + begin, count);
   }
 
-  /// In the order of transform_columns: M columns of each line, row by row. Each is the product of
-  /// two of few.
+  /// Computes the twiddle factors, in the order of transform_columns: M columns of each line, row
+  /// by row. Each is the product of one coarse and one fine factor, so that few angles are
+  /// computed.
   void find_factors() {
     const int64_t n = n1_ * n2_;
     const double turn = (forward_ ? -1.0 : 1.0) / static_cast<double>(n);
@@ -221,12 +226,12 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       }
     }
   }
-  /// Backward is forward with real and imaginary parts exchanged.
+  /// A backward transform is a forward one with real and imaginary parts exchanged.
   template <bool kForward>
   PHI_LANES static Number<V> sided(const Number<V>& z) {
     return kForward ? z : Number<V>{z.im, z.re};
   }
-  /// M columns of M rows, in registers: transformed, turned and transposed.
+  /// Transforms M columns of M rows in registers, applies the twiddle factors and transposes.
   template <bool kForward>
   PHI_LANES void transform_square(const Lines<const R, K>& in, int64_t column, const V* factors,
                                   V (&re)[M], V (&im)[M]) {
@@ -248,7 +253,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
     transform_square<kForward>(in, column, factors, re, im);
     put_rows(re, im, 0, column);
   }
-  /// A line that is one square.
+  /// Transforms a line that is a single square.
   template <bool kForward>
   PHI_LANES void transform_all(const Lines<const R, K>& in, const Lines<R, K>& out) {
     V re[M], im[M];
@@ -278,7 +283,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       put_rows(re, im, g, column);
     }
   }
-  /// M columns into the block of M rows.
+  /// Writes M columns to the block of M rows.
   PHI_LANES void put_rows(const V (&re)[M], const V (&im)[M], int64_t group, int64_t column) {
     V* const to = matrix_.data<V>() + 2 * (group * n2_ + column);
 #pragma GCC unroll 16
@@ -302,23 +307,23 @@ class LinesAlone final : public LineMethod<R, 1, K> {
   }
 
   bool forward_;
-  int64_t n1_, n2_;  // n1 is not above n2
+  int64_t n1_, n2_;  // n1 <= n2
   Stages<R, L> columns_, rows_;
   Workspace a_, b_, matrix_, factors_;
 };
 
-/// Whether rows and columns of lines of n numbers fill `lanes`.
+/// Whether the rows and columns of lines of n numbers fill `lanes`.
 bool fills(int64_t n, int64_t lanes) { return n % lanes == 0 && n >= lanes * lanes; }
 
 }  // namespace
 
 template <typename R>
 LineWay line_way(int64_t n, bool neighbours) {
-  // Many long lines would fill the caches, wherever they lie.
+  // Several long lines at once would not fit into the caches, whatever their layout.
   if ((is_convolved(n) ? padded(n) : n) > kLongLine) return LineWay::kAlone;
   if (!neighbours || is_convolved(n)) return LineWay::kSideBySide;
   const int lanes = has_wide() ? kWideLanes<R> : kLanes<R>;
-  // Eight rows and columns take more than 16 registers: for short lines the time that counts.
+  // A square of 8 x 8 needs more than 16 registers, which slows short lines down.
   const bool fits = has_wide() || lanes < 8 || n >= 512;
   if (fills(n, lanes) && fits) return LineWay::kAlone;
   return lanes >= 8 && fills(n, lanes / 2) ? LineWay::kInPairs : LineWay::kSideBySide;

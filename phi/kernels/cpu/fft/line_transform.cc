@@ -1,5 +1,5 @@
-// Blocks of lines: read, transformed in lanes, written. Real lines of even length are complex ones
-// of half of it, whose transform's halves are then put together.
+// Gathers lines into blocks, transforms them in lanes and scatters them. A real line of even length
+// is transformed as a complex line of half the length, whose halves are then combined.
 #include "phi/kernels/cpu/fft/line_transform.h"
 
 #include <algorithm>
@@ -16,19 +16,19 @@
 namespace phi {
 namespace {
 
-/// What is transformed for lines of n numbers.
+/// Returns the length of the complex transform for lines of n numbers.
 int64_t complex_length(int64_t n, LineKind kind) {
   return kind == LineKind::kReal && n % 2 == 0 ? n / 2 : n;
 }
 
-/// L lines at a time, or K alone, in registers of W lanes.
+/// Transforms L lines at a time, or K single lines, in registers of W lanes.
 template <typename R, int L, int W, int K>
 class LineBlocks final : public LineTransform<R>::Blocks {
  public:
   LineBlocks(int64_t n, bool forward, LineKind kind)
       : n_(n), method_(LineMethod<R, L, K>::of(complex_length(n, kind), forward)) {
     for (Block& block : blocks_) {
-      // Room for n / 2 + 1 numbers where n is 1 or 2 as well.
+      // Large enough for n / 2 + 1 numbers also if n is 1 or 2.
       block.a.template room<R>(2 * (n + 1) * L);
       block.b.template room<R>(2 * (n + 1) * L);
     }
@@ -54,21 +54,22 @@ class LineBlocks final : public LineTransform<R>::Blocks {
 
  private:
   using V = lanes_t<R, L>;
-  /// Of L lines; what is read, and what is written, unless it lies elsewhere.
+  /// Buffers of L lines: `a` for the input and `b` for the output of a transform, if these are not
+  /// used in place.
   struct Block {
     Workspace a, b;
   };
   static V* a(const Block& block) { return block.a.template data<V>(); }
   static V* b(const Block& block) { return block.b.template data<V>(); }
-  /// Where a line alone lies as a block would have it; else null.
+  /// Returns a single line in place if it has the layout of a block, else null.
   template <typename X>
   static X* where_it_lies(X* x, const Places<L>& at, int64_t parts) {
     return L == 1 && at.step == 1 ? x + at.begin[0] * parts : nullptr;
   }
 
-  /// What `task` does before and after the transforms, to each block: `read` gives what is
-  /// transformed, `room` where that is written, `write` takes it from there. Some have `source` and
-  /// `target`: where a line alone is read and its result will be, null where it is gathered.
+  /// Runs `task` on all lines. For each block, `read` returns the input of the transform, `room`
+  /// returns where it is written, and `write` reads it from there. Some tasks have `source` and
+  /// `target`: where a single line is read and its result will be written, null if it is gathered.
   template <typename Task>
   void run_all(const LineGrid& grid, const Task& task) {
     run_in_lanes<R, W>([=, this] {
@@ -90,7 +91,8 @@ class LineBlocks final : public LineTransform<R>::Blocks {
               soon.read[k] = task.source(Places<1>(grid, grid.from, first + K + k));
           }
         }
-        // Without a second line the first one is transformed once more, to no purpose.
+        // If there is no second line, the first one is transformed twice and the second result is
+        // ignored.
         for (int k = count; k < K; ++k) in[k] = in[0], out[k] = blocks_[k].b.template data<R>();
         method_->run(in, out, soon);
         for (int k = 0; k < count; ++k) {
@@ -225,20 +227,20 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     const V by(factor);
     for (int64_t i = begin; i < end; ++i) x[i] *= by;
   }
-  /// Of an odd n: `ends` for number 0.
+  /// For odd n: `ends` is the factor of number 0.
   PHI_LANES static void scale_spectrum(V* x, int64_t count, R ends, R others) {
     scale_rows(x, 0, 2, ends);
     scale_rows(x, 2, 2 * count, others);
   }
-  /// Numbers n / 2 + 1 to count - 1 from those before.
+  /// Computes numbers n / 2 + 1 to count - 1 as conjugates of those before.
   PHI_LANES void mirror(V* x, int64_t count) const {
     for (int64_t k = n_ / 2 + 1; k < count; ++k) {
       x[2 * k] = x[2 * (n_ - k)];
       x[2 * k + 1] = -x[2 * (n_ - k) + 1];
     }
   }
-  /// Numbers up to n / 2: what there are beyond it is added as conjugates, and what is missing
-  /// before it is zero.
+  /// Reduces `given` numbers to numbers 0 to n / 2: those beyond are added as conjugates, missing
+  /// ones are zero.
   PHI_LANES void fold(V* x, int64_t given) const {
     for (int64_t t = 2 * given; t < 2 * (n_ / 2 + 1); ++t) x[t] = V();
     for (int64_t k = n_ / 2 + 1; k < given; ++k) {
@@ -246,8 +248,9 @@ class LineBlocks final : public LineTransform<R>::Blocks {
       x[2 * (n_ - k) + 1] -= x[2 * k + 1];
     }
   }
-  /// From the transform of x[0] + i x[1], x[2] + i x[3].. to numbers 0 to n / 2 of x's: the sum of
-  /// the even elements' and the odd ones', which each are the conjugates of their mirror images.
+  /// Computes numbers 0 to n / 2 of x's transform from the transform z of x[0] + i x[1], x[2] + i
+  /// x[3], ...: the sum of the transforms of even and of odd elements. In each of the two, number k
+  /// and its mirror image are conjugates.
   PHI_LANES void join_halves(const V* z, R ends, R others, V* out) const {
     const V end(ends);
     out[0] = (z[0] + z[1]) * end;
@@ -262,7 +265,7 @@ class LineBlocks final : public LineTransform<R>::Blocks {
       *high = {(even.re - odd.re) * factor, (odd.im - even.im) * factor};
     });
   }
-  /// The other way.
+  /// The inverse of join_halves.
   PHI_LANES void part_halves(const V* x, R ends, R others, V* out) const {
     const V end(ends);
     out[0] = (x[0] + x[n_]) * end;
@@ -276,9 +279,9 @@ class LineBlocks final : public LineTransform<R>::Blocks {
       *high = {(even.re + odd.im) * factor, (odd.re - even.im) * factor};
     });
   }
-  /// Calls f(&number k, &number n / 2 - k, exp(-2 pi i k / n)) from k = 1 to the middle one, which
-  /// is both, and writes what it makes of them. Of a line alone W at once: some beyond the middle
-  /// are found twice.
+  /// Calls f(&number k, &number n / 2 - k, exp(-2 pi i k / n)) for k from 1 to the middle, where
+  /// both are the same number, and writes the results. Processes W pairs of a single line at once;
+  /// some beyond the middle are computed twice.
   template <typename F>
   PHI_LANES void for_each_pair(const V* from, V* to, F f) const {
     const int64_t half = n_ / 2;
@@ -334,8 +337,8 @@ SharedBlocks<R> shared_blocks(int64_t n, bool forward, LineKind kind, LineWay wa
                                                                               way);
 }
 
-/// The last few of a thread that are not too large to keep: their tables take as long as the
-/// transforms of some lines.
+/// Caches the last few transforms of a thread, unless they are too large: computing the tables
+/// takes as long as transforming some lines.
 template <typename R>
 SharedBlocks<R> kept_blocks_of(int64_t n, bool forward, LineKind kind, LineWay way) {
   struct Kept {

@@ -59,8 +59,7 @@ struct Stage {
   }
 
   int64_t factor, rest;
-  std::vector<Number<R>>
-      turns;  // twiddles exp(-2 pi i j k / (factor * rest)), for j < rest, then k = 1..
+  std::vector<Number<R>> turns;  // exp(-2 pi i j k / (factor * rest)), by j < rest, then k = 1..
   std::vector<Number<R>> units;  // exp(-2 pi i k / factor)
 };
 

@@ -1,4 +1,4 @@
-// Transforms of the frames of signals.
+// Short-time Fourier transform (stft) on the CPU, and its gradient.
 #include <cmath>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// Signals [count, length] in frames, whose frequencies are [count, frequencies, frames].
+/// Signals [count, length] cut into frames. The spectra are [count, frequencies, frames].
 struct Frames {
   Frames(const Dims& x, const Dims& out, int64_t window, int hop_length)
       : count(x[0]),
@@ -29,7 +29,7 @@ R stft_scale(bool normalized, int64_t n) {
   return normalized ? 1 / std::sqrt(static_cast<R>(n)) : R(1);
 }
 
-/// Frames [count, frames, n] times the window are added up to signals.
+/// Multiplies frames [count, frames, n] by the window and adds them up to signals.
 template <typename R>
 void add_frames(const Frames& s, const R* frames, const R* window, R* signals) {
   for (int64_t i = 0; i < s.count * s.frames; ++i, frames += s.n) {
@@ -40,7 +40,7 @@ void add_frames(const Frames& s, const R* frames, const R* window, R* signals) {
 
 }  // namespace
 
-/// `normalized` divides by the root of a frame's length.
+/// `normalized` divides by the square root of the frame length.
 template <typename T, typename Context>
 void StftKernel(const Context&, const DenseTensor& x, const DenseTensor& window, int hop_length,
                 bool normalized, DenseTensor* out) {

@@ -1,5 +1,5 @@
-// affine_grid on the CPU: where an affine map takes the elements of an image, whose coordinates are
-// -1 to 1 along each spatial dim, x (the last dim) first.
+// affine_grid on the CPU: applies an affine map to the coordinates of an image's elements, which
+// run from -1 to 1 along each spatial dim, x (the last dim) first.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -23,8 +23,8 @@ std::vector<C> coordinates(int64_t n, bool align_corners) {
   return places;
 }
 
-/// What the columns of a matrix [kRows, kRows + 1] are multiplied by for a line of places: the
-/// first by each place's x, which is left out.
+/// Factors of the columns of a matrix [kRows, kRows + 1] for a line of places. The factor of the
+/// first column is each place's x and is left out.
 template <typename C, int kRows>
 using Factors = std::array<C, kRows + 1>;
 
@@ -48,7 +48,8 @@ void for_each_grid_line(const Dims& grid, bool align_corners, F f) {
   }
 }
 
-/// Number r of each place: the sum of terms[k][r], the first times the place's x.
+/// Writes number r of each place of a line: the sum of terms[k][r], the first multiplied by the
+/// place's x.
 template <typename C, int kRows>
 void write_line(const std::array<std::array<C, kRows>, kRows + 1>& terms, const std::vector<C>& x,
                 C* line) {

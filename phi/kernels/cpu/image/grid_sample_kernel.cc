@@ -1,11 +1,11 @@
-// grid_sample on the CPU: images at places between their elements, by the nearest element or
-// linearly between those around, in two or three dims, with the gradients of both.
+// grid_sample on the CPU: samples images at places between their elements, by the nearest element
+// or by linear interpolation, in two or three dims, with both gradients.
 //
-// A rank has whole images of some channels and some of the places; gradients that sum over what it
-// lacks are partial sums.
+// A rank has whole images of some channels, and some of the places. Gradients that sum over places
+// or channels on other ranks are partial sums.
 //
-// Images are turned so that the channels of a pixel lie side by side: what is around a place is
-// then four or eight rows, which all channels weigh alike.
+// Images are transposed to channels last. The elements around a place are then four or eight
+// contiguous rows, and all channels of a row have the same weight.
 #include <algorithm>
 #include <vector>
 
@@ -26,7 +26,7 @@ using sampling::Corner;
 using sampling::Placing;
 using sampling::Sampling;
 
-/// Places that are sampled at a time.
+/// Number of places that are sampled at a time.
 constexpr int64_t kSampleBlock = 64;
 
 /// Calls f(first, count) for blocks of all places of an image.
@@ -36,14 +36,15 @@ void for_each_sample_block(const Sampling& s, F f) {
     f(begin, std::min(kSampleBlock, s.places - begin));
 }
 
-/// Room for a turned image. Behind the last pixel lies one of zeros, which stands for those
-/// outside.
+/// Allocates a channels-last image. The last pixel is followed by one of zeros, which represents
+/// all places outside.
 template <typename C>
 ScratchVector<C> turned_image(const Sampling& s) {
   return ScratchVector<C>(static_cast<size_t>((s.pixels + 1) * s.c), C(0));
 }
 
-/// What is around a place: rows of a turned image, the one of zeros for what is outside.
+/// The elements around a place, as rows of a channels-last image. Elements outside use the row of
+/// zeros.
 template <int kCorners, typename C>
 struct CornerRows {
   int64_t offset[kCorners];
@@ -65,7 +66,7 @@ struct CornerRows {
   }
 };
 
-/// to [count, c]: a turned image at `count` places.
+/// Samples a channels-last image at `count` places to [count, c].
 template <int kCorners, typename C>
 void sample(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
             const C* image, C* to) {
@@ -83,7 +84,8 @@ void sample(const Sampling& s, const Placing& placing, int64_t count, const C* c
   });
 }
 
-/// As sample for an image as it is, to [c, places]: for few places, which turning would not pay.
+/// Samples an image that is not transposed, to [c, places]. Used if there are too few places to pay
+/// for the transposition.
 template <typename C>
 void sample_planes(const Sampling& s, const Placing& placing, const C* coordinates, const C* image,
                    C* to) {
@@ -98,7 +100,7 @@ void sample_planes(const Sampling& s, const Placing& placing, const C* coordinat
   }
 }
 
-/// The sum of term(i) for i < n: rows are short, and its lanes too.
+/// Returns the sum of term(i) for i < n. Uses few lanes because rows are short.
 template <typename C, typename Term>
 inline C short_row_sum(int64_t n, Term term) {
   constexpr int kLanes = 8;
@@ -115,7 +117,7 @@ inline C short_row_sum(int64_t n, Term term) {
   return sum;
 }
 
-/// Adds the gradients of places, `given` [count, c], to those of a turned image.
+/// Adds the gradients `given` [count, c] of places to the gradient of a channels-last image.
 template <int kCorners, typename C>
 void add_image_grads(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
                      const C* given, C* image_grad) {
@@ -131,7 +133,7 @@ void add_image_grads(const Sampling& s, const Placing& placing, int64_t count, c
   });
 }
 
-/// grid_grad [count, spatial], of a turned image.
+/// Computes grid_grad [count, spatial] from a channels-last image.
 template <int kCorners, typename C>
 void make_grid_grads(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
                      const C* given, const C* image, C* grid_grad) {
@@ -177,7 +179,7 @@ void sample_images(const Sampling& s, const Placing& placing, const T* x,
   }
 }
 
-/// x_grad, unless that is null.
+/// Computes x_grad, unless it is null.
 template <int kCorners, typename T>
 void make_image_grads(const Sampling& s, const Placing& placing, const compute_t<T>* coordinates,
                       const T* out_grad, T* x_grad) {
@@ -200,7 +202,7 @@ void make_image_grads(const Sampling& s, const Placing& placing, const compute_t
   }
 }
 
-/// grid_grad, unless that is null.
+/// Computes grid_grad, unless it is null.
 template <int kCorners, typename T>
 void make_all_grid_grads(const Sampling& s, const Placing& placing, const T* x,
                          const compute_t<T>* coordinates, const T* out_grad, T* grid_grad) {

@@ -1,4 +1,4 @@
-// Interpolation of images on the CPU: passes along one dim after the other.
+// Interpolation of images on the CPU, one dim after the other.
 #include <algorithm>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// kRows rows [in] to rows [out], so that taps are read once for all of them.
+/// Resamples kRows rows [in] to rows [out]; taps are read once for all rows.
 template <int kEach, int kRows, typename C>
 void resample_rows(const Taps<C>& taps, const C* x, C* y) {
   const int64_t* from = taps.from.data();
@@ -26,7 +26,7 @@ void resample_rows(const Taps<C>& taps, const C* x, C* y) {
   }
 }
 
-/// kBeside rows whose elements lie beside each other.
+/// Resamples kBeside interleaved rows.
 template <int kEach, int kBeside, typename C>
 void resample_beside(const Taps<C>& taps, const C* x, C* y) {
   const int64_t* from = taps.from.data();
@@ -40,10 +40,11 @@ void resample_beside(const Taps<C>& taps, const C* x, C* y) {
   }
 }
 
-/// What two blocks of rows may take of a second cache.
+/// Most bytes that two blocks of rows may use of the L2 cache.
 inline constexpr int64_t kMostBytesBeside = 512 << 10;
 
-/// `count` rows of elements: as many as fill registers are laid beside each other and back.
+/// Resamples `count` rows of contiguous elements. Rows are interleaved so that they fill registers,
+/// resampled, and separated again.
 template <int kEach, typename C>
 void resample_elements(const Taps<C>& taps, int64_t count, const C* x, C* y) {
   constexpr int kBeside = 64 / sizeof(C);

@@ -1,4 +1,4 @@
-// The gradient of an embedding that is averaged over the places of an id, on the CPU.
+// The gradient of an embedding that is averaged over the occurrences of an id, on the CPU.
 #include <algorithm>
 #include <vector>
 
@@ -17,8 +17,8 @@ namespace {
 constexpr const char* kIds = "x";
 constexpr const char* kVocabulary = "the vocabulary";
 
-/// How often each row of the gradient that is here is named, and behind that how many ranks refuse
-/// an id; of all ranks.
+/// Returns, summed over all ranks, how often each local row of the gradient occurs in the ids,
+/// followed by the number of ranks that found an invalid id.
 DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, int64_t refusals,
                         int ids_ndim) {
   DenseTensor counts = DenseTensor::empty({{rows + 1}, DataType::INT64}, ctx.place());
@@ -36,9 +36,10 @@ DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, i
 
 }  // namespace
 
-/// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
-/// (a negative one means none). Errors: those of embedding, on every rank alike, as they wait for
-/// each other.
+/// Each row gets the mean of the gradients of its occurrences on all ranks. The row `padding_idx`,
+/// if not negative, gets zeros.
+///
+/// Errors   those of embedding, on every rank alike, because ranks wait for each other here.
 template <typename T, typename Context>
 void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor& x,
                                            const DenseTensor& out_grad, int64_t padding_idx,
@@ -68,7 +69,7 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   }
 }
 
-// The messages of the counts.
+// A dry run counts the messages of the counts.
 template <typename T, typename Context>
 void EmbeddingWithScaledGradientGradDry(const Context& ctx, const DenseTensor& x,
                                         const DenseTensor& /*out_grad*/, int64_t /*padding_idx*/,

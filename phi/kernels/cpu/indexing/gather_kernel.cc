@@ -1,4 +1,4 @@
-// Reading of elements and slices at positions on the CPU.
+// Gathers of elements and slices on the CPU.
 #include "phi/kernels/cpu/indexing/element_places.h"
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"

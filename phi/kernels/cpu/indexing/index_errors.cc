@@ -1,4 +1,4 @@
-// The sentences on indices that name nothing.
+// Error messages for out-of-range indices.
 #include "phi/kernels/index_errors.h"
 
 #include "phi/common/errors.h"

@@ -16,7 +16,7 @@
 namespace phi {
 namespace {
 
-/// The shape of all elements that index_put names.
+/// Returns the shape of the elements that index_put selects.
 Dims named_shape(const NamedPlaces& named, const Dims& dims) {
   Dims shape = named.shape;
   for (int d = named.named_dims; d < dims.ndim(); ++d) shape.push_back(dims[d]);
@@ -30,7 +30,7 @@ void check_value(const Dims& value, const Dims& named) {
                                     value.to_string(), named.to_string()));
 }
 
-/// `value` with an element for each of `shape`.
+/// Returns `value` broadcast to `shape`.
 template <typename T>
 DenseTensor broadcast_value(const DenseTensor& value, const Dims& shape) {
   if (value.numel() == shape.numel()) return value;
@@ -46,7 +46,7 @@ DenseTensor broadcast_value(const DenseTensor& value, const Dims& shape) {
   return full;
 }
 
-/// value_grad gets the sum of `full`, whose shape it was broadcast to.
+/// Sums `full`, to whose shape value was broadcast, into value_grad.
 template <typename T>
 void sum_to_value(const std::vector<T>& full, const Dims& shape, DenseTensor* value_grad) {
   using C = compute_t<T>;
@@ -65,8 +65,9 @@ void sum_to_value(const std::vector<T>& full, const Dims& shape, DenseTensor* va
 
 }  // namespace
 
-/// The tensor dims of x that indices name are whole. Errors: InvalidArgument if value does not
-/// broadcast to what they name.
+/// The indexed tensor dims of x must be whole on this rank.
+///
+/// Errors   InvalidArgument if value does not broadcast to the shape of the indexed elements.
 template <typename T, typename Context>
 void IndexPutKernel(const Context& ctx, const DenseTensor& x,
                     std::span<const DenseTensor* const> indices, const DenseTensor& value,
@@ -86,7 +87,8 @@ void IndexPutKernel(const Context& ctx, const DenseTensor& x,
              static_cast<W*>(out->mutable_raw_data()));
 }
 
-/// Without `accumulate`, of several values for one place the last has its gradient.
+/// Without `accumulate`, if several values are assigned to one place, only the last one has a
+/// gradient.
 template <typename T, typename Context>
 void IndexPutGradKernel(const Context&, std::span<const DenseTensor* const> indices,
                         const DenseTensor& out_grad, bool accumulate, DenseTensor* x_grad,

@@ -31,8 +31,7 @@ template <typename Id>
 void check_indices(const Id* ids, int64_t n, const char* argument, int64_t extent, FromEnd from_end,
                    int64_t first = 0) {
   const int64_t lowest = from_end == FromEnd::kYes ? -extent : 0;
-  std::make_unsigned_t<Id> outside =
-      0;  // as wide as an id: g++ 12 does not vectorise a fold of bools
+  std::make_unsigned_t<Id> outside = 0;  // not bool, whose fold g++ 12 does not vectorise
   for (int64_t i = 0; i < n; ++i) outside |= (ids[i] < lowest) | (ids[i] >= extent) ? 1u : 0u;
   if (outside == 0) [[likely]]
     return;

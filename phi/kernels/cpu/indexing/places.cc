@@ -1,4 +1,4 @@
-// The places that tensors of indices name, checked, and counted from the first.
+// Places that index tensors select.
 #include "phi/kernels/cpu/indexing/places.h"
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-/// One of index_put's indices: places along one tensor dim, or along several counted as one.
+/// The places of one of index_put's indices, along one tensor dim or along several counted as one.
 struct NamedDims {
   std::vector<int64_t> places;
   Dims shape;
@@ -32,7 +32,7 @@ NamedDims named_dims(const DenseTensor& index, const Dims& dims, int first) {
   return {places_along(index, "an index", dims[first], FromEnd::kYes), index.dims(), 1};
 }
 
-/// Adds `stride` times what `named` says to each of the places of shape `shape`.
+/// Adds `stride` times the places of `named`, broadcast to `shape`, to `places`.
 void add_places(const NamedDims& named, int64_t stride, const Dims& shape,
                 std::vector<int64_t>* places) {
   if (places->empty()) return;

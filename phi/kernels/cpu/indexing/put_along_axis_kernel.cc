@@ -1,5 +1,5 @@
-// put_along_axis on the CPU: values are put to the elements that indices name, by themselves or
-// reduced with each other and with what is there; and the gradient.
+// put_along_axis on the CPU, and its gradient: values are assigned to the elements that indices
+// select, or reduced with each other and with the elements.
 #include <algorithm>
 #include <vector>
 
@@ -14,27 +14,29 @@
 namespace phi {
 namespace {
 
-/// The elements of arr that indices name, and those of values that are put there, as offsets.
+/// Pairs of offsets: elements of arr that indices select, and elements of values that are put
+/// there.
 class Puts {
  public:
   Puts(const Dims& arr, const DenseTensor& indices, const Dims& values, int axis)
       : places_(arr, indices.dims(), values, axis), indices_(indices), extent_(arr[axis]) {}
 
-  /// Calls f(offset in arr, offset in values) for each, in the order of indices. Errors:
-  /// InvalidArgument for an index that is outside, after calls for some before it.
+  /// Calls f(offset in arr, offset in values) for each index, in their order.
+  ///
+  /// Errors   OutOfRange for an index outside the extent, after calls for some indices before it.
   template <typename F>
   void for_each(F&& f) const {
     places_.for_each({indices_, "indices", extent_, FromEnd::kYes}, f);
   }
 
-  /// Errors: InvalidArgument for an index that is outside.
+  /// Errors   OutOfRange for an index outside the extent.
   void check() const {
     IndexBlocks blocks(indices_, "indices", extent_, FromEnd::kYes);
     while (!blocks.next().empty()) {
     }
   }
 
-  /// How many values are put to each of the n elements of arr.
+  /// Returns how many values are put to each of the n elements of arr.
   std::vector<int32_t> counts(int64_t n) const {
     std::vector<int32_t> counts(static_cast<size_t>(n), 0);
     for_each([&](int64_t at, int64_t) { ++counts[static_cast<size_t>(at)]; });
@@ -49,7 +51,7 @@ class Puts {
 
 int axis_of(int axis, const Dims& dims) { return normalise_axis(axis, dims.ndim(), dims); }
 
-/// Widens to the type that reductions compute in, for as long as it lives.
+/// x widened to the compute type of reductions; the destructor rounds it back.
 template <typename T>
 class Wide {
  public:
@@ -79,7 +81,7 @@ class Wide {
   std::vector<float> wide_;
 };
 
-/// What the elements that are put to start from, where what was there does not take part.
+/// Sets the selected elements to the initial value of a reduction, which excludes their own values.
 template <typename C>
 void start_from_input(const Puts& puts, C value, C* to) {
   puts.for_each([=](int64_t at, int64_t) { to[at] = value; });
@@ -110,8 +112,8 @@ void average_into(const Puts& puts, const T* values, bool include_self, DenseTen
   }
 }
 
-/// What the gradient of a reduction needs, offsets in arr and values as in Puts. Whether `self`,
-/// what was in arr, took part, is asked of include_self.
+/// The gradients of a reduction, with offsets in arr and values as in Puts. `self` is arr's input
+/// value; it takes part in the reduction if include_self.
 template <typename T>
 struct PutGradients {
   const Puts& puts;
@@ -129,8 +131,9 @@ struct PutGradients {
     return static_cast<double>(value) == static_cast<double>(out[at]);
   }
 
-  /// Each of the parts of an element gets of(offset in arr, the part): of self too if it took part,
-  /// which without others gets all.
+  /// Sets the gradient of each part of a selected element, that is, of each value and of self, to
+  /// of(offset in arr, the part). Self gets 0 if it does not take part, and all of out_grad for
+  /// elements that are not selected.
   template <typename Of>
   void give(const Of& of) const {
     if (self_grad) {
@@ -144,7 +147,7 @@ struct PutGradients {
         [&](int64_t at, int64_t own) { values_grad[own] = convert_value<T>(of(at, values[own])); });
   }
 
-  /// Values that a later one overwrites take no part.
+  /// Values that a later one overwrites have no gradient.
   void of_assign() const {
     PutGradients of_self = *this;
     of_self.include_self = false;
@@ -167,7 +170,7 @@ struct PutGradients {
     give([&](int64_t at, const T&) { return grad(at) / (counts[at] + include_self); });
   }
 
-  /// The parts that are the largest (smallest) share the gradient.
+  /// The parts that are equal to the maximum (minimum) share the gradient evenly.
   void of_extreme() const {
     std::vector<int32_t> shares(static_cast<size_t>(n), 0);
     puts.for_each([&](int64_t at, int64_t own) { shares[at] += is_there(at, values[own]); });
@@ -179,9 +182,10 @@ struct PutGradients {
     });
   }
 
-  /// The product of the other parts: of all by this one, where none is 0.
+  /// The gradient of a part is the product of the other parts: the product of all divided by this
+  /// part, if no part is 0.
   void of_product() const {
-    std::vector<double> product(static_cast<size_t>(n), 1.0);  // of those that are not 0
+    std::vector<double> product(static_cast<size_t>(n), 1.0);  // of nonzero parts
     std::vector<int32_t> zeros(static_cast<size_t>(n), 0);
     const auto take = [&](int64_t at, double part) {
       zeros[at] += part == 0.0;
@@ -202,8 +206,8 @@ struct PutGradients {
 
 }  // namespace
 
-/// `axis` is whole. For mean 16-bit floats, as for all reductions, are summed as float; integers
-/// lose their fraction. out may be arr.
+/// `axis` is whole on this rank. Half-precision reductions are computed in float; the mean of
+/// integers drops the fraction. out may be arr.
 template <typename T, typename Context>
 void PutAlongAxisKernel(const Context&, const DenseTensor& arr, const DenseTensor& indices,
                         const DenseTensor& values, int axis, const std::string& reduce,
@@ -211,7 +215,7 @@ void PutAlongAxisKernel(const Context&, const DenseTensor& arr, const DenseTenso
   const Puts puts(arr.dims(), indices, values.dims(), axis_of(axis, arr.dims()));
   T* to = out->mutable_data<T>();
   if (arr.data<T>() == to) {
-    puts.check();  // before what is there changes
+    puts.check();  // before arr changes
   } else {
     std::copy_n(arr.data<T>(), arr.numel(), to);
   }
@@ -232,7 +236,7 @@ void PutAlongAxisKernel(const Context&, const DenseTensor& arr, const DenseTenso
   }
 }
 
-/// Values that indices do not reach get zeros.
+/// Values that no index selects get zeros.
 template <typename T, typename Context>
 void PutAlongAxisGradKernel(const Context&, const DenseTensor& arr, const DenseTensor& indices,
                             const DenseTensor& values, const DenseTensor& out,

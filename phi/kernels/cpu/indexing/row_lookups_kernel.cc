@@ -1,4 +1,4 @@
-// Lookups that read rows of a table, and the gradients that add to them, on the CPU.
+// Table lookups by row, and their gradients, on the CPU.
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
 #include "phi/kernels/cpu/words.h"

@@ -1,4 +1,4 @@
-// Writing of slices at positions on the CPU.
+// Scatters of slices on the CPU.
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
 #include "phi/kernels/cpu/words.h"

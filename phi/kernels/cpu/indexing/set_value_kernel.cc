@@ -1,4 +1,4 @@
-// Writing into slices with steps on the CPU.
+// Assignment to strided slices on the CPU.
 #include "phi/kernels/cpu/moves/move.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/indexing/set_value.h"
