@@ -1,4 +1,4 @@
-// Cholesky factors, and systems of equations whose factors are given.
+// Cholesky factorisation, and systems of equations with given factors, on the CPU.
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
@@ -12,7 +12,7 @@ using linalg::Matrix;
 using linalg::Op;
 using linalg::Triangle;
 
-/// (L L^H)^-1 b, or (U^H U)^-1 b.
+/// Returns (L L^H)^-1 b, or (U^H U)^-1 b if `upper`.
 template <typename T>
 Matrix<T> solve_by(const Matrix<T>& factor, bool upper, Matrix<T> b) {
   const Triangle triangle{.upper = upper};
@@ -23,7 +23,9 @@ Matrix<T> solve_by(const Matrix<T>& factor, bool upper, Matrix<T> b) {
 
 }  // namespace
 
-/// Reads one triangle of x. Errors: InvalidArgument for a matrix that is not positive definite.
+/// Reads one triangle of x.
+///
+/// Errors   InvalidArgument for a matrix that is not positive definite.
 template <typename T, typename Context>
 void CholeskyKernel(const Context&, const DenseTensor& x, bool upper, DenseTensor* out) {
   for (int64_t b = 0; b < linalg::matrices_in(x.dims()); ++b) {
@@ -37,8 +39,8 @@ void CholeskyKernel(const Context&, const DenseTensor& x, bool upper, DenseTenso
   }
 }
 
-/// S = L^-H phi(L^H G) L^-1 made symmetric, where phi takes the lower triangle with half of its
-/// diagonal (Murray 2016, "Differentiation of the Cholesky decomposition", eq. 10).
+/// The gradient is the symmetric part of L^-H phi(L^H G) L^-1, where phi keeps the lower triangle
+/// and halves its diagonal (Murray 2016, "Differentiation of the Cholesky decomposition", eq. 10).
 template <typename T, typename Context>
 void CholeskyGradKernel(const Context&, const DenseTensor& out, const DenseTensor& out_grad,
                         bool upper, DenseTensor* x_grad) {

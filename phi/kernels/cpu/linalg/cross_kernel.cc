@@ -1,4 +1,4 @@
-// Cross products of vectors along one tensor dim.
+// Cross products of vectors along one tensor dim, on the CPU.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/infermeta/linalg.h"
@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-/// Arrays of vectors, whose three elements are `inner` apart; integers wrap.
+/// Vectors whose three elements are `inner` apart. Integers wrap around.
 template <typename T>
 struct Vectors {
   using C = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
@@ -23,7 +23,7 @@ struct Vectors {
   }
 };
 
-/// Of vectors whose elements lie side by side: each is read once.
+/// Cross products of vectors with contiguous elements; each vector is read once.
 template <typename T>
 void cross_in_rows(const Vectors<T>& x, const Vectors<T>& y, int64_t count, T* out) {
 #pragma GCC unroll 4
@@ -57,12 +57,12 @@ void cross(const Vectors<T>& x, const Vectors<T>& y, const Dims& dims, int axis,
 template <typename T, typename Context>
 void CrossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, int axis,
                  DenseTensor* out) {
-  // The first tensor dim of extent 3 is that of the whole tensor.
+  // The default axis is the first tensor dim of extent 3 of the global tensor.
   const int at = cross_axis(ctx.input_box(0, x.dims()).global, axis);
   cross<T>({x.data<T>()}, {y.data<T>()}, x.dims(), at, out->mutable_data<T>());
 }
 
-/// Of x it is y x out_grad, of y out_grad x x.
+/// x_grad = y x out_grad, y_grad = out_grad x x.
 template <typename T, typename Context>
 void CrossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                      const DenseTensor& out_grad, int axis, DenseTensor* x_grad,

@@ -1,4 +1,4 @@
-// Determinants, and the logarithms of their magnitude.
+// Determinants, and the logarithms of their magnitudes, on the CPU.
 #include <span>
 #include <vector>
 
@@ -14,7 +14,7 @@ using linalg::adjoint;
 using linalg::Lu;
 using linalg::Matrix;
 
-/// -1 for an odd number of swaps.
+/// Returns -1 if the number of swaps is odd, else 1.
 template <typename T>
 T sign_of_swaps(const Lu<T>& lu) {
   T sign = 1;
@@ -24,7 +24,7 @@ T sign_of_swaps(const Lu<T>& lu) {
   return sign;
 }
 
-/// Numbers whose product is the determinant.
+/// Returns numbers whose product is the determinant.
 template <typename T>
 std::vector<T> diagonal(const Lu<T>& lu) {
   std::vector<T> numbers;
@@ -45,7 +45,7 @@ T determinant(const Lu<T>& lu) {
   return product<T>(diagonal(lu));
 }
 
-/// A product's magnitude, as a logarithm, and what is left of it, of magnitude 1 or 0.
+/// A product as the logarithm of its magnitude and its sign, a number of magnitude 1 or 0.
 template <typename T>
 struct SignAndLog {
   T sign = 1;
@@ -63,7 +63,7 @@ SignAndLog<T> sign_and_log(std::span<const T> numbers) {
   return result;
 }
 
-/// f(b, numbers) for each matrix b of x: their product is its determinant.
+/// Calls f(b, numbers) for each matrix b of x; the product of `numbers` is the determinant.
 template <typename T, typename F>
 void for_each_diagonal(const DenseTensor& x, F f) {
   const int64_t n = linalg::rows_of(x), count = linalg::matrices_in(x.dims());
@@ -77,7 +77,8 @@ void for_each_diagonal(const DenseTensor& x, F f) {
   }
 }
 
-/// x^-H of each matrix, where they are small and none is singular; else `out` is of no use.
+/// Sets `out` to x^-H of each matrix. Returns false, with `out` undefined, if matrices are not
+/// small or one is singular.
 template <typename T>
 bool find_adjoint_inverses(const DenseTensor& x, T* out) {
   const auto singular = linalg::small_inverse<T>(
@@ -85,13 +86,13 @@ bool find_adjoint_inverses(const DenseTensor& x, T* out) {
   return singular == -1;
 }
 
-/// Matrix b of an array of n x n ones.
+/// Multiplies matrix b of an array of n x n matrices by `factor`.
 template <typename T>
 void scale_matrix(T* x, int64_t b, int64_t n, T factor) {
   for (int64_t i = b * n * n; i < (b + 1) * n * n; ++i) x[i] *= factor;
 }
 
-/// Of u's rows, those of zeros.
+/// Returns the number of rows of u that are zero.
 template <typename T>
 int64_t zero_rows(const Matrix<T>& u) {
   int64_t count = 0;
@@ -103,9 +104,10 @@ int64_t zero_rows(const Matrix<T>& u) {
   return count;
 }
 
-/// The adjoint of a's adjugate, its determinant's gradient: conj(det) a^-H, and where there is no
-/// inverse by singular values, in whose products each leaves out its own. Two rows less than the
-/// full rank make it zero, of which singular values would leave what they were rounded to.
+/// Returns the adjoint of a's adjugate, the gradient of its determinant. That is conj(det) a^-H if
+/// a is invertible. Otherwise it is computed from singular values; each product omits one of them.
+/// If the rank is two less than full, the gradient is zero; it is set exactly, because singular
+/// values would leave rounding errors.
 template <typename T>
 Matrix<T> cofactors(const Matrix<T>& a) {
   const Lu<T> lu = lu_factor(adjoint(a));
@@ -154,7 +156,7 @@ void DetGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_
   }
 }
 
-/// All signs, then all logarithms. Of a singular matrix 0 and -inf.
+/// out has all signs, then all logarithms. A singular matrix gives 0 and -inf.
 template <typename T, typename Context>
 void SlogdetKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const int64_t count = linalg::matrices_in(x.dims());
@@ -166,8 +168,8 @@ void SlogdetKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   });
 }
 
-/// The logarithm's gradient times x^-H; of a complex sign, which turns, its own too. There is none
-/// of a singular matrix: NaN and infinities.
+/// x_grad is the logarithm's gradient times x^-H. If x is complex, the gradient of the sign's phase
+/// is added. For a singular matrix it is not defined: NaN and infinities.
 template <typename T, typename Context>
 void SlogdetGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad,
                        DenseTensor* x_grad) {

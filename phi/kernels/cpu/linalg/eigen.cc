@@ -7,8 +7,8 @@
 namespace phi::linalg {
 namespace {
 
-/// Real geev gives pairs of columns: real and imaginary parts of the vector of the first of two
-/// conjugate values.
+/// Joins the columns of real geev's result: for two conjugate eigenvalues, a pair of columns has
+/// the real and imaginary parts of the first one's eigenvector.
 template <typename R>
 void join_pairs(const Matrix<R>& pairs, Eigen<R>* eigen) {
   const int64_t n = pairs.rows();
@@ -59,7 +59,7 @@ Eigen<T> eigen(Matrix<T> a, bool vectors) {
   if (n == 0) return result;
   if (a.is_finite()) {
     geev(&a, vectors, &result);
-  } else {  // LAPACK may search for ever
+  } else {  // LAPACK might not terminate
     const auto nan = std::numeric_limits<real_t<T>>::quiet_NaN();
     std::fill(result.values.begin(), result.values.end(), C(nan, nan));
     result.vectors.fill({nan, nan});

@@ -1,4 +1,4 @@
-// Eigenvalues and eigenvectors.
+// Eigenvalues and eigenvectors, and their gradients, on the CPU.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/kernels/cpu/linalg/lapack.h"
@@ -9,7 +9,7 @@ namespace {
 using linalg::adjoint;
 using linalg::Matrix;
 
-/// m(i, j) by the distance from value i to value j; 0 where i = j.
+/// Divides m(i, j) by the conjugated distance from value i to value j; sets the diagonal to 0.
 template <typename T, typename Value>
 Matrix<T> by_distances(Matrix<T> m, const std::vector<Value>& values) {
   return m.for_each([&](int64_t i, int64_t j, T& to) {
@@ -23,7 +23,7 @@ Matrix<T> with_diagonal(Matrix<T> m, const std::vector<Value>& values) {
   return m;
 }
 
-/// The real parts, where x is real.
+/// Returns the real parts if x is real, else m.
 template <typename T, typename C>
 Matrix<T> in_type_of_x(const Matrix<C>& m) {
   if constexpr (std::is_same_v<T, C>) {
@@ -36,7 +36,7 @@ Matrix<T> in_type_of_x(const Matrix<C>& m) {
 
 }  // namespace
 
-/// Values in LAPACK's order.
+/// Eigenvalues have LAPACK's order.
 template <typename T, typename Context>
 void EigKernel(const Context&, const DenseTensor& x, DenseTensor* out_w, DenseTensor* out_v) {
   for (int64_t b = 0; b < linalg::matrices_in(x.dims()); ++b) {
@@ -46,7 +46,7 @@ void EigKernel(const Context&, const DenseTensor& x, DenseTensor* out_w, DenseTe
   }
 }
 
-/// In the order that LAPACK finds those of x^T in, which are the same: the reference's.
+/// Computes the eigenvalues of x^T, which are the same, because their order in LAPACK is Paddle's.
 template <typename T, typename Context>
 void EigvalsKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   for (int64_t b = 0; b < linalg::matrices_in(x.dims()); ++b) {
@@ -55,8 +55,9 @@ void EigvalsKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   }
 }
 
-/// V^-H (diag(gw) + (V^H gv - V^H V Re(diag(V^H gv))) / conj(E)) V^H, where E holds distances of
-/// eigenvalues, for vectors of norm 1 (Giles 2008, section 3.1; Wan and Zhang 2019). T is x's.
+/// x_grad = V^-H (diag(gw) + (V^H gv - V^H V Re(diag(V^H gv))) / conj(E)) V^H for vectors of norm
+/// 1, where E has the distances of eigenvalues (Giles 2008, section 3.1; Wan and Zhang 2019). T is
+/// x's element type.
 template <typename T, typename Context>
 void EigGradKernel(const Context&, const DenseTensor& out_w, const DenseTensor& out_v,
                    const DenseTensor& out_w_grad, const DenseTensor& out_v_grad,
@@ -76,7 +77,7 @@ void EigGradKernel(const Context&, const DenseTensor& out_w, const DenseTensor& 
   }
 }
 
-/// Values in rising order; one triangle of x is read.
+/// Eigenvalues are in rising order. One triangle of x is read.
 template <typename T, typename Context>
 void EighKernel(const Context&, const DenseTensor& x, const std::string& uplo, DenseTensor* out_w,
                 DenseTensor* out_v) {
@@ -94,7 +95,8 @@ void EigvalshKernel(const Context& ctx, const DenseTensor& x, const std::string&
   EighKernel<T>(ctx, x, uplo, eigenvalues, eigenvectors);
 }
 
-/// V (diag(gw) + (V^H gv) / E) V^H, made symmetric. T is that of vectors.
+/// x_grad is the symmetric part of V (diag(gw) + (V^H gv) / E) V^H. T is the element type of the
+/// vectors.
 template <typename T, typename Context>
 void EighGradKernel(const Context&, const DenseTensor& out_w, const DenseTensor& out_v,
                     const DenseTensor& out_w_grad, const DenseTensor& out_v_grad,

@@ -1,11 +1,11 @@
-// Products and factorisations of LAPACK and BLAS.
+// Matrix multiplication and factorisations by BLAS and LAPACK.
 #include "phi/kernels/cpu/linalg/lapack.h"
 #include "phi/kernels/cpu/linalg/lapack_calls.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 
 namespace phi::linalg {
 
-// By columns as the product of the transposed ones by rows.
+// A column-major product is the row-major product of the transposed matrices.
 template <typename T>
 Matrix<T> operator*(const Matrix<T>& a, const Matrix<T>& b) {
   Matrix<T> c(a.rows(), b.columns());

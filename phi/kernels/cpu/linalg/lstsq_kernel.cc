@@ -1,4 +1,4 @@
-// Least squares.
+// Least squares on the CPU.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/kernels/cpu/linalg/lapack.h"
@@ -8,7 +8,7 @@ namespace {
 
 using linalg::Matrix;
 
-/// The squared distance of each right-hand side from what is reached.
+/// Returns the squared residual of each right-hand side.
 template <typename T>
 std::vector<real_t<T>> residuals_of(const Matrix<T>& a, const Matrix<T>& x, const Matrix<T>& b) {
   const Matrix<T> left = a * x - b;
@@ -27,8 +27,8 @@ DenseTensor made(TensorMeta meta, const Dims& dims, const Place& place) {
 
 }  // namespace
 
-/// There are residuals where x has more rows than columns and, by gelsd and gelss, all of its
-/// matrices have full rank; gelsy gives none.
+/// Residuals are returned if x has more rows than columns and, for gelsd and gelss, all of its
+/// matrices have full rank. gelsy returns none.
 template <typename T, typename Context>
 void LstsqKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                  const Scalar& rcond, const std::string& driver, DenseTensor* solution,

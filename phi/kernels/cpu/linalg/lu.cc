@@ -1,5 +1,5 @@
-// LU factorisation with partial pivoting, by halves of columns (Toledo, "Locality of reference in
-// LU decomposition with partial pivoting", 1997), so that products do the most work.
+// LU factorisation with partial pivoting, by recursive halves of columns (Toledo, "Locality of
+// reference in LU decomposition with partial pivoting", 1997), so that most of the work is matmuls.
 #include <algorithm>
 
 #include "phi/kernels/cpu/linalg/part.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr int kPanel = 8;  // columns that are eliminated one by one
 constexpr Triangle kUnitLower{.unit = true};
 
-/// The swaps of the pivots [first, last) done to the columns of a.
+/// Applies the swaps of pivots [first, last) to the columns of a.
 template <typename T>
 void swap_in_place(Part<T> a, std::span<const int> pivots, int first, int last) {
   for (int j = 0; j < a.columns; ++j) {
@@ -32,7 +32,7 @@ class Elimination {
   }
 
  private:
-  /// Of the columns [from, to) what lies below the rows that are done.
+  /// Factors columns [from, to) below the rows that are done.
   void columns(int from, int to) {
     if (to - from <= kPanel) {
       for (int j = from; j < to; ++j) column(j, from, to);
@@ -45,7 +45,7 @@ class Elimination {
     swap(middle, to, from, middle);
   }
 
-  /// The elimination of [from, middle) done to the columns [middle, to).
+  /// Applies the elimination of columns [from, middle) to columns [middle, to).
   void pass_on(int from, int middle, int to) {
     swap(from, middle, middle, to);
     const Part<T> below = a_.part(middle, middle, a_.rows, to);
@@ -55,7 +55,8 @@ class Elimination {
                         below);
   }
 
-  /// Column j of the panel [from, to): its pivot, and its share of the columns right of it.
+  /// Eliminates column j of the panel [from, to): finds its pivot and updates the columns to its
+  /// right.
   void column(int j, int from, int to) {
     const int n = a_.rows - j;
     T* x = &a_(j, j);
@@ -70,7 +71,8 @@ class Elimination {
     for (int c = j + 1; c < to; ++c) subtract_column(x, &a_(j, c), n);
   }
 
-  /// The first with the largest magnitude. NaN does not lead out of the column.
+  /// Returns the first element of largest magnitude. The result is an element of the column also if
+  /// there are NaN.
   static int largest(const T* x, int n) {
     if constexpr (!kIsComplex<T>) {
       int at = 0;
@@ -86,7 +88,7 @@ class Elimination {
     });
   }
 
-  /// y[i] -= y[0] x[i] below the first.
+  /// Sets y[i] -= y[0] x[i] below the first element.
   static void subtract_column(const T* x, T* y, int n) {
     const T factor = *y;
     if constexpr (kIsComplex<T>) {
@@ -98,7 +100,7 @@ class Elimination {
     });
   }
 
-  /// The swaps of the pivots [first, last) done to the columns [from, to).
+  /// Applies the swaps of pivots [first, last) to columns [from, to).
   void swap(int first, int last, int from, int to) {
     swap_in_place(a_.part(0, from, a_.rows, to), lu_.pivots, first, last);
   }

@@ -1,4 +1,4 @@
-// LU factors, and P, L and U from them.
+// LU factorisation, and P, L and U from its result, on the CPU.
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
@@ -15,7 +15,7 @@ using linalg::Triangle;
 constexpr Triangle kUnitLower{.upper = false, .unit = true};
 constexpr Triangle kUpper{.upper = true, .unit = false};
 
-/// The k x k part of both factors, with what a longer side has beside it.
+/// The k x k part of both factors, and the rest of the longer side.
 template <typename T>
 struct LuParts {
   explicit LuParts(const Matrix<T>& x) : k(std::min(x.rows(), x.columns())) {
@@ -25,11 +25,11 @@ struct LuParts {
   }
   int64_t k;
   Matrix<T> square;
-  Matrix<T> below;  // of L
-  Matrix<T> right;  // of U
+  Matrix<T> below;  // rest of L
+  Matrix<T> right;  // rest of U
 };
 
-/// The gradient of P^T x from that of its factors.
+/// Returns the gradient of P^T x from that of its factors.
 template <typename T>
 Matrix<T> factors_gradient(const Matrix<T>& factors, const Matrix<T>& grad) {
   const LuParts<T> f(factors), g(grad);
@@ -50,7 +50,7 @@ Matrix<T> factors_gradient(const Matrix<T>& factors, const Matrix<T>& grad) {
   return result;
 }
 
-/// Errors: InvalidArgument for a pivot that is no row at or below its own.
+/// Errors   InvalidArgument for a pivot that is not a row at or below its own.
 void check_pivots(std::span<const int> pivots, int64_t rows, int64_t b) {
   for (size_t i = 0; i < pivots.size(); ++i) {
     PHI_CHECK(pivots[i] > static_cast<int>(i) && pivots[i] <= rows,
@@ -73,8 +73,8 @@ void LuKernel(const Context&, const DenseTensor& x, DenseTensor* out, DenseTenso
   }
 }
 
-/// P L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H, and the like of what a longer side has more
-/// (Walter and Lehmann 2010; for matrices that are not square from dL and dU in blocks).
+/// x_grad = P L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H (Walter and Lehmann 2010). For matrices
+/// that are not square, the rest of the longer side follows from dL and dU in blocks.
 template <typename T, typename Context>
 void LuGradKernel(const Context&, const DenseTensor& out, const DenseTensor& pivots,
                   const DenseTensor& out_grad, DenseTensor* x_grad) {

@@ -1,4 +1,4 @@
-// Powers of matrices, by repeated squaring.
+// Matrix powers by repeated squaring, on the CPU.
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
@@ -10,12 +10,12 @@ namespace {
 using linalg::adjoint;
 using linalg::Matrix;
 
-/// |n|, of the least int too.
+/// Returns |n|, also for the smallest int.
 uint32_t magnitude(int n) {
   return n < 0 ? 0U - static_cast<uint32_t>(n) : static_cast<uint32_t>(n);
 }
 
-/// Errors: InvalidArgument for a singular matrix, the b-th of x.
+/// Errors   InvalidArgument if the matrix, the b-th of x, is singular.
 template <typename T>
 Matrix<T> inverse(const Matrix<T>& a, const DenseTensor& x, int64_t b) {
   const auto lu = lu_factor(a);
@@ -37,15 +37,15 @@ Matrix<T> power(Matrix<T> square, uint32_t n) {
   return product;
 }
 
-/// The gradient of a^n, n > 0: of each square and each product on the way, from the last to the
-/// first.
+/// Returns the gradient of a^n for n > 0: propagates it through each multiplication and squaring,
+/// from the last to the first.
 template <typename T>
 Matrix<T> power_gradient(const Matrix<T>& a, uint32_t n, Matrix<T> grad) {
   std::vector<Matrix<T>> squares{a};
   for (uint32_t left = n >> 1; left != 0; left >>= 1) {
     squares.push_back(squares.back() * squares.back());
   }
-  // products[i] is the product before square i is multiplied to it.
+  // products[i] is the product before it is multiplied by square i.
   std::vector<Matrix<T>> products(squares.size());
   Matrix<T> product = Matrix<T>::identity(a.rows());
   for (size_t i = 0; i < squares.size(); ++i) {
@@ -68,7 +68,7 @@ Matrix<T> power_gradient(const Matrix<T>& a, uint32_t n, Matrix<T> grad) {
 
 }  // namespace
 
-/// Of 0 the identity; of negative numbers powers of the inverse.
+/// Power 0 is the identity. Negative powers are powers of the inverse.
 template <typename T, typename Context>
 void MatrixPowerKernel(const Context&, const DenseTensor& x, int n, DenseTensor* out) {
   for (int64_t b = 0; b < linalg::matrices_in(x.dims()); ++b) {

@@ -1,4 +1,4 @@
-// QR factors.
+// QR factorisation and its gradient, on the CPU.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/kernels/cpu/linalg/lapack.h"
@@ -10,7 +10,7 @@ using linalg::adjoint;
 using linalg::Matrix;
 using linalg::Op;
 
-/// The lower triangle of x mirrored to the upper one, with a real diagonal.
+/// Mirrors the lower triangle of x to the upper one and makes the diagonal real.
 template <typename T>
 Matrix<T> mirrored(Matrix<T> x) {
   for (int64_t j = 0; j < x.columns(); ++j) {
@@ -20,7 +20,8 @@ Matrix<T> mirrored(Matrix<T> x) {
   return x;
 }
 
-/// (gQ + Q mirrored(R gR^H - gQ^H Q)) R^-H of a matrix with as many rows as columns or more.
+/// Returns (gQ + Q mirrored(R gR^H - gQ^H Q)) R^-H, the gradient for a matrix with at least as many
+/// rows as columns.
 template <typename T>
 Matrix<T> tall_gradient(const Matrix<T>& q, const Matrix<T>& r, const Matrix<T>& q_grad,
                         const Matrix<T>& r_grad) {
@@ -42,8 +43,8 @@ void QrKernel(const Context&, const DenseTensor& x, const std::string& mode, Den
   }
 }
 
-/// Walter and Lehmann 2010, section 4. Of a wide matrix [X1 X2] = Q [U V] the first part's factors
-/// are Q and U, and X2 = Q V (Roberts and Roberts 2020).
+/// Walter and Lehmann 2010, section 4. A wide matrix is [X1 X2] = Q [U V], where Q and U are the
+/// factors of X1, and X2 = Q V (Roberts and Roberts 2020).
 template <typename T, typename Context>
 void QrGradKernel(const Context&, const DenseTensor& x, const DenseTensor& q, const DenseTensor& r,
                   const DenseTensor& q_grad, const DenseTensor& r_grad, DenseTensor* x_grad) {

@@ -1,4 +1,5 @@
-// Ranks: how many singular values, or magnitudes of eigenvalues, are above a tolerance.
+// Matrix ranks on the CPU: the number of singular values, or of magnitudes of eigenvalues, above a
+// tolerance.
 #include <limits>
 
 #include "phi/core/kernel_registry.h"
@@ -18,7 +19,7 @@ std::vector<real_t<T>> magnitudes(const DenseTensor& x, int64_t b, bool hermitia
   return values;
 }
 
-/// The relative tolerance where none is given: rounding errors of values as large as the largest.
+/// Returns the default relative tolerance: the rounding error of the largest value.
 template <typename R>
 R default_rtol(const DenseTensor& x) {
   const int64_t longest = std::max(linalg::rows_of(x), linalg::columns_of(x));
@@ -46,7 +47,8 @@ int64_t count_above(const std::vector<R>& values, double atol, double rtol) {
                        [=](R value) { return static_cast<double>(value) > tolerance; });
 }
 
-/// `rtol(atol, i)` is the relative tolerance for an absolute one and number i of the second array.
+/// `rtol(atol, i)` returns the relative tolerance for an absolute tolerance and element i of the
+/// relative tolerances.
 template <typename T, typename Rtol>
 void rank_all(const DenseTensor& x, const DenseTensor& atol, const Dims& rtol_dims, bool hermitian,
               DenseTensor* out, Rtol&& rtol) {
@@ -70,7 +72,7 @@ void rank_all(const DenseTensor& x, const DenseTensor& atol, const Dims& rtol_di
 
 }  // namespace
 
-/// tol is used without `use_default_tol` only.
+/// `tol` is used only if `use_default_tol` is false.
 template <typename T, typename Context>
 void MatrixRankKernel(const Context&, const DenseTensor& x, float tol, bool use_default_tol,
                       bool hermitian, DenseTensor* out) {
@@ -81,7 +83,7 @@ void MatrixRankKernel(const Context&, const DenseTensor& x, float tol, bool use_
   }
 }
 
-/// The larger of the tolerance that is given and, with `use_default_tol`, the default one.
+/// The tolerance is the larger of the given one and, with `use_default_tol`, the default.
 template <typename T, typename Context>
 void MatrixRankTolKernel(const Context&, const DenseTensor& x, const DenseTensor& atol_tensor,
                          bool use_default_tol, bool hermitian, DenseTensor* out) {
@@ -89,7 +91,7 @@ void MatrixRankTolKernel(const Context&, const DenseTensor& x, const DenseTensor
   rank_all<T>(x, atol_tensor, {}, hermitian, out, [=](double, int64_t) { return relative; });
 }
 
-/// Without rtol the default one counts where atol is 0.
+/// Without rtol, the default relative tolerance is used if atol is 0.
 template <typename T, typename Context>
 void MatrixRankAtolRtolKernel(const Context&, const DenseTensor& x, const DenseTensor& atol,
                               const DenseTensor* rtol, bool hermitian, DenseTensor* out) {

@@ -1,4 +1,4 @@
-// Elimination of a matrix per lane.
+// Elimination of small matrices, one per lane.
 #include "phi/kernels/cpu/linalg/small_matrices.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace phi::linalg {
 namespace {
 
-/// L matrices, each with its right-hand sides beside it.
+/// L matrices, each followed by its right-hand sides in the same rows.
 template <typename T, int L>
 class Eliminated {
  public:
@@ -21,7 +21,7 @@ class Eliminated {
     rows_.room<V>(a.n * width_);
   }
 
-  /// Matrices first, first + 1.. and then their diagonals.
+  /// Reads matrices first, first + 1, .. and writes their diagonals.
   PHI_LANES void find_diagonals(int64_t first, T* diagonals) {
     read(first);
     V sign = eliminate();
@@ -29,7 +29,7 @@ class Eliminated {
       write(sign * row(k)[k], first, diagonals, a_.n, k);
     }
   }
-  /// The number of the first singular one among them, or -1.
+  /// Returns the number of the first singular matrix among them, or -1.
   PHI_LANES int64_t solve(int64_t first, T* x) {
     read(first);
     eliminate();
@@ -49,11 +49,11 @@ class Eliminated {
 
  private:
   PHI_LANES V* row(int64_t i) const { return rows_.data<V>() + i * width_; }
-  /// Element (i, j) of all lanes.
+  /// Returns element (i, j) of all lanes.
   PHI_LANES T* at(int64_t i, int64_t j) const { return reinterpret_cast<T*>(row(i) + j); }
   int64_t here(int64_t first) const { return std::min<int64_t>(L, a_.count - first); }
 
-  /// Lanes that are left over have the last matrix.
+  /// Lanes without a matrix repeat the last one.
   PHI_LANES void read(int64_t first) {
     for (int64_t l = 0; l < L; ++l) {
       const int64_t which = std::min(first + l, a_.count - 1);
@@ -73,14 +73,14 @@ class Eliminated {
       for (int64_t j = 0; j < b_.columns; ++j) row(i)[a_.n + j] = V(i == j ? 1 : 0);
     }
   }
-  /// Element `place` of what each matrix has `each` of.
+  /// Writes element `place` of each matrix's `each` elements.
   PHI_LANES void write(const V& x, int64_t first, T* out, int64_t each, int64_t place) {
     T lanes[L];
     x.put(lanes);
     for (int64_t l = 0; l < here(first); ++l) out[(first + l) * each + place] = lanes[l];
   }
 
-  /// The sign of the swaps. A column of zeros leaves rows as they are.
+  /// Returns the sign of the swaps. A column of zeros leaves the rows unchanged.
   PHI_LANES V eliminate() {
     V sign(1);
     for (int64_t k = 0; k < a_.n; ++k) {
@@ -93,7 +93,8 @@ class Eliminated {
     }
     return sign;
   }
-  /// Row i becomes row k in the lanes where it has the larger magnitude there. NaN is not larger.
+  /// Swaps rows k and i in the lanes in which row i has the larger magnitude in column k. NaN is
+  /// not larger.
   PHI_LANES void swap_larger_up(int64_t k, int64_t i, V* sign) {
     const auto swaps = magnitude(row(k)[k]) < magnitude(row(i)[k]);
     *sign = choose(swaps, -*sign, *sign);
@@ -119,8 +120,8 @@ class Eliminated {
   Workspace rows_;
 };
 
-/// f(eliminated, first matrix) for as many matrices at once as registers have lanes, until it is
-/// not negative: that, or -1.
+/// Calls f(eliminated, first matrix) for groups of as many matrices as registers have lanes, until
+/// it returns a number that is not negative. Returns that number, or -1.
 template <typename T, int L, typename F>
 int64_t for_all_in(const SmallMatrices<T>& a, const SmallSides<T>& b, F f) {
   Eliminated<T, L> eliminated(a, b);
@@ -143,7 +144,7 @@ bool are_small(const SmallMatrices<T>& a) {
   return !kIsComplex<T> && a.n <= 16;
 }
 
-/// Of the identity where b is null, of `columns` columns.
+/// If b is null, the right-hand side is the identity, which has `columns` columns.
 template <typename T>
 std::optional<int64_t> solve(const SmallMatrices<T>& a, const SmallSides<T>& b, T* x) {
   if constexpr (!kIsComplex<T>) {

@@ -1,4 +1,4 @@
-// Solutions of systems of equations, and inverses.
+// Solutions of systems of equations, and inverses, on the CPU.
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
@@ -14,7 +14,7 @@ using linalg::Matrix;
 using linalg::Op;
 using linalg::Triangle;
 
-/// Errors: InvalidArgument for matrix b of x, which is singular; there is none for -1.
+/// Errors   InvalidArgument that matrix b of x is singular; none if b is -1.
 void refuse_singular(const DenseTensor& x, int64_t b) {
   PHI_CHECK(b < 0,
             errors::InvalidArgument("x is {} and its matrix {} (from 0) is singular: there is no "
@@ -28,14 +28,14 @@ linalg::Lu<T> factors_of(Matrix<T> a, const DenseTensor& x, int64_t b) {
   return lu;
 }
 
-/// Whether y holds vectors is seen by the shapes of the whole tensors.
+/// The shapes of the global tensors decide whether y has vectors.
 linalg::Systems systems_of(const KernelContext& ctx, const DenseTensor& x, const DenseTensor& y) {
   const bool vectors =
       solves_vectors(ctx.input_box(0, x.dims()).global, ctx.input_box(1, y.dims()).global);
   return {x.dims(), y.dims(), vectors};
 }
 
-/// -a b^H of each a and b, of `columns` columns; neither is c.
+/// Sets c = -a b^H for each pair of a and b, of `columns` columns. c is neither a nor b.
 template <typename T>
 void subtract_outer_products(const linalg::Systems& systems, int64_t count, const T* a, const T* b,
                              T* c) {
@@ -47,7 +47,8 @@ void subtract_outer_products(const linalg::Systems& systems, int64_t count, cons
   for (int64_t i = 0; i < elements; ++i) c[i] = -c[i];
 }
 
-/// SolveGradKernel's, where each small matrix has a right-hand side of its own.
+/// Computes SolveGradKernel's gradients and returns true if matrices are small and each has its own
+/// right-hand side.
 template <typename T>
 bool find_small_gradients(const linalg::Systems& systems, const DenseTensor& x,
                           const DenseTensor& out, const DenseTensor& out_grad, DenseTensor* x_grad,
@@ -68,7 +69,7 @@ bool find_small_gradients(const linalg::Systems& systems, const DenseTensor& x,
   return true;
 }
 
-/// op(a)^-1 b of a triangle; the transpose has no conjugate in it.
+/// op(a)^-1 b for a triangle; the transpose is not conjugated.
 struct TriangularSystem {
   Triangle triangle;
   bool transpose;
@@ -77,13 +78,13 @@ struct TriangularSystem {
   Matrix<T> solve(const Matrix<T>& a, Matrix<T> b) const {
     return solve_left(a, triangle, transpose ? Op::kTranspose : Op::kNone, std::move(b));
   }
-  /// op(a)^-H b
+  /// Returns op(a)^-H b.
   template <typename T>
   Matrix<T> solve_adjoint(const Matrix<T>& a, Matrix<T> b) const {
     if (!transpose) return solve_left(a, triangle, Op::kAdjoint, std::move(b));
     return solve_left(conjugated(a), triangle, Op::kNone, std::move(b));
   }
-  /// The gradient of a from that of op(a): of elements that are read.
+  /// Returns the gradient of a from that of op(a), with zeros for elements that are not read.
   template <typename T>
   Matrix<T> of_triangle(Matrix<T> grad) const {
     if (transpose) grad = transposed(grad);
@@ -109,7 +110,7 @@ void SolveKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
   });
 }
 
-/// Of b it is A^-H out_grad, of A that times -out^H (Giles 2008, section 2.3.1).
+/// y_grad = A^-H out_grad, x_grad = -y_grad out^H (Giles 2008, section 2.3.1).
 template <typename T, typename Context>
 void SolveGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                      const DenseTensor& out, const DenseTensor& out_grad, DenseTensor* x_grad,
@@ -124,7 +125,7 @@ void SolveGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                             });
 }
 
-/// Reads one triangle of x, with `unitriangular` without its diagonal.
+/// Reads one triangle of x, without its diagonal if `unitriangular`.
 template <typename T, typename Context>
 void TriangularSolveKernel(const Context&, const DenseTensor& x, const DenseTensor& y, bool upper,
                            bool transpose, bool unitriangular, DenseTensor* out) {
@@ -161,7 +162,7 @@ void InverseKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   }
 }
 
-/// -out^H out_grad out^H (Giles 2008, section 2.2.3).
+/// x_grad = -out^H out_grad out^H (Giles 2008, section 2.2.3).
 template <typename T, typename Context>
 void InverseGradKernel(const Context&, const DenseTensor& out, const DenseTensor& out_grad,
                        DenseTensor* x_grad) {

@@ -16,7 +16,7 @@ Svd<T> svd(Matrix<T> a, char job) {
   result.u = Matrix<T>(m, job == 'A' ? m : job == 'S' ? k : 0);
   result.s.resize(static_cast<size_t>(k));
   result.vh = Matrix<T>(job == 'A' ? n : job == 'S' ? k : 0, n);
-  if (k == 0) {  // of vectors that none belongs to any will do
+  if (k == 0) {  // any orthonormal vectors will do
     if (job == 'A') result.u = Matrix<T>::identity(m), result.vh = Matrix<T>::identity(n);
     return result;
   }
@@ -56,7 +56,7 @@ LeastSquares<T> least_squares(Matrix<T> a, const Matrix<T>& b, real_t<T> rcond,
   const bool has_values = driver == "gelsd" || driver == "gelss";
   if (has_values) result.s.resize(static_cast<size_t>(k));
   if (k == 0 || nrhs == 0) return result;
-  if (!a.is_finite() || !b.is_finite()) {  // LAPACK may search for ever
+  if (!a.is_finite() || !b.is_finite()) {  // LAPACK might not terminate
     const R nan = std::numeric_limits<R>::quiet_NaN();
     result.solved.fill(nan);
     std::fill(result.s.begin(), result.s.end(), nan);
@@ -66,7 +66,7 @@ LeastSquares<T> least_squares(Matrix<T> a, const Matrix<T>& b, real_t<T> rcond,
   T* x = result.solved.data();
   int info = 0;
   std::vector<int> iwork(static_cast<size_t>(n));
-  // Of gelsy 2n, of gelss 5k; gelsd says.
+  // gelsy needs 2n elements and gelss 5k; gelsd returns its size.
   std::vector<R> rwork(static_cast<size_t>(5 * std::max(m, n)));
   const auto call = [&](auto routine, auto... own) {
     with_work<T>([&](T* work, int length) {

@@ -1,4 +1,4 @@
-// Singular values and vectors.
+// Singular values and vectors, and their gradients, on the CPU.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/kernels/cpu/linalg/lapack.h"
@@ -9,7 +9,7 @@ namespace {
 using linalg::adjoint;
 using linalg::Matrix;
 
-/// (m - m^H) by the differences of squared singular values, 0 on the diagonal.
+/// Divides (m - m^H) by the differences of squared singular values; sets the diagonal to 0.
 template <typename T>
 Matrix<T> turning(const Matrix<T>& m, const std::vector<real_t<T>>& s) {
   return (m - adjoint(m)).for_each([&](int64_t i, int64_t j, T& to) {
@@ -18,7 +18,7 @@ Matrix<T> turning(const Matrix<T>& m, const std::vector<real_t<T>>& s) {
   });
 }
 
-/// What of x is outside of the space of q's columns.
+/// Returns the part of x outside the column space of q.
 template <typename T>
 Matrix<T> outside(const Matrix<T>& q, const Matrix<T>& x) {
   return x - q * (adjoint(q) * x);
@@ -26,7 +26,7 @@ Matrix<T> outside(const Matrix<T>& q, const Matrix<T>& x) {
 
 }  // namespace
 
-/// s falls; signs are LAPACK's.
+/// s is in falling order. Signs are LAPACK's.
 template <typename T, typename Context>
 void SvdKernel(const Context&, const DenseTensor& x, bool full_matrices, DenseTensor* u,
                DenseTensor* s, DenseTensor* vh) {
@@ -45,9 +45,9 @@ void SvdvalsKernel(const Context&, const DenseTensor& x, DenseTensor* s) {
   }
 }
 
-/// U [diag(gs) + F(U^H gU) S + S F(V^H gV)] V^H + outside(U, gU) S^-1 V^H + U S^-1 outside(V,
-/// gV)^H, where F is `turning` (Townsend 2016; for complex matrices also Wan and Zhang 2019, whose
-/// last term is that of phases).
+/// x_grad = U [diag(gs) + F(U^H gU) S + S F(V^H gV)] V^H + outside(U, gU) S^-1 V^H + U S^-1
+/// outside(V, gV)^H, where F is `turning` (Townsend 2016). Complex matrices have a last term for
+/// phases (Wan and Zhang 2019).
 template <typename T, typename Context>
 void SvdGradKernel(const Context&, const DenseTensor& u, const DenseTensor& s,
                    const DenseTensor& vh, const DenseTensor& u_grad, const DenseTensor& s_grad,
@@ -80,7 +80,7 @@ void SvdGradKernel(const Context&, const DenseTensor& u, const DenseTensor& s,
   }
 }
 
-/// U diag(gs) V^H
+/// x_grad = U diag(gs) V^H.
 template <typename T, typename Context>
 void SvdvalsGradKernel(const Context&, const DenseTensor& x, const DenseTensor& s_grad,
                        DenseTensor* x_grad) {

@@ -1,4 +1,4 @@
-// Triangular solves by halves.
+// Triangular solves by recursive halves.
 #include <array>
 
 #include "phi/kernels/cpu/linalg/part.h"
@@ -7,9 +7,9 @@
 namespace phi::linalg {
 namespace {
 
-/// Above this a solve is two of half the extent and a product, which does the most work.
+/// Larger solves are split into two of half the extent and a matmul, which does most of the work.
 constexpr int kLeaf = 32;
-/// Up to so many multiply-adds nothing is worth its preparations.
+/// Up to this many multiply-adds, substitution without any preparation is fastest.
 constexpr int64_t kFew = 256;
 
 template <typename T>
@@ -19,9 +19,9 @@ struct Solve {
   Op op;
 
   bool op_is_lower() const { return triangle.upper == (op != Op::kNone); }
-  /// Whether x's first row, or first column where a is at the right, is found first.
+  /// Whether x's first row (or first column, if a is on the right) is computed first.
   bool forwards() const { return left == op_is_lower(); }
-  /// The row or column of n that is found after so many others.
+  /// Returns the row or column of n that is computed after `found` others.
   int line(int found, int n) const { return forwards() ? found : n - 1 - found; }
 
   void run(Part<const T> a, Part<T> b) const {
@@ -51,7 +51,8 @@ struct Solve {
 
   void leaf(Part<const T> a, Part<T> b) const;
 
-  /// The half that does not ask for the other one, its share of the other's b, and the other.
+  /// Solves the half that does not depend on the other one, subtracts its share from the other half
+  /// of b, and solves that.
   void halves(Part<const T> a, Part<T> b) const {
     const int n = a.columns, m = n / 2;
     const Part<const T> corner = triangle.upper ? a.part(0, m, m, n) : a.part(m, 0, n, m);
@@ -68,9 +69,9 @@ struct Solve {
   }
 };
 
-/// A small triangle of real numbers: substitution in strips of b that the first cache holds, a line
-/// (a row of b, or a column where a is at the right) after the other. OpenBLAS 0.3.21 does 20
-/// GFLOP/s in strsm with AVX-512.
+/// Substitution for a small real triangle, in strips of b that fit into the L1 cache, one line
+/// after the other. A line is a row of b, or a column if a is on the right. Used because OpenBLAS's
+/// strsm is slow with AVX-512.
 template <typename T>
 class Strips {
  public:
@@ -138,8 +139,9 @@ class Strips {
 
   Solve<T> solve_;
   int n_;
-  std::array<std::array<T, kLeaf>, kLeaf> factors_{};  // op(a), or its transpose at the right
-  alignas(64) std::array<Line, kLeaf> lines_{};  // the numbers past a narrow strip stay finite
+  std::array<std::array<T, kLeaf>, kLeaf> factors_{};  // op(a), transposed if a is on the right
+  alignas(64) std::array<Line, kLeaf> lines_{};  // initialised, so that numbers past a narrow strip
+                                                 // stay finite
 };
 
 template <typename T>
@@ -164,7 +166,7 @@ void solve_in_place(bool left, Triangle triangle, Op op, Part<const T> a, Part<T
 
 template <typename T>
 Matrix<T> solve_left(const Matrix<T>& a, Triangle triangle, Op op, Matrix<T> b) {
-  const int n = extent(b.rows());  // of a factorisation of more rows or columns, its square part
+  const int n = extent(b.rows());  // the square part of a, if a is not square
   solve_in_place<T>(true, triangle, op, whole(a).part(0, 0, n, n), whole(b));
   return b;
 }

@@ -1,4 +1,4 @@
-// Broadcast's walks, for as many operands as kernels have.
+// Broadcast's walks, instantiated for the numbers of operands that kernels have.
 #include "phi/kernels/cpu/loops/broadcast.h"
 
 #include "phi/kernels/broadcast_dims.h"

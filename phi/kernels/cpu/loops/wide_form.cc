@@ -1,5 +1,5 @@
-// Square roots that AVX-512 approximates to 14 bits and that are refined: of its instruction for
-// them, which takes 12 (float) to 24 (double) cycles a register, 0.6 and 0.4 of the time.
+// Square roots from AVX-512's 14-bit approximation of 1 / sqrt(x), with refinement steps. The
+// results are those of the square root instruction, which takes longer.
 #include "phi/kernels/cpu/loops/wide_form.h"
 
 #ifdef __x86_64__
@@ -10,7 +10,7 @@
 namespace phi::detail {
 namespace {
 
-/// A register of R's numbers, in the words of the algorithm below.
+/// A register of numbers of type R, with the operations of the algorithm below.
 template <typename R>
 struct Register;
 
@@ -60,9 +60,10 @@ struct Register<double> {
   PHI_WIDE_TARGET static V rest(V a, V b, V c) { return _mm512_fnmadd_pd(a, b, c); }
 };
 
-/// With g near the root and h near 1 / (2 g), a step doubles the bits that are right; the last one
-/// adds what is left of x, which fused steps give without an error, and rounds rightly (P.
-/// Markstein, IBM Journal of Research and Development 34, 1990).
+/// Returns the correctly rounded square root (P. Markstein, IBM Journal of Research and Development
+/// 34, 1990). g approximates the root and h approximates 1 / (2 g); each step doubles the number of
+/// correct bits. The last step adds the remainder of x, which fused operations compute without
+/// error.
 template <typename R>
 PHI_WIDE_TARGET inline typename R::V refined_root(typename R::V x) {
   const auto half = R::all(0.5), none = R::all(0);
@@ -77,7 +78,8 @@ PHI_WIDE_TARGET inline typename R::V refined_root(typename R::V x) {
   return R::fused(h, R::rest(g, g, x), g);
 }
 
-/// A register with a number for which that could leave the normal ones takes the instruction.
+/// Uses the instruction if an intermediate result of a number of the register could leave the range
+/// of normal numbers.
 template <typename R>
 PHI_WIDE_TARGET inline typename R::V root(typename R::V x) {
   return R::all_inside(x) ? refined_root<R>(x) : R::root(x);

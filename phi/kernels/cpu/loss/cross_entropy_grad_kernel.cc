@@ -1,4 +1,4 @@
-// Gradient of softmax with cross entropy on the CPU, over whole or sharded classes.
+// The gradient of softmax with cross entropy on the CPU, for whole or sharded classes.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// Makes row after row: `fill(r, shares, g, grads)` where g is the row's loss_grad.
+/// Computes row after row: calls `fill(r, shares, g, grads)`, where g is the row's loss_grad.
 template <typename T, typename Fill>
 void each_row(const DenseTensor& softmax, const DenseTensor& loss_grad, const ClassLayout& layout,
               DenseTensor* input_grad, Fill fill) {
@@ -55,15 +55,16 @@ void soft_row(const C* shares, const C* weights, int64_t n, C total, bool use_so
 
 }  // namespace
 
-/// With use_softmax, `softmax` holds softmax(input) and
+/// With use_softmax, `softmax` is softmax(input) and
 ///   | input_grad = (softmax * sum(label) - label) * loss_grad,
-/// where a hard label is one-hot and the sum goes over the classes. Without it `softmax` is a copy
-/// of the probabilities given, and input_grad = -label / softmax * loss_grad. Where a class weighs
-/// 0 the quotient counts as 0; rows whose hard label is `ignore_index` are 0.
+/// where a hard label is one-hot and the sum is over the classes. Otherwise `softmax` is a copy of
+/// the input probabilities, and input_grad = -label / softmax * loss_grad; the quotient is 0 for a
+/// class of weight 0. Rows whose hard label is `ignore_index` are 0.
 ///
-/// Hard labels have the class dim as 1 or not at all, and hold global class numbers. The classes
-/// may be sharded: each rank makes its part.
-/// Errors: InvalidArgument with the row and its label.
+/// Hard labels have extent 1 in the class dim, or lack it, and have global class numbers. If the
+/// classes are sharded, each rank computes its part.
+///
+/// Errors   InvalidArgument with the row and its label.
 template <typename T, typename Context>
 void CrossEntropyWithSoftmaxGradKernel(const Context& ctx, const DenseTensor& label,
                                        const DenseTensor& softmax, const DenseTensor& loss_grad,

@@ -1,4 +1,4 @@
-// Softmax with cross entropy on the CPU, over whole or sharded classes.
+// Softmax with cross entropy on the CPU, for whole or sharded classes.
 #include <cmath>
 #include <vector>
 
@@ -75,17 +75,17 @@ void given_probabilities(const KernelContext& ctx, const DenseTensor& input,
 
 }  // namespace
 
-/// softmax = softmax(input) along `axis`; loss = -sum(label * log softmax) for soft labels,
-/// -log softmax[label] for hard ones, 0 where the label is `ignore_index`.
+/// softmax = softmax(input) along `axis`. For soft labels, loss = -sum(label * log softmax); for
+/// hard labels, loss = -log softmax[label], or 0 if the label is `ignore_index`.
 ///
-/// With use_softmax=false input holds probabilities already: softmax is a copy of it. The maximum
-/// is always subtracted first, whatever numeric_stable_mode says.
+/// If use_softmax is false, input has probabilities and softmax is a copy of it. The maximum is
+/// always subtracted first, whatever numeric_stable_mode is.
 ///
-/// Where the class dim is sharded, the ranks that share it combine the rows' maxima, sums and
-/// label terms, so that loss is complete on each of them (Megatron-LM's vocabulary-parallel loss,
-/// Shoeybi et al., 2019); a hard label is then replicated and holds global class numbers.
+/// If the class dim is sharded, the ranks that share it combine the rows' maxima, sums and label
+/// terms, so that each of them has the complete loss (Megatron-LM's vocabulary-parallel loss,
+/// Shoeybi et al., 2019). A hard label is then replicated and has global class numbers.
 ///
-/// Errors: InvalidArgument with the row and its label.
+/// Errors   InvalidArgument with the row and its label.
 template <typename T, typename Context>
 void CrossEntropyWithSoftmaxKernel(const Context& ctx, const DenseTensor& input,
                                    const DenseTensor& label, bool soft_label, bool use_softmax,
@@ -94,7 +94,7 @@ void CrossEntropyWithSoftmaxKernel(const Context& ctx, const DenseTensor& input,
   const ClassLayout layout = class_layout(input.dims(), axis);
   if (layout.rows() == 0) return;
   const ShardBox box = ctx.input_box(0, input.dims());
-  // Labels are checked before anything is combined, so that a bad one stops every rank alike.
+  // Labels are checked before anything is combined, so that all ranks report an invalid label.
   Labels<T> labels(label, layout, box, soft_label, ignore_index);
   const bool sharded = classes_sharded(ctx, box, layout.axis);
   T* losses = loss->mutable_data<T>();
@@ -109,7 +109,8 @@ void CrossEntropyWithSoftmaxKernel(const Context& ctx, const DenseTensor& input,
 
 PHI_REGISTER_KERNEL(cross_entropy_with_softmax, CPU, CrossEntropyWithSoftmaxKernel, Floats);
 
-// Three numbers per row travel between the ranks that share the classes; one of probabilities.
+// The ranks that share the classes exchange three numbers per row, or one if input has
+// probabilities.
 template <typename T, typename Context>
 void CrossEntropyWithSoftmaxDry(const Context& ctx, const DenseTensor& input, const DenseTensor&,
                                 bool, bool use_softmax, bool, int, int axis, DenseTensor*,

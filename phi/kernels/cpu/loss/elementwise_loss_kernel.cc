@@ -1,3 +1,3 @@
-// Losses of each element by itself, and their gradients, on the CPU.
+// Elementwise losses, and their gradients, on the CPU.
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/loss/elementwise.h"

@@ -11,15 +11,15 @@
 namespace phi {
 namespace {
 
-/// What the sum of terms is divided by, counted over all ranks.
+/// Returns the global count by which the sum of terms is divided.
 double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string& reduction) {
   const Dims whole = ctx.input_box(0, x.dims()).global;
   if (reduction == "mean") return static_cast<double>(whole.numel());
   return reduction == "batchmean" && whole.ndim() > 0 ? static_cast<double>(whole[0]) : 1;
 }
 
-/// The functors of C, not of what is stored, so that their loops are compiled once for all of
-/// these; with `log_target` known to the compiler: as a member it keeps loops from vectors.
+/// Functors of the compute type, so that all element types share their loops. `log_target` is a
+/// template parameter because loops do not vectorise if it is a member.
 template <typename C, bool kLogTarget>
 struct Term {
   C operator()(C x, C label) const { return KLDivLossFunctor<C>{kLogTarget}(x, label); }
@@ -33,7 +33,7 @@ struct TermGrad {
 
 }  // namespace
 
-/// The local sum over global counts, so that the results of ranks add up.
+/// Divides the local sum by global counts, so that the sum of the ranks' results is the loss.
 template <typename T, typename Context>
 void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& label,
                      const std::string& reduction, bool log_target, DenseTensor* out) {

@@ -1,4 +1,4 @@
-// Margins at the classes of labels, and their gradient, on the CPU.
+// margin_logits: adds margins at the classes of labels, and its gradient, on the CPU.
 #include <algorithm>
 #include <cmath>
 
@@ -11,13 +11,14 @@ namespace {
 
 constexpr int kMarginClassAxis = 1;
 
-/// How far beyond 1 rounding may carry a cosine: two steps of bfloat16.
+/// Tolerance for cosines beyond 1 due to rounding: two units in the last place of bfloat16.
 constexpr double kBeyondOne = 1.6e-2;
-/// The derivative of the angle has no bound where the cosine is 1: what 1 - x^2 is taken for then.
+/// Lower bound of 1 - x^2. The derivative of the angle is unbounded at a cosine of 1.
 constexpr double kLeastSquare = 1e-8;
 
-/// Calls f(place of the element in the array, its cosine) for each row whose label's class is here.
-/// Errors: InvalidArgument for a label that no class has, and for what is no cosine.
+/// Calls f(offset of the element, its cosine) for each row whose label's class is on this rank.
+///
+/// Errors   InvalidArgument for a label that is not a class, and for a number that is not a cosine.
 template <typename T, typename F>
 void for_each_label(const KernelContext& ctx, const DenseTensor& logits, const DenseTensor& label,
                     F f) {

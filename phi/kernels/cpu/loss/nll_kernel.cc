@@ -1,4 +1,4 @@
-// The negative logarithm of a class's probability, and its gradient, on the CPU.
+// Negative log likelihood, and its gradient, on the CPU.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -15,16 +15,16 @@ namespace {
 
 constexpr int kNllClassAxis = 1;
 constexpr int kNllLabelInput = 1;
-constexpr int kSums = 3;  // of losses, of weights, and of ranks that refuse a label
+constexpr int kSums = 3;  // sums of losses, of weights, and of ranks with an invalid label
 
-/// Errors: InvalidArgument with the first row whose label is no class, and its label.
+/// Errors   InvalidArgument with the first row whose label is not a class, and its label.
 template <typename L>
 void check_labels(const L* labels, const ClassLayout& layout, int64_t ignore_index) {
   using U = std::make_unsigned_t<L>;
   const L* const end = labels + layout.rows();
   const auto last =
       static_cast<U>(std::min<int64_t>(layout.classes - 1, std::numeric_limits<L>::max()));
-  U signs = 0;  // of labels, and of how far each is below the last class
+  U signs = 0;  // signs of labels, and of their distances to the last class
   for (const L* label = labels; label != end; ++label) {
     const auto at = static_cast<U>(*label);
     signs |= at | (last - at);
@@ -36,9 +36,9 @@ void check_labels(const L* labels, const ClassLayout& layout, int64_t ignore_ind
   if (wrong != end) throw_wrong_label(wrong - labels, *wrong, layout.classes, ignore_index);
 }
 
-/// Calls f(row, position of its class in the array, the class's weight) for each row whose label
-/// is not ignored, and returns it. A function of its own, which calls no other: what f adds up
-/// stays in registers.
+/// Calls f(row, position of its class in the array, the class's weight) for each row whose label is
+/// not ignored, and returns f. Not inlined, and calls no other function, so that f's sums stay in
+/// registers.
 template <typename C, typename T, typename L, typename F>
 [[gnu::noinline]] F visit_labels(const L* labels, const ClassLayout& layout, const T* weights,
                                  int64_t ignore_index, F f) {
@@ -53,7 +53,9 @@ template <typename C, typename T, typename L, typename F>
   return f;
 }
 
-/// The same of any labels. Errors: those of check_labels, before f is called.
+/// visit_labels for labels of any dtype.
+///
+/// Errors   those of check_labels, before f is called.
 template <typename T, typename F>
 F each_label(const DenseTensor& label, const ClassLayout& layout, const DenseTensor* weight,
              int64_t ignore_index, F f) {
@@ -80,9 +82,9 @@ struct SumLosses {
 
 }  // namespace
 
-/// out = -weight[label] * input[label] of each row, 0 where the label is `ignore_index`; their sum,
-/// or that over the sum of the weights: 0 where these are. A mean, for which ranks wait for each
-/// other, refuses a label on every rank alike.
+/// out = -weight[label] * input[label] for each row, 0 if the label is `ignore_index`. With
+/// reduction "sum", their sum; with "mean", that sum divided by the sum of the weights, or 0 if
+/// that is 0. A mean communicates, so an invalid label is an error on every rank.
 template <typename T, typename Context>
 void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                    const DenseTensor* weight, int64_t ignore_index, const std::string& reduction,
@@ -134,7 +136,7 @@ void NllLossGradKernel(const Context&, const DenseTensor& input, const DenseTens
                 });
 }
 
-// The messages of a mean.
+// A dry run counts the messages of a mean.
 template <typename T, typename Context>
 void NllLossDry(const Context& ctx, const DenseTensor&, const DenseTensor& label,
                 const DenseTensor*, int64_t, const std::string& reduction, DenseTensor*,

@@ -1,4 +1,4 @@
-// Binary cross entropy of logits, and its gradient, on the CPU.
+// Binary cross entropy with logits, and its gradient, on the CPU.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSigmoidLabelInput = 1;
 
-/// One over the number of labels, on all ranks, that are not ignored.
+/// Returns 1 / the number of labels on all ranks that are not ignored.
 template <typename T>
 double share_of_label(const KernelContext& ctx, const DenseTensor& label, int ignore_index) {
   using C = compute_t<T>;
