@@ -1,4 +1,4 @@
-// A matrix product added to an array that broadcasts.
+// addmm on the CPU: a matmul added to an array that broadcasts.
 #include <algorithm>
 #include <vector>
 
@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-/// How an input of one or two tensor dims lies over [m, n].
+/// Strides of an input of one or two tensor dims that broadcasts to [m, n].
 struct Added {
   explicit Added(const Dims& dims)
       : row_step(dims.ndim() == 2 && dims[0] != 1 ? dims.back() : 0),
@@ -24,7 +24,7 @@ struct Added {
 
 }  // namespace
 
-/// beta input + alpha x y; nothing is read of what counts 0 times.
+/// out = beta input + alpha x y. An operand whose factor is 0 is not read.
 template <typename T, typename Context>
 void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& x,
                  const DenseTensor& y, float beta, float alpha, DenseTensor* out) {
@@ -48,7 +48,7 @@ void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor
           C(adds ? beta : 0.0f), to, n);
 }
 
-/// Of the input it is a partial sum where x's second tensor dim is split, as the output was.
+/// If x's second tensor dim is split, input_grad is a partial sum, as the output was.
 template <typename T, typename Context>
 void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                      const DenseTensor& out_grad, float beta, float alpha, DenseTensor* input_grad,

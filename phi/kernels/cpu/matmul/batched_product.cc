@@ -1,4 +1,4 @@
-// Batches of matrix products as GEMM calls.
+// Batched matmuls as GEMM calls.
 #include "phi/kernels/cpu/matmul/batched_product.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ void multiply_batches(const ProductPlan& plan, const T* a, const T* b, Out* c) {
   });
 }
 
-/// Several members summed in 16 bits would be rounded after each.
+/// Half precision: several summed batch elements are accumulated in float, because a sum in half
+/// precision would be rounded after each.
 template <typename T>
 void multiply_16bit(const ProductPlan& plan, const T* a, const T* b, T* c) {
   if (plan.summed.turns() == 1) return multiply_batches(plan, a, b, c);

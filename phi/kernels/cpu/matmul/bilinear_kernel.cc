@@ -1,4 +1,5 @@
-// bilinear and its gradient on the CPU: for each output one product of x with its matrix of weight.
+// bilinear and its gradient on the CPU: for each output, one matmul of x with the output's matrix
+// of weight.
 #include <algorithm>
 #include <vector>
 
@@ -57,9 +58,9 @@ void BilinearKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
   narrow<T>(result, out);
 }
 
-/// With g = out_grad: x_grad = sum over k of g[:, k] * (y weight[k]^T), y_grad = sum over k of
-/// g[:, k] * (x weight[k]), weight_grad[k] = (g[:, k] * x)^T y, bias_grad = sum over n of g. Each
-/// output may be null: it is not wanted.
+/// With g = out_grad: x_grad = sum over k of g[:, k] * (y weight[k]^T), y_grad = sum over k of g[:,
+/// k] * (x weight[k]), weight_grad[k] = (g[:, k] * x)^T y, bias_grad = sum over n of g. An output
+/// that is not wanted is null.
 template <typename T, typename Context>
 void BilinearGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
                         const DenseTensor& weight, const DenseTensor& out_grad, DenseTensor* x_grad,

@@ -1,4 +1,4 @@
-// Dot products of rows; complex ones are multiplied as they are.
+// Dot products of rows on the CPU. Complex operands are not conjugated.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/cpu/matmul/matmul_operands.h"
@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-/// Integers wrap.
+/// The type in which products are computed; integers wrap around.
 template <typename T>
 using product_t = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                               std::type_identity<compute_t<T>>>::type;

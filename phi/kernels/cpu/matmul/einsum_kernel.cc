@@ -1,4 +1,4 @@
-// Products in Einstein's notation on the CPU.
+// einsum on the CPU.
 #include "phi/kernels/cpu/matmul/batched_product.h"
 #include "phi/kernels/cpu/moves/move.h"
 #include "phi/kernels/cpu/words.h"

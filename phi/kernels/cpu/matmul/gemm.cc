@@ -1,6 +1,6 @@
-// Row-major matrix product: direct loops for tiny shapes and integers, registers for small ones,
-// else oneDNN (float) or OpenBLAS (double, complex), and the way to 16-bit products and packed
-// operands.
+// GEMM: selects direct loops for tiny shapes and integers, registers for small shapes, otherwise
+// oneDNN (float) or OpenBLAS (double, complex), and dispatches to half-precision implementations
+// and packed operands.
 #include "phi/kernels/cpu/matmul/gemm.h"
 
 #include <cblas.h>
@@ -22,9 +22,9 @@
 namespace phi {
 namespace {
 
-// Below this many multiply-adds a library's call overhead costs more than the product.
+// Below this many multiply-adds, the call of a library costs more than the matmul.
 constexpr int64_t kDirectLimit = 1024;
-// Below this OpenBLAS's call costs less than oneDNN's.
+// Below this, a call of OpenBLAS costs less than one of oneDNN.
 constexpr int64_t kSmallLimit = 8192;
 constexpr int kGemmLanes = 8;
 
@@ -103,7 +103,7 @@ void direct_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T* 
   }
 }
 
-// Integers, which wrap around.
+// Integer matmuls; sums wrap around.
 template <typename T>
 void integer_gemm(const GemmShape& s, int64_t alpha, const T* a, int64_t lda, const T* b,
                   int64_t ldb, int64_t beta, T* c, int64_t ldc) {
@@ -159,8 +159,9 @@ void openblas_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T
             i32(s.n), i32(s.k), alpha, a, i32(lda), b, i32(ldb), beta, c, i32(ldc));
 }
 
-// oneDNN makes the code of a product at the first one of its kind. Where it finds no memory for
-// that it ends the process, so it is looked for beforehand: true, or an error.
+// oneDNN generates code at the first matmul of each kind and ends the process if it finds no memory
+// for it. Therefore the memory is requested beforehand, to throw ResourceExhausted instead. Returns
+// true.
 bool find_room_for_code() {
   constexpr size_t kBytes = size_t{16} << 20;
   void* const room = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -200,8 +201,8 @@ void onednn_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, c
                              static_cast<int>(status)));
 }
 
-// Long sums over a transposed left operand (gradients of weights) run in parts, which is faster
-// than in one piece.
+// Long sums with a transposed left operand (gradients of weights) run in parts, which is faster
+// than one pass.
 constexpr int64_t kLongSum = 1024;
 constexpr int64_t kSumPart = 512;
 

@@ -1,4 +1,4 @@
-// 16-bit products: on bfloat16 instructions in blocks of columns, or widened to float.
+// Half-precision matmuls: on bfloat16 instructions in blocks of columns, or widened to float.
 #include "phi/kernels/cpu/matmul/gemm_16bit.h"
 
 #include <omp.h>
@@ -22,11 +22,11 @@ GemmIsa gemm_isa() {
 namespace detail {
 namespace {
 
-// Elements of b that are packed at a time: they share the L2 cache with a block of a.
+// Elements of b that are packed at a time. They share the L2 cache with a block of a.
 constexpr int64_t kRightElements = int64_t{1} << 20;
-constexpr int64_t kFewestColumns = 256;  // fewer would pack a too often
-constexpr int64_t kPanelRows = 256;      // of a, widened at a time
-// A thread takes at least this many multiply-adds: some microseconds of work.
+constexpr int64_t kFewestColumns = 256;  // with fewer, a would be packed too often
+constexpr int64_t kPanelRows = 256;      // rows of a that are widened at a time
+// Fewest multiply-adds per thread: some microseconds of work.
 constexpr int64_t kThreadWork = int64_t{1} << 24;
 
 bfloat16* left_workspace(int64_t k) {
@@ -34,7 +34,7 @@ bfloat16* left_workspace(int64_t k) {
   return workspace.room<bfloat16>(bf16_tiles::left_size(k));
 }
 
-/// gemm_16bit on this thread alone.
+/// gemm_16bit on the calling thread.
 template <typename Out>
 void multiply_columns(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
                       const bfloat16* b, int64_t ldb, float beta, Out* c, int64_t ldc) {
@@ -52,8 +52,8 @@ void multiply_columns(GemmIsa isa, const GemmShape& s, float alpha, const bfloat
   }
 }
 
-/// Splits the longer side of c over the threads that this process may use: multiply(part, a, b, c)
-/// for each part.
+/// Splits the longer side of c over the threads that this process may use, and calls multiply(part,
+/// a, b, c) for each part.
 template <typename T, typename Out, typename Multiply>
 void in_parallel(const GemmShape& s, const T* a, int64_t lda, const T* b, int64_t ldb, Out* c,
                  int64_t ldc, Multiply multiply) {
@@ -74,7 +74,7 @@ void in_parallel(const GemmShape& s, const T* a, int64_t lda, const T* b, int64_
   }
 }
 
-/// c = product + beta * c, rounded once.
+/// Sets c = product + beta * c, rounded once.
 template <typename Out>
 void round_rows(const float* product, int64_t rows, int64_t n, float beta, Out* c, int64_t ldc) {
   for (int64_t r = 0; r < rows; ++r) {

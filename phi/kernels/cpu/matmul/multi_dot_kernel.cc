@@ -1,4 +1,4 @@
-// Chains of matrix products on the CPU.
+// Chains of matmuls on the CPU.
 #include "phi/kernels/cpu/matmul/batched_product.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/matmul/multi_dot.h"

@@ -1,4 +1,4 @@
-// Which of OpenBLAS's kernels the program has.
+// Selects OpenBLAS's kernels when the program is loaded.
 #include "phi/kernels/cpu/matmul/openblas_core.h"
 
 #include <cblas.h>
@@ -6,7 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-// OpenBLAS's own start (driver/others/dynamic.c), public in builds for many cores.
+// OpenBLAS's initialisation (driver/others/dynamic.c). The functions are exported by builds for
+// many cores.
 extern "C" {
 [[gnu::weak]] void gotoblas_dynamic_init();
 [[gnu::weak]] void gotoblas_dynamic_quit();
@@ -23,7 +24,7 @@ bool choose_core() {
   return core != nullptr;
 }
 
-/// While the program is loaded, after OpenBLAS itself: nothing computes yet.
+/// Initialised while the program is loaded, after OpenBLAS itself and before anything computes.
 [[maybe_unused]] const bool kChosen = choose_core();
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Buffers are made one at a time, each after a look for its room.
+// OpenBLAS's buffers are created one at a time, each after a check for address space.
 #include "phi/kernels/cpu/matmul/openblas_room.h"
 
 #include <cblas.h>
@@ -11,7 +11,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/more_memory.h"
 
-// OpenBLAS's own (driver/others/memory.c and blas_server.c), public in its shared library.
+// OpenBLAS's internals (driver/others/memory.c and blas_server.c), exported by its shared library.
 extern "C" {
 [[gnu::weak]] void* blas_memory_alloc(int);
 [[gnu::weak]] void blas_memory_free(void*);
@@ -33,9 +33,9 @@ bool has_room_for(size_t bytes) {
   return true;
 }
 
-// OpenBLAS starts its threads when it is loaded. Each of them maps its buffer at once, and those
-// that find no room would keep the process from ending: it waits for them. Nobody waits for them
-// where they are said not to be there.
+// OpenBLAS starts its threads when it is loaded, and each of them maps its buffer at once. A thread
+// that finds no address space retries for ever, and the process, which joins the threads at exit,
+// would not end. Clearing blas_server_avail makes OpenBLAS skip the join.
 bool may_keep_threads() {
   const auto threads = static_cast<size_t>(openblas_get_num_threads());
   if (threads < 2 || has_room_for(threads * kOpenblasBufferBytes)) return true;
@@ -49,11 +49,11 @@ bool may_keep_threads() {
   return false;
 }
 
-// While the program is loaded, after OpenBLAS itself.
+// Initialised while the program is loaded, after OpenBLAS itself.
 const bool kMayKeepThreads = may_keep_threads();
 
-// As many buffers as calls are under way. Those that OpenBLAS has made and nobody uses are taken by
-// the next call.
+// Creates buffers until there are as many as calls under way. The next call uses a buffer that
+// OpenBLAS has created and no call uses.
 void make_buffers(int wanted) {
   const std::lock_guard lock(making);
   while (buffers_made.load() < wanted) {

@@ -1,4 +1,4 @@
-// Blocks of some rows and two vectors of columns, whose sums stay in registers.
+// Small matmuls in blocks of a few rows and two vectors of columns, whose sums stay in registers.
 #include "phi/kernels/cpu/matmul/small_product.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace phi::detail {
 namespace {
 
 constexpr int64_t kMostWork = int64_t{1} << 17;
-constexpr int64_t kLeastFloatWork = 8192;  // below it, and of double, OpenBLAS takes plain forms
-constexpr int64_t kMostPacked = 4096;      // elements of op(b)
+constexpr int64_t kLeastFloatWork = 8192;  // up to it OpenBLAS is faster, unless y is transposed
+constexpr int64_t kMostPacked = 4096;      // most elements of op(b)
 
 template <typename T, int L>
 int64_t padded(int64_t n) {
@@ -31,7 +31,7 @@ template <typename T, int L>
 class SmallProduct {
  public:
   using V = Lanes<T, L>;
-  static constexpr int kRows = L > kLanes<T> ? 8 : 6;  // of 32 registers, or of 16
+  static constexpr int kRows = L > kLanes<T> ? 8 : 6;  // uses most of 32 registers, or of 16
 
   SmallProduct(const GemmShape& s, T alpha, const T* a, int64_t lda, T beta, T* c, int64_t ldc)
       : s_(s),
@@ -56,7 +56,7 @@ class SmallProduct {
   }
 
  private:
-  /// op(b) by rows of whole vectors.
+  /// Packs op(b) in rows of whole vectors.
   PHI_LANES void pack(const T* b, int64_t ldb, T* packed) const {
     const int64_t width = padded<T, L>(s_.n);
     if (width != s_.n) std::fill_n(packed, width * s_.k, T(0));
@@ -64,7 +64,7 @@ class SmallProduct {
     for (int64_t p = 0; p < s_.k; ++p) std::copy_n(b + p * ldb, s_.n, packed + p * width);
   }
 
-  /// kVectors vectors of columns from column j on.
+  /// Computes kVectors vectors of columns from column j on.
   template <int kVectors>
   PHI_LANES void columns(const T* b, int64_t ldb, int64_t j) const {
     int64_t i = 0;
@@ -109,7 +109,8 @@ class SmallProduct {
       for (int v = 0; v < kVectors; ++v) (sums[r][v] * V(alpha_)).put(to + r * row + v * L);
     }
   }
-  /// Rows that end within a vector, or are added to what is there; compiled once for all blocks.
+  /// Stores rows that end within a vector or are added to c. Not inlined, so that all blocks share
+  /// it.
   [[gnu::noinline]] void add_rows(const T* rows, int count, int width, int64_t i, int64_t j) const {
     const int64_t most = std::min<int64_t>(width, s_.n - j);
     for (int r = 0; r < count; ++r) {

@@ -1,5 +1,6 @@
-// Few rows times the lines of a matrix: where a line is a stored row, its product with each of the
-// few; where it is a column, some stored rows at a time are added to the sums of many columns.
+// Few rows times the lines of a matrix. If a line is a stored row, its dot products with the few
+// rows are computed. If it is a column, several stored rows at a time are added to the sums of many
+// columns.
 #include "phi/kernels/cpu/matmul/thin_product.h"
 
 #include <algorithm>
@@ -14,20 +15,20 @@
 namespace phi::detail {
 namespace {
 
-// So many rows at the most, of a matrix whose lines are stored rows and of another, and what the
-// matrix must have for more than one: else tiles take less time, although they pack it. On an Intel
-// Xeon with AVX-512.
+// Most rows for a matrix whose lines are stored rows, most rows for other matrices, and fewest
+// elements of the matrix for more than one row. Beyond these limits tiles are faster, although they
+// pack the matrix.
 constexpr int64_t kFewByLines = 16;
 constexpr int64_t kFewByColumns = 4;
 constexpr int64_t kLargeMatrix = int64_t{1} << 16;
-constexpr int64_t kColumns = 2048;  // whose sums the first cache holds
+constexpr int64_t kColumns = 2048;  // their sums fit into the L1 cache
 constexpr int64_t kAdded = 4;       // stored rows that are added at once
 
 template <typename T, typename Out>
 struct ThinProduct {
-  int64_t rows, extent, k;  // few rows against the lines of the matrix
+  int64_t rows, extent, k;  // the few rows, lines of the matrix, elements of each
   const T* few;
-  int64_t few_row, few_step;  // from one of the few to the next, and from element to element
+  int64_t few_row, few_step;  // row and element strides of the few rows
   const T* matrix;
   int64_t ld;
   bool lines_are_rows;
@@ -95,7 +96,8 @@ struct ThinProduct {
     }
   }
 
-  /// `count` columns of kCount stored rows from p on, times each of the few's.
+  /// Adds `count` columns of kCount stored rows from p on, multiplied by each of the few rows'
+  /// elements.
   template <int kRows, int64_t kCount, typename Sums>
   void add(Readers* readers, const float* wide, int64_t p, int64_t count, Sums* sums) const {
     std::array<const read_t<T>*, kCount> rows_at;

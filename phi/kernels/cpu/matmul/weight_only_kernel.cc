@@ -1,4 +1,4 @@
-// Weights of 8 bits on the CPU: made of matrices, back, and multiplied with.
+// 8-bit weights on the CPU: quantisation, dequantisation and matmuls.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -31,7 +31,7 @@ void for_each_scale_group(int64_t k, int group_size, F f) {
     f(Group{begin / size, begin, std::min(begin + size, k)});
 }
 
-/// A weight of weight_only_linear: whole numbers [n, k], and scales [groups, n].
+/// A weight of weight_only_linear: int8 numbers [n, k] and scales [groups, n].
 template <typename C>
 struct Weight {
   const int8_t* data;
@@ -48,12 +48,12 @@ struct Weight {
         group_size(size) {}
 };
 
-/// Rows of x up to which multiply_few_rows is the faster way. Products of matrices have
-/// instructions of their own for bfloat16, and those of double want no more memory than arithmetic.
+/// Number of rows of x up to which multiply_few_rows is faster. bfloat16 matmuls have their own
+/// instructions, and double is not limited by memory, so their limit is lower.
 template <typename T>
 constexpr int64_t kFewRows = std::is_same_v<T, bfloat16> || std::is_same_v<T, double> ? 16 : 32;
 
-/// Columns [begin, end) of out for kRows rows of x.
+/// Computes columns [begin, end) of out for kRows rows of x.
 template <int kRows, typename T, typename C>
 inline void multiply_rows(const Weight<C>& w, int64_t begin, int64_t end, const C* x, const T* bias,
                           T* out) {
@@ -68,8 +68,8 @@ inline void multiply_rows(const Weight<C>& w, int64_t begin, int64_t end, const 
   }
 }
 
-/// out [m, n] = x [m, k] times the weight, plus bias unless that is null: rows of x stay in the
-/// first cache for some of the weight's rows, which stay in the second for all of x.
+/// out [m, n] = x [m, k] times the weight, plus bias unless it is null. Some rows of the weight
+/// stay in the L2 cache for all rows of x, and rows of x stay in the L1 cache for these.
 template <typename T, typename C>
 void multiply_few_rows(const Weight<C>& w, int64_t m, const C* x, const T* bias, T* out) {
   constexpr int64_t kColumns = 32;
@@ -97,7 +97,8 @@ void multiply_few_rows(const Weight<C>& w, int64_t m, const C* x, const T* bias,
   });
 }
 
-/// Whole numbers below 256 are exact in all floats: the product with them rounds as that of x does.
+/// Converts int8 numbers to T. Integers below 256 are exact in all floats, so the matmul rounds as
+/// a matmul with x's precision.
 template <typename T>
 void widen(const int8_t* from, int64_t count, T* to) {
   if constexpr (kIs16Bit<T>) {
@@ -112,7 +113,7 @@ void widen(const int8_t* from, int64_t count, T* to) {
   }
 }
 
-/// Rows [row, row + rows) of the weight, elements [begin, end) of each, all of group `group`.
+/// Rows [row, row + rows) of the weight, elements [begin, end) of each, all in group `group`.
 struct Block {
   int64_t row;
   int64_t rows;
@@ -122,8 +123,8 @@ struct Block {
   int64_t size() const { return end - begin; }
 };
 
-/// Calls f(Block, what it holds as T) for blocks of the weight of kRows rows, each row's from first
-/// to last: they stay in the second cache for their products.
+/// Calls f(Block, its numbers as T) for blocks of kRows rows of the weight, each row from its first
+/// to its last element. A block stays in the L2 cache for its matmuls.
 template <int64_t kRows, typename T, typename C, typename F>
 void for_each_weight_block(const Weight<C>& w, F f) {
   constexpr int64_t kElements = (1 << 20) / (kRows * sizeof(T));
@@ -143,10 +144,10 @@ void for_each_weight_block(const Weight<C>& w, F f) {
   }
 }
 
-/// As multiply_few_rows, of any rows, in products of matrices.
+/// Same result as multiply_few_rows, for any number of rows, by matmuls.
 template <typename T, typename C>
 void multiply_blocks(const Weight<C>& w, int64_t m, const T* x, const T* bias, T* out) {
-  constexpr int64_t kRows = 128;  // fewer make slow products
+  constexpr int64_t kRows = 128;  // fewer make matmuls slow
   std::vector<C> product;
   std::vector<C> sum;
   for_each_weight_block<kRows, T>(w, [&](const Block& block, const T* wide) {
@@ -171,7 +172,7 @@ void multiply_blocks(const Weight<C>& w, int64_t m, const T* x, const T* bias, T
 
 }  // namespace
 
-/// Errors: InvalidArgument with the place of what is not finite.
+/// Errors   InvalidArgument with the position of an element that is not finite.
 template <typename T, typename Context>
 void WeightQuantizeKernel(const Context& ctx, const DenseTensor& x, int group_size,
                           DenseTensor* out, DenseTensor* scale) {
@@ -213,8 +214,8 @@ void WeightDequantizeKernel(const Context&, const DenseTensor& x, const DenseTen
   });
 }
 
-/// out = the sum over groups of (x of the group times whole numbers) times scale, plus bias, kept
-/// in the computing type until the end.
+/// out = the sum over groups of (x's group times the int8 numbers) times scale, plus bias. Sums
+/// stay in the compute type until the end.
 template <typename T, typename Context>
 void WeightOnlyLinearKernel(const Context&, const DenseTensor& x, const DenseTensor& weight,
                             const DenseTensor* bias, const DenseTensor& weight_scale,
@@ -224,7 +225,7 @@ void WeightOnlyLinearKernel(const Context&, const DenseTensor& x, const DenseTen
   const int64_t m = x.dims().numel(0, x.ndim() - 1);
   const T* shifts = bias ? bias->data<T>() : nullptr;
   T* to = out->mutable_data<T>();
-  const bool is_short = group_rows(w.k, group_size) < kWeightLanes;  // for vectors
+  const bool is_short = group_rows(w.k, group_size) < kWeightLanes;  // too short to vectorise
   if (w.k == 0 || (m <= kFewRows<T> && !is_short)) {
     const ComputeArray<C> rows(&x);
     return multiply_few_rows(w, m, rows.data(), shifts, to);
@@ -232,7 +233,7 @@ void WeightOnlyLinearKernel(const Context&, const DenseTensor& x, const DenseTen
   multiply_blocks(w, m, x.data<T>(), shifts, to);
 }
 
-/// x_grad = (out_grad * scale) times the whole numbers, group by group of its columns.
+/// x_grad = (out_grad * scale) times the int8 numbers, for each group of x_grad's columns.
 template <typename T, typename Context>
 void WeightOnlyLinearGradKernel(const Context&, const DenseTensor& weight,
                                 const DenseTensor& weight_scale, const DenseTensor& out_grad,
@@ -241,7 +242,7 @@ void WeightOnlyLinearGradKernel(const Context&, const DenseTensor& weight,
   const Weight<C> w(weight, weight_scale, group_size);
   const int64_t m = out_grad.dims().numel(0, out_grad.ndim() - 1);
   const T* grads = out_grad.data<T>();
-  constexpr int64_t kRows = 512;  // which are added up: fewer bring the sums from memory more often
+  constexpr int64_t kRows = 512;  // fewer load the sums from memory more often
   std::vector<C> scaled;
   std::vector<C> sum(static_cast<size_t>(m * w.k));
   for_each_weight_block<kRows, C>(w, [&](const Block& block, const C* wide) {

@@ -1,4 +1,5 @@
-// Kernels on lists of arrays on the CPU: choose between them, add columns of them.
+// multiplex and partial_sum on the CPU: select rows from a list of arrays, and add columns of a
+// list.
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -12,7 +13,7 @@
 namespace phi {
 namespace {
 
-/// In which columns are added: integers wrap around.
+/// The type in which columns are added; integers wrap around.
 template <typename T>
 struct SumType {
   using type = compute_t<T>;
@@ -25,14 +26,16 @@ struct SumType<T> {
 template <typename T>
 using sum_t = typename SumType<T>::type;
 
-/// Where start_index lies in `columns`, which are whole.
+/// Returns start_index as a position in `columns`, which are whole on this rank.
 int64_t first_column(int start_index, int64_t columns) {
   return start_index < 0 ? start_index + columns : start_index;
 }
 
 }  // namespace
 
-/// T is the dtype of inputs. Errors: InvalidArgument for an index of no input.
+/// T is the dtype of inputs.
+///
+/// Errors   OutOfRange for an index that is not an input.
 template <typename T, typename Context>
 void MultiplexKernel(const Context&, std::span<const DenseTensor* const> inputs,
                      const DenseTensor& index, DenseTensor* out) {

@@ -1,4 +1,4 @@
-// CPU kernels that make arrays from attributes, copy them or change their dtype.
+// CPU kernels that create arrays from attributes, copy arrays or convert their dtype.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 
 namespace phi {
 
-/// Every element is `value`.
+/// Sets every element to `value`.
 template <typename T, typename Context>
 void FullKernel(const Context&, const Scalar& value, DenseTensor* out) {
   const T element =
@@ -18,8 +18,8 @@ void FullKernel(const Context&, const Scalar& value, DenseTensor* out) {
   std::fill_n(out->mutable_data<T>(), out->numel(), element);
 }
 
-/// Element i of the global array is start + i step: floats in double, where it has one rounding of
-/// its own, not the sum of those before it.
+/// Element i of the global array is start + i step. Floats are computed in double, with one
+/// rounding per element instead of a running sum.
 template <typename T, typename Context>
 void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, DenseTensor* out) {
   constexpr bool kWhole = std::is_integral_v<T>;
@@ -39,10 +39,14 @@ void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, D
   for (int64_t i = 0; i < n; ++i) values[i] = convert_value<T>(from + (first + i) * by);
 }
 
-/// x in out's dtype; T is x's. Floats lose their fraction on the way to integers, NaN becomes 0 and
-/// what lies outside int32 or int64 the nearest number that does not (narrower ones go by way of
-/// int32 and keep its low bits, so -1 becomes 255). Integers keep their low bits; bool is x != 0;
-/// complex numbers lose their imaginary part on the way to real ones.
+/// Converts x to out's dtype; T is x's.
+///
+/// - Floats to integers: the fraction is dropped, NaN becomes 0, and numbers outside int32 or int64
+///   become the nearest one inside. Narrower integers are converted through int32 and keep its low
+///   bits, so -1 becomes 255.
+/// - Integers to integers: low bits are kept.
+/// - To bool: x != 0.
+/// - Complex to real: the imaginary part is dropped.
 template <typename T, typename Context>
 void CastKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();
@@ -51,7 +55,7 @@ void CastKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   });
 }
 
-/// A copy.
+/// Copies x. out may be x.
 template <typename T, typename Context>
 void AssignKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();

@@ -1,5 +1,4 @@
-// CPU kernels that fill arrays with values that attributes say. Each writes the part of the global
-// tensor that is here.
+// CPU kernels that fill arrays from attributes. Each writes the local part of the global tensor.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,8 +15,8 @@
 namespace phi {
 namespace {
 
-/// out[i] = f of the number at i's global position, of evenly spaced ones from start to stop, each
-/// counted from the nearer end.
+/// Sets out[i] = f(number at i's global position), for evenly spaced numbers from start to stop.
+/// Each is computed from the nearer end.
 template <typename T, typename Context, typename F>
 void fill_spaced(const Context& ctx, const Scalar& start, const Scalar& stop, DenseTensor* out,
                  F f) {
@@ -36,7 +35,7 @@ void fill_spaced(const Context& ctx, const Scalar& start, const Scalar& stop, De
   fill(end, first + nearer - (count - 1), to + nearer, n - nearer);
 }
 
-/// The elements (r, c) with c - r <= offset, or >= offset, in rows: which columns of a row.
+/// The elements (r, c) with c - r <= offset, or >= offset, as ranges of columns per row.
 struct Triangle {
   int64_t columns;
   int64_t offset;
@@ -50,7 +49,7 @@ struct Triangle {
   }
 };
 
-/// out [2, n]: the rows and columns of the elements of a triangle, as much of both as is here.
+/// out [2, n]: the local part of the rows and columns of a triangle's elements.
 template <typename T, typename Context>
 void triangle_indices(const Context& ctx, int rows, const Triangle& triangle, DenseTensor* out) {
   const Box here = ctx.output_box(0, out->dims()).box;
@@ -83,7 +82,7 @@ void FullIntArrayKernel(const Context& ctx, const std::vector<int64_t>& value, D
                  [](int64_t number) { return convert_value<T>(number); });
 }
 
-/// value has one element, of any dtype.
+/// `value` has one element, of any dtype.
 template <typename T, typename Context>
 void FullWithTensorKernel(const Context&, const DenseTensor& value, DenseTensor* out) {
   visit_any_dtype(value.dtype(), [&]<typename From>() {
@@ -91,7 +90,7 @@ void FullWithTensorKernel(const Context&, const DenseTensor& value, DenseTensor*
   });
 }
 
-/// As many values as the global tensor has elements.
+/// `values` has as many elements as the global tensor.
 template <typename T, typename Context>
 void AssignValueKernel(const Context& ctx, const std::vector<Scalar>& values, DenseTensor* out) {
   const auto all = std::make_unique_for_overwrite<T[]>(values.size());
@@ -101,7 +100,7 @@ void AssignValueKernel(const Context& ctx, const std::vector<Scalar>& values, De
            sizeof(T));
 }
 
-/// Ones where row and column have one number.
+/// Writes ones where the global row and column are equal.
 template <typename T, typename Context>
 void EyeKernel(const Context& ctx, DenseTensor* out) {
   const Box here = ctx.output_box(0, out->dims()).box;
@@ -118,7 +117,7 @@ void LinspaceKernel(const Context& ctx, const Scalar& start, const Scalar& stop,
   fill_spaced<T>(ctx, start, stop, out, [](double number) { return number; });
 }
 
-/// `base` to the power of evenly spaced numbers.
+/// out = `base` to the power of evenly spaced numbers.
 template <typename T, typename Context>
 void LogspaceKernel(const Context& ctx, const Scalar& start, const Scalar& stop, const Scalar& base,
                     DenseTensor* out) {
@@ -136,8 +135,11 @@ void TriuIndicesKernel(const Context& ctx, int row, int col, int offset, DenseTe
   triangle_indices<T>(ctx, row, {col, offset, /*lower=*/false}, out);
 }
 
-/// T is x's dtype. y comes without bytes: its last extent is the largest of x where max_len is
-/// negative. Errors: InvalidArgument where there is no largest, or it is negative.
+/// T is x's dtype. If max_len is negative, the last extent of y is the largest element of x, and y
+/// is passed without storage.
+///
+/// Errors   InvalidArgument if max_len is negative and x is empty or its largest element is
+///          negative.
 template <typename T, typename Context>
 void SequenceMaskKernel(const Context&, const DenseTensor& x, const Scalar& max_len,
                         DenseTensor* y) {
@@ -153,7 +155,7 @@ void SequenceMaskKernel(const Context&, const DenseTensor& x, const Scalar& max_
                                                   "least 0; give max_len.",
                                                   x.meta().to_string(), width));
   }
-  if (max_len.to<int64_t>() < 0) {  // else it is made by whoever launches this
+  if (max_len.to<int64_t>() < 0) {  // otherwise the caller has allocated y
     Dims dims = x.dims();
     dims.push_back(width);
     *y = DenseTensor::empty({dims, y->dtype(), y->meta().layout}, x.place());
@@ -170,8 +172,10 @@ void SequenceMaskKernel(const Context&, const DenseTensor& x, const Scalar& max_
   });
 }
 
-/// An index of shard `shard_id` counted from the shard's first one, `ignore_value` for all others.
-/// Errors: InvalidArgument for one that is not below index_num.
+/// Maps an index of shard `shard_id` to its position in the shard, and all others to
+/// `ignore_value`.
+///
+/// Errors   InvalidArgument for an index outside [0, index_num).
 template <typename T, typename Context>
 void ShardIndexKernel(const Context&, const DenseTensor& input, int index_num, int nshards,
                       int shard_id, int ignore_value, DenseTensor* out) {
@@ -191,13 +195,15 @@ void ShardIndexKernel(const Context&, const DenseTensor& input, int index_num, i
   });
 }
 
-/// Of the global tensor, as are the next two.
+/// This and the next two kernels return values of the global tensor.
 template <typename T, typename Context>
 void NumelKernel(const Context& ctx, const DenseTensor& x, DenseTensor* size) {
   *size->mutable_data<int64_t>() = ctx.input_box(0, x.dims()).global.numel();
 }
 
-/// out is int32 or int64. Errors: OutOfRange for an extent that does not fit.
+/// out is int32 or int64.
+///
+/// Errors   OutOfRange for an extent that does not fit into int32.
 template <typename T, typename Context>
 void ShapeKernel(const Context& ctx, const DenseTensor& input, DenseTensor* out) {
   const Dims dims = ctx.input_box(0, input.dims()).global;

@@ -1,4 +1,4 @@
-// Turns, shifts, repeats and cuts on the CPU.
+// flip, roll, tile, crop and similar data movement on the CPU.
 #include "phi/kernels/cpu/moves/move.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/moves/moves.h"

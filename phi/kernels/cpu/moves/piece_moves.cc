@@ -1,4 +1,4 @@
-// Pieces that are moved, compiled once per width of an element.
+// Moves of pieces, instantiated once per element width.
 #include "phi/kernels/cpu/moves/move.h"
 #include "phi/kernels/element_width.h"
 

@@ -7,7 +7,7 @@
 #include "phi/kernels/functors/position_encoding.h"
 
 namespace phi {
-/// alpha x + beta times the encoding of the *global* position, whatever part of x is here.
+/// out = alpha x + beta times the encoding of the *global* position.
 template <typename T, typename Context>
 void AddPositionEncodingKernel(const Context& ctx, const DenseTensor& x, float alpha, float beta,
                                DenseTensor* out) {

@@ -1,4 +1,5 @@
-// repeat_interleave_with_tensor_index on the CPU: each index of an axis as often as a tensor says.
+// repeat_interleave_with_tensor_index on the CPU: repeats each index of an axis as often as a
+// tensor states.
 #include <numeric>
 
 #include "phi/common/errors.h"
@@ -11,8 +12,9 @@
 namespace phi {
 namespace {
 
-/// One number for each of `extent` indices; one for all where repeats has one element. Errors:
-/// InvalidArgument for a negative one.
+/// Returns a count for each of `extent` indices. A single element of repeats counts for all.
+///
+/// Errors   InvalidArgument for a negative count.
 std::vector<int64_t> counts_of(const DenseTensor& repeats, int64_t extent) {
   std::vector<int64_t> counts(static_cast<size_t>(extent));
   const auto read = [&]<typename I>(const I* values) {
@@ -32,7 +34,7 @@ std::vector<int64_t> counts_of(const DenseTensor& repeats, int64_t extent) {
   return counts;
 }
 
-/// The axis of `inner` elements per index, `total` indices long when repeated.
+/// Returns the pieces that repeat the indices of `axis`, which has `total` indices afterwards.
 Pieces repeated(const Dims& x, int axis, std::span<const int64_t> counts, int64_t total) {
   std::vector<IndexRun> runs;
   int64_t to = 0;
@@ -50,8 +52,9 @@ Pieces repeated(const Dims& x, int axis, std::span<const int64_t> counts, int64_
 
 }  // namespace
 
-/// out comes without bytes. Errors: InvalidArgument for negative repeats, and where output_size is
-/// neither -1 nor their sum.
+/// out is passed without storage.
+///
+/// Errors   InvalidArgument for negative repeats, and if output_size is neither -1 nor their sum.
 template <typename T, typename Context>
 void RepeatInterleaveWithTensorIndexKernel(const Context& ctx, const DenseTensor& x,
                                            const DenseTensor& repeats, int axis,

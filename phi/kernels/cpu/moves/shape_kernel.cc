@@ -1,5 +1,5 @@
-// CPU kernels that move elements without changing them, in rows: reshape, concat, split, slice,
-// expand. What shape the result has, they read from out.
+// CPU kernels that move rows of elements: reshape, concat, split, slice, expand. They read the
+// result's shape from out.
 #include <algorithm>
 #include <cstring>
 
@@ -21,8 +21,7 @@ const std::byte* bytes_of(const DenseTensor& x) {
 }
 std::byte* bytes_of(DenseTensor* out) { return static_cast<std::byte*>(out->mutable_raw_data()); }
 
-// Copies `rows` rows of `row_bytes` between arrays of rows that are `from_step` and `to_step`
-// apart.
+// Copies `rows` rows of `row_bytes` bytes; rows are `from_step` and `to_step` bytes apart.
 void copy_rows(const std::byte* from, size_t from_step, std::byte* to, size_t to_step, int64_t rows,
                size_t row_bytes) {
   if (row_bytes == 0) return;
@@ -32,7 +31,7 @@ void copy_rows(const std::byte* from, size_t from_step, std::byte* to, size_t to
   }
 }
 
-// Bytes of the part of `x` that one index of the tensor dims before `axis` selects.
+// Returns the bytes of the part of `x` that one index of the tensor dims before `axis` selects.
 size_t bytes_from(const DenseTensor& x, int axis) {
   return static_cast<size_t>(x.dims().numel(axis, x.ndim())) * size_of(x.dtype());
 }
@@ -50,15 +49,15 @@ void expand(const W* x, const Dims& x_dims, W* out, const Dims& out_dims) {
   });
 }
 
-/// A slice of an array, row by row.
+/// Walks over a slice of an array, row by row.
 class SliceWalk {
  public:
   SliceWalk(const Dims& dims, const std::vector<int64_t>& axes, const IntArray& starts,
             const IntArray& ends)
       : SliceWalk(ShardBox{dims, Box::whole(dims)}, axes, starts, ends) {}
 
-  /// What an array that is a part of a larger one has of a slice of that. The array of the slice is
-  /// whole along `axes`, and elsewhere the same part.
+  /// Walks over the local part of a slice of the global tensor. The array of the slice is whole
+  /// along `axes`; along other tensor dims it has the same part as the local array.
   SliceWalk(const ShardBox& here, const std::vector<int64_t>& axes, const IntArray& starts,
             const IntArray& ends) {
     const Dims& dims = here.box.size;
@@ -83,8 +82,7 @@ class SliceWalk {
       first_in_slice_ += skipped[d] * slice_strides[d];
     }
     const int last = walk_.ndim() - 1;
-    // Of a last tensor dim of which one element is here the next one may be a step away in the
-    // slice.
+    // If the last tensor dim has one local element, its stride in the slice may differ from 1.
     if (last >= 0 && walk_.stride(last, 0) == 1 && walk_.stride(last, 1) == 1) {
       row_ = walk_.size(last);
       walk_.remove(last);
@@ -109,7 +107,7 @@ class SliceWalk {
 
 }  // namespace
 
-/// The same elements in row-major order; also squeeze and unsqueeze. out may be x.
+/// The same elements in row-major order, also for squeeze and unsqueeze. out may be x.
 template <typename T, typename Context>
 void ReshapeKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const void* from = x.raw_data();
@@ -160,8 +158,8 @@ void SliceKernel(const Context&, const DenseTensor& input, const std::vector<int
   });
 }
 
-/// out_grad in the place of the slice, zeros around it. The tensor dims in `axes` are whole on
-/// every rank.
+/// Copies out_grad to the position of the slice and writes zeros elsewhere. The tensor dims in
+/// `axes` are whole on every rank.
 template <typename T, typename Context>
 void SliceGradKernel(const Context&, const DenseTensor& out_grad, const std::vector<int64_t>& axes,
                      const IntArray& starts, const IntArray& ends, DenseTensor* input_grad) {
@@ -176,8 +174,8 @@ void SliceGradKernel(const Context&, const DenseTensor& out_grad, const std::vec
   });
 }
 
-/// x with `value` in the place of a slice of the *global* tensor, whatever part of that is here.
-/// value is whole along `axes`. out may be x.
+/// out = x with `value` at a slice of the *global* tensor. value is whole along `axes`. out may be
+/// x.
 template <typename T, typename Context>
 void SliceScatterKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& value,
                         const std::vector<int64_t>& axes, const IntArray& starts,

@@ -1,4 +1,4 @@
-// tril, triu and fill_diagonal on the CPU: each asks where its part lies.
+// tril, triu and fill_diagonal on the CPU, on the local part of the global tensor.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -14,9 +14,9 @@ namespace phi {
 
 namespace {
 
-/// Rows of the matrices of `x` to `out`, 0 where a row r is not in columns kept(r + shift): in the
-/// *global* matrices, whatever part of them is here, row r has its diagonal in column r + shift.
-/// out may be x.
+/// Copies the rows of x's matrices to `out`. Row r keeps the columns kept(r + shift); others become
+/// 0. Row r of the local part has the diagonal of the *global* matrix in column r + shift. out may
+/// be x.
 template <typename Context, typename Kept>
 void keep_columns(const Context& ctx, const DenseTensor& x, DenseTensor* out, Kept kept) {
   if (x.numel() == 0) return;
@@ -44,23 +44,23 @@ constexpr int64_t kFarRight = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
-/// Zero above the diagonal.
+/// Elements above diagonal `diagonal` become zero.
 template <typename T, typename Context>
 void TrilKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
   keep_columns(ctx, x, out,
                [diagonal](int64_t own) { return std::pair(int64_t{0}, own + diagonal + 1); });
 }
 
-/// Zero below the diagonal.
+/// Elements below diagonal `diagonal` become zero.
 template <typename T, typename Context>
 void TriuKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
   keep_columns(ctx, x, out,
                [diagonal](int64_t own) { return std::pair(own + diagonal, kFarRight); });
 }
 
-/// `value` on the diagonal of the *global* array, whatever part of it is here: at every element
-/// whose number is a multiple of the sum of the strides, `offset` further in its row. Without
-/// `wrap` the diagonal ends where the first square does. out may be x.
+/// Writes `value` to the diagonal of the *global* array: every element whose number is a multiple
+/// of the sum of the strides, moved by `offset` within its row. Without `wrap` the diagonal ends
+/// with the first square. out may be x.
 template <typename T, typename Context>
 void FillDiagonalKernel(const Context& ctx, const DenseTensor& x, float value, int offset,
                         bool wrap, DenseTensor* out) {
@@ -71,7 +71,7 @@ void FillDiagonalKernel(const Context& ctx, const DenseTensor& x, float value, i
   const Dims own = here.box.size.strides();
   const int64_t columns = here.global[1];
   const int64_t all = here.global.numel();
-  // columns * columns may be more than int64 holds; it matters only below `all`.
+  // columns * columns may overflow int64; it matters only below `all`.
   const bool tall = columns <= all / columns && columns * columns < all;
   const int64_t end = wrap || !tall ? all : columns * columns;
   int64_t step = 0;

@@ -9,14 +9,14 @@
 namespace phi {
 namespace {
 
-/// Any layout but NCHW has its channels last.
+/// Any layout other than NCHW has its channels last.
 ChannelDims dims_of(const DenseTensor& x, const std::string& data_layout) {
   return ChannelDims::of(x.dims(), data_layout == "NCHW" ? 1 : x.ndim() - 1);
 }
 
 }  // namespace
 
-/// out = x * scale + bias, channel by channel.
+/// out = x * scale + bias for each channel.
 template <typename T, typename Context>
 void AffineChannelKernel(const Context&, const DenseTensor& x, const DenseTensor& scale,
                          const DenseTensor& bias, const std::string& data_layout,
@@ -31,7 +31,7 @@ void AffineChannelKernel(const Context&, const DenseTensor& x, const DenseTensor
       [a = scales.data(), b = biases.data()](C v, C, int64_t c) { return v * a[c] + b[c]; });
 }
 
-/// Each output may be null: it is not wanted. Sums over parts of x are partial.
+/// An output that is not wanted is null. If x is sharded, sums are partial.
 template <typename T, typename Context>
 void AffineChannelGradKernel(const Context&, const DenseTensor& x, const DenseTensor& scale,
                              const DenseTensor& out_grad, const std::string& data_layout,

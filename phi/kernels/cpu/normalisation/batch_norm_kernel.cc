@@ -1,5 +1,5 @@
-// batch_norm and its gradient on the CPU. Where ranks hold parts of the batch, or of the images,
-// they add up their sums: statistics are those of the whole batch.
+// batch_norm and its gradient on the CPU. If ranks hold parts of the batch or of the images, they
+// combine their sums: statistics are those of the whole batch.
 #include <cmath>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace phi {
 namespace {
 
-/// Where x lies in the batch, and how its channels are summed over all ranks.
+/// The local part of the batch, and sums of its channels over all ranks.
 class Batch {
  public:
   Batch(const KernelContext& ctx, const DenseTensor& x, const std::string& data_format)
@@ -25,15 +25,17 @@ class Batch {
   }
   const ChannelDims& dims() const { return dims_; }
   bool is_empty() const { return count_ == 0; }
-  /// The elements of a channel on all ranks, 1 at the least.
+  /// Returns the number of elements of a channel on all ranks, at least 1.
   double count() const { return static_cast<double>(std::max<int64_t>(count_, 1)); }
 
-  /// Where other ranks have parts of the channels, all of them: sums are messages.
+  /// Returns ranges of channels to process one after the other. If other ranks hold parts of the
+  /// channels, it is one range, because each sum is a message.
   std::vector<ChannelRange> ranges(size_t element_bytes) const {
     if (ctx_.view()) return {{0, dims_.channels}};
     return ranges_in_cache(dims_, element_bytes);
   }
-  /// The sums of the channels in `range`, one of ranges(), over their elements on all ranks.
+  /// Computes the sums of the channels in `range`, one of ranges(), over their elements on all
+  /// ranks.
   template <typename T, typename... Terms>
   void sum(const ChannelRange& range, const T* x, const T* y,
            const ChannelSum<Terms>&... sums) const {
@@ -41,7 +43,7 @@ class Batch {
     channel_sums(dims_, range, x, y, sums...);
     if (ctx_.view()) (combine(sums.to), ...);
   }
-  /// The messages of so many sums.
+  /// Counts the messages of `count` sums.
   void plan_sums(int count) const {
     DenseTensor sums = DenseTensor::empty({Dims{dims_.channels}, DataType::FLOAT64}, ctx_.place());
     for (int i = 0; i < count; ++i) combine(&sums);
@@ -71,7 +73,7 @@ double number(const ComputeArray<C>& values, int64_t c, double otherwise) {
   return values.data() ? static_cast<double>(values.data()[c]) : otherwise;
 }
 
-/// Statistics of the batch are used, not the running ones.
+/// Whether the batch's statistics are used instead of the running ones.
 bool uses_batch(bool is_test, bool use_global_stats, bool trainable_statistics) {
   return !use_global_stats && (!is_test || trainable_statistics);
 }
@@ -90,8 +92,9 @@ std::vector<double> blended(const std::vector<double>& old, const std::vector<do
   return result;
 }
 
-/// Of the channels in `range` mean and variance of the batch, and in `centre` the mean as it is in
-/// the computing type. The variance is taken around that, and what it lost is taken off again.
+/// Computes mean and variance of the batch for the channels in `range`, and in `centre` the mean in
+/// the compute type. The variance is computed around the rounded mean and then corrected for the
+/// rounding.
 template <typename T, typename C>
 void find_statistics(const Batch& batch, const ChannelRange& range, const T* x, C* centre,
                      double* means, double* variances, double* rest) {
@@ -112,11 +115,14 @@ void find_statistics(const Batch& batch, const ChannelRange& range, const T* x, 
 
 }  // namespace
 
-/// out = (x - mean) / sqrt(variance + epsilon) * scale + bias, channel by channel, with mean and
-/// variance (the population's) of the batch in training and the running ones otherwise. mean_out
-/// and variance_out are the running ones, moved on by 1 - momentum where the batch's are used.
-/// A batch without elements moves nothing. saved_mean and saved_variance, which is 1 /
-/// sqrt(variance + epsilon), are those that were used. Ioffe, Szegedy: Batch Normalization, 2015.
+/// out = (x - mean) / sqrt(variance + epsilon) * scale + bias for each channel (Ioffe, Szegedy:
+/// Batch Normalization, 2015).
+///
+/// - mean and variance (the population's) are the batch's in training, otherwise the running ones.
+/// - mean_out and variance_out are the running ones. If the batch's are used, they are updated with
+///   weight 1 - momentum; a batch without elements updates nothing.
+/// - saved_mean and saved_variance, which is 1 / sqrt(variance + epsilon), are the ones that were
+///   used.
 template <typename T, typename Context>
 void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& mean,
                      const DenseTensor& variance, const DenseTensor* scale, const DenseTensor* bias,
@@ -156,10 +162,10 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   write_converted(inverse, saved_variance);
 }
 
-/// With y = (x - saved_mean) * saved_variance and averages <.> over a channel: where the batch's
-/// statistics were used x_grad = saved_variance * scale * (out_grad - <out_grad> - y * <out_grad *
-/// y>), else without the averages. scale_grad = sum of out_grad * y, bias_grad = sum of out_grad.
-/// Each output may be null: it is not wanted.
+/// With y = (x - saved_mean) * saved_variance and averages <.> over a channel: if the batch's
+/// statistics were used, x_grad = saved_variance * scale * (out_grad - <out_grad> - y * <out_grad *
+/// y>), otherwise the same without the averages. scale_grad = sum of out_grad * y, bias_grad = sum
+/// of out_grad. An output that is not wanted is null.
 template <typename T, typename Context>
 void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* scale,
                          const DenseTensor& saved_mean, const DenseTensor& saved_variance,
@@ -199,7 +205,7 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   if (bias_grad) write_converted(of_g, bias_grad);
 }
 
-// The messages of the two.
+// Dry runs count the messages of both kernels.
 template <typename T, typename Context>
 void BatchNormDry(const Context& ctx, const DenseTensor& x, const DenseTensor&, const DenseTensor&,
                   const DenseTensor*, const DenseTensor*, bool is_test, float, float,

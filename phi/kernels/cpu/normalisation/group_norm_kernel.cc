@@ -1,5 +1,5 @@
-// group_norm and instance_norm with their gradients on the CPU: each image by itself, over groups
-// of its channels. An instance norm has a group for each channel.
+// group_norm and instance_norm with their gradients on the CPU: each image is normalised
+// separately, over groups of its channels. An instance norm has one group per channel.
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -22,15 +22,15 @@ struct Images {
     dims = {x.numel(1, axis), x[axis], x.numel(axis + 1, x.ndim())};
   }
   int64_t per_group() const { return dims.channels / std::max<int64_t>(groups, 1); }
-  /// The elements of a group, 1 at the least.
+  /// Returns the number of elements of a group, at least 1.
   double elements() const {
     return static_cast<double>(std::max<int64_t>(dims.numel() / std::max<int64_t>(groups, 1), 1));
   }
-  /// Of whole groups.
+  /// Returns ranges of whole groups.
   std::vector<ChannelRange> ranges(size_t element_bytes) const {
     return ranges_in_cache(dims, element_bytes, per_group());
   }
-  /// `f(g, first, last)` for each group in `range` and its channels [first, last).
+  /// Calls f(g, first, last) for each group in `range` and its channels [first, last).
   template <typename F>
   void for_each_group(const ChannelRange& range, const F& f) const {
     if (range.first == range.last) return;
@@ -39,14 +39,14 @@ struct Images {
       f(g, g * channels, (g + 1) * channels);
     }
   }
-  /// `f(c, g)` for each channel in `range` and its group.
+  /// Calls f(c, g) for each channel in `range` and its group.
   template <typename F>
   void for_each(const ChannelRange& range, const F& f) const {
     for_each_group(range, [&](int64_t g, int64_t first, int64_t last) {
       for (int64_t c = first; c < last; ++c) f(c, g);
     });
   }
-  /// Sums over the channels in `range` to averages over their groups.
+  /// Turns sums over the channels in `range` into averages over their groups.
   void average(const ChannelRange& range, const std::vector<double>& channels,
                std::vector<double>* groups) const {
     for_each_group(range, [&, count = elements()](int64_t g, int64_t first, int64_t last) {
@@ -56,7 +56,7 @@ struct Images {
   }
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias, an image after the other.
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias, one image after the other.
 template <typename T>
 class Normaliser {
  public:
@@ -73,7 +73,7 @@ class Normaliser {
         factor_(images.dims.channels),
         shift_(images.dims.channels) {}
 
-  /// `kept(image, group, mean, variance)` takes the statistics.
+  /// Calls kept(image, group, mean, variance) with the statistics.
   template <typename Keep>
   void run(const DenseTensor& x, DenseTensor* y, const Keep& kept) {
     const int64_t size = images_.dims.numel();
@@ -121,8 +121,8 @@ class Normaliser {
 };
 
 /// With f = 1 / sqrt(variance + epsilon), h = (x - mean) * f, g = y_grad * scale and averages <.>
-/// over a group: x_grad = f * (g - <g> - h * <g * h>). `mean(image, group)`, `inverse(image,
-/// group)` give mean and f. Each gradient may be null.
+/// over a group: x_grad = f * (g - <g> - h * <g * h>). `mean(image, group)` and `inverse(image,
+/// group)` return mean and f. Each gradient may be null.
 template <typename T, typename Mean, typename Inverse>
 class Gradients {
  public:
@@ -164,7 +164,7 @@ class Gradients {
     return scales_.data() ? static_cast<double>(scales_.data()[c]) : 1.0;
   }
 
-  /// The sums of image n.
+  /// Computes the sums of image n.
   void add_up(int64_t n, const ChannelRange& range, const T* x, const T* dy) {
     images_.for_each(range, [&](int64_t c, int64_t g) {
       centre_[c] = static_cast<C>(mean_(n, g));
@@ -203,7 +203,7 @@ class Gradients {
   ComputeArray<C> scales_;
   std::vector<double> of_g_, of_gh_, scale_sums_, bias_sums_, group_g_, group_gh_;
   std::vector<C> centre_;
-  std::vector<C> factor_;   // of the output's gradient
+  std::vector<C> factor_;   // of y_grad
   std::vector<C> average_;  // of g over the group, times f
   std::vector<C> slope_;
 };
@@ -216,8 +216,7 @@ Gradients<T, Mean, Inverse> gradients(const Images& images, const DenseTensor* s
 
 }  // namespace
 
-/// mean and variance are [images, groups].
-/// Wu, He: Group Normalization, 2018.
+/// mean and variance are [images, groups]. Wu, He: Group Normalization, 2018.
 template <typename T, typename Context>
 void GroupNormKernel(const Context&, const DenseTensor& x, const DenseTensor* scale,
                      const DenseTensor* bias, float epsilon, int groups,

@@ -1,5 +1,5 @@
-// Gradients of layer_norm and rms_norm on the CPU: memory is read once, rows stay in cache between
-// the sums over them and the elements that need these sums.
+// Gradients of layer_norm and rms_norm on the CPU. Memory is read once: a row stays in cache
+// between its sums and the elements that need them.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -12,8 +12,8 @@
 namespace phi {
 namespace {
 
-/// Sums over rows, one per normalised element, in the computing type: in the gradient itself where
-/// that has this dtype, else beside it until `finish`.
+/// Sums over rows, one per normalised element, in the compute type: in the gradient itself if it
+/// has this dtype, otherwise in a buffer that `finish` converts.
 template <typename C>
 class WeightSums {
  public:
@@ -27,7 +27,7 @@ class WeightSums {
     }
     std::fill_n(data_, n, C(0));
   }
-  /// Null where the gradient is not wanted.
+  /// Null if the gradient is not wanted.
   C* data() { return data_; }
   void finish() {
     if (buffer_.empty()) return;
@@ -49,7 +49,7 @@ struct Averages {
   C gy;
 };
 
-/// y = (x - shift) * factor; g = dy * scale. <g> is 0 where the shift does not depend on x.
+/// With y = (x - shift) * factor and g = dy * scale. <g> is 0 if the shift does not depend on x.
 template <bool kCentred, typename C>
 inline Averages<C> row_averages(const C* x, const C* dy, const C* scale, int64_t n, C shift,
                                 C factor) {
@@ -88,8 +88,8 @@ inline void input_row(const C* x, const C* dy, const C* scale, int64_t n, C shif
     dx[i] = factor * (dy[i] * scale[i] - mean.g - (x[i] - shift) * slope);
 }
 
-/// Both gradients: `shift_of(row)` and `factor_of(row)` normalise a row; kCentred says that the
-/// shift is the row's mean and so depends on x.
+/// Computes the gradients of both norms. `shift_of(row)` and `factor_of(row)` normalise a row.
+/// kCentred: the shift is the row's mean and thus depends on x.
 template <typename T, bool kCentred, typename Shift, typename Factor>
 void norm_gradients(const DenseTensor& x, const DenseTensor* scale, const DenseTensor& out_grad,
                     int64_t rows, int64_t n, Shift shift_of, Factor factor_of, DenseTensor* x_grad,
@@ -122,13 +122,12 @@ void norm_gradients(const DenseTensor& x, const DenseTensor* scale, const DenseT
 
 }  // namespace
 
-/// With y = (x - mean) * f, f = 1 / sqrt(variance + epsilon), g = out_grad * scale and averages
-/// <.> over a row:
+/// With y = (x - mean) * f, f = 1 / sqrt(variance + epsilon), g = out_grad * scale and averages <.>
+/// over a row:
 ///   | x_grad = f * (g - <g> - y * <g * y>),  scale_grad = sum over rows of out_grad * y,
 ///   | bias_grad = sum over rows of out_grad.
-/// Each output may be null: it is not wanted. scale_grad and bias_grad have scale's and bias's
-/// dtypes and are summed in float (double for double); where rows are sharded they are partial
-/// sums.
+/// An output that is not wanted is null. scale_grad and bias_grad have the dtypes of scale and bias
+/// and are summed in float (double for double). If rows are sharded they are partial sums.
 template <typename T, typename Context>
 void LayerNormGradKernel(const Context&, const DenseTensor& x, const DenseTensor* scale,
                          const DenseTensor& mean, const DenseTensor& variance,

@@ -1,4 +1,4 @@
-// layer_norm and rms_norm on the CPU: each row stays in cache for its passes.
+// layer_norm and rms_norm on the CPU. Each row stays in cache for its passes.
 #include <cmath>
 
 #include "phi/core/kernel_registry.h"
@@ -31,9 +31,8 @@ inline void affine_row(const C* x, int64_t n, C shift, C factor, const C* scale,
 }  // namespace
 
 /// out = (x - mean) / sqrt(variance + epsilon) * scale + bias over the tensor dims from
-/// `begin_norm_axis` on; variance is that of the population, taken in a second pass around the
-/// mean.
-/// Ba, Kiros, Hinton: Layer Normalization, 2016.
+/// `begin_norm_axis` on. variance is that of the population, computed in a second pass around the
+/// mean. Ba, Kiros, Hinton: Layer Normalization, 2016.
 template <typename T, typename Context>
 void LayerNormKernel(const Context&, const DenseTensor& x, const DenseTensor* scale,
                      const DenseTensor* bias, float epsilon, int begin_norm_axis, DenseTensor* out,

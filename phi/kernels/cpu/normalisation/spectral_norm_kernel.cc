@@ -12,8 +12,8 @@ namespace phi {
 namespace {
 
 /// weight as the matrix [extent of `dim`, all others], in double: `outer` blocks of `rows` runs of
-/// `inner` neighbours. Where the runs would be of one element, `dim` being the last, the array is
-/// one block of the transposed matrix.
+/// `inner` contiguous elements. If `dim` is the last one, runs would have one element, so the array
+/// is treated as one block of the transposed matrix.
 class Matrix {
  public:
   template <typename T>
@@ -36,8 +36,8 @@ class Matrix {
   std::vector<double> transposed_times(const std::vector<double>& u) const {
     return is_transposed_ ? by_rows(u) : by_runs(u);
   }
-  /// f(place of a run, how many elements it has, its row's number, its columns' numbers) for each
-  /// run, of u and v, which have a number for each row and each column.
+  /// Calls f(offset of a run, its number of elements, its row's element of u, its columns' elements
+  /// of v) for each run. u has an element per row and v one per column.
   template <typename F>
   void for_each_run(const double* u, const double* v, F f) const {
     if (is_transposed_) std::swap(u, v);
@@ -49,7 +49,7 @@ class Matrix {
   const double* values() const { return values_.data(); }
 
  private:
-  /// A number for each row: its product with x, which has one for each column.
+  /// Returns a number per row: its dot product with x, which has an element per column.
   std::vector<double> by_rows(const std::vector<double>& x) const {
     std::vector<double> result(static_cast<size_t>(rows_));
     const double* run = values_.data();
@@ -60,7 +60,7 @@ class Matrix {
     }
     return result;
   }
-  /// A number for each column: the sum of the rows, each times its element of x.
+  /// Returns a number per column: the sum of the rows, each multiplied by its element of x.
   std::vector<double> by_runs(const std::vector<double>& x) const {
     std::vector<double> result(static_cast<size_t>(outer_ * inner_));
     const double* run = values_.data();
@@ -113,8 +113,8 @@ LargestSingularValue largest_of(const Matrix& weight, const DenseTensor& u, cons
 
 }  // namespace
 
-/// out = weight / sigma, the largest singular value of weight as a matrix whose rows are along
-/// `dim`. Miyato et al.: Spectral Normalization, 2018.
+/// out = weight / sigma, where sigma is the largest singular value of weight as a matrix whose rows
+/// are along `dim`. Miyato et al.: Spectral Normalization, 2018.
 template <typename T, typename Context>
 void SpectralNormKernel(const Context&, const DenseTensor& weight, const DenseTensor& u,
                         const DenseTensor& v, int dim, int power_iters, float eps,
@@ -127,8 +127,8 @@ void SpectralNormKernel(const Context&, const DenseTensor& weight, const DenseTe
   for (int64_t i = 0; i < weight.numel(); ++i) to[i] = convert_value<T>(from[i] * factor);
 }
 
-/// u and v count as constants: weight_grad = (out_grad - <out_grad, weight> / sigma * u v^T) /
-/// sigma.
+/// weight_grad = (out_grad - <out_grad, weight> / sigma * u v^T) / sigma, with u and v as
+/// constants.
 template <typename T, typename Context>
 void SpectralNormGradKernel(const Context&, const DenseTensor& weight, const DenseTensor& u,
                             const DenseTensor& v, const DenseTensor& out_grad, int dim,

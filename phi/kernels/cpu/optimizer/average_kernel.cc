@@ -1,4 +1,4 @@
-// Averages of weights on the CPU.
+// Averages of weights over steps, on the CPU.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
@@ -17,7 +17,7 @@ void add_to(const T* x, C* sums, int64_t n) {
 
 }  // namespace
 
-/// Sums and counts as AverageStep says.
+/// Sums and counts are those of AverageStep.
 template <typename T, typename Context>
 void AverageAccumulatesKernel(const Context&, const DenseTensor& param, const DenseTensor& in_sum_1,
                               const DenseTensor& in_sum_2, const DenseTensor& in_sum_3,

@@ -1,4 +1,4 @@
-// Steps along the gradient on the CPU.
+// Gradient descent steps on the CPU.
 #include "phi/kernels/cpu/optimizer/step_loop.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/optimizer/descent.h"

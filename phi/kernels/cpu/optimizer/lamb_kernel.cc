@@ -1,6 +1,6 @@
-// LAMB on the CPU: Adam's direction, as long as the param is. Two passes, since the direction's
-// norm over the whole param, combined over the ranks that hold parts of it, comes before any
-// update.
+// LAMB on the CPU: Adam's direction, scaled to the length of the param. It takes two passes,
+// because the direction's norm over the whole param, combined over the ranks that hold parts of it,
+// is needed before any update.
 #include <cmath>
 #include <memory>
 
@@ -21,7 +21,7 @@ double squares(const C* x, int64_t n) {
   });
 }
 
-/// The weights that the step is taken on, in the computing type.
+/// Copies the weights on which the step runs, in the compute type.
 template <typename T, typename C>
 void read_weights(const Trained& x, C* weights) {
   if (x.master) {
@@ -37,18 +37,18 @@ void write_weights(const Trained& x, const C* weights) {
   convert(weights, x.param_out->mutable_data<T>(), x.param.numel());
 }
 
-/// A new array as a step's param: the step writes the direction there.
+/// Returns a new array to pass as a step's param, so that the step writes the direction there.
 DenseTensor scratch(const DenseTensor& like, DataType dtype) {
   return DenseTensor::empty({like.dims(), dtype}, CPUPlace());
 }
 
-/// Two squares over the ranks that hold parts of the param.
+/// Adds up two sums of squares over the ranks that hold parts of the param.
 void combine_squares(const KernelContext& ctx, int ndim, DenseTensor* sums) {
   for (int d = 0; ctx.view() && d < ndim; ++d)
     ctx.view()->combine_over(0, d, CombineKind::kSum, sums);
 }
 
-/// |weights| / |direction|, 1 where one is 0.
+/// Returns |weights| / |direction|, 1 if either is 0.
 double trust_ratio(const KernelContext& ctx, double weights, double direction, int ndim) {
   DenseTensor sums = DenseTensor::empty({Dims{2}, DataType::FLOAT64}, CPUPlace());
   double* both = sums.mutable_data<double>();
@@ -60,7 +60,7 @@ double trust_ratio(const KernelContext& ctx, double weights, double direction, i
 
 }  // namespace
 
-/// The ratio counts where weights decay, and everywhere with always_adapt.
+/// The ratio is used if weights decay, and always with always_adapt.
 template <typename T, typename Context>
 void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                 const DenseTensor& learning_rate, const DenseTensor& moment1,
@@ -108,7 +108,7 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
   set_number(beta2_pow_out, power2 * b2);
 }
 
-// The messages of LambKernel.
+// A dry run counts the messages of LambKernel.
 template <typename T, typename Context>
 void LambDry(const Context& ctx, const DenseTensor& param, const DenseTensor&, const DenseTensor&,
              const DenseTensor&, const DenseTensor&, const DenseTensor&, const DenseTensor&,

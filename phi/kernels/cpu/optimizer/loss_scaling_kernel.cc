@@ -1,6 +1,6 @@
-// The scale of losses of 16-bit programs on the CPU: gradients are checked and unscaled, the scale
-// follows; and the check of one tensor for what is not finite. What ranks find in their parts is
-// combined.
+// Loss scaling of half-precision programs on the CPU: gradients are checked and unscaled, and the
+// scale is adjusted. Also check_numerics, which checks one tensor for numbers that are not finite.
+// Ranks combine their findings.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,14 +22,14 @@ void combine(const KernelContext& ctx, int i, int ndim, CombineKind kind, DenseT
 
 template <typename T>
 bool all_finite(const T* x, int64_t n) {
-  // x - x is 0 for what is finite and NaN for all else.
+  // x - x is 0 for finite numbers and NaN for all others.
   return std::all_of(x, x + n, [](T v) {
     const auto value = static_cast<compute_t<T>>(v);
     return value - value == compute_t<T>(0);
   });
 }
 
-/// Whether this tensor, list element `i`, has on some rank what is not finite.
+/// Whether this tensor, list element `i`, has an element that is not finite on any rank.
 template <typename T>
 bool found_in(const KernelContext& ctx, int i, const DenseTensor& x) {
   DenseTensor found = DenseTensor::empty({Dims{1}, DataType::INT32}, CPUPlace());
@@ -39,7 +39,7 @@ bool found_in(const KernelContext& ctx, int i, const DenseTensor& x) {
   return *flag != 0;
 }
 
-/// What check_numerics tells of an array.
+/// The statistics that check_numerics reports of an array.
 struct Numerics {
   int64_t nans = 0;
   int64_t infinities = 0;
@@ -56,7 +56,7 @@ struct Numerics {
     least = std::min(least, other.least);
     sum += other.sum;
   }
-  /// Over the ranks that hold parts of the only input.
+  /// Combines the statistics over the ranks that hold parts of the only input.
   void combine_all(const KernelContext& ctx, int ndim) {
     DenseTensor counts = DenseTensor::empty({Dims{3}, DataType::INT64}, CPUPlace());
     DenseTensor sums = DenseTensor::empty({Dims{1}, DataType::FLOAT64}, CPUPlace());
@@ -77,7 +77,7 @@ struct Numerics {
   }
 };
 
-/// Of n elements, lane by lane.
+/// Returns the statistics of n elements, computed in lanes.
 template <typename C>
 Numerics numerics_of(const C* x, int64_t n) {
   constexpr int kLanes = 16;
@@ -110,8 +110,8 @@ Numerics numerics_of(const C* x, int64_t n) {
 
 }  // namespace
 
-/// Each tensor of x is divided by scale; from the first on that has an infinity or NaN they are
-/// multiplied by 0 instead. found_infinite says whether there is one.
+/// Divides each tensor of x by scale. The first tensor with an infinity or NaN and all tensors
+/// after it are multiplied by 0 instead. found_infinite is set if there is one.
 template <typename T, typename Context>
 void CheckFiniteAndUnscaleKernel(const Context& ctx, std::span<const DenseTensor* const> x,
                                  const DenseTensor& scale, std::span<DenseTensor* const> out,
@@ -128,7 +128,7 @@ void CheckFiniteAndUnscaleKernel(const Context& ctx, std::span<const DenseTensor
   *found_infinite->mutable_data<bool>() = found;
 }
 
-// The messages of CheckFiniteAndUnscaleKernel where all is finite.
+// A dry run counts the messages of CheckFiniteAndUnscaleKernel for finite tensors.
 template <typename T, typename Context>
 void CheckFiniteAndUnscaleDry(const Context& ctx, std::span<const DenseTensor* const> x,
                               const DenseTensor&, std::span<DenseTensor* const>, DenseTensor*) {
@@ -138,9 +138,10 @@ void CheckFiniteAndUnscaleDry(const Context& ctx, std::span<const DenseTensor* c
   }
 }
 
-/// After incr_every_n_steps finite steps in a row the scale grows by incr_ratio, if it stays
-/// finite; after decr_every_n_nan_or_inf others it shrinks by decr_ratio, to 1 at the least.
-/// Gradients that are not finite become 0. With stop_update scale and counts stay.
+/// After incr_every_n_steps finite steps in a row, the scale is multiplied by incr_ratio, if it
+/// stays finite. After decr_every_n_nan_or_inf other steps it is multiplied by decr_ratio, but
+/// stays at least 1. Gradients that are not finite become 0. With stop_update, scale and counts do
+/// not change.
 template <typename T, typename Context>
 void UpdateLossScalingKernel(const Context&, std::span<const DenseTensor* const> x,
                              const DenseTensor& found_infinite,
@@ -182,9 +183,10 @@ void UpdateLossScalingKernel(const Context&, std::span<const DenseTensor* const>
   set_number(out_bad_steps, bad);
 }
 
-/// stats: how many NaN, infinities and zeros; values: the largest number, the smallest, the mean,
-/// which of nothing are 0.
-/// Errors: PreconditionNotMet at level 0 if something is not finite, on every rank.
+/// stats: the numbers of NaN, infinities and zeros. values: the largest number, the smallest number
+/// and the mean, all 0 if the tensor is empty; the first two are NaN if all elements are NaN.
+///
+/// Errors   PreconditionNotMet at level 0 if an element is not finite, on every rank.
 template <typename T, typename Context>
 void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const std::string& op_type,
                          const std::string& var_name, int check_nan_inf_level,
@@ -205,7 +207,7 @@ void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const st
   convert(extremes.data(), values->mutable_data<float>(), 3);
 }
 
-// The messages of CheckNumericsKernel.
+// A dry run counts the messages of CheckNumericsKernel.
 template <typename T, typename Context>
 void CheckNumericsDry(const Context& ctx, const DenseTensor& tensor, const std::string&,
                       const std::string&, int, int, const std::string&, DenseTensor*,

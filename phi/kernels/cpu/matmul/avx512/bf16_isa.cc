@@ -1,4 +1,4 @@
-// What bfloat16 instructions this machine has. Compiled for any x86-64, unlike bf16_tiles.cc.
+// Detects the bfloat16 instructions of this machine. Compiled for any x86-64, unlike bf16_tiles.cc.
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 namespace phi::bf16_tiles {
 namespace {
 
-// Linux gives a process the 8 KiB of AMX tile state only when asked (arch_prctl(2), since 5.16).
+// Linux provides the 8 KiB of AMX tile state only on request (arch_prctl(2), since 5.16).
 bool may_use_tiles() {
   constexpr long kRequestState = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr long kTileData = 18;          // XFEATURE_XTILEDATA

@@ -1,6 +1,6 @@
-// bfloat16 blocks on AMX (TDPBF16PS) or AVX-512 (VDPBF16PS). Compiled with those instructions, so
-// it includes nothing whose inline functions other files share, and runs only where best_isa() says
-// so.
+// bfloat16 blocks on AMX (TDPBF16PS) or AVX-512 (VDPBF16PS). Compiled with those instructions. It
+// must therefore not include inline functions that other files share, and runs only on machines for
+// which best_isa() selects it.
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 
 #include <immintrin.h>
@@ -10,16 +10,16 @@
 namespace phi::bf16_tiles {
 namespace {
 
-// A block of a stays in the L2 cache beside a panel of b.
+// A block of a stays in the L2 cache next to a panel of b.
 constexpr int64_t kLeftElements = int64_t{256} << 10;
-// From so many columns on, packing a costs less than loading its tiles from rows that lie apart.
+// From this many columns on, packing a costs less than loading its tiles from distant rows.
 constexpr int64_t kPackedColumns = 768;
 
 int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 __mmask32 first(int64_t n) { return n >= 32 ? ~0U : (1U << (n > 0 ? n : 0)) - 1; }
 
-/// 16 x 16 words of 32 bits.
+/// Transposes 16 x 16 words of 32 bits.
 void transpose(__m512i* r) {
   __m512i t[16];
   for (int i = 0; i < 16; i += 2) {
@@ -50,13 +50,14 @@ __m512i load_row(const bfloat16* row, bool exists, __mmask32 mask) {
   return exists ? _mm512_maskz_loadu_epi16(mask, row) : _mm512_setzero_si512();
 }
 
-/// One row of the tile per vector.
+/// Loads a tile with one row per vector.
 void load_vectors(const bfloat16* from, int64_t ld, int64_t vectors, int64_t steps, __m512i* rows) {
   const __mmask32 mask = first(steps);
   for (int64_t i = 0; i < kVectors; ++i) rows[i] = load_row(from + i * ld, i < vectors, mask);
 }
 
-/// Two tiles with one row per pair of steps, from 32 steps of 32 vectors: whole cache lines.
+/// Loads two tiles with one row per pair of steps, from 32 steps of 32 vectors, so that whole cache
+/// lines are read.
 void load_pairs(const bfloat16* from, int64_t ld, int64_t vectors, int64_t steps, __m512i* rows) {
   const __mmask32 mask = first(vectors);
   const __m512i one = _mm512_set1_epi32(0x0020'0000);  // element i of the 1st, i of the 2nd row
@@ -77,7 +78,8 @@ void store_tile(const __m512i* rows, bfloat16* tile) {
   for (int64_t i = 0; i < 16; ++i) _mm512_store_si512(tile + i * kSteps, rows[i]);
 }
 
-/// Packs the vectors [begin, begin + n) over all of k: right tiles (rows of pairs) or left ones.
+/// Packs the vectors [begin, begin + n) over all of k, as right tiles (rows of pairs) or left
+/// tiles.
 template <bool kRight>
 void pack(const Vectors& from, int64_t begin, int64_t n, int64_t k, bfloat16* packed) {
   const int64_t stride = panel_stride(k);
@@ -104,15 +106,17 @@ void pack(const Vectors& from, int64_t begin, int64_t n, int64_t k, bfloat16* pa
   }
 }
 
-/// A block of rows of a: packed, or in place where its rows can be loaded as tiles.
+/// A block of rows of a: packed, or in place if its rows can be loaded as tiles. Strides are in
+/// elements.
 struct Left {
   const bfloat16* data;
-  int64_t row;    // elements from one row to the next
-  int64_t tile;   // ... from one tile to the next along k
-  int64_t panel;  // ... from one panel to the next
+  int64_t row;    // stride between rows
+  int64_t tile;   // stride between tiles along k
+  int64_t panel;  // stride between panels
 };
 
-/// The sums of 32 x 32 elements over `tiles` tiles of k; kRows and kColumns are panels that exist.
+/// Computes the sums of a block of 32 x 32 elements over `tiles` tiles of k. kRows and kColumns are
+/// the numbers of panels that exist.
 template <int kRows, int kColumns>
 void amx_block(const Left& a, const bfloat16* b, int64_t b_panel, int64_t tiles, float* sums) {
   constexpr int kPitch = kBlock * sizeof(float);
@@ -140,7 +144,7 @@ void amx_block(const Left& a, const bfloat16* b, int64_t b_panel, int64_t tiles,
   if (kRows == 2 && kColumns == 2) _tile_stored(3, sums + 16 * kBlock + 16, kPitch);
 }
 
-/// As amx_block, eight rows at a time: 16 registers of sums.
+/// amx_block on AVX-512: eight rows at a time, whose sums take 16 registers.
 void avx512_block(const Left& a, const bfloat16* b, int64_t b_panel, int64_t tiles, int64_t rows,
                   float* sums) {
   constexpr int kRows = 8;
@@ -221,7 +225,7 @@ void sum_block(GemmIsa isa, const Left& a, const bfloat16* b, int64_t b_panel, i
   amx_block<2, 2>(a, b, b_panel, tiles, sums);
 }
 
-/// Eight tile registers of 16 x 64 bytes while it lives.
+/// Configures eight tile registers of 16 x 64 bytes for its lifetime.
 class TileScope {
  public:
   explicit TileScope(GemmIsa isa) : active_(isa == GemmIsa::kAmx) {
@@ -245,8 +249,8 @@ class TileScope {
   bool active_;
 };
 
-/// Rows [begin, begin + rows) of a as tiles for n columns. They are loaded in place if all tiles
-/// are whole and the 16 rows of one do not fall on the same few sets of the cache.
+/// Returns rows [begin, begin + rows) of a as tiles for n columns. They are loaded in place if all
+/// tiles are whole and the 16 rows of a tile do not compete for the same few cache sets.
 Left take_left(const Vectors& a, int64_t begin, int64_t rows, int64_t k, int64_t n,
                bfloat16* workspace) {
   const bool whole = k % kSteps == 0 && rows % kBlock == 0;

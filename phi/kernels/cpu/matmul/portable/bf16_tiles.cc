@@ -1,5 +1,5 @@
-// Builds for machines without AVX-512: there are no bfloat16 instructions, and nobody calls the
-// rest.
+// Stub for builds on machines without AVX-512: best_isa() reports no bfloat16 instructions, so the
+// other functions are never called.
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 
 #include "phi/common/errors.h"
