@@ -1,5 +1,5 @@
-// argsort, topk, kthvalue and mode on the CPU: lines along an axis are ordered, and some of each
-// are given with their places. The gradient of all puts back what was chosen.
+// argsort, topk, kthvalue and mode on the CPU: order the lines along an axis and return some
+// elements of each with their positions. put_back is the gradient of all of them.
 #include <algorithm>
 
 #include "phi/common/errors.h"
@@ -14,8 +14,8 @@
 namespace phi {
 namespace {
 
-/// Gives `count` elements of each line along `axis`: choose(line, its order, give) calls
-/// give(k, place) for each k < count.
+/// Writes `count` elements of each line along `axis` and their positions. choose(line, its order,
+/// give) calls give(k, position) for each k < count.
 template <typename T, typename Choose>
 void choose_along(const DenseTensor& x, int axis, int64_t count, DenseTensor* out,
                   DenseTensor* indices, Choose choose) {
@@ -40,11 +40,11 @@ void choose_along(const DenseTensor& x, int axis, int64_t count, DenseTensor* ou
   }
 }
 
-/// The first k of a row's entries in front, in order if `sorted`.
+/// Moves the first k of a row's entries to the front, in order if `sorted`.
 template <typename C>
 const auto& select_first(RowOrder<C>& order, const C* row, int64_t n, int64_t k, bool descending,
                          bool sorted) {
-  // Few of many go to their places one by one, in time that grows with their number.
+  // A few of many entries are inserted one by one, which takes time proportional to k.
   constexpr int64_t kFew = 64;
   constexpr int64_t kShare = 12;
   if (k <= kFew && k * kShare < n) return order.first_few(row, n, k, descending);
@@ -55,7 +55,8 @@ const auto& select_first(RowOrder<C>& order, const C* row, int64_t n, int64_t k,
   return entries;
 }
 
-/// The last place of the most frequent element of ordered entries, the smallest of those.
+/// Returns the last position of the most frequent element of ordered entries; the smallest one if
+/// there are several.
 template <typename Entries>
 int64_t most_frequent(const Entries& entries) {
   int64_t most = 0;
@@ -73,22 +74,24 @@ int64_t most_frequent(const Entries& entries) {
   return place;
 }
 
-/// Apart from the loops, which it would slow down.
+/// Not inlined, because it would slow the loops down.
 [[noreturn, gnu::cold, gnu::noinline]] void throw_outside_line(int64_t place, int64_t n) {
   throw errors::InvalidArgument(
       "indices hold {}, but there are {} elements along the axis; give those of the forward call.",
       place, n);
 }
 
-/// One of n places. Errors: InvalidArgument for another.
+/// Returns `place`.
+///
+/// Errors   InvalidArgument if it is not in [0, n).
 inline int64_t checked_place(int64_t place, int64_t n) {
   if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(n)) [[unlikely]]
     throw_outside_line(place, n);
   return place;
 }
 
-/// sums [n, inner] = the gradients [count, inner] at their places along the axis, each checked on
-/// its way: what adds up waits for memory.
+/// Adds the gradients [count, inner] to sums [n, inner] at their places along the axis. Places are
+/// checked in the same loop, because it waits for memory anyway.
 template <typename T, typename Index, typename C>
 void sum_at_places(const Index* places, const T* grads, const AxisView& view, int64_t count,
                    C* sums) {
@@ -140,7 +143,7 @@ void TopkKernel(const Context&, const DenseTensor& x, const Scalar& k, int axis,
   });
 }
 
-/// The k-th smallest element, counted from 1.
+/// Returns the k-th smallest element; k counts from 1.
 template <typename T, typename Context>
 void KthvalueKernel(const Context&, const DenseTensor& x, int k, int axis, DenseTensor* out,
                     DenseTensor* indices) {
@@ -161,8 +164,9 @@ void ModeKernel(const Context&, const DenseTensor& x, int axis, DenseTensor* out
   });
 }
 
-/// x_grad: each element of out_grad added at its place along `axis`. Errors: InvalidArgument for a
-/// place that is not there.
+/// Adds each element of out_grad to x_grad at its position along `axis`.
+///
+/// Errors   InvalidArgument for a position outside the axis.
 template <typename T, typename Context>
 void PutBackKernel(const Context&, const DenseTensor& indices, const DenseTensor& out_grad,
                    int axis, DenseTensor* x_grad) {

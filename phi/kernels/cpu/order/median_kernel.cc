@@ -11,8 +11,8 @@
 namespace phi {
 namespace {
 
-/// The places of the two middle elements that are numbers, the same one of an odd number of them;
-/// -1 if there are none.
+/// Returns the positions of the two middle elements without NaN: twice the same if their number is
+/// odd, -1 if there are none.
 template <typename C>
 std::pair<int64_t, int64_t> middle_places(RowOrder<C>& order, const C* row, int64_t n) {
   const int64_t numbers = std::count_if(row, row + n, [](C x) { return x == x; });
@@ -26,8 +26,9 @@ std::pair<int64_t, int64_t> middle_places(RowOrder<C>& order, const C* row, int6
 
 }  // namespace
 
-/// The median of the numbers of each row, NaN where there are none; between two of them, their mean
-/// with `mode` "avg", else the lower. medians: their places, two per row or one.
+/// The median of each row without NaN; NaN if there are only NaN. Between two elements it is their
+/// mean with `mode` "avg", otherwise the lower one. medians: their positions, two per row for
+/// "avg", otherwise one.
 template <typename T, typename Context>
 void NanmedianKernel(const Context&, const DenseTensor& x, const IntArray& axis,
                      const std::string& mode, DenseTensor* out, DenseTensor* medians) {
@@ -50,8 +51,9 @@ void NanmedianKernel(const Context&, const DenseTensor& x, const IntArray& axis,
   });
 }
 
-/// Half of each gradient to either of the two middle elements. Errors: InvalidArgument for places
-/// that are not there.
+/// Each of the two middle elements gets half of the gradient.
+///
+/// Errors   InvalidArgument for positions outside the row.
 template <typename T, typename Context>
 void NanmedianGradKernel(const Context&, const DenseTensor& medians, const DenseTensor& out_grad,
                          const IntArray& axis, DenseTensor* x_grad) {

@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-/// 1 for a < b, else 0, where NaN is larger than all numbers; found without jumps.
+/// Returns 1 if a < b, else 0, without branches. NaN is larger than all numbers.
 template <typename T>
 int64_t is_less(T a, T b) {
   using C = compute_t<T>;
@@ -19,8 +19,9 @@ int64_t is_less(T a, T b) {
   return int64_t{x < y} | (int64_t{y != y} & int64_t{x == x});
 }
 
-/// Of kCount values side by side, as each waits for its own reads, how many of n elements, sorted,
-/// come before it. Without jumps: which half is next cannot be foretold.
+/// Returns how many of n sorted elements come before each of kCount values. The values are searched
+/// side by side, because each search waits for its own loads, and without branches, which would be
+/// mispredicted.
 template <int kCount, bool kRight, typename T, typename Index>
 void find_places(const T* first, int64_t n, const T* values, Index* out) {
   const auto step = [&](int k, int64_t at, int64_t count) {
@@ -58,7 +59,8 @@ void search(const DenseTensor& sequence, const DenseTensor& values, Index* out) 
 
 }  // namespace
 
-/// The first place in a sorted sequence where each value may be inserted, with `right` the last.
+/// Returns the first position in a sorted sequence at which each value may be inserted, or the last
+/// one if `right`.
 template <typename T, typename Context>
 void SearchsortedKernel(const Context&, const DenseTensor& sorted_sequence,
                         const DenseTensor& values, bool right, DenseTensor* out) {

@@ -1,4 +1,4 @@
-// unique_consecutive on the CPU: of runs of equal items the first stays.
+// unique_consecutive on the CPU: keeps the first item of each run of equal items.
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
@@ -9,8 +9,8 @@
 
 namespace phi {
 
-/// Of dtype `dtype`, and only if asked for: for each item of x its place in out (index), and how
-/// long its run is (counts).
+/// index: the position in out of each item of x. counts: the length of each run. Both are of dtype
+/// `dtype` and are written only if requested.
 template <typename T, typename Context>
 void UniqueConsecutiveKernel(const Context&, const DenseTensor& x, bool return_inverse,
                              bool return_counts, const std::vector<int>& axis, DataType dtype,
@@ -21,7 +21,8 @@ void UniqueConsecutiveKernel(const Context&, const DenseTensor& x, bool return_i
   int64_t* const starts = room.room<int64_t>(n);
   ScratchVector<int64_t> run_of(return_inverse ? static_cast<size_t>(n) : 0);
   int64_t runs = 0;
-  // Written always and counted if it is one: where runs end is nothing that a branch can foresee.
+  // The start is always written and counted only if it begins a run: a branch would be
+  // mispredicted.
   const auto find_runs = [&](auto differ) {
     for (int64_t i = 0; i < n; ++i) {
       starts[runs] = i;

@@ -1,4 +1,5 @@
-// unique on the CPU: items (elements, or slices along an axis) are sorted by index, then grouped.
+// unique on the CPU: item numbers are sorted by their items (elements, or slices along an axis),
+// then grouped.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -17,14 +18,14 @@ namespace phi {
 namespace {
 
 /// Sorted items in groups of equal ones: group g is order[starts[g]] ... order[starts[g + 1] - 1],
-/// the first occurrence in front.
+/// with the first occurrence at the front.
 struct Groups {
   ScratchVector<int64_t> order;
   ScratchVector<int64_t> starts;
   int64_t size() const { return static_cast<int64_t>(starts.size()) - 1; }
 };
 
-/// Of single elements, by their keys.
+/// Groups single elements by their keys.
 template <typename T>
 Groups group_elements(const T* x, int64_t n) {
   using C = compute_t<T>;
@@ -48,14 +49,14 @@ Groups group_elements(const T* x, int64_t n) {
   return groups;
 }
 
-/// Of numbers below `limit`, which number(i) gives, by how many there are of each.
+/// Groups numbers below `limit`, which number(i) returns, by counting sort.
 template <typename Number>
 Groups group_by_counts(int64_t n, uint64_t limit, Number number) {
   ScratchVector<int64_t> ends(limit, 0);
   for (int64_t i = 0; i < n; ++i) ++ends[number(i)];
   Groups groups;
   int64_t begin = 0;
-  for (int64_t& end : ends) {  // now the starts; filling moves each up to its end
+  for (int64_t& end : ends) {  // becomes the start; filling moves it to the end
     if (end > 0) groups.starts.push_back(begin);
     begin += std::exchange(end, begin);
   }
@@ -65,8 +66,8 @@ Groups group_by_counts(int64_t n, uint64_t limit, Number number) {
   return groups;
 }
 
-/// Of integers: those that lie close together are counted, and others sorted, in 32 bits if the
-/// distance between them allows it.
+/// Groups integers: by counting if their range is small, otherwise by sorting, in 32 bits if the
+/// range allows it.
 template <typename T>
 Groups group_integers(const T* x, int64_t n) {
   if (n == 0) return group_elements(x, n);
@@ -77,7 +78,7 @@ Groups group_integers(const T* x, int64_t n) {
   if (distance < 2 * static_cast<uint64_t>(n)) return group_by_counts(n, distance + 1, above);
   if (sizeof(T) <= 4 || distance > std::numeric_limits<uint32_t>::max())
     return group_elements(x, n);
-  constexpr uint32_t kSign = uint32_t{1} << 31;  // unsigned order as signed
+  constexpr uint32_t kSign = uint32_t{1} << 31;  // maps unsigned order to signed order
   ScratchVector<int32_t> narrow(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i)
     narrow[i] = static_cast<int32_t>(static_cast<uint32_t>(above(i)) ^ kSign);
@@ -105,11 +106,14 @@ Groups group(const Items<T>& x) {
 
 }  // namespace
 
-/// The different values of x in rising order; with an axis, the different slices along it in
+/// out: the distinct values of x in rising order or, with an axis, the distinct slices along it in
 /// lexicographic order. NaN counts as one value, larger than all others.
 ///
-/// Of dtype `dtype`, and only if asked for: indices of first occurrences, for each item of x its
-/// place in out (inverse), and for each item of out how often it occurs (counts).
+/// The other outputs are of dtype `dtype` and are written only if requested:
+///
+/// - indices: the first occurrence of each item of out
+/// - inverse: the position in out of each item of x
+/// - counts: the number of occurrences of each item of out
 template <typename T, typename Context>
 void UniqueKernel(const Context&, const DenseTensor& x, bool return_index, bool return_inverse,
                   bool return_counts, const std::vector<int>& axis, DataType dtype,

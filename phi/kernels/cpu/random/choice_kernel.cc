@@ -1,5 +1,5 @@
-// Random choices among items on the CPU: multinomial and randperm. An item's chance depends on the
-// seed and its index in the global tensor.
+// Random choices among items on the CPU: multinomial and randperm. The draw of an item depends on
+// the seed and on its index in the global tensor.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -20,7 +20,7 @@ namespace {
 
 PhiloxKey key_of(int seed) { return philox_key(seed_bits(seed)); }
 
-/// A row of weights, and how many of them are not 0.
+/// A row of weights, and the number of those that are not 0.
 class Weights {
  public:
   template <typename T>
@@ -33,12 +33,12 @@ class Weights {
     if (possible_ < samples) throw_too_few({.extent = samples, .value = possible_});
   }
 
-  /// One class for each sample, whatever the others choose. `first` is the index of the row's first
+  /// Draws a class for each sample, with replacement. `first` is the index of the row's first
   /// sample.
   void choose_freely(int64_t first, int seed, int64_t* to, int64_t samples) const {
     std::vector<double> sums(weights_.size());
     std::partial_sum(weights_.begin(), weights_.end(), sums.begin());
-    // Rounding may have met the sum, which only classes without weight are behind.
+    // Rounding may give the sum itself, after which there are only classes with weight 0.
     const auto last = std::lower_bound(sums.begin(), sums.end(), sums.back());
     for (int64_t i = 0; i < samples; ++i) {
       ElementWords words(static_cast<uint64_t>(first + i), RandomUse::kMultinomial, key_of(seed));
@@ -47,8 +47,8 @@ class Weights {
     }
   }
 
-  /// Each class once at most: those whose exponential waiting times are shortest, in their order.
-  /// `first` is the index of the row's first class.
+  /// Draws classes without replacement: those with the shortest exponential waiting times, in their
+  /// order. `first` is the index of the row's first class.
   void choose_apart(int64_t first, int seed, int64_t* to, int64_t samples) const {
     std::vector<std::pair<double, int64_t>> waits;
     waits.reserve(static_cast<size_t>(possible_));
@@ -75,8 +75,10 @@ class Weights {
 
 }  // namespace
 
-/// Classes are whole. Errors: InvalidArgument for weights that are negative or not finite, and if
-/// too few of a row are above 0.
+/// Classes are whole on this rank.
+///
+/// Errors   InvalidArgument for weights that are negative or not finite, and if a row has too few
+///          weights above 0.
 template <typename T, typename Context>
 void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacement, int seed,
                        DenseTensor* out) {

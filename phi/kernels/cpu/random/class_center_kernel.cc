@@ -1,5 +1,5 @@
-// class_center_sample on the CPU: the classes of labels and others, drawn, for losses over many
-// classes (An and others, "Partial FC", 2021).
+// class_center_sample on the CPU: the classes of labels and randomly drawn others, for losses over
+// many classes (An and others, "Partial FC", 2021).
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace phi {
 namespace {
 
-/// Whether a label has the class, for each.
+/// Returns, for each class, whether a label has it.
 template <typename T>
 std::vector<bool> classes_of(const DenseTensor& label, int num_classes) {
   std::vector<bool> is_there(static_cast<size_t>(num_classes));
@@ -22,7 +22,7 @@ std::vector<bool> classes_of(const DenseTensor& label, int num_classes) {
   return is_there;
 }
 
-/// `count` of the classes, each as likely: those whose random words are the smallest.
+/// Returns `count` of the classes, all equally likely: those with the smallest random words.
 std::vector<int64_t> sampled_classes(std::vector<int64_t> classes, size_t count, int seed) {
   const PhiloxKey key = philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed)));
   std::vector<std::pair<double, int64_t>> draws;
@@ -40,7 +40,7 @@ std::vector<int64_t> sampled_classes(std::vector<int64_t> classes, size_t count,
 
 }  // namespace
 
-/// Errors: InvalidArgument with the place of a label that is no class.
+/// Errors   InvalidArgument with the position of a label that is not a class.
 template <typename T, typename Context>
 void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int num_classes,
                              int num_samples, bool /*fix_seed*/, int seed, DenseTensor* remapped,

@@ -1,4 +1,4 @@
-// Gaussian and uniform values of a part of a tensor.
+// Fills a part of a global tensor with Gaussian or uniform values.
 #include "phi/kernels/random_fill.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-// Not inlined: one compiled body makes every batch, so that equal inputs give equal bits.
+// Not inlined: one compiled body generates every batch, so that equal inputs give equal bits.
 template <typename C>
 [[gnu::noinline]] void gaussian_batch(const BatchBlocks& blocks, uint64_t seed, C mean, C std,
                                       BatchValues<C>* values) {
@@ -39,7 +39,7 @@ template <typename C>
       C u;
       unit_value(words[i], &u);
       const C value = min + u * (max - min);
-      to[i] = value < max ? value : below_max;  // rounding may have met max
+      to[i] = value < max ? value : below_max;  // rounding may give max
     }
   });
 }

@@ -1,5 +1,5 @@
-// gaussian, uniform and dropout on the CPU. What an element draws depends on the seed and its index
-// in the global tensor.
+// gaussian, uniform and dropout on the CPU. The draw of an element depends on the seed and on its
+// index in the global tensor.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
@@ -34,7 +34,7 @@ void keep_scaled(const uint8_t* kept, const C* x, C factor, C* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = kept[i] ? x[i] * factor : C(0);
 }
 
-// Words below `threshold` drop their element; 2^32 drops all.
+// Drops the elements whose words are below `threshold`; 2^32 drops all.
 template <typename T>
 void drop(const ShardBox& where, uint64_t seed, uint64_t threshold, compute_t<T> factor, const T* x,
           T* out, uint8_t* mask) {
@@ -68,10 +68,13 @@ void UniformKernel(const Context& ctx, const Scalar& min, const Scalar& max, int
                out);
 }
 
-/// Drops elements with probability p; `mask` (uint8) is 1 where one was kept. In training
-/// "upscale_in_train" divides what is kept by 1 - p; in inference "downscale_in_infer" multiplies
-/// all by 1 - p, and nothing is dropped. The seed is seed_tensor's one element if given.
-/// Errors: InvalidArgument for p outside [0, 1], another mode, a seed_tensor of more elements.
+/// Drops elements with probability p; `mask` (uint8) is 1 for kept elements. In training,
+/// "upscale_in_train" divides kept elements by 1 - p. In inference nothing is dropped, and
+/// "downscale_in_infer" multiplies all elements by 1 - p. If seed_tensor is given, its only element
+/// is the seed.
+///
+/// Errors   InvalidArgument for p outside [0, 1], another mode, or a seed_tensor of several
+///          elements.
 template <typename T, typename Context>
 void DropoutKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* seed_tensor,
                    const Scalar& p, bool is_test, const std::string& mode, int seed,
@@ -89,8 +92,10 @@ void DropoutKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* 
           mask->mutable_data<uint8_t>());
 }
 
-/// The gradient where an element was kept, times the factor that DropoutKernel kept it with; in
-/// inference that factor for all. Errors as there.
+/// x_grad is the gradient of kept elements times their factor in DropoutKernel, 0 for others. In
+/// inference all elements are kept.
+///
+/// Errors   those of DropoutKernel.
 template <typename T, typename Context>
 void DropoutGradKernel(const Context&, const DenseTensor& mask, const DenseTensor& out_grad,
                        const Scalar& p, bool is_test, const std::string& mode,

@@ -1,5 +1,5 @@
-// Random words of a batch of Philox blocks.
-#if defined(__AVX2__) && !defined(__clang__)  // clang knows no target that prefers wide vectors
+// Computes the random words of a batch of Philox blocks.
+#if defined(__AVX2__) && !defined(__clang__)  // clang has no target option for wide vectors
 #define PHI_HAS_LANES_
 #include <immintrin.h>
 #endif
@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-/// The counters of a batch and their key.
+/// The counters of a batch, and their key.
 struct Counters {
   const uint64_t* blocks;
   uint32_t use;
@@ -20,9 +20,9 @@ struct Counters {
 
 #ifdef PHI_HAS_LANES_
 
-// Counters side by side, a word in each 64 bits of a register, whose upper half is anything: there
-// are instructions that multiply lower halves. What works on registers is in functions that have
-// the target's instructions: g++ takes vectors apart that a function has no registers for.
+// Counters side by side, one word in each 64 bits of a register; the upper halves are undefined,
+// because the multiplications read lower halves only. Code on these registers is in functions with
+// the target's instructions: in others g++ splits the vectors.
 
 struct Lanes256 {
   using Words [[gnu::vector_size(32)]] = uint64_t;
@@ -67,7 +67,7 @@ struct Lanes512 {
     c[2] = Words{} + use;
     c[3] = Words{} + turn;
   }
-  // Of all lanes: g++ 12 takes _mm512_mul_epu32 for a use of an uninitialised value.
+  // Masked, with all lanes set: g++ 12 reports _mm512_mul_epu32 as a use of an uninitialised value.
   PHI_WIDE_TARGET static Words product(Words x, uint32_t factor) {
     return reinterpret_cast<Words>(
         _mm512_maskz_mul_epu32(0xff, reinterpret_cast<__m512i>(x), _mm512_set1_epi64(factor)));
@@ -89,7 +89,8 @@ struct Lanes512 {
   }
 };
 
-/// kTogether of them in turns, for a product waits for that of the round before.
+/// Draws kTogether registers in turns, because each multiplication waits for that of the previous
+/// round.
 template <typename Lanes, int kTogether>
 inline void draw(const Counters& counters, uint32_t* to) {
   constexpr int kLanes = sizeof(typename Lanes::Words) / sizeof(uint64_t);

@@ -1,6 +1,6 @@
-// Draws from distributions on the CPU, for each element by itself: bernoulli, binomial, poisson,
-// standard_gamma, dirichlet, exponential_, randint, truncated_gaussian_random. What an element
-// draws depends on its parameters, the seed and its index in the global tensor.
+// Elementwise draws from distributions on the CPU: bernoulli, binomial, poisson, standard_gamma,
+// dirichlet, exponential_, randint, truncated_gaussian_random. A draw depends on the element's
+// parameters, the seed and its index in the global tensor.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace phi {
 namespace {
 
-/// to[i] = low + a whole number below `numbers`, for each element of `where`: a word of 64 bits,
+/// Sets to[i] = low + an integer below `numbers`, for each element of `where`: a 64-bit word,
 /// scaled.
 template <typename T>
 void draw_whole(const ShardBox& where, int seed, int low, uint64_t numbers, T* to) {
@@ -31,7 +31,7 @@ void draw_whole(const ShardBox& where, int seed, int low, uint64_t numbers, T* t
         run_widest<float>([=, h = high.words.data(), l = rest.words.data(), out = values->data()] {
 #pragma GCC ivdep
           for (int i = 0; i < kBatchValues; ++i) {
-            // The upper half of the product of the word and `numbers`, which has 32 bits.
+            // The upper half of word * numbers, where `numbers` has 32 bits.
             const uint64_t carry = l[i] * numbers >> 32;
             const uint64_t value = (h[i] * numbers + carry) >> 32;
             out[i] = static_cast<T>(low + static_cast<int64_t>(value));
@@ -41,7 +41,7 @@ void draw_whole(const ShardBox& where, int seed, int low, uint64_t numbers, T* t
       [to](int64_t at, const T* values, int64_t n) { std::copy_n(values, n, to + at); });
 }
 
-/// to[i] = of(word, i), rounded, for each element of `where`.
+/// Sets to[i] = of(word, i), rounded, for each element of `where`.
 template <typename T, typename Of>
 void from_words(const ShardBox& where, int seed, RandomUse use, T* to, Of of) {
   draw_random<uint32_t>(
@@ -54,11 +54,11 @@ void from_words(const ShardBox& where, int seed, RandomUse use, T* to, Of of) {
       });
 }
 
-/// What an element draws with a parameter of its own.
+/// Draws an element with its parameter.
 using Draw = double (*)(ReadyUnits& units, double parameter);
 
-/// out[i] = draw(units of the element, parameter of the element), rounded. The draws are compiled
-/// for double alone.
+/// Sets out[i] = draw(units of the element, parameter of the element), rounded. Draws are
+/// instantiated for double only.
 template <typename T>
 void draw_each(const ShardBox& where, const DenseTensor& x, int seed, RandomUse use,
                DenseTensor* out, Draw draw) {
@@ -69,13 +69,13 @@ void draw_each(const ShardBox& where, const DenseTensor& x, int seed, RandomUse 
   });
 }
 
-/// For all T.
+/// One instantiation for all T.
 [[gnu::noinline]] GammaDraw gamma_draw(ReadyUnits& units, double shape) {
   return draw_gamma(units, shape);
 }
 
-/// The exponential of the draw's logarithm, rounded. It is within 1e-13 of the number itself, which
-/// mostly says, without a logarithm, how it is rounded to T.
+/// Returns the exponential of the draw's logarithm, rounded to T. A double approximation within
+/// 1e-13 usually determines the rounding without computing a logarithm.
 template <typename T>
 T value_of(const GammaDraw& drawn) {
   if constexpr (!std::is_same_v<T, double>) {
@@ -99,7 +99,9 @@ void throw_no_parameter(const char* name, double x, const char* range) {
                                 range);
 }
 
-/// 1 with probability x, else 0. Errors: InvalidArgument for x outside [0, 1].
+/// Draws 1 with probability x, else 0.
+///
+/// Errors   InvalidArgument for x outside [0, 1].
 template <typename T, typename Context>
 void BernoulliKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   const T* from = x.data<T>();
@@ -113,8 +115,9 @@ void BernoulliKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTe
              });
 }
 
-/// T is prob's dtype. Trials are whole: a fraction is dropped. Errors: InvalidArgument for a
-/// negative count and for prob outside [0, 1].
+/// T is prob's dtype. The fraction of a count is dropped.
+///
+/// Errors   InvalidArgument for a negative count and for prob outside [0, 1].
 template <typename T, typename Context>
 void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTensor& prob, int seed,
                     DenseTensor* out) {
@@ -143,7 +146,7 @@ void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTen
                    });
 }
 
-/// Errors: InvalidArgument for a rate that is negative or not finite.
+/// Errors   InvalidArgument for a rate that is negative or not finite.
 template <typename T, typename Context>
 void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   draw_each<T>(ctx.output_box(0, out->dims()), x, seed, RandomUse::kPoisson, out,
@@ -153,7 +156,7 @@ void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTens
                });
 }
 
-/// Errors: InvalidArgument for a shape that is not above 0, or not finite.
+/// Errors   InvalidArgument for a shape that is not positive or not finite.
 template <typename T, typename Context>
 void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   const T* from = x.data<T>();
@@ -166,8 +169,10 @@ void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, Den
                    });
 }
 
-/// Gamma draws by their sum along the last tensor dim, which is whole; by way of logarithms, as all
-/// of them may be too small to be told from 0. Errors: those of standard_gamma.
+/// Gamma draws divided by their sum along the last tensor dim, which is whole on this rank.
+/// Computed from logarithms, because all draws may underflow to 0.
+///
+/// Errors   those of standard_gamma.
 template <typename T, typename Context>
 void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, DenseTensor* out) {
   const int64_t width = alpha.dims().back();
@@ -188,7 +193,7 @@ void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, Den
   }
 }
 
-/// x's bytes are not looked at.
+/// x's values are not read.
 template <typename T, typename Context>
 void ExponentialKernel(const Context& ctx, const DenseTensor& /*x*/, float lam, int seed,
                        DenseTensor* out) {
@@ -198,7 +203,7 @@ void ExponentialKernel(const Context& ctx, const DenseTensor& /*x*/, float lam, 
              });
 }
 
-/// Whole numbers from low to below high.
+/// Draws integers in [low, high).
 template <typename T, typename Context>
 void RandintKernel(const Context& ctx, int low, int high, int seed, DenseTensor* out) {
   draw_whole(ctx.output_box(0, out->dims()), seed, low, static_cast<uint64_t>(int64_t{high} - low),

@@ -26,7 +26,7 @@ struct Smallest {
   }
 };
 
-constexpr int64_t kColumns = 1024;  // of a tile
+constexpr int64_t kColumns = 1024;  // columns per tile
 
 template <typename C>
 struct Best {
@@ -40,15 +40,15 @@ bool is_nan(C x) {
 }
 
 constexpr int kArgLanes = 32;
-constexpr int64_t kArgBlock = 1024;  // so that a byte counts the steps of a lane
+constexpr int64_t kArgBlock = 1024;  // the steps of a lane fit into a byte
 
-// An integer as wide as C, so that a choice of both is one of registers.
+// An integer as wide as C, so that value and index are selected by the same mask.
 template <typename C>
 using Step = std::conditional_t<sizeof(C) == 8, uint64_t,
                                 std::conditional_t<sizeof(C) == 4, uint32_t, uint8_t>>;
 
-// The best of whole rows of lanes and its first index; neither is right where an element is NaN,
-// which shows in `sum`, as infinities of both signs do.
+// Returns the best element of whole rows of lanes, and its first index. If an element is NaN, the
+// result is wrong and `sum` is NaN, which infinities of both signs cause too.
 template <typename R, typename C>
 inline Best<C> best_of_lanes(const C* x, int64_t n, C* sum) {
   C best[kArgLanes];
@@ -80,7 +80,7 @@ inline Best<C> best_of_lanes(const C* x, int64_t n, C* sum) {
   return {value, fold_lanes<kArgLanes>(places, [](int32_t a, int32_t b) { return a < b ? a : b; })};
 }
 
-// The best element of at most a block, or its first NaN, and its first index.
+// Returns the best element, or the first NaN, of at most a block, and its first index.
 template <typename R, typename C>
 inline Best<C> best_of_block(const C* x, int64_t n) {
   Best<C> best{x[0], 0};
@@ -100,7 +100,7 @@ inline Best<C> best_of_block(const C* x, int64_t n) {
   return best;
 }
 
-// The same of a row of any length that has elements.
+// The same for a row of any length above 0.
 template <typename R, typename T>
 int64_t best_of_row(const T* x, int64_t n) {
   using C = compute_t<T>;
@@ -124,7 +124,7 @@ int64_t best_of_row(const T* x, int64_t n) {
   return best.index;
 }
 
-// The best element so far of each column of a tile, and its row.
+// Sets index[c] to the row of the best element of each column of a tile.
 template <typename R, typename T>
 void best_of_columns(const T* x, int64_t rows, int64_t row_stride, int64_t columns,
                      int64_t* index) {
@@ -137,7 +137,7 @@ void best_of_columns(const T* x, int64_t rows, int64_t row_stride, int64_t colum
   for (int64_t r = 1; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
       const C value = static_cast<C>(x[r * row_stride + c]);
-      const bool has_nan = is_nan(best[c]);  // the first one stays
+      const bool has_nan = is_nan(best[c]);  // the first NaN stays
       const bool is_better = (R::precedes(value, best[c]) || is_nan(value)) && !has_nan;
       best[c] = is_better ? value : best[c];
       index[c] = is_better ? r : index[c];
@@ -178,14 +178,16 @@ using Ordered = join_t<TypeList<int16_t>, Numbers>;
 
 }  // namespace
 
-/// The first index of the largest element (of the first NaN, if any); out is int32 or int64.
+/// out: the first index of the largest element, or of the first NaN if there is one; int32 or
+/// int64.
 template <typename T, typename Context>
 void ArgMaxKernel(const Context&, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
   arg_extreme<ArgLargest, T>(x, axis, flatten, out);
 }
 
-/// The same of the smallest.
+/// out: the first index of the smallest element, or of the first NaN if there is one; int32 or
+/// int64.
 template <typename T, typename Context>
 void ArgMinKernel(const Context&, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {

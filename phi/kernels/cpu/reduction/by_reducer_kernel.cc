@@ -1,3 +1,3 @@
-// Reductions that a reducer says all of, on the CPU.
+// Reductions that are fully defined by their reducer, on the CPU.
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/reduction/by_reducer.h"

@@ -26,8 +26,8 @@ void combine_over_all(const KernelContext& ctx, int ndim, DenseTensor* sum) {
 
 }  // namespace
 
-/// x, scaled down to length `max_norm` where it is longer; the ranks that hold parts add up their
-/// squares. NaN in x is NaN everywhere.
+/// out = x, scaled down to norm `max_norm` if its norm is larger. The ranks that hold parts combine
+/// their squares. If x has a NaN, all of out is NaN.
 template <typename T, typename Context>
 void ClipByNormKernel(const Context& ctx, const DenseTensor& x, float max_norm, DenseTensor* out) {
   using C = compute_t<T>;
@@ -39,7 +39,7 @@ void ClipByNormKernel(const Context& ctx, const DenseTensor& x, float max_norm, 
              [factor](C value) { return value * factor; });
 }
 
-// The messages of ClipByNormKernel.
+// A dry run counts the messages of ClipByNormKernel.
 template <typename T, typename Context>
 void ClipByNormDry(const Context& ctx, const DenseTensor& x, float, DenseTensor*) {
   DenseTensor sum = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());

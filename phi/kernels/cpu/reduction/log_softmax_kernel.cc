@@ -15,7 +15,7 @@ template <typename C>
 void log_softmax_row(const C* row, int64_t n, C* to) {
   const C most = row_max(row, n);
   const C sum = row_sum<C>(n, [=](int64_t i) { return fast::exp_or_zero(row[i] - most); });
-  // Relative to the largest first: the sum's logarithm would be lost beside large numbers.
+  // The maximum is subtracted first: the logarithm of the sum would be lost next to large numbers.
   const C rest = std::log(sum);
   for (int64_t i = 0; i < n; ++i) to[i] = (row[i] - most) - rest;
 }
@@ -26,7 +26,7 @@ void log_softmax_grad_row(const C* out, const C* grad, int64_t n, C* to) {
   for (int64_t i = 0; i < n; ++i) to[i] = grad[i] - fast::exp(out[i]) * sum;
 }
 
-/// Lines along an axis, read into a row and written from one.
+/// Lines along an axis, copied to and from contiguous rows.
 template <typename T>
 class Lines {
  public:
@@ -34,7 +34,7 @@ class Lines {
   explicit Lines(const AxisView& view)
       : view_(view), a_(static_cast<size_t>(view.n)), b_(a_), to_(a_) {}
 
-  /// to(line) = f(a(line), b(line), n, row); b may be a.
+  /// Sets to(line) = f(a(line), b(line), n, row). b may be a.
   template <typename F>
   void for_each(const T* a, const T* b, T* to, F f) {
     for (int64_t o = 0; o < view_.outer; ++o) {
@@ -60,7 +60,7 @@ class Lines {
 
 }  // namespace
 
-/// x - log(sum(exp(x))) along `axis`.
+/// out = x - log(sum(exp(x))) along `axis`.
 template <typename T, typename Context>
 void LogSoftmaxKernel(const Context&, const DenseTensor& x, int axis, DenseTensor* out) {
   using C = compute_t<T>;

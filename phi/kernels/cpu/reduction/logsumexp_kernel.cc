@@ -1,4 +1,4 @@
-// log-sum-exp over some tensor dims on the CPU.
+// logsumexp over some tensor dims on the CPU.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@
 namespace phi {
 namespace {
 
-/// log(sum(exp(x))) of a row: relative to its largest element, if that is a number.
+/// Returns log(sum(exp(x))) of a row, computed relative to its largest element if that is finite.
 template <typename C>
 C log_sum_exp(const C* row, int64_t n) {
   const C most = row_max(row, n);
@@ -38,7 +38,7 @@ void log_sum_exp(const DenseTensor& x, AxisSet axes, DenseTensor* out) {
 
 }  // namespace
 
-/// Of integers in float32.
+/// Integers give float32.
 template <typename T, typename Context>
 void LogsumexpKernel(const Context& ctx, const DenseTensor& x, const std::vector<int64_t>& axis,
                      bool reduce_all, DenseTensor* out) {

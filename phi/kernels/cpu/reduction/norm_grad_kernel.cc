@@ -1,5 +1,5 @@
-// Gradients of norms and of log-sum-exp on the CPU: element by element, beside what each row was
-// reduced to.
+// Gradients of norms and of logsumexp on the CPU: elementwise loops over an array and the
+// reductions of its rows.
 #include <cmath>
 
 #include "phi/core/kernel_registry.h"
@@ -12,7 +12,8 @@
 namespace phi {
 namespace {
 
-/// x_grad = f(x, out, out_grad), where the last two have one element for all of x's over `axes`.
+/// Sets x_grad = f(x, out, out_grad), where out and out_grad have one element for all elements of x
+/// over `axes`.
 template <typename T, typename F>
 void reduced_grad(const DenseTensor& x, const DenseTensor& out, const DenseTensor& out_grad,
                   AxisSet axes, DenseTensor* x_grad, F f) {

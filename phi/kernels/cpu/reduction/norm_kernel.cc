@@ -1,6 +1,6 @@
-// Norms over some tensor dims on the CPU, and ops that scale rows to a length: norm to 1, renorm to
-// one at the most; and their gradients. What such rows are reduced to is in double. One source, as
-// most of it is the loops of norms.
+// Norms over some tensor dims on the CPU, operators that scale rows by their norm (`norm` to 1,
+// `renorm` to a maximum), and their gradients. Norms of rows are kept in double. All are in one
+// source because the loops of norms are most of it.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -25,7 +25,7 @@ AxisSet all_but(int axis, const Dims& dims) {
   return axes;
 }
 
-/// One number for each place that `axes` leaves of `dims`.
+/// Returns an array with one number for each index of `dims` without `axes`.
 std::vector<double> one_per_row(const Dims& dims, AxisSet axes) {
   int64_t count = 1;
   for (int d = 0; d < dims.ndim(); ++d) count *= axes.has(d) ? 1 : dims[d];
@@ -40,7 +40,7 @@ std::vector<double> sums_of_squares(const CpuContext& ctx, const DenseTensor& x,
   return sums;
 }
 
-/// The sums over `axes` of x * y.
+/// Returns the sums of x * y over `axes`.
 template <typename T>
 std::vector<double> dot_products(const CpuContext& ctx, const DenseTensor& x, const DenseTensor& y,
                                  AxisSet axes) {
@@ -54,7 +54,7 @@ std::vector<double> dot_products(const CpuContext& ctx, const DenseTensor& x, co
   return sums;
 }
 
-/// Powers of floats may be greater than any float.
+/// Returns p-norms in double, because powers of floats may exceed the range of float.
 template <typename T>
 std::vector<double> p_norms(const CpuContext& ctx, const DenseTensor& x, AxisSet axes, float p) {
   std::vector<double> norms = one_per_row(x.dims(), axes);
@@ -66,8 +66,8 @@ std::vector<double> p_norms(const CpuContext& ctx, const DenseTensor& x, AxisSet
   return norms;
 }
 
-/// out = x times the factor of its row: in the computing type, or in double where that does not
-/// hold one of them.
+/// Sets out = x times the factor of its row, in the compute type, or in double if a factor is out
+/// of its range.
 template <typename T>
 void scale_norm_rows(const DenseTensor& x, AxisSet axes, const std::vector<double>& factors,
                      DenseTensor* out) {
@@ -86,7 +86,7 @@ void scale_norm_rows(const DenseTensor& x, AxisSet axes, const std::vector<doubl
                  [](C value, double factor) { return static_cast<double>(value) * factor; });
 }
 
-/// RenormGradKernel, where `slope(x, norm)` is what an element adds to its norm.
+/// RenormGradKernel's computation; `slope(x, norm)` is the derivative of the norm by an element.
 template <typename T, typename Slope>
 void renorm_grad(const DenseTensor& x, const DenseTensor& out_grad, AxisSet axes,
                  const std::vector<double>& norms, const std::vector<double>& products,
@@ -102,7 +102,7 @@ void renorm_grad(const DenseTensor& x, const DenseTensor& out_grad, AxisSet axes
 
 }  // namespace
 
-/// out = x / norm, where norm = sqrt(sum of squares along `axis` + epsilon), which is not given if
+/// out = x / norm, where norm = sqrt(sum of squares along `axis` + epsilon). norm is not written if
 /// `is_test`.
 template <typename T, typename Context>
 void NormKernel(const Context& ctx, const DenseTensor& x, int axis, float epsilon, bool is_test,
@@ -136,7 +136,7 @@ void NormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
                  });
 }
 
-/// Each slice along `axis` whose p-norm is above `max_norm` is scaled down to that.
+/// Scales each slice along `axis` whose p-norm exceeds `max_norm` down to that norm.
 template <typename T, typename Context>
 void RenormKernel(const Context& ctx, const DenseTensor& x, float p, int axis, float max_norm,
                   DenseTensor* out) {

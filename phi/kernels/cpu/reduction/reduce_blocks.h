@@ -14,9 +14,8 @@
 
 namespace phi::detail {
 
-inline constexpr int64_t kReduceBlock =
-    1024;                                // most elements that are joined in Lane before a carry
-inline constexpr int kReduceLanes = 32;  // independent values of a block
+inline constexpr int64_t kReduceBlock = 1024;  // floats per carry at most
+inline constexpr int kReduceLanes = 32;        // independent values of a block
 
 /// Number of blocks that are reduced side by side, because each addition waits for the previous one
 /// of its block. With one block g++ 12 keeps lanes of doubles in memory; more than two blocks of

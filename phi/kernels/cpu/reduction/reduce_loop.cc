@@ -1,4 +1,4 @@
-// Walks of the reductions that several kernels have.
+// Instantiations of the reductions that several kernels use.
 #include "phi/kernels/cpu/reduction/reduce_loop.h"
 
 namespace phi::detail {

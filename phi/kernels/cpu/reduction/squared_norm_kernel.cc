@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-// The sum of squares of n numbers: lanes in double, which hold the square of any float.
+// Returns the sum of squares of n numbers. Lanes are double, which holds the square of any float.
 template <typename C>
 double squared_row(const C* x, int64_t n) {
   return run_widest<C>([=] {
@@ -23,7 +23,7 @@ double squared_row(const C* x, int64_t n) {
 
 }  // namespace
 
-/// The sum of squares, in float64 until it is stored: out is float32, or float64 for double.
+/// The sum of squares, computed in float64 and stored as float32, or as float64 for double.
 template <typename T, typename Context>
 void SquaredL2NormKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();

@@ -1,10 +1,10 @@
-// Sums and means on the CPU, and the messages of means in a dry run.
+// Sums and means on the CPU.
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/reduction/sums.h"
 
 namespace phi {
 
-// The messages of integer_mean.
+// A dry run counts the messages of integer_mean.
 template <typename T, typename Context>
 void MeanDry(const Context& ctx, const DenseTensor& x, const IntArray& axis, DenseTensor* out) {
   DenseTensor sums = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());

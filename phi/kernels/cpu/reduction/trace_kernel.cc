@@ -11,8 +11,8 @@
 namespace phi {
 namespace {
 
-/// Where the diagonal of an array starts, how far apart its elements lie and how many there are;
-/// `others` walks the remaining tensor dims.
+/// The offset, stride and length of the diagonal of an array. `others` walks the remaining tensor
+/// dims.
 struct Diagonal {
   Diagonal(const Dims& dims, int offset, int axis1, int axis2) {
     const int rows = normalise_axis(axis1, dims.ndim(), dims, "axis1");

@@ -1,4 +1,4 @@
-// cummax and cummin on the CPU: the best element so far, and its place.
+// cummax and cummin on the CPU: the best element so far, and its position.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/cpu/scan/scan_loop.h"
@@ -22,14 +22,15 @@ void scan_best(const DenseTensor& x, int axis, DenseTensor* out, DenseTensor* in
 
 }  // namespace
 
-/// NaN is the largest; `indices`, int32 or int64, has the last place among equal ones.
+/// NaN is the largest element. `indices`, int32 or int64, has the last position among equal
+/// elements.
 template <typename T, typename Context>
 void CummaxKernel(const Context&, const DenseTensor& x, int axis, DenseTensor* out,
                   DenseTensor* indices) {
   scan_best<IsLargest, T>(x, axis, out, indices);
 }
 
-/// The same with the smallest; NaN is that too.
+/// The same with the smallest element; here NaN is the smallest.
 template <typename T, typename Context>
 void CumminKernel(const Context&, const DenseTensor& x, int axis, DenseTensor* out,
                   DenseTensor* indices) {

@@ -1,5 +1,5 @@
-// Gradients of cumulative ops on the CPU. Both are recurrences without divisions: an element that
-// is 0, or a sum of exponentials that overflows, costs no accuracy.
+// Gradients of cumprod and logcumsumexp on the CPU. Both are recurrences without divisions, so that
+// elements of 0 and sums of exponentials that overflow cost no accuracy.
 #include <cmath>
 #include <vector>
 
@@ -31,7 +31,7 @@ class Line {
   std::vector<N> values_;
 };
 
-/// Calls f(offset of the first element of a line in the order of the scan, stride).
+/// Calls f(offset of a line's first element in the order of the scan, stride) for each line.
 template <typename F>
 void for_each_scan_line(const AxisView& view, bool reverse, F&& f) {
   const int64_t stride = reverse ? -view.inner : view.inner;
@@ -47,14 +47,14 @@ void store(N value, T* to) {
   *to = static_cast<T>(static_cast<compute_t<T>>(value));
 }
 
-/// exp(a - b), 1 where both are the same infinity.
+/// Returns exp(a - b), or 1 if both are the same infinity.
 double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }
 
 }  // namespace
 
-/// The gradient of x[k] is the product of all before k times
-/// s[k] = g[k] + x[k + 1] s[k + 1]; exclusive: times s[k] = g[k + 1] + x[k + 1] s[k + 1]. Of
-/// complex numbers their conjugates are multiplied.
+/// The gradient of x[k] is the product of all elements before k, times s[k] = g[k] + x[k + 1] s[k +
+/// 1]. If exclusive, s[k] = g[k + 1] + x[k + 1] s[k + 1]. Complex numbers are conjugated before
+/// they are multiplied.
 template <typename T, typename Context>
 void CumprodGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out_grad, int dim,
                        bool exclusive, bool reverse, DenseTensor* x_grad) {
@@ -75,7 +75,7 @@ void CumprodGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
       before[k] = product;
       product *= conjugate(line[k]);
     }
-    N rest = 0;  // x[k + 1] s[k + 1], exclusive: that and g[k + 1]
+    N rest = 0;  // x[k + 1] s[k + 1]; if exclusive, plus g[k + 1]
     for (int64_t k = view.n - 1; k >= 0; --k) {
       const N sum = exclusive ? rest : g[k] + rest;
       store(before[k] * sum, to + first + k * stride);
@@ -85,8 +85,8 @@ void CumprodGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
   });
 }
 
-/// With r[k] = g[k] + exp(out[k] - out[k + 1]) r[k + 1] the gradient of x[k] is
-/// exp(x[k] - out[k]) r[k]; exclusive: exp(x[k] - out[k + 1]) r[k + 1].
+/// With r[k] = g[k] + exp(out[k] - out[k + 1]) r[k + 1], the gradient of x[k] is exp(x[k] - out[k])
+/// r[k]. If exclusive, it is exp(x[k] - out[k + 1]) r[k + 1].
 template <typename T, typename Context>
 void LogcumsumexpGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out,
                             const DenseTensor& out_grad, int axis, bool flatten, bool exclusive,

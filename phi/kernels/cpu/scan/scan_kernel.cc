@@ -1,4 +1,4 @@
-// Cumulative sums, products and sums of exponentials on the CPU.
+// cumsum, cumprod and logcumsumexp on the CPU.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/scan.h"
 #include "phi/kernels/cpu/scan/scan_loop.h"
@@ -31,7 +31,7 @@ void CumprodKernel(const Context&, const DenseTensor& x, int dim, bool exclusive
   scan<ProdScan, T>(x, dim, false, exclusive, reverse, out);
 }
 
-/// Of integers in float32.
+/// Integers give float32.
 template <typename T, typename Context>
 void LogcumsumexpKernel(const Context& ctx, const DenseTensor& x, int axis, bool flatten,
                         bool exclusive, bool reverse, DenseTensor* out) {

@@ -1,4 +1,4 @@
-// Connectionist temporal classification on the CPU: A. Graves et al., "Connectionist Temporal
+// The CTC loss and its gradient on the CPU: A. Graves et al., "Connectionist Temporal
 // Classification: Labelling Unsegmented Sequence Data with Recurrent Neural Networks", 2006.
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace phi {
 namespace {
 
-/// The logarithms of one sample's probabilities, and its labels with a blank around each.
+/// The log-probabilities of one sample, and its labels with blanks between and around them.
 class Sample {
  public:
   Sample(int64_t steps, int64_t classes, std::vector<int64_t> labels, int64_t blank)
@@ -28,7 +28,7 @@ class Sample {
     path_.push_back(blank);
   }
 
-  /// Row t from its logits.
+  /// Computes row t from its logits.
   template <typename T>
   void set_row(int64_t t, const T* logits) {
     double* row = logs_.data() + t * classes_;
@@ -40,14 +40,15 @@ class Sample {
     for (int64_t c = 0; c < classes_; ++c) row[c] -= total;
   }
 
-  /// Whether some alignment gives the labels: equal neighbours need a blank between them.
+  /// Whether there is an alignment that gives the labels. Equal adjacent labels need a blank
+  /// between them.
   bool is_possible() const {
     int64_t needed = places_ / 2;
     for (int64_t s = 3; s < places_; s += 2) needed += path_[s] == path_[s - 2];
     return needed <= steps_;
   }
 
-  /// The loss; `grad` gets its gradient, steps * classes numbers.
+  /// Returns the loss and writes its gradient, steps * classes numbers, to `grad`.
   double loss(ScratchVector<double>* grad) const {
     const ScratchVector<double> before = forward();
     const ScratchVector<double> after = backward();
@@ -66,10 +67,10 @@ class Sample {
 
  private:
   double log_at(int64_t t, int64_t s) const { return logs_[t * classes_ + path_[s]]; }
-  /// Whether the blank before place s may be left out.
+  /// Whether the blank before place s may be skipped.
   bool skips(int64_t s) const { return s >= 3 && s % 2 == 1 && path_[s] != path_[s - 2]; }
 
-  /// Of all ways to place s at step t, with what is emitted there.
+  /// Log-sums over all paths to place s at step t, including the emission at step t.
   ScratchVector<double> forward() const {
     ScratchVector<double> sums(static_cast<size_t>(steps_ * places_), kImpossible);
     sums[0] = log_at(0, 0);
@@ -86,7 +87,7 @@ class Sample {
     return sums;
   }
 
-  /// Of all ways from there to the end, without what is emitted at step t.
+  /// Log-sums over all paths from place s at step t to the end, without the emission at step t.
   ScratchVector<double> backward() const {
     ScratchVector<double> sums(static_cast<size_t>(steps_ * places_), kImpossible);
     double* last = sums.data() + (steps_ - 1) * places_;
@@ -113,7 +114,7 @@ class Sample {
 
 }  // namespace
 
-/// loss of each sample, 0 where no alignment gives its labels, and the gradient of its logits.
+/// Computes each sample's loss, 0 if no alignment gives its labels, and the gradient of its logits.
 template <typename T, typename Context>
 void WarpctcKernel(const Context&, const DenseTensor& logits, const DenseTensor& label,
                    const DenseTensor* logits_length, const DenseTensor* labels_length, int blank,

@@ -1,5 +1,5 @@
-// The way back through a search on the CPU: the likeliest path of tags (A. J. Viterbi, 1967), and
-// the sequences of a beam search.
+// Backtracking on the CPU: the most likely path of tags (A. J. Viterbi, 1967), and the sequences of
+// a beam search.
 #include <algorithm>
 #include <vector>
 
@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-/// The best scores of one sample's tags after each step, and where they came from.
+/// The best scores of one sample's tags after each step, and the tags from which they came.
 template <typename C>
 class Viterbi {
  public:
@@ -38,7 +38,7 @@ class Viterbi {
     end(is_last);
   }
   C best() const { return *std::max_element(scores_.begin(), scores_.end()); }
-  /// The tags of the best path, one per step.
+  /// Writes the tags of the best path, one per step.
   void trace(int64_t steps, int64_t* path) const {
     int64_t tag = std::max_element(scores_.begin(), scores_.end()) - scores_.begin();
     for (int64_t t = steps - 1; t >= 0; --t) {
@@ -69,8 +69,8 @@ class Viterbi {
 
 }  // namespace
 
-/// path is as long as the longest sequence and 0 beyond a sequence's end; a sequence of no steps
-/// scores as its first step does.
+/// path is as long as the longest sequence, with 0 after a sequence's end. A sequence without steps
+/// has the score of its first step.
 template <typename T, typename Context>
 void ViterbiDecodeKernel(const Context&, const DenseTensor& potentials,
                          const DenseTensor& transition_params, const DenseTensor& lengths,
@@ -109,8 +109,9 @@ void ViterbiDecodeKernel(const Context&, const DenseTensor& potentials,
   }
 }
 
-/// out[t] = ids[t] of the beam that the later ones came from. Errors: InvalidArgument for a parent
-/// that is no beam.
+/// out[t] is ids[t] of the beam from which the later steps came.
+///
+/// Errors   InvalidArgument for a parent that is not a beam.
 template <typename T, typename Context>
 void GatherTreeKernel(const Context&, const DenseTensor& ids, const DenseTensor& parents,
                       DenseTensor* out) {

@@ -1,5 +1,6 @@
-// The loss of a class by the decisions that lead to it in a tree, and its gradient, on the CPU:
-// F. Morin and Y. Bengio, "Hierarchical Probabilistic Neural Network Language Model", 2005.
+// Hierarchical softmax loss, and its gradient, on the CPU: the loss of a class by the decisions on
+// its path in a tree. F. Morin and Y. Bengio, "Hierarchical Probabilistic Neural Network Language
+// Model", 2005.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -20,8 +21,8 @@ struct Decision {
   bool turn;
 };
 
-/// The decisions of each sample: those that path and code give, or the way to leaf `label` of a
-/// complete binary tree, whose node number `label + classes` counts all nodes from 1 on.
+/// The decisions of each sample: those of path and code or, without these, the path to leaf `label`
+/// of a complete binary tree. The leaf's node number is `label + classes`; nodes count from 1.
 class Tree {
  public:
   Tree(const DenseTensor& label, const DenseTensor* path, const DenseTensor* code,
@@ -69,8 +70,8 @@ class Tree {
 
 }  // namespace
 
-/// pre_out = log(1 + exp(s)) of each decision's score s = w[row] x + bias[row], bounded to [-40,
-/// 40], and log 2 in unused places; out is their sum without the scores of turns taken.
+/// pre_out = log(1 + exp(s)) of each decision's score s = w[row] x + bias[row], clipped to [-40,
+/// 40]; log 2 in unused elements. out is their sum minus the scores of decisions whose code is 1.
 template <typename T, typename Context>
 void HSigmoidLossKernel(const Context&, const DenseTensor& x, const DenseTensor& label,
                         const DenseTensor& w, const DenseTensor* bias, const DenseTensor* path,
@@ -108,8 +109,8 @@ void HSigmoidLossKernel(const Context&, const DenseTensor& x, const DenseTensor&
   }
 }
 
-/// The gradient of a score is its sigmoid, 1 - exp(-pre_out), less 1 where the turn is taken. A
-/// null gradient is not computed; those of w and bias are of the samples that are here.
+/// The gradient of a score is its sigmoid, 1 - exp(-pre_out), minus 1 if the decision's code is 1.
+/// A null gradient is not computed. Those of w and bias are sums over the local samples.
 template <typename T, typename Context>
 void HSigmoidLossGradKernel(const Context&, const DenseTensor& x, const DenseTensor& label,
                             const DenseTensor& w, const DenseTensor* bias, const DenseTensor* path,

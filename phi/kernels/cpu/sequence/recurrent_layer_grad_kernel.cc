@@ -1,4 +1,4 @@
-// The gradient of a recurrent layer on the CPU: its steps in the other order.
+// The gradient of a recurrent layer on the CPU, which runs the layer's steps in reverse order.
 #include <algorithm>
 #include <vector>
 
@@ -22,22 +22,23 @@ struct GradientArrays {
   const C* kept;
   const C* out_grad;
   C* dgates;
-  C* dh;  // of the states, in place
+  C* dh;  // gradients of the states, updated in place
   C* dc;
   C* dweight;
   C* dbias;
 };
 
-/// The step by step buffers of a batch.
+/// Buffers of a batch for one step.
 template <typename C>
 struct StepBuffers {
   std::vector<C> h;    // the states before the step
-  std::vector<C> dhh;  // 0 for samples that have no such step
+  std::vector<C> dhh;  // 0 for samples that do not have the step
   StepBuffers(const RecurrentSteps& s, int64_t width)
       : h(static_cast<size_t>(s.batch * s.hidden)), dhh(static_cast<size_t>(s.batch * width)) {}
 };
 
-/// The gradients of one step's gates, and what the states before get past hh.
+/// Computes the gradients of one step's gates, and those of the previous states without the part
+/// through hh.
 template <typename Cell, typename C>
 void step_back(const RecurrentSteps& s, int64_t t, const GradientArrays<C>& a,
                StepBuffers<C>* step) {
@@ -90,7 +91,7 @@ void run_backward(const RecurrentSteps& s, const GradientArrays<C>& a) {
 
 }  // namespace
 
-/// The gradients of the weights are those of the samples that are here. A null one is not written.
+/// Gradients of the weights are sums over the local samples. A null gradient is not written.
 template <typename T, typename Context>
 void RecurrentLayerGradKernel(const Context&, const DenseTensor& gates, const DenseTensor& hidden,
                               const DenseTensor* cell, const DenseTensor& weight_hh,

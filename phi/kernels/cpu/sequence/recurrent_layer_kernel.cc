@@ -1,4 +1,4 @@
-// A recurrent layer in one direction on the CPU: at each step a product of the hidden state, then
+// A recurrent layer in one direction on the CPU: each step is a matmul of the hidden state, then
 // the cell.
 #include <algorithm>
 #include <vector>
@@ -19,13 +19,13 @@ struct LayerArrays {
   const C* gates;
   const C* weight_hh;
   const C* bias_hh;
-  C* h;  // the state, in place
+  C* h;  // the state, updated in place
   C* c;
   C* out;
   C* kept;
 };
 
-/// hh = h weight_hh^T + bias_hh.
+/// Computes hh = h weight_hh^T + bias_hh.
 template <typename C>
 void hidden_product(const RecurrentSteps& s, int64_t width, const LayerArrays<C>& a, C* hh) {
   for (int64_t b = 0; b < s.batch; ++b) std::copy_n(a.bias_hh, width, hh + b * width);
@@ -61,8 +61,8 @@ void run_forward(const RecurrentSteps& s, const LayerArrays<C>& a) {
 
 }  // namespace
 
-/// `gates` [steps, batch, gates * hidden] is what the input gives to the gates, its bias included.
-/// Steps beyond a sequence's length have an output of 0 and leave the states as they are.
+/// `gates` [steps, batch, gates * hidden] is the input's contribution to the gates, including its
+/// bias. Steps after a sequence's end have output 0 and do not change the states.
 template <typename T, typename Context>
 void RecurrentLayerKernel(const Context&, const DenseTensor& gates, const DenseTensor& hidden,
                           const DenseTensor* cell, const DenseTensor& weight_hh,

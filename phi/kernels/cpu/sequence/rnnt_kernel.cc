@@ -1,5 +1,6 @@
-// The loss of a recurrent transducer on the CPU: A. Graves, "Sequence Transduction with Recurrent
-// Neural Networks", 2012; with the weight on emissions of J. Yu et al., "FastEmit", 2021.
+// The loss of a recurrent neural network transducer, and its gradient, on the CPU: A. Graves,
+// "Sequence Transduction with Recurrent Neural Networks", 2012; with the emission weight of J. Yu
+// et al., "FastEmit", 2021.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -13,14 +14,14 @@
 namespace phi {
 namespace {
 
-/// One sample's grid: at node (t, u), u labels have been emitted by step t. A step forward is a
-/// blank, one upward a label.
+/// One sample's grid. At node (t, u), u labels have been emitted by step t. A step forward emits a
+/// blank, a step upward a label.
 template <typename T>
 struct Grid {
   const T* logs;
   T* grads;
-  int64_t row;      // elements of one t
-  int64_t classes;  // of one u
+  int64_t row;      // stride of t in elements
+  int64_t classes;  // stride of u in elements
   int64_t steps;
   std::vector<int64_t> labels;
   int64_t blank;
@@ -32,7 +33,7 @@ struct Grid {
   double forward(int64_t t, int64_t u) const { return static_cast<double>(logs[forward_at(t, u)]); }
   double upward(int64_t t, int64_t u) const { return static_cast<double>(logs[upward_at(t, u)]); }
 
-  /// Of all ways to each node.
+  /// Log-sums over all paths to each node.
   ScratchVector<double> from_start() const {
     ScratchVector<double> sums(static_cast<size_t>(steps * nodes_up()));
     for (int64_t t = 0; t < steps; ++t) {
@@ -46,7 +47,7 @@ struct Grid {
     return sums;
   }
 
-  /// Of all ways from each node to the end, which is a blank at the last.
+  /// Log-sums over all paths from each node to the end, which is a blank at the last node.
   ScratchVector<double> to_end() const {
     ScratchVector<double> sums(static_cast<size_t>(steps * nodes_up()));
     for (int64_t t = steps - 1; t >= 0; --t) {
@@ -61,7 +62,8 @@ struct Grid {
     return sums;
   }
 
-  /// The loss, and into `grads` its gradient: how likely each edge is on the way.
+  /// Returns the loss and writes its gradient, from the probability that a path uses each edge, to
+  /// `grads`.
   double run(double emission_weight) const {
     const ScratchVector<double> before = from_start();
     const ScratchVector<double> after = to_end();
@@ -76,7 +78,7 @@ struct Grid {
         }
         if (u + 1 < nodes_up()) {
           const double edge = std::exp(here + upward(t, u) + after[node(t, u + 1)]);
-          const double added = static_cast<double>(grads[upward_at(t, u)]);  // if it is the blank
+          const double added = static_cast<double>(grads[upward_at(t, u)]);  // 0 unless blank
           grads[upward_at(t, u)] = static_cast<T>(added - edge * emission_weight);
         }
       }
@@ -87,8 +89,7 @@ struct Grid {
 
 }  // namespace
 
-/// `input` holds log-probabilities. fastemit_lambda adds to the gradient of labels, not to the
-/// loss.
+/// `input` has log-probabilities. fastemit_lambda changes the gradient of labels, but not the loss.
 template <typename T, typename Context>
 void WarprnntKernel(const Context&, const DenseTensor& input, const DenseTensor& label,
                     const DenseTensor& input_lengths, const DenseTensor& label_lengths, int blank,

@@ -13,8 +13,9 @@
 namespace phi {
 namespace {
 
-/// The number of bins that the values of x need. Errors: InvalidArgument for a value that is
-/// negative, or beyond any memory.
+/// Returns the number of bins for the values of x, at least `at_least`.
+///
+/// Errors   InvalidArgument for a value that is negative, or too large for any memory.
 template <typename T>
 int64_t bins_for(const CpuContext& ctx, const DenseTensor& x, int64_t at_least) {
   refuse_elements<T>(ctx, x, IsNoBin<T>(), {.argument = "x", .raise = throw_no_bin});
@@ -31,8 +32,10 @@ void count_values(const DenseTensor& x, int64_t bins, Sum* sums, Weight weight) 
   for (int64_t i = 0; i < x.numel(); ++i) sums[values[i]] += weight(i);
 }
 
-/// From min to max; from the smallest to the largest element where these are equal, one to either
-/// side of it if there is only one value. Errors: InvalidArgument where that is not finite.
+/// Returns the range from min to max. If these are equal, it is the range from the smallest to the
+/// largest element, extended by one on both sides if they are equal too.
+///
+/// Errors   InvalidArgument if the range is not finite.
 template <typename T>
 BinRange<compute_t<T>> range_of(const CpuContext& ctx, const DenseTensor& input, int min, int max) {
   using C = compute_t<T>;
@@ -54,8 +57,8 @@ BinRange<compute_t<T>> range_of(const CpuContext& ctx, const DenseTensor& input,
   return BinRange<C>::of(least, most);
 }
 
-/// The bins of n floats, -1 for none, in a loop of vectors; false where one's share overflows on
-/// the way, which that does not see to.
+/// Writes the bins of n floats, -1 for none, in a vectorised loop. Returns false if an intermediate
+/// result overflows, which this loop does not handle.
 template <typename C>
 bool find_bins(const C* values, int64_t n, const BinRange<C>& range, int32_t bins,
                int32_t* places) {
@@ -63,7 +66,7 @@ bool find_bins(const C* values, int64_t n, const BinRange<C>& range, int32_t bin
   const C most = range.most;
   const C count = static_cast<C>(bins);
   return run_widest<C>([=] {
-    uint32_t overflow = 0;  // not a bool, of which g++ 12 makes no vectors
+    uint32_t overflow = 0;  // g++ 12 does not vectorise a bool
     for (int64_t i = 0; i < n; ++i) {
       const C x = values[i];
       const bool is_held = (x >= least) & (x <= most);
@@ -105,7 +108,7 @@ void fill_bins(const DenseTensor& input, const BinRange<compute_t<T>>& range, in
   }
 }
 
-/// Sums over what they and the bins' width come to.
+/// Divides the sums by their total and by the width of a bin.
 void make_density(double width, int64_t bins, float* sums) {
   double total = 0;
   for (int64_t b = 0; b < bins; ++b) total += sums[b];
@@ -115,8 +118,10 @@ void make_density(double width, int64_t bins, float* sums) {
 
 }  // namespace
 
-/// How often each of 0, 1, ... is in x, or the sum of the weights there: as many as x needs, at
-/// least `minlength`. Errors: InvalidArgument for a negative value.
+/// Counts each of 0, 1, ... in x, or sums the weights of its elements. There are as many bins as x
+/// needs, but at least `minlength`.
+///
+/// Errors   InvalidArgument for a negative value.
 template <typename T, typename Context>
 void BincountKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* weights,
                     const Scalar& minlength, DenseTensor* out) {
@@ -134,8 +139,8 @@ void BincountKernel(const Context& ctx, const DenseTensor& x, const DenseTensor*
   });
 }
 
-/// How many elements each of `bins` equal parts from min to max has, or the sum of their weights;
-/// with `density` over the width of a part and the sum of all.
+/// Counts the elements in each of `bins` equal parts from min to max, or sums their weights. With
+/// `density`, the result is divided by the width of a part and by the total.
 template <typename T, typename Context>
 void HistogramKernel(const Context& ctx, const DenseTensor& input, const DenseTensor* weight,
                      int64_t bins, int min, int max, bool density, DenseTensor* out) {

@@ -1,4 +1,4 @@
-// accuracy and auc on the CPU: how well predictions meet labels.
+// accuracy and auc on the CPU: metrics of predictions against labels.
 #include <algorithm>
 #include <string>
 
@@ -12,7 +12,7 @@
 namespace phi {
 namespace {
 
-/// The number of rows of `indices` that have their label.
+/// Returns the number of rows of `indices` that contain their label.
 template <typename Id>
 int64_t hits(const CpuContext& ctx, const DenseTensor& indices, const DenseTensor& label) {
   refuse_elements<Id>(ctx, label, IsBelow{0}, {.raise = throw_no_label});
@@ -26,14 +26,14 @@ int64_t hits(const CpuContext& ctx, const DenseTensor& indices, const DenseTenso
   return found;
 }
 
-/// The counts of positive or of negative examples by predicted probability: `steps` windows, their
-/// sum, and the number of windows filled so far; without steps the sum alone.
+/// Counts of positive or of negative examples by predicted probability: `steps` windows, their sum,
+/// and the number of windows filled so far. Without steps there is only the sum.
 class Counts {
  public:
   Counts(DenseTensor* stat, int64_t buckets, int64_t steps)
       : values_(stat->mutable_data<int64_t>()), buckets_(buckets), steps_(steps) {}
 
-  /// Empties the window that is filled next.
+  /// Clears the window that is filled next.
   void open() {
     if (steps_ == 0) return;
     for (int64_t b = 0; b < buckets_; ++b) sum()[b] -= window()[b];
@@ -60,8 +60,8 @@ class Counts {
   int64_t steps_;
 };
 
-/// The area under the curve of true over false positives by trapezoids, from the highest
-/// probability down; 0 where all are positive or all negative.
+/// Returns the area under the curve of true over false positives by trapezoids, from the highest
+/// probability down; 0 if all examples are positive or all are negative.
 double area_under_curve(const int64_t* positives, const int64_t* negatives, int64_t buckets) {
   double area = 0;
   double above = 0;
@@ -97,9 +97,10 @@ using WideFloats = TypeList<float, double>;
 
 }  // namespace
 
-/// correct: the rows of `indices` that have their label; total: all; accuracy: their quotient. On
-/// ranks that share the rows each of them is a part of the sum. Errors: InvalidArgument for a label
-/// below 0.
+/// correct: the number of rows of `indices` that contain their label; total: the number of rows;
+/// accuracy: their quotient. If ranks share the rows, each output is a partial sum.
+///
+/// Errors   InvalidArgument for a negative label.
 template <typename T, typename Context>
 void AccuracyKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& indices,
                     const DenseTensor& label, DenseTensor* accuracy, DenseTensor* correct,
@@ -113,15 +114,17 @@ void AccuracyKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
   *total->mutable_data<int32_t>() = static_cast<int32_t>(x.dims()[0]);
 }
 
-/// The area under the curve of all examples counted so far. An example whose ins_tag_weight says 0
-/// is not counted. Errors: InvalidArgument for what is no probability.
+/// auc: the area under the curve of all examples counted so far. Examples whose ins_tag_weight is 0
+/// are not counted.
+///
+/// Errors   InvalidArgument for a number that is not a probability.
 template <typename T, typename Context>
 void AucKernel(const Context&, const DenseTensor& x, const DenseTensor& label,
                const DenseTensor& stat_pos, const DenseTensor& stat_neg,
                const DenseTensor* ins_tag_weight, int num_thresholds, int slide_steps,
                DenseTensor* auc, DenseTensor* stat_pos_out, DenseTensor* stat_neg_out) {
   const int64_t buckets = int64_t{num_thresholds} + 1;
-  // What is longer than the counts is cut off.
+  // Elements beyond the size of the outputs are not copied.
   std::copy_n(stat_pos.data<int64_t>(), stat_pos_out->numel(),
               stat_pos_out->mutable_data<int64_t>());
   std::copy_n(stat_neg.data<int64_t>(), stat_neg_out->numel(),

@@ -1,4 +1,4 @@
-// segment_pool and its gradient on the CPU: rows whose sorted ids are equal are joined.
+// segment_pool and its gradient on the CPU: combines the rows of equal ids, which are sorted.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -14,8 +14,9 @@ namespace {
 
 constexpr int64_t kMostSegments = int64_t{1} << 40;
 
-/// Where the rows of each segment begin; one entry more than there are segments. Errors:
-/// InvalidArgument for ids that are negative or fall, or are beyond any memory.
+/// Returns the first row of each segment, followed by the number of rows.
+///
+/// Errors   InvalidArgument for ids that are negative, descend, or are too large for any memory.
 template <typename Id>
 std::vector<int64_t> segment_starts(const Id* ids, int64_t n) {
   std::vector<int64_t> starts;
@@ -37,7 +38,7 @@ std::vector<int64_t> segment_starts(const DenseTensor& ids) {
   return segment_starts(ids.data<int64_t>(), ids.numel());
 }
 
-/// Joins each segment's rows of `width` elements.
+/// Combines each segment's rows of `width` elements.
 template <typename R, typename T>
 void pool_segments(const T* x, const std::vector<int64_t>& starts, int64_t width, bool mean,
                    T* out) {
@@ -61,8 +62,10 @@ void pool_segments(const T* x, const std::vector<int64_t>& starts, int64_t width
 
 }  // namespace
 
-/// One row per id up to the largest; 0 for an id that no row has. `pooltype` is SUM, MEAN, MAX or
-/// MIN. Errors: InvalidArgument for ids that are negative or fall.
+/// out has one row per id up to the largest, 0 for an id without rows. `pooltype` is SUM, MEAN, MAX
+/// or MIN.
+///
+/// Errors   InvalidArgument for ids that are negative or descend.
 template <typename T, typename Context>
 void SegmentPoolKernel(const Context&, const DenseTensor& x, const DenseTensor& segment_ids,
                        const std::string& pooltype, DenseTensor* out) {
@@ -78,8 +81,8 @@ void SegmentPoolKernel(const Context&, const DenseTensor& x, const DenseTensor& 
   pool_segments<SumReducer<T>>(from, starts, width, pooltype == "MEAN", to);
 }
 
-/// Each row gets its segment's gradient; MEAN: over the number of rows; MAX and MIN: where it has
-/// what was chosen.
+/// Each row gets its segment's gradient: for MEAN divided by the number of rows, for MAX and MIN
+/// only where the row has the chosen element.
 template <typename T, typename Context>
 void SegmentPoolGradKernel(const Context&, const DenseTensor& x, const DenseTensor& segment_ids,
                            const DenseTensor& out, const DenseTensor& out_grad,

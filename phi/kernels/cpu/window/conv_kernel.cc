@@ -1,5 +1,5 @@
-// Convolutions on the CPU. float32 is left to oneDNN where that is quicker; channels that come last
-// are brought to the front for all others.
+// Convolutions on the CPU. float32 uses oneDNN if that is faster. All other convolutions move
+// channels that are last to the front first.
 #include <algorithm>
 
 #include "phi/kernels/cpu/window/conv_onednn.h"
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// [n, rows, columns] to [n, columns, rows].
+/// Transposes [n, rows, columns] to [n, columns, rows].
 template <typename T>
 void swap_last(const T* from, int64_t n, int64_t rows, int64_t columns, T* to) {
   constexpr int64_t kTile = 32;
@@ -23,7 +23,7 @@ void swap_last(const T* from, int64_t n, int64_t rows, int64_t columns, T* to) {
   }
 }
 
-/// An array that is read with its channels first, wherever it has them.
+/// A channels-first copy of an array, or the array itself if its channels are first.
 template <typename T>
 class ChannelsFirst {
  public:
@@ -41,7 +41,8 @@ class ChannelsFirst {
   Workspace room_;
 };
 
-/// make(where to write an array with its channels first).
+/// Calls make(pointer), which writes a channels-first array, and converts the result to the layout
+/// of `to`.
 template <typename T, typename Make>
 void make_channels_first(const ConvProblem& p, T* to, int64_t channels, int64_t pixels, Make make) {
   if (!p.channels_last) return make(to);
@@ -97,7 +98,7 @@ ConvProblem conv_problem(const Dims& image, const Dims& result, const Dims& filt
   const Windows windows =
       make_windows(std::span(extents.begin(), extents.end()), sizes, attributes);
   const int64_t c = layout.channels(image);
-  // Of what is here: the filter has all channels of a group or, of a single one, as many as the
+  // Local extents: the filter has all channels of a group or, if there is one group, as many as the
   // image.
   const int64_t groups = filter[1] == 0 ? 1 : std::max<int64_t>(c / filter[1], 1);
   return {image[0],

@@ -1,4 +1,4 @@
-// The products of a float32 convolution by oneDNN.
+// The matmuls of a float32 convolution by oneDNN.
 #include "phi/kernels/cpu/window/conv_onednn.h"
 
 #include <dnnl.hpp>
@@ -10,14 +10,14 @@ namespace {
 
 using dnnl::memory;
 
-/// What the end of dim `d` is padded by for as many positions as there are; negative where the last
-/// window ends before the image does.
+/// Returns the padding at the end of dim `d` that gives the number of positions; negative if the
+/// last window ends before the image does.
 int64_t padding_behind(const Sliding& s, int d) {
   const Window& w = s.window[d];
   return (s.positions[d] - 1) * w.stride + w.reach() - s.image[d] - w.pad_begin;
 }
 
-/// One call: how the three arrays lie, and what the primitives are described by.
+/// One call of oneDNN: the layouts of the three arrays, and the descriptions of the primitives.
 class Call {
  public:
   explicit Call(const ConvProblem& p) : stream_(engine()) {
@@ -69,7 +69,8 @@ class Call {
             forward()};
   }
 
-  /// An array that lies as `has` says, as the primitive wants it.
+  /// Returns an array of layout `has` in the layout that the primitive wants, copied if they
+  /// differ.
   memory given(const float* data, const memory::desc& has, const memory::desc& wanted) {
     memory as_it_is(has, engine(), const_cast<float*>(data));
     if (has == wanted) return as_it_is;
@@ -77,7 +78,7 @@ class Call {
     dnnl::reorder(as_it_is, copy).execute(stream_, as_it_is, copy);
     return copy;
   }
-  /// Runs the primitive on two arrays and brings what it makes, at argument `made`, to `to`.
+  /// Runs the primitive on two arrays and stores its result, argument `made`, to `to`.
   template <typename Primitive>
   void run(const typename Primitive::primitive_desc& description,
            std::unordered_map<int, memory> arguments, int made, const memory::desc& makes,
@@ -99,7 +100,7 @@ class Call {
   static memory::desc described(const memory::dims& dims, memory::format_tag tag) {
     return {dims, memory::data_type::f32, tag};
   }
-  /// The layout is left to oneDNN.
+  /// oneDNN chooses the layout.
   static memory::desc free(const memory::desc& desc) {
     return described(desc.dims(), memory::format_tag::any);
   }
@@ -117,7 +118,7 @@ class Call {
 }  // namespace
 
 bool onednn_takes(const ConvProblem& p) {
-  // Below that a call costs more than the product by columns.
+  // With fewer multiply-adds, a call of oneDNN costs more than the matmul of columns.
   constexpr double kLeastMultiplyAdds = 1 << 18;
   for (int d = 0; d < 3; ++d) {
     if (padding_behind(p.sliding, d) + p.sliding.window[d].stride <= 0) return false;

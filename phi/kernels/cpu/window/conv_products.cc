@@ -1,4 +1,4 @@
-// The products of a convolution by columns.
+// The matmuls of a convolution by columns.
 #include "phi/kernels/cpu/window/conv_products.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-/// Calls f(image n, group g) for all.
+/// Calls f(image n, group g) for all images and groups.
 template <typename F>
 void for_each_conv_group(const ConvProblem& p, F f) {
   for (int64_t n = 0; n < p.n; ++n) {
@@ -24,7 +24,7 @@ int64_t result_at(const ConvProblem& p, int64_t n, int64_t g) {
 }
 int64_t filter_at(const ConvProblem& p, int64_t g) { return g * p.group_m() * p.column_rows(); }
 
-/// The columns of one group of channels: the image itself where that is enough.
+/// The columns of one group of channels; the image itself if that has the same elements.
 template <typename T>
 class Columns {
  public:

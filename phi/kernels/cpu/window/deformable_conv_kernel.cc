@@ -1,6 +1,6 @@
-// Deformable convolution on the CPU (J. Dai et al., 2017; X. Zhu et al., 2019): each tap of a
-// window is read where an offset says, between elements, and weighted by a mask; a matrix product
-// with the filter does the rest.
+// Deformable convolution on the CPU (J. Dai et al., 2017; X. Zhu et al., 2019). Each tap of a
+// window is read at a place between elements, which an offset selects, and is multiplied by a mask.
+// A matmul with the filter follows.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace phi {
 namespace {
 
-/// A place between the elements of one channel [h, w]: what is outside counts as zeros.
+/// A place between the elements of one channel [h, w]; elements outside are zeros.
 template <typename C>
 class Spot {
  public:
@@ -41,7 +41,7 @@ class Spot {
   struct Corner {
     int64_t offset;
     C weight;
-    C by_y;  // the weight's derivatives
+    C by_y;  // derivatives of the weight
     C by_x;
   };
   const Corner* begin() const { return corners_.data(); }
@@ -52,7 +52,7 @@ class Spot {
   int size_ = 0;
 };
 
-/// One call. Arrays of 16-bit floats are widened once.
+/// One call. Half-precision arrays are widened once.
 template <typename T>
 class Deformable {
  public:
@@ -83,8 +83,8 @@ class Deformable {
   const C* filter(int64_t group) const { return filter_.data() + group * (m / groups) * rows(); }
   const C* image(int64_t i) const { return x_.data() + i * c * sliding.pixels(); }
 
-  /// Calls f(row of the columns of all channels, position, the channel's offset in the image, where
-  /// it is read, its weight, its number among the places of an image).
+  /// Calls f(row of the columns of all channels, position, the channel's offset in the image, the
+  /// place where it is read, its weight, its number among the places of an image).
   template <typename F>
   void for_each_tap(int64_t i, F f) const {
     const C* offsets = offset_.data() + 2 * i * places_;
@@ -110,12 +110,12 @@ class Deformable {
       }
     }
   }
-  /// Where the offset by y of a place lies among the offsets of its image; that by x lies
-  /// positions() behind.
+  /// Returns the index of a place's y offset among the offsets of its image. The x offset is
+  /// positions() elements after it.
   int64_t offset_at(int64_t place) const {
     return 2 * (place / positions() * positions()) + place % positions();
   }
-  /// The columns of image i, [c * taps, positions].
+  /// Writes the columns of image i, [c * taps, positions].
   void fill_columns(int64_t i, C* columns) const {
     const C* from = image(i);
     for_each_tap(i, [&](int64_t row, int64_t position, int64_t channel, const Spot<C>& spot,
@@ -140,7 +140,7 @@ class Deformable {
                          {strides, paddings, algorithm, dilations})};
   }
 
-  int64_t shares_;  // channels that share offsets
+  int64_t shares_;  // number of channels that share offsets
   int64_t places_;
   ComputeArray<C> x_;
   ComputeArray<C> offset_;
@@ -148,7 +148,7 @@ class Deformable {
   ComputeArray<C> mask_;
 };
 
-/// A gradient in the making, if it is wanted.
+/// Sums of a gradient, empty if it is not wanted.
 template <typename C>
 struct Sums {
   std::vector<C> values;
@@ -183,7 +183,7 @@ void DeformableConvKernel(const Context&, const DenseTensor& x, const DenseTenso
   sums.template give<T>(out);
 }
 
-/// Any of the gradients may be absent.
+/// Any gradient may be null.
 template <typename T, typename Context>
 void DeformableConvGradKernel(const Context&, const DenseTensor& x, const DenseTensor& offset,
                               const DenseTensor& filter, const DenseTensor* mask,

@@ -1,5 +1,5 @@
-// Pooling that says where maxima lie, and unpooling, which puts them back, on the CPU. A place is
-// counted through the flattened spatial dims of its image.
+// Max pooling that returns the positions of maxima, and unpooling, on the CPU. A position counts
+// through the flattened spatial dims of its image.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
@@ -23,9 +23,11 @@ void pool_with_mask(const PoolImages& images, const DenseTensor& x, DenseTensor*
   });
 }
 
-/// Calls f(image, position of a place, the place in the image) for all places of all images, which
-/// are the first two tensor dims of both; -1 stands for a window without elements. `image` has the
-/// dims of the images that places count through. Errors: InvalidArgument for a place outside.
+/// Calls f(offset of the image, offset of the index, position in the image) for all indices of all
+/// images; images are the first two tensor dims of both arrays. Index -1, a window without
+/// elements, is skipped. `image` has the dims of the images that are indexed.
+///
+/// Errors   InvalidArgument for a position outside the image.
 template <typename Index, typename F>
 void for_each_place(const DenseTensor& places, const Dims& image, std::string_view name, F f) {
   const auto* at = places.data<Index>();
@@ -50,15 +52,15 @@ void for_each_index(const DenseTensor& indices, const Dims& image, F f) {
   }
 }
 
-/// The largest of the flags of all ranks that have some of the indices, the operator's input 1.
+/// Combines a flag by maximum over the ranks that hold some of the indices, the operator's input 1.
 void combine_flags(const KernelContext& ctx, DenseTensor* flag) {
   for (int d = 0; ctx.view() && d < 2; ++d) {
     ctx.view()->combine_over(1, d, CombineKind::kMax, flag);
   }
 }
 
-/// f for all indices, or an error on every rank alike: that of its own part, or that some other has
-/// one.
+/// Calls f for all indices. If an index is invalid, every rank throws: its own error, or that
+/// another rank has one.
 template <typename F>
 void for_each_checked_index(const KernelContext& ctx, const DenseTensor& indices, const Dims& image,
                             F f) {
@@ -98,7 +100,7 @@ void FractionalMaxPoolKernel(const Context&, const DenseTensor& x,
   pool_with_mask<T>(images_of(x, ranges), x, out, mask);
 }
 
-/// Errors: InvalidArgument for a place outside of its image.
+/// Errors   InvalidArgument for a position outside its image.
 template <typename T, typename Context>
 void MaxPoolWithIndexGradKernel(const Context&, const DenseTensor& mask,
                                 const DenseTensor& out_grad, DenseTensor* x_grad) {
@@ -112,7 +114,9 @@ void MaxPoolWithIndexGradKernel(const Context&, const DenseTensor& mask,
   convert(sums.get(), x_grad->mutable_data<T>(), x_grad->numel());
 }
 
-/// Of several elements for one place the last stays. Errors: as above.
+/// If several elements have the same position, the last one stays.
+///
+/// Errors   InvalidArgument for a position outside its image, on every rank.
 template <typename T, typename Context>
 void UnpoolKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& indices,
                   DenseTensor* out) {
@@ -135,7 +139,7 @@ void UnpoolGradKernel(const Context& ctx, const DenseTensor& indices, const Dens
       [&](int64_t image, int64_t position, int64_t place) { to[position] = from[image + place]; });
 }
 
-// In a dry run the ranks say that nothing is wrong.
+// A dry run counts the message of the flag.
 template <typename T, typename Context>
 void UnpoolDry(const Context& ctx, const DenseTensor&, const DenseTensor&, DenseTensor*) {
   DenseTensor flag = DenseTensor::empty({{1}, DataType::INT64}, ctx.place());

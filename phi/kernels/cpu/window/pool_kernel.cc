@@ -1,4 +1,4 @@
-// Pooling of plain, adaptive and global windows on the CPU: maxima, averages, norms, with their
+// Pooling of plain, adaptive and global windows on the CPU: maxima, averages and norms, with their
 // gradients. Ranks hold whole images of some channels.
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-/// The gradient of an element is the sum over the windows whose largest it is.
+/// The gradient of an element is the sum over the windows of which it is the maximum.
 template <typename T>
 void max_grad(const PoolImages& images, const T* x, const T* out_grad, T* x_grad) {
   using C = compute_t<T>;
@@ -54,7 +54,7 @@ void pool_grad(const CpuContext&, const PoolImages& images, bool is_max, bool pa
       [](C) { return C(1); }, x_grad);
 }
 
-/// f(x^p) for the powers that are cheap, and for the others.
+/// Calls f(power, root), with fast versions for common exponents.
 template <typename C, typename F>
 void with_power(float p, F f) {
   const auto power = static_cast<C>(p);
@@ -81,7 +81,7 @@ void LpPoolKernel(const Context&, const DenseTensor& x, const IntArray& kernel_s
   });
 }
 
-/// A window of zeros gives none.
+/// A window of zeros has gradient 0.
 template <typename T, typename Context>
 void LpPoolGradKernel(const Context&, const DenseTensor& x, const DenseTensor& out,
                       const DenseTensor& out_grad, const IntArray& kernel_size,

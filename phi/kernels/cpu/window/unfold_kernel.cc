@@ -18,7 +18,7 @@ void unfold_images(const CpuContext&, const Sliding& s, int64_t images, const T*
     image_to_columns(s, image + i * s.pixels(), columns + i * s.taps() * s.num_positions());
 }
 
-/// 16-bit sums are kept in float.
+/// Half-precision sums are kept in float.
 template <typename T>
 void fold_images(const CpuContext&, const Sliding& s, int64_t images, const T* columns, T* image) {
   std::vector<compute_t<T>> sums(static_cast<size_t>(s.pixels()));
