@@ -38,8 +38,8 @@ void largest_of_rows(const MaxOutBlocks& blocks, RowOf row_of, C* most) {
   });
 }
 
-/// Adds the remaining gradient of each element to x_grad if x is the maximum or NaN, and sets the
-/// remainder to 0. Called for the rows of a group in order, so that the first maximum receives the
+/// Moves the remaining gradient `left` of element i to x_grad if x is the maximum or NaN; otherwise
+/// sets x_grad to 0. Called for the rows of a group in order, so that the first maximum gets the
 /// gradient.
 template <typename C>
 void take_gradient(const C* x, const C* most, int64_t n, C* left, C* x_grad) {

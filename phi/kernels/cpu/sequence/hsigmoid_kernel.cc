@@ -71,7 +71,7 @@ class Tree {
 }  // namespace
 
 /// pre_out = log(1 + exp(s)) of each decision's score s = w[row] x + bias[row], clipped to [-40,
-/// 40]; log 2 in unused elements. out is their sum minus the scores of decisions whose code is 1.
+/// 40]; log 2 in unused elements. out is their sum minus the scores of decisions with `turn`.
 template <typename T, typename Context>
 void HSigmoidLossKernel(const Context&, const DenseTensor& x, const DenseTensor& label,
                         const DenseTensor& w, const DenseTensor* bias, const DenseTensor* path,
@@ -109,8 +109,8 @@ void HSigmoidLossKernel(const Context&, const DenseTensor& x, const DenseTensor&
   }
 }
 
-/// The gradient of a score is its sigmoid, 1 - exp(-pre_out), minus 1 if the decision's code is 1.
-/// A null gradient is not computed. Those of w and bias are sums over the local samples.
+/// The gradient of a score is its sigmoid, 1 - exp(-pre_out), minus 1 for a decision with `turn`. A
+/// null gradient is not computed. Those of w and bias are sums over the local samples.
 template <typename T, typename Context>
 void HSigmoidLossGradKernel(const Context&, const DenseTensor& x, const DenseTensor& label,
                             const DenseTensor& w, const DenseTensor* bias, const DenseTensor* path,
