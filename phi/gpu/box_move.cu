@@ -1,5 +1,5 @@
-// Copies of strided elements: one thread per element, or per 16 bytes where runs, strides and
-// addresses allow. Several copies of boxes are one launch.
+// Strided copies with one thread per word. A word is one element, or up to 16 bytes where extents,
+// strides and addresses permit. Several box copies share one launch.
 #include <algorithm>
 #include <iterator>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace phi::gpu {
 namespace {
 
-// What all threads of a block copy.
+// Grid-stride loop of a copy over n words.
 template <typename Word, typename Loops>
 __device__ void move_words(const std::byte* from, std::byte* to, int64_t n, const Loops& loops,
                            int64_t first, int64_t stride) {
@@ -23,7 +23,7 @@ __device__ void move_words(const std::byte* from, std::byte* to, int64_t n, cons
   }
 }
 
-// One copy, in words of a width that all of it is a multiple of.
+// One copy. Its extents, strides and addresses are multiples of the word.
 template <typename Loops>
 struct Move {
   const std::byte* from;
@@ -48,7 +48,7 @@ struct Move {
   }
 };
 
-// `walk` counts bytes.
+// Chooses the widest word for a copy. `walk` is in bytes.
 template <typename Loops>
 Move<Loops> move_of(const std::byte* from, std::byte* to, const Loops& walk) {
   Move<Loops> move{from, to, walk, 1, 16};
@@ -74,8 +74,8 @@ __global__ void move_elements_kernel(const __grid_constant__ Move<MoveWalk> move
 
 using BoxMove = Move<Walk<2, kMaxNdim + 1>>;
 
-// As many as a launch takes as its argument: CUDA has room for 32 KiB there, and copies what is
-// given each time, so that a few have a smaller kernel.
+// Arguments of one launch. CUDA limits them to 32 KiB and copies all of them at each launch, so a
+// few copies use the smaller instantiation.
 template <int kMost>
 struct BoxMoves {
   int count;
@@ -85,7 +85,7 @@ constexpr int kFew = 4;
 constexpr int kMany = 64;
 static_assert(sizeof(BoxMoves<kMany>) < 32 * 1024 - 64);
 
-// Blocks take the moves in turn, so that each has as many.
+// Blocks are assigned to the moves in turn, an equal number to each.
 template <int kMost>
 __global__ void move_boxes_kernel(const __grid_constant__ BoxMoves<kMost> all) {
   const auto count = static_cast<unsigned>(all.count);

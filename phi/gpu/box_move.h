@@ -1,4 +1,4 @@
-// The kernels that copy strided elements, such as regions of boxes into others.
+// Launchers of the kernels that copy strided elements, for example boxes between arrays.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace phi::gpu {
 
-/// Loops of a copy: offsets in bytes, of what is read and of what is written. The first, innermost
-/// one is an element's bytes, (width, {1, 1}).
+/// Loop nest of a strided copy; offsets are in bytes. Operand 0 is the source and operand 1 the
+/// destination. The first (innermost) loop covers the bytes of one element: size `width`, strides
+/// {1, 1}.
 using MoveWalk = Walk<2, 2 * kMaxNdim + 1>;
 
-/// Queued on the device's compute stream.
+/// Copies `walk` elements from `from` to `to`; queued on the device's compute stream.
 void move_elements(GpuDevice& device, const std::byte* from, std::byte* to, const MoveWalk& walk);
 
-/// As phi::copy_boxes between arrays of `device`, queued on its compute stream: up to 64 of them in
-/// one launch. Width: bytes of an element, 1, 2, 4, 8 or 16.
+/// Same contract as phi::copy_boxes for arrays on `device`; queued on its compute stream. One
+/// launch executes up to 64 copies. `width` is the size of an element in bytes: 1, 2, 4, 8 or 16.
 void move_boxes(GpuDevice& device, std::span<const BoxCopy> copies, size_t width);
 
 }  // namespace phi::gpu

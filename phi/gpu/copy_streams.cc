@@ -1,4 +1,4 @@
-// Copies on streams of their own, and the events between them and what is computed.
+// Copies on two extra streams, ordered with the compute stream by events.
 #include "phi/gpu/copy_streams.h"
 
 #include "phi/gpu/errors.h"
@@ -7,18 +7,18 @@
 namespace phi::gpu {
 namespace {
 
-// An event that is recorded once.
+// A Moment that is a CUDA event, recorded once at construction.
 class StreamMoment final : public Moment {
  public:
   StreamMoment(const GpuDevice& device, cudaStream_t stream) : device_(device) {
-    // Who waits lets others compute.
+    // A waiting thread sleeps, so that other threads can use its core.
     PHI_GPU(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync));
     const cudaError_t status = cudaEventRecord(event_, stream);
     if (status == cudaSuccess) return;
     (void)cudaEventDestroy(event_);
     device.check(status, "cudaEventRecord");
   }
-  // CUDA keeps what waits for it.
+  // CUDA keeps a destroyed event as long as a stream waits for it.
   ~StreamMoment() override { (void)cudaEventDestroy(event_); }
   StreamMoment(const StreamMoment&) = delete;
   StreamMoment& operator=(const StreamMoment&) = delete;
@@ -49,7 +49,7 @@ MomentPtr CopyStreams::now(cudaStream_t stream) const {
 
 void CopyStreams::order(cudaStream_t stream, const Moment& moment) const {
   device_.make_current();
-  // Moments of a device are made here, and by nobody else.
+  // Every Moment of this device is a StreamMoment.
   device_.check(cudaStreamWaitEvent(stream, static_cast<const StreamMoment&>(moment).event(), 0),
                 "cudaStreamWaitEvent");
 }

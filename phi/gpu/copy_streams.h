@@ -1,5 +1,5 @@
-// CopyStreams: two streams of a GPU that copy beside its compute stream, one for each way. Events
-// order them.
+// CopyStreams: two streams of a GPU, one for each direction, on which copies run concurrently with
+// the compute stream. Events order the three streams.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@ class GpuDevice;
 
 class CopyStreams final : public SideCopies {
  public:
-  /// Of the current GPU, which is `device`. Errors: Unavailable.
+  /// Creates the streams on the current GPU, which must be `device`. Errors: Unavailable.
   explicit CopyStreams(const GpuDevice& device);
   CopyStreams(const CopyStreams&) = delete;
   CopyStreams& operator=(const CopyStreams&) = delete;
@@ -33,7 +33,7 @@ class CopyStreams final : public SideCopies {
   void add(Way way, void* to, const void* from, size_t n, cudaMemcpyKind kind);
 
   const GpuDevice& device_;
-  cudaStream_t streams_[2] = {};  // by way; they live as long as the process
+  cudaStream_t streams_[2] = {};  // indexed by Way; never destroyed
 };
 
 }  // namespace phi::gpu

@@ -1,12 +1,11 @@
-// The functions of cuBLASLt that are used here. The library is loaded when the first product runs
-// on a GPU: it takes a second to load, which programs without one need not wait for.
+// The cuBLASLt functions that this library calls. cuBLASLt is loaded at the first matmul on a GPU,
+// because loading is slow and programs without such a matmul do not need it.
 #pragma once
 
 #include <cublasLt.h>
 
 namespace phi::gpu {
 
-// One line per function.
 #define PHI_CUBLASLT_FUNCTIONS(F)         \
   F(cublasLtCreate)                       \
   F(cublasLtGetStatusString)              \
@@ -28,7 +27,8 @@ struct CublasLt {
 #undef PHI_CUBLASLT_MEMBER
 };
 
-/// Errors: Unavailable if the library of this build's CUDA is not found, or lacks a function.
+/// The loaded functions; loads the library at the first call. Errors: Unavailable if the library of
+/// this build's CUDA version is not found or lacks a function.
 const CublasLt& cublaslt();
 
 }  // namespace phi::gpu

@@ -1,5 +1,5 @@
-// Divider: division by a number that the host knows, as a product and a shift. GPUs have no
-// instruction that divides; 64 bits take them some hundred.
+// Divider: division by a run-time constant, computed as a multiplication and a shift. GPUs have no
+// integer division instruction, and emulated 64-bit division is slow.
 //
 //   const Divider columns(x.dims()[1]);              // on the host
 //   const int64_t row = columns.quotient(i);         // in a kernel, which takes it by value
@@ -12,14 +12,16 @@
 
 namespace phi::gpu {
 
-/// Exact for all numbers from 0 to 2^63 - 1. Source: Granlund and Montgomery, Division by Invariant
-/// Integers using Multiplication (1994), theorem 4.2, for dividends of 63 bits.
+/// Exact for all dividends from 0 to 2^63 - 1. Source: Granlund and Montgomery, Division by
+/// Invariant Integers using Multiplication (1994), theorem 4.2, for 63-bit dividends.
 class Divider {
  public:
-  /// Not to be used before it is assigned: arrays of them are made at each launch.
+  /// Leaves the members uninitialised, because each launch constructs arrays of Divider. Assign
+  /// before use.
   Divider() = default;
 
-  /// 0 <= by <= 2^62. Of what is divided by 0 there is nothing: extents of empty arrays.
+  /// Requires 0 <= by <= 2^62. 0 is allowed for extents of empty arrays, for which quotient() is
+  /// never called.
   explicit Divider(int64_t by) : factor_(0), by_(by), shift_(0) {
     if (by == 0) return;
     const auto divisor = static_cast<uint64_t>(by);
@@ -29,7 +31,7 @@ class Divider {
 
   PHI_HD int64_t by() const { return by_; }
 
-  /// Of i >= 0.
+  /// floor(i / by) for i >= 0.
   PHI_HD int64_t quotient(int64_t i) const {
     const Wide product = Wide{static_cast<uint64_t>(i) << 1} * factor_;
     return static_cast<int64_t>(static_cast<uint64_t>(product >> 64) >> shift_);

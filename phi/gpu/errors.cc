@@ -1,4 +1,4 @@
-// The texts of CUDA's errors.
+// Messages of CUDA errors.
 #include "phi/gpu/errors.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What CUDA's calls return, as errors of this library.
+// Conversion of CUDA error codes to exceptions.
 //
 //   PHI_GPU(cudaStreamSynchronize(stream));
 #pragma once
@@ -12,7 +12,7 @@ namespace phi::gpu {
 /// "CUDA error 700, cudaErrorIllegalAddress: an illegal memory access was encountered"
 std::string describe(cudaError_t status);
 
-/// Errors: Unavailable, naming the call and what CUDA says of it.
+/// Throws Unavailable with the failed call and CUDA's description of the status.
 [[noreturn]] void throw_failed(cudaError_t status, const char* call);
 
 }  // namespace phi::gpu

@@ -1,4 +1,4 @@
-// How a GPU is found, and why there may be none.
+// Finds a GPU, or the reason why there is none.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace phi::gpu {
 namespace {
 
-// CUDA writes 13.0 as 13000.
+// CUDA encodes version 13.0 as 13000.
 std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }

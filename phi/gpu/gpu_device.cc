@@ -1,4 +1,4 @@
-// Memory, copies and waits of one GPU.
+// Memory, copies and host synchronisation of one GPU.
 #include "phi/gpu/gpu_device.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ cudaMemPool_t make_pool(int index) {
   props.location.id = index;
   cudaMemPool_t pool = nullptr;
   PHI_GPU(cudaMemPoolCreate(&pool, &props));
-  // What tensors gave back stays here for the next ones: going to the driver for it takes a wait.
+  // Freed memory stays in the pool: returning it to the driver costs a synchronisation.
   uint64_t kept = std::numeric_limits<uint64_t>::max();
   PHI_GPU(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
   return pool;
@@ -38,7 +38,7 @@ GpuDevice::GpuDevice(int index)
     : Device(GPUPlace(index), {.kernels = DeviceKind::GPU, .brackets_work = true}), index_(index) {
   make_current();
   PHI_GPU(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index));
-  // It waits for no work that others queue on the default stream.
+  // Non-blocking: the stream does not synchronise with the default stream.
   PHI_GPU(cudaStreamCreateWithFlags(&compute_, cudaStreamNonBlocking));
   pool_ = make_pool(index);
   misfits_ = std::make_unique<Misfits>(compute_);
@@ -74,7 +74,7 @@ std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
   }
   if (std::byte* const memory = allocate_of_pool(rounded)) [[likely]]
     return memory;
-  // Pieces that are too small may be together what is asked for.
+  // Cached blocks are too small by themselves, but may be large enough together.
   for (std::byte* block : small_blocks_.release()) give_back(block);
   wait();
   check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
@@ -103,7 +103,8 @@ void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t nbytes) {
 }
 
 void GpuDevice::give_back(std::byte* memory) {
-  // Tensors may end when CUDA has already, or after a kernel that failed: then all memory is gone.
+  // Tensors may be freed after CUDA has shut down or after a failed kernel; the memory is gone
+  // then, so errors are ignored.
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);
   const std::shared_lock open(gate_);
@@ -136,7 +137,8 @@ void GpuDevice::copy_from_host(std::byte* memory, const void* host, size_t n) {
   make_current();
   check(cudaMemcpyAsync(memory, host, n, cudaMemcpyHostToDevice, stream_to_wait_for()),
         "a copy from the host");
-  // Pinned memory would be read later, when the caller may have changed it.
+  // A copy from pinned memory is asynchronous, and the caller may change the memory after this
+  // returns.
   wait();
 }
 

@@ -1,8 +1,9 @@
-// GpuDevice: the memory and the queue of one GPU.
+// GpuDevice: the memory, compute stream and error state of one GPU.
 //
-// All that a rank computes on its GPU is queued on one stream, the compute stream, in the order of
-// the program; the host goes on. It waits where it needs values, and hears there of what failed.
-// Values that are swapped are copied beside it (copy_streams.h).
+// A rank queues all computation on its GPU on one stream, the compute stream, in program order, and
+// the host continues without waiting. The host waits only where it reads values; failures of
+// earlier kernels are reported there. Copies of swapped values run on other streams
+// (copy_streams.h).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,9 +26,9 @@
 
 namespace phi::gpu {
 
-/// A GPU's compute stream, open to the calling thread while this lives: no other thread starts or
-/// ends a capture of it meanwhile. Keep it for the CUDA calls that use the stream and no longer; a
-/// thread has one at a time.
+/// Shared access of the calling thread to a GPU's compute stream. While the object exists, no other
+/// thread can begin or end a capture of the stream. Hold it only for the CUDA calls that use the
+/// stream. A thread may hold one at a time.
 class ComputeStream {
  public:
   ComputeStream(ComputeStream&&) = default;
@@ -42,21 +43,21 @@ class ComputeStream {
   cudaStream_t stream_;
 };
 
-/// One for each GPU that is asked for, for the life of the process.
+/// One object per GPU that is used; never destroyed before the process ends.
 class GpuDevice final : public Device {
  public:
-  /// The GPU of a place. Errors: those of find().
+  /// The device of `place`. Errors: those of find().
   static GpuDevice& of(const Place& place) { return static_cast<GpuDevice&>(Device::of(place)); }
-  /// GPU number `index` of those that CUDA shows to this process. Errors: Unavailable if no driver
-  /// answers, if it is too old, or if no code of this build runs on the GPU; OutOfRange if there is
-  /// no such GPU.
+  /// Creates the device of GPU `index` among those that CUDA shows to this process. Errors:
+  /// Unavailable if no driver responds, if the driver is too old, or if no code of this build runs
+  /// on the GPU; OutOfRange if there is no such GPU.
   static std::unique_ptr<Device> find(int index);
 
   std::byte* allocate(MemoryAccount& account, size_t nbytes) override;
-  /// In the order of the compute stream: what was queued before may still use it. While another
-  /// thread records, memory is freed when the recording ends.
+  /// Frees in compute-stream order: work that is queued earlier may still use the memory. While
+  /// another thread records, the memory is freed after the recording.
   void free(MemoryAccount& account, std::byte* memory, size_t nbytes) override;
-  /// To the driver's pool, whatever its size, in that order too.
+  /// Returns memory of any size to the driver's pool, also in compute-stream order.
   void give_back(std::byte* memory);
   std::string about_memory() const override;
   void copy_to_host(void* host, const std::byte* memory, size_t n) override;
@@ -65,30 +66,32 @@ class GpuDevice final : public Device {
   void copy_boxes(std::span<const BoxCopy> copies, size_t width) override;
   void fill(std::byte* memory, std::byte value, size_t n) override;
   void wait() override;
-  /// Pinned.
+  /// Returns pinned, page-aligned memory.
   std::byte* allocate_host(size_t nbytes) override;
   void free_host(std::byte* memory) override;
   SideCopies* side_copies() override { return copies_.get(); }
   bool can_record() const override { return true; }
-  /// As a CUDA graph. The graph holds what the calling thread queues and nothing else: all that
-  /// other threads queue on the compute stream meanwhile is refused (compute()), and what they free
-  /// is freed afterwards.
+  /// Captures `body` into a CUDA graph. The graph contains only work that the calling thread
+  /// queues. While the capture lasts, compute() throws on other threads, and memory that they free
+  /// is freed after it.
   std::unique_ptr<LaunchRecord> record(const std::function<void()>& body) override;
 
-  /// Errors: Unavailable while another thread records.
+  /// Returns access to the compute stream. Errors: Unavailable while another thread records.
   ComputeStream compute() const;
   int multiprocessors() const { return multiprocessors_; }
-  /// Where kernels leave the elements that their operators refuse.
+  /// Device-side assertions: the elements that kernels found invalid for their operators.
   Misfits& misfits() { return *misfits_; }
   Products& products() { return products_; }
-  /// The GPU becomes the one that the calling thread's CUDA calls mean.
+  /// Makes this GPU the current one for CUDA calls of the calling thread.
   void make_current() const;
-  /// Notes a launch, and what CUDA said of it. Errors: Unavailable, naming the last launches.
+  /// Adds a launch of the current operator to the log and checks its status. Errors: Unavailable
+  /// with the last launches.
   void launched(cudaError_t status);
-  /// From now on whoever waits for the GPU is told this: what it had to do was ended by others, and
-  /// its values mean nothing. null: no more. From any thread.
+  /// Makes each later wait for the GPU rethrow `why`: queued work was aborted, so its results are
+  /// invalid. Null clears the failure. Callable from any thread.
   void set_failure(std::exception_ptr why);
-  /// Of calls that may tell of what an earlier launch has done.
+  /// Throws Unavailable with the last launches unless `status` is cudaSuccess. For CUDA calls that
+  /// may return the error of an earlier kernel.
   void check(cudaError_t status, const char* what) const {
     if (status != cudaSuccess) [[unlikely]]
       throw_failed(status, what);
@@ -97,10 +100,11 @@ class GpuDevice final : public Device {
  private:
   explicit GpuDevice(int index);
   void begin_work() override { make_current(); }
-  /// The compute stream to wait for: nothing that is written down is done before it is launched.
-  /// Errors: those of compute(); NotRecordable on the thread that records.
+  /// The compute stream, for a call that waits for it. A capture cannot contain a wait, because
+  /// captured work does not run before the graph is launched. Errors: those of compute();
+  /// NotRecordable on the thread that records.
   ComputeStream stream_to_wait_for() const;
-  /// Of the driver's pool; null if there is no room.
+  /// Allocates from the driver's pool; null if no memory is left.
   std::byte* allocate_of_pool(size_t nbytes);
   class Capture;
   void check_failure();
@@ -115,8 +119,8 @@ class GpuDevice final : public Device {
   Products products_;
   LaunchLog log_;
   std::unique_ptr<CopyStreams> copies_;
-  mutable std::shared_mutex gate_;  // of the compute stream: shared by calls, or one capture's
-  Recording* recording_ = nullptr;  // while launches are written down; gate_ guards it
+  mutable std::shared_mutex gate_;  // calls: shared; begin and end of a capture: exclusive
+  Recording* recording_ = nullptr;  // non-null during a capture; guarded by gate_
   std::atomic<bool> has_failed_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;

@@ -1,4 +1,4 @@
-// Calls of CUDA about graphs.
+// CUDA graph calls.
 #include "phi/gpu/graph.h"
 
 #include <string_view>
@@ -45,7 +45,7 @@ Graph::~Graph() {
 StreamCapture::StreamCapture(cudaStream_t stream) : stream_(stream) {
   last_failure = cudaSuccess;
   (void)cudaGetLastError();
-  // Relaxed: allocations on other streams, of kernels' scratch, are no part of it.
+  // Relaxed mode permits the allocation of kernels' scratch, which is on another stream.
   PHI_GPU(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
 }
 
@@ -56,7 +56,8 @@ StreamCapture::~StreamCapture() {
 }
 
 cudaGraph_t StreamCapture::end() {
-  // Of what was captured: the end says that something was wrong, and not what.
+  // The error of the call that could not be captured: cudaStreamEndCapture only reports that there
+  // was one.
   const cudaError_t said_before = cudaGetLastError();
   cudaGraph_t graph = nullptr;
   const cudaError_t status = cudaStreamEndCapture(stream_, &graph);

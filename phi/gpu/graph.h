@@ -1,4 +1,4 @@
-// Graphs: what a stream of a GPU is given while it is captured, launched again as one piece.
+// CUDA graphs: work that is captured from a stream and launched again as a unit.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,10 +10,10 @@ namespace phi::gpu {
 
 class Graph {
  public:
-  /// Takes over what a capture gave. None where there is no memory for it. Errors: Unavailable if
-  /// CUDA cannot run it.
+  /// Instantiates the graph and takes ownership of `captured`. Returns nullopt if CUDA is out of
+  /// memory. Errors: Unavailable if CUDA cannot instantiate it.
   static std::optional<Graph> of(cudaGraph_t captured);
-  /// A launch that is under way keeps what it needs.
+  /// Launches that are still running keep the resources that they need.
   ~Graph();
   Graph(Graph&& other) noexcept : ready_(other.ready_) { other.ready_ = nullptr; }
   Graph& operator=(Graph&&) = delete;
@@ -26,29 +26,30 @@ class Graph {
   cudaGraphExec_t ready_;
 };
 
-/// While it lives, a stream keeps what it is given and does none of it. Other streams and threads
-/// go on as they were.
+/// Captures a stream: while this object exists, work queued on the stream is added to a graph and
+/// does not run. Other streams and threads are not affected.
 class StreamCapture {
  public:
-  /// Errors: Unavailable.
+  /// Begins the capture. Errors: Unavailable.
   explicit StreamCapture(cudaStream_t stream);
-  /// Unless end() was called, what was captured is gone.
+  /// Discards the capture unless end() was called.
   ~StreamCapture();
   StreamCapture(const StreamCapture&) = delete;
   StreamCapture& operator=(const StreamCapture&) = delete;
 
-  /// Null if the stream was given what cannot be captured.
+  /// Ends the capture and returns the graph, which the caller owns. Null if a call could not be
+  /// captured.
   cudaGraph_t end();
 
  private:
   cudaStream_t stream_;
 };
 
-/// What CUDA has said against this thread's last capture, to a call within it, at its end, or when
-/// the graph was made of it. cudaSuccess: nothing, or the capture was left before its end.
+/// The CUDA error of this thread's last capture: of a call within it, of its end, or of the graph's
+/// instantiation. cudaSuccess if there was none, or if the capture was abandoned before its end.
 cudaError_t last_capture_failure();
-/// Whether an error is that CUDA cannot capture a call (cudaErrorStreamCapture...), as throw_failed
-/// says it.
+/// Whether `failure` is an error that throw_failed threw because CUDA cannot capture a call
+/// (cudaErrorStreamCapture...).
 bool is_of_capture(const std::exception_ptr& failure);
 
 }  // namespace phi::gpu

@@ -1,4 +1,4 @@
-// What launches of all kernels need.
+// Code that all kernel launches share.
 #include <algorithm>
 
 #include "phi/gpu/launch.h"
@@ -6,7 +6,8 @@
 namespace phi::gpu {
 
 unsigned blocks_for(const GpuDevice& device, int64_t items) {
-  constexpr int kBlocksOfAMultiprocessor = 8;  // of 256 threads: all that it holds at once
+  // With 256 threads each, this is the most that is resident.
+  constexpr int kBlocksOfAMultiprocessor = 8;
   const int64_t wanted = (items + kBlock - 1) / kBlock;
   const int64_t most = int64_t{device.multiprocessors()} * kBlocksOfAMultiprocessor;
   return static_cast<unsigned>(std::clamp<int64_t>(wanted, 1, most));

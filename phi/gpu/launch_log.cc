@@ -1,4 +1,4 @@
-// The text of a log of launches.
+// Formats the log of launches.
 #include "phi/gpu/launch_log.h"
 
 #include <fmt/format.h>

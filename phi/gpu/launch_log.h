@@ -1,5 +1,5 @@
-// LaunchLog: the operators whose kernels were launched last, for the error of a kernel that failed:
-// CUDA tells of it later, and not which one it was.
+// LaunchLog: the operators of the last kernel launches. CUDA reports a kernel's failure at a later
+// call and does not name the kernel, so the error message lists the candidates.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@ namespace phi::gpu {
 
 class LaunchLog {
  public:
-  /// A kernel of the current operator was launched.
+  /// Adds the current operator. Safe to call from any thread.
   void add() {
     const uint64_t at = count_.fetch_add(1, std::memory_order_relaxed);
     ops_[at % kKept].store(OpScope::current(), std::memory_order_relaxed);
   }
-  /// "relu, sum, scale (the last of 812)"
+  /// For example "relu, sum, scale (the last of 812)".
   std::string describe() const;
 
  private:

@@ -1,4 +1,4 @@
-// Loading and asking shared libraries.
+// Loads shared libraries and looks up their functions.
 #include "phi/gpu/library_file.h"
 
 #include <dlfcn.h>

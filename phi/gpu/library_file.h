@@ -1,5 +1,5 @@
-// LibraryFile: a shared library that is loaded at run time, when the first of its functions is
-// needed: those of CUDA take a second to load, which programs without GPUs need not wait for.
+// LibraryFile: a shared library that is loaded when one of its functions is first needed. CUDA's
+// libraries are loaded this way because loading is slow and programs without GPUs do not need them.
 //
 //   const LibraryFile file({.name = "libnccl.so.2", .known_place = "/usr/lib", .purpose = ..});
 //   auto* const version = file.function<decltype(&ncclGetVersion)>("ncclGetVersion");
@@ -10,18 +10,18 @@
 namespace phi::gpu {
 
 struct LibraryToLoad {
-  std::string name;         // "libcublasLt.so.13": where the system looks
-  std::string known_place;  // else a file: where this build has it
-  std::string purpose;      // "matrix products on GPUs need cuBLASLt"
-  std::string advice;       // "Install the libraries of CUDA 13"
+  std::string name;         // file name for the system's search path: "libcublasLt.so.13"
+  std::string known_place;  // path from this build's configuration, tried next
+  std::string purpose;      // for the error message: "matrix products on GPUs need cuBLASLt"
+  std::string advice;       // for the error message: "Install the libraries of CUDA 13"
 };
 
 class LibraryFile {
  public:
-  /// For the life of the process. Errors: Unavailable.
+  /// Loads the library, which stays loaded until the process ends. Errors: Unavailable.
   explicit LibraryFile(LibraryToLoad library);
 
-  /// Errors: Unavailable if the library lacks it.
+  /// The address of a function. Errors: Unavailable if the library lacks it.
   template <typename Function>
   Function function(const char* name) const {
     return reinterpret_cast<Function>(address(name));

@@ -1,4 +1,4 @@
-// The note of misfits, in memory of the host that the GPU reaches.
+// The note of device-side assertions, in mapped host memory.
 #include "phi/gpu/misfits.h"
 
 #include <new>

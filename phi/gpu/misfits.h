@@ -1,7 +1,7 @@
-// Misfits: what kernels of one GPU have found that operators refuse.
+// Misfits: device-side assertions of one GPU, for elements that an operator rejects.
 //
-// A kernel that looks for such elements leaves the first of a call in a note in the host's memory;
-// that of the first call stays. The host looks at the note wherever it has waited.
+// A kernel that finds invalid elements writes the first one of its call to a note in host memory.
+// The note of the earliest such call is kept. The host checks the note after each wait.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,21 +13,22 @@
 
 namespace phi::gpu {
 
-/// What kernels write for the host: both sides use these addresses.
+/// The note that kernels write and the host reads, at the same address on both sides.
 struct MisfitNote {
   Misfit found;
   int32_t is_set;
 };
 
-/// What the blocks of one search share, in the GPU's memory; as it is between searches.
+/// State that the blocks of one search share, in GPU memory. Its values between searches: all ones
+/// and 0.
 struct MisfitSearch {
-  unsigned long long first;  // the lowest position that was found; all ones: none
+  unsigned long long first;  // lowest position found; all ones if none
   unsigned blocks_done;
 };
 
 class Misfits {
  public:
-  /// Of the current GPU, whose kernels run on `stream`; its memory is the process's. Errors:
+  /// For the current GPU, whose kernels run on `stream`. The memory is never freed. Errors:
   /// Unavailable.
   explicit Misfits(cudaStream_t stream);
   Misfits(const Misfits&) = delete;
@@ -35,8 +36,8 @@ class Misfits {
 
   MisfitNote* note() const { return note_; }
   MisfitSearch* search() const { return search_; }
-  /// After the host has waited: throws the error of what was found, once. Safe on any thread:
-  /// those that carry transfers wait beside the rank's own.
+  /// Call after the host has waited: throws the error in the note, once. Safe on any thread;
+  /// threads that transfer data wait concurrently with the rank's thread.
   void check() {
     if (note_->is_set != 0) [[unlikely]]
       raise();
@@ -47,7 +48,7 @@ class Misfits {
 
   MisfitNote* note_ = nullptr;
   MisfitSearch* search_ = nullptr;
-  std::mutex mutex_;  // of who raises
+  std::mutex mutex_;  // serialises raise()
 };
 
 }  // namespace phi::gpu

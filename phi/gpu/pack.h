@@ -1,4 +1,4 @@
-// Neighbouring elements that one access moves.
+// Packs: contiguous elements that one memory access loads or stores.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,19 +13,20 @@ struct alignas(kWidth * sizeof(T)) Pack {
   T element[kWidth];
 };
 
-/// Elements of `size` bytes in an access of 16 bytes, the widest of sm_80 and sm_90.
+/// Number of elements of `size` bytes in an access of 16 bytes, the widest on sm_80 and sm_90; at
+/// least 1.
 constexpr int pack_width(size_t size) {
   constexpr size_t kAccess = 16;
   return size < kAccess ? static_cast<int>(kAccess / size) : 1;
 }
 
-/// Whether packs begin where all these arrays do. A null pointer is no array.
+/// Whether all arrays are aligned to a pack. A null pointer counts as aligned.
 template <int kWidth, typename... T>
 bool lie_in_packs(const T*... arrays) {
   return (... && (reinterpret_cast<uintptr_t>(arrays) % (kWidth * sizeof(T)) == 0));
 }
 
-/// A copy: by reference nvcc would load it element by element.
+/// Pack i of `array`, by value: nvcc loads a reference element by element.
 template <int kWidth, typename T>
 __device__ Pack<T, kWidth> pack_at(const T* array, int64_t i) {
   return reinterpret_cast<const Pack<T, kWidth>*>(array)[i];

@@ -1,5 +1,6 @@
-// Memory of the host that GPUs copy from and to by themselves. Whole pages are taken as for the CPU
-// and pinned then: what cudaHostAlloc gives need not begin on a page, as files want it.
+// Pinned host memory, which GPUs access directly. Whole pages are allocated as for the CPU and then
+// pinned, because memory from cudaHostAlloc need not begin at a page boundary, as direct file I/O
+// requires.
 #include <cuda_runtime_api.h>
 
 #include "phi/gpu/errors.h"
@@ -20,8 +21,8 @@ std::byte* GpuDevice::allocate_host(size_t nbytes) {
 }
 
 void GpuDevice::free_host(std::byte* memory) {
-  // Also when CUDA has ended already, or after a kernel that failed. Without a current GPU a thread
-  // would take up the first one.
+  // CUDA may have shut down, or a kernel may have failed. Without a current device the call would
+  // create a context on the first GPU.
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);
   (void)cudaHostUnregister(memory);

@@ -1,4 +1,4 @@
-// A kernel that is looked for, and not run.
+// A kernel that is looked up to test whether the GPU runs this build's code. It never runs.
 #include <cuda_runtime.h>
 
 #include "phi/gpu/probe.h"

@@ -1,11 +1,11 @@
-// Whether the current GPU runs the code of this build.
+// Checks whether the current GPU runs the code of this build.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 namespace phi::gpu {
 
-/// cudaErrorNoKernelImageForDevice if none of the code fits.
+/// cudaSuccess, or cudaErrorNoKernelImageForDevice if no code of this build fits the GPU.
 cudaError_t find_code();
 
 }  // namespace phi::gpu

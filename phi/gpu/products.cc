@@ -1,4 +1,4 @@
-// Plans of cuBLASLt, kept by shapes, dtypes and alignment.
+// GEMM plans of cuBLASLt, cached by shapes, dtypes and alignment.
 #include "phi/gpu/products.h"
 
 #include <cuda_runtime_api.h>
@@ -21,11 +21,11 @@
 namespace phi::gpu {
 namespace {
 
-// What the fastest kernels of recent GPUs ask for.
+// Bytes. The fastest kernels of recent GPUs need this much.
 constexpr size_t kWorkspace = size_t{32} << 20;
-constexpr int64_t kMostMembers = 65535;  // of one call: more not every release takes
+constexpr int64_t kMostMembers = 65535;  // per call; some cuBLASLt releases reject more
 
-/// How a dtype is multiplied: its name in CUDA, that of the sums, and of alpha and beta.
+/// CUDA types for a dtype: elements, accumulation, and alpha and beta.
 struct Types {
   cudaDataType_t element;
   cublasComputeType_t sums;
@@ -70,7 +70,7 @@ void check_cublas(cublasStatus_t status, const char* what, const Product& produc
                             describe_product(product), text, static_cast<int>(status));
 }
 
-/// Ends what the library has made.
+/// Deleter: destroys a cuBLASLt object with the function kMember.
 template <typename Handle, auto kMember>
 struct Ended {
   void operator()(Handle handle) const { (void)(cublaslt().*kMember)(handle); }
@@ -81,7 +81,7 @@ using Layout = Owned<cublasLtMatrixLayout_t, &CublasLt::cublasLtMatrixLayoutDest
 using Description = Owned<cublasLtMatmulDesc_t, &CublasLt::cublasLtMatmulDescDestroy>;
 using Preference = Owned<cublasLtMatmulPreference_t, &CublasLt::cublasLtMatmulPreferenceDestroy>;
 
-/// A row-major matrix, which for cuBLASLt is its transpose, column by column.
+/// Layout of a row-major matrix. cuBLASLt is column-major, so it is described as its transpose.
 Layout layout_of(cudaDataType_t type, int64_t rows, int64_t columns, int64_t ld, int64_t batch,
                  int64_t step, const Product& product) {
   cublasLtMatrixLayout_t made = nullptr;
@@ -98,7 +98,7 @@ Layout layout_of(cudaDataType_t type, int64_t rows, int64_t columns, int64_t ld,
   return layout;
 }
 
-/// What a call of cuBLASLt is told.
+/// Arguments of one GEMM.
 struct Call {
   Product product;
   double alpha;
@@ -108,14 +108,14 @@ struct Call {
   void* c;
 };
 
-/// A column without gaps is a row, too, and one whose elements can be read together.
+/// Describes a contiguous column vector as a row vector, which can be read with vector loads.
 void take_column_as_row(int64_t rows, int64_t columns, bool* transposed, int64_t* ld) {
   if (columns != 1 || *ld != 1) return;
   *transposed = !*transposed;
   *ld = rows;
 }
 
-/// The same call without columns, where they are rows.
+/// Replaces column vectors by row vectors. The result is the same.
 void take_columns_as_rows(Call* call) {
   Product& p = call->product;
   if (p.n == 1 && p.ldc == 1) {  // c^T = b^T a^T
@@ -130,7 +130,8 @@ void take_columns_as_rows(Call* call) {
   take_column_as_row(p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, &p.trans_b, &p.ldb);
 }
 
-/// Of the addresses of all members, in bytes, as far as algorithms ask.
+/// Common alignment in bytes of the addresses of all members, at most 256, the largest that
+/// algorithms require.
 uint32_t alignment_of(const void* memory, int64_t batch, int64_t step, DataType dtype) {
   constexpr int kMost = 8;  // 256 bytes
   uint64_t bits = reinterpret_cast<uintptr_t>(memory);
@@ -147,7 +148,7 @@ struct Key {
 
 struct Plan {
   Description description;
-  Layout first, second, out;  // b, a and c: the product of the transposes
+  Layout first, second, out;  // b, a and c: c^T = b^T a^T
   cublasLtMatmulAlgo_t algorithm;
 };
 
@@ -212,7 +213,7 @@ cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) c
         "cublasLtMatmulPreferenceSetAttribute", p);
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
-  // Else the parts of a long sum may be rounded to 16 bits before they are joined.
+  // Without this, split-k partial sums may be rounded to half precision before they are added.
   if (size_of(p.out) == 2) {
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
@@ -234,7 +235,7 @@ cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) c
 
 Products::Products() : state_(std::make_unique<State>()) {}
 
-Products::~Products() = default;  // of a State that is known here alone
+Products::~Products() = default;  // State is complete only here
 
 void Products::run(GpuDevice& device, const Product& product, double alpha, const void* a,
                    const void* b, double beta, void* c) {
@@ -264,7 +265,7 @@ void Products::State::run(GpuDevice& device, const Call& call) {
                                {alignment_of(call.b, p.batch, p.step_b, p.dtype),
                                 alignment_of(call.a, p.batch, p.step_a, p.dtype),
                                 alignment_of(call.c, p.batch, p.step_c, p.out)}});
-  // Real numbers are what is given; complex ones have a second part, which is 0.
+  // alpha and beta are real; complex scale types have a second component, which is 0.
   const std::array<double, 2> wide[2] = {{call.alpha, 0}, {call.beta, 0}};
   const std::array<float, 2> narrow[2] = {{static_cast<float>(call.alpha), 0},
                                           {static_cast<float>(call.beta), 0}};

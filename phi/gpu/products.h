@@ -1,4 +1,4 @@
-// Matrix products on a GPU, by cuBLASLt.
+// Matmuls on a GPU, through cuBLASLt.
 #pragma once
 
 #include <compare>
@@ -11,18 +11,19 @@ namespace phi::gpu {
 
 class GpuDevice;
 
-/// c = alpha op(a) op(b) + beta c for each of `batch` members, row-major: op(a) is [m, k], op(b)
-/// [k, n], c [m, n]; a flag says that the argument is stored transposed. `ld`: elements from one
-/// stored row to the next; `step`: from one member to the next.
+/// Shapes of a batched GEMM: c = alpha op(a) op(b) + beta c for each of `batch` members. Matrices
+/// are row-major: op(a) is [m, k], op(b) is [k, n], c is [m, n]. A `trans` flag means that the
+/// argument is stored transposed. `ld` is the row stride and `step` the stride between members,
+/// both in elements.
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
   int64_t lda = 0, ldb = 0, ldc = 0;
   int64_t batch = 1;
   int64_t step_a = 0, step_b = 0, step_c = 0;
-  /// Of a and b: a floating or complex one. Sums of 16-bit floats are kept in float32.
+  /// Dtype of a and b, floating or complex. Half-precision arguments accumulate in float32.
   DataType dtype = DataType::UNDEFINED;
-  /// Of c: dtype, or float32 for 16-bit arguments, whose sums are then not rounded.
+  /// Dtype of c: `dtype`, or float32 for half-precision arguments, which leaves the sums unrounded.
   DataType out = DataType::UNDEFINED;
 
   friend auto operator<=>(const Product&, const Product&) = default;
@@ -35,10 +36,10 @@ class Products {
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
 
-  /// Queued on the compute stream of the device. No extent is 0. Where the rank asks for TF32
-  /// (RankContext::tf32), a and b of float32 may be rounded to it, 10 bits behind the point; sums
-  /// stay float32. Errors: Unavailable if cuBLASLt cannot be loaded, or fails; Unimplemented if it
-  /// has no way for such a product.
+  /// Queues the GEMM on the device's compute stream. No extent may be 0. If the rank enables TF32
+  /// (RankContext::tf32), float32 arguments may be rounded to TF32 (10 bits of mantissa); sums stay
+  /// float32. Errors: Unavailable if cuBLASLt cannot be loaded or fails; Unimplemented if it has no
+  /// algorithm for these shapes and dtypes.
   void run(GpuDevice& device, const Product& product, double alpha, const void* a, const void* b,
            double beta, void* c);
 

@@ -1,4 +1,4 @@
-// Launches of a GPU that are written down as a graph, and the memory of their scratch.
+// Capture of launches into a CUDA graph, and the scratch memory of the graph.
 #include "phi/gpu/recording.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,8 @@ class GraphRecord final : public LaunchRecord {
   IntrusivePtr<MemoryAccount> account_;
 };
 
-// Of the process: that graphs are not used is no error, and would be seen in nothing but times.
+// Prints once per process. Falling back from graphs is no error and changes only the speed, so it
+// would otherwise go unnoticed.
 void tell_once(cudaError_t why) {
   static std::atomic<bool> is_told{false};
   if (why == cudaSuccess || is_told.exchange(true)) return;
@@ -76,7 +77,7 @@ void Recording::check_thread(const GpuDevice& device) const {
 
 std::byte* Recording::allocate(size_t nbytes) {
   const std::lock_guard lock(mutex_);
-  // Pieces of up to twice the size: the kernels of a step take the same again and again.
+  // Reuses pieces of up to twice the size: the kernels of a step request the same sizes repeatedly.
   const auto found = spare_.lower_bound(nbytes);
   if (found != spare_.end() && found->first / 2 <= nbytes) {
     std::byte* const piece = found->second;
@@ -116,8 +117,8 @@ Recording::Memory Recording::take() {
   return memory;
 }
 
-// The capture of a device's compute stream. It begins and ends while no other thread has the
-// stream, and other threads find the recording as long as it lasts.
+// Capture of a device's compute stream. It begins and ends while no other thread has access to the
+// stream. Other threads see `recording_` as long as the capture lasts.
 class GpuDevice::Capture {
  public:
   /// Errors: Unavailable if another thread records.
@@ -127,7 +128,7 @@ class GpuDevice::Capture {
     capture_.emplace(device_.compute_);
     device_.recording_ = &recording;
   }
-  /// Unless end() was called, what was captured is gone.
+  /// Discards the capture unless end() was called.
   ~Capture() {
     if (!capture_) return;
     const std::unique_lock closed(device_.gate_);
@@ -137,7 +138,7 @@ class GpuDevice::Capture {
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  /// As StreamCapture::end().
+  /// Ends the capture; see StreamCapture::end().
   cudaGraph_t end() {
     const std::unique_lock closed(device_.gate_);
     device_.recording_ = nullptr;
@@ -169,7 +170,7 @@ std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& bod
   }
   for (std::byte* memory : recording.freed_of_others()) give_back(memory);
   if (recording.has_memory()) copies_->launch_after(*copies_->end_of(SideCopies::kToDevice));
-  // An error of CUDA's about the capture itself is no error of the body's.
+  // If CUDA cannot capture a call, the capture is abandoned; this is no error of the body.
   if (failure && !is_of_capture(failure)) std::rethrow_exception(failure);
   std::optional<Graph> graph =
       !failure && captured && recording.is_closed() ? Graph::of(captured.release()) : std::nullopt;

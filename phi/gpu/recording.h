@@ -1,8 +1,9 @@
-// Recording: what a GpuDevice does while it writes launches down (Device::record). Scratch that
-// kernels take and give back meanwhile belongs to the record: it stays theirs for each launch.
+// Recording: the state of a GpuDevice during Device::record. It owns the scratch memory that
+// kernels allocate during the capture; the graph uses this memory again in each launch.
 //
-// CUDA would make allocations of a captured stream part of the graph. Memory of our own pool is
-// taken instead, so that limits, pieces that are used again and errors are those of all memory.
+// CUDA would turn allocations on a captured stream into nodes of the graph. Scratch memory is
+// allocated from this library's pool instead, so that limits, reuse and errors are the same as for
+// other memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,37 +21,36 @@ namespace phi::gpu {
 
 class GpuDevice;
 
-/// Thrown through a body that does what cannot be written down. No error: whoever records catches
-/// it.
+/// Thrown through a body that cannot be captured. It is not an error: Device::record catches it.
 struct NotRecordable {};
 
 class Recording {
  public:
-  /// Takes memory from `pool` on `stream`, which is not the one that is captured.
+  /// Allocates from `pool` on `stream`, which must not be the captured stream.
   Recording(cudaMemPool_t pool, cudaStream_t stream) : pool_(pool), stream_(stream) {}
-  /// What is not in use goes back, on the stream, unless it was taken.
+  /// Frees unused memory on the stream, unless take() has moved it out.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// Throws NotRecordable if there is no room.
+  /// Returns scratch memory. Throws NotRecordable if no memory is left.
   std::byte* allocate(size_t nbytes);
-  /// From any thread. Memory that was not taken here is kept in a list: give it back when the
-  /// capture has ended.
+  /// Callable from any thread. Memory that this object did not allocate is only listed in
+  /// freed_of_others(); the caller frees it after the capture.
   void free(std::byte* memory);
   const std::vector<std::byte*>& freed_of_others() const { return others_; }
-  /// All that the body took was given back, and the body has freed nothing else.
+  /// Whether the body freed all memory that it allocated and no other memory.
   bool is_closed() const { return in_use_.empty() && !frees_others_; }
   bool has_memory() const { return !in_use_.empty() || !spare_.empty(); }
 
-  /// Errors: Unavailable on other threads than the one that records.
+  /// Errors: Unavailable on threads other than the recording one.
   void check_thread(const GpuDevice& device) const;
 
   struct Memory {
     std::vector<std::byte*> pieces;
     size_t nbytes = 0;
   };
-  /// Once, if it is closed.
+  /// Moves the memory out. Call once, if is_closed().
   Memory take();
 
  private:
@@ -59,7 +59,7 @@ class Recording {
   std::thread::id thread_ = std::this_thread::get_id();
   cudaMemPool_t pool_;
   cudaStream_t stream_;
-  std::mutex mutex_;  // of what is below, while the capture goes on
+  std::mutex mutex_;  // guards the members below during the capture
   std::multimap<size_t, std::byte*> spare_;
   std::map<std::byte*, size_t> in_use_;
   std::vector<std::byte*> others_;

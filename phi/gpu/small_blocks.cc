@@ -1,4 +1,4 @@
-// Lists of blocks, one for each size.
+// One free list per size class.
 #include "phi/gpu/small_blocks.h"
 
 #include <cstdlib>

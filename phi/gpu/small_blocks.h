@@ -1,9 +1,8 @@
-// SmallBlocks: small pieces of a GPU's memory that tensors gave back, for the next ones of their
-// size. Two calls of the driver for each tensor take the host longer than a launch, and a kernel of
-// small tensors is done before.
+// SmallBlocks: a cache of small freed blocks of GPU memory, by size. Allocating and freeing a small
+// tensor through the driver costs the host more than a launch.
 //
-// Who takes a block queues its work behind that of who gave it back: both are on one stream, as
-// with the driver's pool.
+// A reused block is safe without a wait because both its users queue their work on the compute
+// stream.
 #pragma once
 
 #include <array>
@@ -15,31 +14,31 @@
 
 namespace phi::gpu {
 
-/// Safe to use from any thread.
+/// Thread-safe.
 class SmallBlocks {
  public:
-  /// Bytes of the largest block that is kept; larger ones keep the GPU busy for longer than the
-  /// driver takes.
+  /// Largest block that is cached, in bytes. The work on larger ones hides the cost of the driver's
+  /// calls.
   static constexpr size_t kLargest = size_t{1} << 20;
-  /// Bytes that are kept at most.
+  /// Upper limit of the cached bytes.
   static constexpr size_t kMost = size_t{64} << 20;
 
-  /// Keeps none where the environment variable AUTOPHI_GPU_MEMORY is `pool`, as compute-sanitizer
-  /// wants it, which sees uses after a free by the driver's calls; the other word is `blocks`.
-  /// Errors: InvalidArgument for another word.
+  /// Reads the environment variable AUTOPHI_GPU_MEMORY: `blocks` enables the cache (default), and
+  /// `pool` disables it. compute-sanitizer needs `pool`, because it detects a use after free by the
+  /// driver's calls. Errors: InvalidArgument for another value.
   SmallBlocks();
 
-  /// What an allocation of `nbytes` takes of the pool: more, where its block may be kept.
+  /// The size to allocate for `nbytes`: rounded up to its size class if the block can be cached.
   size_t rounded(size_t nbytes) const {
     return keeps_blocks_ && nbytes <= kLargest ? SizeClass::of(nbytes).nbytes : nbytes;
   }
-  /// A block for `nbytes`; null where none is kept.
+  /// Removes and returns a cached block for `nbytes`; null if there is none.
   std::byte* take(size_t nbytes);
-  /// Whether it keeps a block of rounded(nbytes), which then is its own.
+  /// Caches a block of rounded(nbytes) bytes and takes ownership, or returns false.
   bool keep(std::byte* block, size_t nbytes);
-  /// All that it keeps, which it keeps no longer.
+  /// Empties the cache and returns its blocks; the caller owns them.
   std::vector<std::byte*> release();
-  /// Bytes that it keeps.
+  /// Cached bytes.
   size_t nbytes() const;
 
  private:

@@ -1,6 +1,6 @@
-// Space: where element number i of a row-major array lies along its extents.
+// Space: coordinates of element i of a row-major array with fixed trailing extents.
 //
-//   const Space<2> space({rows, columns});  // on the host; of how many such matrices is not asked
+//   const Space<2> space({rows, columns});  // on the host; any number of such matrices
 //   const auto at = space.place(i);         // in a kernel: at.outer, at.along[0], at.along[1]
 #pragma once
 
@@ -16,13 +16,13 @@ template <int kDims>
 class Space {
  public:
   struct Place {
-    int64_t outer;  // which of the arrays of these extents
+    int64_t outer;  // index of the array of these extents
     int64_t along[kDims];
   };
 
-  /// Not to be used before it is assigned.
+  /// Leaves the members uninitialised. Assign before use.
   Space() = default;
-  /// The innermost extent comes last. 0: nothing is asked of it.
+  /// The innermost extent comes last. With an extent of 0, place() must not be called.
   explicit Space(const std::array<int64_t, kDims>& extents) {
     for (int d = 0; d < kDims; ++d) extents_[d] = Divider(extents[d]);
   }

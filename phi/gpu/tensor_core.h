@@ -1,7 +1,7 @@
-// What a warp does together on tensor cores, in the layouts that the PTX ISA documents ("Matrix
-// fragments for mma.m16n8k16" and "ldmatrix"). In its words lane 4 g + t is of group g and thread
-// t. All lanes take part. For GPUs these are instructions; what runs on the CPU has the functions
-// of the same names of tests/support/cuda_on_cpu/tensor_core.cc.
+// Warp-wide tensor core operations: matrix loads and multiply-accumulate, with the fragment layouts
+// of the PTX ISA ("Matrix fragments for mma.m16n8k16" and "ldmatrix"). In its notation lane 4 g + t
+// belongs to group g and is thread t. All lanes of the warp take part. On GPUs these functions are
+// instructions; the CUDA emulator implements them in tests/support/cuda_on_cpu/tensor_core.cc.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -13,14 +13,15 @@
 
 namespace phi::gpu {
 
-/// Two neighbouring 16-bit floats, the first in the lower half.
+/// Two adjacent half-precision elements, the first in the lower half.
 using Pair = uint32_t;
 
-/// Four 8 x 8 matrices of 16-bit numbers in shared memory: lane 8 m + r names row r of matrix m, 16
-/// bytes at a multiple of 16. A lane gets the elements (g, 2t) and (g, 2t + 1) of each matrix, or
-/// of each one's transpose.
+/// load_matrices loads four 8 x 8 half-precision matrices from shared memory. Lane 8 m + r passes
+/// the address of row r of matrix m: 16 bytes, aligned to 16. A lane receives the elements (g, 2t)
+/// and (g, 2t + 1) of each matrix; load_transposed_matrices returns those of the transposes.
 ///
-/// sums, of 16 x 8, get left, of 16 x 16, times right, of 16 x 8, added:
+/// add_product computes sums += left * right for left [16, 16], right [16, 8] and sums [16, 8]. A
+/// lane holds these elements:
 ///   left   (g, 2t..), (g + 8, 2t..), (g, 2t + 8..), (g + 8, 2t + 8..)
 ///   right  (2t.., g), (2t + 8.., g)
 ///   sums   (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)
@@ -59,13 +60,13 @@ void load_matrices(const void* row, Pair (&to)[4], const char* file = __builtin_
                    int line = __builtin_LINE());
 void load_transposed_matrices(const void* row, Pair (&to)[4], const char* file = __builtin_FILE(),
                               int line = __builtin_LINE());
-/// Of W: __half and __nv_bfloat16.
+/// Instantiated for __half and __nv_bfloat16.
 template <typename W>
 void add_product(const Pair (&left)[4], Pair right_above, Pair right_below, float (&sums)[4],
                  const char* file = __builtin_FILE(), int line = __builtin_LINE());
 #endif
 
-/// Two floats, rounded to W.
+/// Rounds two floats to W and packs them.
 template <typename W>
 __device__ inline Pair pair_of(float first, float second) {
   Pair pair;

@@ -1,5 +1,5 @@
-// Walk: where element number i of a row-major space of up to kLoops dims lies in kOperands arrays,
-// each with a stride per dim.
+// Walk: offsets of element i of a row-major index space of up to kLoops dims in kOperands strided
+// arrays.
 //
 //   walk.append(columns, {1, 1});        // on the host, innermost first
 //   walk.append(rows, {columns, 0});
@@ -28,7 +28,8 @@ class Walk {
 
   PHI_HD int64_t size(int d) const { return sizes_[d].by(); }
 
-  /// Adds the next outer tensor dim, or lengthens the last one if all operands walk on evenly.
+  /// Adds the next outer dim. If its strides continue those of the last dim for all operands, the
+  /// two are merged into one dim.
   void append(int64_t size, const std::array<int64_t, kOperands>& stride) {
     bool merges = ndim > 0;
     for (int k = 0; merges && k < kOperands; ++k) {
@@ -43,12 +44,12 @@ class Walk {
     ++ndim;
   }
 
-  /// Takes `width` neighbours of the innermost tensor dim, whose size they divide, as one. Strides
-  /// stay.
+  /// Treats `width` adjacent elements of the innermost dim as one. `width` must divide its size.
+  /// Strides do not change.
   void group(int64_t width) { sizes_[0] = Divider(sizes_[0].by() / width); }
 
-  /// A loop that is not unrolled: kernels that walk are many, and most walks have two or three
-  /// dims.
+  /// Offset of element i in each operand. The loop is not unrolled, to keep the code of the many
+  /// kernels that use it small; most walks have two or three dims.
   PHI_HD Offsets<kOperands> offsets(int64_t i) const {
     Offsets<kOperands> result{};
     PHI_UNROLL(1)

@@ -1,4 +1,4 @@
-// cuBLASLt as a library that is loaded at run time.
+// Loads cuBLASLt at run time.
 #include "phi/gpu/cublaslt.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What stands for GPUs in a build without CUDA: the reason why there are none.
+// Stub for builds without CUDA: reports why there are no GPUs.
 #include "phi/common/errors.h"
 #include "phi/core/device/device.h"
 #include "phi/core/device/visible_gpus.h"
