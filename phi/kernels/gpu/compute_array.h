@@ -1,4 +1,4 @@
-// Small arrays (scale, bias) in the computing type, and their gradients, on a GPU.
+// Small arrays (scale, bias) converted to the compute type, and their gradients, on a GPU.
 #pragma once
 
 #include "phi/core/dense_tensor.h"
@@ -6,7 +6,8 @@
 
 namespace phi::gpu {
 
-/// f.template operator()<T>() with the C++ type of a floating dtype; nothing for another.
+/// Calls f.template operator()<T>() with the C++ type of a real floating dtype. Does nothing for
+/// other dtypes.
 template <typename F>
 void visit_floating(DataType dtype, F&& f) {
   visit_dtype(dtype, [&]<typename T>() {
@@ -14,7 +15,8 @@ void visit_floating(DataType dtype, F&& f) {
   });
 }
 
-/// `weight` itself if it has that dtype, else a copy held here.
+/// Read access to `weight` as an array of C: `weight` itself if it has that dtype, else a converted
+/// copy that this object owns.
 template <typename C>
 class ComputeArray {
  public:
@@ -27,15 +29,15 @@ class ComputeArray {
       convert(ctx, weight->data<T>(), array_.template mutable_data<C>(), weight->numel());
     });
   }
-  /// Null for an absent array.
+  /// Null if `weight` is null.
   const C* data() const { return array_.defined() ? array_.template data<C>() : nullptr; }
 
  private:
   DenseTensor array_;
 };
 
-/// A place to write what goes to `result` in the computing type: result itself, or beside it until
-/// `finish`.
+/// Write access to `result` as an array of C. If the dtypes differ, data() returns a buffer, and
+/// finish() converts it into `result`.
 template <typename C>
 class ComputeResult {
  public:
@@ -43,7 +45,7 @@ class ComputeResult {
     if (!result || result->dtype() == dtype_of<C>()) return;
     buffer_ = DenseTensor::empty({result->dims(), dtype_of<C>()}, ctx.place());
   }
-  /// Null where the result is not wanted.
+  /// Null if `result` is null.
   C* data() {
     if (!result_) return nullptr;
     return (buffer_.defined() ? buffer_ : *result_).template mutable_data<C>();

@@ -1,4 +1,5 @@
-// Lines of an array along one tensor dim, or over several, and kernels that run a functor on each.
+// Lines of an array, along one tensor dim or over several, and the launcher for_each_line, which
+// runs a functor on each line with a team of threads.
 //
 //   struct Scale {
 //     const float* x;
@@ -25,7 +26,7 @@
 
 namespace phi::gpu {
 
-/// An element as a double, and a double as an element, by way of the type in which T computes.
+/// Converts an element to double, and a double to an element, through the compute type of T.
 template <typename T>
 __device__ double number(T x) {
   return static_cast<double>(static_cast<compute_t<T>>(x));
@@ -36,8 +37,8 @@ __device__ T element(double value) {
   return static_cast<T>(static_cast<compute_t<T>>(value));
 }
 
-/// [outer, n, inner]: element k of a line is at(k) behind its start. A 0-D array is one line of one
-/// element.
+/// Lines along the middle dim of [outer, n, inner]. Element k of a line is at offset at(k) from its
+/// start. A 0-D array is one line of one element.
 struct AxisLines {
   int64_t count = 1;
   int64_t n = 1;
@@ -51,7 +52,7 @@ struct AxisLines {
     count = dims.numel(0, at) * inner;
     if (inner > 1) by_inner_ = Divider(inner);
   }
-  /// `rows` lines of neighbours.
+  /// `rows` contiguous lines of n elements.
   static AxisLines rows(int64_t rows, int64_t n) {
     AxisLines lines({}, 0);
     lines.count = rows;
@@ -71,7 +72,7 @@ struct AxisLines {
   Divider by_inner_ = Divider(1);
 };
 
-/// [outer, count, inner]: line number i is all that lies at place i of the middle.
+/// Slices of [outer, count, inner]: line i has all elements at index i of the middle dim.
 struct SliceLines {
   int64_t count;
   int64_t n;
@@ -91,8 +92,8 @@ struct SliceLines {
   Divider by_inner_;
 };
 
-/// The elements over `axes` in row-major order are one line; there is one for each place along the
-/// other tensor dims.
+/// Lines over `axes`: one line per index of the other tensor dims, with its elements in row-major
+/// order.
 struct WalkLines {
   int64_t count = 1;
   int64_t n = 1;
@@ -121,8 +122,9 @@ __global__ void run_lines(int64_t count, Op op) {
   }
 }
 
-/// Several times what a GPU holds at once: how many registers a kernel takes decides that, and as
-/// one block ends another begins, so that no part of the GPU is without work but at the very end.
+/// Number of blocks for `lines`, with `threads` threads each: at most several times the number that
+/// the GPU holds at once. That number depends on a kernel's registers, and more blocks than
+/// resident ones balance the load until the last blocks end.
 inline unsigned blocks_for_lines(const GpuContext& ctx, int64_t lines, int threads,
                                  int of_a_block = kBlock) {
   constexpr int64_t kBlocksOfAMultiprocessor = 128;
@@ -131,18 +133,19 @@ inline unsigned blocks_for_lines(const GpuContext& ctx, int64_t lines, int threa
   return static_cast<unsigned>(std::clamp<int64_t>(blocks, 1, most));
 }
 
-inline constexpr int64_t kAlone = 4;  // elements that one thread serves well
+inline constexpr int64_t kAlone =
+    4;  // a line of at most this many elements is processed by one thread
 
-/// Threads that share a line.
+/// Number of threads in a line's team.
 template <typename Lines>
 int threads_for_lines(const Lines& lines) {
-  constexpr int64_t kShort = 1024;  // elements that a warp serves well
-  constexpr int64_t kMany = 8192;   // lines that keep a GPU busy with a thread each
+  constexpr int64_t kShort = 1024;  // up to this many elements, a warp
+  constexpr int64_t kMany = 8192;   // from this many lines, one thread each fills the GPU
   if (lines.n <= kAlone || (!lines.is_contiguous() && lines.count >= kMany)) return 1;
   return lines.n <= kShort ? kWarp : kBlock;
 }
 
-/// op(team, line) for each line; which team depends on shapes alone.
+/// Calls op(team, line) for each line. The type of the team depends only on shapes.
 template <typename Lines, typename Op>
 void for_each_line(const GpuContext& ctx, const Lines& lines, const Op& op) {
   if (lines.count == 0) return;

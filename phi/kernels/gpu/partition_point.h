@@ -1,4 +1,4 @@
-// Binary search in kernels.
+// Binary search for use in kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace phi::gpu {
 
-/// The first k of 0 .. n - 1 for which is_before(k) is false, n if there is none; it is true for
-/// all below that.
+/// The first k in [0, n) for which is_before(k) is false, or n if there is none. is_before must be
+/// monotone: true below that k, false from there on.
 template <typename IsBefore>
 PHI_HD int64_t partition_point(int64_t n, const IsBefore& is_before) {
   int64_t low = 0;

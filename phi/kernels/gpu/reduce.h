@@ -1,5 +1,5 @@
-// Reductions on a GPU. The order in which elements join depends on shapes and the GPU alone, so
-// that results repeat bit for bit.
+// Reductions on a GPU. The order in which elements are combined depends only on shapes and on the
+// GPU model, so results repeat bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace phi {
 
 namespace gpu {
 
-inline constexpr int kLaneRun = 16;  // elements that join in a reducer's Lane before a carry
+inline constexpr int kLaneRun = 16;  // elements combined in R::Lane before each carry into R::Acc
 
 template <typename R>
 __device__ typename R::Acc join_warp(typename R::Acc value) {
@@ -26,7 +26,8 @@ __device__ typename R::Acc join_warp(typename R::Acc value) {
   return value;
 }
 
-/// The values of `threads` neighbours, a warp or a block, joined, in the first of them.
+/// Combines the values of `threads` adjacent threads, a warp or a whole block. The first thread of
+/// the team receives the result.
 template <typename R>
 __device__ typename R::Acc join_threads(int threads, typename R::Acc value) {
   value = join_warp<R>(value);
@@ -38,28 +39,29 @@ __device__ typename R::Acc join_threads(int threads, typename R::Acc value) {
   __syncthreads();
   value = lane < kBlock / kWarp ? of_warps[lane] : static_cast<typename R::Acc>(R::kIdentity);
   if (warp == 0) value = join_warp<R>(value);
-  __syncthreads();  // the array may be written again
+  __syncthreads();  // the array may be reused
   return value;
 }
 
-/// What is reduced: outputs and the elements of each, in runs that are shared out to `splits`.
+/// Reduction geometry: number of outputs, elements per output, and how many parts each output is
+/// split into.
 struct ReduceSpace {
   Walk<1> kept;
   Walk<1> reduced;
   int64_t outputs = 1;
-  int64_t elements = 1;  // of one output
+  int64_t elements = 1;  // per output
   Divider by_outputs;
   Divider splits;
 
-  /// Cuts each output into parts, so that few outputs keep the GPU busy.
+  /// Splits each output into parts if there are too few outputs to fill the GPU.
   void split(const GpuContext& ctx, bool along);
   int64_t parts() const { return outputs * splits.by(); }
   __device__ int64_t begin(int64_t split) const { return splits.quotient(elements * split); }
   __device__ int64_t end(int64_t split) const { return begin(split + 1); }
 };
 
-/// add(i) for i = begin, begin + step, .. below end; carry() after each run of kLaneRun of them,
-/// and at the end. The elements of a run are asked for together.
+/// Calls add(i) for i = begin, begin + step, .. below `end`, and carry() after each run of kLaneRun
+/// calls and at the end. Unrolled so that the loads of a run are issued together.
 template <typename Add, typename Carry>
 __device__ void in_runs(int64_t begin, int64_t end, int64_t step, const Add& add,
                         const Carry& carry) {
@@ -73,7 +75,7 @@ __device__ void in_runs(int64_t begin, int64_t end, int64_t step, const Add& add
   carry();
 }
 
-/// lift() of the element that is `at` elements behind the first of its output.
+/// Lifts the element at offset `at` within its output.
 template <typename R, typename C>
 __device__ typename R::Lane lift_at(C x, int64_t at) {
   if constexpr (requires { R::lift(x, at); }) {
@@ -83,7 +85,7 @@ __device__ typename R::Lane lift_at(C x, int64_t at) {
   }
 }
 
-/// Elements begin, begin + step, .. of one output, joined.
+/// Combines the elements begin, begin + step, .. below `end` of one output.
 template <typename R, typename T>
 __device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_t begin,
                                          int64_t end, int64_t step) {
@@ -108,10 +110,10 @@ __device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_
   return value;
 }
 
-/// Where parts of outputs go: to others of theirs if they have several, else they are the output.
+/// Destination of the parts: `parts` if outputs are split, else `out` through the final conversion.
 template <typename Acc, typename Out, typename Finish>
 struct ReducedPart {
-  Acc* parts;  // null: each output has one
+  Acc* parts;  // null: outputs are not split
   Out* out;
   Finish finish;
   __device__ void put(int64_t i, Acc value) const {
@@ -123,7 +125,8 @@ struct ReducedPart {
   }
 };
 
-/// `threads`, a warp or a block, for each part of an output; neighbours read neighbours.
+/// Reduces each part with `threads` threads, a warp or a block; adjacent threads read adjacent
+/// elements.
 template <typename R, typename T, typename Result>
 __global__ void reduce_along(const T* x, ReduceSpace space, int threads, Result result) {
   const int64_t count = space.outputs * space.splits.by();
@@ -132,7 +135,7 @@ __global__ void reduce_along(const T* x, ReduceSpace space, int threads, Result 
   const int thread = static_cast<int>(threadIdx.x) % threads;
   for (int64_t first = int64_t{blockIdx.x} * of_block; first < count;
        first += int64_t{gridDim.x} * of_block) {
-    const int64_t part = first + own;  // all threads go on to where they meet
+    const int64_t part = first + own;  // uniform loop: all threads reach the barriers
     auto value = static_cast<typename R::Acc>(R::kIdentity);
     if (part < count) {
       const int64_t output = space.splits.quotient(part);
@@ -146,7 +149,7 @@ __global__ void reduce_along(const T* x, ReduceSpace space, int threads, Result 
   }
 }
 
-/// A thread for each part of an output; neighbours have neighbouring outputs.
+/// Reduces each part with one thread; adjacent threads have adjacent outputs.
 template <typename R, typename T, typename Result>
 __global__ void reduce_across(const T* x, ReduceSpace space, Result result) {
   const int64_t count = space.outputs * space.splits.by();
@@ -159,7 +162,7 @@ __global__ void reduce_across(const T* x, ReduceSpace space, Result result) {
   }
 }
 
-/// out[i] = finish(the parts of output i joined).
+/// out[i] = finish(combined parts of output i).
 template <typename R, typename Out, typename Finish>
 __global__ void join_parts(const typename R::Acc* parts, int64_t outputs, int64_t splits, Out* out,
                            Finish finish) {
@@ -173,7 +176,7 @@ __global__ void join_parts(const typename R::Acc* parts, int64_t outputs, int64_
 template <typename R, typename T, typename Result>
 void launch_along(const GpuContext& ctx, const T* x, const ReduceSpace& space,
                   const Result& result) {
-  constexpr int64_t kShort = 512;  // elements that a warp reduces by itself
+  constexpr int64_t kShort = 512;  // up to this many elements, a warp per part
   const int threads = space.elements <= kShort ? kWarp : kBlock;
   launch(ctx, reduce_along<R, T, Result>, blocks_for(ctx, space.parts() * threads), kBlock, x,
          space, threads, result);
@@ -187,7 +190,7 @@ void launch_across(const GpuContext& ctx, const T* x, const ReduceSpace& space,
 }
 
 inline void ReduceSpace::split(const GpuContext& ctx, bool along) {
-  constexpr int64_t kLeast = 4096;  // elements of a part, or it is not worth a second launch
+  constexpr int64_t kLeast = 4096;  // smaller parts do not pay for the second launch
   const int64_t threads = int64_t{blocks_for(ctx, int64_t{1} << 40)} * kBlock;
   const int64_t busy = along ? outputs * kBlock : outputs;
   const int64_t least = along ? kLeast : kLeast / kBlock;
@@ -196,7 +199,7 @@ inline void ReduceSpace::split(const GpuContext& ctx, bool along) {
   by_outputs = Divider(outputs);
 }
 
-/// reduce_to(where) with what takes the parts of the outputs of `space`, then the parts joined.
+/// Calls reduce_to(destination) for the parts of the outputs of `space`, then combines the parts.
 template <typename R, typename Out, typename Finish, typename Reduce>
 void join_all(const GpuContext& ctx, const ReduceSpace& space, Out* out, const Finish& finish,
               const Reduce& reduce_to) {
@@ -213,13 +216,13 @@ void join_all(const GpuContext& ctx, const ReduceSpace& space, Out* out, const F
 
 }  // namespace gpu
 
-/// out[i] = finish(the elements of output i joined), converted, as on the CPU.
+/// out[i] = finish(combined elements of output i), converted to Out. Same contract as on the CPU.
 template <typename R, typename T, typename Out, typename Finish>
 void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, Out* out,
             const Finish& finish) {
   gpu::ReduceSpace space;
   const Dims strides = dims.strides();
-  bool along = true;  // the innermost tensor dim is reduced
+  bool along = true;  // whether the innermost tensor dim is reduced
   for (int d = dims.ndim() - 1; d >= 0; --d) {
     if (dims[d] == 1) continue;
     const bool is_reduced = axes.has(d);
@@ -235,7 +238,7 @@ void reduce(const GpuContext& ctx, const T* x, const Dims& dims, AxisSet axes, O
   });
 }
 
-/// out[i] = finish(row i of x [rows, n] joined), converted.
+/// out[i] = finish(combined row i of x [rows, n]), converted to Out.
 template <typename R, typename T, typename Out, typename Finish = ConvertFunctor<Out>>
 void reduce_rows(const GpuContext& ctx, const T* x, int64_t rows, int64_t n, Out* out,
                  const Finish& finish = {}) {
@@ -250,7 +253,7 @@ void reduce_rows(const GpuContext& ctx, const T* x, int64_t rows, int64_t n, Out
                    [&](const auto& result) { gpu::launch_along<R>(ctx, x, space, result); });
 }
 
-/// *out = finish(n elements joined), converted.
+/// *out = finish(n combined elements), converted to Out.
 template <typename R, typename T, typename Out, typename Finish = ConvertFunctor<Out>>
 void reduce_all(const GpuContext& ctx, const T* x, int64_t n, Out* out, const Finish& finish = {}) {
   reduce_rows<R>(ctx, x, 1, n, out, finish);

@@ -1,4 +1,4 @@
-// The search on a GPU for elements that an operator refuses.
+// Device-side assertions: a GPU search for elements that an operator rejects.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@ namespace phi {
 
 namespace gpu {
 
-/// Wrong: asked of an element, or of an element and its position.
+/// Evaluates wrong(x) or wrong(x, i), whichever the predicate accepts.
 template <typename T, typename Wrong>
 __device__ bool is_misfit(const Wrong& wrong, T x, int64_t i) {
   if constexpr (std::is_invocable_v<const Wrong&, T, int64_t>) {
@@ -21,7 +21,8 @@ __device__ bool is_misfit(const Wrong& wrong, T x, int64_t i) {
   }
 }
 
-/// The last block to end leaves what was found first, unless an earlier call's waits there still.
+/// Finds the first invalid element. The last block to finish writes it to the note, unless the note
+/// still contains an error of an earlier call.
 template <typename T, typename Wrong>
 __global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* search,
                             MisfitNote* note, Misfit misfit) {
@@ -47,7 +48,7 @@ __global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* se
 
 }  // namespace gpu
 
-/// As on the CPU (cpu/refuse.h), but the error rises where the host waits next.
+/// Same contract as cpu/refuse.h, but the error is thrown at the next host synchronisation.
 template <typename T, typename Wrong>
 void refuse_elements(const GpuContext& ctx, const DenseTensor& x, const Wrong& wrong,
                      Misfit misfit) {

@@ -1,4 +1,4 @@
-// 2^x in one instruction of GPUs.
+// Approximate 2^x in one GPU instruction.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace phi::gpu {
 
-/// Within 2 units of the last place, and 0 instead of subnormal numbers.
+/// 2^x with an error of at most 2 units in the last place. Subnormal results are flushed to 0.
 PHI_HD float rough_exp2(float x) {
 #ifdef __CUDA_ARCH__
   float y;

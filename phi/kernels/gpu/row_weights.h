@@ -1,4 +1,4 @@
-// Weights of the places of a row (scale, bias), whatever their dtype, on GPUs.
+// Weights of a row's columns (scale, bias), of any floating dtype, on GPUs.
 #pragma once
 
 #include "phi/kernels/gpu/compute_array.h"
@@ -6,14 +6,14 @@
 
 namespace phi::gpu {
 
-/// `weight` as rows of T read it: as it is if it has T's dtype or the computing one, else a copy in
-/// that one, held here.
+/// Access to `weight` for kernels over rows of T: the array itself if its dtype is T or the compute
+/// type, else a copy in the compute type that this object owns.
 template <typename T>
 class RowWeights {
  public:
   using C = compute_t<T>;
 
-  /// `otherwise` stands for each weight of an absent array.
+  /// `otherwise` replaces each weight if `weight` is null.
   RowWeights(const GpuContext& ctx, const DenseTensor* weight, C otherwise)
       : copy_(ctx, is_narrow(weight) ? nullptr : weight) {
     weights_.narrow = is_narrow(weight) ? weight->data<T>() : nullptr;

@@ -1,5 +1,5 @@
-// Rows that a team of threads reads, more than once if need be, and writes: 16 bytes at a time
-// where arrays lie so, else element by element.
+// Rows: lines that a team of threads reads, possibly more than once, and writes. Accesses are packs
+// of 16 bytes if alignment and strides permit, else single elements.
 //
 //   struct Softmax {
 //     const float* x;
@@ -15,7 +15,7 @@
 //   };
 //   for_each_row<float>(ctx, lines, Softmax{x, out}, x, out);
 //
-// Functors get elements in the type in which theirs computes.
+// Functors receive elements in their compute type.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ __device__ Pack<compute_t<T>, kWidth> wide(const Pack<T, kWidth>& pack) {
   return result;
 }
 
-/// Numbers for the places of a row, the same for all rows: `narrow` or `wide` ones, or `otherwise`.
+/// One weight per column, the same for all rows: from `narrow` or `wide`, else `otherwise`.
 template <typename T>
 struct PlaceWeights {
   using C = compute_t<T>;
@@ -45,18 +45,21 @@ struct PlaceWeights {
   C otherwise{};
 };
 
-/// One row of AxisLines before `threads` threads, which go through it in packs of `width` elements
-/// (1: of any stride; else all arrays lie in packs). The first `held` packs of each thread stay in
-/// its registers, and there are no more; 0: any number, read again wherever they are asked for.
-/// The members that join values are called by all threads, and all get the result.
+/// One row of AxisLines as a team of `threads` threads sees it. The team processes it in packs of
+/// `width` elements (1: any stride; else all arrays are aligned to packs). If `held` > 0, each
+/// thread keeps its packs, at most `held`, in registers. If `held` is 0, a row may have any length
+/// and is read from memory at each use. All threads must call the members that combine values, and
+/// all receive the result.
 template <int threads, int width, int held>
 class Row {
  public:
   static constexpr int kThreads = threads;
   static constexpr int kBlockThreads = threads > kWarp ? threads : kBlock;
-  /// Of a multiprocessor. Of packs no more are asked for, as ptxas would spill registers for them.
+  /// Minimum blocks per multiprocessor for __launch_bounds__. It is 1 for packs, because ptxas
+  /// would spill registers to reach more.
   static constexpr int kLeastBlocks = width == 1 ? 3 : 1;
-  /// Each look at the elements asks memory for them, which a sum in double for each pack is worth.
+  /// Whether each pass over the elements reads memory again. Then one pass with a sum in double is
+  /// cheaper than two passes.
   static constexpr bool kReadsAgain = width > 1 && held == 0;
 
   __device__ Row(const AxisLines& lines, int64_t line)
@@ -64,12 +67,13 @@ class Row {
 
   __device__ int64_t line() const { return line_; }
   __device__ int64_t size() const { return n_; }
-  /// Where element k lies in an array.
+  /// Offset of the row's element k in an array.
   __device__ int64_t at(int64_t k) const { return first_ + (width == 1 ? k * inner_ : k); }
-  /// For what one thread does for all.
+  /// True on one thread of the team, for work that is done once.
   __device__ static bool is_first_thread() { return Team<threads>::index() == 0; }
 
-  /// The row's elements of an array, of which memory is asked once if they are held.
+  /// The row's elements of `array`. If they are held, this loads them into registers; else each use
+  /// loads them.
   template <typename T>
   __device__ auto read(const T* array) const {
     const Read<T> elements{array + first_, inner_};
@@ -85,7 +89,7 @@ class Row {
   __device__ auto weights(const PlaceWeights<T>& weights) const {
     return Weighted<T>{weights};
   }
-  /// The number of each element in its row.
+  /// The index of each element within the row.
   __device__ auto numbers() const { return Numbers(); }
 
   template <typename Elements>
@@ -96,8 +100,9 @@ class Row {
     return join<R>(most);
   }
 
-  /// The sum of term(elements..), numbers or Twos: where rows are held in their type, as a thread
-  /// has few; else a few in it and many in double.
+  /// The sum of term(elements..), which returns a number or a Two. Held rows are summed in the
+  /// terms' own type, because a thread has few terms. Other rows add a few terms in that type and
+  /// carry into double.
   template <typename Term, typename... Elements>
   __device__ auto sum(const Term& term, const Elements&... elements) const {
     using Terms = decltype(term(elements.values(0, 0).element[0]...));
@@ -112,18 +117,18 @@ class Row {
     return to<Terms>(join<PlainSum<Many>>(many));
   }
 
-  /// f(pack) for each of the thread's packs of elements.
+  /// Calls f(pack) for each of the thread's packs of elements.
   template <typename F, typename Elements>
   __device__ void each_of_packs(const F& f, const Elements& elements) const {
     each_pack([&](int64_t, const auto& pack) { f(pack); }, [] {}, elements);
   }
-  /// The threads' values joined, of a reducer's Acc.
+  /// Combines the threads' values of type R::Acc.
   template <typename R>
   __device__ static typename R::Acc join(typename R::Acc value) {
     return Team<threads>::template join<R>(value);
   }
 
-  /// The row of `out` is f(elements..). It may be that of an array whose elements f takes.
+  /// Writes f(elements..) to this row of `out`. `out` may be an array whose elements f reads.
   template <typename T, typename F, typename... Elements>
   __device__ void write(T* out, const F& f, const Elements&... elements) const {
     const auto make = [&](int64_t k, const auto&... packs) {
@@ -136,12 +141,12 @@ class Row {
         make, [] {}, elements...);
   }
 
-  /// A number for each place of a row that is held, in registers.
+  /// One value per column of a held row, in registers.
   template <typename C>
   struct Columns {
     Pack<C, width> at[held] = {};
     __device__ Pack<C, width> values(int slot, int64_t) const { return at[slot]; }
-    /// Where the numbers are, for functors that change them.
+    /// Mutable access to the values, for functors that update them.
     __device__ auto places() { return ColumnPlaces<C>{this}; }
   };
 
@@ -206,7 +211,8 @@ class Row {
     for (int e = 0; e < width; ++e) f(e, packs.element[e]...);
   }
 
-  /// The first element and the slot of each of the thread's packs of a held row.
+  /// Calls f(slot, k) for each of the thread's packs of a held row; k is the index of the pack's
+  /// first element.
   template <typename F>
   __device__ void each_slot(const F& f) const {
     const int index = Team<threads>::index();
@@ -218,8 +224,8 @@ class Row {
     }
   }
 
-  /// f(k, packs..) with each of the thread's packs of elements, of which number k is the first;
-  /// carry() at the end, and if none are held after some.
+  /// Calls f(k, packs..) for each of the thread's packs, where k is the index of their first
+  /// element. Calls carry() at the end, and also between groups of packs if the row is not held.
   template <typename F, typename Carry, typename... Elements>
   __device__ void each_pack(const F& f, const Carry& carry, const Elements&... elements) const {
     if constexpr (width == 1) {
@@ -234,8 +240,8 @@ class Row {
     }
   }
 
-  /// Two packs of each array are asked for at once, before `f` may write; more would take
-  /// registers from other blocks.
+  /// Loads two packs of each array before `f` may write. More would use registers that other blocks
+  /// need.
   template <typename F, typename Carry, typename... Elements>
   __device__ void each_two(const F& f, const Carry& carry, const Elements&... elements) const {
     constexpr int64_t kStep = int64_t{threads} * width;
@@ -255,7 +261,7 @@ class Row {
     carry();
   }
 
-  /// f(values..) with each of the thread's elements.
+  /// Calls f(values..) for each of the thread's elements.
   template <typename F, typename Carry, typename... Elements>
   __device__ void each(const F& f, const Carry& carry, const Elements&... elements) const {
     const auto visit = [&](int64_t, const auto&... packs) {
@@ -280,15 +286,16 @@ __global__ void __launch_bounds__(Row::kBlockThreads, Row::kLeastBlocks)
   }
 }
 
-/// Whether each row of all arrays is whole packs, and worth a warp.
+/// Whether each row of all arrays consists of whole aligned packs and is long enough for a warp.
 template <int kWidth, typename... Arrays>
 bool lie_in_rows(const AxisLines& lines, const Arrays*... arrays) {
   return lines.n > kAlone && lines.is_contiguous() && lines.n % kWidth == 0 &&
          lie_in_packs<kWidth>(arrays...);
 }
 
-/// f.template operator()<Row>() with rows of at most `held` packs for each thread, if these are
-/// short enough and all `arrays` of T and what goes with it lie in packs; whether they are.
+/// Calls f.template operator()<Row>() with held rows of at most `held` packs per thread. Returns
+/// false, without a call, if the rows are too long, or if `arrays` (T and the dtypes that accompany
+/// it) are not aligned to packs.
 template <typename T, int held, typename F, typename... Arrays>
 bool hold_rows(const AxisLines& lines, const F& f, const Arrays*... arrays) {
   constexpr int kWidth = pack_width(sizeof(T));
@@ -306,9 +313,9 @@ bool hold_rows(const AxisLines& lines, const F& f, const Arrays*... arrays) {
   return false;
 }
 
-/// op(row) for each row of arrays of T and what goes with it. Which threads a row has, and how
-/// they go through it, depends on shapes and on whether all `arrays` begin where packs do: so do
-/// the last bits of sums.
+/// Calls op(row) for each row of arrays of T and of the dtypes that accompany it. The team and the
+/// access pattern depend on shapes and on whether all `arrays` are aligned to packs; so do the last
+/// bits of sums.
 template <typename T, typename Op, typename... Arrays>
 void for_each_row(const GpuContext& ctx, const AxisLines& lines, const Op& op,
                   const Arrays*... arrays) {
@@ -318,7 +325,7 @@ void for_each_row(const GpuContext& ctx, const AxisLines& lines, const Op& op,
            blocks_for_lines(ctx, lines.count, Row::kThreads, Row::kBlockThreads),
            Row::kBlockThreads, lines, op);
   };
-  constexpr int kHeld = 4;  // 64 bytes of each array in the registers of a thread
+  constexpr int kHeld = 4;  // 64 bytes of each array per thread
   if (lines.count == 0 || hold_rows<T, kHeld>(lines, run, arrays...)) return;
   if constexpr (sizeof(T) < sizeof(double)) {
     if (lie_in_rows<kWidth>(lines, arrays...))

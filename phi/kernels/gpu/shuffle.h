@@ -1,4 +1,4 @@
-// Values of any small type from other lanes of a warp. All lanes take part.
+// Warp shuffles for values of any small type. All lanes take part.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -37,8 +37,9 @@ struct FromLane {
   }
 };
 
-/// `value` of the lane that `from` names; the own one where there is no such lane. Shuffles know
-/// numbers of 4 and 8 bytes: narrower ones go as those, structures word by word.
+/// The `value` of the lane that `from` selects, or the lane's own value if that lane does not
+/// exist. CUDA shuffles 4 or 8 bytes, so narrower numbers are widened and structs are shuffled word
+/// by word.
 template <typename T, typename From>
 __device__ T shuffle(const T& value, const From& from) {
   if constexpr (!std::is_arithmetic_v<T>) {

@@ -1,4 +1,4 @@
-// exp(v - most), the terms of a softmax, and their sum over a row, on GPUs.
+// Softmax terms exp(v - most) and their sum over a row, on GPUs.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,9 @@
 
 namespace phi::gpu {
 
-/// Of elements of T. For 16-bit ones within 1e-5, a hundredth of what their last bit is worth: an
-/// exact one takes three times as many instructions, and memory would wait for them.
+/// The term exp(v - most) for elements of T. For half-precision T it is approximate, with an error
+/// of at most 1e-5, far below T's resolution: an exact exponential takes three times as many
+/// instructions and would limit the kernel instead of memory bandwidth.
 template <typename T>
 struct PowerBelow {
   using C = compute_t<T>;
@@ -26,22 +27,22 @@ struct PowerBelow {
   }
 };
 
-/// Relative to the largest of the elements so far, or here: while all are -inf their terms are 0,
-/// as beside any number.
+/// Terms relative to `most`, the largest element of a part of the row. If `most` is -inf, terms are
+/// relative to 0 instead: exp(-inf) is 0, where exp(-inf + inf) would be NaN.
 template <typename T>
 __device__ PowerBelow<T> terms_below(compute_t<T> most) {
   return {most == -std::numeric_limits<compute_t<T>>::infinity() ? compute_t<T>(0) : most};
 }
 
-/// The largest element of a row, and the sum of the terms.
+/// The largest element of a row, and the sum of its terms.
 template <typename C>
 struct SoftmaxSum {
   C most;
   C sum;
 };
 
-/// A thread's share of a row that is read once for both: the sum so far is of terms relative to the
-/// largest element so far.
+/// A thread's share of a row whose maximum and sum are computed in one pass. `sum` is relative to
+/// the largest element so far and is rescaled when that changes.
 template <typename T>
 struct RunningSum {
   using C = compute_t<T>;
@@ -66,8 +67,8 @@ struct RunningSum {
   }
 };
 
-/// Of a row's elements of T. A NaN or +inf: the sum is NaN. Nothing but -inf: it is 0, and the
-/// shares are NaN whatever it is.
+/// Maximum and sum of a row. The sum is NaN if the row contains NaN or +inf. If all elements are
+/// -inf, the sum is 0, and the softmax is NaN.
 template <typename T, typename Row, typename Elements>
 __device__ SoftmaxSum<compute_t<T>> softmax_sum(const Row& row, const Elements& own) {
   using C = compute_t<T>;
@@ -83,7 +84,7 @@ __device__ SoftmaxSum<compute_t<T>> softmax_sum(const Row& row, const Elements& 
   }
 }
 
-/// The row of `out` is its softmax.
+/// Writes the row's softmax to `out`.
 template <typename T, typename Row, typename Elements>
 __device__ void write_shares(const Row& row, const Elements& own,
                              const SoftmaxSum<compute_t<T>>& of, T* out) {

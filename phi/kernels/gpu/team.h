@@ -1,4 +1,4 @@
-// Team: the threads of a block that work on one line of an array together.
+// Team: the threads of a block that process one line of an array together.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace phi::gpu {
 
-/// The largest of elements that are numbers; -inf of none. A NaN shows in the sum of exponentials,
-/// whatever the shift.
+/// Reducer: the largest element that is not NaN; -inf if there is none. Softmax detects NaN in the
+/// sum of exponentials, which is NaN for any shift.
 template <typename C>
 struct LargestNumber {
   using Acc = C;
@@ -41,7 +41,7 @@ struct InDouble<Two<C>> {
 template <typename Terms>
 using in_double_t = typename InDouble<Terms>::type;
 
-/// A number, or two, in another type.
+/// Converts a number, or a Two, to another type.
 template <typename To, typename From>
 __device__ To to(const From& x) {
   if constexpr (std::is_arithmetic_v<To>) {
@@ -52,7 +52,7 @@ __device__ To to(const From& x) {
   }
 }
 
-/// Of numbers, or of two.
+/// Reducer: the sum of numbers or of Twos.
 template <typename Terms>
 struct PlainSum {
   using Acc = Terms;
@@ -60,9 +60,9 @@ struct PlainSum {
   __device__ static Terms join(Terms x, const Terms& y) { return x += y; }
 };
 
-/// kThreads neighbours: one, a warp, or a whole block of more. The members that join values are
-/// called by all threads of a team, and all get the result. The order in which values join is
-/// fixed.
+/// kThreads adjacent threads: one thread, a warp, or a whole block of several warps. All threads of
+/// a team must call the members that combine values, and all receive the result. The order of
+/// combination is fixed.
 template <int kThreads>
 class Team {
  public:
@@ -73,7 +73,7 @@ class Team {
     return kThreads == 1 ? 0 : static_cast<int>(threadIdx.x) % kThreads;
   }
 
-  /// The teams' values joined, of a reducer's Acc.
+  /// Combines the team's values of type R::Acc.
   template <typename R>
   __device__ static typename R::Acc join(typename R::Acc value) {
     if constexpr (kThreads > 1) {
@@ -84,7 +84,7 @@ class Team {
     return value;
   }
 
-  /// The largest number among value(0) .. value(n - 1).
+  /// The largest of value(0) .. value(n - 1), without NaN.
   template <typename C, typename Value>
   __device__ static C largest(int64_t n, const Value& value) {
     using R = LargestNumber<C>;
@@ -94,7 +94,8 @@ class Team {
     return join<R>(most);
   }
 
-  /// The sum of term(0) .. term(n - 1): a few as Terms, a number or a Two, and many in double.
+  /// The sum of term(0) .. term(n - 1). Terms is a number or a Two. A few terms are added as Terms,
+  /// then carried into double.
   template <typename Terms, typename Term>
   __device__ static in_double_t<Terms> wide_sum(int64_t n, const Term& term) {
     using Many = in_double_t<Terms>;
@@ -113,14 +114,15 @@ class Team {
     return static_cast<C>(wide_sum<C>(n, term));
   }
 
-  /// Calls f(i) for 0 <= i < n, each on one thread.
+  /// Calls f(i) for each i in [0, n), on one thread each.
   template <typename F>
   __device__ static void each(int64_t n, const F& f) {
     for (int64_t i = index(); i < n; i += kThreads) f(i);
   }
 
  private:
-  /// Of the first lanes of all warps, in the first lane of each.
+  /// Combines the values of the first lanes of all warps. The first lane of each warp receives the
+  /// result.
   template <typename R>
   __device__ static typename R::Acc join_warps(typename R::Acc value) {
     constexpr int kWarps = kThreads / kWarp;
@@ -129,7 +131,7 @@ class Team {
     if (lane == 0) of_warps[threadIdx.x / kWarp] = value;
     __syncthreads();
     value = lane < kWarps ? of_warps[lane] : typename R::Acc(R::kIdentity);
-    __syncthreads();  // the array may be written again
+    __syncthreads();  // the array may be reused
     return join_warp<R>(value);
   }
 };

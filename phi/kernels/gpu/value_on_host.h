@@ -1,4 +1,4 @@
-// One number of a GPU's array on the host, for kernels that cannot go on without it.
+// Reads one element of a GPU array on the host, for kernels that need its value to continue.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace phi::gpu {
 
-/// x[i]; the host waits, and throws what kernels have refused until then.
+/// Returns x[i]. The host synchronises with the GPU and throws pending device-side assertions.
 template <typename T>
 T value_on_host(const DenseTensor& x, int64_t i = 0) {
   T value;

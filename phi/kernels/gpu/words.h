@@ -1,5 +1,5 @@
-// The words that tables of kernels (kernels/tables) are written in, on GPUs; cpu/words.h has the
-// CPU's.
+// Device primitives of the GPU, for the shared kernel templates in phi/kernels/tables. cpu/words.h
+// has the same functions for the CPU.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 #include "phi/kernels/gpu/reduce.h"
 #include "phi/kernels/gpu/refuse.h"
 
-/// The kind of device that a table's kernels are registered for.
+/// The kind of device for which shared kernels are registered.
 #define PHI_DEVICE GPU
 
 namespace phi {
 
-/// out[i] = f(x[i]). Out is T, or what f returns; out may be x.
+/// out[i] = f(x[i]). Out is T or the result type of f; out may be x.
 template <typename T, typename Out, typename F>
 void unary_loop(const GpuContext& ctx, const T* x, Out* out, int64_t n, F f) {
   gpu::map(ctx, out, n, f, x);
@@ -34,7 +34,7 @@ void binary_loop(const GpuContext& ctx, const T* x, const T* y, Out* out, int64_
   gpu::map(ctx, out, n, f, x, y);
 }
 
-/// The same with x and y broadcast to out's dims.
+/// out[i] = f(x[i], y[i]), with x and y broadcast to `out_dims`.
 template <typename T, typename Out, typename F>
 void binary_loop(const GpuContext& ctx, const T* x, const Dims& x_dims, const T* y,
                  const Dims& y_dims, Out* out, const Dims& out_dims, F f) {
@@ -43,7 +43,8 @@ void binary_loop(const GpuContext& ctx, const T* x, const Dims& x_dims, const T*
   gpu::map_broadcast<T, 2>(ctx, {x, y}, {&x_dims, &y_dims}, out, out_dims, f);
 }
 
-/// out[i] = f(a[i], b[i], c[i], ..) of inputs of `out_dims`. Errors: Internal where one has others.
+/// out[i] = f(a[i], b[i], c[i], ..). All inputs have `out_dims`. Errors: Internal if one has other
+/// dims.
 template <typename T, size_t kInputs, typename Out, typename F>
 void even_loop(const GpuContext& ctx, const std::array<const DenseTensor*, kInputs>& inputs,
                Out* out, const Dims& out_dims, F f) {
@@ -59,7 +60,8 @@ void even_loop(const GpuContext& ctx, const DenseTensor* const (&inputs)[kInputs
   even_loop<T>(ctx, std::to_array(inputs), out->mutable_data<T>(), out->dims(), f);
 }
 
-/// out[i] = f(a[i], b[i], c[i], ..) of inputs of which one at least broadcasts to `out_dims`.
+/// out[i] = f(a[i], b[i], c[i], ..), with inputs broadcast to `out_dims`. At least one input has
+/// other dims.
 template <typename T, size_t kInputs, typename Out, typename F>
 void broadcast_loop(const GpuContext& ctx, const std::array<const DenseTensor*, kInputs>& inputs,
                     Out* out, const Dims& out_dims, F f) {
@@ -72,7 +74,7 @@ void broadcast_loop(const GpuContext& ctx, const std::array<const DenseTensor*, 
   gpu::map_broadcast<T, kInputs>(ctx, data, dims, out, out_dims, f);
 }
 
-/// The same, whether or not one does.
+/// out[i] = f(a[i], b[i], c[i], ..), with inputs broadcast to `out_dims` if necessary.
 template <typename T, size_t kInputs, typename Out, typename F>
 void nary_loop(const GpuContext& ctx, const std::array<const DenseTensor*, kInputs>& inputs,
                Out* out, const Dims& out_dims, F f) {
@@ -86,7 +88,7 @@ void nary_loop(const GpuContext& ctx, const DenseTensor* const (&inputs)[kInputs
   nary_loop<T>(ctx, std::to_array(inputs), out->mutable_data<T>(), out->dims(), f);
 }
 
-/// out[i] = x[i], in another type; the arrays must not overlap unless they are one.
+/// out[i] = x[i], converted. The arrays must not overlap unless they are the same array.
 template <typename From, typename To>
 void convert(const GpuContext& ctx, const From* x, To* out, int64_t n) {
   static_assert(dtype_of<From>() != DataType::UNDEFINED && dtype_of<To>() != DataType::UNDEFINED);
@@ -99,13 +101,13 @@ void fill(const GpuContext& ctx, T* out, int64_t n, T value) {
   gpu::fill_elements(ctx, out, n, &value, sizeof(T));
 }
 
-/// out[i] = f(i), as it is.
+/// out[i] = f(i), without conversion through the compute type.
 template <typename Out, typename F>
 void index_loop(const GpuContext& ctx, Out* out, int64_t n, F f) {
   gpu::map_index(ctx, out, n, f);
 }
 
-/// x's bytes, where `out` is not x's buffer anyway.
+/// Copies x's bytes to `out`, unless they are already the same buffer.
 inline void keep(const GpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
   gpu::keep_bytes(ctx, x.raw_data(), out->mutable_raw_data(), x.nbytes());
 }

@@ -1,4 +1,5 @@
-// out[i] = f(in[i]...) on a GPU, 16 bytes at a time where all arrays lie so.
+// Elementwise kernels: out[i] = f(in[i]...) on a GPU, in packs of 16 bytes if all arrays are
+// aligned to them.
 #pragma once
 
 #include <array>
@@ -13,12 +14,12 @@
 
 namespace phi::gpu {
 
-/// F takes so many steps that no kernel of it waits for memory: a thread gets one element at a
-/// time. More would only take compilers their time, which for these is minutes.
+/// Whether F is compute-bound. Its kernels then process one element per access, because packs would
+/// only lengthen their compilation, which takes minutes for such functors.
 template <typename F>
 inline constexpr bool is_long = false;
 
-/// 16-bit floats are computed in float; the result is stored in the output's type.
+/// Applies f in the compute types of the inputs and converts the result to Out.
 template <typename Out, typename F, typename... In>
 __device__ Out map_element(const F& f, In... in) {
   return static_cast<Out>(detail::apply(f, static_cast<compute_t<In>>(in)...));
@@ -32,8 +33,8 @@ __device__ void map_pack(Pack<Out, kWidth>* out, const F& f, const Pack<In, kWid
   *out = result;
 }
 
-/// `packs` whole packs, and what is left behind them, element by element; of packs of one there are
-/// none.
+/// Processes `packs` whole packs, then the remaining elements of n one by one. With kWidth 1 there
+/// are no packs.
 template <int kWidth, typename Out, typename F, typename... In>
 __global__ void map_packs(Out* out, int64_t packs, int64_t n, F f, const In*... in) {
   if constexpr (kWidth > 1) {
@@ -48,7 +49,7 @@ __global__ void map_packs(Out* out, int64_t packs, int64_t n, F f, const In*... 
   }
 }
 
-/// kWidth neighbours, or the one element that stands for them.
+/// A pack of kWidth adjacent elements, or one element broadcast to a pack unless `moves`.
 template <int kWidth, typename T>
 __device__ Pack<T, kWidth> walked_pack(const T* from, bool moves) {
   if (moves) return pack_at<kWidth>(from, 0);
@@ -58,8 +59,8 @@ __device__ Pack<T, kWidth> walked_pack(const T* from, bool moves) {
   return pack;
 }
 
-/// The same of inputs that broadcast: `walk` says where each of them lies, of all packs, or of all
-/// elements if there are none.
+/// map_packs for inputs that broadcast. `walk` has their offsets: per pack, or per element if
+/// `packs` is 0.
 template <int kWidth, typename Out, typename F, typename In, size_t... k>
 __device__ void map_walked(Out* out, int64_t packs, int64_t n, const F& f,
                            const std::array<const In*, sizeof...(k)>& in,
@@ -83,19 +84,19 @@ __global__ void map_walk(Out* out, int64_t packs, int64_t n, F f, std::array<con
   map_walked<kWidth>(out, packs, n, f, in, walk, std::make_index_sequence<kInputs>());
 }
 
-/// All arrays have n elements; out may be one of the others.
+/// out[i] = f(in[i]...) for arrays of n elements. out may be one of the inputs.
 template <typename Out, typename F, typename... In>
 void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in) {
   constexpr size_t kWidest = std::max({sizeof(Out), sizeof(In)...});
   constexpr int kWidth = is_long<F> ? 1 : pack_width(kWidest);
   const PackCount count = count_packs(ctx, n, kWidth, lie_in_packs<kWidth>(out, in...));
   if (count.blocks == 0) return;
-  // One kernel serves both: compilers take their time for each.
+  // Packs and single elements share one kernel, which halves the instantiations.
   launch(ctx, map_packs<kWidth, Out, F, In...>, count.blocks, kBlock, out, count.packs, n, f,
          in...);
 }
 
-/// out[i] = f(i), as it is.
+/// out[i] = f(i), without conversion through the compute type.
 template <typename Out, typename F>
 __global__ void map_indices(Out* out, int64_t n, F f) {
   for (int64_t i = first_item(); i < n; i += item_stride()) out[i] = f(i);
@@ -105,7 +106,7 @@ void map_index(const GpuContext& ctx, Out* out, int64_t n, const F& f) {
   if (n > 0) launch(ctx, map_indices<Out, F>, blocks_for(ctx, n), kBlock, out, n, f);
 }
 
-/// Where inputs of these dims lie that broadcast to `out_dims`.
+/// Offsets of inputs of dims `dims` that broadcast to `out_dims`.
 template <size_t kInputs>
 Walk<static_cast<int>(kInputs)> broadcast_walk(const std::array<const Dims*, kInputs>& dims,
                                                const Dims& out_dims) {
@@ -115,8 +116,9 @@ Walk<static_cast<int>(kInputs)> broadcast_walk(const std::array<const Dims*, kIn
   return walk;
 }
 
-/// Makes a walk of elements one of packs, if all arrays lie so. Along the innermost tensor dim an
-/// input's elements lie side by side, or are one: what stands for a pack is a pack, or an element.
+/// Converts a walk over elements into one over packs if dims, strides and alignment permit; returns
+/// whether they do. Along the innermost dim an input is either contiguous and aligned, which yields
+/// a pack, or broadcast, which yields one element for the whole pack.
 template <int kWidth, typename In, size_t kInputs>
 bool walk_in_packs(const std::array<const In*, kInputs>& in,
                    Walk<static_cast<int>(kInputs)>* walk) {
@@ -129,7 +131,7 @@ bool walk_in_packs(const std::array<const In*, kInputs>& in,
   return true;
 }
 
-/// The inputs broadcast to `out_dims`.
+/// out[i] = f(in[i]...), with inputs broadcast to `out_dims`.
 template <typename In, size_t kInputs, typename Out, typename F>
 void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& in,
                    const std::array<const Dims*, kInputs>& dims, Out* out, const Dims& out_dims,

@@ -1,5 +1,5 @@
-// Elements that indices name one by one along an axis of an array, on a GPU, as take_along_axis has
-// them. The CPU's are cpu/indexing/element_places.h.
+// Element-wise gather and scatter along an axis on a GPU, as in take_along_axis. The CPU version is
+// cpu/indexing/element_places.h.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,27 @@
 namespace phi {
 namespace gpu {
 
-/// Named.indices name elements of an array of dims `array`; to each belongs one of an array of dims
-/// `second`, which has an element for each index, or more: for each element of the array the
-/// offsets of those in the second one, in the order of the indices.
+/// Groups the indexed elements by target. `named.indices` select elements of an array of dims
+/// `array`. Each index belongs to the element at its position in an array of dims `second`, which
+/// is at least as large as the indices. Returns, for each element of the first array, the offsets
+/// in the second array of the elements that belong to it, in index order.
 PositionsBySlice positions_by_element(const GpuContext& ctx, const Dims& array,
                                       const ElementAxis& named, const Dims& second);
-/// second[..] = array[the element that the index names].
+/// second[..] = array[the element that the index selects].
 void take_elements(const GpuContext& ctx, const DenseTensor& array, const ElementAxis& named,
                    DenseTensor* second);
 
 }  // namespace gpu
 
-/// out = the elements of arr that indices name along `axis`.
+/// out = the elements of `arr` that `indices` select along `axis`.
 template <typename T>
 void take_elements(const GpuContext& ctx, const DenseTensor& arr, const DenseTensor& indices,
                    int axis, const char* name, FromEnd from_end, DenseTensor* out) {
   gpu::take_elements(ctx, arr, {indices, name, from_end, axis}, out);
 }
 
-/// The gradient: what was taken is added up, 16-bit floats as float.
+/// Gradient of take_elements: adds out_grad to the selected elements. Half-precision terms are
+/// added in float.
 template <typename T>
 void add_elements(const GpuContext& ctx, const DenseTensor& indices, int axis,
                   const DenseTensor& out_grad, DenseTensor* arr_grad) {

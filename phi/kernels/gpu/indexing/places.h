@@ -1,6 +1,7 @@
-// Places on a GPU: what tensors of indices name, as int64 numbers counted from the first, negative
-// for what is elsewhere. The CPU's are cpu/indexing/places.h. Indices that name nothing are found
-// by a kernel, whose error rises where the host waits next; they count as elsewhere.
+// Places on a GPU: index tensors normalised to int64 numbers counted from the first slice. A
+// negative place means that the slice is not on this rank. The CPU version is
+// cpu/indexing/places.h. A kernel finds out-of-range indices; the error is thrown at the next host
+// synchronisation, and until then they count as not on this rank.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +14,29 @@
 
 namespace phi {
 
-/// As on the CPU.
+/// Same contract as on the CPU.
 DenseTensor places_along(const GpuContext& ctx, const DenseTensor& index, const char* argument,
                          int64_t extent, FromEnd from_end);
 DenseTensor places_in(const GpuContext& ctx, const LookupTable& table, const DenseTensor& ids,
                       const char* argument, const char* table_name);
 DenseTensor places_of_first(const GpuContext& ctx, const DenseTensor& index, const Dims& dims);
-/// The rows here of a table whose first row is for id `start_index`.
+/// Rows of this rank's part of a table whose first row has the id `start_index`.
 DenseTensor rows_from(const GpuContext& ctx, int64_t start_index, const LookupTable& table,
                       const DenseTensor& ids);
-/// One place, which an attribute names.
+/// An array of one place, from an attribute.
 DenseTensor place_at(const GpuContext& ctx, int64_t index, int64_t extent);
 
 namespace gpu {
 
-/// Indices that name elements one by one along an axis of an array (take_along_axis).
+/// Indices that select single elements along an axis (take_along_axis).
 struct ElementAxis {
   const DenseTensor& indices;
   const char* argument;
   FromEnd from_end;
   int axis;
-  void (*raise)(const Misfit& found) = throw_outside_dim;  // of an index that names nothing
+  void (*raise)(const Misfit& found) = throw_outside_dim;  // throws for an out-of-range index
 };
-/// The offset in the array of each element that is named.
+/// The offset in the array of each selected element.
 DenseTensor element_places(const GpuContext& ctx, const Dims& array, const ElementAxis& named);
 
 }  // namespace gpu

@@ -1,5 +1,5 @@
-// For each slice of an array on a GPU the positions in a list of places that name it, in rising
-// order: sorted, so that what is added up needs no atomics and repeats bit for bit.
+// Groups a list of places by slice: for each slice of a GPU array, the positions in the list that
+// select it, in ascending order. Sums over a group then need no atomics and repeat bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace phi::gpu {
 
 struct PositionsBySlice {
-  DenseTensor begins;     // [extent + 1]: slice s has positions begins[s] .. begins[s + 1] - 1
-  DenseTensor positions;  // [places]; behind the last slice's those of what is elsewhere
+  DenseTensor begins;     // [extent + 1]: slice s has positions[begins[s] .. begins[s + 1] - 1]
+  DenseTensor positions;  // [places]; after the last slice: positions of negative places
 
   const int64_t* first() const { return begins.data<int64_t>(); }
   const int64_t* of() const { return positions.data<int64_t>(); }
 };
 
-/// Places below `extent`, negative ones elsewhere. Position i is i, or `values`[i], an array of the
-/// places' length.
+/// Groups `places`, which are below `extent` or negative (not here). The result contains i, or
+/// `values`[i], for position i. `values` has the length of `places`.
 PositionsBySlice positions_by_slice(const GpuContext& ctx, const DenseTensor& places,
                                     int64_t extent, const DenseTensor* values = nullptr);
 

@@ -1,4 +1,4 @@
-// A stable sort on a GPU.
+// Stable radix sort on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace phi::gpu {
 
-/// Numbers and what belongs to each, int64 arrays of the GPU; keys are sorted as uint64.
+/// Keys and values: int64 arrays of equal length on the GPU. Keys are compared as uint64.
 struct SortedPairs {
   DenseTensor keys;
   DenseTensor values;
 };
 
-/// By the lowest `bits` bits of the keys, from small to large; pairs of equal keys keep their
-/// order.
+/// Sorts ascending by the lowest `bits` bits of the keys. Pairs with equal keys keep their order.
 SortedPairs radix_sort(const GpuContext& ctx, SortedPairs pairs, int bits);
 
-/// How many bits numbers below `end` have.
+/// Number of bits that represent all numbers in [0, end).
 int bits_below(int64_t end);
 
 }  // namespace phi::gpu

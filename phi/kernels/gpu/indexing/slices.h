@@ -1,5 +1,5 @@
-// Slices of an array at given places on a GPU: reading them, writing them and adding to them. A
-// thread writes an element once, whatever names it. The CPU's are cpu/indexing/slices.h.
+// Gather, assignment and accumulation of slices at given places on a GPU. Each element is written
+// by one thread, once, however many places select it. The CPU version is cpu/indexing/slices.h.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,21 @@
 namespace phi {
 namespace gpu {
 
-/// By the width of an element.
+/// These functions are compiled once per element width in bytes.
 void read_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
                  const void* x, void* to, size_t width);
-/// x = `there` with the slices of `from` [outer, places, inner] put in; of several for one the
-/// last.
+/// x = `there` with the slices of `from` [outer, places, inner] written to it. If several places
+/// select one slice, the last one is written.
 void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
                 const void* there, const void* from, void* x, size_t width);
-/// The slices of x become zeros.
+/// Sets the selected slices of x to zero.
 void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, void* x,
                   size_t width);
 
-/// The places without those that a later one names again, which are elsewhere: of what put_slices
-/// puts, what stays.
+/// Returns the places that put_slices writes: a place that a later one repeats becomes negative.
 DenseTensor last_named(const GpuContext& ctx, const Slices& slices, const DenseTensor& places);
 
-/// Element i of an array [outer, slices, inner], and the positions that name its slice.
+/// Element i of an array [outer, slices, inner], and the positions that select its slice.
 struct NamedElement {
   int64_t outer;
   int64_t inner;
@@ -80,7 +79,8 @@ __global__ void sum_slices(SumOfSlices<T> sum, Space<2> slices, int64_t n, const
   }
 }
 
-/// x of `there`, which is x itself or lies elsewhere, with positions in rising order.
+/// add_slices for positions that are already grouped. x may be `there`; otherwise the arrays must
+/// not overlap.
 template <typename T>
 void add_positions(const GpuContext& ctx, SumsFrom start, const Slices& slices,
                    const PositionsBySlice& named, int64_t places, const T* there, const T* from,
@@ -93,14 +93,15 @@ void add_positions(const GpuContext& ctx, SumsFrom start, const Slices& slices,
 
 }  // namespace gpu
 
-/// to [outer, places, inner]: the slices of x, zeros for those elsewhere.
+/// to [outer, places, inner] = the selected slices of x; zeros for places that are not here.
 template <typename W>
 void read_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places, const W* x,
                  W* to) {
   gpu::read_slices(ctx, slices, places, x, to, sizeof(W));
 }
 
-/// The slices of x become those of `from` [outer, places, inner]; of several for one the last.
+/// Writes the slices of `from` [outer, places, inner] to x. If several places select one slice, the
+/// last one is written.
 template <typename W>
 void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& places,
                 const W* from, W* x) {
@@ -117,8 +118,9 @@ void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor
   gpu::clear_slices(ctx, slices, places, x, sizeof(T));
 }
 
-/// x = `there`, as `start` says, with the slices of `from` [outer, places, inner] added in rising
-/// order of positions, those of 16-bit T as floats, which are rounded once. x may be `there`.
+/// x = `there`, as `start` specifies, plus the slices of `from` [outer, places, inner], added in
+/// ascending order of positions. Half-precision slices are added in float and rounded once. x may
+/// be `there`.
 template <typename T>
 void add_slices(const GpuContext& ctx, SumsFrom start, const Slices& slices,
                 const DenseTensor& places, const T* there, const T* from, T* x) {

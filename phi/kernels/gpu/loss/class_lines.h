@@ -1,4 +1,4 @@
-// Rows of classes on a GPU with what their labels ask of them.
+// Rows of class scores on a GPU, with their labels.
 #pragma once
 
 #include "phi/core/dense_tensor.h"
@@ -7,14 +7,15 @@
 
 namespace phi::gpu {
 
-/// Labels of one kind: weights of all classes, as `soft`, or the numbers of classes.
+/// Labels of one kind: class weights (`soft`), or class numbers (`hard`).
 template <typename T>
 struct Targets {
   const T* soft = nullptr;
   HardLabels hard;
 };
 
-/// Errors, where the host waits: InvalidArgument with the row and its label.
+/// Reads the labels. Errors, at the next host synchronisation: InvalidArgument with the row and its
+/// label.
 template <typename T>
 Targets<T> targets_of(const GpuContext& ctx, const DenseTensor& label, const ClassLayout& layout,
                       const ShardBox& box, bool soft, int ignore_index) {

@@ -1,4 +1,4 @@
-// Labels of classes on a GPU: the search for those that are none, and the place of a row's class.
+// Class labels on a GPU: the check for invalid ones, and the local column of a row's class.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,25 @@ struct IsNoLabel {
   }
 };
 
-/// The labels of rows, int32 or int64.
+/// Labels of rows, int32 or int64.
 struct HardLabels {
   const int32_t* narrow = nullptr;
   const int64_t* wide = nullptr;
   int64_t ignored = 0;
-  int64_t begin = 0;  // the first class of those that are here
+  int64_t begin = 0;  // first class of this rank's shard
   int64_t classes = 0;
 
   __device__ int64_t label(int64_t r) const { return narrow ? narrow[r] : wide[r]; }
   __device__ bool is_ignored(int64_t r) const { return label(r) == ignored; }
-  /// The place of row r's class among those here, -1 if it is elsewhere, ignored, or no class.
+  /// Local column of row r's class; -1 if the class is on another rank, ignored or invalid.
   __device__ int64_t here(int64_t r) const {
     const int64_t place = label(r) - begin;
     return !is_ignored(r) && place >= 0 && place < classes ? place : -1;
   }
 };
 
-/// Errors, where the host waits: InvalidArgument with the row and its label.
+/// Reads the labels. Errors, at the next host synchronisation: InvalidArgument with the row and its
+/// label.
 inline HardLabels hard_labels(const GpuContext& ctx, const DenseTensor& label,
                               int64_t global_classes, int64_t ignore_index) {
   HardLabels labels;

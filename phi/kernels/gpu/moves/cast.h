@@ -1,4 +1,4 @@
-// Elements of one dtype as elements of another on a GPU.
+// Dtype conversion on a GPU.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace phi::gpu {
 
-/// out[i] = x[i], n elements, values as on the CPU. Compiled once for each pair of dtypes. The
-/// arrays must not overlap, unless they are one of one dtype.
+/// out[i] = x[i] for n elements, with the same values as on the CPU. Compiled once per pair of
+/// dtypes. The arrays must not overlap, unless they are the same array and the dtypes are equal.
 void cast_elements(const GpuContext& ctx, const void* x, DataType from, void* out, DataType to,
                    int64_t n);
 
-/// A copy, where `out` is not x anyway.
+/// Copies `bytes` bytes, unless `out` is x.
 void keep_bytes(const GpuContext& ctx, const void* x, void* out, size_t bytes);
 
-/// cast_elements of whole tensors.
+/// Casts a whole tensor.
 inline void cast(const GpuContext& ctx, const DenseTensor& x, DenseTensor* out) {
   cast_elements(ctx, x.raw_data(), x.dtype(), out->mutable_raw_data(), out->dtype(), x.numel());
 }

@@ -1,4 +1,4 @@
-// One value for all elements of an array on a GPU, by the width of an element.
+// Fills a GPU array with one value; compiled once per element width.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace phi::gpu {
 
-/// `value` points to `width` bytes of the host.
+/// Fills n elements of `width` bytes. `value` points to `width` bytes in host memory.
 void fill_elements(const GpuContext& ctx, void* to, int64_t n, const void* value, size_t width);
 
 }  // namespace phi::gpu

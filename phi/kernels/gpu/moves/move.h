@@ -1,4 +1,5 @@
-// Pieces between arrays, as words of tables of kernels on GPUs; cpu/moves/move.h has the CPU's.
+// Device primitives that copy pieces between arrays, on GPUs. cpu/moves/move.h has the same
+// functions for the CPU.
 #pragma once
 
 #include "phi/core/dense_tensor.h"
@@ -32,7 +33,7 @@ void copy_pieces_back(const GpuContext& ctx, const Pieces& pieces, const DenseTe
   put_pieces<T>(ctx, pieces, out_grad, x_grad);
 }
 
-/// Terms in the order of the pieces' turns.
+/// Adds the terms of an element in the iteration order of the pieces.
 template <typename T>
 void sum_pieces_back(const GpuContext& ctx, const Pieces& pieces, const DenseTensor& out_grad,
                      DenseTensor* x_grad) {
@@ -43,7 +44,8 @@ void sum_pieces_back(const GpuContext& ctx, const Pieces& pieces, const DenseTen
                         out_grad.data<T>(), to);
 }
 
-/// One value is a fill, several are copied, which waits.
+/// Copies n host values to the GPU. A single value is a fill; more than one is a copy, which
+/// synchronises with the GPU.
 template <typename T>
 DenseTensor array_from_host(const GpuContext& ctx, const T* values, size_t n) {
   const TensorMeta meta{{static_cast<int64_t>(n)}, dtype_of<T>()};

@@ -1,4 +1,5 @@
-// PieceLoops: pieces (kernels/pieces.h) as kernels take them, and where turn i of their loops lies.
+// PieceLoops: pieces (kernels/pieces.h) in the form of a kernel parameter, with the offsets of
+// iteration i.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,13 @@
 
 namespace phi::gpu {
 
-/// A loop of one run is a stride; the runs of others lie in a table that all share. Counted in
-/// elements.
+/// A loop with one run is a stride. Loops with several runs use a table that all of them share.
+/// Offsets and strides are in elements.
 struct PieceLoops {
   static constexpr int kMaxLoops = 2 * kMaxNdim;
-  static constexpr int kMaxRuns = 48;  // what fits a kernel's parameters
+  static constexpr int kMaxRuns = 48;  // limited by the size of kernel parameters
   struct Run {
-    int64_t begin;  // turns of the loop before it
+    int64_t begin;  // iterations of the loop before this run
     int64_t from, to;
     int64_t from_step, to_step;
   };
@@ -25,7 +26,7 @@ struct PieceLoops {
   int ndim = 0;  // innermost first
   Divider sizes[kMaxLoops];
   Strides strides[kMaxLoops];
-  int first_run[kMaxLoops + 1];  // those of loop d end where the next one's begin
+  int first_run[kMaxLoops + 1];  // runs of loop d: first_run[d] .. first_run[d + 1] - 1
   Run runs[kMaxRuns];
 
   bool has_runs() const { return first_run[ndim] > 0; }
@@ -70,7 +71,8 @@ struct PieceLoops {
   }
 };
 
-/// What kernels take one after another: a loop with too many runs is cut. None for no elements.
+/// The loops of `pieces`, one launch each: a loop with too many runs is split. Empty if there are
+/// no elements.
 std::vector<PieceLoops> piece_loops(const Pieces& pieces);
 
 }  // namespace phi::gpu

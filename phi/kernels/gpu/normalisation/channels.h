@@ -1,5 +1,5 @@
-// Images as [outer, channels, inner] on a GPU: sums for each channel, and maps whose numbers differ
-// from channel to channel. With channels last, inner is 1.
+// Images as [outer, channels, inner] on a GPU: sums per channel, and elementwise maps with
+// parameters per channel. In channels-last formats inner is 1.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace phi::gpu {
 
-/// Which tensor dim the channels are, by a format such as NCHW or NHWC.
+/// The tensor dim of the channels for a format such as NCHW or NHWC.
 inline int channel_axis(int ndim, const std::string& data_format) {
   return data_format.ends_with('C') ? ndim - 1 : 1;
 }
@@ -35,8 +35,8 @@ struct ChannelDims {
   Space<2> space_;
 };
 
-/// sums[c], and sums[channels + c], = those of two terms over the elements of channel c:
-/// term(position, c) gives a Two<C>.
+/// Computes two sums per channel: sums[c] and sums[channels + c] are the sums of the two numbers of
+/// term(position, c), a Two<C>, over the elements of channel c.
 template <typename C, typename Term>
 struct ChannelSums {
   SliceLines lines;
@@ -67,7 +67,7 @@ __global__ void map_channels(ChannelDims dims, int64_t n, F f, T* out) {
   }
 }
 
-/// out = f(position, channel) element by element.
+/// out = f(position, channel) for each element.
 template <typename T, typename F>
 void channel_map(const GpuContext& ctx, const ChannelDims& dims, const F& f, T* out) {
   const int64_t n = dims.numel();

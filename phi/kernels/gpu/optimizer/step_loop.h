@@ -1,5 +1,5 @@
-// The loop of optimizers' steps on GPUs: one pass over param, grad and states. A block's first
-// thread makes the step, of numbers that lie in the GPU's memory.
+// The loop of optimizer steps on GPUs: one pass over param, grad and states. The first thread of
+// each block constructs the step from numbers in GPU memory.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct StateArrays {
   C* to[kStates + 1];
 };
 
-/// The arrays of one param; the masters are null where there is none.
+/// Arrays of one parameter. The master pointers are null if there are no master weights.
 template <typename T, typename G>
 struct TrainedArrays {
   const T* param;
@@ -68,7 +68,7 @@ __global__ void step_elements(TrainedArrays<T, G> x, StateArrays<compute_t<T>, k
   }
 }
 
-/// The only element of an array, and its dtype.
+/// The only element of a one-element array, and its dtype.
 struct NumberOut {
   void* out;
   DataType dtype;
@@ -137,7 +137,8 @@ void launch_step(const GpuContext& ctx, const Trained& x,
 
 }  // namespace gpu
 
-/// Takes the step that `make` makes, or leaves all as it is. T is param's dtype.
+/// Applies the step that `make` constructs, or leaves all arrays unchanged if it constructs none. T
+/// is the dtype of param.
 template <typename T, typename Make>
 void take_step(const GpuContext& ctx, const Trained& x,
                const std::array<State, Make::Step::kStates>& states, const Make& make) {
@@ -149,7 +150,7 @@ void take_step(const GpuContext& ctx, const Trained& x,
   gpu::launch_step<T, T>(ctx, x, states, make);
 }
 
-/// Writes f(), a number, to the only element of `out`.
+/// Writes the number f() to the only element of `out`.
 template <typename F>
 void set_number_of(const GpuContext& ctx, DenseTensor* out, const F& f) {
   gpu::launch(ctx, gpu::write_number<F>, 1, 1, gpu::NumberOut(out), f);

@@ -1,5 +1,5 @@
-// The elements of all lines of an array on a GPU, sorted at once: by line and then by their order,
-// in which NaN is the largest; equal ones stay in the order of their places.
+// Sorts all lines of an array on a GPU in one sort, by line and then by value. NaN is the largest
+// value. The sort is stable.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ PHI_HD uint64_t key_of(T x, bool descending) {
   return descending ? static_cast<uint64_t>(static_cast<decltype(key)>(~key)) : uint64_t{key};
 }
 
-/// Element e is number e % n of line e / n; short keys stand behind the line's number.
+/// Computes the sort keys. Element e has index e % n in line e / n. If `with_line`, short keys have
+/// the line number in their upper half.
 template <typename T, typename Lines>
 __global__ void rank_elements(const T* x, Lines lines, bool descending, bool with_line,
                               uint64_t* keys, int64_t* elements) {
@@ -31,11 +32,11 @@ __global__ void rank_elements(const T* x, Lines lines, bool descending, bool wit
   }
 }
 
-/// Pairs in the order of their elements' lines, which have n elements each.
+/// Sorts the pairs stably by line; lines have n elements each.
 SortedPairs sort_by_line(const GpuContext& ctx, SortedPairs pairs, int64_t n);
 
-/// Number k of line l's order is element [l * n + k] of the result: l * n and the element's place
-/// in its line.
+/// Returns an array whose element [l * n + k] is l * n plus the index, within line l, of the line's
+/// k-th element in sorted order.
 template <typename T, typename Lines>
 DenseTensor order_lines(const GpuContext& ctx, const DenseTensor& x, const Lines& lines,
                         bool descending) {
