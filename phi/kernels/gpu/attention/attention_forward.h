@@ -1,8 +1,9 @@
-// One tile of queries of attention on GPUs, for whole sequences and for those of unequal length.
+// The forward pass of attention for one tile of queries, for padded and for packed (varlen)
+// sequences.
 //
-// T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023:
-// a block takes a tile of queries of one head and goes over the tiles of keys; scores stay in
-// shared memory, sums of weighted values in registers.
+// Source: T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work
+// Partitioning", 2023. A block processes a tile of queries of one head and loops over the tiles of
+// keys. Scores are in shared memory, sums of weighted values in registers.
 #pragma once
 
 #include <limits>
@@ -18,11 +19,11 @@ struct ForwardArrays {
   const T* k;
   const T* v;
   T* out;
-  T* softmax;  // null: not wanted
-  C* lse;      // null: not wanted
+  T* softmax;  // null: not computed
+  C* lse;      // null: not computed
 };
 
-/// Four neighbouring threads share a row of scores.
+/// Number of adjacent threads that share a row of scores.
 inline constexpr int kRowThreads = 4;
 template <typename C>
 __device__ C largest_of_row(C value) {
@@ -46,22 +47,22 @@ struct ForwardMemory {
   using Tile = AttentionTile<T>;
   using C = compute_t<T>;
   using W = operand_t<T>;
-  /// Heads of up to so many columns are loaded once for all keys.
+  /// Queries of heads with at most this many columns stay in shared memory for all keys.
   static constexpr int kResident = sizeof(T) == 8 ? Tile::kDepth : 2 * Tile::kDepth;
   static constexpr int kScoreStride = Tile::kEdge + 16 / static_cast<int>(sizeof(C));
   static constexpr int kWeightStride =
       kScoreStride * static_cast<int>(sizeof(C)) / static_cast<int>(sizeof(W));
 
   alignas(32) W queries[kResident / Tile::kDepth][Tile::kPart];
-  alignas(32) W others[Tile::kPart];  // of keys, of values
-  /// A row's weights take the place of its scores.
+  alignas(32) W others[Tile::kPart];  // a part of the keys or values
+  /// A row's weights overwrite its scores.
   alignas(32) C scores[Tile::kEdge * kScoreStride];
   C shrink[Tile::kEdge];
 
   __device__ W* weights() { return reinterpret_cast<W*>(scores); }
 };
 
-/// One tile of queries.
+/// Computes the output for one tile of queries.
 template <typename T>
 class ForwardTile {
  public:
@@ -74,11 +75,12 @@ class ForwardTile {
                          const AttentionMask<T>& mask, const AttentionDrops& drops, Memory& memory)
       : arrays_(arrays), shape_(shape), mask_(mask), drops_(drops), memory_(memory) {}
 
-  /// Parts of the values' columns; one of none, for who wants the sums of weights alone.
+  /// Number of column chunks of the values. It is 1 for values without columns, for callers that
+  /// need only the sums of weights.
   PHI_HD static int64_t chunks_of(const AttentionShape& shape) {
     return shape.value_width > 0 ? tiles_of(shape.value_width, Tile::kColumns) : 1;
   }
-  /// The queries from `begin` on of a head, and part number `chunk` of the values' columns.
+  /// Computes chunk number `chunk` of the output's columns for the queries from `begin` on.
   __device__ void run(int64_t b, int64_t h, int64_t chunk, int64_t begin) {
     b_ = b;
     h_ = h;
@@ -110,7 +112,7 @@ class ForwardTile {
     for (int i = 0; i < Tile::kSumTiles; ++i) sums_[i].clear();
     most_ = -std::numeric_limits<C>::infinity();
     total_ = 0;
-    __syncthreads();  // what the block did before is over
+    __syncthreads();  // the previous tile is complete
     if (is_resident()) load_queries();
     const int64_t key_end = shape_.visible_keys(b_, begin_ + rows_ - 1);
     for (int64_t key = 0; key < key_end; key += Tile::kEdge) {
@@ -119,11 +121,11 @@ class ForwardTile {
       __syncthreads();
       shrink_sums();
       add_values(key);
-      __syncthreads();  // the scores' place is free
+      __syncthreads();  // the score buffer is free
     }
   }
 
-  /// Scores of the queries and the keys [key, key + kEdge), without scale and mask.
+  /// Computes the scores for keys [key, key + kEdge), without scale and mask.
   __device__ void score(int64_t key) {
     WarpTile<W> tiles[Tile::kScoreTiles];
     const int64_t keys = shape_.keys(b_) - key;
@@ -153,20 +155,20 @@ class ForwardTile {
     __syncthreads();
   }
 
-  // ---- rows of scores: four threads each, of which every one has the same four of each 32 ----
+  // ---- rows of scores: four threads per row; a thread has the same four of each 32 columns ----
   static constexpr int kOwn = Tile::kEdge / kRowThreads;
-  static constexpr int kWords = 4;                  // of a block of Philox
-  static constexpr int kOwnBlocks = kOwn / kWords;  // those that drop this thread's weights
+  static constexpr int kWords = 4;                  // words per Philox block
+  static constexpr int kOwnBlocks = kOwn / kWords;  // Philox blocks for this thread's weights
   __device__ static int row() { return static_cast<int>(threadIdx.x) / kRowThreads; }
   __device__ static int part() { return static_cast<int>(threadIdx.x) % kRowThreads; }
-  /// Word w of block `block` is of this column.
+  /// The column to which word w of Philox block `block` belongs.
   __device__ static int lane_of(int block) { return part() + kRowThreads * (block % 2); }
   __device__ static int column_of(int block, int w) {
     return block / 2 * static_cast<int>(kDropBatch) + lane_of(block) + kDropLanes * w;
   }
   __device__ int64_t query() const { return begin_ + row(); }
 
-  /// This thread's scores of a row; -inf where the query does not see the key.
+  /// Reads this thread's scores of a row. Scores of keys that the query does not see are -inf.
   __device__ void read_row(int64_t key, C (&own)[kOwn]) const {
     const int64_t seen = row() < rows_ ? shape_.visible_keys(b_, query()) - key : 0;
     const T* const added = mask_.data && row() < rows_ ? mask_.row(b_, h_, query()) + key : nullptr;
@@ -200,7 +202,7 @@ class ForwardTile {
     }
   }
 
-  /// One step of the online softmax: scores become weights exp(score - most).
+  /// One step of the online softmax: replaces scores by weights exp(score - most).
   __device__ void weigh(int64_t key) {
     C own[kOwn];
     read_row(key, own);
@@ -229,7 +231,7 @@ class ForwardTile {
     }
     if (part() == 0) memory_.shrink[row()] = shrink;
   }
-  /// What is taken off scores: their maximum so far, while that is a number.
+  /// The shift of the scores: the row's maximum so far, or 0 while that is -inf.
   __device__ C level() const { return most_ == -std::numeric_limits<C>::infinity() ? C(0) : most_; }
 
   // ---- sums of weighted values ----
@@ -290,7 +292,7 @@ class ForwardTile {
     }
   }
 
-  /// The weights once more, now that their sums are known.
+  /// Computes the weights again, once their sums are known, and writes them to `softmax`.
   __device__ void write_softmax(C factor) {
     for (int64_t key = 0; key < shape_.sk; key += Tile::kEdge) {
       score(key);
@@ -321,8 +323,8 @@ class ForwardTile {
   const TilePlaces<W> places_{};
   int64_t b_ = 0, h_ = 0, begin_ = 0, rows_ = 0, first_column_ = 0;
   WarpTile<W> sums_[Tile::kSumTiles];
-  C most_ = 0;   // of the row's scores so far
-  C total_ = 0;  // of exp(score - most), this thread's part
+  C most_ = 0;   // maximum of the row's scores so far
+  C total_ = 0;  // this thread's share of the sum of exp(score - most)
 };
 
 }  // namespace phi::gpu

@@ -1,9 +1,10 @@
-// What the gradients of attention on GPUs are made of, for whole sequences and for those of unequal
-// length; the formulas stand beside the CPU's kernel of flash_attention_grad.
+// Building blocks of the gradients of attention on GPUs, for padded and packed (varlen) sequences.
+// The CPU kernel of flash_attention_grad states the formulas.
 //
-// T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023,
-// algorithm 2, with one kernel for q and one for k and v: each block sums into what no other
-// writes, so that results repeat bit for bit, for the price of making the slopes twice.
+// Source: T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work
+// Partitioning", 2023, algorithm 2, but with one kernel for q and one for k and v. Each block sums
+// into memory that no other block writes, so results repeat bit for bit. In return the gradients of
+// the scores are computed twice.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ struct GradArrays {
   const T* out_grad;
   const C* lse;     // [batch, heads, sq]
   const C* shares;  // rowsum(out_grad * out), the same
-  T* q_grad;        // null: not wanted; so for the others
+  T* q_grad;        // null: not computed; the same holds for the others
   T* k_grad;
   T* v_grad;
 };
@@ -36,14 +37,14 @@ struct GradMemory {
   static constexpr int kPairStride = Tile::kEdge + 16 / static_cast<int>(sizeof(W));
   static constexpr int kPair = Tile::kEdge * kPairStride;
 
-  alignas(32) W left[Tile::kPart];   // of queries, of gradients of outputs
-  alignas(32) W right[Tile::kPart];  // of keys, of values
+  alignas(32) W left[Tile::kPart];   // a part of the queries or of the output gradients
+  alignas(32) W right[Tile::kPart];  // a part of the keys or values
   C lse[Tile::kEdge];
   C shares[Tile::kEdge];
-  int64_t visible[Tile::kEdge];  // a row's keys are [0, this)
+  int64_t visible[Tile::kEdge];  // a row's query sees keys [0, visible)
 };
 
-/// A tile of queries against a tile of keys.
+/// A tile of queries and a tile of keys, and the weights and score gradients of the pair.
 template <typename T>
 class GradTile {
  public:
@@ -56,7 +57,7 @@ class GradTile {
                       const AttentionMask<T>& mask, const AttentionDrops& drops, Memory& memory)
       : arrays(arrays), shape(shape), memory(memory), mask_(mask), drops_(drops) {}
 
-  /// Of batch entry b and head h of q: the queries from `query` on and the keys from `key` on.
+  /// Selects batch entry b and head h of q, the queries from `query` on and the keys from `key` on.
   __device__ void select(int64_t b, int64_t h, int64_t query, int64_t key) {
     b_ = b;
     h_ = h;
@@ -65,7 +66,7 @@ class GradTile {
     rows = clamped(shape.sq - query);
     keys = clamped(shape.sk - key);
   }
-  /// Loads what belongs to the queries; all threads have met when it is read.
+  /// Loads the per-query values into shared memory. Synchronise the block before reading them.
   __device__ void load_rows() {
     for (int r = static_cast<int>(threadIdx.x); r < Tile::kEdge; r += Tile::kThreads) {
       const int64_t at = shape.row_of(b_, h_, query_ + r);
@@ -78,7 +79,8 @@ class GradTile {
     }
   }
 
-  /// weights: P (times M where weights drop); slopes: dS, both in memory, by rows of queries.
+  /// Computes `weights`, P (multiplied by the dropout mask M), and `slopes`, dS. Both are in shared
+  /// memory with one row per query.
   __device__ void make_pair(W* weights, W* slopes) {
     WarpTile<W> scores[Tile::kScoreTiles];
     WarpTile<W> products[Tile::kScoreTiles];
@@ -97,7 +99,7 @@ class GradTile {
     }
   }
 
-  /// Rows of arrays of q's and of k's form.
+  /// The tile's rows of arrays with the layout of q and of k.
   __device__ HeadRows<T> query_rows(const T* data, int64_t width) const {
     return {data, b_ * shape.sq + query_, shape.heads, h_, width};
   }
@@ -120,12 +122,12 @@ class GradTile {
   };
   __device__ static int64_t clamped(int64_t n) { return n < Tile::kEdge ? n : Tile::kEdge; }
 
-  /// tiles += the queries' rows of `left` times the keys' rows of `right`.
+  /// tiles += the queries' rows of `left` times the transposed keys' rows of `right`.
   __device__ void multiply(const T* left, const T* right, int64_t width,
                            WarpTile<W> (&tiles)[Tile::kScoreTiles]) {
     PHI_UNROLL(1)
     for (int64_t column = 0; column < width; column += Tile::kDepth) {
-      __syncthreads();  // the parts before are read
+      __syncthreads();  // the previous parts have been read
       load_part(query_rows(left, width), rows, column, width, memory.left);
       load_part(key_rows(right, width), keys, column, width, memory.right);
       __syncthreads();
@@ -156,14 +158,14 @@ class GradTile {
   int64_t b_ = 0, h_ = 0, query_ = 0, key_ = 0;
 };
 
-/// Sums [kEdge, kColumns] of a block: those of a warp.
+/// A warp's share of a block's sums [kEdge, kColumns].
 template <typename T>
 struct BlockSums {
   using Tile = AttentionTile<T>;
   using W = operand_t<T>;
-  WarpTile<W> tiles[Tile::kSumTiles];  // zeros at first
+  WarpTile<W> tiles[Tile::kSumTiles];  // initially zero
 
-  /// Adds pair times columns [first, first + kColumns) of the rows `from`, or the pair transposed.
+  /// Adds `pair`, or its transpose, times the columns [first, first + kColumns) of the rows `from`.
   template <TileLayout kLayout>
   __device__ void add(const GradTile<T>& tile, const W* pair, const HeadRows<T>& from, int64_t rows,
                       int64_t first, int64_t width, W* part) {
@@ -172,7 +174,7 @@ struct BlockSums {
     for (int p = 0; p < Tile::kParts; ++p) {
       const int64_t column = first + p * Tile::kDepth;
       if (column >= width) break;
-      __syncthreads();  // the part before is read, and the pair written
+      __syncthreads();  // the previous part has been read, and the pair written
       load_part(from, rows, column, width, part);
       __syncthreads();
       const int band = tile.share.band;
@@ -185,7 +187,8 @@ struct BlockSums {
     }
   }
 
-  /// Times `scale` to columns [first, ..) of the rows row, row + stride, .. of an array.
+  /// Writes the sums times `scale` to the columns from `first` on of the rows row, row + stride, ..
+  /// of an array.
   __device__ void write(const GradTile<T>& tile, compute_t<T> scale, T* to, int64_t stride,
                         int64_t rows, int64_t first, int64_t width) {
     PHI_UNROLL(4)
@@ -209,7 +212,7 @@ struct QueryGradMemory {
   alignas(32) operand_t<T> slopes[GradMemory<T>::kPair];
 };
 
-/// q_grad of the queries from `query` on of a head, columns [first, first + kColumns).
+/// Computes q_grad for the queries from `query` on of a head, columns [first, first + kColumns).
 template <typename T>
 __device__ void find_query_tile(GradTile<T>& tile, QueryGradMemory<T>& memory, int64_t b, int64_t h,
                                 int64_t first, int64_t query) {
@@ -217,7 +220,7 @@ __device__ void find_query_tile(GradTile<T>& tile, QueryGradMemory<T>& memory, i
   const AttentionShape& shape = tile.shape;
   BlockSums<T> sums;
   tile.select(b, h, query, 0);
-  __syncthreads();  // rows before are read
+  __syncthreads();  // the previous rows have been read
   tile.load_rows();
   const int64_t key_end = shape.visible_keys(b, query + tile.rows - 1);
   for (int64_t key = 0; key < key_end; key += Tile::kEdge) {
@@ -239,8 +242,8 @@ struct KeyGradMemory {
   alignas(32) operand_t<T> slopes[GradMemory<T>::kPair];
 };
 
-/// k_grad and v_grad of the keys from `key` on of a key head, columns [first, first + kColumns):
-/// sums over the queries of all heads that share it.
+/// Computes k_grad and v_grad for the keys from `key` on of a key head, columns [first, first +
+/// kColumns): sums over the queries of all heads that share it.
 template <typename T>
 __device__ void find_key_tile(GradTile<T>& tile, KeyGradMemory<T>& memory, int64_t kv_b,
                               int64_t kv_h, int64_t first, int64_t key) {
@@ -254,11 +257,11 @@ __device__ void find_key_tile(GradTile<T>& tile, KeyGradMemory<T>& memory, int64
   const bool has_batch = b >= 0 && b < shape.batch;
   for (int64_t of_group = 0; has_batch && of_group < shape.group; ++of_group) {
     const int64_t h = first_head + of_group;
-    if (h < 0 || h >= shape.heads) continue;  // elsewhere
+    if (h < 0 || h >= shape.heads) continue;  // on another rank
     for (int64_t query = 0; query < shape.sq; query += Tile::kEdge) {
       tile.select(b, h, query, key);
       if (shape.visible_keys(b, query + tile.rows - 1) <= key) continue;
-      __syncthreads();  // what the tile before left is read
+      __syncthreads();  // the previous tile's results have been read
       tile.load_rows();
       tile.make_pair(memory.weights, memory.slopes);
       if (arrays.v_grad) {
@@ -285,7 +288,7 @@ __device__ void find_key_tile(GradTile<T>& tile, KeyGradMemory<T>& memory, int64
   }
 }
 
-/// shares[b, h, i] = rowsum(out_grad * out) of line (b, i, h).
+/// shares[b, h, i] = rowsum(out_grad * out) for line (b, i, h).
 template <typename T>
 struct ShareLine {
   const T* out;
@@ -309,7 +312,7 @@ struct ShareLine {
   }
 };
 
-/// rowsum(out_grad * out) of [.., sq, heads, width], as lse lies.
+/// rowsum(out_grad * out) of arrays [.., sq, heads, width], in the layout of lse.
 template <typename T>
 DenseTensor shares_of(const GpuContext& ctx, const DenseTensor& out, const DenseTensor& out_grad,
                       const Dims& lse) {

@@ -1,6 +1,6 @@
-// The gradients of attention of 16-bit heads of 64 or 128 columns, without mask and dropout: the
-// quick way, in which weights and slopes stay in the registers of the warp that makes them. The
-// formulas and the two kernels are attention_grad.h's.
+// Fast gradients of attention for half-precision heads of 64 or 128 columns, without mask and
+// dropout: weights and score gradients stay in the registers of the warp that computes them.
+// attention_grad.h has the formulas' source and the structure of the two kernels.
 #pragma once
 
 #include <limits>
@@ -11,9 +11,9 @@
 
 namespace phi::gpu {
 
-/// What a query's slopes take beside products.
+/// Per-query terms of the score gradients.
 struct QueryRow {
-  float log_sum;  // of the scores' exponentials, of base 2
+  float log_sum;  // base-2 logarithm of the sum of exponentials of the scores
   float share;
 };
 
@@ -21,14 +21,15 @@ template <typename T>
 __device__ QueryRow query_row(const GradArrays<T>& arrays, int64_t at) {
   return {arrays.lse[at] * kLog2E, arrays.shares[at]};
 }
-/// The keys that a query sees, none where its logarithm says that it saw none.
+/// Number of keys that a query sees; 0 if its log-sum is -inf, that is, if the forward pass saw
+/// none.
 __device__ inline int64_t keys_seen(const AttentionShape& shape, const QueryRow& row, int64_t b,
                                     int64_t query) {
   const bool sees = row.log_sum != -std::numeric_limits<float>::infinity();
   return sees ? shape.visible_keys(b, query) : 0;
 }
 
-/// Of one product of a query and a key.
+/// Weight and score gradient of one (query, key) pair.
 struct WeightAndSlope {
   float weight;
   float slope;
@@ -39,7 +40,7 @@ struct WeightAndSlope {
         slope(is_seen ? weight * (product - row.share) : 0.0f) {}
 };
 
-/// Of q: a block takes 64 queries of a head and goes over the keys.
+/// Gradient of q. A block processes 64 queries of a head and loops over the keys.
 template <typename T, int kWidth>
 class QueryGradInRegisters : public OfQueries {
  public:
@@ -47,15 +48,15 @@ class QueryGradInRegisters : public OfQueries {
   static constexpr int kEdge = Tiles::kEdge;
   static constexpr int kThreads = Tiles::kThreads;
   struct Memory {
-    typename Tiles::Tile keys;    // at first of queries
-    typename Tiles::Tile values;  // at first of gradients of outputs
+    typename Tiles::Tile keys;    // initially queries
+    typename Tiles::Tile values;  // initially output gradients
   };
 
   __device__ QueryGradInRegisters(const GradArrays<T>& arrays, const AttentionShape& shape,
                                   Memory& memory)
       : arrays_(arrays), shape_(shape), memory_(memory) {}
 
-  /// The queries from `begin` on of a head.
+  /// Computes the queries from `begin` on of a head.
   __device__ void run(int64_t b, int64_t h, int64_t begin) {
     const int64_t rows = shape_.sq - begin;
     load_queries(b, h, begin, rows);
@@ -128,13 +129,13 @@ class QueryGradInRegisters : public OfQueries {
   typename Tiles::Left queries_;
   typename Tiles::Left out_grads_;
   typename Tiles::Sums sums_;
-  // Of this lane's rows.
+  // For this lane's two rows.
   QueryRow rows_[2];
-  int64_t seen_[2];  // keys
+  int64_t seen_[2];  // number of visible keys
 };
 
-/// Of k and v: a block takes 64 keys of a key head and goes over the queries of all heads that
-/// share it. Products are transposed: of keys and queries.
+/// Gradients of k and v. A block processes 64 keys of a key head and loops over the queries of all
+/// heads that share it. Score tiles are transposed: rows are keys, columns queries.
 template <typename T, int kWidth>
 class KeyGradsInRegisters : public OfKeys {
  public:
@@ -142,17 +143,17 @@ class KeyGradsInRegisters : public OfKeys {
   static constexpr int kEdge = Tiles::kEdge;
   static constexpr int kThreads = Tiles::kThreads;
   struct Memory {
-    typename Tiles::Tile queries;    // at first of keys
-    typename Tiles::Tile out_grads;  // at first of values
+    typename Tiles::Tile queries;    // initially keys
+    typename Tiles::Tile out_grads;  // initially values
     QueryRow rows[kEdge];
-    int seen[kEdge];  // of this block's keys
+    int seen[kEdge];  // number of this block's keys that each query sees
   };
 
   __device__ KeyGradsInRegisters(const GradArrays<T>& arrays, const AttentionShape& shape,
                                  Memory& memory)
       : arrays_(arrays), shape_(shape), memory_(memory) {}
 
-  /// The keys from `begin` on of a key head.
+  /// Computes the keys from `begin` on of a key head.
   __device__ void run(int64_t kv_b, int64_t kv_h, int64_t begin) {
     const int64_t first_row = kv_b * shape_.sk + begin;
     Tiles::load_both(HeadRows<T>(arrays_.k, first_row, shape_.kv_heads, kv_h, kWidth),
@@ -165,7 +166,7 @@ class KeyGradsInRegisters : public OfKeys {
     const bool has_batch = b >= 0 && b < shape_.batch;
     for (int64_t of_group = 0; has_batch && of_group < shape_.group; ++of_group) {
       const int64_t h = first_head + of_group;
-      if (h >= 0 && h < shape_.heads) add_head(b, h, begin);  // others are elsewhere
+      if (h >= 0 && h < shape_.heads) add_head(b, h, begin);  // other heads are on other ranks
     }
     PHI_UNROLL(2)
     for (int half = 0; half < 2; ++half) {

@@ -1,8 +1,9 @@
-// Attention of 16-bit heads of 64 or 128 columns, without mask, dropout and written weights: the
-// quick way, in which scores and weights stay in the registers of the warp that makes them.
+// Fast attention for half-precision heads of 64 or 128 columns, without mask, dropout and softmax
+// output: scores and weights stay in the registers of the warp that computes them.
 //
-// T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023:
-// a block takes 64 queries of a head, a warp 16 of them with all columns.
+// Source: T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work
+// Partitioning", 2023. A block processes 64 queries of a head; a warp processes 16 of them with all
+// columns.
 #pragma once
 
 #include <cmath>
@@ -21,7 +22,7 @@ class AttentionInRegisters : public OfQueries {
   static constexpr int kEdge = Tiles::kEdge;
   static constexpr int kThreads = Tiles::kThreads;
   struct Memory {
-    typename Tiles::Tile keys;  // at first of queries
+    typename Tiles::Tile keys;  // initially queries
     typename Tiles::Tile values;
   };
 
@@ -29,7 +30,7 @@ class AttentionInRegisters : public OfQueries {
                                   Memory& memory)
       : arrays_(arrays), shape_(shape), memory_(memory) {}
 
-  /// The queries from `begin` on of a head.
+  /// Computes the queries from `begin` on of a head.
   __device__ void run(int64_t b, int64_t h, int64_t begin) {
     const int64_t rows = shape_.sq - begin;
     const int64_t key_rows = shape_.key_batch(b) * shape_.sk;
@@ -61,7 +62,7 @@ class AttentionInRegisters : public OfQueries {
   __device__ void load_queries(const HeadRows<T>& queries, int64_t rows) {
     typename Tiles::Share share;
     share.fetch(queries, 0, rows);
-    __syncthreads();  // what the block did before is over
+    __syncthreads();  // the previous tile is complete
     share.put(memory_.keys);
     __syncthreads();
     Tiles::load_left(memory_.keys, queries_);
@@ -85,7 +86,7 @@ class AttentionInRegisters : public OfQueries {
     }
     for (int64_t key = 0; key < end; key += kEdge) {
       Scores scores;
-      __syncthreads();  // the keys are there, and the values before are read
+      __syncthreads();  // keys are loaded; the previous values have been read
       share.fetch(values, key, all - key);
       PHI_UNROLL(4)
       for (int i = 0; i < kChunks; ++i) {
@@ -95,7 +96,7 @@ class AttentionInRegisters : public OfQueries {
       if (key + kEdge > seen_by_all) hide(key, scores);
       weigh(scores);
       share.put(memory_.values);
-      __syncthreads();  // the values are there, and the keys are read
+      __syncthreads();  // values are loaded; the keys have been read
       if (key + kEdge < end) share.fetch(keys, key + kEdge, all - key - kEdge);
       PHI_UNROLL(4)
       for (int i = 0; i < kChunks; ++i) Tiles::add_rows(scores[i], memory_.values.chunk(i), sums_);
@@ -108,12 +109,13 @@ class AttentionInRegisters : public OfQueries {
     }
   }
 
-  /// Four neighbouring lanes share rows.
+  /// The value of another of the four adjacent lanes that share rows.
   __device__ static float from_neighbour(float value, int by) {
     return shuffle(value, FromLane{Tiles::lane() ^ by});
   }
 
-  /// f(score) of each score of one of this lane's rows; `column` counts from its first key.
+  /// Calls f(score, column) for each score of one of this lane's rows. Column 0 is the lane's first
+  /// key.
   template <typename F>
   __device__ static void each(Scores& scores, int half, F f) {
     PHI_UNROLL(8)
@@ -123,7 +125,7 @@ class AttentionInRegisters : public OfQueries {
     }
   }
 
-  /// Scores of keys that a query does not see are -inf.
+  /// Sets the scores of keys that a query does not see to -inf.
   __device__ void hide(int64_t key, Scores& scores) const {
     PHI_UNROLL(2)
     for (int half = 0; half < 2; ++half) {
@@ -135,7 +137,7 @@ class AttentionInRegisters : public OfQueries {
     }
   }
 
-  /// One step of the online softmax: scores become weights exp(scale (score - most)).
+  /// One step of the online softmax: replaces scores by weights exp(scale (score - most)).
   __device__ void weigh(Scores& scores) {
     const float factor = scale() * kLog2E;
     PHI_UNROLL(2)
@@ -166,10 +168,10 @@ class AttentionInRegisters : public OfQueries {
   Memory& memory_;
   typename Tiles::Left queries_;
   typename Tiles::Sums sums_;
-  // Of this lane's rows: Tiles::group() and that + 8.
-  float most_[2];    // of the scores so far
-  float total_[2];   // of the weights, this lane's part
-  int64_t seen_[2];  // keys
+  // For this lane's two rows, Tiles::group() and Tiles::group() + 8.
+  float most_[2];    // maximum of the scores so far
+  float total_[2];   // this lane's share of the sum of weights
+  int64_t seen_[2];  // number of visible keys
 };
 
 }  // namespace phi::gpu

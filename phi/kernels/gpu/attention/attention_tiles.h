@@ -1,8 +1,8 @@
-// What attention and its gradient share on GPUs: where heads, masks and dropout are, and parts of
-// heads in shared memory.
+// Definitions shared by attention and its gradient on GPUs: layout of heads, masks and dropout, and
+// loading parts of heads into shared memory.
 //
-// A block takes a tile of queries or of keys, as many threads as serve a tile of scores, and up to
-// kColumns columns of what it sums.
+// A block processes a tile of queries or of keys and up to kColumns columns of the sums. It has
+// enough threads for one tile of scores.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +16,24 @@
 
 namespace phi::gpu {
 
-/// Sizes of tiles and parts for elements of T: with what a kernel keeps they fit into the 48 KiB of
-/// shared memory that each GPU has.
+/// Tile sizes for elements of T. They are chosen so that a kernel's buffers fit into 48 KiB of
+/// shared memory, which every GPU has.
 template <typename T>
 struct AttentionTile {
   using C = compute_t<T>;
   using W = operand_t<T>;
 
-  static constexpr int kEdge = sizeof(T) == 2 ? 64 : 32;  // queries; keys
+  static constexpr int kEdge = sizeof(T) == 2 ? 64 : 32;  // queries or keys of a tile
   static constexpr int kThreads = 4 * kEdge;
-  /// Warps share a tile of scores in bands of 16 rows, two warps to a band, each every second tile.
+  /// A tile of scores is divided into bands of 16 rows. Two warps share a band; each processes
+  /// every second tile of it.
   static constexpr int kBands = kEdge / kTileEdge;
   static constexpr int kSides = kThreads / kWarp / kBands;
   static constexpr int kScoreTiles = kEdge / kTileEdge / kSides;  // of a warp
 
   static constexpr int kDepth =
-      sizeof(T) == 8 ? 32 : 64;  // columns of a head that are in shared memory at a time
-  static constexpr int kStride = kDepth + 16 / static_cast<int>(sizeof(T));  // of their rows
+      sizeof(T) == 8 ? 32 : 64;  // columns of a head that a part in shared memory has
+  static constexpr int kStride = kDepth + 16 / static_cast<int>(sizeof(T));  // row stride of a part
   static constexpr int kPart = kEdge * kStride;
   static constexpr int kPartTiles = kDepth / kTileEdge / kSides;  // of a warp
 
@@ -43,13 +44,13 @@ struct AttentionTile {
   static_assert(kSides == 2 && kEdge % kDropBatch == 0);
 };
 
-/// Where dropout finds the words of a row of weights.
+/// Position of a row's random words in the dropout stream.
 struct DropWords {
-  int64_t batches;      // of each row
-  uint64_t seed_shift;  // what is added to the seed
+  int64_t batches;      // batches of words per row
+  uint64_t seed_shift;  // added to the seed
 };
 
-/// Local extents, and which keys belong to queries. Arrays are [batch, sequence, heads, width].
+/// Local extents, and the keys that each query sees. Arrays are [batch, sequence, heads, width].
 struct AttentionShape {
   int64_t batch;
   int64_t sq;
@@ -57,30 +58,30 @@ struct AttentionShape {
   int64_t width;
   int64_t value_width;
   int64_t kv_batch;
-  int64_t sk;  // rows of k and v, of which `lengths` may say that fewer count
+  int64_t sk;  // rows of k and v; `lengths` may limit the valid ones
   int64_t kv_heads;
   int64_t group;          // query heads per key head
-  int64_t first_batch;    // of q in the global tensor
-  int64_t first_query;    // the same
-  int64_t first_head;     // the same
-  int64_t global_sq;      // the same
-  int64_t global_heads;   // the same
-  int64_t first_kv_head;  // of k in the global tensor
+  int64_t first_batch;    // first batch entry of q in the global tensor
+  int64_t first_query;    // first query in the global tensor
+  int64_t first_head;     // first head of q in the global tensor
+  int64_t global_sq;      // queries of the global tensor
+  int64_t global_heads;   // heads of q in the global tensor
+  int64_t first_kv_head;  // first head of k in the global tensor
   int64_t kv_batch_shift;
-  int64_t kv_batch_step;   // batch entry b has the keys of kv_batch_step * b + kv_batch_shift
-  const int64_t* lengths;  // null, or what caches held before: [batch]
+  int64_t kv_batch_step;   // batch entry b uses keys of entry kv_batch_step * b + kv_batch_shift
+  const int64_t* lengths;  // null, or the previous lengths of the caches [batch]
   bool causal;
-  double scale;      // of scores
-  int64_t row_step;  // from one head to the next in arrays [batch, heads, queries]
-  DropWords drops;   // where dropout finds its words
+  double scale;      // factor of the scores
+  int64_t row_step;  // stride between heads in arrays [batch, heads, queries]
+  DropWords drops;   // position in the dropout stream
 
   PHI_HD int64_t keys(int64_t b) const {
     if (!lengths) return sk;
     const int64_t held = lengths[b];
     const int64_t room = sk - sq;
-    return sq + (held < 0 ? 0 : (held > room ? room : held));  // others are refused
+    return sq + (held < 0 ? 0 : (held > room ? room : held));  // others are rejected
   }
-  /// The keys that query `i` of batch entry b sees are [0, this).
+  /// Query `i` of batch entry b sees the keys [0, visible_keys(b, i)).
   PHI_HD int64_t visible_keys(int64_t b, int64_t i) const {
     const int64_t all = keys(b);
     if (!causal) return all;
@@ -89,11 +90,11 @@ struct AttentionShape {
   }
   PHI_HD int64_t key_batch(int64_t b) const { return kv_batch_step * b + kv_batch_shift; }
   PHI_HD int64_t key_head(int64_t h) const { return (h + first_head) / group - first_kv_head; }
-  /// Query i of a head, in arrays [batch, heads, queries].
+  /// Offset of query i of a head in arrays [batch, heads, queries].
   PHI_HD int64_t row_of(int64_t b, int64_t h, int64_t i) const {
     return (b * heads + h) * row_step + i;
   }
-  /// Its number in the global tensors.
+  /// Index of that query's row in the global tensors.
   PHI_HD int64_t global_row(int64_t b, int64_t h, int64_t i) const {
     return ((b + first_batch) * global_heads + h + first_head) * global_sq + i + first_query;
   }
@@ -127,10 +128,10 @@ inline AttentionShape attention_shape(const DenseTensor& q, const DenseTensor& k
           .drops = {drop_batches(places.k.global[1]), 0}};
 }
 
-/// attn_mask, [batch, heads, sq, sk], where each of the first three may be 1 for all.
+/// attn_mask [batch, heads, sq, sk]. Each of the first three extents may be 1, which broadcasts.
 template <typename T>
 struct AttentionMask {
-  const T* data = nullptr;  // null: none
+  const T* data = nullptr;  // null: no mask
   int64_t shift = 0;
   int64_t batch_stride = 0;
   int64_t head_stride = 0;
@@ -154,10 +155,10 @@ struct AttentionMask {
   }
 };
 
-/// Which weights drop (functors/attention_dropout.h); the seed is on the GPU.
+/// The weights that dropout removes (functors/attention_dropout.h). The seed is in GPU memory.
 struct AttentionDrops {
   bool are_some = false;
-  const int64_t* seed_offset = nullptr;  // null: 0 and 0
+  const int64_t* seed_offset = nullptr;  // null: seed and offset are 0
   uint32_t threshold = 0;
   double factor = 1;
 
@@ -171,7 +172,7 @@ struct AttentionDrops {
   PHI_HD int64_t seed() const { return seed_offset ? seed_offset[0] : 0; }
   PHI_HD int64_t offset() const { return seed_offset ? seed_offset[1] : 0; }
 
-  /// What the keys kDropBatch * batch + 8 * w + s of a row are multiplied by, for 0 <= w < 4.
+  /// Factors of the weights for the keys kDropBatch * batch + 8 * w + s of a row, 0 <= w < 4.
   template <typename C>
   __device__ void factors(const DropWords& of_rows, int64_t row, int64_t batch, int s,
                           C (&of_word)[4]) const {
@@ -183,7 +184,7 @@ struct AttentionDrops {
     for (int w = 0; w < 4; ++w)
       of_word[w] = words.word[w] < threshold ? C(0) : static_cast<C>(factor);
   }
-  /// The same for one key.
+  /// Factor of the weight for one key.
   template <typename C>
   __device__ C factor_of(const DropWords& of_rows, int64_t row, int64_t key) const {
     const int at = static_cast<int>(key % kDropBatch);
@@ -196,13 +197,13 @@ struct AttentionDrops {
   }
 };
 
-/// seed_offset: what was given, or zeros.
+/// Copies the given seed_offset, or zeros if there is none.
 struct CopySeed {
   const int64_t* given;
   PHI_HD int64_t operator()(int64_t i) const { return given ? given[i] : 0; }
 };
 
-/// Rows of one head of an array [batch, sequence, heads, width], from one on.
+/// Rows of one head of an array [batch, sequence, heads, width], beginning at a given row.
 template <typename T>
 struct HeadRows {
   const T* first;
@@ -212,8 +213,8 @@ struct HeadRows {
       : first(data + (row * heads + head) * width), stride(heads * width) {}
 };
 
-/// A part of a head in shared memory: columns [column, column + kDepth) of `rows` rows, and zeros
-/// where the head has no more.
+/// Loads columns [column, column + kDepth) of `rows` rows into shared memory. Rows and columns
+/// beyond the head's are zero.
 template <typename T>
 __device__ void load_part(const HeadRows<T>& from, int64_t rows, int64_t column, int64_t width,
                           operand_t<T>* part) {
@@ -223,7 +224,7 @@ __device__ void load_part(const HeadRows<T>& from, int64_t rows, int64_t column,
   const bool is_even = reinterpret_cast<uintptr_t>(first) % 16 == 0 && from.stride % kVector == 0 &&
                        width % kVector == 0;
   if (is_even) {
-    constexpr int kVectors = Tile::kDepth / kVector;  // of a row
+    constexpr int kVectors = Tile::kDepth / kVector;  // vectors per row
     for (int i = static_cast<int>(threadIdx.x); i < Tile::kEdge * kVectors; i += Tile::kThreads) {
       const int r = i / kVectors;
       const int c = i % kVectors * kVector;
@@ -243,7 +244,7 @@ __device__ void load_part(const HeadRows<T>& from, int64_t rows, int64_t column,
   }
 }
 
-/// How deep products go over a part that begins at `column`: whole tiles of its columns.
+/// Depth of a matmul over the part that begins at `column`: its columns, rounded up to whole tiles.
 template <typename T>
 __device__ int depth_of(int64_t column, int64_t width) {
   const int64_t left = width - column;
@@ -252,29 +253,30 @@ __device__ int depth_of(int64_t column, int64_t width) {
   return (depth + kTileEdge - 1) / kTileEdge * kTileEdge;
 }
 
-/// Where a warp works in tiles that its block shares.
+/// A warp's share of the tiles of its block.
 template <typename T>
 struct WarpShare {
   using Tile = AttentionTile<T>;
-  int band = static_cast<int>(threadIdx.x) / kWarp % Tile::kBands * kTileEdge;  // its first row
+  int band = static_cast<int>(threadIdx.x) / kWarp % Tile::kBands * kTileEdge;  // first row
   int side = static_cast<int>(threadIdx.x) / kWarp / Tile::kBands;
 
-  /// The first column of its tile number i.
+  /// First column of the warp's tile number i.
   __device__ int column(int i) const { return (side + Tile::kSides * i) * kTileEdge; }
 };
 
-/// How many tiles of `edge` there are.
+/// Number of tiles of `edge` that cover n.
 PHI_HD int64_t tiles_of(int64_t n, int64_t edge) { return (n + edge - 1) / edge; }
 
-/// A tile of one head, of one part of its columns.
+/// Head and tile that a block processes.
 struct TileNumber {
   int64_t head;
   int64_t tile;
 };
-/// Of a grid's blocks in their order, some heads after the others: among these the last tiles of
-/// queries, which see most, come first, so that none of them is what the GPU waits for at the end.
+/// Maps block number `item` to a head and tile. Groups of heads are processed one after another.
+/// Within a group the last tiles of queries, which see the most keys, come first, so that no long
+/// block runs alone at the end.
 __device__ inline TileNumber tile_number(int64_t item, int64_t items, int64_t tiles) {
-  constexpr int64_t kHeads = 8;  // whose keys and values a cache holds together
+  constexpr int64_t kHeads = 8;  // heads whose keys and values fit in the cache together
   const int64_t first = item / (kHeads * tiles) * kHeads;
   const int64_t left = items / tiles - first;
   const int64_t heads = left < kHeads ? left : kHeads;
@@ -282,7 +284,7 @@ __device__ inline TileNumber tile_number(int64_t item, int64_t items, int64_t ti
   return {first + place % heads, tiles - 1 - place / heads};
 }
 
-/// A block per item, or fewer where the grid cannot have so many: kernels stride by it.
+/// Number of blocks for a grid-stride kernel: one per item, limited by the largest grid.
 inline unsigned blocks_of(int64_t items) {
   return static_cast<unsigned>(std::clamp<int64_t>(items, 1, (int64_t{1} << 31) - 1));
 }

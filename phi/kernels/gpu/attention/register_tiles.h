@@ -1,6 +1,6 @@
-// What attention in registers is made of: tiles of 64 rows of 16-bit heads of 64 or 128 columns in
-// shared memory, of which a warp takes 16 rows; products whose left side and sums are in its
-// registers. The sums of one product lie as the left side of the next is to lie
+// Building blocks of register-resident attention: tiles of 64 rows of half-precision heads of 64 or
+// 128 columns in shared memory, 16 rows per warp, and matmuls whose left operand and accumulator
+// are in registers. The accumulator of one matmul has the layout of the left operand of the next
 // (phi/gpu/tensor_core.h).
 #pragma once
 
@@ -17,16 +17,17 @@ template <typename T, int kWidth>
 struct RegisterTiles {
   using W = operand_t<T>;
   static constexpr int kThreads = 128;
-  static constexpr int kEdge = 64;            // rows of a tile
-  static constexpr int kStride = kWidth + 8;  // no two rows of a matrix of 8 x 8 share a bank
-  static constexpr int kChunk = 16;           // rows of a tile that are multiplied at a time
+  static constexpr int kEdge = 64;  // rows of a tile
+  static constexpr int kStride =
+      kWidth + 8;                    // padded: rows of an 8 x 8 matrix are in different banks
+  static constexpr int kChunk = 16;  // rows per matmul step
   static constexpr int kChunks = kEdge / kChunk;
-  static constexpr int kSteps = kWidth / 16;   // of products over a head's columns
-  static constexpr int kColumns = kWidth / 8;  // tiles of 8 columns of sums
+  static constexpr int kSteps = kWidth / 16;   // matmul steps over a head's columns
+  static constexpr int kColumns = kWidth / 8;  // 8-column accumulator tiles
 
-  /// 16 rows as the left side of products.
+  /// 16 rows as the left operand.
   using Left = Pair[kSteps][4];
-  /// Sums of 16 rows: of 16 columns, and of all columns of a head.
+  /// Accumulators of 16 rows: for 16 columns, and for all columns of a head.
   using Chunk = float[2][4];
   using Sums = float[kColumns][4];
 
@@ -39,15 +40,15 @@ struct RegisterTiles {
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % kWarp; }
   __device__ static int group() { return lane() / 4; }
   __device__ static int thread() { return lane() % 4; }
-  /// The first row of this warp.
+  /// First row of this warp.
   __device__ static int band() { return static_cast<int>(threadIdx.x) / kWarp * kChunk; }
 
-  /// A thread's part of a tile, on its way from an array to shared memory: the whole of it, or one
-  /// of kParts, where registers are few.
+  /// A thread's share of a tile while it is copied from global to shared memory: all of it, or one
+  /// of kParts to save registers.
   template <int kParts>
   class PartOfShare {
    public:
-    /// Of `rows` rows from `first` on; behind them are zeros.
+    /// Loads `rows` rows from `first` on. Rows after them are zero.
     __device__ void fetch(const HeadRows<T>& from, int64_t first, int64_t rows, int part = 0) {
       const T* const begin = from.first + first * from.stride + column();
       PHI_UNROLL(8)
@@ -66,7 +67,7 @@ struct RegisterTiles {
     }
 
    private:
-    static constexpr int kVector = 8;  // numbers of 16 bytes
+    static constexpr int kVector = 8;  // elements per 16 bytes
     static constexpr int kRowVectors = kWidth / kVector;
     static constexpr int kOwn = kEdge * kRowVectors / kThreads / kParts;
     __device__ static int row(int i) {
@@ -77,7 +78,7 @@ struct RegisterTiles {
   };
   using Share = PartOfShare<1>;
 
-  /// The whole tile, part by part.
+  /// Copies a whole tile, part by part.
   __device__ static void copy(const HeadRows<T>& from, int64_t first, int64_t rows, Tile& tile) {
     constexpr int kParts = 4;
     PHI_UNROLL(1)
@@ -88,14 +89,14 @@ struct RegisterTiles {
     }
   }
 
-  /// The warp's rows of a tile.
+  /// Loads the warp's rows of a tile as a left operand.
   __device__ static void load_left(const Tile& tile, Left& left) {
     const W* const row = tile.rows + (band() + lane() % 16) * kStride + lane() / 16 * 8;
     PHI_UNROLL(8)
     for (int k = 0; k < kSteps; ++k) load_matrices(row + k * 16, left[k]);
   }
 
-  /// The warp's rows of two arrays, by way of tiles that the block has done with.
+  /// Loads the warp's rows of two arrays, through tiles that the block no longer needs.
   __device__ static void load_both(const HeadRows<T>& first, const HeadRows<T>& second,
                                    int64_t rows, Tile& of_first, Tile& of_second, Left& left,
                                    Left& other) {
@@ -119,7 +120,7 @@ struct RegisterTiles {
     }
   }
 
-  /// sums += left times 16 rows, transposed.
+  /// sums += left times the transpose of 16 rows.
   __device__ static void multiply(const Left& left, const W* rows, Chunk& sums) {
     const int l = lane();
     const W* const row = rows + (l % 8 + l / 16 * 8) * kStride + l / 8 % 2 * 8;
@@ -132,7 +133,7 @@ struct RegisterTiles {
     }
   }
 
-  /// sums += factors of 16 columns times as many rows.
+  /// sums += factors [16, 16] times 16 rows.
   __device__ static void add_rows(const Chunk& factors, const W* rows, Sums& sums) {
     const W* const row = rows + lane() % 16 * kStride + lane() / 16 * 8;
     const Pair left[4] = {
@@ -147,7 +148,7 @@ struct RegisterTiles {
     }
   }
 
-  /// Writes this lane's part of row group() + 8 half, times `factor`.
+  /// Writes this lane's part of row group() + 8 half, multiplied by `factor`.
   __device__ static void write_row(const Sums& sums, int half, float factor, T* row) {
     Pair* const to = reinterpret_cast<Pair*>(row) + thread();
     PHI_UNROLL(16)
@@ -156,7 +157,7 @@ struct RegisterTiles {
   }
 };
 
-/// Whether heads can go this way that lie so.
+/// Whether dtype, widths, strides and alignment permit register-resident attention.
 template <typename T, typename... Arrays>
 bool fit_registers(const AttentionShape& shape, const Arrays*... arrays) {
   return kIs16Bit<T> && (shape.width == 64 || shape.width == 128) &&

@@ -1,4 +1,4 @@
-// Launches of attention in registers: a block for each tile of 64 queries or keys of a head.
+// Launches register-resident attention with one block per tile of 64 queries or keys of a head.
 #pragma once
 
 #include "phi/gpu/launch.h"
@@ -6,8 +6,9 @@
 
 namespace phi::gpu {
 
-/// What tiles are of, for a Part below. Blocks with most to do begin first: the last queries see
-/// most keys, the first keys are seen by most queries.
+/// Tiles of queries, for a Part below; OfKeys has tiles of keys. The blocks with the most work
+/// start first: the last queries see the most keys, and the first keys are seen by the most
+/// queries.
 struct OfQueries {
   static constexpr bool kLastFirst = true;
   PHI_HD static int64_t rows(const AttentionShape& shape) { return shape.sq; }
@@ -29,13 +30,13 @@ __global__ void __launch_bounds__(Part::kThreads, 2)
   const int64_t heads = Part::heads(shape);
   const int64_t tiles = tiles_of(Part::rows(shape), Part::kEdge);
   for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const TileNumber at = tile_number(item, items, tiles);  // the last tile first
+    const TileNumber at = tile_number(item, items, tiles);  // last tile first
     const int64_t tile = Part::kLastFirst ? at.tile : tiles - 1 - at.tile;
     part.run(at.head / heads, at.head % heads, tile * Part::kEdge);
   }
 }
 
-/// part.run(batch, head, first row) for each tile.
+/// Calls part.run(batch, head, first row) for each tile.
 template <typename Part, typename Arrays>
 void run_in_registers(const GpuContext& ctx, const Arrays& arrays, const AttentionShape& shape) {
   const int64_t tiles = tiles_of(Part::rows(shape), Part::kEdge);

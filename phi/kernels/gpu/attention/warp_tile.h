@@ -1,5 +1,5 @@
-// WarpTile: 16 x 16 sums that the lanes of a warp hold together, and to which products of matrices
-// in shared memory are added: by tensor cores where elements have 16 bits, else by the lanes.
+// WarpTile: a 16 x 16 accumulator that is distributed over the lanes of a warp. Matmuls of matrices
+// in shared memory are added to it, on tensor cores for half precision, else by the lanes.
 //
 //   WarpTile<W> sums;
 //   sums.add_product<TileLayout::kRows, TileLayout::kColumns>(a, a_stride, b, b_stride, depth);
@@ -19,7 +19,8 @@
 
 namespace phi::gpu {
 
-/// An element of T in shared memory, which takes no type that has a constructor, and in products.
+/// The type that represents elements of T in shared memory, whose types must have no constructor,
+/// and in matmuls.
 template <typename T>
 struct OperandOf {
   using type = T;
@@ -36,13 +37,13 @@ template <typename T>
 using operand_t = typename OperandOf<T>::type;
 
 inline constexpr int kTileEdge = 16;
-inline constexpr int kTileOfLane = kTileEdge * kTileEdge / kWarp;  // elements of a lane
+inline constexpr int kTileOfLane = kTileEdge * kTileEdge / kWarp;  // elements per lane
 
-/// Element (r, c) of a matrix is at r * stride + c, or at c * stride + r.
+/// Element (r, c) of a matrix is at r * stride + c (kRows) or c * stride + r (kColumns).
 enum class TileLayout { kRows, kColumns };
 
-/// On tensor cores. Which elements a lane holds is the GPU's affair, the same for all tiles of
-/// sums.
+/// Accumulator on tensor cores. The mapping of elements to lanes depends on the GPU and is the same
+/// for all accumulators.
 template <typename W>
 class TensorCoreTile {
  public:
@@ -50,8 +51,8 @@ class TensorCoreTile {
   __device__ void clear() { nvcuda::wmma::fill_fragment(sums_, 0.0f); }
   __device__ float& operator[](int i) { return sums_.x[i]; }
 
-  /// Adds left [16, depth] times right [depth, 16]. `depth` is a multiple of 16, strides of 8;
-  /// addresses are multiples of 32 bytes. All lanes take part.
+  /// Adds left [16, depth] times right [depth, 16]. `depth` must be a multiple of 16, strides of 8,
+  /// and addresses of 32 bytes. All lanes take part.
   template <TileLayout kLeft, TileLayout kRight>
   __device__ void add_product(const W* left, int left_stride, const W* right, int right_stride,
                               int depth) {
@@ -81,9 +82,9 @@ class TensorCoreTile {
   Sums sums_;
 };
 
-/// Which elements of a tile this lane holds: asked of the GPU by loading a tile of numbers. They
-/// stay in shared memory: in registers, with all that is worked out from them, they cost spills.
-/// All threads of the block take part in making one.
+/// The elements of a tile that this lane has, found by loading a tile of index numbers. They stay
+/// in shared memory, because keeping them and values derived from them in registers causes spills.
+/// All threads of the block must take part in the construction.
 class TensorCorePlaces {
  public:
   __device__ TensorCorePlaces() {
@@ -115,7 +116,7 @@ class TensorCorePlaces {
   const uint8_t* of_lane_;
 };
 
-/// By the lanes, which hold half a row each.
+/// The elements of a LaneTile that this lane has: half a row.
 class LanePlaces {
  public:
   __device__ static int row(int) { return lane() / kLanesOfRow; }
@@ -136,7 +137,7 @@ class LaneTile {
   }
   __device__ W& operator[](int i) { return sums_[i]; }
 
-  /// As a TensorCoreTile's, without its conditions.
+  /// Same as TensorCoreTile::add_product, without the conditions on depth, strides and addresses.
   template <TileLayout kLeft, TileLayout kRight>
   __device__ void add_product(const W* left, int left_stride, const W* right, int right_stride,
                               int depth) {

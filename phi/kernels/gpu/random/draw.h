@@ -1,5 +1,5 @@
-// Random numbers of a part of a tensor on a GPU. What an element draws depends on the seed and its
-// index in the global tensor, as on the CPU.
+// Random numbers for one shard of a tensor on a GPU. An element's draw depends only on the seed and
+// on its index in the global tensor, as on the CPU.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace phi::gpu {
 
-/// A seed: a number, or the only element of an array.
+/// A seed: a number, or the only element of an integer array.
 struct SeedSource {
   uint64_t number;
   const int64_t* wide;
@@ -26,12 +26,13 @@ inline SeedSource seed_source(int64_t seed) {
   return {static_cast<uint64_t>(seed), nullptr, nullptr};
 }
 
-/// Where the elements of a part lie in the global tensor.
+/// Global indices of the elements of a shard.
 struct GlobalIndex {
   int64_t first = 0;
   Walk<1> walk;
   PHI_HD int64_t of(int64_t i) const { return first + walk.offsets(i).at[0]; }
-  /// The part's neighbours are the tensor's, and a block of words begins with its first element.
+  /// Whether adjacent elements of the shard are adjacent in the global tensor, and its first
+  /// element begins a Philox block of four words.
   bool lies_in_blocks() const {
     const bool is_dense = walk.ndim == 0 || (walk.ndim == 1 && walk.strides[0][0] == 1);
     return is_dense && first % 4 == 0;
@@ -47,16 +48,18 @@ inline GlobalIndex global_index(const ShardBox& where) {
   return index;
 }
 
-/// Word `w` of a block: chosen, for an index known at run time would keep it out of registers.
+/// Word `w` of a block, by selects: indexing with a run-time value would move the block to local
+/// memory.
 PHI_HD uint32_t word_of(const PhiloxBlock& block, int w) {
   const uint32_t low = (w & 1) != 0 ? block.word[1] : block.word[0];
   const uint32_t high = (w & 1) != 0 ? block.word[3] : block.word[2];
   return (w & 2) != 0 ? high : low;
 }
 
-/// Calls f.put<k>(i, block, w) for all of n elements: for k of them from i on, whose words are
-/// those of the block from w on. The first `fours` times four are drawn four at a time, 4 being all
-/// words of a block; of the others four neighbours, which mostly share a block, are a thread's.
+/// Calls f.put<k>(i, block, w) until all n elements are covered. A call covers the k elements from
+/// i on, whose words are those of `block` from w on. The first `fours` groups of four elements use
+/// all words of one block each (k = 4). The remaining elements are assigned to threads in groups of
+/// four adjacent ones, which mostly share a block.
 template <typename F>
 __global__ void draw_blocks(GlobalIndex index, int64_t fours, int64_t n, SeedSource seed,
                             RandomUse use, F f) {
@@ -83,8 +86,8 @@ __global__ void draw_blocks(GlobalIndex index, int64_t fours, int64_t n, SeedSou
   }
 }
 
-/// F: put<k> as above, and lie_in_fours(), whether each array that it goes through takes packs
-/// of 4.
+/// Draws all elements of a shard. F has put<k> as in draw_blocks, and lie_in_fours(), which reports
+/// whether each array that it accesses is aligned to packs of 4.
 template <typename F>
 void draw(const GpuContext& ctx, const ShardBox& where, const SeedSource& seed, RandomUse use,
           const F& f) {
@@ -95,7 +98,7 @@ void draw(const GpuContext& ctx, const ShardBox& where, const SeedSource& seed, 
   launch(ctx, draw_blocks<F>, blocks_for(ctx, (n + 3) / 4), kBlock, index, fours, n, seed, use, f);
 }
 
-/// What most of them draw: `value(block, w)` is that of an element of `out`.
+/// The functor of most kernels: out[i] = value(block, w).
 template <typename T, typename Value>
 struct DrawTo {
   T* out;

@@ -1,4 +1,4 @@
-// The search on a GPU for parameters that a distribution has not.
+// Device-side assertions for invalid parameters of distributions.
 #pragma once
 
 #include "phi/kernels/gpu/refuse.h"
@@ -15,7 +15,8 @@ template <typename Good>
   throw_no_parameter(found.argument, found.number, Good::kRange);
 }
 
-/// The error rises where the host waits next. What is drawn meanwhile must end.
+/// Checks that all elements of x are valid parameters. The error is thrown at the next host
+/// synchronisation, so the sampling kernel must terminate for invalid parameters too.
 template <typename Good, typename T>
 void check_parameters(const GpuContext& ctx, const DenseTensor& x, const char* name) {
   refuse_elements<T>(ctx, x, IsBad<T, Good>(), {.argument = name, .raise = throw_bad<Good>});

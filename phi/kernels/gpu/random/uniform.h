@@ -1,4 +1,4 @@
-// Uniform draws on a GPU, for draw_to() (draw.h): the CPU's words, and its values.
+// Uniform draws on a GPU, for draw_to() (draw.h). Words and values equal those of the CPU.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace phi::gpu {
 
-/// In [min, max), rounded to T.
+/// A value in [min, max), rounded to T.
 template <typename T>
 struct DrawUniform {
   using C = compute_t<T>;
@@ -22,8 +22,8 @@ struct DrawUniform {
   PHI_HD T operator()(const PhiloxBlock& block, int w) const {
     C u;
     unit_value(word_of(block, w), &u);
-    const C value = std::fma(u, max - min, min);             // as the CPU's compiler makes it
-    return static_cast<T>(value < max ? value : below_max);  // rounding may have met max
+    const C value = std::fma(u, max - min, min);             // FMA, as the CPU code is compiled
+    return static_cast<T>(value < max ? value : below_max);  // rounding may have reached max
   }
 };
 

@@ -1,4 +1,4 @@
-// Angles of the rotary position embedding on a GPU.
+// Angles of rotary position embeddings on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace phi::gpu {
 
-/// The positions of rows: from `first` on, or those that ids say, int32 or int64.
+/// Positions of rows: consecutive from `first` on, or from an int32 or int64 array.
 struct RopePositions {
   int64_t first;
   const int32_t* narrow;
@@ -20,8 +20,8 @@ struct RopePositions {
   }
 };
 
-/// sines and cosines [rows, half] of C: of row r and pair i those of position * base^(-2 i / (2
-/// half)), worked out in double.
+/// Fills `sines` and `cosines` [rows, half]. Element (r, i) has the angle position(r) * base^(-2 i
+/// / (2 half)), computed in double.
 template <typename C>
 void rope_angles(const GpuContext& ctx, const RopePositions& positions, int64_t rows, int64_t half,
                  double base, C* sines, C* cosines);

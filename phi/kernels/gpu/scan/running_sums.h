@@ -1,5 +1,5 @@
-// Running sums of counts over all blocks of a GPU, and what is made of them: the places of the
-// elements that a condition chooses, in their order.
+// Running sums of counts over all blocks of a GPU, and stream compaction based on them: the
+// ascending indices of the elements that satisfy a condition.
 //
 //   const Chosen chosen = choose(ctx, n, IsTrue{mask});  // the host waits for their number
 //   index_loop(ctx, out, chosen.count(), Take{chosen.places.data<int64_t>(), x});
@@ -29,7 +29,8 @@ struct StoreSum {
   }
 };
 
-/// [n + 1]: count(0) + .. + count(i - 1) for each i up to n. Counts are numbers or bool.
+/// Exclusive prefix sums [n + 1]: element i is count(0) + .. + count(i - 1). Counts are numbers or
+/// bool.
 template <typename Count>
 DenseTensor running_sums(const GpuContext& ctx, int64_t n, const Count& count) {
   DenseTensor sums = DenseTensor::empty({{n + 1}, DataType::INT64}, ctx.place());
@@ -42,12 +43,13 @@ DenseTensor running_sums(const GpuContext& ctx, int64_t n, const Count& count) {
   return sums;
 }
 
-/// What running sums say of all elements; the host waits.
+/// The total of running sums. The host synchronises with the GPU.
 inline int64_t total_of(const DenseTensor& sums) {
   return value_on_host<int64_t>(sums, sums.numel() - 1);
 }
 
-/// Elements in rising order, and for each element how many of them are before it: [n + 1].
+/// Result of choose(): the chosen elements in ascending order (`places`), and for each element the
+/// number of chosen ones before it (`before`, [n + 1]).
 struct Chosen {
   DenseTensor before;
   DenseTensor places;
@@ -62,7 +64,8 @@ __global__ void write_chosen(int64_t n, IsChosen is_chosen, const int64_t* befor
   }
 }
 
-/// The places of the elements for which is_chosen(i), as `before` counts them; `room` of them.
+/// Writes the indices of the elements for which is_chosen(i) to `places`, which has room for all of
+/// them. `before` has the running sums of is_chosen.
 template <typename IsChosen>
 void write_places(const GpuContext& ctx, const DenseTensor& before, const IsChosen& is_chosen,
                   DenseTensor* places) {
@@ -72,7 +75,7 @@ void write_places(const GpuContext& ctx, const DenseTensor& before, const IsChos
          before.data<int64_t>(), places->numel(), places->mutable_data<int64_t>());
 }
 
-/// Of n elements those for which is_chosen(i). The host waits.
+/// Chooses the elements i < n for which is_chosen(i). The host synchronises with the GPU.
 template <typename IsChosen>
 Chosen choose(const GpuContext& ctx, int64_t n, const IsChosen& is_chosen) {
   DenseTensor before = running_sums(ctx, n, is_chosen);
@@ -81,8 +84,8 @@ Chosen choose(const GpuContext& ctx, int64_t n, const IsChosen& is_chosen) {
   return {std::move(before), std::move(places)};
 }
 
-/// The number of the last of some rising starts that is not behind an element, as choose() counts
-/// those before each.
+/// Group of element i when groups begin at the chosen elements: the number of starts up to and
+/// including i, minus 1.
 struct GroupOf {
   const int64_t* before;
   PHI_HD int64_t operator()(int64_t i) const { return before[i + 1] - 1; }

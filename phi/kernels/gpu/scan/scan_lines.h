@@ -1,5 +1,5 @@
-// Scans down the lines of an array on a GPU: a team of threads goes along a line tile by tile, each
-// thread with a few neighbours.
+// Scans along the lines of an array on a GPU. A team of threads processes a line tile by tile; each
+// thread has a few adjacent elements of a tile.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace phi::gpu {
 
-/// What the threads before a thread hold, merged, and what all of the team do.
+/// Merged states: those of the threads before this one, and those of the whole team.
 template <typename State>
 struct Prefix {
   State before;
   State all;
 };
 
-/// Of each thread's state within its warp.
+/// Scans the threads' states within each warp.
 template <typename Scan, typename State>
 __device__ Prefix<State> scan_warp(State own) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -47,14 +47,14 @@ __device__ Prefix<State> scan_team(const Team&, State own) {
       if (w == warp) before = all;
       all = Scan::merge(all, of_warps[w]);
     }
-    __syncthreads();  // the array may be written again
+    __syncthreads();  // the array may be reused
     return {Scan::merge(before, result.before), all};
   }
 }
 
-/// Steps along a line of n elements: state(k) is that of element k alone, store(k, before, joined)
-/// takes the states of the elements before k, and of those and k. Each state is asked for once.
-/// `carried` is the state of what lies before the line.
+/// Scans a line of n elements. state(k) returns the state of element k alone and is called once per
+/// element. store(k, before, joined) receives the merged states of the elements before k, and of
+/// those and k. `carried` is the state before the line.
 template <typename Scan, typename Team, typename StateOf, typename Store>
 __device__ void scan_line(const Team& team, int64_t n, const StateOf& state, const Store& store,
                           decltype(Scan::start()) carried = Scan::start()) {

@@ -1,6 +1,6 @@
-// Scans of lines in parts, so that a few long lines keep a GPU busy: a block merges the states of a
-// part, those of a line's parts become the states before each, and a block goes over its part
-// again.
+// Scans that split long lines into parts, so that a few lines fill a GPU. One block per part merges
+// its states; a second kernel converts these to the state before each part; then one block per part
+// scans it.
 //
 //   struct Squares {
 //     const int64_t* x;
@@ -23,7 +23,8 @@
 
 namespace phi::gpu {
 
-/// `lines` of n elements each, all in `count` parts of `size` elements; the last may be shorter.
+/// `lines` lines of n elements each, split into `count` parts of `size` elements. The last part of
+/// a line may be shorter.
 struct LineParts {
   int64_t lines;
   int64_t n;
@@ -31,7 +32,8 @@ struct LineParts {
   int64_t size;
   Divider by_count = Divider(1);
 
-  /// As many as keep a GPU busy, if they are worth their launches. There is a line at least.
+  /// Chooses enough parts to fill the GPU, but none so small that its launches do not pay. Requires
+  /// at least one line.
   LineParts(const GpuContext& ctx, int64_t of_lines, int64_t elements)
       : lines(of_lines), n(elements), size(elements) {
     constexpr int64_t kLeast = 4096;  // elements of a part
@@ -58,7 +60,7 @@ struct MergeReducer {
   PHI_HD static Acc join(const Acc& a, const Acc& b) { return Scan::merge(a, b); }
 };
 
-/// merged[part] = its states, merged in whatever order.
+/// merged[part] = the merged states of the part. The order of merging is not specified.
 template <typename Scan, typename StateOf>
 struct MergePart {
   LineParts parts;
@@ -77,13 +79,13 @@ struct MergePart {
   }
 };
 
-/// store(line, k, before, joined) for each element k of a part, as scan_line() does.
+/// Calls store(line, k, before, joined) for each element k of a part, as scan_line() does.
 template <typename Scan, typename StateOf, typename Store>
 struct ScanPart {
   LineParts parts;
   StateOf state;
   Store store;
-  const typename Scan::State* before_parts;  // null: lines have one part
+  const typename Scan::State* before_parts;  // null: each line is one part
 
   template <typename Team>
   __device__ void operator()(const Team& team, int64_t part) const {
@@ -98,7 +100,7 @@ struct ScanPart {
   }
 };
 
-/// The states of each line's parts become those before each.
+/// Replaces the states of each line's parts by the states before them.
 template <typename Scan>
 struct PlaceParts {
   int64_t count;
@@ -113,14 +115,15 @@ struct PlaceParts {
   }
 };
 
-/// op(team, item), a block for each.
+/// Calls op(team, item) with one block per item.
 template <typename Op>
 void for_each_block(const GpuContext& ctx, int64_t items, const Op& op) {
   launch(ctx, run_lines<kBlock, Op>, blocks_for_lines(ctx, items, kBlock), kBlock, items, op);
 }
 
-/// state(line, k) is that of an element alone, and may be asked for twice; store(line, k, before,
-/// joined) takes the states of the elements before k of its line, and of those and k.
+/// Scans all lines. state(line, k) returns the state of one element and may be called twice per
+/// element. store(line, k, before, joined) receives the merged states of the elements before k in
+/// its line, and of those and k.
 template <typename Scan, typename StateOf, typename Store>
 void scan_parts(const GpuContext& ctx, const LineParts& parts, const StateOf& state,
                 const Store& store) {
@@ -137,8 +140,8 @@ void scan_parts(const GpuContext& ctx, const LineParts& parts, const StateOf& st
   for_each_block(ctx, parts.all(), InParts{parts, state, store, states});
 }
 
-/// scan_parts() along the lines of an array; where they have one part, threads that serve their
-/// length share each.
+/// scan_parts() along the lines of an array. Lines that are not split are scanned by teams that
+/// suit their length.
 template <typename Scan, typename StateOf, typename Store>
 void scan_lines(const GpuContext& ctx, const AxisLines& lines, const StateOf& state,
                 const Store& store) {

@@ -1,5 +1,5 @@
-// The windows of pooling on a GPU: what they take of images, which of them take an element, and
-// gradients, which each element gathers from those in their order.
+// Pooling windows on a GPU: the elements that a window covers, and the windows that cover an
+// element. Gradients are gathered per element from its windows, in the order of the windows.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace phi::gpu {
 
-/// Windows [begin, end) along a dim that take one element.
+/// The windows [begin, end) along a dim that cover one element.
 struct Takers {
   int32_t begin;
   int32_t end;
 };
 
-/// The windows along one spatial dim, on the GPU.
+/// The windows along one spatial dim, in GPU memory.
 struct PoolAxis {
   int64_t extent;
   int64_t windows;
@@ -37,10 +37,10 @@ struct PoolAxis {
 };
 
 struct Windows3 {
-  int64_t inner;  // channels behind
+  int64_t inner;  // channels, if they are innermost; else 1
   PoolAxis axis[3];
-  Space<4> outputs;   // of an image: [windows.., inner]
-  Space<4> elements;  // [extents.., inner]
+  Space<4> outputs;   // coordinates of an output: [windows.., inner]
+  Space<4> elements;  // coordinates of an element: [extents.., inner]
 
   __device__ int64_t image_size() const {
     return axis[0].extent * axis[1].extent * axis[2].extent * inner;
@@ -48,15 +48,15 @@ struct Windows3 {
   __device__ int64_t output_size() const {
     return axis[0].windows * axis[1].windows * axis[2].windows * inner;
   }
-  /// How many elements a window counts.
+  /// Number of elements by which the window's average divides.
   __device__ int64_t count(int64_t z, int64_t y, int64_t x, bool padded) const {
     if (padded) return axis[0].padded(z) * axis[1].padded(y) * axis[2].padded(x);
     return axis[0].size(z) * axis[1].size(y) * axis[2].size(x);
   }
 };
 
-/// Windows of images, with what keeps their arrays. Both ends of windows rise from one to the next,
-/// so those that take an element follow each other.
+/// Windows of images, and the arrays that store them. Begins and ends of windows ascend, so the
+/// windows that cover an element are consecutive.
 class DeviceWindows {
  public:
   DeviceWindows(const GpuContext& ctx, const PoolImages& images) {
@@ -91,7 +91,7 @@ class DeviceWindows {
   std::vector<DenseTensor> arrays_;
 };
 
-/// Where an output, or an element, lies: its image, and along the dims.
+/// Coordinates of an output or an element: its image, spatial indices and channel.
 struct WindowPlace {
   int64_t image;
   int64_t at[3];
@@ -110,7 +110,7 @@ __device__ inline WindowPlace element_place(const Windows3& w, int64_t i) {
   return {w.elements, i};
 }
 
-/// f(an element's offset in its image) for those of a window.
+/// Calls f(offset within the image) for each element of a window.
 template <typename F>
 __device__ void for_each_element(const Windows3& w, const WindowPlace& p, const F& f) {
   for (int64_t z = w.axis[0].begin(p.at[0]); z < w.axis[0].end(p.at[0]); ++z) {
@@ -121,8 +121,8 @@ __device__ void for_each_element(const Windows3& w, const WindowPlace& p, const 
   }
 }
 
-/// The largest of a window, the first of equals, and which element of its image that is: -1, and
-/// the lowest number, for a window without elements.
+/// Maximum of a window and its offset in the image; the first of equal elements. A window without
+/// elements has the lowest number and offset -1.
 template <typename C>
 struct LargestOfWindow {
   C most = std::numeric_limits<C>::lowest();
@@ -141,15 +141,15 @@ struct LargestOfWindow {
   }
 };
 
-/// A window's output, where the window is, and an element that it takes.
+/// A window that covers the element: its output, its indices, and the element.
 struct Taken {
   int64_t output;
   int64_t window[3];
-  int64_t in_image;  // the element's offset in its image
-  int64_t element;   // and in the array
+  int64_t in_image;  // offset of the element in its image
+  int64_t element;   // offset of the element in the array
 };
 
-/// The sum of what the windows give that take an element: give(windows, Taken).
+/// Sums give(windows, Taken) over the windows that cover an element.
 template <typename T, typename Give>
 struct Gather {
   using C = compute_t<T>;
