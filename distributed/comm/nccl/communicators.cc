@@ -1,4 +1,4 @@
-// Making, asking and ending communicators.
+// Creates, polls and destroys NCCL communicators.
 #include "distributed/comm/nccl/communicators.h"
 
 #include <fmt/format.h>
@@ -19,10 +19,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// How long the end of communicators may take before they are aborted.
+// Time limit for ending communicators, after which they are aborted.
 constexpr auto kEndPatience = 5s;
 constexpr auto kPollInterval = 50us;
-// Mostly NCCL takes less than the shortest sleep.
+// Yield instead of sleeping at first: NCCL mostly needs less than the shortest sleep.
 constexpr auto kSleepless = 100us;
 
 void pause(Clock::time_point begun) {
@@ -49,8 +49,9 @@ bool is_in_progress(ncclComm_t comm) {
   return nccl().ncclCommGetAsyncError(comm, &state) == ncclSuccess && state == ncclInProgress;
 }
 
-// In one group, so that all are told before NCCL waits for any: the work of one may stand in the
-// stream behind that of another. One that is in progress is waited for at once, so it comes last.
+// One NCCL group, so that all aborts begin before NCCL waits for any: a communicator's work may be
+// queued in the stream after another's. NCCL waits for a communicator that is in progress at once,
+// so those come last.
 void abort_all(std::vector<ncclComm_t> comms) {
   if (comms.empty()) return;
   std::ranges::partition(comms, [](ncclComm_t comm) { return !is_in_progress(comm); });
@@ -69,7 +70,7 @@ bool is_finalized(ncclComm_t comm, Clock::time_point until) {
   return state == ncclSuccess;
 }
 
-// All members come here when their work is done. One that does not is not waited for.
+// All members call this when their work is done. A member that does not is not waited for.
 void end_all(const std::vector<ncclComm_t>& comms) {
   const auto until = Clock::now() + kEndPatience;
   std::vector<ncclComm_t> late;
@@ -99,7 +100,7 @@ ncclComm_t Communicators::of(const Group& group, const std::function<Group&()>& 
   const What what = [&] { return fmt::format("the communicator of group {}", group.name()); };
   ncclComm_t comm = known(group);
   if (!comm) comm = make(group, share_unique_id(control(), new_unique_id), what);
-  // Others are there, or on their way here: they have shared the id.
+  // Safe to wait: all members have shared the id, so they create the communicator too.
   wait_until_settled(comm, what);
   return comm;
 }
@@ -185,7 +186,8 @@ void Communicators::abort(std::exception_ptr why) {
     aborted_for_ = std::move(why);
     comms = take_all();
   }
-  // The rank's thread, if it writes down a graph, is told meanwhile and ends it.
+  // If the rank's thread is capturing a graph, it gets the error meanwhile and ends the capture,
+  // for which the abort waits.
   abort_all(std::move(comms));
 }
 

@@ -1,6 +1,6 @@
-// Communicators: those of one rank, that of all ranks and those of groups, and all that is asked of
-// NCCL through them. They never block, so that they can be aborted: no thread is inside NCCL for
-// long.
+// Communicators: one rank's NCCL communicators, one for all ranks and one per group that needs its
+// own, and all NCCL calls through them. The communicators are non-blocking, so no thread stays
+// inside NCCL for long, and another thread can abort them.
 #pragma once
 
 #include <exception>
@@ -20,39 +20,39 @@ class Communicators {
  public:
   using What = InFlight::What;
 
-  /// Those of rank number `rank`. `in_flight` is told where the rank's thread waits for NCCL.
+  /// For rank number `rank`. Reports to `in_flight` while the rank's thread waits for NCCL.
   Communicators(InFlight& in_flight, int64_t rank) : in_flight_(in_flight), rank_(rank) {}
   ~Communicators() { end(); }
   Communicators(const Communicators&) = delete;
   Communicators& operator=(const Communicators&) = delete;
 
-  /// That of the members of `group`, the ranks of a group of the carrier; its id goes over
-  /// `control`, the group of the same ranks on the host. Made when it is first asked for, which all
-  /// members do.
+  /// Returns the NCCL communicator for `group`, a group of the device communicator, and creates it
+  /// at the first call. All members must make this call. NCCL's unique id is sent over `control`,
+  /// the host group of the same ranks.
   ncclComm_t of(const Group& group, const std::function<Group&()>& control);
 
-  // `what` a wait is for, for the watchdog.
+  // `what` describes the wait, for the watchdog's report.
 
-  /// Makes NCCL's calls of one group of them, all of `comm`, when NCCL has taken in those before:
-  /// a wait for these may have been interrupted. NCCL may not have put them into their stream when
-  /// it returns: settled() tells. Errors: Unavailable, saying what NCCL says.
+  /// Runs `calls` as one NCCL group call on `comm`. First waits until NCCL has taken in the
+  /// previous calls, because a wait for these may have been interrupted. On return NCCL may not yet
+  /// have put the work into its stream; see settled(). Errors: Unavailable with NCCL's message.
   void call(ncclComm_t comm, const What& what, const std::function<ncclResult_t()>& calls);
-  /// Whether NCCL has put all that it was told into its stream. Errors: Unavailable, saying what
-  /// NCCL says; what it was aborted for.
+  /// Whether NCCL has put all calls into its stream. Errors: Unavailable with NCCL's message; the
+  /// reason of an abort.
   bool settled(ncclComm_t comm);
-  /// Returns when it has.
+  /// Waits until settled(). Errors: those of settled().
   void wait_until_settled(ncclComm_t comm, const What& what);
-  /// The rank leaves: its work is done, as that of all others is, or has been aborted. The process
-  /// ends where NCCL does not come back.
+  /// Destroys the communicators. The work of all ranks must be done or aborted. If NCCL does not
+  /// return, the process exits.
   void end();
 
-  // From any thread:
-  /// What has gone wrong in any of them; empty: nothing, or nobody can say, as the rank's thread is
-  /// inside NCCL.
+  // Callable from any thread:
+  /// The error of any communicator. Empty if there is none, or if this cannot be checked because
+  /// the rank's thread is inside NCCL.
   std::string fault();
-  /// All that is under way ends, as it is; whatever is asked of NCCL afterwards throws `why`.
-  /// Returns when it has ended, and graphs that hold calls have, too: whoever has those ends them
-  /// meanwhile.
+  /// Aborts all communicators. Work that is running ends incomplete, and later NCCL calls throw
+  /// `why`. Returns when the work has ended. NCCL also waits for graphs that contain its calls, so
+  /// their owner must destroy them meanwhile.
   void abort(std::exception_ptr why);
 
  private:
@@ -64,8 +64,8 @@ class Communicators {
 
   InFlight& in_flight_;
   int64_t rank_;
-  std::mutex inside_;                     // who holds it is inside NCCL
-  std::map<uint64_t, ncclComm_t> comms_;  // by the hash of their groups
+  std::mutex inside_;                     // held while a thread is inside NCCL
+  std::map<uint64_t, ncclComm_t> comms_;  // key: hash of the group
   std::exception_ptr aborted_for_;
 };
 

@@ -1,4 +1,4 @@
-// Threads that wait for NCCL so that others need not.
+// Threads that wait for NCCL in place of the caller.
 #include "distributed/comm/nccl/ending.h"
 
 #include <cuda_runtime_api.h>
@@ -16,7 +16,7 @@ std::thread thread_on_same_gpu(std::function<void()> body) {
   int gpu = 0;
   (void)cudaGetDevice(&gpu);
   return std::thread([gpu, body = std::move(body)] {
-    (void)cudaSetDevice(gpu);  // fails, too, after a kernel has
+    (void)cudaSetDevice(gpu);  // also fails after a failed kernel; ignored
     body();
   });
 }

@@ -1,4 +1,4 @@
-// How NCCL is made to end its work: beside the thread that asks for it, and within a time.
+// Ends NCCL's work from a separate thread, within a time limit.
 #pragma once
 
 #include <chrono>
@@ -8,14 +8,15 @@
 
 namespace phi::distributed {
 
-/// How long NCCL may take to abort its work.
+/// Time limit for an abort.
 inline constexpr std::chrono::seconds kAbortPatience{5};
 
-/// A thread that has this one's GPU as the current one: by itself CUDA would take up the first GPU.
+/// Starts a thread whose current GPU is this thread's. By default CUDA would use the first GPU.
 std::thread thread_on_same_gpu(std::function<void()> body);
 
-/// Returns when `body`, which asks NCCL to end its work, is done. It is asked in a thread of its
-/// own, which may never come back: after `patience` the process ends, with `why` on stderr.
+/// Runs `body`, which makes NCCL end its work, in a separate thread and waits for it, because NCCL
+/// may never return. If it takes longer than `patience`, prints `why` to stderr and exits the
+/// process.
 void end_or_exit(std::chrono::milliseconds patience, const std::string& why,
                  std::function<void()> body);
 

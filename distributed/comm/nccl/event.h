@@ -1,4 +1,4 @@
-// Event: a place in a stream of the current GPU.
+// Event: a CUDA event on the current GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,15 +21,16 @@ class Event {
   Event& operator=(const Event&) = delete;
 
   void record(cudaStream_t stream) { PHI_GPU(cudaEventRecord(event_, stream)); }
-  /// What is put into the stream from here on waits for what was recorded.
+  /// Makes later work on `stream` wait for the event.
   void hold_up(cudaStream_t stream) const { PHI_GPU(cudaStreamWaitEvent(stream, event_, 0)); }
-  /// What was recorded is done; or has failed, which whoever waits for the GPU is told.
+  /// Whether the recorded work is done or has failed. The next wait for the GPU reports a failure.
   bool has_come() const {
     const cudaError_t status = cudaEventQuery(event_);
     if (status == cudaErrorNotReady) (void)cudaGetLastError();
     return status != cudaErrorNotReady;
   }
-  /// The GPU's time from `begin` to this, both timed and come; 0 where it has failed.
+  /// Elapsed GPU time from `begin` to this event; 0 after a failure. Both events must be timed and
+  /// have occurred.
   std::chrono::duration<float, std::milli> since(const Event& begin) const {
     float ms = 0;
     if (cudaEventElapsedTime(&ms, begin.event_, event_) == cudaSuccess)

@@ -1,4 +1,4 @@
-// What is on the GPU, oldest first.
+// The turns on the GPU, oldest first.
 #include "distributed/comm/nccl/in_flight.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void InFlight::retire() {
   }
 }
 
-// The rank's thread, which retires those that are done, may be waiting for its GPU.
+// Does not rely on retire(): the rank's thread, which calls it, may be waiting for its GPU.
 std::shared_ptr<const Turn> InFlight::oldest_under_way() const {
   for (const std::shared_ptr<Turn>& turn : turns_) {
     if (!turn->done.has_come()) return turn->ready.has_come() ? turn : nullptr;

@@ -1,4 +1,5 @@
-// InFlight: the turns of one rank that are on its GPU, for the rank's thread and for its watchdog.
+// InFlight: the turns (pending collectives) of one rank that are queued on its GPU. Used by the
+// rank's thread and by its watchdog.
 #pragma once
 
 #include <chrono>
@@ -18,22 +19,23 @@ class InFlight {
   using Clock = std::chrono::steady_clock;
 
   void add(std::shared_ptr<Turn> turn);
-  /// Takes out those that are done. They end in order: one stream has them all.
+  /// Removes the turns that are done. They complete in order, because all are on one stream.
   void retire();
 
   struct Late {
     std::shared_ptr<const Turn> turn;
-    Clock::duration patience;  // that has come to its end
+    Clock::duration patience;  // the deadline that has passed
   };
-  /// The oldest that waits for nothing but its peers, if it has for longer than a deadline.
-  /// Launches of graphs compute as well, and nothing tells on which of both they are: they have the
-  /// deadline and four times the longest launch of the same graph, ten deadlines until one has
-  /// ended.
+  /// Returns the oldest unfinished turn if it has waited only for its peers and for longer than its
+  /// deadline. The work before it does not count. A launch of a graph also computes, and it is not
+  /// known whether it computes or communicates; its deadline is `deadline` plus four times the
+  /// longest launch of the same graph, or ten times `deadline` until one launch has ended.
   std::optional<Late> late(Clock::duration deadline);
 
-  /// Says what is waited for. It is asked from any thread, when the words are needed.
+  /// Returns a description of the wait. Called from any thread, only when a report needs it.
   using What = std::function<std::string()>;
-  /// While it lives the rank's thread waits for NCCL to take in work. `what` outlives it.
+  /// Marks a time in which the rank's thread waits for NCCL to take in work. `what` must outlive
+  /// this object.
   class Asking {
    public:
     Asking(InFlight& in_flight, const What& what);
@@ -44,7 +46,7 @@ class InFlight {
    private:
     InFlight& in_flight_;
   };
-  /// What it waits for, if it has for this long.
+  /// The description of the current wait if it has lasted for `patience`.
   std::optional<std::string> asks_in_vain(Clock::duration patience);
 
  private:
@@ -52,11 +54,11 @@ class InFlight {
 
   std::mutex mutex_;
   std::deque<std::shared_ptr<Turn>> turns_;
-  // The oldest when it was last looked at, which has been ready since; kept, so that no other is
-  // taken for it.
+  // The oldest turn at the last call of late(), and the time since which it has been ready. The
+  // pointer keeps the object alive, so that its address cannot be reused by another turn.
   std::shared_ptr<const Turn> looked_at_;
   Clock::time_point since_{};
-  const What* asked_ = nullptr;  // null: nothing
+  const What* asked_ = nullptr;  // null: no wait
   Clock::time_point asked_since_{};
 };
 

@@ -1,4 +1,4 @@
-// Texts of NCCL's versions and errors.
+// Formats NCCL's versions and errors.
 #include "distributed/comm/nccl/library.h"
 
 #include <fmt/format.h>

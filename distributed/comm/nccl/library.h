@@ -1,5 +1,5 @@
-// The functions of NCCL that are used here. The library is loaded when ranks join by it: it takes a
-// second to load, which programs without GPUs need not wait for.
+// The NCCL functions that this library calls. NCCL is loaded when ranks connect their GPUs, because
+// loading is slow and programs without GPUs do not need it.
 #pragma once
 
 #include <nccl.h>
@@ -8,7 +8,6 @@
 
 namespace phi::distributed {
 
-// One line per function.
 #define PHI_NCCL_FUNCTIONS(F) \
   F(ncclAllGather)            \
   F(ncclAllReduce)            \
@@ -33,14 +32,14 @@ struct Nccl {
 #undef PHI_NCCL_MEMBER
 };
 
-/// Errors: Unavailable if the library is not found, or lacks a function.
+/// The loaded functions. Errors: Unavailable if the library is not found or lacks a function.
 const Nccl& nccl();
 
-/// NCCL writes 2.28.9 as 22809.
+/// Lowest supported version. NCCL encodes version 2.28.9 as 22809.
 inline constexpr int kLeastNccl = 22700;
 static_assert(NCCL_VERSION_CODE >= kLeastNccl, "NCCL 2.27 or newer is needed");
 std::string nccl_version_text(int version);
-/// "NCCL error 5, invalid usage: Duplicate GPU detected"
+/// For example "NCCL error 5, invalid usage: Duplicate GPU detected".
 std::string describe(ncclResult_t status, ncclComm_t comm = nullptr);
 
 }  // namespace phi::distributed

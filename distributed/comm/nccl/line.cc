@@ -1,4 +1,4 @@
-// Turns from agreement to the stream.
+// Advances turns from the exchange of signatures to the message stream.
 #include "distributed/comm/nccl/line.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void add_peers(std::span<const Message> messages, std::vector<int64_t>* peers) {
   }
 }
 
-// NCCL carries bytes: messages have no dtype here.
+// Messages are bytes; they have no dtype at this level.
 ncclResult_t send_and_receive(const Turn& turn, ncclComm_t comm, cudaStream_t stream) {
   ncclResult_t worst = ncclSuccess;
   const auto keep = [&](ncclResult_t status) {
@@ -34,7 +34,7 @@ ncclResult_t send_and_receive(const Turn& turn, ncclComm_t comm, cudaStream_t st
   return worst;
 }
 
-// Of a call that outlives them.
+// `call` must outlive the result.
 Communicators::What words_of(const Call& call) {
   return [&call] { return call.to_string(); };
 }
@@ -51,7 +51,7 @@ Line::Line(HostLink host, gpu::GpuDevice& device, Communicators& comms, InFlight
   PHI_GPU(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
 }
 
-// What is in the stream is done, or has been aborted.
+// The work in the stream is complete or has been aborted.
 Line::~Line() {
   device_.make_current();
   waiting_.clear();
@@ -108,7 +108,7 @@ void Line::advance() {
   }
 }
 
-// Of what has been caught. The error is the turn's, whoever waits at the moment.
+// Call from a catch block. The error belongs to the head, whichever turn is being waited for.
 void Line::fail_head() {
   waiting_.front()->error = std::current_exception();
   waiting_.front()->state = Turn::State::kOver;
@@ -122,8 +122,8 @@ void Line::step(Turn& head) {
     check_terms(head);
     tell_nccl(head);
     head.state = Turn::State::kSettling;
-    // NCCL may put work into its stream in a thread of its own, and two threads must not add to one
-    // graph at a time.
+    // NCCL may enqueue work from its own thread, and two threads must not add nodes to one graph at
+    // the same time.
     if (captures_) comms_.wait_until_settled(all_, words_of(head.call));
   }
   if (comms_.settled(all_)) head.state = Turn::State::kQueued;

@@ -1,9 +1,9 @@
-// Line: the calls of one rank whose messages go between GPUs, in the order in which it made them.
+// Line: the command queue of one rank for messages between GPUs, in program order.
 //
-// Ranks agree on a call's messages over the host before NCCL is told of them: who does not come,
-// comes with other sizes or in another order is found there, as on every backend, and NCCL never
-// waits for what does not fit. Then the call's turn comes: all its messages are one group of NCCL's
-// calls, in the one stream that has all messages of the rank.
+// Before each NCCL call, the ranks exchange its signature (Terms) over the host communicator. A
+// missing rank, different sizes or a different order are therefore reported as on every other
+// backend, and NCCL, which checks nothing, never hangs on them. Then all messages of the call are
+// enqueued as one NCCL group call on the one stream that has all messages of the rank.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@
 
 namespace phi::distributed {
 
-/// What a line needs of the host's world.
+/// Functions of the host communicator that a Line uses.
 struct HostLink {
   World& world;
   SeeRank see;
@@ -36,43 +36,45 @@ class Line {
   Line& operator=(const Line&) = delete;
 
   cudaStream_t stream() const { return stream_; }
-  /// The communicator of all ranks, which messages go through. Once, before the first turn.
+  /// Sets the NCCL communicator of all ranks, which messages use. Call once, before the first turn.
   void set_all(ncclComm_t all) { all_ = all; }
 
-  /// At the end of the line; returns at once.
+  /// Appends a call and returns at once.
   std::shared_ptr<Turn> add(const Call& call, std::span<const Send> sends,
                             std::span<const Recv> recvs);
-  /// Takes out one that NCCL has not been told of.
+  /// Removes a turn that has not been passed to NCCL.
   void withdraw(const Turn& turn);
-  /// Carries on as far as it can without waiting. What fails is kept in its turn.
+  /// Makes all progress that is possible without waiting. An error is stored in the turn that
+  /// caused it.
   void advance();
-  /// Returns when the turn is in the stream. Errors: the turn's; ExecutionTimeout if one before it,
-  /// or it, waits for a peer for longer than the deadline.
+  /// Waits until the turn's messages are in the stream. Errors: the turn's; ExecutionTimeout if
+  /// this turn or an earlier one waits for a peer for longer than the deadline.
   void wait_until_put(Turn& turn);
-  /// When all turns are.
+  /// Waits until the messages of all turns are in the stream.
   void wait_until_empty();
   bool is_empty() const { return waiting_.empty(); }
 
-  /// Puts one collective of `comm` into the stream, behind what is there; the line is empty.
+  /// Enqueues one collective of `comm` on the stream, after the work that is there. The line must
+  /// be empty.
   void put(const Call& call, ncclComm_t comm, const std::function<ncclResult_t()>& calls);
 
-  /// While it lives the device writes down what it is given (Device::record), and messages with it:
-  /// ranks agree on them now, and NCCL is told of them now. Before it the line is empty, and
-  /// nothing called before is waited for meanwhile.
+  /// Marks a graph capture of the device (Device::record). Messages are captured too: signatures
+  /// are exchanged and NCCL is called during the capture. The line must be empty before, and turns
+  /// from before the capture must not be waited for during it.
   class Capture {
    public:
     explicit Capture(Line& line) : line_(line) { line_.captures_ = true; }
     ~Capture();
     Capture(const Capture&) = delete;
     Capture& operator=(const Capture&) = delete;
-    /// The end of what is written down; nothing follows.
+    /// Joins the message stream to the captured stream. Call last.
     void join();
 
    private:
     Line& line_;
   };
-  /// Launches what was written down, messages and all, between what was called before and what will
-  /// be called; the line is empty. `graph`: what is launched, each time the same.
+  /// Launches a graph that contains messages, ordered after earlier turns and before later ones.
+  /// The line must be empty. Pass the same `graph` for each launch of one graph.
   void launch(const Call& call, std::shared_ptr<Turn::Graph> graph,
               const std::function<void()>& launch);
 
@@ -91,9 +93,9 @@ class Line {
   cudaStream_t stream_ = nullptr;
   ncclComm_t all_ = nullptr;
   std::deque<std::shared_ptr<Turn>> waiting_;
-  std::vector<uint64_t> calls_with_;  // by rank
+  std::vector<uint64_t> calls_with_;  // calls made with each rank
   bool captures_ = false;
-  bool has_captured_ = false;  // a turn, in this capture
+  bool has_captured_ = false;  // whether this capture has a turn
 };
 
 }  // namespace phi::distributed

@@ -1,4 +1,4 @@
-// Which collectives NCCL does itself.
+// Selects the collectives that NCCL computes itself.
 #include "distributed/comm/nccl/nccl_group.h"
 
 #include <algorithm>
@@ -7,11 +7,12 @@
 namespace phi::distributed {
 namespace {
 
-// Of calls between GPUs in reports: the host's group of the same ranks counts its own.
+// Distinguishes calls between GPUs in reports, because the host's group of the same ranks numbers
+// its own calls.
 constexpr std::string_view kSuffix = " of GPUs";
 constexpr uint64_t kSalt = 0x6e63636c6e63636c;
 
-// Dtypes whose sums NCCL rounds as its documentation says; all others are reduced by our kernel.
+// Dtypes whose sums NCCL rounds as documented. Our kernel reduces all others.
 std::optional<ncclDataType_t> type_of_sums(DataType dtype) {
   switch (dtype) {
     case DataType::FLOAT16:
@@ -27,7 +28,7 @@ std::optional<ncclDataType_t> type_of_sums(DataType dtype) {
   }
 }
 
-// The others are exact in any order, or lose NaN in NCCL.
+// Other kinds gain nothing from NCCL: they are exact in any order, or NCCL loses NaN.
 std::optional<ncclRedOp_t> op_of(ReduceKind kind) {
   if (kind == ReduceKind::kSum) return ncclSum;
   if (kind == ReduceKind::kAvg) return ncclAvg;

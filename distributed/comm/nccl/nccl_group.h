@@ -1,5 +1,6 @@
-// NcclGroup: a group whose arrays lie on GPUs. Its calls are made of messages, as everywhere;
-// NCCL's own collectives serve where they give the same, or where they have been asked for.
+// NcclGroup: a group whose collectives work on GPU arrays. They consist of messages, as on every
+// backend. NCCL's own collectives are used where they produce the same result, or where the caller
+// has selected them (GpuReduction::kFast).
 #pragma once
 
 #include <functional>
@@ -14,14 +15,14 @@ namespace phi::distributed {
 
 class NcclGroup final : public Group {
  public:
-  /// What all groups of one rank share.
+  /// State that all groups of one rank share.
   struct Means {
     Line& line;
     Communicators& comms;
     GpuReduction reduction;
-    /// Returns when all members have come to the call, on the host.
+    /// Waits on the host until all members have reached the call.
     std::function<void(const Call& call)> agree;
-    /// The host's group of the same ranks.
+    /// Returns the host group of the same ranks.
     std::function<Group&(std::span<const int64_t> ranks)> control;
   };
 

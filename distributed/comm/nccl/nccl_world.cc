@@ -1,4 +1,4 @@
-// A rank's place among the GPUs that NCCL connects.
+// The device communicator of a rank over NCCL.
 #include "distributed/comm/nccl/nccl_world.h"
 
 #include <fmt/format.h>
@@ -26,25 +26,25 @@
 namespace phi::distributed {
 namespace {
 
-// A slice in each of two places at a time, from every member.
+// Size of a slice in bytes. Scratch has two slices from every member at a time.
 constexpr int64_t kSliceBytes = int64_t{16} << 20;
 
-// What ranks tell each other before they join.
+// Handshake: what ranks exchange before they connect.
 struct Introduction {
   int64_t version;
   GpuId gpu;
-  int64_t number;   // of the rank among those of its machine
-  int64_t visible;  // GPUs that CUDA shows it
-  int64_t blocks;   // NCCL's calls, whatever communicators are told
+  int64_t number;   // number of the rank on its machine
+  int64_t visible;  // number of GPUs that CUDA shows to the rank
+  int64_t blocks;   // whether the environment makes NCCL's calls blocking
 };
 
-// NCCL takes several ranks on one GPU for a mistake, unless it is told of them so.
+// NCCL rejects several ranks on one GPU unless one of these variables is set.
 bool shares_gpus_on_purpose() {
   return std::getenv("NCCL_HOSTID") != nullptr ||
          std::getenv("NCCL_MULTI_RANK_GPU_ENABLE") != nullptr;
 }
 
-// As NCCL reads it.
+// Parses the variable as NCCL does.
 bool environment_blocks() {
   const char* const set = std::getenv("NCCL_COMM_BLOCKING");
   return set != nullptr && std::strtoll(set, nullptr, 0) == 1;
@@ -54,7 +54,7 @@ std::string gpus_text(int64_t count) {
   return count == 1 ? "1 GPU" : fmt::format("{} GPUs", count);
 }
 
-// All ranks find the same.
+// All ranks compute the same result.
 void check_introductions(const std::vector<Introduction>& all) {
   for (size_t i = 0; i < all.size(); ++i) {
     PHI_CHECK(
@@ -116,7 +116,7 @@ class NcclWorld final : public World {
     line_.set_all(comms_.of(everyone(), [&]() -> Group& { return host_.everyone(); }));
   }
 
-  // What is in the stream comes to its end, or the watchdog ends it.
+  // Work in the stream completes, or the watchdog aborts it.
   ~NcclWorld() override {
     device_.make_current();
     line_.advance();
@@ -146,7 +146,7 @@ class NcclWorld final : public World {
   std::unique_ptr<LaunchRecord> record(Group& who, const std::function<void()>& body) override {
     watchdog_.check();
     drain();
-    // Scratch of what is written down belongs to that.
+    // A graph needs scratch memory that no later call reuses.
     ScratchOfItsOwn scratch(*this);
     Line::Capture capture(line_);
     std::unique_ptr<LaunchRecord> written = device_.record([&] {
@@ -180,7 +180,7 @@ class NcclWorld final : public World {
   SeenRank see(int64_t rank) const override { return seen_by(host_, rank); }
   std::string failure() const override { return failure_in(host_); }
 
-  // What it has held before is freed in the order of the compute stream.
+  // Earlier scratch memory is freed in compute-stream order.
   std::byte* scratch(size_t bytes) override {
     if (scratch_bytes_ < bytes) {
       scratch_ = DeviceMemory();
@@ -200,7 +200,7 @@ class NcclWorld final : public World {
   class NcclMessages final : public Messages {
    public:
     explicit NcclMessages(NcclWorld& world) : world_(world) {}
-    // What NCCL has been told cannot be taken back; the world ends it, or it ends by itself.
+    // A turn that was passed to NCCL cannot be withdrawn; it completes, or the world aborts it.
     ~NcclMessages() override {
       if (turn_) world_.line_.withdraw(*turn_);
     }
@@ -234,8 +234,8 @@ class NcclWorld final : public World {
 
    private:
     NcclWorld& world_;
-    std::shared_ptr<Turn> turn_;       // null: all are empty, and go over the host
-    std::unique_ptr<Messages> empty_;  // those
+    std::shared_ptr<Turn> turn_;       // null: all messages are empty and go over the host
+    std::unique_ptr<Messages> empty_;  // the empty messages
   };
 
   class ScratchOfItsOwn {
@@ -244,7 +244,7 @@ class NcclWorld final : public World {
     ~ScratchOfItsOwn() { exchange(); }
     ScratchOfItsOwn(const ScratchOfItsOwn&) = delete;
     ScratchOfItsOwn& operator=(const ScratchOfItsOwn&) = delete;
-    /// Nothing that is put into the stream from here on uses it.
+    /// Drops the scratch memory: no later work on the stream uses it.
     void end() {
       world_.scratch_ = DeviceMemory();
       world_.scratch_bytes_ = 0;
@@ -268,8 +268,8 @@ class NcclWorld final : public World {
             .give_back = [this](auto messages) { give_back(host_, std::move(messages)); }};
   }
 
-  // In round k everyone hears of the member 2^k before it, which has heard of 2^k others: calls
-  // that differ meet on the way.
+  // Dissemination barrier: in round k each member receives from the member 2^k before it, which has
+  // heard from 2^k members. Mismatched calls meet on the way.
   void agree(const Call& call) {
     const auto ranks = call.group->ranks();
     const auto n = static_cast<int64_t>(ranks.size());
@@ -291,7 +291,7 @@ class NcclWorld final : public World {
   size_t scratch_bytes_ = 0;
   Records records_;
   uint64_t launches_ = 0;
-  NcclWatchdog watchdog_;  // last: it looks at the others
+  NcclWatchdog watchdog_;  // last member: uses the others
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// NCCL: arrays of GPUs go from GPU to GPU as they lie. Where NCCL is not found the twin
-// without_nccl/no_nccl_world.cc is built instead.
+// The NCCL backend: transfers arrays directly between GPUs. Builds without NCCL use the stub
+// without_nccl/no_nccl_world.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,26 @@
 
 namespace phi::distributed {
 
-/// How GPUs add up and otherwise reduce what lies on several of them.
+/// How reductions over GPUs are computed.
 enum class GpuReduction : uint8_t {
-  /// In the order of positions, 16-bit floats in float and rounded once: the bits of every backend.
+  /// In the order of group positions. Half precision is accumulated in float and rounded once. Same
+  /// bits as on every other backend.
   kExact,
-  /// By NCCL's own algorithms, where NCCL has the dtype and the kind: in an order that it chooses,
-  /// 16-bit floats rounded after each step.
+  /// By NCCL's algorithms, if NCCL supports the dtype and the kind. NCCL chooses the order, and
+  /// half precision may be rounded after each step.
   kFast,
 };
 
-/// Whether this build has NCCL.
+/// Whether this build supports NCCL.
 bool has_nccl();
 
-/// The carrier of `host` between the GPUs of its ranks, of which `gpu` is this one's: a call of
-/// all ranks. What they say of each other goes over `host`; World::set_carrier gives it to that.
+/// Creates the device communicator of `host` over NCCL; collective over all ranks of `host`. `gpu`
+/// is this rank's GPU. Control messages go over `host`, which must outlive the result. Install it
+/// with World::set_carrier.
 ///
-/// Errors, alike on all ranks: Unavailable if there is no NCCL, in this build or on the machine, or
-/// it is older than 2.27; PreconditionNotMet if ranks have different versions of it, or share a
-/// GPU; InvalidArgument if the environment of one has NCCL_COMM_BLOCKING=1.
+/// Errors, the same on all ranks: Unavailable if this build or the machine has no NCCL, or if its
+/// version is below 2.27; PreconditionNotMet if ranks have different versions or share a GPU;
+/// InvalidArgument if NCCL_COMM_BLOCKING=1 in the environment of a rank.
 std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction reduction);
 
 }  // namespace phi::distributed

@@ -1,4 +1,4 @@
-// Launching and ending records.
+// Launches and discards captured graphs with messages.
 #include "distributed/comm/nccl/records.h"
 
 #include <mutex>
@@ -39,7 +39,7 @@ class Records::Record final : public LaunchRecord {
   void launch() override {
     {
       const std::lock_guard lock(state_->mutex);
-      state_->check();  // `put_` is gone with the world
+      state_->check();  // `put_` is invalid after the world's end
     }
     put_([this] {
       const std::lock_guard lock(state_->mutex);

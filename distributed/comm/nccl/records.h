@@ -1,5 +1,5 @@
-// Records: what the GPU of one rank has written down with messages in it (World::record). NCCL ends
-// no communicator while such a record holds calls of it.
+// Records: one rank's captured graphs that contain messages (World::record). NCCL does not destroy
+// a communicator while such a graph contains calls of it.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ class Records {
   Records(const Records&) = delete;
   Records& operator=(const Records&) = delete;
 
-  /// Has a launch of `written` done by `put`, which is given the launch itself. What is given back
-  /// may live longer than this.
+  /// Wraps `written` so that each launch runs through `put`, which receives the actual launch as
+  /// its argument. The result may outlive this object.
   using Put = std::function<void(const std::function<void()>& launch)>;
   std::unique_ptr<LaunchRecord> add(std::unique_ptr<LaunchRecord> written, Put put);
-  /// None is launched from here on: whoever tries is told so. From any thread.
+  /// Discards all graphs; later launches throw PreconditionNotMet. Callable from any thread.
   void discard_all();
 
  private:

@@ -1,5 +1,5 @@
-// The arithmetic of reductions on a GPU: a thread has one element of all inputs at a time, or 16
-// bytes of them, so each is read once, in the order of positions, and the output written once.
+// Reduction kernels. A thread processes one element, or 16 bytes, of all inputs at a time: it reads
+// each input once, in the order of positions, and writes the output once.
 #include <algorithm>
 #include <span>
 
@@ -12,12 +12,12 @@
 namespace phi::distributed {
 namespace {
 
-// As many go to the kernel as they are; more lie in the GPU's memory.
+// Up to this many input pointers are passed as kernel arguments; more are passed in GPU memory.
 constexpr int kMostByValue = 64;
 
 struct Inputs {
   const void* few[kMostByValue];
-  const void* const* many;  // null: they are few
+  const void* const* many;  // null: passed by value
   int count;
 
   template <int kWidth, typename T>
@@ -26,7 +26,7 @@ struct Inputs {
   }
 };
 
-/// Pack i of the output. Those of several inputs are asked for at once.
+/// Computes pack i of the output. The loads of several inputs are issued together.
 template <int kWidth, ReduceKind kKind, typename T>
 __device__ void reduce_pack(const Inputs& inputs, T* out, int64_t i) {
   using A = reduction_t<kKind, T>;
@@ -58,7 +58,7 @@ __device__ void reduce_pack(const Inputs& inputs, T* out, int64_t i) {
   gpu::put_pack(out, i, result);
 }
 
-/// `packs` whole packs, and what is left behind them, element by element.
+/// Processes `packs` whole packs, then the remaining elements one by one.
 template <typename T, ReduceKind kKind>
 __global__ void reduce_kernel(Inputs inputs, T* out, int64_t packs, int64_t count) {
   constexpr int kWidth = gpu::pack_width(sizeof(T));

@@ -1,4 +1,4 @@
-// Elementwise reduction of arrays that lie in one GPU's memory.
+// Elementwise reduction of several arrays in one GPU's memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace phi::distributed {
 
-/// As reduce_arrays (comm/reduce.h), the same bits, on the compute stream.
+/// Same contract and bits as reduce_arrays (comm/reduce.h); queued on the compute stream.
 void reduce_on_gpu(gpu::GpuDevice& device, std::span<const void* const> inputs, void* out,
                    int64_t count, DataType dtype, ReduceKind kind);
 

@@ -1,4 +1,4 @@
-// Telling and comparing the terms of messages.
+// Computes and compares signatures of messages.
 #include "distributed/comm/nccl/terms.h"
 
 #include <fmt/format.h>
@@ -31,13 +31,13 @@ Sizes sizes_with(int64_t peer, std::span<const Message> messages) {
   return sizes;
 }
 
-// One direction, as its two ends tell it.
+// One direction of a pair, as described by each end.
 struct Direction {
   int64_t from, to;
   int64_t sends, recvs;
   const uint64_t* sent;
   const uint64_t* received;
-  bool same;  // all sizes
+  bool same;  // whether all sizes match
 };
 
 std::string difference_in(const Call& call, const Direction& way, const PlainCall& of_sender,

@@ -1,5 +1,5 @@
-// Terms: what two ranks tell each other of their messages of one call over the host, before NCCL
-// hears of it: NCCL checks nothing, and waits for ever where two ends differ.
+// Terms: the signature of a call between two ranks. They exchange it over the host before NCCL is
+// called, because NCCL checks nothing and hangs if the two ends differ.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace phi::distributed {
 
-/// Of one rank, about its messages to and from one other.
+/// One rank's description of its messages to and from one peer.
 struct Terms {
-  static constexpr size_t kSizes = 3;  // that are told one by one
+  static constexpr size_t kSizes = 3;  // messages whose sizes are compared one by one
 
-  uint64_t ordinal;  // of the calls with that rank, of all groups; the first is 1
+  uint64_t ordinal;  // number among the calls with that rank in all groups, from 1
   int64_t call_bytes;
   int64_t sends;
   int64_t recvs;
-  uint64_t sent[kSizes];  // bytes of the first messages
+  uint64_t sent[kSizes];  // sizes of the first messages in bytes
   uint64_t received[kSizes];
-  uint64_t all_sent;  // a hash of all sizes, in order
+  uint64_t all_sent;  // hash of all sizes, in order
   uint64_t all_received;
 
-  /// `peer`: a rank.
+  /// The signature of this rank's messages with rank `peer`.
   static Terms of(const Call& call, uint64_t ordinal, int64_t peer, std::span<const Send> sends,
                   std::span<const Recv> recvs);
 };
 static_assert(std::is_trivially_copyable_v<Terms>);
 
-/// What is wrong between rank `own`, which says `ours` in this call, and `peer`; empty: nothing.
-/// Both find the same words.
+/// Describes the mismatch between rank `own`, which has the signature `ours`, and rank `peer`.
+/// Empty if they match. Both ranks produce the same text.
 std::string difference(const Call& call, int64_t own, const Terms& ours, int64_t peer,
                        const Terms& theirs);
 

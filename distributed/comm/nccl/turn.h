@@ -1,5 +1,5 @@
-// Turn: the messages of one call, or one launch of a graph that has some, from their posting to
-// their end on the GPU.
+// Turn: a pending collective, that is, the messages of one call or one launch of a graph with
+// messages, from posting to completion on the GPU.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,14 @@ namespace phi::distributed {
 
 struct Turn {
   enum class State : uint8_t {
-    kAgreeing,  // it waits for its peers' terms, and for the turns before it
-    kSettling,  // NCCL has been told
-    kQueued,    // NCCL has put all into the stream
-    kOver,      // done on the GPU, or failed
+    kAgreeing,  // waits for its peers' signatures and for earlier turns
+    kSettling,  // passed to NCCL
+    kQueued,    // NCCL has put all messages into the stream
+    kOver,      // complete on the GPU, or failed
   };
-  /// What launches of one graph have shown.
+  /// Statistics of the launches of one graph.
   struct Graph {
-    std::optional<std::chrono::duration<float, std::milli>> longest{};  // of those that have ended
+    std::optional<std::chrono::duration<float, std::milli>> longest{};  // longest completed launch
   };
 
   explicit Turn(std::shared_ptr<Graph> launched = nullptr)
@@ -34,17 +34,17 @@ struct Turn {
         done(graph ? Event::Kind::kTimed : Event::Kind::kPlain) {}
 
   Call call;
-  std::vector<Send> sends;  // of more than 0 bytes
+  std::vector<Send> sends;  // without those of 0 bytes
   std::vector<Recv> recvs;
-  std::vector<int64_t> peers;  // ranks; a pair of terms for each
+  std::vector<int64_t> peers;  // ranks; ours[i] and theirs[i] belong to peers[i]
   std::vector<Terms> ours;
   std::vector<Terms> theirs;
-  std::unique_ptr<Messages> agreement;  // that carry the terms
-  std::shared_ptr<Graph> graph;         // that it launches; null: it is a call's messages alone
-  Event ready;                          // in the compute stream: the arrays may be read and written
-  Event done;                           // in the stream of messages
+  std::unique_ptr<Messages> agreement;  // the exchange of signatures
+  std::shared_ptr<Graph> graph;         // the launched graph; null: the messages of a call
+  Event ready;                          // on the compute stream: the arrays may be accessed
+  Event done;                           // on the message stream
   State state = State::kAgreeing;
-  bool is_captured = false;  // in the stream, of what a device writes down: `done` is of no time
+  bool is_captured = false;  // part of a graph capture: `done` never occurs
   std::exception_ptr error;
 
   bool is_put() const { return state == State::kQueued || state == State::kOver; }

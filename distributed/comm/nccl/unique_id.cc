@@ -1,4 +1,4 @@
-// Unique ids go over the host's groups.
+// Sends unique ids over the host's groups.
 #include "distributed/comm/nccl/unique_id.h"
 
 namespace phi::distributed {

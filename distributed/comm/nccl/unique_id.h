@@ -1,4 +1,4 @@
-// The bytes by which the members of a new communicator find each other.
+// NCCL's unique id, by which the members of a new communicator connect.
 #pragma once
 
 #include <array>
@@ -9,11 +9,10 @@
 
 namespace phi::distributed {
 
-/// NCCL's.
+/// The contents of ncclUniqueId.
 using UniqueId = std::array<std::byte, 128>;
 
-/// What `make` gives the first member of `control`, which is the only one that calls it, for every
-/// member: a call of the group.
+/// Broadcasts an id over `control`, a collective call. Only the first member calls `make`.
 UniqueId share_unique_id(Group& control, const std::function<UniqueId()>& make);
 
 }  // namespace phi::distributed

@@ -1,4 +1,4 @@
-// What the watchdog looks at, fifty times a second.
+// The watchdog's checks, 50 times per second.
 #include "distributed/comm/nccl/watchdog.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ double in_seconds(std::chrono::duration<double> time) { return time.count(); }
 NcclWatchdog::NcclWatchdog(Watched watched) : watched_(std::move(watched)) {
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
+  pthread_sigmask(SIG_SETMASK, &all,
+                  &before);  // signals must be delivered to the program's threads
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -38,7 +39,7 @@ void NcclWatchdog::run(const std::stop_token& stop) {
   std::condition_variable_any stopped;
   while (!stop.stop_requested() && !has_aborted_) {
     look();
-    // Whoever ends it does not wait for the next look.
+    // Returns at once on a stop request.
     stopped.wait_for(lock, stop, kWatchInterval, [&stop] { return stop.stop_requested(); });
   }
 }
@@ -76,8 +77,8 @@ void NcclWatchdog::abort(const Error& why) {
   error_ = std::make_exception_ptr(why);
   watched_.device.set_failure(error_);
   has_aborted_ = true;
-  // Both at once: graphs end when the rank's thread is in no launch, which may wait for NCCL's
-  // work, and NCCL ends when graphs have.
+  // Graphs and communicators are ended concurrently. Graphs end when the rank's thread is in no
+  // launch, which may wait for NCCL's work, and NCCL ends when the graphs have.
   end_or_exit(kAbortPatience, fmt::format("rank {}: {}", watched_.host.rank(), why.what()),
               [watched = &watched_, error = error_] {
                 std::thread discards =

@@ -1,6 +1,6 @@
-// NcclWatchdog: a thread of a rank that sees what the rank's own thread cannot, because it waits
-// for its GPU: that NCCL's work does not end, that NCCL reports an error, that another rank has
-// failed. It ends NCCL's work, so that the rank's thread comes back, and says why.
+// NcclWatchdog: a thread that detects what the rank's own thread cannot while it waits for its GPU:
+// NCCL work that does not end, an NCCL error, or the failure of another rank. It aborts NCCL's
+// work, so that the rank's thread returns, and provides the error.
 #pragma once
 
 #include <atomic>
@@ -32,9 +32,10 @@ class NcclWatchdog {
   };
   explicit NcclWatchdog(Watched watched);
 
-  /// Ends NCCL's work of this rank for this error. Where NCCL does not let it, the process ends.
+  /// Aborts this rank's NCCL work with the error `why`. If NCCL does not abort in time, the process
+  /// exits.
   void abort(const Error& why);
-  /// Throws what the work was ended for.
+  /// Throws the error of an abort, if there was one.
   void check() const;
 
  private:
@@ -45,7 +46,7 @@ class NcclWatchdog {
   Watched watched_;
   std::atomic<bool> has_aborted_{false};
   std::exception_ptr error_;  // set before has_aborted_
-  std::jthread thread_;       // the last: it looks at the others until it has ended
+  std::jthread thread_;       // last member: uses the others until it ends
 };
 
 }  // namespace phi::distributed

@@ -1,4 +1,4 @@
-// NCCL as a library that is loaded at run time.
+// Loads NCCL at run time.
 #include <fmt/format.h>
 
 #include "distributed/comm/nccl/library.h"

@@ -1,4 +1,4 @@
-// The twin of NCCL in a build without it.
+// Stub for builds without NCCL.
 #include "distributed/comm/nccl/nccl_world.h"
 #include "phi/common/errors.h"
 
