@@ -26,8 +26,8 @@ double in_seconds(std::chrono::duration<double> time) { return time.count(); }
 NcclWatchdog::NcclWatchdog(Watched watched) : watched_(std::move(watched)) {
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all,
-                  &before);  // signals must be delivered to the program's threads
+  // Signals must be delivered to the program's threads, not to this one.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

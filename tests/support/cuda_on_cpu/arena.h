@@ -1,5 +1,6 @@
-// The memory of one emulated GPU: an address range of its own, closed to the process unless work
-// of that GPU runs. Fresh memory holds NaN; what is not allocated is poisoned for AddressSanitizer.
+// The memory of one emulated GPU: a separate address range that is inaccessible to the process
+// unless work of that GPU runs. Fresh memory contains NaN. Unallocated memory is poisoned for
+// AddressSanitizer.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +15,25 @@ class Arena {
   struct Allocation {
     std::byte* begin;
     size_t size;
-    bool live;         // from begin_life to end_life, which go by the order of a stream
-    const void* pool;  // null: of cudaMalloc
+    bool live;         // between begin_life and end_life, which run in stream order
+    const void* pool;  // null: allocated by cudaMalloc
     bool given_up = false;
   };
 
   Arena();
   Arena(const Arena&) = delete;
 
-  /// Sets addresses aside. They have no use before begin_life.
+  /// Reserves addresses. They are unusable before begin_life.
   std::byte* reserve(size_t size, const void* pool);
-  /// While the memory is open: fills with NaN.
+  /// Fills the memory with NaN. The arena must be open.
   void begin_life(std::byte* memory);
-  /// Says that end_life will come for it; false if somebody has said so before.
+  /// Marks the memory for end_life. Returns false if it was already marked.
   bool give_up(std::byte* memory);
-  /// While the memory is open: fills with NaN again, closes and gives the addresses back.
+  /// Fills the memory with NaN, closes it and releases the addresses. The arena must be open.
   void end_life(std::byte* memory);
 
   bool contains(const void* address) const;
-  /// The allocation that holds `address`, be it alive or not.
+  /// The allocation that contains `address`, alive or not.
   std::optional<Allocation> find(const void* address) const;
 
   void open() { protect(true); }
@@ -44,7 +45,7 @@ class Arena {
 
   mutable std::mutex mutex_;
   std::byte* base_;
-  size_t used_ = 0;  // bytes from base_ that were ever set aside
+  size_t used_ = 0;  // bytes from base_ on that were ever reserved
   bool open_ = false;
   std::map<std::byte*, Allocation> allocations_;
   std::map<std::byte*, size_t> gaps_;

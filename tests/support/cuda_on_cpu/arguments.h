@@ -1,4 +1,4 @@
-// Copies of a kernel's arguments, as a launch makes them.
+// Copies of a kernel's arguments, as a launch stores them.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Arguments {
       ::operator delete (memory, std::align_val_t{kAlignment});
     }
   };
-  static constexpr size_t kAlignment = 64;  // of no parameter more
+  static constexpr size_t kAlignment = 64;  // largest alignment of a parameter
 
   std::unique_ptr<std::byte, Free> memory_;
   std::vector<Argument> each_;

@@ -1,8 +1,8 @@
-// Runs the blocks of a grid, one after the other, each CUDA thread on a fiber.
+// Runs the blocks of a grid one after another, with one fiber per CUDA thread.
 //
-// A thread runs until it waits; a warp until all its lanes wait for the block; then comes the next
-// warp. So warps run ahead of each other, in orders that the seed draws. One grid runs at a time in
-// the process.
+// A thread runs until it waits, and a warp until all its lanes wait for the block; then the next
+// warp runs. Warps therefore run ahead of each other, in an order drawn from the seed. One grid
+// runs at a time in the process.
 #pragma once
 
 #include <vector_types.h>
@@ -23,11 +23,11 @@ struct Grid {
   dim3 blocks;
   dim3 threads;
   const std::function<void()>* body;
-  std::vector<SharedArray> shared;  // fresh ones hold NaN, in each block anew
+  std::vector<SharedArray> shared;  // filled with NaN at the start of each block
 };
 void run_grid(const Grid& grid);
 
-/// The kernel, block and thread that run now, for the text of an error.
+/// The running kernel, block and thread, for error messages.
 std::string where_now();
 
 }  // namespace cuda_on_cpu

@@ -1,4 +1,4 @@
-// What runs when a kernel is launched: as a rule what g++ has made of its source.
+// The code that a kernel launch runs: normally the one that g++ compiled from its source.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@
 namespace cuda_on_cpu {
 
 struct Code {
-  std::function<void()> thread;     // one of the kernel's
-  std::vector<SharedArray> shared;  // of its block
+  std::function<void()> thread;     // runs one thread of the kernel
+  std::vector<SharedArray> shared;  // shared memory of a block
 };
 
-/// Other code for the kernel of this name.
+/// Provides other code for the kernel of this name.
 using CodeSource = Code (*)(const std::string& kernel, std::shared_ptr<const Arguments> arguments);
-/// Before main: the library of ptx/ calls it where it is linked. AUTOPHI_CUDA_PTX says that it is
-/// to be asked.
+/// Installs a code source. The library of ptx/ calls it before main if it is linked. The variable
+/// AUTOPHI_CUDA_PTX enables its use.
 void set_code_source(CodeSource source);
 
 Code code_of(const void* kernel, Call call, std::shared_ptr<const Arguments> arguments);

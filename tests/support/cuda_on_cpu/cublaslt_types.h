@@ -1,4 +1,4 @@
-// What stands behind cuBLASLt's descriptors in the twin, and when they fit together.
+// The objects of cuBLASLt's descriptors in the emulator, and the checks of their consistency.
 #pragma once
 
 #include <cublasLt.h>
@@ -9,7 +9,7 @@
 
 namespace cuda_on_cpu {
 
-/// A column of a matrix is `ld` elements behind the one before it.
+/// A column-major matrix; `ld` is the column stride in elements.
 struct MatrixLayout {
   cudaDataType type;
   uint64_t rows;
@@ -17,10 +17,10 @@ struct MatrixLayout {
   int64_t ld;
   int32_t order = CUBLASLT_ORDER_COL;
   int32_t batches = 1;
-  int64_t stride = 0;  // from one matrix of the batch to the next
+  int64_t stride = 0;  // between matrices of the batch
 
   size_t element_size() const;
-  /// Bytes from the first to behind the last element of all batches.
+  /// Bytes from the first element to the end of the last one, over all batches.
   size_t extent() const;
 };
 
@@ -38,20 +38,20 @@ struct MatmulPreference {
   std::array<uint32_t, 4> alignments{256, 256, 256, 256};  // A, B, C, D
 };
 
-/// d = alpha op(a) op(b) + beta c.
+/// One GEMM: d = alpha op(a) op(b) + beta c.
 struct Matmul {
   MatmulDescription description;
   std::array<MatrixLayout, 4> layouts;  // A, B, C, D
 
   uint64_t depth() const;
-  /// Success, or why it is refused, which is also said on stderr.
+  /// CUBLAS_STATUS_SUCCESS, or the status of an invalid problem; prints the reason to stderr.
   cublasStatus_t check() const;
-  /// The same for the same problem, and hardly ever for another.
+  /// A hash of the problem.
   uint64_t fingerprint() const;
 };
 
-/// All on the host, for the thread that runs the stream. `rounds_halves`: the sums of the first
-/// half of the terms are rounded to the output's type before those of the second are added.
+/// Computes the GEMM on the host, on the thread that runs the stream. If `rounds_halves`, the sums
+/// of the first half of the terms are rounded to the output's type before the second half is added.
 void multiply(const Matmul& problem, bool rounds_halves, std::complex<double> alpha,
               std::complex<double> beta, const std::array<std::byte*, 4>& matrices);
 

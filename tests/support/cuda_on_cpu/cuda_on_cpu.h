@@ -1,8 +1,9 @@
-// Controls of the twin (CUDA on the CPU) for tests: which GPUs there are, in which order what runs,
-// and what goes wrong.
-// The environment says the same for whole programs: AUTOPHI_CUDA_SEED is a number, "forward" or
-// "backward"; AUTOPHI_CUDA_GPUS a number. CUDA_VISIBLE_DEVICES selects among the GPUs by their
-// numbers, as CUDA does; it is read when the program starts, by reset() and by set_gpus().
+// Controls of the CUDA emulator for tests: number and properties of GPUs, order of execution, and
+// fault injection.
+//
+// The environment sets the same for whole programs: AUTOPHI_CUDA_SEED is a number, "forward" or
+// "backward"; AUTOPHI_CUDA_GPUS is a number. CUDA_VISIBLE_DEVICES selects GPUs by number, as in
+// CUDA. It is read at program start, by reset() and by set_gpus().
 #pragma once
 
 #include <driver_types.h>
@@ -13,34 +14,34 @@
 
 namespace cuda_on_cpu {
 
-/// In which order warps, blocks and streams go where CUDA promises none. Streams run what a waiter
-/// needs and no more in the two fixed orders; in drawn ones others' work comes between.
+/// Order of warps, blocks and streams where CUDA guarantees none. In the two fixed orders a wait
+/// runs only the work that it needs. In drawn orders other work runs in between.
 enum class Order { kForward, kBackward, kDrawn };
 void set_order(Order order, uint64_t seed = 1);
 
-/// Number of GPUs, 8 if nobody says otherwise; 0 with a driver is cudaErrorNoDevice.
+/// Number of GPUs; default 8. With 0 GPUs and a driver, calls return cudaErrorNoDevice.
 void set_gpus(int gpus);
-/// Memory of each GPU; 80 GB if nobody says otherwise.
+/// Memory per GPU in bytes; default 80 GB.
 void set_memory_limit(size_t bytes);
-/// Few, so that kernels that size their grid by it have more than one round of work.
+/// Number of multiprocessors. A small number makes grid-stride kernels run several rounds.
 void set_multiprocessors(int count);
-/// What GPUs can do, 9.0 if nobody says otherwise.
+/// Compute capability; default 9.0.
 void set_capability(int major, int minor);
-/// Whether the program has code for these GPUs, as it has if nobody says otherwise; without it
-/// asking for a kernel's attributes and launching it are cudaErrorNoKernelImageForDevice.
+/// Whether the program has code for these GPUs; default true. Otherwise querying a kernel's
+/// attributes and launching it return cudaErrorNoKernelImageForDevice.
 void set_code_fits(bool fits);
-/// As cudaDriverGetVersion gives it, 13000 being CUDA 13.0; 0: no driver is installed.
+/// The result of cudaDriverGetVersion, for example 13000 for CUDA 13.0. 0: no driver is installed.
 void set_driver_version(int version);
-/// How long all may wait without anything moving before the test fails as a deadlock.
+/// Time without any progress after which the test fails with a deadlock.
 void set_patience(std::chrono::milliseconds patience);
 
-/// The next kernel that runs on any GPU fails with `error`, which then sticks to that GPU.
+/// Makes the next kernel on any GPU fail with `error`, which then sticks to that GPU.
 void fail_next_launch(cudaError_t error);
-/// Kernels that ran in this process.
+/// Number of kernels that ran in this process.
 uint64_t launches();
-/// Graphs that were launched in this process.
+/// Number of graph launches in this process.
 uint64_t graph_launches();
-/// Undoes planted and sticky failures and takes all settings back to what the environment says.
+/// Clears injected and sticky failures and restores all settings from the environment.
 void reset();
 
 }  // namespace cuda_on_cpu

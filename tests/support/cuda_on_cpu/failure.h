@@ -1,4 +1,5 @@
-// How the twin ends a test: what CUDA leaves undefined, or would hang on, is a text and an abort.
+// How the emulator fails a test: it prints a message and aborts where CUDA's behaviour is
+// undefined, or where CUDA would hang.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@ namespace cuda_on_cpu {
 
 /// Writes `text` to stderr and aborts.
 [[noreturn]] void fail(const std::string& text);
-/// Writes `text` to stderr, for an error code that says too little by itself.
+/// Writes `text` to stderr, as detail for an error code.
 void explain(const std::string& text);
 
 }  // namespace cuda_on_cpu

@@ -1,21 +1,21 @@
-// Fibers: stacks of their own that one thread of the process runs in turn.
+// Fibers: cooperative threads with separate stacks, run in turn by one thread of the process.
 #pragma once
 
 #include <cstddef>
 
 namespace cuda_on_cpu {
 
-/// Runs `entry` on a stack of its own, from one resume() to the next leave(). Sanitizers know: to
-/// AddressSanitizer it is a stack, to ThreadSanitizer a thread, which a switch orders with no
-/// other.
+/// Runs `entry` on a separate stack, in steps from resume() to the next leave(). Fibers are known
+/// to the sanitizers: to AddressSanitizer as a stack, to ThreadSanitizer as a thread. A switch
+/// between fibers does not order them for ThreadSanitizer.
 class Fiber {
  public:
-  explicit Fiber(void (*entry)());  // never returns
+  explicit Fiber(void (*entry)());  // `entry` never returns
   Fiber(const Fiber&) = delete;
 
-  /// On the scheduler's stack: runs the fiber until it leaves.
+  /// Runs the fiber until it leaves. Call on the scheduler's stack.
   void resume();
-  /// On this fiber's stack: back to the scheduler.
+  /// Returns to the scheduler. Call on this fiber's stack.
   void leave();
 
  private:
@@ -29,10 +29,11 @@ class Fiber {
 };
 
 #if defined(CUDA_ON_CPU_TSAN)
-/// Each CUDA thread has a fiber to itself, so that ThreadSanitizer tells them apart.
+/// With ThreadSanitizer each CUDA thread has its own fiber, so that the sanitizer distinguishes
+/// them.
 inline constexpr bool kFibersAreThreads = true;
-/// What lies before order_after(token) lies before what follows order_before(token) on another
-/// fiber.
+/// Orders fibers for ThreadSanitizer: code before order_after(token) happens before code after
+/// order_before(token) on another fiber.
 void order_before(void* token);
 void order_after(void* token);
 #else

@@ -1,4 +1,4 @@
-// The emulated GPUs of the process, and what every call of the runtime does first and last.
+// The emulated GPUs of the process, and the prologue and epilogue of every runtime call.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,15 +11,15 @@
 #include "support/cuda_on_cpu/arena.h"
 #include "support/cuda_on_cpu/failure.h"
 
-/// A pool of memory. What it holds (`reserved`) and what is in use of that.
+/// A memory pool: bytes that it has reserved, and bytes of them in use.
 struct CUmemPoolHandle_st {
   int device = 0;
   size_t used = 0;
   size_t used_high = 0;
   size_t reserved = 0;
   size_t reserved_high = 0;
-  uint64_t threshold = 0;  // bytes to keep when a waiter comes by
-  size_t limit = 0;        // 0: that of the GPU
+  uint64_t threshold = 0;  // bytes to keep when a synchronisation trims the pool
+  size_t limit = 0;        // 0: the GPU's limit
   int reuse[3] = {1, 1, 1};
   bool destroyed = false;
 };
@@ -30,28 +30,29 @@ struct Gpu {
   int index = 0;
   Arena arena;
   std::atomic<cudaError_t> sticky{cudaSuccess};
-  std::mutex mutex;         // for what follows
-  size_t plain = 0;         // bytes of cudaMalloc
-  size_t pooled = 0;        // bytes that pools hold
-  CUmemPoolHandle_st pool;  // the default one
+  std::mutex mutex;         // guards the members below
+  size_t plain = 0;         // bytes allocated by cudaMalloc
+  size_t pooled = 0;        // bytes reserved by pools
+  CUmemPoolHandle_st pool;  // default pool
 };
 
-/// The GPU with this number, made when it is first asked for.
+/// The GPU with this number; created at first use.
 Gpu& gpu(int index);
-/// The GPU whose memory `address` lies in, or null.
+/// The GPU whose memory contains `address`, or null.
 Gpu* gpu_of(const void* address);
-/// Forgets what went wrong on GPUs.
+/// Clears the failures of all GPUs.
 void forget_failures();
 
-/// Of the calling thread.
+/// The current device of the calling thread.
 int current_device();
 void set_current_device(int device);
-/// cudaSuccess if a driver and a GPU answer and nothing has failed on the current one for good.
+/// cudaSuccess if there is a driver and a GPU and the current GPU has no sticky error; else the
+/// error.
 cudaError_t state_of_runtime();
-/// Keeps an error for cudaGetLastError, and gives it back.
+/// Stores an error for cudaGetLastError and returns it.
 cudaError_t noted(cudaError_t error);
 
-/// A call of the runtime: nothing is done where no GPU works.
+/// Runs a runtime call. Does nothing but return the error if no GPU works.
 template <class Body>
 cudaError_t call(Body body) {
   const cudaError_t state = state_of_runtime();

@@ -1,4 +1,4 @@
-// What every emulated GPU can do: numbers of compute capability 9.0.
+// Limits of every emulated GPU: those of compute capability 9.0.
 #pragma once
 
 #include <cstddef>

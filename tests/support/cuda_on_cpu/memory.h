@@ -1,4 +1,4 @@
-// What parts of the twin ask of memory.
+// Memory functions that other parts of the emulator use.
 #pragma once
 
 #include <optional>
@@ -8,18 +8,18 @@
 
 namespace cuda_on_cpu {
 
-/// The allocation that begins at `memory`; none if that cannot be freed.
+/// The allocation that begins at `memory`; nullopt if it cannot be freed.
 std::optional<Arena::Allocation> to_free(Gpu* device, const void* memory);
-/// Takes it back, while the memory of its GPU is open.
+/// Frees an allocation. Its GPU's memory must be open.
 void end_life(Gpu& device, const Arena::Allocation& allocation);
-/// Forgets a destroyed pool once nothing of it is in use. Under the GPU's lock.
+/// Deletes a destroyed pool once none of its memory is in use. Requires the GPU's lock.
 void drop_if_over(Gpu& device, CUmemPoolHandle_st* pool);
-/// Pools of a GPU give back what they hold over their thresholds, as they do when somebody waits.
+/// Trims the pools of a GPU to their thresholds, as a synchronisation does.
 void give_back_reserved(int device);
-/// Ends the test where stream order has not made the memory yet or has taken it back. `what` uses
-/// it.
+/// Fails the test if the memory is not yet allocated or already freed in stream order. `what` names
+/// its user.
 void check_alive(const std::string& what, const Gpu& device, const void* memory);
-/// Whether it lies in memory of cudaHostAlloc.
+/// Whether `address` is in memory of cudaHostAlloc.
 bool is_pinned(const void* address);
 
 }  // namespace cuda_on_cpu

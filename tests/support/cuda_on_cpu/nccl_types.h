@@ -1,6 +1,7 @@
-// Communicators of the stand-in of NCCL, and what is posted on them.
+// Communicators of the NCCL emulator, and the calls posted on them.
 //
-// One lock holds for all. Who has it never calls the streams, whose lock comes first.
+// One lock guards all of it. Its owner never calls the streams, whose lock comes first in the lock
+// order.
 #pragma once
 
 #include <nccl.h>
@@ -32,18 +33,18 @@ struct Call {
   size_t count = 0;
   ncclDataType_t type = ncclInt8;
   ncclRedOp_t op = ncclSum;
-  int other = 0;  // the peer of a message, the root of a broadcast
+  int other = 0;  // peer of a message, or root of a broadcast
 
   bool collective() const { return kind != Kind::kSend && kind != Kind::kReceive; }
   bool reduces() const { return kind == Kind::kAllReduce || kind == Kind::kReduceScatter; }
-  size_t bytes() const;  // of `count` elements
-  /// Bytes that a rank reads from `in` and writes to `out`.
+  size_t bytes() const;  // size of `count` elements
+  /// Bytes that a rank reads from `in`, and bytes that it writes to `out`.
   size_t bytes_in(int rank, int ranks) const;
   size_t bytes_out(int ranks) const;
 };
 
 size_t size_of(ncclDataType_t type);
-/// "send of 16 float32 to rank 1"
+/// For example "send of 16 float32 to rank 1".
 std::string described(const Call& call);
 
 struct Posting;
@@ -51,42 +52,42 @@ struct Pending {
   Call call;
   Posting* posting;
   bool done = false;
-  size_t turn = 0;  // of a collective: how many the communicator had before
+  size_t turn = 0;  // number of earlier collectives of the communicator
 };
 
-/// All calls of one group on one communicator, once in a stream.
+/// All calls of one group on one communicator, from the moment at which they are in a stream.
 struct Posting {
   ncclComm* comm;
   CUstream_st* stream;
   std::deque<Pending> calls = {};
-  bool reached = false;  // it is the head of its stream
-  bool stopped = false;  // by a planted fault
-  std::shared_ptr<Mark> end = std::make_shared<Mark>(Mark{.stream = stream});  // it has left that
+  bool reached = false;  // it is at the head of its stream
+  bool stopped = false;  // stopped by an injected fault
+  std::shared_ptr<Mark> end = std::make_shared<Mark>(Mark{.stream = stream});  // left the stream
 
   bool over() const;
 };
 
-/// What one rank sends to another, in order; only what is not done.
+/// The unfinished messages from one rank to another, in order.
 struct Channel {
   std::deque<Pending*> sends;
   std::deque<Pending*> receives;
 };
 
-/// A communicator as all its ranks see it.
+/// A communicator with all its ranks.
 struct Clique {
   int number;
   int ranks;
   std::string name;
-  std::vector<ncclComm*> members;  // null: has not come yet
+  std::vector<ncclComm*> members;  // null: the rank has not joined yet
   ncclResult_t error = ncclSuccess;
   std::string error_text = {};
-  std::map<std::pair<int, int>, Channel> channels = {};      // by sender and receiver
-  std::map<size_t, std::vector<Pending*>> collectives = {};  // by turn; by rank
+  std::map<std::pair<int, int>, Channel> channels = {};      // key: sender and receiver
+  std::map<size_t, std::vector<Pending*>> collectives = {};  // key: turn; index: rank
 
   bool complete() const;
 };
 
-/// What a group does when it is launched: in order, the calls of each communicator and its streams.
+/// The launch of a group: its calls, in order, per communicator and stream.
 struct Launch {
   struct Part {
     ncclComm* comm;
@@ -94,8 +95,8 @@ struct Launch {
     std::vector<Call> calls;
   };
   std::vector<Part> parts;
-  uint64_t polls = 0;  // until it is launched
-  bool taken = false;  // a thread launches it
+  uint64_t polls = 0;  // polls until it is launched
+  bool taken = false;  // a thread is launching it
   bool done = false;
 };
 
@@ -106,34 +107,36 @@ struct All {
   Draw draw{4};
   int ids = 0;
   int cliques_made = 0;
-  std::map<int, std::shared_ptr<Clique>> cliques;  // by id
-  std::vector<std::unique_ptr<ncclComm>> comms;    // none is freed: who uses one too late is told
+  std::map<int, std::shared_ptr<Clique>> cliques;  // key: id
+  std::vector<std::unique_ptr<ncclComm>> comms;    // never freed, so that late uses are detected
 };
 All& all();
 
-/// Keeps a text for ncclGetLastError in this thread, and gives the result back.
+/// Stores `text` for ncclGetLastError of this thread and returns `result`.
 ncclResult_t refused(ncclResult_t result, const std::string& text);
-/// What the communicator has to report but progress: success, in progress, or an error and its
-/// text. Under the lock.
+/// The communicator's state apart from progress of calls: success, in progress, or an error and its
+/// text. Requires the lock.
 ncclResult_t state_of(const ncclComm& comm, std::string* text);
-/// Success if calls may be made on it; else says why not. Under the lock.
+/// ncclSuccess if calls may be made on the communicator, else an error that is explained. Requires
+/// the lock.
 ncclResult_t check_ready(ncclComm_t comm, const char* call);
 std::string described(const ncclComm& comm);
-/// Says that the communicator is none, or one no more.
+/// The error for an invalid or destroyed communicator.
 ncclResult_t refused_handle(const char* call, ncclComm_t comm);
-/// "ncclCommAbort waits for the end of graphs, ..." Ends the test. Under the lock.
+/// Fails the test with "ncclCommAbort waits for the end of graphs, ...". Requires the lock.
 void fail_for_graphs(const char* call, const ncclComm& comm);
 
-/// Puts a group that is due into the streams. Not under the lock.
+/// Puts a group that is due into the streams. Call without the lock.
 ncclResult_t launch(const Launch& group);
-/// The work of one communicator's part of a group. Not under the lock.
+/// The stream work of one communicator's part of a group. Call without the lock.
 Work work_of(const Launch::Part& part);
-/// Forgets what the communicator has posted, which does nothing when its turn in its stream comes;
-/// the places of that. Under the lock.
+/// Drops the communicator's postings, which then do nothing when they reach the head of their
+/// streams. Returns the marks of their ends. Requires the lock.
 using Ends = std::vector<std::shared_ptr<Mark>>;
 Ends drop_postings(ncclComm& comm);
 
-/// Two sides of a message; all sides of a collective, by rank. They fit together. Under the lock.
+/// Copies the data of a message from its two sides, and of a collective from all sides, indexed by
+/// rank. The sides must match. Requires the lock.
 void move_message(const Pending& send, const Pending& receive);
 void move_collective(const std::vector<Pending*>& sides);
 
@@ -147,12 +150,12 @@ struct ncclComm {
   int device = 0;
   int version = 0;
   bool blocking = true;
-  uint64_t polls = 0;                                  // until it has been made, once all have come
-  std::shared_ptr<cuda_on_cpu::nccl::Launch> pending;  // a group that is in progress
-  ncclResult_t error = ncclSuccess;                    // an asynchronous one
+  uint64_t polls = 0;  // polls until it is ready, once all ranks have joined
+  std::shared_ptr<cuda_on_cpu::nccl::Launch> pending;  // group in progress
+  ncclResult_t error = ncclSuccess;                    // asynchronous error
   size_t collectives = 0;
-  int held_by_graphs = 0;                                            // groups of its calls
-  std::deque<std::shared_ptr<cuda_on_cpu::nccl::Posting>> postings;  // that have not ended
+  int held_by_graphs = 0;  // number of captured groups of its calls
+  std::deque<std::shared_ptr<cuda_on_cpu::nccl::Posting>> postings;  // unfinished postings
 
   bool gone() const { return state == State::kDestroyed || state == State::kAborted; }
 };

@@ -1,4 +1,4 @@
-// What tests and the environment set, and the numbers that orders are drawn from.
+// Settings from tests and the environment, and the random numbers that determine orders.
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,14 @@ struct Settings {
   std::atomic<Order> order;
   std::atomic<uint64_t> seed;
   std::atomic<int> gpus;
-  std::atomic<int> physical[kMostVisible];  // the machine's number of each GPU that is visible
+  std::atomic<int> physical[kMostVisible];  // physical number of each visible GPU
   std::atomic<size_t> memory;
   std::atomic<int> multiprocessors;
-  std::atomic<int> capability;  // 90: 9.0
+  std::atomic<int> capability;  // 90 for 9.0
   std::atomic<bool> code_fits;
   std::atomic<int> driver_version;
   std::atomic<int64_t> patience_ms;
-  std::atomic<int> planted{0};  // the error of the next launch
+  std::atomic<int> planted{0};  // error of the next launch
   std::atomic<uint64_t> launches{0};
   std::atomic<uint64_t> graph_launches{0};
 
@@ -31,15 +31,15 @@ struct Settings {
   void show_gpus(int count);
 };
 Settings& settings();
-/// Parts of the twin with settings of their own forget them at reset().
+/// Registers a function that reset() calls, for parts of the emulator with their own settings.
 void at_reset(void (*forget)());
 void forget_settings_of_parts();
 
-/// Draws numbers, the same ones for the same seed; begins anew when the seed is set.
+/// A random generator that repeats its numbers for the same seed. Setting the seed restarts it.
 class Draw {
  public:
   explicit Draw(uint64_t salt) : salt_(salt) {}
-  /// One of 0 .. below-1.
+  /// A number in [0, below).
   uint64_t number(uint64_t below);
 
  private:

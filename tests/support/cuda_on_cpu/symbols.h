@@ -1,4 +1,4 @@
-// What the symbol tables of the program and its libraries say of kernels.
+// Kernel information from the symbol tables of the program and its libraries.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace cuda_on_cpu {
 
-/// The name of the function at this address, demangled; the address where it was stripped.
+/// The demangled name of the function at this address, or the address if symbols are stripped.
 std::string function_name(const void* address);
-/// As C++ has it; a name that is none of C++'s stays as it is.
+/// The C++ form of a mangled name. Other names are returned unchanged.
 std::string demangled(const std::string& name);
 
-/// The __shared__ variables that stand in the kernel itself. Those of functions that it calls are
-/// not known: nvcc and ptxas, which know all, refuse what is too much.
+/// A __shared__ variable of a kernel. Variables of functions that the kernel calls are not known;
+/// nvcc and ptxas, which know all, reject a kernel with too much shared memory.
 struct SharedArray {
   std::byte* begin;
   size_t size;

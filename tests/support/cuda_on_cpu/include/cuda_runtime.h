@@ -1,9 +1,11 @@
-// The twin of the toolkit's header: what g++ needs to compile the sources that nvcc compiles for a
-// GPU. Types and signatures are the toolkit's own; keywords, built-in variables, device functions
-// and the launch are ours. What is neither here nor in the library does not compile or link.
+// The emulator's version of the CUDA toolkit's header, with which g++ compiles sources that nvcc
+// compiles for a GPU. Types and signatures are the toolkit's. Keywords, built-in variables, device
+// functions and launches are implemented here. What neither this header nor the library defines
+// does not compile or link.
 #pragma once
 
-// Its own form of this template passes arguments without their types; launch.h has ours.
+// The toolkit's version of this template passes arguments without their types; launch.h defines
+// ours.
 #define cudaLaunchKernelEx cuda_on_cpu_replaced_launch
 #include_next <cuda_runtime.h>
 #undef cudaLaunchKernelEx

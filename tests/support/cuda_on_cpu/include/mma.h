@@ -1,6 +1,7 @@
-// nvcuda::wmma for g++: tiles of 16 x 16 x 16, of 16-bit numbers with float or half sums. Each lane
-// holds 8 elements of a tile, as opaque a layout as the GPU's and the same for all accumulators.
-// load and store end the test where the GPU would take the address or the stride for a fault.
+// nvcuda::wmma for g++: tiles of 16 x 16 x 16 in half precision, with float or half accumulators.
+// Each lane has 8 elements of a tile, in a layout that is opaque as on a GPU and the same for all
+// accumulators. Loads and stores fail the test where the GPU would fault on the address or the
+// stride.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -39,10 +40,10 @@ void fill_fragment(tile_fragment<Use, T, Layout>& tile, std::type_identity_t<T> 
   for (T& x : tile.x) x = value;
 }
 
-/// All lanes of the warp meet here; memory is not ordered by it.
+/// All lanes of the warp must arrive. This does not order memory.
 inline void meet(const char* file, int line) { __any_sync(~0u, 1, file, line); }
 
-/// Where element `i` of this lane lies in memory.
+/// Offset in memory of element `i` of this lane.
 inline size_t offset_of(int i, unsigned stride, bool by_rows) {
   const unsigned lane = (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
   const unsigned element =

@@ -1,7 +1,6 @@
-// What kernels do, counted while their PTX runs: instructions, and how well the accesses of a warp
-// share transactions (wmma.load, whose order is the hardware's, is left out).
-// AUTOPHI_CUDA_PTX_COUNTS names the file for it, a line of JSON for each
-// kernel.
+// Counts of what kernels do while their PTX runs: instructions, and how well the memory accesses of
+// a warp coalesce. wmma.load is excluded, because the hardware determines its access order.
+// AUTOPHI_CUDA_PTX_COUNTS names the output file, which has one line of JSON per kernel.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +15,22 @@ namespace cuda_on_cpu::ptx {
 struct Counts {
   uint64_t threads = 0;
   uint64_t instructions = 0;
-  uint64_t global_bytes = 0;    // that threads read and write,
-  uint64_t global_sectors = 0;  // and sectors of 32 bytes that warps touch for it, at each request
+  uint64_t global_bytes = 0;    // bytes that threads read and write
+  uint64_t global_sectors = 0;  // 32-byte sectors that warps access for them, per request
   uint64_t shared_passes = 0;
-  uint64_t shared_passes_at_best = 0;  // if no bank were asked for two words
+  uint64_t shared_passes_at_best = 0;  // passes without bank conflicts
 };
 
-/// Whether anybody counts, decided when the program starts.
+/// Whether counting is enabled; set at program start.
 extern const bool kCounts;
 
-/// A thread of the kernel begins, and ends having run this many instructions.
+/// A thread of the kernel begins, or ends after running this many instructions.
 void count_begin(const Function& kernel);
 void count_end(size_t instructions);
-/// The thread that is due reads or writes here.
+/// The running thread reads or writes at `address`.
 void count_access(const Instruction& instruction, Frame& frame, const std::byte* address,
                   size_t size);
-/// Of each kernel, by its name, up to the last block that has ended.
+/// Counts per kernel name, up to the last block that has ended.
 const std::map<std::string, Counts>& counted();
 
 }  // namespace cuda_on_cpu::ptx

@@ -12,14 +12,14 @@ struct Declaration {
   std::string name;
   size_t alignment = 1;
   size_t size = 0;   // bytes
-  size_t width = 0;  // bytes of an element
+  size_t width = 0;  // bytes per element
 };
 
-/// Reads up to the token behind it, the first being its space.
+/// Reads a declaration and the token after it. The current token must be its space.
 Declaration read_declaration(Tokens& tokens);
-/// Past .visible, .weak and .extern.
+/// Skips .visible, .weak and .extern.
 void skip_linkage(Tokens& tokens);
-/// Bytes of a type: 4 for .f32. 0 if it is none.
+/// Size of a type in bytes, for example 4 for .f32; 0 for an unknown type.
 size_t size_of_type(std::string_view type);
 
 }  // namespace cuda_on_cpu::ptx

@@ -1,4 +1,4 @@
-// The PTX that nvcc has put into a program or library.
+// Extracts the PTX that nvcc put into a program or library.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace cuda_on_cpu::ptx {
 
-/// The texts in a file's section .nv_fatbin, one for each source that was compiled. Fails where the
-/// file cannot be read, or is packed in a way that is not known.
+/// The PTX texts in a file's section .nv_fatbin, one per compiled source. Fails if the file cannot
+/// be read or has an unknown compression.
 std::vector<std::string> read_ptx(const std::string& file);
 
 }  // namespace cuda_on_cpu::ptx

@@ -1,4 +1,4 @@
-// Reads one function of PTX.
+// Parser of one PTX function.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace cuda_on_cpu::ptx {
 
-/// `text` begins with the function's declaration. Null if it has no body. Fails, with the line,
-/// where an instruction or a name is not known.
+/// Parses `text`, which begins with the function's declaration. Returns null if it has no body.
+/// Fails with the line of an unknown instruction or name.
 std::unique_ptr<Function> read_function(std::string_view text, Module& module);
 
 }  // namespace cuda_on_cpu::ptx

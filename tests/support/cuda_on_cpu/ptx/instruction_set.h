@@ -1,5 +1,5 @@
-// Which C++ function does what an opcode says. A file here for each kind of instruction adds its
-// rows; what has no row is an error that names it.
+// Maps opcodes to C++ functions. One file per kind of instruction adds entries. An opcode without
+// an entry is an error that names it.
 #pragma once
 
 #include <cstring>
@@ -23,10 +23,11 @@ void add_control(Rows& rows);
 void add_warp(Rows& rows);
 void add_tiles(Rows& rows);
 
-/// Null where there is none.
+/// The function of an opcode; null if there is none.
 Instruction::Run find_instruction(const std::string& opcode);
 
-/// The low bytes of a slot. What is narrower than 64 bits lies there extended as its type says.
+/// Reads the low bytes of a slot. Values narrower than 64 bits are stored sign- or zero-extended
+/// according to their type.
 template <class T>
 T get(const Frame& frame, Slot slot) {
   T value;
@@ -49,7 +50,7 @@ void put(Frame& frame, Slot slot, T value) {
   }
 }
 
-/// The address that a memory operand, whose register is number `operand`, names.
+/// The address of a memory operand whose register is operand number `operand`.
 inline std::byte* address_of(const Instruction& self, const Frame& frame, size_t operand) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): registers hold addresses as numbers.
   return reinterpret_cast<std::byte*>(get<uint64_t>(frame, self.slots[operand]) +
@@ -74,7 +75,7 @@ struct Signature<R (Body::*)(A...) const> {
 };
 }  // namespace detail
 
-/// An instruction whose first operand gets what `body` makes of the values of the others.
+/// An instruction that stores body(values of the other operands) in its first operand.
 template <auto body>
 constexpr Instruction::Run computes() {
   using Body = decltype(body);

@@ -1,4 +1,5 @@
-// The kernels of a program by name: PTX that nvcc made of the sources, beside what g++ made.
+// The kernels of a program by name: the PTX that nvcc compiled from the sources that g++ compiled
+// too.
 #pragma once
 
 #include <map>
@@ -15,10 +16,10 @@ class Kernels {
  public:
   explicit Kernels(const std::vector<std::string>& texts);
 
-  /// The kernel of this name, demangled (`function_name`). Fails where there is none, or where two
-  /// have it: overloads, and what stands in unnamed namespaces of sources that were compiled apart.
+  /// The kernel with this demangled name (`function_name`). Fails if there is none, or if two have
+  /// it: overloads, or kernels in unnamed namespaces of different sources.
   const Function& find(const std::string& name);
-  /// Their names without parameters, in order.
+  /// The names without parameters, sorted.
   std::vector<std::string> names() const;
 
  private:
@@ -30,8 +31,8 @@ class Kernels {
   std::map<std::string, std::vector<Definition>> by_name_;
 };
 
-/// The part of a demangled name that both compilers give alike: without the type of the result and
-/// the parameters, whose types one may write otherwise.
+/// The part of a demangled name that both compilers produce alike. It excludes the return type and
+/// the parameters, whose types they may spell differently.
 std::string common_name(const std::string& demangled);
 
 }  // namespace cuda_on_cpu::ptx

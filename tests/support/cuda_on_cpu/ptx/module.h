@@ -1,4 +1,4 @@
-// A text of PTX: its functions, read when they are first asked for, and its variables.
+// A PTX module: its functions, parsed at first use, and its variables.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace cuda_on_cpu::ptx {
 
-/// A variable outside of functions. A static one of a kernel (`.shared`) is one, too.
+/// A variable outside of functions, or a static `.shared` variable of a kernel.
 struct ModuleVariable {
   std::byte* address = nullptr;
   size_t size = 0;
@@ -24,16 +24,16 @@ class Module {
   Module(const Module&) = delete;
 
   std::vector<std::string> kernels() const;
-  /// Fails if there is none of this name, or where it has an instruction that is not known.
+  /// The function of this name. Fails if there is none, or if it has an unknown instruction.
   const Function& function(const std::string& name);
-  /// Null if there is none.
+  /// The variable of this name; null if there is none.
   const ModuleVariable* variable(const std::string& name);
 
  private:
   void look_for_names();
 
   std::string text_;
-  // Where declarations begin. Functions may have been declared before they are defined.
+  // Offsets at which declarations begin. A function may be declared before it is defined.
   std::map<std::string, std::vector<size_t>, std::less<>> functions_;
   std::map<std::string, size_t, std::less<>> variable_places_;
   std::vector<std::string> kernels_;

@@ -1,4 +1,4 @@
-// The words, numbers and signs of PTX, one after the other.
+// Tokenizer of PTX text.
 #pragma once
 
 #include <string_view>
@@ -9,14 +9,15 @@ class Tokens {
  public:
   explicit Tokens(std::string_view text) : text_(text) { next(); }
 
-  /// Empty at the end of the text. A word may hold letters, digits and _ $ % .; a number its sign.
+  /// The current token; empty at the end of the text. A word may contain letters, digits and _ $ %
+  /// .; a number may contain its sign.
   std::string_view now() const { return now_; }
   bool is(std::string_view token) const { return now_ == token; }
-  /// The token, and on to the next one. Fails at the end of the text.
+  /// Returns the current token and advances. Fails at the end of the text.
   std::string_view take();
-  /// On to the first token of the next line.
+  /// Advances to the first token of the next line.
   void skip_line();
-  /// Goes on if it is this token.
+  /// Advances if the current token is `token`; returns whether it was.
   bool skip(std::string_view token);
   int line() const { return line_; }
 

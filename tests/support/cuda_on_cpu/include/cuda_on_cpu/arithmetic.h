@@ -1,5 +1,6 @@
-// Device functions of numbers and bits that mean the same on a CPU. Approximations of the GPU's
-// (__expf, __fdividef, ..) are not here: the CPU would be more precise than what it stands for.
+// Device functions on numbers and bits with the same result on a CPU. Approximate functions of the
+// GPU (__expf, __fdividef, ..) are missing, because the CPU's result would be more precise than the
+// GPU's.
 #pragma once
 
 #include <bit>
@@ -37,7 +38,7 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 inline float __fsqrt_rn(float x) { return std::sqrt(x); }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __frcp_rn(float x) { return 1.0f / x; }
-// Not to be contracted with what stands around them, as their names promise.
+// noinline: these must not be contracted with the surrounding operations, as their names promise.
 [[gnu::noinline]] inline float __fadd_rn(float a, float b) { return a + b; }
 [[gnu::noinline]] inline float __fmul_rn(float a, float b) { return a * b; }
 

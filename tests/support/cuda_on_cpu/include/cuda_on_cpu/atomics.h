@@ -1,4 +1,4 @@
-// Atomic functions of integers. There are none of floats: their sums would depend on the order of
+// Atomic functions on integers. There are none on floats: their sums would depend on the order of
 // threads, and results must repeat.
 #pragma once
 
@@ -9,11 +9,11 @@ namespace cuda_on_cpu {
 template <class T>
 concept AtomicInteger =
     std::is_same_v<T, int> || std::is_same_v<T, unsigned> || std::is_same_v<T, unsigned long long>;
-/// Maximum and minimum take signed numbers of 64 bits, too.
+/// Types of atomicMax and atomicMin, which also accept signed 64-bit integers.
 template <class T>
 concept OrderedInteger = AtomicInteger<T> || std::is_same_v<T, long long>;
 
-/// Stores `change(old)`; what was there before.
+/// Stores change(old) and returns the old value.
 template <class T, class Change>
 T exchange(T* at, Change change) {
   T old = __atomic_load_n(at, __ATOMIC_RELAXED);

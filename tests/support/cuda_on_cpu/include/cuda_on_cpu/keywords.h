@@ -1,6 +1,6 @@
-// CUDA's keywords for g++. A block runs alone in the process, so its shared memory is a static
-// variable; sanitizers then see it as they see any other. `extern __shared__` does not compile:
-// dynamic shared memory is not offered.
+// CUDA's keywords for g++. Only one block runs at a time in the process, so its shared memory is a
+// static variable, which sanitizers check like any other. `extern __shared__` does not compile,
+// because dynamic shared memory is not supported.
 #pragma once
 
 #include <memory>  // has an attribute of the name __noinline__, so it comes before the macro

@@ -1,6 +1,6 @@
-// cudaLaunchKernelEx with the toolkit's signature. Arguments are converted to the kernel's types
-// and kept by value until the kernel runs. What is a template here is compiled for each of several
-// thousand kernels.
+// cudaLaunchKernelEx with the toolkit's signature. Arguments are converted to the kernel's
+// parameter types and stored by value until the kernel runs. Templates here are compiled for each
+// of several thousand kernels, so they are small.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,19 +13,19 @@
 
 namespace cuda_on_cpu {
 
-/// An argument, of its parameter's type.
+/// An argument, converted to its parameter's type.
 struct Argument {
   const void* address;
   size_t size;
   size_t alignment;
-  bool is_pointer;  // to data
+  bool is_pointer;  // pointer to data
 };
 
 /// Calls a kernel with the arguments at these addresses.
 using Call = void (*)(const void* kernel, const void* const* arguments);
 
-/// Puts a kernel into the stream of `config`, with copies of the arguments. Ends the test where a
-/// pointer is neither null nor to memory that a kernel may read.
+/// Queues a kernel on the stream of `config`, with copies of the arguments. Fails the test if a
+/// pointer is neither null nor to memory that a kernel may access.
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, Call call,
                    std::span<const Argument> arguments);
 

@@ -1,5 +1,5 @@
-// Built-in variables, barriers, shuffles and votes. Each call brings its source line along, so that
-// an error can name it.
+// Built-in variables, barriers, shuffles and votes. Each call passes its source line, which error
+// messages name.
 #pragma once
 
 #include <vector_types.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-// Those of the CUDA thread that runs now; one runs at a time in the process.
+// The indices of the running CUDA thread; one runs at a time in the process.
 extern uint3 threadIdx;
 extern uint3 blockIdx;
 extern dim3 blockDim;
@@ -17,19 +17,19 @@ inline constexpr int warpSize = 32;
 
 namespace cuda_on_cpu {
 
-/// A line of a kernel.
+/// A source line of a kernel.
 struct Site {
   const char* file;
   int line;
 };
 
-/// What a barrier of the block says of the predicates of its threads.
+/// How a block barrier combines the predicates of its threads.
 enum class Vote { kNone, kOr, kAnd, kCount };
 int block_barrier(Vote vote, int predicate, const Site& site);
 
-/// What the lanes of a warp do together.
+/// The warp-wide operations.
 enum class Exchange { kSync, kShuffle, kUp, kDown, kXor, kBallot, kAny, kAll, kTiles };
-/// Waits for all lanes of `mask` that have not ended, and says what this one gets.
+/// Waits for all lanes of `mask` that have not ended and returns this lane's result.
 uint64_t warp_exchange(Exchange kind, unsigned mask, uint64_t value, int operand, int width,
                        const Site& site);
 
@@ -103,7 +103,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, CUDA_ON_CPU
 
 #undef CUDA_ON_CPU_SITE
 
-// A fence orders what one thread writes; blocks run one after the other, so it has nothing to do.
+// A fence orders the writes of one thread. Blocks run one after another here, so it does nothing.
 inline void __threadfence() { cuda_on_cpu::memory_fence(); }
 inline void __threadfence_block() { cuda_on_cpu::memory_fence(); }
 inline void __threadfence_system() { cuda_on_cpu::memory_fence(); }

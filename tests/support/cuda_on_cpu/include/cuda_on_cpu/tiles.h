@@ -1,5 +1,5 @@
-// What the lanes of a warp bring together to its tensor cores: products of tiles that nvcuda::wmma
-// (include/mma.h) hands to it, and what phi/gpu/tensor_core.h does.
+// Warp-wide tensor core operations: the tile matmuls of nvcuda::wmma (include/mma.h) and the
+// functions of phi/gpu/tensor_core.h.
 #pragma once
 
 #include <array>
@@ -10,18 +10,18 @@
 namespace cuda_on_cpu {
 
 inline constexpr int kTile = 16;
-inline constexpr int kTileOfLane = kTile * kTile / 32;  // elements that each lane holds
+inline constexpr int kTileOfLane = kTile * kTile / 32;  // elements per lane
 
-/// Which element of a tile, counted by rows, is number `i` of a lane.
+/// Row-major index in a tile of a lane's element `i`.
 inline constexpr int tile_element(int lane, int i) { return i * 32 + lane; }
 
-/// What one lane brings; `run` does the work of all, once they are there.
+/// One lane's contribution. `run` does the work of all lanes once they have arrived.
 struct WarpWork {
   using Lanes = std::array<const WarpWork*, 32>;
   void (*run)(const Lanes& lanes);
 };
 
-/// Its elements of each tile of d = a b + c.
+/// A lane's elements of each tile of d = a b + c.
 struct TileProduct : WarpWork {
   const float* a;
   const float* b;
@@ -30,10 +30,11 @@ struct TileProduct : WarpWork {
 };
 void multiply_tiles(const WarpWork::Lanes& lanes);
 
-/// All lanes of the warp meet here.
+/// Waits for all lanes of the warp and runs their work.
 void work_together(const WarpWork& part, const Site& site);
 
-/// Ends the test unless the tile's address is a multiple of 32 and its rows of 16 bytes.
+/// Fails the test unless the tile's address is a multiple of 32 bytes and its row stride one of 16
+/// bytes.
 void check_tile(const void* memory, unsigned stride, size_t element_size, const Site& site);
 
 }  // namespace cuda_on_cpu
