@@ -1,5 +1,5 @@
-// nonzero and masked_select on GPUs: chosen elements are counted, the host waits for their number,
-// allocates and has them written. And masked_select's gradient, which waits for nothing.
+// nonzero and masked_select on GPUs. The host waits for the number of chosen elements and allocates
+// the output. The gradient of masked_select does not wait.
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/data_dependent.h"
 #include "phi/kernels/element_width.h"
@@ -18,7 +18,7 @@ struct IsNonzero {
   }
 };
 
-/// Element i of [places, ndim]: the coordinate of a place.
+/// Element i of [places, ndim]: one coordinate of a chosen element.
 struct Coordinate {
   const int64_t* places;
   int64_t ndim;
@@ -39,7 +39,7 @@ struct Coordinate {
   }
 };
 
-/// Whether a mask is true, and where an array of `dims` lies that is broadcast with it.
+/// Offsets of a mask and of an array that is broadcast with it.
 struct MaskedDims {
   Dims full;
   gpu::Walk<1> of_mask;
@@ -65,7 +65,7 @@ struct TakeChosen {
   PHI_HD W operator()(int64_t k) const { return x[walk.offsets(places[k]).at[0]]; }
 };
 
-/// Where in the array each chosen element comes from; -1 stays.
+/// Maps the index of a chosen element to its offset in the array; -1 stays.
 struct SourceOf {
   gpu::Walk<1> walk;
   PHI_HD int64_t operator()(int64_t place) const {
@@ -73,7 +73,7 @@ struct SourceOf {
   }
 };
 
-/// The gradients of chosen elements at their places, zeros elsewhere.
+/// Scatters gradients to the chosen elements; other elements are zero.
 template <typename T>
 struct PutBack {
   IsTrueOfMask is_true;
@@ -87,7 +87,6 @@ struct PutBack {
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void NonZeroKernel(const Context& ctx, const DenseTensor& condition, DenseTensor* out) {
   const Dims& dims = condition.dims();
@@ -111,7 +110,7 @@ void MaskedSelectKernel(const Context& ctx, const DenseTensor& x, const DenseTen
                            dims.of_array});
 }
 
-/// An element of x that was broadcast gets the sum of its places.
+/// An element of x that was broadcast receives the sum over its copies.
 template <typename T, typename Context>
 void MaskedSelectGradKernel(const Context& ctx, const DenseTensor& mask,
                             const DenseTensor& out_grad, DenseTensor* x_grad) {

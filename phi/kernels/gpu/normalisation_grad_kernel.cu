@@ -1,6 +1,6 @@
-// Gradients of layer_norm and rms_norm on GPUs: of x by a team of threads for each row, of the
-// weights down the columns, in parts that are added up in their order. Rows that are held in
-// registers are read once for all of them.
+// Gradients of layer_norm and rms_norm on GPUs. One team of threads per row computes the gradient
+// of x. Gradients of weights are column sums, in parts that are added in a fixed order. Rows that
+// fit in registers are read once for all gradients.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 using gpu::AxisLines;
 using gpu::PlaceWeights;
 
-/// How rows were normalised: y = (x - shift) * factor. In layer_norm the shift depends on x.
+/// The normalisation of a row: y = (x - shift) * factor. In layer_norm the shift depends on x.
 template <typename C>
 struct Centred {
   static constexpr bool kShiftDependsOnX = true;
@@ -32,7 +32,7 @@ struct Scaled {
   __device__ C factor(int64_t r) const { return inverses[r]; }
 };
 
-/// y of a row.
+/// The normalisation y of one row.
 template <typename C>
 struct Normalised {
   C shift;
@@ -62,7 +62,7 @@ struct InputGradRow {
     const auto of_element = [=](C v, C dy, C s) { return terms(y(v), dy, s); };
     write(row, y, row.sum(of_element, own, grads, scales), own, grads, scales);
   }
-  /// What is added up: g * y, and g where <g> counts.
+  /// The terms to sum: g * y, and g if <g> is needed.
   __device__ static auto terms(C y, C dy, C s) {
     if constexpr (Norm::kShiftDependsOnX) {
       return gpu::Two<C>{dy * s, dy * s * y};
@@ -70,7 +70,7 @@ struct InputGradRow {
       return dy * s * y;
     }
   }
-  /// The row of x_grad, from the sums of terms and the elements that they are of.
+  /// Writes the row of x_grad from the sums of the terms and the elements of the row.
   template <typename Row, typename Sums, typename... Elements>
   __device__ void write(const Row& row, const Normalised<C>& y, const Sums& sums,
                         const Elements&... elements) const {
@@ -88,15 +88,15 @@ struct InputGradRow {
   }
 };
 
-/// Gradients of the weights of some rows: one number of type P for each place, [part, place]. Null
-/// where they are not wanted.
+/// Partial gradients of the weights over some rows, [part, column], of type P. Null ones are not
+/// computed.
 template <typename P>
 struct WeightParts {
   P* scale;
   P* bias;
 };
 
-/// All gradients of held rows. Each team has the next part of rows.
+/// Computes all gradients of held rows. Each team processes the next part of the rows.
 template <typename Row, typename T, typename Norm>
 __global__ void __launch_bounds__(Row::kBlockThreads, 1)
     gradients_of_rows(AxisLines rows, int64_t parts, InputGradRow<T, Norm> input,
@@ -130,7 +130,8 @@ __global__ void __launch_bounds__(Row::kBlockThreads, 1)
   }
 }
 
-/// Those of the weights of any rows, of which each of `splits` threads of a column has a part.
+/// Computes partial weight gradients for rows of any length. Each of `splits` threads of a column
+/// processes a part of the rows.
 template <typename T, typename Norm>
 __global__ void sum_weight_terms(const T* x, const T* out_grad, Norm norm, int64_t rows, int64_t n,
                                  int64_t splits, WeightParts<double> parts) {
@@ -158,7 +159,7 @@ __global__ void sum_weight_terms(const T* x, const T* out_grad, Norm norm, int64
   }
 }
 
-/// A lane for each column; the warps of a block share out its parts.
+/// Adds the parts: one lane per column; the warps of a block share the parts.
 template <typename P, typename Out>
 __global__ void join_weight_parts(const P* parts, int64_t n, int64_t count, Out* out) {
   constexpr int kWarps = gpu::kBlock / gpu::kWarp;
@@ -179,7 +180,8 @@ __global__ void join_weight_parts(const P* parts, int64_t n, int64_t count, Out*
   out[column] = static_cast<Out>(static_cast<compute_t<Out>>(sum));
 }
 
-/// The parts of the sums of one gradient, of T or its computing type; none where it is not wanted.
+/// The partial sums of one weight gradient, in T or its compute type; empty if the gradient is not
+/// computed.
 template <typename T, typename P>
 class WeightSums {
  public:
@@ -207,14 +209,14 @@ class WeightSums {
   DenseTensor parts_;
 };
 
-/// What gradients are made of, and where they go. Each of those may be null: it is not wanted.
+/// The gradients to write; null ones are not computed.
 struct Gradients {
   DenseTensor* x;
   DenseTensor* scale;
   DenseTensor* bias;
 };
 
-/// Enough parts of a column to keep the GPU busy, none of them very short.
+/// Number of parts per column: enough to fill the GPU, but none very short.
 int64_t splits_of_rows(const GpuContext& ctx, int64_t rows, int64_t n) {
   constexpr int64_t kLeastRows = 32;
   const int64_t threads = int64_t{gpu::blocks_for(ctx, int64_t{1} << 40)} * gpu::kBlock;
@@ -222,7 +224,8 @@ int64_t splits_of_rows(const GpuContext& ctx, int64_t rows, int64_t n) {
   return std::clamp<int64_t>(rows / kLeastRows, 1, wanted);
 }
 
-/// Before x's, which may be made in out_grad, those of the weights.
+/// Computes the gradients separately. Those of the weights come first, because x's may overwrite
+/// out_grad.
 template <typename T, typename Norm>
 void gradients_apart(const GpuContext& ctx, const AxisLines& rows,
                      const InputGradRow<T, Norm>& input, const Gradients& to) {
@@ -241,12 +244,12 @@ void gradients_apart(const GpuContext& ctx, const AxisLines& rows,
                   input.scale.wide);
 }
 
-/// Parts of rows for the teams of `Row`: enough to keep the GPU busy, and none with more numbers
-/// than one of T's computing type adds up well.
+/// Number of parts of rows for the teams of `Row`: enough to fill the GPU, and small enough for
+/// accurate sums in T's compute type.
 template <typename Row>
 int64_t parts_of_rows(const GpuContext& ctx, int64_t rows) {
   constexpr int64_t kMostRows = 256;
-  constexpr int64_t kThreads = 512;  // of a multiprocessor: as many as registers have room for
+  constexpr int64_t kThreads = 512;  // per multiprocessor, limited by registers
   const int64_t wanted =
       gpu::GpuDevice::of(ctx.place()).multiprocessors() * (kThreads / Row::kThreads);
   return std::max(std::clamp<int64_t>(rows, 1, wanted), rows / kMostRows);
@@ -275,7 +278,7 @@ void norm_gradients(const GpuContext& ctx, const DenseTensor& x, const DenseTens
   const InputGradRow<T, Norm> input{x.data<T>(), out_grad.data<T>(), scales.get(), norm,
                                     to.x ? to.x->mutable_data<T>() : nullptr};
   const auto together = [&]<typename Row>() { gradients_together<Row>(ctx, rows, input, to); };
-  constexpr int kHeld = 2;  // packs of two arrays, beside the sums of as many places
+  constexpr int kHeld = 2;  // packs of each of two arrays, and the sums of as many columns
   const bool has_weights = to.scale || to.bias;
   if (has_weights && gpu::hold_rows<T, kHeld>(rows, together, input.x, input.out_grad, input.x_grad,
                                               scales.narrow(), scales.wide()))
@@ -285,8 +288,8 @@ void norm_gradients(const GpuContext& ctx, const DenseTensor& x, const DenseTens
 
 }  // namespace
 
-/// As on the CPU. Each output may be null: it is not wanted. scale_grad and bias_grad have scale's
-/// and bias's dtypes; where rows are sharded they are partial sums.
+/// Same contract as on the CPU. A null output is not computed. scale_grad and bias_grad have the
+/// dtypes of scale and bias; if rows are sharded they are partial sums.
 template <typename T, typename Context>
 void LayerNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* scale,
                          const DenseTensor& mean, const DenseTensor& variance,

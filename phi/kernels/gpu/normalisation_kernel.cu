@@ -1,4 +1,4 @@
-// layer_norm and rms_norm on GPUs: a team of threads for each row.
+// layer_norm and rms_norm on GPUs, with one team of threads per row.
 #include <cmath>
 
 #include "phi/generated/kernels/normalisation.h"
@@ -26,8 +26,8 @@ struct LayerNormRow {
   __device__ void operator()(const Row& row) const {
     const auto own = row.read(x);
     const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
-    // Where all elements are close to a large number, their sum is a little off, which shows around
-    // it.
+    // If all elements are close to a large number, their mean is slightly wrong. The second pass,
+    // relative to that mean, corrects it.
     const C about = row.sum([](C v) { return v; }, own) / count;
     const auto around = [=](C v) { return gpu::Two<C>{v - about, (v - about) * (v - about)}; };
     const gpu::Two<C> sums = row.sum(around, own);
@@ -69,8 +69,8 @@ struct RmsNormRow {
 }  // namespace
 
 /// out = (x - mean) / sqrt(variance + epsilon) * scale + bias over the tensor dims from
-/// `begin_norm_axis` on; variance is that of the population, taken in a second pass around the
-/// mean, which that corrects.
+/// `begin_norm_axis` on. The variance is that of the population. It is computed in a second pass
+/// relative to the mean, which also corrects the mean.
 template <typename T, typename Context>
 void LayerNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* scale,
                      const DenseTensor* bias, float epsilon, int begin_norm_axis, DenseTensor* out,
@@ -79,7 +79,7 @@ void LayerNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   const auto rows = AxisLines::rows(x.dims().numel(0, begin_norm_axis),
                                     x.dims().numel(begin_norm_axis, x.ndim()));
   const gpu::RowWeights<T> scales(ctx, scale, C(1));
-  const gpu::RowWeights<T> biases(ctx, bias, C(-0.0));  // whatever is added to it stays as it is
+  const gpu::RowWeights<T> biases(ctx, bias, C(-0.0));  // adding -0.0 changes no value
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   for_each_row<T>(ctx, rows,

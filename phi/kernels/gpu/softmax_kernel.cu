@@ -50,7 +50,7 @@ struct LogSoftmaxRow {
   __device__ void operator()(const Row& row) const {
     const auto own = row.read(x);
     const gpu::SoftmaxSum<C> terms = gpu::softmax_sum<T>(row, own);
-    // Relative to the largest first: the sum's logarithm would be lost beside large numbers.
+    // Subtract the largest first: next to large numbers the sum's logarithm would be lost.
     const C rest = std::log(terms.sum);
     row.write(
         out, [=](C v) { return (v - terms.most) - rest; }, own);

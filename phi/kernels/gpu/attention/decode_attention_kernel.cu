@@ -1,8 +1,8 @@
-// masked_multihead_attention_ on GPUs: one step of generation, whose new positions join the caches
-// and attend to all that these hold then. What the operator does is said beside the CPU's kernel.
+// masked_multihead_attention_ on GPUs: one decoding step. The new positions are appended to the
+// caches and attend to all positions there. The CPU kernel states the semantics.
 //
-// There is one query per head, so that nothing is there for tiles to share: scores, weights and
-// sums are lines, and the cache is read once.
+// With one query per head there is nothing for tiles to share. Scores, weights and sums are lines,
+// and the cache is read once.
 #include <cmath>
 #include <limits>
 
@@ -16,13 +16,13 @@
 namespace phi {
 namespace {
 
-/// cache_kv [2, batch, heads, room, width], and how much of it counts.
+/// cache_kv [2, batch, heads, room, width], and the number of valid positions.
 struct Cache {
   int64_t batch;
   int64_t heads;
   int64_t room;
   int64_t width;
-  const int32_t* lengths;  // [batch] before the step; null: `held` in each
+  const int32_t* lengths;  // [batch] before the step; null: `held` for each
   int64_t held;
 
   Cache(const Dims& d, const DenseTensor* sequence_lengths, const DenseTensor* src_mask)
@@ -34,12 +34,12 @@ struct Cache {
         held(sequence_lengths ? 0 : src_mask->dims()[3] - 1) {}
 
   int64_t lines() const { return batch * heads; }
-  /// Where the new position of a line's entry goes; within the room also where that is refused.
+  /// Index of the new position in a line's cache, clamped to the room if it is rejected.
   PHI_HD int64_t position(int64_t line) const {
     const int64_t at = lengths ? lengths[line / heads] : held;
     return at < 0 ? 0 : (at < room ? at : room - 1);
   }
-  /// Where the head of a line begins; `which`: keys are 0, values 1.
+  /// Offset of a line's head in the cache; `which` is 0 for keys, 1 for values.
   PHI_HD int64_t head(int64_t which, int64_t line) const {
     return (which * batch * heads + line) * room * width;
   }
@@ -50,11 +50,11 @@ template <typename T>
 struct NewPosition {
   using C = compute_t<T>;
   const T* x;
-  const C* bias;  // null: none
+  const C* bias;  // null: no bias
   int64_t heads;
   int64_t width;
 
-  /// Query, key and value of a line are 0, 1 and 2.
+  /// Element i of a line; `which` is 0 for the query, 1 for the key, 2 for the value.
   PHI_HD C operator()(int64_t which, int64_t line, int64_t i) const {
     const int64_t own = (which * heads + line % heads) * width + i;
     const C value = static_cast<C>(x[line / heads * 3 * heads * width + own]);
@@ -62,7 +62,7 @@ struct NewPosition {
   }
 };
 
-/// Element i of [2, batch, heads, width]: the new keys and values.
+/// Appends the new keys and values; element i of [2, batch, heads, width].
 template <typename T>
 __global__ void append_position(NewPosition<T> now, Cache cache, int64_t n, T* kept) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
@@ -74,14 +74,14 @@ __global__ void append_position(NewPosition<T> now, Cache cache, int64_t n, T* k
   }
 }
 
-/// scores[batch, heads, room], of the positions that count.
+/// scores[batch, heads, room] of the valid positions.
 template <typename T>
 struct ScoreLine {
   using C = compute_t<T>;
   NewPosition<T> now;
   Cache cache;
   const T* kept;
-  const C* mask;  // null: none
+  const C* mask;  // null: no mask
   int64_t masked;
   C scale;
   C* scores;
@@ -90,7 +90,7 @@ struct ScoreLine {
   __device__ void operator()(const Team& team, int64_t of_room) const {
     const int64_t line = of_room / cache.room;
     const int64_t position = of_room % cache.room;
-    if (position > cache.position(line)) return;  // the whole team
+    if (position > cache.position(line)) return;  // uniform for the team
     const T* const key = kept + cache.head(0, line) + position * cache.width;
     C score = scale * team.template sum<C>(cache.width, [&](int64_t i) {
       return now(0, line, i) * static_cast<C>(key[i]);
@@ -100,7 +100,7 @@ struct ScoreLine {
   }
 };
 
-/// Scores become weights.
+/// Replaces the scores of a head by softmax weights.
 template <typename C>
 struct WeightLine {
   Cache cache;
@@ -117,7 +117,7 @@ struct WeightLine {
   }
 };
 
-/// out[batch, heads, width]: a line is a column of a head's values.
+/// out[batch, heads, width]. A line is one column of a head's values.
 template <typename T>
 struct ValueLine {
   using C = compute_t<T>;
@@ -143,7 +143,7 @@ struct HasNoRoom {
   PHI_HD bool operator()(int64_t held) const { return held < 0 || held >= room; }
 };
 
-/// Errors: OutOfRange where there is no room for another position.
+/// Errors: OutOfRange if a cache has no room for another position.
 void check_room(const GpuContext& ctx, const Cache& cache, const DenseTensor* sequence_lengths) {
   if (cache.batch == 0) return;
   if (!sequence_lengths) {

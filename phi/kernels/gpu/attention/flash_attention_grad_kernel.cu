@@ -1,4 +1,4 @@
-// The gradient of attention on GPUs; the formulas stand beside the CPU's kernel of the same name.
+// Gradient of attention on GPUs. The CPU kernel of the same name states the formulas.
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
@@ -10,8 +10,8 @@ namespace phi {
 namespace gpu {
 namespace {
 
-/// A block for each tile of queries: [batch, heads, parts of the width, tiles], those that see most
-/// first.
+/// One block per tile of queries: [batch, heads, parts of the width, tiles]. The tiles that see the
+/// most keys come first.
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_query_grad(int64_t items, GradArrays<T> arrays, AttentionShape shape,
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   }
 }
 
-/// A block for each tile of keys: [kv_batch, kv_heads, parts of the widths, tiles].
+/// One block per tile of keys: [kv_batch, kv_heads, parts of the widths, tiles].
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_key_grads(int64_t items, GradArrays<T> arrays, AttentionShape shape, AttentionMask<T> mask,

@@ -1,5 +1,5 @@
-// Attention on GPUs: of whole sequences, and over the caches of generation. What the operators do
-// is said beside the CPU's kernels of the same names.
+// Attention on GPUs, for whole sequences and over the caches of generation. The CPU kernels of the
+// same names state the semantics.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/attention.h"
 #include "phi/kernels/gpu/attention/attention_forward.h"
@@ -10,7 +10,7 @@ namespace phi {
 namespace gpu {
 namespace {
 
-/// A block for each tile.
+/// One block per tile of queries.
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     attend(int64_t items, ForwardArrays<T> arrays, AttentionShape shape, AttentionMask<T> mask,
@@ -45,14 +45,15 @@ void launch_attention(const GpuContext& ctx, const ForwardArrays<T>& arrays,
   launch(ctx, attend<T>, blocks_of(items), Tile::kThreads, items, arrays, shape, mask, drops);
 }
 
-/// x's element i, of [batch, added, row], goes behind what cache entry `batch` held.
+/// Appends element i of x [batch, added, row] to the cache entry `batch`, after its valid
+/// positions.
 template <typename T>
 __global__ void append_positions(const T* x, int64_t n, int64_t added, int64_t row, int64_t room,
                                  const int64_t* lengths, T* cache) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const int64_t b = i / (added * row);
     const int64_t held = lengths[b];
-    if (held < 0 || held > room - added) continue;  // refused
+    if (held < 0 || held > room - added) continue;  // rejected by the device-side assertion
     cache[(b * room + held) * row + i - b * added * row] = x[i];
   }
 }

@@ -1,4 +1,4 @@
-// Softmax of attention scores under a mask on GPUs.
+// Softmax of masked attention scores on GPUs.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/masked_softmax.h"
 #include "phi/kernels/functors/fast/math.h"
@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-/// Line r is of query r % queries; `heads` follow each other under one mask.
+/// Line r belongs to query r % queries. `heads` adjacent heads share one mask.
 template <typename T>
 struct MaskedLine {
   const T* x;
@@ -32,7 +32,7 @@ struct MaskedLine {
 
 }  // namespace
 
-/// softmax(x + mask) along the last tensor dim; the mask is one for all heads.
+/// softmax(x + mask) along the last tensor dim. All heads share the mask.
 template <typename T, typename Context>
 void FusedSoftmaxMaskKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& mask,
                             DenseTensor* out) {

@@ -1,6 +1,6 @@
-// Attention over sequences of unequal length, and its gradient, on GPUs: one launch for the tiles
-// of all sequences, each a problem of its own. What the operators do is said beside the CPU's
-// kernels of the same names.
+// Attention over packed (varlen) sequences, and its gradient, on GPUs. One launch computes the
+// tiles of all sequences; each sequence is an independent problem. The CPU kernels of the same
+// names state the semantics.
 #include <limits>
 
 #include "phi/generated/kernels/fused_attention.h"
@@ -12,13 +12,14 @@ namespace phi {
 namespace gpu {
 namespace {
 
-/// Where sequences begin that lie behind each other; the last number is where the last one ends.
+/// Start offsets of packed sequences; the last number is the end of the last sequence.
 struct SequenceBegins {
   const int64_t* data;
   int64_t count;
-  int64_t positions;  // that there are
+  int64_t positions;  // total number of positions
 
-  /// Numbers outside are refused; what is computed of them stays within the arrays.
+  /// Start of a sequence, clamped: numbers out of range fail a device-side assertion, and the
+  /// kernel must stay within the arrays until then.
   __device__ int64_t at(int64_t sequence) const {
     const int64_t begin = data[sequence];
     return begin < 0 ? 0 : (begin > positions ? positions : begin);
@@ -27,15 +28,15 @@ struct SequenceBegins {
     const int64_t length = at(sequence + 1) - at(sequence);
     return length < 0 ? 0 : length;
   }
-  /// Tiles are numbered so that a block finds its own by bisection: those of a sequence begin at
-  /// number begin / edge + sequence, which leaves room for all, and may leave some numbers free.
+  /// First tile number of a sequence, begin / edge + sequence. A block finds its sequence by
+  /// bisection on these. There are enough numbers for all tiles; some may be unused.
   __device__ int64_t first_tile(int64_t sequence, int64_t edge) const {
     return at(sequence) / edge + sequence;
   }
   int64_t tiles(int64_t edge) const { return positions / edge + count; }
 };
 
-/// The sequence of tile number `tile`.
+/// The sequence to which tile number `tile` belongs.
 __device__ int64_t sequence_of(const SequenceBegins& begins, int64_t tile, int64_t edge) {
   int64_t low = 0;
   int64_t high = begins.count;
@@ -51,12 +52,13 @@ struct Sequences {
   SequenceBegins keys;
 };
 
-/// The problem of one sequence, in shared memory: what all have, with its own extents and places.
+/// The problem of one sequence, in shared memory: the common arguments with the sequence's extents
+/// and pointers.
 template <typename Arrays>
 struct SequenceProblem {
   Arrays arrays;
   AttentionShape shape;
-  int64_t begin;  // of the tile in its sequence; beyond its end where the tile's number is free
+  int64_t begin;  // the tile's start in its sequence; past its end for unused tile numbers
 };
 
 template <typename T>
@@ -82,13 +84,13 @@ __device__ void move_arrays(GradArrays<T>* arrays, const AttentionShape& s, int6
   if (arrays->v_grad) arrays->v_grad += key * s.kv_heads * s.value_width;
 }
 
-/// The problem of the sequence that has tile number `tile` of `begins`, one of the two lists. All
-/// threads of the block take part.
+/// Sets up the problem of the sequence with tile number `tile` of `begins`, one of the two lists.
+/// All threads of the block must take part.
 template <typename Arrays>
 __device__ void select_sequence(const Arrays& arrays, const AttentionShape& shape,
                                 const Sequences& all, const SequenceBegins& begins, int64_t tile,
                                 int64_t edge, SequenceProblem<Arrays>* own) {
-  __syncthreads();  // the problem before is solved
+  __syncthreads();  // the previous problem is complete
   if (threadIdx.x == 0) {
     const int64_t sequence = sequence_of(begins, tile, edge);
     own->begin = (tile - begins.first_tile(sequence, edge)) * edge;
@@ -103,7 +105,7 @@ __device__ void select_sequence(const Arrays& arrays, const AttentionShape& shap
   __syncthreads();
 }
 
-/// [heads, parts of values, tiles of all sequences].
+/// Blocks: [heads, parts of the value width, tiles of all sequences].
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     attend_sequences(int64_t items, ForwardArrays<T> arrays, AttentionShape shape,
@@ -121,7 +123,7 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   }
 }
 
-/// [heads, parts of the width, tiles of all sequences].
+/// Blocks: [heads, parts of the width, tiles of all sequences].
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_sequence_query_grad(int64_t items, GradArrays<T> arrays, AttentionShape shape,
@@ -141,7 +143,7 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   }
 }
 
-/// [kv_heads, parts of the widths, tiles of all sequences].
+/// Blocks: [kv_heads, parts of the widths, tiles of all sequences].
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_sequence_key_grads(int64_t items, GradArrays<T> arrays, AttentionShape shape,
@@ -162,7 +164,7 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
   }
 }
 
-/// `lines`: heads times parts of columns.
+/// `lines` is the number of heads times the number of column parts.
 template <typename T, typename Kernel, typename Arrays>
 void launch_sequences(const GpuContext& ctx, Kernel kernel, int64_t lines, const Arrays& arrays,
                       const AttentionShape& shape, const AttentionDrops& drops,
@@ -188,7 +190,7 @@ struct DoesNotAscend {
   }
 };
 
-/// cu_seqlens_q or cu_seqlens_k as int64, which this keeps.
+/// cu_seqlens_q or cu_seqlens_k, converted to int64; this object owns the array.
 class Begins {
  public:
   Begins(const GpuContext& ctx, const DenseTensor& given, const char* name, int64_t positions)
@@ -202,7 +204,7 @@ class Begins {
   SequenceBegins get() const { return {array_.data<int64_t>(), array_.numel() - 1, positions_}; }
 
  private:
-  /// What is refused is where the last sequence ends, which the error says.
+  /// Checks the offsets. The error reports the end of the last sequence.
   void refuse(const GpuContext& ctx, const char* name) const {
     const int64_t n = array_.numel();
     const auto* const begins = array_.data<int64_t>();
@@ -222,7 +224,7 @@ class Begins {
   int64_t positions_;
 };
 
-/// As if all positions were one sequence: what the sequences have in common.
+/// The shape that all sequences share, as if all positions were one sequence.
 AttentionShape common_shape(const KernelContext& ctx, const DenseTensor& q, const DenseTensor& k,
                             const DenseTensor& v, bool causal, float scale) {
   const AttentionPlaces places{sequence_place(ctx.input_box(0, q.dims()), q.dims()[0]),
@@ -270,7 +272,7 @@ void FlashAttnUnpaddedKernel(const Context& ctx, const DenseTensor& q, const Den
                            drops, sequences, sequences.queries);
 }
 
-/// Each output may be null: it is not wanted.
+/// A null output is not computed.
 template <typename T, typename Context>
 void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const DenseTensor& k,
                                  const DenseTensor& v, const DenseTensor& cu_seqlens_q,

@@ -1,4 +1,4 @@
-// Softmax of scores whose upper triangle is hidden, and its gradient, on GPUs.
+// Softmax of scores with a causal mask, and its gradient, on GPUs.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/fused_attention.h"
 #include "phi/kernels/functors/fast/math.h"
@@ -7,12 +7,12 @@
 namespace phi {
 namespace {
 
-/// Rows of scores [batch, heads, queries, keys], and how many keys each sees.
+/// Rows of scores [batch, heads, queries, keys], and the number of keys that each row sees.
 struct TriangleRows {
   int64_t count;
   int64_t queries;
   int64_t keys;
-  int64_t first;  // query here, in the global tensor
+  int64_t first;  // global index of this rank's first query
 
   TriangleRows(const KernelContext& ctx, const DenseTensor& x)
       : count(x.dims().numel(0, 3)),
@@ -71,7 +71,7 @@ struct TriangleGradLine {
 
 }  // namespace
 
-/// Along the last tensor dim: query i sees the keys up to i, and gives the others 0.
+/// Softmax along the last tensor dim: query i sees the keys up to i; the others become 0.
 template <typename T, typename Context>
 void FusedSoftmaxMaskUpperTriangleKernel(const Context& ctx, const DenseTensor& X,
                                          DenseTensor* Out) {
@@ -80,7 +80,7 @@ void FusedSoftmaxMaskUpperTriangleKernel(const Context& ctx, const DenseTensor& 
   gpu::for_each_line(ctx, rows.lines(), TriangleLine<T>{rows, X.data<T>(), Out->mutable_data<T>()});
 }
 
-/// X_grad = Out * (Out_grad - sum of Out * Out_grad): hidden keys have Out 0.
+/// X_grad = Out * (Out_grad - sum of Out * Out_grad). Hidden keys have Out 0 and need no mask.
 template <typename T, typename Context>
 void FusedSoftmaxMaskUpperTriangleGradKernel(const Context& ctx, const DenseTensor& Out,
                                              const DenseTensor& Out_grad, DenseTensor* X_grad) {

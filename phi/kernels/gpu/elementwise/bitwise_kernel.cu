@@ -1,3 +1,3 @@
-// Logic on GPUs.
+// Bitwise and logical kernels on GPUs.
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/elementwise/bitwise.h"

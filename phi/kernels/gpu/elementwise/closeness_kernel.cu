@@ -1,4 +1,4 @@
-// Kernels on GPUs that say whether tensors are close or equal.
+// Tests whether tensors are close or equal, on GPUs.
 #include "phi/generated/kernels/closeness.h"
 #include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/functors/elementwise/closeness.h"
@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-/// Whether f holds for all pairs; of none it does.
+/// Whether f holds for all pairs; true for no pairs.
 template <typename T, typename F>
 void all_pairs(const GpuContext& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out,
                const F& f) {
@@ -33,7 +33,7 @@ void IsCloseKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& 
               closeness(rtol, atol, equal_nan));
 }
 
-/// What is here; the answers of several ranks hold together.
+/// The result for the local elements. Results of ranks are combined as Partial(all).
 template <typename T, typename Context>
 void AllCloseKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                     const Scalar& rtol, const Scalar& atol, bool equal_nan, DenseTensor* out) {

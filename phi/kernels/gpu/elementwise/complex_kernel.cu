@@ -1,4 +1,4 @@
-// Complex numbers and their parts on GPUs.
+// Conversions between complex numbers and their parts, on GPUs.
 #include <complex>
 
 #include "phi/generated/kernels/complex.h"
@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-/// Part `which` of complex numbers, as pairs of parts lie.
+/// Part `which` (0 real, 1 imaginary) of complex numbers stored as pairs.
 template <typename Part>
 struct PartFunctor {
   const Part* parts;
@@ -71,7 +71,7 @@ void ComplexKernel(const Context& ctx, const DenseTensor& real, const DenseTenso
               out->mutable_data<Complex<T>>(), out->dims(), JoinParts<T>());
 }
 
-/// Pairs of parts are laid out as complex numbers are.
+/// A copy: pairs of parts have the memory layout of complex numbers.
 template <typename T, typename Context>
 void AsRealKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   keep(ctx, x, out);

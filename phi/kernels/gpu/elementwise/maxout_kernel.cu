@@ -12,7 +12,8 @@ struct Groups {
   const T* x;
   int64_t count;
   int64_t inner;
-  /// The first of the neighbours of out's element i; they are `inner` apart.
+  /// Offset of the first element of the group of out's element i. Elements of a group are `inner`
+  /// apart.
   PHI_HD int64_t first(int64_t i) const { return i / inner * inner * count + i % inner; }
   PHI_HD compute_t<T> at(int64_t place) const { return static_cast<compute_t<T>>(x[place]); }
 };
@@ -35,7 +36,7 @@ struct LargestOfGroup {
   }
 };
 
-/// Of element i of x: out_grad where it is the first of its neighbours that is the largest.
+/// Gradient of element i of x: out_grad if it is the first maximum of its group, else 0.
 template <typename T>
 struct LargestGradient {
   Groups<T> of;
@@ -59,11 +60,11 @@ template <typename T>
 struct SmoothFunctor {
   using C = compute_t<T>;
   const T* label;
-  const T* prior;  // null: all classes are as likely
+  const T* prior;  // null: all classes are equally likely
   int64_t classes;
   C kept;
   C given;
-  C even;  // of each class
+  C even;  // prior of each class without prior_dist
   PHI_HD T operator()(int64_t i) const {
     const C more = prior ? given * static_cast<C>(prior[i % classes]) : even;
     return static_cast<T>(kept * static_cast<C>(label[i]) + more);
@@ -78,7 +79,7 @@ Groups<T> groups_of(const DenseTensor& x, int groups, int axis) {
 
 }  // namespace
 
-/// The largest of each `groups` neighbours along `axis`; NaN wins.
+/// The largest of each `groups` elements along `axis`; NaN if one is NaN.
 template <typename T, typename Context>
 void MaxOutKernel(const Context& ctx, const DenseTensor& x, int groups, int axis,
                   DenseTensor* out) {
@@ -86,7 +87,7 @@ void MaxOutKernel(const Context& ctx, const DenseTensor& x, int groups, int axis
              LargestOfGroup<T>{groups_of<T>(x, groups, axis)});
 }
 
-/// To the first of the neighbours that is the largest; to the first NaN where one is NaN.
+/// The first maximum of a group receives the gradient, or its first NaN.
 template <typename T, typename Context>
 void MaxOutGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out,
                       const DenseTensor& out_grad, int groups, int axis, DenseTensor* x_grad) {
@@ -94,8 +95,8 @@ void MaxOutGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
              LargestGradient<T>{groups_of<T>(x, groups, axis), out.data<T>(), out_grad.data<T>()});
 }
 
-/// (1 - epsilon) label + epsilon prior_dist, without which all classes are as likely. The factors
-/// are made in float, as the gradient's.
+/// (1 - epsilon) label + epsilon prior_dist; without prior_dist all classes are equally likely. The
+/// factors are computed in float, as in the gradient.
 template <typename T, typename Context>
 void LabelSmoothKernel(const Context& ctx, const DenseTensor& label, const DenseTensor* prior_dist,
                        float epsilon, DenseTensor* out) {

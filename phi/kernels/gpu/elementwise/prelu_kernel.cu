@@ -1,4 +1,4 @@
-// prelu and rrelu on GPUs: slopes for negative elements that are learned, or drawn.
+// prelu and rrelu on GPUs: leaky ReLU with learned or random slopes.
 #include <string>
 
 #include "phi/generated/kernels/activation.h"
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// x as [outer, weights, inner], with one weight for each index of the middle.
+/// x as [outer, weights, inner], with one slope per index of the middle dim.
 Dims blocks_of(const Dims& dims, const std::string& data_format, const std::string& mode) {
   const int last = dims.ndim();
   if (mode == "all") return {1, 1, dims.numel()};
@@ -49,7 +49,7 @@ struct PReluGradFunctor {
   }
 };
 
-/// An element's part of its slope's gradient.
+/// An element's term of the gradient of its slope.
 template <typename T>
 struct SlopeTerm {
   const T* x;
@@ -61,7 +61,7 @@ struct SlopeTerm {
   }
 };
 
-/// The slope of what is not negative is 1.
+/// Slope of an element; 1 for elements that are not negative.
 template <typename T>
 struct KnownSlope {
   const T* x;
@@ -73,7 +73,7 @@ struct KnownSlope {
 
 }  // namespace
 
-/// x where it is not negative, else alpha x.
+/// out = x where x is not negative, else alpha x.
 template <typename T, typename Context>
 void PReluKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& alpha,
                  const std::string& data_format, const std::string& mode, DenseTensor* out) {
@@ -110,7 +110,6 @@ void PReluGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                              ConvertFunctor<T>());
 }
 
-/// As on the CPU.
 template <typename T, typename Context>
 void RReluKernel(const Context& ctx, const DenseTensor& x, float lower, float upper, bool is_test,
                  int seed, DenseTensor* out, DenseTensor* noise) {

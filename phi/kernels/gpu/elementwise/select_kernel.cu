@@ -29,10 +29,10 @@ struct SelectAt {
   }
 };
 
-/// Inputs that are added in one pass.
+/// Number of inputs added in one pass.
 constexpr int kTerms = 32;
 
-/// The sum of `terms` arrays, and of `before` if that is not null.
+/// The sum of `terms` arrays, plus `before` if it is not null.
 template <typename T>
 struct SumOfTerms {
   using C = compute_t<T>;
@@ -54,7 +54,7 @@ struct Rounded {
   PHI_HD T operator()(int64_t i) const { return static_cast<T>(sum(i)); }
 };
 
-/// The same of neighbours, with nothing before.
+/// SumOfTerms for a pack of adjacent elements, without `before`.
 template <typename T, int kWidth>
 struct PackOfSums {
   using C = compute_t<T>;
@@ -116,7 +116,8 @@ void WhereKernel(const Context& ctx, const DenseTensor& condition, const DenseTe
   index_loop(ctx, to, dims.numel(), SelectAt<W>{c, a, b, walk});
 }
 
-/// The sum of `inputs`, all of out's dims; 16-bit floats are added as float and rounded once.
+/// The sum of `inputs`, which all have out's dims. Half precision is added in float and rounded
+/// once.
 template <typename T, typename Context>
 void AddNKernel(const Context& ctx, std::span<const DenseTensor* const> inputs, DenseTensor* out) {
   using C = compute_t<T>;

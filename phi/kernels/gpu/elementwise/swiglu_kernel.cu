@@ -1,4 +1,4 @@
-// The gated linear unit with SiLU as its gate, and its gradient, on GPUs.
+// swiglu (a gated linear unit with SiLU as gate) and its gradient, on GPUs.
 #include "phi/generated/kernels/elementwise.h"
 #include "phi/gpu/divider.h"
 #include "phi/kernels/functors/elementwise/unary.h"
@@ -8,11 +8,11 @@
 namespace phi {
 namespace {
 
-/// x and y of one array each, or the halves of rows of 2 `half`.
+/// Inputs x and y: separate arrays, or the two halves of rows of 2 * `half` elements.
 template <typename T>
 struct Gated {
   const T* x;
-  const T* y;  // null: behind x in its row
+  const T* y;  // null: after x in its row
   gpu::Divider half;
 
   PHI_HD int64_t place(int64_t i) const { return y ? i : i + half.quotient(i) * half.by(); }
@@ -51,7 +51,7 @@ struct ValueGradient {
   }
 };
 
-/// Of both halves, element i of rows that hold them.
+/// Gradient of element i of rows that contain both halves.
 template <typename T>
 struct HalvesGradient {
   Gated<T> in;
@@ -74,14 +74,14 @@ Gated<T> gated(const DenseTensor& x, const DenseTensor* y, const DenseTensor& ou
 
 }  // namespace
 
-/// out = x * sigmoid(x) * y; without y, x's last tensor dim holds [x, y].
+/// out = x * sigmoid(x) * y. Without y, x's last tensor dim contains [x, y].
 template <typename T, typename Context>
 void SwiGLUKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* y,
                   DenseTensor* out) {
   index_loop(ctx, out->mutable_data<T>(), out->numel(), SwiGLUFunctor<T>{gated<T>(x, y, *out)});
 }
 
-/// Without y, x_grad holds both halves. A null gradient is not computed.
+/// Without y, x_grad contains both halves. A null gradient is not computed.
 template <typename T, typename Context>
 void SwiGLUGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* y,
                       const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad) {

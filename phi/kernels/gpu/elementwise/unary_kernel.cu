@@ -1,3 +1,3 @@
-// The functions of one input that models use most on GPUs.
+// Common functions of one input on GPUs.
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/elementwise/unary.h"

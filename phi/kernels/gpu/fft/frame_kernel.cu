@@ -1,4 +1,4 @@
-// Signals in overlapping frames, and what frames add up to, on GPUs.
+// frame and overlap_add on GPUs.
 #include "phi/generated/kernels/fft.h"
 #include "phi/kernels/fft/framing.h"
 #include "phi/kernels/gpu/words.h"
@@ -6,7 +6,7 @@
 namespace phi {
 namespace {
 
-/// Element i of the frames.
+/// Computes element i of the frames.
 template <typename T>
 struct CutFrame {
   Framing framing;
@@ -26,7 +26,7 @@ struct CutFrame {
   }
 };
 
-/// Element i of the signal is the sum over the frames that have it.
+/// Element i of the signal is the sum over the frames that contain it.
 template <typename T>
 struct AddFrames {
   Framing framing;

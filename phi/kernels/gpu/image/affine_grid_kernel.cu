@@ -1,4 +1,4 @@
-// affine_grid on GPUs: where an affine map takes the elements of an image.
+// affine_grid on GPUs: sampling positions of an affine map.
 #include "phi/generated/kernels/image.h"
 #include "phi/gpu/space.h"
 #include "phi/kernels/gpu/lines.h"
@@ -8,12 +8,12 @@
 namespace phi {
 namespace {
 
-/// The places of a grid [n, extents.., coordinates].
+/// Sampling positions of a grid [n, extents.., coordinates].
 struct AffineGrid {
   int64_t n;
-  int64_t rows;  // coordinates of a place
+  int64_t rows;  // coordinates per position
   int64_t places;
-  gpu::Divider extents[3];  // of x, y, z
+  gpu::Divider extents[3];  // extents along x, y, z
   bool align_corners;
 
   AffineGrid(const Dims& grid, bool align)
@@ -26,7 +26,7 @@ struct AffineGrid {
     }
   }
 
-  /// Coordinate k of a place, and a 1 behind the last.
+  /// Coordinate k of a position; 1 for k = rows, the homogeneous coordinate.
   template <typename C>
   PHI_HD C coordinate(int64_t place, int64_t k) const {
     if (k == rows) return C(1);
@@ -45,7 +45,7 @@ struct AffineGrid {
   }
 };
 
-/// Element i of the grid.
+/// Computes element i of the grid.
 template <typename T>
 struct MapPlace {
   AffineGrid grid;
@@ -62,7 +62,7 @@ struct MapPlace {
   }
 };
 
-/// Element `line` of the matrices' gradient, [n, rows, rows + 1].
+/// Computes element `line` of the gradient of the matrices [n, rows, rows + 1].
 template <typename T>
 struct MatrixLine {
   AffineGrid grid;

@@ -1,6 +1,6 @@
-// grid_sample on GPUs, with its gradients. An image's element adds up what the places around it
-// give in the order of these: corners of places are sorted by the element that they name, so that
-// sums need no atomics and repeat bit for bit.
+// grid_sample and its gradients on GPUs. The corners of sampling positions are sorted by the pixel
+// that they touch, and each pixel of the image gradient sums its corners in the order of positions.
+// Sums therefore need no atomics and repeat bit for bit.
 #include <string>
 
 #include "phi/generated/kernels/image.h"
@@ -17,12 +17,12 @@ using sampling::Corner;
 using sampling::Placing;
 using sampling::Sampling;
 
-/// One element of the output: [n, c, places].
+/// Computes one element of the output [n, c, places].
 template <typename T>
 struct Sample {
   using C = compute_t<T>;
   Sampling space;
-  gpu::Space<2> places;  // of an image: [c, places]
+  gpu::Space<2> places;  // per image: [c, places]
   Placing placing;
   const T* x;
   const T* grid;
@@ -38,8 +38,8 @@ struct Sample {
   }
 };
 
-/// For each corner of each place of [n, places] the element of [n, pixels] that it names, -1 for
-/// none, and its weight.
+/// For each corner of each position of [n, places]: the element of [n, pixels] that it touches (-1
+/// for none), and its weight.
 template <typename T>
 __global__ void list_corners(Sampling space, gpu::Divider places, Placing placing, const T* grid,
                              int64_t* elements, compute_t<T>* weights) {
@@ -58,14 +58,14 @@ __global__ void list_corners(Sampling space, gpu::Divider places, Placing placin
   }
 }
 
-/// Element i of the image's gradient, [n, c, pixels].
+/// Computes element i of the image gradient [n, c, pixels].
 template <typename T>
 struct GatherCorners {
   using C = compute_t<T>;
   Sampling space;
-  gpu::Space<2> pixels;    // of an image: [c, pixels]
-  const int64_t* begins;   // of [n, pixels]
-  const int64_t* corners;  // in the order of what they name, then of places
+  gpu::Space<2> pixels;    // per image: [c, pixels]
+  const int64_t* begins;   // start of each pixel's corners, [n, pixels]
+  const int64_t* corners;  // sorted by pixel, then by position
   const C* weights;
   const T* out_grad;
   PHI_HD T operator()(int64_t i) const {
@@ -82,7 +82,7 @@ struct GatherCorners {
   }
 };
 
-/// The gradient of one place of [n, places].
+/// Gradient of one position of [n, places].
 template <typename T>
 __global__ void find_grid_grad(Sampling space, gpu::Divider places, Placing placing, const T* x,
                                const T* grid, const T* out_grad, T* grid_grad) {
@@ -142,7 +142,7 @@ void GridSampleKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
                        Placing(mode, padding_mode, align_corners), x.data<T>(), grid.data<T>()});
 }
 
-/// Either gradient may be absent.
+/// A null gradient is not computed.
 template <typename T, typename Context>
 void GridSampleGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& grid,
                           const DenseTensor& out_grad, const std::string& mode,

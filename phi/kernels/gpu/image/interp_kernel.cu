@@ -1,5 +1,5 @@
-// Interpolation of images on GPUs: passes along one dim after the other. A gradient is gathered by
-// each element from the outputs that take it, in their order.
+// Interpolation of images on GPUs, one pass per dim. Each element of a gradient gathers from the
+// outputs that use it, in their order.
 #include <vector>
 
 #include "phi/gpu/space.h"
@@ -32,7 +32,7 @@ struct Resample {
 
 template <typename C>
 struct GatherTaps {
-  const int64_t* begins;  // [in + 1]: element i is taken by taps[begins[i]] to taps[begins[i + 1]]
+  const int64_t* begins;  // [in + 1]: element i is used by taps[begins[i] .. begins[i + 1] - 1]
   const int64_t* taps;
   const C* weight;
   gpu::Divider each;
@@ -87,7 +87,7 @@ void resample_grad(const GpuContext& ctx, const Taps<C>& taps, int64_t outer, in
                     gpu::Divider(taps.each), taps.out, gpu::Space<2>({taps.in, inner}), y_grad});
 }
 
-/// Waits for it.
+/// Copies x to the host; synchronises with the GPU.
 DenseTensor on_host(const GpuContext& ctx, const DenseTensor& x) {
   DenseTensor copy = DenseTensor::empty(x.meta(), CPUPlace());
   if (x.nbytes() == 0) return copy;

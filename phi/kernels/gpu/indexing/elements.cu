@@ -1,4 +1,4 @@
-// Elements that indices name: their places in one array, and the offsets in the other.
+// Element-wise gather: offsets of the selected elements, and of their counterparts.
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 #include "phi/kernels/element_width.h"
@@ -19,7 +19,7 @@ __global__ void take_places(const W* array, const int64_t* places, int64_t n, Wa
   }
 }
 
-/// Of the elements of the second array that indices of `dims` have.
+/// Offsets in the second array of the elements that belong to indices of `dims`.
 Walk<1> walk_second(const Dims& dims, const Dims& second) {
   const Dims strides = second.strides();
   Walk<1> walk;

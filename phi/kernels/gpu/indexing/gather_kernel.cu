@@ -1,4 +1,4 @@
-// Reading of elements and slices at positions on GPUs.
+// Gathers of elements and slices on GPUs.
 #include "phi/kernels/gpu/indexing/elements.h"
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"

@@ -1,5 +1,5 @@
-// index_put on GPUs, and its gradient. out may be x. What a mask names is known to the host alone
-// after a wait, for the shapes of all follow from how many of it are true.
+// index_put and its gradient on GPUs. out may be x. Shapes depend on the number of true elements of
+// a bool index, so with one the host synchronises with the GPU.
 #include <vector>
 
 #include "phi/common/errors.h"
@@ -17,7 +17,7 @@ namespace {
 
 using Indices = std::span<const DenseTensor* const>;
 
-/// One of the indices: places along one tensor dim, or along several counted as one.
+/// One index: places along one tensor dim, or along several dims counted as one.
 struct NamedDims {
   DenseTensor places;
   Dims shape;
@@ -34,9 +34,10 @@ NamedDims true_places(const GpuContext& ctx, const DenseTensor& mask) {
   return {chosen.places, {chosen.count()}, mask.ndim()};
 }
 
-/// Adds `stride` times what one index says to the places of all; one that is elsewhere stays so.
+/// Adds `stride` times the places of one index to the combined places. Negative places stay
+/// negative.
 struct AddPlaces {
-  const int64_t* before;  // null: of the first
+  const int64_t* before;  // null for the first index
   const int64_t* own;
   int64_t stride;
   gpu::Walk<1> walk;
@@ -47,11 +48,11 @@ struct AddPlaces {
   }
 };
 
-/// What the indices name of an array.
+/// The elements that all indices select.
 struct NamedPlaces {
   DenseTensor places;
-  Dims shape;      // of the places, broadcast together
-  int named_dims;  // of the array, which the places count as one
+  Dims shape;      // shape of the places, broadcast together
+  int named_dims;  // indexed dims of the array, which places count as one
 };
 
 NamedPlaces places_of_indices(const GpuContext& ctx, Indices indices, const Dims& dims) {
@@ -82,8 +83,7 @@ NamedPlaces places_of_indices(const GpuContext& ctx, Indices indices, const Dims
   return all;
 }
 
-/// The shape of all elements that are named. Errors: InvalidArgument if `value` does not broadcast
-/// to it.
+/// The shape of the selected elements. Errors: InvalidArgument if `value` does not broadcast to it.
 Dims named_shape(const NamedPlaces& named, const Dims& dims, const Dims& value) {
   Dims shape = named.shape;
   for (int d = named.named_dims; d < dims.ndim(); ++d) shape.push_back(dims[d]);
@@ -94,7 +94,7 @@ Dims named_shape(const NamedPlaces& named, const Dims& dims, const Dims& value) 
   return shape;
 }
 
-/// From value to what has an element for each of `shape`.
+/// Pieces that broadcast `value` to `shape`.
 Pieces broadcast(const Dims& value, const Dims& shape) {
   const Dims from = value.strides();
   const Dims to = shape.strides();
@@ -109,8 +109,8 @@ Pieces broadcast(const Dims& value, const Dims& shape) {
 
 }  // namespace
 
-/// The tensor dims of x that indices name are whole. Errors: InvalidArgument if value does not
-/// broadcast to what they name.
+/// The indexed tensor dims of x are unsharded. Errors: InvalidArgument if value does not broadcast
+/// to the selected elements.
 template <typename T, typename Context>
 void IndexPutKernel(const Context& ctx, const DenseTensor& x, Indices indices,
                     const DenseTensor& value, bool accumulate, DenseTensor* out) {

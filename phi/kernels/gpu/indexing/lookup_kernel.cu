@@ -1,6 +1,5 @@
-// Table lookups on GPUs: embedding, one_hot; and the gradient that is averaged over the places of
-// an id. Ids that this rank does not hold give zeros; what is said of ids that there are not, is
-// what the CPU says.
+// Table lookups on GPUs: embedding, one_hot, and the embedding gradient that is averaged per id.
+// Ids of rows on other ranks produce zeros. Errors for invalid ids have the CPU's messages.
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/element_width.h"
@@ -11,13 +10,13 @@
 namespace phi {
 namespace {
 
-/// Places of another row than one, which counts as elsewhere.
+/// Excludes one row: its places become negative.
 struct WithoutRow {
   int64_t row;
   PHI_HD int64_t operator()(int64_t place) const { return place == row ? -1 : place; }
 };
 
-/// Element i of [places, width] is 1 in the column that its row's place names.
+/// Element i of [places, width] is 1 in the column of its row's place, else 0.
 struct OneHotFunctor {
   const int64_t* places;
   int64_t width;
@@ -32,7 +31,7 @@ struct CountOfSlice {
   PHI_HD int64_t operator()(int64_t slice) const { return begins[slice + 1] - begins[slice]; }
 };
 
-/// Element i of rows of `width`: by the row's count, zero in the row of padding.
+/// Element i divided by its row's count; zero in the padding row.
 template <typename T>
 struct MeanOfRow {
   const T* sums;
@@ -50,7 +49,7 @@ struct MeanOfRow {
 
 }  // namespace
 
-/// T is weight's dtype; x is int32 or int64. A negative `padding_idx` means none.
+/// T is the dtype of `weight`; x is int32 or int64. A negative `padding_idx` means none.
 template <typename T, typename Context>
 void EmbeddingKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& weight,
                      int64_t padding_idx, DenseTensor* out) {
@@ -65,8 +64,8 @@ void EmbeddingKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
               static_cast<const W*>(weight.raw_data()), static_cast<W*>(out->mutable_raw_data()));
 }
 
-/// A row gets the mean of the gradients of its places, over all ranks; the row `padding_idx` zeros
-/// (a negative one means none).
+/// A row's gradient is the mean of the gradients of its occurrences on all ranks. The row
+/// `padding_idx` is zero; a negative `padding_idx` means none.
 template <typename T, typename Context>
 void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor& x,
                                            const DenseTensor& out_grad, int64_t padding_idx,
@@ -78,8 +77,9 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   T* to = weight_grad->mutable_data<T>();
   gpu::add_positions<T>(ctx, SumsFrom::kZero, slices, named, places.numel(), to, out_grad.data<T>(),
                         to);
-  // Behind the counts: how many ranks refuse an id (cpu/indexing/embedding_kernel.cc). Here it is
-  // the error of whoever waits for its GPU, which does not keep the others waiting.
+  // The last element has the number of ranks that reject an id (cpu/indexing/embedding_kernel.cc).
+  // On a GPU the error is thrown by the wait of the rank that rejects it and does not block other
+  // ranks.
   DenseTensor counts = DenseTensor::empty({{slices.extent + 1}, DataType::INT64}, ctx.place());
   fill(ctx, counts.mutable_data<int64_t>() + slices.extent, 1, int64_t{0});
   index_loop(ctx, counts.mutable_data<int64_t>(), slices.extent, CountOfSlice{named.first()});
@@ -91,8 +91,8 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
              MeanOfRow<T>{to, counts.data<int64_t>(), slices.inner, padding_row});
 }
 
-/// T is x's dtype, out is float32. The number of classes is the global extent of out's last tensor
-/// dim.
+/// T is the dtype of x; out is float32. The number of classes is the global extent of out's last
+/// tensor dim.
 template <typename T, typename Context>
 void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   const int last = out->ndim() - 1;

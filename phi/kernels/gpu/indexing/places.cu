@@ -1,4 +1,4 @@
-// Indices of any kind to places.
+// Converts index tensors to places.
 #include "phi/common/dims.h"
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
@@ -10,14 +10,14 @@
 namespace phi {
 namespace {
 
-/// Whether an index is none of [lowest, extent).
+/// Whether an index is outside of [lowest, extent).
 struct IsOutside {
   int64_t lowest;
   int64_t extent;
   PHI_HD bool operator()(int64_t index) const { return index < lowest || index >= extent; }
 };
 
-/// The same of one column of indices [.., columns].
+/// IsOutside for one column of indices [.., columns].
 struct IsOutsideInColumn {
   int64_t columns;
   int64_t column;
@@ -36,8 +36,8 @@ struct AlongDim {
 };
 
 struct InTable {
-  int64_t first;  // the id of the table's first row, whole
-  int64_t begin;  // rows that are here
+  int64_t first;  // id of the first row of the global table
+  int64_t begin;  // first row of this rank's shard
   int64_t end;
   PHI_HD int64_t operator()(int64_t id) const {
     const int64_t row = id < first ? -1 : id - first;
@@ -56,7 +56,7 @@ __global__ void find_places(const Id* ids, int64_t n, Of of, int64_t* places) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) places[i] = of(ids[i]);
 }
 
-/// The next tensor dim that `ids`, one in `columns`, name.
+/// Combines the places with the next indexed tensor dim; `ids` has one index per `columns` numbers.
 template <typename Id>
 __global__ void add_dim(const Id* ids, int64_t columns, int64_t n, AlongDim along,
                         int64_t* places) {

@@ -1,4 +1,4 @@
-// Positions sorted by the slice that they name, and where those of a slice begin.
+// Sorts positions by the slice that they select and finds where each slice's begin.
 #include "phi/gpu/launch.h"
 #include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/gpu/indexing/radix_sort.h"
@@ -19,7 +19,7 @@ __global__ void number_positions(const int64_t* values, int64_t n, int64_t* posi
   }
 }
 
-/// begins[s]: how many keys are below s.
+/// begins[s] is the number of keys below s.
 __global__ void find_begins(const uint64_t* keys, int64_t n, int64_t slices, int64_t* begins) {
   for (int64_t s = first_item(); s <= slices; s += item_stride()) {
     begins[s] = partition_point(n, [&](int64_t k) { return keys[k] < static_cast<uint64_t>(s); });

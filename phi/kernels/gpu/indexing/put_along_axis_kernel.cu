@@ -1,5 +1,5 @@
-// put_along_axis on GPUs, and its gradient: a thread goes through the values that are put to its
-// element, in the order of the indices.
+// put_along_axis and its gradient on GPUs. One thread combines the values that are put to an
+// element, in index order.
 #include <string>
 
 #include "phi/generated/kernels/indexing.h"
@@ -11,7 +11,7 @@
 namespace phi {
 namespace {
 
-/// The values that are put to element i of arr: values[positions[begins[i]]] and so on.
+/// The values for element i of arr: values[positions[k]] for k from begins[i] to begins[i + 1] - 1.
 template <typename T>
 struct PutValues {
   const T* self;
@@ -32,7 +32,7 @@ struct LastPut {
   }
 };
 
-/// kMean: a sum that is divided by the number of its terms.
+/// kMean divides the sum by the number of its terms.
 template <typename T, typename Put, bool kMean>
 struct ReducePuts {
   using C = compute_t<T>;
@@ -65,13 +65,14 @@ PutMode mode_of(const std::string& reduce) {
   return reduce == "amax" || reduce == "amin" ? PutMode::kExtreme : PutMode::kProduct;
 }
 
-/// What the parts of one element, the values that are put to it and what was there, share.
+/// Statistics of the values that one element combines: those put to it, and its previous value if
+/// included.
 struct PartsOf {
   double grad;
   double result;
-  double parts;    // how many there are
-  double shares;   // of them: equal to the result
-  double product;  // of those that are not 0
+  double parts;    // number of values
+  double shares;   // number of values equal to the result
+  double product;  // product of the nonzero values
   double zeros;
 
   PHI_HD void add(double value) {
@@ -103,8 +104,8 @@ struct PutGradients {
   const T* out;
   const T* out_grad;
   PutMode mode;
-  T* self_grad;    // null: not wanted
-  T* values_grad;  // null: not wanted, else zeros
+  T* self_grad;    // null: not computed
+  T* values_grad;  // null: not computed; else initially zero
 
   PHI_HD void give(int64_t i) const {
     const bool takes_part = puts.include_self && mode != PutMode::kAssign;
@@ -120,7 +121,7 @@ struct PutGradients {
     }
     if (self_grad) self_grad[i] = convert_value<T>(takes_part ? all.of(mode, own) : 0.0);
     if (!values_grad) return;
-    // Values that a later one overwrites take no part.
+    // Values that a later one overwrites have gradient 0.
     const int64_t first = mode == PutMode::kAssign ? puts.begins[i + 1] - 1 : puts.begins[i];
     for (int64_t k = first; k < puts.begins[i + 1]; ++k) {
       const auto value = static_cast<double>(puts.value(k));
@@ -143,8 +144,8 @@ gpu::PositionsBySlice puts_of(const GpuContext& ctx, const DenseTensor& arr,
 
 }  // namespace
 
-/// `axis` is whole. For mean 16-bit floats, as for all reductions, are summed as float; integers
-/// lose their fraction. out may be arr.
+/// `axis` is unsharded. For mean, half precision is summed in float, and integers are truncated.
+/// out may be arr.
 template <typename T, typename Context>
 void PutAlongAxisKernel(const Context& ctx, const DenseTensor& arr, const DenseTensor& indices,
                         const DenseTensor& values, int axis, const std::string& reduce,
@@ -167,7 +168,7 @@ void PutAlongAxisKernel(const Context& ctx, const DenseTensor& arr, const DenseT
   }
 }
 
-/// Values that indices do not reach get zeros.
+/// Values beyond the indices have gradient 0.
 template <typename T, typename Context>
 void PutAlongAxisGradKernel(const Context& ctx, const DenseTensor& arr, const DenseTensor& indices,
                             const DenseTensor& values, const DenseTensor& out,

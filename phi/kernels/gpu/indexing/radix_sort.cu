@@ -1,6 +1,5 @@
-// A stable radix sort: for each digit of 8 bits the elements of a block's range are counted, counts
-// become the places where a range's elements of a digit begin, and each range is moved there in its
-// order.
+// Stable radix sort with 8-bit digits. Per digit: each block counts the digits of its range; the
+// counts become the start position of each (digit, range); each range is then moved in its order.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -17,7 +16,7 @@ constexpr int kDigits = 1 << kDigitBits;
 constexpr int kWarps = kBlock / kWarp;
 static_assert(kDigits == kBlock, "a thread has a digit");
 
-/// The elements that a block sorts: whole tiles of a thread each.
+/// The elements that a block sorts: a multiple of the block's tile, except for the last.
 struct Range {
   int64_t begin;
   int64_t end;
@@ -31,7 +30,7 @@ __device__ int digit_of(uint64_t key, int shift) {
   return static_cast<int>(key >> shift) & (kDigits - 1);
 }
 
-/// counts [blocks, kDigits].
+/// Writes counts [blocks, kDigits].
 __global__ void count_digits(const uint64_t* keys, int64_t n, int64_t per_block, int shift,
                              int64_t* counts) {
   __shared__ unsigned own[kDigits];
@@ -45,7 +44,8 @@ __global__ void count_digits(const uint64_t* keys, int64_t n, int64_t per_block,
   counts[int64_t{blockIdx.x} * kDigits + threadIdx.x] = own[threadIdx.x];
 }
 
-/// Counts become places, digit by digit and in it block by block. One block, a thread per digit.
+/// Replaces counts by start positions, ordered by digit and then by block. Runs as one block with
+/// one thread per digit.
 __global__ void place_digits(int64_t* counts, int64_t blocks) {
   __shared__ int64_t of_digit[kDigits];
   const int digit = static_cast<int>(threadIdx.x);
@@ -62,7 +62,7 @@ __global__ void place_digits(int64_t* counts, int64_t blocks) {
   }
 }
 
-/// The lanes of the warp that have the same digit, of those that have one.
+/// Mask of the lanes that have the same digit, among those with an element.
 __device__ unsigned peers_of(int digit, bool has_one) {
   unsigned peers = __ballot_sync(kWholeWarp, has_one);
   PHI_UNROLL(8)
@@ -77,8 +77,8 @@ __device__ unsigned peers_of(int digit, bool has_one) {
 __global__ void move_pairs(const uint64_t* keys, const int64_t* values, int64_t n,
                            int64_t per_block, int shift, const int64_t* places, uint64_t* to_keys,
                            int64_t* to_values) {
-  __shared__ int64_t next[kDigits];              // place of a digit's next element
-  __shared__ unsigned of_warp[kWarps][kDigits];  // of a tile: how many, then how many before
+  __shared__ int64_t next[kDigits];              // position of each digit's next element
+  __shared__ unsigned of_warp[kWarps][kDigits];  // per warp of a tile: counts, then exclusive sums
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / kWarp;
   const unsigned below = (1u << thread % kWarp) - 1;
@@ -109,7 +109,7 @@ __global__ void move_pairs(const uint64_t* keys, const int64_t* values, int64_t 
     }
     __syncthreads();
     next[thread] += before;
-    // The next turn's first barrier stands between this and what reads it.
+    // The first barrier of the next iteration separates this write from its readers.
   }
 }
 
@@ -122,7 +122,7 @@ int bits_below(int64_t end) {
 }
 
 SortedPairs radix_sort(const GpuContext& ctx, SortedPairs pairs, int bits) {
-  constexpr int64_t kLeast = 4096;  // elements of a block
+  constexpr int64_t kLeast = 4096;  // minimum elements per block
   const int64_t n = pairs.keys.numel();
   if (n < 2) return pairs;
   const int64_t most = blocks_for(ctx, n);

@@ -1,4 +1,4 @@
-// Lookups that read rows of a table, and the gradients that add to them, on GPUs.
+// Row lookups in tables, and their gradients, on GPUs.
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/words.h"

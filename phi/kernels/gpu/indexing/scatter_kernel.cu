@@ -1,4 +1,4 @@
-// Writing of slices at positions on GPUs.
+// Scatters of slices on GPUs.
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/words.h"

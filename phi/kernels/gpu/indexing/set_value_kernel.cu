@@ -1,4 +1,4 @@
-// Writing into slices with steps on GPUs.
+// Assignment to strided slices on GPUs.
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/indexing/set_value.h"

@@ -1,5 +1,5 @@
-// Slices that are read, put and cleared, compiled once per width; runs of elements move in words of
-// up to 16 bytes.
+// Gather, assignment and clearing of slices, compiled once per element width. Contiguous runs move
+// in words of up to 16 bytes.
 #include "phi/kernels/gpu/elementwise/map.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 
@@ -16,7 +16,7 @@ __global__ void read_named(const W* x, int64_t extent, const int64_t* places, Sp
   }
 }
 
-/// From null: zeros.
+/// Writes zeros if `from` is null.
 template <typename W>
 __global__ void put_named(const W* there, const W* from, Space<2> slices, int64_t count, int64_t n,
                           const int64_t* begins, const int64_t* positions, W* x) {
@@ -42,7 +42,8 @@ struct LastNamed {
   }
 };
 
-/// Calls f.operator()<Word>(slices in words) with the widest word that divides rows and addresses.
+/// Calls f.operator()<Word>(slices in words) with the widest word that divides the rows and the
+/// addresses.
 template <typename F>
 void visit_words(Slices slices, size_t width, uintptr_t addresses, F&& f) {
   const auto row = static_cast<uint64_t>(slices.inner) * width;

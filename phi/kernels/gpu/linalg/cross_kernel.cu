@@ -1,4 +1,4 @@
-// Cross products of vectors along one tensor dim, on GPUs.
+// Cross products along one tensor dim, on GPUs.
 #include "phi/generated/kernels/linalg.h"
 #include "phi/infermeta/linalg.h"
 #include "phi/kernels/gpu/words.h"
@@ -6,7 +6,7 @@
 namespace phi {
 namespace {
 
-/// Arrays of vectors; integers wrap.
+/// An array of vectors. Integer arithmetic wraps.
 template <typename T>
 struct Vectors {
   using C = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
@@ -23,7 +23,7 @@ struct Vectors {
   }
 };
 
-/// Element i of x cross y, whose three elements are `inner` apart.
+/// Element i of x cross y. The three elements of a vector are `inner` apart.
 template <typename T>
 struct CrossElement {
   Vectors<T> x;
@@ -51,12 +51,12 @@ void cross(const GpuContext& ctx, const Vectors<T>& x, const Vectors<T>& y, cons
 template <typename T, typename Context>
 void CrossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, int axis,
                  DenseTensor* out) {
-  // The first tensor dim of extent 3 is that of the whole tensor.
+  // The axis is found from the global shape: by default the first tensor dim of extent 3.
   const int at = cross_axis(ctx.input_box(0, x.dims()).global, axis);
   cross<T>(ctx, {x.data<T>()}, {y.data<T>()}, x.dims(), at, out);
 }
 
-/// Of x it is y x out_grad, of y out_grad x x.
+/// x_grad = y x out_grad and y_grad = out_grad x x.
 template <typename T, typename Context>
 void CrossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                      const DenseTensor& out_grad, int axis, DenseTensor* x_grad,

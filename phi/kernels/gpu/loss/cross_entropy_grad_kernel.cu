@@ -1,4 +1,4 @@
-// Gradient of softmax with cross entropy on GPUs, over whole or sharded classes.
+// Gradient of softmax with cross entropy on GPUs, for whole or sharded classes.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/gpu/loss/class_lines.h"
@@ -10,7 +10,7 @@ namespace {
 using gpu::AxisLines;
 using gpu::Targets;
 
-/// What all rows need.
+/// Arguments that all rows share.
 template <typename T>
 struct Gradient {
   const T* softmax;
@@ -24,7 +24,7 @@ struct Gradient {
   }
 };
 
-/// Rows whose label is ignored are 0.
+/// Hard labels. Rows with an ignored label have gradient 0.
 template <typename T>
 struct HardRow {
   using C = compute_t<T>;
@@ -47,7 +47,7 @@ struct HardRow {
   }
 };
 
-/// The sum of the weights of a row's classes here.
+/// Sum of a row's label weights over the local classes.
 template <typename T>
 struct TotalOfRow {
   Gradient<T> gradient;
@@ -60,7 +60,8 @@ struct TotalOfRow {
   }
 };
 
-/// `totals` are the weights' over all ranks; null: over the classes here.
+/// Soft labels. `totals` has the sums of weights over all ranks; null: computed here from the local
+/// classes.
 template <typename T>
 struct SoftRow {
   using C = compute_t<T>;
@@ -89,7 +90,8 @@ void visit(const GpuContext& ctx, const AxisLines& lines, const Gradient<T>& gra
 
 }  // namespace
 
-/// As on the CPU; the error of a label that is no class rises where the host waits.
+/// Same contract as on the CPU; the error of an invalid label is thrown at the next host
+/// synchronisation.
 template <typename T, typename Context>
 void CrossEntropyWithSoftmaxGradKernel(const Context& ctx, const DenseTensor& label,
                                        const DenseTensor& softmax, const DenseTensor& loss_grad,

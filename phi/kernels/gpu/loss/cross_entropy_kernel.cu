@@ -1,4 +1,4 @@
-// Softmax with cross entropy on GPUs, over whole or sharded classes.
+// Softmax with cross entropy on GPUs, for whole or sharded classes.
 #include <cmath>
 #include <limits>
 
@@ -15,14 +15,14 @@ namespace {
 using gpu::AxisLines;
 using gpu::Targets;
 
-/// What a row of logits and its label are to the kernels below.
+/// Row arguments of the kernels below: logits and labels.
 template <typename T>
 struct Logits {
   using C = compute_t<T>;
   const T* input;
   Targets<T> targets;
 
-  /// The sum over the classes here of label * cost(logit), a term of zero weight counting as 0.
+  /// The sum over the local classes of label * cost(logit). A term with zero weight is 0.
   template <typename Row, typename Elements, typename Cost>
   __device__ C weigh(const Row& row, const Elements& own, const Cost& cost) const {
     if (!targets.soft) {
@@ -57,8 +57,8 @@ struct WholeRow {
   }
 };
 
-// Of sharded classes: what is combined between these two. Each rank's sum is relative to its own
-// largest logit, so that it reads its classes once for both.
+// For sharded classes, results are combined over ranks between the next two passes. Each rank's sum
+// is relative to its own largest logit, so a rank reads its classes once for maximum and sum.
 template <typename T>
 struct SumOfRow {
   using C = compute_t<T>;
@@ -75,7 +75,7 @@ struct SumOfRow {
   }
 };
 
-/// A rank's sum relative to the largest logit of all ranks.
+/// Rescales a rank's sum to the largest logit of all ranks.
 template <typename C>
 struct Rebased {
   PHI_HD C operator()(C sum, C own_most, C most) const {
@@ -102,7 +102,7 @@ struct TermOfRow {
   }
 };
 
-/// Of probabilities.
+/// The loss term for probabilities (without softmax).
 template <typename T>
 struct TermOfShares {
   using C = compute_t<T>;
@@ -116,7 +116,7 @@ struct TermOfShares {
   }
 };
 
-/// op(row) for each row of logits and of what is made of them, if anything.
+/// Calls op(row) for each row. `softmax` is the output array of these rows; may be null.
 template <typename T, typename Op>
 void visit(const GpuContext& ctx, const AxisLines& lines, const Logits<T>& logits, const T* softmax,
            const Op& op) {
@@ -154,7 +154,8 @@ void given_probabilities(const GpuContext& ctx, const AxisLines& lines, const Lo
 
 }  // namespace
 
-/// As on the CPU; the error of a label that is no class rises where the host waits.
+/// Same contract as on the CPU; the error of an invalid label is thrown at the next host
+/// synchronisation.
 template <typename T, typename Context>
 void CrossEntropyWithSoftmaxKernel(const Context& ctx, const DenseTensor& input,
                                    const DenseTensor& label, bool soft_label, bool use_softmax,

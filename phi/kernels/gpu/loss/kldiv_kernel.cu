@@ -1,4 +1,4 @@
-// The Kullback-Leibler divergence and its gradient on GPUs.
+// Kullback-Leibler divergence and its gradient on GPUs.
 #include <string>
 
 #include "phi/generated/kernels/elementwise_loss.h"
@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-/// What the sum of terms is divided by, counted over all ranks.
+/// Divisor of the sum of terms, from the global shape.
 double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string& reduction) {
   const Dims whole = ctx.input_box(0, x.dims()).global;
   if (reduction == "mean") return static_cast<double>(whole.numel());
@@ -29,7 +29,7 @@ struct ShareOfGrad {
 
 }  // namespace
 
-/// The local sum over global counts, so that the results of ranks add up.
+/// Divides the local sum by a global count, so that the results of ranks add up.
 template <typename T, typename Context>
 void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& label,
                      const std::string& reduction, bool log_target, DenseTensor* out) {

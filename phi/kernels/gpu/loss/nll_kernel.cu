@@ -1,4 +1,4 @@
-// The negative logarithm of a class's probability, and its gradient, on GPUs.
+// nll_loss and its gradient on GPUs.
 #include <string>
 
 #include "phi/generated/kernels/loss.h"
@@ -12,15 +12,15 @@ constexpr int kClassAxis = 1;
 constexpr int kLabelInput = 1;
 constexpr int kSums = 3;
 
-/// The class of a row's label: where its element lies, and what it weighs.
+/// The element that a row's label selects, and its weight.
 template <typename T>
 struct Labelled {
   using C = compute_t<T>;
   gpu::AxisLines lines;
   gpu::HardLabels labels;
-  const T* weights;  // null: ones
+  const T* weights;  // null: all ones
 
-  /// -1 for a row that has none.
+  /// Offset of the selected element; -1 if the row has none on this rank.
   __device__ int64_t place(int64_t r) const {
     const int64_t here = labels.here(r);
     return here < 0 ? -1 : lines.start(r) + lines.at(here);
@@ -30,8 +30,8 @@ struct Labelled {
   }
 };
 
-/// Each row's loss, and unless they are null its weight and whether its label is no class; 0 where
-/// it has none.
+/// Writes each row's loss; its weight and whether its label is invalid if these arrays are not
+/// null. All are 0 for rows without a local element.
 template <typename T, typename Out>
 __global__ void nll_rows(const T* input, Labelled<T> labelled, Out* losses, Out* weights,
                          Out* wrong) {
@@ -45,7 +45,7 @@ __global__ void nll_rows(const T* input, Labelled<T> labelled, Out* losses, Out*
   }
 }
 
-/// `total_weight`: of a mean, else null.
+/// `total_weight` is the divisor of a mean, else null.
 template <typename T>
 __global__ void nll_grad_rows(Labelled<T> labelled, const T* out_grad, int64_t step,
                               const T* total_weight, T* input_grad) {
@@ -70,8 +70,8 @@ Labelled<T> labelled_rows(const GpuContext& ctx, const DenseTensor& input, const
   return labelled;
 }
 
-/// sums = [of losses, of weights, of wrong labels]: where it is a mean, the first over the second,
-/// if that is not 0.
+/// `sums` has the sums of losses, weights and invalid labels. A mean is the first divided by the
+/// second unless the second is 0.
 template <typename T>
 __global__ void finish_nll(const double* sums, bool is_mean, T* out, T* total_weight) {
   if (gpu::first_item() != 0) return;
@@ -84,7 +84,8 @@ struct IsWrongElsewhere {
   PHI_HD bool operator()(double sum, int64_t i) const { return i == kSums - 1 && sum != 0; }
 };
 
-/// After refuse_elements of the labels here, whose error comes first.
+/// Checks the labels of other ranks. Call after refuse_elements for the local labels, whose error
+/// has priority.
 void refuse_labels_elsewhere(const GpuContext& ctx, const DenseTensor& sums, int64_t classes,
                              int64_t ignore_index) {
   Misfit misfit{.argument = "label", .raise = [](const Misfit& found) {
@@ -97,9 +98,9 @@ void refuse_labels_elsewhere(const GpuContext& ctx, const DenseTensor& sums, int
 
 }  // namespace
 
-/// out = -weight[label] * input[label] of each row, 0 where the label is `ignore_index`; their sum,
-/// or that over the sum of the weights: 0 where these are. A mean, for which ranks wait for each
-/// other, refuses a label on every rank alike.
+/// out = -weight[label] * input[label] per row, 0 if the label is `ignore_index`; or the sum over
+/// rows; or the mean, divided by the sum of weights unless that is 0. For a mean, in which ranks
+/// wait for each other, all ranks report an invalid label alike.
 template <typename T, typename Context>
 void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                    const DenseTensor* weight, int64_t ignore_index, const std::string& reduction,

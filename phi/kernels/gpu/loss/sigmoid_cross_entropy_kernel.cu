@@ -1,4 +1,5 @@
-// Binary cross entropy of logits, and its gradient, on GPUs. How many labels count stays there.
+// Binary cross entropy with logits, and its gradient, on GPUs. The count of labels stays on the
+// GPU.
 #include "phi/generated/kernels/elementwise_loss.h"
 #include "phi/kernels/functors/losses.h"
 #include "phi/kernels/gpu/words.h"
@@ -19,7 +20,7 @@ struct ShareOf {
   }
 };
 
-/// One over the number of labels, on all ranks, that are not ignored.
+/// 1 / (number of labels on all ranks that are not ignored).
 template <typename T>
 DenseTensor share_of_label(const GpuContext& ctx, const DenseTensor& label, int ignore_index) {
   using C = compute_t<T>;
@@ -36,12 +37,12 @@ DenseTensor share_of_label(const GpuContext& ctx, const DenseTensor& label, int 
   return share;
 }
 
-/// A functor of losses whose scale lies in the GPU's memory, if it is not 1.
+/// A loss functor with a scale in GPU memory, if the scale is not 1.
 template <typename T, template <typename> typename Functor>
 class Shared {
  public:
   using C = compute_t<T>;
-  /// `share` is empty, or outlives the launch.
+  /// `share` is undefined, or must outlive the launch.
   Shared(int ignore_index, const DenseTensor& share)
       : ignored_(static_cast<C>(ignore_index)),
         share_(share.defined() ? share.data<C>() : nullptr) {}

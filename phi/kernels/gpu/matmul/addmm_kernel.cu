@@ -1,4 +1,4 @@
-// A matrix product added to an array that broadcasts, on GPUs.
+// addmm on GPUs: a matmul added to an array that broadcasts.
 #include "phi/generated/kernels/matmul.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/gpu/words.h"
@@ -36,7 +36,7 @@ struct Times {
 
 }  // namespace
 
-/// beta input + alpha x y; nothing is read of what counts 0 times.
+/// out = beta input + alpha x y. An operand whose factor is 0 is not read.
 template <typename T, typename Context>
 void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& x,
                  const DenseTensor& y, float beta, float alpha, DenseTensor* out) {
@@ -45,7 +45,7 @@ void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor
   if (m * n == 0) return;
   const bool adds = beta != 0 && has_first_part(ctx, x);
   if (adds) {
-    // The product multiplies it by beta, unless there is none.
+    // The GEMM multiplies this copy by beta, unless k is 0.
     nary_loop<T>(ctx, {&input}, out, Times<C>{k > 0 ? 1.0 : static_cast<double>(beta)});
   } else if (k == 0) {
     fill(ctx, out->mutable_data<T>(), out->numel(), T(0));
@@ -53,7 +53,8 @@ void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor
   if (k > 0) product<T>(ctx, {.m = m, .n = n, .k = k}, alpha, x, y, adds ? beta : 0, out);
 }
 
-/// Of the input it is a partial sum where x's second tensor dim is split, as the output was.
+/// The gradient of the input is a partial sum if x's second tensor dim is sharded, as the output
+/// was.
 template <typename T, typename Context>
 void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                      const DenseTensor& out_grad, float beta, float alpha, DenseTensor* input_grad,

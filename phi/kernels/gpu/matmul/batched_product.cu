@@ -1,4 +1,4 @@
-// Batches of matrix products as calls of cuBLASLt: the longest loop over members is one call.
+// Batched matmul through cuBLASLt. The longest loop over members becomes the batch of one call.
 #include "phi/core/dense_tensor.h"
 #include "phi/gpu/products.h"
 #include "phi/kernels/gpu/matmul/batched_product.h"
@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-/// The call for one turn of the loops that are left, and those loops.
+/// One call, and the loops over further calls.
 struct Calls {
   gpu::Product product;
   StridedWalk<3> loops;
@@ -40,7 +40,7 @@ Calls calls_of(const ProductPlan& plan) {
   return calls;
 }
 
-/// c of one call: the first member that is summed sets it, the others are added.
+/// Computes c of one call: the first summed member overwrites c, the others accumulate.
 template <typename T>
 void add_members(gpu::GpuDevice& device, const ProductPlan& plan, const gpu::Product& product,
                  const T* a, const T* b, void* c) {
@@ -62,7 +62,7 @@ void batched_product(const GpuContext& ctx, const ProductOperand& a, const T* a_
   if (plan.shape.k == 0 || plan.summed.turns() == 0) return fill(ctx, c_data, n, T(0));
   gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
   Calls calls = calls_of<T>(plan);
-  // Several members summed in 16 bits would be rounded after each.
+  // In half precision the sum over members would be rounded after each one.
   const bool sums_apart = kIs16Bit<T> && plan.summed.turns() > 1;
   DenseTensor sums;
   if (sums_apart) {

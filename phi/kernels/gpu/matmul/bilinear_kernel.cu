@@ -1,6 +1,6 @@
-// bilinear and its gradient on GPUs: contractions in the computing type, of which the largest
-// array in between has as many numbers as rows of x, outputs and columns of y (or x) together.
-// What the operators do is said beside the CPU's kernels.
+// bilinear and its gradient on GPUs, by contractions in the compute type. The largest intermediate
+// array has one element per row of x, output, and column of y (or x). The CPU kernels state the
+// semantics.
 #include "phi/generated/kernels/bilinear.h"
 #include "phi/kernels/gpu/compute_array.h"
 #include "phi/kernels/gpu/matmul/batched_product.h"
@@ -12,13 +12,13 @@
 namespace phi {
 namespace {
 
-/// x by its letters, in the computing type.
+/// x with its index letters, in the compute type.
 template <typename T>
 Labelled computed(const GpuContext& ctx, const std::string& letters, const DenseTensor& x) {
   return labelled(letters, converted<compute_t<T>, T>(ctx, x));
 }
 
-/// What the operands give, by the letters of `wanted`.
+/// Contracts the operands to the index letters `wanted`.
 template <typename T>
 DenseTensor contracted(const GpuContext& ctx, const std::vector<Labelled>& operands,
                        const std::string& wanted) {
@@ -49,7 +49,7 @@ void BilinearKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
               out->mutable_data<T>(), out->dims(), AddFunctor<C>());
 }
 
-/// Each output may be null: it is not wanted.
+/// A null output is not computed.
 template <typename T, typename Context>
 void BilinearGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                         const DenseTensor& weight, const DenseTensor& out_grad, DenseTensor* x_grad,

@@ -1,4 +1,4 @@
-// Dot products of rows on GPUs; complex ones are multiplied as they are.
+// Dot products of rows on GPUs. Complex numbers are not conjugated.
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/matmul/operands.h"
@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-/// Integers wrap.
+/// Type of the arithmetic; integers wrap.
 template <typename T>
 using product_t = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                      std::type_identity<compute_t<T>>>::type;
@@ -22,7 +22,7 @@ struct RowProduct {
   }
 };
 
-/// other times its row's number.
+/// Multiplies `other` by its row's number.
 template <typename T>
 struct ScaleByRow {
   const T* of_rows;

@@ -1,4 +1,4 @@
-// Products in Einstein's notation on GPUs.
+// einsum on GPUs.
 #include "phi/kernels/gpu/matmul/batched_product.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"

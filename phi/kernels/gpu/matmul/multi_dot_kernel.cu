@@ -1,4 +1,4 @@
-// Chains of matrix products on GPUs.
+// Chains of matmuls on GPUs.
 #include "phi/kernels/gpu/matmul/batched_product.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/matmul/multi_dot.h"

@@ -1,6 +1,6 @@
-// Weights of 8 bits on GPUs: made of matrices, back, and multiplied with. What the operators do is
-// said beside the CPU's kernels. A product of a few rows, such as one token of each sequence, takes
-// the weight's bytes as they are, once; one of many rows is the library's, of a widened weight.
+// Weight-only quantisation to 8 bits on GPUs: quantise, dequantise and matmul. The CPU kernels
+// state the semantics. A matmul of a few rows, such as one token per sequence, reads the weight's
+// bytes once and directly. A matmul of many rows calls cuBLASLt with a widened weight.
 #include <algorithm>
 #include <bit>
 
@@ -14,13 +14,13 @@
 namespace phi {
 namespace {
 
-/// A column of a group of rows of x [rows, columns]; lines are [groups, columns].
+/// Quantises one column of a group of rows of x [rows, columns]; lines are [groups, columns].
 template <typename T>
 struct QuantizeLine {
   const T* x;
   int64_t rows;
   int64_t columns;
-  int64_t of_group;  // rows, fewer in the last
+  int64_t of_group;  // rows per group; the last group may have fewer
   int8_t* out;       // [columns, rows]
   compute_t<T>* scale;
 
@@ -40,7 +40,7 @@ struct QuantizeLine {
   }
 };
 
-/// Element i of [rows, columns] from x [columns, rows].
+/// Element i of [rows, columns], from x [columns, rows].
 template <typename T>
 struct Dequantize {
   const int8_t* x;
@@ -56,10 +56,10 @@ struct Dequantize {
   }
 };
 
-/// Element i of the sum over groups so far, and what a product of this group adds.
+/// Element i of the sum over groups: adds the scaled matmul of this group.
 template <typename C>
 struct AddScaled {
-  const C* sum;  // null: this is the first
+  const C* sum;  // null for the first group
   const C* product;
   const C* scale;
   int64_t columns;
@@ -72,7 +72,7 @@ struct AddScaled {
 template <typename T>
 struct AddBias {
   const compute_t<T>* sum;
-  const T* bias;  // null: none
+  const T* bias;  // null: no bias
   int64_t columns;
   PHI_HD T operator()(int64_t i) const {
     using C = compute_t<T>;
@@ -90,7 +90,8 @@ struct TimesScale {
   }
 };
 
-/// Whole numbers below 256 are exact in all floats: the product with them rounds as that of x does.
+/// The weight as floats. Integers below 256 are exact in all floating types, so this conversion
+/// adds no rounding to the matmul.
 template <typename T>
 DenseTensor widened(const GpuContext& ctx, const DenseTensor& weight) {
   DenseTensor wide = DenseTensor::empty({weight.dims(), dtype_of<T>()}, ctx.place());
@@ -98,23 +99,23 @@ DenseTensor widened(const GpuContext& ctx, const DenseTensor& weight) {
   return wide;
 }
 
-inline constexpr int kWeights = gpu::pack_width(sizeof(int8_t));  // of an access
-inline constexpr int kAtOnce = 4;                                 // rows of a launch
-inline constexpr int64_t kFewRows = 8;                            // that such launches serve well
+inline constexpr int kWeights = gpu::pack_width(sizeof(int8_t));  // weights per access
+inline constexpr int kAtOnce = 4;                                 // rows per launch
+inline constexpr int64_t kFewRows = 8;  // up to this many rows, such launches are used
 
-/// Element `column` of up to kAtOnce rows of x [rows, k] times weight [n, k], with the bias. A pack
-/// of weights lies in one group.
+/// Computes column `column` of up to kAtOnce rows of x [rows, k] times weight [n, k], plus the
+/// bias. A pack of weights must be in one group.
 template <typename T>
 struct WeightColumn {
   using C = compute_t<T>;
   const T* x;
   const int8_t* weight;
   const C* scale;  // [groups, n]
-  const T* bias;   // null: none
+  const T* bias;   // null: no bias
   T* out;          // [rows, n]
   int64_t n;
   int64_t k;
-  int group_shift;  // 2 to it packs are a group; a division would take as long as all else
+  int group_shift;  // a group has 2^group_shift packs; a division would be too slow
   int rows;
 
   template <typename Team>
@@ -161,7 +162,7 @@ DenseTensor matrix(const GpuContext& ctx, int64_t rows, int64_t columns) {
   return DenseTensor::empty({{rows, columns}, dtype_of<C>()}, ctx.place());
 }
 
-/// f(number of the group, its first row, how many there are).
+/// Calls f(number of the group, its first row, its number of rows).
 template <typename F>
 void for_each_group(int64_t rows, int group_size, const F& f) {
   const int64_t size = group_rows(rows, group_size);
@@ -178,7 +179,8 @@ void run_product(const GpuContext& ctx, gpu::Product product, const T* a, const 
   device.products().run(device, product, 1.0, a, b, 0.0, c);
 }
 
-/// Of WeightColumn, for groups of `of_group` of k rows; -1 if it takes no such groups.
+/// WeightColumn::group_shift for groups of `of_group` of k rows; -1 if WeightColumn does not
+/// support them.
 int group_shift_of(int64_t of_group, int64_t k) {
   constexpr int kNone = 62;  // no pack has such a number
   if (of_group >= k) return kNone;
@@ -186,7 +188,7 @@ int group_shift_of(int64_t of_group, int64_t k) {
   return of_group % kWeights == 0 && std::has_single_bit(packs) ? std::countr_zero(packs) : -1;
 }
 
-/// Whether WeightColumn takes a product of m rows.
+/// Whether WeightColumn supports a matmul of m rows.
 template <typename T>
 bool is_of_few_rows(const DenseTensor& x, const DenseTensor& weight, int64_t m, int64_t of_group) {
   const int64_t k = weight.dims()[1];

@@ -1,4 +1,4 @@
-// Kernels on lists of arrays on GPUs: choose between them, add columns of them.
+// multiplex and partial_sum on GPUs: selection and column sums over a list of arrays.
 #include <span>
 #include <type_traits>
 
@@ -10,7 +10,7 @@
 namespace phi {
 namespace {
 
-/// Rows of one input where it is chosen, else what is there.
+/// Copies the rows for which `input` is chosen; other rows keep their values.
 template <typename W>
 struct ChosenRows {
   const int64_t* choices;
@@ -21,7 +21,7 @@ struct ChosenRows {
   PHI_HD W operator()(int64_t i) const { return choices[i / width] == input ? x[i] : there[i]; }
 };
 
-/// In which columns are added: integers wrap around.
+/// Type in which columns are added; integers wrap.
 template <typename T>
 struct SumType {
   using type = compute_t<T>;
@@ -34,7 +34,8 @@ struct SumType<T> {
 template <typename T>
 using sum_t = typename SumType<T>::type;
 
-/// Columns from `first` on of rows of `columns`, added to the sums so far; null: the first.
+/// Adds columns from `first` on of rows of `columns` to the sums so far; `sums` is null for the
+/// first input.
 template <typename T>
 struct AddColumns {
   using C = sum_t<T>;
@@ -52,7 +53,7 @@ struct AddColumns {
 
 }  // namespace
 
-/// T is the dtype of inputs. Errors: InvalidArgument for an index of no input.
+/// T is the dtype of the inputs. Errors: InvalidArgument for an index without an input.
 template <typename T, typename Context>
 void MultiplexKernel(const Context& ctx, std::span<const DenseTensor* const> inputs,
                      const DenseTensor& index, DenseTensor* out) {
@@ -74,7 +75,7 @@ void PartialSumKernel(const Context& ctx, std::span<const DenseTensor* const> x,
                       DenseTensor* out) {
   using C = sum_t<T>;
   const int64_t width = out->dims()[1];
-  constexpr bool kIsOwn = sizeof(C) == sizeof(T);  // integers are summed without sign
+  constexpr bool kIsOwn = sizeof(C) == sizeof(T);  // integers are summed as unsigned
   DenseTensor wide =
       DenseTensor::empty({out->dims(), kIsOwn ? out->dtype() : dtype_of<C>()}, ctx.place());
   C* sums = static_cast<C*>(kIsOwn ? out->mutable_raw_data() : wide.mutable_raw_data());

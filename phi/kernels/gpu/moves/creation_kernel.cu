@@ -1,11 +1,11 @@
-// Kernels that make arrays from attributes, copy them or change their dtype, on GPUs.
+// full, arange, cast and assign on GPUs.
 #include "phi/generated/kernels/creation.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
 namespace {
 
-/// Element i of a part that begins with number `first`: from + number * by, in C.
+/// Element i of a shard whose first element has index `first`: from + index * by, computed in C.
 template <typename T, typename C>
 struct ArangeFunctor {
   int64_t first;
@@ -16,7 +16,7 @@ struct ArangeFunctor {
   }
 };
 
-/// Whole steps of a fraction, cut off.
+/// arange with fractional steps and an integer dtype: truncates the exact value.
 template <typename T>
 struct CutArangeFunctor {
   ArangeFunctor<double, double> exact;
@@ -25,7 +25,7 @@ struct CutArangeFunctor {
 
 }  // namespace
 
-/// Every element is `value`.
+/// Sets all elements to `value`.
 template <typename T, typename Context>
 void FullKernel(const Context& ctx, const Scalar& value, DenseTensor* out) {
   const T element =
@@ -33,7 +33,7 @@ void FullKernel(const Context& ctx, const Scalar& value, DenseTensor* out) {
   fill(ctx, out->mutable_data<T>(), out->numel(), element);
 }
 
-/// Element i of the global array is start + i step: in double, so that it has one rounding.
+/// Element i of the global array is start + i step, computed in double and rounded once.
 template <typename T, typename Context>
 void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, DenseTensor* out) {
   using C = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
@@ -49,13 +49,12 @@ void ArangeKernel(const Context& ctx, const Scalar& start, const Scalar& step, D
   index_loop(ctx, to, out->numel(), ArangeFunctor<T, C>{first, start.to<C>(), step.to<C>()});
 }
 
-/// x in out's dtype. Values as on the CPU.
+/// Converts x to out's dtype, with the same values as on the CPU.
 template <typename T, typename Context>
 void CastKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   gpu::cast(ctx, x, out);
 }
 
-/// A copy.
 template <typename T, typename Context>
 void AssignKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   keep(ctx, x, out);

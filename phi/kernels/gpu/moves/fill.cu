@@ -1,4 +1,4 @@
-// Fills of arrays, compiled once per width.
+// Fills, compiled once per element width.
 #include <cstring>
 
 #include "phi/kernels/element_width.h"

@@ -7,8 +7,8 @@
 namespace phi {
 namespace {
 
-/// `value` at the elements whose number in the global array is `offset` more than a multiple of
-/// `step`, in the row of that multiple; x elsewhere.
+/// `value` at the elements whose index in the global array is `offset` more than a multiple of
+/// `step` and which are in the row of that multiple; else x.
 template <typename T>
 struct OnLongDiagonal {
   const T* x;
@@ -16,7 +16,7 @@ struct OnLongDiagonal {
   int64_t offset;
   int64_t step;
   int64_t columns;
-  int64_t end;  // multiples are below
+  int64_t end;  // upper limit of the multiples
   T value;
   PHI_HD T operator()(int64_t i) const {
     const int64_t begin = index.of(i) - offset;
@@ -28,7 +28,8 @@ struct OnLongDiagonal {
 
 }  // namespace
 
-/// As on the CPU: on the diagonal of the *global* array, whatever part of it is here. out may be x.
+/// Same contract as on the CPU: fills the diagonal of the *global* array, for any shard. out may be
+/// x.
 template <typename T, typename Context>
 void FillDiagonalKernel(const Context& ctx, const DenseTensor& x, float value, int offset,
                         bool wrap, DenseTensor* out) {
@@ -36,7 +37,7 @@ void FillDiagonalKernel(const Context& ctx, const DenseTensor& x, float value, i
   const ShardBox here = ctx.output_box(0, x.dims());
   const int64_t columns = here.global[1];
   const int64_t all = here.global.numel();
-  // columns * columns may be more than int64 holds; it matters only below `all`.
+  // columns * columns may overflow int64, so compare by division first.
   const bool tall = columns <= all / columns && columns * columns < all;
   int64_t step = 0;
   for (int64_t stride : here.global.strides()) step += stride;

@@ -1,5 +1,5 @@
-// Kernels that fill arrays with values that attributes say, on GPUs. Each writes the part of the
-// global tensor that is here.
+// Kernels that fill arrays with values computed from attributes, on GPUs. Each writes its shard of
+// the global tensor.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace phi {
 namespace {
 
-/// The i-th of `count` numbers evenly spaced from start to stop, counted from the nearer end.
+/// The i-th of `count` evenly spaced numbers from start to stop, computed from the nearer end.
 struct Spacing {
   double start;
   double stop;
@@ -55,7 +55,7 @@ struct PowerSpaced {
   }
 };
 
-/// Element i of rows of `columns`, whose diagonal is `shift` behind their number.
+/// Element i of rows of `columns` elements: 1 on the diagonal, which is shifted by `shift` columns.
 template <typename W>
 struct OnDiagonal {
   int64_t columns;
@@ -67,8 +67,9 @@ struct OnDiagonal {
   }
 };
 
-/// The elements (r, c) with c - r <= offset, or >= offset, of [rows, columns], row by row. Counted
-/// by what rows have before `shift` + their number, cut to [0, columns]: those columns, or others.
+/// The elements (r, c) of a [rows, columns] matrix with c - r <= offset, or >= offset, in row-major
+/// order. Row r has clamp(r + shift, 0, columns) elements left of the boundary; the triangle has
+/// these, or the others.
 struct Triangle {
   int64_t rows;
   int64_t columns;
@@ -78,15 +79,15 @@ struct Triangle {
   /// The sum of clamp(q + shift, 0, columns) over rows q < r.
   PHI_HD int64_t left_before(int64_t r) const {
     const auto clamped = [r](int64_t q) { return q < 0 ? 0 : (q > r ? r : q); };
-    const int64_t first = clamped(-shift);          // the first row that has some
-    const int64_t full = clamped(columns - shift);  // and that has all
+    const int64_t first = clamped(-shift);          // first row with such elements
+    const int64_t full = clamped(columns - shift);  // first row with `columns` of them
     const int64_t rising = full - first;
     return rising * (first + full - 1) / 2 + shift * rising + (r - full) * columns;
   }
   PHI_HD int64_t before(int64_t r) const {
     return lower ? left_before(r) : r * columns - left_before(r);
   }
-  /// Of element number `at`.
+  /// Row of element number `at`.
   PHI_HD int64_t row_of(int64_t at) const {
     int64_t low = 0;
     int64_t high = rows;  // before(low) <= at < before(high)
@@ -104,11 +105,11 @@ struct Triangle {
   }
 };
 
-/// Element i of a part of [2, n]: rows, then columns.
+/// Element i of a shard of [2, n]: row indices, then column indices.
 template <typename T>
 struct TriangleIndex {
   Triangle triangle;
-  int64_t width;  // here
+  int64_t width;  // local extent
   int64_t first_line;
   int64_t first;
   PHI_HD T operator()(int64_t i) const {
@@ -126,7 +127,7 @@ void triangle_indices(const GpuContext& ctx, const Triangle& triangle, DenseTens
              TriangleIndex<T>{triangle, here.size[1], here.offset[0], here.offset[1]});
 }
 
-/// Ones below a row's length, by their width.
+/// 1 below a row's length, else 0; by element width.
 template <typename W>
 struct BelowLength {
   const double* lengths;
@@ -138,14 +139,14 @@ struct BelowLength {
   }
 };
 
-/// The largest of an array, on the host, which waits.
+/// The maximum of an array, on the host. Synchronises with the GPU.
 double largest_of(const GpuContext& ctx, const DenseTensor& x) {
   DenseTensor most = DenseTensor::empty({{}, DataType::FLOAT64}, ctx.place());
   reduce_all<MaxReducer<double>>(ctx, x.data<double>(), x.numel(), most.mutable_data<double>());
   return gpu::value_on_host<double>(most);
 }
 
-/// The only element of an array, for all, by its width.
+/// Copies the only element of an array to all elements; by element width.
 template <typename W>
 struct OnlyElement {
   const W* value;
@@ -173,7 +174,7 @@ struct IsNoIndex {
       found.value, found.at, found.extent, found.extent);
 }
 
-/// `values` of the host, the whole tensor's, to the part that is here.
+/// Copies this rank's shard of the host array `values`, which has the global tensor's elements.
 template <typename T>
 void copy_values(const GpuContext& ctx, const T* values, DenseTensor* out) {
   const ShardBox here = ctx.output_box(0, out->dims());
@@ -196,7 +197,7 @@ void FullIntArrayKernel(const Context& ctx, const std::vector<int64_t>& value, D
   copy_values(ctx, all.get(), out);
 }
 
-/// value has one element, of any dtype.
+/// `value` has one element of any dtype.
 template <typename T, typename Context>
 void FullWithTensorKernel(const Context& ctx, const DenseTensor& value, DenseTensor* out) {
   DenseTensor element = DenseTensor::empty({{}, out->dtype()}, ctx.place());
@@ -206,7 +207,7 @@ void FullWithTensorKernel(const Context& ctx, const DenseTensor& value, DenseTen
              OnlyElement<W>{static_cast<const W*>(element.raw_data())});
 }
 
-/// As many values as the global tensor has elements.
+/// `values` has the elements of the global tensor.
 template <typename T, typename Context>
 void AssignValueKernel(const Context& ctx, const std::vector<Scalar>& values, DenseTensor* out) {
   const auto all = std::make_unique_for_overwrite<T[]>(values.size());
@@ -214,7 +215,7 @@ void AssignValueKernel(const Context& ctx, const std::vector<Scalar>& values, De
   copy_values(ctx, all.get(), out);
 }
 
-/// Ones where row and column have one number.
+/// Ones on the main diagonal, else zeros.
 template <typename T, typename Context>
 void EyeKernel(const Context& ctx, DenseTensor* out) {
   const Box here = ctx.output_box(0, out->dims()).box;
@@ -230,7 +231,7 @@ void LinspaceKernel(const Context& ctx, const Scalar& start, const Scalar& stop,
              EvenlySpaced<T>{spacing_of<T>(start, stop, here.global[0]), here.box.offset[0]});
 }
 
-/// `base` to the power of evenly spaced numbers.
+/// base^e for evenly spaced exponents e.
 template <typename T, typename Context>
 void LogspaceKernel(const Context& ctx, const Scalar& start, const Scalar& stop, const Scalar& base,
                     DenseTensor* out) {
@@ -250,9 +251,9 @@ void TriuIndicesKernel(const Context& ctx, int row, int col, int offset, DenseTe
   triangle_indices<T>(ctx, {row, col, offset, /*lower=*/false}, out);
 }
 
-/// T is x's dtype. y comes without bytes: its last extent is the largest of x where max_len is
-/// negative, which the host waits for. Errors: InvalidArgument where there is no largest, or it is
-/// negative.
+/// T is the dtype of x. y is not allocated: if max_len is negative, y's last extent is the maximum
+/// of x, for which the host synchronises with the GPU. Errors: InvalidArgument if x is empty then,
+/// or its maximum is negative.
 template <typename T, typename Context>
 void SequenceMaskKernel(const Context& ctx, const DenseTensor& x, const Scalar& max_len,
                         DenseTensor* y) {
@@ -280,8 +281,8 @@ void SequenceMaskKernel(const Context& ctx, const DenseTensor& x, const Scalar& 
   });
 }
 
-/// An index of shard `shard_id` counted from the shard's first one, `ignore_value` for all others.
-/// Errors: InvalidArgument for one that is not below index_num.
+/// An index in shard `shard_id` becomes relative to the shard's first index; others become
+/// `ignore_value`. Errors: InvalidArgument for an index that is not below index_num.
 template <typename T, typename Context>
 void ShardIndexKernel(const Context& ctx, const DenseTensor& input, int index_num, int nshards,
                       int shard_id, int ignore_value, DenseTensor* out) {
@@ -292,13 +293,13 @@ void ShardIndexKernel(const Context& ctx, const DenseTensor& input, int index_nu
              ShardIndex<T>{size * shard_id, size, ignore_value});
 }
 
-/// Of the global tensor, as are the next two.
+/// The size of the global tensor; so are the results of the next two kernels.
 template <typename T, typename Context>
 void NumelKernel(const Context& ctx, const DenseTensor& x, DenseTensor* size) {
   set_one(ctx, ctx.input_box(0, x.dims()).global.numel(), size);
 }
 
-/// out is int32 or int64. Errors: OutOfRange for an extent that does not fit.
+/// out is int32 or int64. Errors: OutOfRange if an extent does not fit in int32.
 template <typename T, typename Context>
 void ShapeKernel(const Context& ctx, const DenseTensor& input, DenseTensor* out) {
   const Dims dims = ctx.input_box(0, input.dims()).global;

@@ -1,4 +1,4 @@
-// Turns, shifts, repeats and cuts on GPUs.
+// flip, roll, tile, crop and similar kernels on GPUs.
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/moves/moves.h"

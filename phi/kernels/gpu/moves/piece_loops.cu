@@ -1,4 +1,5 @@
-// Pieces as kernels take them: loops of one run become strides, tables of runs have a limit.
+// Converts pieces to kernel parameters: a loop with one run becomes a stride, and the table of runs
+// has a size limit.
 #include <algorithm>
 
 #include "phi/kernels/gpu/moves/piece_loops.h"
@@ -8,7 +9,7 @@ namespace {
 
 using Loop = Pieces::Loop;
 
-// Runs that need the table.
+// Number of entries that a loop needs in the table.
 size_t runs_in(const Loop& loop) { return loop.runs.size() > 1 ? loop.runs.size() : 0; }
 
 void append_stride(int64_t size, Strides stride, PieceLoops* loops) {

@@ -1,5 +1,5 @@
-// Moves of pieces: strided copies where each loop is one run, else a thread finds its element's
-// run.
+// Copies pieces: strided copies if each loop is one run, else each thread finds the run of its
+// element.
 #include "phi/gpu/box_move.h"
 #include "phi/gpu/launch.h"
 #include "phi/kernels/element_width.h"
@@ -51,7 +51,7 @@ void swap_ends(PieceLoops* loops) {
   }
 }
 
-/// Turn i moves from sources[i] to targets[i].
+/// Lists the moves: iteration i copies from sources[i] to targets[i].
 __global__ void list_moves(PieceLoops loops, int64_t n, int64_t* sources, int64_t* targets) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const Strides at = loops.offsets(i);

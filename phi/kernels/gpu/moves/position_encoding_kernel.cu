@@ -9,9 +9,9 @@ namespace {
 template <typename T>
 struct AddEncoding {
   const T* x;
-  int64_t rows;  // here, as is width
+  int64_t rows;  // local extents: rows and width
   int64_t width;
-  int64_t first_row;  // in the global tensor, as are the next two
+  int64_t first_row;  // global values: this and the next two
   int64_t first_column;
   int64_t global_width;
   double alpha;
@@ -27,7 +27,7 @@ struct AddEncoding {
 
 }  // namespace
 
-/// alpha x + beta times the encoding of the *global* position, whatever part of x is here.
+/// alpha x + beta times the encoding of the *global* position, for any shard of x.
 template <typename T, typename Context>
 void AddPositionEncodingKernel(const Context& ctx, const DenseTensor& x, float alpha, float beta,
                                DenseTensor* out) {

@@ -1,5 +1,5 @@
-// repeat_interleave_with_tensor_index on GPUs: each index of an axis as often as a tensor says. The
-// host waits for how often that is for all together; the gradient knows it.
+// repeat_interleave_with_tensor_index and its gradient on GPUs. The host synchronises with the GPU
+// for the total number of repetitions; the gradient knows it from its input's shape.
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/moves.h"
@@ -24,7 +24,7 @@ struct IsNegative {
                                 found.value, found.at);
 }
 
-/// How often an index is repeated; one number for all where there is only one.
+/// Number of repetitions of an index; a single number applies to all.
 template <typename Index>
 struct Times {
   const Index* repeats;
@@ -35,7 +35,7 @@ struct Times {
   }
 };
 
-/// For each of `extent` indices, and one more, where its repetitions begin.
+/// Start of each index's repetitions, and the total: [extent + 1].
 DenseTensor begins_of(const GpuContext& ctx, const DenseTensor& repeats, int64_t extent) {
   DenseTensor begins;
   visit_indices(repeats, [&]<typename Index>(const Index* values) {
@@ -48,7 +48,7 @@ DenseTensor begins_of(const GpuContext& ctx, const DenseTensor& repeats, int64_t
   return begins;
 }
 
-/// The index whose repetition one is; -1 behind the last.
+/// The index to which a repetition belongs; -1 past the last.
 struct IndexOf {
   const int64_t* begins;
   int64_t extent;
@@ -67,7 +67,6 @@ DenseTensor sources_of(const GpuContext& ctx, const DenseTensor& begins, int64_t
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void RepeatInterleaveWithTensorIndexKernel(const Context& ctx, const DenseTensor& x,
                                            const DenseTensor& repeats, int axis,

@@ -1,6 +1,6 @@
-// Kernels that move elements without changing them, on GPUs: reshape, concat, split, slice, expand,
-// transpose; and triangles of matrices. Each says its pieces (kernels/pieces.h). What shape the
-// result has, they read from out.
+// Kernels that copy elements unchanged, on GPUs: reshape, concat, split, slice, expand, transpose;
+// and triangles of matrices. Each describes its copy as pieces (kernels/pieces.h) and reads the
+// result's shape from `out`.
 #include <algorithm>
 
 #include "phi/common/inexact.h"
@@ -15,8 +15,8 @@
 namespace phi {
 namespace {
 
-/// Indices [begin, end) of tensor dim d of `whole`, which `part` has as its own; the part is what
-/// the moves read from.
+/// Pieces from `part` to indices [begin, end) of tensor dim d of `whole`, where `part` is the
+/// source.
 Pieces part_of(const Dims& whole, const Dims& part, int d, int64_t begin) {
   const int64_t inner = whole.numel(d + 1, whole.ndim());
   Pieces pieces({begin * inner, 0});
@@ -25,7 +25,8 @@ Pieces part_of(const Dims& whole, const Dims& part, int d, int64_t begin) {
   return pieces;
 }
 
-/// Calls f(pieces of the list element, list element) for each along tensor dim d of `whole`.
+/// Calls f(pieces of the list element, list element) for each element of a list, which are adjacent
+/// along tensor dim d of `whole`.
 template <typename List, typename F>
 void for_each_part(const List& parts, const Dims& whole, int d, F f) {
   int64_t begin = 0;
@@ -35,8 +36,8 @@ void for_each_part(const List& parts, const Dims& whole, int d, F f) {
   }
 }
 
-/// From what an array that is a part of a larger one has of a slice of that, to the slice's own
-/// array, which is whole along `axes`, and elsewhere the same part.
+/// Pieces from a shard of an array to a slice of the global array. The slice is unsharded along
+/// `axes` and sharded like the array elsewhere.
 Pieces slice_of(const ShardBox& here, const std::vector<int64_t>& axes, const IntArray& starts,
                 const IntArray& ends) {
   const Dims& dims = here.box.size;
@@ -92,7 +93,7 @@ Pieces transposed(const Dims& x, const std::vector<int>& perm, const Dims& out) 
   return pieces;
 }
 
-/// Element i of matrices of which row r keeps its columns c with c <= r + shift, or c >= r + shift.
+/// Element i of matrices in which row r keeps its columns c with c <= r + shift, or c >= r + shift.
 template <typename W>
 struct TriangleFunctor {
   const W* x;
@@ -122,7 +123,7 @@ void keep_triangle(const GpuContext& ctx, const DenseTensor& x, int diagonal, bo
 
 }  // namespace
 
-/// The same elements in row-major order; also squeeze and unsqueeze. out may be x.
+/// The same elements in row-major order; used for squeeze and unsqueeze too. out may be x.
 template <typename T, typename Context>
 void ReshapeKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   keep(ctx, x, out);
@@ -156,7 +157,7 @@ void SliceKernel(const Context& ctx, const DenseTensor& input, const std::vector
   copy_pieces<T>(ctx, slice_of(input.dims(), axes, starts, ends), input, out);
 }
 
-/// out_grad in the place of the slice, zeros around it.
+/// out_grad at the slice, zeros elsewhere.
 template <typename T, typename Context>
 void SliceGradKernel(const Context& ctx, const DenseTensor& out_grad,
                      const std::vector<int64_t>& axes, const IntArray& starts, const IntArray& ends,
@@ -165,8 +166,8 @@ void SliceGradKernel(const Context& ctx, const DenseTensor& out_grad,
   copy_pieces_back<T>(ctx, slice_of(input_grad->dims(), axes, starts, ends), out_grad, input_grad);
 }
 
-/// x with `value` in the place of a slice of the *global* tensor, whatever part of that is here.
-/// value is whole along `axes`. out may be x.
+/// x with `value` written to a slice of the *global* tensor, for any shard. value is unsharded
+/// along `axes`. out may be x.
 template <typename T, typename Context>
 void SliceScatterKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& value,
                         const std::vector<int64_t>& axes, const IntArray& starts,
@@ -187,13 +188,13 @@ void TransposeKernel(const Context& ctx, const DenseTensor& x, const std::vector
   copy_pieces<T>(ctx, transposed(x.dims(), perm, out->dims()), x, out);
 }
 
-/// Zero above the diagonal of the *global* matrices, whatever part of them is here. out may be x.
+/// Sets elements above the diagonal of the *global* matrices to zero, for any shard. out may be x.
 template <typename T, typename Context>
 void TrilKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
   keep_triangle<T>(ctx, x, diagonal, /*lower=*/true, out);
 }
 
-/// Zero below it.
+/// Sets elements below the diagonal to zero; as tril.
 template <typename T, typename Context>
 void TriuKernel(const Context& ctx, const DenseTensor& x, int diagonal, DenseTensor* out) {
   keep_triangle<T>(ctx, x, diagonal, /*lower=*/false, out);

@@ -9,12 +9,12 @@ namespace {
 
 using gpu::ChannelDims;
 
-/// Any layout but NCHW has its channels last.
+/// Layouts other than NCHW are channels-last.
 ChannelDims dims_of(const DenseTensor& x, const std::string& data_layout) {
   return {x.dims(), data_layout == "NCHW" ? 1 : x.ndim() - 1};
 }
 
-/// bias null: none.
+/// A null bias is zero.
 template <typename T>
 struct ScaleChannel {
   using C = compute_t<T>;
@@ -60,7 +60,7 @@ void AffineChannelKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                    out->mutable_data<T>());
 }
 
-/// Each output may be null: it is not wanted. Sums over parts of x are partial.
+/// A null output is not computed. Sums over shards of x are partial.
 template <typename T, typename Context>
 void AffineChannelGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& scale,
                              const DenseTensor& out_grad, const std::string& data_layout,

@@ -1,5 +1,5 @@
-// batch_norm and its gradient on GPUs. Where ranks hold parts of the batch, or of the images, they
-// add up their sums: statistics are those of the whole batch.
+// batch_norm and its gradient on GPUs. If ranks have shards of the batch or of the images, their
+// sums are added: statistics are those of the global batch.
 #include <cmath>
 
 #include "phi/generated/kernels/image_norm.h"
@@ -12,7 +12,7 @@ namespace {
 using gpu::ChannelDims;
 using gpu::Two;
 
-/// Where x lies in the batch, and how its channels are summed over all ranks.
+/// x as a shard of the global batch, and sums per channel over all ranks.
 class Batch {
  public:
   Batch(const GpuContext& ctx, const DenseTensor& x, const std::string& data_format)
@@ -26,10 +26,10 @@ class Batch {
   const ChannelDims& dims() const { return dims_; }
   int64_t channels() const { return dims_.channels; }
   bool is_empty() const { return count_ == 0; }
-  /// The elements of a channel on all ranks, 1 at the least.
+  /// Elements per channel on all ranks, at least 1.
   double count() const { return static_cast<double>(std::max<int64_t>(count_, 1)); }
 
-  /// [2, channels]: for each channel on this rank, of all its elements on all ranks.
+  /// [2, channels]: two sums for each local channel, over all its elements on all ranks.
   template <typename C, typename Term>
   DenseTensor sums(const Term& term) const {
     DenseTensor sums = DenseTensor::empty({{2, dims_.channels}, DataType::FLOAT64}, ctx_.place());
@@ -38,7 +38,7 @@ class Batch {
       if (d != axis_) ctx_.view()->combine_over(0, d, CombineKind::kSum, &sums);
     return sums;
   }
-  /// Room for a number of each channel.
+  /// Allocates one number per channel.
   template <typename C>
   DenseTensor room() const {
     return DenseTensor::empty({{dims_.channels}, dtype_of<C>()}, ctx_.place());
@@ -52,7 +52,7 @@ class Batch {
   int64_t count_ = 1;
 };
 
-/// Statistics of the batch are used, not the running ones.
+/// Whether the batch's statistics are used instead of the running ones.
 bool uses_batch(bool is_test, bool use_global_stats, bool trainable_statistics) {
   return !use_global_stats && (!is_test || trainable_statistics);
 }
@@ -66,7 +66,8 @@ struct Element {
   }
 };
 
-/// Around a number of the computing type: what it lost of the mean is taken off again.
+/// Terms relative to a mean that is rounded to the compute type. What the rounding lost is
+/// corrected afterwards.
 template <typename T>
 struct AroundMean {
   using C = compute_t<T>;
@@ -84,16 +85,16 @@ struct MeanOf {
   PHI_HD C operator()(double sum) const { return static_cast<C>(sum / count); }
 };
 
-/// One channel's statistics: read, moved on and written.
+/// Computes and updates the statistics of one channel.
 template <typename C>
 struct ChannelStatistics {
-  // The batch's, around `around`; null where the running ones are used.
+  // Sums of the batch, relative to `around`; null if the running statistics are used.
   const double* sums;
   const C* around;
   double count;
   double momentum;
   double epsilon;
-  const double* mean;  // the running ones
+  const double* mean;  // running statistics
   const double* variance;
   double* mean_out;
   double* variance_out;
@@ -130,8 +131,8 @@ struct Normalise {
   const T* x;
   const C* mean;
   const C* inverse;
-  const C* scale;  // null: ones
-  const C* bias;   // null: zeros
+  const C* scale;  // null: all ones
+  const C* bias;   // null: all zeros
   __device__ C operator()(int64_t at, int64_t c) const {
     const C factor = scale ? inverse[c] * scale[c] : inverse[c];
     return (static_cast<C>(x[at]) - mean[c]) * factor + (bias ? bias[c] : C(0));
@@ -150,7 +151,7 @@ struct GradTerms {
   }
 };
 
-/// One channel's gradients of scale and bias; either may be null.
+/// Gradients of one channel's scale and bias. A null one is not computed.
 template <typename C>
 struct WeightGradients {
   const double* sums;
@@ -165,7 +166,7 @@ struct WeightGradients {
   }
 };
 
-/// `sums` are null where statistics did not depend on x.
+/// `sums` is null if the statistics did not depend on x.
 template <typename T>
 struct InputGradient {
   using C = compute_t<T>;
@@ -188,7 +189,7 @@ struct InputGradient {
   }
 };
 
-/// [2, channels] sums around the means, which `around` gets.
+/// Returns [2, channels] sums relative to the means, which are written to `around`.
 template <typename T>
 DenseTensor batch_sums(const GpuContext& ctx, const Batch& batch, const T* x,
                        compute_t<T>* around) {
@@ -200,7 +201,6 @@ DenseTensor batch_sums(const GpuContext& ctx, const Batch& batch, const T* x,
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& mean,
                      const DenseTensor& variance, const DenseTensor* scale, const DenseTensor* bias,
@@ -249,7 +249,7 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                    out->mutable_data<T>());
 }
 
-/// As on the CPU. Each output may be null: it is not wanted.
+/// A null output is not computed.
 template <typename T, typename Context>
 void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* scale,
                          const DenseTensor& saved_mean, const DenseTensor& saved_variance,

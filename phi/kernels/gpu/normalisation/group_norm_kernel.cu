@@ -1,5 +1,5 @@
-// group_norm and instance_norm with their gradients on GPUs: a team of threads for each group of an
-// image. An instance norm has a group for each channel.
+// group_norm, instance_norm and their gradients on GPUs, with one team of threads per group of an
+// image. instance_norm has one group per channel.
 #include <cmath>
 
 #include "phi/generated/kernels/image_norm.h"
@@ -13,32 +13,32 @@ using gpu::ChannelDims;
 using gpu::Two;
 using gpu::WalkLines;
 
-/// The images of a batch, and the groups of their channels.
+/// The images of a batch and their groups of channels.
 struct Images {
-  ChannelDims dims;  // of the batch
+  ChannelDims dims;  // dims of the batch
   int64_t groups;
-  gpu::Divider image;     // elements of one
-  gpu::Divider of_group;  // channels
+  gpu::Divider image;     // elements per image
+  gpu::Divider of_group;  // channels per group
 
   Images(const Dims& x, int axis, int64_t group_count)
       : dims(x, axis),
         groups(group_count),
         image(x.numel(1, x.ndim())),
         of_group(groups == 0 ? 0 : dims.channels / groups) {}
-  /// Image by image, the elements of each group.
+  /// Lines with the elements of each group, image by image.
   WalkLines lines(int64_t count) const {
     AxisSet within;
     for (const int d : {1, 3, 4}) within.add(d);
     const int64_t outer = count == 0 ? 0 : dims.outer / count;
     return {Dims{count, outer, groups, of_group.by(), dims.inner}, within};
   }
-  /// The line that holds a position.
+  /// The line that contains a position.
   __device__ int64_t line_of(int64_t at, int64_t c) const {
     return image.quotient(at) * groups + of_group.quotient(c);
   }
 };
 
-/// What is kept of a group beside its mean: its variance, or 1 / sqrt(variance + epsilon).
+/// The second saved statistic of a group: the variance, or 1 / sqrt(variance + epsilon).
 template <typename C>
 struct Kept {
   bool is_inverse;
@@ -129,7 +129,7 @@ struct GroupGradient {
   }
 };
 
-/// What an element adds to the gradients of its channel's bias and scale.
+/// An element's terms of the gradients of its channel's bias and scale.
 template <typename T>
 struct WeightTerms {
   using C = compute_t<T>;
@@ -161,7 +161,7 @@ void normalise(const GpuContext& ctx, const Images& images, const Kept<compute_t
                                   spreads->mutable_data<C>()});
 }
 
-/// Of scale and bias; either may be null.
+/// Gradients of scale and bias. A null one is not computed.
 template <typename T>
 void weight_gradients(const GpuContext& ctx, const Images& images, const WeightTerms<T>& terms,
                       DenseTensor* scale_grad, DenseTensor* bias_grad) {

@@ -1,4 +1,4 @@
-// Averages of weights on GPUs; their counts stay there.
+// average_accumulates on GPUs. Counts stay on the GPU.
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/functors/weight_average.h"
 #include "phi/kernels/gpu/optimizer/step_loop.h"
@@ -17,7 +17,7 @@ struct AverageCounts {
   AverageWindow window;
 };
 
-/// One thread. All is read before something is written: outputs may be inputs.
+/// Runs as one thread. Reads all inputs before writing, because outputs may be inputs.
 __global__ void advance_counts(AverageCounts counts, bool* moves_and_restarts) {
   const AverageStep step = counts.window(counts.terms.as<int64_t>(), counts.old_terms.as<int64_t>(),
                                          counts.updates.as<int64_t>());
@@ -60,7 +60,6 @@ __global__ void add_weights(const T* param, AverageSums<compute_t<T>> sums, int6
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void AverageAccumulatesKernel(const Context& ctx, const DenseTensor& param,
                               const DenseTensor& in_sum_1, const DenseTensor& in_sum_2,

@@ -1,4 +1,4 @@
-// Steps along the gradient on GPUs.
+// SGD, momentum, ASGD and Rprop on GPUs.
 #include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/optimizer/descent.h"

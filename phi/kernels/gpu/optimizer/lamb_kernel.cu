@@ -1,5 +1,5 @@
-// LAMB on GPUs: Adam's direction, as long as the param is. The direction's norm over the whole
-// param, combined over the ranks that hold parts of it, comes before any update.
+// LAMB on GPUs: Adam's direction, scaled by the ratio of the norms of parameter and direction. The
+// norms are combined over the ranks that have shards of the parameter, before any update.
 #include <cmath>
 
 #include "phi/generated/kernels/updates.h"
@@ -32,8 +32,8 @@ struct LambMaker {
   }
 };
 
-/// What the second pass takes. The sums of squares are of weights and direction, null where the
-/// ratio does not count.
+/// Arguments of the second pass: the sums of squares of weights and direction, null if the ratio is
+/// not used.
 template <typename T>
 struct LambUpdate {
   using C = compute_t<T>;
@@ -72,7 +72,7 @@ void sum_squares(const GpuContext& ctx, const C* x, int64_t n, double* sum) {
   reduce_all<SumOfSquaresReducer<C>>(ctx, x, n, sum);
 }
 
-/// The weights that the step is taken on, in the computing type.
+/// The weights to update, in the compute type.
 template <typename T>
 DenseTensor weights_of(const GpuContext& ctx, const Trained& x) {
   using C = compute_t<T>;
@@ -88,7 +88,7 @@ DenseTensor weights_of(const GpuContext& ctx, const Trained& x) {
 
 }  // namespace
 
-/// The ratio counts where weights decay, and everywhere with always_adapt.
+/// The ratio is used if the weights decay, and always with always_adapt.
 template <typename T, typename Context>
 void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& grad,
                 const DenseTensor& learning_rate, const DenseTensor& moment1,

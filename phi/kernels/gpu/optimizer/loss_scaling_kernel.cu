@@ -1,5 +1,5 @@
-// The scale of losses of 16-bit programs on GPUs: gradients are checked and unscaled, the scale
-// follows. What ranks find in their parts is combined.
+// Loss scaling for half-precision training on GPUs: gradients are checked and unscaled, and the
+// scale is updated. Results of ranks are combined.
 #include <cmath>
 
 #include "phi/generated/kernels/loss_scaling.h"
@@ -9,19 +9,19 @@
 namespace phi {
 namespace {
 
-/// found becomes 1 if an element is not finite.
+/// Sets found to 1 if an element is not finite.
 template <typename T>
 __global__ void find_not_finite(const T* x, int64_t n, int32_t* found) {
   using C = compute_t<T>;
   bool all_finite = true;
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
     const auto value = static_cast<C>(x[i]);
-    all_finite = all_finite && value - value == C(0);  // NaN for all that is not finite
+    all_finite = all_finite && value - value == C(0);  // NaN for infinities and NaN
   }
   if (!all_finite) atomicMax(found, 1);
 }
 
-/// Element times 1 / scale, or times 0 if one of the first `lists` flags is set.
+/// An element times 1 / scale, or times 0 if one of the first `lists` flags is set.
 template <typename T>
 struct Unscale {
   using C = compute_t<T>;
@@ -55,7 +55,7 @@ struct ClearIf {
   PHI_HD T operator()(int64_t i) const { return *found ? T(0.0f) : x[i]; }
 };
 
-/// What the scale's numbers become, and by which rules.
+/// New values of the scale's state, and the rules of its update.
 struct ScaleNumbers {
   Number scale;
   Number good_steps;
@@ -84,7 +84,7 @@ __device__ bool is_finite_as(double value, DataType dtype) {
   }
 }
 
-/// One thread. All is read before something is written: outputs may be inputs.
+/// Runs as one thread. Reads all inputs before writing, because outputs may be inputs.
 __global__ void update_scale(ScaleNumbers set) {
   auto scale = set.scale.as<double>();
   auto good = set.good_steps.as<int64_t>();
@@ -110,8 +110,8 @@ __global__ void update_scale(ScaleNumbers set) {
 
 }  // namespace
 
-/// Each tensor of x is divided by scale; from the first on that has an infinity or NaN they are
-/// multiplied by 0 instead. found_infinite says whether there is one.
+/// Divides each tensor of x by scale. The first tensor with an infinity or NaN, and those after it,
+/// are multiplied by 0 instead. found_infinite reports whether there is one.
 template <typename T, typename Context>
 void CheckFiniteAndUnscaleKernel(const Context& ctx, std::span<const DenseTensor* const> x,
                                  const DenseTensor& scale, std::span<DenseTensor* const> out,
@@ -137,7 +137,6 @@ void CheckFiniteAndUnscaleKernel(const Context& ctx, std::span<const DenseTensor
   index_loop(ctx, found_infinite->mutable_data<bool>(), 1, AnyOf{found.data<int32_t>(), lists});
 }
 
-/// As on the CPU.
 template <typename T, typename Context>
 void UpdateLossScalingKernel(const Context& ctx, std::span<const DenseTensor* const> x,
                              const DenseTensor& found_infinite,

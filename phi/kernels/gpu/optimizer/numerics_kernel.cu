@@ -1,5 +1,5 @@
-// check_numerics on GPUs: what is not finite in a tensor, and its extremes. What ranks find in
-// their parts is combined.
+// check_numerics on GPUs: counts of non-finite elements and zeros, and extremes. Results of ranks
+// are combined.
 #include <array>
 #include <limits>
 #include <string>
@@ -13,17 +13,17 @@ namespace {
 
 constexpr int kCounts = 3;
 
-/// Of some elements.
+/// Statistics of a set of elements.
 struct Numerics {
   int64_t nans;
   int64_t infinities;
   int64_t zeros;
-  double most;     // of numbers
-  double negated;  // the largest of negative ones of them
+  double most;     // largest number
+  double negated;  // largest negated number
   double sum;
 };
 
-/// All at once, as the time goes into reading the elements.
+/// Computes all statistics in one pass, because reading dominates the time.
 struct NumericsReducer {
   using Lane = Numerics;
   using Acc = Numerics;
@@ -47,7 +47,7 @@ struct NumericsReducer {
   PHI_HD static Numerics carry(const Numerics& a, const Numerics& b) { return join(a, b); }
 };
 
-/// What was found, as tensors have it.
+/// The counts as output elements.
 struct CountAt {
   const Numerics* found;
   PHI_HD int64_t operator()(int64_t i) const {
@@ -63,10 +63,10 @@ struct SumAt {
   PHI_HD double operator()(int64_t) const { return found->sum; }
 };
 
-/// The largest number, the smallest, the mean of n; 0 of none.
+/// Maximum, minimum and mean of n elements; 0 if there are none.
 struct Summary {
   const int64_t* nans;
-  const double* most;  // and the largest of negative numbers
+  const double* most;  // maximum, then maximum of negated numbers
   const double* sum;
   int64_t n;
   PHI_HD float operator()(int64_t i) const {
@@ -79,7 +79,7 @@ struct Summary {
 
 }  // namespace
 
-/// As on the CPU; at level 0 the host waits for the counts.
+/// Same contract as on the CPU. At level 0 the host synchronises with the GPU for the counts.
 template <typename T, typename Context>
 void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const std::string& op_type,
                          const std::string& var_name, int check_nan_inf_level,

@@ -1,4 +1,4 @@
-// Steps of the trainer's optimizers on GPUs.
+// Optimizer steps of the trainer (with a scale) on GPUs.
 #include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/optimizer/scaled_step.h"

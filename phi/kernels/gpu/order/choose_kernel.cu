@@ -1,4 +1,4 @@
-// argsort, topk, kthvalue and mode on GPUs, and the gradient of all.
+// argsort, topk, kthvalue, mode and their common gradient on GPUs.
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/gpu/indexing/elements.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Lines = gpu::AxisLines;
 
-/// Numbers first .. first + count - 1 of each line's order.
+/// Writes elements first .. first + count - 1 of each line's sorted order.
 template <typename T>
 __global__ void give_ranks(const T* x, const int64_t* ordered, Lines lines, int64_t first,
                            int64_t count, T* values, int64_t* places) {
@@ -27,7 +27,7 @@ __global__ void give_ranks(const T* x, const int64_t* ordered, Lines lines, int6
   }
 }
 
-/// The last place of each line's most frequent element, the smallest of those.
+/// Writes the most frequent element of each line, the smallest of several, with its last index.
 template <typename T>
 __global__ void give_modes(const T* x, const int64_t* ordered, Lines lines, T* values,
                            int64_t* places) {
@@ -41,7 +41,7 @@ __global__ void give_modes(const T* x, const int64_t* ordered, Lines lines, T* v
       const uint64_t key = gpu::key_of(x[lines.start(line) + lines.at(place)], false);
       run = k > 0 && key == last ? run + 1 : 1;
       last = key;
-      // A run that grows past the most moves on to its last place.
+      // If a run becomes longer than the best one, its last index is the result.
       if (run > most) {
         most = run;
         best = place;
@@ -79,7 +79,7 @@ void ArgsortKernel(const Context& ctx, const DenseTensor& x, int axis, bool desc
   give<T>(ctx, x, lines, gpu::order_lines<T>(ctx, x, lines, descending), 0, lines.n, out, indices);
 }
 
-/// In order, whether `sorted` asks for that or not.
+/// The result is always sorted, whatever `sorted` is.
 template <typename T, typename Context>
 void TopkKernel(const Context& ctx, const DenseTensor& x, const Scalar& k, int axis, bool largest,
                 bool /*sorted*/, DenseTensor* out, DenseTensor* indices) {
@@ -109,8 +109,8 @@ void ModeKernel(const Context& ctx, const DenseTensor& x, int axis, DenseTensor*
               indices->mutable_data<int64_t>());
 }
 
-/// x_grad: each element of out_grad added at its place along `axis`. Errors: InvalidArgument for a
-/// place that is not there.
+/// x_grad: adds each element of out_grad at its index along `axis`. Errors: InvalidArgument for an
+/// index that is out of range.
 template <typename T, typename Context>
 void PutBackKernel(const Context& ctx, const DenseTensor& indices, const DenseTensor& out_grad,
                    int axis, DenseTensor* x_grad) {

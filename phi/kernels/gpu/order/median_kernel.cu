@@ -12,12 +12,12 @@
 namespace phi {
 namespace {
 
-/// What a row's median is made of: of sorted elements the two middle ones that are numbers.
+/// The median of a row: the two middle ones of its sorted elements that are not NaN.
 template <typename T>
 struct Medians {
   using C = compute_t<T>;
   const T* x;
-  const int64_t* ordered;  // by lines, as order_lines() gives them
+  const int64_t* ordered;  // as order_lines() returns them
   gpu::WalkLines lines;
   bool both;
   T* out;
@@ -54,7 +54,7 @@ __global__ void find_medians(Medians<T> medians) {
   }
 }
 
-/// Adds a row's gradient to its `each` places, in their order.
+/// Adds a row's gradient to its `each` elements, in their order.
 template <typename T>
 __global__ void give_shares(const int64_t* places, const T* out_grad, gpu::WalkLines lines,
                             int64_t each, T* x_grad) {
@@ -83,7 +83,6 @@ struct IsBehindRow {
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void NanmedianKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis,
                      const std::string& mode, DenseTensor* out, DenseTensor* medians) {
@@ -95,7 +94,7 @@ void NanmedianKernel(const Context& ctx, const DenseTensor& x, const IntArray& a
                          out->mutable_data<T>(), medians->mutable_data<int64_t>()});
 }
 
-/// Errors: InvalidArgument for places that are not there.
+/// Errors: InvalidArgument for indices that are out of range.
 template <typename T, typename Context>
 void NanmedianGradKernel(const Context& ctx, const DenseTensor& medians,
                          const DenseTensor& out_grad, const IntArray& axis, DenseTensor* x_grad) {

@@ -1,4 +1,4 @@
-// What the order of lines needs of no type.
+// The part of sorting lines that does not depend on the element type.
 #include "phi/kernels/gpu/order/order_lines.h"
 
 namespace phi::gpu {

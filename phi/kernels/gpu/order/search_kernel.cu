@@ -6,13 +6,13 @@
 namespace phi {
 namespace {
 
-/// a < b, where NaN is larger than all numbers.
+/// x < y, where NaN is larger than all numbers.
 template <typename C>
 PHI_HD bool is_less(C x, C y) {
   return x < y || (y != y && x == x);
 }
 
-/// Of value i the place in its row of sequences; `per_row` values have one row.
+/// The position of value i in its row of sequences. Each row has `per_row` values.
 template <typename T, typename Index>
 struct PlaceOf {
   using C = compute_t<T>;
@@ -42,7 +42,6 @@ void search(const GpuContext& ctx, const DenseTensor& sequence, const DenseTenso
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void SearchsortedKernel(const Context& ctx, const DenseTensor& sorted_sequence,
                         const DenseTensor& values, bool right, DenseTensor* out) {

@@ -1,5 +1,5 @@
-// unique and unique_consecutive on GPUs: items (elements, or slices along an axis) in groups of
-// equal ones. The host waits for how many groups there are.
+// unique and unique_consecutive on GPUs: groups of equal items, which are elements, or slices along
+// an axis. The host synchronises with the GPU for the number of groups.
 #include <type_traits>
 #include <vector>
 
@@ -15,8 +15,8 @@
 namespace phi {
 namespace {
 
-/// Runs of `length` sorted items each, merged by twos: an item's place is how many of either run
-/// are before it. Of equal ones those of the first run come first.
+/// Merges pairs of sorted runs of `length` items. An item's position is the number of items before
+/// it in both runs. Among equal items those of the first run come first.
 template <typename T>
 __global__ void merge_runs(Items<T> x, int64_t length, const int64_t* order, int64_t* merged) {
   for (int64_t i = gpu::first_item(); i < x.items; i += gpu::item_stride()) {
@@ -37,7 +37,7 @@ struct Itself {
   PHI_HD int64_t operator()(int64_t i) const { return i; }
 };
 
-/// The numbers of items in their order; equal ones stay as they are.
+/// The indices of the items in stable sorted order.
 template <typename T>
 DenseTensor order_items(const GpuContext& ctx, const DenseTensor& x, const Items<T>& items) {
   if (items.outer == 1 && items.inner == 1) {
@@ -55,7 +55,7 @@ DenseTensor order_items(const GpuContext& ctx, const DenseTensor& x, const Items
   return order;
 }
 
-/// Whether a sorted item is another than the one before.
+/// Whether a sorted item differs from the previous one.
 template <typename T>
 struct BeginsGroup {
   Items<T> items;
@@ -71,13 +71,13 @@ struct BeginsRun {
   PHI_HD bool operator()(int64_t i) const { return i == 0 || !are_equal(items, i - 1, i); }
 };
 
-/// Element starts[g] of an order.
+/// The element of an order at the start of a group.
 struct FirstOf {
   const int64_t* order;
   PHI_HD int64_t operator()(int64_t start) const { return order[start]; }
 };
 
-/// How many items a group has.
+/// Number of items of a group.
 struct SizeOf {
   const int64_t* starts;
   int64_t groups;
@@ -87,7 +87,7 @@ struct SizeOf {
   }
 };
 
-/// group_of[order[s]] = the group of s.
+/// group_of[order[s]] = the group of sorted position s.
 __global__ void write_groups(const int64_t* order, gpu::GroupOf group, int64_t n,
                              int64_t* group_of) {
   for (int64_t s = gpu::first_item(); s < n; s += gpu::item_stride()) group_of[order[s]] = group(s);
@@ -104,7 +104,7 @@ struct ElementOf {
   PHI_HD int64_t operator()(int64_t i) const { return values[i]; }
 };
 
-/// Assigns *out with f(i) for i < n, in int32 or int64.
+/// Sets *out to a new array of f(i) for i < n, in int32 or int64.
 template <typename F>
 void assign_integers(const GpuContext& ctx, DataType dtype, int64_t n, const F& f,
                      DenseTensor* out) {
@@ -115,7 +115,7 @@ void assign_integers(const GpuContext& ctx, DataType dtype, int64_t n, const F& 
   index_loop(ctx, out->mutable_data<int64_t>(), n, f);
 }
 
-/// Assigns *out with the items `chosen` of x.
+/// Sets *out to a new array of the items `chosen` of x.
 template <typename T>
 void assign_items(const GpuContext& ctx, const ItemsOf<T>& from, const DenseTensor& chosen,
                   DataType dtype, DenseTensor* out) {
@@ -131,7 +131,6 @@ void assign_items(const GpuContext& ctx, const ItemsOf<T>& from, const DenseTens
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void UniqueKernel(const Context& ctx, const DenseTensor& x, bool return_index, bool return_inverse,
                   bool return_counts, const std::vector<int>& axis, DataType dtype,

@@ -1,5 +1,5 @@
-// Random choices among items on GPUs: multinomial, randperm, class_center_sample. An item's chance
-// depends on the seed and its index in the global tensor, as on the CPU.
+// Random choices on GPUs: multinomial, randperm, class_center_sample. An item's draw depends on the
+// seed and on its index in the global tensor, as on the CPU.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,10 +19,10 @@ namespace {
 
 PhiloxKey key_of(int seed) { return philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed))); }
 
-/// What the CPU's chosen classes are sorted by: a waiting time, or NaN, which comes last.
+/// Sort key of a class that cannot be chosen. Other classes have a waiting time; NaN comes last.
 constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
 
-/// Sums down each row, in the order in which the CPU adds.
+/// Prefix sums of each row, in the order in which the CPU adds.
 __global__ void add_up_rows(const double* weights, int64_t rows, int64_t classes, double* sums) {
   for (int64_t row = gpu::first_item(); row < rows; row += gpu::item_stride()) {
     double sum = 0;
@@ -33,17 +33,17 @@ __global__ void add_up_rows(const double* weights, int64_t rows, int64_t classes
   }
 }
 
-/// One class for each sample, whatever the others choose.
+/// Draws one class per sample, with replacement.
 struct ChooseFreely {
   const double* sums;
   int64_t classes;
   int64_t samples;
-  int64_t first;  // index of the first sample
+  int64_t first;  // global index of the first sample
   PhiloxKey key;
   PHI_HD int64_t operator()(int64_t i) const {
     const double* own = sums + i / samples * classes;
     const double all = own[classes - 1];
-    // Rounding may have met the sum, which only classes without weight are behind.
+    // Rounding may have reached the total, past which there are only classes without weight.
     const int64_t last = gpu::partition_point(classes - 1, [&](int64_t c) { return own[c] < all; });
     ElementWords words(static_cast<uint64_t>(first + i), RandomUse::kMultinomial, key);
     const double wanted = words.unit() * all;
@@ -51,10 +51,10 @@ struct ChooseFreely {
   }
 };
 
-/// An exponential waiting time for each class that has a weight.
+/// An exponential waiting time for each class with a positive weight.
 struct WaitingTime {
   const double* weights;
-  int64_t first;  // index of the first class
+  int64_t first;  // global index of the first class
   PhiloxKey key;
   PHI_HD double operator()(int64_t i) const {
     if (!(weights[i] > 0)) return kNever;
@@ -63,7 +63,7 @@ struct WaitingTime {
   }
 };
 
-/// The first `samples` of each row's order.
+/// The first `samples` entries of each row's order.
 struct FirstOfRow {
   const int64_t* ordered;
   int64_t classes;
@@ -74,7 +74,7 @@ struct FirstOfRow {
   }
 };
 
-/// Rows of weights as doubles. Errors: InvalidArgument as on the CPU.
+/// The weights in double. Errors: InvalidArgument, as on the CPU.
 template <typename T>
 DenseTensor checked_weights(const GpuContext& ctx, const DenseTensor& x, int64_t rows,
                             int64_t needed) {
@@ -90,7 +90,7 @@ DenseTensor checked_weights(const GpuContext& ctx, const DenseTensor& x, int64_t
   return weights;
 }
 
-/// The number at a place of a permutation's part.
+/// The element of a permutation at a position of this rank's shard.
 template <typename T>
 struct NumberOfPart {
   RandomPermutation order;
@@ -98,7 +98,7 @@ struct NumberOfPart {
   PHI_HD T operator()(int64_t i) const { return convert_value<T>(order(first + i)); }
 };
 
-/// is_there[c]: whether a label has the class.
+/// Sets is_there[c] if a label has class c.
 template <typename T>
 __global__ void mark_classes(const T* labels, int64_t n, int64_t classes, int32_t* is_there) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
@@ -111,7 +111,7 @@ struct IsThere {
   PHI_HD bool operator()(int64_t c) const { return flags[c] != 0; }
 };
 
-/// A random number for each class that no label has.
+/// A random sort key for each class without a label.
 struct DrawOther {
   const int32_t* is_there;
   PhiloxKey key;
@@ -121,12 +121,12 @@ struct DrawOther {
   }
 };
 
-/// The classes of labels, then others in their order.
+/// The classes of the labels, then other classes in the order of their keys.
 template <typename T>
 struct SampledClass {
   const int64_t* centres;
   int64_t count;
-  const int64_t* others;  // null where none is wanted
+  const int64_t* others;  // null if no others are needed
   PHI_HD T operator()(int64_t i) const {
     return static_cast<T>(i < count ? centres[i] : others[i - count]);
   }
@@ -143,8 +143,8 @@ struct PlaceOfLabel {
 
 }  // namespace
 
-/// Classes are whole. Errors: InvalidArgument for weights that are negative or not finite, and if
-/// too few of a row are above 0.
+/// The classes are unsharded. Errors: InvalidArgument for weights that are negative or not finite,
+/// and if a row has too few positive weights.
 template <typename T, typename Context>
 void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacement, int seed,
                        DenseTensor* out) {
@@ -180,7 +180,7 @@ void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
              NumberOfPart<T>{order, where.box.offset[0]});
 }
 
-/// The host waits for how many classes labels have.
+/// The host synchronises with the GPU for the number of classes that labels have.
 template <typename T, typename Context>
 void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int num_classes,
                              int num_samples, bool /*fix_seed*/, int seed, DenseTensor* remapped,

@@ -1,6 +1,6 @@
-// Draws from distributions that take as many random words as it happens, or a quantile, on GPUs:
-// binomial, poisson, standard_gamma, dirichlet, truncated_gaussian_random. What an element draws
-// depends on its parameters, the seed and its index in the global tensor, as on the CPU.
+// Distributions that use a varying number of random words, or a quantile, on GPUs: binomial,
+// poisson, standard_gamma, dirichlet, truncated_gaussian_random. An element's draw depends on its
+// parameters, the seed and its index in the global tensor, as on the CPU.
 #include <cmath>
 
 #include "phi/generated/kernels/sampling.h"
@@ -13,9 +13,9 @@
 namespace phi {
 namespace {
 
-// What is drawn for a parameter that is refused is 0: the draws might not end.
+// For rejected parameters the kernels write 0, because sampling might not terminate.
 
-/// The words of local element i.
+/// The random words of local element i.
 struct WordsOf {
   gpu::GlobalIndex index;
   RandomUse use;
@@ -60,7 +60,7 @@ struct DrawGamma {
   PHI_HD T operator()(int64_t i) const { return convert_value<T>(std::exp(log_gamma(i))); }
 };
 
-/// out = exp(log) by their sum along a line.
+/// out = exp(log) divided by the sum along a line.
 template <typename T>
 struct DirichletLine {
   const double* logs;
@@ -79,7 +79,7 @@ struct DirichletLine {
 template <typename T>
 struct DrawBinomial {
   WordsOf words;
-  gpu::Walk<2> walk;  // of counts and probabilities, which broadcast
+  gpu::Walk<2> walk;  // offsets of counts and probabilities, which broadcast
   const double* counts;
   const T* probabilities;
   PHI_HD int64_t operator()(int64_t i) const {
@@ -102,8 +102,8 @@ struct DrawTruncated {
 
 }  // namespace
 
-/// T is prob's dtype. Trials are whole: a fraction is dropped. Errors: InvalidArgument for a
-/// negative count and for prob outside [0, 1].
+/// T is the dtype of prob. Counts are truncated to integers. Errors: InvalidArgument for a negative
+/// count and for prob outside [0, 1].
 template <typename T, typename Context>
 void BinomialKernel(const Context& ctx, const DenseTensor& count, const DenseTensor& prob, int seed,
                     DenseTensor* out) {
@@ -129,7 +129,7 @@ void PoissonKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTens
   index_loop(ctx, out->mutable_data<T>(), out->numel(), DrawPoisson<T>{words, x.data<T>()});
 }
 
-/// Errors: InvalidArgument for a shape that is not above 0, or not finite.
+/// Errors: InvalidArgument for a shape that is not positive or not finite.
 template <typename T, typename Context>
 void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTensor* out) {
   gpu::check_parameters<IsShape, T>(ctx, x, "x");
@@ -137,8 +137,8 @@ void StandardGammaKernel(const Context& ctx, const DenseTensor& x, int seed, Den
   index_loop(ctx, out->mutable_data<T>(), out->numel(), DrawGamma<T>{{words, x.data<T>()}});
 }
 
-/// Gamma draws by their sum along the last tensor dim, which is whole; by way of logarithms, as all
-/// of them may be too small to be told from 0. Errors: those of standard_gamma.
+/// Gamma draws divided by their sum along the last tensor dim, which is unsharded. Computed from
+/// logarithms, because all draws may underflow to 0. Errors: those of standard_gamma.
 template <typename T, typename Context>
 void DirichletKernel(const Context& ctx, const DenseTensor& alpha, int seed, DenseTensor* out) {
   if (alpha.numel() == 0) return;

@@ -1,4 +1,4 @@
-// gaussian, uniform and dropout on GPUs: the CPU's words, and its values.
+// gaussian, uniform and dropout on GPUs, with the same words and values as on the CPU.
 #include <cmath>
 
 #include "phi/generated/kernels/random.h"
@@ -25,7 +25,7 @@ struct DrawGaussian {
   }
 };
 
-/// Words below `threshold` drop their element; 2^32 drops all.
+/// Words below `threshold` drop their element; a threshold of 2^32 drops all.
 template <typename T>
 struct Drop {
   uint64_t threshold;
@@ -98,7 +98,7 @@ void UniformKernel(const Context& ctx, const Scalar& min, const Scalar& max, int
                out->mutable_data<T>(), gpu::DrawUniform<T>(low, high));
 }
 
-/// As on the CPU; a seed_tensor is read on the GPU.
+/// Same contract as on the CPU. A seed_tensor is read on the GPU, without synchronisation.
 template <typename T, typename Context>
 void DropoutKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* seed_tensor,
                    const Scalar& p, bool is_test, const std::string& mode, int seed,
@@ -116,8 +116,8 @@ void DropoutKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* 
                     out->mutable_data<T>(), mask->mutable_data<uint8_t>()});
 }
 
-/// The gradient where an element was kept, times the factor that DropoutKernel kept it with; in
-/// inference that factor for all.
+/// Passes the gradient of kept elements, times the factor that DropoutKernel applied; in inference,
+/// that factor for all elements.
 template <typename T, typename Context>
 void DropoutGradKernel(const Context& ctx, const DenseTensor& mask, const DenseTensor& out_grad,
                        const Scalar& p, bool is_test, const std::string& mode,

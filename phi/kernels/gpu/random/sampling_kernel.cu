@@ -1,5 +1,5 @@
-// Draws from distributions of one word each on GPUs: bernoulli, exponential, randint. What an
-// element draws depends on its parameters, the seed and its index in the global tensor.
+// Distributions that use one random word per element, on GPUs: bernoulli, exponential, randint. An
+// element's draw depends on its parameters, the seed and its index in the global tensor.
 #include <cmath>
 
 #include "phi/generated/kernels/sampling.h"
@@ -38,7 +38,8 @@ struct DrawExponential {
   }
 };
 
-/// A word of 64 bits, scaled: its upper half is `block`'s word, the lower one is drawn here.
+/// Scales a 64-bit word to the range. Its upper half is `block`'s word, and the lower half is drawn
+/// here.
 template <typename T>
 struct DrawWhole {
   int64_t low;
@@ -73,7 +74,7 @@ void BernoulliKernel(const Context& ctx, const DenseTensor& x, int seed, DenseTe
             DrawBernoulli<T>{x.data<T>(), out->mutable_data<T>()});
 }
 
-/// x's bytes are not looked at.
+/// The values of x are not read.
 template <typename T, typename Context>
 void ExponentialKernel(const Context& ctx, const DenseTensor& /*x*/, float lam, int seed,
                        DenseTensor* out) {
@@ -81,7 +82,7 @@ void ExponentialKernel(const Context& ctx, const DenseTensor& /*x*/, float lam, 
                out->mutable_data<T>(), DrawExponential<T>{lam});
 }
 
-/// Whole numbers from low to below high.
+/// Integers in [low, high).
 template <typename T, typename Context>
 void RandintKernel(const Context& ctx, int low, int high, int seed, DenseTensor* out) {
   const ShardBox where = ctx.output_box(0, out->dims());

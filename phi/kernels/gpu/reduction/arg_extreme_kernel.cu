@@ -24,10 +24,11 @@ struct Smallest {
 template <typename C>
 struct Best {
   C value;
-  int64_t at;  // behind the first element of a line; -1: there is none yet
+  int64_t at;  // offset from the line's first element; -1: none yet
 };
 
-/// The best element, or a NaN; the first of equal ones. Whatever the order, the same comes out.
+/// Reducer: the best element, or a NaN; the first of equal ones. The result does not depend on the
+/// order of combination.
 template <typename R, typename C>
 struct BestReducer {
   using Lane = Best<C>;
@@ -47,7 +48,7 @@ struct BestReducer {
   PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
 };
 
-/// The number of an element in its line, whose elements lie `stride` apart.
+/// Index of an element in its line, from its offset; elements of a line are `stride` apart.
 template <typename C>
 struct NumberInLine {
   int64_t stride;
@@ -78,14 +79,14 @@ using Ordered = join_t<TypeList<int16_t>, Numbers>;
 
 }  // namespace
 
-/// The first index of the largest element (of the first NaN, if any); out is int32 or int64.
+/// The first index of the largest element (of the first NaN, if any). out is int32 or int64.
 template <typename T, typename Context>
 void ArgMaxKernel(const Context& ctx, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
   arg_extreme<Largest, T>(ctx, x, axis, flatten, out);
 }
 
-/// The same of the smallest.
+/// The same for the smallest element.
 template <typename T, typename Context>
 void ArgMinKernel(const Context& ctx, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {

@@ -1,4 +1,4 @@
-// clip_by_norm on GPUs: the norm stays on the GPU.
+// clip_by_norm on GPUs. The norm stays on the GPU.
 #include <cmath>
 
 #include "phi/generated/kernels/norms.h"
@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-/// What elements are multiplied by, of the sum of their squares.
+/// The scale factor for a sum of squares.
 template <typename C>
 struct ClippingFactor {
   double max_norm;
@@ -25,8 +25,8 @@ struct TimesFactor {
 
 }  // namespace
 
-/// x, scaled down to length `max_norm` where it is longer; the ranks that hold parts add up their
-/// squares. NaN in x is NaN everywhere.
+/// x, scaled to norm `max_norm` if its norm is larger. The sum of squares is combined over the
+/// ranks that have shards of x. If x has a NaN, all results are NaN.
 template <typename T, typename Context>
 void ClipByNormKernel(const Context& ctx, const DenseTensor& x, float max_norm, DenseTensor* out) {
   using C = compute_t<T>;

@@ -7,7 +7,7 @@
 
 namespace phi {
 
-/// Of integers in float32.
+/// Integers are computed in float32.
 template <typename T, typename Context>
 void LogsumexpKernel(const Context& ctx, const DenseTensor& x, const std::vector<int64_t>& axis,
                      bool reduce_all, DenseTensor* out) {

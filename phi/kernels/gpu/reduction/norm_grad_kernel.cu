@@ -1,5 +1,5 @@
-// Gradients of norms and of log-sum-exp on GPUs: element by element, beside what each row was
-// reduced to.
+// Gradients of norms and of log-sum-exp on GPUs: elementwise kernels over x and the broadcast
+// results.
 #include <cmath>
 
 #include "phi/generated/kernels/norms.h"
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// x_grad = f(x, out, out_grad), where the last two have one element for all of x's over `axes`.
+/// x_grad = f(x, out, out_grad), where out and out_grad are broadcast over `axes`.
 template <typename T, typename F>
 void reduced_grad(const GpuContext& ctx, const DenseTensor& x, const DenseTensor& out,
                   const DenseTensor& out_grad, AxisSet axes, DenseTensor* x_grad, F f) {

@@ -4,7 +4,7 @@
 
 namespace phi {
 
-/// The sum of squares, in float64 until it is stored: out is float32, or float64 for double.
+/// The sum of squares, accumulated in float64. out is float32, or float64 for double.
 template <typename T, typename Context>
 void SquaredL2NormKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   using Out = std::conditional_t<std::is_same_v<T, double>, double, float>;

@@ -1,4 +1,4 @@
-// trace and its gradient on GPUs: sums over a diagonal of two tensor dims.
+// trace and its gradient on GPUs: sums over diagonals of two tensor dims.
 #include <algorithm>
 
 #include "phi/common/inexact.h"
@@ -10,8 +10,8 @@
 namespace phi {
 namespace {
 
-/// Diagonals as lines: element k is at(k) behind a start, one for each place of the other tensor
-/// dims.
+/// Diagonals as lines, one for each index of the other tensor dims. Element k is at offset at(k)
+/// from a line's start.
 struct Diagonals {
   int64_t count = 1;
   int64_t n = 0;
@@ -39,7 +39,7 @@ struct Diagonals {
   bool is_contiguous() const { return false; }
 };
 
-/// Complex numbers are added by parts, which are a tensor dim more.
+/// Dims with complex numbers viewed as pairs of real numbers, in one more tensor dim.
 template <typename T>
 Dims parts_of(Dims dims) {
   if constexpr (kIsComplex<T>) dims.push_back(2);

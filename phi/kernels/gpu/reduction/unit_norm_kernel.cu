@@ -1,5 +1,5 @@
-// Ops that scale rows to a length on GPUs: norm to 1, renorm to one at the most; and their
-// gradients.
+// norm (scales lines to norm 1) and renorm (limits the norm of slices), with their gradients, on
+// GPUs.
 #include <cmath>
 
 #include "phi/core/kernel_registry.h"
@@ -22,7 +22,7 @@ SliceLines slices(const Dims& dims, int axis) {
   return {dims.numel(0, at), dims[at], dims.numel(at + 1, dims.ndim())};
 }
 
-/// `norm` may be null.
+/// A null `norm` is not computed.
 template <typename T>
 struct NormLine {
   AxisLines lines;
@@ -94,7 +94,7 @@ struct LineNorm {
       most = R::join(most, R::lift(value(first, k)));
     return team.template join<R>(most);
   }
-  /// What an element adds to the norm.
+  /// The derivative of the norm with respect to an element.
   __device__ double slope(double number, double norm) const {
     if (std::isinf(p)) return ExtremeMagnitudeGrad<double>()(number, norm, 1);
     return PowerNormGrad<double>{p}(number, norm, 1);
@@ -146,8 +146,8 @@ struct RenormGradLine {
 
 }  // namespace
 
-/// out = x / norm, where norm = sqrt(sum of squares along `axis` + epsilon), which is not given if
-/// `is_test`.
+/// out = x / norm, where norm = sqrt(sum of squares along `axis` + epsilon). `norm` is not written
+/// if `is_test`.
 template <typename T, typename Context>
 void NormKernel(const Context& ctx, const DenseTensor& x, int axis, float epsilon, bool is_test,
                 DenseTensor* out, DenseTensor* norm) {
@@ -168,7 +168,7 @@ void NormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
       NormGradLine<T>{lines, x.data<T>(), out_grad.data<T>(), epsilon, x_grad->mutable_data<T>()});
 }
 
-/// Each slice along `axis` whose p-norm is above `max_norm` is scaled down to that.
+/// Scales each slice along `axis` whose p-norm exceeds `max_norm` down to that norm.
 template <typename T, typename Context>
 void RenormKernel(const Context& ctx, const DenseTensor& x, float p, int axis, float max_norm,
                   DenseTensor* out) {

@@ -1,4 +1,5 @@
-// Sines and cosines of positions. A file of its own: CUDA's have an array for large arguments.
+// Sines and cosines of positions. Compiled separately, because CUDA's functions use a local array
+// for large arguments.
 #include <cmath>
 
 #include "phi/gpu/launch.h"

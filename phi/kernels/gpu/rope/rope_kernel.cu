@@ -1,5 +1,5 @@
-// Rotary position embedding on GPUs: a row of sines and cosines per position, shared by all heads
-// of q, k and v. What is rotated and how: tables/rope.h.
+// Rotary position embedding on GPUs. All heads of q, k and v share one row of sines and cosines per
+// position. tables/rope.h states the semantics.
 #include <array>
 
 #include "phi/common/errors.h"
@@ -10,28 +10,28 @@
 namespace phi {
 namespace {
 
-/// Sines and cosines of a token: by row of angles, or of the tables that are given, of A. Element e
-/// of a head has column e of a table, and the column of its pair of angles.
+/// Sines and cosines of a token, from computed angles or from the caller's tables of type A.
+/// Element e of a head uses column e of a table, or the column of its pair of angles.
 template <typename A>
 struct AngleRows {
   const A* sines;
   const A* cosines;
   gpu::RopePositions positions;
-  int64_t first_row;  // the position of a table's first row
+  int64_t first_row;  // position of the table's first row
   int64_t rows;
   bool is_table;
 };
 
 struct HeadShape {
   gpu::Divider heads;
-  gpu::Divider half;  // of a head's columns
+  gpu::Divider half;  // half of a head's columns
   gpu::Divider tokens;
   gpu::Divider batch;
   bool time_major;
   bool adjacent;
   bool has_ids;
 
-  /// Of token t of the array the number among positions: of the sequence, or of [batch, tokens].
+  /// Index of token t among the positions, which are per token of the sequence or [batch, tokens].
   PHI_HD int64_t row(int64_t t) const {
     const gpu::Divider& inner = time_major ? batch : tokens;
     const int64_t outer = inner.quotient(t);
@@ -41,7 +41,7 @@ struct HeadShape {
   }
 };
 
-/// A thread rotates a pair: a' = a cos - b sin, b' = b cos + a sin, or back, by the transpose.
+/// One thread rotates a pair: a' = a cos - b sin, b' = b cos + a sin. `back` applies the transpose.
 template <typename T, typename A>
 __global__ void rotate_pairs(const T* x, T* out, int64_t pairs, HeadShape shape,
                              AngleRows<A> angles, bool back) {
@@ -57,7 +57,7 @@ __global__ void rotate_pairs(const T* x, T* out, int64_t pairs, HeadShape shape,
     int64_t row = at;
     if (angles.is_table) {
       row = angles.positions.at(at) - angles.first_row;
-      if (row < 0 || row >= angles.rows) continue;  // refused
+      if (row < 0 || row >= angles.rows) continue;  // rejected by the device-side assertion
     }
     const int64_t own = row * (angles.is_table ? dim : half);
     const int64_t of_first = own + (angles.is_table ? first : pair);
@@ -88,7 +88,7 @@ struct HasNoRow {
   }
 };
 
-/// Errors: InvalidArgument for a position that the tables have no row for.
+/// Errors: InvalidArgument for a position without a row in the tables.
 void check_rows(const GpuContext& ctx, const DenseTensor* ids, int64_t first, int64_t tokens,
                 int64_t begin, int64_t rows) {
   const Misfit misfit{
@@ -121,7 +121,7 @@ void rotate_each(const GpuContext& ctx, const std::array<const DenseTensor*, 3>&
   }
 }
 
-/// Rotates inputs[0] and, where both are there, the other inputs into their outputs.
+/// Rotates inputs[0], and the other inputs whose input and output are not null.
 template <typename T>
 void rotate_all(const GpuContext& ctx, const Rotation& how,
                 const std::array<const DenseTensor*, 3>& inputs,

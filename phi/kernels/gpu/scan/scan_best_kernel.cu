@@ -1,4 +1,4 @@
-// cummax and cummin on GPUs: the best element so far, and its place.
+// cummax and cummin on GPUs: the best element so far and its index.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/order.h"
 #include "phi/kernels/functors/scan.h"
@@ -7,14 +7,14 @@
 namespace phi {
 namespace {
 
-/// An element and its place in its line; -1 is that of none.
+/// An element and its index in its line; -1 for none.
 template <typename C>
 struct Best {
   C value;
   int64_t place;
 };
 
-/// The best of elements, which are merged in whatever order.
+/// The best of some elements. The order of merging does not matter.
 template <typename Takes, typename C>
 struct BestScan {
   using State = Best<C>;
@@ -36,8 +36,8 @@ struct BestOf {
   }
 };
 
-/// Places are int64 or int32: one of the two arrays is there, as kernels for each would take
-/// compilers their time.
+/// Stores indices as int64 or int32; one of the two pointers is null. Both types share a kernel to
+/// save compile time.
 template <typename T>
 struct StoreBest {
   T* out;
@@ -72,14 +72,14 @@ void scan_best(const GpuContext& ctx, const DenseTensor& x, int axis, DenseTenso
 
 }  // namespace
 
-/// NaN is the largest; `indices`, int32 or int64, has the last place among equal ones.
+/// NaN is the largest. `indices`, int32 or int64, has the last index among equal elements.
 template <typename T, typename Context>
 void CummaxKernel(const Context& ctx, const DenseTensor& x, int axis, DenseTensor* out,
                   DenseTensor* indices) {
   scan_best<IsLargest, T>(ctx, x, axis, out, indices);
 }
 
-/// The same with the smallest; NaN is that too.
+/// The same for the smallest element; here NaN is the smallest.
 template <typename T, typename Context>
 void CumminKernel(const Context& ctx, const DenseTensor& x, int axis, DenseTensor* out,
                   DenseTensor* indices) {

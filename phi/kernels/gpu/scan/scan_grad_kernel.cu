@@ -1,6 +1,6 @@
-// Gradients of cumulative ops on GPUs. Both are recurrences without divisions, as on the CPU: an
-// element that is 0, or a sum of exponentials that overflows, costs no accuracy. A thread follows
-// each line; merged in parts, products of large numbers would overflow on the way.
+// Gradients of cumprod and logcumsumexp on GPUs. Both are recurrences without divisions, as on the
+// CPU, so an element that is 0, or a sum of exponentials that overflows, costs no accuracy. One
+// thread processes each line, because merging parts would overflow for products of large numbers.
 #include <cmath>
 
 #include "phi/common/inexact.h"
@@ -16,7 +16,7 @@ namespace {
 using gpu::element;
 using gpu::number;
 
-/// Where element k of a line lies, in the order of the scan.
+/// Offset of element k of a line, in the order of the scan.
 struct ScanPlaces {
   gpu::AxisLines lines;
   bool reverse;
@@ -25,20 +25,20 @@ struct ScanPlaces {
   }
 };
 
-/// exp(a - b), 1 where both are the same infinity.
+/// exp(a - b); 1 if both are the same infinity.
 __device__ double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }
 
-/// What products of elements of T are made in.
+/// Type in which products of elements of T are computed.
 template <typename T>
 using Product = typename ProdScan<compute_t<T>>::State;
 
-/// An element, of complex ones the conjugate.
+/// An element, or its conjugate if it is complex.
 template <typename T>
 __device__ Product<T> factor(T x) {
   return conjugate(static_cast<Product<T>>(static_cast<compute_t<T>>(x)));
 }
 
-/// `before`: room for the products of what precedes each element.
+/// `before` is scratch for the product of the elements before each one.
 template <typename T>
 __global__ void cumprod_grad_lines(const T* x, const T* out_grad, ScanPlaces places, bool exclusive,
                                    Product<T>* before, T* x_grad) {
@@ -51,7 +51,7 @@ __global__ void cumprod_grad_lines(const T* x, const T* out_grad, ScanPlaces pla
       before[at] = product;
       product *= factor(x[at]);
     }
-    N rest = 0;  // x[k + 1] s[k + 1], exclusive: that and g[k + 1]
+    N rest = 0;  // x[k + 1] s[k + 1]; if exclusive, plus g[k + 1]
     for (int64_t k = n - 1; k >= 0; --k) {
       const int64_t at = places.at(line, k);
       const N g = conjugate(factor(out_grad[at]));
@@ -87,9 +87,9 @@ __global__ void logcumsumexp_grad_lines(const T* x, const T* out, const T* out_g
 
 }  // namespace
 
-/// The gradient of x[k] is the product of all before k times
-/// s[k] = g[k] + x[k + 1] s[k + 1]; exclusive: times s[k] = g[k + 1] + x[k + 1] s[k + 1]. Of
-/// complex numbers their conjugates are multiplied.
+/// The gradient of x[k] is the product of all elements before k times s[k], where s[k] = g[k] + x[k
+/// + 1] s[k + 1]; for exclusive scans s[k] = g[k + 1] + x[k + 1] s[k + 1]. Complex factors are
+/// conjugated.
 template <typename T, typename Context>
 void CumprodGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out_grad,
                        int dim, bool exclusive, bool reverse, DenseTensor* x_grad) {
@@ -102,8 +102,8 @@ void CumprodGradKernel(const Context& ctx, const DenseTensor& x, const DenseTens
               x_grad->mutable_data<T>());
 }
 
-/// With r[k] = g[k] + exp(out[k] - out[k + 1]) r[k + 1] the gradient of x[k] is
-/// exp(x[k] - out[k]) r[k]; exclusive: exp(x[k] - out[k + 1]) r[k + 1].
+/// With r[k] = g[k] + exp(out[k] - out[k + 1]) r[k + 1] the gradient of x[k] is exp(x[k] - out[k])
+/// r[k]; for exclusive scans it is exp(x[k] - out[k + 1]) r[k + 1].
 template <typename T, typename Context>
 void LogcumsumexpGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& out,
                             const DenseTensor& out_grad, int axis, bool flatten, bool exclusive,

@@ -1,4 +1,4 @@
-// Cumulative sums, products and sums of exponentials on GPUs.
+// cumsum, cumprod and logcumsumexp on GPUs.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/scan.h"
 #include "phi/kernels/functors/scan.h"
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-/// x as states of single elements, counted from the end at which a scan begins.
+/// x as the states of single elements, in the order of the scan.
 template <typename Scan, typename T>
 struct StateOf {
   const T* x;
@@ -24,7 +24,7 @@ struct StateOf {
   }
 };
 
-/// out may be x: each thread writes what it alone has read.
+/// out may be x, because each thread writes only elements that it alone has read.
 template <typename Scan, typename T>
 struct StoreValue {
   StateOf<Scan, T> of;
@@ -63,7 +63,7 @@ void CumprodKernel(const Context& ctx, const DenseTensor& x, int dim, bool exclu
   scan<ProdScan, T>(ctx, x, dim, false, exclusive, reverse, out);
 }
 
-/// Of integers in float32.
+/// Integers are computed in float32.
 template <typename T, typename Context>
 void LogcumsumexpKernel(const Context& ctx, const DenseTensor& x, int axis, bool flatten,
                         bool exclusive, bool reverse, DenseTensor* out) {

@@ -1,4 +1,4 @@
-// gather_tree on GPUs: the paths of beams, from their ends back.
+// gather_tree on GPUs: follows the paths of beams from their ends back.
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/sequence.h"
 #include "phi/kernels/gpu/words.h"
@@ -6,16 +6,17 @@
 namespace phi {
 namespace {
 
-/// Ids and parents, [steps, batch, beams].
+/// Ids and parents of beams, [steps, batch, beams].
 template <typename T>
 struct Beams {
   const T* ids;
   const T* parents;
   int64_t steps;
   int64_t beams;
-  int64_t row;  // elements of a step
+  int64_t row;  // elements per step
 
-  /// Follows the beam that ends at i. `taken`: the parents on the way, 0 where none is.
+  /// Follows the beam that ends at i. Writes the parents on the way to `taken`, 0 where there is
+  /// none.
   __device__ void follow(int64_t i, T* out, T* taken) const {
     const int64_t first = i / beams * beams;
     int64_t at = i;
@@ -51,7 +52,6 @@ struct IsNoBeam {
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void GatherTreeKernel(const Context& ctx, const DenseTensor& ids, const DenseTensor& parents,
                       DenseTensor* out) {

@@ -1,4 +1,4 @@
-// accuracy on GPUs: how many predictions meet their labels.
+// accuracy on GPUs: the share of correct predictions.
 #include "phi/generated/kernels/statistics.h"
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/gpu/words.h"
@@ -6,7 +6,7 @@
 namespace phi {
 namespace {
 
-/// Whether a row of indices has its label.
+/// Whether a row of indices contains its label.
 template <typename Id>
 struct IsHit {
   const Id* indices;
@@ -37,7 +37,6 @@ void find_hits(const GpuContext& ctx, const DenseTensor& indices, const DenseTen
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void AccuracyKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& indices,
                     const DenseTensor& label, DenseTensor* accuracy, DenseTensor* correct,

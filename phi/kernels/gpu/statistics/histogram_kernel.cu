@@ -1,5 +1,5 @@
-// bincount and histogram on GPUs. Elements are counted by atomics of integers; weights are added in
-// the order of their elements, as on the CPU.
+// bincount and histogram on GPUs. Counts use integer atomics. Weights are added in the order of
+// their elements, as on the CPU.
 #include <algorithm>
 
 #include "phi/generated/kernels/statistics.h"
@@ -11,7 +11,7 @@
 namespace phi {
 namespace {
 
-/// counts[bin]: how many places name it. Negative ones name none.
+/// Adds to counts[bin] the number of places that select it. Negative places select none.
 __global__ void count_places(const int64_t* places, int64_t n, unsigned long long* counts) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
     if (places[i] >= 0) atomicAdd(&counts[places[i]], 1ull);
@@ -27,7 +27,7 @@ void count(const GpuContext& ctx, const DenseTensor& places, DenseTensor* out) {
               reinterpret_cast<unsigned long long*>(counts));
 }
 
-/// The sum of a bin's weights, rounded after each.
+/// The sum of a bin's weights, rounded after each addition.
 template <typename Sum, typename Weight>
 struct SumOfBin {
   const int64_t* begins;
@@ -52,7 +52,8 @@ void add_weights(const GpuContext& ctx, const DenseTensor& places, const Weight*
              SumOfBin<Sum, Weight>{named.first(), named.of(), weights});
 }
 
-/// Where the range of bins is asked of the elements: it is left on the GPU.
+/// The bin of an element. The range of bins stays on the GPU, because it may depend on the
+/// elements.
 template <typename T>
 struct BinOf {
   using C = compute_t<T>;
@@ -67,7 +68,7 @@ struct BinOf {
   }
 };
 
-/// Numbers least and most of bins, from min to max or of the elements.
+/// Returns [lower, upper] of the bins: min and max, or the extremes of the elements.
 template <typename T>
 DenseTensor bounds_of(const GpuContext& ctx, const DenseTensor& input, int min, int max) {
   using C = compute_t<T>;
@@ -87,7 +88,7 @@ DenseTensor bounds_of(const GpuContext& ctx, const DenseTensor& input, int min, 
   return bounds;
 }
 
-/// Sums over what they and the bins' width come to.
+/// Density: a bin's sum divided by the total and the bin width.
 template <typename C>
 struct DensityOf {
   const float* sums;
@@ -113,7 +114,7 @@ void make_density(const GpuContext& ctx, const DenseTensor& bounds, DenseTensor*
 
 }  // namespace
 
-/// As on the CPU; the host waits for the largest value.
+/// Same contract as on the CPU. The host synchronises with the GPU for the largest value.
 template <typename T, typename Context>
 void BincountKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* weights,
                     const Scalar& minlength, DenseTensor* out) {
@@ -139,7 +140,6 @@ void BincountKernel(const Context& ctx, const DenseTensor& x, const DenseTensor*
   add_weights<double>(ctx, places, wide.data<double>(), out);
 }
 
-/// As on the CPU.
 template <typename T, typename Context>
 void HistogramKernel(const Context& ctx, const DenseTensor& input, const DenseTensor* weight,
                      int64_t bins, int min, int max, bool density, DenseTensor* out) {

@@ -1,5 +1,5 @@
-// segment_pool and its gradient on GPUs: rows whose sorted ids are equal are joined. The host waits
-// for the largest id, and for whether all rise.
+// segment_pool and its gradient on GPUs: rows with equal sorted ids are combined. The host
+// synchronises with the GPU for the largest id and the check of the order.
 #include <limits>
 #include <string>
 
@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kMostSegments = int64_t{1} << 40;
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
-/// The position of an id that is negative or falls, or is beyond any memory.
+/// The position of an id that is negative, smaller than its predecessor, or too large for any
+/// memory.
 struct WrongAt {
   const int64_t* ids;
   PHI_HD int64_t operator()(int64_t i) const {
@@ -33,7 +34,8 @@ DenseTensor wide_ids(const GpuContext& ctx, const DenseTensor& ids) {
   return wide;
 }
 
-/// Errors: InvalidArgument for ids that are negative or fall, or are beyond any memory.
+/// The number of segments. Errors: InvalidArgument for ids that are negative, decreasing, or too
+/// large for any memory.
 int64_t segments_of(const GpuContext& ctx, const DenseTensor& ids) {
   const int64_t n = ids.numel();
   if (n == 0) return 0;
@@ -54,7 +56,7 @@ int64_t segments_of(const GpuContext& ctx, const DenseTensor& ids) {
   return gpu::value_on_host<int64_t>(ids, n - 1) + 1;
 }
 
-/// The rows of a segment.
+/// The range of rows of a segment.
 struct Segments {
   const int64_t* ids;
   int64_t rows;
@@ -63,7 +65,7 @@ struct Segments {
   }
 };
 
-/// Element i of [segments, width]: the segment's rows joined in their order.
+/// Element i of [segments, width]: the combined rows of the segment, in their order.
 template <typename R, typename T>
 struct PoolSegment {
   const T* x;
@@ -115,7 +117,6 @@ struct SegmentGradient {
 
 }  // namespace
 
-/// As on the CPU.
 template <typename T, typename Context>
 void SegmentPoolKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& segment_ids,
                        const std::string& pooltype, DenseTensor* out) {
@@ -134,7 +135,7 @@ void SegmentPoolKernel(const Context& ctx, const DenseTensor& x, const DenseTens
   pool(SumReducer<T>(), pooltype == "MEAN");
 }
 
-/// The forward call has refused ids that do not rise.
+/// The forward call has rejected decreasing ids.
 template <typename T, typename Context>
 void SegmentPoolGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& segment_ids,
                            const DenseTensor& out, const DenseTensor& out_grad,

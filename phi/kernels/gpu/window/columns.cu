@@ -1,4 +1,4 @@
-// Columns of images: each thread makes an element of one side.
+// im2col and col2im: each thread computes one element of the result.
 #include "phi/common/dtype.h"
 #include "phi/gpu/launch.h"
 #include "phi/gpu/space.h"
@@ -28,7 +28,7 @@ __global__ void make_columns(Sliding s, Space<7> space, int64_t n, ImageSteps st
   }
 }
 
-/// What sums of columns walk: images as [images, channels, pixels..], and the strides of windows.
+/// Index space of col2im: images as [images, channels, pixels..], and the strides of windows.
 struct SumSpace {
   Space<4> pixels;
   Divider strides[3];
@@ -39,7 +39,7 @@ struct SumSpace {
   }
 };
 
-/// The position along dim `d` of which tap `tap` is this element; -1 for none.
+/// The position along dim `d` whose tap `tap` reads `element`; -1 for none.
 __device__ int64_t position_of(const Sliding& s, const SumSpace& space, int d, int64_t element,
                                int64_t tap) {
   const int64_t from = element + s.window[d].pad_begin - tap * s.window[d].dilation;
@@ -49,12 +49,12 @@ __device__ int64_t position_of(const Sliding& s, const SumSpace& space, int d, i
   return is_one ? position : -1;
 }
 
-/// The sum over the taps that meet this pixel, in their order.
+/// The sum over the taps that read this pixel, in their order.
 template <typename C, typename From>
 __device__ C sum_of_taps(const Sliding& s, const SumSpace& space, const int64_t* pixel,
                          const From* columns) {
   C sum = 0;
-  int64_t row = 0;  // of a tap
+  int64_t row = 0;  // row of the tap
   for (int64_t tz = 0; tz < s.window[0].size; ++tz) {
     const int64_t z = position_of(s, space, 0, pixel[0], tz);
     for (int64_t ty = 0; ty < s.window[1].size; ++ty) {

@@ -1,5 +1,5 @@
-// Convolutions on GPUs: columns of as many images as there is room for, and products of them.
-// Channels lie where they are; products read and write them so.
+// Convolutions on GPUs by im2col and GEMM, for as many images at a time as the column buffer has
+// room for. GEMMs read and write channels in place, through strides.
 #include <algorithm>
 
 #include "phi/gpu/products.h"
@@ -12,9 +12,9 @@ namespace {
 
 using gpu::ImageSteps;
 
-constexpr int64_t kColumnBytes = int64_t{64} << 20;  // of columns at a time
+constexpr int64_t kColumnBytes = int64_t{64} << 20;  // size of the column buffer
 
-/// One side of a product: a matrix for each image and group, rows `ld` apart, perhaps transposed.
+/// One GEMM operand: a matrix per image and group with row stride `ld`, possibly transposed.
 struct Matrices {
   const std::byte* data;
   int64_t per_image;
@@ -28,7 +28,7 @@ const std::byte* bytes(const T* data) {
   return reinterpret_cast<const std::byte*>(data);
 }
 
-/// Products for images and groups: [m, k] times [k, n].
+/// Extents of the GEMMs of images and groups: [m, k] times [k, n].
 struct Shape {
   int64_t images;
   int64_t groups;
@@ -37,7 +37,7 @@ struct Shape {
   int64_t k;
 };
 
-/// c = a b + beta c. One call serves all images, or all groups of one.
+/// c = a b + beta c. One cuBLASLt call computes all images, or all groups of one image.
 void multiply(const GpuContext& ctx, const Shape& s, DataType dtype, const Matrices& a,
               const Matrices& b, double beta, DataType out, const Matrices& c) {
   const bool by_image = s.groups == 1;
@@ -66,7 +66,7 @@ void multiply(const GpuContext& ctx, const Shape& s, DataType dtype, const Matri
   }
 }
 
-/// A problem with its arrays of T, and how they are seen.
+/// A convolution problem and its operands, as matrices of T.
 template <typename T>
 class Conv {
  public:
@@ -111,10 +111,10 @@ class Conv {
     });
   }
 
-  /// Images are added in their order, 16-bit ones in float.
+  /// Adds images in their order; half precision is summed in float.
   void filter_grad(const T* image, const T* result_grad, T* grad) {
     if (p_.is_empty()) return fill(ctx_, grad, p_.filter_size(), T(0.0f));
-    DenseTensor sums;  // where they are not of T
+    DenseTensor sums;  // defined if sums are not of type T
     if constexpr (kIs16Bit<T>)
       sums = DenseTensor::empty({{p_.filter_size()}, dtype_of<C>()}, ctx_.place());
     const Matrices to = kIs16Bit<T> ? filters(sums.mutable_data<C>()) : filters(grad);
@@ -146,11 +146,12 @@ class Conv {
     x.transposed = !x.transposed;
     return x;
   }
-  /// [column_rows, positions].
+  /// Columns [column_rows, positions].
   Matrices as_columns(const std::byte* data) const {
     return {data, columns_size_, p_.column_rows() * positions_, positions_};
   }
-  /// Those of images from `first` on: the images themselves where that is enough.
+  /// The columns of `images` images from `first` on. A pointwise convolution uses the images
+  /// themselves.
   Matrices columns_of(const T* image, int64_t first, int64_t images) {
     const T* const from = image + first * p_.image_size();
     if (p_.sliding.is_pointwise() && !p_.channels_last) return as_columns(bytes(from));
@@ -159,12 +160,12 @@ class Conv {
                           columns_.mutable_data<T>());
     return as_columns(bytes(columns_.data<T>()));
   }
-  /// [group_m, column_rows], the same for all images.
+  /// Filters [group_m, column_rows], the same for all images.
   template <typename E>
   Matrices filters(const E* filter) const {
     return {bytes(filter), 0, p_.group_m() * p_.column_rows(), p_.column_rows()};
   }
-  /// [group_m, positions], or with channels last [positions, group_m].
+  /// Results [group_m, positions]; in channels-last formats [positions, group_m].
   Matrices results(const T* result, int64_t first) const {
     const T* const from = result + first * p_.result_size();
     if (p_.channels_last) return {bytes(from), p_.result_size(), p_.group_m(), p_.m};
@@ -174,7 +175,7 @@ class Conv {
   const GpuContext& ctx_;
   const ConvProblem& p_;
   const int64_t positions_;
-  const int64_t columns_size_;  // of one image
+  const int64_t columns_size_;  // columns of one image
   const ImageSteps image_steps_;
   DenseTensor columns_;
 };

@@ -1,5 +1,5 @@
-// Pooling that says where maxima lie, and unpooling, which puts them back, on GPUs. A place is
-// counted through the flattened spatial dims of its image; -1 stands for a window without elements.
+// Max pooling with indices, and unpooling, on GPUs. An index counts through the flattened spatial
+// dims of its image; -1 represents a window without elements.
 #include "phi/generated/kernels/pool.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/window/pool_windows.h"
@@ -29,14 +29,14 @@ void pool_with_mask(const GpuContext& ctx, const DenseTensor& x,
               mask->mutable_data<int32_t>());
 }
 
-/// Places in images, of which each has so many of them and so many elements.
+/// Indices into images. Each image has `each` indices and `size` elements.
 template <typename Index>
 struct Places {
   const Index* data;
   int64_t each;
   int64_t size;
 
-  /// The flat place of position i, negative where there is none.
+  /// The offset of the element that index i selects; negative for none.
   PHI_HD int64_t operator()(int64_t i) const {
     const int64_t place = data[i];
     return place < 0 || place >= size ? -1 : i / each * size + place;
@@ -77,7 +77,8 @@ struct IsSet {
   PHI_HD bool operator()(int64_t flag) const { return flag != 0; }
 };
 
-/// An error on every rank alike: that of its own part, or that some other has one.
+/// Rejects invalid indices on every rank alike: with the rank's own error, or with the report that
+/// another rank has one.
 template <typename Index>
 void check_indices(const GpuContext& ctx, const DenseTensor& indices, const Dims& image) {
   refuse_outside<Index>(ctx, indices, image, "indices");
@@ -94,14 +95,14 @@ void check_indices(const GpuContext& ctx, const DenseTensor& indices, const Dims
                                                 }});
 }
 
-/// f.template operator()<Index>() with the type of indices.
+/// Calls f.template operator()<Index>() with the type of `indices`.
 template <typename F>
 void visit_index(const DenseTensor& indices, const F& f) {
   if (indices.dtype() == DataType::INT32) return f.template operator()<int32_t>();
   f.template operator()<int64_t>();
 }
 
-/// last[place]: the last position that names it, counted from 1; it was 0.
+/// last[place] = the last position that selects it, counted from 1. Must be 0 before.
 template <typename Index>
 __global__ void find_last(Places<Index> places, int64_t n, unsigned long long* last) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
@@ -153,8 +154,8 @@ void FractionalMaxPoolKernel(const Context& ctx, const DenseTensor& x,
                     out, mask);
 }
 
-/// Each element adds up what names it, in the order of positions. Errors: InvalidArgument for a
-/// place outside of its image.
+/// Each element sums the gradients of the positions that select it, in order. Errors:
+/// InvalidArgument for an index outside of its image.
 template <typename T, typename Context>
 void MaxPoolWithIndexGradKernel(const Context& ctx, const DenseTensor& mask,
                                 const DenseTensor& out_grad, DenseTensor* x_grad) {
@@ -169,7 +170,7 @@ void MaxPoolWithIndexGradKernel(const Context& ctx, const DenseTensor& mask,
                         mask.numel(), to, out_grad.data<T>(), to);
 }
 
-/// Of several elements for one place the last stays. Errors: as above.
+/// If several elements have one index, the last is stored. Errors: as above.
 template <typename T, typename Context>
 void UnpoolKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& indices,
                   DenseTensor* out) {

@@ -1,4 +1,4 @@
-// Pooling on GPUs: maxima, averages, norms, with their gradients.
+// Max, average and Lp pooling and their gradients on GPUs.
 #include <cmath>
 
 #include "phi/generated/kernels/pool.h"
@@ -105,11 +105,11 @@ struct Norm {
   }
 };
 
-/// A window of zeros gives none, unless its norm is a sum.
+/// Gradient of Lp pooling. A window of zeros passes no gradient, unless its norm is a sum.
 template <typename T>
 struct GiveToNorm {
   using C = compute_t<T>;
-  Power<C> slope;  // of a term: x to the power of this
+  Power<C> slope;  // derivative of a term: x to this power
   const T* x;
   const T* norms;
   const T* out_grad;
