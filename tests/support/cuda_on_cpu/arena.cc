@@ -1,4 +1,4 @@
-// Addresses by first fit; mprotect opens and closes what was ever used.
+// Allocates addresses by first fit. mprotect opens and closes the range that was ever used.
 #include "support/cuda_on_cpu/arena.h"
 
 #include <sys/mman.h>
@@ -14,11 +14,11 @@
 namespace cuda_on_cpu {
 namespace {
 
-constexpr size_t kAddresses = size_t{1} << 37;  // memory is taken as it is used
-constexpr size_t kAlignment = 256;              // as CUDA promises
-constexpr size_t kRedzone = 256;                // behind each allocation
-constexpr size_t kGrowth = size_t{1} << 21;     // a huge page, and a multiple of any other
-constexpr size_t kGivenBack = size_t{1} << 22;  // pages of larger pieces return to the system
+constexpr size_t kAddresses = size_t{1} << 37;  // reserved addresses; pages are committed on use
+constexpr size_t kAlignment = 256;              // guaranteed by CUDA
+constexpr size_t kRedzone = 256;                // after each allocation
+constexpr size_t kGrowth = size_t{1} << 21;     // a huge page, and a multiple of other page sizes
+constexpr size_t kGivenBack = size_t{1} << 22;  // pages of larger pieces are returned to the system
 constexpr int kNaNByte = 0xff;
 
 size_t rounded(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -48,8 +48,8 @@ void Arena::grow(size_t used) {
   if (now == before) return;
   if (now > kAddresses) fail("the addresses of a GPU are used up");
   poison(base_ + before, now - before);
-  // Few pages are quick to open and to close, and what the rest is not, the kernel need not split
-  // from it each time.
+  // Huge pages make opening and closing fast. Their alignment spares the kernel from splitting
+  // pages at each change.
   madvise(base_ + before, now - before, MADV_HUGEPAGE);
   if (open_) mprotect(base_ + before, now - before, PROT_READ | PROT_WRITE);
 }

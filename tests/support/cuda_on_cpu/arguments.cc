@@ -1,4 +1,4 @@
-// All copies of a launch lie in one piece of memory.
+// All copies of one launch share one block of memory.
 #include "support/cuda_on_cpu/arguments.h"
 
 #include <cstring>

@@ -24,17 +24,17 @@ using State = Thread::State;
 
 constexpr int kNaNByte = 0xff;
 
-// For ThreadSanitizer: a block's threads come after all of the block before it, and in no order
-// among themselves.
+// ThreadSanitizer tokens: the threads of a block come after the whole previous block and are
+// unordered among themselves.
 char begin_token;
 char end_token;
 Draw draw(1);
 
-// Fibers that no thread holds. They are kept for the next block.
+// Fibers that no thread uses, for reuse by the next block.
 std::vector<std::unique_ptr<Fiber>> all_fibers;
 std::vector<Fiber*> spare_fibers;
 
-// The lanes of the warp that runs, in the order of their turns.
+// The lanes of the running warp, in the order in which they run.
 struct Turns {
   Warp* warp = nullptr;
   int begin = 0;
@@ -49,7 +49,7 @@ struct Turns {
 };
 Turns turns;
 
-// The next lane that can run; null after the last.
+// The next lane that can run; null after the last one.
 Thread* find_next() {
   for (; turns.over < turns.warp->lanes; ++turns.over) {
     Thread& thread = now.lane(*turns.warp, turns.next());
@@ -58,7 +58,7 @@ Thread* find_next() {
   return nullptr;
 }
 
-// It runs now, what find_next has found.
+// Makes the lane that find_next returned the running one.
 void begin_turn(const Thread& thread) {
   now.current = turns.warp->first + turns.next();
   threadIdx = thread.index;
@@ -73,8 +73,8 @@ void end_thread(Thread& thread) {
   if (warp.waiting != 0) settle(warp);
 }
 
-// A fiber whose thread has ended goes on with the next one, without the scheduler, if that has not
-// begun.
+// A fiber whose thread has ended continues with the next thread, if that has not begun, without a
+// switch to the scheduler.
 bool takes_next(Fiber* fiber) {
   if (kFibersAreThreads) return false;
   Thread* const next = find_next();
@@ -84,7 +84,7 @@ bool takes_next(Fiber* fiber) {
   return true;
 }
 
-// What each fiber does: it runs the thread that it was given, and others when that has ended.
+// The body of a fiber: runs its thread, then further threads.
 void run_threads() {
   for (;;) {
     order_before(&begin_token);
@@ -121,7 +121,7 @@ void run_thread(Thread& thread) {
   thread.fiber->resume();
 }
 
-// 0 .. n-1 in the order of the settings.
+// Element i of a permutation of 0 .. n-1 in the order of the settings.
 uint64_t ordered(uint64_t i, uint64_t n, uint64_t step, uint64_t first) {
   switch (settings().order) {
     case Order::kForward:
@@ -134,7 +134,7 @@ uint64_t ordered(uint64_t i, uint64_t n, uint64_t step, uint64_t first) {
   return i;
 }
 
-// A step that visits all of 0 .. n-1.
+// A random step that visits all of 0 .. n-1.
 uint64_t drawn_step(uint64_t n) {
   uint64_t step = 1 + draw.number(n);
   while (std::gcd(step, n) != 1) ++step;
@@ -214,7 +214,7 @@ void run_block() {
   order_before(&end_token);
 }
 
-// The threads and warps of each block. Mostly they are those of the grid before.
+// Sets up the threads and warps of a block. Usually they are those of the previous grid.
 void set_size(const dim3& size) {
   if (now.size > 0 && size.x == blockDim.x && size.y == blockDim.y && size.z == blockDim.z) return;
   blockDim = size;

@@ -14,7 +14,7 @@ namespace cuda_on_cpu {
 namespace {
 
 std::atomic<int> global_captures{0};
-thread_local int own_captures = 0;  // not those of cudaStreamCaptureModeRelaxed
+thread_local int own_captures = 0;  // excludes captures in cudaStreamCaptureModeRelaxed
 
 void count(const Capture& capture, int by) {
   if (capture.mode == cudaStreamCaptureModeGlobal) global_captures += by;
@@ -27,7 +27,7 @@ void add_all(std::vector<int>& to, const std::vector<int>& from) {
   }
 }
 
-// Whether every end of a stream that joined lies before the end of the origin.
+// Whether the origin's end depends on the end of every other stream in the capture.
 bool all_joined(Capture& capture) {
   std::vector<int> reached = capture.ends[capture.origin];
   for (size_t i = 0; i < reached.size(); ++i) {
@@ -41,7 +41,7 @@ bool all_joined(Capture& capture) {
   return true;
 }
 
-// The nodes in an order that their dependencies allow.
+// The nodes in a topological order.
 std::vector<const CUgraph_st::Node*> ordered(const CUgraph_st& graph) {
   static thread_local Draw draw(3);
   std::vector<const CUgraph_st::Node*> order;
@@ -83,7 +83,8 @@ void capture_record(CUstream_st& stream, CUevent_st& event) {
 }
 
 cudaError_t capture_wait(CUstream_st& stream, const CUevent_st& event) {
-  if (event.capture->origin == nullptr) return cudaErrorStreamCaptureIsolation;  // it has ended
+  // The capture has ended.
+  if (event.capture->origin == nullptr) return cudaErrorStreamCaptureIsolation;
   if (stream.capture && stream.capture != event.capture) {
     return invalid_capture(stream, cudaErrorStreamCaptureMerge);
   }
@@ -163,7 +164,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     const cudaError_t found = check_stream(stream);
     if (found != cudaSuccess) return found;
     if (stream->capture) return forbidden_in_capture(*stream, "cudaGraphLaunch");
-    if (exec->last) {  // launches of one graph follow each other
+    if (exec->last) {  // launches of one graph are ordered
       enqueue(stream, {.kind = Work::Kind::kWait, .name = "cudaGraphLaunch", .mark = exec->last});
     }
     ++settings().graph_launches;
@@ -178,13 +179,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   });
 }
 
-// Graphs are the host's: they end also after an error that sticks to the GPU.
+// Graphs are host objects: they can be destroyed after a sticky error of the GPU.
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
   return call([] { return cudaSuccess; });
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  delete exec;  // a launch that has not run keeps what it needs
+  delete exec;  // a pending launch owns what it needs
   return call([] { return cudaSuccess; });
 }

@@ -1,4 +1,4 @@
-// Asks the source of other code, where one is wanted.
+// Selects a kernel's code: that of the code source, if one is enabled.
 #include "support/cuda_on_cpu/code.h"
 
 #include <cstdlib>

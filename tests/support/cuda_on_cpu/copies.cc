@@ -11,7 +11,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-// Where one side of a copy lies.
+// One side of a copy.
 struct Side {
   std::byte* memory;
   Gpu* device;  // null: the host
@@ -22,7 +22,7 @@ Side side_of(const void* memory) {
   return {static_cast<std::byte*>(const_cast<void*>(memory)), gpu_of(memory)};
 }
 
-// Whether these bytes belong to one allocation.
+// Whether these bytes are within one allocation.
 bool in_bounds(const Side& side, size_t n) {
   if (side.device == nullptr) return side.memory != nullptr;
   const auto found = side.device->arena.find(side.memory);
@@ -82,7 +82,7 @@ cudaError_t copy_in_order(void* to_memory, const void* from_memory, size_t n, cu
   const cudaError_t checked = check_copy(to, from, n, kind);
   if (checked != cudaSuccess) return checked;
   Work work{.name = fmt::format("copy of {} bytes", n), .devices = devices_of(to, from)};
-  if (from.pageable() && !stream->capture) {  // CUDA stages it before the call returns
+  if (from.pageable() && !stream->capture) {  // CUDA stages such a copy before the call returns
     work.run = [=, staged = std::vector<std::byte>(from.memory, from.memory + n)]() mutable {
       copy_now(to, {staged.data(), nullptr}, n);
     };
@@ -90,7 +90,7 @@ cudaError_t copy_in_order(void* to_memory, const void* from_memory, size_t n, cu
     work.run = [=] { copy_now(to, from, n); };
   }
   const cudaError_t queued = enqueue(stream, std::move(work));
-  // CUDA returns from a copy to pageable memory only when that is complete.
+  // A copy to pageable memory is complete when CUDA returns from it.
   if (queued == cudaSuccess && to.pageable() && !stream->capture) wait_for_stream(stream);
   return queued;
 }
@@ -123,7 +123,7 @@ cudaError_t cudaMemcpy(void* to_memory, const void* from_memory, size_t n, cudaM
     const Side from = side_of(from_memory);
     const cudaError_t checked = check_copy(to, from, n, kind);
     if (checked != cudaSuccess) return checked;
-    // It goes through the default stream, which waits for the blocking ones.
+    // The copy is on the default stream, which waits for the blocking streams.
     wait_for_device(current_device(), true);
     with_devices(devices_of(to, from), [&] { copy_now(to, from, n); });
     return gpu(current_device()).sticky.load();

@@ -1,4 +1,4 @@
-// cuBLASLt: descriptors, the choice of an algorithm, and products in the order of a stream.
+// cuBLASLt: descriptors, choice of an algorithm, and matmuls in stream order.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ struct cublasLtContext {
 namespace cuda_on_cpu {
 namespace {
 
-constexpr uint64_t kWorkspace = uint64_t{1} << 20;  // what the one algorithm takes, if it may
+constexpr uint64_t kWorkspace = uint64_t{1} << 20;  // workspace of the only algorithm, if available
 constexpr size_t kWorkspaceAlignment = 16;
 constexpr int kNaNByte = 0xff;
 
@@ -27,7 +27,7 @@ cublasStatus_t refused(const std::string& why) {
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-// What a plan holds, in the words that cuBLASLt keeps its own in.
+// Contents of a plan, stored in cuBLASLt's own algorithm struct.
 struct Algorithm {
   uint64_t fingerprint;
   uint64_t workspace;
@@ -36,7 +36,7 @@ struct Algorithm {
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
-// Descriptors are ours behind the library's opaque types.
+// The emulator's object inside cuBLASLt's opaque descriptor type.
 template <class Ours, class Theirs>
 Ours& ours(Theirs* theirs) {
   return *reinterpret_cast<Ours*>(theirs);
@@ -95,7 +95,7 @@ bool in_bounds(const Gpu& device, const std::byte* memory, size_t size) {
   return found && size <= static_cast<size_t>(found->begin + found->size - memory);
 }
 
-// Matrices and workspace as the plan was told they would be.
+// Checks that matrices and workspace match the plan.
 cublasStatus_t check_memory(const Matmul& problem, const Algorithm& plan, const Gpu& device,
                             const std::array<std::byte*, 4>& matrices, std::byte* workspace,
                             size_t workspace_size) {
@@ -284,8 +284,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   const Matmul problem = problem_of(description, a_layout, b_layout, c_layout, d_layout);
   const cublasStatus_t checked = problem.check();
   if (checked != CUBLAS_STATUS_SUCCESS) return checked;
-  Algorithm plan{
-      problem.fingerprint(), 0, {1, 1, 1, 1}, true};  // without one cuBLASLt chooses at the call
+  // Without an algorithm cuBLASLt chooses one in the call.
+  Algorithm plan{problem.fingerprint(), 0, {1, 1, 1, 1}, true};
   if (algo != nullptr) std::memcpy(&plan, algo, sizeof plan);
   if (plan.fingerprint != problem.fingerprint()) {
     return refused("the algorithm was chosen for another problem");
@@ -301,7 +301,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
       enqueue(stream, {.name = "cublasLtMatmul",
                        .run =
                            [=, alpha = scale_of(problem, alpha), beta = scale_of(problem, beta)] {
-                             // Who shares the workspace with anything finds NaN there.
+                             // Overwrites the workspace with NaN, so that sharing it is detected.
                              if (plan.workspace > 0)
                                std::memset(workspace, kNaNByte, plan.workspace);
                              multiply(problem, plan.rounds_halves, alpha, beta, matrices);

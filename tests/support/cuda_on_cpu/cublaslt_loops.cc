@@ -1,4 +1,4 @@
-// Matrix products as plain loops: float sums, double ones of doubles; rounded once.
+// GEMM as plain loops: float sums, or double sums for doubles; rounded once.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -11,14 +11,14 @@
 namespace cuda_on_cpu {
 namespace {
 
-// TF32 keeps 10 of a float's 23 bits behind the point; to the nearest, ties away from zero.
+// Rounds to TF32, which has 10 of a float's 23 mantissa bits; to nearest, ties away from zero.
 float as_tf32(float x) {
   constexpr uint32_t kDropped = 13;
   const uint32_t bits = std::bit_cast<uint32_t>(x) + (1u << (kDropped - 1));
   return std::bit_cast<float>(bits >> kDropped << kDropped);
 }
 
-// op(matrix) of one batch, column by column without gaps.
+// op(matrix) of one batch member, column-major and contiguous.
 template <class Sum, class T>
 std::vector<Sum> plain(const MatrixLayout& layout, const std::byte* matrix, int batch,
                        bool transposed, bool tf32) {
@@ -74,7 +74,7 @@ void multiply_as(const Matmul& problem, bool rounds_halves, std::complex<double>
       }
       for (size_t row = 0; row < m; ++row) {
         Sum value = alpha * sums[row];
-        if (beta != Sum{0}) {  // else c is not read and may hold anything
+        if (beta != Sum{0}) {  // else c is not read and may be uninitialised
           value += beta * static_cast<Sum>(c[column * static_cast<size_t>(lc.ld) + row]);
         }
         d[column * static_cast<size_t>(ld.ld) + row] = static_cast<Out>(value);

@@ -1,5 +1,5 @@
-// Which matrix products the twin takes. It is stricter than cuBLASLt where that takes more than we
-// use, and cannot know where cuBLASLt takes less.
+// The matmuls that the emulator accepts. It is stricter than cuBLASLt where this library needs
+// less, and cannot know where cuBLASLt is stricter.
 #include "support/cuda_on_cpu/cublaslt_types.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace cuda_on_cpu {
 namespace {
 
 constexpr const char* kNames[] = {"A", "B", "C", "D"};
-constexpr int32_t kMostBatches = 65535;  // in some releases
+constexpr int32_t kMostBatches = 65535;  // limit of some releases
 
 cublasStatus_t refused(cublasStatus_t status, const std::string& why) {
   explain("cublasLt: " + why);

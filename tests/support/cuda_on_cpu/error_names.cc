@@ -1,4 +1,4 @@
-// Names and texts of the errors that the twin gives, or tests plant.
+// Names and messages of the errors that the emulator returns or tests inject.
 #include <cuda_runtime_api.h>
 
 #include <array>

@@ -23,7 +23,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return call([&] {
-    delete event;  // who waits for a record of it holds that
+    delete event;  // waits own the record, not the event
     return cudaSuccess;
   });
 }

@@ -1,4 +1,4 @@
-// Texts of failures.
+// Prints failures.
 #include "support/cuda_on_cpu/failure.h"
 
 #include <fmt/core.h>

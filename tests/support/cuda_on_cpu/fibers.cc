@@ -1,5 +1,6 @@
-// The switch of stacks, and what sanitizers must be told of it. ThreadSanitizer must not
-// instrument this library: its own bookkeeping would be reported as races of fibers.
+// Stack switching, with the notifications that sanitizers need. This library must not be
+// instrumented by ThreadSanitizer, because its own bookkeeping would be reported as races of
+// fibers.
 #include "support/cuda_on_cpu/fibers.h"
 
 #include <sys/mman.h>
@@ -29,12 +30,12 @@ namespace {
 
 constexpr size_t kStack = size_t{256} << 10;
 constexpr size_t kGuard = 4096;
-// Stacks begin at different places of their pages: else their ends would share a few lines of the
-// cache.
+// Stacks begin at different offsets of their pages, so that their ends do not share a few cache
+// sets.
 constexpr size_t kColours = 32;
 constexpr size_t kColour = 128;
 
-// The scheduler's side of the switch; one thread of the process schedules at a time.
+// The scheduler's context. One thread of the process schedules at a time.
 void* scheduler_context = nullptr;
 Fiber* running = nullptr;
 #if defined(__SANITIZE_ADDRESS__)
@@ -51,13 +52,13 @@ std::byte* new_stack() {
   void* memory = mmap(nullptr, kStack + kGuard, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) fail("no memory for the stacks of CUDA threads");
-  mprotect(memory, kGuard, PROT_NONE);  // a stack that grows too far ends with SIGSEGV
+  mprotect(memory, kGuard, PROT_NONE);  // guard page: a stack overflow raises SIGSEGV
   return static_cast<std::byte*>(memory) + kGuard;
 }
 
 #if defined(__x86_64__)
 extern "C" void cuda_on_cpu_switch(void** from, void* to);
-// Saves what a call must preserve and the stack pointer, and loads the other's.
+// Saves the callee-saved registers and the stack pointer, and loads those of the other context.
 asm(R"(
 .text
 .globl cuda_on_cpu_switch
@@ -86,7 +87,7 @@ constexpr int kSavedRegisters = 6;
 void* new_context(std::byte* stack, void (*begin)()) {
   static size_t made = 0;
   auto* top = reinterpret_cast<void**>(stack + kStack - made++ % kColours * kColour);
-  *--top = nullptr;  // where begin() would return to; also aligns the stack as after a call
+  *--top = nullptr;  // unused return address of begin(); aligns the stack as after a call
   *--top = reinterpret_cast<void*>(begin);
   for (int i = 0; i < kSavedRegisters; ++i) *--top = nullptr;
   return top;

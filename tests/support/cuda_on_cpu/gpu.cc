@@ -1,4 +1,4 @@
-// GPUs, the current one of each thread, and its last error.
+// GPUs, and each thread's current GPU and last error.
 #include "support/cuda_on_cpu/gpu.h"
 
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxGpus = 64;
 
 std::mutex mutex;
-std::array<std::atomic<Gpu*>, kMaxGpus> gpus{};  // never freed: streams of threads may outlive main
+std::array<std::atomic<Gpu*>, kMaxGpus> gpus{};  // never freed: streams may outlive main
 thread_local int current = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 

@@ -1,4 +1,4 @@
-// Kernel launches: limits of CUDA, planted failures, and functions that ask about kernels.
+// Kernel launches: limits of CUDA, injected failures, and queries about kernels.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ cudaError_t check_supported(const cudaLaunchConfig_t& config, const void* kernel
   return cudaErrorInvalidConfiguration;
 }
 
-// ptxas refuses such a kernel; this says so where only the twin's compiler has seen it.
+// Fails for too much shared memory, which ptxas rejects but g++ does not.
 void check_shared(const void* kernel) {
   size_t bytes = 0;
   for (const SharedArray& array : shared_arrays(kernel)) bytes += array.size;
@@ -71,7 +71,7 @@ void check_pointers(const void* kernel, std::span<const Argument> arguments) {
 void run_launch(Gpu& device, const Grid& grid) {
   const auto planted = static_cast<cudaError_t>(settings().planted.exchange(cudaSuccess));
   if (planted != cudaSuccess) device.sticky = planted;
-  if (device.sticky != cudaSuccess) return;  // nothing runs there any more
+  if (device.sticky != cudaSuccess) return;  // nothing runs on a failed GPU
   note_run(grid.kernel);
   run_grid(grid);
   ++settings().launches;
@@ -125,7 +125,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
 
 cudaError_t cudaFuncSetAttribute(const void* /*kernel*/, cudaFuncAttribute attribute, int value) {
   return call([&] {
-    // More shared memory than by default is always dynamic, which is not offered.
+    // More than the default is always dynamic shared memory, which is not supported.
     const bool dynamic = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > 0;
     return dynamic ? cudaErrorInvalidValue : cudaSuccess;
   });

@@ -1,4 +1,4 @@
-// Memory of GPUs outside of pools, and what kind of memory an address lies in.
+// GPU memory outside of pools, and the kind of memory of an address.
 #include "support/cuda_on_cpu/memory.h"
 
 #include <fmt/format.h>
@@ -93,7 +93,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     auto* pointer = const_cast<void*>(address);
     *attributes = {};
     attributes->type = cudaMemoryTypeUnregistered;
-    attributes->device = -2;  // no device: as cudaInvalidDeviceId is documented
+    attributes->device = -2;  // documented value of cudaInvalidDeviceId
     Gpu* device = gpu_of(address);
     if (device != nullptr && device->arena.find(address)) {
       attributes->type = cudaMemoryTypeDevice;

@@ -1,5 +1,6 @@
-// Aborts of the stand-in of NCCL. Each tells its own communicator at once; then, with the rest of
-// its group, it waits until the communicator's work has left its streams and no graph holds any.
+// Aborts of the NCCL emulator. An abort takes effect on its own communicator at once. Then, with
+// the rest of its group, it waits until the communicator's work has left its streams and no graph
+// contains its calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ std::chrono::milliseconds patience() {
   return std::chrono::milliseconds(settings().patience_ms.load());
 }
 
-// Those whose work in the stream goes on.
+// Other communicators with work in this stream.
 std::vector<std::string> others_in(const CUstream_st* stream) {
   const Lock lock(all().mutex);
   std::vector<std::string> others;

@@ -1,5 +1,5 @@
-// Messages and collectives of the stand-in of NCCL: what each call refuses. It looks at buffers, as
-// NCCL does with NCCL_CHECK_POINTERS=1, and wants the communicator's GPU to be current.
+// Messages and collectives of the NCCL emulator: the checks of each call. As NCCL with
+// NCCL_CHECK_POINTERS=1, it checks buffers, and it requires the communicator's GPU to be current.
 #include <fmt/format.h>
 
 #include "support/cuda_on_cpu/gpu.h"
@@ -57,7 +57,7 @@ ncclResult_t check_buffer(const char* name, const char* which, const void* buffe
                                                   name, bytes, which, left));
 }
 
-// In place a rank's part lies where it belongs; any other overlap is none that NCCL knows.
+// For an in-place call a rank's part must be at its final position. NCCL supports no other overlap.
 ncclResult_t check_overlap(const char* name, const Call& call, const ncclComm& comm) {
   const auto* in = static_cast<const std::byte*>(call.in);
   const auto* out = static_cast<const std::byte*>(call.out);
@@ -94,11 +94,11 @@ ncclResult_t check(const char* name, const Call& call, ncclComm_t comm, cudaStre
   return result;
 }
 
-// A call by itself is a group of one.
+// A single call is a group of one.
 ncclResult_t post(const char* name, const Call& call, ncclComm_t comm, cudaStream_t stream) {
   ncclGroupStart();
   const ncclResult_t checked = check(name, call, comm, stream);
-  const bool nothing = call.collective() && call.count == 0;  // as NCCL has it; messages do meet
+  const bool nothing = call.collective() && call.count == 0;  // empty messages are still matched
   if (checked != ncclSuccess) {
     refuse_group(checked);
   } else if (!nothing) {

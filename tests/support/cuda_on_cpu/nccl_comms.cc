@@ -1,5 +1,4 @@
-// The life of communicators of the stand-in of NCCL: ranks come together by a unique id, ask how
-// far things are, and end them.
+// Communicators of the NCCL emulator: ranks join by a unique id, poll progress, and destroy them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 namespace cuda_on_cpu::nccl {
 namespace {
 
-// What stands in a unique id.
+// Contents of a unique id.
 struct Id {
   uint64_t magic;
   int number;
@@ -20,7 +19,7 @@ struct Id {
 constexpr uint64_t kIdMagic = 0x6e63636c6f6e6370;
 constexpr unsigned kConfigMagic = 0xcafebeef;
 
-// Whether one of its other ranks has ended without the rest, or has said that something is wrong.
+// Whether another rank has left early or has reported an error.
 bool has_bad_peer(const ncclComm& comm) {
   const auto& members = comm.clique->members;
   return std::any_of(members.begin(), members.end(), [&](const ncclComm* member) {
@@ -34,7 +33,7 @@ void fail_clique(Clique& clique, const std::string& text) {
   clique.error_text = text;
 }
 
-// What speaks against two ranks in one communicator.
+// Why two ranks cannot be in one communicator; empty if they can.
 std::string misfit(const ncclComm& a, const ncclComm& b) {
   if (a.device == b.device) {
     return fmt::format("Duplicate GPU detected: rank {} and rank {} both have GPU {}", a.rank,
@@ -47,7 +46,7 @@ std::string misfit(const ncclComm& a, const ncclComm& b) {
   return "";
 }
 
-// The rank comes to the others of its communicator.
+// Adds the rank to its communicator.
 void join(ncclComm& comm, int ranks) {
   Clique& clique = *comm.clique;
   ncclComm*& own = clique.members[static_cast<size_t>(std::min(comm.rank, clique.ranks - 1))];
@@ -67,7 +66,7 @@ void join(ncclComm& comm, int ranks) {
   all().changed.notify_all();
 }
 
-// Waits for the others, with patience.
+// Waits for the other ranks, up to the time limit.
 ncclResult_t wait_for_ranks(Lock& lock, const ncclComm& comm) {
   const Clique& clique = *comm.clique;
   const auto come = [&] { return clique.error != ncclSuccess || clique.complete(); };
@@ -144,7 +143,7 @@ ncclResult_t check_new(int ranks, const Id& id, int rank, const ncclConfig_t& co
                  "ncclCommInitRankConfig: the unique id was not made by ncclGetUniqueId");
 }
 
-// Where the first of its messages is that has not ended; null when none is left.
+// The stream of the first unfinished posting; null if there is none.
 CUstream_st* stream_of_rest(const ncclComm& comm) {
   const Lock lock(all().mutex);
   return comm.postings.empty() ? nullptr : comm.postings.front()->stream;
@@ -154,7 +153,7 @@ void wait_for_rest(const ncclComm& comm) {
   while (CUstream_st* stream = stream_of_rest(comm)) wait_for_stream(stream);
 }
 
-// Another look at what is in progress; what is due is done by who looks.
+// Polls a call in progress. The polling thread executes work that is due.
 void look_again(Lock& lock, ncclComm& comm) {
   if (!comm.clique->complete()) return;
   if (comm.polls > 0) {
@@ -170,7 +169,7 @@ void look_again(Lock& lock, ncclComm& comm) {
       part.comm->pending = nullptr;
       if (result != ncclSuccess) part.comm->error = result;
     }
-  } else if (!comm.postings.empty()) {  // it ends when they have
+  } else if (!comm.postings.empty()) {  // ends when the postings have
     CUstream_st* stream = comm.postings.front()->stream;
     lock.unlock();
     poll_stream(stream);
@@ -178,13 +177,13 @@ void look_again(Lock& lock, ncclComm& comm) {
   }
 }
 
-// NCCL waits until no graph holds calls of a communicator that ends: for ever, if that would be
-// this thread's to do. Under the lock.
+// NCCL waits until no graph contains calls of a communicator that is destroyed. If this thread owns
+// such a graph, that would be a deadlock. Requires the lock.
 void check_no_graph_holds(const char* call, const ncclComm& comm) {
   if (comm.held_by_graphs > 0) fail_for_graphs(call, comm);
 }
 
-// The environment has the last word, as in NCCL.
+// The environment overrides the configuration, as in NCCL.
 bool blocks(const ncclConfig_t& config) {
   const char* const set = std::getenv("NCCL_COMM_BLOCKING");
   const int64_t wanted = set == nullptr ? NCCL_CONFIG_UNDEF_INT : std::strtoll(set, nullptr, 0);
@@ -202,7 +201,7 @@ ncclResult_t tell(const char* call, ncclComm_t comm, T* to, T (*what)(const nccl
 }  // namespace
 
 All& all() {
-  static All& made = *new All;  // threads may wait while the process ends
+  static All& made = *new All;  // never freed: threads may wait at process exit
   return made;
 }
 

@@ -1,4 +1,4 @@
-// Results and texts of the stand-in of NCCL.
+// Results and messages of the NCCL emulator.
 #include <fmt/format.h>
 
 #include "support/cuda_on_cpu/nccl_types.h"

@@ -1,4 +1,4 @@
-// What tests plant in the stand-in of NCCL.
+// Fault injection of the NCCL emulator.
 #include "support/cuda_on_cpu/nccl_faults.h"
 
 #include "support/cuda_on_cpu/nccl_on_cpu.h"
@@ -15,7 +15,8 @@ void forget() {
   all().changed.notify_all();
 }
 
-// all() is made before there are threads: ThreadSanitizer does not see here who waits for that.
+// Constructs all() before there are threads: ThreadSanitizer does not see synchronisation of its
+// construction here.
 const bool begun = (all(), at_reset(forget), true);
 
 }  // namespace

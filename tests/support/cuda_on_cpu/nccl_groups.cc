@@ -1,5 +1,4 @@
-// Groups of calls of the stand-in of NCCL, one being open in each thread; how they get into
-// streams.
+// Groups of calls of the NCCL emulator, one open per thread, and their launch into streams.
 #include "support/cuda_on_cpu/nccl_groups.h"
 
 #include <fmt/format.h>
@@ -15,13 +14,13 @@ constexpr uint64_t kMostPolls = 4;
 
 struct OpenGroup {
   int depth = 0;
-  ncclResult_t error = ncclSuccess;  // of the first call that was refused
+  ncclResult_t error = ncclSuccess;  // error of the first rejected call
   std::vector<Launch::Part> parts;
   std::vector<Aborted> aborted;
 };
 thread_local OpenGroup open_group;
 
-// What a stream has so far comes before what another will have; in a capture, too.
+// Orders later work on `behind` after the current work of `before`, also in a capture.
 cudaError_t order(cudaStream_t before, cudaStream_t behind) {
   cudaEvent_t event = nullptr;
   cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
@@ -31,7 +30,8 @@ cudaError_t order(cudaStream_t before, cudaStream_t behind) {
   return error;
 }
 
-// A group is one piece of work on the first of its streams, between all that the others have.
+// A group is one piece of work on the first of its streams, ordered between the earlier and later
+// work of the others.
 cudaError_t launch(const Launch::Part& part) {
   const cudaStream_t first = part.streams.front();
   cudaError_t error = cudaSuccess;
@@ -46,7 +46,7 @@ cudaError_t launch(const Launch::Part& part) {
   return error;
 }
 
-// Messages to itself need their other side in the same group.
+// Whether a rank's messages to itself have both sides in the group.
 bool meets_itself(const Launch::Part& part) {
   std::vector<const Call*> sides[2];
   for (const Call& call : part.calls) {
@@ -119,7 +119,7 @@ ncclResult_t launch(const Launch& group) {
   const int before = current_device();
   cudaError_t error = cudaSuccess;
   for (const Launch::Part& part : group.parts) {
-    set_current_device(part.comm->device);  // another thread may have seen that the group is due
+    set_current_device(part.comm->device);  // may run on another thread
     if (error == cudaSuccess) error = launch(part);
   }
   set_current_device(before);
@@ -142,6 +142,6 @@ ncclResult_t ncclGroupEnd() {
   if (--open_group.depth > 0) return ncclSuccess;
   OpenGroup ended = std::exchange(open_group, {});
   for (const Aborted& aborted : ended.aborted) wait_for_end(aborted);
-  if (ended.error != ncclSuccess) return ended.error;  // nothing of it is launched
+  if (ended.error != ncclSuccess) return ended.error;  // launches nothing
   return run({.parts = std::move(ended.parts)});
 }

@@ -1,5 +1,6 @@
-// What the stand-in of NCCL does with bytes. Sums go round a ring, downwards and from another rank
-// for each chunk, and 16-bit ones are rounded at each step: NCCL promises no more.
+// Data movement and arithmetic of the NCCL emulator. Sums use a ring, in descending order and
+// starting at another rank for each chunk. Half precision is rounded at each step, because NCCL
+// guarantees no more.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -41,11 +42,11 @@ void with_type(ncclDataType_t type, Body body) {
     case ncclFloat8e5m2:
       return body(__nv_fp8_e5m2{});
     default:
-      return;  // no call of another type is posted
+      return;  // calls of other types are never posted
   }
 }
 
-// What an element is reckoned in: unsigned integers wrap round.
+// Type of the arithmetic; unsigned integers wrap.
 template <class T>
 auto wide(T x) {
   if constexpr (std::is_integral_v<T>) {
@@ -83,7 +84,7 @@ T joined(T a, T b, ncclRedOp_t op) {
   return static_cast<T>(wide(a) + wide(b));
 }
 
-// Averages of floats are sums of what was divided before, those of integers are divided at last.
+// Averages of floats add divided terms; those of integers divide the sum.
 template <class T>
 T first_step(T x, ncclRedOp_t op, size_t ranks) {
   if (op != ncclAvg || std::is_integral_v<T>) return x;
@@ -161,7 +162,7 @@ bool fit(const Call& a, const Call& b) {
          (!a.reduces() || a.op == b.op);
 }
 
-// Ends the test: NCCL would hang, or write where nobody expects it.
+// Fails the test unless the sides match: NCCL would hang or write to wrong addresses.
 void check_fit(const Pending& a, const Pending& b) {
   if (fit(a.call, b.call)) return;
   fail(fmt::format("NCCL's calls do not fit together:\n  {}: {}\n  {}: {}",

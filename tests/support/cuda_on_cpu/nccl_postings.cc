@@ -1,6 +1,5 @@
-// Where messages of the stand-in of NCCL meet: what is posted is the head of its stream, and so is
-// all that it meets. Nothing is buffered. One message moves at a time, in any order that is
-// allowed.
+// Matching of messages of the NCCL emulator. A posting and all that it matches must be at the heads
+// of their streams; nothing is buffered. One message moves at a time, in any permitted order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 namespace cuda_on_cpu::nccl {
 namespace {
 
-// The communicator's calls follow each other, on whatever streams they are.
+// The communicator's calls run in order, whichever streams they are on.
 bool is_next(const Posting& posting) { return posting.comm->postings.front().get() == &posting; }
 
 bool stands(const Posting& posting) {
@@ -26,8 +25,8 @@ Channel& channel_of(const Pending& own) {
   return comm.clique->channels[ends];
 }
 
-// All sides of a collective by rank, or sender and receiver; null for what is not posted, and only
-// null for a message behind another one to the same peer.
+// All sides of a collective by rank, or sender and receiver. Null for sides that are not posted, or
+// for a message after another one to the same peer.
 std::vector<Pending*> sides_of(const Pending& own) {
   if (own.call.collective()) return own.posting->comm->clique->collectives.at(own.turn);
   const Channel& channel = channel_of(own);
@@ -67,7 +66,7 @@ std::vector<CUstream_st*> needs(const Posting& posting) {
   return streams;
 }
 
-// The ranks that have not come to where these calls are.
+// The ranks that have not reached these calls.
 std::set<int> missing(const Posting& posting) {
   std::set<int> ranks;
   for (const Pending& own : posting.calls) {
@@ -107,7 +106,7 @@ void move_one(Posting& posting) {
   for (Pending& own : posting.calls) {
     if (can_move(own)) movable.push_back(&own);
   }
-  if (movable.empty()) return;  // it has been aborted, or is over
+  if (movable.empty()) return;  // aborted or complete
   const Pending& own = chosen_of(movable);
   const auto sides = sides_of(own);
   if (own.call.collective()) {
@@ -130,7 +129,7 @@ bool unfinished(const std::shared_ptr<Posting>& posting) {
   return false;
 }
 
-// Announces a call to the other ranks.
+// Makes a call visible to the other ranks.
 void announce(Pending& own) {
   ncclComm& comm = *own.posting->comm;
   if (own.call.collective()) {
@@ -157,10 +156,10 @@ std::shared_ptr<Posting> post(const Launch::Part& part, CUstream_st& stream) {
   return posting;
 }
 
-// The part comes into a stream, each time that its graph is launched if it was captured.
+// Called when the part enters a stream; for a captured one, at each launch of its graph.
 void queue(const Launch::Part& part, CUstream_st& stream, Work& work) {
   const Lock lock(all().mutex);
-  if (part.comm->gone()) return;  // aborted by another thread, beside the launch
+  if (part.comm->gone()) return;  // aborted concurrently by another thread
   const auto posting = post(part, stream);
   work.run = [posting] { move_one(*posting); };
   work.held_up = [posting] { return held_up(*posting); };
@@ -179,7 +178,7 @@ std::string name_of(const Launch::Part& part) {
   return fmt::format("NCCL on {}{}", described(*part.comm), text);
 }
 
-// Whose memory it touches.
+// The GPUs whose memory the part accesses.
 std::vector<int> devices_of(const Launch::Part& part) {
   const auto& members = part.comm->clique->members;
   std::set<int> devices{part.comm->device};

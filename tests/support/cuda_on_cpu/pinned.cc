@@ -1,4 +1,5 @@
-// Pinned memory of the host: of the heap, so that AddressSanitizer watches it, or the caller's.
+// Pinned host memory: allocated from the heap, so that AddressSanitizer checks it, or registered by
+// the caller.
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -14,7 +15,7 @@ constexpr size_t kPage = 4096;
 
 std::mutex pinned_mutex;
 std::map<const std::byte*, size_t> pinned;
-std::set<const std::byte*> registered;  // those of `pinned` that the caller has from elsewhere
+std::set<const std::byte*> registered;  // subset of `pinned` that the caller owns
 
 }  // namespace
 

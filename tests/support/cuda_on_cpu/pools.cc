@@ -1,4 +1,4 @@
-// Pools of memory, and allocations from them in the order of streams.
+// Memory pools, and allocation from them in stream order.
 #include <algorithm>
 
 #include "support/cuda_on_cpu/capture.h"
@@ -10,11 +10,11 @@
 namespace cuda_on_cpu {
 namespace {
 
-constexpr size_t kReserveUnit = size_t{2} << 20;  // pools take memory in such pieces
+constexpr size_t kReserveUnit = size_t{2} << 20;  // unit in which pools reserve memory
 
 size_t rounded(size_t n) { return (n + kReserveUnit - 1) / kReserveUnit * kReserveUnit; }
 
-// Counts `size` bytes as used by the pool, if the GPU has room. Under the GPU's lock.
+// Reserves `size` bytes in the pool if the GPU has room. Requires the GPU's lock.
 bool take(Gpu& device, CUmemPoolHandle_st& pool, size_t size) {
   const size_t reserved = std::max(pool.reserved, rounded(pool.used + size));
   const size_t more = reserved - pool.reserved;
@@ -36,7 +36,7 @@ void shrink(Gpu& device, CUmemPoolHandle_st& pool, size_t keep) {
 }
 
 std::mutex pools_mutex;
-std::vector<CUmemPoolHandle_st*> pools;  // those that were made; not the default ones
+std::vector<CUmemPoolHandle_st*> pools;  // created pools, without the default ones
 
 cudaError_t allocate_from(void** memory, size_t size, CUmemPoolHandle_st& pool,
                           cudaStream_t stream) {
@@ -52,7 +52,7 @@ cudaError_t allocate_from(void** memory, size_t size, CUmemPoolHandle_st& pool,
     return take(device, pool, size);
   };
   if (!takes()) {
-    run_what_can(pool.device);  // frees that are queued give theirs back
+    run_what_can(pool.device);  // queued frees may release memory
     if (!takes()) return cudaErrorMemoryAllocation;
   }
   std::byte* made = device.arena.reserve(size, &pool);

@@ -1,4 +1,4 @@
-// What the runtime says of its GPUs.
+// Properties of the emulated GPUs.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// Each process writes a name at the kernel's first run, so that one which ends early has told.
+// Each process writes a name at the kernel's first run, so that a process that ends early has
+// written its names.
 #include "support/cuda_on_cpu/ran.h"
 
 #include <fmt/format.h>

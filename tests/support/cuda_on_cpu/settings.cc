@@ -19,10 +19,10 @@ constexpr int kMultiprocessors = 4;
 constexpr int kCapability = 90;
 constexpr int64_t kPatienceMs = 20'000;
 
-std::atomic<uint64_t> generation{1};  // counts settings of the seed
+std::atomic<uint64_t> generation{1};  // incremented when the seed is set
 
-// What a tensor gives back is to be the allocator's, which sees uses of it: a library that keeps
-// small blocks would hide them.
+// Freed memory must reach the emulated allocator, which detects uses after a free. A cache of small
+// blocks would hide them.
 const bool gives_memory_back = setenv("AUTOPHI_GPU_MEMORY", "pool", /*overwrite=*/0) == 0;
 
 std::string environment(const char* name) {
@@ -30,7 +30,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Up to the first one that is not there.
+// The GPUs of the list up to the first invalid one.
 std::vector<int> selected_gpus(const std::string& list, int count) {
   std::vector<int> selected;
   std::stringstream rest(list);

@@ -1,4 +1,4 @@
-// The runtime's calls about streams.
+// Runtime functions on streams.
 #include "support/cuda_on_cpu/capture.h"
 #include "support/cuda_on_cpu/gpu.h"
 #include "support/cuda_on_cpu/memory.h"

@@ -1,4 +1,4 @@
-// The queues, and who runs what when.
+// Stream queues and their scheduling.
 #include "support/cuda_on_cpu/streams.h"
 
 #include <fmt/format.h>
@@ -18,13 +18,13 @@ namespace {
 
 using Lock = std::unique_lock<std::mutex>;
 
-constexpr uint64_t kOthers = 4;  // one piece of work of so many is somebody else's, if drawn
+constexpr uint64_t kOthers = 4;  // in drawn order, one in this many runs other streams' work
 
-// A thread that waits, asleep until it is told: all of them at each step would only be in each
-// other's way.
+// A waiting thread. It sleeps until it is notified individually, because waking all threads at each
+// step would cause contention.
 struct Sleeper {
   const std::function<bool()>& over;
-  bool works;  // takes what can run, of whichever stream
+  bool works;  // runs any work that can run
   bool told = false;
   std::condition_variable moved{};
 };
@@ -34,7 +34,7 @@ struct Engine {
   std::vector<Sleeper*> sleepers;
   std::vector<std::unique_ptr<CUstream_st>> streams;
   int made = 0;
-  bool busy = false;  // device work runs
+  bool busy = false;  // device work is running
   uint64_t progress = 0;
   std::set<int> open;
   Draw draw{2};
@@ -55,10 +55,11 @@ struct Engine {
 };
 
 Engine& engine() {
-  static Engine& all = *new Engine;  // threads may wait while the process ends
+  static Engine& all = *new Engine;  // never freed: threads may wait at process exit
   return all;
 }
-// Before there are threads: ThreadSanitizer does not see here who waits for whom to make it.
+// Constructed before there are threads: ThreadSanitizer does not see synchronisation of its
+// construction here.
 const bool made_early = (engine(), true);
 
 bool exists(const CUstream_st* stream) {
@@ -67,7 +68,7 @@ bool exists(const CUstream_st* stream) {
                      [=](const auto& s) { return s.get() == stream && !s->destroyed; });
 }
 
-// What must run next for this stream to move; null if that is up to others.
+// The stream whose head must run next for this one to progress; null if that depends on others.
 CUstream_st* needed_by(CUstream_st& stream, std::set<const CUstream_st*>& seen) {
   if (!seen.insert(&stream).second || stream.work.empty()) return nullptr;
   if (engine().can_run(stream)) return &stream;
@@ -124,15 +125,15 @@ void tell(Sleeper& sleeper) {
   sleeper.moved.notify_one();
 }
 
-// Tells those whose waiting is over.
+// Wakes the threads whose wait is over.
 void tell_waiters() {
   for (Sleeper* sleeper : engine().sleepers) {
     if (sleeper->over()) tell(*sleeper);
   }
 }
 
-// One who sleeps takes what can run, if there is anything. For a thread that runs nothing next, or
-// something that the rest need not wait for.
+// Wakes a sleeping thread to run available work. Called by a thread that runs no work next, or work
+// for which the others need not wait.
 void hand_on() {
   Engine& all = engine();
   const auto able =
@@ -149,7 +150,7 @@ void changed() {
   hand_on();
 }
 
-// Until it is told; false if its patience has come to its end before.
+// Sleeps until notified; returns false if the time limit expires.
 bool sleep(Lock& lock, const std::function<bool()>& over, bool works) {
   Sleeper self{over, works};
   auto& all = engine().sleepers;
@@ -175,8 +176,8 @@ void open_only(const std::vector<int>& devices) {
   open = wanted;
 }
 
-// Runs device work without the lock and alone. Opening and closing takes long, so the lock is not
-// held for it: nobody else does that while device work runs.
+// Runs device work alone and without the lock. Opening and closing memory is slow and happens
+// without the lock too, which is safe because only one thread runs device work.
 void run_alone(Lock& lock, const std::vector<int>& devices, const std::function<void()>& body) {
   Engine& all = engine();
   all.busy = true;
@@ -188,7 +189,7 @@ void run_alone(Lock& lock, const std::vector<int>& devices, const std::function<
   all.busy = false;
 }
 
-// The host may not see what lies on a GPU, unless work runs there.
+// Makes GPU memory inaccessible to the host while no work runs there.
 void close_all(Lock& lock) {
   if (engine().busy || engine().open.empty()) return;
   run_alone(lock, {}, [] {});
@@ -235,7 +236,8 @@ void run_head(Lock& lock, CUstream_st& stream) {
   tell_waiters();
 }
 
-// Of a thread that returns to what it does beside: GPUs are closed, and others run what is left.
+// Call before a thread returns to its program: closes GPU memory and lets other threads run the
+// remaining work.
 void stop_working(Lock& lock) {
   close_all(lock);
   hand_on();
@@ -253,7 +255,7 @@ std::string described(const CUstream_st& stream) {
   return fmt::format("{}, {} behind it", text, stream.work.size() - 1);
 }
 
-// Works until `over`; without work it waits for other threads, with patience.
+// Runs work until `over`. Without work it waits for other threads, up to the time limit.
 void wait_until(Lock& lock, const std::function<bool()>& over,
                 const std::function<std::vector<CUstream_st*>()>& targets) {
   Engine& all = engine();
@@ -319,7 +321,7 @@ void wait_for_mark(const std::shared_ptr<Mark>& mark) {
 
 namespace {
 
-// Streams of a GPU with work; only those that the default stream waits for, if so wished.
+// The streams of a GPU with work, or only those with which the default stream synchronises.
 std::vector<CUstream_st*> working(int device, bool blocking_only) {
   std::vector<CUstream_st*> found;
   for (const auto& stream : engine().streams) {
@@ -392,7 +394,7 @@ cudaError_t make_stream(cudaStream_t* made, unsigned flags, int priority) {
 
 void destroy_stream(cudaStream_t stream) {
   const Lock lock(engine().mutex);
-  stream->destroyed = true;  // what it still holds runs when somebody waits for it or the GPU
+  stream->destroyed = true;  // remaining work runs when it or the GPU is waited for
   drop_if_over(*stream);
 }
 

@@ -1,5 +1,5 @@
-// Reads the symbol table of the file that holds a kernel: kernels in anonymous namespaces are not
-// among the symbols that the dynamic linker knows, and neither are static variables.
+// Reads the symbol table of the file that contains a kernel. The dynamic linker does not know
+// kernels in anonymous namespaces or static variables.
 #include "support/cuda_on_cpu/symbols.h"
 
 #include <cxxabi.h>
@@ -26,15 +26,14 @@ std::string demangled(const std::string& name) {
 
 namespace {
 
-// One file: names are mangled, addresses are those within the file.
+// The symbols of one file: mangled names, and addresses relative to the file.
 struct Symbols {
   struct Object {
     uintptr_t address;
     size_t size;
   };
   std::map<uintptr_t, std::string> functions;
-  std::map<std::string, Object>
-      zeroed;  // variables that begin as zeros, as shared memory does here
+  std::map<std::string, Object> zeroed;  // zero-initialised variables, which include shared memory
 };
 
 Symbols read_symbols(const std::string& file) {
@@ -71,7 +70,7 @@ struct Kernel {
   std::vector<SharedArray> shared;
 };
 
-// Variables in a function are named _ZZ <its name without _Z> E <their own>.
+// Variables of a function have the mangled name _ZZ <function without _Z> E <variable>.
 std::vector<SharedArray> variables_in(const std::string& function, const Symbols& symbols,
                                       uintptr_t base) {
   std::vector<SharedArray> found;

@@ -1,4 +1,4 @@
-// The functions of phi/gpu/tensor_core.h on the CPU, in the layouts that the PTX ISA documents.
+// CPU implementation of phi/gpu/tensor_core.h, with the layouts of the PTX ISA.
 #include "phi/gpu/tensor_core.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 using cuda_on_cpu::WarpWork;
 
-constexpr int kEdge = 8;  // of the matrices of an instruction
+constexpr int kEdge = 8;  // edge of an instruction's matrices
 constexpr int kLanes = 32;
 
 int group_of(int lane) { return lane / 4; }
@@ -32,7 +32,7 @@ Pair pair(uint16_t low, uint16_t high) { return low | static_cast<Pair>(high) <<
 // ---- ldmatrix ----
 
 struct Matrices : WarpWork {
-  std::array<uint16_t, kEdge> row;  // that this lane names
+  std::array<uint16_t, kEdge> row;  // row that this lane addresses
   Pair* to;
 };
 
@@ -88,8 +88,8 @@ struct Product : WarpWork {
 
 template <class W>
 void multiply(const WarpWork::Lanes& lanes) {
-  std::array<std::array<float, 16>, 16> left{};  // by rows
-  std::array<std::array<float, 16>, 8> right{};  // by columns
+  std::array<std::array<float, 16>, 16> left{};  // row-major
+  std::array<std::array<float, 16>, 8> right{};  // column-major
   for (int lane = 0; lane < kLanes; ++lane) {
     const auto& part = part_of<Product>(lanes, lane);
     const auto g = static_cast<size_t>(group_of(lane));

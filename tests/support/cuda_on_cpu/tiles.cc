@@ -1,4 +1,4 @@
-// d = a b + c of one warp, with float sums.
+// d = a b + c of a warp, accumulated in float.
 #include "cuda_on_cpu/tiles.h"
 
 #include <fmt/format.h>

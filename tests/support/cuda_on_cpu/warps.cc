@@ -1,4 +1,4 @@
-// What the lanes of a warp do together: the last one that arrives works out what each gets.
+// Warp-wide operations. The last lane that arrives computes the results of all.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 using State = Thread::State;
 
-constexpr uint64_t kUndefined = ~uint64_t{0};  // what a lane that takes no part gives; NaN
+constexpr uint64_t kUndefined = ~uint64_t{0};  // value of a lane that does not take part; NaN
 
 const char* name_of(Exchange kind) {
   switch (kind) {
@@ -44,7 +44,7 @@ void for_each_lane(unsigned lanes, Body body) {
   for (; lanes != 0; lanes &= lanes - 1) body(std::countr_zero(lanes));
 }
 
-// Ends the test unless these lanes, which wait for each other, wait for the same.
+// Fails the test unless these lanes, which wait for each other, wait at the same operation.
 void check_same(const Warp& warp, unsigned present) {
   const Thread& a = now.lane(warp, std::countr_zero(present));
   for_each_lane(present, [&](int lane) {
@@ -56,7 +56,7 @@ void check_same(const Warp& warp, unsigned present) {
   });
 }
 
-// The lane whose value `lane` gets by a shuffle.
+// The lane from which `lane` receives its value in a shuffle.
 int source(const Thread& self, int lane) {
   const int begin = lane & ~(self.width - 1);
   const int end = begin + self.width;
@@ -85,7 +85,7 @@ void run_together(const Warp& warp, unsigned present) {
   parts[0]->run(parts);
 }
 
-// Gives each of these lanes what it gets.
+// Computes the results of these lanes.
 void exchange(const Warp& warp, unsigned present) {
   const Exchange kind = now.lane(warp, std::countr_zero(present)).kind;
   unsigned votes = 0;
@@ -116,13 +116,13 @@ void exchange(const Warp& warp, unsigned present) {
   });
 }
 
-// Lets the lanes of this mask go on, if all of them that have not ended wait.
+// Completes the operation of this mask if all its lanes that have not ended are waiting.
 bool finish(Warp& warp, unsigned mask) {
   const unsigned present = mask & ~warp.ended;
   if ((present & ~warp.waiting) != 0) return false;
   bool same = true;
   for_each_lane(present, [&](int lane) { same &= now.lane(warp, lane).mask == mask; });
-  if (!same) return false;  // some wait for others
+  if (!same) return false;  // some wait for other lanes
   check_same(warp, present);
   exchange(warp, present);
   for_each_lane(present, [&](int lane) { now.lane(warp, lane).state = State::kReady; });
@@ -142,7 +142,7 @@ void check_call(const Thread& self, int lane) {
   }
 }
 
-// The token of the __syncwarp that lanes of this mask wait in, or of one that begins.
+// The token of the __syncwarp in which lanes of this mask wait, or of a new one.
 char* token_of(Warp& warp, unsigned mask) {
   char* token = nullptr;
   for_each_lane(warp.waiting & mask, [&](int lane) {

@@ -1,5 +1,5 @@
-// Arithmetic and bits. Sums and products of integers wrap; what PTX leaves open, quotients
-// by zero and what remains of them, is all ones.
+// Arithmetic and bit operations. Integer sums and products wrap. Results that PTX leaves undefined
+// (division by zero) are all ones.
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -43,7 +43,7 @@ T high_half(T a, T b) {
   return static_cast<T>((Whole{a} * Whole{b}) >> (8 * sizeof(T)));
 }
 
-// T is signed or not as the name of the type says; sums are made of unsigned numbers, which wrap.
+// T has the signedness of the PTX type; sums use unsigned arithmetic, which wraps.
 template <class T>
 void add_integers(Rows& rows, const std::string& type) {
   using U = uint64_t;
@@ -109,7 +109,7 @@ uint32_t permuted(uint32_t a, uint32_t b, uint32_t choices) {
   for (int i = 0; i < 4; ++i) {
     const uint32_t choice = choices >> (4 * i);
     auto byte = static_cast<uint8_t>(bytes >> (8 * (choice & 7)));
-    if ((choice & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;  // its sign, in all bits
+    if ((choice & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;  // the sign in all bits
     result |= uint32_t{byte} << (8 * i);
   }
   return result;
@@ -117,7 +117,7 @@ uint32_t permuted(uint32_t a, uint32_t b, uint32_t choices) {
 
 // ---- floating point ----
 
-// NaN where both are; -0 is less than +0.
+// NaN only if both are NaN; -0 is less than +0.
 template <class T>
 T smaller(T a, T b) {
   if (std::isnan(a)) return b;
@@ -130,7 +130,7 @@ T larger(T a, T b) {
   return -smaller<T>(-a, -b);
 }
 
-// The result of `body` where sums and products are rounded in `direction`.
+// The result of `body` with sums and products rounded in `direction`.
 template <int direction, class Body>
 auto rounded(Body body) {
   const int before = std::fegetround();
@@ -139,7 +139,7 @@ auto rounded(Body body) {
   std::fesetround(before);
   return result;
 }
-// Volatile, so that no compiler moves them out of the rounding.
+// volatile, so that the compiler does not move the operation out of the rounding mode.
 template <class T>
 T sum(T a, T b) {
   const volatile T first = a;
@@ -183,7 +183,7 @@ void add_floats(Rows& rows, const std::string& type) {
 float flushed(float value) {
   return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0f, value) : value;
 }
-// GPUs give the upper 32 bits of such doubles; the rest is zero.
+// GPUs compute the upper 32 bits of such doubles; the rest is zero.
 double upper_half(double value) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & ~uint64_t{0xffffffff});
 }
@@ -191,12 +191,12 @@ double flushed(double value) {
   return std::fabs(value) < std::numeric_limits<double>::min() ? std::copysign(0.0, value) : value;
 }
 
-// Beyond 2^126 the reciprocal of b is flushed.
+// Above 2^126 the reciprocal of b is flushed to 0.
 float approximate_quotient(float a, float b) {
   return std::fabs(b) > 0x1p126f && !std::isinf(b) ? a * 0.0f : a / b;
 }
 
-// What GPUs give within an ulp or two is rounded to nearest here.
+// Rounds to nearest what GPUs compute within one or two ulp.
 void add_approximations(Rows& rows) {
   rows["ex2.approx.f32"] =
       computes<[](float a) { return static_cast<float>(std::exp2(double{a})); }>();
@@ -211,9 +211,9 @@ void add_approximations(Rows& rows) {
       computes<[](double a) { return upper_half(1.0 / std::sqrt(flushed(upper_half(a)))); }>();
 }
 
-// ---- numbers of several words ----
+// ---- multi-word integers ----
 
-// d = a * b (its low or high half) + c + carry, and the carry out of that.
+// d = a * b (low or high half) + c + carry, and the carry out of it.
 template <int takes_carry, int gives_carry, class Body>
 const Instruction* run_with_carry(const Instruction& self, Frame& frame, Body body) {
   const uint64_t carry_in = takes_carry != 0 && frame.carry ? 1 : 0;
@@ -229,7 +229,7 @@ const Instruction* add_carry(const Instruction& self, Frame& frame) {
            carry;
   });
 }
-// The carry is a borrow: what is below zero has bits above the 32.
+// Subtraction: the carry is a borrow, because a negative difference has bits above bit 31.
 template <int takes_carry, int gives_carry>
 const Instruction* subtract_carry(const Instruction& self, Frame& frame) {
   return run_with_carry<takes_carry, gives_carry>(self, frame, [&](uint64_t carry) {

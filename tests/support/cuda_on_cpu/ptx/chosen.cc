@@ -1,5 +1,5 @@
-// Kernels run by their PTX: AUTOPHI_CUDA_PTX names the library that holds it, which is read when
-// the first kernel is launched.
+// Runs kernels by their PTX. AUTOPHI_CUDA_PTX names the library that contains it, which is read at
+// the first launch.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 namespace cuda_on_cpu::ptx {
 namespace {
 
-// Where sizes differ, the library was made of other sources, or the compilers do not agree.
+// If sizes differ, the library was built from other sources, or the compilers disagree.
 void check_sizes(const Function& kernel, std::span<const Argument> arguments) {
   bool same = kernel.parameters.size() == arguments.size();
   for (size_t i = 0; same && i < arguments.size(); ++i) {

@@ -1,4 +1,4 @@
-// Comparisons, choices and predicates.
+// Comparisons, selections and predicates.
 #include <cmath>
 
 #include "support/cuda_on_cpu/ptx/instruction_set.h"
@@ -16,7 +16,7 @@ void add_ordered(Rows& rows, const std::string& type) {
   rows["setp.ge." + type] = computes<[](T a, T b) { return b <= a; }>();
 }
 
-// True of NaN, too.
+// Unordered comparisons: true for NaN.
 template <class T>
 void add_unordered(Rows& rows, const std::string& type) {
   rows["setp.equ." + type] = computes<[](T a, T b) { return !(a < b || b < a); }>();

@@ -1,4 +1,4 @@
-// Jumps, calls and fences.
+// Branches, calls and fences.
 #include <algorithm>
 
 #include "support/cuda_on_cpu/ptx/instruction_set.h"
@@ -10,7 +10,7 @@ const Instruction* jump(const Instruction& self, Frame& /*frame*/) { return self
 const Instruction* end(const Instruction& /*self*/, Frame& /*frame*/) { return nullptr; }
 const Instruction* nothing(const Instruction& self, Frame& /*frame*/) { return &self + 1; }
 
-// The operands are variables: those that get the results, and the arguments.
+// The operands are variables: results first, then arguments.
 const Instruction* call(const Instruction& self, Frame& frame) {
   const Function& callee = *self.callee;
   Frame inner = frame_of(callee);
@@ -35,7 +35,7 @@ void add_control(Rows& rows) {
   rows["ret"] = end;
   rows["exit"] = end;
   rows["call"] = call;
-  // Blocks run one after the other and threads in turn: there is nothing to order.
+  // Fences do nothing: blocks run one after another, and threads in turn.
   for (const char* fence : {"membar.gl", "membar.sys", "membar.cta"}) rows[fence] = nothing;
 }
 

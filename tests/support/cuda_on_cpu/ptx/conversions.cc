@@ -1,4 +1,4 @@
-// cvt: from one type of number to another.
+// cvt: conversions between number types.
 #include <cmath>
 #include <limits>
 
@@ -27,8 +27,8 @@ std::string cvt(const std::string& how, const std::string& to, const std::string
   return "cvt" + how + "." + to + "." + from;
 }
 
-// What lies outside of the type becomes its end. NaN becomes 0, but the smallest number or the
-// middle where a side has 64 bits.
+// Saturating conversion. NaN becomes 0 or, if a type has 64 bits, the value with only the top bit
+// set.
 template <class To, class From>
 To to_integer(From whole) {
   using Limits = std::numeric_limits<To>;

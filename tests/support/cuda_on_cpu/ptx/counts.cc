@@ -1,6 +1,6 @@
-// Accesses of the lanes of a warp by one instruction, at the same turn of a loop, are one request.
-// What a GPU makes of it: of global memory as many sectors of 32 bytes as it touches; of shared
-// memory one pass after the other, each of up to 128 bytes with no bank asked for two words.
+// Accesses of a warp's lanes by one instruction in the same loop iteration form one request. A GPU
+// serves a request to global memory with the 32-byte sectors that it touches, and one to shared
+// memory in passes of up to 128 bytes without bank conflicts.
 #include "support/cuda_on_cpu/ptx/counts.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ namespace {
 constexpr uintptr_t kSector = 32;
 constexpr uintptr_t kWord = 4;
 constexpr size_t kBanks = 32;
-constexpr size_t kPass = kBanks * kWord;  // bytes
+constexpr size_t kPass = kBanks * kWord;  // bytes per pass
 
 const char* counts_file() {
   const char* const file = std::getenv("AUTOPHI_CUDA_PTX_COUNTS");
@@ -57,7 +57,8 @@ void add_global(Counts& counts, std::span<const Access> request) {
   counts.global_sectors += sectors.size();
 }
 
-// Lanes that ask for more than a word take turns: as many neighbours as a pass has room for.
+// Lanes that access more than a word are served in groups of adjacent lanes, as many as fit in a
+// pass.
 void add_shared(Counts& counts, std::span<const Access> request) {
   const size_t lanes = kPass / std::max<size_t>(request[0].size, kWord);
   std::map<size_t, std::array<std::set<uintptr_t>, kBanks>> turns;
@@ -125,7 +126,7 @@ class Counter {
   std::map<std::string, Counts> kernels_;
   const Function* kernel_ = nullptr;
   Counts* counts_ = nullptr;
-  int ended_ = 0;  // threads of the block
+  int ended_ = 0;  // threads of the block that have ended
   std::vector<Access> accesses_;
 };
 
@@ -149,7 +150,7 @@ void count_access(const Instruction& instruction, Frame& frame, const std::byte*
   const bool is_shared = std::ranges::any_of(function.shared, [&](const SharedArray& array) {
     return address >= array.begin && address < array.begin + array.size;
   });
-  if (!is_shared && gpu_of(address) == nullptr) return;  // the thread's own, or a parameter
+  if (!is_shared && gpu_of(address) == nullptr) return;  // local memory or a parameter
   counter().add({now.current / kWarp, now.current % kWarp, &instruction, nth,
                  reinterpret_cast<uintptr_t>(address), size, is_shared});
 }

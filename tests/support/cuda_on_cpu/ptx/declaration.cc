@@ -1,4 +1,4 @@
-// Reads declarations.
+// Parses declarations.
 #include "support/cuda_on_cpu/ptx/declaration.h"
 
 #include <algorithm>

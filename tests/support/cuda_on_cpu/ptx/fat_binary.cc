@@ -1,5 +1,5 @@
-// Reads fat binaries: a header, then entries with a header each. NVIDIA documents neither; what is
-// read here is what nvcc 13 writes, and what cuda-fatbin-decompression found out.
+// Reads fat binaries: a header, then entries with a header each. NVIDIA does not document the
+// format. The code reads what nvcc 13 writes, based on the findings of cuda-fatbin-decompression.
 #include "support/cuda_on_cpu/ptx/fat_binary.h"
 
 #include <elf.h>
@@ -23,7 +23,7 @@ struct Header {
   uint32_t magic;
   uint16_t version;
   uint16_t header_size;
-  uint64_t size;  // of the entries
+  uint64_t size;  // size of the entries
 };
 constexpr uint32_t kMagic = 0xba55ed50;
 
@@ -31,7 +31,7 @@ struct Entry {
   uint16_t kind;
   uint16_t version;
   uint32_t header_size;
-  uint64_t size;  // with what fills it up
+  uint64_t size;  // size with padding
   uint32_t packed_size;
   uint32_t unknown[5];
   uint64_t flags;
@@ -100,7 +100,7 @@ std::vector<std::string> read_ptx(const std::string& file) {
   std::vector<std::string> texts;
   for (size_t at = 0; at + sizeof(Header) <= binaries.size();) {
     const auto header = read<Header>(binaries, at, file);
-    if (header.magic != kMagic) {  // what fills the section up between binaries
+    if (header.magic != kMagic) {  // padding between binaries
       at += sizeof(uint64_t);
       continue;
     }

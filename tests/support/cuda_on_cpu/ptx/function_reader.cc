@@ -1,5 +1,5 @@
-// From the text of a function to its instructions. Every operand becomes a slot; what a name means
-// is looked up in the braces around it, the function's parameters, and the module.
+// Parses a function's text to instructions. Every operand becomes a slot. Names are looked up in
+// the enclosing braces, the function's parameters, and the module.
 #include "support/cuda_on_cpu/ptx/function_reader.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace cuda_on_cpu::ptx {
 namespace {
 
-// What a register holds before it is written: NaN as a number, no address.
+// Initial value of a register: NaN as a number, and an invalid address.
 constexpr uint64_t kUnwritten = 0xffff'dead'ffff'dead;
 
 uint32_t (*special_value(std::string_view name))() {
@@ -40,7 +40,7 @@ uint32_t (*special_value(std::string_view name))() {
   return found == values.end() ? nullptr : found->second;
 }
 
-// The bits of a number: 12, -3, 0xff, 0f3F800000, 0d3FF0000000000000.
+// The bits of a literal: 12, -3, 0xff, 0f3F800000, 0d3FF0000000000000.
 std::optional<uint64_t> number(std::string_view token) {
   const bool negative = token.starts_with('-');
   const std::string digits(token.substr(negative ? 1 : 0));
@@ -55,7 +55,8 @@ std::optional<uint64_t> number(std::string_view token) {
   return negative ? 0 - value : value;
 }
 
-// The opcode as rows have it. Where memory lies and how it is cached is no matter here.
+// The opcode as the tables have it. State space and caching are dropped, because they do not matter
+// here.
 std::string row_name(std::string_view opcode) {
   const bool is_access = opcode.starts_with("ld.") || opcode.starts_with("st.") ||
                          opcode.starts_with("atom.") || opcode.starts_with("wmma.load.") ||
@@ -80,7 +81,7 @@ class Reader {
 
   std::unique_ptr<Function> read() {
     read_head();
-    while (!tokens_.is("{") && !tokens_.is(";")) tokens_.take();  // .maxntid and the like
+    while (!tokens_.is("{") && !tokens_.is(";")) tokens_.take();  // skips .maxntid and the like
     if (!tokens_.skip("{")) return nullptr;
     scopes_.emplace_back();
     while (!scopes_.empty()) read_statement();
@@ -91,7 +92,7 @@ class Reader {
  private:
   struct Scope {
     std::unordered_map<std::string, Slot> registers;
-    std::unordered_map<std::string, size_t> variables;  // their offset in the call's memory
+    std::unordered_map<std::string, size_t> variables;  // offset in the call's memory
   };
   struct Range {  // "%r<10>"
     Slot first;
@@ -108,7 +109,7 @@ class Reader {
   void read_head() {
     skip_linkage(tokens_);
     function_->is_kernel = tokens_.take() == ".entry";
-    scopes_.emplace_back();  // of the parameters
+    scopes_.emplace_back();  // scope of the parameters
     if (!function_->is_kernel && tokens_.is("(")) read_variables(function_->results);
     function_->name = tokens_.take();
     if (tokens_.is("(")) read_variables(function_->parameters);
@@ -137,7 +138,7 @@ class Reader {
       scopes_.emplace_back();
     } else if (tokens_.skip("}")) {
       scopes_.pop_back();
-      if (scopes_.size() == 1) scopes_.pop_back();  // that was the body
+      if (scopes_.size() == 1) scopes_.pop_back();  // the body has ended
     } else if (first == ".reg") {
       read_registers();
     } else if (first == ".local" || first == ".param") {
@@ -208,7 +209,7 @@ class Reader {
     } else if (row == "call") {
       read_call(instruction);
     } else {
-      size_t parts = 0;  // of the operand in braces
+      size_t parts = 0;  // elements of the operand in braces
       bool parts_first = false;
       for (size_t i = 0; !tokens_.is(";"); ++i) {
         if (tokens_.is("{")) {
@@ -232,8 +233,8 @@ class Reader {
     }
   }
 
-  // Forms that no row tells apart: shuffles that do not say whether they were in range, and
-  // barriers of some threads or with another number.
+  // Rejects forms that opcodes do not distinguish: shuffles without a range predicate, and barriers
+  // of some threads or with another number.
   bool has_known_form(const std::string& row) const {
     const auto& operands = function_->operands;
     const size_t count = operands.size() - first_operands_.back();
@@ -243,7 +244,7 @@ class Reader {
 
   void add_operand(Slot slot) { function_->operands.push_back(slot); }
 
-  // "{%r1, %r2}", "(a, b)": from the sign that opens it to `end`. Returns how many there are.
+  // Reads "{%r1, %r2}" or "(a, b)" from the opening sign to `end`; returns the number of elements.
   size_t read_list(std::string_view end) {
     size_t count = 0;
     for (tokens_.take(); !tokens_.skip(end); ++count) {
@@ -290,7 +291,7 @@ class Reader {
     function_->shared.insert(function_->shared.end(), callee.shared.begin(), callee.shared.end());
   }
 
-  // ---- what names mean ----
+  // ---- names ----
 
   Slot new_slot(uint64_t value, size_t count = 1) {
     const size_t first = function_->slots.size();
@@ -307,7 +308,7 @@ class Reader {
   Slot operand(std::string_view token, int64_t offset = 0) {
     if (const auto value = number(token)) return constant(*value);
     const std::string name(token);
-    if (token == "_") return new_slot(kUnwritten);  // what nobody wants
+    if (token == "_") return new_slot(kUnwritten);  // unused result
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
       if (const auto it = scope->registers.find(name); it != scope->registers.end()) {
         return it->second;
@@ -357,7 +358,7 @@ class Reader {
     return constant(reinterpret_cast<uint64_t>(variable->address) + static_cast<uint64_t>(offset));
   }
 
-  // Addresses of what has its final place.
+  // Resolves addresses of variables at their final positions.
   void finish() {
     Function& done = *function_;
     first_operands_.push_back(done.operands.size());
@@ -377,12 +378,12 @@ class Reader {
   std::unique_ptr<Function> function_ = std::make_unique<Function>();
   std::vector<Scope> scopes_;
   std::unordered_map<std::string, Range> ranges_;
-  std::unordered_map<std::string, size_t> parameters_;  // of a kernel, by number
+  std::unordered_map<std::string, size_t> parameters_;  // number of each kernel parameter
   std::unordered_map<uint64_t, Slot> constants_;
   std::unordered_map<std::string, Slot> specials_;
   std::unordered_map<std::string, size_t> labels_;
   std::vector<std::pair<size_t, std::string>> jumps_;
-  std::vector<size_t> first_operands_;  // of each instruction
+  std::vector<size_t> first_operands_;  // first operand of each instruction
 };
 
 }  // namespace

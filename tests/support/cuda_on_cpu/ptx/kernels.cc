@@ -1,5 +1,5 @@
-// Finds kernels by name. A template's instances may stand in several sources, alike; what stands in
-// anonymous namespaces of several sources under one name must not be mixed up.
+// Finds kernels by name. Equal instances of a template may be in several sources. Kernels of one
+// name in anonymous namespaces of several sources must not be confused.
 #include "support/cuda_on_cpu/ptx/kernels.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
-// Where the name ends and the parameters begin.
+// Position at which the name ends and the parameters begin.
 size_t end_of_name(std::string_view text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -29,7 +29,7 @@ size_t end_of_name(std::string_view text) {
   return text.size();
 }
 
-// Where the name begins, behind the type of the result.
+// Position at which the name begins, after the return type.
 size_t begin_of_name(std::string_view text) {
   int depth = 0;
   for (size_t i = text.size(); i-- > 0;) {

@@ -1,5 +1,5 @@
-// Loads, stores and atomic operations. All state spaces are addresses of the process; an address
-// that no multiple of the access's size is ends the test, as it would end a GPU's work.
+// Loads, stores and atomic operations. All state spaces are addresses of the process. An address
+// that is not aligned to the access fails the test, as it would fault on a GPU.
 #include <fmt/format.h>
 
 #include <utility>
@@ -53,7 +53,7 @@ void add_accesses(Rows& rows, const std::string& type) {
   }
 }
 
-// One thread of the process runs at a time: nothing comes between.
+// Atomic, because one thread of the process runs at a time.
 template <class T, auto body>
 const Instruction* update(const Instruction& self, Frame& frame) {
   std::byte* at = checked(address_of(self, frame, 1), sizeof(T), self, frame);

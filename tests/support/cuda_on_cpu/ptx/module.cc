@@ -1,4 +1,4 @@
-// Finds the functions and variables of a text of PTX, and gives variables their memory.
+// Finds the functions and variables of a PTX module, and allocates the variables.
 #include "support/cuda_on_cpu/ptx/module.h"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 namespace cuda_on_cpu::ptx {
 namespace {
 
-// Memory below 2 GiB: PTX holds the addresses of shared variables in 32 bits. It is never given
-// back, as is that of symbols.
+// Memory below 2 GiB, because PTX stores addresses of shared variables in 32 bits. Like that of
+// symbols it is never freed.
 std::byte* low_memory(size_t size, size_t alignment) {
   constexpr size_t kBytes = size_t{512} << 20;
   static std::byte* const begin = [] {
@@ -54,7 +54,7 @@ void read_initial_values(Tokens& tokens, const Declaration& declared, std::byte*
 
 Module::Module(std::string text) : text_(std::move(text)) { look_for_names(); }
 
-// Whatever is declared begins a line with a point.
+// Declarations begin a line with a dot.
 void Module::look_for_names() {
   const std::string_view text = text_;
   for (size_t at = text.find("\n."); at != std::string_view::npos; at = text.find("\n.", at + 1)) {

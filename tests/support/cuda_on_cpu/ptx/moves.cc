@@ -1,5 +1,5 @@
-// mov, also of several registers into one and back, and conversions of addresses: all state spaces
-// are one here.
+// mov, including packing and unpacking of several registers, and address conversions, which are the
+// identity because all state spaces are one.
 #include "support/cuda_on_cpu/ptx/instruction_set.h"
 
 namespace cuda_on_cpu::ptx {

@@ -1,4 +1,4 @@
-// Runs functions.
+// Interprets functions.
 #include "support/cuda_on_cpu/ptx/counts.h"
 #include "support/cuda_on_cpu/ptx/instruction_set.h"
 

@@ -1,6 +1,6 @@
-// Instructions of tensor cores. What the layout of wmma's tiles is, is left to the hardware; here
-// it is the twin's (cuda_on_cpu/tiles.h). Those of mma and ldmatrix are documented, and the twin's
-// own functions have them.
+// Tensor core instructions. The layout of wmma tiles is defined by the hardware; here it is the
+// emulator's (cuda_on_cpu/tiles.h). Those of mma and ldmatrix are documented, and the emulator's
+// functions implement them.
 #include "cuda_on_cpu/tiles.h"
 
 #include <cuda_bf16.h>
@@ -25,7 +25,7 @@ template <auto load>
 const Instruction* load_matrices(const Instruction& self, Frame& frame) {
   Pair to[4];
   const std::byte* row = address_of(self, frame, 4);
-  if (kCounts) count_access(self, frame, row, 16);  // of a matrix; eight lanes name one
+  if (kCounts) count_access(self, frame, row, 16);  // eight lanes address one matrix
   load(row, to, kFile, self.line);
   for (size_t i = 0; i < 4; ++i) put<Pair>(frame, self.slots[i], to[i]);
   return &self + 1;
@@ -45,13 +45,13 @@ const Instruction* multiply(const Instruction& self, Frame& frame) {
 
 // ---- wmma ----
 
-// How tiles of a type lie in registers: `registers` of them, `elements` in each that counts.
-struct Halves {  // eight registers; each element is in one, whose upper half is not used
+// Register layout of tiles of a type: number of registers, and elements in each that counts.
+struct Halves {  // eight registers with one element each; the upper half is unused
   static constexpr size_t kRegisters = 8;
   using Element = uint16_t;
   static float as_float(uint16_t bits) { return phi::detail::half_to_float(bits); }
 };
-struct Bfloats {  // four registers of two
+struct Bfloats {  // four registers of two elements
   static constexpr size_t kRegisters = 4;
   using Element = uint16_t;
   static float as_float(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
@@ -78,7 +78,7 @@ const Instruction* load_tile(const Instruction& self, Frame& frame) {
   const std::byte* memory = address_of(self, frame, Kind::kRegisters);
   const auto stride = get<uint32_t>(frame, self.slots[Kind::kRegisters + 1]);
   check_tile(memory, stride, sizeof(Element), {kFile, self.line});
-  warp_exchange(Exchange::kAny, ~0u, 1, 0, kWarp, {kFile, self.line});  // all lanes come
+  warp_exchange(Exchange::kAny, ~0u, 1, 0, kWarp, {kFile, self.line});  // waits for all lanes
   for (size_t i = 0; i < kTileOfLane; ++i) {
     const auto place = static_cast<size_t>(tile_element(now.current % kWarp, static_cast<int>(i)));
     const size_t at =

@@ -1,4 +1,4 @@
-// Splits PTX into tokens.
+// Splits PTX text into tokens.
 #include "support/cuda_on_cpu/ptx/tokens.h"
 
 #include <algorithm>

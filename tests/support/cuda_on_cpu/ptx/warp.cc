@@ -1,5 +1,5 @@
-// Barriers, shuffles and votes, which are the twin's. Where one stands is no matter: a compiler may
-// write a barrier of the source twice.
+// Barriers, shuffles and votes, implemented by the emulator's functions. Their source lines are not
+// compared, because a compiler may duplicate a barrier.
 #include "support/cuda_on_cpu/block_state.h"
 #include "support/cuda_on_cpu/ptx/instruction_set.h"
 
@@ -29,7 +29,7 @@ const Instruction* ballot(const Instruction& self, Frame& frame) {
   return &self + 1;
 }
 
-// Whether the lane that a shuffle reads is one of its part of the warp.
+// Whether the source lane of a shuffle is in its segment of the warp.
 bool is_in_range(Exchange kind, int operand, int width) {
   const int place = lane_now() & (width - 1);
   switch (kind) {
