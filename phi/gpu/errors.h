@@ -17,6 +17,7 @@ std::string describe(cudaError_t status);
 
 }  // namespace phi::gpu
 
+/// Evaluates a CUDA call once. Errors: Unavailable if it does not return cudaSuccess.
 #define PHI_GPU(call)                                                            \
   do {                                                                           \
     if (const cudaError_t status_ = (call); status_ != cudaSuccess) [[unlikely]] \

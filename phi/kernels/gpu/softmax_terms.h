@@ -11,8 +11,8 @@
 namespace phi::gpu {
 
 /// The term exp(v - most) for elements of T. For half-precision T it is approximate, with an error
-/// of at most 1e-5, far below T's resolution: an exact exponential takes three times as many
-/// instructions and would limit the kernel instead of memory bandwidth.
+/// of at most 1e-5, far below T's resolution. An exact exponential has several times as many
+/// instructions, which would limit the kernel instead of memory bandwidth.
 template <typename T>
 struct PowerBelow {
   using C = compute_t<T>;

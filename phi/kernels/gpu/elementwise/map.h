@@ -14,8 +14,8 @@
 
 namespace phi::gpu {
 
-/// Whether F is compute-bound. Its kernels then process one element per access, because packs would
-/// only lengthen their compilation, which takes minutes for such functors.
+/// Whether F is compute-bound. Its kernels process one element per access, because packs would not
+/// make them faster and would lengthen their compilation.
 template <typename F>
 inline constexpr bool is_long = false;
 

@@ -129,7 +129,7 @@ void ReshapeKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   keep(ctx, x, out);
 }
 
-/// `axis` is whole on every rank.
+/// `axis` is unsharded.
 template <typename T, typename Context>
 void ConcatKernel(const Context& ctx, std::span<const DenseTensor* const> x, const Scalar& axis,
                   DenseTensor* out) {
@@ -139,7 +139,7 @@ void ConcatKernel(const Context& ctx, std::span<const DenseTensor* const> x, con
   });
 }
 
-/// `axis` is whole on every rank.
+/// `axis` is unsharded.
 template <typename T, typename Context>
 void SplitKernel(const Context& ctx, const DenseTensor& x, const Scalar& axis,
                  std::span<DenseTensor* const> out) {
@@ -149,7 +149,7 @@ void SplitKernel(const Context& ctx, const DenseTensor& x, const Scalar& axis,
   });
 }
 
-/// The tensor dims in `axes` are whole on every rank.
+/// The tensor dims in `axes` are unsharded.
 template <typename T, typename Context>
 void SliceKernel(const Context& ctx, const DenseTensor& input, const std::vector<int64_t>& axes,
                  const IntArray& starts, const IntArray& ends, DenseTensor* out) {

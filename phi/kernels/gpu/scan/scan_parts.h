@@ -60,7 +60,8 @@ struct MergeReducer {
   PHI_HD static Acc join(const Acc& a, const Acc& b) { return Scan::merge(a, b); }
 };
 
-/// merged[part] = the merged states of the part. The order of merging is not specified.
+/// merged[part] = the merged states of the part. Threads merge every k-th element, so Scan::merge
+/// must not depend on the order of elements.
 template <typename Scan, typename StateOf>
 struct MergePart {
   LineParts parts;
