@@ -1,8 +1,8 @@
-// A picture of how a tensor lies on a mesh: which rank holds which box.
+// Draws a tensor's sharding as text: which rank holds which box.
 //
 //   fmt::print("{}", picture({6, 4}, *TensorDistAttr::get(mesh, {Shard(0), Partial()})));
 //
-// prints, for a mesh of 2x2,
+// For a mesh of 2x2 this prints
 //
 //   | tensor [6,4] [S0,P(sum)] on mesh(d0=2,d1=2)
 //   |
@@ -18,8 +18,8 @@
 //   | rank 0 (d0=0,d1=0): [0:3,0:4], 12 elements, partial
 //   | ...
 //
-// `0+1`: the value is the sum of what ranks 0 and 1 hold; `max(0,1)` and the like for other kinds;
-// `0,1`: both hold it. Pure: asks nobody.
+// In a cell, `0+1` means that the value is the sum of what ranks 0 and 1 hold, `max(0,1)` and the
+// like are other reduce kinds, and `0,1` means that both ranks hold it. Pure: no communication.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,13 @@ namespace phi::distributed {
 
 struct PictureStyle {
   bool colour = false;
-  int width = 80;  // columns; a picture that needs more is a list of boxes alone
-  /// Of the job, so that ranks outside the mesh can be named; 0: not known.
+  int width = 80;  // columns; a wider picture becomes a list of boxes
+  /// Ranks of the job, to list those outside the mesh; 0: unknown.
   int64_t world_size = 0;
 };
 
-/// Drawn are the last two tensor dims that are split (of a tensor with one split dim or none, its
-/// last two), once for each part of those split before them. Below stands a line for each rank.
+/// Returns the picture and a line for each rank. It draws the last two tensor dims that are split
+/// (the last two dims if fewer are split), once for each part of the split dims before them.
 /// Errors: those of TensorDistAttr::check_fits.
 std::string picture(const Dims& shape, const TensorDistAttr& attr, const PictureStyle& style = {});
 

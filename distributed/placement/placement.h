@@ -15,7 +15,7 @@ enum class ReduceKind : uint8_t { kSum = 0, kAvg, kMax, kMin, kProd, kAny, kAll 
 
 /// "sum", "avg", ...
 std::string_view name_of(ReduceKind kind);
-/// Errors: InvalidArgument naming the accepted spellings. "product" is taken for prod.
+/// Accepts "product" for prod. Errors: InvalidArgument that lists the accepted names.
 ReduceKind parse_reduce_kind(std::string_view name);
 
 class Placement {
@@ -32,12 +32,13 @@ class Placement {
   constexpr bool is_shard(int tensor_dim) const { return is_shard() && tensor_dim_ == tensor_dim; }
   constexpr bool is_partial() const { return kind_ == Kind::kPartial; }
   constexpr int tensor_dim() const { return tensor_dim_; }
-  /// Among the mesh dims that shard one tensor dim: 0 splits first, 1 splits each part, ...
+  /// Position among the mesh dims that shard one tensor dim: 0 splits first, 1 splits each part,
+  /// ...
   constexpr int order() const { return order_; }
   constexpr ReduceKind reduce() const { return reduce_; }
 
   friend constexpr bool operator==(const Placement&, const Placement&) = default;
-  /// "R", "S0", "P(sum)"; with the order when it is not the first: "S0.1".
+  /// "R", "S0", "P(sum)"; "S0.1" if the order is not 0.
   std::string to_string() const;
 
  private:
@@ -48,8 +49,8 @@ class Placement {
 };
 
 constexpr Placement Replicate() { return {}; }
-/// Where several mesh dims shard one tensor dim the outer mesh dim splits first, unless `order`
-/// says otherwise (the smaller order first).
+/// If several mesh dims shard one tensor dim, the smaller `order` splits first, and at equal order
+/// the outer mesh dim.
 constexpr Placement Shard(int tensor_dim, int order = 0) {
   return {Placement::Kind::kShard, static_cast<int8_t>(tensor_dim), static_cast<int8_t>(order),
           ReduceKind::kSum};

@@ -1,9 +1,9 @@
-// TensorDistAttr in tests: printed in words, and compared by value.
+// Printing and comparing TensorDistAttr by value, for tests.
 //
 //   std::cout << *TensorDistAttr::get(mesh, {Shard(0)});  // [S0,R] on mesh(dp=2,tp=2)
 //
-// Where this header is included, EXPECT_EQ of two attributes, or of pointers to them, prints these
-// words: GoogleTest finds the functions by their arguments.
+// In a file that includes this header, EXPECT_EQ of two attributes, or of pointers to them, prints
+// this text: GoogleTest finds the functions by argument-dependent lookup.
 #pragma once
 
 #include <iosfwd>
@@ -16,7 +16,7 @@ bool operator==(const TensorDistAttr& a, const TensorDistAttr& b);
 std::ostream& operator<<(std::ostream& out, const TensorDistAttr& attr);
 std::ostream& operator<<(std::ostream& out, const Placement& placement);
 std::ostream& operator<<(std::ostream& out, const ProcessMesh& mesh);
-/// Of what rules answer: "absent" for null.
+/// Prints "absent" for null, which rules return for an absent tensor.
 void PrintTo(const TensorDistAttr* attr, std::ostream* out);
 
 }  // namespace phi::distributed

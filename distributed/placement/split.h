@@ -1,8 +1,8 @@
-// The one split rule: which part of a dim of size n the i-th of k shards holds.
+// The split function: the part of a dim of size n that shard i of k holds.
 //
-// Balanced: the first n mod k shards hold one element more. 12 over 5 is {3,3,2,2,2}; 2 over 4 is
-// {1,1,0,0}. Total for every n >= 0, k >= 1, 0 <= i < k; sizes are never negative and offsets never
-// decrease.
+// The split is balanced: the first n mod k shards hold one element more. 12 over 5 is {3,3,2,2,2};
+// 2 over 4 is {1,1,0,0}. It is defined for every n >= 0, k >= 1 and 0 <= i < k. Sizes are never
+// negative and offsets never decrease.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// DistTensor: a tensor over a mesh: global meta, how it lies on the mesh, and this rank's part.
+// DistTensor: global metadata, a sharding, and this rank's part of the tensor.
 //
-// On a rank outside the mesh the local part is a placeholder: dims all 0, no bytes; everything else
-// is as on the other ranks.
+// On a rank outside the mesh the local part is a placeholder: all its dims are 0 and it has no
+// bytes. Everything else is the same as on the other ranks.
 #pragma once
 
 #include <string>
@@ -14,19 +14,21 @@ namespace phi::distributed {
 class DistTensor {
  public:
   DistTensor() = default;
-  /// `local` is this rank's part of a tensor of meta `global`.
+  /// `local` is this rank's part of a tensor with metadata `global`.
   DistTensor(const TensorMeta& global, const TensorDistAttr* attr, DenseTensor local)
       : global_(global), attr_(attr), local_(std::move(local)) {}
 
-  /// The tensor as a rank outside the mesh sees it; `op` (may be null) is named when it is read.
+  /// Returns the tensor for a rank outside the mesh. `op` (may be null) is the operator that the
+  /// error of a read names.
   static DistTensor clipped(const TensorMeta& global, const TensorDistAttr* attr,
                             const Place& place, const char* op);
-  /// This rank's part allocated and not initialised, or clipped if `rank` is not in the mesh.
+  /// Returns a tensor with this rank's part allocated but uninitialised; clipped if `rank` is not
+  /// in the mesh.
   static DistTensor empty(const TensorMeta& global, const TensorDistAttr* attr, const Place& place,
                           int64_t rank, const char* op = nullptr);
 
   bool defined() const { return attr_ != nullptr; }
-  /// Where this rank's part lies, or would.
+  /// The place of this rank's part, also if it has no bytes.
   const Place& place() const { return local_.place(); }
   const TensorMeta& meta() const { return global_; }
   const Dims& dims() const { return global_.dims; }
@@ -35,7 +37,7 @@ class DistTensor {
   const ProcessMesh& mesh() const { return attr_->mesh(); }
   const DenseTensor& local() const { return local_; }
   DenseTensor& local() { return local_; }
-  /// This rank computed or received its part (an empty part counts).
+  /// Whether this rank computed or received its part; true for an empty part.
   bool initialized() const { return local_.initialized(); }
   size_t nbytes_here() const { return local_.nbytes_here(); }
 
