@@ -1,9 +1,11 @@
-// Alignment: one placement for tensors that must lie alike, chosen by the data that moves.
+// Alignment: one sharding for a list of tensors that must be placed alike, with the least data
+// moved.
 //
-// A mesh dim on which the tensors agree stays as it is. One on which they differ goes to the tensor
-// dim, not yet split, where least data has to move; dims smaller than the mesh dim are no choice.
-// Unlike the factors' first-come policy this moves a mesh dim away from a dim that must be whole,
-// instead of giving it up: right for ops on lists of large tensors, as concat.
+// A mesh dim on which the tensors agree stays as it is. A mesh dim on which they differ shards the
+// tensor dim for which the least data has to move. Candidates are tensor dims that are not split
+// yet and not smaller than the mesh dim. Unlike the first-come policy of Factors, this moves a mesh
+// dim away from a tensor dim that must be whole, instead of giving it up. It suits ops on lists of
+// large tensors, such as concat.
 #pragma once
 
 #include <span>
@@ -13,9 +15,9 @@
 
 namespace phi::distributed {
 
-/// The placement for all `tensors`, which have the same number of dims and any sizes. Bits of
-/// `whole_dims` are tensor dims that must not be split. Mesh dims over which all tensors are
-/// partial sums or averages stay partial. Tensors of no elements have no say.
+/// Returns the sharding for all `tensors`, which have the same number of dims and any sizes. Bit d
+/// of `whole_dims` is set if tensor dim d must not be split. Mesh dims over which all tensors are
+/// partial sums or averages stay partial. Tensors without elements are ignored.
 Sharding align(std::span<const TensorSpec> tensors, uint32_t whole_dims);
 
 }  // namespace phi::distributed

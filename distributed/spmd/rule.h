@@ -1,11 +1,11 @@
-// SpmdRule: the answer machine that a rule function returns for the tensors it was asked about.
+// SpmdRule: a sharding rule for given input tensors; it infers forward and backward.
 //
 //   const SpmdRule rule = MatmulInferSpmd(x, y, false, false);
 //   rule.forward();              // from the inputs: required inputs, outputs
 //   rule.backward({&out, 1});    // from the outputs: the inputs that make them
 //
-// Pure: no ranks, no communication. Nearly always a factor declaration; a rule that does not fit
-// brings a body of its own.
+// A rule is pure: it uses no ranks and no communication. Nearly every rule is a factor declaration.
+// A rule that does not fit one supplies a body of its own.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class SpmdRule {
   explicit(false) SpmdRule(const Factors& factors) : factors_(factors) {}
   explicit SpmdRule(std::shared_ptr<const Body> body) : body_(std::move(body)) {}
 
-  /// `conflicts`, if given, is told where tensors ask for different things; bodies tell of none.
+  /// Appends conflicts between tensors to `conflicts` if it is not null. A body reports none.
   SpmdResult forward(Conflicts* conflicts = nullptr) const {
     return body_ ? body_->forward() : factors_.forward(conflicts);
   }

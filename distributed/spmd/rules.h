@@ -1,4 +1,4 @@
-// All rule functions that the YAML names.
+// Declarations of all rule functions that the YAML names.
 #pragma once
 
 #include "distributed/spmd/rules/activation.h"

@@ -1,6 +1,6 @@
-// Sharding: a dist attr seen from the tensor: for each tensor dim the mesh dims that split it.
+// Sharding: a TensorDistAttr by tensor dim: for each tensor dim, the mesh dims that split it.
 //
-// The form that rules compute in; held inline, no heap.
+// Rules compute in this form. It is stored inline, without heap memory.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace phi::distributed {
 
-/// An ordered set of mesh dims: the first splits first.
+/// An ordered set of mesh dims; the first splits first.
 class MeshDims {
  public:
   MeshDims() = default;
@@ -29,9 +29,9 @@ class MeshDims {
   /// Bit m is set if mesh dim m is in the set.
   uint32_t mask() const { return mask_; }
   bool contains(int mesh_dim) const { return (mask_ >> mesh_dim) & 1u; }
-  /// The same without the mesh dims of `mask`.
+  /// A copy without the mesh dims in `mask`.
   MeshDims without(uint32_t mask) const;
-  /// How many parts the mesh dims make together.
+  /// The number of parts into which these mesh dims split a tensor dim.
   int64_t parts(const ProcessMesh& mesh) const;
 
   friend bool operator==(const MeshDims& a, const MeshDims& b) {
@@ -50,18 +50,18 @@ class MeshDims {
 
 struct Sharding {
   std::array<MeshDims, kMaxNdim> dims{};
-  std::array<ReduceKind, kMaxMeshNdim> partial_kind{};  // of the mesh dims in partial_mask
+  std::array<ReduceKind, kMaxMeshNdim> partial_kind{};  // for the mesh dims in partial_mask
   uint32_t partial_mask = 0;
 
-  /// The sharding of a tensor; `attr` must not be null. Shards of dims that the tensor lacks are
-  /// an InvalidArgument.
+  /// The sharding of a tensor, whose `attr` must not be null. Errors: InvalidArgument if it shards
+  /// a dim that the tensor lacks.
   static Sharding of(const TensorSpec& tensor);
 
   void set_partial(int mesh_dim, ReduceKind kind) {
     partial_mask |= 1u << mesh_dim;
     partial_kind[mesh_dim] = kind;
   }
-  /// The mesh dims that split any tensor dim.
+  /// The mesh dims that split some tensor dim.
   uint32_t shard_mask() const;
   const TensorDistAttr* attr(const ProcessMesh& mesh) const;
 };

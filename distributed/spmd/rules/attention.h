@@ -1,4 +1,4 @@
-// Rules of attention and of rotary position embeddings.
+// Sharding rules of attention and rotary position embeddings.
 #pragma once
 
 #include "distributed/spmd/rule.h"
@@ -13,21 +13,22 @@ SpmdRule FlashAttentionInferSpmd(const TensorSpec& q, const TensorSpec& k, const
                                  const TensorSpec* fixed_seed_offset, const TensorSpec* attn_mask,
                                  float dropout, bool causal, bool return_softmax, bool is_test);
 
-/// Gradients of q, k and v, split as the forward rule splits them.
+/// Gradients of q, k and v, split like the inputs of the forward rule.
 SpmdRule FlashAttentionGradInferSpmd(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v,
                                      const TensorSpec& out, const TensorSpec& softmax_lse,
                                      const TensorSpec* seed_offset, const TensorSpec* attn_mask,
                                      const TensorSpec& out_grad);
 
-/// Caches and cache_seqlens are split as q, k and v are: by batch and heads. Outputs: out, k_cache,
+/// Caches and cache_seqlens are split like q, k and v: by batch and heads. Outputs: out, k_cache,
 /// v_cache.
 SpmdRule FlashAttentionWithKvcacheInferSpmd(const TensorSpec& q, const TensorSpec& k,
                                             const TensorSpec& v, const TensorSpec& k_cache,
                                             const TensorSpec& v_cache,
                                             const TensorSpec& cache_seqlens);
 
-/// q, k, v [batch, seq, heads, head_dim] (time_major: [seq, batch, ...]); sin and cos hold seq and
-/// head_dim, position_ids [batch, seq]. Outputs as q, k, v; absent with their input.
+/// q, k, v [batch, seq, heads, head_dim] (time_major: [seq, batch, ...]); sin and cos have seq and
+/// head_dim; position_ids is [batch, seq]. Each output is sharded like its input, and absent with
+/// it.
 SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const TensorSpec* v,
                             const TensorSpec* sin, const TensorSpec* cos,
                             const TensorSpec* position_ids, bool use_neox_rotary_style,

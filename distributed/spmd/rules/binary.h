@@ -1,19 +1,20 @@
-// Rules of elementwise ops of two and three inputs beyond plain arithmetic, and of comparisons that
-// give one answer.
+// Sharding rules of elementwise ops with two and three inputs other than plain arithmetic, and of
+// comparisons with one result.
 #pragma once
 
 #include "distributed/spmd/rule.h"
 
 namespace phi::distributed {
 
-/// The gradients of two inputs that broadcast: Partial(sum) where an input was.
+/// The gradients of two inputs that broadcast: Partial(sum) over the mesh dims that split dims
+/// along which the input was broadcast.
 SpmdRule ElementwiseBinaryGradInferSpmd(const TensorSpec& x, const TensorSpec& y,
                                         const TensorSpec& out_grad);
 /// Three inputs that broadcast.
 SpmdRule ElementwiseTernaryInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& z);
-/// One answer about all pairs of elements: Partial(all) where they are split.
+/// One result for all pairs of elements: Partial(all) where the tensors are split.
 SpmdRule AllPairsInferSpmd(const TensorSpec& x, const TensorSpec& y);
-/// The same; tensors of two shapes have no pairs, and stay whole.
+/// The same; tensors of different shapes have no pairs and stay whole.
 SpmdRule EqualAllInferSpmd(const TensorSpec& x, const TensorSpec& y);
 
 }  // namespace phi::distributed

@@ -1,4 +1,4 @@
-// Rules of ops that join a list of tensors.
+// Sharding rules of concat and stack.
 #pragma once
 
 #include <span>
@@ -8,9 +8,10 @@
 
 namespace phi::distributed {
 
-/// The axis must be whole; mesh dims that the inputs place differently go where least data moves.
+/// The axis must be whole. Mesh dims on which the inputs differ are placed where the least data
+/// moves (align.h).
 SpmdRule ConcatInferSpmd(std::span<const TensorSpec> x, const Scalar& axis);
-/// As concat, along a new dim at `axis`.
+/// The same as concat, along a new dim at `axis`.
 SpmdRule StackInferSpmd(std::span<const TensorSpec> x, const Scalar& axis);
 
 }  // namespace phi::distributed

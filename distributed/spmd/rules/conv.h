@@ -1,7 +1,7 @@
-// Rules of convolutions and of other ops on images.
+// Sharding rules of convolutions and of region pooling.
 //
-// The image's and the kernel's spatial dims must be whole: a window reaches into the neighbour's
-// part. data_format says where input and output have their channels: NC... or N...C.
+// Spatial dims of the image and of the filter must be whole, because a window reaches into the
+// neighbour's part. data_format is NC... or N...C, for input and output.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace phi::distributed {
 
-/// input [n, c, ...], filter [m, c / groups, ...] -> output [n, m, ...]. A split c makes output
-/// Partial(sum). With groups both channel dims must be whole.
+/// input [n, c, ...], filter [m, c / groups, ...] -> output [n, m, ...]. Splitting c makes the
+/// output Partial(sum). With groups both channel dims must be whole.
 SpmdRule Conv2dInferSpmd(const TensorSpec& input, const TensorSpec& filter,
                          const std::vector<int>& strides, const std::vector<int>& paddings,
                          const std::string& padding_algorithm, const std::vector<int>& dilations,
@@ -42,14 +42,14 @@ SpmdRule Conv3dTransposeInferSpmd(const TensorSpec& input, const TensorSpec& fil
                                   const std::string& padding_algorithm, int groups,
                                   const std::vector<int>& dilations,
                                   const std::string& data_format);
-/// With groups of either kind the channels must be whole.
+/// With groups of either kind (groups, deformable_groups) the channels must be whole.
 SpmdRule DeformableConvInferSpmd(const TensorSpec& x, const TensorSpec& offset,
                                  const TensorSpec& filter, const TensorSpec* mask,
                                  const std::vector<int>& strides, const std::vector<int>& paddings,
                                  const std::vector<int>& dilations, int deformable_groups,
                                  int groups, int im2col_step);
 
-/// Gradients of input, Partial(sum) where m is split, and of filter, Partial(sum) where n is.
+/// The gradient of input is Partial(sum) where m is split, that of filter where n is split.
 SpmdRule Conv2dGradInferSpmd(const TensorSpec& input, const TensorSpec& filter,
                              const TensorSpec& out_grad, const std::vector<int>& strides,
                              const std::vector<int>& paddings, const std::string& padding_algorithm,
@@ -82,12 +82,12 @@ SpmdRule Conv3dTransposeGradInferSpmd(const TensorSpec& input, const TensorSpec&
                                       const std::string& padding_algorithm, int groups,
                                       const std::vector<int>& dilations,
                                       const std::string& data_format);
-/// Those of offset and mask are Partial(sum) where any channels are split.
+/// The gradients of offset and mask are Partial(sum) where any channels are split.
 SpmdRule DeformableConvGradInferSpmd(const TensorSpec& x, const TensorSpec& offset,
                                      const TensorSpec& filter, const TensorSpec* mask,
                                      const TensorSpec& out_grad, int deformable_groups, int groups);
 
-/// Boxes of any image: x [n, c, h, w] may be split by channels alone.
+/// A box may refer to any image, so x [n, c, h, w] may be split along its channels only.
 SpmdRule RoiAlignInferSpmd(const TensorSpec& x, const TensorSpec& boxes,
                            const TensorSpec* boxes_num, int pooled_height, int pooled_width,
                            float spatial_scale, int sampling_ratio, bool aligned);

@@ -1,4 +1,4 @@
-// Rules of products in Einstein's notation.
+// Sharding rules of einsum.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@ namespace phi::distributed {
 
 using phi::Equation;
 
-/// Letters that the output lacks are summed: it is Partial(sum) over the mesh dims that split them.
-/// A letter that one operand has twice must be whole.
+/// Letters that the output lacks are summed: the output is Partial(sum) over the mesh dims that
+/// split them. A letter that occurs twice in an operand must be whole.
 SpmdRule EinsumInferSpmd(std::span<const TensorSpec> x, const std::string& equation);
-/// Gradients of the operands, each Partial(sum) where a letter is split that it lacks.
+/// Gradients of the operands. Each is Partial(sum) over the mesh dims that split letters it lacks.
 SpmdRule EinsumGradInferSpmd(std::span<const TensorSpec> x, const TensorSpec& out_grad,
                              const std::string& equation);
 

@@ -1,5 +1,5 @@
-// Rules of Fourier transforms and of signals in frames: what is transformed or cut into frames is
-// whole, all other dims are split.
+// Sharding rules of Fourier transforms and of framed signals. Dims that are transformed or cut into
+// frames must be whole; all others may be split.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace phi::distributed {
 
-/// Of transforms whose input and output have different extents along the last of axes.
+/// For transforms whose input and output have different extents along the last of `axes`.
 SpmdRule FFTGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
                           const std::vector<int64_t>& axes);
 
-/// Axis -1 has x [*, signal] and frames [*, 1, 1], axis 0 x [signal, *] and frames [1, 1, *].
+/// Axis -1: x [*, signal] and frames [*, 1, 1]. Axis 0: x [signal, *] and frames [1, 1, *].
 SpmdRule FrameInferSpmd(const TensorSpec& x, int axis);
 SpmdRule FrameGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int axis);
 SpmdRule OverlapAddInferSpmd(const TensorSpec& x, int axis);

@@ -1,7 +1,8 @@
-// Rules of ops that read or write elements at positions that a tensor holds.
+// Sharding rules of ops that read or write elements at positions given by a tensor.
 //
-// What is addressed is whole in the tensor that is read or written, as any rank may ask for any of
-// it. Reading lets positions be split, each rank reads for its own; writing needs all of them.
+// The addressed dims of the tensor that is read or written must be whole, because any rank may
+// address any element. For reads the positions may be split: each rank reads for its own. For
+// writes they must be whole.
 #pragma once
 
 #include <span>
@@ -14,22 +15,22 @@ namespace phi::distributed {
 
 /// index [..., k] addresses the first k dims of x; out is [..., the other dims of x].
 SpmdRule GatherNdInferSpmd(const TensorSpec& x, const TensorSpec& index);
-/// Split positions make the gradient Partial(sum).
+/// The gradient is Partial(sum) where positions are split.
 SpmdRule GatherNdGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
                                const TensorSpec& out_grad);
 
-/// As gather, whose axis is a number here.
+/// The same as gather, with a number as axis.
 SpmdRule IndexSelectInferSpmd(const TensorSpec& x, const TensorSpec& index, int axis);
 SpmdRule IndexSelectGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
                                   const TensorSpec& out_grad, int axis);
 
-/// Along the axis arr is whole and indices may be split; other dims lie alike where arr and indices
-/// have the same size, and are whole where not. out lies as indices.
+/// Along the axis arr is whole and indices may be split. Other dims are sharded alike where arr and
+/// indices have the same size, and are whole elsewhere. out is sharded like indices.
 SpmdRule TakeAlongAxisInferSpmd(const TensorSpec& arr, const TensorSpec& indices, int axis);
-/// Indices split along the axis make the gradient Partial(sum).
+/// The gradient is Partial(sum) where indices are split along the axis.
 SpmdRule TakeAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& indices,
                                     const TensorSpec& out_grad, int axis);
-/// The axis is whole in all; other dims as in take_along_axis.
+/// The axis is whole in all tensors; other dims are sharded as in take_along_axis.
 SpmdRule PutAlongAxisInferSpmd(const TensorSpec& arr, const TensorSpec& indices,
                                const TensorSpec& values, int axis, const std::string& reduce,
                                bool include_self);
@@ -39,34 +40,34 @@ SpmdRule PutAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& indi
                                    const TensorSpec& out_grad, int axis, const std::string& reduce,
                                    bool include_self);
 
-/// Rows of x are replaced or added to: rows are whole in x and updates, other dims lie alike.
+/// Replaces or adds to rows of x. Rows are whole in x and updates; other dims are sharded alike.
 SpmdRule ScatterInferSpmd(const TensorSpec& x, const TensorSpec& index, const TensorSpec& updates,
                           bool overwrite);
 /// Gradients of x and updates.
 SpmdRule ScatterGradInferSpmd(const TensorSpec& index, const TensorSpec& updates,
                               const TensorSpec& out_grad, bool overwrite);
-/// As gather_nd the other way: updates are added to x at index.
+/// The inverse of gather_nd: updates are added to x at index.
 SpmdRule ScatterNdAddInferSpmd(const TensorSpec& x, const TensorSpec& index,
                                const TensorSpec& updates);
-/// Gradients of x, which is out_grad, and of updates, for which index may be split.
+/// Gradients of x, which is out_grad, and of updates. For that of updates index may be split.
 SpmdRule ScatterNdAddGradInferSpmd(const TensorSpec& index, const TensorSpec& updates,
                                    const TensorSpec& out_grad);
 
-/// indices, integers, address the first dims of x, one each; the dims of value on the right lie as
-/// the other dims of x.
+/// Each tensor of `indices`, of an integer dtype, addresses one of the first dims of x. The last
+/// dims of value are sharded like the other dims of x.
 SpmdRule IndexPutInferSpmd(const TensorSpec& x, std::span<const TensorSpec> indices,
                            const TensorSpec& value, bool accumulate);
-/// Gradients of x and value: where value was broadcast over a split dim, its gradient is
-/// Partial(sum).
+/// Gradients of x and value. That of value is Partial(sum) where value was broadcast along a split
+/// dim.
 SpmdRule IndexPutGradInferSpmd(const TensorSpec& x, std::span<const TensorSpec> indices,
                                const TensorSpec& value, const TensorSpec& out_grad,
                                bool accumulate);
 
-/// out[i] is the sum over k of x[scatter_index[i, k]] * combine_weights[i, k]: the rows of x are
-/// whole, and a split k makes out Partial(sum).
+/// out[i] is the sum over k of x[scatter_index[i, k]] * combine_weights[i, k]. The rows of x are
+/// whole, and out is Partial(sum) where k is split.
 SpmdRule MoeCombineInferSpmd(const TensorSpec& x, const TensorSpec& combine_weights,
                              const TensorSpec& scatter_index);
-/// Gradients of x, Partial(sum) where tokens or k are split, and of combine_weights.
+/// Gradients of x and combine_weights. That of x is Partial(sum) where tokens or k are split.
 SpmdRule MoeCombineGradInferSpmd(const TensorSpec& x, const TensorSpec& combine_weights,
                                  const TensorSpec& scatter_index, const TensorSpec& grad_y);
 

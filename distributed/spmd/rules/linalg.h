@@ -1,5 +1,5 @@
-// Rules of linear algebra that the YAML's notation cannot say: batches are split, matrices are
-// whole, and right-hand sides of equations are split by columns.
+// Sharding rules of linear algebra that the YAML notation cannot express. Batch dims and the
+// columns of right-hand sides may be split; matrices must be whole.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace phi::distributed {
 
-/// Partial gradients where a batch is split that its tensor was broadcast to, or, of the matrices,
-/// the columns.
+/// Gradients are Partial(sum) over mesh dims that split a batch along which the tensor was
+/// broadcast. A matrix's gradient is also Partial(sum) where the columns of the right-hand side are
+/// split.
 SpmdRule SolveInferSpmd(const TensorSpec& x, const TensorSpec& y);
 SpmdRule SolveGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out,
                             const TensorSpec& out_grad);
@@ -44,11 +45,11 @@ SpmdRule SvdGradInferSpmd(const TensorSpec& x, const TensorSpec& u, const Tensor
                           const TensorSpec& vh, const TensorSpec& u_grad, const TensorSpec& s_grad,
                           const TensorSpec& vh_grad);
 
-/// The tolerances broadcast with the batch.
+/// The tolerances broadcast along the batch.
 SpmdRule MatrixRankAtolRtolInferSpmd(const TensorSpec& x, const TensorSpec& atol,
                                      const TensorSpec* rtol);
 
-/// The axis of the vectors is whole; 9 stands for the first whose extent is 3.
+/// The axis of the vectors must be whole. Axis 9 means the first dim with extent 3.
 SpmdRule CrossInferSpmd(const TensorSpec& x, const TensorSpec& y, int axis);
 SpmdRule CrossGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out_grad,
                             int axis);

@@ -1,4 +1,4 @@
-// Rules of ops that look rows up.
+// Sharding rules of embedding, gather and one_hot.
 #pragma once
 
 #include "distributed/spmd/rule.h"
@@ -6,21 +6,21 @@
 
 namespace phi::distributed {
 
-/// A split vocabulary makes the output Partial(sum): each rank adds the rows that it has.
+/// A split vocabulary makes the output Partial(sum): each rank contributes the rows that it holds.
 SpmdRule EmbeddingInferSpmd(const TensorSpec& x, const TensorSpec& weight, int64_t padding_idx,
                             bool sparse);
-/// As embedding, with the rows that a rank has told by start_index.
+/// The same as embedding; start_index is the first row that a rank holds.
 SpmdRule CEmbeddingInferSpmd(const TensorSpec& weight, const TensorSpec& x, int64_t start_index,
                              int64_t vocab_size);
 SpmdRule CEmbeddingGradInferSpmd(const TensorSpec& weight, const TensorSpec& x,
                                  const TensorSpec& out_grad, int64_t start_index);
-/// Split ids make the gradient Partial(sum); a split vocabulary stays split, as each rank sums for
-/// the rows that it has, where no split of the ids takes the mesh dim.
+/// The gradient is Partial(sum) where ids are split. A split vocabulary stays split, unless a split
+/// of the ids takes the mesh dim: each rank sums the rows that it holds.
 SpmdRule EmbeddingGradInferSpmd(const TensorSpec& x, const TensorSpec& weight,
                                 const TensorSpec& out_grad);
-/// The axis that is looked up must be whole.
+/// The gathered axis must be whole.
 SpmdRule GatherInferSpmd(const TensorSpec& x, const TensorSpec& index, const Scalar& axis);
-/// Split indices make the gradient Partial(sum).
+/// The gradient is Partial(sum) where indices are split.
 SpmdRule GatherGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
                              const TensorSpec& out_grad, const Scalar& axis);
 SpmdRule OneHotInferSpmd(const TensorSpec& x, const Scalar& num_classes);

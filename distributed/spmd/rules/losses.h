@@ -1,4 +1,4 @@
-// Rules of losses beside cross entropy.
+// Sharding rules of losses other than cross entropy.
 #pragma once
 
 #include <string>
@@ -7,19 +7,20 @@
 
 namespace phi::distributed {
 
-/// Elements by themselves; pos_weight, if given, broadcasts. Where the loss is normalised the
-/// kernel counts over all ranks.
+/// Elementwise; pos_weight, if given, broadcasts. If the loss is normalised, the kernel counts over
+/// all ranks.
 SpmdRule SigmoidCrossEntropyInferSpmd(const TensorSpec& x, const TensorSpec& label,
                                       const TensorSpec* pos_weight);
 SpmdRule SigmoidCrossEntropyGradInferSpmd(const TensorSpec& x, const TensorSpec& label,
                                           const TensorSpec* pos_weight, const TensorSpec& out_grad);
-/// Elements by themselves for the reduction "none"; else Partial(sum), as the kernel divides by
-/// global counts.
+/// Elementwise for the reduction "none". Otherwise the output is Partial(sum), because the kernel
+/// divides by global counts.
 SpmdRule KLDivInferSpmd(const TensorSpec& x, const TensorSpec& label, const std::string& reduction);
 SpmdRule KLDivGradInferSpmd(const TensorSpec& x, const TensorSpec& label,
                             const TensorSpec& out_grad, const std::string& reduction);
-/// The classes, tensor dim 1 of input, stay whole. out and total_weight are Partial(sum) for the
-/// reduction "sum"; the quotient of a "mean" is made of sums that the kernel combines.
+/// The classes, tensor dim 1 of input, must be whole. For the reduction "sum" out and total_weight
+/// are Partial(sum). For "mean" they are whole, because the kernel combines both sums before it
+/// divides.
 SpmdRule NllLossInferSpmd(const TensorSpec& input, const TensorSpec& label,
                           const TensorSpec* weight, const std::string& reduction);
 SpmdRule NllLossGradInferSpmd(const TensorSpec& input, const TensorSpec& label,

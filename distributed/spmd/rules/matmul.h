@@ -1,4 +1,4 @@
-// Rules of the matrix product and its gradients.
+// Sharding rules of matmul, its gradients, and ops built on it.
 #pragma once
 
 #include <span>
@@ -12,18 +12,19 @@ namespace phi::distributed {
 SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpose_x,
                          bool transpose_y);
 
-/// x_grad is a sum over n, y_grad one over m, and each over the batch it was broadcast to: partial
-/// where these are split. A mesh dim that splits several of m, n, k is kept for what most of x, y
-/// and out_grad are split by; between equals rows and batch stay, and the weight is gathered.
+/// x_grad is a sum over n and y_grad a sum over m; both are sums over batch dims along which the
+/// operand was broadcast. They are partial where these dims are split. A mesh dim that splits
+/// several of m, n and k goes to the one that most of x, y and out_grad split by it. On a tie rows
+/// and batch stay split, and the weight is gathered.
 SpmdRule MatmulGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out_grad,
                              bool transpose_x, bool transpose_y);
 
-/// As x times y; the input that is added, by the ranks that have the first part of k, broadcasts.
+/// The same as x times y. `input` broadcasts; the ranks that hold the first part of k add it.
 SpmdRule AddmmInferSpmd(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y);
 SpmdRule AddmmGradInferSpmd(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y,
                             const TensorSpec& out_grad);
 
-/// A chain of matrices; inner extents that are split make the output partial.
+/// A chain of matrices. The output is partial where inner extents are split.
 SpmdRule MultiDotInferSpmd(std::span<const TensorSpec> x);
 SpmdRule MultiDotGradInferSpmd(std::span<const TensorSpec> x, const TensorSpec& out_grad);
 

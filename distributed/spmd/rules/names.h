@@ -15,7 +15,7 @@ inline std::string_view dim_names(int ndim) {
   return std::string_view("abcdefghi").substr(0, static_cast<size_t>(ndim));
 }
 
-/// "rstuvwxyz": names for the dims of a second tensor that shares none with the first.
+/// "rstuvwxyz": factor names for a second tensor that shares no factor with the first.
 inline std::string_view other_dim_names(int ndim) {
   return std::string_view("rstuvwxyz").substr(0, static_cast<size_t>(ndim));
 }
@@ -46,7 +46,7 @@ class Names {
   int size_ = 0;
 };
 
-/// `axis` counted from the front. Errors: OutOfRange naming what the axis was for.
+/// Returns `axis` counted from the front. Errors: OutOfRange that contains `what`.
 inline int normal_axis(int64_t axis, int ndim, const char* what = "axis") {
   PHI_CHECK(axis >= -ndim && axis < ndim,
             errors::OutOfRange("{} is {}, the tensor has {} dims; use {} to {}.", what, axis, ndim,
@@ -54,15 +54,16 @@ inline int normal_axis(int64_t axis, int ndim, const char* what = "axis") {
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }
 
-/// As dim_names, with '_' for `axis`: a dim that must be whole. A 0-D tensor takes axis 0 and -1.
+/// The same as dim_names, with '_' for `axis`, a dim that must be whole. A 0-D tensor accepts axis
+/// 0 and -1.
 inline Names names_without(int ndim, int64_t axis) {
   Names names(dim_names(ndim));
   if (ndim > 0 || (axis != 0 && axis != -1)) names[normal_axis(axis, ndim)] = '_';
   return names;
 }
 
-/// For a rule that copies elements of its first input by `positions`: partial values of the first
-/// pass on, where the positions themselves are whole.
+/// For a rule that copies elements of its first input by `positions`: passes partial values of the
+/// first input if `positions` is not partial.
 inline Factors& pass_partial_of_first(Factors& rule, const TensorSpec& positions) {
   const bool whole = positions.attr->partial_dims().empty();
   return whole ? rule.pass_partial(PartialFlow::kOne, kAllKinds) : rule;

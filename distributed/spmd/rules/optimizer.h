@@ -1,12 +1,12 @@
-// Rules of the optimizers' steps.
+// Sharding rules of optimizer steps.
 #pragma once
 
 #include "distributed/spmd/rule.h"
 
 namespace phi::distributed {
 
-/// All tensors have one shape and lie as param does: the others follow, a partial grad becomes
-/// whole. Each output is as its input; the last, of master_param, is absent with it.
+/// All tensors have one shape and follow param's sharding; a partial grad is reduced. Each output
+/// is sharded like its input. The last output, of master_param, is absent with it.
 SpmdRule SgdInferSpmd(const TensorSpec& param, const TensorSpec& grad,
                       const TensorSpec* master_param);
 SpmdRule MomentumInferSpmd(const TensorSpec& param, const TensorSpec& grad,

@@ -1,15 +1,15 @@
-// Rules of products with weights of 8 bits.
+// Sharding rules of matmuls with 8-bit weights.
 #pragma once
 
 #include "distributed/spmd/rule.h"
 
 namespace phi::distributed {
 
-/// A column's elements, which share scales, stay together.
+/// The elements of a column share scales, so columns must be whole.
 SpmdRule WeightQuantizeInferSpmd(const TensorSpec& x, int group_size);
 SpmdRule WeightDequantizeInferSpmd(const TensorSpec& x, const TensorSpec& scale);
-/// A matrix product. Where it is split along k out is Partial(sum); k is whole where there are
-/// groups of elements, or a bias, which no part of a sum may add for itself.
+/// A matmul. out is Partial(sum) where k is split. k must be whole with groups of elements, and
+/// with a bias, which each partial sum would add.
 SpmdRule WeightOnlyLinearInferSpmd(const TensorSpec& x, const TensorSpec& weight,
                                    const TensorSpec* bias, const TensorSpec& weight_scale);
 SpmdRule WeightOnlyLinearGradInferSpmd(const TensorSpec& x, const TensorSpec& weight,

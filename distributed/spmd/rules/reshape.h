@@ -1,4 +1,4 @@
-// Rule of reshape: dims that merge and split.
+// Sharding rules of reshape and flatten: dims that merge and split.
 #pragma once
 
 #include "distributed/spmd/rule.h"
@@ -6,9 +6,9 @@
 
 namespace phi::distributed {
 
-/// `shape` as in the op: one -1 is worked out, 0 copies the dim of x at its place.
+/// `shape` is the op's attribute: one -1 is inferred, and 0 copies the dim of x at that position.
 SpmdRule ReshapeInferSpmd(const TensorSpec& x, const IntArray& shape);
-/// Dims start_axis to stop_axis, both included, become one.
+/// Merges dims start_axis to stop_axis, both included.
 SpmdRule FlattenInferSpmd(const TensorSpec& x, int start_axis, int stop_axis);
 
 }  // namespace phi::distributed

@@ -1,4 +1,5 @@
-// Rules of ops on sequences: samples are split; steps, classes and hidden units are whole.
+// Sharding rules of ops on sequences. Samples may be split; steps, classes and hidden units must be
+// whole.
 #pragma once
 
 #include "distributed/spmd/rule.h"

@@ -1,12 +1,12 @@
-// Rules of optimizers' steps as Paddle has them, and of the scaling of losses.
+// Sharding rules of Paddle's fused optimizer steps and of loss scaling.
 #pragma once
 
 #include "distributed/spmd/rule.h"
 
 namespace phi::distributed {
 
-// As those of optimizer.h: all lie as param does. Numbers are whole, and so is what becomes of
-// them.
+// As in optimizer.h, all tensors follow param's sharding. Scalars are whole, and so are the outputs
+// computed from them.
 
 SpmdRule DecayedAdagradInferSpmd(const TensorSpec& param, const TensorSpec& grad,
                                  const TensorSpec& moment);
@@ -23,12 +23,12 @@ SpmdRule AdamInferSpmd(const TensorSpec& param, const TensorSpec& grad,
                        const TensorSpec& moment2, const TensorSpec* moment2_max,
                        const TensorSpec& beta1_pow, const TensorSpec& beta2_pow,
                        const TensorSpec* master_param);
-/// The same without moment2_max. The kernel combines norms over all dims.
+/// The same without moment2_max. The kernel combines norms over all mesh dims.
 SpmdRule LambInferSpmd(const TensorSpec& param, const TensorSpec& grad,
                        const TensorSpec& learning_rate, const TensorSpec& moment1,
                        const TensorSpec& moment2, const TensorSpec& beta1_pow,
                        const TensorSpec& beta2_pow, const TensorSpec* master_param);
-/// Three numbers that are updated stand between param and the moments, in and out.
+/// Three updated scalars are placed between param and the moments, in inputs and outputs.
 SpmdRule NadamInferSpmd(const TensorSpec& param, const TensorSpec& grad, const TensorSpec& number1,
                         const TensorSpec& number2, const TensorSpec& number3,
                         const TensorSpec& moment1, const TensorSpec& moment2,
@@ -39,7 +39,7 @@ SpmdRule AverageAccumulatesInferSpmd(const TensorSpec& param, const TensorSpec& 
                                      const TensorSpec& in_old_num_accumulates,
                                      const TensorSpec& in_num_updates);
 
-// Lists: each param decides for what belongs to it. Lists that may be absent are empty then.
+// Lists: element i of each list follows element i of param. An absent optional list is empty.
 
 SpmdRule MergedMomentumInferSpmd(std::span<const TensorSpec> param,
                                  std::span<const TensorSpec> grad,
@@ -61,13 +61,13 @@ SpmdRule FusedAdamInferSpmd(std::span<const TensorSpec> params, std::span<const 
                             std::span<const TensorSpec> beta1_pows,
                             std::span<const TensorSpec> beta2_pows,
                             std::span<const TensorSpec> master_params);
-/// The tensors of x stay as they lie. The kernel combines what it finds over all their dims.
+/// The tensors of x keep their sharding. The kernel combines its findings over all their mesh dims.
 SpmdRule CheckFiniteAndUnscaleInferSpmd(std::span<const TensorSpec> x, const TensorSpec& scale);
 SpmdRule UpdateLossScalingInferSpmd(std::span<const TensorSpec> x, const TensorSpec& found_infinite,
                                     const TensorSpec& prev_loss_scaling,
                                     const TensorSpec& in_good_steps,
                                     const TensorSpec& in_bad_steps);
-/// The kernel combines counts and extremes over all dims: both outputs are whole.
+/// The kernel combines counts and extremes over all mesh dims: both outputs are whole.
 SpmdRule CheckNumericsInferSpmd(const TensorSpec& tensor);
 
 }  // namespace phi::distributed
