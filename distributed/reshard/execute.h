@@ -1,5 +1,5 @@
-// Reshard: moving a tensor to another placement and/or mesh, and the two ends of that: taking a
-// rank's part of a whole value, and putting the whole value together again.
+// Reshard: moves a tensor to other placements, to another mesh, or both. Also `distribute`, which
+// shards a whole value, and `gather_global`, which gathers it again.
 //
 //   DistTensor y = reshard(x, TensorDistAttr::get(mesh, {Replicate(), Shard(1)}));
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace phi::distributed {
 
-/// Everything that lays a tensor out on a mesh, or moves it to one, asks first. Errors:
+/// Every function that shards a tensor over a mesh, or moves it to one, calls this first. Errors:
 /// InvalidArgument if the mesh names a rank that the job does not have.
 void check_mesh(const ProcessMesh& mesh);
 
@@ -22,38 +22,41 @@ enum class KeptPart : uint8_t {
   kAlias,   // a copy-on-write alias of the source's part (DenseTensor::alias)
 };
 
-/// `src` under `dst`, moved by the cheapest known sequence of collectives (plan_reshard).
+/// Returns `src` under `dst`, moved by the cheapest known sequence of collectives (plan_reshard).
 ///
-/// Ranks    Called by every rank that has `src`, in or out of the meshes. A rank in neither mesh
-///          communicates nothing; a rank outside dst's mesh returns a clipped tensor, and sends
+/// Ranks    Call it on every rank that has `src`, in or out of the meshes. A rank in neither mesh
+///          does not communicate. A rank outside dst's mesh returns a clipped tensor, and sends
 ///          first if it is in src's mesh.
 /// Aliases  Equal attrs return `src`. Otherwise, with kAlias, the result is a new value on every
 ///          rank: a write to one of the two does not change the other.
-/// Uneven   Any extents, also smaller than the mesh and 0.
+/// Uneven   Any extents, including 0 and extents smaller than the mesh.
 /// Errors   InvalidArgument, alike on all ranks and before any communication, if an attr does not
-///          fit the shape or a tensor dim is unknown.
+///          fit the shape or an extent is unknown.
 DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst,
                    KeptPart kept = KeptPart::kShared);
 
-/// A reshard whose transfer from one mesh to another is under way. Dropping the handle is allowed
-/// at any time: the transfer comes to its end, the world keeps the bytes that it needs until then
-/// and no longer. Used by the thread of its world.
+/// A reshard whose transfer between two meshes may still be in flight. The caller may drop the
+/// handle at any time: the transfer completes, and the world keeps its buffers until then. Use it
+/// on the thread of its world.
 class PendingReshard {
  public:
-  /// Nothing to wait for.
+  /// An empty handle.
   PendingReshard();
   PendingReshard(PendingReshard&&) noexcept;
   PendingReshard& operator=(PendingReshard&&) noexcept;
   ~PendingReshard();
 
-  /// This rank's messages are all sent and received, or have failed. Makes progress; never blocks
-  /// nor throws.
+  /// Whether this rank's messages are all sent and received, or have failed. Makes progress; never
+  /// blocks or throws.
   bool done() const { return transfer_.done(); }
-  /// The resharded tensor, when this rank's part has arrived; at once on a rank outside its mesh,
-  /// which may still be sending. Once, in any order; the handle keeps nothing then. Errors: as of
-  /// every call of a Group; PreconditionNotMet if there is no tensor (any more).
+  /// Waits for this rank's part and returns the resharded tensor. Returns at once on a rank outside
+  /// dst's mesh, which may still be sending. Call it once per handle; handles may be waited for in
+  /// any order. The handle is empty afterwards.
+  ///
+  /// Errors   Those of every call of a Group; PreconditionNotMet if the handle is empty.
   DistTensor wait();
-  /// As wait(), and what this rank sends has left, so that the source may be written to.
+  /// The same as wait(), and also waits until this rank's messages have left, so that the caller
+  /// may write to the source.
   DistTensor wait_until_sent();
 
  private:
@@ -68,33 +71,34 @@ class PendingReshard {
 
   DistTensor result_;
   Transfer transfer_;
-  std::unique_ptr<Steps> rest_;               // null: result_ is the tensor
-  bool acts_ = false;                         // this rank does something in some step
-  std::unique_ptr<Step> recorded_ = nullptr;  // what waiting is in a captured program
+  std::unique_ptr<Steps> rest_;               // null: result_ is complete
+  bool acts_ = false;                         // whether this rank takes part in any step
+  std::unique_ptr<Step> recorded_ = nullptr;  // in a captured program: the step that waits
 };
 
-/// Reshard in two halves: as reshard, but where the meshes differ the messages between them are
-/// only put under way. Any number may be pending.
+/// Starts a reshard. The same as reshard, except that messages between two different meshes are in
+/// flight on return. Any number of reshards may be pending.
 ///
-/// Ranks    All start their pending reshards in the same order; each waits when it likes.
-/// Aliases  As reshard with kAlias. The value that arrives is that of `src` at the start, even if
-///          `src` is written to while the messages are under way. Steps within one mesh have
-///          ended on return.
-/// Errors   As reshard, on start or on wait.
+/// Ranks    All ranks start their pending reshards in the same order, and wait in any order.
+/// Aliases  The same as reshard with kAlias. The value that arrives is that of `src` at the start,
+///          even if `src` is written to while the messages are in flight. Steps within one mesh are
+///          complete on return.
+/// Errors   The same as reshard, on start or on wait.
 PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
 
-/// As start_reshard, but this rank's part is put into `into`, an array of its size. For a rank
-/// whose part does not change, or that gets none, `into` is undefined.
+/// The same as start_reshard, but stores this rank's part in `into`, an array of its size. `into`
+/// is undefined on a rank whose part does not change or that receives none.
 PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* dst,
                                   const DenseTensor& into);
 
-/// This rank's part of `global`, which every rank of the mesh has; no communication. Where `attr`
-/// is partial the first coordinate keeps the value and the others get the identity element.
-/// Of a deferred array only this rank's part is read, into an array of its own; it stays as it is.
-/// In a dry run that part is deferred too. A new value, as with KeptPart::kAlias.
+/// Returns this rank's part of `global`, a value that every rank of the mesh has. No communication.
+/// Where `attr` is partial the first coordinate keeps the value and the others get the identity
+/// element. Of a deferred array only this rank's part is read, into a new array; `global` stays
+/// deferred. In a dry run the part is deferred too. The result is a new value, as with
+/// KeptPart::kAlias.
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr);
 
-/// The whole value, on every rank of the mesh. Errors: PreconditionNotMet on other ranks.
+/// Returns the whole value, on every rank of the mesh. Errors: PreconditionNotMet on other ranks.
 DenseTensor gather_global(const DistTensor& x);
 
 }  // namespace phi::distributed

@@ -1,5 +1,5 @@
-// MoveRun: one step that moves boxes, on one rank: started, and finished when its messages are
-// done.
+// MoveRun: one step of a reshard that moves boxes, on one rank. `start` posts its messages,
+// `finish` completes the step.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,19 @@
 
 namespace phi::distributed {
 
-/// Holds all that its messages read and write, so that the transfer keeps a run.
+/// Owns all arrays that its messages read and write, so the transfer keeps the run alive.
 class MoveRun {
  public:
-  /// Step number `step` of a schedule of `world`, from `in`; `global` is the whole tensor's meta.
-  /// What this rank gets is put into `out` where that is defined.
+  /// Step number `step` of `schedule`, from `in`; `global` is the metadata of the whole tensor.
+  /// This rank's result is stored in `out` if that is defined.
   MoveRun(World& world, std::shared_ptr<const Schedule> schedule, size_t step,
           const DenseTensor& in, const TensorMeta& global, const Place& place,
           const DenseTensor& out);
 
-  /// Puts the messages under way. A step that is exactly one collective is run to its end.
+  /// Posts the messages. A step that is exactly one collective runs to completion.
   static Transfer start(const std::shared_ptr<MoveRun>& run);
-  /// What this rank has after the step, when the transfer is done. Undefined where it gets nothing.
+  /// Returns this rank's part after the step; call it when the transfer is done. Undefined on a
+  /// rank that receives nothing.
   DenseTensor finish();
 
  private:
@@ -36,25 +37,25 @@ class MoveRun {
   void* landing_place(const Leg& leg, bool reduces);
   void unpack();
   void reduce();
-  /// Those that have been found, at once.
+  /// Runs all copies in copies_ as one call.
   void copy_boxes();
 
   World& world_;
-  Device& device_;  // where its messages lie
+  Device& device_;  // the device of the messages' arrays
   const std::shared_ptr<const Schedule> whole_;
   const MoveSchedule& schedule_;
   const ReshardStep& step_;
   const DenseTensor in_;
   const size_t width_;
-  const bool dry_;  // messages are counted, and nothing is packed or placed
+  const bool dry_;  // messages are counted; nothing is packed or stored
   DenseTensor out_;
-  // Where messages read and write, and own boxes are taken from and put.
+  // Arrays that messages read and write, and from and to which this rank's own boxes are copied.
   ArrayAt from_;
   ArrayAt to_;
   Staging staging_;
   std::vector<BoxCopy> copies_;
-  // Where the i-th box will be: in the output, in the staging memory, or (one of this rank's own)
-  // in the input; null for an own box that is copied.
+  // Where box i is after the messages: in the output, in the staging memory, or, for one of this
+  // rank's own boxes, in the input. Null for an own box that is copied.
   std::vector<const void*> arrived_;
 };
 

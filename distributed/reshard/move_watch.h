@@ -1,4 +1,4 @@
-// MoveWatch: is told of every reshard that a rank takes part in, with its plan, bytes and time.
+// MoveWatch: an observer of every reshard that a rank takes part in, with its plan, bytes and time.
 //
 //   RankContext::current().watch_moves(&watch);   // from here on; null: nobody is told
 #pragma once
@@ -14,9 +14,9 @@ class MoveWatch {
  public:
   struct Move {
     enum class Part : uint8_t {
-      kWhole,   // from its beginning until it has ended or, across meshes, is left under way
-      kFinish,  // waiting for one that was left under way, and what follows in its plan
-      kStep,    // one step of the plan; it is told of before the part that it belongs to
+      kWhole,   // from its beginning to its end or, across meshes, until its messages are in flight
+      kFinish,  // waiting for a reshard in flight, and the remaining steps of its plan
+      kStep,    // one step of the plan; reported before the part that it belongs to
     };
     const distributed::ReshardPlan& plan;
     Part part;
@@ -27,8 +27,8 @@ class MoveWatch {
   };
 
   virtual ~MoveWatch() = default;
-  /// A whole reshard begins, of the tensor of which the rank has `local`; what is told of until its
-  /// end belongs to it.
+  /// A reshard begins; `local` is this rank's part of its source. All reports until its end belong
+  /// to it.
   virtual void begins(const distributed::ReshardPlan& plan, const DenseTensor& local) = 0;
   virtual void ended(const Move& move) = 0;
 };

@@ -1,4 +1,4 @@
-// The steps that reshard and distribute are in a captured program.
+// The steps of a captured program for reshard and distribute.
 #pragma once
 
 #include <memory>
@@ -10,37 +10,38 @@
 
 namespace phi::distributed {
 
-/// One of the two steps of a reshard.
+/// One of the two steps of a captured reshard.
 class HalfReshard {
  public:
   virtual ~HalfReshard() = default;
-  /// The same for both.
+  /// Identity of the transfer, the same for both halves.
   virtual const void* under_way() const = 0;
 };
 
-/// A step that leaves something under way, with arrays that must stay where they are until another
-/// step has finished it.
+/// A step that leaves messages in flight. Its arrays must not move until another step has finished
+/// it.
 class OverlappingStep : public HalfReshard {
  public:
-  /// From now on nothing is left under way: for who moves arrays between steps.
+  /// Makes run() complete its messages before it returns, from the next run on. For code that moves
+  /// arrays between steps.
   virtual void finish_at_once() = 0;
 };
 
-/// The two halves of a reshard. Between them its input must keep its bytes, and its output belongs
-/// to it. The first is an OverlappingStep.
+/// The two halves of a reshard. Between them its input must keep its bytes and only the reshard may
+/// access its output. `start` is an OverlappingStep.
 struct RecordedReshard {
   std::unique_ptr<Step> start;
   std::unique_ptr<Step> finish;
 };
-/// `made`: what a dry reshard of `src` gave.
+/// `made` is the result of a dry reshard of `src`.
 RecordedReshard record_reshard(const DistTensor& src, const DistTensor& made);
-/// Both halves at once.
+/// Both halves as one step.
 std::unique_ptr<Step> record_whole_reshard(const DistTensor& src, const DistTensor& made);
 
-/// The copy of box `part` of `whole` to `out`.
+/// Copies box `part` of `whole` to `out`.
 std::unique_ptr<Step> recorded_slice(const DenseTensor& whole, const Box& part,
                                      const DenseTensor& out);
-/// `out` filled with the value that changes nothing in a reduction.
+/// Fills `out` with the identity element of a reduction.
 std::unique_ptr<Step> recorded_fill(ReduceKind kind, const DenseTensor& out);
 
 }  // namespace phi::distributed

@@ -1,8 +1,10 @@
-// Who sends which box to whom when a tensor moves from one attr to another: pure arithmetic on
-// meshes and splits, one rank at a time, so that a job of any size can be asked about any rank.
+// Routes: which rank sends which box to which rank when a tensor moves from one attr to another.
+// Pure arithmetic on meshes and splits, one rank at a time, so any rank of a job of any size can be
+// queried.
 //
-// Every destination rank receives exactly the elements that it needs, once; where several ranks
-// hold them, from itself if it can, else from a replica chosen so that the load is spread.
+// Every destination rank receives exactly the elements that it needs, once. If several ranks hold
+// them, it uses its own copy if it has one; otherwise the source is a replica, chosen to balance
+// the load.
 #pragma once
 
 #include <array>
@@ -18,8 +20,8 @@ namespace phi::distributed {
 using MeshDims = uint32_t;
 constexpr bool has(MeshDims dims, int mesh_dim) { return (dims >> mesh_dim & 1u) != 0; }
 
-/// What moves. Mesh dims of `src` that are partial are either reduced on arrival or kept, paired
-/// with a partial mesh dim of `dst` of the same size.
+/// One box exchange. Partial mesh dims of `src` are either reduced on arrival or kept; a kept one
+/// is paired with a partial mesh dim of `dst` of the same size.
 struct BoxMove {
   Dims shape;
   const TensorDistAttr* src = nullptr;
@@ -29,7 +31,7 @@ struct BoxMove {
   MeshDims first_only = 0;  // of dst: only the ranks at coordinate 0 receive
 };
 
-/// One message: `box` (global coordinates) from or to `peer` (a rank; may be the rank itself).
+/// One message: `box` (global coordinates) from or to rank `peer`, which may be the rank itself.
 struct BoxTransfer {
   int64_t peer = 0;
   Box box;
@@ -40,26 +42,27 @@ class Routes {
  public:
   explicit Routes(const BoxMove& move);
 
-  /// What `rank` receives. Where values are reduced, runs of contributions() transfers have the
-  /// same box and are to be combined, in this order. Empty for a rank that receives nothing.
+  /// The transfers that `rank` receives. Where values are reduced, each run of contributions()
+  /// transfers has one box; combine them in this order. Empty for a rank that receives nothing.
   std::vector<BoxTransfer> incoming(int64_t rank) const;
-  /// What `rank` sends; at most one message per pair of ranks.
+  /// The transfers that `rank` sends; at most one message per pair of ranks.
   std::vector<BoxTransfer> outgoing(int64_t rank) const;
-  /// Product of the sizes of the reduced mesh dims.
+  /// The product of the sizes of the reduced mesh dims.
   int64_t contributions() const { return contributions_; }
 
  private:
-  // The i-th part of one tensor dim: which elements, and where in the mesh dims that split it.
+  // Part i of a tensor dim: its elements, and its coordinates in the mesh dims that split it.
   struct Part {
     Range range;
     MeshCoord coord{};
   };
-  // One tensor dim's parts in ascending order, and the mesh dims that split it, outermost first.
+  // The parts of a tensor dim in ascending order, and the mesh dims that split it, outermost first.
   struct Split {
     std::vector<int> mesh_dims;
     std::vector<Part> parts;
     int64_t index_of(const ProcessMesh& mesh, const MeshCoord& coord) const;
-    /// The parts that meet `range`, as first and last + 1 (an empty part in between meets nothing).
+    /// The parts that overlap `range`, as [first, last + 1). An empty part in between overlaps
+    /// nothing.
     std::pair<int64_t, int64_t> meeting(const Range& range) const;
   };
   static std::vector<Split> splits_of(const Dims& shape, const TensorDistAttr& attr);
@@ -71,13 +74,13 @@ class Routes {
   BoxMove move_;
   std::vector<Split> src_splits_;  // by tensor dim
   std::vector<Split> dst_splits_;
-  MeshDims free_ = 0;      // of src: replicas, any coordinate will do
-  MeshDims dst_free_ = 0;  // of dst: mesh dims whose coordinates all ask for the same
+  MeshDims free_ = 0;      // of src: replicas; any coordinate may send
+  MeshDims dst_free_ = 0;  // of dst: replicas; all coordinates receive the same boxes
   int64_t contributions_ = 1;
 };
 
-/// Calls f(coord) for every assignment of the mesh dims in `dims`, starting from `coord`, in
-/// row-major order.
+/// Calls f(coord) for every assignment of the mesh dims in `dims`, in row-major order; the other
+/// entries of `coord` stay fixed.
 template <typename F>
 void for_each_coord(const ProcessMesh& mesh, MeshDims dims, MeshCoord coord, F f) {
   for (int m = 0; m < mesh.ndim(); ++m) {

@@ -1,4 +1,4 @@
-// Schedule: a plan as one rank runs it: its group, its boxes and its messages in every step.
+// Schedule: a plan for one rank, with its group, boxes and messages in every step.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,22 @@
 
 namespace phi::distributed {
 
-// One message of a step, seen from this rank.
+// One message of a step, for this rank.
 struct Leg {
-  int64_t position = 0;  // of the peer in the group
+  int64_t position = 0;  // the peer's position in the group
   bool is_own = false;   // from this rank to itself
   Box box;
   size_t bytes = 0;
-  std::optional<int64_t> offset;  // in elements, where the box is one piece of the local array
+  std::optional<int64_t> offset;  // in elements, if the box is contiguous in the local array
 };
 
-// What one rank does in one step that moves boxes.
+// This rank's work in one step that moves boxes.
 struct MoveSchedule {
   bool takes_part = false;
   bool receives = false;
   Group* group = nullptr;
-  Box held;    // this rank's part before
-  Box wanted;  // and after
+  Box held;    // this rank's part before the step
+  Box wanted;  // and after it
   std::vector<Leg> sends;
   std::vector<Leg> recvs;
   int64_t contributions = 1;
@@ -38,7 +38,7 @@ struct Schedule {
   std::vector<MoveSchedule> moves;  // one per step
 };
 
-/// Kept per thread, so asking again is cheap.
+/// Returns the schedule of a plan. Schedules are cached per thread.
 std::shared_ptr<const Schedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
                                             World& world);
 

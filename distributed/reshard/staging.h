@@ -1,11 +1,11 @@
-// Staging: memory for boxes that do not lie in one piece.
+// Staging: a buffer for boxes that are not contiguous in their arrays.
 #pragma once
 
 #include "phi/core/device/host_array.h"
 
 namespace phi::distributed {
 
-/// Lives as long as the messages from and to it.
+/// Owns the buffer. It must outlive the messages from and to it.
 class Staging {
  public:
   Staging() = default;
@@ -15,7 +15,8 @@ class Staging {
     next_ = memory_.data();
   }
 
-  /// Of all calls together, the sum of round_up(bytes) is at most the constructor's bytes.
+  /// Allocates from the buffer. The sum of round_up(bytes) over all calls must not exceed the
+  /// constructor's bytes.
   std::byte* take(size_t bytes) {
     std::byte* taken = next_;
     next_ += round_up(bytes);
