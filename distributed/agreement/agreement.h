@@ -1,10 +1,11 @@
-// Agreement: the ranks of a job compare what each takes the job to be, before they begin.
+// Configuration consistency check: before a job begins, its ranks compare the facts that must be
+// equal on all of them.
 //
 //   Facts facts = {{"model.seed", "3"}, {"data.seed", "5"}};
 //   agree_on(world, facts);   // throws, on all ranks the same, if one has other facts
 //
-// Without it a rank that was started with another learning rate, another text or another binary
-// computes something else than the others, and nobody notices.
+// Without the check, a rank started with another learning rate, text or binary computes something
+// else than the others, unnoticed.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace phi::distributed {
 
-/// Something that must be the same on all ranks, as people would say it.
+/// A value that must be equal on all ranks, in user-facing words.
 struct Fact {
   std::string key;
   std::string value;
@@ -22,16 +23,17 @@ struct Fact {
 };
 using Facts = std::vector<Fact>;  // each key once
 
-/// {"key": "value", ...} in their order; what is not UTF-8 is replaced.
+/// {"key": "value", ...} in the order of `facts`; text that is not UTF-8 is replaced.
 std::string to_json(const Facts& facts);
 
-/// Collective over the world. Errors: InvalidArgument, with the same words on all ranks, that names
-/// each key on which they differ, its values, and the ranks that hold each:
+/// Compares the facts of all ranks. Collective over the world. Errors: InvalidArgument, with the
+/// same text on all ranks. It names each key on which they differ, its values, and the ranks with
+/// each value:
 ///   | the ranks of this job were started differently:
 ///   |   model.seed is '3' at ranks 0 and 2-7, '4' at rank 1
 void agree_on(World& world, const Facts& facts);
 
-/// "rank 3", "ranks 0, 2-5 and 7"; `ranks` ascend.
+/// "rank 3", "ranks 0, 2-5 and 7"; `ranks` are in ascending order.
 std::string name_ranks(const std::vector<int64_t>& ranks);
 
 }  // namespace phi::distributed

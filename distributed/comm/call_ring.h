@@ -1,5 +1,6 @@
-// CallRing: the last calls of one rank, in a form that lies in memory shared with other processes,
-// who may read it at any time: also while it is written to, and when its rank is gone.
+// CallRing: a flight recorder with the last calls of one rank. It can be placed in memory shared
+// with other processes, which may read it at any time: while it is written to, and after its rank
+// has ended.
 #pragma once
 
 #include <array>
@@ -12,10 +13,10 @@
 
 namespace phi::distributed {
 
-/// What the ring's times are: all processes of a machine have this clock in common.
+/// Timestamps for the ring, in nanoseconds, from a clock that all processes of a machine share.
 int64_t steady_ns();
 
-/// All zero: the rank has made no call yet.
+/// An all-zero ring means that the rank has made no call yet.
 class CallRing {
  public:
   static constexpr size_t kCalls = 64;
@@ -27,20 +28,20 @@ class CallRing {
     CallState state;
   };
 
-  /// By the rank itself: it begins, waits for, or has finished this call.
+  /// Called by the rank itself when it begins, waits for, or has finished this call.
   void note(const Call& call, CallState state);
 
-  /// Oldest first. Of an entry that is being written at the moment nothing is seen.
+  /// The entries, oldest first. Skips an entry that is being written.
   std::vector<Entry> calls() const;
-  /// The rank has begun this call of the group, though it may be over or be waited for later. A
-  /// rank of more groups than the ring has places for forgets some.
+  /// Whether the rank has begun this call of the group; the call may be finished or waited for
+  /// later. A rank that is in more groups than the ring has places for forgets some.
   bool came_to(uint64_t group_hash, uint64_t sequence) const;
-  /// "{0,1}", as this rank knows the group.
+  /// "{0,1}", the name that this rank has for the group.
   std::string name_of_group(uint64_t group_hash) const;
 
  private:
-  // Bytes that are written by one thread and read by others: whole words, so that nothing is torn
-  // but what the version tells.
+  // Bytes that one thread writes and others read, as whole words: a read sees torn values only
+  // between words, which the version detects.
   template <typename T>
   class Words {
    public:
@@ -52,7 +53,7 @@ class CallRing {
     std::array<std::atomic<uint64_t>, (sizeof(T) + 7) / 8> words_;
   };
   struct Slot {
-    std::atomic<uint64_t> version;  // odd while it is written
+    std::atomic<uint64_t> version;  // odd during a write
     std::atomic<int64_t> started_ns;
     std::atomic<int64_t> finished_ns;
     std::atomic<CallState> state;
@@ -65,9 +66,9 @@ class CallRing {
   struct Name {
     char text[104];
   };
-  // A hash table with open addressing.
+  // An entry of a hash table with open addressing.
   struct Place {
-    std::atomic<uint64_t> sequence;  // the last that the rank came to; 0: a free place
+    std::atomic<uint64_t> sequence;  // the rank's last call in the group; 0: a free entry
     std::atomic<uint64_t> group_hash;
     Words<Name> name;
   };
@@ -77,7 +78,7 @@ class CallRing {
   void note_group(const Call& call);
   size_t place_of(uint64_t group_hash) const;
 
-  std::atomic<uint64_t> made_;  // calls that were ever entered
+  std::atomic<uint64_t> made_;  // the number of calls ever entered
   std::array<Slot, kCalls> slots_;
   std::array<Place, kPlaces> places_;
 };

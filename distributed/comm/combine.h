@@ -1,4 +1,4 @@
-// How two values are combined in a reduction between ranks, on every device.
+// How two values are combined in a reduction between ranks, for every device.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ PHI_HD bool is_nan(A a) {
   return a != a;
 }
 
-// Signed overflow wraps, as it does in the kernels that made the values.
+// Signed overflow wraps, as in the kernels that compute the values.
 template <typename A>
 PHI_HD A add(A a, A b) {
   if constexpr (std::is_integral_v<A>) {
@@ -27,8 +27,9 @@ PHI_HD A add(A a, A b) {
     return a + b;
   }
 }
-// Compilers may fuse either product of a sum of two, on one device one, on another the other: here
-// one is, everywhere, so that ranks on GPUs have the bits of those on CPUs.
+// Compilers may contract either multiplication of a two-term sum into an FMA, and choose
+// differently per device. The explicit FMA fixes the choice, so ranks on GPUs get the same bits as
+// ranks on CPUs.
 template <typename R>
 PHI_HD Complex<R> multiply(Complex<R> a, Complex<R> b) {
   const Complex<R> product(std::fma(a.real(), b.real(), -(a.imag() * b.imag())),
@@ -44,8 +45,8 @@ PHI_HD A multiply(A a, A b) {
   }
 }
 
-/// The sum of up to 2^30 values of int64, which never overflows: that of their upper halves and
-/// that of their lower ones.
+/// The sum of up to 2^30 int64 values. It never overflows, because the upper and the lower halves
+/// are summed separately.
 struct WideSum {
   PHI_HD WideSum() {}
   PHI_HD explicit WideSum(int64_t value) : high(value >> 32), low(value & int64_t{0xffffffff}) {}
@@ -71,12 +72,12 @@ PHI_HD WideSum add(WideSum a, WideSum b) {
   return a;
 }
 
-/// What values of T are combined in.
+/// The accumulator type for reducing values of T.
 template <ReduceKind kKind, typename T>
 using reduction_t = std::conditional_t<kKind == ReduceKind::kAvg && std::is_same_v<T, int64_t>,
                                        WideSum, accumulator_t<T>>;
 
-/// Means of these have sums that may be infinite where the mean is not.
+/// Whether a mean of this type may overflow in its sum although the mean is finite.
 template <ReduceKind kKind, typename T>
 inline constexpr bool kMayOverflow = kKind == ReduceKind::kAvg && !std::is_integral_v<T>;
 
@@ -89,8 +90,8 @@ PHI_HD bool is_finite(Complex<R> value) {
   return is_finite(value.real()) && is_finite(value.imag());
 }
 
-/// The mean of `count` values whose sum overflowed: each is scaled by a power of two before it is
-/// added. Infinities and NaN among them are those of the sum.
+/// The mean of `count` values whose plain sum overflowed: each value is scaled by a power of two
+/// before it is added. Infinities and NaN among the values propagate as in the sum.
 template <typename A>
 class LargeMean {
  public:
@@ -116,7 +117,7 @@ class LargeMean {
   A sum_ = A(0);
 };
 
-/// NaN wins in max and min.
+/// Combines two accumulators. In max and min NaN wins.
 template <ReduceKind kKind, typename A>
 PHI_HD A combine(A a, A b) {
   if constexpr (kKind == ReduceKind::kSum || kKind == ReduceKind::kAvg) return add(a, b);
@@ -127,7 +128,7 @@ PHI_HD A combine(A a, A b) {
   if constexpr (kKind == ReduceKind::kAll) return A(a != A(0) && b != A(0));
 }
 
-/// What `count` values that were combined to `value` are reduced to.
+/// The result of reducing `count` values whose accumulator is `sum` or `value`.
 template <ReduceKind kKind, typename T>
 PHI_HD T reduced(WideSum sum, int64_t count) {
   return static_cast<T>(sum.mean(count));
@@ -136,7 +137,7 @@ template <ReduceKind kKind, typename T, typename A>
 PHI_HD T reduced(A value, int64_t count) {
   if constexpr (kKind == ReduceKind::kAvg) value /= static_cast<A>(count);
   if constexpr (kKind == ReduceKind::kAny || kKind == ReduceKind::kAll) {
-    value = A(value != A(0));  // also of one
+    value = A(value != A(0));  // also for a single value
   }
   if constexpr (std::is_same_v<T, bool>) {
     return value != A(0);
@@ -150,7 +151,8 @@ PHI_HD T reduced(A value, int64_t count) {
                                 name_of(dtype), name_of(kind));
 }
 
-/// Calls visit.operator()<kKind>(). Errors: InvalidArgument for an order of complex values.
+/// Calls visit.operator()<kKind>(). Errors: InvalidArgument for a kind that needs an order, if T is
+/// complex.
 template <typename T, typename Visit>
 void visit_reduce_kind(ReduceKind kind, Visit&& visit) {
   if (kind == ReduceKind::kSum) return visit.template operator()<ReduceKind::kSum>();

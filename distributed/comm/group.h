@@ -4,15 +4,15 @@
 //   HostArray bytes(x, HostArray::kUpdate);
 //   group.all_reduce(bytes.data(), x.numel(), x.dtype(), ReduceKind::kSum);
 //
-// Every member issues the same calls in the same order; each call has a sequence number in its
-// group. Counts are in elements of the dtype; a peer is a position in the group, not a rank.
-// Calls, but for start_exchange, return when the caller's buffers may be used again. Input and
-// output must not overlap unless a call says so. Reductions combine in the order of positions, so
-// every member gets the same bits; 16-bit floats are accumulated in float and rounded once.
+// Every member issues the same calls in the same order; a call has a sequence number in its group.
+// Counts are in elements of the dtype; a peer is a position in the group, not a rank. Except for
+// start_exchange, calls return when the caller may reuse the buffers. Input and output must not
+// overlap unless a call allows it. Reductions combine in the order of positions, so every member
+// gets the same bits; 16-bit floats are accumulated in float and rounded once.
 //
-// Errors of every call: ExecutionTimeout if a peer does not come within World::deadline(), with
-// what each rank was last doing; Unavailable if another rank failed; InvalidArgument if the peers'
-// calls do not match (where the backend can tell).
+// Errors of every call: ExecutionTimeout if a peer is missing after World::deadline(), with the
+// last call of each rank; Unavailable if another rank failed; InvalidArgument if the peers' calls
+// do not match and the backend can detect it.
 #pragma once
 
 #include <cstdint>
@@ -55,9 +55,10 @@ struct Recv {
   size_t bytes = 0;
 };
 
-/// Arrays lie on the device of the group's world: on the host, but for a carrier's. Calls of a
-/// carrier are done for whatever is launched on the device afterwards; the host goes on, but for
-/// barrier, where it waits for the device first.
+/// A group of one World. Arrays are in the memory of that world's device: host memory, or device
+/// memory for a device communicator (World::carrier). Calls of a device communicator are ordered
+/// with later launches on the device; the host does not wait for them, except in barrier, where it
+/// waits for the device first.
 class Group {
  public:
   virtual ~Group() = default;
@@ -66,61 +67,60 @@ class Group {
 
   std::span<const int64_t> ranks() const { return ranks_; }
   int64_t size() const { return static_cast<int64_t>(ranks_.size()); }
-  /// This rank's place in ranks().
+  /// This rank's index in ranks().
   int64_t position() const { return position_; }
-  /// Calls made so far.
+  /// The number of calls so far.
   uint64_t calls() const { return calls_; }
   uint64_t hash() const { return hash_; }
   /// "{4,5}"
   const std::string& name() const { return name_; }
 
-  /// `count` elements of each member, in order of position: out holds count * size().
+  /// Gathers `count` elements of each member, in order of position: out has count * size()
+  /// elements.
   void all_gather(const void* in, void* out, int64_t count, DataType dtype);
-  /// counts[i] elements of member i. `in` may be the member's own part of `out`.
-  void all_gather_v(const void* in, void* out, std::span<const int64_t> counts,
-                            DataType dtype);
+  /// The same with counts[i] elements of member i. `in` may be the member's own part of `out`.
+  void all_gather_v(const void* in, void* out, std::span<const int64_t> counts, DataType dtype);
 
-  /// Part i of `in` goes to member i; part j of `out` comes from member j.
+  /// Sends part i of `in` to member i, and receives part j of `out` from member j.
   void all_to_all(const void* in, void* out, int64_t count, DataType dtype);
   void all_to_all_v(const void* in, std::span<const int64_t> send_counts, void* out,
-                            std::span<const int64_t> recv_counts, DataType dtype);
+                    std::span<const int64_t> recv_counts, DataType dtype);
 
-  /// `in` and `out` may be the same array.
-  void all_reduce(const void* in, void* out, int64_t count, DataType dtype,
-                          ReduceKind kind);
+  /// Reduces elementwise. `in` and `out` may be the same array.
+  void all_reduce(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
   void all_reduce(void* data, int64_t count, DataType dtype, ReduceKind kind) {
     all_reduce(data, data, count, dtype, kind);
   }
 
-  /// Member i gets part i of the elementwise reduction; `in` holds all parts.
+  /// Returns part i of the elementwise reduction on member i; `in` contains all parts.
   void reduce_scatter(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
-  void reduce_scatter_v(const void* in, void* out, std::span<const int64_t> counts,
-                                DataType dtype, ReduceKind kind);
+  void reduce_scatter_v(const void* in, void* out, std::span<const int64_t> counts, DataType dtype,
+                        ReduceKind kind);
 
-  /// Everyone gets what the member at position `root` has.
+  /// Copies the array of the member at position `root` to all members.
   void broadcast(void* data, int64_t count, DataType dtype, int64_t root);
 
-  /// No member leaves before all have come.
+  /// Returns when all members have called it.
   void barrier();
 
-  /// Point-to-point messages, all under way at once; either list may be empty and a member may send
-  /// to itself. Every member calls, also with nothing to do.
+  /// Exchanges point-to-point messages, all in flight at once. Either list may be empty, and a
+  /// member may send to itself. Every member must call it, even without messages.
   void exchange(std::span<const Send> sends, std::span<const Recv> recvs);
-  /// The same, returning when the messages are under way; any number of them may be, and other
-  /// calls in between. It is a call like any other: it counts in the order of calls. `buffers` owns
-  /// what the messages read and write and is kept until they are done; `counted_as` is the
-  /// collective that they are in the rank's counters.
+  /// The same, but returns when the messages are in flight. Any number may be in flight, with other
+  /// calls in between. It counts in the order of calls like any other. `buffers` owns the memory
+  /// that the messages read and write, and is kept until they are done. The rank's counters count
+  /// the messages as the collective `counted_as`.
   Transfer start_exchange(std::span<const Send> sends, std::span<const Recv> recvs,
-                                  std::shared_ptr<const void> buffers,
-                                  CommOp counted_as = CommOp::kExchange);
+                          std::shared_ptr<const void> buffers,
+                          CommOp counted_as = CommOp::kExchange);
 
  protected:
-  /// `suffix` goes into the name.
+  /// `suffix` is appended to the name.
   Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash,
         std::string_view suffix = {});
 
-  /// Where a library of collectives does one itself: does it and returns true. `counts` are the
-  /// members' elements of a gathering or scattering. Without it calls are made of messages.
+  /// For a backend with a library of collectives: runs the call and returns true. `counts` are the
+  /// members' elements of a gather or scatter. Without it calls are built from messages.
   virtual bool run_by_library(const Call& /*call*/, const void* /*in*/, void* /*out*/,
                               std::span<const int64_t> /*counts*/) {
     return false;
@@ -152,8 +152,8 @@ class Group {
   uint64_t hash_;
   std::string name_;
   uint64_t calls_ = 0;
-  const Call* call_ = nullptr;  // the one under way
-  // Reused from call to call, so that a steady state allocates nothing.
+  const Call* call_ = nullptr;  // the call that is running
+  // Reused by every call, so that a steady state allocates nothing.
   std::vector<Send> sends_;
   std::vector<Recv> recvs_;
   std::vector<Send> remote_sends_;

@@ -1,5 +1,5 @@
-// What the calls of a thread are about, for their messages to others and for reports: the shape of
-// a tensor and its dtype, as far as who makes the calls knows them.
+// SubjectScope: annotates the calls of a thread with the tensor that they communicate, for messages
+// to other ranks and for reports.
 //
 //   const SubjectScope about(x.meta().dims, x.meta().dtype);
 //   group.exchange(sends, recvs);   // "exchange #7 of group {0,1} (f32[64,32], 4096 bytes, ..)"
@@ -12,12 +12,12 @@
 
 namespace phi::distributed {
 
-/// While it lives, the calling thread's calls are about a tensor of this global shape, which every
-/// member of their groups must give alike. What is given must live as long.
+/// During its lifetime the calling thread's calls are annotated with a tensor of this global shape.
+/// Every member of their groups must use the same annotation. The shape must outlive the scope.
 class SubjectScope {
  public:
-  /// `number`: which tensor it is, among those that shape and dtype do not tell apart; alike on
-  /// every member. 0: that of the scope around this one.
+  /// `number` distinguishes tensors of the same shape and dtype; it is the same on every member. 0
+  /// inherits the number of the enclosing scope.
   SubjectScope(const Dims& shape, DataType dtype, uint64_t number = 0)
       : shape_(&shape),
         dtype_(dtype),
@@ -32,7 +32,7 @@ class SubjectScope {
   const Dims& shape() const { return *shape_; }
   DataType dtype() const { return dtype_; }
   uint64_t number() const { return number_; }
-  /// The innermost one of this thread, or null.
+  /// The innermost scope of this thread, or null.
   static const SubjectScope* current() { return current_; }
 
  private:

@@ -1,31 +1,31 @@
-// Transfer: messages of one Group::start_exchange, under way while the rank does other things.
+// Transfer: the messages of one Group::start_exchange, in flight while the rank does other work.
 //
 //   auto rows = std::make_shared<Rows>(x);   // holds what is sent and what is filled
 //   Transfer t = group.start_exchange(rows->sends, rows->recvs, rows);
 //   compute();
 //   t.wait();                                // what the receives of rows point to has arrived
 //
-// Messages move whenever the rank is in any call of its world, in done() or in wait(); a rank that
-// computes for long delays its peers and stops nobody for good.
+// Messages make progress whenever the rank is in any call of its world, in done() or in wait(). A
+// rank that computes for long delays its peers, but does not block them for ever.
 #pragma once
 
 #include <memory>
 
 namespace phi::distributed {
 
-/// A handle; copies speak of the same transfer, dropping it changes nothing: the world brings the
-/// transfer to its end and keeps the buffers until then. Used by the thread of its world.
+/// A handle; copies refer to the same transfer. Dropping it changes nothing: the world completes
+/// the transfer and keeps the buffers until then. Use it on the thread of its world.
 class Transfer {
  public:
-  /// One that is done: of a rank that neither sends nor receives.
+  /// A completed transfer, of a rank that neither sends nor receives.
   Transfer() = default;
 
-  /// This rank's messages are all sent and received, or have failed. Makes progress; never blocks
-  /// nor throws.
+  /// Whether this rank's messages are all sent and received, or have failed. Makes progress; never
+  /// blocks or throws.
   bool done() const;
   /// Returns when this rank's messages are all sent and received. Transfers may be waited for in
-  /// any order, also more than once. Errors: as of every call of a Group; the deadline counts from
-  /// here.
+  /// any order and repeatedly. Errors: those of every call of a Group. The deadline starts with
+  /// this call.
   void wait() const;
 
  private:

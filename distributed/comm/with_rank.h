@@ -9,8 +9,8 @@
 
 namespace phi::distributed {
 
-/// "rank 3: no answer."; a message that names a rank in front already, of an error that ranks have
-/// exchanged, stays as it is.
+/// Returns "rank 3: no answer.". A message that already starts with a rank, such as an error that
+/// ranks have exchanged, is returned unchanged.
 inline std::string with_rank(int64_t rank, std::string_view message) {
   constexpr std::string_view kFront = "rank ";
   if (message.starts_with(kFront)) {

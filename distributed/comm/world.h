@@ -1,20 +1,22 @@
-// World: one rank's view of the job: who it is, its context, and the groups that it belongs to.
+// World: one rank's view of the job: rank and size, its context, and the groups that it is a member
+// of.
 //
 //   World& world = World::current();
 //   world.everyone().broadcast(shape, 4, DataType::INT64, /*root=*/0);
 //   world.group(mesh.sub_ranks(world.rank(), 1)).barrier();
 //
-// A backend is a subclass that can move messages between ranks (messages.h); all collectives are
-// built on that. A process under mpirun has one world (init_world); the local backend gives each
-// thread its own (local/local_world.h); a process that did neither is rank 0 of 1.
+// A backend is a subclass that moves messages between ranks (messages.h); all collectives are built
+// on messages. A process under mpirun has one world (init_world). The local backend creates one for
+// each thread (local/local_world.h). Any other process is rank 0 of 1.
 //
-// Groups take arrays of the host's memory. Where a library moves arrays from device to device as
-// they lie there, it is a world of its own, of the same ranks: the carrier of the host's world.
+// Groups work on arrays in host memory. A library that moves arrays directly between devices is a
+// device communicator: a World of the same ranks, next to the host's world. The code calls it the
+// host world's *carrier*.
 //
 //   Group& group = world.carrier(x.place()).group(ranks);
 //
-// A child of fork() is no rank: it has a copy of the world of the thread that forked, which says
-// who that was, and whose calls are errors.
+// A child of fork() is not a rank. It has a copy of the world of the thread that forked, which
+// reports that rank and size; its calls throw.
 #pragma once
 
 #include <chrono>
@@ -43,21 +45,21 @@ namespace phi::distributed {
 class ProcessMesh;
 struct SeenRank;
 
-/// One collective call of one rank, as messages and the call log name it.
+/// One collective call of one rank, for messages and for the call log.
 struct Call {
   const Group* group = nullptr;
   uint64_t sequence = 0;  // 1 for the group's first call
   CommOp op = CommOp::kExchange;
-  int64_t bytes = 0;            // of the arrays that it is about on this rank
-  const char* scope = nullptr;  // the op that this thread is in, or null
-  // On what follows all members agree, where the call has it.
+  int64_t bytes = 0;            // of this rank's arrays in the call
+  const char* scope = nullptr;  // the operator of this thread, or null
+  // All members have equal values of the following, if the call sets them.
   DataType dtype = DataType::UNDEFINED;
-  int64_t count = -1;                  // elements of all members' arrays together
+  int64_t count = -1;                  // total elements of all members' arrays
   int64_t root = -1;                   // a position in the group
-  std::optional<ReduceKind> reduce{};  // of a reduction
-  std::optional<Dims> shape{};         // of the tensor that it is about (subject.h)
-  uint64_t tensor = 0;                 // which one, where that has a number
-  // Of the rank's generator (phi/core/generator.h); 0 in a barrier, which moves no values.
+  std::optional<ReduceKind> reduce{};  // reductions only
+  std::optional<Dims> shape{};         // of the tensor that is communicated (subject.h)
+  uint64_t tensor = 0;  // distinguishes tensors of the same shape and dtype; 0: unnumbered
+  // State of the rank's generator (phi/core/generator.h); 0 in a barrier, which moves no values.
   uint64_t seed = 0;
   uint64_t draws = 0;
 
@@ -65,10 +67,10 @@ struct Call {
   std::string to_string() const;
 };
 
-/// What a rank does in a call.
+/// A rank's progress in a call.
 enum class CallState : int32_t { kFinished = 0, kWaiting, kStarted };
 
-/// A line of the call log.
+/// An entry of the call log.
 struct LoggedCall {
   std::vector<int64_t> group;
   uint64_t sequence;
@@ -89,100 +91,105 @@ class World {
   int64_t rank() const { return context_->rank(); }
   int64_t size() const { return context_->world_size(); }
   RankContext& rank_context() { return *context_; }
-  /// How many ranks of lower number are on this rank's machine; threads of one process: rank().
+  /// The number of lower ranks on this rank's machine. If ranks are threads of one process, rank().
   virtual int64_t number_on_machine() const { return rank(); }
   /// "mpi", "local", "dry".
   virtual std::string_view backend() const = 0;
-  /// False where messages are counted and not carried (dry): received values mean nothing then.
+  /// False if messages are counted but not transferred (dry); received values are then meaningless.
   virtual bool carries() const { return true; }
-  /// This is a copy in a child of fork(): the place among the ranks is the parent's, and calls
-  /// throw. Never of worlds without peers (a process that joined no job; dry).
+  /// Whether this is a copy in a child of fork(): rank and size are the parent's, and calls throw.
+  /// Always false for worlds without peers (no job, or dry).
   bool was_left_by_fork() const { return has_peers_ && !made_in_.is_of_this_process(); }
-  /// Errors: PreconditionNotMet if was_left_by_fork(); `what` was to be done.
+  /// Errors: PreconditionNotMet if was_left_by_fork(); the message contains `what`.
   void check_not_left(std::string_view what) const;
-  /// Differs between any two worlds of the process; for caches.
+  /// Unique among all worlds of the process; for caches.
   uint64_t id() const { return id_; }
 
-  /// The group of these ranks, in this order; made on first use, without communication.
-  /// Errors: InvalidArgument if this rank is not in it, or a rank is repeated or not in the world.
+  /// Returns the group of these ranks, in this order; created on first use, without communication.
+  /// Errors: InvalidArgument if this rank is not in it, or if a rank repeats or is not in the
+  /// world.
   Group& group(std::span<const int64_t> ranks);
   /// The group of all ranks.
   Group& everyone();
 
-  /// A number for the group of these ranks, by which communication operators know it. Every rank of
-  /// the world numbers the same groups in the same order, members or not; ring 0 is everyone().
+  /// Registers a group of ranks and returns its number, which communication operators use. Every
+  /// rank of the world registers the same groups in the same order, whether it is a member or not.
+  /// Ring 0 is everyone().
   int add_ring(std::span<const int64_t> ranks);
-  /// Errors: InvalidArgument for a number that was not given, and those of group().
+  /// Errors: InvalidArgument for an unregistered number, and those of group().
   Group& ring(int ring_id);
 
-  /// The device in whose memory the arrays of its groups' calls lie.
+  /// The device in whose memory the arrays of its groups' calls are.
   virtual Device& device() { return Device::of(CPUPlace()); }
-  /// The world whose groups take arrays of this place as they lie: the carrier, if it is of that
-  /// place, else this world. Arrays of other places than its device's come to that first (ArrayAt).
+  /// Returns the device communicator if it is for arrays at `place`, otherwise this world. Arrays
+  /// at other places are copied to its device first (ArrayAt).
   World& carrier(const Place& place) {
     return carrier_ && carrier_->device().place() == place ? *carrier_ : *this;
   }
-  /// From now on; a world of the same ranks that was made of this one (the constructor says how),
-  /// or null. Gives back the one before.
+  /// Installs the device communicator (null: none) and returns the previous one. It must have been
+  /// constructed from this world.
   std::unique_ptr<World> set_carrier(std::unique_ptr<World> carrier) {
     return std::exchange(carrier_, std::move(carrier));
   }
 
-  /// As reduce_arrays (reduce.h), of arrays of device(), for what is done with them afterwards.
+  /// The same as reduce_arrays (reduce.h) for arrays of device(), ordered before later work on it.
   virtual void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
                       ReduceKind kind) {
     reduce_arrays(inputs, out, count, dtype, kind);
   }
 
-  /// Whether calls of its groups can be part of what its device writes down (Device::record).
+  /// Whether a captured sequence of device()'s launches may contain calls of its groups
+  /// (Device::record).
   virtual bool records_calls() const { return false; }
-  /// As Device::record of device(), where `body` may call groups of this world as well: a call of
-  /// the ranks of `who`, all of which write down the calls that belong together, and launch what
-  /// they have written down equally often and in the same order. A launch is a call that is looked
-  /// after as all are. Records serve as long as the world. Never null.
+  /// The same as Device::record of device(), except that `body` may also call groups of this world.
+  /// It is a collective call of the ranks of `who`. All of them capture calls that match, and
+  /// launch the captured sequences equally often and in the same order. A launch is a call with the
+  /// usual checks and deadline. The result must not outlive the world, and is never null.
   ///
-  /// Errors: Unimplemented if the world records no calls; PreconditionNotMet if the device writes
-  /// nothing down or the body does what cannot be; those of the body.
+  /// Errors   Unimplemented if the world cannot capture calls. PreconditionNotMet if the device
+  ///          captures nothing, or the body does something that cannot be captured. Those of the
+  ///          body.
   virtual std::unique_ptr<LaunchRecord> record(Group& who, const std::function<void()>& body);
 
-  /// How long one call waits for its peers before it throws.
+  /// How long a call waits for its peers before it throws.
   Milliseconds deadline() const { return settings_->deadline; }
   void set_deadline(Milliseconds deadline) { settings_->deadline = deadline; }
 
   /// Whether the members of a group compare every call before it runs: its op, number, dtype,
   /// counts, shape and source. A difference is an InvalidArgument on all of them that names both.
-  /// Without it only calls whose messages meet are compared, and not their sources. All ranks set
-  /// the same. Costs a message of some hundred bytes between any two members, and calls that would
-  /// only be started wait for all members.
+  /// If false, only calls whose messages meet are compared, without their sources. Set it alike on
+  /// all ranks. It costs a message of some hundred bytes between each pair of members, and calls
+  /// that would only be started wait for all members.
   bool strict_collectives() const { return settings_->strict; }
   void set_strict_collectives(bool strict) { settings_->strict = strict; }
 
-  /// From now on every call is logged, a carrier's among them; tests assert that the members of a
-  /// group agree.
+  /// Starts logging every call, including those of a device communicator. Tests assert that the
+  /// members of a group have the same log.
   void enable_call_log() { settings_->logging = true; }
   const std::vector<LoggedCall>& call_log() const { return settings_->call_log; }
 
-  /// How many transfers are still under way, after a look at all of them: those that are done are
-  /// over and their buffers released. Every call of a group looks at some. Errors: those of
-  /// transfers that nobody holds a handle of; one that failed counts until somebody is told.
+  /// Polls all transfers, completes those that are done, releases their buffers, and returns how
+  /// many are still in flight. Every call of a group polls some. Errors: those of transfers without
+  /// a handle. A failed transfer counts until its error has been reported.
   size_t transfers_under_way();
-  /// Waits for all transfers that are under way; the end of a job calls it. Errors: theirs.
+  /// Waits for all transfers in flight; called at the end of a job. Errors: those of the transfers.
   void drain();
 
-  /// The mesh that this rank's program means where it names none (set_mesh of distributed/api.h);
-  /// null: none.
+  /// This rank's default mesh, for calls without a mesh (set_mesh of distributed/api.h); null:
+  /// none.
   const std::shared_ptr<const ProcessMesh>& default_mesh() const { return default_mesh_; }
   void set_default_mesh(std::shared_ptr<const ProcessMesh> mesh) {
     default_mesh_ = std::move(mesh);
   }
 
-  /// Tells all other ranks that this one failed: their calls throw (local) or the job ends (mpi).
+  /// Notifies all other ranks that this one failed: their calls throw (local), or the job ends
+  /// (mpi).
   virtual void fail(const std::string& message) = 0;
 
-  /// The calling thread's world: the innermost Scope's, else the process's.
+  /// The calling thread's world: that of the innermost Scope, or the process's.
   static World& current() { return current_ ? *current_ : process_world(); }
 
-  /// Makes `world`, and its rank context, the calling thread's while it lives.
+  /// Makes `world` and its rank context current in the calling thread during its lifetime.
   class Scope {
    public:
     explicit Scope(World& world) : outer_(current_), context_(*world.context_) {
@@ -198,32 +205,32 @@ class World {
   };
 
  protected:
-  /// Whether other threads or processes hold the other ends of what its messages go through.
+  /// Whether other threads or processes share the resources behind its messages.
   enum class Peers : uint8_t { kNone, kOthers };
   explicit World(std::shared_ptr<RankContext> context, Peers peers = Peers::kNone);
-  /// A carrier of `host`, which outlives it: rank, context, settings and rings are the host's.
+  /// A device communicator of `host`, which must outlive it. It shares host's rank, context,
+  /// settings and rings.
   explicit World(World& host);
 
   virtual std::unique_ptr<Messages> new_messages() = 0;
-  /// A backend that has a library of collectives gives a group of its own; this one's are made of
-  /// messages.
+  /// Creates a group. A backend with a library of collectives returns its own subclass; these
+  /// groups are built on messages.
   virtual std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
                                             uint64_t hash);
-  /// What this rank does now: kept for the reports of other ranks.
+  /// Stores this rank's current call, for reports by other ranks.
   virtual void note(const Call& call, CallState state) = 0;
-  /// What this process can see of other ranks, for reports; good for any thread of it.
+  /// What this process can observe of another rank, for reports. Callable from any of its threads.
   virtual SeenRank see(int64_t rank) const;
-  /// Of another rank that failed, what it said; empty: none has, or the job ends then by itself.
-  /// For threads that watch.
+  /// The error message of another rank that failed. Empty if none has, or if the job then ends by
+  /// itself. For watchdog threads.
   virtual std::string failure() const { return {}; }
 
-  /// Memory of device() for what has arrived, until the next call of it.
+  /// Memory of device() for received data, valid until the next call of scratch().
   virtual std::byte* scratch(size_t bytes);
-  /// A reduction goes through arrays in slices of this size: what arrives is reduced while the next
-  /// slice is on its way.
+  /// Slice size of a reduction: a slice is reduced while the next one is in flight.
   virtual int64_t slice_bytes() const { return 1 << 20; }
 
-  // What a carrier asks of its host's world.
+  // Access for a device communicator to its host's world.
   static std::unique_ptr<Messages> messages_of(World& host) { return host.free_messages(); }
   static void give_back(World& host, std::unique_ptr<Messages> messages) {
     host.spare_.push_back(std::move(messages));
@@ -239,17 +246,17 @@ class World {
     host.carry(call, sends, recvs);
   }
 
-  /// Of a carrier: carries on with what it has to do on the host, without waiting; whether
-  /// something is left to be done there.
+  /// For a device communicator: continues its pending host-side work without waiting. Returns
+  /// whether any is left.
   virtual bool make_progress() { return false; }
-  /// Withdraws all that is under way. For the destructors of backends whose messages need them. In
-  /// a child of fork() nothing is withdrawn and nothing freed: it is the parent's.
+  /// Withdraws all transfers in flight. For destructors of backends whose messages need them. In a
+  /// child of fork() it withdraws and frees nothing, because the messages are the parent's.
   void abandon_transfers() noexcept;
 
  private:
   friend class Group;
   friend class Transfer;
-  // Of a world and its carrier.
+  // Shared by a world and its device communicator.
   struct Settings {
     Milliseconds deadline = kDefaultDeadline;
     bool logging = false;
@@ -261,7 +268,7 @@ class World {
 
   std::unique_ptr<Messages> free_messages();
   void carry(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs);
-  /// The two halves of it; other messages of the call may be posted in between.
+  /// The two halves of carry; other messages of the call may be posted in between.
   std::unique_ptr<Messages> post(const Call& call, std::span<const Send> sends,
                                  std::span<const Recv> recvs);
   void finish(const Call& call, std::unique_ptr<Messages> messages);
@@ -287,26 +294,26 @@ class World {
   std::vector<std::unique_ptr<Messages>> spare_;  // free to be posted again
   std::vector<std::shared_ptr<Transfer::State>> under_way_;
   size_t next_polled_ = 0;
-  // Of transfers that failed, buffers and messages: a backend may not be able to take back all that
-  // it has begun.
+  // Buffers and messages of failed transfers: a backend may be unable to withdraw all that it has
+  // started.
   std::vector<std::pair<std::shared_ptr<const void>, std::unique_ptr<Messages>>> failed_;
   static inline thread_local World* current_ = nullptr;
 };
 
-/// The process joins its job: MPI where it was started by mpirun, else rank 0 of 1. Call once, in
-/// main's thread; the world is World::current() of that thread from then on.
+/// Joins this process to its job: by MPI if mpirun started it, otherwise as rank 0 of 1. Call it
+/// once, in main's thread; afterwards the world is World::current() of that thread.
 ///
-/// `start_deadline`: how long to wait for the other ranks; 0: the seconds that the environment's
-/// AUTOPHI_START_DEADLINE_S gives, else World::kDefaultStartDeadline. Past it the process says who
-/// is missing and ends with a non-zero status, as nothing can be thrown out of MPI_Init.
+/// `start_deadline` bounds the wait for the other ranks. 0 means the environment variable
+/// AUTOPHI_START_DEADLINE_S, in seconds, or World::kDefaultStartDeadline if it is not set. When it
+/// passes, the process prints which ranks are missing and ends with a non-zero status, because
+/// nothing can be thrown out of MPI_Init.
 World& init_world(int* argc, char*** argv,
                   World::Milliseconds start_deadline = World::Milliseconds(0));
-/// Leaves the job; nothing happens without init_world, and in a child of the process that called
-/// it.
+/// Leaves the job. Does nothing without init_world, or in a child of the process that called it.
 void finalize_world();
 
 /// Prints `rank R: message` once and ends the whole job with a non-zero status; in a child of
-/// fork() that process alone. For main's handler of errors that nobody caught.
+/// fork() only that process. For main's handler of uncaught errors.
 [[noreturn]] void abort_job(const std::string& message);
 
 }  // namespace phi::distributed

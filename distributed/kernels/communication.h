@@ -1,9 +1,9 @@
-// Communication operators: each is a call of the group that a ring is. They run on plain tensors of
-// any device, in the order in which the program makes them, like all calls of groups. In a dry run
-// the same calls are made without arrays and counted.
+// Communication operators: each is one call of the group of a ring (World::ring). They run on plain
+// tensors on any device, in program order, like all group calls. In a dry run the same calls are
+// made without arrays and counted.
 //
-// The code is the host's on every device, whose group moves and whose memory copies: a table that
-// is compiled once for each kind of device, PHI_DEVICE.
+// The host code is the same for every device: the group transfers and its memory copies. This
+// shared kernel template is compiled once per kind of device, PHI_DEVICE.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using distributed::Group;
 using distributed::ReduceKind;
 using distributed::World;
 
-/// The world whose groups take the kernel's arrays.
+/// The world whose groups accept the kernel's arrays.
 World& world_of(const KernelContext& ctx) { return World::current().carrier(ctx.place()); }
 
 Group& ring(const KernelContext& ctx, int ring_id) {
@@ -48,7 +48,7 @@ void check_root(const Group& group, int root) {
                                     group.size(), group.name()));
 }
 
-// Paddle numbers them so.
+// Paddle's numbering.
 ReduceKind kind_of(int reduce_type) {
   constexpr ReduceKind kKinds[] = {ReduceKind::kSum,  ReduceKind::kMax, ReduceKind::kMin,
                                    ReduceKind::kProd, ReduceKind::kAvg, ReduceKind::kAny,
@@ -56,7 +56,7 @@ ReduceKind kind_of(int reduce_type) {
   return kKinds[reduce_type];
 }
 
-/// An array as groups take it; none in a dry run. What waits elsewhere comes here first.
+/// An array in the memory of the group's device, copied there if necessary; empty in a dry run.
 ArrayAt at_group(const KernelContext& ctx, const DenseTensor& x, ArrayAt::Use use) {
   if (RankContext::current().is_dry()) return {};
   return {world_of(ctx).device(), x, use};
@@ -71,7 +71,7 @@ void copy_all(const DenseTensor& from, DenseTensor* to) {
   copy_array(from, *to);
 }
 
-/// This rank and another of the ring, as every member of that pair orders them.
+/// The group of this rank and another rank of the ring, in an order that both members use.
 Group& pair_with(const KernelContext& ctx, const Group& group, int peer) {
   const int64_t own = group.position();
   PHI_CHECK(peer >= 0 && peer < group.size() && peer != own,
@@ -84,7 +84,7 @@ Group& pair_with(const KernelContext& ctx, const Group& group, int peer) {
   return world_of(ctx).group(ranks);
 }
 
-/// x as rows, of which each is one of its last tensor dim.
+/// x as a matrix whose columns are its last tensor dim.
 Dims rows_of(const DenseTensor& x) { return {x.dims().numel(0, x.ndim() - 1), x.dims().back()}; }
 
 }  // namespace
@@ -101,7 +101,7 @@ void AllGatherKernel(const Context& ctx, const DenseTensor& x, int ring_id, int 
   all.finish();
 }
 
-/// Also of the gradient. out may be x.
+/// Also the kernel of the gradient. out may be x.
 template <typename T, typename Context>
 void AllReduceKernel(const Context& ctx, const DenseTensor& x, int ring_id, int reduce_type,
                      DenseTensor* out) {
@@ -152,13 +152,13 @@ void ReduceKernel(const Context& ctx, const DenseTensor& x, int ring_id, int roo
       .fill(static_cast<std::byte*>(out->mutable_raw_data()), std::byte{0}, out->nbytes());
 }
 
-/// The root's gradient, by the number of ranks where it is of an average.
+/// The root's gradient, divided by the number of ranks if the forward is an average.
 template <typename T, typename Context>
 void ReduceGradKernel(const Context& ctx, const DenseTensor& out_grad, int ring_id, int root_id,
                       int reduce_type, DenseTensor* x_grad) {
   BroadcastKernel<T>(ctx, out_grad, ring_id, root_id, x_grad);
   if (kind_of(reduce_type) == ReduceKind::kSum || RankContext::current().is_dry()) return;
-  // The average of it and as many zeros as there are other ranks.
+  // The average of the gradient and one zero array per other rank is the divided gradient.
   World& world = world_of(ctx);
   ArrayAt grad = at_group(ctx, *x_grad, ArrayAt::kUpdate);
   const DeviceMemory zeros(world.device(), x_grad->nbytes());
@@ -213,7 +213,7 @@ void CSplitKernel(const Context&, const DenseTensor& x, int rank, int /*nranks*/
   copy_box(x, Box::whole(rows_of(x)), *out, part, part);
 }
 
-/// The ring's parts are gathered one after the other, and then put beside each other.
+/// Gathers the ring's parts one after the other, then interleaves their columns.
 template <typename T, typename Context>
 void CConcatKernel(const Context& ctx, const DenseTensor& x, int ring_id, int nranks,
                    DenseTensor* out) {

@@ -1,6 +1,6 @@
-// DryWorld: any rank of a job of any size, in one process; messages are counted, nothing is
-// carried, nobody is waited for. What a call should have received keeps its old bytes; arrays that
-// are null are counted like others. The rank is dry: its tensors get no bytes.
+// DryWorld: any rank of a job of any size, in one process. Messages are counted, not transferred,
+// and no call waits. Receive buffers keep their old bytes, and null arrays are counted like others.
+// The rank is dry: its tensors get no bytes.
 #pragma once
 
 #include "distributed/comm/world.h"

@@ -1,6 +1,6 @@
-// Board: what the ranks of one machine see of each other: who has come, as which process, and its
-// last calls. A file in /dev/shm that all of them map before MPI is begun, since it is there to say
-// who is missing when MPI does not begin.
+// Board: a table shared by the ranks of one machine: which ranks have started, their processes, and
+// their last calls. It is a file in /dev/shm that all of them map before MPI is initialised, so it
+// can report which ranks are missing when MPI does not start.
 #pragma once
 
 #include <atomic>
@@ -14,44 +14,44 @@
 
 namespace phi::distributed {
 
-/// How far a rank is.
+/// A rank's progress through the job.
 enum class Phase : int32_t {
   kAbsent = 0,
   kStarting,
   kIn,
   kLeaving,
   kLeft,
-  kFailed,  // it said why and ends the job
+  kFailed,  // it has printed why and ends the job
 };
 
 class Board {
  public:
-  /// The board of this job on this machine, with this rank's place taken. Where /dev/shm cannot be
-  /// used, or there is no `launch`, it is this process's own and shows nobody else.
+  /// Opens the board of this job on this machine and registers this rank. If /dev/shm cannot be
+  /// used, or `launch.job` is empty, the board is private and shows no other rank.
   static std::unique_ptr<Board> open(const Launch& launch);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
-  /// Takes the name away, under which nobody can come any more; those who have come keep it.
+  /// Removes the file's name, so no other process can map it; existing mappings stay.
   void close();
 
   CallRing& own_ring() { return own().ring; }
   void set_phase(Phase phase) { own().phase.store(phase, std::memory_order_release); }
   Phase phase_of(int64_t rank) const { return place(rank).phase.load(std::memory_order_acquire); }
   int64_t pid_of(int64_t rank) const { return place(rank).pid.load(); }
-  /// Its process has come to this board.
+  /// Whether the rank's process has registered on this board.
   bool has_come(int64_t rank) const;
-  /// It had come, and its process is no more.
+  /// Whether the rank's process had registered and no longer exists.
   bool has_died(int64_t rank) const;
-  /// Of those that have come; of others a ring of null.
+  /// The rank's process and ring; the ring is null for a rank that has not registered.
   SeenRank see(int64_t rank) const;
 
   int64_t rank() const { return rank_; }
   int64_t size() const { return size_; }
-  /// A random number that whoever shares the board shares; 0: nobody can.
+  /// A random number common to all ranks that share the board; 0: it is private.
   uint64_t token() const { return head().token.load(); }
-  /// True for the first rank that asks: it prints, the others leave it to it.
+  /// True for the first caller on this board: that rank prints the report, the others do not.
   bool is_first_to_report() { return head().reported.exchange(1) == 0; }
   bool is_first_to_fail() { return head().failed.exchange(1) == 0; }
 
@@ -63,7 +63,7 @@ class Board {
   };
   struct Place {
     std::atomic<int64_t> pid;
-    std::atomic<uint64_t> born;  // when the process began: pids come again
+    std::atomic<uint64_t> born;  // start time of the process, because pids are reused
     std::atomic<uint64_t> pid_space;
     std::atomic<Phase> phase;
     CallRing ring;
@@ -85,7 +85,7 @@ class Board {
 
   int64_t rank_;
   int64_t size_;
-  std::string file_;  // empty: nobody can open it
+  std::string file_;  // empty: no other process can open it
   void* memory_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// What the launcher (mpirun, srun) tells a process of its job by environment variables, before MPI
-// is begun; in builds with and without MPI.
+// Environment variables of the launcher (mpirun, srun) that describe the job before MPI is
+// initialised. In builds with and without MPI.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace phi::distributed {
 
-/// A launcher's variables are in the environment.
+/// Whether the environment has a launcher's variables.
 bool started_by_mpirun();
 
-/// How many ranks of the job share this machine, as the launcher says; all of them if it does not.
+/// The number of ranks on this machine, if the launcher sets it; otherwise `world_size`.
 int ranks_on_machine(int64_t world_size);
 
 struct Launch {
   int64_t rank = 0;
   int64_t size = 1;
   int64_t here = 1;  // ranks on this machine
-  std::string job;   // the same on all ranks of a machine, and no other job's at the same time
+  std::string job;   // equal on all ranks of a machine, unique among jobs that run at the same time
 
   bool is_on_one_machine() const { return here == size; }
 };
-/// Nothing if the launcher does not say all of it.
+/// nullopt unless the launcher sets all of it.
 std::optional<Launch> launch_of_environment();
 
 }  // namespace phi::distributed

@@ -1,7 +1,7 @@
-// Messages over MPI. Each begins with a header that says what it belongs to and how long it is, in
-// one piece with its bytes if these are few. Whatever comes first fits into what waits for it; room
-// for the rest is given to MPI only when the header has been found to be the expected one, so that
-// a receiver never has less room than is sent.
+// Messages over MPI. Each message begins with a header that contains its call and its length; the
+// bytes follow in the same MPI message if they are few. The first receive always has room for any
+// first MPI message. The rest is received only after the header has been checked, so a receive
+// buffer is never smaller than what is sent into it.
 #pragma once
 
 #include <mpi.h>
@@ -23,38 +23,38 @@ namespace phi::distributed {
 
 class MpiMessages;
 
-/// What all messages of one rank have in common.
+/// State shared by all messages of one rank.
 struct MpiLink {
   const World& world;
   Watchdog& watchdog;
   SeeRank see{};
-  MPI_Comm headers = MPI_COMM_NULL;  // tags: of groups
-  MPI_Comm rests = MPI_COMM_NULL;    // tags: as the header says
+  MPI_Comm headers = MPI_COMM_NULL;  // tags: by group
+  MPI_Comm rests = MPI_COMM_NULL;    // tags: from the header
   uint64_t tag_limit = 32767;
-  std::vector<bool> is_here{};         // by rank: on this machine
-  bool copies_once = true;             // messages within the machine
-  bool is_crowded = false;             // more ranks than cores on this machine
+  std::vector<bool> is_here{};         // by rank: whether it is on this machine
+  bool copies_once = true;             // for messages within the machine
+  bool is_crowded = false;             // whether this machine has more ranks than cores
   std::vector<uint64_t> rests_sent{};  // by rank
-  /// Those that wait for the header of a message whose rest must be asked for then.
+  /// Messages that wait for a header whose rest must then be requested.
   std::vector<MpiMessages*> waiting_for_headers{};
-  /// Of messages that were dropped before they were done, what MPI may still read or write.
+  /// Memory of messages dropped before they were done, which MPI may still read or write.
   std::vector<std::unique_ptr<std::byte[]>> kept{};
 
   int tag_of(const Group& group) const { return static_cast<int>(group.hash() % tag_limit); }
   int next_rest_tag(int64_t peer) {
     return static_cast<int>(rests_sent[static_cast<size_t>(peer)]++ % tag_limit);
   }
-  /// Of a message to this rank; the receiver is told.
+  /// Piece size of a message from this rank to `peer`; the header carries it to the receiver.
   size_t piece_bytes(int64_t peer) const;
-  /// Asks for the rests of messages whose headers have come, but for those of `own`: also what
-  /// nobody waits for at the moment moves on.
+  /// Requests the rests of messages whose headers have arrived, except those of `own`, so that
+  /// messages progress even if this rank is not waiting for them.
   void move_others(const MpiMessages* own);
 };
 
 class MpiMessages final : public Messages {
  public:
   explicit MpiMessages(MpiLink& link) : link_(link) {}
-  /// Of what is left, receives are taken back; MPI has no way to take back a send.
+  /// Cancels unfinished receives; MPI cannot cancel a send.
   ~MpiMessages() override;
 
   void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override;
@@ -64,7 +64,7 @@ class MpiMessages final : public Messages {
  private:
   friend struct MpiLink;
   struct Header;
-  // A request's purpose: the header of a message to be received, a piece of its rest, or to send.
+  // What a request is for: the header of a message, a piece of its rest, or a send.
   struct Purpose {
     enum class Kind : uint8_t { kHeader, kPiece, kSend };
     Kind kind;
@@ -90,19 +90,19 @@ class MpiMessages final : public Messages {
   MpiLink& link_;
   Call call_;
   PlainCall plain_{};
-  std::exception_ptr error_;  // found while nobody waited
+  std::exception_ptr error_;  // found in a call that could not throw
   std::vector<Recv> recvs_;
-  size_t headers_left_ = 0;             // of recvs_
-  std::unique_ptr<std::byte[]> slots_;  // of recvs_, then of the messages to send
+  size_t headers_left_ = 0;             // number of recvs_ whose header is missing
+  std::unique_ptr<std::byte[]> slots_;  // for recvs_, then for the messages to send
   size_t slots_taken_ = 0;
   std::vector<MPI_Request> requests_;
-  std::vector<Purpose> purposes_;  // of the same
+  std::vector<Purpose> purposes_;  // of requests_, in the same order
   size_t left_ = 0;
-  std::vector<int> finished_;  // of the last look
+  std::vector<int> finished_;  // indices of the requests that the last poll found done
   std::vector<MPI_Status> statuses_;
 };
 
-/// Errors: Unavailable with what MPI says of the code.
+/// Errors: Unavailable with MPI's text for the code.
 void check_mpi(int code, const char* what);
 
 }  // namespace phi::distributed

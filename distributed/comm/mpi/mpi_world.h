@@ -1,4 +1,4 @@
-// The MPI backend: one process per rank, arrays in host memory. Where MPI is not found the twin
+// The MPI backend: one process per rank, arrays in host memory. Without MPI, the stub
 // no_mpi_world.cc is built instead.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace phi::distributed {
 
-/// This process's place in the job that mpirun started; null if it was not started by mpirun. The
-/// job is left when the world dies. `start_deadline`: as init_world says. Errors: Unavailable in a
-/// build without MPI under mpirun.
+/// Joins the job that mpirun started; null if mpirun did not start this process. The job is left
+/// when the world is destroyed. `start_deadline` is that of init_world. Errors: Unavailable under
+/// mpirun, in a build without MPI.
 std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds start_deadline);
 
 }  // namespace phi::distributed

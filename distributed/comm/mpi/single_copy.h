@@ -1,15 +1,16 @@
-// Single copy: a message within a machine goes straight from the sender's memory to the receiver's.
-// The kernel does it (process_vm_readv) unless something forbids it: a seccomp filter or a missing
-// SYS_PTRACE of a container, Yama. Without it MPI copies twice, through fragments in shared memory.
+// Single copy: a message within a machine is copied once, from the sender's memory to the
+// receiver's, by the kernel (process_vm_readv). A seccomp filter, a container without SYS_PTRACE,
+// or Yama can forbid it. MPI then copies twice, through fragments in shared memory.
 #pragma once
 
 namespace phi::distributed {
 
-/// Before MPI_Init. Open MPI looks at Yama alone; where something else forbids the copy it prints a
-/// line for each message. So it is told here, unless the user has set what it shall do.
+/// Call it before MPI_Init. Open MPI checks Yama only, and prints a line for each message if
+/// something else forbids the copy. This configures Open MPI not to use it then, unless the user
+/// has configured it.
 void leave_out_forbidden_single_copy();
 
-/// After MPI_Init: what this rank's MPI does with messages within the machine.
+/// Call it after MPI_Init. Returns whether this rank's MPI copies messages within the machine once.
 bool messages_are_copied_once();
 
 }  // namespace phi::distributed

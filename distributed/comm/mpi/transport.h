@@ -1,13 +1,13 @@
-// Transport: over what Open MPI carries messages, where that is not left to itself.
+// Selects the transport of Open MPI's messages for jobs on one machine.
 #pragma once
 
 #include "distributed/comm/mpi/launcher.h"
 
 namespace phi::distributed {
 
-/// Before MPI_Init: a job that lies on one machine uses shared memory and nothing else, so that
-/// none of its ranks listens on the network, unless the user has set what it uses (OMPI_MCA_btl,
-/// OMPI_MCA_pml, mpirun's --mca) or /dev/shm has no room for it.
+/// Call it before MPI_Init. Restricts a job on one machine to shared memory, so that its ranks do
+/// not listen on the network. Does nothing if the user has chosen a transport (OMPI_MCA_btl,
+/// OMPI_MCA_pml, mpirun's --mca), or if /dev/shm has too little room.
 void keep_off_the_network(const Launch& launch);
 
 }  // namespace phi::distributed

@@ -1,7 +1,6 @@
-// Watchdog: a thread of each rank that sees what the rank's own thread cannot tell because it is
-// inside MPI: that not all ranks come when the job starts, that a call of MPI does not return, that
-// the process of another rank of the machine has died. It says so and ends the process, so that
-// mpirun ends the job.
+// Watchdog: a thread of each rank that detects what the rank's own thread cannot while it is inside
+// MPI: ranks that do not start, a call of MPI that does not return, and the death of another rank's
+// process on this machine. It prints a report and ends the process, so that mpirun ends the job.
 #pragma once
 
 #include <poll.h>
@@ -22,24 +21,24 @@ class Watchdog {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
-  /// Watches from now on. `start_deadline`: until met(). The board must outlive it.
+  /// Starts watching. `start_deadline` applies until met(). The board must outlive it.
   Watchdog(Board& board, const Launch& launch, Milliseconds start_deadline);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// All ranks have come.
+  /// Call it when all ranks have started.
   void met() { has_met_.store(true, std::memory_order_relaxed); }
-  /// How long one call of MPI may take from now on, once all have met; it ends a little later.
+  /// Limit of one call of MPI after met(). The watchdog ends the process a little later than this.
   void set_deadline(Milliseconds deadline) {
     deadline_ms_.store(deadline.count(), std::memory_order_relaxed);
   }
 
-  /// Time of this process, which does not pass while it is stopped, nor the whole machine: a job
-  /// that is suspended and continued is not late.
+  /// Run time of this process. It does not advance while the process or the machine is suspended,
+  /// so a suspended and continued job is not late.
   Milliseconds awake() const { return Milliseconds(awake_ms_.load(std::memory_order_relaxed)); }
 
-  /// While it lives the rank's thread is inside this call of MPI.
+  /// Marks the rank's thread as inside this call of MPI during its lifetime.
   class Inside {
    public:
     Inside(Watchdog& watchdog, const char* call) : watchdog_(watchdog) {
@@ -75,15 +74,15 @@ class Watchdog {
   std::atomic<int64_t> awake_ms_{0};
   std::atomic<uint64_t> entered_{0};
   std::atomic<const char*> inside_{nullptr};
-  // What the watchdog's thread remembers.
+  // State of the watchdog's thread.
   uint64_t entered_before_ = 0;
   Milliseconds entered_at_{0};
   Milliseconds death_seen_at_{-1};
 
-  // Of each other rank's process a descriptor that is readable when it has ended; the first says
-  // that the watchdog is to stop.
+  // A descriptor per other rank's process, readable when the process has ended. The first
+  // descriptor tells the watchdog to stop.
   std::vector<pollfd> watched_;
-  std::vector<int64_t> watched_ranks_;  // of the others
+  std::vector<int64_t> watched_ranks_;  // the ranks of these processes
   bool watches_others_ = false;
 
   std::thread thread_;

@@ -1,4 +1,4 @@
-// Proofs about a schedule's table.
+// Checks of a schedule's table: completeness, deadlocks and memory.
 //
 //   Schedule mine = one_forward_one_backward(4, 8);
 //   std::swap(mine.actions[0][0], mine.actions[0][4]);
@@ -9,14 +9,14 @@
 
 namespace phi::distributed::pipeline {
 
-/// Every stage runs each (micro-batch, chunk) forward once and backward once, whole or as input
-/// and then weight, in this order.
-/// Errors: InvalidArgument naming the stage and the action.
+/// Checks that every stage runs each (micro-batch, chunk) forward once and then backward once,
+/// either whole or as input and then weight. Errors: InvalidArgument that names the stage and the
+/// action.
 void check_complete(const Schedule& schedule);
 
-/// check_complete; no stage waits forever; where `kind` is one of ours, no stage holds more
-/// micro-batches than memory_bound says.
-/// Errors: InvalidArgument naming the stage, and what it waits for or holds.
+/// Runs check_complete, and checks that no stage waits for ever. If `kind` is a ScheduleKind, also
+/// checks that no stage holds more micro-batches than memory_bound. Errors: InvalidArgument that
+/// names the stage, and what it waits for or holds.
 void check(const Schedule& schedule);
 
 }  // namespace phi::distributed::pipeline

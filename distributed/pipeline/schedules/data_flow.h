@@ -1,5 +1,5 @@
-// What passes between virtual stages: activations forward, gradients backward. Each piece has a
-// number, so that whoever walks through a schedule can keep a table of them.
+// The data between virtual stages: activations forward, gradients backward. Each piece has a
+// number, so that code that walks through a schedule can index a table of them.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ class DataFlow {
   /// The schedule must outlive this.
   explicit DataFlow(const Schedule& schedule) : schedule_(schedule) {}
 
-  /// Pieces have numbers below this.
+  /// Pieces are numbered from 0 to size() - 1.
   size_t size() const { return 2 * pieces_per_direction(); }
 
-  /// What an action takes from another virtual stage: nothing for the first forward, the last
-  /// backward and every backward for the weight.
+  /// The piece that an action consumes from another virtual stage; nullopt for the first forward,
+  /// the last backward and every backward_weight.
   std::optional<size_t> taken_by(int stage, const Action& action) const;
-  /// What an action makes for another virtual stage.
+  /// The piece that an action produces for another virtual stage.
   std::optional<size_t> made_by(int stage, const Action& action) const;
-  /// The stage that takes what `action` makes; may be the same stage.
+  /// The stage that consumes the piece that `action` produces; may be the same stage.
   int taker(int stage, const Action& action) const;
 
  private:
@@ -30,7 +30,7 @@ class DataFlow {
     return static_cast<size_t>(schedule_.virtual_stages()) *
            static_cast<size_t>(schedule_.micro_batches);
   }
-  /// The piece that `virtual_stage` makes of a micro-batch.
+  /// The piece that `virtual_stage` produces for a micro-batch.
   size_t piece(bool forward, int virtual_stage, int micro_batch) const {
     return (forward ? 0 : pieces_per_direction()) +
            static_cast<size_t>(virtual_stage) * static_cast<size_t>(schedule_.micro_batches) +

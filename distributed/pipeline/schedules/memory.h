@@ -1,5 +1,5 @@
-// How many micro-batches a stage holds at most. Times do not matter: a stage runs one action after
-// the other.
+// The largest number of micro-batches whose activations a stage holds. Action times do not matter,
+// because a stage runs its actions one after the other.
 #pragma once
 
 #include <vector>
@@ -8,22 +8,22 @@
 
 namespace phi::distributed::pipeline {
 
-/// Counted in micro-batches through one model chunk: divide by the number of chunks for whole
+/// Counted in micro-batches through one model chunk; divide by the number of chunks to get whole
 /// micro-batches.
 struct PeakMicroBatches {
-  int input = 0;   // from the start of the forward to the end of the backward (for the input)
-  int weight = 0;  // from there to the end of the backward for the weight
-  /// Both together. What the weight's part keeps is at most what the whole backward does, so this
-  /// many activations are enough.
+  int input = 0;   // from the start of the forward to the end of the backward (or backward_input)
+  int weight = 0;  // from there to the end of the backward_weight
+  /// Both together. A backward_weight keeps at most what a whole backward does, so memory for this
+  /// many activations is enough.
   int total = 0;
   friend bool operator==(const PeakMicroBatches&, const PeakMicroBatches&) = default;
 };
 
-/// One per stage. The schedule must be complete.
+/// One entry per stage. The schedule must be complete (check_complete).
 std::vector<PeakMicroBatches> peak_micro_batches(const Schedule& schedule);
 
-/// The `input` and `total` that a stage of the schedule may reach, as published: p stages, stage i,
-/// m micro-batches, v chunks
+/// The published bounds of `input` and `total` for a stage, with p stages, stage i, m micro-batches
+/// and v chunks:
 ///   | gpipe         m
 ///   | 1f1b          min(m, p - i)
 ///   | interleaved   min(m v, 2(p - 1 - i) + (v - 1) p + 1)

@@ -1,8 +1,8 @@
-// One order of all actions of all stages, with the transfers between stages as steps of their own.
+// One global order of all actions of all stages, with transfers between stages as separate steps.
 //
-// Every rank walks through the same list, runs the actions of its own stage and takes part in the
+// Every rank walks through the same list, runs the actions of its own stage, and takes part in the
 // transfers that begin or end there. The list is sorted by simulated time and respects every
-// dependency, so ranks that block in each transfer cannot wait for each other in a circle.
+// dependency. Ranks that block in each transfer therefore cannot deadlock.
 #pragma once
 
 #include <vector>
@@ -16,24 +16,24 @@ struct Step {
   enum Kind : uint8_t {
     kAction,            // `stage` runs `action`
     kTransferForward,   // the output of `action`, a forward, goes to the next virtual stage
-    kTransferBackward,  // the input gradient of `action`, a backward (for the input), to the one
-                        // before
+    kTransferBackward,  // the input gradient of `action`, a backward or backward_input, goes to the
+                        // previous one
   };
   Kind kind = kAction;
-  int stage = 0;  // that runs, or has run, `action`
+  int stage = 0;  // the stage that runs, or has run, `action`
   Action action;
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// The stage that a transfer goes to: step.stage itself where it holds both virtual stages.
+/// The stage that receives a transfer; step.stage itself if it has both virtual stages.
 int receiving_stage(const Schedule& schedule, const Step& step);
 
-/// Every action once and every transfer once. Actions of a stage keep their order. A transfer comes
-/// after the action that makes its data, before the one that takes it, and before every action that
-/// starts when the data is made or later (among actions that take no time, dependencies decide).
-/// None leaves the last virtual stage forward or the first backward; one between two virtual stages
-/// of the same stage is listed too.
-/// Errors: those of simulate.
+/// Returns every action once and every transfer once. Actions of a stage keep their order. A
+/// transfer comes after the action that produces its data, before the action that consumes it, and
+/// before every action that starts when the data is produced or later (among actions of zero
+/// duration, dependencies decide). The last virtual stage sends no output and the first sends no
+/// gradient. A transfer between two virtual stages of one stage is listed too. Errors: those of
+/// simulate.
 std::vector<Step> program_order(const Schedule& schedule, const ActionTimes& times = {});
 
 }  // namespace phi::distributed::pipeline

@@ -1,13 +1,13 @@
-// A pipeline schedule as data: what each stage runs, in which order.
+// A pipeline schedule as data: the actions of each stage, in order.
 //
 //   const Schedule s = make_schedule(ScheduleKind::kZeroBubbleH1, 8, 24);  // stages, micro-batches
 //   check(s);                                                  // complete, no deadlock, memory
 //   simulate(s, {18.522, 18.086, 9.337, 0.601}).bubble_rate;   // 0.1585
 //   for (const Step& step : program_order(s)) ...              // what every rank walks through
 //
-// A model of stages * chunks parts runs on `stages` stages: stage i holds the parts i, i + stages,
-// i + 2 * stages, ... as its chunks 0, 1, 2, ... (Narayanan et al. 2021); such a part is called a
-// virtual stage.
+// A model of stages * chunks parts runs on `stages` stages. Stage i has the parts i, i + stages, i
+// + 2 * stages, ... as its chunks 0, 1, 2, ... (Narayanan et al. 2021). Such a part is a virtual
+// stage.
 #pragma once
 
 #include <array>
@@ -20,24 +20,24 @@ namespace phi::distributed::pipeline {
 
 enum class ActionKind : uint8_t {
   kForward,
-  kBackward,        // for input and weight in one
-  kBackwardInput,   // passes the gradient on; the weight's follows as
-  kBackwardWeight,  // an action of its own
+  kBackward,        // for input and weight together
+  kBackwardInput,   // input gradient only, which the previous stage needs
+  kBackwardWeight,  // weight gradient only, as a later action
 };
 /// "forward", "backward", "backward_input", "backward_weight".
 std::string_view name_of(ActionKind kind);
-/// F, B or W: backwards are B, whole or for the input alone.
+/// F, B or W; kBackward and kBackwardInput are both B.
 char letter_of(ActionKind kind);
 
 struct Action {
   ActionKind kind = ActionKind::kForward;
   int micro_batch = 0;
-  int chunk = 0;  // of the stage's model chunks
+  int chunk = 0;  // index among the stage's model chunks
   friend bool operator==(const Action&, const Action&) = default;
 };
 
 struct Schedule {
-  /// A name that parse_schedule_kind knows, or any other for a table made elsewhere.
+  /// A name that parse_schedule_kind accepts, or any other for a custom table.
   std::string kind;
   int stages = 0;
   int chunks = 1;  // per stage
@@ -49,7 +49,7 @@ struct Schedule {
   int virtual_stages() const { return stages * chunks; }
 };
 
-/// "backward_input of micro-batch 3", with ", chunk 1" where stages have several.
+/// "backward_input of micro-batch 3", with ", chunk 1" if stages have several.
 std::string to_string(const Schedule& schedule, const Action& action);
 
 enum class ScheduleKind : uint8_t {
@@ -64,7 +64,7 @@ inline constexpr std::array kScheduleKinds = {
     ScheduleKind::kZeroBubbleH1, ScheduleKind::kZeroBubbleH2};
 /// "gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2".
 std::string_view name_of(ScheduleKind kind);
-/// The inverse of name_of. Errors: NotFound, naming the nearest kind and all of them.
+/// The inverse of name_of. Errors: NotFound that names the nearest kind and lists all.
 ScheduleKind parse_schedule_kind(std::string_view name);
 
 }  // namespace phi::distributed::pipeline

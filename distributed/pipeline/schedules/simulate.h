@@ -1,8 +1,8 @@
-// Runs a schedule on paper: when does each action start and end, and what part of the time idles.
+// Simulates a schedule: start and end of each action, and the fraction of idle time.
 //
-// A stage runs its actions one after the other, each as soon as its data is there. Data reaches
-// another stage `comm` after the action that makes it has ended; the link occupies neither stage
-// (Qi et al. 2024, "Zero bubble pipeline parallelism", section 5 and tables 5 and 9).
+// A stage runs its actions one after the other, each as soon as its data has arrived. Data reaches
+// another stage `comm` after the end of the action that produces it; the link occupies neither
+// stage (Qi et al. 2024, "Zero bubble pipeline parallelism", section 5 and tables 5 and 9).
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@
 
 namespace phi::distributed::pipeline {
 
-/// Durations of one action, that is of one micro-batch through one model chunk, and of one transfer
-/// to a neighbour, all in one unit. A whole backward takes backward_input + backward_weight.
+/// Durations in one unit: of an action (one micro-batch through one model chunk), and of a transfer
+/// to a neighbour. A whole backward lasts backward_input + backward_weight.
 struct ActionTimes {
   double forward = 1;
   double backward_input = 1;
   double backward_weight = 1;
   double comm = 0;
 };
-/// How long an action runs.
+/// The duration of an action.
 double duration(const ActionTimes& times, ActionKind kind);
 
 struct Span {
@@ -29,18 +29,19 @@ struct Span {
 };
 
 struct Simulation {
-  std::vector<std::vector<Span>> spans;  // as Schedule::actions; the first action starts at 0
-  double makespan = 0;                   // the last end
-  /// The longest time that any stage takes from its first start to its last end. Stages do not wait
-  /// for each other between batches, so this, not the makespan, is what a batch costs.
+  std::vector<std::vector<Span>> spans;  // indexed like Schedule::actions; the first action starts
+                                         // at 0
+  double makespan = 0;                   // end of the last action
+  /// The cost of a batch: the longest time of any stage from its first start to its last end.
+  /// Stages do not wait for each other between batches, so a batch costs this, not the makespan.
   double cost = 0;
-  double ideal = 0;                     // what a stage works
-  double bubble_rate = 0;               // (cost - ideal) / cost; 0 where everything takes no time
+  double ideal = 0;                     // time that a stage computes
+  double bubble_rate = 0;               // (cost - ideal) / cost; 0 if all durations are 0
   std::vector<PeakMicroBatches> peaks;  // one per stage
 };
 
-/// Errors: InvalidArgument if a time is negative or not finite, if the table is not complete (see
-/// check_complete), or if it deadlocks, with the action that each stage waits at.
+/// Errors: InvalidArgument if a time is negative or not finite, if the table is incomplete
+/// (check_complete), or if it deadlocks; that error names the action at which each stage waits.
 Simulation simulate(const Schedule& schedule, const ActionTimes& times);
 
 }  // namespace phi::distributed::pipeline
