@@ -1,4 +1,4 @@
-// Two checkpoints, tensor by tensor.
+// Compares two checkpoints tensor by tensor.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace phi::distributed::checkpoint {
 
 struct TensorDifference {
   enum class Kind : uint8_t {
-    kMissing,  // in the second
-    kExtra,    // in the second alone
-    kMeta,     // shapes, or dtypes that do not convert
+    kMissing,  // not in the second checkpoint
+    kExtra,    // only in the second checkpoint
+    kMeta,     // different shapes, or dtypes that do not convert
     kValues,
   };
   std::string name;
   Kind kind = Kind::kValues;
-  // Of kValues:
-  int64_t elements = 0;  // that differ
-  double largest = 0;    // |a - b|; infinite where one of them alone is not a number
+  // For kValues:
+  int64_t elements = 0;  // number of different elements
+  double largest = 0;    // |a - b|; infinite if exactly one of them is NaN
   double relative = 0;   // largest |a - b| / max(|a|, |b|)
   int64_t where = 0;     // the first element of the largest difference, in row-major order
 
@@ -28,9 +28,8 @@ struct TensorDifference {
   std::string to_string(const Checkpoint& a, const Checkpoint& b) const;
 };
 
-/// Those that are not the same in both, in alphabetical order. Elements are compared as numbers, so
-/// a dtype may differ from the other; two that are no numbers are the same.
-/// Errors: those of reading.
+/// Returns the tensors that differ, in alphabetical order. Elements are compared as numbers, so
+/// dtypes may differ; two NaN are equal. Errors: those of reading.
 std::vector<TensorDifference> compare(const Checkpoint& a, const Checkpoint& b);
 
 }  // namespace phi::distributed::checkpoint

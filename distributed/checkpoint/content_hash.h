@@ -1,4 +1,4 @@
-// What is in a checkpoint's files, as one number that ranks compare: they are to load the same.
+// A hash of a checkpoint's files, with which ranks check that they load the same checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace phi::distributed::checkpoint {
 
-/// Of a .safetensors file; of a folder all files whose names end in .safetensors or .json, in
-/// order of their names. As far as phi::sampled_hash_of sees it: names, sizes, some pages of each.
+/// Hashes a .safetensors file, or in a folder all files whose names end in .safetensors or .json,
+/// in order of their names. The hash covers names, sizes and sampled pages (phi::sampled_hash_of).
 /// Errors: those of MappedFile; NotFound for a folder that cannot be listed.
 uint64_t content_hash(const std::string& path);
 

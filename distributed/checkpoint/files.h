@@ -1,5 +1,5 @@
-// The files of a checkpoint: which piece of which tensor lies where, and boxes read from them, each
-// block that a box touches checked once.
+// The files of a checkpoint: which file has which piece of which tensor. Reads boxes, and verifies
+// each block on its first use.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace phi::distributed::checkpoint {
 
 class Files final : public Checkpoint::Tensors {
  public:
-  /// A folder, or one file. Errors: those of open() (checkpoint.h).
+  /// `path` is a folder or one file. Errors: those of open() (checkpoint.h).
   explicit Files(std::string path);
 
   const std::string& path() const override { return path_; }
@@ -32,21 +32,23 @@ class Files final : public Checkpoint::Tensors {
 
   struct StoredPiece {
     Piece piece;
-    std::unique_ptr<std::atomic<bool>[]> checked {};  // by block
+    std::unique_ptr<std::atomic<bool>[]> checked {};  // per block: its checksum has been verified
   };
   const std::map<std::string, std::vector<StoredPiece>>& pieces() const { return pieces_; }
   /// The names of the files, in order.
   std::vector<std::string> names_of_files() const;
-  /// The file of this name in the checkpoint's folder. Errors: Unavailable or InvalidArgument
-  /// naming it: it cannot be read, is of another save, or has another header.
+  /// Returns the file of this name in the checkpoint's folder. Errors: Unavailable or
+  /// InvalidArgument that names it, if it cannot be read, is of another save, or has another
+  /// header.
   std::shared_ptr<const SafetensorsFile> file(const std::string& name) const;
-  /// Where a piece's bytes are. Errors: as file(); InvalidArgument if the file has none such.
+  /// The location of a piece's bytes. Errors: those of file(); InvalidArgument if the file has no
+  /// such tensor.
   struct Place {
     std::shared_ptr<const SafetensorsFile> file;
     const TensorEntry* entry;
   };
   Place place_of(const Piece& piece, DataType dtype) const;
-  /// Errors: InvalidArgument naming file, tensor and block if its bytes are not those of the save.
+  /// Errors: InvalidArgument that names file, tensor and block if its bytes differ from the save's.
   void check_block(const Place& place, const std::string& tensor, const Piece& piece,
                    size_t block) const;
 
@@ -62,13 +64,13 @@ class Files final : public Checkpoint::Tensors {
 
   std::string path_;
   std::filesystem::path folder_;
-  std::string save_id_;  // empty: any files will do
+  std::string save_id_;  // empty: files of any save are accepted
   std::map<std::string, uint64_t> headers_;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, TensorMeta> metas_;
   std::map<std::string, std::vector<StoredPiece>> pieces_;  // by tensor
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::shared_ptr<const SafetensorsFile>> files_;  // those in use
+  mutable std::map<std::string, std::shared_ptr<const SafetensorsFile>> files_;  // files in use
   mutable std::atomic<int64_t> bytes_read_{0};
 };
 

@@ -1,4 +1,4 @@
-// CheckpointFolder: a job's checkpoints in one folder, each of them a save of its own:
+// CheckpointFolder: the checkpoints of a job in one folder, one save per subfolder:
 // DIR/step-00000100, DIR/step-00000200, ...
 //
 //   const CheckpointFolder folder("runs/a");
@@ -26,7 +26,7 @@ struct SavedStep {
 
 class CheckpointFolder {
  public:
-  /// The folder need not be there.
+  /// The folder need not exist.
   explicit CheckpointFolder(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
@@ -34,43 +34,46 @@ class CheckpointFolder {
 
   struct Found {
     std::vector<SavedStep> complete;  // newest first
-    std::vector<SavedStep> broken;    // likewise: cut off, damaged, or not to be read now
-    std::vector<std::string> faults;  // of the broken ones, what is wrong
+    std::vector<SavedStep> broken;    // newest first: truncated, damaged, or currently unreadable
+    std::vector<std::string> faults;  // what is wrong with the broken ones
   };
-  /// Complete: the index can be read, and all files are there with the right headers. Their values
-  /// are not read (verify.h). Errors: Unavailable if the folder cannot be read.
+  /// Lists the checkpoints. One is complete if its index can be read and all files exist with the
+  /// right headers. Values are not read (verify.h). Errors: Unavailable if the folder cannot be
+  /// read.
   Found find() const;
 
-  /// Saves that were complete once, newest first, also those that have lost their index or whose
-  /// index cannot be looked at: as rank 0 finds them, for a file system may show another rank an
-  /// older state of the folder. Collective. Errors: the same on all ranks.
+  /// Returns saves that were complete once, newest first, including those whose index is lost or
+  /// unreadable. Rank 0 lists the folder for all ranks, because a file system may show other ranks
+  /// an older state. Collective. Errors: the same on all ranks.
   std::vector<SavedStep> saved(World& world) const;
 
-  /// The newest checkpoint that is complete and of which every byte is as it was saved; nothing if
-  /// there is none. Those that are newer are told in warnings of rank 0. Collective: each rank
-  /// reads its share of the bytes. Errors: the same on all ranks.
+  /// Returns the newest checkpoint that is complete and unchanged in every byte; nullopt if there
+  /// is none. Rank 0 logs a warning for each newer, broken one. Collective: each rank reads its
+  /// share of the bytes. Errors: the same on all ranks.
   std::optional<SavedStep> newest_good(World& world) const;
 
-  /// Leaves the newest `keep` complete ones, and removes the older ones, and those without an index
-  /// (their save was cut off) that are older than the newest: the index first, then what it named
-  /// and temporary files. Whatever else lies in them stays, and so do broken ones that have an
-  /// index: a file that cannot be opened now may be good. Failing to remove, and a folder that is
-  /// being saved to, are told in a warning. By one process.
+  /// Keeps the newest `keep` complete checkpoints. Removes older complete ones, and older ones
+  /// without an index, whose save was interrupted. It removes the index first, then the files that
+  /// it named and temporary files; other files stay. Broken checkpoints with an index stay, because
+  /// a file that cannot be opened now may be good. A failed removal, and a folder that is being
+  /// saved to, are logged as warnings. Call it in one process. Errors: InvalidArgument if `keep` is
+  /// below 1.
   void prune(int64_t keep) const;
 
-  /// Gives a checkpoint that is damaged another name (step-00000100.damaged), so that the step can
-  /// be saved again. By one process. Errors: Unavailable.
+  /// Renames a damaged checkpoint (step-00000100.damaged), so that the step can be saved again.
+  /// Call it in one process. Errors: Unavailable.
   void set_aside(const SavedStep& saved) const;
 
  private:
   std::string path_;
 };
 
-/// The checkpoint of a step. Errors: as open() of its folder; NotFound if its index is gone.
+/// Opens the checkpoint of a step. Errors: those of open() of its folder; NotFound if its index is
+/// gone.
 Checkpoint open(const SavedStep& saved);
 
-/// `path` if there is a checkpoint, else the newest complete one of the folder of checkpoints that
-/// is there. Errors: NotFound if it is neither.
+/// Returns `path` if it is a checkpoint, otherwise the newest complete one if `path` is a folder of
+/// checkpoints. Errors: NotFound if it is neither.
 std::string checkpoint_in(const std::string& path);
 
 }  // namespace phi::distributed::checkpoint

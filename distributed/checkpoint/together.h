@@ -1,4 +1,4 @@
-// Steps that all ranks of a job succeed in together, or fail in with the same error.
+// Steps in which all ranks of a job succeed, or fail with the same error.
 //
 //   if (auto fault = together(world, [&] { part.finish(); })) { part.discard(); throw *fault; }
 #pragma once
@@ -11,11 +11,11 @@
 
 namespace phi::distributed::checkpoint {
 
-/// Every rank tells what it found wrong, or nothing. The result is the same everywhere: nothing, or
-/// the error of the first rank that has one ("rank 2: ..."). Errors: those of the collectives.
+/// Combines the ranks' errors; `own` is this rank's. Returns the same value on every rank: nullopt,
+/// or the error of the first rank that has one ("rank 2: ..."). Errors: those of the collectives.
 std::optional<Error> first_fault(World& world, const std::optional<Error>& own);
 
-/// Runs `work` on every rank, and waits for all.
+/// Runs `work` on every rank, waits for all ranks, and returns first_fault.
 template <typename F>
 std::optional<Error> together(World& world, F&& work) {
   std::optional<Error> own;

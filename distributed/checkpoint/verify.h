@@ -1,4 +1,4 @@
-// Whether all of a checkpoint is on the disk as it was saved.
+// Checks that a checkpoint on disk is complete and unchanged since the save.
 //
 //   const Verification found = verify("ckpt");
 //   for (const std::string& fault : found.faults) std::puts(fault.c_str());   // block by block
@@ -12,13 +12,14 @@ namespace phi::distributed::checkpoint {
 
 struct Verification {
   std::vector<std::string> faults;       // each names the file, and the tensor and block
-  int64_t tensors = 0;                   // looked at
-  std::vector<std::string> unprotected;  // tensors without checksums: only their headers were read
-  int64_t bytes = 0;                     // that were read and compared
+  int64_t tensors = 0;                   // number checked
+  std::vector<std::string> unprotected;  // tensors without checksums: only their headers are
+                                         // checked
+  int64_t bytes = 0;                     // read and compared
 };
 
-/// Reads all bytes, or the `part`-th of `parts` shares of the work (ranks that verify together).
-/// `path`: as open(). It never throws for what is on the disk: what cannot be read is a fault.
+/// Reads all bytes, or share `part` of `parts` if ranks verify together. `path` is that of open().
+/// It does not throw for anything on disk: what cannot be read is a fault.
 Verification verify(const std::string& path, int64_t part = 0, int64_t parts = 1);
 
 }  // namespace phi::distributed::checkpoint

@@ -1,6 +1,6 @@
-// A view: the tensors of a checkpoint under other names, transposed, or with their rows or columns
-// in another order. To everybody it is a Checkpoint. A read touches what its box needs and no more:
-// the box's own elements, wherever they lie in the checkpoint below.
+// A view: the tensors of a checkpoint under other names, transposed, or with rows or columns in
+// another order. It is a Checkpoint itself. A read touches only the elements of its box, wherever
+// they are in the underlying checkpoint.
 //
 //   const Checkpoint ours = view(open("theirs"), {
 //       {.name = "up.weight", .source = "fc1.weight", .transposed = true},
@@ -15,9 +15,10 @@
 
 namespace phi::distributed::checkpoint {
 
-/// An order of the indices along one tensor dim. They are counted as [outer, rows, columns, inner];
-/// in the checkpoint below rows and columns have changed places. With the columns of q, k and v
-/// ordered head by head here and [q|k|v] below: {.rows = heads, .columns = 3, .inner = head size}.
+/// A permutation of the indices along one tensor dim. The view counts them as [outer, rows,
+/// columns, inner]; in the underlying checkpoint rows and columns are swapped. Example: if the
+/// columns of q, k and v are ordered by head in the view and [q|k|v] underneath, use {.rows =
+/// heads, .columns = 3, .inner = head size}.
 struct Interleave {
   int64_t rows = 1;
   int64_t columns = 1;
@@ -25,28 +26,29 @@ struct Interleave {
 
   int64_t block() const { return rows * columns * inner; }
   bool is_identity() const { return rows == 1 || columns == 1; }
-  /// Where index i lies below.
+  /// The underlying index of index i.
   int64_t source_of(int64_t i) const {
     const int64_t column = i / inner % columns;
     const int64_t row = i / (inner * columns) % rows;
     return i / block() * block() + (column * rows + row) * inner + i % inner;
   }
-  /// What undoes it.
+  /// The inverse permutation.
   Interleave inverse() const { return {columns, rows, inner}; }
   friend bool operator==(const Interleave&, const Interleave&) = default;
 };
 
 struct ViewTensor {
   std::string name;                 // in the view
-  std::string source;               // in the checkpoint below
-  bool transposed = false;          // of two tensor dims
-  std::vector<Interleave> order{};  // by tensor dim of the view; those missing are as below
+  std::string source;               // in the underlying checkpoint
+  bool transposed = false;          // 2-D tensors only
+  std::vector<Interleave> order{};  // by tensor dim of the view; missing entries keep the order
 };
 
-/// Shares the files, and the count of bytes read, of `below`; tensors of it that no tensor of the
-/// view names are not there. Dtypes are those below.
-/// Errors: NotFound for a source that is not there; InvalidArgument for a name used twice, and for
-/// a tensor that cannot be transposed or ordered so.
+/// Returns the view. It shares `below`'s files and its count of bytes read. Tensors of `below` that
+/// no view tensor names are absent. Dtypes are unchanged.
+///
+/// Errors   NotFound for a missing source. InvalidArgument for a repeated name, and for a tensor
+///          that cannot be transposed or reordered this way.
 Checkpoint view(const Checkpoint& below, const std::vector<ViewTensor>& tensors);
 
 }  // namespace phi::distributed::checkpoint

@@ -1,11 +1,11 @@
-// Bytes of the activations that a transformer layer keeps for its backward.
+// Bytes of activations that a transformer layer keeps for its backward.
 //
 //   TransformerLayer layer{.sequence = 2048, .micro_batch = 1, .hidden = 12288, .heads = 96};
 //   layer.tensor_parallel = 8;
 //   layer.recompute = Recompute::kSelective;
 //   96 * layer_activation_bytes(layer);   // 29.25 GiB
 //
-// 16-bit activations, one byte per element of a dropout mask.
+// Activations are in half precision; a dropout mask has one byte per element.
 // Source: Korthikanti et al. 2022, "Reducing activation recomputation in large transformer models",
 // table 2 and section 4.2.3.
 #pragma once
@@ -25,20 +25,19 @@ struct TransformerLayer {
   int64_t micro_batch = 0;  // sequences per micro-batch
   int64_t hidden = 0;
   int64_t heads = 0;
-  int64_t tensor_parallel = 1;  // ranks
-  bool sequence_parallel =
-      false;  // what tensor parallelism leaves whole is split over its ranks too
+  int64_t tensor_parallel = 1;     // ranks
+  bool sequence_parallel = false;  // also split what tensor parallelism leaves whole
   Recompute recompute = Recompute::kNone;
 };
 
-/// Bytes per rank of one layer and one micro-batch. Full recomputation keeps the layer's input
-/// whole on every rank. Errors: InvalidArgument naming the size that is below 1.
+/// Bytes per rank of one layer and one micro-batch. With full recomputation every rank keeps the
+/// whole input of the layer. Errors: InvalidArgument that names the size below 1.
 double layer_activation_bytes(const TransformerLayer& layer);
 
-/// Bytes on the first pipeline stage, which holds most: under 1F1B as much as all `layers` of one
-/// micro-batch, whatever the number of stages p; with v > 1 chunks per stage (interleaved)
-/// 1 + (p - 1) / (p v) times that. Without a pipeline (one stage) it is the same as all layers.
-/// Errors: as above, and for layers, stages or chunks below 1.
+/// Bytes on the first pipeline stage, which holds most. Under 1F1B this is all `layers` of one
+/// micro-batch for any number of stages p. With v > 1 chunks per stage (interleaved) it is 1 + (p -
+/// 1) / (p v) times that. Errors: those of layer_activation_bytes, and InvalidArgument for layers,
+/// stages or chunks below 1.
 double first_stage_activation_bytes(const TransformerLayer& layer, int64_t layers, int64_t stages,
                                     int64_t chunks = 1);
 

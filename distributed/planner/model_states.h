@@ -1,4 +1,4 @@
-// Memory and communication of the model states (parameters, gradients, optimizer) under ZeRO.
+// Memory and communication of model states (parameters, gradients, optimizer) under ZeRO.
 //
 //   model_state_bytes(7.5e9, ZeroStage::kGradients, 64);   // 16.6e9 bytes per rank
 //
@@ -10,25 +10,25 @@
 
 namespace phi::distributed {
 
-/// What the data-parallel ranks split among themselves; each stage includes those before it.
+/// What data-parallel ranks shard; each stage includes the previous ones.
 enum class ZeroStage : uint8_t { kNone, kOptimizer, kGradients, kParameters };
 
-/// Bytes per parameter; those of mixed-precision Adam: 16-bit parameters and gradients, and a
-/// float32 copy, momentum and variance for the optimizer.
+/// Bytes per parameter. The defaults are those of mixed-precision Adam: half-precision parameters
+/// and gradients, and a float32 copy, momentum and variance for the optimizer.
 struct StateBytes {
   double parameter = 2;
   double gradient = 2;
   double optimizer = 12;
 };
 
-/// Bytes on each of `ranks` data-parallel ranks.
-/// Errors: InvalidArgument for parameters < 0 or ranks < 1.
+/// Bytes on each of `ranks` data-parallel ranks. Errors: InvalidArgument for parameters < 0 or
+/// ranks < 1.
 double model_state_bytes(double parameters, ZeroStage stage, int64_t ranks,
                          const StateBytes& bytes = {});
 
-/// Elements that each rank sends in a step, for many ranks (exactly (ranks - 1) / ranks of it): the
-/// reduce-scatter and all-gather of gradients or parameters, and with split parameters one
-/// all-gather more.
+/// Elements that each rank sends in a step, for many ranks (the exact value is (ranks - 1) / ranks
+/// of it): a reduce-scatter and an all-gather of gradients or parameters, and another all-gather
+/// with sharded parameters.
 double communicated_elements(double parameters, ZeroStage stage);
 
 }  // namespace phi::distributed

@@ -1,4 +1,4 @@
-// Attempts: what became of each start of a job, and whether one more makes sense.
+// Attempts: the outcome of each start of a job, and failure counts that decide whether to restart.
 #pragma once
 
 #include <chrono>
@@ -14,20 +14,20 @@ struct Attempt {
   std::chrono::system_clock::time_point started{};
   std::chrono::seconds took{0};
   int64_t ranks = 0;
-  std::string mesh{};             // empty: as the job has it
-  std::optional<int64_t> step{};  // that it was in when it ended; nothing: it did not come to one
-  int status = 0;                 // as shells count
+  std::string mesh{};             // empty: the job's own mesh
+  std::optional<int64_t> step{};  // the last step; nullopt: no step was reached
+  int status = 0;                 // a shell status
   std::string why{};
 };
 
-/// A row for each: when, how long, ranks, mesh, the step that it was in, and why it ended.
+/// A table with a row per attempt: start, duration, ranks, mesh, last step, and why it ended.
 std::string table_of(std::span<const Attempt> attempts);
 
-/// How often attempts failed at a step; those that have been passed since do not count.
+/// Counts failures by step. Failures at steps that later attempts have passed do not count.
 class StepFailures {
  public:
   void note(const std::optional<int64_t>& step);
-  /// At the step of the last note().
+  /// The number of failures at the step of the last note().
   int64_t here() const { return counts_.empty() ? 0 : counts_.at(last_); }
 
  private:

@@ -1,11 +1,11 @@
-// Child: a command that was started, with what it started in turn, in a session of its own.
+// Child: a command with its descendants, in a session of its own.
 //
 //   const std::vector<std::string> command = {"mpirun", "-n", "8", "autophi", "run", "job.yaml"};
 //   Child child(command, {.on_parent_death = SIGTERM});
 //   while (!child.poll()) work();
 //   fmt::print("{}\n", how_it_ended(child.status()));          // "exit status 1"
 //
-// Its input is empty: keys of a terminal, Ctrl-C too, go to the parent alone.
+// Its standard input is empty: terminal keys, including Ctrl-C, go to the parent only.
 #pragma once
 
 #include <sys/types.h>
@@ -18,34 +18,34 @@ namespace phi::distributed::supervise {
 class Child {
  public:
   struct Options {
-    /// The signal that it gets when the thread that starts it ends; 0: none.
+    /// The signal that it gets when the thread that started it ends; 0: none.
     int on_parent_death = 0;
-    /// One more variable of its environment, and of the processes that it starts: "NAME=value".
+    /// An additional environment variable for it and its descendants: "NAME=value".
     std::string variable{};
-    /// What it writes to standard error can be read from errors(); else it goes where the parent's
-    /// goes.
+    /// Makes its standard error readable from errors(); otherwise it goes to the parent's.
     bool keeps_errors = false;
-    bool is_mute = false;  // what it writes is dropped, apart from errors that are kept
+    bool is_mute = false;  // drops its output, except for kept errors
   };
 
-  /// Errors: InvalidArgument for no words; NotFound with the system's reason if it does not start.
+  /// Errors: InvalidArgument for an empty command; NotFound with the system's reason if it cannot
+  /// be started.
   Child(std::span<const std::string> command, const Options& options);
-  /// Kills what is left of the session.
+  /// Kills the remaining processes of the session.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// It has ended. Does not wait.
+  /// Whether it has ended. Does not wait.
   bool poll();
-  /// As wait() of the system gives it; once poll() has said true.
+  /// The status as wait() of the system returns it; valid once poll() has returned true.
   int status() const { return status_; }
-  /// To the command itself. Nothing once it has ended.
+  /// Sends a signal to the command itself. Does nothing once it has ended.
   void signal(int number) const;
-  /// To all of its process group, the command included.
+  /// Sends a signal to its process group, including the command.
   void signal_group(int number) const;
 
   pid_t pid() const { return pid_; }
-  /// Does not block; -1 without keeps_errors.
+  /// A non-blocking descriptor; -1 without keeps_errors.
   int errors() const { return errors_; }
 
  private:
@@ -57,9 +57,9 @@ class Child {
 
 /// "exit status 1", "killed by signal 9 (Killed)".
 std::string how_it_ended(int status);
-/// What shells add to the number of the signal that ended a command.
+/// Shells add this to the number of the signal that ended a command.
 inline constexpr int kSignalStatus = 128;
-/// As shells count: the exit status, or kSignalStatus plus the number of the signal.
+/// The status that shells report: the exit status, or kSignalStatus plus the signal's number.
 int shell_status(int status);
 
 }  // namespace phi::distributed::supervise

@@ -1,4 +1,4 @@
-// ErrorStream: passes on what a job writes to standard error, and keeps what says why it failed.
+// ErrorStream: forwards a job's standard error, and keeps the line that states why the job failed.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ class ErrorStream {
   /// Reads from `from`, which must not block, and writes to `to`.
   ErrorStream(int from, int to) : from_(from), to_(to) {}
 
-  /// Passes on what is there, as far as it is taken.
+  /// Forwards the available data, as far as `to` accepts it.
   void pass_on();
 
-  /// A rank has said why it ends ("rank 3: ...").
+  /// Whether a rank has printed why it ends ("rank 3: ...").
   bool has_failed() const { return !of_rank_.empty(); }
-  /// The line of the first rank that said so; else what mpirun noticed, or the first line of a
-  /// command ("autophi run: ..."), else the last line that has words. Cut to what fits a table.
+  /// The first such line of a rank. Otherwise mpirun's line about a failure, or the first line of a
+  /// command ("autophi run: ..."), otherwise the last line with words. Cut to the width of a table.
   std::string reason() const;
 
  private:
@@ -26,9 +26,9 @@ class ErrorStream {
 
   int from_;
   int to_;
-  std::string line_{};  // that has no end yet
+  std::string line_{};  // an incomplete line
   std::string of_rank_{};
-  std::string of_command_{};  // or of mpirun
+  std::string of_command_{};  // of the command, or of mpirun
   std::string last_{};
 };
 

@@ -1,5 +1,5 @@
-// Processes of this machine that have a variable in the environment with which they were started:
-// all that came of one start, whoever their parents are by now, and whatever sessions they made.
+// Processes of this machine that were started with a given environment variable: all processes of
+// one start, whatever their current parents and sessions.
 #pragma once
 
 #include <set>
@@ -7,11 +7,11 @@
 
 namespace phi::distributed::supervise {
 
-/// Values of `variable` ("OMPI_COMM_WORLD_RANK") among the living processes with `mark`
-/// ("NAME=value").
+/// Returns the values of `variable` ("OMPI_COMM_WORLD_RANK") in the living processes whose
+/// environment has `mark` ("NAME=value").
 std::set<std::string> values_among(const std::string& mark, const std::string& variable);
 
-/// Sends the signal to each living process with the mark, but to this one. Gives back how many.
+/// Sends a signal to each living process with the mark, except this one. Returns their number.
 int signal_marked(const std::string& mark, int number);
 
 }  // namespace phi::distributed::supervise

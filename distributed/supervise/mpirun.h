@@ -1,4 +1,4 @@
-// The command line of mpirun for a job that is supervised.
+// The mpirun command line of a supervised job.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@ namespace phi::distributed::supervise {
 
 struct MpirunOptions {
   std::string program = "mpirun";
-  std::vector<std::string> words{};  // more of its own
-  std::string hosts{};               // host_list(); empty: this machine, or what mpirun finds
+  std::vector<std::string> words{};  // further arguments of mpirun
+  std::string hosts{};               // host_list(); empty: this machine, or what mpirun detects
 };
 
-/// As root, and with more ranks than this machine has cores where no hosts are named, it has the
-/// flags that mpirun wants then.
+/// Returns the command line. Adds the flags that mpirun requires for root, and for more ranks than
+/// this machine has cores if no hosts are named.
 std::vector<std::string> mpirun_command(const MpirunOptions& options, int64_t ranks,
                                         const std::vector<std::string>& program);
 
-/// Ranks of Open MPI have it in their environment, and nothing else of a job has.
+/// A variable in the environment of Open MPI's ranks, and of no other process of a job.
 inline constexpr const char* kOpenMpiRank = "OMPI_COMM_WORLD_RANK";
 
 }  // namespace phi::distributed::supervise

@@ -1,5 +1,5 @@
-// The status file: the step that a job is in, written again with every step, for whoever watches
-// the job from outside.
+// StatusFile: a file with the current step of a job, rewritten in every step, for observers outside
+// the job.
 //
 //   StatusFile status("runs/gpt/supervise.status");
 //   status.write(137);
@@ -14,15 +14,15 @@ namespace phi::distributed::supervise {
 
 class StatusFile {
  public:
-  /// Makes the file. An empty path: nothing is written. Errors: Unavailable with the system's
-  /// reason; InvalidArgument for what is there and no file.
+  /// Creates the file. With an empty path nothing is written. Errors: Unavailable with the system's
+  /// reason; InvalidArgument if the path exists and is not a regular file.
   explicit StatusFile(const std::string& path);
   ~StatusFile();
   StatusFile(const StatusFile&) = delete;
   StatusFile& operator=(const StatusFile&) = delete;
 
-  /// Steps count from 1. That one cannot be written is logged (the first time) and no error: the
-  /// job is right without it, but who watches takes it to stand still.
+  /// Steps count from 1. The first failed write is logged and no write throws: the job does not
+  /// need the file, but an observer then takes the job for stalled.
   void write(int64_t step);
 
  private:
@@ -31,7 +31,7 @@ class StatusFile {
   bool told_ = false;
 };
 
-/// Nothing if there is no file, or no step in it.
+/// The step in the file; nullopt if there is no file, or no step in it.
 std::optional<int64_t> read_status(const std::string& path);
 
 }  // namespace phi::distributed::supervise

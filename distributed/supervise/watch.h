@@ -1,4 +1,4 @@
-// Watch: one attempt, from its start until none of its processes is left on this machine.
+// Watch: runs one attempt, from its start until none of its processes is left on this machine.
 #pragma once
 
 #include <chrono>
@@ -15,9 +15,9 @@ namespace phi::distributed::supervise {
 
 class Watch {
  public:
-  /// Starts it. Errors: NotFound if the command does not start.
+  /// Starts the command. Errors: NotFound if it cannot be started.
   Watch(const Launch& launch, const SupervisorOptions& options, SignalWatch& signals);
-  /// What is left of it is killed.
+  /// Kills the processes that are left.
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -43,12 +43,12 @@ class Watch {
   const Clock::time_point started_ = Clock::now();
   Child child_;
   ErrorStream errors_;
-  std::set<std::string> ranks_{};                // that have been seen
-  std::optional<Clock::time_point> failing_{};   // since when a rank is missing
-  Clock::time_point step_since_ = Clock::now();  // of attempt_.step
+  std::set<std::string> ranks_{};                // ranks that have been seen
+  std::optional<Clock::time_point> failing_{};   // since when a rank has been missing
+  Clock::time_point step_since_ = Clock::now();  // when attempt_.step last changed
   Clock::time_point next_look_ = Clock::now();
-  std::optional<Clock::time_point> kill_at_{};  // it has been told to end
-  std::string ended_because_{};                 // from here
+  std::optional<Clock::time_point> kill_at_{};  // set when it has been asked to end
+  std::string ended_because_{};                 // if this supervisor ended it
 };
 
 }  // namespace phi::distributed::supervise

@@ -1,4 +1,4 @@
-// Conversion of elements while they are loaded.
+// Conversion of elements during a load.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace phi::distributed::checkpoint {
 
-/// Equal, or both floating point.
+/// Whether the dtypes are equal, or both floating point.
 bool convertible(DataType from, DataType to);
 
-/// `n` elements, rounded to nearest as phi::cast does.
+/// Converts `n` elements, rounded to nearest like phi::cast.
 void convert(const void* in, DataType from, void* out, DataType to, int64_t n);
 
 }  // namespace phi::distributed::checkpoint

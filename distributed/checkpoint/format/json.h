@@ -1,5 +1,5 @@
-// Reading JSON that nobody vouches for: bad text, keys given twice, deep nesting, missing keys and
-// values of the wrong type are errors that name the file and the place in it.
+// Reads untrusted JSON. Bad text, repeated keys, deep nesting, missing keys and values of the wrong
+// type are errors that name the file and the position.
 //
 //   const JsonFile file("model.safetensors.index.json", text);
 //   for (const auto& [name, value] : file.object(file.root(), "the index").items()) ...
@@ -18,13 +18,13 @@ namespace phi::distributed::checkpoint {
 
 using Json = nlohmann::json;
 
-/// All that is in a file. Errors: as MappedFile::open.
+/// Returns the whole file. Errors: those of MappedFile::open.
 std::string read_text(const std::string& path);
 
 class JsonFile {
  public:
   JsonFile(std::string path, std::string_view text);
-  /// Errors: as read_text too.
+  /// Errors: also those of read_text.
   static JsonFile open(const std::string& path) { return {path, read_text(path)}; }
 
   const std::string& path() const { return path_; }
@@ -33,14 +33,14 @@ class JsonFile {
   const Json& object(const Json& value, std::string_view what) const;
   const Json& array(const Json& value, std::string_view what) const;
   const std::string& string(const Json& value, std::string_view what) const;
-  /// A whole number from 0 to 2^63 - 1.
+  /// An integer from 0 to 2^63 - 1.
   int64_t size(const Json& value, std::string_view what) const;
   /// Any number.
   double number(const Json& value, std::string_view what) const;
   bool boolean(const Json& value, std::string_view what) const;
-  /// A list of sizes, at most kMaxNdim.
+  /// A list of at most kMaxNdim sizes.
   Dims dims(const Json& value, std::string_view what) const;
-  /// The value under `key` of an object.
+  /// The value of `key` in an object.
   const Json& member(const Json& object, const char* key, std::string_view what) const;
 
  private:

@@ -4,7 +4,7 @@
 //   const auto file = SafetensorsFile::open("model.safetensors");
 //   const TensorEntry* w = file->find("w");
 //
-// Reading trusts nothing: whatever a file says is checked against its size before it is used.
+// Reading trusts no file: every value is checked against the file's size before it is used.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ namespace phi::distributed::checkpoint {
 
 /// "F32", "BF16", "I64", ...
 std::string_view safetensors_name_of(DataType dtype);
-/// The inverse; UNDEFINED if the format's name is none of ours.
+/// The inverse; UNDEFINED for a dtype of the format that this library lacks.
 DataType dtype_of_safetensors_name(std::string_view name);
 
-/// meta.nbytes(), or nothing if that does not fit.
+/// meta.nbytes(), or nullopt if it overflows.
 std::optional<size_t> checked_nbytes(const TensorMeta& meta);
 
 struct TensorEntry {
   std::string name;
   TensorMeta meta;
-  size_t begin = 0;  // of its bytes, counted from the end of the header
+  size_t begin = 0;  // of its bytes, relative to the end of the header
   size_t end = 0;
 };
 
@@ -40,36 +40,36 @@ struct SafetensorsHeader {
   std::vector<TensorEntry> tensors;  // in the order of their bytes
   std::map<std::string, std::string> metadata;
 
-  /// Orders the tensors so that each is aligned to its element size, and fills in begin and end.
+  /// Sorts the tensors so that each is aligned to its element size, and sets begin and end.
   void lay_out();
   size_t data_bytes() const { return tensors.empty() ? 0 : tensors.back().end; }
-  /// The file's bytes up to the first tensor's, whose offset is a multiple of 8.
-  /// Errors: InvalidArgument for names that are used twice, are not UTF-8, or are "__metadata__".
+  /// Returns the file's bytes up to the first tensor's, whose offset is a multiple of 8. Errors:
+  /// InvalidArgument for names that repeat, are not UTF-8, or are "__metadata__".
   std::string encode() const;
-  /// `text` is the JSON, `data_bytes` what follows it in the file `path`.
-  /// Errors: InvalidArgument naming the file and the tensor.
+  /// `text` is the JSON, `data_bytes` the number of bytes after it in the file `path`. Errors:
+  /// InvalidArgument that names the file and the tensor.
   static SafetensorsHeader decode(std::string_view text, size_t data_bytes,
                                   const std::string& path);
 };
 
 class SafetensorsFile {
  public:
-  /// Errors: as MappedFile::open and SafetensorsHeader::decode.
+  /// Errors: those of MappedFile::open and SafetensorsHeader::decode.
   static std::shared_ptr<const SafetensorsFile> open(const std::string& path);
 
   const std::string& path() const { return file_->path(); }
   const SafetensorsHeader& header() const { return header_; }
-  /// Null if there is none.
+  /// Null if there is no such tensor.
   const TensorEntry* find(const std::string& name) const;
 
-  /// Of the file up to its tensors' bytes (storage/checksum.h).
+  /// Checksum of the file up to its tensors' bytes (storage/checksum.h).
   uint64_t header_checksum() const { return header_checksum_; }
-  /// Of the bytes [begin, end) of an entry. Errors: as read().
+  /// Checksum of the bytes [begin, end) of an entry. Errors: those of read().
   uint64_t checksum(const TensorEntry& entry, size_t begin, size_t end) const;
 
   /// Copies `region` of an entry that holds `box` to an array that holds `out_box`, in the entry's
-  /// dtype. All boxes are in the coordinates of one tensor. Errors: Unavailable if the file has
-  /// become shorter.
+  /// dtype. All boxes use the coordinates of one tensor. Errors: Unavailable if the file has become
+  /// shorter.
   void read(const TensorEntry& entry, const Box& box, const Box& region, void* out,
             const Box& out_box) const;
 

@@ -1,6 +1,6 @@
-// One try to save into one folder: what one rank does, on a thread of its own, without any
-// communication. Ranks other than 0 leave a receipt (receipt.h) when their file is on the disk;
-// rank 0 waits for them all, writes the index, and gives all files their names.
+// One attempt to save to one folder: the work of one rank, on its own thread, without
+// communication. A rank other than 0 leaves a receipt (receipt.h) when its file is on disk. Rank 0
+// waits for all receipts, writes the index, and gives all files their names.
 #pragma once
 
 #include <chrono>
@@ -20,43 +20,43 @@
 
 namespace phi::distributed::checkpoint {
 
-/// What this rank does in a save, into whatever folder.
+/// This rank's work in a save, independent of the folder.
 struct SaveWork {
   RankFile own;
-  Index index;                 // without checksums and id
-  std::vector<int64_t> bytes;  // that each rank writes; -1: it has no file
-  bool in_background = false;  // while the rank computes
+  Index index;                 // without checksums and save id
+  std::vector<int64_t> bytes;  // bytes that each rank writes; -1: no file
+  bool in_background = false;  // whether the rank computes meanwhile
 };
 
 struct SaveTarget {
   std::string folder;
   std::string id;
-  // Of rank 0 alone:
+  // Rank 0 only:
   std::shared_ptr<const FolderLock> lock;
-  std::set<std::string> old_names;  // that the index before this one names
+  std::set<std::string> old_names;  // files that the previous index names
 };
 
 class Attempt {
  public:
-  /// kFailedLate: when the new index was in place.
+  /// kFailedLate: failed after the new index got its name.
   enum class State : int64_t { kRunning, kDone, kFailed, kFailedLate };
 
   Attempt(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target);
-  /// As give_up(). What others may count on stays.
+  /// Calls give_up(). Files that other ranks may rely on stay.
   ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
   State state() const;
   int64_t bytes_written() const;
-  /// Waits until the state is not kRunning, or so long.
+  /// Waits until the state is not kRunning, at most for `time`.
   void wait_for(std::chrono::microseconds time);
-  /// Why it failed; nothing if it was given up.
+  /// The error of a failed attempt; nullopt if it was given up.
   std::optional<Error> error() const;
 
-  /// Ends it soon. A thread that the system does not give back is left to itself.
+  /// Ends the attempt soon. A thread that is blocked in the system is detached.
   void give_up();
-  /// Removes what this rank has written, when it is known that no index will name it.
+  /// Removes this rank's files. Call it when it is certain that no index will name them.
   void discard() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// The end of a save, at which all files are on the disk under temporary names.
+// The commit of a save, after all files are on disk under temporary names.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace phi::distributed::checkpoint {
 
-/// Writes the index, gives it and all files of `index.headers` their names, and removes what older
-/// saves have left (`old_names`: what their index named). `on_valid` is called when the index has
-/// its name: from then on the save is valid, and no file that it counts on may go. Errors:
-/// Unavailable naming the file; nothing has changed then, unless on_valid was called.
+/// Writes the index, renames it and all files of `index.headers`, and removes the files of older
+/// saves (`old_names`: those that the previous index named). Calls `on_valid` when the index has
+/// its name: the save is then valid, and none of its files may be removed. Errors: Unavailable that
+/// names the file; nothing has changed then, unless on_valid was called.
 void commit_save(const std::string& folder, const Index& index,
                  const std::set<std::string>& old_names, const std::function<void()>& on_valid);
 

@@ -1,4 +1,4 @@
-// What one rank writes in a save: its pieces of the tensors, as one safetensors file.
+// One rank's file in a save: its pieces of the tensors, as one safetensors file.
 #pragma once
 
 #include <functional>
@@ -15,21 +15,21 @@ namespace phi::distributed::checkpoint {
 
 class RankFile {
  public:
-  /// `array` is the piece.
+  /// Adds a piece, whose values are `array`.
   void add(const std::string& name, const DenseTensor& array, const TensorMeta& meta);
   bool empty() const { return pieces_.empty(); }
   int64_t data_bytes() const;
 
-  /// Errors: OutOfRange for a piece with a number that is not finite.
+  /// Errors: OutOfRange for a piece with a value that is not finite.
   void check_finite() const;
 
-  /// Copies the pieces to memory of the host, so that the tensors may change from now on.
-  /// Errors: ResourceExhausted if there is no room; those of HostBytes and, if asked for, of
-  /// check_finite(). After an error the pieces are what they were.
+  /// Copies the pieces to host memory, so that the tensors may change afterwards. Errors:
+  /// ResourceExhausted without room; those of HostBytes and, if requested, of check_finite(). After
+  /// an error the pieces are unchanged.
   void take_snapshot(bool must_be_finite);
 
-  /// Writes all of it, and has it on the disk. `progress` is called with the bytes of each part
-  /// when they are written, and throws if the save is to end.
+  /// Writes the whole file and syncs it to disk. `progress` is called with the bytes of each part
+  /// after it is written; it throws to abort the save.
   Receipt write(PartFile* part, const std::string& save_id,
                 const std::function<void(size_t bytes)>& progress) const;
 

@@ -1,5 +1,5 @@
-// What a rank tells of the file that it has written in a save: checksums for the index. Rank 0
-// finds it as a small file beside the data, for nothing is sent while training goes on.
+// Receipt: the checksums of the file that a rank has written in a save, for the index. Rank 0 reads
+// it from a small file next to the data, because no messages are sent while training continues.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace phi::distributed::checkpoint {
 
 struct Receipt {
   uint64_t header = 0;                                // checksum of the file's header
-  std::map<std::string, std::vector<uint64_t>> sums;  // of the blocks of each tensor in it, by name
+  std::map<std::string, std::vector<uint64_t>> sums;  // per tensor in the file, of its blocks
 
   std::string encode() const;
-  /// Nothing while not all of it has come.
+  /// Nullopt while the text is incomplete.
   static std::optional<Receipt> decode(std::string_view text);
-  /// That of a file; nothing where it is not, not yet whole, or gone again: a rank whose save fails
-  /// takes it back at any time. Errors: of reading.
+  /// Reads a receipt file. Nullopt if it does not exist, is incomplete, or was removed again: a
+  /// rank whose save fails may remove it at any time. Errors: those of reading.
   static std::optional<Receipt> find(const std::string& path);
 };
 

@@ -1,6 +1,7 @@
-// Who writes what: each distinct shard of each tensor once, by one of the ranks that hold it.
+// Assigns the writes of a save: each distinct shard of each tensor to one of the ranks that hold
+// it.
 //
-// Pure and the same on every rank. The load is spread: pieces are given out from the largest down,
+// Pure and the same on every rank. To balance the load, pieces are assigned from the largest down,
 // each to the holder with the fewest bytes so far (Graham's LPT rule).
 #pragma once
 
@@ -24,8 +25,8 @@ struct PlannedPiece {
   int64_t writer = 0;  // rank
 };
 
-/// Ordered by tensor, then by the boxes' offsets. Empty shards are left out; a tensor without
-/// elements is one piece. `world_size`: all ranks of the meshes are below it.
+/// Returns the pieces, ordered by tensor, then by the offsets of their boxes. Empty shards are
+/// omitted; a tensor without elements is one piece. All ranks of the meshes are below `world_size`.
 std::vector<PlannedPiece> plan_save(std::span<const TensorLayout> tensors, int64_t world_size);
 
 }  // namespace phi::distributed::checkpoint

@@ -1,5 +1,5 @@
-// A save as all ranks see it: what they agree on before, how far they are, and what they do when
-// one of them fails. Behind PendingSave (save.h), which says what the calls promise.
+// The collective part of a save: the preparation, the progress of all ranks, and the reaction to a
+// failed rank. It implements PendingSave (save.h), which documents the calls.
 #pragma once
 
 #include <chrono>
@@ -44,9 +44,9 @@ class Saving {
   std::string folder_;
   SaveOptions options_;
   std::shared_ptr<SaveWork> work_;
-  bool any_streams_ = false;  // a rank has no copy of its values
+  bool any_streams_ = false;  // whether a rank has no copy of its values
   SaveTarget target_;
-  std::optional<Attempt> attempt_;  // until it is over
+  std::optional<Attempt> attempt_;  // until it has ended
   Clock::time_point began_;
   Clock::time_point told_;
 };

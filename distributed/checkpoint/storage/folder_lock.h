@@ -1,5 +1,5 @@
-// FolderLock: a folder that one job at a time saves to. The system lets go of the lock when the
-// process ends, however it ends.
+// FolderLock: an exclusive lock on a folder, so that one job at a time saves to it. The system
+// releases the lock when the process ends for any reason.
 //
 //   const FolderLock lock("runs/a");      // an error that names who has it, if somebody does
 #pragma once
@@ -10,12 +10,14 @@ namespace phi::distributed::checkpoint {
 
 class FolderLock {
  public:
-  /// The file in the folder that is locked; it says who holds it.
+  /// The locked file in the folder; it contains the holder's identity.
   static constexpr const char* kFile = ".autophi.lock";
 
-  /// Makes the folder if need be. Errors: AlreadyExists with the holder's process, machine and
-  /// start if another has the folder, also within this process; Unavailable: the system's reason. A
-  /// file system that has no locks is told in a warning, and used.
+  /// Creates the folder if necessary. If the file system has no locks, logs a warning and
+  /// continues.
+  ///
+  /// Errors   AlreadyExists with the holder's process, machine and start if another holder has the
+  ///          folder, also within this process. Unavailable with the system's reason.
   explicit FolderLock(const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

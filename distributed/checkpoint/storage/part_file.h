@@ -1,4 +1,5 @@
-// PartFile: a file written under a temporary name beside its own, until all of it is on the disk.
+// PartFile: a file that is written under a temporary name next to its final one, until it is
+// complete on disk.
 //
 //   PartFile part("ckpt/model.safetensors", "5f0c...");   // ckpt/model.safetensors.5f0c....part
 //   part.write(bytes);  part.finish();  part.commit();
@@ -13,23 +14,23 @@
 
 namespace phi::distributed::checkpoint {
 
-/// The temporary name of `path` in the save `id`.
+/// The temporary name of `path` in save `id`.
 std::string part_path(const std::string& path, std::string_view id);
-/// As PartFile::commit, of a file that another process has finished.
+/// The same as PartFile::commit, for a file that another process has finished.
 void commit_part(const std::string& path, std::string_view id);
 
 class PartFile {
  public:
   PartFile(std::string path, std::string_view id);
-  /// The temporary file stays as it is.
+  /// Leaves the temporary file as it is.
   ~PartFile();
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
-  /// All bytes are on the disk when this returns.
+  /// Syncs the file; all its bytes are on disk on return.
   void finish();
-  /// The file takes its own name, in place of one that has it, in one step.
+  /// Renames the file to its final name; an existing file is replaced atomically.
   void commit();
   /// Removes the temporary file.
   void discard() noexcept;
@@ -43,16 +44,17 @@ class PartFile {
   int fd_ = -1;
 };
 
-/// 16 hexadecimal digits that no other save has.
+/// Returns 16 random hexadecimal digits, unique per save.
 std::string draw_id();
 
-/// A file with this text, in place of one that has the name, in one step; it is on the disk then.
+/// Writes a file with this text, which atomically replaces an existing one and is on disk on
+/// return.
 void write_text(const std::string& path, std::string_view text);
 
-/// Makes the folder and those above it that are not there, for good.
+/// Creates the folder and its missing parents, durably.
 void make_folder(const std::string& folder);
 
-/// Makes renames in this folder last.
+/// Makes renames in this folder durable.
 void sync_folder(const std::string& folder);
 
 }  // namespace phi::distributed::checkpoint
