@@ -1,4 +1,4 @@
-// Interning of meshes and the arithmetic between ranks and coordinates.
+// Interns meshes, and converts between ranks and coordinates.
 #include "distributed/mesh/process_mesh.h"
 
 #include <fmt/format.h>
@@ -63,10 +63,10 @@ void check_ranks(const Desc& desc, const std::vector<int64_t>& ranks) {
                               fmt::join(ranks, ",")));
 }
 
-// Finds offset and strides that give `ranks`; false if there are none.
+// Finds the offset and strides of a regular rank list; returns false if `ranks` is irregular.
 bool fit_regular(Desc& desc, const std::vector<int64_t>& ranks) {
   desc.offset = ranks[0];
-  int64_t step = 1;  // distance in the list of neighbours along the mesh dim
+  int64_t step = 1;  // distance in the list between neighbours along the mesh dim
   for (int d = desc.ndim - 1; d >= 0; --d) {
     desc.strides[d] = desc.shape[d] > 1 ? ranks[step] - ranks[0] : 0;
     step *= desc.shape[d];
@@ -81,7 +81,7 @@ bool fit_regular(Desc& desc, const std::vector<int64_t>& ranks) {
   return true;
 }
 
-// Strides of mesh dims of size 1 carry no meaning; zero makes equal meshes equal.
+// The stride of a mesh dim of size 1 has no effect; zero makes equal meshes equal.
 void normalise(Desc& desc) {
   for (int d = 0; d < desc.ndim; ++d) {
     if (desc.shape[d] == 1) desc.strides[d] = 0;
@@ -101,7 +101,7 @@ const Desc* intern(Desc desc) {
   return slot.get();
 }
 
-// Mesh dims by falling stride: the order in which a rank's offset is taken apart.
+// Mesh dims by decreasing stride: the order in which coord_of divides a rank's offset.
 std::array<int, kMaxMeshNdim> by_falling_stride(const Desc& desc) {
   std::array<int, kMaxMeshNdim> order{};
   for (int d = 0; d < desc.ndim; ++d) {
@@ -115,8 +115,8 @@ std::array<int, kMaxMeshNdim> by_falling_stride(const Desc& desc) {
   return order;
 }
 
-// A regular mesh's strides are positive and, sorted, each at least spans what lies inside it;
-// otherwise taking a rank apart by division would not be unique.
+// In a regular mesh strides are positive and, in sorted order, each spans at least the dims inside
+// it. Otherwise the division of an offset into coordinates would not be unique.
 bool divisible_strides(const Desc& desc) {
   const auto order = by_falling_stride(desc);
   int64_t span = 0;

@@ -1,4 +1,4 @@
-// Interning of dist attrs and the boxes that ranks hold.
+// Interns attributes, and computes the boxes that ranks hold.
 #include "distributed/placement/dist_attr.h"
 
 #include <algorithm>
@@ -50,8 +50,8 @@ struct KeyHash {
 
 }  // namespace
 
-// Attributes are never freed. Each thread keeps its own index over the shared table, so that the
-// lookup on a hot path takes no lock.
+// Attributes are never freed. Each thread has its own index of the shared table, so a lookup on a
+// hot path takes no lock.
 struct AttrTable {
   std::mutex mutex;
   std::unordered_map<Key, std::unique_ptr<const TensorDistAttr>, KeyHash> attrs;
@@ -170,7 +170,7 @@ std::string TensorDistAttr::to_string() const {
 Box local_box(const Dims& global, const TensorDistAttr& attr, const MeshCoord& coord) {
   Box box = Box::whole(global);
   const int mesh_ndim = attr.mesh().ndim();
-  // Orders are dense from 0, so splitting order 0 of every tensor dim first, then 1, ... is right.
+  // Orders are dense from 0: apply splitting order 0 of every tensor dim first, then 1, ...
   for (int order = 0, left = mesh_ndim; left > 0 && order < mesh_ndim; ++order) {
     left = 0;
     for (int m = 0; m < mesh_ndim; ++m) {

@@ -1,4 +1,4 @@
-// A grid of the boxes that differ, with the ranks that hold each, and a list of ranks.
+// Draws a grid of the distinct boxes with the ranks that hold each, and a list of ranks.
 #include "distributed/placement/picture.h"
 
 #include <fmt/format.h>
@@ -14,14 +14,14 @@ namespace phi::distributed {
 namespace {
 
 constexpr int kMaxPictures = 8;
-constexpr int kMaxRows = 32;         // parts down
-constexpr int kLinesInAll = 6;       // of cells, where there are few
+constexpr int kMaxRows = 32;         // parts along the vertical dim
+constexpr int kLinesInAll = 6;       // lines of all rows together, if there are few rows
 constexpr int64_t kMaxDrawn = 4096;  // ranks
 constexpr int64_t kMaxListed = 64;   // ranks
-// Of the 256 colours of terminals, for black letters.
+// From the 256 terminal colours, light enough for black letters.
 constexpr int kColours[] = {117, 157, 229, 217, 183, 159, 222, 151};
 
-// "0-3" for three and more that follow each other.
+// Abbreviates runs of three or more consecutive ranks: "0-3".
 std::string list_of(const std::vector<int64_t>& ranks) {
   std::string out;
   for (size_t i = 0; i < ranks.size();) {
@@ -70,7 +70,7 @@ class Picture {
   }
 
  private:
-  // The parts that some rank holds of a tensor dim, in order.
+  // The distinct ranges of a tensor dim, in order.
   std::vector<Range> cuts_of(int d) const {
     std::vector<Range> cuts = {{0, shape_[d]}};
     for (const int m : attr_.mesh_dims_of(d)) {
@@ -121,7 +121,7 @@ class Picture {
 
   // ---- the ranks of a part ----
 
-  // Ranks by what they hold of it: replicas of the value, each made of addends.
+  // The ranks that hold `part`, grouped by replica; the ranks of a group hold its addends.
   std::vector<std::vector<int64_t>> holders(const Box& part) const {
     std::vector<std::vector<int64_t>> groups;
     std::vector<int64_t> keys;
@@ -129,7 +129,7 @@ class Picture {
       const MeshCoord coord = mesh_.coord_at(at);
       const Box box = local_box(shape_, attr_, coord);
       if (intersect(box, part).numel() != part.numel()) continue;
-      MeshCoord first = coord;  // of the ranks whose addends go together
+      MeshCoord first = coord;  // the first rank of the group
       for (const int m : mesh_dims_with(Placement::Kind::kPartial))
         first[static_cast<size_t>(m)] = 0;
       const int64_t key = mesh_.position_of(first);
@@ -196,7 +196,7 @@ class Picture {
     return widest;
   }
 
-  // One part of each split dim, for the width of labels.
+  // The last part of each dim that is not drawn; its labels are the widest.
   Box first_part() const {
     Box box = Box::whole(shape_);
     for (int d = 0; d < shape_.ndim(); ++d) {
@@ -224,14 +224,14 @@ class Picture {
     return margin() + 1 + columns * (widest_label() + 3) <= static_cast<size_t>(style_.width);
   }
 
-  // One for each part of the split dims that are not drawn, from tensor dim d on.
+  // Draws a grid for each part of the split dims that are not drawn, from tensor dim d on.
   void draw_pictures(int d, const Box& box) {
     if (d == shape_.ndim()) return draw_grid(box);
     if (d == down_ || d == across_) return draw_pictures(d + 1, box);
     for (const Range& part : cuts(d)) draw_pictures(d + 1, within(box, d, part));
   }
 
-  // What a grid shows of the other dims: nothing for two.
+  // States the other dims of a grid; empty for 2-D tensors.
   std::string caption(const Box& box) const {
     if (shape_.ndim() <= 2) return "";
     std::vector<std::string> words = {fmt::format("dim {} down, dim {} across", down_, across_)};
@@ -244,7 +244,7 @@ class Picture {
     return fmt::format("{}:\n", fmt::join(words, ", "));
   }
 
-  // Columns as wide as what they stand for, where there is room.
+  // Column widths in proportion to the extents, if there is room.
   std::vector<size_t> column_widths() const {
     const size_t least = widest_label() + 2;
     const auto& columns = cuts(across_);
@@ -312,7 +312,7 @@ class Picture {
     }
   }
 
-  // By the first rank that holds it.
+  // Coloured by the first rank that holds the part.
   std::string coloured(const std::string& text, const Box& part) const {
     if (!style_.colour) return text;
     const auto groups = holders(part);

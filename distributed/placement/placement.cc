@@ -1,4 +1,4 @@
-// Spelling of placements and reduce kinds.
+// Names of placements and reduce kinds.
 #include "distributed/placement/placement.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Words for attributes, as errors have them.
+// Prints attributes with the text that errors use.
 #include "distributed/placement/print.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Choice of the tensor dim that one more mesh dim splits.
+// Chooses the tensor dim that one more mesh dim splits.
 #include "distributed/placement/shard_further.h"
 
 #include <tuple>

@@ -1,4 +1,4 @@
-// Running plans: each step makes a new local array from the old one.
+// Runs plans: each step computes a new local array from the previous one.
 #include "distributed/reshard/execute.h"
 
 #include <memory>
@@ -25,7 +25,7 @@
 namespace phi::distributed {
 namespace {
 
-// What a step makes: `into` where that is given.
+// The output array of a step: `into` if it is defined.
 DenseTensor new_array(const TensorMeta& meta, const Place& place, const DenseTensor& into) {
   return into.defined() ? into : DenseTensor::empty(meta, place);
 }
@@ -57,7 +57,7 @@ DenseTensor filled(const ReshardStep& step, const DenseTensor& in, const TensorM
   return out;
 }
 
-// What gives boxes of a deferred array; null if it has bytes, or is a view of another array.
+// The source of a deferred array's boxes; null if it has bytes, or is a view of another array.
 std::shared_ptr<const Storage::Source> source_of(const DenseTensor& x) {
   auto source = x.storage()->source();
   if (source && (x.byte_offset() != 0 || source->meta() != x.meta())) source = nullptr;
@@ -66,12 +66,12 @@ std::shared_ptr<const Storage::Source> source_of(const DenseTensor& x) {
 
 ShownValue shown(const DistTensor& x) { return {x.meta(), x.local(), x.attr()}; }
 
-// Where the result would share the source's storage it becomes a copy-on-write alias.
+// If the result shares the source's storage, replaces it by a copy-on-write alias.
 void unshare(const DenseTensor& from, DistTensor& made) {
   if (made.local().storage() == from.storage()) made.local() = made.local().alias();
 }
 
-// For the program that is being captured, if one is.
+// Reports the move to the program that is being captured, if any.
 DistTensor laid_out(const DenseTensor& global, DistTensor made) {
   if (Recorder* recorder = RankContext::current().recorder()) {
     recorder->moved({global.meta(), global}, shown(made));
@@ -79,7 +79,7 @@ DistTensor laid_out(const DenseTensor& global, DistTensor made) {
   return made;
 }
 
-// A box of an array on `place`; of a deferred one straight from where its bytes lie.
+// A box of an array on `place`. A box of a deferred array is read directly from its source.
 DenseTensor part_of(const DenseTensor& global, const Box& box, const Place& place) {
   const TensorMeta meta{box.size, global.dtype(), global.meta().layout};
   if (auto source = source_of(global)) {
@@ -107,8 +107,8 @@ DenseTensor part_of(const DenseTensor& global, const Box& box, const Place& plac
   return part;
 }
 
-// The part that a captured program takes, if it has to be taken in each run: of a tensor that was
-// there before, or that the program writes to, what its source gives now need not be its value
+// The part as a step of a captured program, if each run must cut it: the source of a tensor that
+// existed before the capture, or that the program writes to, may not have the tensor's value by
 // then.
 std::optional<DenseTensor> part_in_each_run(const DenseTensor& global, const Box& box,
                                             const Place& place) {
@@ -119,14 +119,14 @@ std::optional<DenseTensor> part_in_each_run(const DenseTensor& global, const Box
   return DenseTensor::empty({box.size, global.dtype(), global.meta().layout}, place);
 }
 
-// A value reduced over one rank is the value; only any and all make something else of it.
+// A reduction over one rank returns the value, except that any and all normalise it to 0 or 1.
 bool changes_nothing(const MoveSchedule& schedule, const ReshardStep& step) {
   return step.kind == ReshardStep::Kind::kAllReduce && schedule.group == nullptr &&
          step.reduce != ReduceKind::kAny && step.reduce != ReduceKind::kAll;
 }
 
-// A reshard, or one step of its plan, in the trace and for who watches moves: with what this rank
-// sends and receives in it.
+// Reports a reshard, or one step of its plan, to the trace and to a MoveWatch, with the bytes that
+// this rank sends and receives in it.
 class TracedReshard {
  public:
   TracedReshard(World& world, const char* name, const ReshardPlan& plan, MoveWatch::Move::Part part)
@@ -148,7 +148,7 @@ class TracedReshard {
   TracedReshard& operator=(const TracedReshard&) = delete;
 
  private:
-  // `step` past the last: the whole plan.
+  // `step` == plan.steps.size(): the whole plan.
   TracedReshard(World& world, const char* name, const ReshardPlan& plan, MoveWatch::Move::Part part,
                 size_t step)
       : rank_(world.rank_context()),
@@ -191,20 +191,19 @@ class TracedReshard {
 
 }  // namespace
 
-// The steps of one plan on this rank, run one after the other. A step that crosses meshes is left
-// under way.
+// The steps of one plan on this rank, run in order. A step between meshes is left in flight.
 struct PendingReshard::Steps {
   std::shared_ptr<const Schedule> schedule;
   TensorMeta global;
   Place place;
   DenseTensor into;                             // for the last array made; undefined: a new one
-  DenseTensor local;                            // after the steps so far
-  size_t next = 0;                              // to be run
-  std::shared_ptr<MoveRun> crossing = nullptr;  // the step that is under way
+  DenseTensor local;                            // the result of the steps so far
+  size_t next = 0;                              // the next step to run
+  std::shared_ptr<MoveRun> crossing = nullptr;  // the step in flight
 
-  // Runs to the end or to a step that crosses meshes, whose transfer it returns.
+  // Runs to the end, or to a step between meshes, whose transfer it returns.
   Transfer run(World& world);
-  // This rank does something in step `at`.
+  // Whether this rank does anything in step `at`.
   bool acts_in(size_t at) const {
     const MoveSchedule& move = schedule->moves[at];
     return move.takes_part && !changes_nothing(move, schedule->plan->steps[at]);
@@ -215,7 +214,7 @@ struct PendingReshard::Steps {
     }
     return false;
   }
-  // When that transfer is done.
+  // Call it when that transfer is done.
   void land() { local = std::exchange(crossing, nullptr)->finish(); }
 };
 
@@ -279,7 +278,7 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
   if (recorder == nullptr && !rank.is_dry()) {
     return PendingReshard::begin(src, dst, {}, src.local().fixed());
   }
-  // The layout of the result is known at once, and it has no bytes to wait for.
+  // In a dry run the result's metadata is complete at once, and it has no bytes to wait for.
   PendingReshard pending = PendingReshard::begin(src, dst, {}, src.local());
   PendingReshard known;
   known.result_ = pending.wait();

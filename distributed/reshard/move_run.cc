@@ -1,4 +1,4 @@
-// Packing what leaves, placing and reducing what arrives.
+// Packs outgoing boxes, and stores or reduces incoming ones.
 #include "distributed/reshard/move_run.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::byte* element(std::byte* base, int64_t index, size_t width) {
   return base + static_cast<size_t>(index) * width;
 }
 
-// The collective that a step is, though its messages are an exchange.
+// The collective whose counters a step belongs to; its messages are an exchange.
 CommOp op_of(ReshardStep::Kind kind) {
   switch (kind) {
     case ReshardStep::Kind::kAllGather:
@@ -89,7 +89,7 @@ DenseTensor MoveRun::finish() {
   return std::move(out_);
 }
 
-// This rank has all that it needs already, as it is.
+// Whether this rank's input is its output already.
 bool MoveRun::passes_through() const {
   if (schedule_.contributions > 1 || step_.move.reduced != 0) return false;
   if (schedule_.held != schedule_.wanted || !in_.computed_here()) return false;

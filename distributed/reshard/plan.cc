@@ -1,4 +1,4 @@
-// Finding plans, counting their bytes, printing them.
+// Computes plans and their bytes, and prints them.
 #include "distributed/reshard/plan.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Kind = ReshardStep::Kind;
 
-// Does a(b(x)) = b(a(x)) for the reductions over two mesh dims?
+// Whether the reductions over two mesh dims commute: a(b(x)) = b(a(x)).
 bool commute(ReduceKind a, ReduceKind b) {
   const auto linear = [](ReduceKind k) { return k == ReduceKind::kSum || k == ReduceKind::kAvg; };
   return a == b || (linear(a) && linear(b));
@@ -35,8 +35,8 @@ const TensorDistAttr* replicated_over(const TensorDistAttr* attr, MeshDims dims)
   return with(attr, placements);
 }
 
-// The mesh dims over which data crosses between two attrs of one mesh. A mesh dim that keeps its
-// placement is still crossed if one that splits the same tensor dim before it changes.
+// The mesh dims along which data moves between two attrs of one mesh. Data also moves along an
+// unchanged mesh dim, if a mesh dim that splits the same tensor dim before it changes.
 MeshDims changed_dims(const TensorDistAttr& a, const TensorDistAttr& b) {
   const int ndim = a.mesh().ndim();
   MeshDims changed = 0;
@@ -73,7 +73,7 @@ class Planner {
     if (src_ == dst_) return {};
     MeshDims left = reduce_dims_;
     if (left != 0) left = same_mesh_ ? reduce_here() : reduce_before_leaving();
-    // New partial mesh dims are replicated until they are filled; only the ranks that keep the
+    // New partial mesh dims are replicated until they are filled. Only the ranks that keep the
     // value need it.
     const TensorDistAttr* arrive = replicated_over(dst_, fill_dims_);
     if (at_ != arrive || left != 0) move_to(arrive, left, fill_first_only());
@@ -84,7 +84,7 @@ class Planner {
  private:
   const Placement& src_at(int m) const { return src_->placement(m); }
 
-  // Which partial mesh dims stay (paired between the meshes), are reduced, are new.
+  // Decides which partial mesh dims stay (paired between the meshes), are reduced, or are new.
   void pair_partial_dims() {
     kept_as_.fill(-1);
     const auto src_partial = src_->partial_dims();
@@ -103,7 +103,8 @@ class Planner {
       }
     }
     for (int m : src_partial) {
-      // Inner reductions come first: what lies inside a reduced mesh dim of another kind goes too.
+      // Inner reductions come first: a partial mesh dim inside a reduced one of another kind is
+      // reduced too.
       for (int outer : src_partial) {
         if (outer < m && has(reduce_dims_, outer) &&
             !commute(src_at(outer).reduce(), src_at(m).reduce())) {
@@ -141,7 +142,7 @@ class Planner {
     return true;
   }
 
-  // One mesh. Returns the mesh dims that are left for the final move to reduce on arrival.
+  // Within one mesh. Returns the mesh dims that the final move reduces on arrival.
   MeshDims reduce_here() {
     MeshDims to_shard = 0;
     if (one_kind()) {
@@ -157,11 +158,12 @@ class Planner {
     return 0;
   }
 
-  // The source with every mesh dim sharded already that is a replica (or in `to_shard`) now and a
-  // shard in the target. Shards that are there stay outermost, unless all of a tensor dim's are.
+  // The source, sharded in advance over every mesh dim that is a replica (or in `to_shard`) and
+  // that the target shards. Existing shards stay outermost, except in a tensor dim that then has
+  // all the mesh dims of the target: it gets the target's order.
   const TensorDistAttr* sharded_early(MeshDims to_shard) const {
     PlacementArray placements = src_->placement_array();
-    constexpr int ndim = kMaxMeshNdim;  // past the mesh's own all are replicas
+    constexpr int ndim = kMaxMeshNdim;  // entries past the mesh's ndim are replicated
     for (int m = 0; m < ndim; ++m) {
       const Placement& target = dst_->placement(m);
       if (target.is_shard() && (src_at(m).is_replicate() || has(to_shard, m))) {
@@ -180,7 +182,7 @@ class Planner {
     return with(src_, placements);
   }
 
-  // Innermost first; neighbours of one kind together.
+  // Reduces innermost mesh dims first, and consecutive ones of one kind together.
   void all_reduce_runs(MeshDims dims) {
     MeshDims run = 0;
     ReduceKind kind{};
@@ -206,7 +208,7 @@ class Planner {
     steps_.push_back(step);
   }
 
-  // Across meshes: reduced on the source side, into shards if the tensor can be split, so that
+  // Between meshes: reduces on the source side, into shards if the tensor can be split, so that
   // every source rank reduces and then sends a part of its own.
   MeshDims reduce_before_leaving() {
     const int tensor_dim = one_kind() ? splittable_dim() : -1;
@@ -224,8 +226,8 @@ class Planner {
     return 0;
   }
 
-  // The first tensor dim long enough to give each of the ranks in question a part, else the one
-  // with the largest local extent; -1 if none can be split at all.
+  // The first tensor dim long enough for a part on each of these ranks; otherwise the one with the
+  // largest local extent; -1 if none can be split.
   int splittable_dim() const {
     int64_t ranks = 1;
     for (int m = 0; m < src_->mesh().ndim(); ++m) {
@@ -292,7 +294,7 @@ class Planner {
   std::array<int8_t, kMaxMeshNdim> kept_as_{};
   MeshDims reduce_dims_ = 0;  // of src
   MeshDims fill_dims_ = 0;    // of dst
-  const TensorDistAttr* at_;  // where the steps so far lead to
+  const TensorDistAttr* at_;  // the sharding after the steps so far
   std::vector<ReshardStep> steps_;
 };
 
@@ -304,7 +306,7 @@ int64_t group_size(const ReshardStep& step) {
   return n;
 }
 
-// What Group::all_reduce moves.
+// The bytes that Group::all_reduce moves.
 StepBytes all_reduce_bytes(const ReshardStep& step, const Dims& shape, DataType dtype,
                            int64_t rank) {
   const auto coord = step.from()->mesh().coord_of(rank);
@@ -476,8 +478,8 @@ std::vector<int64_t> ranks_of_step(const ReshardStep& step, int64_t rank) {
 }
 
 std::optional<ReduceKind> filled_with(const ReshardStep& step, const MeshCoord& coord) {
-  // The outermost new mesh dim in which this rank is not first makes its value an identity element;
-  // how that value is spread over the partial mesh dims inside it follows the same rule.
+  // The outermost new mesh dim in which this rank is not first makes its value an identity element.
+  // The same rule spreads that value over the partial mesh dims inside it.
   std::optional<ReduceKind> kind;
   for (int m = 0; m < step.to()->mesh().ndim(); ++m) {
     const Placement& p = step.to()->placement(m);

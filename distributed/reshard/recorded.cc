@@ -1,4 +1,4 @@
-// Steps of captured programs: reshards in one piece and in two, slices, fills.
+// Steps of captured programs: reshards as one or two steps, slices and fills.
 #include "distributed/reshard/recorded.h"
 
 #include "distributed/comm/reduce.h"
@@ -10,14 +10,14 @@
 namespace phi::distributed {
 namespace {
 
-// What a rank has of one reshard: arrays are absent where it has or gets nothing of its own.
+// A rank's ends of one reshard. An array is absent on a rank that holds or receives no part.
 struct Ends {
   TensorMeta global;
   const TensorDistAttr* from;
   const TensorDistAttr* to;
   Place place;
   bool has_input;
-  bool has_output;  // and it is not the input as it is
+  bool has_output;  // and the output is not the input itself
   DenseTensor input;
   DenseTensor output;
 };
@@ -35,7 +35,7 @@ class ReshardStepBase : public Step {
  public:
   explicit ReshardStepBase(Ends ends) : ends_(std::move(ends)) {}
   bool has_messages() const override { return true; }
-  // Arrays between the steps of its plan.
+  // Memory for the arrays between the steps of the plan.
   size_t scratch_bytes() const override {
     return 2 * (ends_.has_input ? ends_.input.nbytes() : 0) +
            (ends_.has_output ? ends_.output.nbytes() : 0);
@@ -47,9 +47,9 @@ class ReshardStepBase : public Step {
     if (ends_.has_output) visitor(ends_.output, of_output);
   }
   bool has_input() const { return ends_.has_input; }
-  // This rank sends and gets nothing.
+  // Whether this rank sends and receives nothing.
   bool only_sends() const { return ends_.has_input && !ends_.has_output; }
-  // `keeps_input`: sends a copy, since the array may be reused before the messages have left.
+  // `keeps_input`: sends a copy, because the array may be reused before the messages have left.
   PendingReshard begin(bool keeps_input) {
     DistTensor src = DistTensor::clipped(ends_.global, ends_.from, ends_.place, "reshard");
     if (ends_.has_input) src.local() = keeps_input ? ends_.input.clone() : ends_.input;
@@ -58,7 +58,7 @@ class ReshardStepBase : public Step {
   void end(PendingReshard pending) {
     const DistTensor made = pending.wait_until_sent();
     if (!ends_.has_output || ends_.output.nbytes() == 0) return;
-    // A rank whose part does not change in the last step has it elsewhere.
+    // If the last step does not change this rank's part, the part is in another array: copy it.
     copy_array(made.local(), ends_.output);
   }
 
@@ -75,10 +75,10 @@ class WholeReshard final : public ReshardStepBase {
   std::unique_ptr<Step> clone() const override { return std::make_unique<WholeReshard>(*this); }
 };
 
-// What the two halves share.
+// State shared by the two halves.
 struct Crossing {
   PendingReshard pending;
-  bool at_once = false;  // the first half is all of it
+  bool at_once = false;  // the first half does everything
 };
 using UnderWay = std::shared_ptr<Crossing>;
 
@@ -139,9 +139,9 @@ class Slice final : public Step {
     visitor(whole_, Access::kRead);
     visitor(out_, Access::kWrite);
   }
-  // Programs run on one place, that of their rank.
+  // A program's arrays are on one place, that of its rank.
   void run() override {
-    // Of a deferred array the part is brought here, and no more.
+    // Of a deferred array only the part is transferred to the device.
     const auto source = whole_.storage()->source();
     if (source && source->meta() == whole_.meta()) return bring_box(*source, part_, &out_);
     copy_box(whole_, Box::whole(whole_.dims()), out_, part_, part_);

@@ -1,5 +1,5 @@
-// Enumeration of the boxes that meet: per tensor dim a sorted list of parts on each side, the boxes
-// are their products.
+// Enumerates overlapping boxes. Each side has a sorted list of parts per tensor dim; its boxes are
+// the Cartesian product of these lists.
 #include "distributed/reshard/routes.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ bool Routes::receives(const MeshCoord& dst_coord) const {
   return true;
 }
 
-// Which of the ranks that ask for the same source part this one is: spreads them over replicas.
+// This rank's index among the ranks that request the same source part; it selects the replica.
 int64_t Routes::request_index(const MeshCoord& dst_coord, const MeshCoord& fixed) const {
   const ProcessMesh& src_mesh = move_.src->mesh();
   const ProcessMesh& dst_mesh = move_.dst->mesh();
@@ -106,13 +106,13 @@ int64_t Routes::request_index(const MeshCoord& dst_coord, const MeshCoord& fixed
   return index;
 }
 
-// `fixed` says the coordinates in all mesh dims of src but the free ones; this chooses those.
+// Chooses the coordinates in the free mesh dims of src; `fixed` has the others.
 int64_t Routes::source_for(int64_t dst_rank, const MeshCoord& dst_coord, MeshCoord fixed) const {
   const ProcessMesh& mesh = move_.src->mesh();
   if (free_ == 0) return mesh.rank_at(fixed);
   if (const auto own = mesh.coord_of(dst_rank)) {
-    // Itself where the fixed coordinates agree; else a rank that agrees in the free ones, so that
-    // traffic stays within the mesh dims that change.
+    // Use the rank itself if its fixed coordinates are equal. Otherwise use a rank with its free
+    // coordinates, so that traffic stays within the mesh dims that change.
     for (int m = 0; m < mesh.ndim(); ++m) {
       if (has(free_, m)) fixed[m] = (*own)[m];
     }

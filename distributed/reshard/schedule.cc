@@ -1,4 +1,4 @@
-// Which messages a rank sends and receives in each step of a plan.
+// Computes the messages that a rank sends and receives in each step of a plan.
 #include "distributed/reshard/schedule.h"
 
 #include <glog/logging.h>
@@ -25,8 +25,9 @@ std::vector<Leg> legs_of(const std::vector<BoxTransfer>& transfers, const Box& l
   return legs;
 }
 
-// If each rank's local array is, piece by piece, what the ranks of its group are to get: the sizes
-// of the pieces. The same answer on every rank: only what all know is asked.
+// If each rank's local array is the concatenation of the parts for its group's ranks, returns the
+// sizes of the parts; otherwise an empty list. It uses only what all ranks know, so all get the
+// same result.
 std::vector<int64_t> scatter_counts(const ReshardStep& step, const std::vector<int64_t>& group) {
   if (step.move.reduced == 0 || step.over != step.move.reduced || step.move.first_only != 0)
     return {};
@@ -79,7 +80,7 @@ MoveSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world
   for (size_t i = 0; i < schedule.recvs.size(); ++i) {
     const Leg& leg = schedule.recvs[i];
     const bool is_first = i % static_cast<size_t>(schedule.contributions) == 0;
-    // What arrives; and, once per box, the result of reducing it.
+    // Space for what arrives and, once per box, for the result of reducing it.
     if (!leg.offset || reduces) schedule.staging_bytes += Staging::round_up(leg.bytes);
     if (!leg.offset && reduces && is_first) schedule.staging_bytes += Staging::round_up(leg.bytes);
   }

@@ -1,4 +1,4 @@
-// Choice of a common placement, mesh dim by mesh dim.
+// Chooses a common sharding, mesh dim by mesh dim.
 #include "distributed/spmd/align.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool agree_on(std::span<const TensorSpec> tensors, const TensorSpec& first, int 
   });
 }
 
-// Elements of the largest shard times the mesh dim's size: what an all-to-all along it moves.
+// Elements of the largest shard times the mesh dim's size: the volume of an all-to-all along it.
 double moved_elements(const TensorSpec& tensor, int mesh_dim) {
   const ProcessMesh& mesh = tensor.attr->mesh();
   double elements = 1;
@@ -39,7 +39,8 @@ bool splits(const TensorDistAttr& attr, int tensor_dim) {
                      [&](const Placement& p) { return p.is_shard(tensor_dim); });
 }
 
-// The free dim where splitting over `mesh_dim` moves least; -1 if none is large enough.
+// The unsplit tensor dim for which splitting over `mesh_dim` moves least; -1 if none is large
+// enough.
 int cheapest_dim(std::span<const TensorSpec> tensors, int ndim, int mesh_dim, uint32_t taken) {
   int best = -1;
   double best_cost = 0;

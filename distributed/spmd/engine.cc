@@ -1,8 +1,9 @@
-// The engine: answers a factor declaration forwards and backwards.
+// The engine: runs a factor declaration forward and backward.
 //
-// Three steps, linear in tensor dims: gather what each tensor wants for each factor; settle mesh
-// dims that several factors want; write attrs from the factors. No heap; the cost depends on
-// numbers of dims alone, not on the size of the mesh.
+// It has three steps, linear in the number of tensor dims: gather the mesh dims that each tensor
+// wants for each factor; settle mesh dims that several factors want; write attributes from the
+// factors. It uses no heap, and its cost depends on numbers of dims only, not on the size of the
+// mesh.
 #include <fmt/format.h>
 
 #include <bit>
@@ -41,17 +42,19 @@ class Inference {
   const TensorDistAttr* output_attr(const Term& term) const;
 
   const Factors& rule_;
-  Conflicts* const conflicts_;  // null: nobody wants to hear of them
+  Conflicts* const conflicts_;  // null: conflicts are not collected
   ProcessMesh mesh_;
   std::array<MeshDims, Factors::kMaxFactors> want_{};
   std::array<int64_t, Factors::kMaxFactors> weight_;  // elements of the largest tensor that wants
-  std::array<std::array<uint8_t, kMaxMeshNdim>, Factors::kMaxFactors> votes_;  // tensors that want
-  std::array<uint8_t, Factors::kMaxFactors> met_;  // factors by first meeting
+                                                      // the factor split
+  std::array<std::array<uint8_t, kMaxMeshNdim>, Factors::kMaxFactors> votes_;  // number of tensors
+                                                                               // that want it
+  std::array<uint8_t, Factors::kMaxFactors> met_;  // factors in the order of first use
   int met_count_ = 0;
   uint64_t joined_ = 0;  // factors split over mesh dims of several tensors ...
-  std::array<MeshDims, Factors::kMaxFactors> first_wanted_;  // ... and what the first one wanted
+  std::array<MeshDims, Factors::kMaxFactors> first_wanted_;  // ... and what the first tensor wanted
 
-  // Partial inputs, and what flows on.
+  // Partial inputs, and the mesh dims over which they pass.
   InlineVector<uint8_t, 8> input_partial_;
   Kinds partial_kind_{};
   uint32_t flowing_ = 0;
@@ -92,7 +95,7 @@ void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
                    names[wanted[0]])});
 }
 
-// Factor f is to be split over what it holds and what is wanted; settle() says whether it can be.
+// Adds the wanted mesh dims to those of factor f; settle() decides whether its size allows both.
 void Inference::join(int f, const MeshDims& wanted) {
   if (!has(joined_, f)) {
     joined_ |= uint64_t{1} << f;
@@ -103,8 +106,8 @@ void Inference::join(int f, const MeshDims& wanted) {
   }
 }
 
-// The larger mesh dim first, if the factor's size allows all; else what its first tensor wanted, or
-// the next one.
+// Splits over the larger mesh dim first, if the factor's size allows all. Otherwise keeps what the
+// first tensor wanted, or what the next one wanted.
 void Inference::sort_joined(int f) {
   const MeshDims joined = want_[f];
   const MeshDims first = first_wanted_[f].without(~joined.mask());
@@ -147,7 +150,8 @@ bool Inference::beats(int mesh_dim, int challenger, int holder) const {
   const bool challenger_yields = has(rule_.yields_, challenger);
   const bool holder_yields = has(rule_.yields_, holder);
   if (challenger_yields != holder_yields) return holder_yields;
-  // The larger tensor counts between dims of single tensors; a batch is every tensor's.
+  // prefer_larger_tensor compares letters, which are dims of single tensors. A batch factor belongs
+  // to every tensor, so it wins against a letter.
   const bool challenger_batch = challenger < kBatch;
   const bool holder_batch = holder < kBatch;
   if (rule_.prefer_larger_ && challenger_batch != holder_batch) return challenger_batch;
@@ -198,7 +202,7 @@ void Inference::settle() {
   }
 }
 
-// Decides over which mesh dims partial inputs stay partial and make the outputs partial.
+// Decides over which mesh dims partial inputs stay partial; the outputs are partial over them.
 void Inference::flow_partials() {
   if (rule_.partial_flow_ == PartialFlow::kNone) return;
   uint32_t split = 0;
@@ -267,7 +271,7 @@ const TensorDistAttr* Inference::output_attr(const Term& term) const {
   return attr_of(term, partial, kinds);
 }
 
-// ---- the two questions ----
+// ---- forward and backward ----
 
 SpmdResult Inference::forward() {
   for (const Term& term : rule_.inputs_) {

@@ -1,4 +1,4 @@
-// Building of factor declarations; engine.cc answers them.
+// Builds factor declarations; engine.cc runs them.
 #include "distributed/spmd/factors.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace phi::distributed {
 namespace {
 
-// Batch factors are 0 .. kMaxNdim-1, counted from the innermost; letters follow.
+// Batch factors have indices 0 .. kMaxNdim-1, counted from the innermost; letters follow.
 uint8_t index_of(char letter) {
   if (letter == '1') return Factors::kUnsplit;
   if (letter == '_') return Factors::kIgnored;
@@ -19,7 +19,7 @@ uint8_t index_of(char letter) {
   return static_cast<uint8_t>(kMaxNdim + (letter - 'a'));
 }
 
-// "x", or "input 0" where the name is not known.
+// "x", or "input 0" if the name is unknown.
 std::string described(const char* name, size_t input) {
   return name != nullptr ? std::string(name) : fmt::format("input {}", input);
 }
@@ -85,7 +85,7 @@ void Factors::add_size(const Term& term, int d) {
     size_[f] = size;
     return;
   }
-  // What is not known yet (-1) may turn out to agree.
+  // An unknown extent (-1) may turn out to be equal.
   if (size_[f] != size && size_[f] >= 0 && size >= 0 && (any_size_ & bit) == 0) [[unlikely]]
     refuse_size(term, f, size);
   size_[f] = std::max(size_[f], size);
@@ -148,7 +148,7 @@ Factors& Factors::whole_dims(int i, std::span<const int> axes) {
 
 Factors& Factors::whole_dims(int i, int64_t axis) {
   const Term& term = inputs_[static_cast<size_t>(i)];
-  if (term.ndim == 0 && (axis == 0 || axis == -1)) return *this;  // a 0-D tensor takes these
+  if (term.ndim == 0 && (axis == 0 || axis == -1)) return *this;  // a 0-D tensor accepts these
   whole_ |= uint64_t{1} << term.factor[static_cast<size_t>(normal_axis(axis, term.ndim))];
   return *this;
 }

@@ -1,4 +1,4 @@
-// Between dist attrs and the tensor-side view of them.
+// Converts between TensorDistAttr and Sharding.
 #include "distributed/spmd/sharding.h"
 
 #include "phi/common/errors.h"
@@ -39,7 +39,7 @@ Sharding Sharding::of(const TensorSpec& tensor) {
       }
     }
   }
-  // Orders are dense from 0, so each later order appends.
+  // Orders are dense from 0, so appending in increasing order is right.
   for (int order = 1; order <= max_order; ++order) {
     for (int m = 0; m < mesh_ndim; ++m) {
       const Placement& p = placements[m];

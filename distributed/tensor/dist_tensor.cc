@@ -1,4 +1,4 @@
-// Making DistTensors.
+// Construction of DistTensors.
 #include "distributed/tensor/dist_tensor.h"
 
 namespace phi::distributed {

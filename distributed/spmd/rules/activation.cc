@@ -1,4 +1,4 @@
-// Activations: every dim of x is a batch factor but channels that are joined.
+// Activations as factors: every dim of x is a batch factor, except for reduced channels.
 #include "distributed/spmd/rules/activation.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -11,7 +11,8 @@ struct PReluNames {
   Names alpha;
 };
 
-// Weights that are not laid out as dims of x are whole, and so is what they are of.
+// A weight that is not laid out like dims of x must be whole, and so must the dims of x that it is
+// for.
 PReluNames prelu_names(const TensorSpec& x, const TensorSpec& alpha, const std::string& data_format,
                        const std::string& mode) {
   PReluNames names{Names(dim_names(x.ndim())), {}};

@@ -7,7 +7,7 @@ namespace phi::distributed {
 
 namespace {
 
-// q, k and v, whose sequences and head dims are whole.
+// q, k and v; their sequences and head dims are whole.
 Factors attention_inputs(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v) {
   PHI_CHECK(q.ndim() == 4 && k.ndim() == 4 && v.ndim() == 4,
             errors::InvalidArgument("q {}, k {} and v {} must be [batch, sequence, heads, "
@@ -92,7 +92,7 @@ SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const Tens
     if (table == nullptr) {
       rule.absent_input();
     } else {
-      // With position_ids rows are looked up, of a table of any length.
+      // With position_ids the op looks rows up in a table of any length.
       const std::string_view own = position_ids != nullptr ? "111d" : "1s1d";
       rule.input(*table, table->ndim() == 2 ? (position_ids != nullptr ? "1d" : "sd") : own)
           .last_input_follows();
@@ -111,9 +111,9 @@ SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const Tens
       rule.output(names_of(*x));
     }
   }
-  // Elsewhere the kernel works positions out from where it is in the sequence.
+  // Without given positions the kernel computes them from its position in the sequence.
   const bool positions_given = sin != nullptr && position_ids == nullptr;
-  // Nothing is summed over heads: a key or value without h is the same on the ranks that split it.
+  // Nothing is summed over heads: a key or value without h is equal on the ranks that split h.
   return rule.combined("h").whole(positions_given ? "d" : "sd");
 }
 

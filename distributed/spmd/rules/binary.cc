@@ -1,4 +1,4 @@
-// Rules of elementwise ops of two and three inputs.
+// Elementwise ops with two and three inputs as factors.
 #include "distributed/spmd/rules/binary.h"
 
 #include "distributed/spmd/rules/names.h"

@@ -1,4 +1,4 @@
-// What works channel by channel, and bilinear, as factors.
+// Ops per channel, and bilinear, as factors.
 #include "distributed/spmd/rules/channels.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -6,7 +6,7 @@
 namespace phi::distributed {
 namespace {
 
-// The names of all dims, that of the channels and those of the others.
+// The names of all dims, of the channel dim, and of the other dims.
 struct Image {
   Image(const TensorSpec& x, bool channels_last) : names(dim_names(x.ndim())) {
     PHI_CHECK(x.ndim() >= 2, errors::InvalidArgument("x is {}; images and channels are needed.",

@@ -1,4 +1,4 @@
-// Joining: inputs are aligned (align.h), which is not a matter of factors alone.
+// Concat and stack: inputs are aligned (align.h), which factors alone cannot express.
 #include "distributed/spmd/rules/concat.h"
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace phi::distributed {
 namespace {
 
-// Without dim `axis` of `from`, or with an unsplit dim at `axis` more.
+// `from` without dim `axis`; insert_dim adds an unsplit dim at `axis`.
 Sharding drop_dim(const Sharding& from, int axis) {
   Sharding to = from;
   for (int d = axis; d + 1 < kMaxNdim; ++d) to.dims[d] = from.dims[d + 1];

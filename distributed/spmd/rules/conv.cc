@@ -7,9 +7,9 @@ namespace phi::distributed {
 namespace {
 
 struct Convolution {
-  int spatial;  // how many spatial dims
+  int spatial;  // number of spatial dims
   bool channels_last;
-  char c;  // '_' where channels must be whole
+  char c;  // '_' if channels must be whole
   char m;
   bool transposed;
 
@@ -51,11 +51,11 @@ SpmdRule conv_gradient(const Convolution& conv, const TensorSpec& input, const T
   Factors rule;
   rule.input(input, conv.image(conv.c)).input(filter, conv.filter());
   rule.input(out_grad, conv.image(conv.m)).output_like(0).output_like(1);
-  // As in the product of matrices: images stay, the weight is gathered.
+  // As in matmul: images stay split and the weight is gathered.
   return rule.prefer_most_wanted().yields("cm");
 }
 
-// What a deformable convolution takes; `splits`: its channels may be split.
+// The inputs of a deformable convolution. `splits`: its channels may be split.
 Factors deformable(const TensorSpec& x, const TensorSpec& offset, const TensorSpec& filter,
                    const TensorSpec* mask, bool splits) {
   Factors rule;

@@ -1,4 +1,4 @@
-// Equations as factors.
+// Einsum equations as factors.
 #include "distributed/spmd/rules/einsum.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace phi::distributed {
 namespace {
 
-// The dims of "..." take the letters from the end of the alphabet, aligned to the right; where they
-// broadcast they are '1'.
+// The dims of "..." get letters from the end of the alphabet, aligned to the right; dims that
+// broadcast get '1'.
 class Operands {
  public:
   Operands(std::span<const TensorSpec> x, const std::string& equation)

@@ -1,4 +1,4 @@
-// Elementwise rules: every tensor dim is a batch factor.
+// Elementwise ops as factors: every tensor dim is a batch factor.
 #include "distributed/spmd/rules/elementwise.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -16,7 +16,7 @@ Factors binary(const TensorSpec& x, const TensorSpec& y) {
   return rule.input(x, all, "").input(y, all, "").output(all, "");
 }
 
-// The factors of x, which without y holds both halves in its last dim: that is whole then.
+// The factors of x. Without y the last dim of x holds both halves and must be whole.
 Names swiglu_names(const TensorSpec& x, const TensorSpec* y) {
   Names names(dim_names(x.ndim()));
   if (y == nullptr && x.ndim() > 0) names[x.ndim() - 1] = '1';

@@ -1,4 +1,4 @@
-// Signals as dims that are never split.
+// Signals as factors: transformed dims are never split.
 #include "distributed/spmd/rules/fft.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -6,7 +6,7 @@
 namespace phi::distributed {
 namespace {
 
-// `others` dims and, in front of them for axis 0, behind them otherwise, dims that are whole.
+// `others` splittable dims, after whole dims for axis 0 and before them otherwise.
 Names beside_whole(int others, int axis, std::string_view whole) {
   PHI_CHECK(others >= 0, errors::InvalidArgument("x lacks dims: a signal has 1, frames have 2."));
   Names names;

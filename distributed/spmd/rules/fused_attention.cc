@@ -1,10 +1,10 @@
-// Attention over sequences of unequal length, and parts of attention, as factors: h heads.
+// Attention over sequences of unequal length, decoding and masked softmax as factors: h heads.
 #include "distributed/spmd/rules/fused_attention.h"
 
 namespace phi::distributed {
 namespace {
 
-// Heads of q and k are one factor; where k has fewer, no group of them is cut.
+// Heads of q and k are one factor. If k has fewer heads, a split must not cut a group of heads.
 Factors unpadded_inputs(const TensorSpec& q, const TensorSpec& k, const TensorSpec& v) {
   PHI_CHECK(q.ndim() == 3 && k.ndim() == 3 && v.ndim() == 3,
             errors::InvalidArgument("q {}, k {} and v {} must be [positions, heads, head_dim].",

@@ -5,7 +5,7 @@
 namespace phi::distributed {
 namespace {
 
-// `n` and `c` are their names, '_' for what must be whole.
+// `n` and `c` are the factor names of images and channels; '_' if they must be whole.
 Names norm_image_names(const TensorSpec& x, char n, char c, const std::string& data_format) {
   PHI_CHECK(x.ndim() >= 2, errors::InvalidArgument("x is {}; images and channels are needed.",
                                                    x.shape.to_string()));
@@ -28,7 +28,7 @@ SpmdRule BatchNormInferSpmd(const TensorSpec& x, const TensorSpec& mean, const T
   rule.input(scale, "c");
   rule.input(bias, "c");
   rule.output(names).output("c").output("c").output("c").output("c").output("_");
-  return rule.combined("c");  // reserve_space belongs to each rank
+  return rule.combined("c");  // reserve_space is private to each rank
 }
 
 SpmdRule GroupNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const TensorSpec* bias,

@@ -1,4 +1,4 @@
-// Reading and writing at positions as factors.
+// Reads and writes at positions as factors.
 #include "distributed/spmd/rules/indexing.h"
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 namespace phi::distributed {
 namespace {
 
-// A tensor addressed by positions [..., k], and the elements that they address.
+// A tensor that is addressed by positions [..., k], and the addressed elements.
 struct Addressed {
   Names x;         // k times '_', then the other dims
-  Names position;  // a factor for each dim but the last, '_'
-  Names elements;  // the positions' factors, then the other dims of x
+  Names position;  // a factor per dim, and '_' for the last
+  Names elements;  // the factors of the positions, then the other dims of x
 };
 
 Addressed addressed(int x_ndim, const TensorSpec& index) {
@@ -37,7 +37,7 @@ Addressed addressed(int x_ndim, const TensorSpec& index) {
   return names;
 }
 
-// With '_' for the positions' factors: all of them are needed.
+// Replaces the factors of the positions by '_', because every rank needs all positions.
 Names whole_positions(const Names& names, const Names& position) {
   Names result = names;
   for (int d = 0; d < position.size() && d < result.size(); ++d) {
@@ -46,7 +46,7 @@ Names whole_positions(const Names& names, const Names& position) {
   return result;
 }
 
-// The dims that all `tensors` have in one size are named alike, others are '1', the axis '_'.
+// Dims with one size in all `tensors` share a name; other dims are '1', the axis '_'.
 Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
   const TensorSpec& first = **tensors.begin();
   Names names = names_without(first.ndim(), axis);
@@ -62,7 +62,7 @@ Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
   return names;
 }
 
-// Of the indices of take_along_axis, which may be split along the axis too.
+// Names for the indices of take_along_axis, which may also be split along the axis.
 Names with_axis(const Names& names) {
   Names result = names;
   for (int d = 0; d < result.size(); ++d) {
@@ -71,13 +71,13 @@ Names with_axis(const Names& names) {
   return result;
 }
 
-// Rows of x: the first dim is '_'.
+// Names for rows of x: the first dim is '_'.
 Names rows(int ndim) {
   PHI_CHECK(ndim > 0, errors::InvalidArgument("x is a scalar; scatter writes rows."));
   return names_without(ndim, 0);
 }
 
-// Of the updates of scatter, which a 0-D index leaves without rows.
+// Names for the updates of scatter; with a 0-D index they have no row dim.
 std::string_view updates_names(const Names& rows, const TensorSpec& updates) {
   const auto missing = static_cast<int>(rows.size()) - updates.ndim();
   return rows.view().substr(missing == 1 ? 1 : 0);
@@ -88,15 +88,15 @@ struct Put {
   Names value;
 };
 
-// Whether an index of index_put has the extents of x from dim `first` on, as a bool one has, which
-// names as many dims; what dtype it has is not known here.
+// Whether an index of index_put may be a bool mask: it has the extents of x from dim `first` on.
+// The dtype is unknown here. A mask addresses as many dims as it has.
 bool may_be_mask(const TensorSpec& x, int first, const TensorSpec& index) {
   bool fits = index.ndim() > 1 && first + index.ndim() <= x.ndim();
   for (int d = 0; fits && d < index.ndim(); ++d) fits = index.shape[d] == x.shape[first + d];
   return fits;
 }
 
-// How many dims of x the indices may name.
+// The number of dims of x that the indices may address.
 int named_dims(const TensorSpec& x, std::span<const TensorSpec> indices) {
   const auto at_least = static_cast<int>(indices.size());
   if (at_least == 1) return may_be_mask(x, 0, indices[0]) ? indices[0].ndim() : 1;
@@ -218,7 +218,7 @@ SpmdRule ScatterNdAddGradInferSpmd(const TensorSpec& index, const TensorSpec& up
   const Addressed names = addressed(out_grad.ndim(), index);
   Factors rule;
   rule.input(index, names.position).input(updates, names.elements).input(out_grad, names.x);
-  // The gradient of x is out_grad itself, whatever part of the positions a rank has.
+  // The gradient of x is out_grad itself, independent of this rank's part of the positions.
   rule.combined(names.position.view().substr(0, static_cast<size_t>(names.position.size() - 1)));
   return rule.output_like(2).output_like(1);
 }

@@ -1,4 +1,4 @@
-// Matrices as dims that are never split, behind a batch of factors.
+// Linear algebra as factors: matrix dims are never split, after a batch of factors.
 #include "distributed/spmd/rules/linalg.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ constexpr std::string_view kVector = "1";
 
 Factors::Batch batch_of(const TensorSpec& x) { return Factors::batch(x.ndim() - 2); }
 
-// Tensors that have one matrix, or one vector, for each member of one batch.
+// Builds rules for tensors with one matrix or vector per member of a batch.
 class OfBatch {
  public:
   explicit OfBatch(const TensorSpec& matrices) : batch_(batch_of(matrices)) {}
@@ -37,7 +37,7 @@ class OfBatch {
   Factors rule_;
 };
 
-// Right-hand sides: matrices whose columns are split, or vectors.
+// Right-hand sides: matrices whose columns may be split, or vectors.
 struct Sides {
   Factors::Batch batch;
   std::string_view letters;
@@ -65,7 +65,7 @@ void check_has_matrices(const TensorSpec& x) {
                                     x.shape.to_string()));
 }
 
-// The names of x's dims, without the axis of vectors.
+// The names of x's dims, with '_' for the axis of the vectors.
 Names around_vectors(const TensorSpec& x, int axis) {
   constexpr int kFirstOfThree = 9;
   if (axis != kFirstOfThree) return names_without(x.ndim(), axis);
@@ -73,7 +73,7 @@ Names around_vectors(const TensorSpec& x, int axis) {
   return names_without(x.ndim(), at);
 }
 
-// `x` as a first dim of two, then a batch; shapes of matrices follow the batch.
+// Rules of slogdeterminant: its output is [2, batch...]; x has its matrix dims after the batch.
 Factors sign_and_log(const TensorSpec& x) {
   check_has_matrices(x);
   Names names(dim_names(x.ndim() - 2));

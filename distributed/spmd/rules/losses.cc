@@ -1,4 +1,4 @@
-// Rules of losses: samples are split, classes are whole.
+// Losses as factors: samples may be split, classes are whole.
 #include "distributed/spmd/rules/losses.h"
 
 #include "distributed/spmd/rules/names.h"

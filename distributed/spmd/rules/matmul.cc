@@ -1,4 +1,4 @@
-// Batched product as factors: contracted k makes the output partial.
+// Batched matmul as factors: a split contracted dim k makes the output partial.
 #include "distributed/spmd/rules/matmul.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -7,7 +7,7 @@ namespace phi::distributed {
 namespace {
 
 struct Product {
-  bool has_m;  // x is no vector
+  bool has_m;  // x is a matrix, not a vector
   bool has_n;
   Factors::Batch batch;
   Factors rule;  // x and y
@@ -17,7 +17,7 @@ struct Product {
   }
 };
 
-// Flags of 1-D arguments count for nothing, as in the shape function.
+// Transpose flags of 1-D operands are ignored, as in the shape function.
 Product product_of(const TensorSpec& x, const TensorSpec& y, bool transpose_x, bool transpose_y) {
   PHI_CHECK(x.ndim() >= 1 && y.ndim() >= 1,
             errors::InvalidArgument("x is {} and y is {}; 1 dim or more is needed.",
@@ -28,7 +28,7 @@ Product product_of(const TensorSpec& x, const TensorSpec& y, bool transpose_x, b
   return p;
 }
 
-// Letters of what is added to a product [m, n]: dims that broadcast are never split.
+// Letters for the input that is added to x y [m, n]: dims that broadcast are never split.
 Names added_names(const TensorSpec& input, int64_t m, int64_t n) {
   Names names;
   const int ndim = input.ndim();
@@ -45,12 +45,12 @@ Factors sum_and_product(const TensorSpec& input, const TensorSpec& x, const Tens
                                     y.shape.to_string()));
   Factors rule;
   rule.input(input, added_names(input, x.shape[0], y.shape[1])).input(x, "mk").input(y, "kn");
-  // Of nothing no rank has the first part.
+  // With k == 0 no rank holds a first part of k to add the input.
   if (x.shape[1] == 0) rule.whole("k");
   return rule;
 }
 
-// Factors a, b, .. of a chain's extents, as many as there are letters; the rest is whole.
+// Factors a, b, .. for a chain's extents, as far as the letters go; the other extents are whole.
 class Chain {
  public:
   explicit Chain(std::span<const TensorSpec> x) {
@@ -80,7 +80,7 @@ SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpos
                          bool transpose_y) {
   Product p = product_of(x, y, transpose_x, transpose_y);
   p.rule.output(p.batch, p.out_names());
-  // Splitting k costs a reduction of the output, splitting m or n costs nothing.
+  // Splitting k costs a reduction of the output; splitting m or n is free.
   return p.rule.yields("k").prefer_larger_tensor().join_mesh_dims();
 }
 

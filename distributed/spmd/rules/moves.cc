@@ -1,4 +1,4 @@
-// Turns, shifts, cuts and paddings, diagonals and lists as factors.
+// Flips, shifts, crops and pads, diagonals and lists as factors.
 #include "distributed/spmd/rules/moves.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Names whole_along(const TensorSpec& x, const Axes& axes) {
   return names;
 }
 
-// The dims of depth, height and width that pad3d pads are '_'.
+// The names of x, with '_' for the depth, height and width dims that pad3d pads.
 Names pad3d_names(const TensorSpec& x, const IntArray& paddings, const std::string& data_format) {
   PHI_CHECK(x.ndim() == 5 && paddings.size() == 6,
             errors::InvalidArgument("x is {} and there are {} paddings; 5 dims and 6 are needed.",
@@ -69,7 +69,8 @@ int channels_of(const TensorSpec& x, const std::string& data_format) {
   return data_format == "NHWC" ? 3 : 1;
 }
 
-// Batch 'n' and channels 'c', of which the coarser form has `channels`.
+// Batch 'n' and channels 'c'; `channels` is the smaller of the input's and the output's channel
+// counts.
 SpmdRule pixels(const TensorSpec& x, int channel_dim, int64_t channels) {
   Names names("n___");
   names[channel_dim] = 'c';
@@ -78,7 +79,7 @@ SpmdRule pixels(const TensorSpec& x, int channel_dim, int64_t channels) {
   return rule.input(x, names).output(names).pass_any_partial();
 }
 
-// Whatever lies split stays so, and the answer, the same on every rank, is whole.
+// Inputs keep their splits. The result is equal on every rank, so it is whole.
 SpmdRule told_of(const TensorSpec& x, std::string_view out) {
   const auto names = dim_names(x.ndim());
   return Factors().input(x, names).output(out).combined(names);
@@ -116,7 +117,7 @@ SpmdRule Pad3dInferSpmd(const TensorSpec& x, const IntArray& paddings, const std
   if (mode != "constant") return moved_as(x, names);
   Factors rule;
   rule.input(x, names).output(names);
-  // Zeros add up to zeros.
+  // Padding with zeros is linear.
   if (pad_value == 0) rule.pass_partial(PartialFlow::kEvery, kLinearKinds);
   return rule;
 }

@@ -1,4 +1,4 @@
-// Normalisations and the loss as factors.
+// Normalisations and cross entropy as factors.
 #include "distributed/spmd/rules/norm.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -6,7 +6,7 @@
 namespace phi::distributed {
 namespace {
 
-// Whether the kernel of the loss takes a part of the classes.
+// Whether the kernel of the loss supports split classes.
 bool classes_may_split(bool soft_label, bool use_softmax, int classes, int ndim) {
   return !soft_label && use_softmax && classes == ndim - 1;
 }
@@ -62,7 +62,7 @@ SpmdRule LayerNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
   rule.input(x, names);
   add_weights(&rule, {scale, bias});
   rule.input(mean, lead).input(variance, lead).input(out_grad, names);
-  // Sums over all rows: partial where rows are split.
+  // Sums over rows, so partial where rows are split.
   return rule.output_like(0).output_like(1).output_like(2).whole(names.substr(begin));
 }
 

@@ -1,4 +1,4 @@
-// Rules of products with weights of 8 bits.
+// Matmuls with 8-bit weights as factors.
 #include "distributed/spmd/rules/quantized.h"
 
 #include "distributed/spmd/factors.h"
@@ -6,7 +6,7 @@
 namespace phi::distributed {
 namespace {
 
-// [n], or [groups, n].
+// Names of the scales: [n], or [groups, n].
 std::string_view names_of_scale(const TensorSpec& scale) { return scale.ndim() == 1 ? "n" : "_n"; }
 
 bool has_groups(const TensorSpec& scale) { return scale.ndim() == 2; }

@@ -1,4 +1,4 @@
-// Reductions and axis-wise ops as factors.
+// Reductions, and ops along an axis, as factors.
 #include "distributed/spmd/rules/reduction.h"
 
 #include <cmath>
@@ -16,7 +16,7 @@ struct Axes {
 Axes split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
   uint32_t given = axes.empty() ? ~0u : 0;
   for (int64_t axis : axes) {
-    if (ndim == 0 && (axis == 0 || axis == -1)) continue;  // a 0-D tensor takes these
+    if (ndim == 0 && (axis == 0 || axis == -1)) continue;  // a 0-D tensor accepts these
     given |= 1u << normal_axis(axis, ndim);
   }
   Axes result;
@@ -32,7 +32,7 @@ Axes split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
   return result;
 }
 
-// Over all dims where `all` says so; reduced dims are whole.
+// Reduces over all dims if `all`; reduced dims are whole.
 SpmdRule whole_reduction(const TensorSpec& x, std::span<const int64_t> axis, bool keepdim,
                          bool all) {
   const Axes axes = split_axes(x.ndim(), all ? std::span<const int64_t>() : axis, keepdim);

@@ -1,12 +1,13 @@
-// Reshape by groups: the fewest dims of x that hold as many elements as dims of the output.
+// Reshape by groups. A group is the smallest set of consecutive dims on both sides with the same
+// number of elements.
 //
 //   [4, 6, 5] -> [24, 5]     groups (4, 6) -> (24) and (5) -> (5)
 //
-// Row-major order makes each part of the first dim of a group a run of elements, so a split of it
-// is a split of the first dim on the other side, provided that both divide evenly; splits of later
-// dims of a group are given up, or moved to the first dim where that has room for them. A dim that
-// stands alone on both sides keeps its split whatever its size; dims of size 1 stand alone where
-// both sides have them at the same place. The two directions are alike.
+// In row-major order each part of a group's first dim is a contiguous run of elements. A split of
+// it is therefore a split of the first dim on the other side, if both divide evenly. Splits of
+// later dims of a group are given up, or moved to the first dim if it has room. A dim that is a
+// group by itself on both sides keeps its split for any size. Dims of size 1 are such groups if
+// both sides have them at the same place. Both directions work alike.
 #include "distributed/spmd/rules/reshape.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -33,7 +34,7 @@ Dims target_shape(const Dims& x, const IntArray& shape) {
     inferred = d;
   }
   if (inferred >= 0) target[inferred] = known == 0 ? 0 : x.numel() / known;
-  // Of an empty x a 0 may be meant as it is written (ReshapeInferMeta).
+  // For an empty x a 0 may be meant literally (ReshapeInferMeta).
   if (x.numel() == 0 && inferred < 0 && target.numel() != 0) target = Dims(shape.values());
   PHI_CHECK(target.numel() == x.numel(),
             errors::InvalidArgument("x {} has {} elements, shape {} has {}.", x.to_string(),
@@ -41,7 +42,7 @@ Dims target_shape(const Dims& x, const IntArray& shape) {
   return target;
 }
 
-// Dims of one side of a group: [first, last), those of size 1 left out.
+// The dims of one side of a group: [first, last), without dims of size 1.
 struct Side {
   std::array<int, kMaxNdim> dims;
   int count = 0;
@@ -56,7 +57,7 @@ void carry_group(const Side& from, const Dims& from_shape, Sharding& given, cons
   }
   MeshDims kept;
   int64_t parts = 1;
-  bool joins = true;  // dims in a row that become one dim
+  bool joins = true;  // these dims become one dim, which takes all their splits
   for (int i = 0; i < from.count; ++i) {
     const MeshDims wanted = given.dims[from.dims[i]];
     given.dims[from.dims[i]] = MeshDims();
@@ -73,8 +74,8 @@ void carry_group(const Side& from, const Dims& from_shape, Sharding& given, cons
   answer.dims[to.dims[0]] = kept;
 }
 
-// A dim of size 1 keeps its split where the other side has one behind as many elements: a shard of
-// it holds everything or nothing.
+// A dim of size 1 keeps its split if the other side has one after the same number of elements. A
+// shard of it holds everything or nothing.
 void carry_unit_dims(const Dims& from, Sharding& given, const Dims& to, Sharding& answer) {
   int64_t before = 1;
   int64_t before_to = 1;
@@ -93,13 +94,13 @@ void carry_unit_dims(const Dims& from, Sharding& given, const Dims& to, Sharding
   }
 }
 
-// What `given` (made fit) becomes on the other side.
+// The sharding of the other side for `given`, which is first reduced to what the groups can carry.
 Sharding carry(const Dims& from, Sharding& given, const Dims& to, const ProcessMesh& mesh) {
   if (from == to) return given;
   Sharding answer;
   answer.partial_mask = given.partial_mask;
   answer.partial_kind = given.partial_kind;
-  if (from.numel() == 0) {  // any grouping would do, and there is nothing to share
+  if (from.numel() == 0) {  // any grouping fits, and there is nothing to share
     given.dims = {};
     return answer;
   }
@@ -140,7 +141,7 @@ class ReshapeBody : public SpmdRule::Body {
               errors::InvalidArgument("one output of {} elements is expected.", out_.numel()));
     Sharding out = Sharding::of(outputs[0]);
     Sharding in = carry(outputs[0].shape, out, x_.shape, x_.attr->mesh());
-    // What is split says nothing of partial sums: these stay as they are given.
+    // The outputs' splits do not determine partial sums of the input, which stay as given.
     const Sharding given = Sharding::of(x_);
     in.partial_mask = given.partial_mask;
     in.partial_kind = given.partial_kind;

@@ -1,4 +1,4 @@
-// Rules of ops on sequences; b is the factor of the samples.
+// Ops on sequences as factors; b is the factor of samples.
 #include "distributed/spmd/rules/sequence.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -79,7 +79,7 @@ SpmdRule HSigmoidLossInferSpmd(const TensorSpec& x, const TensorSpec& label, con
                                const TensorSpec* bias, const TensorSpec* path,
                                const TensorSpec* code) {
   Factors rule = hsigmoid_inputs(x, label, w, bias, path, code);
-  // w_out is empty, and so the same on every rank.
+  // w_out is empty, so it is equal on every rank.
   return rule.output("b1").output("b1").output("1").combined("b");
 }
 

@@ -1,4 +1,4 @@
-// Movement of elements as factors.
+// Ops that move elements, as factors.
 #include "distributed/spmd/rules/shape.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Expansion {
   Names to;
 };
 
-// The factors of `to`, and of `from` aligned to its right: '_' where it grows from size 1.
+// The factors of `to`, and of `from` aligned to its right, with '_' where a dim grows from size 1.
 Expansion expansion(const Dims& from, const IntArray& to) {
   const int added = to.size() - from.ndim();
   PHI_CHECK(added >= 0, errors::InvalidArgument("the shape {} has fewer dims than x {}.",
@@ -43,7 +43,7 @@ struct Sliced {
   Names out;
 };
 
-// Sliced axes are '_'; those of decrease_axis are not in `out`.
+// Names with '_' for sliced axes; `out` lacks those of decrease_axis.
 Sliced sliced(const TensorSpec& input, const std::vector<int64_t>& axes,
               const std::vector<int64_t>& decrease_axis) {
   Sliced names{Names(dim_names(input.ndim())), {}};
@@ -137,7 +137,7 @@ SpmdRule SplitInferSpmd(const TensorSpec& x, const IntArray& sections, const Sca
 
 SpmdRule SplitWithNumInferSpmd(const TensorSpec& x, int num, const Scalar& axis) {
   const int64_t size = x.shape[normal_axis(axis.to<int64_t>(), x.ndim())];
-  PHI_CHECK(size <= 0 || num <= size,  // an empty (or unknown) extent has any number of parts
+  PHI_CHECK(size <= 0 || num <= size,  // an empty or unknown extent accepts any number of parts
             errors::InvalidArgument("x {} is split into {} parts along axis {}.",
                                     x.shape.to_string(), num, axis.to<int64_t>()));
   return split_along(x, axis.to<int64_t>(), num);
@@ -161,7 +161,7 @@ SpmdRule PadInferSpmd(const TensorSpec& x, const std::vector<int>& paddings,
   const Names names = pad_names(x, paddings);
   Factors rule;
   rule.input(x, names).output(names);
-  // Zeros add up to zeros.
+  // Padding with zeros is linear.
   if (pad_value.to<double>() == 0) rule.pass_partial(PartialFlow::kEvery, kLinearKinds);
   return rule;
 }

@@ -1,4 +1,4 @@
-// Reading and writing of slices as factors.
+// Reads and writes of slices as factors.
 #include "distributed/spmd/rules/slices.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ Names without(const Names& names, int axis) {
   return rest;
 }
 
-// The dim of x that each dim of the slice's shape is, -1 for a new one.
+// The dim of x for each dim of the slice's shape; -1 for a new dim.
 std::vector<int> slice_dims(int ndim, const std::vector<int64_t>& decrease_axes,
                             const std::vector<int64_t>& none_axes) {
   uint32_t dropped = 0;
@@ -34,7 +34,7 @@ std::vector<int> slice_dims(int ndim, const std::vector<int64_t>& decrease_axes,
   return dims;
 }
 
-// Of values: the factors of x's dims that it has whole slices of, '_' for others.
+// Names for values: the factor of a dim of x that it covers entirely, '_' for others.
 Names values_names(const Dims& x, const Dims& values, const std::vector<int64_t>& axes,
                    const std::vector<int64_t>& decrease_axes,
                    const std::vector<int64_t>& none_axes) {

@@ -1,4 +1,4 @@
-// Ordering along an axis as factors: the axis is not even looked at.
+// Sorts and scans along an axis as factors: splits of the axis are ignored.
 #include "distributed/spmd/rules/sort.h"
 
 #include "distributed/spmd/rules/names.h"
@@ -11,15 +11,15 @@ Factors along(const TensorSpec& x, int axis) {
   return Factors().input(x, names).output(names).output(names);
 }
 
-// The gradient of `like`, one of the tensors.
+// The gradient has the shape of input `like`.
 Factors sort_gradient(std::initializer_list<const TensorSpec*> tensors, int like, int axis) {
   Factors rule;
   for (const TensorSpec* tensor : tensors) rule.input(*tensor, names_without(tensor->ndim(), axis));
   return rule.output_like(like);
 }
 
-// A tensor reduced over `axes`, all if there are none: '_' in x for what is reduced, in out '1'
-// where it stays.
+// A tensor reduced over `axes` (all if empty). Reduced dims are '_' in x, and '1' in out if they
+// are kept.
 struct Reduced {
   Names x;
   Names out;

@@ -1,4 +1,4 @@
-// Steps as Paddle has them: param decides how its states lie, numbers are whole.
+// Paddle's optimizer steps as factors: states follow param, scalars are whole.
 #include "distributed/spmd/rules/updates.h"
 
 #include <initializer_list>
@@ -10,14 +10,14 @@
 namespace phi::distributed {
 namespace {
 
-// A tensor without a part to split.
+// Names of a tensor whose dims are never split.
 Names whole_dims(const TensorSpec& x) {
   Names names;
   for (int d = 0; d < x.ndim(); ++d) names.push_back('1');
   return names;
 }
 
-// Inputs and outputs of one step in the order of its signature.
+// Adds the inputs and outputs of a step in signature order.
 class Step {
  public:
   explicit Step(const TensorSpec& param) : names_(dim_names(param.ndim())) {
@@ -45,7 +45,7 @@ class Step {
     rule_.absent_output();
     return *this;
   }
-  /// The same on all ranks, whatever part of param they have.
+  /// An output that is equal on all ranks, whichever part of param they hold.
   Step& number_out(const TensorSpec& of) {
     rule_.output(whole_dims(of)).combined(names_);
     return *this;
@@ -57,7 +57,8 @@ class Step {
   Factors rule_;
 };
 
-// Tensors that each lie as one of `leaders`, whose partial sums become whole, or are whole.
+// A rule body for tensors that each follow one of `leaders`, or are whole. Partial sums are
+// reduced.
 class GroupsBody : public SpmdRule::Body {
  public:
   static constexpr int kWhole = -1;
@@ -76,7 +77,7 @@ class GroupsBody : public SpmdRule::Body {
   void whole_out(size_t count) { outputs_.insert(outputs_.end(), count, kWhole); }
 
   SpmdResult forward() const override { return answer(leaders_); }
-  // Updates write to what they take: both lie alike.
+  // Outputs overwrite inputs, so both have one sharding.
   SpmdResult backward(std::span<const TensorSpec> outputs) const override {
     PHI_CHECK(outputs.size() == outputs_.size(),
               errors::InvalidArgument("{} outputs are given, the rule has {}.", outputs.size(),
@@ -104,7 +105,7 @@ class GroupsBody : public SpmdRule::Body {
 
   std::vector<const TensorDistAttr*> leaders_;
   const TensorDistAttr* whole_;
-  std::vector<int> inputs_;  // the leader of each
+  std::vector<int> inputs_;  // the leader of each input
   std::vector<int> outputs_;
 };
 

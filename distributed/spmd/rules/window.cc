@@ -1,4 +1,4 @@
-// Windows over images as factors: n images, c channels.
+// Image windows as factors: n images, c channels.
 #include "distributed/spmd/rules/window.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ Names whole(int ndim) {
   return names;
 }
 
-// Only n may be split.
+// Names with only n splittable.
 Names batch(int ndim) {
   Names names = whole(ndim);
   if (ndim > 0) names[0] = 'n';
   return names;
 }
 
-// n, then c where the format has it. What is no image has nothing to split.
+// Names with n, and c at its position in the format. A tensor that is no image is whole.
 Names window_image_names(int ndim, const std::string& data_format = "NCHW") {
   if (ndim < 3) return whole(ndim);
   Names names = batch(ndim);
@@ -32,12 +32,12 @@ Names window_image_names(int ndim, const std::string& data_format = "NCHW") {
 
 Factors& linear(Factors& rule) { return rule.pass_partial(PartialFlow::kOne, kLinearKinds); }
 
-// Of interpolation any format but "NCHW" has its channels last.
+// In interpolation every format other than "NCHW" has its channels last.
 Names interpolated(int ndim, const std::string& data_format) {
   return window_image_names(ndim, data_format == "NCHW" ? "NCHW" : "NHWC");
 }
 
-// The dims of a grid's places, "hwd" of them.
+// Factors of a grid's spatial positions, from "hwd".
 std::string_view places(int ndim) {
   return std::string_view("hwd").substr(0, static_cast<size_t>(std::clamp(ndim - 2, 0, 3)));
 }
@@ -136,7 +136,7 @@ SpmdRule FoldInferSpmd(const TensorSpec& x, const std::vector<int>& kernel_sizes
 SpmdRule InterpInferSpmd(const TensorSpec& x, const TensorSpec* out_size,
                          std::span<const TensorSpec> size_tensor, const TensorSpec* scale_tensor,
                          const std::string& data_format) {
-  // A shape that a kernel finds is known of whole outputs only.
+  // If a kernel computes the output shape from tensors, the shape is known only for whole outputs.
   const bool found = out_size || scale_tensor || !size_tensor.empty();
   const Names names = found ? whole(x.ndim()) : interpolated(x.ndim(), data_format);
   Factors rule;
