@@ -1,4 +1,4 @@
-// Comparison by hash; where hashes differ, one rank of each hash tells all what it has.
+// Compares hashes. If they differ, one rank per distinct hash broadcasts its facts.
 #include "distributed/agreement/agreement.h"
 
 #include <fmt/format.h>
@@ -19,20 +19,20 @@
 namespace phi::distributed {
 namespace {
 
-// Of a job whose ranks have all something else, a message need not tell all.
+// Limits of the error message, for a job in which every rank differs.
 constexpr size_t kMostVersions = 16;
 constexpr size_t kMostKeys = 16;
-constexpr size_t kMostCharacters = 200;  // of a value
+constexpr size_t kMostCharacters = 200;  // per value
 
-// What a rank says of its facts.
+// A hash of a rank's facts.
 struct Digest {
-  int64_t bytes = 0;  // of them as text
-  int64_t first = 0;  // their hash, in two words: no two lists of facts share it by chance
+  int64_t bytes = 0;  // length of their text
+  int64_t first = 0;  // a two-word hash, wide enough that different facts do not collide
   int64_t second = 0;
   friend auto operator<=>(const Digest&, const Digest&) = default;
 };
 
-// Different facts, and who has them.
+// A distinct list of facts, and its ranks.
 struct Version {
   std::vector<int64_t> ranks;  // ascending
   Facts facts;
@@ -48,7 +48,7 @@ std::string encode(const Facts& facts) {
   return text;
 }
 
-// The inverse; stops where the text is not what encode writes (a rank of another version).
+// The inverse of encode. Stops at text that encode does not write (a rank of another version).
 Facts decode(std::string_view text) {
   const auto next = [&]() -> std::string {
     const size_t colon = text.find(':');
@@ -84,7 +84,7 @@ std::vector<Version> versions_of(World& world, const std::vector<Digest>& digest
   for (size_t rank = 0; rank < digests.size(); ++rank) {
     const auto [place, is_new] = places.emplace(digests[rank], versions.size());
     if (is_new && versions.size() == kMostVersions) {
-      places.erase(place);  // nobody is told what this rank has
+      places.erase(place);  // more versions than the message reports
       continue;
     }
     if (is_new) versions.emplace_back();
@@ -112,7 +112,7 @@ std::string shown(const std::string* value) {
   return fmt::format("'{}...' ({} characters)", value->substr(0, kMostCharacters), value->size());
 }
 
-// "model.seed is '3' at rank 0, '4' at rank 1"; empty if all have the same.
+// "model.seed is '3' at rank 0, '4' at rank 1"; empty if all values are equal.
 std::string difference(const std::vector<Version>& versions, const std::string& key) {
   struct Holders {
     const std::string* value;
@@ -138,7 +138,7 @@ std::string difference(const std::vector<Version>& versions, const std::string& 
 }
 
 std::string differences(const std::vector<Version>& versions) {
-  std::vector<std::string> keys;  // in the order of the first who has each
+  std::vector<std::string> keys;  // in the order of first occurrence
   std::set<std::string> known;
   for (const Version& version : versions) {
     for (const Fact& fact : version.facts) {

@@ -1,4 +1,4 @@
-// A ring of plain calls behind version counts (a sequence lock each), and the table of groups.
+// A ring of plain calls, each behind a version count (a sequence lock), and the table of groups.
 #include "distributed/comm/call_ring.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ int64_t steady_ns() {
       .count();
 }
 
-// Other processes see it where it lies.
+// Other processes map it into their memory.
 static_assert(std::is_standard_layout_v<CallRing> && std::atomic<uint64_t>::is_always_lock_free);
 
 template <typename T>
@@ -39,8 +39,9 @@ T CallRing::Words<T>::get() const {
   return value;
 }
 
-// Who reads a word that is written here reads the odd version, or a later one, after it: the words
-// are released and acquired. (A fence would do, but ThreadSanitizer knows none.)
+// A reader that sees a word of this write also sees the odd version or a later one, because words
+// are stored with release and loaded with acquire order. (A fence would suffice, but
+// ThreadSanitizer does not support fences.)
 void CallRing::Slot::set(const PlainCall& begun, CallState now) {
   const uint64_t before = version.load(std::memory_order_relaxed);
   version.store(before + 1, std::memory_order_relaxed);
@@ -74,7 +75,7 @@ void CallRing::note(const Call& call, CallState state) {
   made_.store(made + 1, std::memory_order_release);
 }
 
-// Mostly it is the newest. One that is no longer in the ring is let be.
+// The call is usually the newest. A call that has left the ring is ignored.
 void CallRing::change(const Call& call, CallState state) {
   const uint64_t made = made_.load(std::memory_order_relaxed);
   for (uint64_t back = 1; back <= std::min<uint64_t>(made, kCalls); ++back) {
@@ -97,7 +98,7 @@ std::vector<CallRing::Entry> CallRing::calls() const {
   return out;
 }
 
-// The group's place or the first free one; in a full table the first that was looked at.
+// The group's place or the first free one; in a full table the place with which the search began.
 size_t CallRing::place_of(uint64_t group_hash) const {
   const size_t home = group_hash % kPlaces;
   for (size_t i = 0; i < kPlaces; ++i) {

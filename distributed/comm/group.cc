@@ -1,8 +1,8 @@
-// Collectives, all built on one operation: a set of messages under way at once.
+// Collectives. All are built on one operation: a set of messages in flight at once.
 //
-// Shared memory makes every pair of ranks a direct link, so the direct algorithms (everybody to
-// everybody in one round) move the least and wait the least often; the reduction runs on the
-// receiver, over all inputs at once.
+// Shared memory makes every pair of ranks a direct link. Direct algorithms (every member sends to
+// every other in one round) therefore move the fewest bytes and wait least often. The receiver
+// reduces all inputs at once.
 #include "distributed/comm/group.h"
 
 #include <fmt/format.h>
@@ -76,20 +76,20 @@ Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_
       hash_(hash),
       name_(rank_list(ranks_).append(suffix)) {}
 
-// The same stretch of each member's part.
+// The same range of each member's part.
 struct Group::PartSlice {
   std::span<const int64_t> counts;  // elements of each part
   int64_t begin;
-  int64_t length;  // at most: a part may end before
+  int64_t length;  // maximum: a part may be shorter
   size_t width;    // bytes of an element
 
   int64_t size_in(int64_t i) const { return std::clamp<int64_t>(counts[i] - begin, 0, length); }
 };
 
-// One call: numbers it, keeps the log, and tells the world and the trace that it begins and ends.
+// One call: numbers it, logs it, and notifies the world and the trace of its begin and end.
 class Group::CallScope {
  public:
-  /// `what` says op, bytes and what all members must agree on.
+  /// `what` contains op, bytes and the values that all members must agree on.
   CallScope(Group& group, const Call& what, CallState state = CallState::kWaiting)
       : group_(group),
         state_(state),
@@ -129,7 +129,8 @@ class Group::CallScope {
     span_.event()->bytes_received = counters.bytes_received - before_.bytes_received;
   }
 
-  /// The trace shows who sends to whom: before the messages are under way, and when they have come.
+  /// Adds arrows to the trace: sends before the messages are posted, receives when they have
+  /// arrived.
   void show_messages() {
     if (!span_.event()) return;
     const int64_t rank = group_.world_.rank();
@@ -142,9 +143,10 @@ class Group::CallScope {
     if (span_.event()) add_ends(arriving_, TraceKind::kReceive, call_, *trace_);
   }
 
-  /// Of a started call: it had nothing to do.
+  /// Ends a started call that has no messages.
   void over() { group_.world_.note(call_, CallState::kFinished); }
-  /// Without it (an error rises) the report says that the rank still waits.
+  /// Ends the call. If it is not called, because of an error, reports show that the rank still
+  /// waits.
   void finish() {
     constexpr size_t kPolled = 8;
     yield_point("group.call.carried");
@@ -162,8 +164,9 @@ class Group::CallScope {
   std::vector<Arrow> arriving_;
 };
 
-// Whoever gathers sends its part to all others, whoever scatters gets its own from each; who
-// reduces for all does both. That is what a library's algorithms move, too.
+// Runs the call in the backend's library, if it can, and counts its bytes: a gather sends the own
+// part to all others, a scatter receives one part from each, and an all-reduce does both. The
+// algorithms of libraries move as many.
 bool Group::by_library(const void* in, void* out, std::span<const int64_t> counts) {
   if (size() == 1 || !run_by_library(*call_, in, out, counts)) return false;
   const auto width = static_cast<int64_t>(size_of(call_->dtype));
@@ -182,14 +185,14 @@ bool Group::by_library(const void* in, void* out, std::span<const int64_t> count
   return true;
 }
 
-// In the order of what else is done with the arrays.
+// The device's copy keeps its order with other work on the arrays.
 void Group::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0 || to == from) return;
   world_.device().copy(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
 }
 
-// An empty message from everybody to everybody: whoever gets one compares what it is said to belong
-// to with its own call, as of all messages. The call itself begins when all have done so.
+// Sends an empty message from every member to every other. Like every message, it contains its
+// call, which the receiver compares with its own. The call itself starts after that.
 void Group::compare(const Call& call) {
   std::vector<Send> sends;
   std::vector<Recv> recvs;
@@ -201,7 +204,8 @@ void Group::compare(const Call& call) {
   if (!sends.empty()) world_.carry(call, sends, recvs);
 }
 
-// Copies and counts; leaves in remote_sends_ and remote_recvs_ what goes to others. False: nothing.
+// Copies messages of this rank to itself and counts the others, which it stores in remote_sends_
+// and remote_recvs_. Returns false if there are none.
 bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as) {
   Counters& counters = world_.rank_context().counters();
   Traffic& traffic = counters.traffic[static_cast<size_t>(counted_as)];
@@ -333,7 +337,7 @@ void Group::reduce_scatter_v(const void* in, void* out, std::span<const int64_t>
   call.finish();
 }
 
-// Puts a slice of every part under way; null where this rank neither sends nor receives.
+// Posts a slice of every part; returns null if this rank neither sends nor receives.
 std::unique_ptr<Messages> Group::post_slice(const PartSlice& slice, const std::byte* in,
                                             std::byte* arrived) {
   sends_.clear();
@@ -356,8 +360,8 @@ std::unique_ptr<Messages> Group::post_slice(const PartSlice& slice, const std::b
   return world_.post(*call_, remote_sends_, remote_recvs_);
 }
 
-// Slice by slice: everyone sends its slice of part i to member i, who reduces what has arrived
-// while the next slice is on its way. `out` may be the own part of `in`.
+// Slice by slice: every member sends its slice of part i to member i, which reduces what has
+// arrived while the next slice is in flight. `out` may be the member's own part of `in`.
 void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                          DataType dtype, ReduceKind kind) {
   const size_t width = size_of(dtype);
@@ -447,8 +451,8 @@ void Group::broadcast(void* data, int64_t count, DataType dtype, int64_t root) {
   call.finish();
 }
 
-// Dissemination: in round k everyone tells the member 2^k further on; after log2 n rounds everyone
-// has heard of everyone.
+// Dissemination: in round k every member notifies the member 2^k further on. After log2 n rounds
+// each has heard from all, directly or indirectly.
 void Group::barrier() {
   world_.device().wait();
   CallScope call(*this, {.op = CommOp::kBarrier});

@@ -1,4 +1,4 @@
-// Reports out of rings of calls.
+// Builds reports from the call rings of ranks.
 #include "distributed/comm/hang_report.h"
 
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 namespace phi::distributed {
 namespace {
 
-// On the terminal.
+// Limits of a report on the terminal.
 constexpr size_t kShownRanks = 64;
 constexpr size_t kShownCalls = 3;
-constexpr size_t kShownHistories = 8;  // of ranks that are not missing: of smaller groups only
+constexpr size_t kShownHistories = 8;  // largest group with the calls of all ranks
 
 double seconds_since(int64_t ns) { return static_cast<double>(steady_ns() - ns) * 1e-9; }
 
@@ -39,7 +39,7 @@ int64_t last_change(const CallRing::Entry& entry) {
   return std::max(entry.started_ns, entry.finished_ns);
 }
 
-// What the rank does now: it waits, or the last that it did.
+// The rank's current state: the call in which it waits, or its last one.
 const CallRing::Entry* current(const std::vector<CallRing::Entry>& calls) {
   const auto waiting =
       std::ranges::find(calls.rbegin(), calls.rend(), CallState::kWaiting, &CallRing::Entry::state);
@@ -82,7 +82,7 @@ struct Made {
   PlainCall call;
 };
 
-// The first number of the group under which ranks made calls that differ; two that do.
+// The first sequence number of the group at which the calls of two ranks differ, and these calls.
 std::optional<std::pair<Made, Made>> first_difference(std::span<const int64_t> ranks,
                                                       uint64_t group_hash, const SeeRank& see) {
   std::map<uint64_t, std::vector<Made>> by_number;
@@ -118,10 +118,10 @@ bool has_come(const SeenRank& seen, const Call& call) {
   return seen.ring->came_to(call.group->hash(), call.sequence);
 }
 
-// What a report is about besides the ranks themselves.
+// The call of a report.
 struct ReportedCall {
   const Call* call = nullptr;
-  bool marks_missing = false;  // who has not come to it
+  bool marks_missing = false;  // marks the ranks that have not reached it
 };
 enum class Extent { kScreen, kAll };
 
@@ -163,7 +163,8 @@ bool all_came(const Call& call, const SeeRank& see) {
   });
 }
 
-// Where AUTOPHI_REPORT_DIR names a folder, to a file there; a line that says where, or why not.
+// Appends the report to a file in the folder AUTOPHI_REPORT_DIR, if set. Returns a line with the
+// file's name, or with the reason for a failure.
 std::string keep_report(int64_t rank, std::string_view text) {
   const char* folder = std::getenv("AUTOPHI_REPORT_DIR");
   if (folder == nullptr || *folder == '\0') return {};
@@ -181,7 +182,7 @@ std::string keep_report(int64_t rank, std::string_view text) {
   return fmt::format("\n  cannot write {} (AUTOPHI_REPORT_DIR): {}", file, std::strerror(error));
 }
 
-// Everything that the ranks still know goes to the file, what fits on a screen is returned.
+// Writes everything that the ranks remember to the file, and returns what fits a screen.
 std::string kept_and_cut(const std::string& head, std::span<const int64_t> ranks, int64_t own,
                          const SeeRank& see, const ReportedCall& about) {
   const std::string kept =

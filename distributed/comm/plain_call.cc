@@ -38,7 +38,7 @@ std::string scope_text(const PlainCall& call) {
   return call.scope[0] == '\0' ? "no operator" : call.scope;
 }
 
-// "sum of f32[64,32]", "4 i64", ""; what the call moves, as far as it is known.
+// "sum of f32[64,32]", "4 i64", ""; what the call communicates, as far as it is known.
 std::string moved_text(const PlainCall& call) {
   std::string out;
   if (call.reduce >= 0) out = fmt::format("{} of ", reduce_text(call));
@@ -133,7 +133,7 @@ std::string difference(const PlainCall& a, const PlainCall& b, bool strict) {
   compare("shape", same_shape, shape_text(a), shape_text(b));
   compare("count", a.count == b.count, a.count, b.count);
   compare("root", a.root == b.root, a.root, b.root);
-  // Only gradients of leaves have a number (Tensor::grad).
+  // Only gradients of leaves are numbered (Tensor::grad).
   compare("gradient of leaf", a.tensor == b.tensor, a.tensor, b.tensor);
   compare("seed", a.seed == b.seed, a.seed, b.seed);
   compare("draws without a seed", a.draws == b.draws, a.draws, b.draws);

@@ -1,5 +1,5 @@
-// The arithmetic of reductions. A block of accumulators stays in the first-level cache while all
-// inputs are added to it, so each input is read once and the output written once.
+// Reduction arithmetic. A block of accumulators stays in the first-level cache while all inputs are
+// added to it. Each input is therefore read once and the output written once.
 #include "distributed/comm/reduce.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ T large_mean(std::span<const void* const> inputs, int64_t element) {
   return static_cast<T>(mean.mean());
 }
 
-// Elements [begin, begin + size) of the result, from what their values were combined to.
+// Computes elements [begin, begin + size) of the result from their accumulators.
 template <typename T, ReduceKind kKind, typename A>
 void put_reduced(const A* combined, std::span<const void* const> inputs, int64_t begin,
                  int64_t size, T* out) {
@@ -96,7 +96,7 @@ T identity(ReduceKind kind) {
 
 constexpr size_t kWidestElement = 16;
 
-// What is there is doubled until the memory is full.
+// Doubles the filled prefix until the memory is full.
 void fill_with(Device& device, std::byte* memory, size_t nbytes,
                std::span<const std::byte> element) {
   const bool is_even = std::ranges::all_of(element, [&](std::byte b) { return b == element[0]; });
@@ -124,7 +124,7 @@ void fill_identity(ReduceKind kind, DenseTensor& out) {
   auto* const bytes = static_cast<std::byte*>(out.mutable_raw_data());
   Device& device = Device::of(out.place());
   if (device.is_host()) return fill_identity(bytes, out.numel(), out.dtype(), kind);
-  // The device is not waited for: fills and copies of its own make the elements.
+  // The device's own fills and copies write the elements, so the host need not wait for the device.
   alignas(kWidestElement) std::array<std::byte, kWidestElement> element;
   fill_identity(element.data(), 1, out.dtype(), kind);
   fill_with(device, bytes, out.nbytes(), {element.data(), size_of(out.dtype())});

@@ -1,4 +1,4 @@
-// Arrows and their events.
+// Arrows between ranks in a trace, and their events.
 #include "distributed/comm/traced_messages.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Transfers from their start to their end: the world looks at them in every call, so that those
-// whose handle was dropped end too.
+// Transfers from start to end. The world polls them in every call, so transfers without a handle
+// complete too.
 #include "distributed/comm/transfer.h"
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace phi::distributed {
 struct Transfer::State {
   World& world;
   Call call;
-  std::unique_ptr<Messages> messages;  // null: over
+  std::unique_ptr<Messages> messages;  // null: completed
   std::shared_ptr<const void> buffers;
   std::exception_ptr error = nullptr;
-  bool told = false;                                       // somebody knows of the error
-  std::unique_ptr<const TracedTransfer> traced = nullptr;  // until it has been waited for
+  bool told = false;                                       // whether the error has been reported
+  std::unique_ptr<const TracedTransfer> traced = nullptr;  // until the transfer has been waited for
 };
 
 bool Transfer::done() const { return !state_ || !state_->messages || state_->world.test(*state_); }
@@ -68,7 +68,8 @@ void World::finish(const Call& call, std::unique_ptr<Messages> messages) {
   spare_.push_back(std::move(messages));
 }
 
-// Who waits here may be waited for by others in calls of the carrier, which go on meanwhile.
+// Other ranks may wait for this rank in calls of the device communicator, which must progress
+// meanwhile.
 void World::wait_beside_carrier(const Call& call, Messages& messages) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kBetweenLooks = std::chrono::microseconds(20);
@@ -150,7 +151,7 @@ void World::end_failed(Transfer::State& transfer) {
   failed_.emplace_back(std::move(transfer.buffers), std::move(transfer.messages));
 }
 
-// In turns, so that one that waits for long does not hide the others.
+// Polls in turn, so that a transfer that waits for long does not hide the others.
 void World::poll(size_t most) {
   for (size_t left = std::min(most, under_way_.size()); left > 0; --left) {
     if (next_polled_ >= under_way_.size()) next_polled_ = 0;
@@ -179,12 +180,12 @@ void World::drain() {
 
 void World::abandon_transfers() noexcept {
   if (was_left_by_fork()) {
-    // What is freed would be withdrawn from peers, who deal with the parent.
+    // Freeing the messages would withdraw them from peers, which communicate with the parent.
     std::ignore = new auto(std::tuple(std::move(carrier_), std::move(under_way_),
                                       std::move(failed_), std::move(spare_)));
     return;
   }
-  carrier_ = nullptr;  // it needs this world's messages to its end
+  carrier_ = nullptr;  // first: it uses this world's messages until it is destroyed
   for (const auto& transfer : under_way_) {
     if (!transfer->messages) continue;
     yield_point("world.abandon");

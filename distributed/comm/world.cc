@@ -1,4 +1,4 @@
-// Groups, the calling thread's world, and a process's entry to and exit from its job.
+// Groups, the calling thread's world, and joining and leaving a job.
 #include "distributed/comm/world.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@
 namespace phi::distributed {
 namespace {
 
-// A process that joined no job.
+// The world of a process without a job.
 class SingleWorld final : public World {
  public:
   explicit SingleWorld(std::shared_ptr<RankContext> context) : World(std::move(context)) {}
@@ -45,7 +45,7 @@ class SingleWorld final : public World {
   };
 };
 
-// The world that init_world made, and the scope that makes it the main thread's.
+// The world of init_world, and the scope that makes it current in the main thread.
 struct Joined {
   std::unique_ptr<World> world;
   std::unique_ptr<World::Scope> scope;
@@ -67,8 +67,9 @@ uint64_t hash_of(std::span<const int64_t> ranks) {
 
 std::atomic<uint64_t> next_world_id{1};
 
-// Large arrays come and go at every step of a job. By default each one is fresh pages of the
-// kernel, whose first touch can cost more than what is computed with them; so freed memory is kept.
+// Every step of a job allocates and frees large arrays. By default the allocator returns freed
+// memory to the kernel, and the first touch of fresh pages can cost more than the computation on
+// them. These settings make it keep freed memory.
 void keep_freed_memory() {
 #ifdef M_MMAP_THRESHOLD
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -85,7 +86,7 @@ World::World(std::shared_ptr<RankContext> context, Peers peers)
       id_(next_world_id.fetch_add(1)),
       has_peers_(peers == Peers::kOthers),
       settings_(std::make_shared<Settings>()) {
-  // What was seeded before the world was made stays so.
+  // A seed that was set before the world existed stays in effect.
   context_->generator() = RankContext::current().generator();
 }
 
@@ -105,7 +106,7 @@ std::unique_ptr<LaunchRecord> World::record(Group& /*who*/, const std::function<
                               backend());
 }
 
-// Not initialised and kept: the first touch of fresh pages costs more than the reduction itself.
+// Uninitialised and reused, because the first touch of fresh pages costs more than the reduction.
 std::byte* World::scratch(size_t bytes) {
   struct Buffer {
     std::unique_ptr<std::byte[]> memory;
@@ -186,7 +187,8 @@ Group& World::ring(int ring_id) {
 
 World& World::process_world() {
   if (joined().world) return *joined().world;
-  // One per thread, since a world is used by one thread only, for the rank context of the moment.
+  // One per thread, because a world is used by one thread only, with the thread's current rank
+  // context.
   thread_local std::unique_ptr<SingleWorld> single;
   RankContext& context = RankContext::current();
   if (!single || &single->rank_context() != &context) {

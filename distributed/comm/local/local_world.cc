@@ -1,5 +1,5 @@
-// Messages between threads: both ends are posted where the other finds them, and whoever comes
-// second copies, so that messages move without their ranks' help.
+// Messages between threads. Each end is posted where the other finds it, and the later one copies.
+// Messages therefore move without help of the earlier rank.
 #include "distributed/comm/local/local_world.h"
 
 #include <algorithm>
@@ -33,23 +33,24 @@ struct End {
   Buffer buffer;
   Call call;
   State state = State::kPosted;
-  std::string mismatch;  // of a receive: why it failed
+  std::string mismatch;  // of a receive: the reason why it failed
 };
 using SendEnd = End<Send>;
 using RecvEnd = End<Recv>;
 
-// From one rank to another within a group: the ends that have not met, in the order of posting. One
-// of the two is empty.
+// Unmatched ends from one rank to another within a group, in the order of posting. One of the two
+// queues is empty.
 struct Route {
   std::deque<SendEnd*> sends;
   std::deque<RecvEnd*> recvs;
 };
 
-// What all ranks of one run share. One lock: messages are few and copies are made outside it.
+// State shared by all ranks of a run. One lock is enough, because messages are few and copies are
+// made outside it.
 struct Hub {
   explicit Hub(int64_t n) : wake(static_cast<size_t>(n)), rings(static_cast<size_t>(n)) {}
 
-  // The first failure counts: its error is the job's, its message what all others are told.
+  // The first failure wins: its error is the job's, and all other ranks throw its message.
   void fail(int64_t rank, const std::string& message, std::exception_ptr why) {
     const std::lock_guard lock(mutex);
     if (!failure.empty()) return;
@@ -72,7 +73,7 @@ class LocalMessages final : public Messages {
  public:
   LocalMessages(Hub& hub, const World& world) : hub_(hub), world_(world), rank_(world.rank()) {}
 
-  // Nobody may hold a pointer to an end that goes.
+  // Removes all pointers to the ends of this object before they are destroyed.
   ~LocalMessages() override {
     yield_point("local_messages.withdraw");
     std::unique_lock lock(hub_.mutex);
@@ -165,8 +166,8 @@ class LocalMessages final : public Messages {
     return [this](int64_t rank) { return SeenRank{&hub_.rings[static_cast<size_t>(rank)]}; };
   }
 
-  // A rank that failed has taken its messages back, and what follows them may meet the wrong ones:
-  // the mismatch comes second.
+  // A failed rank has withdrawn its messages, so later ones may match wrong messages. Its failure
+  // is therefore reported before a mismatch.
   void check_failures() const {
     PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
     for (const RecvEnd& end : recvs_) {
@@ -187,7 +188,7 @@ class LocalMessages final : public Messages {
   Hub& hub_;
   const World& world_;
   const int64_t rank_;
-  std::deque<SendEnd> sends_;  // others point into them
+  std::deque<SendEnd> sends_;  // deques: routes have pointers to elements
   std::deque<RecvEnd> recvs_;
 };
 
@@ -219,8 +220,8 @@ class LocalWorld final : public World {
   Hub& hub_;
 };
 
-// A child that the body has forked and that comes out of it, too, ends: whoever called run_ranks is
-// the parent's thread, and the lock of the hub may be another thread's.
+// A child that the body has forked ends here when the body returns: the caller of run_ranks is the
+// parent's thread, and another thread may hold the hub's lock.
 void call_body(World& world, const std::function<void(World&)>& body) {
   try {
     body(world);

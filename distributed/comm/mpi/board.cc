@@ -1,6 +1,6 @@
-// Making and reading boards. A name is taken once: it holds the addresses of the job's servers.
-// What a job with the same name should have left behind is told by its processes, which are no
-// more.
+// Creates and reads boards. A board's name is unique to a job, because it contains the addresses of
+// the job's servers. A board that an earlier job left is recognised by its processes, which no
+// longer exist.
 #include "distributed/comm/mpi/board.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 namespace phi::distributed {
 namespace {
 
-// What /proc/PID/stat says of a process after its name, which may contain anything.
+// The fields of /proc/PID/stat after the process name, which may contain any characters.
 struct Stat {
   char state = '?';
   uint64_t born = 0;
@@ -47,7 +47,7 @@ Stat stat_of(int64_t pid) {
   return stat;
 }
 
-// In containers that share /dev/shm but no processes, pids of others mean nothing.
+// Containers may share /dev/shm but not process ids; pids of another pid namespace mean nothing.
 uint64_t pid_space() {
   struct stat space {};
   return stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0;
@@ -73,7 +73,7 @@ const char* words_for(char state) {
 std::unique_ptr<Board> Board::open(const Launch& launch) {
   std::unique_ptr<Board> board(new Board(launch.rank, launch.size));
   const uint64_t name = std::hash<std::string>()(launch.job);
-  // Boards of other builds are of another size, and have other names.
+  // The name contains the size, so builds with another layout use other boards.
   const std::string all = fmt::format("autophi-{}-{:x}-", geteuid(), sizeof(Place));
   const bool shared =
       !launch.job.empty() && board->map_shared(fmt::format("/dev/shm/{}{:016x}", all, name));
@@ -83,7 +83,8 @@ std::unique_ptr<Board> Board::open(const Launch& launch) {
   return board;
 }
 
-// Of jobs that were killed before all had met: all processes that came are no more.
+// Removes boards of jobs that were killed before all ranks had started: all their processes are
+// gone.
 void Board::remove_left_behind(const std::string& prefix) const {
   std::error_code ended;
   for (std::filesystem::directory_iterator file("/dev/shm", ended), end; !ended && file != end;
@@ -115,7 +116,7 @@ bool Board::is_left_behind(int fd) const {
   return !is_elsewhere && come > 0 && gone == come;
 }
 
-// A process that has ended and that nobody has asked for yet (state Z) is no more either.
+// A zombie (state Z), which its parent has not waited for yet, counts as gone.
 bool Board::is_gone(const Place& place) {
   const Stat stat = stat_of(place.pid.load());
   return stat.born != place.born.load() || stat.state == 'Z' || stat.state == 'X';
@@ -136,7 +137,7 @@ bool Board::map_shared(const std::string& file) {
   if (fd < 0) return false;
   struct stat found {};
   const bool ours = fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid();
-  // Nothing is written where it is not asked for; without room for it every touch would be SIGBUS.
+  // Memory is reserved before it is touched: without room every touch would raise SIGBUS.
   const auto room = [&] {
     const auto end = static_cast<off_t>(bytes());
     if (ftruncate(fd, end) != 0) return false;
@@ -170,7 +171,7 @@ void Board::take_place() {
   std::fill_n(reinterpret_cast<unsigned char*>(&mine.ring), sizeof(CallRing), 0);
   mine.born.store(stat_of(getpid()).born);
   mine.pid_space.store(pid_space());
-  mine.pid.store(getpid());  // last: who reads it reads the others
+  mine.pid.store(getpid());  // stored last: a reader of the pid may read the other fields
   set_phase(Phase::kStarting);
 }
 

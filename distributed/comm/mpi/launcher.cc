@@ -1,4 +1,4 @@
-// Recognising mpirun, and reading what Open MPI's and others' variables say.
+// Detects a launcher and reads the variables of Open MPI and others.
 #include "distributed/comm/mpi/launcher.h"
 
 #include <charconv>
@@ -22,7 +22,7 @@ std::optional<int64_t> number_of(std::initializer_list<const char*> names) {
   return std::nullopt;
 }
 
-// The addresses of servers contain ports, and so tell jobs apart that come one after the other.
+// Server addresses contain ports, so they distinguish consecutive jobs.
 std::string job_of_environment() {
   std::string job;
   for (const char* name : {"PMIX_NAMESPACE", "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",

@@ -1,4 +1,4 @@
-// Every rank tells all others how its machine is called and what it is known by.
+// Exchanges host names, kernel boot ids and board tokens between all ranks.
 #include "distributed/comm/mpi/machines.h"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@ namespace {
 
 struct Machine {
   char name[MPI_MAX_PROCESSOR_NAME];
-  uint64_t boot;   // of the kernel that runs; 0: not known
-  uint64_t token;  // of the board
+  uint64_t boot;   // id of the running kernel's boot; 0: unknown
+  uint64_t token;  // the board's token
 
   bool is_same_as(const Machine& other) const { return token != 0 && token == other.token; }
-  /// Not one machine, or one whose parts share no memory.
+  /// Whether the two are different machines, or containers that share no memory.
   bool is_apart_from(const Machine& other) const {
     const bool other_kernel = boot != 0 && other.boot != 0 && boot != other.boot;
     const bool other_memory = token != 0 && other.token != 0 && token != other.token;
@@ -47,7 +47,7 @@ std::vector<bool> ranks_of_this_machine(int64_t rank, int64_t size, uint64_t boa
   std::vector<Machine> all(static_cast<size_t>(size));
   MPI_Allgather(&own, sizeof(Machine), MPI_BYTE, all.data(), sizeof(Machine), MPI_BYTE,
                 MPI_COMM_WORLD);
-  std::unordered_map<std::string_view, size_t> first;  // of each name
+  std::unordered_map<std::string_view, size_t> first;  // the first rank with each name
   for (size_t other = 0; other < all.size(); ++other) {
     const size_t before = first.try_emplace(all[other].name, other).first->second;
     PHI_CHECK(!all[before].is_apart_from(all[other]),

@@ -1,5 +1,5 @@
-// Waiting is a loop of MPI_Testsome with a deadline that gives the core away: ranks may outnumber
-// cores. MPI carries all messages on within any such look, also those of other calls.
+// Waiting is a loop of MPI_Testsome with a deadline that yields the core, because ranks may
+// outnumber cores. Any call of MPI progresses all messages, also those of other calls.
 #include "distributed/comm/mpi/mpi_messages.h"
 
 #include <fmt/format.h>
@@ -20,10 +20,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// MPI counts are int.
+// MPI counts are of type int.
 constexpr size_t kLongestPiece = size_t{1} << 30;
-// Without single copy MPI passes a message on in small fragments, a few of which are on their way
-// at once: each look at it moves little. Of several messages it moves several times as much.
+// Without single copy MPI moves a message in small fragments, a few of them at a time. A poll
+// therefore moves little of one message, but several times as much of several.
 constexpr size_t kPieceToBeCopiedTwice = size_t{1} << 18;
 constexpr uint32_t kMagic = 0x41503031;
 
@@ -34,20 +34,19 @@ std::string mpi_error_text(int code) {
   return {text, static_cast<size_t>(length)};
 }
 
-// Between two looks at what a call waits for. The core is given to whoever wants it; later this
-// process sleeps, shortly.
+// Between two polls of a waiting call: yields the core, and after some turns sleeps briefly.
 class Patience {
  public:
   Patience(const MpiLink& link, const Call& call) : link_(link), call_(call) {
     link.watchdog.set_deadline(link.world.deadline());
   }
-  /// `moved`: the last look found that messages have come or gone.
+  /// `moved`: the last poll completed a request.
   void look_again(bool moved);
 
  private:
   const MpiLink& link_;
   const Call& call_;
-  int64_t turn_ = 0;  // since something moved
+  int64_t turn_ = 0;  // polls since a request completed
   World::Milliseconds start_{-1};
   Clock::time_point still_since_{};
 };
@@ -86,7 +85,7 @@ struct MpiMessages::Header {
   uint32_t magic;
   int32_t rest_tag;
   uint64_t bytes;  // of the message; they follow here if they fit
-  uint64_t piece;  // else they come in pieces of so many, the last of which is shorter
+  uint64_t piece;  // otherwise they come in pieces of this size; the last may be shorter
   // A packed PlainCall follows.
 
   static constexpr size_t kMostInline = kSlotBytes - sizeof(PlainCall) - 24;
@@ -101,7 +100,7 @@ size_t MpiLink::piece_bytes(int64_t peer) const {
   return is_here[static_cast<size_t>(peer)] && !copies_once ? kPieceToBeCopiedTwice : kLongestPiece;
 }
 
-// From the end: one that has its headers leaves the list.
+// Iterates from the end, because an object without missing headers removes itself from the list.
 void MpiLink::move_others(const MpiMessages* own) {
   for (size_t i = waiting_for_headers.size(); i-- > 0;) {
     if (waiting_for_headers[i] != own) waiting_for_headers[i]->look_quietly();
@@ -143,7 +142,7 @@ void MpiMessages::post(const Call& call, std::span<const Send> sends, std::span<
   for (size_t i = 0; i < sends.size(); ++i) send(sends[i], slot(recvs.size() + i), tag);
 }
 
-// They are kept from call to call, and so is their memory; what it holds does not matter.
+// Slots are reused by later calls without clearing.
 void MpiMessages::take_slots(size_t count) {
   if (count <= slots_taken_) return;
   slots_.reset(new std::byte[count * kSlotBytes]);
@@ -204,7 +203,7 @@ void MpiMessages::wait(const Call& call) {
   }
 }
 
-// Whether messages have come or gone since the last look. Makes progress.
+// Polls, makes progress, and returns whether any request has completed.
 bool MpiMessages::look() {
   if (error_) std::rethrow_exception(error_);
   if (left_ == 0) return false;

@@ -1,5 +1,5 @@
-// A job of MPI from its start to its end. What ranks of one machine see of each other lies on a
-// board of their own (board.h); groups cost no communication to make: a header's tag says which.
+// An MPI job from start to end. Ranks of one machine share a board (board.h). Creating a group
+// needs no communication, because a message's header contains its group.
 #include "distributed/comm/mpi/mpi_world.h"
 
 #include <fmt/format.h>
@@ -30,17 +30,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a rank leaves it to another to end the job, which has printed already; and how long one
+// How long a rank waits for a rank that has printed an error to end the job, and how long a rank
 // whose program ends with an error waits for the others to end too.
 constexpr auto kOthersEndTheJob = 5s;
 
 class MpiWorld;
-// Of this process, from its making on; null when it has left the job.
+// This process's world; null before it is created and after it has left the job.
 MpiWorld* world_of_process = nullptr;
 
 void leave_at_exit(int status, void*);
 
-// What watches this process from before MPI is begun.
+// The watchdog and its board, which start before MPI is initialised.
 struct Watch {
   explicit Watch(const Launch& launch, World::Milliseconds start_deadline)
       : board(Board::open(launch)), watchdog(*board, launch, start_deadline) {}
@@ -64,7 +64,7 @@ class MpiWorld final : public World {
     link_.is_crowded =
         std::ranges::count(link_.is_here, true) > std::thread::hardware_concurrency();
     open_channels();
-    // From here on nobody needs the board's name: all have come.
+    // All ranks have mapped the board, so its name is no longer needed.
     MPI_Barrier(MPI_COMM_WORLD);
     watch_->board->close();
     watch_->board->set_phase(Phase::kIn);
@@ -83,7 +83,7 @@ class MpiWorld final : public World {
     watch_->board->set_phase(Phase::kLeaving);
     watch_->watchdog.set_deadline(deadline());
     {
-      // mpirun may crash where a job is aborted of which ranks wait in MPI_Finalize already.
+      // A barrier first: mpirun may crash if a job is aborted while ranks wait in MPI_Finalize.
       const Watchdog::Inside inside(watch_->watchdog, "MPI_Barrier");
       MPI_Barrier(link_.headers);
     }
@@ -98,7 +98,7 @@ class MpiWorld final : public World {
 
   std::string_view backend() const override { return "mpi"; }
 
-  // The first rank of a machine to fail prints and ends the job; the others let it.
+  // The first failing rank of a machine prints and ends the job; the others wait for that.
   void fail(const std::string& message) override {
     const bool is_first = watch_->board->is_first_to_fail();
     watch_->board->set_phase(Phase::kFailed);
@@ -111,8 +111,8 @@ class MpiWorld final : public World {
     abort(1);
   }
 
-  // Of a program that ends without finalize_world(), with a status that is not 0. Where all ranks
-  // end they leave together; else the job ends with this status.
+  // For a program that exits without finalize_world() and with a non-zero status. If all ranks
+  // exit, they leave together; otherwise the job ends with this status.
   void leave_with(int status) {
     watch_->board->set_phase(Phase::kLeaving);
     const auto until = std::chrono::steady_clock::now() + kOthersEndTheJob;
@@ -132,12 +132,12 @@ class MpiWorld final : public World {
 
  private:
   void abort(int status) {
-    world_of_process = nullptr;  // MPI_Abort may call exit()
+    world_of_process = nullptr;  // because MPI_Abort may call exit()
     const Watchdog::Inside inside(watch_->watchdog, "MPI_Abort");
     MPI_Abort(MPI_COMM_WORLD, status);
   }
 
-  // Ranks of other machines are not seen: they count as those that go on.
+  // Ranks of other machines are not visible; they count as running.
   bool all_leave() const {
     for (int64_t other = 0; other < size(); ++other) {
       if (!link_.is_here[static_cast<size_t>(other)]) return false;
@@ -211,7 +211,7 @@ std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (watch->board->rank() != rank || watch->board->size() != size) {
-    // A launcher that does not say who is who: nobody else is seen.
+    // The launcher does not set ranks: use a private board.
     watch.reset();
     watch =
         std::make_unique<Watch>(Launch{.rank = rank, .size = size, .here = 1, .job = ""}, deadline);
@@ -219,7 +219,7 @@ std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds
   try {
     return std::make_unique<MpiWorld>(rank, size, std::move(watch));
   } catch (const Error&) {
-    // It is the same on all ranks, and one of them says it.
+    // All ranks throw the same error; rank 0 reports it.
     if (rank != 0) std::this_thread::sleep_for(kOthersEndTheJob);
     throw;
   }

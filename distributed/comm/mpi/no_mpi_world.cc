@@ -1,4 +1,4 @@
-// The twin of mpi_world.cc in a build without MPI.
+// The stub of mpi_world.cc in a build without MPI.
 #include "distributed/comm/mpi/launcher.h"
 #include "distributed/comm/mpi/mpi_world.h"
 #include "phi/common/errors.h"

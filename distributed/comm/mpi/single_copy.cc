@@ -1,4 +1,4 @@
-// Whether single copy is forbidden is found out by trying it on a child process.
+// Tests on a child process whether single copy is permitted.
 #include "distributed/comm/mpi/single_copy.h"
 
 #include <mpi.h>
@@ -26,7 +26,7 @@ bool can_read_of_a_child() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (true) pause();
   }
-  // The child has its copy at the same address.
+  // The child has a copy of the variable at the same address.
   const iovec piece{&here, sizeof(here)};
   const bool read = process_vm_readv(child, &piece, 1, &piece, 1, 0) == sizeof(here);
   kill(child, SIGKILL);
@@ -39,7 +39,7 @@ bool single_copy_is_allowed() {
   return allowed;
 }
 
-// The name of an enumeration's value.
+// The name of an enumeration value.
 std::optional<std::string> name_in(MPI_T_enum names, int value) {
   int count = 0, length = 0;
   if (MPI_T_enum_get_info(names, &count, nullptr, &length) != MPI_SUCCESS) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<std::string> name_in(MPI_T_enum names, int value) {
   return std::nullopt;
 }
 
-// The mechanism as Open MPI has chosen it ("cma", "none"); nothing where it has no such setting.
+// The mechanism that Open MPI has selected ("cma", "none"); empty if it has no such setting.
 std::optional<std::string> chosen_mechanism() {
   int index = 0, provided = 0;
   std::optional<std::string> name;

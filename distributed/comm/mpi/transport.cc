@@ -1,4 +1,4 @@
-// Open MPI's settings of components, as the environment gives them.
+// Sets Open MPI's component variables in the environment.
 #include "distributed/comm/mpi/transport.h"
 
 #include <sys/statvfs.h>
@@ -9,7 +9,7 @@
 namespace phi::distributed {
 namespace {
 
-// What Open MPI lays out there for each rank, with some to spare.
+// An upper estimate of Open MPI's shared memory per rank.
 constexpr uint64_t kSharedBytesOfARank = uint64_t{6} << 20;
 
 bool shared_memory_has_room(int64_t ranks) {
@@ -25,7 +25,7 @@ bool is_set(const char* name) { return std::getenv(name) != nullptr; }
 void keep_off_the_network(const Launch& launch) {
   if (!launch.is_on_one_machine() || is_set("OMPI_MCA_btl") || is_set("OMPI_MCA_pml")) return;
   if (!shared_memory_has_room(launch.here)) return;
-  // Else a component for fast networks may be taken in the place of the one that looks at btl.
+  // Without this Open MPI may select a fast-network component instead of ob1, which ignores btl.
   setenv("OMPI_MCA_pml", "ob1", /*overwrite=*/1);
   setenv("OMPI_MCA_btl", "self,vader", /*overwrite=*/1);
 }

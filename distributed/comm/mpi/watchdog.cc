@@ -1,4 +1,4 @@
-// What the watchdog looks at, twenty times a second.
+// The watchdog's checks, twenty times a second.
 #include "distributed/comm/mpi/watchdog.h"
 
 #include <fmt/format.h>
@@ -21,13 +21,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kBetweenLooks = 50ms;
-// Of time that passes between two looks, more than this is not this process's: it was stopped.
+// The longest time between two polls that counts as run time; more means that the process was
+// stopped.
 constexpr auto kLongestLook = 1000ms;
-// What others are given who are about to do the same or to end the job: the first to report, and
-// mpirun when a rank has died.
+// Grace period for others that are about to end the job: the first rank to report, or mpirun when a
+// rank has died.
 constexpr auto kGrace = 5000ms;
 
-// All signals are for the threads that the program knows of.
+// Blocks all signals in the watchdog's thread, so that they reach the program's own threads.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -41,7 +42,7 @@ class BlockedSignals {
   sigset_t before_{};
 };
 
-// Past the streams of the process, whose locks somebody may hold for ever.
+// Bypasses stdio, whose locks another thread may hold for ever.
 void say(std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(STDERR_FILENO, text.data(), text.size());
@@ -62,7 +63,7 @@ Watchdog::Watchdog(Board& board, const Launch& launch, Milliseconds start_deadli
   watched_.push_back({eventfd(0, EFD_CLOEXEC), POLLIN, 0});
   PHI_CHECK(watched_[0].fd >= 0,
             errors::ResourceExhausted("no descriptor for a rank's watchdog; see ulimit -n."));
-  const BlockedSignals blocked;  // the thread inherits it
+  const BlockedSignals blocked;  // inherited by the new thread
   thread_ = std::thread([this] { run(); });
 }
 
@@ -93,7 +94,7 @@ void Watchdog::look() {
   look_at_others();
 }
 
-// The rank's thread itself throws at the deadline, if it comes back to it: it is given some more.
+// The rank's thread throws at the deadline if MPI returns, so the watchdog waits longer.
 Watchdog::Milliseconds Watchdog::patience() const {
   const Milliseconds deadline(deadline_ms_.load(std::memory_order_relaxed));
   return board_.phase_of(board_.rank()) == Phase::kFailed ? Milliseconds(kGrace)
@@ -112,14 +113,14 @@ void Watchdog::look_at_own_call() {
   end(fmt::format("{} has not returned for {:g} s.", call, in_seconds(awake() - entered_at_)));
 }
 
-// Once all have come.
+// Called once all ranks have started.
 void Watchdog::watch_others() {
   watches_others_ = true;
   for (int64_t rank = 0; rank < board_.size(); ++rank) {
     if (rank == board_.rank() || !board_.has_come(rank)) continue;
     const auto pid = static_cast<pid_t>(board_.pid_of(rank));
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-    if (fd < 0) {  // it is gone already, is in another space of processes, or the kernel is older
+    if (fd < 0) {  // it has ended, is in another pid namespace, or the kernel is too old
       if (board_.has_died(rank)) take_death(rank);
       continue;
     }
@@ -142,11 +143,11 @@ void Watchdog::look_at_others() {
     watched_.erase(watched_.begin() + static_cast<std::ptrdiff_t>(i));
     watched_ranks_.erase(watched_ranks_.begin() + static_cast<std::ptrdiff_t>(i) - 1);
     if (board_.phase_of(rank) != Phase::kLeft) take_death(rank);
-    return;  // the next one at the next look
+    return;  // the next one at the next poll
   }
 }
 
-// Told at once, as mpirun is about to end this process too.
+// Reports at once, because mpirun is about to end this process too.
 void Watchdog::take_death(int64_t rank) {
   if (death_seen_at_ < 0ms) death_seen_at_ = awake();
   if (board_.phase_of(rank) == Phase::kFailed || !board_.is_first_to_report()) return;

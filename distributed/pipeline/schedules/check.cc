@@ -1,4 +1,4 @@
-// The whole proof: complete, free of deadlocks, within its memory bound.
+// The complete check: completeness, deadlocks, memory bound.
 #include "distributed/pipeline/schedules/check.h"
 
 #include <algorithm>

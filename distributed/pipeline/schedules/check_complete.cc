@@ -1,4 +1,5 @@
-// Each micro-batch of a chunk goes through a few states on its stage; every action is one step.
+// Each micro-batch of a chunk passes through a few states on its stage; each action is a
+// transition.
 #include <algorithm>
 
 #include "distributed/pipeline/schedules/check.h"
@@ -28,7 +29,7 @@ Transition transition_of(ActionKind kind) {
   throw errors::InvalidArgument("action kind {} is unknown.", static_cast<int>(kind));
 }
 
-// What a micro-batch in `state` has not had: "no forward", ...
+// The action that a micro-batch in `state` lacks.
 std::string_view missing_in(State state) {
   constexpr std::string_view kMissing[] = {"forward", "backward", "backward_weight", "nothing"};
   return kMissing[static_cast<size_t>(state)];
@@ -77,7 +78,7 @@ class StageCheck {
     state = to;
   }
 
-  // " of micro-batch 3, chunk 1", as to_string says it.
+  // " of micro-batch 3, chunk 1", in the words of to_string.
   std::string of_micro_batch(const Action& action) const {
     return to_string(schedule_, action).substr(name_of(action.kind).size());
   }

@@ -1,4 +1,4 @@
-// The neighbours of a virtual stage.
+// Data dependencies between neighbouring virtual stages.
 #include "distributed/pipeline/schedules/data_flow.h"
 
 namespace phi::distributed::pipeline {

@@ -1,4 +1,4 @@
-// The picture as SVG 1.1 without scripts, fonts or style sheets of its own.
+// Draws SVG 1.1 without scripts, embedded fonts or style sheets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace phi::distributed::pipeline {
 namespace {
 
-// In pixels.
+// All sizes are in pixels.
 constexpr double kLeft = 80;
 constexpr double kRight = 24;
 constexpr double kTop = 64;
@@ -18,7 +18,7 @@ constexpr double kRow = 28;
 constexpr double kBar = 22;
 constexpr double kBottom = 78;
 constexpr double kDigit = 6.2;      // width of a digit in a bar
-constexpr double kShortest = 18;    // wanted for the shortest action
+constexpr double kShortest = 18;    // desired width of the shortest action
 constexpr double kNarrowest = 720;  // limits of the plot
 constexpr double kWidest = 6000;
 
@@ -111,7 +111,7 @@ class Svg {
           to_string(schedule_, action), spans[i].start, spans[i].end);
       const std::string number = fmt::format("{}", action.micro_batch);
       if (width < kDigit * static_cast<double>(number.size()) + 3) continue;
-      // Tooltips belong to the rectangle below.
+      // Pointer events pass through the text to the rectangle, which has the tooltip.
       add("<text x=\"{:.2f}\" y=\"{}\" text-anchor=\"middle\" font-size=\"11\" "
           "pointer-events=\"none\">{}</text>\n",
           x + width / 2, baseline, number);

@@ -1,4 +1,4 @@
-// The picture for a terminal: plain ASCII, or letters on coloured ground.
+// Draws for a terminal: plain ASCII, or letters on coloured background.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace phi::distributed::pipeline {
 namespace {
 
-// Of the 256 colours of terminals, for black letters; later chunks are darker.
+// From the 256 terminal colours, light enough for black letters; later chunks are darker.
 constexpr int kShades = 3;
 int terminal_colour(ActionKind kind, int chunk) {
   constexpr int kForward[kShades] = {117, 75, 69};
@@ -21,7 +21,7 @@ int terminal_colour(ActionKind kind, int chunk) {
   return kind == ActionKind::kBackwardWeight ? kWeight[shade] : kBackward[shade];
 }
 
-// Without colours the rest of an action is filled, so that its end can be seen.
+// Without colours the rest of an action is filled to show its end.
 char filling_of(ActionKind kind) {
   if (kind == ActionKind::kForward) return '-';
   return kind == ActionKind::kBackwardWeight ? '~' : '=';
@@ -32,7 +32,7 @@ class Text {
   Text(const Schedule& schedule, const Simulation& simulation, const TextStyle& style)
       : schedule_(schedule), simulation_(simulation), colour_(style.colour) {
     const auto digits = fmt::formatted_size("{}", schedule.stages - 1);
-    margin_ = static_cast<int>(digits) + 7;  // "stage 0", a blank
+    margin_ = static_cast<int>(digits) + 7;  // "stage 0" and a blank
     columns_ = std::max(style.width - margin_ - 2, kLeastColumns);
     column_time_ = simulation.makespan / columns_;
   }
@@ -53,12 +53,12 @@ class Text {
   static constexpr int kLeastColumns = 20;
   static constexpr int kColumnsPerTick = 8;  // at least
 
-  // An action covers the columns whose middle lies within it.
+  // An action covers the columns whose midpoint is within it.
   int column_of(double time) const {
     return std::clamp(static_cast<int>(std::ceil(time / column_time_ - 0.5)), 0, columns_);
   }
 
-  // What every block of this duration has room for, so that equal actions look alike.
+  // The longest text that fits every block of this duration, so that equal actions look alike.
   std::string label(const Action& action, const Span& span) {
     const auto room = static_cast<size_t>((span.end - span.start) / column_time_ + 1e-6);
     std::string text = fmt::format("{}{}", letter_of(action.kind), action.micro_batch);

@@ -1,4 +1,4 @@
-// What both pictures say.
+// Text shared by both drawings.
 #include "distributed/pipeline/schedules/drawing.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// All kinds come from one pattern: some forwards to warm up, pairs of a forward and a backward, the
-// backwards that are left. They differ in the warm-up, in the order of chunks, and in when the
-// weight's part of a backward runs.
+// All kinds follow one pattern: warm-up forwards, then pairs of a forward and a backward, then the
+// remaining backwards. They differ in the warm-up, in the order of chunks, and in the time of
+// backward_weight actions.
 #include "distributed/pipeline/schedules/make_schedule.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void check_sizes(int stages, int micro_batches, int chunks) {
   at_least_one("stages", stages);
   at_least_one("micro_batches", micro_batches);
   at_least_one("chunks", chunks);
-  // In double: the product of three ints may not fit int64_t.
+  // In double, because the product of three ints may overflow int64_t.
   const double size = static_cast<double>(stages) * micro_batches * chunks;
   PHI_CHECK(size <= static_cast<double>(kMaxTableSize),
             errors::InvalidArgument(
@@ -27,7 +27,7 @@ void check_sizes(int stages, int micro_batches, int chunks) {
                 stages, micro_batches, chunks, kMaxTableSize));
 }
 
-// An action and its place among all forwards or all backwards of a stage. Places may be left out.
+// An action and its index among all forwards or all backwards of a stage. Indices may have gaps.
 struct Placed {
   int64_t place;
   Action action;
@@ -40,8 +40,8 @@ std::vector<Placed> in_order(ActionKind kind, int micro_batches) {
   return actions;
 }
 
-// The forwards of places 0 .. warm_up - 1, then forward and backward in turn, then the backwards
-// that are left.
+// The forwards with index below warm_up, then forwards and backwards in turn, then the remaining
+// backwards.
 std::vector<Action> warm_up_then_pairs(const std::vector<Placed>& forwards,
                                        const std::vector<Placed>& backwards, int64_t warm_up) {
   std::vector<Action> actions;
@@ -57,7 +57,8 @@ std::vector<Action> warm_up_then_pairs(const std::vector<Placed>& forwards,
   return actions;
 }
 
-// Each backward becomes one for the input, and one for the weight once more than `pending` wait.
+// Splits each backward into a backward_input, and a backward_weight that runs once more than
+// `pending` wait.
 std::vector<Action> split_backward(const std::vector<Action>& actions, size_t pending) {
   std::vector<Action> result;
   std::vector<Action> weights;
@@ -75,8 +76,8 @@ std::vector<Action> split_backward(const std::vector<Action>& actions, size_t pe
   return result;
 }
 
-// Groups of `stages` micro-batches, each through all chunks. The last group takes the places of a
-// full one.
+// Groups of `stages` micro-batches, each through all chunks. An incomplete last group uses the
+// indices of a complete one.
 std::vector<Placed> by_groups(ActionKind kind, int stages, int micro_batches, int chunks) {
   std::vector<Placed> actions;
   actions.reserve(static_cast<size_t>(micro_batches) * static_cast<size_t>(chunks));
@@ -98,7 +99,8 @@ Schedule empty_schedule(ScheduleKind kind, int stages, int micro_batches, int ch
   return {std::string(name_of(kind)), stages, chunks, micro_batches, {}};
 }
 
-// H1 and H2 are one schedule: `factor` times the warm-up of 1F1B, `factor` times i pending weights.
+// ZB-H1 and ZB-H2 differ by `factor`: the multiple of 1F1B's warm-up, and of i pending weight
+// gradients.
 Schedule zero_bubble(ScheduleKind kind, int stages, int micro_batches, int factor) {
   Schedule schedule = empty_schedule(kind, stages, micro_batches, 1);
   const auto forwards = in_order(ActionKind::kForward, micro_batches);

@@ -1,4 +1,4 @@
-// A topological sort by simulated time: actions at their start, transfers when their data is made.
+// A topological sort by simulated time: actions at their start, transfers when their data is ready.
 #include "distributed/pipeline/schedules/program_order.h"
 
 #include <queue>
@@ -9,8 +9,8 @@
 namespace phi::distributed::pipeline {
 namespace {
 
-// A step whose predecessors are listed. Times never decrease along a dependency, so always taking
-// the earliest sorts the whole list.
+// A step whose predecessors are all listed. Times never decrease along a dependency, so listing the
+// earliest step first sorts the whole list.
 struct Ready {
   double time;
   Step step;
@@ -18,7 +18,7 @@ struct Ready {
   friend bool operator>(const Ready& a, const Ready& b) { return a.key() > b.key(); }
 
  private:
-  // Transfers first; what is left is to make the order the only one.
+  // Transfers precede actions; the other fields make the order unique.
   std::tuple<double, bool, uint8_t, int, int, int> key() const {
     return {time,       step.kind == Step::kAction, step.kind,
             step.stage, step.action.micro_batch,    step.action.chunk};
@@ -52,7 +52,7 @@ class Sorter {
   }
 
  private:
-  // The next action of a stage joins in once its data has arrived.
+  // Adds the stage's next action to the queue once its data has arrived.
   void offer_action(int stage) {
     const auto& actions = schedule_.actions[static_cast<size_t>(stage)];
     const size_t next = listed_[static_cast<size_t>(stage)];
@@ -76,8 +76,8 @@ class Sorter {
     offer_action(step.stage);
   }
 
-  // Only where the data is what the stage's next action waits for: if not, that action has been
-  // offered before, or waits for something else.
+  // Adds the receiving stage's next action only if it waits for this data. Otherwise it has been
+  // added before, or waits for other data.
   void offer_taker(const Step& transfer) {
     const int stage = flow_.taker(transfer.stage, transfer.action);
     const auto& actions = schedule_.actions[static_cast<size_t>(stage)];

@@ -1,4 +1,4 @@
-// Names of kinds and actions.
+// Names of schedule kinds and actions.
 #include "distributed/pipeline/schedules/schedule.h"
 
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
-// Each stage runs until it waits; what it makes wakes the stage that takes it. So every action is
-// looked at once, and once more where it had to wait.
+// Each stage runs until it waits for data; the action that produces the data wakes it. Every action
+// is therefore visited once, and once more if it had to wait.
 #include "distributed/pipeline/schedules/simulate.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class Simulator {
     return data ? std::max(free, arrival_[*data]) : free;
   }
 
-  // The stage that this wakes, if it is another one.
+  // The stage that this action wakes, if it is another one.
   std::optional<int> execute(int stage, const Action& action) {
     const double start = start_of(stage, action);
     const double end = start + duration(times_, action.kind);
@@ -97,7 +97,7 @@ class Simulator {
   const Schedule& schedule_;
   const ActionTimes& times_;
   DataFlow flow_;
-  std::vector<double> arrival_;  // of each piece at the stage that takes it
+  std::vector<double> arrival_;  // arrival time of each piece at its consumer
   std::vector<std::vector<Span>> spans_;
 };
 
@@ -128,7 +128,7 @@ Simulation simulate(const Schedule& schedule, const ActionTimes& times) {
   }
   result.ideal = static_cast<double>(schedule.micro_batches) * schedule.chunks *
                  (times.forward + times.backward_input + times.backward_weight);
-  // Sums in another order may end a rounding error apart.
+  // sums in another order may differ by a rounding error
   if (result.cost > result.ideal) result.bubble_rate = (result.cost - result.ideal) / result.cost;
   result.peaks = peak_micro_batches(schedule);
   return result;
