@@ -1,4 +1,4 @@
-// What a caller asks of a checkpoint, checked before anything is read.
+// Looks tensors up and checks them before anything is read.
 #include "distributed/checkpoint/checkpoint.h"
 
 #include <set>
@@ -14,7 +14,7 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-// Names of another model are all missing, and each hint looks at every other name.
+// A checkpoint of another model lacks all names, and each hint compares with every other name.
 constexpr int kMostHints = 32;
 
 std::string ending(const std::string& hint) { return hint.empty() ? "." : hint; }
@@ -103,7 +103,7 @@ void Checkpoint::read(const std::string& name, const Box& box, DataType dtype, v
 void Checkpoint::check(std::span<const Wanted> wanted, Extras extras) const {
   std::set<std::string> wanted_names;
   for (const Wanted& w : wanted) wanted_names.insert(w.name);
-  std::vector<std::string> unused;  // what a missing name may have been meant for
+  std::vector<std::string> unused;  // names that a missing name may stand for
   for (const auto& [name, meta] : tensors_->metas()) {
     if (!wanted_names.contains(name)) unused.push_back(name);
   }

@@ -1,4 +1,4 @@
-// Chunks of both, as numbers.
+// Compares chunks of both checkpoints as numbers.
 #include "distributed/checkpoint/compare.h"
 
 #include <fmt/ranges.h>
@@ -35,7 +35,7 @@ class Comparison {
   }
   void add(int64_t a, int64_t b) {
     if (a == b) return;
-    // Two of opposite signs may be farther apart than an int64_t tells.
+    // The distance of two values with opposite signs may overflow int64_t.
     const double apart = static_cast<double>(a) - static_cast<double>(b);
     const double size =
         std::max(std::abs(static_cast<double>(a)), std::abs(static_cast<double>(b)));

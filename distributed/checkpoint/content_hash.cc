@@ -1,4 +1,4 @@
-// Listing of a checkpoint's files.
+// Lists a checkpoint's files for the hash.
 #include "distributed/checkpoint/content_hash.h"
 
 #include <algorithm>

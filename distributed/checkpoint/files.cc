@@ -1,4 +1,4 @@
-// Finding a checkpoint's files, and reading boxes from the pieces in them.
+// Finds a checkpoint's files, and reads boxes from the pieces in them.
 #include "distributed/checkpoint/files.h"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 using FilePtr = std::shared_ptr<const SafetensorsFile>;
 
-// Elements that are converted at a time: what is read is still in the cache then.
+// Elements per conversion, few enough that the data read is still in cache.
 constexpr int64_t kConvertedElements = 1 << 16;
 
-// Calls f(begin, end) for the ranges of elements, in an array that holds `box`, that make up
-// `region`, in order.
+// Calls f(begin, end) for the contiguous element ranges of `region`, in order, in an array that
+// holds `box`.
 template <typename F>
 void for_each_range(const Box& box, Box region, const F& f) {
   if (const auto begin = contiguous_offset(box, region)) {
@@ -82,14 +82,14 @@ std::vector<std::string> Files::names_of_files() const {
   return {names.begin(), names.end()};
 }
 
-// In the dtype on disk.
+// Reads in the on-disk dtype.
 void Files::read_stored(const std::string& name, const Box& box, void* out) const {
   const DataType dtype = metas_.at(name).dtype;
   for (const StoredPiece& stored : pieces_.at(name)) {
     const Box region = intersect(stored.piece.box, box);
     if (region.empty()) continue;
     const Place place = place_of(stored.piece, dtype);
-    // A block is copied while it is in the cache from being checked.
+    // Copy a block right after its verification, while it is in cache.
     const auto chunk_elements = static_cast<int64_t>(kBlockBytes / size_of(dtype));
     for_each_chunk(region, stored.checked ? chunk_elements : region.numel(), [&](const Box& chunk) {
       if (stored.checked) check_blocks(place, name, stored, chunk);
@@ -168,7 +168,7 @@ void Files::take_tensor(IndexedTensor indexed) {
   }
 }
 
-// Of a weight_map's tensor only the file knows more.
+// A tensor from a weight_map has its metadata in the file only.
 void Files::complete(IndexedTensor* indexed) const {
   Piece& piece = indexed->pieces.front();
   const FilePtr in = file(piece.file);
@@ -186,7 +186,7 @@ FilePtr Files::file(const std::string& name) const {
   return file;
 }
 
-// A save that was cut off after its index became valid has left files under temporary names.
+// A save that was interrupted after its index became valid has left files under temporary names.
 FilePtr Files::open_file(const std::string& name) const {
   const std::string path = (folder_ / name).string();
   if (save_id_.empty()) return SafetensorsFile::open(path);

@@ -1,4 +1,4 @@
-// Names of steps, and what is left of them.
+// Names of steps, and the state of their saves.
 #include "distributed/checkpoint/folder.h"
 
 #include <fmt/core.h>
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 
-// Of a name that path_of() gives, and no other.
+// The step of a name in exactly the format of path_of().
 std::optional<int64_t> step_of(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
@@ -63,10 +63,10 @@ void check_has_index(const std::string& path) {
                              kIndexFile));
 }
 
-// Files have their names from when the index has had its own.
+// Files get their final names only after the index has its name, so either proves completion.
 bool was_complete(const std::string& path) { return may_have_index(path) || has_data_file(path); }
 
-// What is wrong with a save, without a look at its values.
+// Checks a save without reading its values.
 std::string fault_of(const std::string& path) {
   try {
     check_has_index(path);
@@ -78,14 +78,14 @@ std::string fault_of(const std::string& path) {
   }
 }
 
-// The index goes first: what is left without it is no checkpoint. The lock keeps out who saves
-// there, and takes along the lock's file of a process that was killed.
+// Removes the index first: without it the rest is no checkpoint. The lock excludes a concurrent
+// save, and replaces the lock file of a killed process.
 void remove_files(const std::string& path) {
   const FolderLock lock(path);
   std::set<std::string> names;
   try {
     for (const std::string& name : Files(path).names_of_files()) names.insert(name);
-  } catch (const Error&) {  // then what says itself that it is ours goes
+  } catch (const Error&) {  // remove only files that identify themselves as this library's
   }
   if (fs::remove(fs::path(path) / kIndexFile)) sync_folder(path);
   remove_old_files(path, names, {});

@@ -1,4 +1,4 @@
-// Tensors shared out over files, and files written part by part.
+// Assigns tensors to files, and writes the files in parts.
 #include "distributed/checkpoint/merge.h"
 
 #include <algorithm>
@@ -26,14 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In memory at a time.
+// Bytes in memory at a time.
 constexpr int64_t kChunkBytes = int64_t{16} << 20;
 
 Receipt write_tensors(const Checkpoint& from, const std::vector<std::string>& names,
                       std::map<std::string, std::string> metadata, PartFile* part) {
   SafetensorsHeader header;
   header.metadata = std::move(metadata);
-  header.metadata["format"] = "pt";  // Hugging Face's loaders ask for it
+  header.metadata["format"] = "pt";  // required by Hugging Face's loaders
   for (const std::string& name : names) header.tensors.push_back({name, from.meta(name), 0, 0});
   header.lay_out();
   const std::string front = header.encode();
@@ -77,12 +77,12 @@ class NewFiles {
   void commit() {
     for (; !parts_.empty(); parts_.pop_front()) parts_.front().commit();
   }
-  // Somebody else names them.
+  // Leaves the naming to commit_save.
   void leave() { parts_.clear(); }
 
  private:
   std::string id_;
-  std::list<PartFile> parts_;  // that have temporary names
+  std::list<PartFile> parts_;  // still under temporary names
 };
 
 std::vector<std::vector<std::string>> names_of_files(const Checkpoint& from, int64_t max_bytes) {

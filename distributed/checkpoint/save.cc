@@ -1,4 +1,4 @@
-// The calls of save.h; the work is saving/.
+// The interface of save.h; the implementation is in saving/.
 #include "distributed/checkpoint/save.h"
 
 #include <utility>

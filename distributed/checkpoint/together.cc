@@ -1,4 +1,4 @@
-// The exchange of faults.
+// Exchanges errors between ranks.
 #include "distributed/checkpoint/together.h"
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-// Error's constructor puts the op in front; what is sent on shall have it once.
+// Error's constructor prepends the op; removing it here avoids a second copy on the receiver.
 std::string_view without_op(std::string_view text) {
   const char* op = OpScope::current();
   const std::string front = op ? fmt::format("[{}] ", op) : "";
@@ -17,7 +17,7 @@ std::string_view without_op(std::string_view text) {
 }
 
 struct Fault {
-  int64_t text_bytes = 0;  // 0: none
+  int64_t text_bytes = 0;  // 0: no error
   int64_t code = 0;
 };
 

@@ -1,4 +1,4 @@
-// Every file opened, every block read.
+// Opens every file and reads every block.
 #include "distributed/checkpoint/verify.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class Verifier {
   const Files& files_;
   const int64_t part_;
   const int64_t parts_;
-  int64_t count_ = 0;  // blocks so far
+  int64_t count_ = 0;  // blocks counted so far
   std::set<std::string> broken_files_;
   Verification out_;
 };

@@ -1,4 +1,5 @@
-// Which ranges of a tensor below a box of the view needs, and where their elements go.
+// Computes the ranges of an underlying tensor that a box of the view needs, and moves their
+// elements.
 #include "distributed/checkpoint/view.h"
 
 #include <algorithm>
@@ -15,11 +16,11 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-// Elements of a tile along each tensor dim: it is read row by row and may be written column by
-// column, so it should stay in the innermost cache.
+// Tile extent in elements along each tensor dim. A tile is read by row and may be written by
+// column, so it should fit the first-level cache.
 constexpr int64_t kTile = 64;
 
-// Consecutive indices along a tensor dim below, and how far into the result each of them goes.
+// Consecutive indices along an underlying tensor dim, and the output offset of each.
 struct Range {
   int64_t begin = 0;
   std::vector<int64_t> places;
@@ -27,10 +28,10 @@ struct Range {
   int64_t size() const { return static_cast<int64_t>(places.size()); }
 };
 
-// What the indices [offset, offset + size) along a tensor dim of the view are below.
+// The underlying ranges of the view's indices [offset, offset + size) along a tensor dim.
 std::vector<Range> ranges_of(const Interleave& order, int64_t offset, int64_t size,
                              int64_t stride) {
-  std::vector<std::pair<int64_t, int64_t>> found;  // index below, place
+  std::vector<std::pair<int64_t, int64_t>> found;  // underlying index, output offset
   found.reserve(static_cast<size_t>(size));
   for (int64_t i = 0; i < size; ++i) found.emplace_back(order.source_of(offset + i), i * stride);
   if (!order.is_identity()) std::ranges::sort(found);
@@ -51,7 +52,7 @@ void scatter(const std::byte* tile, std::span<const int64_t> rows, std::span<con
     std::memcpy(static_cast<Word*>(out) + rows[r] + columns[c],
                 tile + (r * columns.size() + c) * sizeof(Word), sizeof(Word));
   };
-  // What lies close together in the result is written one after the other.
+  // Write in the order of output addresses.
   if (columns.size() > 1 && columns[1] - columns[0] > 1) {
     for (size_t c = 0; c < columns.size(); ++c) {
       for (size_t r = 0; r < rows.size(); ++r) put(r, c);
@@ -102,7 +103,7 @@ class View final : public Checkpoint::Tensors {
   void read(const std::string& name, const Box& box, DataType dtype, void* out) const override {
     const ViewTensor& tensor = tensors_.at(name);
     if (is_as_below(tensor)) return below_.read(tensor.source, box, dtype, out);
-    // Ranges along the tensor dims below; a tensor of one has its elements in a single row.
+    // Ranges along the underlying tensor dims; a 1-D tensor is treated as a single row.
     const int ndim = box.ndim();
     std::array<std::vector<Range>, 2> ranges;
     ranges[0] = {{0, {0}}};

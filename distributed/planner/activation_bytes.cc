@@ -26,7 +26,7 @@ double layer_activation_bytes(const TransformerLayer& layer) {
   const auto t = static_cast<double>(layer.tensor_parallel);
   const double sbh = s * static_cast<double>(layer.micro_batch) * h;
   if (layer.recompute == Recompute::kFull) return 2 * sbh;
-  // Layer norms, dropouts and the inputs of both blocks: 10. Within attention and MLP: 24.
+  // 10 for layer norms, dropouts and the inputs of both blocks; 24 inside attention and MLP.
   const double outside_blocks = layer.sequence_parallel ? 10 / t : 10;
   const double in_blocks = 24 / t;
   const double attention_core = layer.recompute == Recompute::kSelective

@@ -1,4 +1,4 @@
-// The sums behind the published products: each term is one group of matrix products or weights.
+// The sums behind the published formulas: each term is one group of matmuls or weights.
 #include "distributed/planner/gpt_size.h"
 
 #include <string_view>

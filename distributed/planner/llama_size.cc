@@ -47,7 +47,7 @@ void check_layout(const LlamaShape& shape, const LlamaLayout& layout, int64_t st
                                     shape.layers, layout.pp, layout.chunks));
 }
 
-// Elements of the matrices of a layer; its two norms have `hidden` each.
+// Elements of a layer's matrices; each of its two norms has `hidden`.
 int64_t layer_matrices(const LlamaShape& shape) {
   const int64_t h = shape.hidden;
   const int64_t kv = shape.kv_heads * (h / shape.heads);
@@ -83,7 +83,7 @@ int64_t llama_stage_parameters(const LlamaShape& shape, const LlamaLayout& layou
 LlamaStates llama_rank_states(const LlamaShape& shape, const LlamaLayout& layout, int64_t stage,
                               const StateBytes& bytes) {
   const int64_t elements = llama_stage_parameters(shape, layout, stage);
-  // Each of the tensors has a tensor dim of `hidden` that tp does not split, so dp divides it.
+  // Every tensor has a dim of extent `hidden` that tp does not split, and dp splits it evenly.
   const auto held = [&](double bytes_each, ZeroStage split_from) {
     const int64_t own = layout.zero >= split_from ? elements / layout.dp : elements;
     return static_cast<int64_t>(bytes_each * static_cast<double>(own));

@@ -1,4 +1,4 @@
-// ZeRO: each state whole or split.
+// ZeRO: each state is whole or sharded.
 #include "distributed/planner/model_states.h"
 
 #include "phi/common/errors.h"

@@ -1,4 +1,4 @@
-// The table of attempts, and the counts by which one gives up.
+// The table of attempts, and failure counts by step.
 #include "distributed/supervise/attempts.h"
 
 #include <fmt/chrono.h>

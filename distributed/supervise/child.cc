@@ -1,4 +1,4 @@
-// fork and exec, with nothing in between that another thread could hold.
+// fork and exec. Between the two, the child calls nothing that may wait for another thread's lock.
 #include "distributed/supervise/child.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 namespace phi::distributed::supervise {
 namespace {
 
-// Both ends are closed where another program begins.
+// A pipe with both ends close-on-exec.
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
 
@@ -56,16 +56,16 @@ std::vector<std::string> environment_with(const std::string& variable) {
   return all;
 }
 
-// What the new process needs, made while it is safe to ask for memory.
+// The arguments of the new process, allocated before fork, because the child must not allocate.
 struct Start {
   std::vector<char*> argv;
   std::vector<char*> environment;
   pid_t parent;
   int on_parent_death;
-  int nothing;  // /dev/null
+  int nothing;  // descriptor of /dev/null
   int output;   // -1: the parent's
   int errors;   // -1: the parent's
-  int report;   // where the reason goes if it fails
+  int report;   // receives errno if exec fails
 };
 
 [[noreturn]] void become(const Start& start) {
@@ -79,7 +79,7 @@ struct Start {
   if (start.errors >= 0) dup2(start.errors, STDERR_FILENO);
   if (start.on_parent_death != 0) {
     prctl(PR_SET_PDEATHSIG, start.on_parent_death);
-    if (getppid() != start.parent) _exit(kSignalStatus);  // it has died already
+    if (getppid() != start.parent) _exit(kSignalStatus);  // the parent has died already
   }
   execvpe(start.argv[0], start.argv.data(), start.environment.data());
   const int reason = errno;

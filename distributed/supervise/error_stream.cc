@@ -1,4 +1,5 @@
-// Copying in pieces that a pipe takes at once, so that a slow reader does not stop who supervises.
+// Copies pieces that a pipe accepts atomically, so that a slow reader does not block the
+// supervisor.
 #include "distributed/supervise/error_stream.h"
 
 #include <poll.h>
@@ -38,7 +39,7 @@ bool has_words(const std::string& line) {
 
 bool ErrorStream::takes_more() const {
   pollfd out{.fd = to_, .events = POLLOUT, .revents = 0};
-  // Also where the other side has gone: the write then fails, and nothing is kept for nobody.
+  // Also true if the reader has gone: the write then fails, and the data is dropped.
   return poll(&out, 1, 0) == 1;
 }
 

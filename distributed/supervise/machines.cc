@@ -1,4 +1,4 @@
-// Host files, and asking machines for a sign of life.
+// Reads host files and probes machines.
 #include "distributed/supervise/machines.h"
 
 #include <fmt/format.h>
@@ -41,14 +41,14 @@ std::optional<int64_t> number_in(std::string_view text) {
   return value;
 }
 
-// What mpirun would take for something else: a flag, a user, a list, a number of slots.
+// Rejects words that mpirun would interpret as a flag, a user, a list or a slot count.
 bool is_name(const std::string& word) {
   return !word.starts_with('-') && std::ranges::all_of(word, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
   });
 }
 
-// Of one line without its comment; nothing for an empty one. `where` is FILE:LINE.
+// Parses a line without its comment; nullopt for an empty one. `where` is FILE:LINE.
 std::optional<Machine> machine_in(const std::string& line, const std::string& where) {
   std::istringstream words(line);
   Machine machine;
@@ -102,7 +102,7 @@ bool resolves_to_own_address(const std::string& name) {
   return false;
 }
 
-// The last line that says something.
+// The last line that contains words.
 std::string last_line(std::string_view text) {
   const size_t end = text.find_last_not_of(" \t\r\n");
   if (end == std::string_view::npos) return "";
@@ -111,17 +111,18 @@ std::string last_line(std::string_view text) {
   return printable(before == std::string_view::npos ? text : text.substr(before + 1));
 }
 
-// A machine that is asked; without a child it is this one.
+// A machine that is being probed; without a child it is this machine.
 struct Asked {
   const Machine* machine;
   std::unique_ptr<Child> child{};
   bool answers = false;
-  std::string errors{};  // what the probe has written
-  std::string why{};     // there is no answer
+  std::string errors{};  // the probe's standard error
+  std::string why{};     // why it does not respond
 
   bool is_over() {
     if (!child) return true;
-    const bool has_ended = child->poll();  // what it has written is all there then
+    const bool has_ended = child->poll();  // before the read: all output of an ended child is
+                                           // available
     read_errors();
     if (!has_ended) return false;
     answers = shell_status(child->status()) == 0;
@@ -133,7 +134,7 @@ struct Asked {
   }
 
   void read_errors() {
-    constexpr size_t kKept = 4096;  // of the end
+    constexpr size_t kKept = 4096;  // from the end of the output
     std::array<char, 1024> bytes{};
     for (ssize_t n = 0; (n = read(child->errors(), bytes.data(), bytes.size())) > 0;) {
       errors.append(bytes.data(), static_cast<size_t>(n));

@@ -1,4 +1,4 @@
-// /proc/PID/environ of each process that lets us read it, which all of this user do.
+// Reads /proc/PID/environ, which is readable for all processes of this user.
 #include "distributed/supervise/marked_processes.h"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-extern "C" {  // which the header of glibc 2.36 forgets
+extern "C" {  // missing in the header of glibc 2.36
 #include <sys/pidfd.h>
 }
 
@@ -30,7 +30,7 @@ std::optional<pid_t> pid_of(const std::string& name) {
   return pid;
 }
 
-// Empty for a process that has ended, waited for or not.
+// Empty for a process that has ended, including zombies.
 std::vector<std::string> environment_of(pid_t pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
   std::vector<std::string> variables;
@@ -45,7 +45,7 @@ bool has(const std::vector<std::string>& variables, const std::string& mark) {
 std::vector<pid_t> processes() {
   std::vector<pid_t> found;
   std::error_code failed;
-  // Entries go while one looks; what is passed over is seen the next time.
+  // Entries may vanish during the iteration; skipped processes are found in the next one.
   for (fs::directory_iterator entry("/proc", failed); !failed && entry != fs::directory_iterator();
        entry.increment(failed)) {
     const auto pid = pid_of(entry->path().filename().string());
@@ -72,7 +72,7 @@ std::set<std::string> values_among(const std::string& mark, const std::string& v
 int signal_marked(const std::string& mark, int number) {
   int signalled = 0;
   for (const pid_t pid : processes()) {
-    // Held before it is looked at: the number cannot become another process's in between.
+    // Open the process before reading its environment, so that its pid cannot be reused in between.
     const int held = pidfd_open(pid, 0);
     if (held < 0) continue;
     if (has(environment_of(pid), mark)) {

@@ -1,4 +1,4 @@
-// One line of a fixed length, written in one call: who reads sees the old one or the new one.
+// One line of fixed length, written in one call, so a reader sees the old step or the new one.
 #include "distributed/supervise/status_file.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace phi::distributed::supervise {
 
 StatusFile::StatusFile(const std::string& path) : path_(path) {
   if (path.empty()) return;
-  // Not to wait for a reader of a FIFO.
+  // O_NONBLOCK: do not wait for a reader if the path is a FIFO.
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
   PHI_CHECK(fd_ >= 0, errors::Unavailable("cannot write the status file '{}': {}.", path,
                                           std::strerror(errno)));

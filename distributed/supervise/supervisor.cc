@@ -22,7 +22,7 @@ using Milliseconds = SupervisorOptions::Milliseconds;
 constexpr Milliseconds kSupervisorTick{100};
 void say(const std::string& line) { fmt::print(stderr, "autophi supervise: {}\n", line); }
 
-// Nobody reads what is printed: no reason to leave a job alone.
+// A closed standard error must not end the supervisor.
 class PipesMayClose {
  public:
   PipesMayClose() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
@@ -34,7 +34,7 @@ class PipesMayClose {
   void (*before_)(int);
 };
 
-// A step of an earlier attempt is none of this one.
+// Removes the step of an earlier attempt.
 void forget_step(const std::string& status_file) {
   if (!status_file.empty()) unlink(status_file.c_str());
 }
@@ -85,7 +85,7 @@ std::optional<Launch> Supervisor::next_launch() {
   }
 }
 
-// Nothing: there is reason to try again.
+// The reason not to restart; empty: restart.
 std::string Supervisor::why_not_again() const {
   const Attempt& last = attempts_.back();
   const bool none_has_worked =
@@ -101,7 +101,7 @@ std::string Supervisor::why_not_again() const {
   return "";
 }
 
-// False if it was cut short by a signal to stop.
+// Returns false if a stop signal cut it short.
 bool Supervisor::pause(Milliseconds time) {
   const auto end = Clock::now() + time;
   while (Clock::now() < end && signals_->stop() == 0) std::this_thread::sleep_for(kSupervisorTick);
@@ -111,7 +111,8 @@ bool Supervisor::pause(Milliseconds time) {
 int Supervisor::stopped() {
   const int signal = signals_->stop();
   const int last = attempts_.empty() ? 0 : attempts_.back().status;
-  // That of a failure, or of a job that had to be killed; else it has stopped as it was told to.
+  // The status of a failure, or of a job that had to be killed, is kept. Otherwise the job has
+  // stopped as requested.
   const bool failed = (last != 0 && last < kSignalStatus) || last == kSignalStatus + SIGKILL;
   return finish(failed ? last : kSignalStatus + signal,
                 fmt::format("told to stop by signal {} ({})", signal, strsignal(signal)));

@@ -1,4 +1,4 @@
-// A look every tenth of a second at what has come, and each second at the processes.
+// Polls output every 100 ms, and processes every second.
 #include "distributed/supervise/watch.h"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kWatchTick{100};
 constexpr std::chrono::milliseconds kWatchInterval{1000};
-// For processes whose command has ended: they have nothing left to do but to notice.
+// Time for the remaining processes to notice that their command has ended.
 constexpr std::chrono::milliseconds kSweep{5000};
 
-// Of no other start, on this machine and since it was started.
+// A mark that no other start on this machine has, also before this process started.
 std::string new_mark() {
   static std::atomic<int> number{0};
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
@@ -64,7 +64,7 @@ Attempt Watch::run() {
   attempt_.took = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started_);
   attempt_.why = ended_because_.empty() ? how_it_ended(child_.status()) : ended_because_;
   if (attempt_.status != 0 && !errors_.reason().empty()) attempt_.why += ": " + errors_.reason();
-  // One that was ended from here has failed, whatever it says itself.
+  // An attempt that was ended here has failed, whatever its status.
   if (!ended_because_.empty() && attempt_.status == 0) attempt_.status = 1;
   return attempt_;
 }
@@ -100,7 +100,7 @@ void Watch::look_at_ranks() {
 }
 
 void Watch::end(const std::string& why) {
-  // Who was told to stop has longer, as ranks save.
+  // An earlier time limit stays.
   if (!ended_because_.empty()) return;
   const auto kill_at = Clock::now() + options_.grace;
   if (kill_at_ && *kill_at_ < kill_at) return;

@@ -1,4 +1,4 @@
-// One loop per pair of floating point types.
+// One loop per pair of floating-point dtypes.
 #include "distributed/checkpoint/format/convert.h"
 
 #include <algorithm>

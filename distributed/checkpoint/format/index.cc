@@ -1,4 +1,4 @@
-// Index to JSON and back.
+// Converts an index to JSON and back.
 #include "distributed/checkpoint/format/index.h"
 
 #include <fmt/ranges.h>
@@ -35,7 +35,7 @@ Json encode_tensor(const IndexedTensor& indexed) {
           {"pieces", std::move(pieces)}};
 }
 
-// An object with a line for each key: to be read by people, and no longer than it must be.
+// Formats an object with one line per key: readable, and still compact.
 std::string lines_of(const Json& object) {
   std::vector<std::string> lines;
   for (const auto& [key, value] : object.items()) {
@@ -94,20 +94,20 @@ IndexedTensor decode_tensor(const JsonFile& file, const std::string& name, const
       is_grid(indexed.meta.dims, boxes),
       errors::InvalidArgument("'{}': the {} pieces of {} do not make {}, each element once.",
                               file.path(), boxes.size(), tensor, indexed.meta.dims.to_string()));
-  for (size_t i = 0; i < boxes.size(); ++i) {  // whose sizes can be trusted now
+  for (size_t i = 0; i < boxes.size(); ++i) {  // the boxes' sizes are valid from here
     const size_t nbytes = TensorMeta{boxes[i].size, indexed.meta.dtype}.nbytes();
     indexed.pieces[i].sums = decode_piece_sums(file, value.at("pieces")[i], nbytes, tensor);
   }
   return indexed;
 }
 
-// Of all but the checksum itself, however it is laid out.
+// The checksum of the JSON without the checksum itself, independent of its formatting.
 uint64_t checksum_of(Json root) {
   root.erase(kChecksumKey);
   return checksum(root.dump());
 }
 
-// An index of another tool, or of a time before there were checksums, has neither key.
+// An index of another tool, or of an early version, has neither key.
 void check_own_checksum(const JsonFile& file) {
   const auto told = file.root().find(kChecksumKey);
   if (told == file.root().end()) {
@@ -127,7 +127,7 @@ void check_own_checksum(const JsonFile& file) {
                                   file.path(), block, kBlockBytes));
 }
 
-// Texts alone: what else other tools keep there is theirs.
+// Keeps texts only; values of other types belong to other tools.
 std::map<std::string, std::string> decode_metadata(const Json& metadata) {
   std::map<std::string, std::string> texts;
   for (const auto& [key, value] : metadata.items()) {
@@ -159,7 +159,7 @@ bool is_grid(const Dims& global, std::span<const Box> boxes) {
     if (end != global[d] || __builtin_mul_overflow(cells, ranges.size(), &cells)) return false;
   }
   if (cells != boxes.size()) return false;
-  // As many boxes as cells, each of them a cell: a grid unless one comes twice.
+  // Each box is a cell and there are as many boxes as cells: a grid, unless a box repeats.
   std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> distinct;
   for (const Box& box : boxes) distinct.emplace(box.offset.to_vector(), box.size.to_vector());
   return distinct.size() == cells;

@@ -1,4 +1,4 @@
-// Checks around nlohmann's parser.
+// Adds checks to nlohmann's parser.
 #include "distributed/checkpoint/format/json.h"
 
 #include <limits>
@@ -12,11 +12,11 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-// Ours nest 5 deep; what other tools put into an index stays far below this.
+// This library's files nest 5 deep, and other tools' indexes are far below this limit.
 constexpr size_t kMaxDepth = 32;
 
-// Builds the tree from the parser's events. Json::parse would keep the last of two values under
-// one key, and with a callback it looks through all members of an object after each of them.
+// Builds the tree from the parser's events. Json::parse would silently keep the last of two values
+// with one key, and its callback scans all members of an object after each of them.
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
   TreeBuilder(const std::string& path, Json* root) : path_(path), place_(root) {}
@@ -69,8 +69,8 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   }
 
   const std::string& path_;
-  Json* place_;              // of the next value, unless that is an element of an array
-  std::vector<Json*> open_;  // containers that are not complete yet, outermost first
+  Json* place_;              // target of the next value, unless that is an array element
+  std::vector<Json*> open_;  // incomplete containers, outermost first
 };
 
 }  // namespace

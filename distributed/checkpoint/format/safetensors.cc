@@ -1,4 +1,4 @@
-// Header to text and back, and copies out of the mapped file.
+// Converts a header to text and back, and copies from the mapped file.
 #include "distributed/checkpoint/format/safetensors.h"
 
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// The steps of a rank, and the order in which they make a save valid.
+// A rank's steps in a save, and the order that makes the save valid.
 #include "distributed/checkpoint/saving/attempt.h"
 
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Microseconds = std::chrono::microseconds;
 
-// How long a thread that is told to end may take: longer than any disk that works.
+// How long a thread may take to end after give_up(); longer than any working disk needs.
 constexpr Microseconds kGrace{10'000'000};
 
 struct GivenUp {};
@@ -43,7 +43,7 @@ class Attempt::Run {
 
   void run() {
     const World::Scope scope(world_);
-    // The ranks' steps go before it wherever they compete for a core.
+    // Lower priority, so that training steps run first where they compete for a core.
     if (work_->in_background) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
     std::optional<Error> error;
     bool failed = true;
@@ -59,7 +59,7 @@ class Attempt::Run {
     } catch (const std::exception& caught) {
       error = errors::Internal("{}", caught.what());
     }
-    // Nobody has been told of this rank's file, or rank 0 has told nobody of any.
+    // No other rank relies on this rank's file, or rank 0 has not committed any.
     if (failed && !is_told_) discard();
     target_.lock.reset();
     const std::lock_guard lock(mutex_);
@@ -103,7 +103,7 @@ class Attempt::Run {
     const std::lock_guard lock(mutex_);
     if (given_up_) throw GivenUp();
   }
-  // Throws GivenUp as soon as it is.
+  // Throws GivenUp as soon as the attempt is given up.
   void pause(Microseconds time) {
     std::unique_lock lock(mutex_);
     if (wake_.wait_for(lock, time, [&] { return given_up_; })) throw GivenUp();
@@ -119,7 +119,7 @@ class Attempt::Run {
     if (rank_ != 0) tell_rank_0();
   }
 
-  // A receipt is whole or worth nothing, and once it is whole this rank's file stays.
+  // A complete receipt commits this rank: its file must stay. An incomplete one is ignored.
   void tell_rank_0() {
     PartFile receipt(receipt_of(own_path()), target_.id);
     const std::string text = own_receipt_.encode();
@@ -162,7 +162,7 @@ class Attempt::Run {
   const std::shared_ptr<const SaveWork> work_;
   SaveTarget target_;
   Receipt own_receipt_;
-  bool is_told_ = false;  // somebody counts on what this rank has written
+  bool is_told_ = false;  // whether others may rely on what this rank has written
   std::atomic<int64_t> bytes_written_{0};
   mutable std::mutex mutex_;
   std::condition_variable over_;

@@ -1,4 +1,4 @@
-// The order of renames and syncs.
+// The order of renames and syncs in a commit.
 #include "distributed/checkpoint/saving/commit.h"
 
 #include <filesystem>
@@ -25,8 +25,7 @@ void commit_save(const std::string& folder, const Index& index,
     throw;
   }
   on_valid();
-  // A file that takes its name may take it from one that the old index tells of, so the new index
-  // must be on the disk before.
+  // A rename may replace a file that the old index names, so the new index must be on disk first.
   sync_folder(folder);
   std::set<std::string> names = {kIndexFile};
   for (const auto& [file, header] : index.headers) {

@@ -1,4 +1,4 @@
-// Pieces, from where they lie or from copies, to a file.
+// Writes pieces to a file, from their tensors or from copies.
 #include "distributed/checkpoint/saving/rank_file.h"
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-// Written at a time, while it is in the cache from its checksum; and between two of them a save may
-// be told to end.
+// Bytes per write: few enough to be in cache after the checksum, and to react quickly to an aborted
+// save.
 constexpr size_t kWriteBytes = size_t{512} << 10;
 
-// Copied at a time, while it is in the nearest cache from the look at its numbers.
+// Bytes per copy: few enough to be in the first-level cache after check_finite.
 constexpr size_t kCopiedBytes = size_t{16} << 10;
 
 void check_chunk(const std::string& name, DataType dtype, std::span<const std::byte> bytes) {
@@ -96,7 +96,7 @@ Receipt RankFile::write(PartFile* part, const std::string& save_id,
                         const std::function<void(size_t)>& progress) const {
   SafetensorsHeader header;
   for (const auto& [name, piece] : pieces_) header.tensors.push_back({name, piece.meta, 0, 0});
-  // Hugging Face's loaders ask for a "format".
+  // Hugging Face's loaders require a "format".
   header.metadata = {{kSaveKey, save_id}, {"format", "pt"}};
   header.lay_out();
   const std::string front = header.encode();

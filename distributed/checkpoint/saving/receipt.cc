@@ -1,4 +1,4 @@
-// JSON, and a last line with its checksum.
+// Encodes a receipt as JSON with a checksum in the last line.
 #include "distributed/checkpoint/saving/receipt.h"
 
 #include <filesystem>
@@ -41,7 +41,9 @@ std::optional<Receipt> Receipt::decode(std::string_view text) {
 
 std::optional<Receipt> Receipt::find(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::nullopt;  // most often; no error is made
+  if (!std::filesystem::exists(path, ignored))
+    return std::nullopt;  // the common case, without an
+                          // Error
   std::string text;
   try {
     text = read_text(path);

@@ -1,4 +1,4 @@
-// Enumeration of shards and their replicas.
+// Enumerates shards and their replicas.
 #include "distributed/checkpoint/saving/save_plan.h"
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-// The mesh dims along which the parts of a tensor differ, or those along which they are copies.
+// The mesh dims along which a tensor's parts differ, or those along which they are replicas.
 enum class Along { kShards, kCopies };
 
-// Calls f for all coordinates that differ from `coord` along these mesh dims only.
+// Calls f for all coordinates that differ from `coord` only along these mesh dims.
 template <typename F>
 void for_each_along(Along along, const TensorDistAttr& attr, MeshCoord coord, const F& f,
                     int mesh_dim = 0) {

@@ -1,4 +1,4 @@
-// Agreement before a save and about its end.
+// Consistency checks before a save, and the collective decision about its end.
 #include "distributed/checkpoint/saving/saving.h"
 
 #include <fmt/ranges.h>
@@ -28,7 +28,7 @@ namespace {
 using Microseconds = std::chrono::microseconds;
 using State = Attempt::State;
 
-// Between two lines about a save that takes long.
+// Interval of the log lines about a long save.
 constexpr std::chrono::seconds kTellEvery{10};
 
 std::string piece_name(const PlannedPiece& piece, const NamedTensor& tensor) {
@@ -64,7 +64,7 @@ void check_metadata(const std::map<std::string, std::string>& metadata) {
   }
 }
 
-// Of texts, one after the other.
+// A hash of texts in order.
 class Fingerprint {
  public:
   void add(std::string_view text) {
@@ -79,11 +79,11 @@ class Fingerprint {
 
 }  // namespace
 
-// What a rank tells the others in a poll.
+// A rank's report in a poll.
 struct Saving::Progress {
   State state;
   int64_t bytes_written;
-  int64_t is_late;  // this rank has waited longer than the deadline
+  int64_t is_late;  // whether this rank has waited longer than the deadline
 };
 
 Saving::Saving(const std::string& folder, std::span<const NamedTensor> tensors,
@@ -134,7 +134,7 @@ void Saving::prepare(std::span<const NamedTensor> tensors) {
   }
 }
 
-// False if this rank has no memory for one.
+// Returns false if this rank has no memory for a copy.
 bool Saving::take_snapshot() {
   const RankContext& context = world_.rank_context();
   if (context.memory()->device_limit() != std::numeric_limits<int64_t>::max()) return false;
@@ -159,7 +159,7 @@ void Saving::prepare_folder() {
   target_.old_names = refuse_strangers(folder_);
 }
 
-// All ranks have the same plan, and take the id that rank 0 draws.
+// Checks that all ranks have the same plan, and broadcasts the id that rank 0 draws.
 void Saving::agree(std::span<const NamedTensor> tensors) {
   Fingerprint of_tensors;
   for (const NamedTensor& named : tensors) {
@@ -226,7 +226,7 @@ bool Saving::poll() {
     attempt_.reset();
     return true;
   }
-  // Rank 0's clock counts.
+  // Rank 0's clock decides for all ranks.
   const bool is_late = all[0].is_late != 0;
   if (is_late || std::ranges::any_of(all, is(State::kFailed)) ||
       all[0].state == State::kFailedLate) {
@@ -240,7 +240,7 @@ bool Saving::poll() {
   return false;
 }
 
-// What has not failed is given up, and tried in the second folder if there is one.
+// Gives up all attempts, and restarts in the fallback folder if there is one.
 void Saving::fail(const std::vector<Progress>& all) {
   attempt_->give_up();
   const bool is_late = std::ranges::none_of(all, [](const Progress& p) {
@@ -262,7 +262,7 @@ void Saving::fail(const std::vector<Progress>& all) {
   start();
 }
 
-// Throws the fault of the first folder if there is no second one.
+// Throws the first folder's error if there is no fallback.
 void Saving::go_to_fallback(const Error& fault) {
   if (options_.fallback.empty()) throw Error(fault);
   if (world_.rank() == 0) {

@@ -1,4 +1,4 @@
-// Chains of page checksums, each of which is the seed of the next.
+// Chains page checksums: each is the seed of the next.
 #include "distributed/checkpoint/storage/checksum.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,8 @@ using memory::page_checksum;
 
 constexpr size_t kDigits = 16;
 
-// The end of a block that fills no page: with zeros behind, and told from one that has them itself.
+// The checksum of a block's partial last page, padded with zeros. Its size is part of the seed, so
+// real zeros give another checksum.
 uint64_t end_checksum(const std::byte* bytes, size_t size, uint64_t sum) {
   std::array<std::byte, kPage> page{};
   std::memcpy(page.data(), bytes, size);

@@ -1,4 +1,4 @@
-// Names, headers and the old index say whose a file is.
+// Ownership of a file follows from its name, its header and the previous index.
 #include "distributed/checkpoint/storage/folder_files.h"
 
 #include <fmt/core.h>
@@ -25,13 +25,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the saves of all worlds.
+// Names of data files in saves of any world size.
 bool is_data_name(const std::string& file) {
   static const std::regex pattern(R"(model(-\d{5,}-of-\d{5,})?\.safetensors)");
   return std::regex_match(file, pattern);
 }
 
-// Names that nobody else gives.
+// Names of temporary files, which only this library uses.
 bool is_temporary_name(const std::string& file) {
   static const std::regex pattern(
       R"(model(-\d{5,}-of-\d{5,})?\.safetensors(\.index\.json|\.receipt)?\.[0-9a-f]{16}\.part)");

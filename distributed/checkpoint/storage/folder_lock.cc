@@ -1,4 +1,4 @@
-// flock of a file that goes when the lock does.
+// A flock on a file that is removed with the lock.
 #include "distributed/checkpoint/storage/folder_lock.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-// The first line of the lock's file.
+// The first line of the lock file.
 std::string holder_in(int fd) {
   std::array<char, 256> text{};
   const ssize_t length = pread(fd, text.data(), text.size(), 0);
@@ -38,7 +38,7 @@ std::string this_process() {
                      fmt::gmtime(std::time(nullptr)));
 }
 
-// Whoever held the lock before may have removed the file while we waited for it to be opened.
+// The previous holder may have removed the file between this process's open and its flock.
 bool is_still_there(int fd, const std::string& path) {
   struct stat held {};
   struct stat named {};
@@ -55,7 +55,7 @@ FolderLock::FolderLock(const std::string& folder)
   }
 }
 
-// False: the file was removed by its last holder.
+// Returns false if the last holder has removed the file.
 bool FolderLock::try_lock() {
   fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   PHI_CHECK(fd_ >= 0, errors::Unavailable("'{}' cannot be made: {}.", path_, std::strerror(errno)));
@@ -84,7 +84,8 @@ bool FolderLock::try_lock() {
   return true;
 }
 
-// Removed before it is let go of: who comes now sees that its file has no name, and makes another.
+// Removes the file before it releases the lock: a process that opened the file sees that its name
+// is gone, and creates a new one.
 FolderLock::~FolderLock() {
   if (fd_ < 0) return;
   unlink(path_.c_str());

@@ -1,4 +1,4 @@
-// System calls around a temporary file.
+// System calls for temporary files.
 #include "distributed/checkpoint/storage/part_file.h"
 
 #include <fcntl.h>
@@ -81,7 +81,7 @@ void write_text(const std::string& path, std::string_view text) {
 void make_folder(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code failed;
-  std::vector<fs::path> parents;  // of those that are made: their names are to last, too
+  std::vector<fs::path> parents;  // parents of created folders, whose entries must be durable too
   for (fs::path path = fs::absolute(folder); !fs::exists(path, failed); path = path.parent_path()) {
     parents.push_back(path.parent_path());
   }
@@ -94,7 +94,7 @@ void make_folder(const std::string& folder) {
 
 void sync_folder(const std::string& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // Some file systems refuse to sync a folder (EINVAL): they have no need to.
+  // Some file systems reject fsync of a folder (EINVAL), because they do not need it.
   const bool synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
   const int reason = errno;
   if (fd >= 0) close(fd);
