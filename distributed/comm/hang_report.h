@@ -13,7 +13,7 @@
 
 namespace phi::distributed {
 
-/// What this process can observe of a rank.
+/// A rank as far as this process can observe it.
 struct SeenRank {
   const CallRing* ring = nullptr;  // null: the rank is on another machine
   std::string process{};           // "pid 4711", "pid 4711 is stopped"; empty: unknown

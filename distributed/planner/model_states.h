@@ -10,7 +10,7 @@
 
 namespace phi::distributed {
 
-/// What data-parallel ranks shard; each stage includes the previous ones.
+/// The states that data-parallel ranks shard; each stage includes the previous ones.
 enum class ZeroStage : uint8_t { kNone, kOptimizer, kGradients, kParameters };
 
 /// Bytes per parameter. The defaults are those of mixed-precision Adam: half-precision parameters

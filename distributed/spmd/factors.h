@@ -10,12 +10,12 @@
 // an output lacks is reduced: the output is Partial over the mesh dims that split the factor.
 //
 // Policies for all rules (implemented in engine.cc):
-//   | one factor, placed differently   the tensor given first decides
+//   | one factor, placed differently   the first tensor decides
 //   | one mesh dim, several factors    the factor met first keeps it, going through the tensors in
 //   |                                  order and through each from its first dim to its last
-//   | partial inputs                   become whole (calls may pass them: api/rules/partial_laws.h)
-//   | dims that are never split        take part like the others, and then give the mesh dim up
-//   | one factor, two sizes            an error: no placement makes that right
+//   | partial inputs                   are reduced (calls may pass them: api/rules/partial_laws.h)
+//   | dims that are never split        compete like the others, and then give up the mesh dim
+//   | one factor, two sizes            an error: no placement makes the call correct
 // The setters below change a policy for one rule.
 #pragma once
 

@@ -64,7 +64,7 @@ class MpiMessages final : public Messages {
  private:
   friend struct MpiLink;
   struct Header;
-  // What a request is for: the header of a message, a piece of its rest, or a send.
+  // The purpose of a request: the header of a message, a piece of its rest, or a send.
   struct Purpose {
     enum class Kind : uint8_t { kHeader, kPiece, kSend };
     Kind kind;

@@ -8,7 +8,8 @@
 namespace phi::distributed {
 
 /// x [..., m, k] (or [..., k, m] transposed) times y [..., k, n]; a 1-D operand is a vector of k.
-/// Errors: InvalidArgument for a scalar, or a transposed vector.
+/// Transpose flags of 1-D operands are ignored. Errors: InvalidArgument for a scalar, and for sizes
+/// that do not match.
 SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpose_x,
                          bool transpose_y);
 

@@ -8,7 +8,7 @@
 namespace phi::distributed {
 namespace {
 
-// `states` are updated together with param; null: an optional state that is not given.
+// `states` are updated together with param; null: an absent optional state.
 Factors step(const TensorSpec& param, const TensorSpec& grad,
              std::initializer_list<const TensorSpec*> states) {
   const auto names = dim_names(param.ndim());
