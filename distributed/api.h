@@ -62,8 +62,8 @@ Place use_gpu(const GpuOptions& options = {});
 /// Shards a tensor over a mesh: one placement per mesh dim; missing ones are Replicate().
 ///
 /// Shapes   x: [d0, ..., dn-1]; the result has the same global shape and dtype.
-/// Input    A plain tensor is the whole value, equal on every rank of the mesh. Each rank copies
-///          its shard out of it, without communication. A deferred tensor is never materialised
+/// Input    A plain tensor is the whole value, equal on every rank of the mesh. Each rank extracts
+///          its shard locally, without communication. A deferred tensor is never materialised
 ///          unsharded. A distributed tensor is resharded. Partial(kind): the first rank along the
 ///          mesh dim has the value, the others the identity element.
 /// Aliases  The same as reshard: a write to x or to the result does not change the other.
