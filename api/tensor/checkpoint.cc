@@ -1,4 +1,4 @@
-// Handles to DistTensors.
+// Converts Tensor handles to the DistTensors that distributed/checkpoint works on.
 #include "api/tensor/checkpoint.h"
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 using NamedHandle = std::pair<std::string, Tensor>;
 
-// They share their bytes with the handles' tensors.
+// The DistTensors share bytes with the handles' tensors.
 std::vector<NamedTensor> dist_tensors(std::span<const NamedHandle> handles) {
   const ProcessMesh everyone({World::current().size()});
   std::vector<NamedTensor> out;

@@ -1,4 +1,5 @@
-// Checkpoints of Tensor handles: what distributed/checkpoint does, in the words of the API.
+// Saves and loads checkpoints of Tensor handles. Wraps distributed/checkpoint, which works on
+// DistTensors.
 //
 //   checkpoint::save("ckpt", parameters);                                // on any mesh
 //   const auto from = checkpoint::open("ckpt");
@@ -15,23 +16,27 @@
 
 namespace phi::distributed::checkpoint {
 
-/// The tensors under these names, by all ranks of the job together; see NamedTensor's save() for
-/// files, crashes and errors. A plain tensor is the same on every rank.
+/// Saves the tensors under these names. Collective over all ranks of the job. Files, crash safety
+/// and errors are those of the NamedTensor overload of save(). A plain tensor must have the same
+/// value on every rank.
 void save(const std::string& folder, std::span<const std::pair<std::string, Tensor>> tensors,
           const SaveOptions& options = {});
 
-/// The same in the background, while training goes on; see NamedTensor's start_save().
+/// Same contract as save(), but writes in the background while training continues; see the
+/// NamedTensor overload of start_save().
 PendingSave start_save(const std::string& folder,
                        std::span<const std::pair<std::string, Tensor>> tensors,
                        const SaveOptions& options = {});
 
-/// Fills the tensors, each of which keeps its dtype and placements. A plain tensor is filled whole.
-/// Errors: InvalidArgument that lists all that is missing, extra, or of another shape.
+/// Fills the tensors from the checkpoint. Each tensor keeps its dtype and placements; a plain
+/// tensor receives the whole value. Errors: InvalidArgument that lists all names that are missing,
+/// extra, or have another shape.
 void load(const Checkpoint& from, std::span<const std::pair<std::string, Tensor>> tensors,
           Checkpoint::Extras extras = Checkpoint::Extras::kRefused);
 
-/// A tensor of the checkpoint, without bytes until it is used; shard_tensor reads this rank's part
-/// only. `dtype`: UNDEFINED keeps that on disk. Errors: as Checkpoint::source.
+/// Returns a deferred tensor that reads its bytes from the checkpoint at first use. shard_tensor of
+/// it reads this rank's part only. `dtype`: UNDEFINED keeps the dtype on disk. Errors: those of
+/// Checkpoint::source.
 Tensor deferred(const Checkpoint& from, const std::string& name,
                 DataType dtype = DataType::UNDEFINED);
 

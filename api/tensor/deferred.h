@@ -1,6 +1,6 @@
-// Deferred tensors: an initialiser, or where data lies, instead of bytes. First use, or
-// shard_tensor, brings the bytes, and shard_tensor this rank's part only: the unsharded value is
-// never on the device. Tensor::from makes them of the user's arrays.
+// Deferred tensors: tensors with an initialiser or a data source instead of bytes. The first use
+// materialises all bytes. shard_tensor materialises this rank's part only, so the unsharded value
+// is never on the device. Tensor::from makes deferred tensors of the user's arrays.
 //
 //   Tensor w = shard_tensor(deferred_gaussian({1024, 4096}, 0.0f, 0.02f, 7), mesh, {Shard(1)});
 #pragma once
@@ -12,23 +12,26 @@
 
 namespace phi {
 
-/// Fills `out`, the array of the given part of the whole tensor. Must depend on global indices
-/// alone, so that every sharding sees parts of one value.
+/// Fills `out`, the array of `part` of the whole tensor. Its values must depend on global indices
+/// only, so that every sharding contains parts of the same value.
 using BoxInitialiser = std::function<void(const ShardBox& part, DenseTensor* out)>;
 
-/// shape: global; 0 bytes until used. Errors: InvalidArgument for negative extents.
+/// Returns a tensor of global shape `shape` that is initialised at first use; 0 bytes until then.
+/// Errors: InvalidArgument for negative extents.
 Tensor deferred(const Dims& shape, DataType dtype, BoxInitialiser initialiser);
 
-/// What the source gives (a checkpoint's tensor, say), read when it is used. Data that lies on a
-/// tier is read here, whole, without deferred_transfer().
+/// Returns a tensor that reads `source` (a checkpoint's tensor, for example) at first use. If
+/// deferred_transfer() is off, a source that is stored on a tier is read in this call, whole.
 Tensor deferred(std::shared_ptr<const Storage::Source> source);
 
-/// Normal values keyed by (seed, global element index): the bits of phi::gaussian with this seed.
+/// Normal values keyed by (seed, global element index). The bits equal those of phi::gaussian with
+/// this seed.
 Tensor deferred_gaussian(const Dims& shape, float mean, float std, uint64_t seed,
                          DataType dtype = DataType::FLOAT32);
-/// Values in [min, max), the bits of phi::uniform with this seed.
+/// Uniform values in [min, max). The bits equal those of phi::uniform with this seed.
 Tensor deferred_uniform(const Dims& shape, double min, double max, uint64_t seed,
                         DataType dtype = DataType::FLOAT32);
+/// Every element is `value`. Errors: InvalidArgument if the dtype cannot represent it.
 Tensor deferred_full(const Dims& shape, const Scalar& value, DataType dtype = DataType::FLOAT32);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// from_vector: tensors of values that stand in the program, bool among them.
+// from_vector makes a tensor of values that are written in the program, including bool.
 //
 //   Tensor x = from_vector({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
 //   Tensor mask = from_vector({true, false}, {2});
@@ -15,14 +15,14 @@
 
 namespace phi {
 
-/// A plain tensor of the vector's values, row-major, of the dtype of T: Tensor::from, which takes
-/// the vector without a copy; of bools it copies them. Tensor::to_vector is the way back.
-/// Errors: InvalidArgument if their number is not shape.numel().
+/// Returns a plain tensor of the vector's values, row-major, with the dtype of T. Moves the vector
+/// into the tensor without a copy (Tensor::from); a vector of bool is copied. Tensor::to_vector is
+/// the inverse. Errors: InvalidArgument if values.size() is not shape.numel().
 template <typename T>
 Tensor from_vector(std::vector<T> values, const Dims& shape) {
   static_assert(dtype_of<T>() != DataType::UNDEFINED, "no dtype has values of this type.");
   if constexpr (std::is_same_v<T, bool>) {
-    // A vector of bool has no array to share.
+    // std::vector<bool> is packed: it has no array of bool to share.
     DenseTensor::check_count(values.size(), shape);
     const auto array = std::make_shared<bool[]>(values.size());
     std::copy(values.begin(), values.end(), array.get());

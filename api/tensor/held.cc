@@ -1,4 +1,4 @@
-// A rank's place in a tensor's mesh.
+// Implementation of held_here().
 #include "api/tensor/held.h"
 
 #include "phi/core/rank_context.h"

@@ -1,4 +1,4 @@
-// What of a tensor the calling rank holds.
+// The part of a tensor that the calling rank stores, and its position in the whole tensor.
 #pragma once
 
 #include "api/tensor/tensor.h"
@@ -7,12 +7,12 @@
 namespace phi {
 
 struct Held {
-  const DenseTensor* array = nullptr;  // null: nothing; lives as long as the tensor
-  Box box;                             // of the whole tensor
+  const DenseTensor* array = nullptr;  // null: this rank stores nothing; owned by the tensor
+  Box box;                             // the array's position in the whole tensor
 };
 
-/// Of a plain tensor all of it; of a distributed one this rank's shard, nothing on a rank that is
-/// not in its mesh or whose shard is empty.
+/// Returns all of a plain tensor, or this rank's shard of a distributed one. `array` is null on a
+/// rank that is outside the mesh or whose shard is empty.
 Held held_here(const Tensor& x);
 
 }  // namespace phi

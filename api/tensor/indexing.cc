@@ -1,4 +1,4 @@
-// Parts of tensors, as the operators slice and slice_scatter.
+// Implements TensorPart by the operators slice and slice_scatter_.
 #include "api/tensor/indexing.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ std::string index_text(const TensorIndex& index) {
   return fmt::format("range {}:{}", index.begin(), end);
 }
 
-// How values of one shape broadcast to another, as in the operators: aligned to the right.
+// Whether shape `from` broadcasts to `to` by the operators' rule: dims are aligned to the right.
 bool broadcasts_to(const Dims& from, const Dims& to) {
   const int added = to.ndim() - from.ndim();
   if (added < 0) return false;
@@ -96,7 +96,7 @@ std::string TensorPart::to_string() const {
   return fmt::format("part [{}] of {}", fmt::join(indices, ","), whole_.to_string());
 }
 
-// Tensor dims that are whole are not named: these may stay split.
+// Leaves out tensor dims that are selected whole, so that the operators may keep them sharded.
 TensorPart::SliceArguments TensorPart::arguments() const {
   SliceArguments arguments;
   std::vector<int64_t> starts;

@@ -1,4 +1,4 @@
-// Parts of a tensor by numbers and ranges: what Tensor's [] and () take and give.
+// Indexing of tensors by numbers and ranges: the arguments and results of Tensor's [] and ().
 //
 //   Tensor row = x[2];                            // one tensor dim less
 //   Tensor last = x(range(0, 4), range(), -1);    // as x[0:4, :, -1] in Python
@@ -20,10 +20,10 @@
 
 namespace phi {
 
-/// A number, or a range of them, of one tensor dim. Negative ones count from the end.
+/// The index of one tensor dim: a number or a half-open range. Negative values count from the end.
 class TensorIndex {
  public:
-  /// That number; the tensor dim goes.
+  /// Selects one element of the tensor dim. The result does not have this tensor dim.
   template <std::integral T>
   requires(!std::same_as<T, bool>) explicit(false) TensorIndex(T number)
       : begin_(static_cast<int64_t>(number)), end_(begin_), is_number_(true) {}
@@ -41,34 +41,36 @@ class TensorIndex {
   bool is_number_;
 };
 
-/// As the end of a range: where the tensor dim ends.
+/// The end of a range that reaches to the end of the tensor dim.
 inline constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
-/// `:` and `begin:end` in Python; end itself is not in it.
+/// `:` and `begin:end` in Python; `end` is excluded.
 inline TensorIndex range() { return TensorIndex::between(0, kEnd); }
 inline TensorIndex range(int64_t begin, int64_t end) { return TensorIndex::between(begin, end); }
 
-/// A part of a tensor, of which it holds a handle. Wherever a tensor is taken it becomes one: a
-/// copy of the elements as they are then. Given a value it writes to the tensor, inplace.
+/// A reference to a part of a tensor; keeps a handle on the tensor. It converts to Tensor: the
+/// conversion returns the elements at that moment, with the semantics of a copy. Assigning a value
+/// to it writes to the tensor, inplace.
 ///
-/// Shapes   Tensor dims indexed by a number are gone, by a range they have its length; those after
-///          the last index are whole.
-/// Ranks    Collective over the tensor's mesh, as the operators slice and slice_scatter_ that do
-///          it. To read, a tensor dim that is indexed is made whole first, others stay as they
-///          lie; x(range(), i) of rows that are sharded sends nothing. To assign, x stays as it
-///          lies, each rank writes what it has of the part, and the value is brought there.
-/// Gradients go through both, to the tensor and to the value. A leaf that requires one is not
-///          written to, unless under NoGrad.
-/// Errors   OutOfRange, naming index, tensor dim and shape, for a number or a bound outside, and
-///          for a range that ends before it begins; InvalidArgument for more indices than tensor
-///          dims.
+/// Shapes     A tensor dim indexed by a number is removed. One indexed by a range has the range's
+///            length. Tensor dims after the last index are whole.
+/// Ranks      Collective over the tensor's mesh: a read calls the operator slice, an assignment
+///            slice_scatter_. A read first gathers each tensor dim that is indexed; other tensor
+///            dims keep their placements, so x(range(), i) of sharded rows sends nothing. An
+///            assignment keeps x's placements: the value is resharded, and each rank writes its
+///            share of the part.
+/// Gradients  Flow through reads and assignments, to the tensor and to the value. An assignment to
+///            a leaf that requires a gradient is an error, unless under NoGrad.
+/// Errors     OutOfRange, which names index, tensor dim and shape, for a number or bound outside
+///            the extent and for a range that ends before it begins; InvalidArgument for more
+///            indices than tensor dims.
 class TensorPart {
  public:
-  /// The elements, as a tensor of their own.
+  /// Returns the elements as a new tensor, with the semantics of a copy.
   Tensor get() const;
   explicit(false) operator Tensor() const { return get(); }
 
-  /// Of the part.
+  /// The part's shape, without tensor dims indexed by a number.
   Dims shape() const;
   DataType dtype() const { return whole_.dtype(); }
   template <typename T>
@@ -77,10 +79,10 @@ class TensorPart {
   }
   double item() const { return get().item(); }
   Tensor to(DataType dtype) const { return get().to(dtype); }
-  /// "x[2,0:4] of f32[8,4]", say.
+  /// For example "part [2,0:4] of f32[8,4]". The whole tensor prints as the tensor itself.
   std::string to_string() const;
 
-  /// Parts of the part.
+  /// Index the part; positions count within it.
   TensorPart operator[](const TensorIndex& index) const { return part({&index, 1}); }
   template <std::convertible_to<TensorIndex>... Indices>
   TensorPart operator()(const Indices&... indices) const {
@@ -88,9 +90,10 @@ class TensorPart {
     return part(list);
   }
 
-  /// The tensor has `value` here from now on; whoever shares its bytes sees it. A value of another
-  /// shape is broadcast. Errors: InvalidArgument, naming both, for a shape that does not broadcast
-  /// to the part's and for another dtype; for a number as operators.h says.
+  /// Writes `value` to this part of the tensor; handles and views that share its bytes see it. A
+  /// value of another shape is broadcast. Errors: InvalidArgument, which names both, for a shape
+  /// that does not broadcast to the part's, for another dtype, and for a distributed value where
+  /// the tensor is plain; for a number, the errors that operators.h lists.
   void assign(const Tensor& value) const;
   void assign(const Scalar& value) const;
   TensorPart& operator=(const Tensor& value) {
@@ -101,7 +104,7 @@ class TensorPart {
     assign(value);
     return *this;
   }
-  /// Assigns the elements too: x[0] = x[1].
+  /// Assigns the elements and does not rebind the reference: x[0] = x[1] writes to x.
   TensorPart& operator=(const TensorPart& value) {
     assign(value.get());
     return *this;
@@ -126,7 +129,7 @@ class TensorPart {
 
  private:
   friend class Tensor;
-  // What is left of one tensor dim of the whole.
+  // The range that is selected in one tensor dim of the whole tensor.
   struct Extent {
     int64_t begin;
     int64_t size;
@@ -135,7 +138,7 @@ class TensorPart {
   };
   explicit TensorPart(const Tensor& whole);
   TensorPart part(std::span<const TensorIndex> indices) const;
-  // What the operators take.
+  // The arguments of slice and slice_scatter_.
   struct SliceArguments;
   SliceArguments arguments() const;
 

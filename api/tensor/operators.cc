@@ -1,4 +1,4 @@
-// Operators of C++ as calls of the operators of the YAML.
+// Implements the C++ operators by calls of operators that are declared in the YAML.
 #include "api/tensor/operators.h"
 
 #include <cmath>
@@ -28,7 +28,7 @@ bool has_number(const Scalar& value) {
   if constexpr (!std::is_integral_v<T>) {
     return true;
   } else if (is_floating(value.dtype())) {
-    // Both bounds are powers of 2, or 0, which double has.
+    // Both bounds are powers of 2, or 0, which double represents exactly.
     const auto number = value.to<double>();
     const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);
     return std::trunc(number) == number && number < above &&
@@ -40,13 +40,14 @@ bool has_number(const Scalar& value) {
   }
 }
 
-// x k, without the +0 that would make +0 of a product of -0.
+// x * k with a bias of -0: adding +0 would turn a result of -0 into +0.
 Tensor times(const Tensor& x, const Scalar& k) { return scale(x, k, -0.0); }
 
-// In the dtype of x, where 0 may have a sign.
+// -value in the dtype of x. A floating 0 keeps its sign.
 Scalar negative(const Tensor& x, const Scalar& value) {
   if (is_floating(x.dtype())) return -value.to<double>();
-  // As unsigned: the lowest integer has no positive twin, and wraps around as operators do.
+  // Computed as unsigned: the lowest integer has no positive counterpart and wraps around, as in
+  // the operators.
   return static_cast<int64_t>(0 - static_cast<uint64_t>(value.to<int64_t>()));
 }
 

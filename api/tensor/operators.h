@@ -1,13 +1,14 @@
-// Operators of C++ on tensors, elementwise: what they call is beside them. Shapes broadcast.
+// Elementwise C++ operators on tensors. The comment next to each names the operator that it calls.
+// Shapes broadcast.
 //
 //   Tensor y = -(2.0f * x + 1.0f) / x;
 //   Tensor kept = where(x > 0.0f, x, y);
 //   y += x;                                  // writes to y: whoever shares its bytes sees it
 //
-// A number takes the dtype of the tensor beside it. Numbers of integer tensors are whole ones that
-// the dtype has: InvalidArgument, naming both, else. Tensors of two dtypes are refused by the
-// operators that are called: x.to(dtype) is a tensor of another one. `==` gives a tensor: whether
-// two handles are on one tensor is same_tensor(x, y).
+// A number is converted to the dtype of the tensor operand. With an integer tensor it must be an
+// integer that the dtype can represent; otherwise the error is an InvalidArgument that names both.
+// Two tensors of different dtypes are an error of the called operator; x.to(dtype) converts one of
+// them. `==` returns a tensor; use same_tensor(x, y) to test whether two handles share a tensor.
 #pragma once
 
 #include "api/tensor/tensor.h"
@@ -18,7 +19,7 @@ namespace phi {
 Tensor operator+(const Tensor& x, const Tensor& y);  // add
 Tensor operator-(const Tensor& x, const Tensor& y);  // subtract
 Tensor operator*(const Tensor& x, const Tensor& y);  // multiply
-/// divide: of integers a float32, infinite or NaN where one is divided by 0.
+/// divide. The quotient of two integer tensors is float32; division by 0 yields infinity or NaN.
 Tensor operator/(const Tensor& x, const Tensor& y);
 
 Tensor operator+(const Tensor& x, const Scalar& y);  // scale
@@ -27,15 +28,15 @@ Tensor operator-(const Tensor& x, const Scalar& y);
 Tensor operator-(const Scalar& x, const Tensor& y);
 Tensor operator*(const Tensor& x, const Scalar& y);
 Tensor operator*(const Scalar& x, const Tensor& y);
-/// Divided, and not multiplied by 1/y, which has other bits.
+/// Divides each element by y. Does not multiply by 1/y, which has other bits.
 Tensor operator/(const Tensor& x, const Scalar& y);
 Tensor operator/(const Scalar& x, const Tensor& y);
 
 Tensor operator-(const Tensor& x);  // scale
 
-/// Write to x, as add_, subtract_, multiply_, divide_ and scale_ do: all handles on it, and views
-/// of it, see the result, which must have its shape. With gradients: a leaf is not written to, nor
-/// is a value that a gradient needs; `x = x + y` is right there.
+/// Inplace: write to x by add_, subtract_, multiply_, divide_ and scale_. All handles on x and all
+/// views of it see the result, which must have x's shape. Under gradient tracking it is an error to
+/// write to a leaf or to a value that a gradient needs; use `x = x + y` for these.
 Tensor& operator+=(Tensor& x, const Tensor& y);
 Tensor& operator-=(Tensor& x, const Tensor& y);
 Tensor& operator*=(Tensor& x, const Tensor& y);
@@ -45,7 +46,7 @@ Tensor& operator-=(Tensor& x, const Scalar& y);
 Tensor& operator*=(Tensor& x, const Scalar& y);
 Tensor& operator/=(Tensor& x, const Scalar& y);
 
-// Comparisons: bool tensors, without gradients. With NaN on a side all but != are false.
+// Comparisons return bool tensors without gradients. If an operand is NaN, all but != are false.
 Tensor operator==(const Tensor& x, const Tensor& y);  // equal
 Tensor operator!=(const Tensor& x, const Tensor& y);  // not_equal
 Tensor operator<(const Tensor& x, const Tensor& y);   // greater_than of y and x

@@ -1,4 +1,4 @@
-// Making placeholders.
+// Constructors of placeholders.
 #include "api/tensor/placeholder.h"
 
 #include "distributed/placement/dist_attr.h"
@@ -8,7 +8,7 @@
 namespace phi {
 namespace {
 
-// In a dry run an array like any other, so that what it would hold is counted.
+// In a dry run this is an ordinary array, so that the memory account counts its planned bytes.
 DenseTensor absent(const TensorMeta& meta, const Place& place) {
   if (RankContext::current().is_dry()) return DenseTensor::empty(meta, place);
   const Storage::Absence absence{.op = "placeholder",

@@ -3,8 +3,8 @@
 //   Tensor x = phi::placeholder({8, 1024}, DataType::FLOAT32, CPUPlace());
 //   Tensor w = phi::distributed::placeholder({1024, 4096}, DataType::FLOAT32, mesh, {Shard(1)});
 //
-// In a dry run every operator takes them and gives others. Elsewhere an operator that reads one
-// fails, and says which argument it was.
+// In a dry run every operator accepts placeholders and returns placeholders. Outside a dry run, an
+// operator that reads one fails with an error that names the argument.
 #pragma once
 
 #include <initializer_list>
@@ -16,17 +16,18 @@
 
 namespace phi {
 
-/// shape: as given, 0 bytes. Errors: InvalidArgument for negative extents; reading it is
-/// PreconditionNotMet, with its number, shape and reason.
+/// Returns a plain tensor of this shape with 0 bytes. Errors: InvalidArgument for negative extents.
+/// Reading the tensor is PreconditionNotMet; the message has its storage id, shape and reason.
 Tensor placeholder(const Dims& shape, DataType dtype, const Place& place);
 
-/// item() of x; in a dry run, where nothing has a value, `otherwise`.
+/// Returns x.item(), or `otherwise` in a dry run, where no tensor has a value.
 double item_or(const Tensor& x, double otherwise);
 
 namespace distributed {
 
-/// shape: global; missing placements are Replicate(). Errors: as phi::placeholder; InvalidArgument
-/// for placements that do not fit the shape.
+/// Returns a distributed tensor of global shape `shape` with 0 bytes on every rank. Missing
+/// placements are Replicate(). Errors: those of phi::placeholder; InvalidArgument for placements
+/// that do not fit the shape.
 Tensor placeholder(const Dims& shape, DataType dtype, const ProcessMesh& mesh,
                    std::span<const Placement> placements);
 inline Tensor placeholder(const Dims& shape, DataType dtype, const ProcessMesh& mesh,

@@ -1,4 +1,4 @@
-// Printing tensors.
+// Formats tensors as text.
 #include "api/tensor/print.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ std::string value_text(T value) {
   }
 }
 
-// Values of an array in brackets, each as wide as the widest that is shown.
+// Formats the values of an array in brackets. All are padded to the width of the widest printed.
 template <typename T>
 class ArrayText {
  public:
@@ -41,7 +41,7 @@ class ArrayText {
   std::string text() {
     if (dims_.ndim() == 0) return value_text<T>(values_[0]);
     if (dims_.numel() == 0) return "[]";
-    size_t width = 0;  // found on a first way through what is shown
+    size_t width = 0;  // a first pass over the printed values finds it
     add(0, 0, [&](const std::string& value) { width = std::max(width, value.size()); });
     text_.clear();
     add(0, 0, [&](const std::string& value) { text_ += fmt::format("{:>{}}", value, width); });
@@ -49,7 +49,7 @@ class ArrayText {
   }
 
  private:
-  // Element by element from tensor dim `d` on; `at` is the first's place.
+  // Visits the elements from tensor dim `d` on. `at` is the index of the first one.
   template <typename F>
   void add(int d, int64_t at, F&& element) {
     if (d == dims_.ndim()) return element(value_text<T>(values_[static_cast<size_t>(at)]));
@@ -68,7 +68,7 @@ class ArrayText {
     text_ += ']';
   }
 
-  // Rows begin on lines of their own, larger parts after an empty one.
+  // Each row begins on a new line; an empty line separates larger parts.
   void separate(int d) {
     const int below = dims_.ndim() - 1 - d;
     text_ += below == 0 ? ", " : ",";
@@ -82,7 +82,7 @@ class ArrayText {
   std::string text_;
 };
 
-// Why this rank has no values to show; empty where it has.
+// The reason why this rank has no values to print; empty if it has values.
 std::string absence_of(const DenseTensor& array) {
   const IntrusivePtr<Storage>& storage = array.storage();
   if (!storage) return "they are not computed yet";
@@ -100,7 +100,7 @@ std::string absence_of(const DenseTensor& array) {
     case StorageState::kSwapped:
       return "they are swapped out until they are used";
     case StorageState::kDeferred:
-      // What waits on the host can be looked at where it is.
+      // Values that are still on the host are printed from there.
       return storage->source() && storage->source()->tier() == Tier::kHost
                  ? ""
                  : "they are deferred until they are used";
@@ -118,7 +118,7 @@ std::string values_of(const Tensor& x, const DenseTensor& array) {
   });
 }
 
-// Which part of it this rank has.
+// The box of x that this rank stores, as text.
 std::string part_of(const Tensor& x) {
   const int64_t rank = distributed::World::current().rank();
   const auto coord = x.mesh().coord_of(rank);

@@ -1,4 +1,4 @@
-// Tensors as text: shape, dtype, how they are distributed, and values.
+// Prints tensors as text: shape, dtype, distribution and values.
 //
 //   std::cout << x;
 //
@@ -16,14 +16,15 @@
 
 namespace phi {
 
-/// x.to_string(), and below it the values of a plain tensor, or this rank's part of a distributed
-/// one (its box, then its values); of more than kPrintedWhole elements the first and the last three
-/// along each tensor dim. Floating values have as many digits as tell them apart from others of
-/// their dtype.
+/// Returns x.to_string() and, below it, the values of a plain tensor or of this rank's part of a
+/// distributed one (its box, then its values). More than kPrintedWhole elements are abbreviated to
+/// the first and last three along each tensor dim. Floating values have the fewest digits that
+/// distinguish them from other values of their dtype.
 ///
-/// Reads what lies on this rank and changes nothing: no message goes to another rank, deferred
-/// values are not made, swapped ones not brought back. Where there are no values to show (outside
-/// the mesh, deferred, a placeholder, a dry run, undefined) it says why. Never throws for that.
+/// Reads only what is on this rank and changes nothing: it sends no messages, does not materialise
+/// deferred values, and does not swap values in. If this rank has no values to print (outside the
+/// mesh, deferred, a placeholder, a dry run, undefined), the text states the reason; this is not an
+/// error.
 std::string to_text(const Tensor& x);
 
 inline constexpr int64_t kPrintedWhole = 1000;

@@ -1,4 +1,4 @@
-// The state of the calling rank's generator.
+// Reads and writes the state of the calling rank's generator.
 #include "api/tensor/random_seed.h"
 
 #include "phi/common/errors.h"

@@ -1,4 +1,4 @@
-// Numbers beside tensors: what an operator takes where its user wrote a number.
+// Conversion of a number that is an operand next to a tensor, as in x + 2.
 #pragma once
 
 #include "api/tensor/tensor.h"
@@ -6,11 +6,11 @@
 
 namespace phi {
 
-/// `value` if the dtype of x has it. Errors: InvalidArgument, naming both and what was to be done
-/// ("added to"), for a fraction with integers, and for a number that an integer dtype has not.
+/// Returns `value` if the dtype of x can represent it. Errors: InvalidArgument, which names both
+/// and `use` ("added to"), if x has an integer dtype and `value` is a fraction or out of its range.
 const Scalar& checked_scalar(const Tensor& x, const Scalar& value, const char* use);
 
-/// A plain tensor [] of that number in the dtype of x.
+/// Returns a plain 0-D tensor of `value` in the dtype of x. Errors: those of checked_scalar.
 Tensor scalar_like(const Tensor& x, const Scalar& value, const char* use);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// The less common members of Tensor.
+// Members of Tensor that are not inline: transfers to the host, texts and errors.
 #include "api/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ std::string Tensor::to_string() const {
 void Tensor::require_bytes() const {
   const Storage& storage = *dist().local().storage();
   if (storage.state() != StorageState::kPlaceholder) return;
-  if (mesh().contains(distributed::World::current().rank())) return;  // the local part says why
+  if (mesh().contains(distributed::World::current().rank())) return;  // the local part's error
   const char* op = storage.absence().op;
   throw errors::PreconditionNotMet(
       "tensor #{} {}{} has no bytes on rank {}, which is outside its mesh (ranks {}). Read it on a "

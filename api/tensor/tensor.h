@@ -1,4 +1,4 @@
-// Tensor: the user's handle on a plain or a distributed tensor. Copying a handle shares the tensor.
+// Tensor: the user's handle to a plain or distributed tensor. Copies of a handle share the tensor.
 //
 //   Tensor x = phi::full({64, 32}, 1.0f);
 //   Tensor w = phi::distributed::shard_tensor(x, mesh, {Shard(0)});
@@ -27,7 +27,7 @@ class Tensor;
 class TensorIndex;
 class TensorPart;
 
-/// Where a tensor comes from in the tracked program: output `slot` of `node`.
+/// The origin of a tensor in the tracked program: output `slot` of gradient node `node`.
 class GradLink {
  public:
   GradLink() = default;
@@ -55,8 +55,8 @@ class GradLink {
 
  private:
   void drop();
-  // A plain pointer with a count behind it: GradNode is known in grad_node.h only, and tensors
-  // without history, the common case, should pay a comparison and no call.
+  // An owning raw pointer: GradNode is complete in grad_node.h only, and the common case, a tensor
+  // without history, must cost a comparison and no call.
   GradNode* node_ = nullptr;
   int slot_ = 0;
   uint32_t tracked_writes_ = 0;
@@ -67,22 +67,22 @@ class Tensor {
   Tensor() = default;
   explicit Tensor(DenseTensor dense) : impl_(new Impl(std::move(dense))) {}
   explicit Tensor(distributed::DistTensor dist) : impl_(new Impl(std::move(dist))) {}
-  /// A plain tensor of the user's values, row-major. They wait on the host until they are needed:
-  /// shard_tensor moves this rank's part to the device, an operator all of them. (Without
-  /// deferred_transfer() all of them cross here.) This form copies the values, on the host.
-  /// Errors: InvalidArgument if their number is not shape.numel().
+  /// Returns a plain tensor of the user's values, row-major. The values stay on the host until they
+  /// are needed: shard_tensor transfers this rank's part to the device, an operator transfers all.
+  /// If deferred_transfer() is off, this call transfers all of them. This overload copies the
+  /// values on the host. Errors: InvalidArgument if values.size() is not shape.numel().
   template <typename T>
   static Tensor from(std::span<const T> values, const Dims& shape) {
     DenseTensor::check_count(values.size(), shape);
     return copied({shape, dtype_of<T>()}, values.data());
   }
-  /// Takes the vector: no copy on the host.
+  /// Moves the vector into the tensor: no copy on the host.
   template <typename T>
   static Tensor from(std::vector<T>&& values, const Dims& shape) {
     return waiting(HostSource::keep(std::move(values), shape));
   }
-  /// Shares the array, shape.numel() elements: no copy on the host. Nobody changes it while a
-  /// tensor may still need it.
+  /// Shares the array, which has shape.numel() elements: no copy on the host. The caller must not
+  /// change it while a tensor may still read it.
   template <typename T>
   static Tensor from(std::shared_ptr<const T[]> values, const Dims& shape) {
     return waiting(std::make_shared<const HostSource>(TensorMeta{shape, dtype_of<T>()},
@@ -90,14 +90,14 @@ class Tensor {
   }
 
   bool defined() const { return static_cast<bool>(impl_); }
-  /// Has bytes on this rank. False for a tensor whose mesh this rank is not in, and for a deferred
-  /// one not used yet. True for an empty shard on a computing rank.
+  /// Whether the tensor has bytes on this rank. False outside the tensor's mesh and for a deferred
+  /// tensor that is not used yet. True for an empty shard on a computing rank.
   bool initialized() const { return impl_ && array().initialized(); }
   bool is_dist() const {
     return impl_ && std::holds_alternative<distributed::DistTensor>(impl_->value);
   }
 
-  // What follows needs defined(); errors: PreconditionNotMet.
+  // The following members need defined(). Errors: PreconditionNotMet.
 
   /// Global shape, dtype and layout: the same on every rank.
   const TensorMeta& meta() const {
@@ -111,31 +111,31 @@ class Tensor {
   DataType dtype() const { return meta().dtype; }
   DataLayout layout() const { return meta().layout; }
   const Place& place() const { return array().place(); }
-  /// Bytes that this tensor holds on this rank; 0 where it is not initialized().
+  /// Size in bytes of this tensor's data on this rank; 0 if it is not initialized().
   size_t nbytes_here() const { return array().nbytes_here(); }
-  /// The same; in a dry run the bytes that it would hold.
+  /// nbytes_here(); in a dry run, the size that a real run would have.
   size_t nbytes_held() const { return array().nbytes_held(); }
-  /// Bytes of this rank's part, on whatever tier they are.
+  /// Size in bytes of this rank's part, whatever tier stores it.
   size_t nbytes_anywhere() const { return array().nbytes_anywhere(); }
 
   // Distributed tensors only; errors: PreconditionNotMet for a plain tensor.
   const distributed::ProcessMesh& mesh() const { return dist().mesh(); }
   std::span<const distributed::Placement> placements() const { return dist().attr()->placements(); }
   const distributed::TensorDistAttr* dist_attr() const { return dist().attr(); }
-  /// This rank's part as a plain tensor sharing the bytes. On a rank outside the mesh its shape is
-  /// all 0 and reading it is an error that says why.
+  /// Returns this rank's part as a plain tensor that shares the bytes. On a rank outside the mesh
+  /// all extents are 0, and a read is an error that states the reason.
   ///
-  /// Gradients  What reaches the parts is the gradient of a tensor that is Shard along every mesh
-  ///            dim; the part then has its history, on every rank, and from_local goes the other
-  ///            way. Errors: PreconditionNotMet for other placements of a tensor that requires a
-  ///            gradient (unless under NoGrad): detach() it to look at its part.
+  /// Gradients  Defined for a tensor that is Shard along every mesh dim: the part is tracked, on
+  ///            every rank, and from_local is the inverse.
+  /// Errors     PreconditionNotMet for other placements of a tensor that requires a gradient,
+  ///            unless under NoGrad. Call detach() first to read its part.
   Tensor local() const;
 
-  /// The elements of a plain tensor, or of the local part of a distributed one, row-major. Counts
-  /// as a transfer from the device; what waits elsewhere comes to the device first. They stay as
-  /// they are until this tensor is written to: a part that still shares the bytes of the tensor
-  /// that it was taken from takes its own. Errors: as DenseTensor::data; on a rank outside the mesh
-  /// the message names tensor, mesh, rank and the op that made it.
+  /// Returns the elements of a plain tensor, or of the local part of a distributed one, row-major.
+  /// Counts as a transfer from the device; deferred and swapped values are brought to the device
+  /// first. The span stays valid, and its elements unchanged, until this tensor is written to: a
+  /// copy-on-write alias first copies its bytes. Errors: those of DenseTensor::data; on a rank
+  /// outside the mesh the message names tensor, mesh, rank and the op that made the tensor.
   template <typename T>
   std::span<const T> values() const {
     const DenseTensor& local = array();
@@ -146,13 +146,14 @@ class Tensor {
     count_download(local);
     return values;
   }
-  /// A copy of the same elements on the host. Nothing crosses for values that still wait there.
-  /// Nothing is converted either; errors: InvalidArgument, naming both, if T is not the dtype.
+  /// Returns a copy of the same elements on the host. Values that are still on the host are copied
+  /// there, without a transfer. Elements are not converted. Errors: InvalidArgument, which names
+  /// both, if T is not the dtype.
   template <typename T>
   std::vector<T> to_vector() const {
     const auto count = static_cast<size_t>(array().numel());
     if constexpr (std::is_same_v<T, bool>) {
-      // A vector of bool has no array to copy to.
+      // std::vector<bool> is packed: it has no array of bool to copy to.
       const auto out = std::make_unique<bool[]>(count);
       copy_to_host(dtype_of<T>(), out.get());
       return std::vector<T>(out.get(), out.get() + count);
@@ -162,54 +163,59 @@ class Tensor {
       return out;
     }
   }
-  /// The only element of a plain tensor or of a replicated one; a transfer as in to_vector.
-  /// Errors: InvalidArgument if there are more, or the local part is not the whole value.
+  /// Returns the only element of a plain or replicated tensor. Transfers as to_vector does.
+  /// Errors: InvalidArgument if numel() is not 1 or the local part is not the whole value.
   double item() const;
 
-  /// Parts by numbers and ranges, to read and to assign: x[2], x(range(0, 4), range(), -1). What
-  /// they do, and what they take, is in api/tensor/indexing.h, which phi/api.h includes.
+  /// Index by numbers and ranges, to read or to assign: x[2], x(range(0, 4), range(), -1). The
+  /// contract is in api/tensor/indexing.h, which phi/api.h includes.
   TensorPart operator[](const TensorIndex& index) const;
   template <typename... Indices>
   TensorPart operator()(const Indices&... indices) const;
-  /// The same values in another dtype: phi::cast. This tensor itself if it has it.
+  /// Returns the values in another dtype (phi::cast), or this tensor if it has that dtype.
   Tensor to(DataType dtype) const;
 
   // ---- gradients ----
 
-  /// Operations on this tensor are tracked (unless under NoGrad).
+  /// Whether operations on this tensor are tracked (unless under NoGrad).
   bool requires_grad() const { return impl_ && impl_->link.node(); }
-  /// Starts (a leaf) or ends tracking. Errors: InvalidArgument for a dtype that is not floating;
-  /// PreconditionNotMet to end it for a tensor that an operation made: detach() that.
+  /// Starts tracking (the tensor becomes a leaf) or ends it. Errors: InvalidArgument for a dtype
+  /// that is not floating; PreconditionNotMet if `wanted` is false for a result of an operation,
+  /// which needs detach().
   Tensor& set_requires_grad(bool wanted = true);
-  /// Was not made by a tracked operation.
+  /// Whether the tensor is not the result of a tracked operation.
   bool is_leaf() const;
-  /// A leaf's gradient so far, with the mesh and placements of the leaf; undefined if none arrived.
-  /// Partial sums of several backward passes are reduced here, once. Collective over the mesh.
+  /// Returns the accumulated gradient of a leaf, with the leaf's mesh and placements; undefined if
+  /// there is none. Partial sums of several backward passes are reduced in this call, once.
+  /// Collective over the mesh.
   Tensor grad() const;
   void clear_grad();
-  /// The same value without history.
+  /// Returns a tensor of the same value, which shares the bytes and has no history.
   Tensor detach() const;
-  /// Computes the gradients of all leaves that this tensor was made from, and adds them to theirs.
+  /// Computes the gradients of all leaves from which this tensor was computed, and adds them to the
+  /// leaves' gradients.
   ///
-  /// `grad`         d(objective)/d(this); 1 by default, for a tensor of one element
-  /// `retain_graph` keep what was saved, for another pass
-  /// Ranks          every rank calls it, also those outside the mesh: they run the same graph on
-  ///                meta alone.
-  /// Errors         PreconditionNotMet without requires_grad(), for a graph already used up, or for
-  ///                a saved tensor that was written to since; InvalidArgument for a wrong shape.
+  /// `grad`          d(objective)/d(this); 1 by default, for a tensor of one element
+  /// `retain_graph`  keeps the saved tensors for another backward pass
+  /// Ranks           every rank calls it; ranks outside the mesh run the same graph on metadata
+  ///                 only
+  /// Errors          PreconditionNotMet without requires_grad(), for a graph that an earlier pass
+  ///                 has released, or for a saved tensor that was written to since;
+  ///                 InvalidArgument for a wrong shape
   void backward(const Tensor& grad = Tensor(), bool retain_graph = false) const;
-  /// Called with the complete gradient of this tensor in each pass. What it returns replaces the
-  /// gradient: same shape and dtype. With other placements it is resharded, except that a leaf
-  /// keeps it as it is; every rank must return the same placements. A leaf's hook sees the gradient
-  /// as it arrives, which may be partial.
+  /// Registers a function that each backward pass calls with the complete gradient of this tensor.
+  /// Its result, of the same shape and dtype, replaces the gradient. A result with other placements
+  /// is resharded, except for a leaf, which keeps it unchanged. Every rank must return the same
+  /// placements. The gradient that a leaf's hook receives may be partial.
   ///
-  /// Errors, in the pass: InvalidArgument if the hook returns another shape or dtype, or nothing.
+  /// Errors, in the pass: InvalidArgument if the hook returns another shape or dtype, or an
+  /// undefined tensor.
   void register_hook(std::function<Tensor(const Tensor&)> hook) const;
 
-  /// "f32[64,32]", with placements and mesh where distributed.
+  /// "f32[64,32]", followed by placements and mesh if the tensor is distributed.
   std::string to_string() const;
 
-  // For generated functions and the layers above; not for users.
+  // Internal: for generated functions and the layers above.
   const DenseTensor& dense() const {
     const auto* dense = impl_ ? std::get_if<DenseTensor>(&impl_->value) : nullptr;
     if (!dense) [[unlikely]]
@@ -226,30 +232,31 @@ class Tensor {
   distributed::DistTensor& dist() {
     return const_cast<distributed::DistTensor&>(std::as_const(*this).dist());
   }
-  /// Makes every handle on this tensor see `other`'s value (the end of an inplace call); its
-  /// history stays.
+  /// Replaces the value, for every handle on this tensor, by `other`'s (the end of an inplace
+  /// call). The history is unchanged.
   void replace(const Tensor& other) {
     require_defined();
     impl_->value = other.impl_->value;
   }
-  /// No other handle or view sees the bytes, so they may be written to.
+  /// Whether no other handle or view shares the bytes, so that the caller may overwrite them.
   bool is_sole_owner() const {
     return impl_ && impl_->use_count() == 1 && array().computed_here() &&
            array().storage()->use_count() == 1 && array().storage()->owns_bytes();
   }
-  /// As grad(), but as it arrived: possibly partial, nothing is sent.
+  /// Like grad(), but not reduced: the gradient may be partial, and no message is sent.
   Tensor grad_so_far() const;
   const GradLink& grad_link() const { return impl_->link; }
-  /// The history from now on: that of the bytes as they are.
+  /// Sets the history, which describes the current bytes.
   void set_grad_link(GradLink link);
-  /// An inplace operation on another tensor, a view of this one or the whole of it, has changed the
-  /// bytes since the history of this one began. Alike on every rank.
+  /// Whether an inplace operation on another tensor (a view of this one, or the tensor that this
+  /// one is a view of) has changed the bytes since this tensor's history was set. The result is the
+  /// same on every rank.
   bool is_history_outdated() const {
     return impl_->link.node() != nullptr &&
            impl_->link.tracked_writes() != array().storage()->tracked_writes();
   }
   friend bool same_tensor(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
-  /// What copies of a handle have in common.
+  /// A key that is equal for all copies of a handle and differs between tensors.
   const void* identity() const { return impl_.get(); }
 
  private:
@@ -277,7 +284,7 @@ class Tensor {
     if (local.nbytes() == 0) return;
     count_transfer(Tier::kDevice, Tier::kHost, static_cast<int64_t>(local.nbytes()));
   }
-  /// The elements of the local part. Errors: as values().
+  /// Copies the elements of the local part to `out`. Errors: those of values().
   void copy_to_host(DataType dtype, void* out) const;
   [[noreturn]] static void throw_undefined();
   [[noreturn]] void throw_not_dense() const;
@@ -286,13 +293,13 @@ class Tensor {
   IntrusivePtr<Impl> impl_;
 };
 
-/// What this rank has of x: the whole of a plain tensor, its part of a distributed one.
+/// Returns a plain tensor's array, or this rank's part of a distributed one.
 inline const DenseTensor& array_of(const Tensor& x) {
   return x.is_dist() ? x.dist().local() : x.dense();
 }
 
-/// sum += more, for sums of gradients: where both lie alike partial values stay partial, else they
-/// are brought together first.
+/// sum += more, for gradients. If both have the same placements, partial values stay partial;
+/// otherwise they are brought to common placements first.
 void accumulate(Tensor& sum, Tensor&& more);
 
 using OptionalTensor = std::optional<Tensor>;

@@ -5,8 +5,8 @@
 
 namespace phi {
 
-/// Whether the part of each rank of the mesh is the whole value: the tensor is plain, or replicated
-/// along every mesh dim that has more than one rank.
+/// Whether each rank's part is the whole value: x is plain, or replicated along every mesh dim of
+/// more than one rank.
 bool parts_are_whole(const Tensor& x);
 
 }  // namespace phi
