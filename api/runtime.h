@@ -1,4 +1,4 @@
-// What generated functions call.
+// Includes everything that generated operator functions call.
 #pragma once
 
 #include "api/autograd/grad_node.h"

@@ -1,5 +1,6 @@
-// Call: one call of an operator, from its first line to its last. It names the op in errors, keys
-// the decision by the attributes, and tells who asked for it (CallRecorder) of the call.
+// Call: one call of an operator, for the duration of its generated function. It adds the op's name
+// to errors, adds the attributes to the decision's key, and reports the call to the rank's
+// CallRecorder, if there is one.
 //
 //   Call call(ops::matmul, attrs(transpose_x, transpose_y), x, y);
 //   ... out is made
@@ -17,14 +18,14 @@
 
 namespace phi {
 
-/// An op under the name by which it was called.
+/// An op and the name by which it was called.
 struct CalledOp {
   explicit(false) CalledOp(const OpDef& called) : CalledOp(called, called.name) {}
   CalledOp(const OpDef& called, const char* as) : op(called), name(as) {}
   const OpDef& op;
   const char* name;
 };
-/// An inplace call: `name` is the function's, "relu_".
+/// An inplace call. `name` is the function's name, for example "relu_".
 inline CalledOp as(const OpDef& op, const char* name) { return {op, name}; }
 
 namespace detail {
@@ -46,7 +47,8 @@ template <typename AttrList, typename... Outs>
 }
 }  // namespace detail
 
-/// Args: Tensor, std::optional<Tensor> or std::vector<Tensor>; it refers to the caller's.
+/// Args: Tensor, std::optional<Tensor> or std::vector<Tensor>. Stores references to the caller's
+/// arguments, which must outlive it.
 template <typename AttrList, typename... Args>
 class Call {
  public:
@@ -58,16 +60,17 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// All tensors are plain.
+  /// Whether all tensors are plain.
   bool is_dense() const {
     return std::apply([](const Args&... args) { return !any_distributed(args...); }, args_);
   }
-  /// The arguments of a distributed call; plain tensors become replicated on the op's mesh.
+  /// Returns the arguments of a distributed call; plain tensors count as replicated on the op's
+  /// mesh.
   DistArgs on_one_mesh() const {
     return std::apply([this](const Args&... args) { return DistArgs(op_, args...); }, args_);
   }
-  /// From the cache, or the op's rule and shape function asked; valid as long as the call. `dtype`:
-  /// of the kernel that will be launched; UNDEFINED: none will.
+  /// Returns the decision, from the cache or by the op's shape function and rule. It is valid for
+  /// this call. `dtype`: that of the kernel to launch; UNDEFINED: no kernel will be launched.
   const Decision& decide(const DistArgs& args, DataType dtype = DataType::UNDEFINED) const {
     CallKey key;
     attributes_.append_to(key, op_);
@@ -78,9 +81,10 @@ class Call {
       recorded_->decided(decision);
     return decision;
   }
-  /// A program that is being captured is told of this call, not of one around it.
+  /// Whether a recorder receives this call. A call within another call is part of the outer one and
+  /// is not reported.
   bool is_recorded() const { return recorded_ && recorded_->is_outermost(); }
-  /// The call's results, all of them; said once, at the end.
+  /// Reports all results of the call to the recorder. Called once, at the end.
   template <typename... Outs>
   void gives(const Outs&... outs) const {
     if (recorded_) [[unlikely]]
@@ -92,7 +96,7 @@ class Call {
   const OpDef& op_;
   AttrList attributes_;
   std::tuple<const Args&...> args_;
-  std::unique_ptr<RecordedCall> recorded_;  // null, the usual case, costs a comparison
+  std::unique_ptr<RecordedCall> recorded_;  // null without a recorder, which costs a comparison
 };
 
 }  // namespace phi

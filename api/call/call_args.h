@@ -1,5 +1,5 @@
-// CallArgs and results(): how the functions beside generated ones (named_call.h) take arguments
-// apart and put what is returned together.
+// CallArgs and results(): convert the run-time arguments of a NamedCall (named_call.h) to the types
+// that generated functions accept, and their results to one list.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,22 @@
 
 namespace phi {
 
-/// The arguments of one call as generated code takes them.
+/// The arguments of one call, with accessors in the types of generated functions.
 class CallArgs {
  public:
-  /// A list per tensor argument: its one tensor, undefined where an optional one is absent, or its
-  /// elements; a list of one undefined tensor is absent, too. `attributes`: in the order of the
-  /// YAML entry; they must outlive this.
+  /// `arguments`: a list per tensor argument. It has one element for a tensor, one undefined
+  /// element for an absent optional tensor or list, and the elements of a list otherwise.
+  /// `attributes`: in the order of the YAML entry; they must outlive this object.
   CallArgs(std::string_view op, std::vector<TensorList> arguments,
            std::span<const AttributeValue> attributes);
 
-  /// Errors: InvalidArgument where there is none, or several are given.
+  /// Return tensor argument `i`. Errors: InvalidArgument if there is no such argument; for tensor()
+  /// and optional() also if it has a number of elements other than one.
   Tensor& tensor(int i);
   std::optional<Tensor>& optional(int i);
   TensorList& list(int i);
-  /// T: one of attribute_types.h, optional or not. Errors: InvalidArgument where there is none, or
-  /// it is no T.
+  /// Returns attribute `i`. T: a type of attribute_types.h, optional or not. Errors:
+  /// InvalidArgument if there is no such attribute or its value does not convert to T.
   template <typename T>
   T attr(int i) const;
 
@@ -44,7 +45,7 @@ class CallArgs {
   std::span<const AttributeValue> attributes_;
 };
 
-/// What a function returns, as one list: for generated code.
+/// Collects what a function returns into one list; for generated code.
 class Results {
  public:
   void add(const Tensor& tensor);

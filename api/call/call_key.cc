@@ -1,4 +1,4 @@
-// Keys of the decision cache: what is long, or seldom.
+// Appends long and rare values to keys of the decision cache.
 #include "api/call/call_key.h"
 
 namespace phi {

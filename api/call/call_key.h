@@ -1,4 +1,5 @@
-// Keys of the decision cache: the bytes that determine a call, written one after the other.
+// CallKey: the key of the decision cache. It is the concatenation of the bytes that determine a
+// call's decision.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace phi {
 
-/// Bytes with room for an ordinary call inline; longer keys go to the heap.
+/// A byte string with an inline buffer for ordinary calls; longer keys are stored on the heap.
 class CallKey {
  public:
   template <typename T>
@@ -59,7 +60,7 @@ class CallKey {
   std::string spilled_;
 };
 
-// What an attribute adds to a key.
+// append_attr appends an attribute's value to a key.
 template <typename T>
 requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void append_attr(CallKey& key,
                                                                         const T& value) {

@@ -1,4 +1,4 @@
-// The slots of a call's arguments.
+// Collects the slots of a call's arguments.
 #include "api/call/call_recorder.h"
 
 namespace phi {

@@ -1,5 +1,5 @@
-// CallRecorder: what a rank tells of its calls on handles, to whom asks for it: a program that is
-// being captured (api/capture), or an explanation of what really runs (api/explain).
+// CallRecorder: the interface that receives a rank's operator calls on handles. Program capture
+// (api/capture) and explanations of running programs (api/explain) implement it.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace phi {
 
 class Decision;
 
-/// The tensors of some arguments by slot: every tensor counts one, an absent optional one too, each
-/// element of a list one.
+/// The tensors of some arguments by slot. Each tensor, present or absent optional tensor, and
+/// element of a list is one slot.
 struct CallSlots {
   std::vector<const Tensor*> tensors;  // undefined where absent
   std::vector<int> begin;              // the first slot of each argument
@@ -33,29 +33,31 @@ struct CallSlots {
   void add(const Arg& arg);
 };
 
-/// One call, from its arguments to what it gives. Calls within it belong to it while it lives.
+/// The record of one call, from its arguments to its outputs. Calls that occur while it exists are
+/// part of it.
 class RecordedCall {
  public:
   virtual ~RecordedCall() = default;
-  /// False for a call within a call, which is told of nothing.
+  /// False for a call within another call. Such a call receives no outputs.
   virtual bool is_outermost() const = 0;
+  /// Receives the call's decision.
   virtual void decided(const Decision& decision) = 0;
-  /// `attributes` in the order of the op's.
+  /// Receives the outputs, at the end of the call. `attributes`: in the order of the op's.
   virtual void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) = 0;
 };
 
 class CallRecorder {
  public:
   virtual ~CallRecorder() = default;
-  /// A call of `op` begins; inputs are as they are before it.
+  /// Called when a call of `op` begins, before it changes its inputs.
   virtual std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) = 0;
-  /// x is used by the program. For moves, which are told of without their handles: a parameter is
-  /// looked up by the handle by which it was first used.
+  /// Reports that the program uses x. Needed for moves, which are reported without handles: a
+  /// parameter is identified by the handle of its first use.
   virtual void used(const Tensor& x) = 0;
-  /// `to` has the value of `from` though it shows no bytes of it.
+  /// Reports that `to` has the value of `from` although it does not share its bytes.
   virtual void alias(const Tensor& from, const Tensor& to) = 0;
 
-  /// Of the calling rank; null, the usual case, unless somebody asked to be told.
+  /// The calling rank's recorder; null if its calls are not observed.
   static CallRecorder* current() { return RankContext::current().calls(); }
 };
 

@@ -1,5 +1,5 @@
-// CallSite: where in a user's program an operator is called: the module that runs, and the line
-// that ran it. No result depends on it; who explains calls (api/explain) asks for it.
+// CallSite: the module and source line of the user's program that call an operator. Explanations
+// of calls (api/explain) read it; no result depends on it.
 //
 //   const CallSite::Scope scope({path().c_str(), where.file_name(), where.line()});  // nn::Layer
 //   const CallSite::Because because("the model's layout fixes it here");             // of moves
@@ -11,13 +11,13 @@
 namespace phi {
 
 struct CallSite {
-  const char* module = nullptr;  // its path; null: none runs
+  const char* module = nullptr;  // path of the running module; null: none
   const char* file = nullptr;    // null: not known
   uint32_t line = 0;
-  /// Why values are moved here though no op's rule asks for it; null: nobody said.
+  /// The reason for a move that no op's rule requires; null: not stated.
   const char* reason = nullptr;
 
-  /// Of the calling thread.
+  /// The calling thread's current site.
   static const CallSite& current();
 
   class Scope;
@@ -30,7 +30,8 @@ inline constinit thread_local CallSite call_site{};
 
 inline const CallSite& CallSite::current() { return detail::call_site; }
 
-/// Calls are made at `site` while one lives; what it points to lives as long.
+/// Sets the calling thread's site for the lifetime of the object. The strings that `site` points to
+/// must outlive it.
 class CallSite::Scope {
  public:
   explicit Scope(const CallSite& site) : outer_(detail::call_site) { detail::call_site = site; }
@@ -42,7 +43,7 @@ class CallSite::Scope {
   const CallSite outer_;
 };
 
-/// What is moved while one lives is moved for this reason.
+/// Sets the reason of moves for the lifetime of the object. `reason` must outlive it.
 class CallSite::Because {
  public:
   explicit Because(const char* reason) : outer_(detail::call_site.reason) {
@@ -56,7 +57,8 @@ class CallSite::Because {
   const char* const outer_;
 };
 
-/// A site kept for later: for gradients, whose calls are made for the call that they belong to.
+/// A copy of a site that owns the module's path. A gradient node keeps the site of its forward
+/// call, so that the gradient's calls are reported at that site.
 struct KeptSite {
   explicit KeptSite(const CallSite& site)
       : module(site.module ? site.module : ""), file(site.file), line(site.line) {}

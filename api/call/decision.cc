@@ -1,4 +1,4 @@
-// Building and caching decisions.
+// Builds and caches decisions.
 #include "api/call/decision.h"
 
 #include "api/call/silent_combines.h"
@@ -19,7 +19,7 @@ Decision::Decision(const DistArgs& args, const distributed::SpmdResult& spmd,
     return ShardBox{dims, coord ? distributed::local_box(dims, attr, *coord)
                                 : Box::whole(Dims::filled(dims.ndim(), 0))};
   };
-  // What it takes is for launch to know; whether it is there every rank must find.
+  // Ranks that do not launch check too, so that a missing kernel is an error on every rank.
   const bool is_declared_only = !op_.kernel.is_registered() && RankContext::current().is_dry();
   if (dtype != DataType::UNDEFINED && !is_declared_only) {
     op_.kernel.check_has(Device::of(place_).kernels(), dtype);
@@ -65,8 +65,8 @@ void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor
 }
 
 DecisionCache& DecisionCache::current() {
-  // A thread that changes worlds (a test that plays several ranks) starts a new cache: decisions
-  // hold what this rank computes.
+  // Decisions depend on the rank. A thread that enters another world (a test that emulates several
+  // ranks) therefore starts an empty cache.
   thread_local DecisionCache cache;
   thread_local uint64_t world_id = 0;
   const uint64_t now = distributed::World::current().id();

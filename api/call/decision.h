@@ -1,6 +1,6 @@
-// Decision: everything about a distributed call that follows from meta alone, found once and
-// cached: the attrs that inputs must have, global meta and attr of the outputs, this rank's local
-// shapes.
+// Decision: everything about a distributed call that follows from metadata, computed once and
+// cached: the distributed attributes that inputs must have, global metadata and attributes of the
+// outputs, and this rank's local shapes.
 #pragma once
 
 #include <memory>
@@ -22,32 +22,32 @@ class Decision final : public LaunchView {
     bool present = false;
     TensorMeta global;
     const distributed::TensorDistAttr* attr = nullptr;
-    TensorMeta local;  // on this rank; all 0 where it does not compute
-    ShardBox box;      // left empty for shapes that only the kernel finds
+    TensorMeta local;  // on this rank; all extents are 0 if it does not compute
+    ShardBox box;      // empty for a data-dependent shape
   };
   struct Input {
     const distributed::TensorDistAttr* attr = nullptr;
     ShardBox box;
   };
 
-  /// `dtype`: of the kernel that will be launched; UNDEFINED: none will.
-  /// Errors: Unimplemented, on every rank alike, if the op has no kernel of this dtype;
-  /// InvalidArgument for inputs on several places.
+  /// `dtype`: that of the kernel to launch; UNDEFINED: no kernel will be launched.
+  /// Errors: Unimplemented, on every rank, if the op has no kernel for this dtype; InvalidArgument
+  /// for inputs on different places.
   Decision(const DistArgs& args, const distributed::SpmdResult& spmd, const OutputMetas& outputs,
            DataType dtype);
 
   const OpDef& op() const { return op_; }
   const distributed::ProcessMesh& mesh() const { return mesh_; }
-  /// Where inputs and outputs lie, on this rank; elsewhere they lie on that rank's own.
+  /// The place of inputs and outputs on this rank. Another rank's decision has that rank's place.
   const Place& place() const { return place_; }
-  /// This rank is in the op's mesh; found here for all who need to know.
+  /// Whether this rank is in the op's mesh.
   bool computes_here() const { return computes_here_; }
   const Input& input(size_t slot) const { return inputs_[slot]; }
   const Output& output(size_t slot) const { return outputs_[slot]; }
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return outputs_.size(); }
-  /// Of output number `output` of the op, of which a list has several: its first slot, and the one
-  /// behind its last.
+  /// The slots of output number `output` of the op, as [first, end). A list output has one slot per
+  /// element.
   std::pair<size_t, size_t> slots_of(size_t output) const {
     return {first_slot(output), ends_[output]};
   }
@@ -64,13 +64,13 @@ class Decision final : public LaunchView {
   bool computes_here_;
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
-  std::vector<size_t> ends_;  // of each output of the op, the slot behind its last
+  std::vector<size_t> ends_;  // for each output of the op, one past its last slot
 };
 
-/// The decisions of one rank. A hit costs a hash and a comparison of the key.
+/// The cached decisions of one rank. A hit costs one hash and one comparison of the key.
 class DecisionCache {
  public:
-  /// The calling thread's rank's.
+  /// The cache of the calling thread's rank.
   static DecisionCache& current();
   const Decision* find(const CallKey& key, uint64_t hash) const;
   const Decision& add(const CallKey& key, uint64_t hash, std::shared_ptr<const Decision> decision);
@@ -85,25 +85,25 @@ class DecisionCache {
   };
   void grow();
 
-  // Open addressing, linear probing, at most half full. When it is full of shapes that come once
-  // (data dependent ones, say) it is emptied rather than grown without end.
+  // Open addressing with linear probing, at most half full. Shapes that occur once (data-dependent
+  // ones, for example) would grow it without bound, so it is emptied at kMaxEntries.
   static constexpr size_t kMaxEntries = 1 << 16;
   std::vector<Entry> table_;
   size_t size_ = 0;
 };
 
-/// What is in the cache for this call; null: nothing. `key` has the attributes; op and inputs are
-/// added to it. A decision lives until the cache is cleared; callers use it for the one call.
+/// Returns the cached decision of this call, or null. `key` contains the attributes; this function
+/// appends op and inputs. A decision is valid until the cache is cleared: use it for one call only.
 const Decision* find_decision(const DistArgs& args, CallKey& key);
 
-/// What a call is beside its tensors.
+/// The description of a call without its tensors.
 struct CallDetails {
   AttributeList attributes;
   const GradMask* wanted;  // null: all outputs
-  DataType dtype;          // of the kernel; UNDEFINED: none
+  DataType dtype;          // of the kernel; UNDEFINED: none is launched
 };
-/// Asks the op's shape function, then its rule, and puts the decision in the cache. Errors: theirs,
-/// with what the call was.
+/// Runs the op's shape function, then its rule, and adds the decision to the cache. Errors: those
+/// of both, with a description of the call's arguments.
 const Decision& make_decision(const DistArgs& args, const CallKey& key, CallDetails&& details);
 
 namespace detail {

@@ -1,4 +1,4 @@
-// GradMask: which outputs of a gradient function a caller wants; the others stay undefined.
+// GradMask: the set of outputs that a gradient function computes; other outputs stay undefined.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace phi {
 
 class GradMask {
  public:
-  /// All of them.
+  /// All outputs.
   GradMask() = default;
   explicit GradMask(std::initializer_list<int> wanted) : bits_(0) {
     for (int output : wanted) add(output);
@@ -21,7 +21,7 @@ class GradMask {
   /// For keys of the decision cache.
   uint32_t bits() const { return bits_; }
 
-  /// Those that are not wanted become absent.
+  /// Removes the outputs that are not wanted.
   void select(OutputMetas& outputs) const {
     for (size_t i = 0; i < outputs.num_outputs(); ++i) {
       if (!(*this)[static_cast<int>(i)]) outputs.leave_out(i);

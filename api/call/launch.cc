@@ -1,5 +1,4 @@
-// What launches of all signatures do seldom, and launches of the signatures that most operators
-// have.
+// The rare parts of a launch, and instantiations for the signatures of most operators.
 #include "api/call/launch.h"
 
 namespace phi {

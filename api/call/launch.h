@@ -1,5 +1,5 @@
-// Launching a kernel: select by place and dtype, count, call. In a dry run the kernel is counted
-// and its outputs stay without bytes.
+// Launches a kernel: selects it by place and dtype, counts the launch, and calls it. A dry run
+// counts the launch and leaves the outputs without bytes.
 #pragma once
 
 #include <utility>
@@ -18,14 +18,15 @@
 
 namespace phi {
 
-/// One op that runs on this rank: counts it, and shows it where the rank keeps a trace.
+/// The launch of one op on this rank. Counts the launch and, if the rank keeps a trace, adds a
+/// span to it.
 class LaunchScope {
  public:
   explicit LaunchScope(const OpDef& op) : LaunchScope(RankContext::current(), op) {}
   bool is_dry() const { return rank_.is_dry(); }
   OutputWatch* output_watch() const { return rank_.output_watch(); }
   bool is_traced() const { return span_.event() != nullptr; }
-  /// The trace shows the shapes of what is read and written; where one is kept.
+  /// Adds the shapes of these arrays to the trace. Requires is_traced().
   void describe(const detail::KernelArrays& arrays) const;
 
  private:
@@ -40,17 +41,17 @@ class LaunchScope {
 
 namespace detail {
 
-// What launches do that is seldom, for all signatures: launch.cc.
+// The rare parts of a launch, which are shared by all signatures (launch.cc).
 
 void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& arrays);
-/// A launch of the program that is being captured.
+/// Adds the launch to the program that is being captured, as a step.
 void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
                    DataType dtype, HeldArgs&& args, LaunchStep::Run run);
 
 template <typename Signature>
 struct Launch;
 
-/// The launches of all kernels of one signature.
+/// Launches kernels of one signature.
 template <typename... Params>
 struct Launch<KernelSignature<Params...>> {
   using Function = typename KernelSignature<Params...>::Function;
@@ -93,7 +94,8 @@ struct Launch<KernelSignature<Params...>> {
     return arrays;
   }
 
-  // On a rank that computes nothing: recorded where a program is captured, else planned.
+  // The launch on a dry rank: a step of the program that is being captured, or else a planned
+  // launch.
   [[gnu::cold, gnu::noinline]] static void dry(const KernelContext& context, const OpDef& op,
                                                DataType dtype, Params... args) {
     const KernelArrays all = arrays(args...);
@@ -119,7 +121,7 @@ struct Launch<KernelSignature<Params...>> {
   }
 };
 
-// What most operators have is compiled once (launch.cc), not with each of them.
+// The signatures of most operators are instantiated once (launch.cc), to save compile time.
 extern template struct Launch<KernelSignature<const DenseTensor&, DenseTensor*>>;
 extern template struct Launch<
     KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>>;
@@ -127,15 +129,15 @@ extern template struct Launch<KernelSignature<const DenseTensor&, const IntArray
 
 }  // namespace detail
 
-/// On plain tensors, where they lie. Name: of phi::kernels. Errors: Unimplemented if there is no
-/// kernel for dtype, and in a dry run for an output whose shape only the kernel finds;
-/// InvalidArgument for tensors of several places.
+/// Launches the kernel of a call on plain tensors, at their place. Name: a type of phi::kernels.
+/// Errors: Unimplemented if there is no kernel for `dtype`, and in a dry run if an output's shape
+/// is data-dependent; InvalidArgument for tensors of different places.
 template <typename Name, typename... Args>
 void launch(const OpDef& op, DataType dtype, Args&&... args) {
   detail::Launch<typename Name::Signature>::plain(op, dtype, std::forward<Args>(args)...);
 }
 
-/// On the local parts of a distributed call.
+/// Launches the kernel of a distributed call on its local parts. Errors: Unimplemented, as above.
 template <typename Name, typename... Args>
 void launch(const OpDef& op, const Decision& decision, DataType dtype, Args&&... args) {
   detail::Launch<typename Name::Signature>::at(decision.place(), &decision, op, dtype,

@@ -1,4 +1,4 @@
-// Arguments that wait, and the launch with them.
+// Stores a kernel's arguments and launches the kernel with them.
 #include "api/call/launch_step.h"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
       view_(std::move(view)),
       args_(std::move(args)),
       run_(run) {
-  // Programs of an op that is declared only are looked at and run dry.
+  // A program with a declared-only op can be inspected and run dry.
   if (!op.kernel.is_registered()) return;
   const DeviceKind kind = Device::of(place).kernels();
   op.kernel.check_has(kind, dtype);

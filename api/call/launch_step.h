@@ -1,4 +1,4 @@
-// LaunchStep: the launch of a kernel with all its arguments, to be run again.
+// LaunchStep: a kernel launch with all its arguments, as a step that a captured program repeats.
 #pragma once
 
 #include <any>
@@ -17,7 +17,7 @@
 
 namespace phi::detail {
 
-/// A kernel's arguments, kept by value, whatever its signature.
+/// A kernel's arguments of any signature, stored by value.
 class HeldArgs {
  public:
   explicit HeldArgs(const OpDef& op) : op_(op) {}
@@ -25,17 +25,18 @@ class HeldArgs {
   HeldArgs(HeldArgs&&) noexcept;
   ~HeldArgs();
 
-  // Taken one by one, in the kernel's order.
+  // Arguments are added one by one, in the kernel's order.
   void add(const DenseTensor& x) { add(&x); }
   void add(const DenseTensor* x);
   void add(std::span<const DenseTensor* const> list);
   void add(DenseTensor* x);
   void add(std::span<DenseTensor* const> list);
-  /// T: one of attribute_types.h, optional or not.
+  /// T: a type of attribute_types.h, optional or not.
   template <typename T>
   void add(const T& value);
 
-  /// Argument number i, of the type with which the kernel takes it; after `point_to_arrays`.
+  /// Returns argument number i in the kernel's parameter type. Requires a call of
+  /// `point_to_arrays` after the last change.
   template <typename Param>
   Param get(size_t i) const {
     const Slot& slot = slots_[i];
@@ -54,22 +55,23 @@ class HeldArgs {
     }
   }
   void point_to_arrays();
-  /// Argument number i, an integer of either width, becomes this seed.
+  /// Sets argument number i, an int or int64_t, to this seed.
   void set_seed(size_t i, int32_t seed);
 
   void visit(const Step::Visitor& visitor);
-  /// Of the op's inputs and, behind them, its outputs; [0] for one that the kernel does not have.
+  /// The shapes of the op's inputs, followed by its outputs; [0] for one that the kernel does not
+  /// receive.
   std::vector<Dims> shapes() const;
 
  private:
-  /// Arrays lose their storage while the step waits, so an absent one is told by a flag.
+  /// A recorded step's arrays have no storage, so a flag marks an argument as absent.
   struct Array {
     DenseTensor array;
     bool is_there;
     Access access;
-    size_t tensor;  // of the op: inputs, then outputs
+    size_t tensor;  // number among the op's inputs, followed by its outputs
   };
-  /// The arrays of an argument, or its value.
+  /// The arrays of an argument (a range of arrays_), or its value (an element of values_).
   struct Slot {
     size_t first;
     size_t count;
@@ -91,34 +93,35 @@ class HeldArgs {
 
 class LaunchStep final : public Step {
  public:
-  /// Calls a kernel of one signature.
+  /// Calls a kernel of one signature with its stored arguments.
   using Run = void (*)(Kernel::Erased kernel, const KernelContext& context, const HeldArgs& args);
 
   LaunchStep(const OpDef& op, DataType dtype, const Place& place,
              std::shared_ptr<const LaunchView> view, HeldArgs&& args, Run run);
 
-  /// Each run draws the seed anew.
+  /// Makes each run draw a new seed for the kernel.
   void draw(const DrawAtRun& draw) { draw_ = draw; }
   const char* name() const override { return op_.name; }
   void visit(const Visitor& visitor) override { args_.visit(visitor); }
   void run() override;
   std::unique_ptr<Step> clone() const override { return std::make_unique<LaunchStep>(*this); }
   bool is_repeatable() const override { return !has_messages() && !calls_ring() && !draw_; }
-  // Kernels that talk to other ranks have a dry form, which counts their messages. Plain tensors
-  // give them nothing to say.
+  // A kernel that exchanges messages has a dry kernel, which counts them. On plain tensors it
+  // exchanges none.
   bool has_messages() const override {
     return view_ && !calls_ring() && op_.kernel.find_dry(dtype_) != nullptr;
   }
   StepCost cost() override;
 
  private:
-  /// A communication operator's: what the program's values show nothing of.
+  /// Whether the op is a communication operator (it has a ring_id). Its messages do not appear in
+  /// the program's values.
   bool calls_ring() const;
 
   const OpDef& op_;
   DataType dtype_;
   Place place_;
-  Kernel::Erased kernel_;  // null where the op is declared only
+  Kernel::Erased kernel_;  // null if the op is declared only
   std::shared_ptr<const LaunchView> view_;
   HeldArgs args_;
   Run run_;

@@ -1,4 +1,4 @@
-// Functions by name, and their arguments taken apart.
+// Looks functions up by name and unpacks their arguments.
 #include "api/call/named_call.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Calls {
   }
 };
 
-// The library's are there from the first mention on.
+// Contains the library's own functions from the first use.
 Calls& calls() {
   static auto& instance = *[] {
     auto* made = new Calls;
@@ -32,7 +32,7 @@ Calls& calls() {
   return instance;
 }
 
-// Null if there is none. The list is locked.
+// Returns null if there is none. The caller holds the lock of calls().
 const NamedCall* look_up(std::string_view name) {
   for (const std::string_view each : {name, op_by_other_name(name)}) {
     const auto it = calls().by_name.find(each);
@@ -111,7 +111,7 @@ std::optional<Tensor>& CallArgs::optional(int i) {
   return optionals_[static_cast<size_t>(i)];
 }
 
-// An optional list that is absent is empty.
+// An absent optional list becomes an empty one.
 TensorList& CallArgs::list(int i) {
   TensorList& given = argument(i);
   if (given.size() == 1 && !given[0].defined()) given.clear();

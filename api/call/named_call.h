@@ -1,9 +1,9 @@
-// Calls of operators whose names, and arguments, are known at run time only: for tools, tests,
-// other languages.
+// Calls of operators by a name and arguments that are known only at run time; for tools, tests and
+// bindings of other languages.
 //
 //   const TensorList out = call_op("matmul", {{x}, {y}}, {{"transpose_y", true}});
 //
-// Each generated function has a NamedCall beside it.
+// The generator writes a NamedCall for each generated function.
 #pragma once
 
 #include <span>
@@ -22,24 +22,27 @@ struct NamedCall {
   TensorList (*call)(CallArgs& args);
 };
 
-/// Of the operators of this library. Defined by generated code.
+/// The functions of this library's operators. Defined by generated code.
 std::span<const NamedCall> built_in_calls();
 
-/// More functions, for as long as the process lives: what a library of operators brings. Errors:
-/// AlreadyExists for names that are taken; nothing is added then.
+/// Registers the functions of a library of operators. `added` and its names must outlive the
+/// process. Errors: AlreadyExists if a name is registered already; nothing is added in that case.
 void add_calls(std::span<const NamedCall> added);
 
-/// There is a function of this name: an operator's, or one made of operators.
+/// Whether there is a function of this name: an operator's, or one that is composed of operators.
 bool has_call(std::string_view name);
 
-/// Runs the function of this name, as the YAML has it, a gradient's, or, of a library of operators,
-/// an inplace variant's. The results: all outputs, hidden ones too, lists one element after the
-/// other, undefined where absent; an inplace operator's are the arguments that it wrote. Errors:
-/// NotFound with the nearest names; InvalidArgument for arguments and attributes that the operator
-/// does not take; the operator's own.
+/// Runs the function of this name: a name of the YAML, a gradient, or an inplace variant of an
+/// operator of a loaded library.
+///
+/// Returns  all outputs, hidden ones included, with lists flattened; undefined if absent. For an
+///          inplace operator, the arguments that it wrote to.
+/// Errors   NotFound with the nearest names; InvalidArgument for arguments and attributes that the
+///          operator does not accept; errors of the operator.
 TensorList call_function(std::string_view name, std::vector<TensorList> arguments,
                          std::span<const AttributeValue> attributes);
-/// The same of an operator with a kernel, whose attributes have names and defaults.
+/// Same as call_function for an operator with a kernel. Attributes are passed by name; the others
+/// have their defaults.
 TensorList call_op(std::string_view name, std::vector<TensorList> arguments,
                    const std::vector<std::pair<std::string, AttributeValue>>& attributes = {});
 inline TensorList call_op(const OpDef& op, std::vector<TensorList> arguments,

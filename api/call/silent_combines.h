@@ -1,11 +1,11 @@
-// SilentCombines: kernels of several ranks run on one alone, to see what else they do than send and
-// receive (api/capture/replay.h).
+// SilentCombines: suppresses messages of kernels, so that one rank can run the kernels of several
+// ranks and compare everything but their messages (api/capture/replay.h).
 #pragma once
 
 namespace phi {
 
-/// While it lives, what kernels of the calling thread ask to be combined over ranks stays as it is,
-/// and no message leaves.
+/// During its lifetime, LaunchView::combine_over on the calling thread leaves the values unchanged
+/// and sends no message.
 class SilentCombines {
  public:
   SilentCombines() : outer_(lives_) { lives_ = true; }

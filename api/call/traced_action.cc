@@ -1,4 +1,4 @@
-// What costs something only in a trace.
+// The parts of TracedAction that run only if the rank keeps a trace.
 #include "api/call/traced_action.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// TracedAction: a piece of a step in the trace: a forward or backward of a micro-batch,
-// recomputing, the optimizer. Nothing where the rank keeps no trace.
+// TracedAction: a span of the trace for a part of a training step: forward or backward of a
+// micro-batch, recomputation, the optimizer. It does nothing if the rank keeps no trace.
 //
 //   TracedAction traced("recompute");
 //   const Tensor y = f(x);
@@ -14,17 +14,18 @@ namespace phi {
 
 class TracedAction {
  public:
-  /// `name` and `what`, which says more, live as long as the program.
+  /// `what`: a detail of the span. Both strings must outlive the trace.
   explicit TracedAction(const char* name, const char* what = nullptr)
       : span_(RankContext::current().trace(), TraceKind::kAction, name) {
     if (span_.event()) span_.event()->detail = what;
   }
-  /// Called "F3".
+  /// A span named by letter and micro-batch, for example "F3".
   TracedAction(char letter, int64_t micro_batch, const char* what) : TracedAction("", what) {
     if (span_.event()) number(letter, micro_batch);
   }
 
-  /// What the action makes lies under `attr` (null: everywhere).
+  /// Reports that the action's result has the distributed attribute `attr` (null: a plain tensor).
+  /// If this rank is outside its mesh, the action belongs to other ranks.
   void made(const distributed::TensorDistAttr* attr) {
     if (span_.event() && attr) made_on(attr->mesh());
   }

@@ -1,4 +1,4 @@
-// ViewScope: an op that runs on this rank without a kernel, as its outputs share bytes of an input.
+// ViewScope: the launch of an op without a kernel, whose outputs share bytes of an input.
 #pragma once
 
 #include "api/call/args/kernel_args.h"
@@ -6,7 +6,7 @@
 
 namespace phi {
 
-/// Counts it as a launch and shows it where the rank keeps a trace.
+/// Counts a launch and, if the rank keeps a trace, adds a span to it.
 class ViewScope {
  public:
   ViewScope(const OpDef& op, const DenseTensor& input) : scope_(op) {

@@ -1,4 +1,4 @@
-// Copies of what is about to be written, and the way back.
+// Copies values before they are overwritten, and restores them.
 #include "api/call/write_journal.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool has_value_here(const DenseTensor& array) {
   return array.computed_here() || array.storage()->source();
 }
 
-// On a rank without a part of x it has none either.
+// A copy of x's value. A rank that stores no part of x gets a placeholder.
 Tensor copy_of_value(const Tensor& x) {
   const DenseTensor& array = array_of(x);
   DenseTensor copy(array.meta(), Storage::placeholder(array.place(), array.storage()->absence()));
@@ -37,7 +37,7 @@ Tensor copy_of_value(const Tensor& x) {
                      : Tensor(std::move(copy));
 }
 
-// A program that is captured has no copy: it knows of values, not of bytes.
+// A captured program treats the copy as the same value: it tracks values, not bytes.
 void tell_alike(const Tensor& from, const Tensor& to) {
   if (CallRecorder* recorder = CallRecorder::current()) recorder->alias(from, to);
 }

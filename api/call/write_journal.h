@@ -1,5 +1,5 @@
-// WriteJournal: what inplace calls overwrite of tensors that were there before, so that a function
-// can be called again on the values that it saw, and leave no trace.
+// WriteJournal: keeps the values that inplace calls overwrite in earlier tensors, so that a
+// function can be called again on the values that it first saw, without side effects.
 //
 //   WriteJournal first;
 //   { const WriteJournal::Scope noting(first);  y = f(x); }    // f updates running statistics
@@ -18,11 +18,12 @@ namespace phi {
 
 class WriteJournal {
  public:
-  /// Of the calling rank: a program that is captured meanwhile has writes of its own.
+  /// Belongs to the calling rank: writes of other ranks' contexts (a program that is captured in
+  /// the meantime) are not noted.
   WriteJournal();
 
-  /// Inplace calls of the calling thread are noted while one lives; in the journals of the scopes
-  /// around it too.
+  /// Notes inplace calls of the calling thread during its lifetime, in its journal and in those of
+  /// the enclosing scopes.
   class Scope {
    public:
     explicit Scope(WriteJournal& journal);
@@ -36,14 +37,14 @@ class WriteJournal {
     Scope* outer_;
   };
 
-  /// An inplace call is about to write to x. Keeps the value of a tensor that was there before this
-  /// journal, once.
+  /// Called before an inplace call writes to x. If x's storage is older than the journal, keeps a
+  /// copy of its value, once.
   static void note(const Tensor& x);
 
-  /// Leaves out what nothing but this journal holds: tensors that the function made for itself.
+  /// Drops entries whose tensors only this journal references: temporaries of the function.
   void forget_unshared();
-  /// What was noted has the values from before again, and counts as written to. Alike on every
-  /// rank, without communication; may be repeated.
+  /// Restores the noted tensors to their earlier values; this counts as a write to them. Has the
+  /// same effect on every rank, without communication. May be repeated.
   void undo() const;
 
  private:
@@ -54,7 +55,7 @@ class WriteJournal {
   void keep(const Tensor& x);
 
   const RankContext* rank_;
-  uint64_t newest_;  // storage before this journal
+  uint64_t newest_;  // id of the newest storage that is older than this journal
   std::vector<Entry> entries_;
 };
 

@@ -1,5 +1,5 @@
-// The arguments of a generated function as the dense path needs them: Tensor, optional<Tensor> and
-// vector<Tensor> alike.
+// Uniform access to the arguments of a generated function, which are of type Tensor,
+// optional<Tensor> or vector<Tensor>.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,7 @@
 
 namespace phi {
 
-/// Calls f(tensor) for each tensor that the argument holds until it gives true, and gives true
-/// then.
+/// Calls f(tensor) for each tensor of the argument until f returns true. Returns whether it did.
 template <typename F>
 bool any_tensor(const Tensor& x, F&& f) {
   return f(x);
@@ -30,8 +29,8 @@ bool any_tensor(const TensorList& xs, F&& f) {
   }
   return false;
 }
-/// Calls f(tensor) for each slot of the argument: an optional tensor has one, too, and is undefined
-/// where it is absent. The tensors live as long as the argument.
+/// Calls f(tensor) for each slot of the argument. An absent optional tensor has one slot, with an
+/// undefined tensor. The tensors live as long as the argument.
 template <typename Arg, typename F>
 void for_each_slot(const Arg& arg, F&& f) {
   const auto each = [&](const Tensor& x) {
@@ -50,14 +49,14 @@ bool any_distributed(const Args&... args) {
   return (any_tensor(args, [](const Tensor& x) { return x.is_dist(); }) || ...);
 }
 
-/// A call on these tensors is tracked for a backward pass.
+/// Whether a call on these tensors is tracked for a backward pass.
 template <typename... Args>
 bool any_requires_grad(const Args&... args) {
   return (any_tensor(args, [](const Tensor& x) { return x.requires_grad(); }) || ...) &&
          autograd::grad_enabled();
 }
 
-/// The place of the first tensor given; the rank's if there is none.
+/// The place of the first tensor, or the rank's place if there is none.
 template <typename... Args>
 Place place_of(const Args&... args) {
   Place place = RankContext::current().place();
@@ -71,7 +70,7 @@ inline Place place_or(const std::optional<Place>& wanted, const Place& otherwise
   return wanted ? place_or(*wanted, otherwise) : otherwise;
 }
 
-/// The dtype of the first tensor given.
+/// The dtype of the first tensor; UNDEFINED if there is none.
 template <typename... Args>
 DataType dtype_of(const Args&... args) {
   DataType dtype = DataType::UNDEFINED;
@@ -99,7 +98,7 @@ inline std::vector<TensorMeta> list_metas(const TensorList& xs) {
   return metas;
 }
 
-/// The arrays of a list argument, as kernels take them.
+/// The arrays of a list argument, in the form that kernels accept.
 class DenseList {
  public:
   void add(const DenseTensor* x) { arrays_.push_back(x); }
@@ -116,7 +115,7 @@ inline DenseList list_dense(const TensorList& xs) {
   return list;
 }
 
-/// The outputs of a list, as kernels take them.
+/// The arrays of a list output, in the form that kernels accept.
 class OutList {
  public:
   void add(DenseTensor* x) { arrays_.push_back(x); }

@@ -1,4 +1,4 @@
-// Values of attributes, of each type.
+// Instantiates AttributeList::add for each attribute type.
 #include "api/call/args/attrs.h"
 
 #include "phi/core/attribute_types.h"

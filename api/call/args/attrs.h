@@ -1,4 +1,4 @@
-// Attrs: the attributes of a call, in the order of its OpDef, without copies.
+// Attrs: references to the attributes of a call, in the order of its OpDef.
 #pragma once
 
 #include <tuple>
@@ -12,13 +12,13 @@
 
 namespace phi {
 
-/// The values of a call's attributes, for whoever is told of the call.
+/// The values of a call's attributes, for rules and recorders.
 class AttributeList {
  public:
   AttributeList();
   AttributeList(AttributeList&& other) noexcept;
   ~AttributeList();
-  /// T: one of attribute_types.h, optional or not.
+  /// T: a type of attribute_types.h, optional or not.
   template <typename T>
   void add(const T& value);
   const std::vector<AttributeValue>& values() const { return values_; }
@@ -28,27 +28,27 @@ class AttributeList {
   std::vector<AttributeValue> values_;
 };
 
-/// Refers to the caller's variables. After the op's own attributes may come a gradient's `wanted`,
-/// which decides and is no attribute for a program.
+/// Stores references to the caller's variables. A gradient's GradMask `wanted` may follow the op's
+/// own attributes. It is part of the decision's key, but it is not an attribute of a captured call.
 template <typename... Values>
 class Attrs {
  public:
   explicit Attrs(const Values&... values) : values_(values...) {}
 
-  /// Those that shapes and placements depend on.
+  /// Appends the attributes on which shapes and placements depend, and `wanted`.
   void append_to(CallKey& key, const OpDef& op) const {
     size_t i = 0;
     std::apply([&](const Values&... value) { (append(key, op, i++, value), ...); }, values_);
   }
 
-  /// The op's own.
+  /// The op's own attributes, without `wanted`.
   AttributeList list() const {
     AttributeList all;
     std::apply([&](const Values&... value) { (add(all, value), ...); }, values_);
     return all;
   }
 
-  /// A gradient's `wanted`; null: the op makes all its outputs.
+  /// A gradient's `wanted`; null: the op computes all its outputs.
   const GradMask* wanted() const {
     const GradMask* mask = nullptr;
     const auto look = [&](const auto& value) {

@@ -1,4 +1,4 @@
-// Drawing a seed, now or in each run of a program.
+// Draws a seed in the call, or reports the draw so that each run of a program repeats it.
 #include "api/call/args/call_seed.h"
 
 #include <utility>
@@ -14,12 +14,12 @@ CallSeed::CallSeed(const OpDef& op, std::optional<int64_t> given, int slot, bool
   if (value_) return;
   RankContext& rank = RankContext::current();
   const uint64_t number = rank.generator().take();
-  // A pass that has a number draws the same whenever it runs.
+  // Draws of a numbered forward context depend on its number, so they need no draw in each run.
   if (rank.recorder() == nullptr || rank.generator().state().pass) {
     value_ = drawn_seed(rank.generator().state().seed, number);
     return;
   }
-  if (slot < 0) return;  // no kernel takes it
+  if (slot < 0) return;  // no kernel argument receives the seed
   recorder_ = rank.recorder();
   before_ =
       std::exchange(recorder_->draw_at_run, DrawAtRun{&op, static_cast<size_t>(slot), number});

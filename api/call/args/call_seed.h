@@ -1,4 +1,4 @@
-// CallSeed: the seed of one call, given by the caller or drawn from the rank's generator.
+// CallSeed: the seed of one call, passed by the caller or drawn from the rank's generator.
 #pragma once
 
 #include <concepts>
@@ -11,12 +11,12 @@
 
 namespace phi {
 
-/// Every rank draws once for each call that leaves the seed out, in the order of calls, whether it
-/// computes or not. While a program is captured nothing is drawn: each run of it does.
+/// Every rank draws one seed for each call without a seed, in call order, whether the rank computes
+/// or not. During a capture the call has no seed value: each run of the program draws it.
 class CallSeed {
  public:
-  /// `slot`: the seed's place among the kernel's arguments; -1: none. `is_fixed`: one that is left
-  /// out is 0 (Paddle's fix_seed).
+  /// `slot`: the seed's index among the kernel's arguments; -1: the kernel has none. `is_fixed`: a
+  /// seed that is not passed is 0 (Paddle's fix_seed).
   template <std::integral T>
   CallSeed(const OpDef& op, const std::optional<T>& given, int slot, bool is_fixed = false)
       : CallSeed(op, given ? std::optional<int64_t>(*given) : std::nullopt, slot, is_fixed,
@@ -25,12 +25,13 @@ class CallSeed {
   CallSeed(const CallSeed&) = delete;
   CallSeed& operator=(const CallSeed&) = delete;
 
-  /// For the kernel; 0 where each run draws, as the captured launch has its own (DrawAtRun).
+  /// The seed for the kernel. 0 if each run draws it: the captured launch sets it (DrawAtRun).
   operator int() const { return static_cast<int>(value_.value_or(0)); }
   operator int64_t() const { return value_.value_or(0); }
-  /// For what is kept beyond the call. Errors: Unimplemented where each run draws.
+  /// The seed for uses after the call, such as a gradient. Errors: Unimplemented if each run draws
+  /// it.
   int64_t known() const;
-  /// Nothing where each run of a program draws.
+  /// The seed; empty if each run of the program draws it.
   const std::optional<int64_t>& value() const { return value_; }
 
  private:
@@ -39,11 +40,11 @@ class CallSeed {
 
   const OpDef& op_;
   std::optional<int64_t> value_;
-  Recorder* recorder_ = nullptr;          // that was told of the draw
-  std::optional<DrawAtRun> before_ = {};  // what it had been told of
+  Recorder* recorder_ = nullptr;          // received the draw; null: none did
+  std::optional<DrawAtRun> before_ = {};  // its draw before, restored at the end
 };
 
-/// Nothing where each run draws, as in a call that leaves the seed out.
+/// Adds an empty value if each run draws the seed, as for a call without a seed.
 template <>
 void AttributeList::add(const CallSeed& seed);
 inline void append_attr(CallKey& key, const CallSeed& seed) { append_attr(key, seed.value()); }

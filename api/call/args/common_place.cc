@@ -1,4 +1,4 @@
-// The error of tensors on several places.
+// The error for tensors on different places.
 #include "api/call/args/common_place.h"
 
 #include "phi/common/errors.h"

@@ -1,4 +1,4 @@
-// Where the arrays of a launch lie, which is one place.
+// Finds the place of a launch's arrays and checks that they share it.
 #pragma once
 
 #include <span>
@@ -9,17 +9,18 @@
 
 namespace phi {
 
-/// Errors: InvalidArgument naming the op and both places.
+/// Throws InvalidArgument, which names the op and both places.
 [[noreturn]] void throw_several_places(const OpDef& op, const Place& a, const Place& b);
 
 namespace detail {
 
-/// Takes a kernel's arguments one by one, also those that are not tensors.
+/// Receives a kernel's arguments one by one and ignores those that are not tensors. Errors:
+/// InvalidArgument if two arrays have different places.
 class CommonPlace {
  public:
   explicit CommonPlace(const OpDef& op) : op_(op) {}
   void add(const DenseTensor& x) {
-    if (!x.defined()) return;  // an output whose shape the kernel finds
+    if (!x.defined()) return;  // an output with a data-dependent shape
     if (place_.defined() && x.place() != place_) [[unlikely]]
       throw_several_places(op_, place_, x.place());
     place_ = x.place();
@@ -39,7 +40,7 @@ class CommonPlace {
   template <typename Attribute>
   void add(const Attribute&) {}
 
-  /// The rank's if no array has one.
+  /// The common place, or the rank's place if no array has one.
   Place found() const { return place_.defined() ? place_ : RankContext::current().place(); }
 
  private:

@@ -1,4 +1,4 @@
-// A copy, or its step.
+// Runs a copy or records its step.
 #include "api/call/args/copy_into.h"
 
 #include <memory>

@@ -1,12 +1,12 @@
-// Copies between local arrays that a captured program has too.
+// copy_into copies between local arrays; a captured program repeats the copy.
 #pragma once
 
 #include "phi/core/dense_tensor.h"
 
 namespace phi {
 
-/// Copies `from` to `to`, of the same size. A program that is being captured gets a step instead; a
-/// dry run does nothing.
+/// Copies `from` to `to`, which must have the same size. During a capture it adds a step to the
+/// program instead; in a dry run it does nothing.
 void copy_into(const DenseTensor& to, const DenseTensor& from);
 
 }  // namespace phi

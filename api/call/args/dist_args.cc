@@ -1,4 +1,4 @@
-// Choice of the op's mesh, specs for rules, and the reshard of inputs.
+// Chooses the op's mesh, describes inputs for rules, and reshards inputs.
 #include "api/call/args/dist_args.h"
 
 #include "api/call/args/common_place.h"
@@ -130,7 +130,7 @@ std::string DistArgs::describe() const {
 }
 
 namespace {
-// x as it would be laid out, without bytes here: the kernel looks at its local dims alone.
+// x under `attr`, without bytes: the kernel reads only its local dims.
 DistTensor meta_laid_out(const DistTensor& x, const TensorDistAttr* attr) {
   const auto coord = attr->mesh().coord_of(distributed::World::current().rank());
   if (!coord) return x;
@@ -155,8 +155,8 @@ LocalArgs::LocalArgs(const DistArgs& args, const Decision& decision) : args_(arg
       arrays_.push_back(&resharded_.back().local());
       continue;
     }
-    // The same tensor given twice travels once. Told by the handle, which is the same on every
-    // rank: views have one storage where there are bytes, and not elsewhere.
+    // A tensor that is passed twice is resharded once. It is recognised by its handle, which all
+    // ranks agree on; storages are no criterion, as views share one only on ranks with bytes.
     const DenseTensor* moved = nullptr;
     for (size_t before = 0; before < i && !moved; ++before) {
       if (args.slot(before) == x && decision.input(before).attr == wanted) moved = arrays_[before];

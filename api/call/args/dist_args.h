@@ -1,7 +1,7 @@
-// The tensor arguments of a distributed call: brought onto one mesh as far as their description
-// goes, later resharded to what the op's rule asks for.
+// The tensor arguments of a distributed call. DistArgs describes them on one mesh; LocalArgs
+// reshards them to the attributes that the op's rule requires.
 //
-// Slots: every tensor of every argument counts one, in order; a list has a slot per element, an
+// Slots number the tensors of all arguments in order: a list has one slot per element, and an
 // absent optional tensor has an empty slot.
 #pragma once
 
@@ -30,8 +30,8 @@ class DistArgs {
 
   const OpDef& op() const { return op_; }
   const distributed::ProcessMesh& mesh() const { return mesh_; }
-  /// That of all tensors; the rank's if there are none. Errors: InvalidArgument if they lie on
-  /// several.
+  /// The common place of all tensors, or the rank's place if there are none. Errors:
+  /// InvalidArgument if their places differ.
   Place place() const;
   size_t num_slots() const { return slots_.size(); }
   /// Null for an absent optional tensor.
@@ -39,7 +39,8 @@ class DistArgs {
 
   void append_to(CallKey& key) const;
 
-  /// As rule and shape function take them: inputs of other meshes as they will arrive.
+  /// The arguments in the form that rule and shape function accept. An input on another mesh has
+  /// the placements with which it will arrive on the op's mesh.
   RuleArgs question(std::vector<AttributeValue> attributes) const;
 
   struct Range {
@@ -47,9 +48,9 @@ class DistArgs {
     int count;
   };
   const Range& range(int arg) const { return ranges_[arg]; }
-  /// Bit i: the bytes of slot i are not used.
+  /// Bit i is set if the call uses only the metadata of slot i.
   uint64_t meta_only_slots() const;
-  /// "x f32[64,32] [S0] on mesh(dp=2), y ...": for messages.
+  /// "x f32[64,32] [S0] on mesh(dp=2), y ...", for error messages.
   std::string describe() const;
 
  private:
@@ -57,11 +58,11 @@ class DistArgs {
   template <typename Arg>
   void add(const Arg& arg);
   void add_slot(const Tensor& x);
-  // The last slot of the argument that is being added and began with slot `first`.
+  // Names the last slot added; its argument began at slot `first`.
   [[noreturn]] void throw_undefined(bool in_list, int first) const;
-  // Chooses the op's mesh and lets plain tensors be replicated on it. The mesh is that of the last
-  // distributed input that is not 0-D, of the last one if all are: in an op's arguments activations
-  // come first and weights last, and weights stay where they are.
+  // Chooses the op's mesh and describes plain tensors as replicated on it. The mesh is that of the
+  // last distributed input that is not 0-D, or of the last distributed input if all are 0-D. In an
+  // op's arguments activations come first and weights last, so weights stay where they are.
   void settle();
 
   const OpDef& op_;
@@ -73,7 +74,7 @@ class DistArgs {
   std::list<distributed::DistTensor> replicated_;  // plain arguments on the mesh
 };
 
-/// The local arrays that the kernel takes, by argument.
+/// The local arrays that are passed to the kernel, by argument.
 class LocalArgs {
  public:
   LocalArgs(const DistArgs& args, const Decision& decision);
@@ -94,8 +95,8 @@ class LocalArgs {
   std::list<distributed::DistTensor> resharded_;
 };
 
-/// Collective over the meshes that take part: inputs whose attr is not the one asked for are moved,
-/// each distinct one once; this rank takes part as a sender too.
+/// Reshards inputs whose distributed attribute differs from the required one, each distinct input
+/// once. Collective over the meshes involved: a rank that only sends must call it too.
 inline LocalArgs reshard_inputs(const DistArgs& args, const Decision& decision) {
   return LocalArgs(args, decision);
 }

@@ -1,4 +1,4 @@
-// The arrays among a kernel's arguments.
+// Collects the arrays among a kernel's arguments.
 #include "api/call/args/kernel_args.h"
 
 namespace phi::detail {

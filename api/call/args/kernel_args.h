@@ -1,5 +1,5 @@
-// KernelArrays: the arrays among a kernel's arguments, whatever its signature, for all that is not
-// done in every launch.
+// KernelArrays: the arrays among a kernel's arguments, for any signature. The rare parts of a
+// launch (traces, captures, errors) use it.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,11 @@ namespace phi::detail {
 
 struct KernelArray {
   const DenseTensor* array;
-  size_t position;  // of those that are read: among the kernel's tensor arguments
+  size_t position;  // of an input: its index among the kernel's tensor arguments
   bool is_written;
 };
 
-/// Takes a kernel's arguments one by one, also those that are not tensors. Absent ones are left
-/// out.
+/// Receives a kernel's arguments one by one. Ignores absent ones and those that are not tensors.
 class KernelArrays {
  public:
   void add(const DenseTensor& x) { add(&x); }

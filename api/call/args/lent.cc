@@ -1,4 +1,4 @@
-// Taking parts of an array without a copy.
+// Makes copy-on-write aliases of parts of an array.
 #include "api/call/args/lent.h"
 
 #include "api/call/view_scope.h"

@@ -1,5 +1,5 @@
-// Outputs that are parts of an input and lie there in one piece: they are lent (Storage::lend), and
-// copied only when somebody writes. Generated functions ask here before they launch a kernel.
+// Outputs that are contiguous parts of an input. Generated functions make them copy-on-write
+// aliases (Storage::lend), if the conditions hold, instead of launching a kernel.
 #pragma once
 
 #include <optional>
@@ -11,22 +11,22 @@
 
 namespace phi {
 
-/// The arrays of these metas, which lie in `from` one behind the other from element `first` on.
-/// Empty where there is no first element; where a copy costs no more, or is what the rank plans;
-/// and where `from` has nothing to lend.
+/// Returns aliases of consecutive parts of `from`, one for each of `parts`; the first begins at
+/// element `first`. Returns an empty vector if `first` is empty (the parts are not contiguous) or
+/// if Storage::lend makes no alias, for example of an array without bytes or in a dry run.
 std::vector<DenseTensor> lent_parts(const OpDef& op, const DenseTensor& from,
                                     std::optional<int64_t> first,
                                     std::span<const TensorMeta> parts);
 
-/// Parts of this size, on average, are worth it.
+/// Whether the parts are large enough, on average, for an alias to cost less than a copy.
 inline bool is_worth_lending(std::span<const TensorMeta> parts) {
   size_t bytes = 0;
   for (const TensorMeta& part : parts) bytes += part.nbytes();
   return bytes > parts.size() * lending::limit();
 }
 
-/// The same where they are: `first_of`, of phi/infermeta/lends.h, is asked with the meta of `from`
-/// and `attributes`.
+/// lent_parts() if is_worth_lending(). `first_of`, a function of phi/infermeta/lends.h, computes
+/// the first element from the metadata of `from` and `attributes`.
 template <typename First, typename... Attributes>
 std::vector<DenseTensor> lent_by(const OpDef& op, std::span<const TensorMeta> parts,
                                  const DenseTensor& from, First* first_of,
@@ -35,10 +35,10 @@ std::vector<DenseTensor> lent_by(const OpDef& op, std::span<const TensorMeta> pa
   return lent_parts(op, from, first_of(from.meta(), attributes...), parts);
 }
 
-// Each returns whether it made the outputs: then nothing is to be launched, else nothing has
-// changed.
+// Each of these returns true if it made the outputs, so that no kernel needs to be launched. If it
+// returns false, it has changed nothing.
 
-/// On plain tensors.
+/// For plain tensors.
 template <typename First, typename... Attributes>
 bool lend(const OpDef& op, Tensor& out, const TensorMeta& meta, const DenseTensor& from,
           First* first_of, const Attributes&... attributes) {
@@ -57,7 +57,7 @@ bool lend(const OpDef& op, TensorList& out, const std::vector<TensorMeta>& metas
   return true;
 }
 
-/// On local parts: the outputs are there and have their metas.
+/// For local parts: the outputs exist and have their metadata.
 template <typename First, typename... Attributes>
 bool lend_local(const OpDef& op, Tensor& out, const DenseTensor& from, First* first_of,
                 const Attributes&... attributes) {

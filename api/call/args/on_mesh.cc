@@ -1,4 +1,4 @@
-// Placements that a tensor most cheaply has on another mesh.
+// Translates placements to another mesh.
 #include "api/call/args/on_mesh.h"
 
 namespace phi {

@@ -1,13 +1,14 @@
-// How a tensor of another mesh arrives on an op's.
+// The placements with which a tensor of another mesh arrives on an op's mesh.
 #pragma once
 
 #include "distributed/placement/dist_attr.h"
 
 namespace phi {
 
-/// How a rule is shown a tensor of another mesh: with the placements that it will most cheaply have
-/// on the op's. Meshes of the same shape (pipeline stages) keep placements position by position,
-/// others by the names of their mesh dims; partial values are reduced on the way.
+/// Returns the distributed attribute on the op's mesh that a rule receives for a tensor of another
+/// mesh: the one that is cheapest to reach. If both meshes have the same shape (pipeline stages),
+/// placements are kept by position, otherwise by the names of mesh dims. Partial becomes
+/// Replicate: partial values are reduced by the reshard.
 const distributed::TensorDistAttr* translated(const distributed::TensorDistAttr& attr,
                                               const distributed::ProcessMesh& mesh);
 

@@ -1,4 +1,4 @@
-// Outputs of generated functions.
+// Implementation of outputs.h.
 #include "api/call/args/outputs.h"
 
 #include <algorithm>
@@ -212,7 +212,7 @@ void assign_written(const OptionalTensor& x, const Tensor& view) {
 
 namespace {
 
-// The shapes that this rank found, as [ndim, dims...] per output.
+// Encodes the shapes that this rank found as [ndim, dims...] per output.
 std::vector<int64_t> encode_shapes(std::span<Tensor* const> outputs, bool computes_here) {
   std::vector<int64_t> words;
   for (const Tensor* out : outputs) {
@@ -228,7 +228,7 @@ void set_global_shape(Tensor& out, const Dims& dims) {
   DistTensor& dist = out.dist();
   TensorMeta global = dist.meta();
   global.dims = dims;
-  // On a rank that does not compute, the local part's ndim follows the shape that was found.
+  // On a rank that does not compute, the local part gets the ndim of the shape that was found.
   DenseTensor local = dist.local();
   if (!local.computed_here()) {
     const TensorMeta none{Dims::filled(dims.ndim(), 0), global.dtype, global.layout};

@@ -1,68 +1,74 @@
-// Outputs of generated functions: made from meta, given bytes only where a kernel will write them.
+// Outputs of generated functions. They are made from metadata and get bytes only where a kernel
+// writes them.
 #pragma once
 
 #include "api/call/decision.h"
 
 namespace phi {
 
-/// A tensor of this meta whose bytes come with dense_out. Undefined where the meta is absent.
+/// Returns a plain tensor of this metadata, to be written by a kernel through dense_out. Undefined
+/// if the metadata is absent.
 Tensor new_tensor(const TensorMeta& meta, const Place& place);
 Tensor new_tensor(const std::optional<TensorMeta>& meta, const Place& place);
 TensorList new_tensors(const std::vector<TensorMeta>& metas, const Place& place);
-/// For kernels that find the shape themselves and allocate, where the meta does not say it.
+/// Same, but if the metadata does not determine the shape, the tensor has no array: the kernel
+/// finds the shape and allocates.
 Tensor new_tensor_unshaped(const TensorMeta& meta, const Place& place);
 Tensor new_tensor_unshaped(const std::optional<TensorMeta>& meta, const Place& place);
 
-/// Output slot `slot` of the decision: complete in meta on every rank; undefined if absent. On a
-/// computing rank local_out gives it bytes, elsewhere it is a placeholder.
+/// Returns output slot `slot` of the decision, with complete metadata on every rank; undefined if
+/// absent. On a computing rank local_out allocates its bytes; on other ranks it is a placeholder.
 Tensor new_distributed(const Decision& decision, size_t slot);
-/// The list that is output number `output` of the op; empty if it is absent.
+/// Returns the list that is output number `output` of the op; empty if it is absent.
 TensorList new_distributed_list(const Decision& decision, size_t output);
 
-/// What the kernel writes to; null for an absent output.
+/// The array that the kernel writes to; null for an absent output.
 inline DenseTensor* dense_out(Tensor& out) { return out.defined() ? &out.dense() : nullptr; }
 OutList dense_outs(TensorList& outs);
 DenseTensor* local_out(const Decision& decision, Tensor& out);
 OutList local_outs(const Decision& decision, TensorList& outs);
 
-// Inplace calls. Optional tensors that are absent take part in nothing.
+// Inplace calls. These functions ignore absent optional tensors.
 
-/// The result must have x's shape and dtype; from here on x counts as written to.
-/// Errors: InvalidArgument naming both.
+/// Checks that the result has x's shape and dtype, and counts a write to x (note_write).
+/// Errors: InvalidArgument, which names both; those of note_write.
 void check_inplace(const Tensor& x, const TensorMeta& result);
 void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& result);
-/// Of lists: element by element. Errors: InvalidArgument also where there are more or fewer
-/// results.
+/// For lists: checks element by element. Errors: InvalidArgument also if the numbers of tensors and
+/// results differ.
 void check_inplace(const TensorList& xs, const std::vector<TensorMeta>& results);
-/// The results are the elements of the decision's output number `output`.
+/// Same; the results are the elements of the decision's output number `output`.
 void check_inplace(const TensorList& xs, const Decision& decision, size_t output);
 inline DenseTensor* dense_out(OptionalTensor& out) { return out ? dense_out(*out) : nullptr; }
-/// Lets the kernel write into the buffer of an input that has the same shape and dtype; otherwise
-/// the output gets its own.
+/// Makes the output use the input's buffer if both have the same local shape and dtype; otherwise
+/// the output keeps its own.
 void reuse_buffer(Tensor& out, const DenseTensor& input);
 void reuse_buffer(Tensor& out, const DenseTensor* input);
 void reuse_buffer(TensorList& outs, std::span<const DenseTensor* const> inputs);
-/// x gets the result's value and keeps its own placements and bytes: whoever shares them sees it.
+/// Writes the result's value to x's bytes. x keeps its placements and storage, so all tensors that
+/// share the bytes see the new value. Collective over the meshes of both.
 void assign_inplace(Tensor& x, const Tensor& result);
 void assign_inplace(OptionalTensor& x, const Tensor& result);
 void assign_inplace(TensorList& xs, const TensorList& results);
-/// x becomes the result, placements and all.
+/// Makes x the result, including its placements.
 inline void replace(Tensor& x, const Tensor& result) { x.replace(result); }
 
-/// View ops launch nothing: the output shares the input's bytes under its own dims. If the op's
-/// rule reshards the input, which it does on all ranks or on none, no view is possible: the output
-/// is a copy, and inplace operations on it are an error (refuse_writes_if_moved).
+/// View ops launch no kernel: the output shares the input's bytes under its own dims. If the op's
+/// rule reshards the input, no view is possible: the output is a copy, and inplace operations on it
+/// are an error (refuse_writes_if_moved). The rule does so on all ranks or on none.
 Tensor view_of(const OpDef& op, const Tensor& x, const TensorMeta& meta);
 void share_buffer(const OpDef& op, Tensor& out, const DenseTensor& input);
-/// The same on a rank that does not compute: whoever writes to the one writes to the other. `slot`:
-/// x's among the call's inputs.
+/// Same as share_buffer on a rank that does not compute: the output shares x's storage, so a write
+/// to one counts as a write to the other. `slot`: x's slot among the call's inputs.
 void share_placeholder(const Decision& decision, Tensor& out, const Tensor& x, size_t slot = 0);
 void share_placeholder(const Decision& decision, Tensor& out, const OptionalTensor& x, size_t slot);
-/// Called after either of the two: an output that is no view of x rejects inplace operations.
+/// Called after share_buffer or share_placeholder. Makes an output that is not a view of x reject
+/// inplace operations.
 void refuse_writes_if_moved(const Decision& decision, Tensor& out, const Tensor& x,
                             size_t slot = 0);
 
-// Views beside outputs that a kernel makes. Of an absent tensor there is none.
+// Views of inputs that an op returns in addition to its kernel's outputs. Absent for an absent
+// input.
 
 Tensor shared_view(const Tensor& x, const TensorMeta& meta);
 Tensor shared_view(const OptionalTensor& x, const std::optional<TensorMeta>& meta);
@@ -72,13 +78,16 @@ void share_part(Tensor& out, const DenseTensor* input);
 /// made where no view was possible.
 void note_write(const Tensor& x);
 void note_write(const OptionalTensor& x);
-/// What the kernel wrote is x's value, wherever the rule let x lie.
+/// Copies the value that the kernel wrote to `view` back to x, whose placements may differ from
+/// those that the rule required. Collective over the meshes of both.
 void assign_written(const Tensor& x, const Tensor& view);
 void assign_written(const OptionalTensor& x, const Tensor& view);
 
-/// Run-time shapes: makes the shapes that the computing ranks found known to all ranks of the job.
-/// Collective over the world if some rank did not compute; control-sized messages only. Nothing to
-/// do where the shape function knew all of them (an op whose sizes may, but need not, be tensors).
+/// Sets data-dependent shapes: broadcasts the shapes that the computing ranks found to all ranks of
+/// the job. Collective over the world if the op's mesh is smaller than the world, with one
+/// control-sized message. Does nothing if the shape function determined all shapes (an op whose
+/// sizes may be tensors, but are not in this call). Errors: Unimplemented if an output is not
+/// replicated.
 void settle_shapes(const Decision& decision, std::span<Tensor* const> outputs);
 template <typename... Tensors>
 void settle_shapes(const Decision& decision, Tensors&... outputs) {

@@ -1,4 +1,4 @@
-// Arguments without bytes.
+// Implementation of placeholder_args.h.
 #include "api/call/args/placeholder_args.h"
 
 namespace phi::detail {

@@ -1,4 +1,4 @@
-// A kernel's arguments that have no bytes: named in errors, planned in a dry run.
+// Handles kernel arguments that have no bytes: names them in errors and plans them in dry runs.
 #pragma once
 
 #include "api/call/args/kernel_args.h"
@@ -7,13 +7,14 @@
 
 namespace phi::detail {
 
-/// Adds to an error of a kernel which of its arguments have no bytes.
+/// Adds the names of arguments that are placeholders to a kernel's error.
 void name_placeholders(Error& error, const OpDef& op, const KernelArrays& arrays);
 
-/// What a launch would bring here is planned: deferred inputs.
+/// Materialises deferred inputs in a dry run, so that their planned bytes are counted as in a real
+/// launch.
 void plan_arrays(const OpDef& op, const KernelArrays& arrays);
 
-/// Errors: Unimplemented for an output whose shape only the kernel finds.
+/// Checks that no output has a data-dependent shape. Errors: Unimplemented.
 void check_shapes_known(const OpDef& op, const KernelArrays& arrays);
 
 }  // namespace phi::detail

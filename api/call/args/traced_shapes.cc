@@ -1,4 +1,4 @@
-// Shapes as words and as text.
+// Encodes shapes as integers and formats them as text.
 #include "api/call/args/traced_shapes.h"
 
 namespace phi {

@@ -1,4 +1,4 @@
-// TracedShapes: the shapes of a kernel's arguments, as a trace shows them.
+// TracedShapes: the shapes of a kernel's arguments, formatted for a trace.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class TracedShapes {
     for (const auto& x : arrays) add(x.array->meta(), x.is_written ? kOutput : kInput);
   }
 
-  /// The same bytes for the same shapes, dtypes and directions.
+  /// A key that is equal for equal shapes, dtypes and directions.
   std::string_view key() const {
     return {reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof(int64_t)};
   }
