@@ -1,4 +1,4 @@
-// Backward passes over tensors.
+// Runs backward passes over tensors, and recomputation within them.
 #include "api/autograd/autograd.h"
 
 #include "api/autograd/grad_node.h"
@@ -33,7 +33,7 @@ void check_tracked(const Tensor& x, const char* what) {
   check_history(x);
 }
 
-// The gradient to start from: as given, or 1.
+// The gradient from which the pass starts: `grad`, or 1 if it is undefined.
 Tensor seed_of(const Tensor& output, const Tensor& grad) {
   const TensorForm form = TensorForm::of(output);
   if (grad.defined()) {
@@ -90,7 +90,7 @@ class RecomputeNode final : public GradNode {
  public:
   using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
-  /// `written`: what f wrote to in place; `draws`: the generator before f.
+  /// `written`: the values that f overwrote. `draws`: the generator's state before f.
   RecomputeNode(Function f, const std::vector<Tensor>& inputs, WriteJournal written,
                 GeneratorState draws)
       : GradNode("recompute"),
@@ -108,7 +108,7 @@ class RecomputeNode final : public GradNode {
     f_ = nullptr;
     written_ = WriteJournal();
   }
-  // To what f holds on to.
+  // The inner pass leads to tensors that f captures.
   bool reaches_further() const override { return true; }
 
  private:
@@ -118,7 +118,7 @@ class RecomputeNode final : public GradNode {
       inputs.push_back(x.detach());
       if (needs_[inputs.size() - 1]) inputs.back().set_requires_grad();
     }
-    // Neither the values that f overwrote when it was called first nor those of now are lost.
+    // Notes the writes of the second call, so that the current values are restored afterwards.
     WriteJournal again;
     std::vector<Tensor> grads;
     try {
@@ -134,7 +134,8 @@ class RecomputeNode final : public GradNode {
     }
   }
 
-  // Of the inputs, by another call of f, whose writes `again` notes. None: the inputs have them.
+  // Calls f again, notes its writes in `again`, and returns the gradients of the inputs. An empty
+  // result means that the inputs have accumulated them.
   std::vector<Tensor> gradients(const std::vector<Tensor>& inputs, const Tensor& grad,
                                 WriteJournal& again) const {
     const Tensor result = called_again(inputs, again);
@@ -143,7 +144,7 @@ class RecomputeNode final : public GradNode {
     return autograd::run_inner_backward<Tensor>({{edge_of(result), grad}}, edges);
   }
 
-  // f finds what it overwrote when it was called first as it was then.
+  // Calls f with the values that it overwrote in the first call restored.
   Tensor called_again(const std::vector<Tensor>& inputs, WriteJournal& again) const {
     const WriteJournal::Scope noting(again);
     written_.undo();
@@ -157,7 +158,7 @@ class RecomputeNode final : public GradNode {
 
   Function f_;
   SavedList inputs_;
-  WriteJournal written_;  // by the first call
+  WriteJournal written_;  // of the first call
   const GeneratorState draws_;
   std::vector<bool> needs_;
 };

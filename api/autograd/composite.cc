@@ -1,4 +1,4 @@
-// Gradients made of other operators.
+// Gradients that are composed of operators.
 #include "api/autograd/composite.h"
 
 #include "api/autograd/reduced_to.h"
@@ -37,10 +37,11 @@ Tensor zeros_like(const Tensor& x) { return full_like(x, 0.0); }
 
 Tensor in_dtype(const Tensor& x, DataType dtype) { return x.dtype() == dtype ? x : cast(x, dtype); }
 
-// To reshape an extent of 0 says to copy its input's: gradients of empty tensors are made anew.
+// In reshape an extent of 0 means the input's extent, so gradients of empty tensors are made by
+// other means.
 bool is_empty(const Tensor& x) { return x.shape().known() && x.numel() == 0; }
 
-// A reduced tensor with the dims that were removed back as 1.
+// The reduced tensor with the removed dims restored as extents of 1.
 Tensor with_reduced_dims(const Tensor& reduced, const Tensor& x, const IntArray& axis) {
   const AxisSet gone = normalise_axes(axis, x.shape());
   Dims dims = x.shape();
@@ -99,7 +100,7 @@ TensorPair divide_grad(const Tensor& x, const Tensor& y, const Tensor& out, cons
 
 TensorPair maximum_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted) {
   const Tensor not_less = greater_equal(x, y);
-  // Both or, beside NaN, neither is at least the other.
+  // A tie: both comparisons hold (equal), or neither does (one of them is NaN).
   const Tensor ties = equal(not_less, greater_equal(y, x));
   const Tensor half = scale(out_grad, 0.5);
   const Tensor nothing = zeros_like(out_grad);
@@ -159,7 +160,7 @@ Tensor max_grad(const Tensor& x, const Tensor& out, const Tensor& out_grad, cons
                 bool) {
   if (is_empty(x)) return zeros_like(x);
   const Tensor is_largest = equal(x, with_reduced_dims(out, x, axis));
-  // Integers count: 16-bit floats would stop at 2048, or at 256.
+  // Counted in integers: float16 represents integers exactly up to 2048 only, bfloat16 up to 256.
   const Tensor count = sum(is_largest, axis, DataType::INT64, /*keepdim=*/true);
   const bool is_double = x.dtype() == DataType::FLOAT64;
   const DataType wide = is_double ? DataType::FLOAT64 : DataType::FLOAT32;

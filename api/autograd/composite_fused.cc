@@ -1,4 +1,4 @@
-// Operators that are calls of others, tracked by these.
+// Operators that call other operators, which track the gradients.
 #include <cmath>
 
 #include "api/autograd/composite.h"
@@ -17,7 +17,7 @@ namespace {
 
 bool is_given(const OptionalTensor& x) { return x && x->defined(); }
 
-// The only batch entry of [1, positions, heads, width].
+// Returns the only batch entry of [1, positions, heads, width].
 Tensor only_entry(const Tensor& x) {
   const Dims& d = x.shape();
   PHI_CHECK(d.ndim() == 4 && d[0] == 1,

@@ -1,4 +1,4 @@
-// Paddle's words for moves of handles, and the mesh of those that name none.
+// Paddle's functions for distributed tensors (dtensor_from_local, ...), and the default mesh.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace phi::distributed {
 namespace {
 
-// What a rank tells of its part.
+// A rank's description of its part, which is exchanged with all ranks.
 struct PartInfo {
   int64_t is_defined = 0;
   int64_t dtype = 0;
@@ -28,7 +28,7 @@ struct PartInfo {
     PartInfo info;
     if (!local.defined()) return info;
     info.is_defined = 1;
-    const TensorMeta& meta = local.dense().meta();  // an error for a distributed one
+    const TensorMeta& meta = local.dense().meta();  // throws for a distributed tensor
     info.dtype = static_cast<int64_t>(meta.dtype);
     info.is_tracked = any_requires_grad(local) ? 1 : 0;
     info.ndim = meta.dims.ndim();
@@ -44,7 +44,7 @@ struct PartInfo {
 };
 static_assert(sizeof(PartInfo) == (4 + kMaxNdim) * sizeof(int64_t));
 
-// By rank of the job.
+// All ranks' descriptions, indexed by rank of the job. Collective over the world.
 std::vector<PartInfo> parts_of_all(const PartInfo& own) {
   World& world = World::current();
   std::vector<PartInfo> parts(static_cast<size_t>(world.size()), own);
@@ -55,7 +55,8 @@ std::vector<PartInfo> parts_of_all(const PartInfo& own) {
   return parts;
 }
 
-// The parts must agree in all but shape. Errors: InvalidArgument, the same on every rank.
+// Checks that the parts agree in everything but shape. Errors: InvalidArgument, the same on every
+// rank.
 void check_alike(const std::vector<PartInfo>& parts, const ProcessMesh& mesh) {
   const int64_t first = mesh.rank_at(int64_t{0});
   const PartInfo& expected = parts[static_cast<size_t>(first)];
@@ -73,7 +74,8 @@ void check_alike(const std::vector<PartInfo>& parts, const ProcessMesh& mesh) {
   }
 }
 
-// Extents add up along the mesh dims that shard a tensor dim, at the first place of the others.
+// A tensor dim's extent is the sum of the parts' extents along the mesh dims that shard it, at
+// coordinate 0 of the other mesh dims.
 Dims global_shape(const std::vector<PartInfo>& parts, const TensorDistAttr& attr) {
   const ProcessMesh& mesh = attr.mesh();
   Dims dims = parts[static_cast<size_t>(mesh.rank_at(int64_t{0}))].shape();
@@ -93,7 +95,8 @@ Dims global_shape(const std::vector<PartInfo>& parts, const TensorDistAttr& attr
   return dims;
 }
 
-// Errors: InvalidArgument, the same on every rank, where a part is not what its rank would hold.
+// Checks that each part has the shape of its rank's shard. Errors: InvalidArgument, the same on
+// every rank.
 void check_split(const std::vector<PartInfo>& parts, const Dims& global,
                  const TensorDistAttr& attr) {
   for (const int64_t rank : attr.mesh().ranks()) {
@@ -109,7 +112,7 @@ void check_split(const std::vector<PartInfo>& parts, const Dims& global,
   }
 }
 
-// A rank outside the mesh takes part in the graph, with nothing.
+// An empty part for a rank outside the mesh, so that it has the same graph.
 Tensor nothing_of(const PartInfo& part) {
   const TensorMeta none{Dims::filled(static_cast<int>(part.ndim), 0), part.type()};
   Tensor x(DenseTensor::empty(none, RankContext::current().place()));

@@ -1,4 +1,4 @@
-// Saved tensors, and the two sides of a node: gradients in, gradients out.
+// Saved tensors, sums of gradients, and the inputs and outputs of gradient nodes.
 #include "api/autograd/grad_node.h"
 
 #include <optional>
@@ -63,12 +63,12 @@ void check_history(const Tensor& x) {
 // ---- sums ----
 
 namespace {
-// This rank has a part of x, which may still wait to be made.
+// Whether this rank has a part of x, which may be deferred.
 bool has_part(const Tensor& x) {
   return !x.is_dist() || x.mesh().contains(RankContext::current().rank());
 }
 
-// Of tensors that lie alike: each rank adds what it has.
+// Adds tensors of equal placements: each rank adds its local parts.
 void add_parts(Tensor& sum, Tensor&& more) {
   if (!has_part(sum)) return;
   if (!sum.is_sole_owner() && more.is_sole_owner()) std::swap(sum, more);
@@ -94,7 +94,8 @@ void accumulate(Tensor& sum, Tensor&& more) {
   const Call call(ops::add, attrs(), sum, more);
   add_parts(sum, std::move(more));
   if (!call.is_recorded()) return;
-  // Outside the mesh nothing was made; the program's sum is another value than what it is made of.
+  // Outside the mesh no add ran, so `sum` still has its old storage. The captured program needs a
+  // new value for the sum.
   if (!has_part(sum)) {
     sum = Tensor(DistTensor::clipped(sum.meta(), sum.dist_attr(), sum.place(), "add"));
   }
@@ -217,7 +218,7 @@ void GradNode::begin_list(size_t count) {
 }
 
 GradNode::Range GradNode::range_of(int output) const {
-  int first = output;  // one slot for each output before
+  int first = output;  // earlier outputs have one slot each, lists excepted
   for (const Range& list : lists_) {
     if (list.first > first) break;
     if (list.first == first) return list;
@@ -300,7 +301,7 @@ GradMask GradNode::Outgoing::mask() const {
 }
 
 namespace {
-// Its receiver may write to it, even if a view op of the backward pass made it.
+// Lets the receiver write to the gradient, even if a view op of the backward pass made it.
 Tensor writable(Tensor grad) {
   if (grad.defined()) array_of(grad).storage()->allow_writes();
   return grad;

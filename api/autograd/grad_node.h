@@ -1,9 +1,10 @@
-// GradNode: a tracked operation on tensors. Generated classes, one per differentiable op, keep
-// what the gradient needs and call the gradient function; reshard and recompute have their own.
+// GradNode: the node of a tracked operation in the autograd graph. The generator writes one class
+// per differentiable op, which saves tensors and calls the gradient function; reshard and recompute
+// have custom classes.
 //
-// A node is built from meta alone where the rank does not compute, so every rank has the same
-// graph. The gradient that a node receives is brought to the mesh and placements of the output that
-// it belongs to (partial values are reduced then); leaves keep what arrives, possibly partial.
+// A rank that does not compute builds the node from metadata, so every rank has the same graph. A
+// gradient is resharded to the mesh and placements of the output that it belongs to before a node
+// receives it; this reduces partial values. Leaves keep gradients unchanged, possibly partial.
 #pragma once
 
 #include <memory>
@@ -20,33 +21,34 @@
 
 namespace phi {
 
-/// What a tensor is apart from its bytes: enough to lay a gradient out like it.
+/// The metadata of a tensor that a gradient needs to get the same mesh and placements.
 struct TensorForm {
   TensorMeta meta;
   const distributed::TensorDistAttr* attr = nullptr;  // null: a plain tensor; never partial
 
   static TensorForm of(const Tensor& x);
+  /// A tensor of zeros in this form.
   Tensor zeros() const;
-  /// `grad` in this form: same mesh and placements, whole where it was partial. Collective.
+  /// Returns `grad` with this form's mesh and placements; partial values are reduced. Collective.
   Tensor settle(const Tensor& grad) const;
 };
 
-/// The tensor's meta, place, placements and history, without its bytes.
+/// Returns a tensor with x's metadata, place, placements and history, and without bytes.
 Tensor without_bytes(const Tensor& x);
 
-/// A tensor kept for the backward pass, without its history. What a reshard gathered is kept as
-/// what it was gathered from, and gathered again when it is asked for: sequence parallelism then
-/// keeps each rank's part of the sequence only (Korthikanti et al. 2022, section 4.2.2).
+/// A tensor saved for the backward pass, without its history. For the result of a gather it saves
+/// the gather's input, and get() gathers again: sequence parallelism then stores each rank's part
+/// of the sequence only (Korthikanti et al. 2022, section 4.2.2).
 class SavedTensor {
  public:
   SavedTensor() = default;
   explicit SavedTensor(const Tensor& x);
   explicit SavedTensor(const OptionalTensor& x) : SavedTensor(x ? *x : Tensor()) {}
-  /// Keeps meta, place and placements; no bytes.
+  /// Saves metadata, place and placements; no bytes.
   static SavedTensor meta_of(const Tensor& x);
   static SavedTensor meta_of(const OptionalTensor& x) { return x ? meta_of(*x) : SavedTensor(); }
 
-  /// Collective where the tensor has to be gathered again.
+  /// Returns the saved tensor. Collective if the tensor has to be gathered again.
   /// Errors: PreconditionNotMet if the tensor was written to since, or has been released.
   Tensor get() const;
   OptionalTensor optional() const;
@@ -73,7 +75,7 @@ class SavedList {
   std::vector<SavedTensor> values_;
 };
 
-// Compiled once (grad_node.cc), not with each operator's node.
+// Instantiated once (grad_node.cc), to save compile time of operators' nodes.
 extern template class autograd::Node<Tensor>;
 
 class GradNode : public autograd::Node<Tensor> {
@@ -82,12 +84,13 @@ class GradNode : public autograd::Node<Tensor> {
   ~GradNode() override;
 
   int num_outputs() const override { return static_cast<int>(outputs_.size()); }
-  /// The next output of the tracked operation; gives its slot.
+  /// Adds the next output of the tracked operation and returns its slot.
   int add_output(const Tensor& out);
-  /// The next output is a list of `count` elements, which are added one by one.
+  /// Begins a list output of `count` elements, which are then added one by one.
   void begin_list(size_t count);
   const TensorForm& output(int slot) const { return outputs_[static_cast<size_t>(slot)]; }
-  /// For a reshard that gathers: the tensor that its output can be gathered from again.
+  /// For a reshard that gathers, the tensor from which its output can be gathered again; otherwise
+  /// undefined.
   virtual Tensor gathered_from() const { return {}; }
 
   void prepare(std::span<Tensor> grads) const override;
@@ -95,15 +98,15 @@ class GradNode : public autograd::Node<Tensor> {
            std::span<Tensor> results) final;
 
  protected:
-  /// The gradients of the outputs, as backward() asks for them.
+  /// The gradients of the outputs, which backward() reads.
   class Incoming {
    public:
     Incoming(const GradNode& node, std::span<Tensor> grads) : node_(node), grads_(grads) {}
-    // By number of the operation's outputs, of which a list is one.
+    // `output` numbers the operation's outputs; a list counts as one.
 
-    /// Zeros if nothing arrived.
+    /// The output's gradient; zeros if none was received.
     Tensor grad(int output) const { return of_slot(node_.range_of(output).first); }
-    /// Of an output that the operation may not have had.
+    /// The gradient of an optional output; empty if the output was absent.
     OptionalTensor optional(int output) const;
     TensorList list(int output) const;
 
@@ -114,7 +117,8 @@ class GradNode : public autograd::Node<Tensor> {
     std::span<Tensor> grads_;
   };
 
-  /// Where backward() puts the gradients of the inputs, which are numbered by add_input.
+  /// Receives the gradients of the inputs from backward(). Inputs are numbered in the order of
+  /// add_input.
   class Outgoing {
    public:
     Outgoing(const GradNode& node, const autograd::Wanted& wanted, std::span<Tensor> results)
@@ -130,7 +134,7 @@ class GradNode : public autograd::Node<Tensor> {
     std::span<Tensor> results_;
   };
 
-  /// Names the next input that has a gradient; a list has an edge per element.
+  /// Adds the next input that can have a gradient; a list has one edge per element.
   void add_input(const Tensor& x);
   void add_input(const OptionalTensor& x);
   void add_input(const TensorList& xs);
@@ -148,11 +152,10 @@ class GradNode : public autograd::Node<Tensor> {
   std::vector<TensorForm> outputs_;
   std::vector<Range> lists_;  // the slots of those outputs that are lists
   std::vector<Range> inputs_;
-  std::unique_ptr<const KeptSite>
-      site_;  // of the tracked call; null unless somebody is told of calls
+  std::unique_ptr<const KeptSite> site_;  // of the tracked call; null if calls are not observed
 };
 
-/// The end of the graph: keeps the gradient of one tensor.
+/// A leaf of the graph. Accumulates the gradient of one tensor.
 class LeafNode final : public GradNode {
  public:
   LeafNode() : GradNode("leaf") {}
@@ -167,11 +170,11 @@ class LeafNode final : public GradNode {
   Tensor grad_;
 };
 
-/// Makes `out...`, tensors or lists, the outputs of `node`. Integer outputs have no gradient.
+/// Adds `out`, a tensor or a list, to the outputs of `node`. Integer outputs get no history.
 void track_output(const IntrusivePtr<GradNode>& node, Tensor& out);
 void track_output(const IntrusivePtr<GradNode>& node, OptionalTensor& out);
 void track_output(const IntrusivePtr<GradNode>& node, TensorList& outs);
-/// An output, a tensor or a list, that the gradient knows nothing of: it ends the tracked program.
+/// Marks an output, a tensor or a list, as not differentiable: it gets no history.
 template <typename Output>
 struct WithoutGrad {
   const Output& out;
@@ -185,8 +188,8 @@ void track(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
   (track_output(node, outputs), ...);
 }
 
-/// Counts an inplace write that gradients know of: the histories of tensors that share the bytes of
-/// `written` are out of date from now on.
+/// Counts a tracked inplace write. It makes the histories of other tensors that share the bytes of
+/// `written` outdated (Tensor::is_history_outdated).
 template <typename Output>
 void note_tracked_write(const Output& written) {
   any_tensor(written, [](const Tensor& x) {
@@ -198,27 +201,28 @@ template <typename Output>
 void note_tracked_write(const WithoutGrad<Output>& written) {
   note_tracked_write(written.out);
 }
-/// track() for an inplace call, whose outputs have been written to.
+/// track() for an inplace call, whose outputs are tensors that it wrote to.
 template <typename... Outputs>
 void track_written(IntrusivePtr<GradNode> node, Outputs&&... outputs) {
   (note_tracked_write(outputs), ...);
   (track_output(node, outputs), ...);
 }
 
-/// Errors: PreconditionNotMet if x, which requires a gradient, shares bytes that have been written
-/// to through another tensor since its history began.
+/// Checks that x's history is not outdated. Errors: PreconditionNotMet if x shares bytes that were
+/// written to through another tensor since x's history was set.
 void check_history(const Tensor& x);
 
-/// For an inplace call about to be tracked that writes to x. Errors: PreconditionNotMet if x is a
-/// leaf, or if its gradient needs the value that is to be overwritten (`needs_value`).
+/// Called before a tracked inplace call writes to x. Errors: PreconditionNotMet if x is a leaf that
+/// requires a gradient, if its history is outdated, or if a gradient needs the overwritten value
+/// (`needs_value`).
 void check_inplace_tracked(const Tensor& x, bool needs_value);
 void check_inplace_tracked(const OptionalTensor& x, bool needs_value);
 void check_inplace_tracked(const TensorList& xs, bool needs_value);
 [[noreturn]] void throw_written_untracked(const Tensor& x);
 
-/// For an inplace call of an operator that has no gradient. Errors: PreconditionNotMet if one of
-/// the tensors that it writes to requires one: what is tracked of it would not be its history any
-/// more.
+/// Called before an inplace call of an operator without a gradient. Errors: PreconditionNotMet if
+/// one of the tensors that it writes to requires a gradient: the tensor's history would be wrong
+/// after the call.
 template <typename... Tensors>
 void check_not_tracked(const Tensors&... written) {
   const auto check = [](const Tensor& x) {

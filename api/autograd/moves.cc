@@ -1,4 +1,5 @@
-// The public distributed API on Tensor handles.
+// Implements the public distributed API on Tensor handles: init, GPUs, shard_tensor, reshard, local
+// parts.
 #include <utility>
 
 #include "api/autograd/grad_node.h"
@@ -17,7 +18,8 @@
 namespace phi::distributed {
 namespace {
 
-// Every move of a handle begins with it.
+// Returns the distributed attribute of a move and reports x to the recorder. Every move of a handle
+// calls it first.
 const TensorDistAttr* attr_for(const Tensor& x, const ProcessMesh& mesh,
                                std::span<const Placement> placements) {
   const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
@@ -26,11 +28,10 @@ const TensorDistAttr* attr_for(const Tensor& x, const ProcessMesh& mesh,
   return attr;
 }
 
-// The gradient of a move goes back where the tensor came from, which GradNode::prepare of the
-// node before does; this one only joins the two.
+// The node of a move. Its backward reshards the gradient to the form of the move's input.
 class MoveNode final : public GradNode {
  public:
-  /// `gathers`: x alone holds all that the result does.
+  /// `gathers`: the result can be recomputed from x by a gather.
   MoveNode(const char* name, const Tensor& x, bool gathers)
       : GradNode(name), form_(TensorForm::of(x)), source_(gathers ? x.detach() : Tensor()) {
     add_input(x);
@@ -46,7 +47,8 @@ class MoveNode final : public GradNode {
   Tensor source_;
 };
 
-// Nothing but shards that become whole: what there was before is less and says as much.
+// Whether the move only changes Shard to Replicate. Its input then has the result's value in fewer
+// bytes.
 bool is_gather(const Tensor& from, const TensorDistAttr* to) {
   if (!from.is_dist() || from.mesh() != to->mesh() || from.dist_attr() == to) return false;
   for (int m = 0; m < from.mesh().ndim(); ++m) {
@@ -62,7 +64,8 @@ Tensor tracked_move(const char* name, const Tensor& from, Tensor to) {
   return to;
 }
 
-// The part of `whole`, which is x or made of x, as a plain tensor that does not share x's storage.
+// Returns the local part of `whole`, which is x or a reshard of x, as a plain tensor that does not
+// share x's storage.
 Tensor unshared(const Tensor& x, const DistTensor& whole) {
   const DenseTensor& local = whole.local();
   if (local.storage() != array_of(x).storage()) return Tensor(local);
@@ -73,7 +76,8 @@ Tensor unshared(const Tensor& x, const DistTensor& whole) {
   return Tensor(own);
 }
 
-// The gradients of the parts that ranks have, put together again. Each element has one part.
+// The gradient of Tensor::local: combines the gradients of the ranks' parts, each of which covers
+// elements of its own, into one distributed gradient.
 class LocalNode final : public GradNode {
  public:
   explicit LocalNode(const Tensor& x) : GradNode("local"), form_(TensorForm::of(x)) {
@@ -91,8 +95,8 @@ class LocalNode final : public GradNode {
   TensorForm form_;
 };
 
-// Where several ranks have an element, or parts of its sum, nothing says whether what reaches them
-// is to be added up.
+// If several ranks have the same element, or terms of its sum, it is undefined whether the
+// gradients of their parts must be added.
 void check_parts_are_disjoint(const Tensor& x) {
   for (int m = 0; m < x.mesh().ndim(); ++m) {
     PHI_CHECK(x.placements()[m].is_shard() || x.mesh().dim_size(m) == 1,
@@ -105,7 +109,7 @@ void check_parts_are_disjoint(const Tensor& x) {
   }
 }
 
-// The gradient of a tensor put together from local parts, taken apart again.
+// The gradient of from_local: splits the gradient into the ranks' parts.
 class FromLocalNode final : public GradNode {
  public:
   explicit FromLocalNode(const Tensor& local)
@@ -150,7 +154,7 @@ GpuReduction parse_gpu_reduction(std::string_view word) {
 Place use_gpu(const GpuOptions& options) {
   World& world = World::current();
   const Place place = own_gpu(world);
-  world.set_carrier(nullptr);  // of other options
+  world.set_carrier(nullptr);  // removes the device communicator of an earlier call
   if (options.messages == GpuMessages::kHost) {
     tell_of_shared_gpus(world, place);
   } else if (world.size() > 1 && world.carries()) {

@@ -1,4 +1,4 @@
-// Ranks and the GPUs of their machines.
+// Maps ranks to the GPUs of their machines.
 #include "api/autograd/own_gpu.h"
 
 #include <fmt/format.h>

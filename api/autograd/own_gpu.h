@@ -1,4 +1,4 @@
-// Which GPU a rank computes on.
+// Selects the GPU on which a rank computes.
 #pragma once
 
 #include "distributed/comm/world.h"
@@ -6,15 +6,15 @@
 
 namespace phi::distributed {
 
-/// The GPU of the world's rank: the one whose number is the rank's among those of its machine,
-/// counted round the visible_gpus(). So a rank to which its launcher shows one GPU takes that one.
-/// Errors: Unavailable if no driver answers, if it is too old or shows no GPU, if the GPU runs no
-/// code of this build, or if that has no CUDA.
+/// Returns the GPU of the world's rank: the rank's number on its machine, modulo visible_gpus(). A
+/// rank to which the launcher exposes one GPU uses that one. Errors: Unavailable if there is no
+/// driver, if it is too old or exposes no GPU, if the GPU cannot run the code of this build, or if
+/// the build has no CUDA.
 Place own_gpu(const World& world);
 
-/// Ranks may share a GPU if their messages go through the host; that is slow, and they share its
-/// memory. Which ones do is printed on stderr, by rank 0 and once in a process. Collective.
-/// `place`: this rank's GPU.
+/// Warns if ranks share a GPU. This is allowed if messages go through the host, but it is slow, and
+/// the ranks share the GPU's memory. Rank 0 prints the ranks on stderr, once per process.
+/// Collective over the world. `place`: this rank's GPU.
 void tell_of_shared_gpus(World& world, const Place& place);
 
 }  // namespace phi::distributed

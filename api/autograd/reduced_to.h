@@ -1,4 +1,4 @@
-// What gradients of operators that broadcast share.
+// The reduction that gradients of broadcasting operators share.
 #pragma once
 
 #include "api/generated/ops/reduce_as.h"
@@ -6,7 +6,7 @@
 
 namespace phi::composite {
 
-/// The sum of `grad` over the dims along which an argument of this shape was broadcast.
+/// Returns the sum of `grad` over the dims along which `argument` was broadcast.
 inline Tensor reduced_to(const Tensor& grad, const Tensor& argument) {
   return grad.shape() == argument.shape() ? grad : reduce_as(grad, argument);
 }

@@ -1,4 +1,4 @@
-// Seed and offset, drawn by randint: one call of the generator, also in a captured program.
+// Draws seed and offset by randint: one draw of the generator, which a captured program repeats.
 #include "api/autograd/seed_offset.h"
 
 #include <limits>

@@ -1,12 +1,12 @@
-// The seed and offset of attention that drops weights, which it takes in a tensor.
+// The seed-and-offset tensor of attention operators with dropout.
 #pragma once
 
 #include "api/tensor/tensor.h"
 
 namespace phi {
 
-/// `given`, or, where it is left out and weights are dropped, a new pair from the rank's generator
-/// (int64 [2], plain, where `like` lies).
+/// Returns `given` if it is present or if `drops` (there is dropout) is false. Otherwise draws a
+/// new pair from the rank's generator: a plain int64 tensor [2] on the place of `like`.
 std::optional<Tensor> seed_offset_for(const std::optional<Tensor>& given, const Tensor& like,
                                       bool drops);
 

@@ -1,4 +1,4 @@
-// Operators of two tensors made of other operators.
+// Operators of two tensors that are composed of other operators.
 #include "api/autograd/composites/binary.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ Tensor as_shape(const Tensor& x, const Dims& dims) {
   return x.shape() == dims ? x : reshape(x, dims);
 }
 
-// The shapes in which x and y multiply to their Kronecker product, and that of the result.
+// The shapes to which kron reshapes x and y, so that their broadcast product has the elements of
+// the Kronecker product in order, and the shape of the result.
 struct KronShapes {
   Dims x, y, out;
   KronShapes(const Dims& of_x, const Dims& of_y) {
@@ -34,7 +35,7 @@ struct KronShapes {
   }
 
  private:
-  // Each extent of x beside each of y; where one is 1 they need no dim of their own.
+  // Interleaves an extent of x with one of y. If one of them is 1, they share a dim.
   void append(int64_t a, int64_t b, const Dims& of_x, const Dims& of_y) {
     out.push_back(a * b);
     const bool apart = a != 1 && b != 1;
@@ -64,7 +65,7 @@ std::tuple<Tensor, Tensor> lerp_grad(const Tensor& x, const Tensor& y, const Ten
 
 Tensor kron(const Tensor& x, const Tensor& y) {
   const KronShapes shapes(x.shape(), y.shape());
-  // To reshape an extent of 0 says to copy its input's.
+  // In reshape an extent of 0 means the input's extent.
   if (shapes.out.known() && shapes.out.numel() == 0) return full(shapes.out, 0.0, x.dtype());
   return as_shape(multiply(as_shape(x, shapes.x), as_shape(y, shapes.y)), shapes.out);
 }

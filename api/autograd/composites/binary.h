@@ -1,4 +1,4 @@
-// Operators of two tensors, and gradients of such, that are made of other operators.
+// Operators of two tensors, and gradients of such operators, that are composed of other operators.
 #pragma once
 
 #include <tuple>
@@ -8,18 +8,20 @@
 
 namespace phi::composite {
 
-/// Of x and y; the weight has none.
+/// The gradients of x and y; the weight has none.
 std::tuple<Tensor, Tensor> lerp_grad(const Tensor& x, const Tensor& y, const Tensor& weight,
                                      const Tensor& out_grad, GradMask wanted);
 
-/// The Kronecker product: each element of x times all of y, block by block. Dims that one of them
-/// lacks in front are 1. Errors: InvalidArgument for more dims than a tensor has.
+/// The Kronecker product: block i of the result is element i of x times y. The shorter shape is
+/// padded with leading extents of 1. Errors: InvalidArgument if an intermediate needs more tensor
+/// dims than kMaxNdim.
 Tensor kron(const Tensor& x, const Tensor& y);
 
-/// The p-norm of x - y, which broadcast, over all elements.
+/// The p-norm of x - y over all elements; x and y broadcast.
 Tensor dist(const Tensor& x, const Tensor& y, float p);
 
-/// The sum of x (reduction 0), its mean (1), or x itself (2). Errors: InvalidArgument for others.
+/// Returns the sum of x (reduction 0), its mean (1), or x (2). Errors: InvalidArgument for another
+/// reduction.
 Tensor identity_loss(const Tensor& x, int reduction);
 
 }  // namespace phi::composite

@@ -1,4 +1,4 @@
-// Losses with margins, made of other operators.
+// Losses with margins, composed of other operators.
 #include "api/autograd/composites/margin.h"
 
 #include "api/generated/ops/cross_entropy_with_softmax.h"

@@ -1,4 +1,4 @@
-// Gradients of operators that move elements, made of other operators.
+// Gradients of data-movement operators, composed of other operators.
 #include "api/autograd/composites/moves.h"
 
 #include <algorithm>
@@ -24,10 +24,12 @@ namespace {
 
 Tensor nothing_like(const Tensor& x) { return full_like(x, 0.0); }
 
-// To reshape an extent of 0 says to copy its input's: gradients of empty tensors are made anew.
+// In reshape an extent of 0 means the input's extent, so gradients of empty tensors are made by
+// other means.
 bool has_no_elements(const Tensor& x) { return x.shape().known() && x.numel() == 0; }
 
-// The sum over the repetitions of tensor dim `axis`, which stands as [before, after].
+// Sums over the repetitions in tensor dim `axis`, which is viewed as two dims [before, after];
+// `summed_axis` is the one that is summed.
 Tensor sum_over_repeats(const Tensor& grad, int axis, int64_t before, int64_t after,
                         int summed_axis) {
   Dims apart;
@@ -38,7 +40,7 @@ Tensor sum_over_repeats(const Tensor& grad, int axis, int64_t before, int64_t af
   return sum(reshape(grad, apart), {summed_axis}, grad.dtype(), /*keepdim=*/false);
 }
 
-// out_grad in the columns of x from start_index on, zeros beside it.
+// A tensor with x's columns: out_grad from column start_index on, zeros elsewhere.
 Tensor among_columns(const Tensor& x, const Tensor& out_grad, int start_index) {
   const int64_t columns = x.shape()[1];
   const int64_t start = start_index < 0 ? start_index + columns : start_index;
@@ -50,8 +52,8 @@ Tensor among_columns(const Tensor& x, const Tensor& out_grad, int start_index) {
 
 Tensor roll_grad(const Tensor& out_grad, const IntArray& shifts, const std::vector<int64_t>& axis) {
   std::vector<int64_t> back;
-  // Elements of a tensor roll around it: the number of them changes nothing, and the lowest shift
-  // has no opposite.
+  // A shift is reduced modulo the number of elements, which changes no result, because the lowest
+  // int64_t cannot be negated.
   const int64_t around = std::max<int64_t>(1, out_grad.numel());
   for (int64_t shift : shifts.values()) back.push_back(-(shift % around));
   return roll(out_grad, back, axis);
@@ -119,7 +121,7 @@ TensorList meshgrid_grad(const TensorList& inputs, const TensorList& out_grad) {
     for (size_t d = 0; d < inputs.size(); ++d) {
       if (d != i || inputs[i].ndim() == 0) others.push_back(static_cast<int64_t>(d));
     }
-    // Without axes all would be added up.
+    // With no axes, sum would reduce all dims.
     grads.push_back(others.empty() ? out_grad[i]
                                    : sum(out_grad[i], others, out_grad[i].dtype(), false));
   }

@@ -1,4 +1,4 @@
-// Gradients of operators that move elements, made of other operators.
+// Gradients of data-movement operators, composed of other operators.
 #pragma once
 
 #include <cstdint>

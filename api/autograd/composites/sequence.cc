@@ -1,4 +1,4 @@
-// Recurrent networks and gradients of alignments, made of other operators.
+// Recurrent networks and gradients of alignment losses, composed of other operators.
 #include "api/autograd/composites/sequence.h"
 
 #include "api/generated/ops/add.h"
@@ -19,7 +19,7 @@
 namespace phi::composite {
 namespace {
 
-/// The stack of layers that the attributes of rnn describe.
+/// The stack of layers that rnn's attributes describe.
 struct Stack {
   int layers;
   int directions;

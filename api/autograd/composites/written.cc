@@ -1,4 +1,4 @@
-// Operators that write over a tensor, whatever it was.
+// Operators that overwrite a tensor of any earlier shape and dtype.
 #include "api/autograd/composites/written.h"
 
 #include "api/generated/ops/assign.h"
@@ -11,7 +11,7 @@ namespace phi::composite {
 
 Tensor& assign_into(const Tensor& x, Tensor& output) {
   if (output.shape() == x.shape() && output.dtype() == x.dtype()) {
-    return slice_scatter_(output, x, {}, {}, {}, {});  // the slice that is all of it
+    return slice_scatter_(output, x, {}, {}, {}, {});  // no axes: the slice is the whole tensor
   }
   const Tensor copy = assign(x);
   output.replace(copy);

@@ -1,4 +1,4 @@
-// Operators that write over a tensor, whatever it was.
+// Operators that overwrite a tensor of any earlier shape and dtype.
 #pragma once
 
 #include "api/tensor/tensor.h"
@@ -6,11 +6,13 @@
 
 namespace phi::composite {
 
-/// `output` takes x's values: in its own bytes where shape and dtype are the same, and else with
-/// x's shape, dtype and placements in bytes of its own, which no other handle sees.
+/// Assigns x's value to `output` and returns it. If shape and dtype are equal, writes to output's
+/// bytes. Otherwise output gets x's shape, dtype and placements and new bytes; views of its old
+/// bytes do not change.
 Tensor& assign_into(const Tensor& x, Tensor& output);
 
-/// The same of a tensor of `shape` that is `value` everywhere, on output's mesh if it has one.
+/// Same as assign_into with a tensor of `shape` whose elements are `value`, replicated on output's
+/// mesh if output is distributed.
 Tensor& full_into(Tensor& output, const IntArray& shape, const Scalar& value, DataType dtype,
                   const Place& place);
 
