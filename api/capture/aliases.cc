@@ -1,4 +1,4 @@
-// Finding the last write to each buffer, and merging buffers.
+// Finds the last write to each buffer and merges buffers of aliases.
 #include "api/capture/aliases.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Removal of the copies that a captured program needs only if an alias or its source is written to.
+// Removes copies that a captured program needs only if an alias or its source is written to.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Running a function on placeholders, in a world that carries nothing, with a recording that
-// listens.
+// Runs a function on placeholders, in a dry world, with a recording that observes its calls and
+// steps.
 #include "api/capture/program.h"
 #include "api/capture/record.h"
 #include "api/capture/stand_in.h"
@@ -12,13 +12,13 @@ namespace {
 
 using distributed::World;
 
-// The rank's own place in a world where it computes nothing and is listened to.
+// A dry world with the caller's rank and place, in which a recording can observe the rank.
 class CaptureWorld {
  public:
   CaptureWorld(const World& outer, const Place& place)
       : world_(outer.rank(), outer.size()), scope_(world_) {
     world_.rank_context().set_place(place);
-    // Draws are counted from where the generator is when the program runs.
+    // Draws are counted from 0: a run adds them to the generator's number of draws.
     Generator& generator = world_.rank_context().generator();
     generator.set_state({.seed = generator.state().seed});
   }

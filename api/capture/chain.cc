@@ -1,4 +1,4 @@
-// Runs of links that do the same, as scans.
+// Runs consecutive equal links as scans.
 #include "api/capture/chain.h"
 
 #include <glog/logging.h>
@@ -9,7 +9,7 @@
 namespace phi {
 namespace {
 
-// The end of the links from `begin` on that one body serves.
+// Returns the end of the links, from `begin` on, that share one body.
 size_t end_of_run(const std::vector<ChainLink>& links, size_t begin, const Tensor& x) {
   const ir::Trial first(links[begin], x);
   PHI_CHECK(first.is_repeated_by(ir::Trial(links[begin], x)),

@@ -1,4 +1,4 @@
-// Buffers to places, arrays to storages, and the loop over the steps.
+// Plans buffers, binds arrays to storages, and runs the steps.
 #include "api/capture/executor.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using memory::BufferId;
 
 namespace {
 
-// For what a step of training has beside its inputs and outputs: a few numbers.
+// Device memory for the few scalars that a training step uses besides its inputs and outputs.
 constexpr int64_t kMargin = 64 << 10;
 
 std::string describe(const Port& port) {
@@ -40,14 +40,14 @@ void check_input(const Port& port, const Tensor& given, size_t number) {
                                     number, given.to_string(), describe(port)));
 }
 
-// A guess: the time of one core and that of its memory.
+// An estimate: compute time of one core plus the time of its memory traffic.
 double seconds_of(const StepCost& cost) {
   constexpr double kFlops = 5e10;
   constexpr double kBytes = 1e10;
   return cost.bytes / kBytes + cost.flops / kFlops;
 }
 
-// A value that an engine keeps, for who reads its tensor between runs.
+// The source of a tensor whose value the engine stores; read if the tensor is read between runs.
 class EngineSource final : public Storage::Source {
  public:
   EngineSource(const TensorMeta& meta, std::shared_ptr<memory::SwapEngine> engine, BufferId buffer)
@@ -68,7 +68,7 @@ class EngineSource final : public Storage::Source {
   BufferId buffer_;
 };
 
-// Ops that left no step: views, and those of other ranks.
+// Adds ops without a step to the trace: views, and ops of other ranks.
 void show(Trace* trace, const ir::ShownOps& ops) {
   if (!trace) [[likely]]
     return;
@@ -80,8 +80,8 @@ void show(Trace* trace, const ir::ShownOps& ops) {
   }
 }
 
-// A step in the trace, with the ops before it that have none: one event per op that the rank
-// counts, and others for what it does not count.
+// The trace span of a step, preceded by the ops before it that have no step. Each op that the rank
+// counts has one event; steps that are not ops have events of another kind.
 class TracedStep {
  public:
   TracedStep(Trace* trace, const ir::RecordedStep& step, bool again)
@@ -176,7 +176,7 @@ void Executor::find_externals() {
   for (External& found : externals_) {
     found.is_written = is_written_[static_cast<size_t>(found.buffer)];
   }
-  // A constant begins each run as it was written down.
+  // A constant that steps write to starts each run with its captured value.
   for (External& found : externals_) {
     const auto& storage = program_.buffers[static_cast<size_t>(found.buffer)].external;
     if (found.is_written && recording_->is_own(*storage)) found.initial = storage->source();
@@ -190,7 +190,8 @@ memory::SwapStep Executor::swap_step(const ir::RecordedStep& step) const {
   out.repeatable = step.step->is_repeatable();
   for (const ir::BufferUse& use : step.uses) {
     if (use.buffer < 0) continue;
-    // What lies outside of the plan is something else by then, if any step writes to it.
+    // A buffer outside the plan may have changed by the second run of the step if any step writes
+    // to it.
     if (!is_planned(use.buffer)) {
       out.repeatable = out.repeatable && !is_written_[static_cast<size_t>(use.buffer)];
       continue;
@@ -231,13 +232,13 @@ memory::SwapProgram Executor::swap_program() {
   return out;
 }
 
-// What a run holds on the device beside the plan's arena.
+// The device memory of a run in addition to the plan's arena.
 int64_t Executor::bytes_outside_of_plan() const {
   int64_t bytes = kMargin;
   size_t scratch = 0;
   for (size_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
     const auto nbytes = static_cast<int64_t>(program_.buffers[buffer].nbytes);
-    // The outputs of the run before may still be held.
+    // The caller may still hold the outputs of the previous run.
     if (is_port_[buffer]) bytes += 2 * nbytes;
     if (program_.buffers[buffer].external && !is_planned(static_cast<int>(buffer))) bytes += nbytes;
   }
@@ -247,7 +248,7 @@ int64_t Executor::bytes_outside_of_plan() const {
   return bytes + static_cast<int64_t>(scratch);
 }
 
-// The plan may move arrays between any two steps.
+// The plan may move arrays between any two steps, so no transfer may be in progress there.
 void Executor::leave_nothing_under_way() {
   for (ir::RecordedStep& step : program_.steps) {
     auto* overlapping = dynamic_cast<distributed::OverlappingStep*>(step.step.get());
@@ -341,12 +342,12 @@ void Executor::take_inputs(const TensorList& inputs) {
     check_input(ports[i], inputs[i], i);
     if (ports[i].buffer < 0) continue;
     const DenseTensor& array = array_of(inputs[i]);
-    array.raw_data();  // a deferred one comes here
+    array.raw_data();  // materialises a deferred input
     give(ports[i].buffer, array.storage(), array.byte_offset());
   }
 }
 
-// Parameters as they are now: somebody may have written to them, or given them other tensors.
+// Binds the parameters' current storages: the user may have written to them or replaced them.
 void Executor::take_externals() {
   for (External& external : externals_) {
     if (is_planned(external.buffer)) {
@@ -360,7 +361,7 @@ void Executor::take_externals() {
   }
 }
 
-// The plan's copy becomes the parameter's value, and the parameter holds nothing itself.
+// Moves the parameter's value to the engine, if it has changed, and swaps the parameter out.
 void Executor::take_planned(External& external) {
   const auto fill_from = [&](const std::shared_ptr<const Storage::Source>& source) {
     engine_->put(planned_[static_cast<size_t>(external.buffer)],
@@ -396,7 +397,7 @@ void Executor::take_planned(External& external) {
 
 // ---- a run ----
 
-// The parameter as it is now: somebody may have given it another tensor since the capture.
+// Returns the parameter's current tensor: the user may have replaced it since the capture.
 Tensor Executor::external_output(const Port& port) const {
   for (const External& external : externals_) {
     if (external.buffer != port.buffer || !external.handle.defined()) continue;
@@ -425,8 +426,8 @@ TensorList Executor::take_outputs() const {
   return outputs;
 }
 
-// Steps take addresses in the order of their arguments, so that a part that is lent of what they
-// write to, and read by them too, has to have its own bytes before they begin.
+// A step reads the addresses of its arguments in order. If it reads a copy-on-write alias of an
+// array that it also writes to, the alias must have its own bytes before the step begins.
 void Executor::settle_writes(const TensorList& inputs) {
   for (const ir::External& parameter : recording_->parameters()) {
     if (parameter.is_written) WriteJournal::note(parameter.handle);
@@ -442,8 +443,8 @@ void Executor::settle_writes(const TensorList& inputs) {
   }
 }
 
-// Whoever saved a parameter or an input for a gradient learns that it has changed, on every rank
-// alike: also where this one has no bytes of it, and no step writes.
+// Counts the writes to parameters and inputs, so that a gradient that saved one of them detects the
+// change. Every rank counts them, including ranks without bytes, on which no step writes.
 void Executor::note_writes(const TensorList& inputs) {
   for (const ir::External& parameter : recording_->parameters()) {
     if (parameter.is_written) array_of(parameter.handle).storage()->note_write();
@@ -461,7 +462,7 @@ void Executor::note_writes(const TensorList& inputs) {
   }
 }
 
-// ---- what the device has written down ----
+// ---- captured graphs ----
 
 void Executor::make_replay() {
   Device& device = Device::of(engine_->place());
@@ -472,7 +473,8 @@ void Executor::make_replay() {
   tf32_ = RankContext::current().tf32();
 }
 
-// Who is shown single steps gets them. The first run makes what kernels make once.
+// A rank whose steps are observed runs them one by one. The first run does too, because kernels
+// make one-time allocations in it.
 bool Executor::may_replay() const {
   const RankContext& rank = RankContext::current();
   return replay_ && replays_ && has_run_ && replay_->is_of_use() && !rank.trace() &&
@@ -488,7 +490,8 @@ const IntrusivePtr<Storage>& Executor::fixed(int buffer) {
   return storage;
 }
 
-// But for those that are written to or given out again: they are the caller's own.
+// Copies inputs to fixed memory, except for those that are written to or returned: these must keep
+// the caller's storage.
 void Executor::fix_inputs() {
   for (const Port& port : recording_->inputs()) {
     if (port.buffer < 0 || port.is_written) continue;
@@ -519,7 +522,7 @@ void Executor::hand_out_outputs() {
   }
 }
 
-// What the plan has lies where it always does.
+// Buffers of the plan are left out: their addresses are fixed.
 std::optional<Replay::Addresses> Executor::addresses_of(size_t begin, size_t end) const {
   Replay::Addresses addresses;
   for (size_t number = begin; number < end; ++number) {
@@ -551,7 +554,7 @@ TensorList Executor::run(const TensorList& inputs) {
   note_writes(inputs);
   if (replays) hand_out_outputs();
   TensorList outputs = take_outputs();
-  // Nothing of this run stays with the program but the arena.
+  // The program keeps no storage of this run except for the arena.
   for (const int buffer : made_per_run_) give(buffer, nullptr, 0);
   for (const Port& port : recording_->inputs()) {
     if (port.buffer >= 0) give(port.buffer, nullptr, 0);

@@ -1,8 +1,8 @@
-// Executor: runs the steps of a captured program on this rank, one after the other, on buffers
-// whose places were planned once (phi/memory/plan/swap_plan.h). Without a limit the program's own
-// tensors share one arena by their life times, and parameters stay where they are. Under a limit
-// parameters and constants belong to the plan too: their values lie where it wants them, on the
-// device, on the host or on disk, and come and go beside the steps.
+// Executor: runs the steps of a captured program on this rank, in order, on buffers whose locations
+// were planned once (phi/memory/plan/swap_plan.h). Without a memory limit the program's own tensors
+// share one arena by liveness, and parameters keep their storages. Under a limit the plan also
+// places parameters and constants, on the device, on the host or on disk, and moves them while
+// steps run.
 #pragma once
 
 #include <memory>
@@ -17,20 +17,21 @@ namespace phi {
 
 class Executor {
  public:
-  /// Takes the recording's steps. Errors: ResourceExhausted if they cannot run within the limits.
+  /// Takes over the recording's steps. Errors: ResourceExhausted if they cannot run within the
+  /// limits.
   Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory& memory);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   TensorList run(const TensorList& inputs);
-  /// Whether steps may be launched as the device has written them down (true).
+  /// Sets whether steps may be launched as graphs that the device has captured (default: true).
   void set_replays(bool replays) { replays_ = replays; }
   const memory::SwapPlan& plan() const { return engine_->plan(); }
   memory::SwapEngineStats stats() const { return engine_->stats(); }
 
  private:
-  // An array of a step whose storage changes from run to run.
+  // A step's array whose storage changes between runs.
   struct Patch {
     DenseTensor* array;
     size_t offset;  // of the array in its buffer
@@ -38,9 +39,9 @@ class Executor {
   // A parameter or constant.
   struct External {
     int buffer = -1;
-    Tensor handle;  // undefined: only steps know it
+    Tensor handle;  // undefined: only steps use it
     bool is_written = false;
-    uint32_t version = 0;                                      // of the value that the engine has
+    uint32_t version = 0;                                      // of the value in the engine
     std::shared_ptr<const Storage::Source> initial = nullptr;  // of a constant that is written to
   };
 
@@ -82,18 +83,19 @@ class Executor {
   std::vector<External> externals_;
   std::vector<memory::BufferId> planned_;        // by buffer: its number in the plan, or -1
   std::vector<size_t> offsets_;                  // by buffer, in its storage
-  std::vector<std::vector<Patch>> patches_;      // by buffer; of those outside of the plan
+  std::vector<std::vector<Patch>> patches_;      // by buffer, if it is not in the plan
   std::vector<IntrusivePtr<Storage>> storages_;  // by buffer: of this run, or the parameter's
-  std::shared_ptr<memory::SwapEngine> engine_;   // what was swapped out may outlive the program
+  std::shared_ptr<memory::SwapEngine> engine_;   // shared with swapped-out tensors
   IntrusivePtr<Storage> arena_;
   IntrusivePtr<MemoryAccount> charged_;  // with the arena
-  bool binds_each_launch_ = false;       // steps that run again lie elsewhere then
-  // What is written down uses inputs and outputs in memory of the program, always the same.
-  std::unique_ptr<Replay> replay_;            // null: steps are run
+  bool binds_each_launch_ = false;       // a repeated step may have other addresses
+  // Captured graphs contain addresses, so inputs and outputs are copied to and from fixed memory of
+  // the program.
+  std::unique_ptr<Replay> replay_;            // null: steps run one by one
   std::vector<IntrusivePtr<Storage>> fixed_;  // by buffer
   std::vector<bool> is_output_;               // by buffer
   bool replays_ = true;
-  bool tf32_ = false;  // of what is written down
+  bool tf32_ = false;  // the rank's setting when the graphs were captured
   bool has_run_ = false;
 };
 

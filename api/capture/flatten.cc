@@ -1,4 +1,4 @@
-// Trip by trip, each with buffers of its own.
+// Unrolls scans trip by trip, with separate buffers for each trip.
 #include "api/capture/flatten.h"
 
 #include <unordered_map>
@@ -9,7 +9,7 @@
 namespace phi::ir {
 namespace {
 
-// What the buffers of a body are in one trip.
+// Maps the buffers of a body to those of one trip.
 using Trip = std::unordered_map<int, int>;
 
 class Flattener {

@@ -1,4 +1,4 @@
-// The steps of a program with its scans written out, as an executor runs them.
+// Unrolls the scans of a program into the list of steps that an executor runs.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@ namespace phi::ir {
 struct FlatProgram {
   std::vector<RecordedStep> steps;  // no scans
   std::vector<Buffer> buffers;      // those of the recording, then those of single trips
-  ShownOps ops_behind;              // behind the last step
+  ShownOps ops_behind;              // after the last step
 };
 
-/// Takes the program's own steps; those of bodies are copied for each trip.
+/// Moves the program's steps out of the recording. Steps of bodies are copied for each trip.
 FlatProgram flatten(Recording& recording);
 
 }  // namespace phi::ir

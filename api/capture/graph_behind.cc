@@ -1,4 +1,4 @@
-// A walk along the edges of nodes.
+// Walks the graph along the edges of its nodes.
 #include "api/capture/graph_behind.h"
 
 #include <vector>

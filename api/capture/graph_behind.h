@@ -1,4 +1,4 @@
-// The recorded graph of a function's result.
+// The autograd graph of a function's result.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@ namespace phi::ir {
 
 using GraphNode = autograd::Node<Tensor>;
 
-/// Node numbers grow: that of a new one is above all there are.
+/// Returns a node number that is greater than those of all existing nodes and smaller than those of
+/// later nodes.
 uint64_t newest_node();
 
 struct GraphBehind {
-  std::set<const GraphNode*> nodes;    // that y's gradient leads to
-  const GraphNode* outside = nullptr;  // one made up to `begin`, whose own graph is left out
-  bool reaches_further = false;        // one leads to tensors that its edges do not show
+  std::set<const GraphNode*> nodes;    // nodes that are reachable from y
+  const GraphNode* outside = nullptr;  // one of them that is older than `begin`; not expanded
+  bool reaches_further = false;        // a node leads to tensors without an edge to them
 };
 
-/// Of a function that was called after `begin` = newest_node().
+/// Returns the graph of y, the result of a function that was called after `begin` = newest_node().
 GraphBehind graph_behind(const Tensor& y, uint64_t begin);
 
 }  // namespace phi::ir

@@ -1,4 +1,4 @@
-// Comparison of attributes.
+// Compares attributes.
 #include "api/capture/ir.h"
 
 #include <algorithm>

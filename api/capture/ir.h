@@ -1,5 +1,5 @@
-// The parts of a captured program, as data: values, operations, loops. Names, shapes and placements
-// are global: they are the same on every rank of the job.
+// The intermediate representation of a captured program: values, operations and loops. Names,
+// shapes and placements are global: they are the same on every rank of the job.
 //
 //   | %7: f32[8,256,384] [S0,R] on mesh(dp=2,tp=2) = matmul(%5, %6) {transpose_y=false}
 #pragma once
@@ -17,19 +17,18 @@ namespace phi::ir {
 
 /// A value of the program: an index into Body::values. Every value is defined once.
 using ValueId = int32_t;
-/// An optional tensor that is absent.
+/// The id of an absent optional tensor.
 inline constexpr ValueId kAbsent = -1;
 
 struct Value {
   TensorMeta meta;                                    // global
   const distributed::TensorDistAttr* attr = nullptr;  // null: a plain tensor, whole on every rank
   int64_t count =
-      1;  // more: a sequence of so many values of this kind, one for each trip of a scan
+      1;  // if greater than 1: a sequence of `count` such values, one for each trip of a scan
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// What an operator was given besides tensors. Numbers are equal if their bits are: 0.0 is not
-/// -0.0.
+/// An attribute of an operator call. Numbers are compared by their bits, so 0.0 and -0.0 differ.
 struct Attribute {
   const char* name;
   AttributeValue value;
@@ -38,7 +37,7 @@ struct Attribute {
 
 enum class Kind : uint8_t {
   kCall,      // an operator
-  kMove,      // shard_tensor, reshard: the input under the output's placements and mesh
+  kMove,      // shard_tensor, reshard: the input with the output's mesh and placements
   kScan,      // a loop over equal bodies
   kSequence,  // the inputs as one sequence
   kElement,   // element `index` of a sequence
@@ -47,11 +46,11 @@ enum class Kind : uint8_t {
 struct Operation {
   Kind kind = Kind::kCall;
 
-  // kCall: `op` with inputs and outputs by slot (an absent optional tensor has a slot, each element
-  // of a list one). Argument i of op->inputs has the slots from input_begin[i] up to
-  // input_begin[i+1]. `taken[slot]`: the placements that the kernel takes the input in; null: as it
-  // is. Inplace operators define new values: inplace[output] is the input slot that the output
-  // overwrites, or -1.
+  // kCall: a call of `op`, with inputs and outputs by slot. An absent optional tensor has one slot,
+  // a list one per element. Argument i of op->inputs has the slots from input_begin[i] up to
+  // input_begin[i+1]. `taken[slot]`: the placements in which the kernel receives the input; null:
+  // those that it has. Inplace operators define new values: inplace[output] is the input slot that
+  // the output overwrites, or -1.
   const OpDef* op = nullptr;
   std::vector<ValueId> inputs;
   std::vector<int> input_begin;
@@ -61,11 +60,11 @@ struct Operation {
   std::vector<int> inplace;
   bool clipped = false;  // this rank is outside the operator's mesh
 
-  // kScan: body number `body` is run `trips` times, from the last trip to the first if `reversed`.
-  // Its inputs are, in this order: `num_carried` values that go from one trip to the next;
-  // `num_invariant` values that are the same in every trip; values of one trip each, for which
-  // `inputs` here has sequences of `trips` elements. Outputs: the carried values after the last
-  // trip, then sequences of what each trip gives.
+  // kScan: runs body number `body` `trips` times, from the last trip to the first if `reversed`.
+  // The body's inputs are, in this order: `num_carried` values that are passed from trip to trip;
+  // `num_invariant` values that are the same in every trip; per-trip values, for which `inputs`
+  // has sequences of `trips` elements. Outputs: the carried values after the last trip, then
+  // sequences of the per-trip results.
   int body = -1;
   int64_t trips = 1;
   bool reversed = false;
@@ -77,7 +76,7 @@ struct Operation {
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
-/// A straight list of operations with its own values: the program itself, or what a scan repeats.
+/// A list of operations without control flow, and its values: the program, or the body of a scan.
 struct Body {
   std::vector<Value> values;
   std::vector<ValueId> inputs;

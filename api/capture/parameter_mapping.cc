@@ -1,4 +1,4 @@
-// Parameters of a program by id: by reference, and as whole copies on the host.
+// Maps ids to a program's parameters: as handles, and as unsharded copies on the host.
 #include "api/capture/program.h"
 #include "api/capture/recording.h"
 #include "distributed/api.h"

@@ -1,4 +1,4 @@
-// One line per operation, and one per step.
+// Formats one line per operation and one per step.
 #include "api/capture/print.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Captured programs as text.
+// Formats captured programs as text.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace phi::ir {
 
-/// "x f32[8,256] [S0,R] on mesh(dp=2,tp=2)"-like lines, one per operation; bodies of scans first.
+/// The global program, one operation per line in the form of ir.h; bodies of scans come first.
 std::string to_string(const Recording& recording);
-/// The steps of this rank, with the buffers that they read and write: #n the program's own, @n
-/// those of parameters and constants.
+/// The steps of this rank with the buffers that they read and write. #n is a buffer of the program,
+/// @n that of a parameter or constant.
 std::string steps_to_string(const Recording& recording);
 
 }  // namespace phi::ir

@@ -1,4 +1,4 @@
-// The public face of a recording and its executor.
+// The public interface of a recording and its executor.
 #include "api/capture/program.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// A program's limits for its rank.
+// Applies a program's memory limits to the calling rank.
 #include "api/capture/program_memory.h"
 
 #include "phi/core/rank_context.h"

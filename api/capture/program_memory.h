@@ -1,4 +1,4 @@
-// What a captured program may hold, by tier.
+// The memory limits of a captured program, by tier.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 namespace phi {
 
 struct ProgramMemory {
-  /// Bytes of this rank. Unlimited on the device (the default): nothing is swapped.
+  /// Limits in bytes, for this rank. If the device is unlimited (the default), nothing is swapped.
   memory::MemoryLimits limits;
-  /// Where the temporary file of the disk tier is made.
+  /// The folder of the disk tier's temporary file.
   std::string disk_folder = "/tmp";
 
   bool is_limited() const { return limits.device_bytes != memory::kUnlimited; }
 };
 
-/// The calling rank holds no more on its device from here on, and what is deferred stays so until
-/// it is needed. Nothing where memory is not limited. Call it before parameters are laid out.
+/// Limits the device memory of the calling rank, and keeps deferred tensors deferred until they are
+/// needed. Does nothing if memory is not limited. Call it before parameters are sharded.
 void limit_rank(const ProgramMemory& memory);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// The recording of a function, for programs and for who wants to know what a function does.
+// Records a function, to make a program of it or to inspect its operations.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 
 namespace phi::ir {
 
-/// As capture(), also while a program is being captured, which learns nothing of it.
+/// Same as capture(), but returns the recording. May be called during a capture, which does not
+/// observe it.
 std::shared_ptr<Recording> record(const Program::Function& function, const TensorList& inputs,
                                   Scans scans);
 

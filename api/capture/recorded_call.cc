@@ -1,4 +1,4 @@
-// From a call's tensors and attributes to an operation of the program.
+// Converts a call's tensors and attributes to an operation of the program.
 #include <algorithm>
 
 #include "api/call/decision.h"
@@ -50,7 +50,7 @@ class Recording::CallOf final : public RecordedCall {
     operation_.outputs.push_back(x.defined() ? recording_.new_value(x) : kAbsent);
     if (x.defined()) recording_.define(x, operation_.outputs.back());
   }
-  // The input that is the same tensor: an inplace operator wrote to it.
+  // The slot of the input that is the same tensor, which an inplace operator wrote to; -1: none.
   int input_of(const Tensor& out) const {
     const auto same = std::find(handles_.begin(), handles_.end(), out.identity());
     return out.defined() && same != handles_.end() ? static_cast<int>(same - handles_.begin()) : -1;

@@ -1,4 +1,4 @@
-// Values by key, externals, and the steps of this rank.
+// Records values by key, parameters and constants, and the steps of this rank.
 #include "api/capture/recording.h"
 
 #include <fmt/format.h>
@@ -105,7 +105,7 @@ ValueId Recording::value_of(const Tensor& x) {
   return inner;
 }
 
-// The value outside of the body that is open.
+// x's value in the program, outside the open body.
 ValueId Recording::in_program(const Tensor& x) {
   stack_.push_back(0);
   const ValueId value = value_of(x);
@@ -113,7 +113,7 @@ ValueId Recording::in_program(const Tensor& x) {
   return value;
 }
 
-// What `outer` is in the open body.
+// The value of the open body that corresponds to `outer`; added if there is none.
 ValueId Recording::linked(std::vector<Link>& links, ValueId outer, Value value) {
   for (const Link& link : links) {
     if (link.outer == outer) return link.inner;
@@ -122,7 +122,7 @@ ValueId Recording::linked(std::vector<Link>& links, ValueId outer, Value value) 
   return links.back().inner;
 }
 
-// What a value of the body that the open one follows is in it.
+// The value of the open body that corresponds to `value` of the body that it follows.
 ValueId Recording::followed(const Frame& other, ValueId value) {
   const Value& kind = other.body.values[static_cast<size_t>(value)];
   for (const Link& link : other.invariant) {
@@ -131,7 +131,7 @@ ValueId Recording::followed(const Frame& other, ValueId value) {
   return linked(top().followed, value, kind);
 }
 
-// The same bytes, or the same value laid out in another way.
+// Adds a move that defines x as a view of value `of`, or as the same value with other placements.
 ValueId Recording::add_move(const Tensor& x, ValueId of) {
   Operation move;
   move.kind = Kind::kMove;
@@ -245,7 +245,7 @@ void Recording::add_scan(const ScanEnds& ends) {
   add_scan_step(ends);
 }
 
-// What the trips of a body that has ended have as `value`, in the program.
+// The sequence, in the program, of what `value` is in each trip of a body that has ended.
 ValueId Recording::sequence_for(Frame& body, ValueId value, int64_t trips) {
   for (const auto* links : {&body.trip_inputs, &body.trip_outputs}) {
     for (const Link& link : *links) {
@@ -268,7 +268,7 @@ ValueId Recording::sequence_of(const TensorList& elements) {
   for (const Tensor& x : elements) operation.inputs.push_back(value_of(x));
   Value kind = value_for(elements[0]);
   kind.count = static_cast<int64_t>(elements.size());
-  // A scan and the one that follows it are given the same sequence.
+  // A scan and the one that follows it share a sequence of the same elements.
   for (const Operation& other : top().body.operations) {
     if (other.kind == Kind::kSequence && other.inputs == operation.inputs) return other.outputs[0];
   }
@@ -290,7 +290,7 @@ ValueId Recording::element(const Tensor& x, const Element& which) {
 }
 
 void Recording::add_scan_step(const ScanEnds& ends) {
-  if (frame(ends.body).steps.empty()) {  // of other ranks
+  if (frame(ends.body).steps.empty()) {  // only other ranks compute it
     const ShownOps& trip = frame(ends.body).ops;
     for (int64_t i = 0; i < ends.trips; ++i) {
       top().ops.insert(top().ops.end(), trip.begin(), trip.end());
@@ -320,7 +320,7 @@ void Recording::add_scan_step(const ScanEnds& ends) {
 
 // ---- moves ----
 
-// Within a call a move is a part of it.
+// A move within a call is part of the call.
 void Recording::moved(const ShownValue& from, const ShownValue& to) {
   if (calls_ == 0) add_move(tensor_of(to), value_of(tensor_of(from)));
 }
@@ -358,7 +358,7 @@ void Recording::add(std::unique_ptr<Step> step) {
   recorded.name = step->name();
   recorded.step = std::move(step);
   take_ops();
-  // An op that has not ended is the one that adds the step.
+  // The unfinished op is the one that adds the step.
   ShownOps& ops = top().ops;
   if (!ops.empty() && ops.back()->duration_ns == TraceEvent::kUnfinished &&
       ops.back()->kind == TraceKind::kOp) {
@@ -373,7 +373,7 @@ void Recording::add_step(RecordedStep step) {
   top().steps.push_back(std::move(step));
 }
 
-// What the capture has counted since this was last asked belongs to the body that is open.
+// Assigns the ops that the capture's trace has received since the last call to the open body.
 void Recording::take_ops() {
   for (; taken_ < trace_.size(); ++taken_) {
     const TraceEvent& event = trace_[taken_];
@@ -400,7 +400,8 @@ Port Recording::port_of(const Tensor& x) {
   return port;
 }
 
-// A constant stays with the program, which gives a copy of it as it is at the end of a run.
+// The program keeps its constants, so an output that is a constant is a copy, made at the end of a
+// run.
 Port Recording::output_port(const Tensor& x) {
   if (!x.defined()) return port_of(x);
   const DenseTensor& array = array_of(x);
@@ -417,13 +418,13 @@ void Recording::put_back(External& parameter) {
   updated_.push_back(value_of(handle));
   forget_writes(parameter);
   if (array_of(handle).storage() == array_of(parameter.original).storage()) return;
-  // An operator replaced the parameter: what it is now goes into the parameter's own bytes.
+  // An operator replaced the parameter. A step copies the new value to the parameter's storage.
   const DenseTensor now = array_of(handle);
   handle.replace(parameter.original);
   if (now.computed_here()) add(std::make_unique<CopyStep>(now, array_of(handle)));
 }
 
-// What the function wrote it writes when the program runs, and has not written yet.
+// Notes whether the function wrote to the parameter. The write itself occurs when the program runs.
 void Recording::forget_writes(External& parameter) {
   Storage& storage = *array_of(parameter.original).storage();
   parameter.is_written = storage.version() != parameter.version;
@@ -459,7 +460,7 @@ void Recording::abandon() {
 
 void Recording::finish(const TensorList& outputs) {
   for (const External& parameter : parameters_) check_no_gradient_left(parameter);
-  // While parameters are put back others may turn out to be used.
+  // put_back may add parameters, so the loop reads the size each time.
   for (size_t i = 0; i < parameters_.size(); ++i) put_back(parameters_[i]);
   note_written_inputs();
   Body& body = frames_[0]->body;

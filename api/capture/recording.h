@@ -1,8 +1,8 @@
-// Recording: what is known of a program while it is captured, and keeps of it afterwards: the
-// global program as data, and the steps of this rank with the buffers that they use.
+// Recording: the recorder of a capture. It builds the global program and the list of this rank's
+// steps with the buffers that they use, and stores both afterwards.
 //
-// Values are told apart by what a handle shows: storage, offset, shape, placements. An inplace
-// operator writes to the same storage, so the same key stands for a new value from then on.
+// A value is identified by its handle's storage, offset, shape and placements. An inplace operator
+// writes to the same storage, so the same key refers to a new value afterwards.
 #pragma once
 
 #include <limits>
@@ -22,12 +22,12 @@ namespace phi::ir {
 /// Ops in the order of the capture, as its trace has them.
 using ShownOps = std::vector<const TraceEvent*>;
 
-/// Bytes that steps use: a storage, known by number.
+/// A storage that steps use; referred to by its number.
 struct Buffer {
   size_t nbytes = 0;
-  /// Of parameters and constants, which have bytes (or a source) of their own.
+  /// The storage of a parameter or constant, which has bytes or a source; otherwise null.
   IntrusivePtr<Storage> external;
-  int body = -1;  // that it belongs to; -1: the program
+  int body = -1;  // the body that it belongs to; -1: the program
 };
 
 struct BufferUse {
@@ -37,9 +37,10 @@ struct BufferUse {
   size_t nbytes = 0;
 };
 
-/// A loop over the steps of a body. Buffers of the body stand for others in each trip: `carried`
-/// ones for what the trip before made, those of `per_trip` for the trip's own, all else for new
-/// ones. A body that follows another (its backward pass) finds the buffers of the same trip there.
+/// A loop over the steps of a body. In each trip the body's buffers are replaced: `carried_in` by
+/// the previous trip's `carried_out`, those of `per_trip` by the trip's buffers, and all others by
+/// new buffers. A body that follows another one (its backward pass) uses the other's buffers of the
+/// same trip.
 struct RecordedScan {
   struct PerTrip {
     int inner;
@@ -49,32 +50,32 @@ struct RecordedScan {
   int64_t trips = 1;
   bool reversed = false;
   int follows = -1;  // the body whose trips it follows
-  int first = -1;    // outer, given to the first trip as `carried_in`
+  int first = -1;    // outer: `carried_in` of the first trip
   int carried_in = -1;
   int carried_out = -1;
-  int last = -1;  // outer, what the last trip made as `carried_out`
+  int last = -1;  // outer: `carried_out` of the last trip
   std::vector<PerTrip> per_trip;
 };
 
 struct RecordedStep {
   const char* name = "scan";
-  std::unique_ptr<Step> step;   // null: a scan, or taken by the executor
+  std::unique_ptr<Step> step;   // null: a scan, or moved to the executor
   std::vector<BufferUse> uses;  // in the order of Step::visit
   std::unique_ptr<RecordedScan> scan = nullptr;
-  const TraceEvent* op = nullptr;  // that it launches; null: it is none
-  ShownOps before = {};  // those without a step, since the step before: views, ops of other ranks
+  const TraceEvent* op = nullptr;  // the op that it launches; null: none
+  ShownOps before = {};  // ops without a step since the previous step: views, ops of other ranks
 };
 
-/// What a tensor outside the program was when it was first used.
+/// A tensor from outside the program, as it was at its first use.
 struct External {
   Tensor handle;
   Tensor original;
   ValueId value = kAbsent;
-  uint32_t version = 0;     // of the original's storage then
-  bool is_written = false;  // by the function, on whatever rank
+  uint32_t version = 0;     // of the original's storage at that moment
+  bool is_written = false;  // the function writes to it, on any rank
 };
 
-/// A tensor that the program takes or gives, as this rank has it.
+/// An input or output of the program, with this rank's part.
 struct Port {
   TensorMeta meta;                                    // global
   const distributed::TensorDistAttr* attr = nullptr;  // null: plain
@@ -83,10 +84,10 @@ struct Port {
   int buffer = -1;  // -1: this rank has no part of it, or it is undefined (meta has no dtype)
   size_t offset = 0;
   Tensor external;          // an output that is a parameter or a constant
-  bool is_written = false;  // an input that the function writes to, on whatever rank
+  bool is_written = false;  // an input that the function writes to, on any rank
 };
 
-/// The two ends of a scan: tensors of the body and what they stand for outside.
+/// The interface of a scan: tensors of the body and the outer tensors that they correspond to.
 struct ScanEnds {
   struct PerTrip {
     Tensor inner;
@@ -103,54 +104,57 @@ struct ScanEnds {
   std::vector<PerTrip> outputs;
 };
 
-/// What scan() leaves in a program: bodies, or the loop.
+/// How scan() is captured: as bodies, or unrolled.
 enum class Scans : uint8_t { kBodies, kWrittenOut };
 
 class Recording final : public Recorder, public CallRecorder {
  public:
-  /// Storages made under `account` belong to the program.
+  /// Storages that are allocated under `account` belong to the program.
   Recording(const IntrusivePtr<MemoryAccount>& account, Scans scans);
 
-  /// Of the calling rank; null unless it captures a program.
+  /// The calling rank's recording; null unless it captures a program.
   static Recording* current() {
     return dynamic_cast<Recording*>(RankContext::current().recorder());
   }
 
-  // ---- while it is captured ----
+  // ---- during the capture ----
   void add(std::unique_ptr<Step> step) override;
   void moved(const ShownValue& from, const ShownValue& to) override;
   std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
   void used(const Tensor& x) override;
   void alias(const Tensor& from, const Tensor& to) override;
 
-  /// A new value of the function's own input x, whose storage this is.
+  /// Adds x as an input of the open body (the function's, or that of a scan).
   void add_input(const Tensor& x);
+  /// The value that x has at this point; kAbsent if x is undefined. A tensor that is not known yet
+  /// becomes a parameter or constant.
   ValueId value_of(const Tensor& x);
-  /// From here on x shows this value.
+  /// Sets the value that x has from this point on.
   void define(const Tensor& x, ValueId value);
   ValueId new_value(const Tensor& x);
   void add_operation(Operation operation) { top().body.operations.push_back(std::move(operation)); }
 
-  /// Until end_body operations and steps belong to a new body, whose number this is; its inputs are
-  /// added like those of the function. `follows`: a body of as many trips, whose values this one
-  /// may use trip by trip; -1: none.
+  /// Opens a new body and returns its number. Operations and steps belong to it until end_body; its
+  /// inputs are added by add_input. `follows`: a body with the same number of trips, whose values
+  /// of the same trip this body may use; -1: none.
   int begin_body(int follows);
   void end_body(const TensorList& results);
-  /// Whether a scan would get a body here.
+  /// Whether a scan at this point would become a body.
   bool takes_scans() const { return scans_ == Scans::kBodies && stack_.size() == 1; }
-  /// A tensor that the open body uses, has not made and that requires a gradient; undefined: none.
+  /// A tensor from outside the open body that the body uses and that requires a gradient;
+  /// undefined: none.
   Tensor tracked_of_outside() const;
-  /// The operation that repeats a body that has ended. Errors: Unimplemented if the body writes to
-  /// its inputs or to tensors of outside.
+  /// Adds the scan of a body that has ended. Errors: Unimplemented if the body writes to its inputs
+  /// or to tensors from outside.
   void add_scan(const ScanEnds& ends);
 
-  /// Ends the program, and lets the handles of parameters be what they were before it.
+  /// Ends the program and restores the handles of parameters.
   /// Errors: PreconditionNotMet if the function left a gradient in a parameter.
   void finish(const TensorList& outputs);
-  /// The same where the function failed: only the handles are put back.
+  /// Called if the function throws: only restores the handles of parameters.
   void abandon();
 
-  // ---- afterwards ----
+  // ---- after the capture ----
   const Body& body() const { return frames_[0]->body; }
   const std::vector<Body>& bodies() const { return bodies_; }
   const std::vector<Port>& inputs() const { return inputs_; }
@@ -160,19 +164,19 @@ class Recording final : public Recorder, public CallRecorder {
   const std::vector<ValueId>& updated() const { return updated_; }
   std::vector<RecordedStep>& steps() { return frames_[0]->steps; }
   const std::vector<RecordedStep>& steps() const { return frames_[0]->steps; }
-  /// Of body `number`.
+  /// The steps of body `number`.
   const std::vector<RecordedStep>& steps(int number) const { return frame(number).steps; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
-  /// Made by the function.
+  /// Whether the function made the storage.
   bool is_own(const Storage& storage) const { return storage.was_made_under(*account_); }
-  /// What a run does.
+  /// The counts that a run adds to the rank's counters.
   const Counters& counted() const { return counted_; }
-  /// Seeds that a run draws.
+  /// The number of seeds that a run draws.
   uint64_t draws() const { return draws_; }
-  /// Where the ops of the capture are listed, so that each run can show them: the trace of a run
-  /// has an event for each op that it counts, whether that left a step or not.
+  /// The trace of the capture. A run copies its ops to the rank's trace, which has an event for
+  /// each op that the rank counts, with or without a step.
   Trace* trace() { return &trace_; }
-  /// Ops behind the last step of the program, or of body `number`.
+  /// Ops after the last step of the program, or of body `number`.
   const ShownOps& ops_behind() const { return frames_[0]->ops; }
   const ShownOps& ops_behind(int number) const { return frame(number).ops; }
 
@@ -188,15 +192,15 @@ class Recording final : public Recorder, public CallRecorder {
   struct KeyHash {
     size_t operator()(const Key& key) const;
   };
-  // A value of another body or of the program, and what it is here.
+  // A value of another body or of the program, and the value of this body that corresponds to it.
   struct Link {
     ValueId outer;
     ValueId inner;
   };
-  // A tensor that a body uses and has not made.
+  // A tensor that a body uses but does not make.
   struct Used {
     Tensor handle;     // without history
-    uint32_t version;  // of its storage then
+    uint32_t version;  // of its storage at that moment
     bool requires_grad;
   };
   // The program, or the body of a scan.
@@ -205,17 +209,17 @@ class Recording final : public Recorder, public CallRecorder {
     Body body;
     std::vector<Used> used;
     std::vector<Link> invariant;     // values of the program
-    std::vector<Link> followed;      // values of the body that this one follows, of the same trip
+    std::vector<Link> followed;      // values of the followed body, of the same trip
     std::vector<Link> trip_inputs;   // sequences of the program
-    std::vector<Link> trip_outputs;  // the same
+    std::vector<Link> trip_outputs;  // sequences of the program
     std::unordered_map<Key, ValueId, KeyHash> values;
     std::unordered_map<uint64_t, ValueId> last_value;  // by storage
     std::vector<RecordedStep> steps;
     ShownOps ops;      // since the last of these steps
-    size_t scan = 0;   // the operation of the program that repeats it
-    Counters counted;  // before it; then in it
+    size_t scan = 0;   // index of the program's operation that repeats it
+    Counters counted;  // while open: the rank's counters before it; then its own counts
   };
-  // An element of a sequence that nothing has asked for yet.
+  // An element of a sequence that no operation uses yet.
   struct Element {
     ValueId sequence;
     int64_t index;
@@ -255,7 +259,7 @@ class Recording final : public Recorder, public CallRecorder {
   IntrusivePtr<MemoryAccount> account_;
   Scans scans_;
   std::vector<std::unique_ptr<Frame>> frames_;  // the program, then bodies in the order of begin
-  std::vector<int> stack_;                      // of those that are open
+  std::vector<int> stack_;                      // open frames, innermost last
   std::vector<Body> bodies_;
   std::unordered_map<Key, Element, KeyHash> elements_;  // of the program
   std::vector<External> parameters_;
@@ -266,11 +270,11 @@ class Recording final : public Recorder, public CallRecorder {
   std::vector<Port> outputs_;
   std::vector<Buffer> buffers_;
   std::unordered_map<uint64_t, int> buffer_numbers_;  // by storage
-  int calls_ = 0;                                     // that have begun and not ended
+  int calls_ = 0;                                     // calls that have begun and not ended
   Counters counted_;
   uint64_t draws_ = 0;
   Trace trace_{std::numeric_limits<size_t>::max()};
-  size_t taken_ = 0;  // of its events
+  size_t taken_ = 0;  // number of its events that take_ops has read
 };
 
 }  // namespace phi::ir

@@ -1,4 +1,4 @@
-// Steps keep a place in the order: the number of the step that they follow, and a count behind it.
+// Sorts steps by the number of the step that they follow, then by a count of steps moved after it.
 #include "api/capture/reorder.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace phi::ir {
 namespace {
 
 struct Place {
-  int64_t behind = -1;  // the step's own number, or that of the one it was moved up to
+  int64_t behind = -1;  // the step's number, or that of the step after which it was moved
   int64_t count = 0;
   friend bool operator<(const Place& a, const Place& b) {
     return std::tie(a.behind, a.count) < std::tie(b.behind, b.count);
@@ -21,7 +21,7 @@ bool is_written(const BufferUse& use) {
   return use.access == Access::kWrite || use.access == Access::kUpdate;
 }
 
-// Writes to a buffer that it reads, and to no other.
+// Whether the step writes only to buffers that it also reads.
 bool is_sum(const RecordedStep& step) {
   if (!step.step->is_repeatable()) return false;
   const auto reads = [&](int buffer) {
@@ -40,7 +40,7 @@ bool is_sum(const RecordedStep& step) {
 
 class Order {
  public:
-  // The place of a step after all that it depends on.
+  // Returns the step's place: for a sum, directly after the last step that it depends on.
   Place place(const RecordedStep& step, int64_t number) {
     Place place{number, 0};
     if (is_sum(step)) {
@@ -70,9 +70,9 @@ class Order {
     return last;
   }
 
-  std::unordered_map<int, Place> written_;  // by buffer, the last of them
-  std::unordered_map<int, Place> read_;
-  std::unordered_map<int64_t, int64_t> moved_;  // how many were moved up behind a step
+  std::unordered_map<int, Place> written_;      // by buffer: the last write
+  std::unordered_map<int, Place> read_;         // by buffer: the last read
+  std::unordered_map<int64_t, int64_t> moved_;  // number of steps moved after a step
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The order of a program's steps, changed where it keeps fewer bytes alive.
+// Reorders a program's steps so that fewer bytes are live.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,11 @@
 
 namespace phi::ir {
 
-/// Moves steps that add to a buffer what they read from others (sums of gradients, updates of
-/// parameters) up to right behind the last step that they depend on, so that what they read can
-/// end. A scan gives all its layers' gradients at once; after this each is added as soon as it is
-/// there. Steps that talk to other ranks or draw on more than their arrays keep their order.
+/// Moves steps that accumulate into a buffer (sums of gradients, updates of parameters) to directly
+/// after the last step that they depend on, so that the buffers that they read can be freed. A scan
+/// produces all its layers' gradients before its end; after this each gradient is added as soon as
+/// it is computed. Steps that exchange messages or that depend on more than their arrays keep their
+/// order.
 std::vector<RecordedStep> move_sums_up(std::vector<RecordedStep> steps);
 
 }  // namespace phi::ir

@@ -1,4 +1,4 @@
-// Pieces of a program, written down and launched.
+// Captures pieces of a program into graphs and launches them.
 #include "api/capture/replay.h"
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 namespace phi {
 namespace {
 
-// A launch of a record costs the host as much as a few kernels do.
+// The launch of a graph costs the host as much as launches of a few kernels.
 constexpr size_t kFewestSteps = 3;
-// A piece whose arrays lie elsewhere in each run costs more to write down than to run.
+// A piece whose buffers move in each run costs more to capture than to run.
 constexpr int kMostUnused = 4;
 
-// The traffic of the messages between two looks at a rank's counters.
+// The traffic between two states of a rank's counters.
 Counters traffic_since(const Counters& before, const Counters& now) {
   Counters counted;
   counted.reshard_steps = now.reshard_steps - before.reshard_steps;
@@ -74,7 +74,8 @@ bool Replay::belongs(size_t step) const {
   return which.is_repeatable || (ranks_ && which.has_messages && !which.waits);
 }
 
-// What is under way between two pieces is held by the program, and by no record.
+// Whether a transfer starts in this piece and finishes outside of it, or the reverse. The program
+// owns the state of such a transfer, so no graph may contain one half of it.
 bool Replay::has_apart_half(const Piece& piece) const {
   for (size_t at = piece.begin; at < piece.end; ++at) {
     const int64_t other = steps_[at].other_half;
@@ -110,21 +111,21 @@ void Replay::leave_out(size_t begin, size_t end) {
   changed_ = true;
 }
 
-// What a step does beside its messages.
+// Runs the step without its messages.
 void Replay::try_step(size_t at, const RunStep& step) const {
   if (!steps_[at].has_messages) return step(at);
   const SilentCombines silence;
   if (steps_[at].is_kernel) step(at);
 }
 
-// The steps of a piece written down, messages left out; null if the device does not.
+// Captures the steps of a piece without their messages. Returns null if the device refuses.
 std::unique_ptr<LaunchRecord> Replay::try_out(const Piece& piece, const RunStep& step) {
   size_t at = piece.begin;
   auto record = device_.record([&] {
     for (at = piece.begin; at < piece.end; ++at) try_step(at, step);
   });
   if (record) return record;
-  // Where no single step is at fault, what they do together is: one gives back another's memory.
+  // If no single step was refused, their combination was: one frees memory that another allocated.
   if (at < piece.end) {
     steps_[at].waits = true;
     leave_out(at, at + 1);
@@ -141,7 +142,7 @@ bool Replay::is_found_ready(Piece& piece, const RunStep& step, const Locate& loc
     piece.unused = 0;
     return true;
   }
-  piece.record = nullptr;  // its memory serves the new one
+  piece.record = nullptr;  // frees its memory for the new one
   if (piece.unused++ == kMostUnused) {
     leave_out(piece.begin, piece.end);
     return false;
@@ -193,7 +194,7 @@ void Replay::stand_aside() {
 }
 
 void Replay::write_down_with_messages(Piece& piece, const RunStep& step, const Locate& locate) {
-  piece.record = nullptr;  // its memory serves the new one
+  piece.record = nullptr;  // frees its memory for the new one
   ++piece.unused;
   piece.addresses = *locate(piece.begin, piece.end);
   Counters& counters = RankContext::current().counters();
@@ -209,10 +210,11 @@ void Replay::write_down_with_messages(Piece& piece, const RunStep& step, const L
     throw;
   }
   piece.counted = traffic_since(before, counters);
-  counters = before;  // nothing has left yet: the launch counts it
+  counters = before;  // the capture has sent nothing; the launch counts the traffic
 }
 
-// Whether the piece is launched. Of one with messages all ranks have said so.
+// Prepares the piece and returns whether it can be launched. For a piece with messages, all ranks
+// have agreed on the result (way_).
 bool Replay::is_ready(Piece& piece, const RunStep& step, const Locate& locate) {
   if (!piece.has_messages) return is_found_ready(piece, step, locate);
   switch (way_) {

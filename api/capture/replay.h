@@ -1,15 +1,15 @@
-// Replay: steps of a program that a device has written down (Device::record), one after the other
-// in pieces, and launches again in place of running them.
+// Replay: captures runs of a program's steps into device graphs (Device::record) and launches the
+// graphs instead of running the steps.
 //
-// A step belongs to a piece if it is repeatable and launches only; what waits for the device is
-// found when the device refuses to write it down, and is run by itself from then on. What is
-// written down holds addresses, so a piece is written anew when what its steps use lies elsewhere.
+// A piece is a run of consecutive steps that are captured into one graph. A step belongs to a piece
+// if it is repeatable and only launches kernels. A step that synchronises is found when the device
+// refuses to capture it; from then on it runs outside of pieces. Graphs contain addresses, so a
+// piece is captured again if its steps' buffers have moved.
 //
-// Steps with messages belong to pieces where the world writes down messages as well
-// (World::record), and all of them do on all ranks that run the program, or none: the other side of
-// a message that is launched is launched. At the beginning of each run
-// the ranks agree on how they go. What each finds out by itself before that, it finds without a
-// message.
+// Steps with messages belong to pieces if the world captures messages too (World::record). Either
+// all of them do, on all ranks that run the program, or none: if one side of a message is in a
+// graph, the other side must be in a graph. At the beginning of each run the ranks agree on how to
+// run these pieces. What a rank tests before that, it tests without messages.
 #pragma once
 
 #include <functional>
@@ -28,35 +28,36 @@ namespace ir {
 struct RecordedStep;
 }
 
-/// What a replay needs to know of a step.
+/// The properties of a step that a replay needs.
 struct ReplayStep {
   bool is_repeatable = false;
   bool has_messages = false;
   bool is_kernel = false;
-  bool waits = false;  // for the device: found when it was tried
-  /// The step that has the other half of what is under way in between: its own number where
-  /// nothing is, -1 where there is none.
+  bool waits = false;  // synchronises with the device; set when a capture of it was refused
+  /// The number of the step that starts or finishes the same transfer: the step's own number if it
+  /// does both, -1 if that step does not exist.
   int64_t other_half = -1;
 };
 
-/// Of the steps of a program without scans.
+/// Returns the properties of the steps, which contain no scans.
 std::vector<ReplayStep> replay_steps(const std::vector<ir::RecordedStep>& steps);
 
 class Replay {
  public:
-  /// `ranks`: those that run the program, where messages can be written down; null: steps with
-  /// messages are run by themselves.
+  /// `ranks`: the ranks that run the program, if messages can be captured; null: steps with
+  /// messages run outside of pieces.
   Replay(Device& device, std::vector<ReplayStep> steps, std::unique_ptr<ReplayRanks> ranks);
 
-  /// There is something to write down, or to be agreed on.
+  /// Whether there are pieces to capture, or ranks to agree with.
   bool is_of_use() const { return !pieces_.empty() || ranks_; }
   using RunStep = std::function<void(size_t step)>;
   using Addresses = std::vector<const std::byte*>;
-  /// Where the bytes lie that steps [begin, end) use; nothing if some of them lie nowhere.
+  /// Returns the addresses of the buffers that steps [begin, end) use; empty if a buffer has none.
   using Locate = std::function<std::optional<Addresses>(size_t begin, size_t end)>;
-  /// Does what running all steps would do, in their order. They have all been run before.
+  /// Same effect as running all steps in order. Requires that all steps have been run once before.
   void run(const RunStep& step, const Locate& locate);
-  /// This rank runs all steps by itself this time; with ranks it is said to the others.
+  /// Called if this rank runs all steps one by one in this run. With ranks it is collective: the
+  /// other ranks do not launch graphs with messages in this run.
   void stand_aside();
 
  private:
@@ -64,19 +65,19 @@ class Replay {
     size_t begin;
     size_t end;
     bool has_messages;
-    bool is_tried = false;  // what it does beside its messages can be written down
+    bool is_tried = false;  // a capture without its messages has succeeded
     std::unique_ptr<LaunchRecord> record = nullptr;
     Addresses addresses = {};
-    Counters counted = {};  // of the messages of a launch
-    int unused = 0;         // records that were launched once and served no other run
+    Counters counted = {};  // traffic of the messages of one launch
+    int unused = 0;         // successive records that were not launched again
   };
-  // How a run goes with its messages. The ranks take the least of what each could do.
+  // How a run executes pieces with messages. The ranks agree on the minimum of their own ways.
   enum class Way : int64_t {
-    kNeverLaunched,  // from now on steps with messages are run by themselves
-    kByStep,
-    kWrittenDown,
-    kLaunched,
-    kNoMessages,  // there are none
+    kNeverLaunched,  // in this and all later runs, steps with messages run outside of pieces
+    kByStep,         // in this run, step by step
+    kWrittenDown,    // captured, then launched
+    kLaunched,       // the existing graphs are launched
+    kNoMessages,     // no piece has messages
   };
 
   bool belongs(size_t step) const;
@@ -95,11 +96,11 @@ class Replay {
 
   Device& device_;
   std::vector<ReplayStep> steps_;
-  std::unique_ptr<ReplayRanks> ranks_;  // null: no messages are written down
+  std::unique_ptr<ReplayRanks> ranks_;  // null: no messages are captured
   Way way_ = Way::kByStep;              // of this run
   std::vector<Piece> pieces_;           // in order
-  bool messages_belong_ = false;        // all of them to pieces, each with both halves
-  bool changed_ = false;                // steps_, since the pieces were found
+  bool messages_belong_ = false;        // all messages are in pieces, each with both halves
+  bool changed_ = false;                // steps_ has changed since pieces_ was computed
 };
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// ReplayRanks: the ranks that run one program, for what its replays do alike on all of them.
+// ReplayRanks: the ranks that run one program, for the decisions that its replays make jointly.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,17 @@ class Recording;
 
 class ReplayRanks {
  public:
-  /// Those that have a part of any value of the program, if this rank is one of several and the
-  /// world of arrays of this place writes messages down; else null. The same on all of them.
+  /// Returns the ranks that have a part of any value of the program. Null if this rank is not one
+  /// of at least two, or if the communicator for arrays of this place cannot capture messages. The
+  /// result is the same on all of these ranks.
   static std::unique_ptr<ReplayRanks> of(const ir::Recording& recording, const Place& place);
 
-  /// The least of what they all give: a call of all of them, over the host. Errors: those of every
+  /// Returns the minimum of all ranks' arguments. Collective, over the host. Errors: those of every
   /// collective.
   int64_t least(int64_t own) const;
-  /// World::record. Errors: its own.
+  /// Captures `body` by World::record over these ranks. Errors: those of World::record.
   std::unique_ptr<LaunchRecord> record(const std::function<void()>& body) const;
-  /// The world that writes messages down is still that of the beginning. The same on all.
+  /// Whether the device communicator is still that of the construction. Same result on all ranks.
   bool are_connected() const;
 
  private:
@@ -37,7 +38,7 @@ class ReplayRanks {
 
   std::vector<int64_t> ranks_;  // in order
   Place place_;
-  uint64_t carrier_;  // World::id
+  uint64_t carrier_;  // World::id of the device communicator
 };
 
 }  // namespace phi

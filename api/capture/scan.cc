@@ -1,4 +1,4 @@
-// A loop, or one body in the program that is being captured, and one more for its gradients.
+// Runs the loop, or records one body and a second one for its gradients.
 #include "api/capture/scan.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void check_layers(const std::vector<TensorList>& layers) {
   }
 }
 
-// Steps of a body find a tensor of each layer at one place of its storage.
+// The body's steps use one offset for a tensor of all layers, so the offsets must be equal.
 void check_places(const std::vector<TensorList>& layers) {
   for (size_t i = 0; i < layers.size(); ++i) {
     for (size_t k = 0; k < layers[i].size(); ++k) {
@@ -55,7 +55,7 @@ void check_places(const std::vector<TensorList>& layers) {
   }
 }
 
-// What goes from trip to trip is at the start of its storage in each.
+// A carried value must be at offset 0 of its storage in each trip.
 Tensor at_start(const Tensor& x) { return array_of(x).byte_offset() == 0 ? x : assign(x); }
 
 Tensor checked(const Tensor& y, const Tensor& x) {
@@ -66,14 +66,14 @@ Tensor checked(const Tensor& y, const Tensor& x) {
   return y;
 }
 
-// Tensor k of all layers.
+// Returns tensor k of each layer.
 TensorList column(const std::vector<TensorList>& layers, size_t k) {
   TensorList list;
   for (const TensorList& layer : layers) list.push_back(layer[k]);
   return list;
 }
 
-// The body as it was recorded: leaves in, result out, with the graph between them.
+// A recorded body: its leaves, its result, and the graph between them.
 struct Body {
   int number = -1;
   Tensor x;
@@ -114,24 +114,25 @@ class ScanNode final : public GradNode {
     give(ends, grads, out);
   }
 
-  // Of x and the layer's tensors; those that get none are undefined.
+  // Returns the gradients of x and of the layer's tensors; undefined for one that receives none.
   TensorList gradients(const Tensor& grad) {
     Edge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
               body_.y.grad_link().slot()};
-    // What the body saved goes when this node's does: the outer pass may keep it for another.
+    // The body's saved tensors are released with this node, because the outer pass may retain the
+    // graph.
     autograd::PassOptions<Tensor> options;
     options.retain_graph = true;
     autograd::run_backward<Tensor>({{root, grad}}, options);
     const Tensor of_x = taken_from(body_.x);
     const TensorForm form = TensorForm::of(body_.x);
-    // A step of the body makes them: a constant would be the same array in every trip.
+    // A step of the body must make the zeros: a constant would be one array for all trips.
     TensorList grads = {of_x.defined() ? form.settle(of_x) : assign(form.zeros())};
     for (Tensor& w : body_.layer) grads.push_back(taken_from(w));
     give_own_arrays(grads, grad);
     return grads;
   }
 
-  // Each gradient goes its own way, that of a sum is one array for all that was added up.
+  // Gives each gradient its own array. The gradients of a sum's terms share one array.
   static void give_own_arrays(TensorList& grads, const Tensor& given) {
     std::set<const Storage*> taken = {array_of(given).storage().get()};
     for (Tensor& grad : grads) {
@@ -185,8 +186,8 @@ void refuse_tracked(const std::string& what) {
       what);
 }
 
-// The gradient leads out of the body that is open, to x or to a layer's tensor. That of what f
-// itself holds on to would arrive once, and not in every trip.
+// Whether the gradient leads out of the open body, to x or to a layer's tensor. Throws if it leads
+// to a tensor that f captures: that gradient would be computed once and not in every trip.
 bool leads_out(const Body& body, const Tensor& x, uint64_t begin, const ir::Recording& recording) {
   const ir::GraphBehind graph = ir::graph_behind(body.y, begin);
   if (graph.outside) refuse_tracked(graph.outside->name());

@@ -1,11 +1,11 @@
-// scan: the same function applied once for each of several layers.
+// scan: applies the same function once for each of several layers.
 //
 //   Tensor y = phi::scan(
 //       [&](const Tensor& x, const TensorList& w) { return gelu(matmul(x, w[0])); }, x, layers);
 //
-// Written out it is a loop. Where a program is captured, the function is called once: the program
-// has one body however many layers there are, and its backward pass another (Bradbury et al. 2018,
-// JAX's lax.scan, without its stacked arrays: layers keep their own tensors).
+// Outside a capture this is a loop. A capture calls the function once: the program has one body for
+// any number of layers, and one for its backward pass (Bradbury et al. 2018, JAX's lax.scan, but
+// without stacked arrays: each layer keeps its own tensors).
 #pragma once
 
 #include <functional>
@@ -17,15 +17,18 @@ namespace phi {
 
 using ScanFunction = std::function<Tensor(const Tensor& x, const TensorList& layer)>;
 
-/// f(... f(f(x, layers[0]), layers[1]) ..., layers[n-1]).
+/// Returns f(... f(f(x, layers[0]), layers[1]) ..., layers[n-1]).
 ///
-/// layers   one list for each trip: as many tensors, of the same shapes, dtypes and placements
-/// Result   of f: as x, in shape, dtype and placements; x itself where there are no layers
-/// Captured f must use layers[i] through its argument, write to nothing that it has not made, and
-///          leave no seed out. The gradients of a layer's tensors arrive when all layers are through,
-///          and hooks see them then; they are zeros where f lets none through to x. Gradients of
-///          weights are not put off (backward_deferring). A scan in a scan is written out.
-/// Errors   InvalidArgument naming the layer and the tensor that differs, or what f gives.
+/// layers    one list per trip, with the same number of tensors, shapes, dtypes and placements in
+///           each
+/// Result    f must return a tensor of x's shape, dtype and placements; without layers the result
+///           is x
+/// Captured  f must access layers[i] through its argument, write only to tensors that it makes, and
+///           pass seeds explicitly. Gradients of the layers' tensors are complete, and reach hooks,
+///           only after the backward pass of all layers. If f passes no gradient to x, then x and
+///           the tensors of earlier layers get zeros. Gradients of weights are not deferred
+///           (backward_deferring). A nested scan is unrolled.
+/// Errors    InvalidArgument, which names the layer and the tensor that differs, or the result of f
 Tensor scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers);
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// One maker for both.
+// Constructors of stand-ins.
 #include "api/capture/stand_in.h"
 
 #include "phi/core/rank_context.h"

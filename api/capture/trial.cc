@@ -1,4 +1,4 @@
-// The recording of a link, and its comparison with another's.
+// Records a link and compares it with another one.
 #include "api/capture/trial.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,8 @@ bool has_form_of(const Tensor& a, const Tensor& b) {
          (!a.is_dist() || a.dist_attr() == b.dist_attr());
 }
 
-// Where steps find it, and whether it gets a gradient.
+// Whether steps can use b in place of a: the same form, place and offset, and both or neither
+// require a gradient.
 bool is_used_alike(const Tensor& a, const Tensor& b) {
   return has_form_of(a, b) && a.requires_grad() == b.requires_grad() && a.place() == b.place() &&
          array_of(a).byte_offset() == array_of(b).byte_offset();
@@ -35,7 +36,7 @@ bool has_repeated_storage(const TensorList& tensors) {
       tensors, [&](const Tensor& x) { return storages.insert(bytes_owner(x)).second; });
 }
 
-// Of parts only this rank's bytes are known, and ranks must agree.
+// Sharded constants are never equal: a rank knows its own part only, and ranks must agree.
 bool is_same_constant(const External& a, const External& b) {
   if (a.value != b.value || a.handle.is_dist() || b.handle.is_dist()) return false;
   const HostBytes x(a.original.dense());
@@ -57,7 +58,7 @@ Trial::Trial(const ChainLink& link, const Tensor& x)
     : own_(link.own), is_tracked_(any_requires_grad(x) || any_requires_grad(link.own)) {
   TensorList inputs = {x};
   inputs.insert(inputs.end(), own_.begin(), own_.end());
-  inputs.push_back(x.detach());  // for the gradient of what the link gives
+  inputs.push_back(x.detach());  // for the gradient of the link's result
   const uint64_t begin = newest_node();
   recording_ = record([&](const TensorList& given) { return call(link, x, given, begin); }, inputs,
                       Scans::kWrittenOut);
@@ -80,7 +81,7 @@ TensorList Trial::call(const ChainLink& link, const Tensor& x, const TensorList&
   for (Tensor& gradient : grad({y}, leaves, {inputs.back()})) {
     results.push_back(std::move(gradient));
   }
-  // A scan would give zeros to the links before, and not nothing.
+  // A scan would pass zeros to the previous links instead of no gradient.
   if (h.requires_grad() && !results[1].defined()) obstacle_ = "no gradient reaches its input";
   return results;
 }

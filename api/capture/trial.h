@@ -1,4 +1,5 @@
-// Trial: what one link of a chain does, found by calling it on placeholders, forward and backward.
+// Trial: the operations of one link of a chain, recorded by calling it on placeholders, forward and
+// backward.
 #pragma once
 
 #include <memory>
@@ -11,15 +12,16 @@ namespace phi::ir {
 
 class Trial {
  public:
-  /// `x` is not looked at but for its meta, placements, and whether it requires a gradient.
+  /// Reads only x's metadata and placements, and whether x requires a gradient.
   Trial(const ChainLink& link, const Tensor& x);
 
-  /// Why a captured scan cannot repeat the link; empty if it can. Alike on every rank.
+  /// The reason why a captured scan cannot repeat the link; empty if it can. The same on every
+  /// rank.
   const std::string& obstacle() const { return obstacle_; }
-  /// The same operators with the same attributes on the same tensors, but for the links' own, so
-  /// that one body serves both. Alike on every rank.
+  /// Whether one body can serve both links: the same operators with the same attributes on the same
+  /// tensors, except for the links' own. The same on every rank.
   bool does_as(const Trial& other) const;
-  /// Another trial of the same link has found the same operators.
+  /// Whether another trial of the same link has recorded the same operators.
   bool is_repeated_by(const Trial& again) const;
 
  private:
@@ -30,7 +32,7 @@ class Trial {
 
   TensorList own_;
   bool is_tracked_;
-  const void* result_ = nullptr;  // the storage of what the link gives
+  const void* result_ = nullptr;  // the storage of the link's result
   std::string obstacle_;
   std::shared_ptr<Recording> recording_;
 };
