@@ -1,4 +1,5 @@
-// Loading libraries of operators: what a file was built against is looked at before its code runs.
+// Loads libraries of operators. The headers that a file was built with are checked before any of
+// its code runs.
 #include "api/library/load_ops.h"
 
 #include <dlfcn.h>
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kAbiPrefix = "autophi_abi_";
 constexpr std::string_view kAbi = PHI_TEXT(AUTOPHI_ABI);
 
-// What an OpLibrary says.
+// The contents of an OpLibrary.
 struct Brought {
   const char* name;
   std::span<const OpDef* const> ops;
@@ -36,20 +37,23 @@ struct Brought {
   OpLibrary::Signatures signatures;
   std::span<const OtherName> other_names;
 
-  // Each operator has a call, so that no name is found to be taken by the second line only.
+  // Each operator has a call, so add_calls detects every name that is taken, before add_ops adds
+  // anything.
   void join() const {
     add_calls(calls);
     add_ops(ops);
     add_other_names(other_names);
   }
 };
-// Of the library that this thread is loading, and of those that it needs; null while none is.
+// Receives the contents of the library that this thread is loading, and of the libraries that it
+// links; null if the thread is not loading one.
 thread_local std::vector<Brought>* loading = nullptr;
 
-// The name of the symbol by which a library says what it was built against; empty if it has none.
+// The name of the library's ABI symbol, which identifies the headers of its build; empty if it has
+// none.
 std::string abi_in(const std::string& path) {
   std::error_code ignored;
-  const bool is_file = fs::is_regular_file(path, ignored);  // a pipe would be waited for
+  const bool is_file = fs::is_regular_file(path, ignored);  // reading a pipe would block
   std::ifstream file;
   if (is_file) file.open(path, std::ios::binary);
   PHI_CHECK(is_file && file.good(),
@@ -81,8 +85,9 @@ void check_built_for_this(const std::string& path) {
 
 struct Loaded {
   std::mutex mutex;
-  std::list<std::pair<fs::path, LoadedOps>> libraries;  // in order; none moves
-  // What was opened stays so, and would bring nothing a second time.
+  std::list<std::pair<fs::path, LoadedOps>> libraries;  // in order; addresses are stable
+  // The errors of files that were opened. They stay open, so opening one again would not run its
+  // static initialisers.
   std::map<fs::path, Error> refused;
 };
 Loaded& loaded() {
@@ -90,7 +95,7 @@ Loaded& loaded() {
   return instance;
 }
 
-// A library whose static initialisers have run, which register its kernels.
+// An opened library. Its static initialisers have run and registered its kernels.
 struct Opened {
   std::vector<Brought> brought;
   std::vector<std::string> clashes;
@@ -100,7 +105,7 @@ Opened open_library(const std::string& path) {
   Opened opened;
   loading = &opened.brought;
   KernelClashes clashes;
-  // Without a slash the loader would look for the name in the system's folders.
+  // Without a slash in its path the loader would search the system's folders.
   const void* handle = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   loading = nullptr;
   if (handle == nullptr) {
@@ -136,7 +141,8 @@ LoadedOps join_all(const std::string& path, const Opened& opened) {
   return loaded;
 }
 
-// What was opened is not tried again; what was not may be mended and tried.
+// An error after opening is final for the file. After an earlier error the file may be replaced and
+// loaded again.
 LoadedOps load(const std::string& path, const fs::path& file) {
   check_built_for_this(path);
   const Opened opened = open_library(path);
@@ -161,7 +167,7 @@ OpLibrary::OpLibrary(const char* name, std::span<const OpDef* const> ops,
   try {
     brought.join();
   } catch (const Error& error) {
-    // Before main: nobody could catch it.
+    // This runs before main, where no caller can catch an exception.
     std::fprintf(stderr, "autophi: library %s: %s\n", name, error.what());
     std::abort();
   }

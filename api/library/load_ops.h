@@ -1,4 +1,4 @@
-// Libraries of operators, loaded at run time.
+// Loads libraries of operators at run time.
 //
 //   const LoadedOps loaded = load_ops("build/libmy_ops.so");
 //   call_op("my_gelu", {{x}});
@@ -13,18 +13,20 @@ namespace phi {
 
 struct LoadedOps {
   std::string name;                    // of the library: the target of autophi_add_ops
-  std::vector<std::string> ops;        // those with kernels, gradients too
-  std::vector<OpSignature> functions;  // all that call_function calls
+  std::vector<std::string> ops;        // operators with kernels, gradients included
+  std::vector<OpSignature> functions;  // all functions that call_function can call
 };
 
-/// The operators of the library in file `path`, which stays loaded as long as the process lives; a
-/// second time it gives the same and does nothing. Errors: NotFound where there is no such file;
-/// InvalidArgument for one that is no library of operators, or that was built against other headers
-/// than this program; AlreadyExists where an operator or a kernel of it is there already; what the
-/// system's loader says. After an error none of its operators is there.
+/// Loads the library of operators in file `path` and returns its operators. The library stays
+/// loaded until the process ends; a second call returns the same object and does nothing.
+///
+/// Errors   NotFound if there is no such file; InvalidArgument if it is not a library of operators,
+///          was built with other headers than this program, or is rejected by the system's loader;
+///          AlreadyExists if one of its operators or kernels is registered already. After an error
+///          none of its operators is registered.
 const LoadedOps& load_ops(const std::string& path);
 
-/// Everything that was loaded, in order.
+/// All loaded libraries, in the order of loading.
 std::vector<LoadedOps> loaded_ops();
 
 }  // namespace phi

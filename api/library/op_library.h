@@ -1,7 +1,7 @@
-// OpLibrary: how a library of operators tells the program of them, when it is linked or loaded.
+// OpLibrary: registers the operators of a library when the library is linked or loaded.
 //
-// Generated code has the one object (api_gen --library); autophi_add_ops of the installed package
-// makes the rest. A program that loads such a library at run time: load_ops.h.
+// The generator writes one object per library (api_gen --library); autophi_add_ops of the installed
+// package builds the library. load_ops.h loads one at run time.
 #pragma once
 
 #include <span>
@@ -17,16 +17,16 @@ namespace phi {
 class OpLibrary {
  public:
   using Signatures = std::vector<OpSignature> (*)();
-  /// The operators join ops::all(), rules::all() and what call_op calls. Where one is there
-  /// already, none of them does, and the program ends with a message; while the library is loaded,
-  /// load_ops has the error.
+  /// Adds the operators to ops::all(), to rules::all() and to the functions of call_op. If one of
+  /// them is registered already, adds none: load_ops throws the error, or, in a linked library, the
+  /// program aborts with a message.
   OpLibrary(const char* name, std::span<const OpDef* const> ops, std::span<const NamedCall> calls,
             Signatures signatures, std::span<const OtherName> other_names = {})
       : OpLibrary(name, ops, calls, signatures, other_names, &AUTOPHI_ABI) {}
 
  private:
-  // The symbol's name says against which headers this was compiled: in a library of others it is
-  // not there.
+  // `abi` is the symbol whose name identifies the headers of the compilation. A program that was
+  // built with other headers does not define it, so the reference fails to resolve.
   OpLibrary(const char* name, std::span<const OpDef* const> ops, std::span<const NamedCall> calls,
             Signatures signatures, std::span<const OtherName> other_names, const char* abi);
 };

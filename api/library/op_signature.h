@@ -1,5 +1,6 @@
-// OpSignature: what a function of a library of operators takes and gives, for callers that know its
-// name alone: of operators, those that call others, gradients and inplace variants ("relu_").
+// OpSignature: the signature of a function of a library of operators, for callers that have only
+// its name. Functions are operators (with a kernel or composed of others), gradients and inplace
+// variants ("relu_").
 #pragma once
 
 #include <vector>
@@ -12,7 +13,7 @@ struct OpSignature {
   const char* name;
   std::vector<OpRule::Tensor> tensors;
   std::vector<OpRule::Attribute> attributes;
-  std::vector<const char*> outputs;  // hidden ones too; any may stand for a list
+  std::vector<const char*> outputs;  // hidden ones included; any may be a list
 };
 
 }  // namespace phi

@@ -1,4 +1,4 @@
-// Asking an operator's functions with tensors and attributes as they come.
+// Runs an operator's rule and shape function with run-time tensors and attributes.
 #include "api/rules/op_rule.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ OpAnswer answer_of(const SpmdResult& spmd, const OutputMetas& metas) {
   return answer;
 }
 
-// The tensors of each argument of which some have no dtype.
+// The tensors without a dtype, for each argument that has some.
 std::vector<std::vector<TensorMeta*>> without_dtype(OpQuestion& question) {
   std::vector<std::vector<TensorMeta*>> result;
   for (auto& argument : question.inputs) {
@@ -52,8 +52,8 @@ void set_dtype(const std::vector<TensorMeta*>& tensors, DataType dtype) {
   for (TensorMeta* tensor : tensors) tensor->dtype = dtype;
 }
 
-// Gives `others` of the arguments from number `first` on another dtype than float32 so that
-// `accepted()`; where none will do they are as before.
+// Sets `others` of the arguments, from number `first` on, to a dtype other than float32 such that
+// `accepted()` is true. If there is no such choice, returns false and restores float32.
 template <typename Accepted>
 bool choose(const std::vector<std::vector<TensorMeta*>>& open, size_t first, int others,
             const Accepted& accepted) {
@@ -201,7 +201,7 @@ namespace {
 
 using Rules = std::vector<OpRule>;
 
-// Of all operators that there are now, sorted by name.
+// The rules of all operators that are registered at this moment, sorted by name.
 std::unique_ptr<const Rules> describe_all() {
   auto list = std::make_unique<Rules>();
   for (const OpDef* op : ops::all()) list->push_back(op->rule.describe(op->rule));

@@ -1,13 +1,13 @@
-// OpRule: how an operator's placement rule and shape function are asked by name, with values for
-// its attributes: for tools and tests. Calls ask the same functions (rule_functions.h).
+// OpRule: an operator's placement rule and shape function, with names and run-time values of
+// attributes; for tools and tests. Calls run the same functions (rule_functions.h).
 //
 //   const OpRule& matmul = rules::find("matmul");
 //   const OpAnswer answer =
 //       matmul.answer({mesh, {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
 //   answer.inputs[0]; answer.outputs[0].attr;
 //
-// Each operator with a kernel has one, generated from its YAML entry (api/generated/defs);
-// no static initialisers: the list is made when it is first asked for.
+// Each operator with a kernel has one, generated from its YAML entry (api/generated/defs). The list
+// is made at first use, not by static initialisers.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@ namespace phi {
 
 enum class TensorKind : uint8_t { kOne, kOptional, kList };
 
-/// A tensor in a question. UNDEFINED dtypes are chosen by OpRule::with_dtypes.
+/// A tensor argument of an OpQuestion. OpRule::with_dtypes replaces UNDEFINED dtypes.
 struct OpTensor {
   TensorMeta meta;
-  const distributed::TensorDistAttr* attr = nullptr;  // null: an optional tensor that is not given
+  const distributed::TensorDistAttr* attr = nullptr;  // null: an absent optional tensor
 };
 
 struct OpQuestion {
   distributed::ProcessMesh mesh;
-  std::vector<std::vector<OpTensor>> inputs;  // an entry per argument: one tensor, or a list
+  std::vector<std::vector<OpTensor>> inputs;  // by argument: one tensor, or the elements of a list
   std::vector<AttributeValue> attributes;     // in the operator's order
 };
 
 struct OpAnswer {
   struct Output {
-    std::optional<TensorMeta> meta;  // none: an optional output that is absent
+    std::optional<TensorMeta> meta;  // empty: an absent optional output
     const distributed::TensorDistAttr* attr = nullptr;
   };
-  std::vector<const distributed::TensorDistAttr*> inputs;  // lists one element after the other
+  std::vector<const distributed::TensorDistAttr*> inputs;  // by slot: lists are flattened
   std::vector<Output> outputs;
 };
 
@@ -59,7 +59,7 @@ class OpRule {
 
   OpRule(const char* name, const RuleFunctions& functions) : name_(name), functions_(functions) {}
   OpRule&& tensor(const char* name, TensorKind kind = TensorKind::kOne) &&;
-  /// Of type T; `by_default` is its value where none is given.
+  /// An attribute of type T. `by_default`: its value if the caller passes none.
   template <typename T>
   static Attribute required(const char* name) {
     return {name, attribute_kind<T>(), std::nullopt};
@@ -73,38 +73,42 @@ class OpRule {
   OpRule&& output(const char* name) &&;
 
   std::string_view name() const { return name_; }
-  /// A function, a declaration, or nothing where inputs and outputs are replicated.
+  /// The name of a rule function, or a factor declaration. Empty if inputs and outputs are
+  /// replicated.
   std::string_view rule() const { return functions_.name; }
-  /// What lets partial inputs pass that the rule makes whole, as the entry says it; empty: nothing.
+  /// The `partial` key of the YAML entry (partial_laws.h); empty if it has none.
   std::string_view partial() const { return functions_.partial; }
   std::span<const Tensor> tensors() const { return tensors_; }
   std::span<const Attribute> attributes() const { return attributes_; }
-  /// Names; the last may stand for a list.
+  /// The names of the outputs; the last one may be a list.
   std::span<const char* const> outputs() const { return outputs_; }
 
-  /// Errors: InvalidArgument with the nearest name.
+  /// Returns the attribute of this name. Errors: InvalidArgument with the nearest name.
   const Attribute& attribute(std::string_view name) const;
-  /// A value for each attribute: what is given, else its default. Errors: InvalidArgument for a
-  /// name that the operator lacks, and for an attribute without value or default.
+  /// Returns a value for each attribute: the one in `given`, or its default. Errors:
+  /// InvalidArgument for a name that the operator does not have, and for an attribute with neither.
   std::vector<AttributeValue> attributes(
       const std::vector<std::pair<std::string, AttributeValue>>& given) const;
 
-  /// The question with a dtype for each tensor: float32 where none is said, or what the shape
-  /// function takes: up to two tensors of int64 or bool.
+  /// Returns the question with a dtype for each tensor. UNDEFINED becomes float32. If the shape
+  /// function rejects that, up to two arguments get int64, bool or uint8.
   OpQuestion with_dtypes(OpQuestion question) const;
 
-  /// What a call of the operator does. Errors: those of the shape function, which is asked first,
-  /// and of the rule; InvalidArgument if the tensors are not those that the operator takes.
+  /// Infers what a call of the operator requires and returns. Errors: those of the shape function,
+  /// which runs first, and of the rule; InvalidArgument if the tensors do not match the operator's
+  /// arguments.
   OpAnswer answer(const OpQuestion& question, distributed::Conflicts* conflicts = nullptr) const;
-  /// The same as far as the rule goes, without what lets partial inputs pass beside it.
+  /// Same as answer() without partial propagation (partial_laws.h).
   OpAnswer answer_by_rule(const OpQuestion& question) const;
-  /// The inputs that make outputs lie as those given do; one for each output, of its shape.
+  /// Infers the inputs that yield outputs with the given placements. `outputs`: one tensor for each
+  /// output, of its shape.
   OpAnswer answer_backward(const OpQuestion& question, std::span<const OpTensor> outputs,
                            distributed::Conflicts* conflicts = nullptr) const;
 
-  /// The rule alone, for shapes that no shape function is to see. Not for an operator without one.
+  /// Runs the rule without the shape function. Requires that the operator has a rule.
   distributed::SpmdRule ask(const RuleArgs& args) const { return functions_.ask(args); }
-  /// Errors: InvalidArgument if tensors or attributes are not those that the operator takes.
+  /// Returns the arguments for rule and shape function. Errors: InvalidArgument if tensors or
+  /// attributes do not match the operator's.
   RuleArgs args(const OpQuestion& question) const;
 
  private:
@@ -116,9 +120,10 @@ class OpRule {
 };
 
 namespace rules {
-/// Of all operators with a kernel, sorted by name; the list stays as it is when others are added.
+/// The rules of all operators with a kernel, sorted by name. The span stays valid, and unchanged,
+/// when operators are added.
 std::span<const OpRule> all();
-/// Errors: NotFound with the nearest names.
+/// Returns the rule of the operator of this name. Errors: NotFound with the nearest names.
 const OpRule& find(std::string_view name);
 }  // namespace rules
 

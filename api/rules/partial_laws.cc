@@ -1,5 +1,6 @@
-// Which partial inputs pass, mesh dim by mesh dim: the rule is asked again with them whole, and
-// where nothing is split over the mesh dim then, they may be partial instead.
+// Finds the partial inputs that may stay partial, mesh dim by mesh dim. It runs the rule again with
+// these inputs replicated; if nothing is sharded over the mesh dim then, they may be partial
+// instead.
 #include "api/rules/partial_laws.h"
 
 #include <algorithm>
@@ -44,7 +45,8 @@ ReduceKind turned(ReduceKind kind) {
 
 bool commute(ReduceKind a, ReduceKind b) { return a == b || (is_linear(a) && is_linear(b)); }
 
-// Whether a value that is partial of `kind` over one mesh dim may be as `attr` says over others.
+// Whether a value that is partial of `kind` over `mesh_dim` may have attr's placements over the
+// other mesh dims.
 bool commutes_with(const TensorDistAttr& attr, int mesh_dim, ReduceKind kind) {
   for (int m = 0; m < attr.mesh().ndim(); ++m) {
     const Placement& p = attr.placement(m);
@@ -66,7 +68,7 @@ bool is_zero(const AttributeValue& value) {
   return truth != nullptr && !*truth;
 }
 
-/// A set of slots; more than kMost are not looked at.
+/// A set of slots; slots from kMost on are ignored.
 using Slots = uint64_t;
 constexpr size_t kMost = 64;
 
@@ -102,8 +104,9 @@ class Laws {
     return meta.dims.numel() * static_cast<int64_t>(size_of(meta.dtype));
   }
 
-  /// How each output is placed over a mesh dim over which `kept` are partial of `kind` and all else
-  /// is whole. Nothing if one cannot be said, or if it is more than is kept.
+  /// The placement of each output over a mesh dim over which `kept` are partial of `kind` and
+  /// everything else is whole. Empty if no law determines one of them, or if the partial outputs
+  /// have more bytes than `kept`.
   std::optional<std::vector<Placement>> outputs(Slots kept, ReduceKind kind) {
     std::vector<Placement> placements;
     int64_t partial_bytes = 0;
@@ -145,7 +148,7 @@ class Laws {
   bool speaks_of(const Law& law, size_t output) const {
     return law.output < 0 || static_cast<size_t>(law.output) == output;
   }
-  // What `law` says of an output.
+  // The slots that `law` names for an output.
   Slots slots_of(const Law& law, size_t output) const {
     if (law.kind != Law::Kind::kEach) return slots_of(law.args);
     const auto [first, size] = args_.slots_of(std::countr_zero(law.args));
@@ -186,7 +189,7 @@ class Laws {
     }
     return true;
   }
-  // Of one floating dtype, complex numbers being two.
+  // Whether all have the floating dtype `dtype`; complex numbers count as two numbers.
   bool are_of_numbers(Slots slots, DataType dtype) const {
     if (!is_floating(real_part_of(dtype))) return false;
     for (; slots != 0; slots &= slots - 1) {
@@ -195,12 +198,13 @@ class Laws {
     return true;
   }
 
-  // How many factors of each product are partial: P(sum) needs one, P(avg) takes none too.
+  // Whether each term has the right number of partial factors: one for P(sum), at most one for
+  // P(avg).
   bool is_sum(size_t output, Slots kept, ReduceKind kind) const {
     const int least = kind == ReduceKind::kSum ? 1 : 0;
     int terms = 0;
     const auto fits = [&](Slots factors) {
-      if (factors == 0) return true;  // made of inputs that are absent
+      if (factors == 0) return true;  // all its inputs are absent
       ++terms;
       const int count = std::popcount(factors & kept);
       return count <= 1 && count >= least;
@@ -246,7 +250,8 @@ class Laws {
     return std::nullopt;
   }
 
-  // Real numbers become floating ones in order; integers may wrap round.
+  // Whether the cast is monotonic: casts of real numbers to floating dtypes are, casts to integers
+  // may wrap around.
   static bool rounds_in_order(DataType from, DataType to) {
     return is_floating(to) && !is_complex(from) && from != DataType::BOOL;
   }
@@ -260,7 +265,7 @@ class Laws {
   std::optional<OutputMetas> outputs_;
 };
 
-/// What passes over one mesh dim.
+/// The inputs that stay partial over one mesh dim, and the outputs that become partial.
 struct Passage {
   int mesh_dim;
   ReduceKind kind;
@@ -286,7 +291,7 @@ class Passages {
  private:
   const TensorDistAttr& given(size_t slot) const { return *laws_.specs()[slot].attr; }
 
-  // The inputs that are partial over m, if the rule makes all of them whole.
+  // The inputs that are partial over m, if the rule reduces all of them.
   Slots reduced_over(int m) const {
     Slots slots = 0;
     for (size_t i = 0; i < std::min(laws_.specs().size(), kMost); ++i) {
@@ -297,7 +302,7 @@ class Passages {
     return slots;
   }
 
-  // Of the sets of inputs that pass the one with most bytes, of equal ones that of earlier inputs.
+  // Returns the set of inputs with the most bytes that can stay partial; earlier inputs win ties.
   std::optional<Passage> most_kept(int m, Slots partial) {
     std::optional<Passage> best;
     int64_t most = -1;
@@ -327,7 +332,7 @@ class Passages {
     return kinds;
   }
 
-  // All, or of many inputs the whole set and each one.
+  // All subsets; for more than kFew inputs only the whole set and the single inputs.
   static std::vector<Slots> subsets(Slots slots) {
     constexpr int kFew = 6;
     std::vector<Slots> sets;
@@ -340,8 +345,8 @@ class Passages {
     return sets;
   }
 
-  // Asks the rule with these inputs whole; keeps the passage if all is whole over its mesh dim
-  // then.
+  // Runs the rule with these inputs replicated, and keeps the passage if everything is whole over
+  // its mesh dim then.
   void take(Slots partial, Passage passage) {
     RuleArgs whole = question_;
     for (Slots rest = partial; rest != 0; rest &= rest - 1) {

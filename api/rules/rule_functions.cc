@@ -1,4 +1,5 @@
-// What a rule leaves open: the answer where there is none, and for inputs that it is not shown.
+// Completes a rule's result: for operators without a rule, and for inputs that a rule does not
+// receive.
 #include "api/rules/rule_functions.h"
 
 #include "phi/common/errors.h"
@@ -19,7 +20,7 @@ SpmdResult replicated(const RuleArgs& args, size_t num_outputs) {
   return result;
 }
 
-// The slots that the rule answers for, in its order; `count` is how many it does.
+// The slots that the rule infers, in its order. `count`: the number of inputs in its result.
 std::vector<size_t> shown_slots(const RuleFunctions& functions, const RuleArgs& args,
                                 size_t count) {
   std::vector<size_t> slots;

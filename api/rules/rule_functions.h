@@ -1,6 +1,6 @@
-// RuleFunctions: how an operator's placement rule and its shape function are asked, whatever their
-// own parameters are. Each operator with a kernel has them, generated from its YAML entry
-// (api/generated/defs); its OpDef leads to them.
+// RuleFunctions: type-erased pointers to an operator's placement rule and shape function. Each
+// operator with a kernel has them, generated from its YAML entry (api/generated/defs); its OpDef
+// points to them.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,15 @@
 
 namespace phi {
 
-/// The arguments of a call as the functions of one operator take them. All tensors are on one mesh.
+/// The arguments of a call in the form that rules and shape functions accept. All tensors are on
+/// one mesh.
 class RuleArgs {
  public:
   RuleArgs(const distributed::ProcessMesh& mesh, std::vector<AttributeValue> attributes)
       : mesh_(mesh), attributes_(std::move(attributes)) {}
-  /// The next tensor argument: one tensor, an optional one, or the elements of a list.
+  /// Begins the next tensor argument: a tensor, an optional one, or a list.
   void add_argument() { arguments_.emplace_back(); }
-  /// A tensor of the argument that was added last; its attr is null where it is absent.
+  /// Adds a tensor to the last argument. The attr of an absent one is null.
   void add(const distributed::TensorSpec& spec, const TensorMeta& meta) {
     arguments_.back().specs.push_back(spec);
     arguments_.back().metas.push_back(meta);
@@ -42,15 +43,15 @@ class RuleArgs {
     return spec(arg).absent() ? nullptr : &meta(arg);
   }
   std::span<const TensorMeta> list_meta(int arg) const { return arguments_[arg].metas; }
-  /// T: a type of attribute that decides (attribute_types.h), optional or not.
+  /// T: a type of attribute that placements depend on (attribute_types.h), optional or not.
   template <typename T>
   T attr(int i) const;
   const AttributeValue& attribute(int i) const { return attributes_[i]; }
-  /// All tensors, lists one element after the other.
+  /// All tensors by slot; lists are flattened.
   std::vector<distributed::TensorSpec> slots() const;
-  /// The same call with a slot placed otherwise.
+  /// Sets the distributed attribute of a slot.
   void place(size_t slot, const distributed::TensorDistAttr* attr);
-  /// The slots of an argument: the first one, and how many.
+  /// The first slot of an argument, and the number of its slots.
   std::pair<size_t, size_t> slots_of(int arg) const;
   int num_arguments() const { return static_cast<int>(arguments_.size()); }
 
@@ -71,23 +72,23 @@ struct RuleFunctions {
   using Infer = OutputMetas (*)(const RuleArgs&);
   using Describe = OpRule (*)(const RuleFunctions&);
 
-  const char* name;   // of the rule: a function, a declaration, or nothing where there is none
+  const char* name;   // of the rule: a function, a declaration, or empty if there is none
   Ask ask = nullptr;  // null: inputs and outputs are replicated
   Infer infer = nullptr;
-  Describe describe = nullptr;  // by names, for tools
-  // The arguments that the rule answers for, in its order; empty: the first ones, as many as it
-  // does.
+  Describe describe = nullptr;  // makes the OpRule, for tools
+  // The arguments that the rule infers, in its order. Empty: the first ones, as many as its result
+  // has.
   std::span<const int> shown = {};
-  // What lets partial inputs pass that the rule makes whole, as it is written and as values.
+  // The laws of partial propagation (partial_laws.h), as text of the YAML entry and as values.
   const char* partial = "";
   std::span<const PartialLaw> laws = {};
 
-  /// An attr for every tensor that is there. Inputs that the rule is not shown are needed whole,
-  /// and partial ones stay so where the laws let them pass (partial_laws.h).
-  /// Errors: the rule's; Internal if it does not answer for these tensors.
+  /// Infers a distributed attribute for every present tensor. Inputs that the rule does not receive
+  /// are required whole. Partial inputs stay partial where the laws allow it (partial_laws.h).
+  /// Errors: those of the rule; Internal if its result does not match these tensors.
   distributed::SpmdResult forward(const RuleArgs& args, size_t num_outputs,
                                   distributed::Conflicts* conflicts = nullptr) const;
-  /// The rule's own answer.
+  /// The same without partial propagation.
   distributed::SpmdResult forward_by_rule(const RuleArgs& args, size_t num_outputs,
                                           distributed::Conflicts* conflicts = nullptr) const;
   distributed::SpmdResult backward(const RuleArgs& args,
