@@ -1,4 +1,4 @@
-// The extension module autophi._autophi: what the package autophi is made of.
+// Defines the extension module autophi._autophi, on which the package autophi is built.
 #include <nanobind/nanobind.h>
 
 #include "python/src/base/dtype.h"
@@ -23,7 +23,7 @@
 namespace phi::python {
 namespace {
 
-// What is built on tensors: modules, training, programs.
+// Binds what is built on tensors: modules, training, programs.
 void bind_library(nanobind::module_& module) {
   auto nn = module.def_submodule("nn");
   bind_modules(nn);
@@ -53,7 +53,7 @@ void bind_library(nanobind::module_& module) {
 
 NB_MODULE(_autophi, module) {
   namespace python = phi::python;
-  // Types and dtypes stay for as long as the process lives, as the operators of the library do.
+  // Types, dtypes and operators live until the process ends; this is not a leak.
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = AUTOPHI_VERSION;
   python::register_errors();

@@ -1,4 +1,4 @@
-// What each type of argument is made of.
+// Conversions of Python values, by C++ type.
 #include "python/src/base/convert.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace phi::python {
 namespace {
 
-// numpy.bool, which is no bool, and which numpy 1 calls bool_.
+// numpy.bool (bool_ in NumPy 1) is not a subclass of bool.
 bool is_numpy_bool(PyObject* value) {
   const char* name = Py_TYPE(value)->tp_name;
   return std::strcmp(name, "numpy.bool") == 0 || std::strcmp(name, "numpy.bool_") == 0;
@@ -30,7 +30,7 @@ bool is_integer(PyObject* value) {
                              : PyIndex_Check(value) && !is_numpy_bool(value) && !is_tensor(value);
 }
 
-// NumPy's numbers among them; texts, lists and complex numbers are none.
+// Whether `value` is a real number, of Python or NumPy; text, lists and complex numbers are not.
 bool is_number_argument(PyObject* value) {
   if (PyFloat_Check(value) || is_integer(value)) return true;
   const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;

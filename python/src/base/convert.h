@@ -1,4 +1,4 @@
-// Values of Python as values of C++, with errors that name the argument and what it is.
+// Converts Python values to C++ values, with errors that name the argument and its value.
 //
 //   const bool on = converted<bool>(value, {"matmul", "transpose_x"});
 //   // TypeError: matmul: argument 'transpose_x' must be bool, got str 'yes'
@@ -16,27 +16,27 @@
 
 namespace phi::python {
 
-/// Whose argument a value is, for errors.
+/// The function and argument that a value belongs to, for errors.
 struct Argument {
   const char* function;
   const char* name;
 };
 
-/// "str 'yes'", "None", "Tensor f32[2,3]"; long values are cut short.
+/// A description for errors: "str 'yes'", "None", "Tensor f32[2,3]". Long values are shortened.
 std::string describe(PyObject* value);
 
 /// Throws "matmul: argument 'transpose_x' must be bool, got str 'yes'" as a TypeError.
 [[noreturn]] void refuse(const Argument& argument, const char* expected, PyObject* value);
 
-/// Whether it stands for a list of values: a sequence, but no text and no tensor.
+/// Whether `value` counts as a list of values: a sequence that is neither text nor a tensor.
 bool is_list(PyObject* value);
-/// A number of Python as a double. Errors: what Python says of a value that is none.
+/// Converts a Python number to double. Errors: those of the interpreter if it is not a number.
 double floating(PyObject* value);
 
-/// T: bool, int, int64_t, size_t, float, double, std::string, Scalar, IntArray, DataType,
-/// DataLayout, Place, and vectors of int, int64_t, float, double, bool, std::string, Scalar.
-/// Numbers of NumPy are numbers; a bool is none. One number stands for a list of it where integers
-/// are wanted. Errors: TypeError; ValueError for an integer that T has not.
+/// Converts `value` to T: bool, int, int64_t, size_t, float, double, std::string, Scalar, IntArray,
+/// DataType, DataLayout, Place, and vectors of int, int64_t, float, double, bool, std::string,
+/// Scalar. NumPy's numbers are accepted as numbers; a bool is not. A single number is accepted as a
+/// list of integers. Errors: TypeError; ValueError for an integer that T cannot represent.
 template <typename T>
 T converted(PyObject* value, const Argument& argument);
 

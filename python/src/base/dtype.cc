@@ -1,4 +1,4 @@
-// The type autophi.dtype, and what stands for one.
+// The type autophi.dtype, and conversions to it.
 #include "python/src/base/dtype.h"
 
 #include <fmt/format.h>
@@ -21,13 +21,13 @@ struct Dtype {
   std::string name() const { return std::string(name_of(value)); }
 };
 
-// For as long as the process lives: the interpreter may ask for them while it ends.
+// The objects live until the process ends: the interpreter may use them while it ends.
 std::array<PyObject*, kNumDataTypes>& objects() {
   static std::array<PyObject*, kNumDataTypes> all{};
   return all;
 }
 
-// The name that an object has under this attribute; nothing where it has none.
+// The text of the object's attribute; empty if there is none.
 std::string name_under(PyObject* value, const char* attribute) {
   const Owned name(PyObject_GetAttrString(value, attribute));
   if (!name) PyErr_Clear();
@@ -102,7 +102,7 @@ void make_dtypes(nb::module_& module) {
   for (int i = 1; i < kNumDataTypes; ++i) {
     const Dtype dtype{static_cast<DataType>(i)};
     nb::object object = nb::cast(dtype);
-    // `bool` would hide Python's own in `from autophi import *`: autophi.bool_ is NumPy's way.
+    // Named bool_, as in NumPy: `bool` would hide Python's type in `from autophi import *`.
     const std::string name = dtype.name() == "bool" ? "bool_" : dtype.name();
     module.attr(name.c_str()) = object;
     objects()[static_cast<size_t>(i)] = object.release().ptr();

@@ -1,5 +1,5 @@
-// Dtypes in Python: autophi.float32 and the others, one object each. A name ("float32"), a type of
-// Python (float, int, bool, complex) and a dtype of NumPy or ml_dtypes stand for one too.
+// Dtypes in Python: autophi.float32 and the others, one object each. A name ("float32"), a Python
+// type (float, int, bool, complex) and a dtype of NumPy or ml_dtypes are accepted as dtypes too.
 #pragma once
 
 #include <Python.h>
@@ -10,13 +10,14 @@
 
 namespace phi::python {
 
-/// The type autophi.dtype, and its objects, into the module.
+/// Adds the type autophi.dtype and its objects to the module.
 void make_dtypes(nanobind::module_& module);
 
-/// The object; a borrowed reference that stays.
+/// The dtype's object: a borrowed reference that is valid until the process ends.
 PyObject* dtype_object(DataType dtype);
 
-/// Errors: TypeError for what is no dtype, ValueError for a name that no dtype has.
+/// Converts `value` to a dtype. Errors: TypeError for a value that is not a dtype, ValueError for
+/// an unknown name.
 DataType dtype_from(PyObject* value, const Argument& argument);
 
 }  // namespace phi::python

@@ -1,4 +1,4 @@
-// Which exception an error becomes.
+// Maps errors to exception classes.
 #include "python/src/base/errors.h"
 
 #include <nanobind/nanobind.h>
@@ -38,7 +38,7 @@ PyObject* exception_class(ErrorCode code) {
   return PyExc_RuntimeError;
 }
 
-// Of nanobind's own casts, which say no more.
+// The error for a failed cast of nanobind, whose exception has no details.
 static void refuse_cast() {
   PyErr_SetString(PyExc_TypeError, "a value has another type than is needed");
 }

@@ -1,4 +1,4 @@
-// Errors of the library as exceptions of Python, and the way from C++ back to the interpreter.
+// Translates C++ exceptions to Python exceptions, and errors of the interpreter to C++ exceptions.
 #pragma once
 
 #include <Python.h>
@@ -10,22 +10,25 @@
 
 namespace phi::python {
 
-/// The class that an error of this code is an instance of: ValueError, IndexError, ...
+/// Returns the exception class for errors of this code: ValueError, IndexError, ... A borrowed
+/// reference.
 PyObject* exception_class(ErrorCode code);
 
-/// For a handler of C++ exceptions that returns to the interpreter: the exception that is being
-/// handled becomes the interpreter's. Its text stays as it is.
+/// Sets the interpreter's error from the C++ exception that is being handled; the text is
+/// unchanged. Called in a catch block of a function that then returns to the interpreter.
 void set_python_error() noexcept;
 
-/// The same for functions that nanobind calls. Once, when the module is made.
+/// Registers the same translation for functions that nanobind calls. Called once, when the module
+/// is initialised.
 void register_errors();
 
-/// Throws what the interpreter has as its error (from a call of its C API that failed).
+/// Throws the interpreter's current error, after a call of its C API that failed.
 [[noreturn]] void throw_python_error();
 /// Throws an exception of this class.
 [[noreturn]] void raise(PyObject* exception_class, const std::string& message);
 
-/// f() for a function that the interpreter calls: null with an error where it throws.
+/// Returns f(), for a function that the interpreter calls. If f throws, sets the interpreter's
+/// error and returns null.
 template <typename F>
 PyObject* guarded(F&& f) noexcept {
   try {
@@ -35,7 +38,7 @@ PyObject* guarded(F&& f) noexcept {
     return nullptr;
   }
 }
-/// The same for functions that answer with a number, below 0 in case of an error.
+/// The same for functions that return a number, which is -1 in case of an error.
 template <typename F>
 auto guarded_status(F&& f) noexcept -> decltype(f()) {
   try {
@@ -46,7 +49,7 @@ auto guarded_status(F&& f) noexcept -> decltype(f()) {
   }
 }
 
-/// `object`, a new reference. Throws the interpreter's error where it is null.
+/// Returns `object`. Throws the interpreter's error if it is null.
 inline PyObject* checked(PyObject* object) {
   if (object == nullptr) [[unlikely]]
     throw_python_error();

@@ -1,4 +1,4 @@
-// What polls for interruptions asks the interpreter.
+// Connects the library's polling for interruptions to the interpreter's signal handlers.
 #include "python/src/base/interruption.h"
 
 #include <nanobind/nanobind.h>
@@ -19,7 +19,7 @@ void give_handlers_a_stack() {
   static_cast<void>(for_as_long_as_the_process);
 }
 
-// Handlers run on the interpreter's main thread alone; others need not ask for its lock.
+// Python runs signal handlers on the main thread only, so other threads need not acquire the GIL.
 void raise_what_signals_raise() {
   if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed)) return;
   give_handlers_a_stack();

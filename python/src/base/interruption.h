@@ -1,11 +1,11 @@
-// Ctrl-C while the library works or waits.
+// Lets Ctrl-C interrupt the library while it works or waits.
 #pragma once
 
 namespace phi::python {
 
-/// From now on what Python's handlers of signals raise (KeyboardInterrupt) comes out of long work
-/// and long waits of the calling thread, which must be the interpreter's first. It handles signals
-/// on a stack of their own, as threads that compute must.
+/// Makes long work and long waits of the interpreter's main thread throw what Python's signal
+/// handlers raise (KeyboardInterrupt). Also gives that thread an alternate signal stack, which
+/// threads that compute need.
 void let_signals_interrupt();
 
 }  // namespace phi::python

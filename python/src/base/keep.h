@@ -1,5 +1,5 @@
-// Objects of Python that C++ keeps: they may be let go of on any thread, and when the interpreter
-// has ended.
+// References to Python objects that C++ owns. They may be released on any thread, and after the
+// interpreter has ended.
 #pragma once
 
 #include <Python.h>
@@ -8,8 +8,8 @@
 
 namespace phi::python {
 
-/// The interpreter's lock while it lives, for threads that may have it or not. Not taken where the
-/// interpreter has ended or is ending, when nobody may call it.
+/// Holds the GIL for its lifetime; the thread may hold it already. Does not acquire it if the
+/// interpreter has ended or is ending, when it must not be called; see taken().
 class InterpreterLock {
  public:
   InterpreterLock() : taken_(Py_IsInitialized() != 0 && !is_ending()) {
@@ -23,14 +23,14 @@ class InterpreterLock {
   bool taken() const { return taken_; }
 
  private:
-  // The thread that ends the interpreter has the lock, and may still let go of objects.
+  // The thread that ends the interpreter holds the GIL and may still release objects.
   static bool is_ending() { return _Py_IsFinalizing() != 0 && PyGILState_Check() == 0; }
 
   bool taken_;
   PyGILState_STATE state_ = PyGILState_UNLOCKED;
 };
 
-/// A reference to `object` that threads without the lock may copy and let go of.
+/// Returns a reference to `object` that threads without the GIL may copy and release.
 inline std::shared_ptr<PyObject> keep(PyObject* object) {
   return {Py_NewRef(object), [](PyObject* kept) {
             if (const InterpreterLock lock; lock.taken()) Py_DECREF(kept);

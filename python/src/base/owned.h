@@ -1,4 +1,4 @@
-// Owned: a reference to an object of Python that is given back at the end.
+// Owned: an owning reference to a Python object, released by the destructor.
 #pragma once
 
 #include <Python.h>
@@ -10,7 +10,7 @@ namespace phi::python {
 class Owned {
  public:
   Owned() = default;
-  /// Takes over a new reference; null is none.
+  /// Takes ownership of a new reference; null: no object.
   explicit Owned(PyObject* object) : object_(object) {}
   Owned(Owned&& other) noexcept : object_(other.release()) {}
   Owned& operator=(Owned&& other) noexcept {

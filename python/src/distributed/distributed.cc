@@ -1,4 +1,4 @@
-// Laying tensors out on meshes and moving them between these.
+// Binds sharding of tensors over meshes, and moves between meshes.
 #include "python/src/distributed/distributed.h"
 
 #include <nanobind/stl/optional.h>
@@ -27,12 +27,12 @@ namespace {
 using Placements = std::vector<Placement>;
 using OptionalMesh = std::optional<ProcessMesh>;
 
-// Without a mesh the one that set_mesh has set.
+// Returns the mesh, or the one that set_mesh has set if there is none.
 ProcessMesh mesh_or_default(const OptionalMesh& mesh) {
   return mesh ? *mesh : distributed::get_mesh();
 }
 
-// Shard(-1) is along the last tensor dim.
+// Resolves negative tensor dims: Shard(-1) shards the last one.
 Placements of_tensor(Placements placements, int ndim) {
   for (Placement& p : placements) {
     if (p.is_shard() && p.tensor_dim() < 0) {
@@ -59,7 +59,7 @@ distributed::PendingTensor start_reshard(const Tensor& x, const OptionalMesh& me
   return distributed::start_reshard(x, mesh_or_default(mesh), of_tensor(placements, x.ndim()));
 }
 
-// A rank outside the mesh has no part, and says None.
+// A rank outside the mesh passes None.
 Tensor dtensor_from_local(const std::optional<Tensor>& local, const OptionalMesh& mesh,
                           const Placements& placements) {
   const Tensor part = local.value_or(Tensor());
@@ -85,7 +85,8 @@ std::string picture_of(const Tensor& x) {
   return distributed::picture(x.shape(), *x.dist().attr());
 }
 
-// (rank, [(from, to) of each tensor dim], whether it is a partial sum) of each rank of the mesh.
+// Returns (rank, [(begin, end) of each tensor dim], whether it is a partial sum) for each rank of
+// the mesh.
 nb::list boxes(const std::vector<int64_t>& shape, const ProcessMesh& mesh,
                const Placements& placements) {
   const Dims dims(shape);
@@ -136,13 +137,15 @@ void bind_distributed(nb::module_& module) {
       "Lays a tensor, or values that autophi.tensor takes, out on a mesh: one placement for\n"
       "each mesh dim. A plain tensor is the whole value, the same on every rank; each takes "
       "its part.");
-  module.def("reshard", &reshard, nb::arg("x"), mesh(), nb::arg("placements"),
-             "Moves a distributed tensor to other placements, another mesh, or both. The result is a\n"
-             "new value on every rank: no write to x or to it is seen in the other. Where x lies so\n"
-             "already it is x itself.");
-  module.def("start_reshard", &start_reshard, nb::arg("x"), mesh(), nb::arg("placements"),
-             "Begins a reshard and returns while bytes are on their way; wait() gives the tensor: x\n"
-             "as it was at the start, whoever writes to x meanwhile.");
+  module.def(
+      "reshard", &reshard, nb::arg("x"), mesh(), nb::arg("placements"),
+      "Moves a distributed tensor to other placements, another mesh, or both. The result is a\n"
+      "new value on every rank: no write to x or to it is seen in the other. Where x lies so\n"
+      "already it is x itself.");
+  module.def(
+      "start_reshard", &start_reshard, nb::arg("x"), mesh(), nb::arg("placements"),
+      "Begins a reshard and returns while bytes are on their way; wait() gives the tensor: x\n"
+      "as it was at the start, whoever writes to x meanwhile.");
   module.def("dtensor_from_local", &dtensor_from_local, nb::arg("local").none(), mesh(),
              nb::arg("placements"),
              "A distributed tensor of each rank's own part; ranks tell each other the sizes.");

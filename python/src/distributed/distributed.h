@@ -1,4 +1,4 @@
-// Distributed tensors and worlds of ranks in Python, in the names of paddle.distributed.
+// Binds distributed tensors and worlds of ranks, with the names of paddle.distributed.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// The classes, and what a mesh may be made of.
+// Defines the classes and the constructors of ProcessMesh.
 #include "python/src/distributed/mesh.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using distributed::ProcessMesh;
 
 namespace {
 
-// Each kind is a class, so that isinstance(p, Shard) tells them apart.
+// Each kind is a class, so that isinstance(p, Shard) works.
 struct Shard : Placement {};
 struct Replicate : Placement {};
 struct Partial : Placement {};
@@ -34,7 +34,8 @@ struct Partial : Placement {};
 
 std::vector<int64_t> shape_vector(const Dims& dims) { return dims.to_vector(); }
 
-// Of nested lists of ranks, or of a shape and, if they are not 0, 1, .., a list of ranks.
+// Makes a mesh from nested lists of ranks, or from a shape and an optional list of ranks (default:
+// 0, 1, ..).
 ProcessMesh make_mesh(nb::handle mesh, const std::optional<std::vector<std::string>>& dim_names,
                       const std::optional<std::vector<int64_t>>& shape,
                       const std::optional<std::vector<int64_t>>& process_ids) {

@@ -1,4 +1,4 @@
-// Meshes and placements in Python: ProcessMesh, Shard, Replicate, Partial.
+// Binds meshes and placements: ProcessMesh, Shard, Replicate, Partial.
 #pragma once
 
 #include <Python.h>
@@ -13,7 +13,7 @@ namespace phi::python {
 
 void bind_meshes(nanobind::module_& module);
 
-/// New references. Placements are a list.
+/// Return new references; placements are a list.
 PyObject* mesh_object(const distributed::ProcessMesh& mesh);
 PyObject* placements_object(std::span<const distributed::Placement> placements);
 

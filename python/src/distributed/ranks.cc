@@ -1,4 +1,4 @@
-// Joining jobs, and ranks that are threads of this process.
+// Binds init and the queries of a rank, and run_ranks, whose ranks are threads of this process.
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -34,7 +34,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 void init(double start_deadline) {
   const WithoutGil others;
-  // MPI asks for the command line to find nothing of its own there.
+  // MPI requires a command line; this one contains no options of MPI.
   static char program[] = "python";
   static char* words[] = {program, nullptr};
   int argc = 1;
@@ -52,16 +52,16 @@ void barrier() {
   World::current().everyone().barrier();
 }
 
-// The traceback says where, this says on which rank.
+// Adds the rank to the error, whose traceback has only the location.
 void note_rank(nb::python_error& error, const World& world) {
   const std::string note = fmt::format("at rank {} of {}", world.rank(), world.size());
   error.value().attr("add_note")(note);
 }
 
-// The ranks of one run_ranks, as its caller sees them: to be stopped at Ctrl-C.
+// The running ranks of one run_ranks call, so that Ctrl-C can stop them.
 class RunningRanks {
  public:
-  /// Of a rank, on its thread, with the interpreter's lock.
+  /// Called on the rank's thread. Requires the GIL.
   void begin(World& world) {
     const std::lock_guard lock(mutex_);
     ranks_.push_back({&world, PyThread_get_thread_ident()});
@@ -70,8 +70,8 @@ class RunningRanks {
     const std::lock_guard lock(mutex_);
     std::erase_if(ranks_, [&](const Rank& rank) { return rank.world == &world; });
   }
-  /// KeyboardInterrupt in what ranks run of Python, and an error in what they wait for. With the
-  /// interpreter's lock.
+  /// Raises KeyboardInterrupt in the ranks' Python code, and an error in their waits. Requires the
+  /// GIL.
   void interrupt() {
     const std::lock_guard lock(mutex_);
     for (const Rank& rank : ranks_) {
@@ -89,8 +89,8 @@ class RunningRanks {
   std::vector<Rank> ranks_;
 };
 
-// The end of a child that the function has forked, where it comes out of it: with the status that
-// it asked for (sys.exit), and with what Python has not written yet.
+// Ends a child process that the function has forked and that returns from the function. Exits with
+// `status` (that of sys.exit) and flushes Python's output.
 [[noreturn]] void end_child(int status) {
   for (const char* stream : {"stdout", "stderr"}) {
     const nb::object file = nb::module_::import_("sys").attr(stream);
@@ -100,7 +100,8 @@ class RunningRanks {
   std::_Exit(status);
 }
 
-// What sys.exit(code) makes of a program: words are said, and are a failure.
+// The exit status of sys.exit(code). A code that is not a number is printed, and the status is
+// failure.
 int status_of(const nb::python_error& exit) {
   const nb::object code = exit.value().attr("code");
   if (code.is_none()) return EXIT_SUCCESS;
@@ -125,10 +126,11 @@ void call_on_rank(World& world, nb::handle function, nb::handle args, RunningRan
   running.end(world);
 }
 
-// Handlers of signals run on the interpreter's first thread, when it asks: every so often.
+// Python runs signal handlers on the main thread, when it checks for signals; this is the interval.
 constexpr std::chrono::milliseconds kBetweenSignals{50};
 
-// work(), on a thread of its own; interrupt() at Ctrl-C, and then the error that it is here.
+// Runs work() on a new thread. At Ctrl-C calls interrupt(), waits for work(), and throws the
+// handler's error.
 template <typename Work, typename Interrupt>
 void wait_for(Work&& work, Interrupt&& interrupt) {
   auto done = std::async(std::launch::async, std::forward<Work>(work));
@@ -138,7 +140,7 @@ void wait_for(Work&& work, Interrupt&& interrupt) {
       if (done.wait_for(kBetweenSignals) == std::future_status::ready) break;
     }
     if (PyErr_CheckSignals() != 0) {
-      nb::python_error error;  // what the handler has raised
+      nb::python_error error;  // raised by the handler
       interrupt();
       {
         const WithoutGil others;

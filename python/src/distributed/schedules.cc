@@ -1,4 +1,4 @@
-// A schedule with its simulation: what it costs, and its picture.
+// Binds a schedule together with its simulated cost and its drawing.
 #include "python/src/distributed/schedules.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,8 @@ DrawnSchedule make_drawn_schedule(const std::string& kind, int stages, int micro
   return made;
 }
 
-// "F0 F1 B0 B1" of each stage, with the chunk where there are several: "F0.1".
+// The actions of each stage, such as "F0 F1 B0 B1". If there are several chunks, with the chunk:
+// "F0.1".
 std::vector<std::vector<std::string>> actions_of(const pipeline::Schedule& schedule) {
   std::vector<std::vector<std::string>> stages;
   for (const auto& actions : schedule.actions) {

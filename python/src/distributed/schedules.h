@@ -1,4 +1,5 @@
-// autophi.distributed.Schedule: pipeline schedules, drawn and timed on paper.
+// Binds autophi.distributed.Schedule: pipeline schedules, with a simulation of their time and a
+// drawing.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// The kinds.
+// Conversions, by kind of attribute.
 #include "python/src/ops/attribute_values.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Attributes of operators as values of Python, by the kind that the operator's table says.
+// Converts Python values to attributes of operators.
 #pragma once
 
 #include <Python.h>
@@ -8,7 +8,8 @@
 
 namespace phi::python {
 
-/// Errors: TypeError, naming the argument, for a value of another kind.
+/// Converts `value` to an attribute of this kind. Errors: TypeError, which names the argument, for
+/// a value of another kind.
 AttributeValue attribute_from_python(PyObject* value, const Argument& argument, AttributeKind kind);
 
 }  // namespace phi::python

@@ -1,4 +1,4 @@
-// Arguments that are no single tensor.
+// Converts arguments that are optional tensors or lists.
 #include "python/src/ops/frame.h"
 
 #include <fmt/format.h>

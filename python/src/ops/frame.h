@@ -1,4 +1,5 @@
-// Frame: the arguments of one call from Python, as generated functions take them, and the way back.
+// Frame: converts the arguments of one call from Python to those of a generated function, and the
+// results back.
 #pragma once
 
 #include <Python.h>
@@ -19,18 +20,18 @@
 
 namespace phi::python {
 
-/// The most arguments that an operator has.
+/// The maximum number of arguments of an operator.
 inline constexpr size_t kMaxArguments = 40;
 
 class Frame {
  public:
-  /// `values`: as many as the operator has arguments, null where one is not given; borrowed.
+  /// `values`: borrowed references, one per argument of the operator; null if it is not passed.
   Frame(const OpEntry& op, PyObject* const* values) : op_(op), values_(values) {}
 
   const OpEntry& op() const { return op_; }
 
   const Tensor& tensor(int i) { return written(i); }
-  /// One that the call writes to.
+  /// Tensor argument `i`, to which the call may write. Errors: TypeError if it is not a Tensor.
   Tensor& written(int i) {
     PyObject* value = values_[i];
     if (!is_tensor(value)) [[unlikely]]
@@ -57,7 +58,8 @@ class Frame {
   PyObject* value(int i) const { return values_[i]; }
   Argument argument(int i) const { return {op_.name, op_.arguments[static_cast<size_t>(i)].name}; }
 
-  /// What `call` returns, as objects of Python: a tensor that it wrote is the argument itself.
+  /// Runs `call` and returns its results as Python objects. For a tensor that the call wrote to,
+  /// this is the argument's object.
   template <typename Call>
   PyObject* give(Call&& call) {
     WithoutGil others(is_long());
@@ -72,7 +74,7 @@ class Frame {
     has_tensors_ = true;
     return x;
   }
-  // What makes a tensor of nothing may make a large one.
+  // A call without tensor arguments may create a large tensor.
   bool is_long() const { return long_ || !has_tensors_ || op_.may_wait; }
 
   static PyObject* result(Tensor& written) { return Py_NewRef(owner_of(written)); }

@@ -1,5 +1,4 @@
-// Rows of the table of operators that are made when a library is loaded, of what it says of its
-// functions (OpSignature).
+// Makes the OpEntry objects of a loaded library from the signatures of its functions (OpSignature).
 #include "python/src/ops/loaded_ops.h"
 
 #include <fmt/format.h>
@@ -24,7 +23,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// A default in the words of Python.
+// Formats a default as a Python expression.
 struct Words {
   std::string operator()(std::monostate) const { return "None"; }
   std::string operator()(bool v) const { return v ? "True" : "False"; }
@@ -50,7 +49,8 @@ TensorList tensors_of(Frame& frame, int i, TensorKind kind) {
   return {frame.tensor(i)};
 }
 
-// None is an optional attribute's absence, which is its default too.
+// Whether argument i takes its default. For an optional attribute None means absent, which is its
+// default.
 bool takes_default(const Frame& frame, int i, const OpRule::Attribute& attribute) {
   if (!attribute.by_default) return false;
   if (!frame.is_given(i)) return true;
@@ -59,7 +59,7 @@ bool takes_default(const Frame& frame, int i, const OpRule::Attribute& attribute
 
 PyObject* call_loaded(Frame& frame);
 
-// A row and what it points to; it stays for as long as the process lives, as the library does.
+// An entry and the data that it points to. It lives until the process ends, like the library.
 class LoadedEntry : public OpEntry {
  public:
   explicit LoadedEntry(const OpSignature& signature) : OpEntry{}, signature_(signature) {
@@ -86,7 +86,7 @@ class LoadedEntry : public OpEntry {
   LoadedEntry& operator=(const LoadedEntry&) = delete;
 
   const OpSignature& signature() const { return signature_; }
-  /// The operator whose kernel runs.
+  /// Sets the operator whose kernel runs, and adds its rule to the documentation.
   void say_operator(const char* kernels) {
     op = kernels;
     doc_ += fmt::format("\n\nPlacement  {}", rules::find(kernels).rule());
@@ -106,7 +106,8 @@ class LoadedEntry : public OpEntry {
   std::string doc_;
 };
 
-// An output that is one of the arguments, as inplace calls give, is the argument's object.
+// Returns the output as a Python object. If it is one of the arguments (an inplace call), returns
+// the argument's object.
 PyObject* result_of(Tensor output, const std::vector<TensorList>& tensors, const Frame& frame) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     PyObject* value = frame.value(static_cast<int>(i));
@@ -117,7 +118,7 @@ PyObject* result_of(Tensor output, const std::vector<TensorList>& tensors, const
   return to_python(std::move(output));
 }
 
-// Of one output the tensor, of more a tuple.
+// Returns a tensor for one output, a tuple for several.
 PyObject* results_of(TensorList outputs, const std::vector<TensorList>& tensors,
                      const Frame& frame) {
   if (outputs.size() == 1) return result_of(std::move(outputs[0]), tensors, frame);
@@ -150,7 +151,8 @@ PyObject* call_loaded(Frame& frame) {
   return results_of(std::move(outputs), tensors, frame);
 }
 
-// Its own, or that of which it is the inplace variant; null for what calls others.
+// The operator of a function: of the same name, or the one whose inplace variant it is. Null for a
+// function that calls other operators.
 const char* operator_of(const LoadedOps& loaded, std::string_view function) {
   const auto has = [&](std::string_view name) { return std::ranges::count(loaded.ops, name) > 0; };
   if (!has(function) && function.ends_with('_')) function.remove_suffix(1);

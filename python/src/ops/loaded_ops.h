@@ -1,11 +1,11 @@
-// Operators of libraries that are loaded at run time, as functions of Python.
+// Binds load_ops: operators of libraries that are loaded at run time, as Python functions.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace phi::python {
 
-/// load_ops(path); functions join the module `ops`.
+/// Binds load_ops(path), which adds the functions of the library to the module `ops`.
 void bind_loaded_ops(nanobind::module_& module, nanobind::module_& ops);
 
 }  // namespace phi::python

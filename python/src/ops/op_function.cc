@@ -1,7 +1,7 @@
-// Calls of operators from Python: arguments are put in order by a table, with no copy of them.
+// Calls of operators from Python: orders the arguments by a table, without copying them.
 //
-// The objects are called by vectorcall, and as methods without a bound object in between, as
-// functions written in Python are. There is no cheaper way into C++ that takes keywords.
+// The objects are called by vectorcall and, like functions written in Python, as methods without an
+// intermediate bound object. This is the cheapest way to call C++ with keyword arguments.
 #include "python/src/ops/op_function.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ struct OpFunction {
   const OpEntry* entry;
   PyObject* name;
   PyObject* names[kMaxArguments];  // of its arguments, interned
-  uint64_t none_is_default;        // bit i: None for argument i leaves it out
+  uint64_t none_is_default;        // bit i: None for argument i means its default
 };
 
 PyTypeObject* function_type = nullptr;
@@ -41,7 +41,7 @@ std::vector<std::string> names_of(const OpEntry& entry) {
   return names;
 }
 
-// ---- putting arguments in order ----
+// ---- order of arguments ----
 
 [[noreturn]] void refuse_count(const OpEntry& entry, size_t given) {
   raise(PyExc_TypeError, fmt::format("{} takes {} argument{} ({}), {} are given", entry.name,
@@ -49,7 +49,7 @@ std::vector<std::string> names_of(const OpEntry& entry) {
                                      fmt::join(names_of(entry), ", "), given));
 }
 
-// Keywords are interned nearly always, so that one comparison of pointers finds most.
+// Keywords are nearly always interned, so a comparison of pointers finds most of them.
 size_t index_of(const OpFunction& function, PyObject* keyword) {
   const size_t count = function.entry->arguments.size();
   for (size_t i = 0; i < count; ++i) {
@@ -97,7 +97,7 @@ PyObject* call_operator(PyObject* self, PyObject* const* args, size_t flags,
     const auto given = static_cast<size_t>(PyVectorcall_NARGS(flags));
     if (given > entry.arguments.size()) [[unlikely]]
       refuse_count(entry, given);
-    std::array<PyObject*, kMaxArguments> values;  // as many as there are arguments are set
+    std::array<PyObject*, kMaxArguments> values;  // one per argument of the operator is set
     for (size_t i = 0; i < given; ++i) values[i] = args[i];
     for (size_t i = given; i < entry.arguments.size(); ++i) values[i] = nullptr;
     if (keywords != nullptr) take_keywords(function, args + given, keywords, values.data());
@@ -133,7 +133,7 @@ PyObject* signature(PyObject* self, void* /*closure*/) {
   });
 }
 
-// The dtypes that the operator's kernel takes on a CPU.
+// The dtypes that the operator's kernel accepts on a CPU.
 std::string dtypes_of(const OpEntry& entry) {
   if (*entry.op == '\0') return "";
   std::vector<std::string_view> names;
@@ -163,7 +163,7 @@ PyObject* show_function(PyObject* self) {
   return PyUnicode_FromFormat("<operator autophi.%U>", as_function(self).name);
 }
 
-// A name that the module `autophi` has: pickles find it there.
+// A pickle stores the function's name in the module `autophi`.
 PyObject* reduce_function(PyObject* self, PyObject* /*unused*/) {
   return Py_NewRef(as_function(self).name);
 }

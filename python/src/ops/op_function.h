@@ -1,4 +1,4 @@
-// OpFunction: the Python object that an operator is: autophi.matmul, and Tensor.matmul alike.
+// OpFunction: the Python object of an operator, such as autophi.matmul and Tensor.matmul.
 #pragma once
 
 #include <Python.h>
@@ -7,12 +7,12 @@
 
 namespace phi::python {
 
-/// The type, and an object for each operator of the library: functions of the module `ops`, and
-/// methods of Tensor where it has nothing of that name.
+/// Makes the type and an object for each operator of the library. Adds the objects to the module
+/// `ops` and, as methods, to Tensor, unless Tensor has an attribute of that name.
 void make_op_functions(PyObject* ops);
 
-/// An object for an operator, which must stay; joins the module and Tensor. Errors: those of the
-/// interpreter.
+/// Makes an object for an operator and adds it to the module and to Tensor. `entry` must outlive
+/// the process. Errors: those of the interpreter.
 void add_op_function(PyObject* ops, const OpEntry& entry);
 
 }  // namespace phi::python

@@ -1,5 +1,5 @@
-// What the binding knows of each operator: generated code has a row for each, and libraries that
-// are loaded bring more.
+// OpEntry: the description of an operator for the Python binding. Generated code has one entry per
+// operator; loaded libraries add more.
 #pragma once
 
 #include <Python.h>
@@ -13,20 +13,20 @@ class Frame;
 
 struct OpArgument {
   const char* name;
-  const char* by_default;  // in the words of Python; null: it must be given
+  const char* by_default;  // a Python expression; null: the argument is required
 };
 
 struct OpEntry {
   const char* name;
-  const char* op;  // whose kernel runs, empty where others are called
+  const char* op;  // the operator whose kernel runs; empty if the function calls other operators
   std::span<const OpArgument> arguments;
   PyObject* (*call)(Frame& frame);
   const char* doc;
-  bool is_method;  // of Tensor too
-  bool may_wait;   // for other ranks, though its tensors are plain
+  bool is_method;  // also a method of Tensor
+  bool may_wait;   // may wait for other ranks even if its tensors are plain
 };
 
-/// Of the operators of this library. Defined by generated code.
+/// The entries of this library's operators. Defined by generated code.
 std::vector<std::span<const OpEntry>> op_entries();
 
 }  // namespace phi::python

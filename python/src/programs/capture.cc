@@ -1,4 +1,4 @@
-// Captured programs, as autophi.capture keeps them.
+// Binds captured programs, which autophi.capture wraps.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -20,7 +20,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// What the function gives: a list of tensors, of which some may be None.
+// Calls the Python function. It returns a list of tensors, of which some may be None.
 TensorList call_captured(PyObject* function, const TensorList& inputs) {
   const nb::gil_scoped_acquire lock;
   nb::list args = nb::steal<nb::list>(to_python(inputs));

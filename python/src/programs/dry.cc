@@ -1,4 +1,5 @@
-// Dry worlds: the calling thread plays one rank of a job of any size, without a byte of a tensor.
+// Binds dry worlds: the calling thread acts as one rank of a job of any size and allocates no
+// tensor bytes.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -34,7 +35,7 @@ class DryRun {
                                 world_size, rank));
   }
   ~DryRun() {
-    // On another thread than the one that plays it nothing can be taken down: it stays.
+    // The scope can be left only on the thread that entered it; on another thread it is leaked.
     if (!scope_ || thread_ == std::this_thread::get_id()) return;
     static_cast<void>(scope_.release());
     static_cast<void>(world_.release());

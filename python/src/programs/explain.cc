@@ -1,5 +1,5 @@
-// Asking what calls move, and why; checking them. Functions run with the interpreter's lock, on
-// whatever thread their rank is; what they throw goes through.
+// Binds explanations of what calls move and why, and checks of calls. The user's functions run on
+// the thread of their rank, with the GIL; their exceptions propagate.
 #include "api/explain/explain.h"
 
 #include <nanobind/stl/optional.h>
@@ -25,7 +25,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// Runs with the lock; what surrounds it without.
+// Returns a function that calls `function` with the GIL; its caller does not hold the GIL.
 std::function<void()> call_explained(nb::handle function) {
   return [function] {
     const nb::gil_scoped_acquire lock;
@@ -68,7 +68,8 @@ void bind_explanation(nb::module_& module) {
           "One text for all ranks of the job; those that did the same share a table. Collective.");
 }
 
-// More moved than said is a failed assertion; what the function itself throws stays as it is.
+// Raises AssertionError if more is moved than allowed. Exceptions of the function propagate
+// unchanged.
 void expect_moves_of(nb::callable function, std::optional<int64_t> bytes,
                      std::optional<int64_t> reshards, const TensorNames& names) {
   bool has_run = false;

@@ -1,4 +1,5 @@
-// Questions and answers as plain values of Python; autophi/spmd.py makes them readable.
+// Binds rule inference with plain Python values as arguments and results; autophi/spmd.py wraps
+// them.
 #include "python/src/programs/spmd.h"
 
 #include <nanobind/stl/string.h>
@@ -25,13 +26,13 @@ using distributed::TensorDistAttr;
 
 namespace {
 
-// ---- questions ----
+// ---- arguments ----
 
 DataType optional_dtype(nb::handle dtype) {
   return dtype.is_none() ? DataType::UNDEFINED : dtype_from(dtype.ptr(), {"infer", "dtype"});
 }
 
-// (shape, dtype or None, placements), or None for a tensor that is not given.
+// Converts (shape, dtype or None, placements), or None for an absent tensor.
 OpTensor tensor_in(nb::handle told, const ProcessMesh& mesh) {
   if (told.is_none()) return {};
   const auto parts = nb::cast<nb::tuple>(told);
@@ -61,14 +62,14 @@ OpQuestion question_of(const OpRule& rule, const ProcessMesh& mesh, const nb::li
   return question;
 }
 
-// ---- answers ----
+// ---- results ----
 
 nb::object placements_of(const TensorDistAttr* attr) {
   if (attr == nullptr) return nb::none();
   return nb::steal(placements_object(attr->placements()));
 }
 
-// Extents that only the kernel finds are None.
+// Data-dependent extents are None.
 nb::list shape_list(const Dims& dims) {
   nb::list shape;
   for (const int64_t extent : dims) {

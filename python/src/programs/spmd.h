@@ -1,4 +1,4 @@
-// autophi.spmd: the operators' placement rules, asked by name.
+// Binds autophi.spmd: inference by the operators' placement rules.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
-// Functions of Python as operators that are checked. They run with the interpreter's lock, on
-// whatever thread their rank is; what they throw goes through.
+// Binds checks of operators that are Python functions. The functions run on the thread of their
+// rank, with the GIL; their exceptions propagate.
 #include "python/src/programs/testing.h"
 
 #include <nanobind/stl/string.h>
@@ -20,7 +20,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// A tensor, or a list or tuple of them.
+// Converts a tensor, or a list or tuple of tensors.
 TensorList outputs_in(PyObject* result, const std::string& op) {
   if (is_tensor(result)) return {tensor_of(result)};
   const Argument argument{op.c_str(), "what the function returns"};

@@ -1,4 +1,4 @@
-// autophi.testing: checks of operators and of what programs move.
+// Binds autophi.testing: checks of operators, and of the bytes that programs move.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// numpy(), from_numpy, item(), tolist(), and pickles.
+// Binds numpy(), from_numpy, item(), tolist() and pickling.
 #include "python/src/tensor/array.h"
 
 #include <fmt/format.h>
@@ -23,20 +23,20 @@ namespace nb = nanobind;
 
 namespace {
 
-// The same bytes under another dtype of that size.
+// Returns a tensor of the same bytes with another dtype of the same size.
 Tensor reinterpreted(const Tensor& x, DataType dtype) {
   const DenseTensor& array = x.dense();
   return Tensor(DenseTensor({array.dims(), dtype}, array.storage(), array.byte_offset()));
 }
 
-// Of a tensor whose dtype NumPy has. Of the tensor itself NumPy would ask __array__, which asks
-// this.
+// Returns an array over the memory of a tensor whose dtype NumPy has. Goes through a memoryview:
+// for the tensor itself NumPy would call __array__, which calls this function.
 nb::object array_over(const Tensor& x, const nb::module_& numpy) {
   const nb::object tensor = nb::cast(x);
   return numpy.attr("asarray")(nb::steal(checked(PyMemoryView_FromObject(tensor.ptr()))));
 }
 
-// NumPy has no bfloat16 of its own; ml_dtypes brings one.
+// NumPy has no bfloat16; ml_dtypes defines one.
 nb::object bfloat16_array(const Tensor& x, const nb::module_& numpy) {
   if (!nb::module_::import_("importlib.util").attr("find_spec")("ml_dtypes").is_none()) {
     const nb::object array = array_over(reinterpreted(x, DataType::INT16), numpy);
@@ -51,7 +51,7 @@ nb::object numpy_of(const Tensor& x, const char* what) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   const Tensor whole = whole_here(x, what);
   if (whole.dtype() == DataType::BFLOAT16) {
-    whole.dense().raw_data();  // what is not here yet comes first
+    whole.dense().raw_data();  // materialises deferred and swapped values
     return bfloat16_array(whole, numpy);
   }
   return array_over(x, numpy);
@@ -59,8 +59,8 @@ nb::object numpy_of(const Tensor& x, const char* what) {
 
 nb::object to_numpy(const Tensor& x) { return numpy_of(x, "numpy()"); }
 
-// What NumPy asks for where the buffer protocol gives it nothing: without it NumPy would take the
-// elements one by one, which for a distributed tensor are as many calls of all ranks.
+// __array__, which NumPy calls if the buffer protocol fails. Without it NumPy would read the
+// elements one by one, and for a distributed tensor each read is a collective call.
 nb::object to_array(const Tensor& x, nb::handle dtype, std::optional<bool> copy) {
   const nb::object array = numpy_of(x, "the array");
   const nb::object wanted = dtype.is_none() ? array.attr("dtype") : nb::borrow(dtype);
@@ -74,7 +74,7 @@ nb::object to_array(const Tensor& x, nb::handle dtype, std::optional<bool> copy)
   return array.attr("astype")(wanted);
 }
 
-// f"{x:.3f}": of the only element as a number of Python.
+// f"{x:.3f}" formats the only element as a Python number.
 nb::object format_tensor(nb::handle self, const std::string& form) {
   const Tensor& x = tensor_of(self.ptr());
   if (form.empty()) return nb::str(self);

@@ -1,4 +1,4 @@
-// Arrays of NumPy and others in a tensor's memory, and the members of Tensor that give its values.
+// Binds conversions between tensors and NumPy arrays, and members of Tensor that return its values.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Backward passes from Python, and hooks in Python that run in them.
+// Binds backward passes, and hooks in Python that run in them.
 #include "python/src/tensor/autograd.h"
 
 #include <optional>
@@ -20,13 +20,13 @@ namespace nb = nanobind;
 
 namespace {
 
-// A pass may call hooks of Python, on this thread.
+// Releases the GIL; hooks in Python acquire it on this thread.
 void backward(const Tensor& x, const std::optional<Tensor>& gradients_of, bool retain_graph) {
   const WithoutGil others;
   x.backward(gradients_of.value_or(Tensor()), retain_graph);
 }
 
-// What a function of Python gives for the gradient: nothing leaves it as it is.
+// Calls a Python hook. If it returns None, the gradient is unchanged.
 Tensor hooked(PyObject* function, const Tensor& gradient) {
   const nb::gil_scoped_acquire lock;
   const nb::object result = nb::handle(function)(gradient);

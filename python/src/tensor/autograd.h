@@ -1,4 +1,4 @@
-// Gradients in Python: backward, grad, hooks, and whether operations are tracked.
+// Binds gradients: backward, grad, hooks, and control of tracking.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// The buffer protocol, both ways.
+// Imports and exports arrays by the buffer protocol.
 #include "python/src/tensor/buffer.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace {
 
 struct Format {
   DataType dtype;
-  const char* letters;  // of the module struct; long and long long are both 64 bits here
+  const char* letters;  // of Python's module struct; long and long long both have 64 bits here
 };
 constexpr Format kFormats[] = {
     {DataType::BOOL, "?"},       {DataType::UINT8, "B"},      {DataType::INT8, "b"},
@@ -35,7 +35,7 @@ constexpr Format kFormats[] = {
     {DataType::FLOAT16, "e"},    {DataType::FLOAT32, "f"},    {DataType::FLOAT64, "d"},
     {DataType::COMPLEX64, "Zf"}, {DataType::COMPLEX128, "Zd"}};
 
-// Null for a dtype that the protocol has no letter for.
+// Returns null for a dtype without a letter in the protocol.
 const char* letters_of(DataType dtype) {
   const auto* row = std::ranges::find(kFormats, dtype, &Format::dtype);
   return row != std::end(kFormats) ? row->letters : nullptr;
@@ -64,9 +64,9 @@ Elements elements_of(const Py_buffer& view) {
   return {row->dtype, swapped};
 }
 
-// ---- arrays of others ----
+// ---- import ----
 
-// A view of an array, given back when the last that shares it is gone.
+// Returns a view of an array; it is released with its last owner.
 std::shared_ptr<const Py_buffer> view_of(PyObject* array, int flags) {
   auto view = std::make_unique<Py_buffer>();
   checked(PyObject_GetBuffer(array, view.get(), flags));
@@ -83,7 +83,7 @@ Dims dims_of(const Py_buffer& view) {
 
 void swap_bytes(std::byte* element, size_t size) { std::reverse(element, element + size); }
 
-// Row by row into `out`.
+// Copies the elements to `out` in row-major order.
 std::byte* copy_buffer(const Py_buffer& view, int d, const std::byte* from, std::byte* out) {
   if (d == view.ndim) {
     std::memcpy(out, from, static_cast<size_t>(view.itemsize));
@@ -100,7 +100,7 @@ std::byte* copy_buffer(const Py_buffer& view, int d, const std::byte* from, std:
   return out;
 }
 
-// Numbers swap as a whole, complex ones part by part.
+// Swaps the bytes of each number; those of complex numbers part by part.
 void swap_all(std::byte* bytes, size_t nbytes, DataType dtype) {
   const size_t size = size_of(real_part_of(dtype));
   for (size_t at = 0; at < nbytes; at += size) swap_bytes(bytes + at, size);
@@ -121,9 +121,9 @@ const char* why_not_shared(const Py_buffer& view, const Elements& elements) {
   return nullptr;
 }
 
-// ---- tensors for others ----
+// ---- export ----
 
-// What a view of ours points to.
+// The data that an exported view points to.
 struct ExportedBuffer {
   explicit ExportedBuffer(const Tensor& x) : array(x.dense()) {
     for (int d = 0; d < x.ndim(); ++d) {
@@ -132,7 +132,7 @@ struct ExportedBuffer {
           x.shape().strides()[d] * static_cast<Py_ssize_t>(size_of(x.dtype()));
     }
   }
-  DenseTensor array;  // the bytes stay whatever becomes of the tensor
+  DenseTensor array;  // keeps the bytes alive after the tensor
   std::array<Py_ssize_t, kMaxNdim> shape{};
   std::array<Py_ssize_t, kMaxNdim> strides{};
 };
@@ -163,7 +163,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     exported->array.storage()->expose_bytes();
     view->buf = exported->array.mutable_raw_data();
     if (view->buf == nullptr)
-      view->buf = exported.get();  // of no elements; some ask for an address
+      view->buf = exported.get();  // no elements, but some consumers require an address
     view->len = static_cast<Py_ssize_t>(exported->array.nbytes());
     view->itemsize = static_cast<Py_ssize_t>(size_of(x.dtype()));
     view->readonly = readonly ? 1 : 0;

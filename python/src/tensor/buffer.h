@@ -1,4 +1,4 @@
-// Memory shared with arrays of others by Python's buffer protocol: NumPy, memoryview, array.
+// Shares memory with arrays of NumPy, memoryview and others by Python's buffer protocol.
 #pragma once
 
 #include <Python.h>
@@ -7,13 +7,13 @@
 
 namespace phi::python {
 
-/// A tensor of a copy of the array, whatever its strides and its byte order. Errors: TypeError for
-/// elements of a type that no dtype has.
+/// Returns a tensor with a copy of the array, of any strides and byte order. Errors: TypeError for
+/// an element type without a dtype.
 Tensor copy_of_buffer(PyObject* array);
 
-/// A tensor in the array's own memory: what one writes the other has. It keeps the array. Errors:
-/// ValueError, saying why and what to do instead, where the memory is read-only, not row-major or
-/// in another byte order; TypeError as above.
+/// Returns a tensor that shares the array's memory and owns a reference to the array. Errors:
+/// ValueError, which states reason and remedy, if the memory is read-only, not row-major, not
+/// aligned or in another byte order; TypeError for an element type without a dtype.
 Tensor tensor_over_buffer(PyObject* array);
 
 }  // namespace phi::python

@@ -1,4 +1,4 @@
-// DLPack, both ways.
+// Imports and exports arrays by DLPack.
 #include "python/src/tensor/dlpack.h"
 
 #include <fmt/format.h>
@@ -63,9 +63,9 @@ DataType dtype_from(const dlpack::ElementType& type) {
                     type.code, type.bits, type.lanes));
 }
 
-// ---- tensors for others ----
+// ---- export ----
 
-// What an array of ours points to, and the capsule's structure in one.
+// The capsule's structure, and the data that its array points to.
 template <typename Structure>
 struct ExportedCapsule {
   explicit ExportedCapsule(DenseTensor given) : array(std::move(given)) {
@@ -92,7 +92,7 @@ struct ExportedCapsule {
   std::vector<int64_t> strides;
 };
 
-// Of a capsule that nobody took.
+// Destroys a capsule whose array no consumer has taken.
 template <typename Structure>
 void drop_capsule(PyObject* capsule, const char* name) {
   if (PyCapsule_IsValid(capsule, name) == 0) return;
@@ -150,9 +150,9 @@ nb::object to_dlpack(const Tensor& x, nb::handle stream, std::optional<Pair> max
   return nb::steal(old_capsule(array));
 }
 
-// ---- arrays of others ----
+// ---- import ----
 
-// Row by row into `out`.
+// Copies the elements to `out` in row-major order.
 std::byte* copy_dlpack(const dlpack::Array& array, int d, const std::byte* from, std::byte* out,
                        size_t size) {
   if (d == array.ndim) {
@@ -175,7 +175,7 @@ bool is_row_major(const dlpack::Array& array, const Dims& dims) {
   return true;
 }
 
-// Another library's numbers, which are not to be trusted.
+// Validates extents and strides, which come from another library.
 void check_extents(const dlpack::Array& array, const TensorMeta& meta) {
   bool fits = meta.dims.known() && (meta.nbytes() == 0 || array.data != nullptr);
   __int128 reach = 0;  // of the strides, in elements
@@ -191,7 +191,7 @@ void check_extents(const dlpack::Array& array, const TensorMeta& meta) {
                     IntArray(meta.dims).to_string()));
 }
 
-// `owner` lets go of the array when it ends.
+// `owner` releases the array when it is destroyed.
 Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<const void> owner,
                    std::optional<bool> copy) {
   if (array.device.kind != dlpack::kCpu) {
@@ -230,15 +230,14 @@ Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<c
   return Tensor(std::move(own));
 }
 
-// The capsule's structure, which is ours from now on: whoever looks at the capsule sees that by its
-// name.
+// Takes ownership of the capsule's structure, and renames the capsule, which marks it as taken.
 template <typename Structure>
 std::shared_ptr<Structure> take(PyObject* capsule, const char* name, const char* used) {
   auto* structure = static_cast<Structure*>(PyCapsule_GetPointer(capsule, name));
   if (structure == nullptr) throw_python_error();
   checked(PyCapsule_SetName(capsule, used));
   return std::shared_ptr<Structure>(structure, [](Structure* taken) {
-    // The other library may call Python in it.
+    // The other library's deleter may call Python.
     const InterpreterLock lock;
     if (lock.taken() && taken->deleter != nullptr) taken->deleter(taken);
   });
@@ -260,7 +259,7 @@ Tensor from_capsule(PyObject* capsule, std::optional<bool> copy) {
   return tensor_over(taken->array, false, taken, copy);
 }
 
-// Libraries of before 1.0 know no max_version.
+// Libraries that implement DLPack before 1.0 do not accept max_version.
 nb::object capsule_from(nb::handle array) {
   try {
     return array.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 0));

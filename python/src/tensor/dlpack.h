@@ -1,4 +1,4 @@
-// Tensors to and from other libraries by DLPack, without a copy.
+// Exchanges tensors with other libraries by DLPack, without a copy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,12 +9,13 @@
 
 namespace phi::python {
 
-/// A tensor in the array's memory. `copy`: nothing copies where it cannot be shared, true always,
-/// false never. Errors: TypeError for what has no __dlpack__; BufferError for other devices and
-/// dtypes, and where it would have to copy.
+/// Returns a tensor in the array's memory. `copy`: true always copies, false never; if it is empty,
+/// copies only memory that cannot be shared. Errors: TypeError for an object without __dlpack__;
+/// BufferError for other devices and dtypes, and if `copy` is false and the memory cannot be
+/// shared.
 Tensor from_dlpack(nanobind::handle array, std::optional<bool> copy);
 
-/// from_dlpack, and Tensor.__dlpack__ and __dlpack_device__.
+/// Binds from_dlpack, Tensor.__dlpack__ and Tensor.__dlpack_device__.
 void bind_dlpack(nanobind::module_& module);
 
 }  // namespace phi::python

@@ -1,12 +1,12 @@
-// The structures of DLPack, as arrays of different libraries are handed on in memory. Facts of
-// https://dmlc.github.io/dlpack/latest/c_api.html, versions 0.x (without a version) and 1.x.
+// The memory layout of DLPack's structures, by which libraries exchange arrays. Source:
+// https://dmlc.github.io/dlpack/latest/c_api.html, versions 0.x (unversioned structures) and 1.x.
 #pragma once
 
 #include <cstdint>
 
 namespace phi::python::dlpack {
 
-inline constexpr int32_t kCpu = 1;  // a kind of device
+inline constexpr int32_t kCpu = 1;  // kDLCPU
 
 /// Kinds of numbers.
 enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
@@ -32,7 +32,7 @@ struct Array {
   uint64_t byte_offset;
 };
 
-/// Who takes the array calls `deleter` when done.
+/// The consumer of the array calls `deleter` when it no longer uses the array.
 struct Managed {
   Array array;
   void* context;
@@ -56,7 +56,7 @@ struct VersionedManaged {
   Array array;
 };
 
-/// Names of capsules that nobody has taken yet, and of taken ones.
+/// Names of capsules before and after a consumer has taken their array.
 inline constexpr const char* kName = "dltensor";
 inline constexpr const char* kUsedName = "used_dltensor";
 inline constexpr const char* kVersionedName = "dltensor_versioned";

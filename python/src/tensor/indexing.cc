@@ -1,4 +1,4 @@
-// x[2], x[1:4, ..., None], x[mask], and assignment to them.
+// Implements x[2], x[1:4, ..., None], x[mask], and assignment to them.
 #include "api/tensor/indexing.h"
 
 #include <fmt/format.h>
@@ -33,9 +33,9 @@
 namespace phi::python {
 namespace {
 
-// ---- what stands in the brackets ----
+// ---- indices ----
 
-// Of one tensor dim: a number or a range, which for a step below 0 runs backwards.
+// The index of one tensor dim: a number, or a range, which runs backwards if its step is negative.
 struct Picked {
   int64_t begin = 0;
   int64_t end = 0;
@@ -47,7 +47,7 @@ struct Picked {
 
 struct Picks {
   std::vector<Picked> dims;   // one for each tensor dim
-  std::vector<int64_t> none;  // places in the result at which a tensor dim of size 1 is put
+  std::vector<int64_t> none;  // positions in the result of inserted tensor dims of size 1
   bool has_steps = false;
 };
 
@@ -57,7 +57,7 @@ Picked slice_of(PyObject* slice, int64_t extent) {
   Py_ssize_t begin = 0, end = 0, step = 1;
   checked(PySlice_Unpack(slice, &begin, &end, &step));
   const Py_ssize_t count = PySlice_AdjustIndices(extent, &begin, &end, step);
-  // As many elements as there are, and no bound outside.
+  // Normalised: the bounds are within the extent.
   if (count == 0) return {0, 0, 1, false};
   return {begin, begin + count * step, step, false};
 }
@@ -130,16 +130,16 @@ class Reader {
   bool has_ellipsis_ = false;
 };
 
-// What lists, arrays and tensors name as an index; nothing for what else stands in the brackets.
+// Converts a list, array or tensor in the brackets to an index tensor; empty for any other key.
 std::optional<Tensor> index_tensor(PyObject* key) {
   if (is_tensor(key)) return tensor_of(key);
   if (!PyList_Check(key) && (PySequence_Check(key) == 0 || !is_array(key))) return std::nullopt;
   Tensor index = tensor_from(key, Py_None);
-  // A list of no numbers has no dtype of its own.
+  // An empty list has no dtype.
   return PyList_Check(key) && index.numel() == 0 ? index.to(DataType::INT64) : index;
 }
 
-// The same where it picks elements by itself: an integer without dims is a number.
+// Same, but empty for a 0-D integer tensor, which counts as a number.
 std::optional<Tensor> picking_tensor(PyObject* key) {
   std::optional<Tensor> index = index_tensor(key);
   if (index && index->ndim() == 0 && is_integral(index->dtype())) return std::nullopt;
@@ -156,7 +156,7 @@ void check_picking(const Tensor& x, const Tensor& index) {
                   index.to_string(), x.to_string()));
 }
 
-// Indices of operators are int32 or int64, and may count from the end.
+// Operators accept int32 and int64 indices, which may count from the end.
 Tensor rows_of(const Tensor& index) {
   return index.dtype() == DataType::INT32 ? index : index.to(DataType::INT64);
 }
@@ -189,7 +189,7 @@ TensorPart part_of(const Tensor& x, const std::vector<Picked>& dims) {
   }
 }
 
-// The elements of ranges with steps; their tensor dims are whole afterwards.
+// Returns the elements of the ranges with steps, and marks their tensor dims in `dims` as whole.
 Tensor stepped(const Tensor& x, std::vector<Picked>& dims) {
   std::vector<int> axes, backwards;
   std::vector<int64_t> begins, ends, steps;
@@ -235,7 +235,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 
 // ---- assigning ----
 
-// The right-hand side in the dtype of x; a number stays one.
+// Converts the right-hand side to a tensor of x's dtype. A tensor keeps its dtype.
 Tensor value_for_region(const Tensor& x, PyObject* value) {
   if (is_tensor(value)) return tensor_of(value);
   const bool is_number = PyFloat_Check(value) || PyLong_Check(value);
@@ -253,7 +253,8 @@ void assign_stepped(Tensor& x, const Picks& picks, const Tensor& value) {
     const int64_t extent = x.shape()[static_cast<int>(d)];
     axes.push_back(axis);
     begins.push_back(picked.begin);
-    // A range that runs backwards to the first element ends before it, which -1 does not say.
+    // A range that runs backwards to the first element ends before it; -1 would mean the last
+    // element.
     ends.push_back(picked.is_number ? picked.begin + 1 : picked.end < 0 ? -extent - 1 : picked.end);
     steps.push_back(picked.step);
     if (picked.is_number) numbers.push_back(axis);
@@ -266,7 +267,8 @@ void assign(Tensor& x, const Picks& picks, const Tensor& value) {
   part_of(x, picks.dims).assign(value);
 }
 
-// In the shape of x: at the k-th true element of the mask values[k], the one value if there is one.
+// Returns a tensor of x's shape with values[k] at the k-th true element of the mask. A single value
+// is broadcast.
 Tensor values_of_mask(const Tensor& x, const Tensor& mask, const Tensor& values) {
   if (values.numel() == 1 && values.ndim() <= 1) {
     return expand(reshape(values, Dims()), x.shape());
@@ -277,7 +279,8 @@ Tensor values_of_mask(const Tensor& x, const Tensor& mask, const Tensor& values)
                                     "picks; give one number, or a tensor [{}] in their order.",
                                     values.to_string(), count, x.to_string(), count));
   if (count == 0) return x;
-  // From -1 on, which is the last: what elements get whose mask is false does not matter.
+  // Numbers start at -1, which is a valid index (the last element): values of elements whose mask
+  // is false are not used.
   const Tensor numbers = cumsum(mask.to(DataType::INT64), -1, /*flatten=*/true) - 1;
   return reshape(gather(values, numbers, 0), x.shape());
 }

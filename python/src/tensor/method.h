@@ -1,5 +1,5 @@
-// method(): functions in C++ as methods of the type Tensor, for what need not be as cheap to call
-// as an operator.
+// method() adds a C++ function to the type Tensor as a method, through nanobind. A call costs more
+// than one of an operator (op_function.h).
 #pragma once
 
 #include <nanobind/nanobind.h>

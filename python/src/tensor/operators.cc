@@ -1,5 +1,5 @@
-// Operators of Python on tensors and numbers: those of api/tensor/operators.h, and what else there
-// are operators for.
+// Python's operators on tensors and numbers: those of api/tensor/operators.h, @, **, //, %, bitwise
+// operators, abs and conversions.
 #include "api/tensor/operators.h"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ struct GreaterEqual {
   auto operator()(const auto& a, const auto& b) const { return a >= b; }
 };
 
-// An operator of two tensors: a number becomes one of the other's dtype.
+// An operator of two tensors. A number becomes a 0-D tensor of the other operand's dtype.
 template <Tensor (*kCall)(const Tensor&, const Tensor&)>
 struct OfTensors {
   Tensor operator()(const Tensor& a, const Tensor& b) const { return kCall(a, b); }
@@ -87,7 +87,7 @@ struct Power : OfTensors<elementwise_pow> {
 
 Tensor product(const Tensor& a, const Tensor& b) { return matmul(a, b); }
 
-// Numbers with an imaginary part, and those beside them, are tensors: a Scalar is real.
+// Whether the number must become a complex tensor: Scalar has no imaginary part.
 bool takes_complex(const Tensor& x, PyObject* number) {
   return PyComplex_Check(number) || is_complex(x.dtype());
 }
@@ -95,7 +95,8 @@ Tensor complex_like(const Tensor& x, PyObject* number) {
   return tensor_from(number, dtype_object(x.dtype()));
 }
 
-// A number of Python or NumPy; nothing for anything else, whose own operator may know more.
+// Whether `value` is a number of Python or NumPy. For any other operand the operator returns
+// NotImplemented, so that Python tries the operand's own operator.
 bool is_number_operand(PyObject* value) {
   if (PyFloat_Check(value) || PyLong_Check(value) || PyComplex_Check(value)) return true;
   const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;
@@ -162,14 +163,14 @@ bool is_compared_by_element(PyObject* value) {
   return PyList_Check(value) || PyTuple_Check(value) || PyRange_Check(value) || is_array(value);
 }
 
-// A dtype that has the numbers of both.
+// Returns a dtype that can represent the numbers of both.
 DataType wider(DataType a, DataType b) {
   if (is_complex(a) || is_complex(b)) return DataType::COMPLEX128;
   return is_floating(a) || is_floating(b) ? DataType::FLOAT64 : DataType::INT64;
 }
 
-// A list or an array beside `x`, with what it is compared with. Numbers in lists have no dtype of
-// their own: they take that of x where it holds them.
+// The operands of a comparison of x with a list or an array, in one dtype. Numbers in lists have no
+// dtype: they get that of x if it can represent them.
 struct Compared {
   Tensor x;
   Tensor y;
@@ -247,7 +248,7 @@ PyObject* as_int(PyObject* self) {
   return guarded([&] {
     const Tensor& x = tensor_of(self);
     check_single(x, "the int");
-    // In x's own dtype: a double has not every int64.
+    // Reads the element in x's dtype: double does not represent every int64.
     const Owned element(checked(item_of(parts_are_whole(x) ? x : whole_here(x, "the int"))));
     return PyNumber_Long(element.get());
   });

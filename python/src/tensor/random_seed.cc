@@ -1,4 +1,4 @@
-// Seeding the generator, its state, and the draws of a numbered micro-batch.
+// Binds seeding of the generator, its state, and draws of a numbered micro-batch.
 #include "python/src/tensor/random_seed.h"
 
 #include <nanobind/stl/pair.h>

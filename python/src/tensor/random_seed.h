@@ -1,13 +1,13 @@
-// The generator of the calling rank, for Python.
+// Binds the random generator of the calling rank.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace phi::python {
 
-/// seed, get_rng_state and set_rng_state.
+/// Binds seed, get_rng_state and set_rng_state.
 void bind_random_seed(nanobind::module_& module);
-/// MicroBatch: within one, draws follow its number.
+/// Binds MicroBatch, a context in which draws depend on its number.
 void bind_micro_batch(nanobind::module_& training);
 
 }  // namespace phi::python

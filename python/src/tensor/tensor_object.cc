@@ -1,4 +1,4 @@
-// The type itself: how its objects are made, shown and destroyed.
+// The type autophi.Tensor: construction, text and destruction of its objects.
 #include "python/src/tensor/tensor_object.h"
 
 #include <fmt/format.h>
@@ -27,8 +27,8 @@ PyObject* wrap(PyTypeObject* type, Tensor&& tensor) {
   return object;
 }
 
-// Tensor(data, dtype=None): what autophi.tensor gives, or another handle on a tensor. For classes
-// that are made of this one.
+// Tensor(data, dtype=None), for subclasses: the result of autophi.tensor, or another handle on a
+// tensor.
 PyObject* make_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   return guarded([&] {
     static const char* names[] = {"data", "dtype", nullptr};
@@ -64,7 +64,7 @@ PyObject* show_tensor(PyObject* self) {
   });
 }
 
-// == gives a tensor, so equal objects are the same one.
+// Hashes by identity, because == returns a tensor.
 Py_hash_t hash(PyObject* self) { return _Py_HashPointer(self); }
 
 }  // namespace
@@ -107,7 +107,7 @@ void make_tensor_type(PyObject* module) {
                       .slots = slots.data()};
   PyObject* type = checked(PyType_FromSpec(&spec));
   tensor_type = reinterpret_cast<PyTypeObject*>(type);
-  // NumPy's operators leave x + array to Tensor, which refuses arrays by name.
+  // Makes NumPy's operators defer to Tensor, which rejects arrays: Python's error names both types.
   checked(PyObject_SetAttrString(type, "__array_ufunc__", Py_None));
   checked(PyModule_AddObjectRef(module, "Tensor", type));
 }

@@ -1,7 +1,7 @@
-// The Python type autophi.Tensor: a handle on a tensor. Copying the handle shares the tensor.
+// The Python type autophi.Tensor: a handle to a tensor. Copies of a handle share the tensor.
 //
-// The type is made by hand: a call of an operator makes one object and looks at some, which should
-// cost little beside the call.
+// The type uses the C API directly: each call of an operator creates one object and reads several,
+// which must be cheap compared with the call.
 #pragma once
 
 #include <Python.h>
@@ -19,31 +19,32 @@ struct TensorObject {
   Tensor tensor;  // defined, always
 };
 
-/// autophi.Tensor, when make_tensor_type has run.
+/// autophi.Tensor; null until make_tensor_type has run.
 extern PyTypeObject* tensor_type;
 
-/// Makes the type and puts it into the module.
+/// Makes the type and adds it to the module.
 void make_tensor_type(PyObject* module);
 
 inline bool is_tensor(PyObject* object) {
   return Py_TYPE(object) == tensor_type || PyType_IsSubtype(Py_TYPE(object), tensor_type) != 0;
 }
-/// Of an object that is_tensor.
+/// The tensor of an object. Requires is_tensor(object).
 inline Tensor& tensor_of(PyObject* object) {
   return reinterpret_cast<TensorObject*>(object)->tensor;
 }
-/// The object that has this handle, which is one of tensor_of.
+/// The object that contains this handle. Requires a reference that tensor_of returned.
 inline PyObject* owner_of(Tensor& tensor) {
   return reinterpret_cast<PyObject*>(reinterpret_cast<char*>(&tensor) -
                                      offsetof(TensorObject, tensor));
 }
 
-/// A new object; None for an undefined tensor. Null with an error where there is no memory.
+/// Returns a new object, or None for an undefined tensor. Returns null with the interpreter's error
+/// set if memory is exhausted.
 PyObject* to_python(Tensor tensor);
-/// A list of them.
+/// Returns a list of such objects.
 PyObject* to_python(std::vector<Tensor> tensors);
 
-/// For long waits and long work: other threads of Python run meanwhile.
+/// Releases the GIL for its lifetime (or until end()), for long waits and long work.
 class WithoutGil {
  public:
   explicit WithoutGil(bool released = true) : thread_(released ? PyEval_SaveThread() : nullptr) {}
@@ -58,16 +59,16 @@ class WithoutGil {
   PyThreadState* thread_;
 };
 
-/// Work on plain tensors of fewer elements than this takes less time than giving the lock away and
-/// taking it back may.
+/// Work on plain tensors of fewer elements takes less time than releasing and acquiring the GIL
+/// may.
 inline constexpr int64_t kShortWork = 4096;
 
-/// Work on this tensor may take long, or wait for other ranks.
+/// Whether work on this tensor may take long or wait for other ranks.
 inline bool is_long_work(const Tensor& x) { return x.is_dist() || x.numel() >= kShortWork; }
 
 }  // namespace phi::python
 
-// Functions that nanobind wraps take and give tensors.
+// Lets functions that nanobind wraps accept and return tensors.
 template <>
 struct nanobind::detail::type_caster<phi::Tensor> {
   NB_TYPE_CASTER(phi::Tensor, const_name("autophi.Tensor"))

@@ -1,4 +1,4 @@
-// What a tensor says of itself.
+// The properties of Tensor.
 #include <optional>
 #include <string>
 
@@ -45,7 +45,7 @@ PyObject* placements(const Tensor& x) {
   return x.is_dist() ? placements_object(x.placements()) : Py_NewRef(Py_None);
 }
 
-// Partial sums are reduced here, which other ranks take part in.
+// Reduces partial sums, which is collective.
 PyObject* grad_property(const Tensor& x) {
   WithoutGil others(x.is_dist());
   Tensor gradient = x.grad();

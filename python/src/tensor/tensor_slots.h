@@ -1,4 +1,4 @@
-// The parts of the type Tensor, each defined in a source of its own.
+// The slots of the Python type Tensor, one group per source file.
 #pragma once
 
 #include <Python.h>
@@ -11,9 +11,9 @@ namespace phi::python {
 std::span<const PyType_Slot> operator_slots();
 /// x[..], x[..] = y, len(), iteration: indexing.cc.
 std::span<const PyType_Slot> indexing_slots();
-/// Memory shared with whoever asks for it (NumPy, memoryview): buffer.cc.
+/// The buffer protocol, which shares memory with NumPy, memoryview, ..: buffer.cc.
 std::span<const PyType_Slot> buffer_slots();
-/// shape, dtype, grad, ...: tensor_properties.cc. Ends with an empty one.
+/// shape, dtype, grad, ...: tensor_properties.cc. The last element is empty.
 PyGetSetDef* tensor_properties();
 
 }  // namespace phi::python

@@ -1,4 +1,4 @@
-// Nested lists into arrays and arrays into nested lists.
+// Converts nested lists to arrays and arrays to nested lists.
 #include "python/src/tensor/values.h"
 
 #include <fmt/format.h>
@@ -28,22 +28,22 @@ namespace nb = nanobind;
 
 namespace {
 
-// ---- what nested lists are ----
+// ---- nested lists ----
 
-// An array of no dims is a sequence by its type and has no length.
+// Whether `sequence` is a 0-D array, which has the type of a sequence but no length.
 bool is_one_number(PyObject* sequence) {
   if (PySequence_Size(sequence) >= 0) return false;
   PyErr_Clear();
   return PyObject_HasAttrString(sequence, "item") != 0;
 }
 
-// Of a library whose arrays lend their memory by DLPack, or make an array of NumPy of themselves.
+// Whether `value` is an array of a library with DLPack or __array__.
 bool is_foreign_array(PyObject* value) {
   if (PyList_Check(value) || PyTuple_Check(value)) return false;
   return PyObject_HasAttrString(value, "__dlpack__") || PyObject_HasAttrString(value, "__array__");
 }
 
-// "[1][0]", for errors.
+// Formats a position, such as "the value at [1][0]", for errors.
 std::string place_in(const std::vector<int64_t>& path) {
   std::string text;
   for (const int64_t i : path) text += fmt::format("[{}]", i);
@@ -72,13 +72,13 @@ NumberKind kind_of(PyObject* value, const std::vector<int64_t>& path) {
         fmt::format("tensor: {} must be a number, got {}", place_in(path), describe(value)));
 }
 
-// The numbers of nested lists in order, and the shape that all lists agree on.
+// The numbers of nested lists in order, and the lists' common shape.
 class Numbers {
  public:
   explicit Numbers(PyObject* data) { add(data); }
 
   Dims dims() const { return Dims(std::span<const int64_t>(shape_)); }
-  /// Of the widest of the numbers; float32 where there are none.
+  /// The dtype of the widest number; float32 if there are no numbers.
   DataType dtype() const {
     switch (kind_) {
       case NumberKind::kBool:
@@ -92,7 +92,7 @@ class Numbers {
     }
   }
   const std::vector<Owned>& values() const { return values_; }
-  /// Where the number stands in the lists.
+  /// The number's position in the lists, for errors.
   std::string place(size_t number) const {
     std::vector<int64_t> path(shape_.size());
     for (size_t d = shape_.size(); d-- > 0; number /= static_cast<size_t>(shape_[d])) {
@@ -216,13 +216,13 @@ Tensor from_numbers(PyObject* data, PyObject* dtype) {
   });
 }
 
-// A copy of the array.
+// Returns a copy of the array.
 Tensor from_foreign(PyObject* array) {
   if (PyObject_HasAttrString(array, "__dlpack__") != 0) return from_dlpack(array, true);
   return copy_of_buffer(nb::module_::import_("numpy").attr("asarray")(nb::handle(array)).ptr());
 }
 
-// ---- back ----
+// ---- tensors to lists ----
 
 template <typename T>
 PyObject* number_object(T value) {
@@ -241,7 +241,7 @@ PyObject* number_object(double value) {
   return PyFloat_FromDouble(value);
 }
 
-// Of the elements from `at` on, which move on.
+// Returns nested lists for the dims from `d` on. Each call of `next` returns the next element.
 template <typename Next>
 PyObject* nested(const Dims& dims, int d, Next& next) {
   if (d == dims.ndim()) return checked(next());
@@ -252,7 +252,7 @@ PyObject* nested(const Dims& dims, int d, Next& next) {
   return list.release();
 }
 
-// f(elements) with the elements of a plain tensor, as a vector.
+// Calls f with a vector of the elements of a plain tensor.
 template <typename F>
 PyObject* with_elements(const Tensor& x, F&& f) {
   return visit_any_dtype(x.dtype(), [&]<typename T>() { return f(x.to_vector<T>()); });
@@ -286,7 +286,7 @@ Tensor whole_here(const Tensor& x, const char* what) {
           "{} of {} is asked for, of which this rank has a part only: x.local() is that part, "
           "distributed.unshard_dtensor(x) the whole on every rank.",
           what, x.to_string()));
-  // Outside the mesh there is nothing, which this says.
+  // Outside the mesh there are no values, and this throws the error that says so.
   visit_any_dtype(x.dtype(), [&]<typename T>() { x.values<T>(); });
   return x.detach().local();
 }

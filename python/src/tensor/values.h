@@ -1,4 +1,4 @@
-// Values of Python as tensors, and back.
+// Converts Python values to tensors and back.
 #pragma once
 
 #include <Python.h>
@@ -8,24 +8,23 @@
 
 namespace phi::python {
 
-/// A tensor of a copy of the values: numbers, nested lists of them, or an array (of any strides and
-/// byte order). `dtype`: None for what the values have; numbers with a fraction are float32.
-/// Errors: ValueError for lists of different lengths and for numbers that the dtype has not;
-/// TypeError for what is no number.
+/// Returns a tensor with a copy of the values: numbers, nested lists of numbers, or an array of any
+/// strides and byte order. `dtype`: None for the dtype of the values; floating Python numbers are
+/// float32. Errors: ValueError for lists of different lengths and for numbers that the dtype cannot
+/// represent; TypeError for values that are not numbers.
 Tensor tensor_from(PyObject* data, PyObject* dtype);
 
-/// Whether it is an array of another library: what has memory to lend by the buffer protocol or by
-/// DLPack, or makes an array of NumPy of itself. Numbers of NumPy are arrays too.
+/// Whether `value` is an array of another library: it has the buffer protocol, DLPack or __array__.
+/// NumPy's scalars are arrays too.
 bool is_array(PyObject* value);
 
-/// The tensor's value as a plain tensor: itself, or of a distributed one what lies here, if that is
-/// the whole value (parts_are_whole). Errors: InvalidArgument, naming what was to be done,
-/// otherwise.
+/// Returns the tensor's value as a plain tensor: x, or the local part of a distributed tensor if it
+/// is the whole value (parts_are_whole). Errors: InvalidArgument, which names `what`, otherwise.
 Tensor whole_here(const Tensor& x, const char* what);
 
-/// Nested lists of numbers; one number for a 0-D tensor.
+/// Returns nested lists of numbers, or a number for a 0-D tensor.
 PyObject* list_of(const Tensor& x);
-/// The only element. Errors: InvalidArgument if there are more.
+/// Returns the only element. Errors: InvalidArgument if there are more.
 PyObject* item_of(const Tensor& x);
 
 void bind_values(nanobind::module_& module);

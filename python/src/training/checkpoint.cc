@@ -1,4 +1,4 @@
-// Checkpoints: named tensors on disk, loaded onto any mesh.
+// Binds checkpoints: named tensors on disk, which can be loaded onto any mesh.
 #include "api/tensor/checkpoint.h"
 
 #include <nanobind/stl/map.h>
@@ -52,7 +52,7 @@ nb::dict metas(const Checkpoint& from) {
   return dict;
 }
 
-// A rank without a background save that is over gives it up.
+// Destroying a PendingSave that is not complete abandons the save.
 void bind_pending_save(nb::module_& module) {
   nb::class_<checkpoint::PendingSave>(module, "PendingSave", "A save that is under way.")
       .def("done", &checkpoint::PendingSave::done, "This rank has no more to do. Never blocks.")

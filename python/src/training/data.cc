@@ -1,4 +1,4 @@
-// Token data: batches of windows drawn from token ids in files.
+// Binds TokenData: batches of windows of token ids in files.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 

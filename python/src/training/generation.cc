@@ -1,4 +1,4 @@
-// Generating: tokens that a model writes, one behind the other.
+// Binds generation of tokens by a model.
 #include <nanobind/stl/vector.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// First values of parameters: autophi.nn.init, and functions of Python.
+// Initialisers of parameters: autophi.nn.init, and Python functions.
 #include <nanobind/stl/vector.h>
 
 #include <utility>

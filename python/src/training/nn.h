@@ -1,4 +1,4 @@
-// Modules in Python: those of C++, and those whose forward() is written in Python.
+// Modules in Python: the layers of the library, and modules whose forward() is written in Python.
 #pragma once
 
 #include <Python.h>
@@ -12,14 +12,15 @@
 
 namespace phi::python {
 
-/// A module that is written in Python. The object of Python holds it, and outlives it.
+/// A module that is written in Python. The Python object owns it and outlives it.
 class PythonLayer final : public nn::Layer {
  public:
   explicit PythonLayer(PyObject* self) : self_(self) {}
 
-  /// Calls forward() of the object, which gives a tensor. From any thread.
+  /// Calls the object's forward(). May be called from any thread; acquires the GIL. Errors:
+  /// TypeError if forward() does not return a tensor; its own exceptions.
   Tensor forward(const Tensor& x) const override;
-  /// Calls add_tensor_parallel() of the object, if its class has one.
+  /// Calls the object's add_tensor_parallel(), if it has one.
   void add_tensor_parallel(nn::Layout* layout, const std::string& tp,
                            bool sequence_parallel) const override;
 
@@ -27,32 +28,33 @@ class PythonLayer final : public nn::Layer {
     parameter(name, shape, std::move(initialiser));
   }
   void declare_buffer(const std::string& name, Tensor value) { buffer(name, std::move(value)); }
-  /// As the layout says it of this module.
+  /// Returns x with the placements that the layout specifies for this module at `point`.
   Tensor at(nn::Point point, const Tensor& x) const { return laid_out(point, x); }
 
  private:
-  PyObject* self_;  // borrowed: this lies in it
+  PyObject* self_;  // borrowed: the object contains this
 };
 
-/// Where the calling function of Python is, for explanations; the file's name stays.
+/// Returns the location of the calling Python function, for explanations. The file's name lives
+/// until the process ends. Requires the GIL.
 CallSite python_site(const nn::Module& module);
 
-/// The module as an object: that of Python which holds it, or one that keeps `holder`, whose part
-/// it is.
+/// Returns the Python object of the module: the one that owns it, or one that keeps `holder` alive,
+/// of which it is a submodule.
 nanobind::object module_object(nn::Module& module, nanobind::handle holder);
 
-/// Shares a layer that an object of Python holds.
+/// Shares ownership of a layer that a Python object owns.
 std::shared_ptr<nn::Layer> shared_layer(nanobind::handle object);
 
-/// Parameters of the module that are to be trained get requires_grad.
+/// Sets requires_grad on the module's trainable parameters.
 void track_parameters(nn::Module& module);
-/// What requires no gradient is not trained: its group says so from here on.
+/// Marks parameters that do not require a gradient as not trained, in their parameter group.
 void freeze_untracked(nn::Module& module);
 
-/// Makes `self` a layer without a parent.
+/// Constructs a layer without a parent at `self`.
 template <typename L, typename... Args>
 void make_model(L* self, Args&&... args) {
-  nn::Module holder;  // lets go of it at the end
+  nn::Module holder;  // a temporary parent, which releases the layer when it is destroyed
   new (self) L(holder, "layer", std::forward<Args>(args)...);
   track_parameters(*self);
 }
@@ -63,8 +65,8 @@ void bind_initialisers(nanobind::module_& nn);
 void bind_layouts(nanobind::module_& nn);
 void bind_models(nanobind::module_& nn);
 
-/// `value` is an initialiser of autophi.nn.init, a tensor, or a function (shape, dtype, seed) that
-/// gives one. Errors: TypeError.
+/// Converts `value`: an initialiser of autophi.nn.init, a tensor, or a function (shape, dtype,
+/// seed) that returns a tensor. Errors: TypeError for another value.
 nn::Initialiser initialiser_from(nanobind::handle value);
 
 }  // namespace phi::python

@@ -1,5 +1,5 @@
-// The layers of the library as classes of autophi.nn. Each is a model of its own until it is a part
-// of another.
+// The layers of the library as classes of autophi.nn. Each is a model until it becomes a submodule
+// of another module.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -29,7 +29,7 @@ nn::Initialiser or_normal(nb::handle init) {
   return init.is_none() ? nn::normal(0.02) : initialiser_from(init);
 }
 
-// The name of an operator, or a function of Python.
+// Converts the name of an operator, or a Python function.
 nn::Activation activation_from(nb::handle value) {
   if (nb::isinstance<nb::str>(value)) return nn::activation_named(nb::cast<std::string>(value));
   if (PyCallable_Check(value.ptr()) == 0) {

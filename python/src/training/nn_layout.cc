@@ -1,4 +1,4 @@
-// Layouts: how a model lies on a mesh, said by names.
+// Binds layouts, which assign placements to a model's tensors by name.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -22,7 +22,7 @@ using nn::Layout;
 
 namespace {
 
-// {"tp": Shard(1), "dp": Replicate()}
+// Converts {"tp": Shard(1), "dp": Replicate()}.
 nn::Along along_from(nb::dict placements) {
   nn::Along along;
   for (auto [dim, placement] : placements) {
@@ -119,7 +119,7 @@ void bind_layout(nb::module_& module) {
           nb::arg("model"), "A table of what the rows meet.");
 }
 
-// Layouts of one kind of parallelism each.
+// Binds layouts of one kind of parallelism each.
 void bind_parts(nb::module_& module) {
   module.def(
       "data_parallel", &nn::data_parallel, nb::arg("mesh_dim") = "dp", nb::arg("zero_stage") = 0,

@@ -1,4 +1,4 @@
-// The models of the library: autophi.nn.models, made of keywords.
+// Binds the models of the library, autophi.nn.models. Their configurations are keyword arguments.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -28,7 +28,7 @@ using nn::Layer;
 
 namespace {
 
-// Each field of the config has the keyword's value, where there is one.
+// Returns a config whose fields have the values of the keywords, or their defaults.
 template <typename Config>
 Config config_from(const char* model, nb::kwargs keywords) {
   Config config;

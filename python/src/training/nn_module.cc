@@ -1,4 +1,4 @@
-// The class autophi.nn.Module: attributes that are parts and parameters, calls, state.
+// Binds the class autophi.nn.Module: attributes that are submodules and parameters, calls, state.
 #include <cxxabi.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,7 +38,7 @@ using nn::Module;
 
 namespace {
 
-// What a class assigns to an attribute to declare a parameter or a buffer by its name.
+// Assigning one of these to an attribute declares a parameter or a buffer of the attribute's name.
 struct Parameter {
   Dims shape;
   nn::Initialiser init;
@@ -57,13 +57,13 @@ std::string class_name(const Module& module, nb::handle object) {
   return whole.substr(whole.rfind(':') + 1);
 }
 
-// The object that holds the module; null for one that C++ holds.
+// The Python object that owns the module; null if C++ owns it.
 nb::object object_of(const Module& module) {
   const auto* layer = dynamic_cast<const Layer*>(&module);
   return layer ? nb::find(*layer) : nb::object();
 }
 
-// What a class that has not called super().__init__() yet cannot hold.
+// Throws the error for a class whose __init__() has not called super().__init__() yet.
 [[noreturn]] void refuse_unmade(nb::handle self) {
   const auto name = nb::cast<std::string>(nb::handle(Py_TYPE(self.ptr())).attr("__name__"));
   raise(PyExc_AttributeError,
@@ -78,7 +78,7 @@ Layer& layer_of(nb::handle self) {
 
 // ---- attributes ----
 
-// A module of one tensor, which goes by the module's name, has it as `weight`.
+// If a module has a single tensor, which is named after the module, its attribute name is `weight`.
 const Tensor* tensor_named(const Module& module, const std::string& name) {
   const Tensor* found = module.own_tensor(name);
   return found == nullptr && name == "weight" ? module.own_tensor("") : found;
@@ -113,7 +113,8 @@ void set_plainly(nb::handle self, nb::handle name, nb::handle value) {
   checked(PyObject_GenericSetAttr(self.ptr(), name.ptr(), value.ptr()));
 }
 
-// A module that the model has already, by another name, is listed once: by its first.
+// A module that the model contains already is not added again: it is listed once, by its first
+// name.
 void add_part(Layer& module, const std::string& name, nb::handle value, bool flat) {
   Layer& part = layer_of(value);
   if (&part == part_named(module, name)) return;
@@ -159,7 +160,7 @@ void set_attribute(nb::handle self, nb::str name, nb::handle value) {
     }
     add_part(module, text, value, /*flat=*/false);
   } else if (const Tensor* own = tensor_named(module, text)) {
-    // x.w += y assigns what it wrote to.
+    // x.w += y assigns the tensor that it wrote to.
     if (is_tensor(value.ptr()) && same_tensor(*own, tensor_of(value.ptr()))) return;
     raise(PyExc_TypeError, fmt::format("{}: '{}' is a parameter or a buffer: write to it in place, "
                                        "or use load_state_dict()",
@@ -190,7 +191,8 @@ nb::object laid_out(const PythonLayer& layer, nn::Point point, nb::object value)
   return nb::cast(out);
 }
 
-// What a user calls: any arguments; the first one and the result are laid out as the layout says.
+// Calls forward() with any arguments. The first argument and the result get the placements of the
+// layout.
 nb::object call_python(const PythonLayer& layer, nb::handle self, nb::args args,
                        nb::kwargs kwargs) {
   const CallSite::Scope site(python_site(layer));
@@ -241,7 +243,7 @@ nb::object forward(nb::handle self, nb::args args, nb::kwargs kwargs) {
   return nb::cast(out);
 }
 
-// ---- what a module has ----
+// ---- contents of a module ----
 
 nb::list named_list(const nn::NamedTensors& tensors) {
   nb::list list;
@@ -262,7 +264,7 @@ nn::NamedTensors all_tensors(const Module& module) {
   return all;
 }
 
-// A value for a tensor of the model: of its dtype, whatever was given.
+// Converts `given` to a value for a tensor of the model, with the tensor's dtype.
 Tensor value_for_parameter(const std::string& name, const Tensor& now, nb::handle given) {
   const Tensor value =
       is_tensor(given.ptr()) ? tensor_of(given.ptr()) : tensor_from(given.ptr(), Py_None);
@@ -330,7 +332,7 @@ nb::list children_of(nb::handle self, bool with_names) {
   return list;
 }
 
-// ---- a tree of text ----
+// ---- text ----
 
 void show_module(const Module& module, const std::string& indent, std::string* out) {
   std::vector<std::string> tensors;
@@ -395,7 +397,7 @@ void bind_declarations(nb::module_& module) {
       .def(nb::init<Tensor>(), nb::arg("value"));
 }
 
-// A copy would have neither parts nor parameters: those are the library's.
+// A copy of the Python object would have no submodules and parameters: the C++ module owns them.
 [[noreturn]] void refuse_copy(nb::handle self, nb::args /*protocol*/) {
   raise(PyExc_TypeError,
         fmt::format("{} cannot be copied or pickled: make another one and give it the values, "
@@ -403,8 +405,8 @@ void bind_declarations(nb::module_& module) {
                     nb::cast<std::string>(nb::handle(Py_TYPE(self.ptr())).attr("__name__"))));
 }
 
-// A forward() of one's own below a layer of C++ would be called by Python alone, and not by the
-// library.
+// Rejects a subclass of a C++ layer that defines forward(): Python would call it, but the library
+// would not.
 void check_subclass(nb::handle cls, nb::kwargs) {
   if (!nb::hasattr(cls, "forward") ||
       !nb::cast<bool>(cls.attr("__dict__").attr("__contains__")("forward"))) {

@@ -1,4 +1,4 @@
-// The optimizer and learning rates, as classes that autophi.optim is made of.
+// Binds the optimizer and learning rates that autophi.optim uses.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -116,15 +116,16 @@ void bind_rates(nb::module_& module) {
       "Multiplied by gamma after each of the milestones.");
 }
 
-// It refers to the name of its mesh dim.
+// An optimizer and the name of its mesh dim, to which the optimizer refers.
 struct OwnedOptimizer {
   std::string mesh_dim;
   std::optional<Optimizer> optimizer;
-  // Of a list: which of its tensors are trained.
+  // The positions of trained tensors, if the parameters are a list.
   std::optional<std::vector<size_t>> trained;
 };
 
-// The tensors of a list that require a gradient; the others are frozen.
+// Returns the tensors of a list that require a gradient, and their positions. The others are
+// frozen.
 std::vector<Tensor> trained_of(nb::handle list, std::vector<size_t>* trained) {
   std::vector<Tensor> tensors;
   size_t position = 0;
@@ -145,7 +146,8 @@ std::vector<Tensor> trained_of(nb::handle list, std::vector<size_t>* trained) {
   return tensors;
 }
 
-// `parameters`: a module, whose layout says the stage where none is given, or tensors.
+// `parameters`: a list of tensors, or a module. If no stage is passed, the module's layout
+// specifies it.
 void make(OwnedOptimizer& self, nb::handle parameters, const OptimizerConfig& config,
           std::optional<int> stage) {
   if (nb::isinstance<nn::Layer>(parameters)) {

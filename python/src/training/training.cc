@@ -1,4 +1,4 @@
-// The trainer, and its checkpoints.
+// Binds the trainer and its checkpoints.
 #include "python/src/training/training.h"
 
 #include <nanobind/stl/map.h>
@@ -34,7 +34,7 @@ using training::TrainerOptions;
 
 namespace {
 
-// ---- what Python gives ----
+// ---- arguments ----
 
 training::LossFunction loss_from(nb::callable function) {
   return [kept = keep(function.ptr())](const Tensor& output, const Tensor& labels) {
@@ -55,7 +55,7 @@ Batch batch_from(nb::handle value) {
   return {tensor_of(nb::object(value[0]).ptr()), tensor_of(nb::object(value[1]).ptr())};
 }
 
-// One pair, or a list of as many as there are micro-batches.
+// Converts one pair, or a list with a pair for each micro-batch.
 std::vector<Batch> batches_from(nb::handle value) {
   if (is_pair(value)) return {batch_from(value)};
   std::vector<Batch> batches;

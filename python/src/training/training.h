@@ -1,4 +1,5 @@
-// Optimizers, training, data, generating, checkpoints, captured programs and dry worlds in Python.
+// Binds optimizers, training, data, generation, checkpoints, captured programs, explanations and
+// dry worlds.
 #pragma once
 
 #include <nanobind/nanobind.h>
