@@ -76,8 +76,8 @@ Tensor unshared(const Tensor& x, const DistTensor& whole) {
   return Tensor(own);
 }
 
-// The gradient of Tensor::local: combines the gradients of the ranks' parts, each of which covers
-// elements of its own, into one distributed gradient.
+// The gradient of Tensor::local: combines the gradients of the ranks' parts, which are disjoint,
+// into one distributed gradient.
 class LocalNode final : public GradNode {
  public:
   explicit LocalNode(const Tensor& x) : GradNode("local"), form_(TensorForm::of(x)) {

@@ -64,7 +64,7 @@ class HeldArgs {
   std::vector<Dims> shapes() const;
 
  private:
-  /// A recorded step's arrays have no storage, so a flag marks an argument as absent.
+  /// A captured step's arrays have no storage, so a flag marks an argument as absent.
   struct Array {
     DenseTensor array;
     bool is_there;

@@ -438,7 +438,7 @@ void Recording::note_written_inputs() {
   given_.clear();
 }
 
-// A gradient that stays in a leaf would be a tensor without bytes after the capture.
+// A gradient that the function leaves in a leaf would be a tensor without bytes after the capture.
 void Recording::check_no_gradient_left(const External& parameter) const {
   const Tensor grad = parameter.handle.grad_so_far();
   if (!grad.defined() || !is_own(*array_of(grad).storage())) return;

@@ -1,10 +1,10 @@
-// Replay: captures runs of a program's steps into device graphs (Device::record) and launches the
-// graphs instead of running the steps.
+// Replay: captures steps of a program into device graphs (Device::record) and launches the graphs
+// instead of running the steps.
 //
-// A piece is a run of consecutive steps that are captured into one graph. A step belongs to a piece
-// if it is repeatable and only launches kernels. A step that synchronises is found when the device
-// refuses to capture it; from then on it runs outside of pieces. Graphs contain addresses, so a
-// piece is captured again if its steps' buffers have moved.
+// A piece is a sequence of consecutive steps that are captured into one graph. A step belongs to a
+// piece if it is repeatable and only launches kernels. A step that synchronises is found when the
+// device refuses to capture it; from then on it runs outside of pieces. Graphs contain addresses,
+// so a piece is captured again if its steps' buffers have moved.
 //
 // Steps with messages belong to pieces if the world captures messages too (World::record). Either
 // all of them do, on all ranks that run the program, or none: if one side of a message is in a

@@ -132,7 +132,7 @@ class ScanNode final : public GradNode {
     return grads;
   }
 
-  // Gives each gradient its own array. The gradients of a sum's terms share one array.
+  // Copies gradients that share an array, as the gradients of a sum's terms do.
   static void give_own_arrays(TensorList& grads, const Tensor& given) {
     std::set<const Storage*> taken = {array_of(given).storage().get()};
     for (Tensor& grad : grads) {

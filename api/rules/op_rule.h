@@ -91,7 +91,8 @@ class OpRule {
       const std::vector<std::pair<std::string, AttributeValue>>& given) const;
 
   /// Returns the question with a dtype for each tensor. UNDEFINED becomes float32. If the shape
-  /// function rejects that, up to two arguments get int64, bool or uint8.
+  /// function rejects that, up to two arguments get int64, bool or uint8; if it rejects these too,
+  /// float32 remains.
   OpQuestion with_dtypes(OpQuestion question) const;
 
   /// Infers what a call of the operator requires and returns. Errors: those of the shape function,

@@ -3,7 +3,7 @@
 //
 //   Tensor y = -(2.0f * x + 1.0f) / x;
 //   Tensor kept = where(x > 0.0f, x, y);
-//   y += x;                                  // writes to y: whoever shares its bytes sees it
+//   y += x;                                  // writes to y and to tensors that share its bytes
 //
 // A number is converted to the dtype of the tensor operand. With an integer tensor it must be an
 // integer that the dtype can represent; otherwise the error is an InvalidArgument that names both.

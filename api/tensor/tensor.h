@@ -115,7 +115,7 @@ class Tensor {
   size_t nbytes_here() const { return array().nbytes_here(); }
   /// nbytes_here(); in a dry run, the size that a real run would have.
   size_t nbytes_held() const { return array().nbytes_held(); }
-  /// Size in bytes of this rank's part, whatever tier stores it.
+  /// Size in bytes of this rank's part, on any tier.
   size_t nbytes_anywhere() const { return array().nbytes_anywhere(); }
 
   // Distributed tensors only; errors: PreconditionNotMet for a plain tensor.

@@ -49,7 +49,8 @@ bool any_distributed(const Args&... args) {
   return (any_tensor(args, [](const Tensor& x) { return x.is_dist(); }) || ...);
 }
 
-/// Whether a call on these tensors is tracked for a backward pass.
+/// Whether calls on these tensors are tracked: one of them requires a gradient, and tracking is
+/// enabled.
 template <typename... Args>
 bool any_requires_grad(const Args&... args) {
   return (any_tensor(args, [](const Tensor& x) { return x.requires_grad(); }) || ...) &&

@@ -1,4 +1,4 @@
-// Runs a copy or records its step.
+// Runs a copy, or captures it as a step.
 #include "api/call/args/copy_into.h"
 
 #include <memory>

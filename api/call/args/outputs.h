@@ -11,7 +11,7 @@ namespace phi {
 Tensor new_tensor(const TensorMeta& meta, const Place& place);
 Tensor new_tensor(const std::optional<TensorMeta>& meta, const Place& place);
 TensorList new_tensors(const std::vector<TensorMeta>& metas, const Place& place);
-/// Same, but if the metadata does not determine the shape, the tensor has no array: the kernel
+/// Same, but if the metadata does not determine the shape, the tensor has no storage: the kernel
 /// finds the shape and allocates.
 Tensor new_tensor_unshaped(const TensorMeta& meta, const Place& place);
 Tensor new_tensor_unshaped(const std::optional<TensorMeta>& meta, const Place& place);

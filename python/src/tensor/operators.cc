@@ -100,7 +100,7 @@ Tensor complex_like(const Tensor& x, PyObject* number) {
 bool is_number_operand(PyObject* value) {
   if (PyFloat_Check(value) || PyLong_Check(value) || PyComplex_Check(value)) return true;
   const PyNumberMethods* methods = Py_TYPE(value)->tp_as_number;
-  const bool is_sequence = PySequence_Check(value) != 0;  // arrays have these methods too
+  const bool is_sequence = PySequence_Check(value) != 0;  // arrays have both methods too
   return methods != nullptr && !is_sequence && (methods->nb_index || methods->nb_float);
 }
 

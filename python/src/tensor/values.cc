@@ -286,7 +286,7 @@ Tensor whole_here(const Tensor& x, const char* what) {
           "{} of {} is asked for, of which this rank has a part only: x.local() is that part, "
           "distributed.unshard_dtensor(x) the whole on every rank.",
           what, x.to_string()));
-  // Outside the mesh there are no values, and this throws the error that says so.
+  // Throws the error for a rank outside the mesh, which has no values.
   visit_any_dtype(x.dtype(), [&]<typename T>() { x.values<T>(); });
   return x.detach().local();
 }
