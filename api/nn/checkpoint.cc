@@ -1,4 +1,4 @@
-// Names of a model and of a checkpoint, brought together.
+// Matches the names of a model with those of a checkpoint.
 #include "api/nn/checkpoint.h"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Weights of a model on disk: saved by all ranks together, loaded on any mesh.
+// Saves and loads the weights of a model: all ranks save together, and any mesh can load.
 //
 //   nn::save("weights", model);
 //   nn::load(checkpoint::open("weights"), &other);      // each rank reads its shards
@@ -12,19 +12,20 @@
 
 namespace phi::nn {
 
-/// Parameters and buffers under their names. Numbers that are not finite are no values to keep, so
-/// they are refused. Ranks and errors: as checkpoint::save.
+/// Saves parameters and buffers under their names. Values that are not finite are refused. Ranks
+/// and errors: as checkpoint::save.
 void save(const std::string& folder, const Module& model,
           distributed::checkpoint::SaveOptions options = {});
 
-/// Of the names that a training's checkpoint has beside the model's own.
+/// Prefix of the optimizer states in a training checkpoint.
 inline constexpr std::string_view kOptimizerStates = "optimizer.";
-/// What is left of a training's checkpoint without its optimizer states.
+/// A training checkpoint without its optimizer states.
 distributed::checkpoint::Checkpoint weights_in(const distributed::checkpoint::Checkpoint& from);
 
-/// Every parameter and buffer gets the checkpoint's value, converted to its dtype and laid out as
-/// it is; it is read when it is needed, by each rank its part. Errors: as Checkpoint::check (one
-/// error for all that is missing, extra, or of another shape); nothing is changed then.
+/// Sets every parameter and buffer to the checkpoint's value, converted to the tensor's dtype and
+/// in its placements. Values are deferred: each rank reads its shards when they are needed. Errors:
+/// as Checkpoint::check, one error for all tensors that are missing, extra, or of another shape;
+/// nothing is changed then.
 void load(const distributed::checkpoint::Checkpoint& from, Module* model);
 
 }  // namespace phi::nn

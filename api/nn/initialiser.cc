@@ -25,7 +25,7 @@ Initialiser normal_of(Variance variance) {
   };
 }
 
-// Of the same variance: that of [-a, a) is a^2 / 3.
+// Uniform in [-a, a) has variance a^2 / 3.
 Initialiser uniform_of(Variance variance) {
   return [variance](const Dims& shape, DataType dtype, uint64_t seed) {
     const double bound = std::sqrt(3.0 * variance_of(shape, variance));

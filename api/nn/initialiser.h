@@ -1,4 +1,4 @@
-// Initialisers: the values of a parameter before training, as deferred tensors.
+// Initialisers: initial values of parameters, as deferred tensors.
 //
 //   Initialiser init = nn::normal(0.02);
 //   Tensor w = init({64, 256}, DataType::FLOAT32, nn::seed_for("up.weight", 1));   // no bytes yet
@@ -12,8 +12,8 @@
 
 namespace phi::nn {
 
-/// Makes a deferred tensor of a shape and dtype; random values follow the seed and an element's
-/// place in the whole tensor, so that every sharding sees parts of one value.
+/// Returns a deferred tensor of a shape and dtype. Random values depend on the seed and the
+/// element's global index, so every sharding holds parts of the same value.
 using Initialiser = std::function<Tensor(const Dims& shape, DataType dtype, uint64_t seed)>;
 
 Initialiser constant(double value);
@@ -21,7 +21,7 @@ Initialiser normal(double std, double mean = 0.0);
 /// Values in [min, max).
 Initialiser uniform(double min, double max);
 
-// For matrices [in, out]; errors of what they return: InvalidArgument for a tensor that is not one.
+// The initialisers below need matrices [in, out] and throw InvalidArgument for other shapes.
 
 /// Variance 2 / (in + out) (Glorot & Bengio 2010).
 Initialiser xavier_normal();
@@ -30,7 +30,7 @@ Initialiser xavier_uniform();
 Initialiser kaiming_normal();
 Initialiser kaiming_uniform();
 
-/// The seed of random numbers that belong to `name` (FNV-1a of the name and the seed).
+/// The seed for the random numbers of `name` (FNV-1a of the name and the seed).
 uint64_t seed_for(std::string_view name, uint64_t seed);
 
 }  // namespace phi::nn

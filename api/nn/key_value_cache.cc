@@ -1,4 +1,4 @@
-// Room for keys and values, and passes that use it.
+// Allocates caches, and runs forward passes with them.
 #include "api/nn/key_value_cache.h"
 
 #include "api/autograd/autograd.h"

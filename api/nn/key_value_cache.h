@@ -1,5 +1,5 @@
-// KeyValueCache: keys and values of the positions that a model has read, so that it reads on from
-// there.
+// KeyValueCache: keys and values of the positions that a model has processed, so that generation
+// continues from them.
 //
 //   KeyValueCache cache(model, /*batch=*/1, /*capacity=*/model.seq_len());
 //   Tensor logits = nn::next_logits(model, prompt, &cache);
@@ -13,32 +13,33 @@
 
 namespace phi::nn {
 
+/// The cached keys and values of every Attention module of a model.
 class KeyValueCache {
  public:
-  /// Of one Attention module, where and as its layout says.
+  /// The cache of one Attention module, on the mesh and in the placements of its layout.
   struct Entry {
-    Tensor keys;  // [B,capacity,heads of keys,head size], of which the first length() count
+    Tensor keys;  // [B,capacity,kv heads,head size]; the first length() are valid
     Tensor values;
   };
 
-  /// Holds nothing yet; has room for `batch` rows of `capacity` positions in each Attention of the
-  /// model, which must outlive it.
+  /// An empty cache with room for `batch` rows of `capacity` positions in each Attention module of
+  /// `model`, which must outlive it.
   KeyValueCache(const Module& model, int64_t batch, int64_t capacity);
 
   int64_t capacity() const { return capacity_; }
-  /// Positions held.
+  /// Number of cached positions.
   int64_t length() const { return length_; }
-  /// Holds `count` more, which a pass has written.
+  /// Adds `count` positions, which a forward pass has written, to length().
   void advance(int64_t count) { length_ += count; }
-  /// Holds none from here on, in the same bytes.
+  /// Removes all positions; keeps the memory.
   void clear() { length_ = 0; }
 
-  // For the modules in a pass.
+  // Used by modules during a forward pass.
 
-  /// The positions before this pass, i64[1], plain.
+  /// Starts a pass; `first` is the number of cached positions, i64[1], plain.
   void begin_pass(const Tensor& first);
   const Tensor& first() const { return first_; }
-  /// The same for each row, i64[B], laid out as batches are on the module's mesh.
+  /// first() for each row, i64[B], in the placements of batches on the module's mesh.
   const Tensor& lengths(const Module& module);
   Entry& entry(const Attention& attention) { return entries_.at(&attention); }
 
@@ -51,14 +52,14 @@ class KeyValueCache {
   std::unordered_map<const void*, Tensor> lengths_;  // by mesh, of this pass
 };
 
-/// Reads ids i64[B,S], which follow what the cache holds, and adds them to it; without a cache they
-/// are the beginning. Gives the model's output [B,1,..] for the last one. Nothing is tracked for a
-/// backward pass. What of a model looks at other positions than its own must be Attention modules.
-/// Errors: InvalidArgument if the cache has no room for so many.
+/// Runs the model on ids i64[B,S], which follow the cached positions, and adds them to the cache;
+/// without a cache they are the first positions. Returns the model's output for the last position,
+/// [B,1,..]. No gradients are tracked. Only the model's Attention modules may depend on other
+/// positions. Errors: InvalidArgument if the cache has no room.
 Tensor next_logits(const Layer& model, const Tensor& ids, KeyValueCache* cache = nullptr);
 
-/// The same in operators alone, so that it can be captured: the cache holds first i64[1], plain,
-/// positions, and it is the caller who advances it.
+/// The same, from operators alone, so that it can be captured. `first` (i64[1], plain) is the
+/// number of cached positions. The caller calls cache->advance().
 Tensor logits_behind(const Layer& model, const Tensor& ids, const Tensor& first,
                      KeyValueCache* cache);
 

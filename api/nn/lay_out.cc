@@ -1,4 +1,4 @@
-// The two ways onto a mesh as one.
+// Chooses between shard_tensor and reshard.
 #include "api/nn/lay_out.h"
 
 #include "distributed/api.h"

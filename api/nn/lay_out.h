@@ -1,4 +1,4 @@
-// Bringing a tensor where it belongs, however it comes.
+// Brings a tensor, plain, deferred or distributed, into given placements.
 #pragma once
 
 #include "api/tensor/tensor.h"
@@ -6,8 +6,8 @@
 
 namespace phi::nn {
 
-/// `x`, plain, deferred or distributed (also elsewhere), as `attr` says; x itself where it lies so
-/// already, or where nothing is said (null). Ranks and errors: as shard_tensor and reshard.
+/// `x`, plain, deferred or distributed on any mesh, in the placements `attr`; x itself if it has
+/// them already or `attr` is null. Ranks and errors: as shard_tensor and reshard.
 Tensor laid_out(const Tensor& x, const distributed::TensorDistAttr* attr);
 
 }  // namespace phi::nn

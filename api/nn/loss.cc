@@ -1,4 +1,4 @@
-// Losses in terms of operators.
+// Loss functions in terms of operators.
 #include "api/nn/loss.h"
 
 #include <tuple>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kIgnoredLabel = -100;  // of cross_entropy_with_softmax
 
-// How many labels there are for each that counts, for one that counts at least.
+// The ratio of all labels to counted labels; the divisor is at least 1.
 Tensor labels_by_counted(const Tensor& labels) {
   constexpr DataType kExact = DataType::FLOAT64;
   const Tensor counts = not_equal(labels, full({}, kIgnoredLabel, labels.dtype()));
@@ -31,7 +31,7 @@ Tensor labels_by_counted(const Tensor& labels) {
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels) {
-  // Ignored labels have losses of 0. Where there is none the factor is 1, which changes no bit.
+  // Ignored labels contribute losses of 0. Without ignored labels the factor is 1, which is exact.
   const Tensor losses = std::get<1>(cross_entropy_with_softmax(logits, labels));
   return multiply(mean(losses), cast(labels_by_counted(labels), losses.dtype()));
 }

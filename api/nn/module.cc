@@ -1,4 +1,4 @@
-// Names, parameters and passes of modules.
+// Names and parameters of modules, and forward contexts.
 #include "api/nn/module.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ const distributed::TensorDistAttr* dist_attr_of(const Tensor& x) {
 
 }  // namespace
 
-// What the only tensor of a module, which has no name of its own, is called in a model.
+// The name of a tensor declared with an empty name, if its module has no name either (a model).
 constexpr const char* kOnlyTensor = "weight";
 
 Module::Module() : root_(std::make_shared<Root>()) {}

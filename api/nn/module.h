@@ -1,4 +1,4 @@
-// Module: a part of a model that has parameters, and parts of its own.
+// Module: a part of a model that owns parameters, buffers and submodules.
 //
 //   class Residual final : public nn::Layer {
 //    public:
@@ -8,10 +8,11 @@
 //     nn::Linear up, down;
 //   };
 //
-// A part is made in its parent, with its name: "block0.up.weight"; or as a model of its own that a
-// parent adopts. A parameter is a deferred tensor until something needs its values: those follow
-// its name and the model's seed alone. A module is written without a mesh; nn::shard()
-// (api/nn/layout/shard.h) lays it out on one.
+// A submodule is either constructed with its parent and a name, or constructed as a model and added
+// to a parent by adopt(). Its parameters are named after its path: "block0.up.weight". A parameter
+// is a deferred tensor until its values are needed. Its initial values depend only on its name and
+// the model's seed. A module is written without a mesh; nn::shard() (api/nn/layout/shard.h) shards
+// it over one.
 #pragma once
 
 #include <array>
@@ -41,8 +42,9 @@ class KeyValueCache;
 class Layout;
 struct Sharding;
 
-/// How a part is called. A flat name is in the part's path, but not in its parameters' names:
-/// those of attention in "layer0" are "layer0.qkv.weight", not "layer0.attention.qkv.weight".
+/// The name of a submodule. A flat name is part of the submodule's path, but not of its parameters'
+/// names: the parameters of attention in "layer0" are named "layer0.qkv.weight", not
+/// "layer0.attention.qkv.weight".
 class Name {
  public:
   Name(std::string own) : own_(std::move(own)) {}
@@ -60,25 +62,25 @@ class Name {
   bool is_flat_ = false;
 };
 
-/// What an optimizer does with a parameter.
+/// How an optimizer treats a parameter.
 struct ParameterGroup {
-  std::optional<bool> decays = std::nullopt;  // by default what has more than one tensor dim does
-  double rate = 1.0;                          // of the learning rate
-  bool trained = true;                        // else it gets no gradient
+  std::optional<bool> decays = std::nullopt;  // nullopt: decays if it has more than one tensor dim
+  double rate = 1.0;                          // factor on the learning rate
+  bool trained = true;                        // false: receives no gradient
 
   friend bool operator==(const ParameterGroup&, const ParameterGroup&) = default;
 };
 
-/// What one pass through a model has beside its input.
+/// The forward context: what the modules of a model see besides their input.
 struct Pass {
-  /// Of the micro-batch, by which all that is drawn in it is told from others'. Nothing: draws go
-  /// on where the rank's generator is.
+  /// The number of the micro-batch. Random draws in the forward context depend on it and on the
+  /// model's seed. Nothing: draws continue from the state of the rank's generator.
   std::optional<uint64_t> number = std::nullopt;
-  KeyValueCache* cache = nullptr;  // the input follows the positions in it, and is added to it
-  bool only_last = false;          // only the last position's output is wanted
+  KeyValueCache* cache = nullptr;  // the input follows the cached positions and is added to them
+  bool only_last = false;          // compute the output of the last position alone
 };
 
-/// Where the layout of a module's activations may be fixed.
+/// Activation slots of a module: the activations whose placements a layout may fix.
 enum class Point : uint8_t { kInput, kOutput, kCache };
 inline constexpr size_t kNumPoints = 3;
 
@@ -86,48 +88,50 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 class Module {
  public:
-  /// A model.
+  /// Constructs a model, which has no parent.
   Module();
-  /// A part of `parent`. Errors: InvalidArgument if the parent has a part of this name, or the name
-  /// is empty or has a dot.
+  /// Constructs a submodule of `parent`. Errors: InvalidArgument if the parent has a submodule of
+  /// this name, or the name is empty or contains a dot.
   Module(Module& parent, const Name& name);
-  /// Parts that are still there become models of their own.
+  /// Remaining submodules become models.
   virtual ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  /// Makes `part`, a model, a part of this module. Its parameters go by their new names: values
-  /// that nobody has asked for or set follow these, and seed and dtype of this model; others stay.
-  /// Dropouts are counted anew. `part` is not owned.
-  /// Errors: InvalidArgument for a part of another module, this module or one that it is a part of,
-  /// a name that there is already, or where one of the two is laid out on a mesh; nothing is
-  /// changed then.
+  /// Adds `part`, a model, to this module as a submodule. Does not take ownership. Its parameters
+  /// get names under this module. Values that were neither read nor set are initialised by the new
+  /// name and by this model's seed and dtype; other values stay. Dropouts are numbered again.
+  ///
+  /// Errors   InvalidArgument if `part` is a submodule of another module, is this module or one of
+  ///          its ancestors, has a name that exists already, or if one of the two is sharded over a
+  ///          mesh. Nothing is changed then.
   void adopt(Module& part, const Name& name);
-  /// Makes a part a model of its own again, with its values as they are.
-  /// Errors: InvalidArgument for what is no part of this module.
+  /// Turns a submodule back into a model; its values stay. Errors: InvalidArgument if `part` is not
+  /// a submodule of this module.
   void release(Module& part);
   /// Null for a model.
   const Module* parent() const { return parent_; }
-  /// Its own name in its parent.
+  /// The name in its parent.
   const std::string& own_name() const { return own_; }
-  /// Those directly below.
+  /// Direct submodules.
   const std::vector<Module*>& parts() const { return parts_; }
-  /// The parameter or buffer that this module declared by that name; null if there is none.
+  /// The parameter or buffer that this module declared under `own`; null if there is none.
   const Tensor* own_tensor(std::string_view own) const;
   /// Names of its own parameters, then of its own buffers, as it declared them.
   std::vector<std::string> own_tensor_names() const;
 
-  /// "layer0.attention"; that of a model is empty.
+  /// For example "layer0.attention"; empty for a model.
   const std::string& path() const { return path_; }
-  /// The whole name of its parameter `own`: "layer0.qkv.weight".
+  /// The full name of this module's parameter `own`, for example "layer0.qkv.weight".
   std::string parameter_name(const std::string& own) const;
 
-  /// Of this module and its parts, in the order in which they were declared (own ones first).
+  /// Parameters of this module and its submodules, in the order of declaration, this module's
+  /// first.
   NamedTensors named_parameters() const;
   NamedTensors named_buffers() const;
-  /// As the names of named_parameters().
+  /// In the order of named_parameters().
   std::vector<ParameterGroup> groups() const;
-  /// This module and all below it, each before its parts.
+  /// This module and all modules below it; a parent precedes its submodules.
   std::vector<const Module*> modules() const;
   std::vector<Module*> modules();
   /// Handles in the order of named_parameters().
@@ -139,68 +143,70 @@ class Module {
   /// Errors: NotFound with the nearest path.
   const Module& module_at(std::string_view path) const;
 
-  /// Parameters whose names match (Layout says what a pattern is). Errors: NotFound with the
-  /// nearest name if none does; InvalidArgument for a rate that is negative or not finite.
+  /// Sets the group of all parameters whose names match `pattern` (api/nn/pattern.h). Errors:
+  /// NotFound with the nearest name if none matches; InvalidArgument for a rate that is negative or
+  /// not finite.
   void set_group(std::string_view pattern, const ParameterGroup& group);
 
-  /// Elements of all parameters.
+  /// Number of elements of all parameters.
   int64_t num_parameters() const;
-  /// Of those on this rank, on whatever tier they are.
+  /// Bytes of this rank's parameters, on all memory tiers.
   int64_t parameter_bytes_here() const;
 
-  /// Gives every parameter and buffer another value: what `value` makes of its name and what it is
-  /// now, a tensor of its shape, plain, deferred or distributed, which is laid out as the old one
-  /// is. Errors: InvalidArgument for another shape or dtype.
+  /// Replaces the value of every parameter and buffer by value(name, current value). The new value
+  /// has the same shape and dtype and may be plain, deferred or distributed; it is resharded to the
+  /// placements of the old one. Errors: InvalidArgument for another shape or dtype.
   void fill(const std::function<Tensor(const std::string& name, const Tensor& now)>& value);
-  /// All parameters anew: values by their initialisers under another seed, of another dtype, laid
-  /// out as they are. Of a model. Errors: InvalidArgument for a dtype that is not floating.
+  /// Reinitialises all parameters by their initialisers, with this seed and dtype. Placements stay.
+  /// Call it on a model. Errors: InvalidArgument for a dtype that is not floating.
   void initialise(uint64_t seed, DataType dtype = DataType::FLOAT32);
-  /// Parameters as they are, in another dtype: values that nobody has asked for or set are made of
-  /// it. Of a model. Errors: as initialise().
+  /// Converts all parameters to another dtype. Values that were neither read nor set are
+  /// initialised in it. Call it on a model. Errors: as initialise().
   void convert(DataType dtype);
   uint64_t seed() const;
   DataType dtype() const;
 
-  // Of the whole model, whichever part is asked.
+  // The following belong to the whole model, whichever of its modules they are called on.
 
-  /// While it trains (the default) dropout drops.
+  /// Dropout is active in training mode, which is the default.
   void set_training(bool training);
   bool is_training() const;
-  /// Some dropout of the model drops now.
+  /// Whether the model is in training mode and has a dropout with p > 0.
   bool drops_now() const;
   void set_recompute(Recompute recompute);
   Recompute recompute() const;
   const Pass& pass() const;
-  /// What it was laid out by (api/nn/layout/shard.h); null before nn::shard().
+  /// How nn::shard() sharded the model (api/nn/layout/shard.h); null before.
   const Sharding* sharding() const;
 
-  /// The mesh that this module is laid out on: its stage's; nothing before nn::shard().
+  /// The mesh of this module, which is that of its pipeline stage; nothing before nn::shard().
   const std::optional<distributed::ProcessMesh>& mesh() const { return mesh_; }
-  /// How its activations are laid out there; null: as they come.
+  /// The placements of an activation slot; null: not fixed.
   const distributed::TensorDistAttr* attr(Point point) const {
     return points_[static_cast<size_t>(point)];
   }
-  /// How a batch is: rows of ids, labels, lengths. Null before nn::shard().
+  /// The placements of a batch: rows of ids, labels, lengths. Null before nn::shard().
   const distributed::TensorDistAttr* batch_attr() const { return batch_attr_; }
 
-  /// Rows of a layout for what this module itself splits along mesh dim `tp` (its parts add
-  /// theirs): products into heads and hidden units by columns, those out of them by rows, tables by
-  /// vocabulary. With `sequence_parallel` activations between these pairs are split by position.
+  /// Adds rows to `layout` for the parameters that this module itself splits along mesh dim `tp`;
+  /// its submodules add their own. Matmuls into heads and hidden units are split by columns, the
+  /// matmuls after them by rows, tables by vocabulary. With `sequence_parallel`, activations
+  /// between these pairs of matmuls are split by position.
   virtual void add_tensor_parallel(Layout* layout, const std::string& tp,
                                    bool sequence_parallel) const;
 
  protected:
-  /// Declares a parameter. The reference stays good and shows what the parameter is at the time.
-  /// An empty name is right for a module of one tensor, which then goes by the module's name.
-  /// Errors: InvalidArgument if the model has a tensor of this name.
+  /// Declares a parameter. The reference stays valid and always shows the current value. With an
+  /// empty name the parameter has the name of the module, for modules with one tensor. Errors:
+  /// InvalidArgument if the model has a tensor of this name.
   const Tensor& parameter(const std::string& name, const Dims& shape, Initialiser initialiser);
-  /// Declares a tensor that belongs to the model and is not trained.
+  /// Declares a tensor that is part of the model and is not trained.
   const Tensor& buffer(const std::string& name, Tensor value);
-  /// Says, once, that this module is a dropout. The model counts them as they are made.
+  /// Registers this module as a dropout; call once. The model numbers its dropouts in the order of
+  /// construction.
   void count_dropout(bool drops);
   uint64_t dropout_number() const { return *dropout_number_; }
-  /// `x` laid out as attr(point) says, whether plain or distributed; x itself where nothing is
-  /// said.
+  /// `x`, plain or distributed, with the placements of attr(point); x itself if they are not fixed.
   Tensor laid_out(Point point, const Tensor& x) const;
 
  private:
@@ -210,39 +216,40 @@ class Module {
 
   struct Slot {
     std::string own;
-    std::string name;  // the whole
+    std::string name;  // full name
     Tensor value;
-    bool is_initial = true;  // the value is that of the initialiser, unless somebody wrote to it
+    bool is_initial = true;  // false once the value was written
     Dims shape;
     Initialiser initialiser;
     ParameterGroup group;
   };
   struct Buffer {
     std::string own;
-    std::string name;  // the whole
+    std::string name;  // full name
     Tensor value;
   };
   struct Root;
 
-  // The whole name of a tensor of this module.
+  // Registers a tensor of this module and returns its full name.
   std::string declare(const std::string& own);
   void check_adoption(const Module& part, const Name& name) const;
   void check_part_name(const std::string& own) const;
-  // Belongs to `parent` (null: is a model) from here on.
+  // Makes this a submodule of `parent` (null: a model).
   void move_to(Module* parent, const Name& name, const std::shared_ptr<Root>& root);
-  // Names of this module and below as the parent's are now, in the same model as it.
+  // Updates the names of this module and of those below it to the parent's, and moves them to its
+  // model.
   void take_names(const std::shared_ptr<Root>& root);
   void make_initial_values();
   void check_dtype(DataType dtype) const;
   std::string own_tensor_name(const std::string& own) const;
   Tensor initial(const Slot& slot) const;
-  // Of this module and below.
+  // Applied to this module and those below it.
   template <typename Visit>
   void visit_slots(Visit&& visit) const {
     for (Slot& slot : slots_) visit(slot);
     for (const Module* part : parts_) part->visit_slots(visit);
   }
-  // The handles of tensors(), in this order.
+  // Visits the handles in the order of tensors().
   template <typename Visit>
   void visit_tensors(Visit&& visit) const {
     visit_slots([&](Slot& slot) { visit(slot.value); });
@@ -255,12 +262,12 @@ class Module {
   std::string own_;
   bool is_flat_ = false;
   std::string path_;
-  std::string prefix_;  // of its parameters' names, with a dot where it is not empty
-  // Whoever holds a module may run it, and a scope lends it other tensors for a time.
+  std::string prefix_;  // of its parameters' names; ends with a dot unless empty
+  // Mutable: running a module is const, and a TensorScope exchanges its tensors meanwhile.
   mutable std::deque<Slot> slots_;
   mutable std::deque<Buffer> buffers_;
   std::vector<Module*> parts_;
-  std::shared_ptr<Root> root_;  // the model's
+  std::shared_ptr<Root> root_;  // shared by the model
   std::optional<uint64_t> dropout_number_;
   bool drops_ = false;
   std::optional<distributed::ProcessMesh> mesh_;
@@ -268,8 +275,8 @@ class Module {
   const distributed::TensorDistAttr* batch_attr_ = nullptr;
 };
 
-/// The model that `module` belongs to is in this pass while one lives. With a number everything
-/// that the rank draws meanwhile follows the seed and that number.
+/// Sets the forward context of the model of `module` for the lifetime of this object. With a
+/// number, all draws of this rank depend on the seed and that number.
 class PassScope {
  public:
   PassScope(const Module& module, const Pass& pass);
@@ -283,8 +290,9 @@ class PassScope {
   std::optional<Generator::Scope> drawing_;
 };
 
-/// The module sees these tensors as its parameters and buffers, in the order of Module::tensors(),
-/// while one lives. Errors: InvalidArgument if there are not as many.
+/// Replaces the parameters and buffers of `module` by these tensors, in the order of
+/// Module::tensors(), for the lifetime of this object. Errors: InvalidArgument for another number
+/// of tensors.
 class TensorScope {
  public:
   TensorScope(const Module& module, TensorList tensors);
@@ -298,23 +306,23 @@ class TensorScope {
   TensorList others_;
 };
 
-/// A module that makes one tensor of one.
+/// A module with one input tensor and one output tensor.
 class Layer : public Module {
  public:
   using Module::Module;
 
-  /// What a user writes.
+  /// The computation; implemented by subclasses.
   virtual Tensor forward(const Tensor& x) const = 0;
-  /// What a user calls: forward(), with input and output as the layout says.
+  /// Calls forward() with input and output in the placements of the layout.
   Tensor operator()(Tensor given,
                     std::source_location where = std::source_location::current()) const {
     return call(std::move(given), {path().c_str(), where.file_name(), where.line()});
   }
-  /// The same from a place that is told otherwise.
+  /// The same, with the call site given by the caller.
   Tensor call(Tensor given, const CallSite& where) const {
     poll_interruption();
     const CallSite::Scope site(where);
-    // Nothing is kept longer than it is needed, a temporary that is given neither.
+    // `given` is released here, so that a temporary does not outlive its last use.
     Tensor x = laid_out(Point::kInput, std::exchange(given, {}));
     x = forward(x);
     return laid_out(Point::kOutput, x);

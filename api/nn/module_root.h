@@ -1,4 +1,4 @@
-// What a model has once, for all of its modules.
+// State that all modules of a model share.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Module::Root {
   bool is_training = true;
   Recompute recompute = Recompute::kNone;
   Pass pass;
-  std::set<std::string> names;  // of parameters and buffers
+  std::set<std::string> names;  // full names of parameters and buffers
   uint64_t dropouts = 0;
   bool drops = false;
   std::optional<Sharding> sharding;

@@ -1,4 +1,4 @@
-// Patterns, in time proportional to pattern times name.
+// Matches in time proportional to pattern length times name length.
 #include "api/nn/pattern.h"
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace phi::nn {
 bool matches(std::string_view pattern, std::string_view name) {
   size_t p = 0;
   size_t n = 0;
-  // Where to go on when what follows the last star fails: the star takes one letter more.
+  // Backtracking state: on a mismatch, the last star matches one letter more.
   size_t star = std::string_view::npos;
   size_t taken = 0;
   while (n < name.size()) {

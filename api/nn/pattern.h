@@ -1,4 +1,4 @@
-// Patterns of names: '*' stands for any letters (none too), '?' for one, the rest for itself.
+// Name patterns: '*' matches any letters (also none), '?' one letter, others match themselves.
 //
 //   matches("layer*.qkv.weight", "layer12.qkv.weight");
 #pragma once

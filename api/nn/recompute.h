@@ -1,12 +1,12 @@
-// What the backward pass computes again instead of keeping it.
+// What the backward pass recomputes instead of keeping it.
 #pragma once
 
 #include <cstdint>
 
 namespace phi::nn {
 
-/// Nothing, the cores of Attention modules, or whole links of Sequential::repeat (Chen et al. 2016;
-/// selective: Korthikanti et al. 2022).
+/// Recomputes nothing, the cores of Attention modules, or whole layers of Sequential::repeat (Chen
+/// et al. 2016; selective: Korthikanti et al. 2022).
 enum class Recompute : uint8_t { kNone, kSelective, kFull };
 
 }  // namespace phi::nn

@@ -1,4 +1,4 @@
-// Which kind a folder is, and conversions between them.
+// Detects the format of a folder of weights, and converts between formats.
 #include "api/nn/weights.h"
 
 #include <glog/logging.h>
@@ -36,7 +36,7 @@ void check_fits(const ModelConfig& wanted, const ModelConfig& found, const std::
             errors::InvalidArgument("the weights in '{}' are of another model:{}", folder, faults));
 }
 
-// The model of a folder of ours.
+// The model config of a folder in this library's format.
 ModelConfig model_of(const std::string& folder, const std::optional<ModelConfig>& said) {
   if (!has_own_config(folder)) {
     PHI_CHECK(said, errors::InvalidArgument("the folder '{}' has no {} that says what model its "

@@ -1,4 +1,4 @@
-// Weights of a model wherever they come from: a folder of ours, or one of Hugging Face's.
+// Opens and converts weights of a model, in this library's format or in Hugging Face's.
 //
 //   const Checkpoint weights = open_weights("Qwen2-0.5B", config);   // under our names
 //   convert_weights("ckpt", "for_others", {.to = FolderKind::kHuggingFace});
@@ -20,29 +20,29 @@ enum class FolderKind : uint8_t { kAutophi, kHuggingFace };
 
 /// "autophi" or "huggingface".
 const char* name_of(FolderKind kind);
-/// One with a config.json and no model.json is Hugging Face's.
+/// kHuggingFace for a folder with a config.json and without a model.json.
 FolderKind kind_of_folder(const std::string& folder);
 
-/// Reads no weights. Errors: InvalidArgument that lists each key of the folder's config that does
-/// not fit the model, with both values; as checkpoint::open and huggingface::open. A folder of ours
-/// without a model.json is opened as it is.
+/// Opens a folder's weights without reading them. A folder in our format without a model.json is
+/// opened without comparison. Errors: InvalidArgument that lists each key of the folder's config
+/// that differs from the model's, with both values; as checkpoint::open and huggingface::open.
 distributed::checkpoint::Checkpoint open_weights(const std::string& folder,
                                                  const models::ModelConfig& model);
 
 struct Conversion {
   FolderKind to;
-  /// Of a folder of ours that has no model.json.
+  /// Config for a folder in our format that has no model.json.
   std::optional<models::ModelConfig> model{};
-  /// As which the weights are written for Hugging Face; nothing: as they were, or as
+  /// Target architecture for Hugging Face; nothing: the source's, or else
   /// huggingface::architecture_of.
   std::optional<huggingface::Architecture> architecture{};
   int64_t max_file_bytes = distributed::checkpoint::kMaxFileBytes;
 };
 
-/// Writes the weights in `from` to the new folder `to`, by one process; dtypes stay.
-/// Returns what a person should know (huggingface::Config::notes).
-/// Errors: as open_weights, huggingface::write and checkpoint::merge_to_folder; InvalidArgument if
-/// nothing says what model a folder of ours is of, or its model.json says something else.
+/// Writes the weights in `from` to the new folder `to`; call it in one process. Dtypes stay.
+/// Returns messages for the user (huggingface::Config::notes). Errors: as open_weights,
+/// huggingface::write and checkpoint::merge_to_folder; InvalidArgument if the config of a folder in
+/// our format is unknown, or its model.json differs from the given one.
 std::vector<std::string> convert_weights(const std::string& from, const std::string& to,
                                          const Conversion& conversion);
 

@@ -36,7 +36,7 @@ const ConfigNames& names_of(Architecture architecture) {
   return *std::ranges::find(kNames, architecture, &ConfigNames::architecture);
 }
 
-// Our keys by theirs, for messages.
+// Our keys mapped to theirs, for messages.
 const models::KeyNames kGptKeys = {{"vocab", "vocab_size"},    {"seq_len", "n_positions"},
                                    {"d_model", "n_embd"},      {"layers", "n_layer"},
                                    {"heads", "n_head"},        {"hidden", "n_inner"},
@@ -48,8 +48,8 @@ const models::KeyNames kLlamaKeys = {
     {"ffn", "intermediate_size"},     {"rope_base", "rope_theta"},
     {"norm_eps", "rms_norm_eps"}};
 
-// Keys that do not change what a model makes of given ids: about training's start, about tokens,
-// and about how transformers runs.
+// Keys that do not change the outputs for given ids: initialisation, tokenisation, and how
+// transformers runs the model.
 const std::set<std::string_view> kHarmless = {"_name_or_path",
                                               "architectures",
                                               "attn_implementation",
@@ -89,13 +89,13 @@ Architecture read_architecture(ConfigKeys* keys) {
   } catch (const Error& error) {
     throw errors::InvalidArgument("'{}': {}", keys->path(), error.what());
   }
-  // transformers goes by this one.
+  // transformers selects the architecture by this key.
   keys->allow("model_type", {names_of(architecture).model_type},
               fmt::format("another type than that of {}", names[0]));
   return architecture;
 }
 
-// The one base of rotary angles, from wherever this version of transformers puts it.
+// The base of rotary positions, from any of the keys where versions of transformers store it.
 double read_rope_base(ConfigKeys* keys) {
   std::vector<double> bases;
   if (keys->has("rope_theta")) bases.push_back(keys->number("rope_theta"));
@@ -159,7 +159,7 @@ void check_attention(ConfigKeys* keys, Architecture architecture, const LlamaCon
   keys->allow("head_dim", {model.head_size()},
               "heads of another size than hidden_size / num_attention_heads");
   keys->allow("attention_dropout", {0.0}, "dropout of attention");
-  // Those of Qwen2 have no key.
+  // The query, key and value biases of Qwen2 have no key.
   keys->allow("attention_bias", {false}, "attention with these biases");
   for (const std::string& type : keys->texts("layer_types")) {
     if (type != "full_attention") keys->refuse("layer_types", "a layer of another type");
@@ -181,7 +181,7 @@ LlamaConfig read_llama(ConfigKeys* keys, Architecture architecture) {
   model.d_model = keys->size("hidden_size");
   model.layers = keys->size("num_hidden_layers");
   model.heads = keys->size("num_attention_heads");
-  // Only a Llama is known to have as many as heads if nothing is said.
+  // Only a Llama defaults to as many key-value heads as heads.
   model.kv_heads = architecture == Architecture::kLlama
                        ? keys->size("num_key_value_heads", model.heads)
                        : keys->size("num_key_value_heads");
@@ -301,7 +301,7 @@ std::string encode_config(const Config& config) {
   json["tie_word_embeddings"] =
       std::visit([](const auto& model) { return model.tied_head; }, config.model);
   if (config.dtype != DataType::UNDEFINED) json["torch_dtype"] = phi::name_of(config.dtype);
-  // What transformers would otherwise take for granted.
+  // These override defaults of transformers.
   json["bos_token_id"] = nullptr;
   json["eos_token_id"] = nullptr;
   if (config.architecture == Architecture::kMistral) json["sliding_window"] = nullptr;

@@ -1,6 +1,6 @@
-// ConfigKeys: a config.json, key by key. A key that is missing and one that is null are the same,
-// as they are to transformers. Errors of all calls: InvalidArgument naming the file, the key, and
-// its value.
+// ConfigKeys: typed access to the keys of a config.json. A missing key and a null key are
+// equivalent, as in transformers. All calls throw InvalidArgument naming the file, the key and its
+// value.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ class ConfigKeys {
 
   const std::string& path() const { return file_.path(); }
   bool has(const std::string& key) const;
-  /// Written as null, which is not always the same as missing.
+  /// Whether the key is present with the value null.
   bool is_null(const std::string& key) const;
 
-  /// Must be there.
+  // These require the key.
   int64_t size(const std::string& key);
   double number(const std::string& key);
   std::string text(const std::string& key);
@@ -34,18 +34,18 @@ class ConfigKeys {
   double number(const std::string& key, double otherwise);
   bool flag(const std::string& key, bool otherwise);
   std::string text(const std::string& key, const std::string& otherwise);
-  /// Texts of a list; none if it is missing.
+  /// The strings of a list; empty if the key is missing.
   std::vector<std::string> texts(const std::string& key);
-  /// The keys of an object within.
+  /// The keys of a nested object.
   std::optional<ConfigKeys> within(const std::string& key);
 
-  /// Refuses the key unless it is missing or has one of these values; `why` says what there is
-  /// not: "heads of another size than hidden_size / num_attention_heads".
+  /// Throws unless the key is missing or has one of these values. `why` completes the message with
+  /// what is unsupported: "heads of another size than hidden_size / num_attention_heads".
   void allow(const std::string& key, const std::vector<Json>& values, std::string_view why);
-  /// The error of a key with this value.
+  /// Throws the error for this key and its value.
   [[noreturn]] void refuse(const std::string& key, std::string_view why) const;
 
-  /// Those that nobody asked for, but for `harmless` ones.
+  /// The keys that were not read, except `harmless` ones.
   std::vector<std::string> others(const std::set<std::string_view>& harmless) const;
 
  private:

@@ -1,4 +1,4 @@
-// A folder's tensors against the table of names.
+// Checks a folder's tensors against the table of names, and writes folders.
 #include "api/nn/huggingface/folder.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using distributed::checkpoint::Checkpoint;
 using distributed::checkpoint::ViewTensor;
 using distributed::checkpoint::Wanted;
 
-// Elements that are compared at a time.
+// Elements compared per read.
 constexpr int64_t kChunkElements = 1 << 20;
 
 bool is_there(const fs::path& path) {
@@ -62,7 +62,7 @@ bool is_tied(const Config& config) {
   return std::visit([](const auto& model) { return model.tied_head; }, config.model);
 }
 
-// A tied head may be there all the same, as a copy.
+// A folder may contain a tied head as a copy of the embedding.
 void check_tied_head(const Checkpoint& files, const std::string& embedding) {
   PHI_CHECK(
       !files.contains(embedding) || are_equal(files, kTheirHead, embedding),
@@ -71,7 +71,7 @@ void check_tied_head(const Checkpoint& files, const std::string& embedding) {
                               files.path(), kTheirHead, embedding));
 }
 
-// The files without what nobody needs.
+// The checkpoint without buffers and other tensors that no parameter needs.
 Checkpoint without_extras(const Checkpoint& files, const Config& config,
                           const std::string& embedding) {
   std::vector<ViewTensor> kept;
@@ -130,7 +130,7 @@ void write(const std::string& folder, const Config& config, const Checkpoint& we
                                   kConfigFile));
   distributed::checkpoint::merge_to_folder(
       distributed::checkpoint::view(weights, their_view(pairs)), folder, max_file_bytes);
-  // Last, so that a folder with a config has its weights.
+  // Written last, so that a folder with a config has its weights.
   distributed::checkpoint::write_text((fs::path(folder) / kConfigFile).string(), text);
 }
 

@@ -1,5 +1,5 @@
-// Folders as Hugging Face's transformers writes them: config.json, and weights in model.safetensors
-// or in several files with an index.
+// Folders in the format of Hugging Face's transformers: config.json, and weights in
+// model.safetensors or in several files with an index.
 //
 //   const Folder folder = open("Qwen2-0.5B");
 //   Tensor w = shard_tensor(checkpoint::deferred(folder.weights, "layer0.query.weight"), mesh,
@@ -18,21 +18,21 @@ namespace phi::nn::huggingface {
 
 struct Folder {
   Config config;
-  /// Under the names, and in the layouts, of our models. Dtypes are those of the files.
+  /// Names and layouts are those of this library's models; dtypes are those of the files.
   distributed::checkpoint::Checkpoint weights;
 };
 
-/// Has a config.json.
+/// Whether the folder has a config.json.
 bool is_folder(const std::string& folder);
 
-/// Nothing but headers is read, unless a folder has a head beside the embedding that it is said to
-/// be tied to: then both are compared.
-/// Errors: as read_config and checkpoint::open; InvalidArgument that lists, under their names, all
-/// tensors that are missing (with the nearest name), of another shape, or extra.
+/// Opens a folder and reads only the files' headers. One exception: if the config says that the
+/// head is tied but the folder has a head too, both tensors are compared. Errors: as read_config
+/// and checkpoint::open; InvalidArgument that lists by name all tensors that are missing (with the
+/// nearest name), extra, or of another shape.
 Folder open(const std::string& folder);
 
-/// By one process. `weights` are under our names; dtypes stay; the config's dtype is that of
-/// token_embedding. See checkpoint::merge_to_folder for the files.
+/// Writes a folder; call it in one process. `weights` have this library's names. Dtypes stay; the
+/// config's dtype is that of token_embedding. checkpoint::merge_to_folder describes the files.
 /// Errors: InvalidArgument that lists all that does not fit the config; AlreadyExists; Unavailable.
 void write(const std::string& folder, const Config& config,
            const distributed::checkpoint::Checkpoint& weights,

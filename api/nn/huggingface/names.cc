@@ -1,4 +1,4 @@
-// Tables of names, as model sources of transformers have them (modeling_gpt2.py, modeling_llama.py,
+// Tables of names, from the model sources of transformers (modeling_gpt2.py, modeling_llama.py,
 // modeling_mistral.py, modeling_qwen2.py).
 #include "api/nn/huggingface/names.h"
 
@@ -15,10 +15,10 @@ using distributed::checkpoint::ViewTensor;
 using models::GptConfig;
 using models::LlamaConfig;
 
-// Collects the pairs of a model, names without a layer's beginning.
+// Collects the name pairs of a model under a common prefix.
 class Table {
  public:
-  // What names of both begin with from here on.
+  // Sets the prefixes of the names that follow.
   void below(std::string ours, std::string theirs) {
     ours_ = std::move(ours);
     theirs_ = std::move(theirs);
@@ -29,7 +29,7 @@ class Table {
     pairs_.push_back({ours_ + ours, theirs_ + theirs, shape, false, order});
   }
 
-  // A weight of torch.nn.Linear.
+  // A weight of torch.nn.Linear, which is stored as [out, in].
   void linear(const std::string& ours, const std::string& theirs, int64_t in, int64_t out,
               const Interleave& order = {}) {
     pairs_.push_back({ours_ + ours, theirs_ + theirs, {in, out}, true, order});
@@ -43,7 +43,7 @@ class Table {
   std::vector<NamePair> pairs_;
 };
 
-// Weights of GPT-2's Conv1D are [in, out], as ours are.
+// GPT-2's Conv1D stores weights as [in, out], like this library.
 std::vector<NamePair> gpt2_pairs(const GptConfig& model, std::string_view prefix) {
   const int64_t d = model.d_model;
   // Columns [q|k|v], each of them [heads, head size]; ours are [heads, 3, head size].
@@ -81,8 +81,8 @@ std::vector<NamePair> gpt2_pairs(const GptConfig& model, std::string_view prefix
 std::vector<NamePair> llama_pairs(const LlamaConfig& model) {
   const int64_t d = model.d_model;
   const int64_t kv = model.kv_heads * model.head_size();
-  // Rotary positions turn the pair of the elements i and i + head size / 2 of a head; ours, 2 i and
-  // 2 i + 1.
+  // Rotary positions rotate the elements i and i + head size / 2 of a head together in theirs, and
+  // 2 i and 2 i + 1 in ours.
   const Interleave turned{.rows = model.head_size() / 2, .columns = 2, .inner = 1};
   Table table;
   table.below("", "model.");

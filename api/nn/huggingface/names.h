@@ -1,4 +1,5 @@
-// The parameters of our models and the tensors of Hugging Face's: one table for each architecture.
+// Maps parameters of this library's models to Hugging Face's tensors, with one table per
+// architecture.
 //
 //   for (const NamePair& pair : name_pairs(config, prefix)) ...
 //   const Checkpoint ours = view(theirs, our_view(pairs));
@@ -18,30 +19,31 @@ namespace phi::nn::huggingface {
 struct NamePair {
   std::string ours;
   std::string theirs;
-  Dims shape;               // ours
-  bool transposed = false;  // theirs is [out, in]
-  /// Of our last tensor dim: how what lies there for us lies along that tensor dim for them.
+  Dims shape;               // under our name
+  bool transposed = false;  // theirs is [out, in], ours [in, out]
+  /// How the elements along our last tensor dim are ordered in theirs.
   distributed::checkpoint::Interleave order{};
 
   Dims their_shape() const;
 };
 
-/// What the names of all GPT-2 tensors but lm_head begin with, unless a base model was saved.
+/// Prefix of the names of all GPT-2 tensors except lm_head, unless a base model was saved.
 inline constexpr std::string_view kGpt2Prefix = "transformer.";
 
-/// In the order of use. `prefix` is what their names begin with: kGpt2Prefix or nothing; it has no
-/// meaning for the others.
+/// In the order of use. `prefix` is the prefix of their names, kGpt2Prefix or empty; other
+/// architectures ignore it.
 std::vector<NamePair> name_pairs(const Config& config, std::string_view prefix = kGpt2Prefix);
 
-/// Our parameters made of their tensors, and the other way round.
+/// Our parameters as views of their tensors, and their tensors as views of our parameters.
 std::vector<distributed::checkpoint::ViewTensor> our_view(const std::vector<NamePair>& pairs);
 std::vector<distributed::checkpoint::ViewTensor> their_view(const std::vector<NamePair>& pairs);
 
-/// Masks and frequencies that older versions of transformers saved, which follow from the config.
+/// Whether the tensor is a mask or frequency table that older versions of transformers saved; these
+/// follow from the config.
 bool is_buffer(Architecture architecture, std::string_view name);
 
 inline constexpr const char* kTheirHead = "lm_head.weight";
-/// Theirs of token_embedding.
+/// Their name of token_embedding.
 std::string their_embedding(Architecture architecture, std::string_view prefix);
 
 }  // namespace phi::nn::huggingface

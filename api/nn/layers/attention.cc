@@ -1,4 +1,4 @@
-// Heads, rotary positions, and attention over what a cache holds.
+// Splitting into heads, rotary positions, and attention over cached keys and values.
 #include "api/nn/layers/attention.h"
 
 #include <tuple>
@@ -45,7 +45,7 @@ AttentionOptions checked_attention_options(AttentionOptions options, const std::
   return options;
 }
 
-// Of q, k and v fused as [B,S,heads,3,head size].
+// Splits a fused tensor [B,S,heads,3,head size] into q, k and v.
 TensorList split_heads(const Tensor& fused) {
   TensorList heads;
   for (const Tensor& part : split_with_num(fused, 3, 3)) heads.push_back(squeeze(part, {3}));
@@ -94,7 +94,7 @@ TensorList Attention::heads_of(const Tensor& x) const {
   const int64_t batch = x.shape()[0];
   const int64_t seq = x.shape()[1];
   const int64_t size = options_.head_size();
-  // Columns of the fused weight are ordered head by head, so that a split by columns splits heads.
+  // Columns of the fused weight are ordered by head, so that a split of the columns splits heads.
   if (options_.fused) {
     return {reshape((*products_[0])(x), {batch, seq, options_.heads, 3, size})};
   }
@@ -124,7 +124,7 @@ Tensor Attention::core(const TensorList& heads) const {
 }
 
 void Attention::turn_by_positions(TensorList* qkv) const {
-  // Without a cache the operator knows positions from where its part lies in the sequence.
+  // Without a cache, the operator derives positions from the offset of its shard in the sequence.
   std::optional<Tensor> positions;
   if (KeyValueCache* cache = pass().cache) {
     const int64_t count = (*qkv)[0].shape()[1];

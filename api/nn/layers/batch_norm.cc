@@ -16,7 +16,7 @@ BatchNorm2d::BatchNorm2d(Module& parent, const Name& name, int64_t c,
       variance_(buffer("running_variance", full({c}, 1.0f))) {}
 
 Tensor BatchNorm2d::forward(const Tensor& x) const {
-  // Handles of the same bytes: the operator writes the running values in place.
+  // These handles share the buffers' bytes: the operator updates the running statistics in place.
   Tensor mean = mean_;
   Tensor variance = variance_;
   const auto result =

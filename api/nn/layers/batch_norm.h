@@ -1,4 +1,4 @@
-// Normalisation of images over the batch.
+// Batch normalisation of images.
 #pragma once
 
 #include "api/nn/module.h"
@@ -6,14 +6,14 @@
 namespace phi::nn {
 
 struct BatchNormOptions {
-  double momentum = 0.9;  // of the running mean and variance: what stays of them in one step
+  double momentum = 0.9;  // share of the running mean and variance that a step keeps
   double epsilon = 1e-5;
 };
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + shift for each channel of x [B,c,..] (Ioffe &
-/// Szegedy 2015), with mean and variance of the whole batch, however it is split, while the model
-/// trains, and with running ones else. Parameters `scale` (ones) and `shift` (zeros), buffers
-/// `running_mean` and `running_variance`, each [c].
+/// Szegedy 2015). In training mode, mean and variance are those of the whole batch, also if it is
+/// sharded; otherwise they are the running ones. Parameters `scale` (ones) and `shift` (zeros),
+/// buffers `running_mean` and `running_variance`, each [c].
 class BatchNorm2d final : public Layer {
  public:
   BatchNorm2d(Module& parent, const Name& name, int64_t c, const BatchNormOptions& options = {});

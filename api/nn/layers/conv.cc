@@ -1,4 +1,4 @@
-// Convolution over images.
+// Conv2d and its default initialiser.
 #include "api/nn/layers/conv.h"
 
 #include <cmath>

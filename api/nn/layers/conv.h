@@ -1,4 +1,4 @@
-// Convolution over images.
+// 2-D convolution of images.
 #pragma once
 
 #include "api/nn/module.h"
@@ -10,14 +10,14 @@ struct Conv2dOptions {
   int padding = 0;
   int dilation = 1;
   int groups = 1;
-  bool bias = true;  // zeros at first
-  Initialiser weight =
-      nullptr;  // null: normal, of variance 2 / what a window takes (He et al. 2015)
+  bool bias = true;  // initially zeros
+                     // nullptr: normal with variance 2 / (elements of a window) (He et al. 2015)
+  Initialiser weight = nullptr;
 };
 
-/// x [B,in,H,W] to [B,out,..] by windows of `size` x `size`; parameters `weight`
-/// [out, in / groups, size, size] and `bias` [out]. Errors: InvalidArgument for groups that do not
-/// divide the channels.
+/// Maps x [B,in,H,W] to [B,out,..] with a kernel of `size` x `size`; parameters `weight` [out, in /
+/// groups, size, size] and `bias` [out]. Errors: InvalidArgument for groups that do not divide the
+/// channels.
 class Conv2d final : public Layer {
  public:
   Conv2d(Module& parent, const Name& name, int64_t in, int64_t out, int64_t size,

@@ -1,4 +1,4 @@
-// Dropout whose numbers follow names and counts.
+// Dropout, with seeds derived from the forward context.
 #include "api/nn/layers/dropout.h"
 
 #include "api/generated/ops/dropout.h"
@@ -9,7 +9,7 @@
 namespace phi::nn {
 namespace {
 
-constexpr int kDropoutBits = 20;  // more dropouts than any model has
+constexpr int kDropoutBits = 20;  // an upper limit on the dropouts of a model
 
 double checked_probability(double p) {
   PHI_CHECK(p >= 0.0 && p < 1.0,

@@ -5,12 +5,15 @@
 
 namespace phi::nn {
 
-/// While the model trains each number of x is 0 with probability p, else x / (1 - p). Each call
-/// draws a new mask, the same on every mesh, and recomputation draws it again:
-/// - In a pass that has a number (Pass::number; a Trainer's micro-batches have) the first call
-///   follows that, the model's seed and the number of this dropout in the model alone.
-/// - All other calls leave the seed to the rank's generator (phi::seed).
-/// Errors: InvalidArgument for a p that is not in [0, 1).
+/// In training mode each element of x becomes 0 with probability p, else x / (1 - p). Each call
+/// draws a new mask, which is the same on every mesh and is drawn again by recomputation:
+///
+/// - If the forward context has a number (Pass::number; micro-batches of a Trainer have one), the
+///   mask of the first call depends only on that number, the model's seed and this dropout's number
+///   in the model.
+/// - All other calls draw a seed from the rank's generator (phi::seed).
+///
+/// Errors: InvalidArgument for p outside [0, 1).
 class Dropout final : public Layer {
  public:
   Dropout(Module& parent, const Name& name, double p);

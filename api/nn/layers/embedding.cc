@@ -1,4 +1,4 @@
-// Tables of tokens and positions.
+// Lookups in tables of tokens and positions, and the output head.
 #include "api/nn/layers/embedding.h"
 
 #include "api/generated/ops/add.h"
@@ -21,10 +21,10 @@ Embedding::Embedding(Module& parent, const Name& name, int64_t count, int64_t d,
 
 Tensor Embedding::forward(const Tensor& ids) const { return embedding(ids, table_); }
 
-// Each rank along tp looks up its part of the table: the result is a partial sum.
+// Each rank along tp looks up ids in its shard of the table, so the output is a partial sum.
 void Embedding::add_tensor_parallel(Layout* layout, const std::string& tp,
                                     bool sequence_parallel) const {
-  layout->inputs(path(), {});  // as batches
+  layout->inputs(path(), {});  // the placements of batches
   layout->parameters(parameter_name(""), {{tp, Shard(0)}});
   layout->outputs(path(), {{tp, between_products(sequence_parallel)}});
 }
@@ -56,7 +56,7 @@ Tensor Head::forward(const Tensor& x) const {
 Tensor Head::product(const Tensor& x) const {
   if (weight_) return matmul(x, *weight_);
   Tensor table = embedding_->table();
-  // In a pipeline the table is on the first stage.
+  // In a pipeline the tied table is on the first stage.
   if (mesh() && table.mesh() != *mesh()) {
     table = distributed::reshard(table, *mesh(), table.placements());
   }

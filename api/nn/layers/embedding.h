@@ -1,11 +1,11 @@
-// Embedding of tokens and positions, and the way back to logits.
+// Embeddings of tokens and positions, and the output head.
 #pragma once
 
 #include "api/nn/module.h"
 
 namespace phi::nn {
 
-/// ids i64[..] to rows of a table, [.., d]. The table [count, d] goes by the module's name.
+/// Maps ids i64[..] to rows of a table, [.., d]. The table [count, d] has the module's name.
 class Embedding final : public Layer {
  public:
   Embedding(Module& parent, const Name& name, int64_t count, int64_t d,
@@ -20,23 +20,23 @@ class Embedding final : public Layer {
   const Tensor& table_;
 };
 
-/// x [B,S,d] plus a row for each of its positions. The table [positions, d] goes by the module's
+/// Adds a row of a table to each position of x [B,S,d]. The table [positions, d] has the module's
 /// name.
 class PositionEmbedding final : public Layer {
  public:
   PositionEmbedding(Module& parent, const Name& name, int64_t positions, int64_t d,
                     Initialiser table = normal(0.02));
   Tensor forward(const Tensor& x) const override;
-  /// Of the `count` positions of this pass, [count, d].
+  /// The rows of the `count` positions of this forward context, [count, d].
   Tensor rows(int64_t count) const;
 
  private:
   const Tensor& table_;
 };
 
-/// x [.., d] to logits [.., count] in float32, whatever dtype the model computes in. The weight
-/// [d, count] goes by the module's name. A tied head has none: it takes the embedding's table,
-/// transposed.
+/// Maps x [.., d] to logits [.., count] in float32, whatever the model's dtype. The weight [d,
+/// count] has the module's name. A tied head has no weight: it uses the transposed table of an
+/// embedding.
 class Head final : public Layer {
  public:
   Head(Module& parent, const Name& name, int64_t d, int64_t count,
@@ -50,8 +50,8 @@ class Head final : public Layer {
  private:
   Tensor product(const Tensor& x) const;
 
-  const Tensor* weight_ = nullptr;        // of its own
-  const Embedding* embedding_ = nullptr;  // tied
+  const Tensor* weight_ = nullptr;        // null: tied
+  const Embedding* embedding_ = nullptr;  // null: not tied
 };
 
 }  // namespace phi::nn

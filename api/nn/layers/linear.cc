@@ -1,4 +1,4 @@
-// Products with a matrix, and how they are split.
+// The linear layer and its tensor-parallel splits.
 #include "api/nn/layers/linear.h"
 
 #include "api/generated/ops/add.h"
@@ -17,7 +17,7 @@ Linear::Linear(Module& parent, const Name& name, int64_t in, int64_t out, Linear
 
 Tensor Linear::forward(const Tensor& x) const {
   Tensor y = laid_out(Point::kOutput, matmul(x, weight_));
-  if (bias_) add_(y, *bias_);  // nobody else has the product
+  if (bias_) add_(y, *bias_);  // y has no other user
   return y;
 }
 

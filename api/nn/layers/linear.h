@@ -6,12 +6,13 @@
 namespace phi::nn {
 
 struct LinearOptions {
-  bool bias = true;  // zeros at first
+  bool bias = true;  // initially zeros
   Initialiser weight = normal(0.02);
 };
 
-/// x [.., in] to [.., out]; parameters `weight` [in, out] and `bias` [out]. Where the layout fixes
-/// the output it fixes the product, so that partial sums are summed up before the bias is added.
+/// Maps x [.., in] to [.., out]; parameters `weight` [in, out] and `bias` [out]. Placements that
+/// the layout fixes for the output apply to the matmul's result, so partial sums are reduced before
+/// the bias is added.
 class Linear final : public Layer {
  public:
   Linear(Module& parent, const Name& name, int64_t in, int64_t out, LinearOptions options = {});
@@ -24,12 +25,14 @@ class Linear final : public Layer {
   const Tensor* bias_;  // null: none
 };
 
-// Rows of a layout for a product that tensor parallelism splits by columns (its output then is
-// split alike), or by rows (its input is; the output is a sum over tp, whole or by position).
+/// Adds the layout rows of a linear layer that tensor parallelism splits by columns (its output is
+/// split alike), or by rows (its input is split alike, its output is reduced over tp: replicated,
+/// or split by position with `sequence_parallel`).
 void split_by_columns(const Linear& linear, const std::string& tp, Layout* layout);
 void split_by_rows(const Linear& linear, const std::string& tp, bool sequence_parallel,
                    Layout* layout);
-/// Activations [B,S,..] outside of these pairs of products: whole along tp, or split by position.
+/// Placement along tp of activations [B,S,..] outside of these pairs of matmuls: replicated, or
+/// split by position.
 distributed::Placement between_products(bool sequence_parallel);
 
 }  // namespace phi::nn

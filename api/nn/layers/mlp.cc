@@ -1,4 +1,4 @@
-// Hidden units.
+// MLP and SwiGLU in terms of linear layers and operators.
 #include "api/nn/layers/mlp.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ MLP::MLP(Module& parent, const Name& name, int64_t d, int64_t hidden, const MlpO
       up_(*this, "up", d, hidden, into_hidden(options)),
       down_(*this, "down", hidden, d, out_of_hidden(options)) {}
 
-// A temporary would live until the product out of the hidden units is there.
+// Assigning to `hidden` frees up_'s output before down_ runs; a temporary would live until then.
 Tensor MLP::forward(const Tensor& x) const {
   Tensor hidden = up_(x);
   hidden = activation_(hidden);

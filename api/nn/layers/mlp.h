@@ -1,4 +1,4 @@
-// The MLPs of transformers.
+// The MLPs of transformers: MLP and SwiGLU.
 #pragma once
 
 #include <functional>
@@ -8,24 +8,24 @@
 
 namespace phi::nn {
 
-/// x * Phi(x), by tanh as GPT-2 does (Hendrycks & Gimpel 2016).
+/// x * Phi(x) in the tanh approximation of GPT-2 (Hendrycks & Gimpel 2016).
 Tensor gelu_tanh(const Tensor& x);
 
 using Activation = std::function<Tensor(const Tensor&)>;
 
-/// gelu_tanh, or an operator of one tensor by its name, "relu", also of a library that is loaded
-/// (api/library/load_ops.h); its attributes have their defaults. Errors: NotFound with the nearest
-/// names; InvalidArgument for an operator of another kind.
+/// gelu_tanh, or the operator of this name ("relu"), which must have one input tensor; loaded
+/// libraries count (api/library/load_ops.h). Its attributes have their defaults. Errors: NotFound
+/// with the nearest names; InvalidArgument for an operator with other inputs.
 Activation activation_named(const std::string& name);
 
 struct MlpOptions {
   bool bias = true;
   Activation activation = gelu_tanh;
   Initialiser weight = normal(0.02);
-  Initialiser down = normal(0.02);  // of the product out of the hidden units
+  Initialiser down = normal(0.02);  // of the down projection
 };
 
-/// down(activation(up(x))): x [.., d] to the same, over `hidden` units. Parts: `up`, `down`.
+/// down(activation(up(x))), with `hidden` units: x [.., d] to [.., d]. Submodules: `up`, `down`.
 class MLP final : public Layer {
  public:
   MLP(Module& parent, const Name& name, int64_t d, int64_t hidden, const MlpOptions& options = {});
@@ -39,8 +39,8 @@ class MLP final : public Layer {
   Linear down_;
 };
 
-/// down(silu(gate(x)) * up(x)) (Shazeer 2020), without biases unless asked for. Parts: `gate`,
-/// `up`, `down`. The option `activation` is not read.
+/// down(silu(gate(x)) * up(x)) (Shazeer 2020): x [.., d] to [.., d]. No biases by default.
+/// Submodules: `gate`, `up`, `down`. Ignores the option `activation`.
 class SwiGLU final : public Layer {
  public:
   SwiGLU(Module& parent, const Name& name, int64_t d, int64_t hidden,

@@ -1,4 +1,4 @@
-// Norms.
+// LayerNorm and RMSNorm in terms of operators.
 #include "api/nn/layers/norm.h"
 
 #include "api/generated/ops/layer_norm.h"

@@ -1,4 +1,4 @@
-// Links one after the other, repeated ones as a chain where a program is captured.
+// Runs links one after the other; a captured program runs repeated links as a chain.
 #include "api/nn/layers/sequential.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace phi::nn {
 namespace {
 
-// The model trains, or does not, while one lives.
+// Sets training mode for its lifetime.
 class TrainingScope {
  public:
   TrainingScope(Layer& layer, bool trains) : layer_(layer), before_(layer.is_training()) {
@@ -27,11 +27,11 @@ class TrainingScope {
   bool before_;
 };
 
-// The backward pass runs the layer again, in the pass and mode and with the parameters and buffers
-// of now.
+// The backward pass must run the layer again in the forward context and training mode, and with the
+// parameters and buffers, of this call.
 Tensor recomputed(Layer& layer, const Tensor& x) {
   Pass pass = layer.pass();
-  pass.number.reset();  // recompute() draws again what was drawn
+  pass.number.reset();  // recompute() repeats the draws of the first call
   const auto again = [&layer, pass, trains = layer.is_training(),
                       tensors = layer.tensors()](const TensorList& inputs) {
     const TrainingScope in_mode(layer, trains);

@@ -1,4 +1,4 @@
-// Sequential: layers one after the other; what a pipeline cuts.
+// Sequential: layers that run one after the other, and that a pipeline splits into stages.
 //
 //   nn::Sequential net;
 //   net.add<nn::Embedding>("embedding", 256, 64);
@@ -21,7 +21,7 @@ class Sequential : public Layer {
  public:
   using Layer::Layer;
 
-  /// A layer L(*this, name, args...) behind those there are: a link.
+  /// Constructs a layer L(*this, name, args...) and appends it as a link.
   template <typename L, typename... Args>
   L& add(const Name& name, Args&&... args) {
     auto link = std::make_shared<L>(*this, name, std::forward<Args>(args)...);
@@ -29,11 +29,11 @@ class Sequential : public Layer {
     add_link(std::move(link));
     return made;
   }
-  /// Links name0, name1, .. of equal shape. A captured program has one body for those that follow
-  /// each other on a stage and do the same with their own parameters and buffers (phi::chain says
-  /// what that is; it calls each more than once); those that differ in anything else, an attribute,
-  /// what is frozen, or that write to buffers, as batch norm does, are captured one by one.
-  /// Recompute::kFull computes each again in the backward pass.
+  /// Appends links name0, name1, .. of equal shape. A captured program has one body for consecutive
+  /// links on a stage that differ only in their parameters and buffers (phi::chain defines this; it
+  /// calls each link more than once). Links that differ otherwise, for example in an attribute or
+  /// in what is frozen, and links that write to buffers, such as batch norm, are captured one by
+  /// one. Recompute::kFull recomputes each of these links in the backward pass.
   template <typename L, typename... Args>
   void repeat(const std::string& name, int64_t count, const Args&... args) {
     const size_t begin = num_links();
@@ -41,28 +41,27 @@ class Sequential : public Layer {
     repeats_.push_back({begin, num_links()});
   }
 
-  /// The same of a layer that was made before, a model of its own. Errors: as Module::adopt.
+  /// Appends a layer that was constructed as a model. Errors: as Module::adopt.
   void append(const Name& name, std::shared_ptr<Layer> link);
-  /// repeat() of such layers.
+  /// repeat() for layers that were constructed as models.
   void append_repeated(const std::string& name, std::vector<std::shared_ptr<Layer>> links);
 
   bool has_repeats() const { return !repeats_.empty(); }
   size_t num_links() const { return links_.size(); }
   const Layer& link(size_t i) const { return *links_.at(i); }
-  /// Errors of the links get a line that names the innermost one.
+  /// An error in a link gets a line that names the innermost link.
   Tensor forward(const Tensor& x) const override;
 
-  // A pipeline stage has chunks of links; without a mesh there is one of all.
+  // A pipeline stage has chunks of links. Without a mesh there is one chunk with all links.
 
   int num_stages() const { return num_stages_; }
   int num_chunks() const { return static_cast<int>(chunks_.size()) + (chunks_.empty() ? 1 : 0); }
   Tensor forward_chunk(int chunk, const Tensor& x) const;
-  /// How a chunk wants `x`, what the one before it gives.
+  /// The placements in which a chunk accepts `x`, the output of the previous chunk.
   const distributed::TensorDistAttr* chunk_input_attr(int chunk, const Tensor& x) const;
 
-  /// Whether a captured program gets one body for repeated links that do the same (the default), or
-  /// one for each.
-  /// Schedules that put gradients of weights off need the second.
+  /// Whether a captured program has one body for equal repeated links (the default) or one body per
+  /// link. Schedules that defer weight gradients need the second.
   void set_scan(bool scan) { scan_ = scan; }
 
  private:
@@ -74,16 +73,16 @@ class Sequential : public Layer {
 
   void add_link(std::shared_ptr<Layer> link);
   Range chunk_range(int chunk) const;
-  // Links [begin, end) of one repeat.
+  // Runs links [begin, end), which belong to one repeat.
   Tensor run_repeated(Range links, Tensor x) const;
   Tensor run_link(size_t i, const Tensor& x, bool repeated) const;
   bool scans_now() const;
-  // The end of the repeat that link i is in, or i.
+  // The end of the repeat that contains link i; i if there is none.
   size_t repeat_end(size_t i) const;
 
   std::vector<std::shared_ptr<Layer>> links_;
   std::vector<Range> repeats_;
-  std::vector<Range> chunks_;  // by nn::shard()
+  std::vector<Range> chunks_;  // set by nn::shard()
   int num_stages_ = 1;
   bool scan_ = true;
 };

@@ -1,4 +1,4 @@
-// Blocks made of their parts.
+// The transformer block and its norms.
 #include "api/nn/layers/transformer_block.h"
 
 #include "api/generated/ops/add.h"
@@ -8,7 +8,7 @@
 namespace phi::nn {
 namespace {
 
-// x + y in the bytes of x, which nobody else needs.
+// Adds y to x in place; x has no other user.
 Tensor add_into(Tensor x, const Tensor& y) {
   add_(x, y);
   return x;

@@ -1,4 +1,4 @@
-// TransformerBlock: attention and an MLP, each behind a norm and beside the residual.
+// TransformerBlock: attention and an MLP, each with a norm before it and a residual connection.
 #pragma once
 
 #include <memory>
@@ -19,17 +19,17 @@ struct BlockOptions {
   MlpKind mlp = MlpKind::kMlp;
   int64_t hidden = 0;  // 0: 4 d_model
   MlpOptions mlp_options{};
-  double dropout = 0.0;  // of what is added to the residual
+  double dropout = 0.0;  // on the outputs of attention and MLP
 };
 
-/// With h = x + dropout(attention(norm_attention(x))): h + dropout(mlp(norm_mlp(h))). x
-/// [B,S,d_model] to the same (pre-norm: Xiong et al. 2020). The parameters of attention and MLP go
-/// by the block's name: "layer0.qkv.weight".
+/// With h = x + dropout(attention(norm_attention(x))), returns h + dropout(mlp(norm_mlp(h))): x
+/// [B,S,d_model] to [B,S,d_model] (pre-norm: Xiong et al. 2020). Attention and MLP have flat names:
+/// "layer0.qkv.weight".
 class TransformerBlock final : public Layer {
  public:
   TransformerBlock(Module& parent, const Name& name, const BlockOptions& options);
   Tensor forward(const Tensor& x) const override;
-  /// What a pipeline sends from block to block.
+  /// Fixes the placements of the output, which a pipeline sends to the next block.
   void add_tensor_parallel(Layout* layout, const std::string& tp,
                            bool sequence_parallel) const override;
 

@@ -1,4 +1,4 @@
-// Rows of layouts, and the table of what they meet.
+// Rows of layouts, and the table that describe() prints.
 #include "api/nn/layout/layout.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ Along without(Along along, const std::string& mesh_dim) {
   return along;
 }
 
-// Columns as wide as what stands in them.
+// Pads columns to the width of their longest cell.
 std::string aligned(const std::vector<std::array<std::string, 3>>& lines) {
   std::array<size_t, 3> width{};
   for (const auto& line : lines) {

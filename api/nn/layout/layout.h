@@ -1,4 +1,4 @@
-// Layout: how a model lies on a mesh, said by names, apart from the model.
+// Layout: how a model is sharded over a mesh, by names and independent of the model.
 //
 //   nn::Layout layout;
 //   layout.batches({{"dp", Shard(0)}})
@@ -8,10 +8,10 @@
 //       .pipeline("pp", "block*");
 //   nn::shard(model, mesh, layout);
 //
-// A pattern is a name in which '*' stands for any letters and '?' for one. Of rows that meet one
-// tensor the last that speaks of a mesh dim counts. What no row speaks of is Replicate() for
-// parameters, and for activations whatever they come as; a row for activations says all of their
-// placements: those of batches along the mesh dims that it does not name.
+// In a pattern, '*' matches any letters and '?' matches one letter. If several rows match a tensor,
+// the last one that names a mesh dim determines the placement along it. Without a row, parameters
+// are Replicate() and activations keep their placements. A row for an activation fixes all of its
+// placements: along mesh dims that it does not name, it has the placements of batches.
 #pragma once
 
 #include <cstdint>
@@ -28,33 +28,33 @@ namespace phi::nn {
 /// Placements by the names of mesh dims.
 using Along = std::vector<std::pair<std::string, distributed::Placement>>;
 
-/// Into `along`: what comes later counts.
+/// Merges `more` into `along`; `more` overrides entries of the same mesh dim.
 void put(const Along& more, Along* along);
 
 class Layout {
  public:
-  /// What a row is about.
+  /// What a row applies to.
   enum class Kind : uint8_t { kParameters, kInputs, kOutputs, kCaches };
   struct Row {
     Kind kind;
-    std::string pattern;  // of parameters' names, or of modules' paths
+    std::string pattern;  // of parameter names, or of module paths
     Along along;
   };
-  /// What each module says of itself (Module::add_tensor_parallel), in the place of a row.
+  /// A placeholder for the rows that modules add (Module::add_tensor_parallel).
   struct TensorParallel {
-    size_t row;  // the one before which it stands
+    size_t row;  // index of the row that follows it
     std::string mesh_dim;
     bool sequence_parallel = false;
-    bool is_along = true;  // false: the mesh has not the dim (only_along)
+    bool is_along = true;  // false: the mesh lacks the dim (only_along)
   };
-  /// Layers of a Sequential, shared out to stages in order.
+  /// Assignment of the links of a Sequential to stages, in order.
   struct Pipeline {
     std::string mesh_dim;  // empty: none
-    std::string pattern;   // of the links that are shared out evenly
-    int64_t chunks = 1;    // that each stage has
+    std::string pattern;   // of the links that are distributed evenly
+    int64_t chunks = 1;    // chunks per stage
   };
-  /// Optimizer states (1), gradients (2) and parameters (3) split over a mesh dim too (Rajbhandari
-  /// et al. 2019; api/training/optimizer.h says how).
+  /// ZeRO: additionally splits optimizer states (stage 1), gradients (2) and parameters (3) over a
+  /// mesh dim (Rajbhandari et al. 2019; api/training/optimizer.h has details).
   struct Zero {
     int stage = 0;
     std::string mesh_dim = "dp";
@@ -63,29 +63,31 @@ class Layout {
   Layout& parameters(std::string pattern, Along along) {
     return add(Kind::kParameters, std::move(pattern), std::move(along));
   }
-  /// Of Layers: what they are given, and what they give.
+  /// Placements of the inputs and outputs of Layers.
   Layout& inputs(std::string pattern, Along along) {
     return add(Kind::kInputs, std::move(pattern), std::move(along));
   }
   Layout& outputs(std::string pattern, Along along) {
     return add(Kind::kOutputs, std::move(pattern), std::move(along));
   }
-  /// Keys and values [B,S,heads,head size] that Attention modules keep.
+  /// Placements of the keys and values [B,S,heads,head size] that Attention modules cache.
   Layout& caches(std::string pattern, Along along) {
     return add(Kind::kCaches, std::move(pattern), std::move(along));
   }
-  /// The rows that modules say of themselves when the layout meets a model, here among the others.
+  /// Inserts, at this position, the rows that the modules of a model add
+  /// (Module::add_tensor_parallel).
   Layout& tensor_parallel(std::string mesh_dim, bool sequence_parallel = false);
-  /// The model's ids and labels, on the first and the last stage.
+  /// Placements of the model's ids on the first stage and of its labels on the last stage.
   Layout& batches(Along along);
-  /// The links of a Sequential before those that match are on the first stage, those behind on the
-  /// last. Chunk c of stages * chunks belongs to stage c mod stages. Errors of shard():
-  /// InvalidArgument for fewer links than chunks.
+  /// Splits a Sequential over pipeline stages. Links that match are distributed evenly; links
+  /// before them are on the first stage, links after them on the last. Chunk c of stages * chunks
+  /// belongs to stage c mod stages. shard() throws InvalidArgument if there are fewer links than
+  /// chunks.
   Layout& pipeline(std::string mesh_dim, std::string pattern, int64_t chunks = 1);
   /// Errors: InvalidArgument for a stage other than 0 to 3.
   Layout& zero(int stage, std::string mesh_dim = "dp");
 
-  /// The rows of `more` behind its own, and of what is said once what `more` says of it.
+  /// Appends the rows of `more`. Settings that `more` specifies replace this layout's.
   Layout& add(const Layout& more);
   friend Layout operator+(Layout first, const Layout& second) {
     first.add(second);
@@ -98,15 +100,15 @@ class Layout {
   const Pipeline& pipeline() const { return pipeline_; }
   const Zero& zero() const { return zero_; }
 
-  /// Without what it says of mesh dims that `mesh` has not: so that one layout serves many meshes.
-  /// Rows stay: activations that they meet are then laid out as batches are.
+  /// This layout without placements along mesh dims that `mesh` lacks, so that one layout serves
+  /// several meshes. Rows stay: the activations that they match have the placements of batches.
   Layout only_along(const distributed::ProcessMesh& mesh) const;
 
-  /// With rows in the place of tensor_parallel(): what lays `model` out.
+  /// The layout for `model`: tensor_parallel() is replaced by the rows that its modules add.
   Layout of(const Module& model) const;
 
-  /// A table: for each parameter its shape and placements, for each activation that is fixed its
-  /// placements, and what else is said. Errors: NotFound as nn::shard().
+  /// A table with shape and placements of each parameter, the placements of each fixed activation,
+  /// and the other settings. Errors: NotFound as nn::shard().
   std::string describe(const Module& model) const;
 
  private:

@@ -1,4 +1,4 @@
-// Layouts of one kind each.
+// Layouts for single kinds of parallelism.
 #include "api/nn/layout/parts.h"
 
 namespace phi::nn {

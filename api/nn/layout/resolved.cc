@@ -1,4 +1,4 @@
-// Rows, by name where they are names and by pattern where they are patterns.
+// Matches rows with the names of a model: exact names by lookup, patterns by search.
 #include "api/nn/layout/resolved.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ ResolvedLayout::ResolvedLayout(const Module& model, const Layout& layout) {
   }
 }
 
-// Supplied layouts have a row for each of many thousand names, which are found without a search.
+// Supplied layouts have a row for each of thousands of names; those are found by lookup.
 void ResolvedLayout::meet(const Layout::Row& row, const Names& names) {
   Met& met = met_[row.kind];
   bool found = names.index.contains(row.pattern);

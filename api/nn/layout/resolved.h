@@ -1,4 +1,4 @@
-// ResolvedLayout: what the rows of a layout say of each parameter and module of a model.
+// ResolvedLayout: the placements that a layout specifies for each parameter and module of a model.
 #pragma once
 
 #include <map>
@@ -13,12 +13,13 @@ namespace phi::nn {
 
 class ResolvedLayout {
  public:
-  /// Errors: NotFound, with the nearest names, for a row that meets nothing.
+  /// Errors: NotFound, with the nearest names, for a row that matches nothing.
   ResolvedLayout(const Module& model, const Layout& layout);
 
-  /// Nothing where no row meets it.
+  /// Empty if no row matches.
   Along of_parameter(const std::string& name) const;
-  /// Null where no row meets it; with the placements of batches along other mesh dims.
+  /// Null if no row matches. Includes the placements of batches along the mesh dims that no row
+  /// names.
   const Along* of_module(Layout::Kind kind, const std::string& path) const;
 
  private:

@@ -1,4 +1,4 @@
-// Stages, placements and shards.
+// Assigns modules to stages, and computes and applies placements.
 #include "api/nn/layout/shard.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool has_dim(const ProcessMesh& mesh, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Mesh dims that a stage's slice has not are those that the pipeline runs along.
+// `along` may name mesh dims that a stage's slice lacks: those along which the pipeline runs.
 const TensorDistAttr* attr_along(const ProcessMesh& mesh, const Along& along) {
   std::vector<Placement> placements(static_cast<size_t>(mesh.ndim()));
   for (const auto& [dim, placement] : along) {
@@ -65,7 +65,7 @@ void check_placements(const std::string& name, const Tensor& value, const Along&
 
 }  // namespace
 
-// Checks all, then lays out.
+// Checks everything before it changes the model.
 class Sharder {
  public:
   Sharder(Module& model, const ProcessMesh& mesh, const Layout& layout)
@@ -119,7 +119,7 @@ class Sharder {
     if (layout_.zero().stage > 0) check_dims({{layout_.zero().mesh_dim, {}}}, mesh_, "ZeRO");
   }
 
-  // Which links each chunk has, and on which mesh each module is.
+  // Determines the links of each chunk and the mesh of each module.
   void cut() {
     const auto& pipeline = layout_.pipeline();
     if (pipeline.mesh_dim.empty()) return;
@@ -151,7 +151,7 @@ class Sharder {
     }
   }
 
-  // The links that match the pipeline's pattern, which follow each other.
+  // The range of links that match the pipeline's pattern; they must be consecutive.
   std::pair<size_t, size_t> shared_out() const {
     const std::string& pattern = layout_.pipeline().pattern;
     const size_t count = sequential_->num_links();

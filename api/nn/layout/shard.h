@@ -1,4 +1,5 @@
-// nn::shard: lays a model out on a mesh, as Paddle's shard_layer and PyTorch's parallelize_module.
+// nn::shard: shards a model over a mesh, like Paddle's shard_layer and PyTorch's
+// parallelize_module.
 //
 //   Gpt model({.d_model = 512});
 //   nn::shard(model, mesh, nn::transformer_layout(model, mesh, {.zero_stage = 1}));
@@ -11,18 +12,18 @@
 
 namespace phi::nn {
 
-/// Lays parameters, buffers and activations of a whole model out: bytes of deferred parameters
-/// appear for this rank's shards only, others are resharded. With a pipeline the model is a
-/// Sequential; a module is then on the mesh of its stage, a slice of `mesh`.
+/// Shards parameters, buffers and activations of a model. Deferred parameters are materialised as
+/// this rank's shards only; others are resharded. With a pipeline, the model must be a Sequential,
+/// and each module is on the mesh of its stage, a slice of `mesh`.
 ///
 /// Ranks   Every rank of the job calls it.
-/// Errors  InvalidArgument for a mesh dim that the mesh has not, for a placement that a parameter
-///         cannot have (Shard(d) of a tensor without d, Partial), for fewer links than chunks, for
-///         a pipeline of a model that is no Sequential; NotFound, with the nearest names, for a row
-///         that meets nothing. Nothing is changed then.
+/// Errors  InvalidArgument for a mesh dim that the mesh lacks, a placement that a parameter cannot
+///         have (Shard(d) of a tensor without dim d, Partial), fewer links than chunks, or a
+///         pipeline of a model that is not a Sequential; NotFound, with the nearest names, for a
+///         row that matches nothing. Nothing is changed then.
 void shard(Module& model, const distributed::ProcessMesh& mesh, const Layout& layout);
 
-/// What a model is laid out by, after shard().
+/// How shard() sharded a model.
 struct Sharding {
   distributed::ProcessMesh mesh;
   Layout::Zero zero;
@@ -30,10 +31,10 @@ struct Sharding {
   const distributed::TensorDistAttr* outputs;  // of labels, on the last
 };
 
-/// How a supplied layout splits a model of transformer blocks.
+/// Options of transformer_layout().
 struct TransformerSplit {
   std::string dp = "dp";  // batches; ZeRO's states
-  std::string tp = "tp";  // products, tables and heads
+  std::string tp = "tp";  // matmuls, tables and heads
   std::string pp = "pp";  // the links that match `blocks`
   bool sequence_parallel = false;
   int zero_stage = 0;
@@ -41,10 +42,9 @@ struct TransformerSplit {
   std::string blocks = "layer*";
 };
 
-/// The layout of a model made of this library's layers, for those of the mesh dims that `mesh` has:
-/// tensor parallelism as Shoeybi et al. 2019 (each layer says how it is split:
-/// Module::add_tensor_parallel), sequence parallelism as Korthikanti et al. 2022. Other rows may be
-/// added to it.
+/// A layout for models made of this library's layers, along those of the mesh dims that `mesh` has:
+/// tensor parallelism by Shoeybi et al. 2019 (each layer defines its split in
+/// Module::add_tensor_parallel), sequence parallelism by Korthikanti et al. 2022. You may add rows.
 Layout transformer_layout(const Module& model, const distributed::ProcessMesh& mesh,
                           const TransformerSplit& split = {});
 

@@ -1,4 +1,4 @@
-// shard_layer: Paddle's word for nn::shard.
+// shard_layer: Paddle's name for nn::shard.
 //
 //   distributed::shard_layer(model, mesh, nn::transformer_layout(model, mesh));
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace phi::distributed {
 
-/// nn::shard(layer, mesh, layout). Where Paddle takes a function that shards each sublayer, a
-/// layout says it by names.
+/// Calls nn::shard(layer, mesh, layout). The layout takes the place of the function that Paddle
+/// accepts to shard each sublayer.
 inline void shard_layer(nn::Module& layer, const ProcessMesh& mesh, const nn::Layout& layout) {
   nn::shard(layer, mesh, layout);
 }

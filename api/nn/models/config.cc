@@ -1,4 +1,4 @@
-// Model configs to JSON and back, checked.
+// Checks model configs, and converts them to and from JSON.
 #include "api/nn/models/config.h"
 
 #include <fmt/ranges.h>
@@ -19,7 +19,7 @@ namespace {
 using distributed::checkpoint::Json;
 using distributed::checkpoint::JsonFile;
 
-// Of sizes; keeps every product of two exact.
+// Upper limit on sizes: products of two of them are exact in int64.
 constexpr int64_t kMaxExtent = int64_t{1} << 24;
 
 constexpr const char* kGpt = "gpt";
@@ -62,7 +62,7 @@ ModelConfig decode(const JsonFile& file) {
   return config;
 }
 
-// Finds the faults of one config.
+// Collects the errors of a config.
 class Check {
  public:
   Check(const std::string& where, const KeyNames& names) : where_(where), names_(names) {}

@@ -1,4 +1,4 @@
-// What a model is: sizes and choices, without values, seeds, dtypes and meshes.
+// Model configs: sizes and choices, without values, seeds, dtypes and meshes.
 //
 //   const ModelConfig config = LlamaConfig{.vocab = 32000, .d_model = 4096, .layers = 32,
 //                                          .heads = 32, .kv_heads = 8, .ffn = 11008};
@@ -16,11 +16,11 @@ namespace phi::nn::models {
 
 inline constexpr const char* kDefaultActivation = "gelu_tanh";
 
-/// Learned positions, layer norms, biases, GELU unless another activation is named (Radford et al.
-/// 2019).
+/// A GPT-2 style decoder: learned positions, layer norms, biases, GELU unless another activation is
+/// named (Radford et al. 2019).
 struct GptConfig {
   int64_t vocab = 256;
-  int64_t seq_len = 256;  // positions that the model knows
+  int64_t seq_len = 256;  // number of learned positions
   int64_t d_model = 384;  // heads * head_size()
   int64_t layers = 6;
   int64_t heads = 6;
@@ -34,10 +34,11 @@ struct GptConfig {
   friend bool operator==(const GptConfig&, const GptConfig&) = default;
 };
 
-/// Rotary positions, RMS norms, grouped queries, SwiGLU (Touvron et al. 2023).
+/// A Llama style decoder: rotary positions, RMS norms, grouped queries, SwiGLU (Touvron et al.
+/// 2023).
 struct LlamaConfig {
   int64_t vocab = 256;
-  int64_t seq_len = 256;  // positions that the model is made for
+  int64_t seq_len = 256;  // positions that the model is trained for
   int64_t d_model = 384;  // heads * head_size()
   int64_t layers = 6;
   int64_t heads = 6;     // of queries
@@ -54,31 +55,31 @@ struct LlamaConfig {
 
 using ModelConfig = std::variant<GptConfig, LlamaConfig>;
 
-/// The file beside the weights that tells what model they are of.
+/// The file, next to the weights, that contains their model's config.
 inline constexpr const char* kConfigFile = "model.json";
 
 /// "gpt" or "llama".
 std::string_view kind_of(const ModelConfig& config);
 
-/// {"kind": "llama", "vocab": 32000, ...}: all keys, a line for each.
+/// A JSON object with all keys, one per line: {"kind": "llama", "vocab": 32000, ...}.
 std::string to_json(const ModelConfig& config);
-/// `path` is for messages. The kind and all sizes must be given; the other keys have defaults.
-/// Errors: InvalidArgument naming `path` and the key: no valid JSON, keys that are unknown (with
-/// the nearest name), wrong types; as check().
+/// Parses to_json()'s format. `path` is used in messages. The kind and all sizes are required;
+/// other keys have defaults. Errors: InvalidArgument, naming `path` and the key, for invalid JSON,
+/// unknown keys (with the nearest name) and wrong types; as check().
 ModelConfig from_json(std::string_view text, const std::string& path);
 
-/// Errors: InvalidArgument, `where` in front, naming keys and values that no model can have. A key
-/// that `where` has another name for is found in `names`.
+/// Checks that a config describes a model. `names` maps keys to the names that they have in
+/// `where`. Errors: InvalidArgument, starting with `where`, that names the invalid keys and values.
 using KeyNames = std::map<std::string_view, std::string_view>;
 void check(const ModelConfig& config, const std::string& where, const KeyNames& names = {});
 
-/// What hinders a model `wanted` from having the weights of a model `found` in `where`: a line for
-/// each key with both values; empty if nothing does. Dropout may differ, and so may the length of
-/// sequences where nothing is learned of it: a Llama may be used for shorter ones.
+/// Why a model `wanted` cannot use the weights of a model `found` in `where`: a line with both
+/// values for each key; empty if it can. Dropout may differ. The sequence length may differ if
+/// nothing is learned per position: a Llama also runs shorter sequences.
 std::string differences(const ModelConfig& wanted, const ModelConfig& found,
                         const std::string& where);
 
-/// To and from the file kConfigFile of a folder. Errors: NotFound; Unavailable; as from_json.
+/// Write and read kConfigFile in `folder`. Errors: NotFound; Unavailable; as from_json.
 void save_config(const std::string& folder, const ModelConfig& config);
 ModelConfig load_config(const std::string& folder);
 

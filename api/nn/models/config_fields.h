@@ -1,4 +1,4 @@
-// The fields of model configs by name, for whoever reads, writes or compares them.
+// The fields of model configs by name, for code that reads, writes or compares them.
 //
 //   for_each_field(config, [](std::string_view name, auto& value) { ... });
 //

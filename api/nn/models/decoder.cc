@@ -1,4 +1,4 @@
-// The models, made of their links.
+// The links of Gpt and Llama.
 #include "api/nn/models/decoder.h"
 
 #include <cmath>
@@ -8,10 +8,10 @@
 namespace phi::nn::models {
 namespace {
 
-// Of the weights when nothing is known better, as GPT-2 (Radford et al. 2019).
+// The default standard deviation of GPT-2's weights (Radford et al. 2019).
 constexpr double kDecoderWeightStd = 0.02;
 
-// Each layer adds twice to the residual; GPT-2 keeps the sum's variance by scaling these two.
+// Each layer adds to the residual twice. GPT-2 scales these two weights to keep the sum's variance.
 double into_residual_std(int64_t layers) {
   return kDecoderWeightStd / std::sqrt(2.0 * static_cast<double>(layers));
 }

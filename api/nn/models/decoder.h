@@ -21,9 +21,9 @@ class Decoder : public Sequential {
  public:
   const ModelConfig& config() const { return config_; }
   int64_t vocab() const;
-  /// Positions that it knows, or is made for.
+  /// Maximum number of positions (Gpt), or the length that the model is trained for (Llama).
   int64_t seq_len() const;
-  /// Holds nothing yet; has room for `batch` rows of seq_len() positions.
+  /// An empty cache with room for `batch` rows of seq_len() positions.
   KeyValueCache make_cache(int64_t batch) const { return {*this, batch, seq_len()}; }
 
  protected:
@@ -34,8 +34,8 @@ class Decoder : public Sequential {
 };
 
 /// Learned positions, layer norms before attention and MLP, biases, GELU, dropout (Radford et al.
-/// 2019, "Language models are unsupervised multitask learners").
-/// Errors: InvalidArgument for a config that is no model's.
+/// 2019, "Language models are unsupervised multitask learners"). Errors: InvalidArgument for an
+/// invalid config (models::check).
 class Gpt final : public Decoder {
  public:
   explicit Gpt(const GptConfig& config);
@@ -43,14 +43,13 @@ class Gpt final : public Decoder {
 
 /// Rotary positions, RMS norms before attention and MLP, fewer heads of keys and values than of
 /// queries, SwiGLU, no biases (Touvron et al. 2023, "Llama 2: open foundation and fine-tuned chat
-/// models"; Ainslie et al. 2023 for grouped queries).
-/// Errors: as of a Gpt.
+/// models"; Ainslie et al. 2023 for grouped queries). Errors: as Gpt.
 class Llama final : public Decoder {
  public:
   explicit Llama(const LlamaConfig& config);
 };
 
-/// The model that a config is of.
+/// Constructs the model of a config.
 std::unique_ptr<Decoder> make(const ModelConfig& config);
 
 }  // namespace phi::nn::models

@@ -1,4 +1,4 @@
-// From tokens to blocks, and from blocks to logits.
+// The first link (ids to the blocks' input) and the last link (blocks' output to logits).
 #include "api/nn/models/ends.h"
 
 #include "api/generated/ops/add.h"
@@ -17,7 +17,7 @@ DecoderInput::DecoderInput(Module& parent, const Name& name, const InputOptions&
 
 Tensor DecoderInput::forward(const Tensor& ids) const {
   Tensor x = tokens_(ids);
-  if (positions_) add_(x, positions_->rows(x.shape()[1]));  // nobody else has the rows
+  if (positions_) add_(x, positions_->rows(x.shape()[1]));  // x has no other user
   return dropout_(x);
 }
 

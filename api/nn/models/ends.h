@@ -1,4 +1,4 @@
-// The first and the last link of a decoder.
+// The first and the last link of a Decoder.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@ namespace phi::nn::models {
 struct InputOptions {
   int64_t vocab = 0;
   int64_t d_model = 0;
-  int64_t positions = 0;  // learned ones; 0: none
+  int64_t positions = 0;  // learned positions; 0: none
   double dropout = 0.0;
 };
 
-/// ids i64[B,S] to what the first block takes, [B,S,d_model].
+/// Maps ids i64[B,S] to the input of the first block, [B,S,d_model].
 class DecoderInput final : public Layer {
  public:
   DecoderInput(Module& parent, const Name& name, const InputOptions& options);
@@ -37,11 +37,11 @@ struct OutputOptions {
   double norm_epsilon = 1e-5;
 };
 
-/// x [B,S,d_model] to logits f32[B,S,vocab], of a pass that wants only the last position
-/// [B,1,vocab].
+/// Maps x [B,S,d_model] to logits f32[B,S,vocab]; to [B,1,vocab] if the forward context wants only
+/// the last position.
 class DecoderOutput final : public Layer {
  public:
-  /// `tied`: the embedding whose table the head takes; null: it has its own.
+  /// `tied`: the embedding whose table the head uses; null: the head has its own weight.
   DecoderOutput(Module& parent, const Name& name, const OutputOptions& options,
                 const Embedding* tied);
   Tensor forward(const Tensor& x) const override;

@@ -1,4 +1,4 @@
-// Residual networks, made of their links.
+// The links of ResNet.
 #include "api/nn/models/resnet.h"
 
 #include <fmt/format.h>

@@ -13,19 +13,18 @@
 namespace phi::nn::models {
 
 struct ResNetConfig {
-  std::vector<int64_t> blocks = {2, 2, 2,
-                                 2};  // of each stage; from the second on they halve images
-  int64_t width = 64;                 // channels of the first stage; each doubles them
+  // Blocks per stage. Every stage but the first halves height and width.
+  std::vector<int64_t> blocks = {2, 2, 2, 2};
+  int64_t width = 64;  // channels of the first stage; each further stage doubles them
   int64_t channels = 3;
   int64_t classes = 10;
 };
 
-/// A 3 x 3 convolution at full size, as for CIFAR's 32 x 32 images, stages of blocks of two 3 x 3
-/// convolutions (where a block changes the shape, its input passes through a 1 x 1 convolution),
-/// the mean of each channel, and a head. Convolutions have no biases; batch norms follow them.
-/// Links: "input" (`conv`, `norm`), "stage0_block0", .. (`conv1`, `norm1`, `conv2`, `norm2` and
-/// `shortcut`, `shortcut_norm`), "head".
-/// Errors: InvalidArgument for a config that is no model's.
+/// A 3 x 3 convolution at full resolution, as for CIFAR's 32 x 32 images; stages of blocks of two 3
+/// x 3 convolutions, where a block that changes the shape passes its input through a 1 x 1
+/// convolution; the mean of each channel; a head. Convolutions have no biases; batch norms follow
+/// them. Links: "input" (`conv`, `norm`), "stage0_block0", .. (`conv1`, `norm1`, `conv2`, `norm2`
+/// and `shortcut`, `shortcut_norm`), "head". Errors: InvalidArgument for an invalid config.
 class ResNet final : public Sequential {
  public:
   explicit ResNet(const ResNetConfig& config);

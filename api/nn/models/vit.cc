@@ -1,4 +1,4 @@
-// The vision transformer, made of its links.
+// The links of Vit.
 #include "api/nn/models/vit.h"
 
 #include <cmath>
@@ -31,7 +31,7 @@ void check_vit(const VitConfig& c) {
                                     c.channels, c.classes, c.layers, c.hidden));
 }
 
-// [B,C,H,W] to [B, patches, C patch patch].
+// Maps [B,C,H,W] to [B, patches, C * patch * patch].
 Tensor patches_of(const Tensor& images, int64_t patch) {
   const Dims& shape = images.shape();
   const int64_t rows = shape[2] / patch;

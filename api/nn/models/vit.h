@@ -27,12 +27,11 @@ struct VitConfig {
   int64_t patches() const { return (image / patch) * (image / patch); }
 };
 
-/// Patches through a linear layer, a learned class token in front, learned positions, blocks with
-/// norms before attention (which sees all positions) and MLP (exact GELU), a norm and a head on the
-/// class token. Links: "input" (parameters `patches`, `class_token`, `position_embedding`),
-/// "layer0", .., "output" (`final_norm`, `head`). The rows of `patches.weight` are ordered as
-/// PyTorch's convolution orders them: channel, row, column.
-/// Errors: InvalidArgument for a config that is no model's.
+/// Patches through a linear layer, a learned class token before them, learned positions, blocks
+/// with norms before attention (not causal) and MLP (exact GELU), a norm, and a head on the class
+/// token. Links: "input" (parameters `patches`, `class_token`, `position_embedding`), "layer0", ..,
+/// "output" (`final_norm`, `head`). The rows of `patches.weight` have the order of PyTorch's
+/// convolution: channel, row, column. Errors: InvalidArgument for an invalid config.
 class Vit final : public Sequential {
  public:
   explicit Vit(const VitConfig& config);

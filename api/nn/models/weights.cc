@@ -1,4 +1,4 @@
-// Weights with their config.
+// Checkpoints that contain the model's config.
 #include "api/nn/models/weights.h"
 
 #include <utility>
