@@ -1,4 +1,4 @@
-// The curves of learning rates.
+// The formulas of learning rate schedules.
 #include "api/training/learning_rate.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Learning rates by step: constant, warm-up and cosine, warm-up and steps down.
+// Learning rate schedules: constant, cosine and step decay, each with linear warm-up.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ enum class RateKind : uint8_t { kConstant, kCosine, kStep };
 struct RateSchedule {
   RateKind kind = RateKind::kConstant;
   double peak = 3e-4;
-  /// The rate grows linearly over the first steps: peak * step / warmup_steps.
+  /// During the first steps the rate is peak * step / warmup_steps.
   int64_t warmup_steps = 0;
-  /// kCosine: at the last of these steps the rate is min_ratio * peak; it stays there.
+  /// kCosine: the rate reaches min_ratio * peak at this step and stays there.
   int64_t total_steps = 0;
   double min_ratio = 0.1;
   /// kStep: the rate is multiplied by gamma after each of these steps.

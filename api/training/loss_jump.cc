@@ -16,7 +16,7 @@ std::optional<double> LossJump::add(double loss) {
     const double mean = std::accumulate(losses_.begin(), losses_.end(), 0.0) / n;
     double variance = 0.0;
     for (const double x : losses_) variance += (x - mean) * (x - mean) / n;
-    // Losses that do not vary at all are rounding apart.
+    // The lower limit keeps rounding errors of constant losses from being jumps.
     const double deviation = std::max(std::sqrt(variance), 1e-6 * std::max(std::abs(mean), 1e-6));
     const double z = (loss - mean) / deviation;
     if (z > z_) jump = z;

@@ -1,4 +1,4 @@
-// LossJump: tells losses that are far from those before them.
+// LossJump: detects losses that deviate from the preceding ones.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@ namespace phi::training {
 
 class LossJump {
  public:
-  /// Losses more than `z` standard deviations above the mean of the last `window` ones are jumps;
-  /// 0: none is. A window that is not full yet tells nothing.
+  /// A loss more than `z` standard deviations above the mean of the last `window` losses is a jump.
+  /// With z = 0, or until the window is full, no loss is.
   explicit LossJump(double z, int64_t window = 64) : z_(z), window_(window) {}
 
-  /// How many standard deviations, if that is a jump. A jump does not enter the window; a
-  /// second one in a row is a new level, with which the window begins anew.
+  /// Adds a loss. Returns its deviation in standard deviations if it is a jump, else nothing. A
+  /// jump does not enter the window. A second jump in a row is a new level: the window restarts
+  /// with it.
   std::optional<double> add(double loss);
 
  private:

@@ -1,6 +1,6 @@
-// Loss scaling for float16 (Micikevicius et al. 2018, "Mixed Precision Training"): gradients are
-// computed of a multiple of the loss, so that small ones do not vanish; a step with a gradient that
-// is not finite is left out and the scale halved.
+// Loss scaling for float16 (Micikevicius et al. 2018, "Mixed Precision Training"). The loss is
+// multiplied by a scale before the backward pass, so that small gradients do not underflow. A step
+// with a gradient that is not finite is skipped and halves the scale.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@ namespace phi::training {
 
 class LossScale {
  public:
-  /// A scale of 1 that never changes: for float32 and bfloat16.
+  /// A constant scale of 1, for float32 and bfloat16.
   LossScale() = default;
-  /// Doubles after `growth_interval` finite steps in a row, halves after each other one.
+  /// The scale doubles after `growth_interval` finite steps in a row and halves after a step that
+  /// is not finite, down to 1.
   explicit LossScale(double initial, int64_t growth_interval = 2000)
       : scale_(initial), growth_interval_(growth_interval) {}
 
   double value() const { return scale_; }
-  /// In a row, since the scale changed.
+  /// Finite steps in a row since the scale changed.
   int64_t finite_steps() const { return finite_steps_; }
-  /// Goes on from there; one that never changes stays as it is.
+  /// Sets the state. A constant scale ignores it.
   void restore(double value, int64_t finite_steps) {
     if (growth_interval_ == 0) return;
     scale_ = value;

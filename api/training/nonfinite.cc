@@ -1,4 +1,4 @@
-// Running a step again under a watch, and gathering what the ranks found.
+// Repeats a step under an observer and gathers the findings of all ranks.
 #include "api/training/nonfinite.h"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@ namespace {
 
 using distributed::World;
 
-constexpr size_t kShown = 5;  // parameters
+constexpr size_t kShown = 5;  // parameters named in a message
 
-// Names with faults on any rank, in the order of `tensors`.
+// Names of the tensors with non-finite values on any rank, in the order of `tensors`.
 std::vector<std::string> faulty(const nn::NamedTensors& tensors) {
-  std::vector<int32_t> counts(tensors.size());  // of ranks
+  std::vector<int32_t> counts(tensors.size());  // number of ranks with non-finite values
   for (size_t i = 0; i < tensors.size(); ++i) {
     const DenseTensor* array = held_here(tensors[i].second).array;
     counts[i] = array && nonfinite_in(*array) ? 1 : 0;

@@ -1,4 +1,4 @@
-// Where numbers of a step first ceased to be finite.
+// Finds the origin of values that are not finite in a training step.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace phi::training {
 
-/// Lines for an error: which parameters hold such numbers before the step, on which rank; else
-/// which operator first gives one, on which rank, and which parameters' gradients do not stay
-/// finite. The step is run again for that, as it was, without an update and without its program;
-/// under memory limits, where it has no room so, parameters alone are looked at.
+/// Returns lines for an error message. If parameters have non-finite values before the step: which
+/// ones, on which rank. Otherwise: which operator first produces one, on which rank, and which
+/// parameters' gradients are not finite. To find out, it repeats the step without its captured
+/// program and without an update. Under memory limits, which leave no room for this, only
+/// parameters are checked.
 ///
-/// `inputs`  as of TrainStep::run(), of the step that failed
-/// Ranks     every rank of the job calls it, and gets the same text.
+/// Shapes   `inputs` are the inputs of TrainStep::run() for the step that failed.
+/// Ranks    Every rank of the job calls it; all return the same text.
 std::string first_nonfinite_of(TrainStep& step, const TensorList& inputs);
 
 }  // namespace phi::training

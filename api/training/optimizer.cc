@@ -1,4 +1,5 @@
-// Gradients to where the states lie, the norm over all meshes, and the fused update ops.
+// Reduces gradients to the placements of the states, computes their norm, and runs the fused
+// updates.
 #include "api/training/optimizer.h"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ Tensor moved(const Tensor& x, const TensorDistAttr* attr) {
   return attr ? Tensor(distributed::reshard(x.dist(), attr)) : x;
 }
 
-// One number that every rank of the job has, as a plain tensor.
+// A number that is on some mesh, as a plain tensor on every rank of the job.
 Tensor everywhere(const Tensor& x) {
   if (!x.is_dist()) return x;
   const CallSite::Because because("every rank is to know the number");
@@ -51,8 +52,8 @@ Tensor everywhere(const Tensor& x) {
   return moved(x, TensorDistAttr::replicated(everyone)).local();
 }
 
-// What gradients are multiplied by, so that their norm becomes `clip` at most (0: as it is); not
-// finite where the norm is not.
+// The factor that scales gradients to the norm `clip` if theirs is larger (0: no clipping), times
+// the inverse loss scale; not finite if the norm is not.
 Tensor grad_factor(const Tensor& norm, const Tensor& inverse_loss_scale, double clip) {
   Tensor factor = cast(inverse_loss_scale, DataType::FLOAT64);
   if (clip > 0.0) {
@@ -187,7 +188,7 @@ void Optimizer::collect_gradients() {
   }
 }
 
-// Sums of squares are added up where they lie alike, so that few of them have to travel.
+// Sums of squares with equal placements are added first, so that fewer of them are reduced.
 Tensor Optimizer::grad_norm() const {
   std::vector<std::pair<const TensorDistAttr*, TensorList>> sums;
   for (const Slot& slot : slots_) {

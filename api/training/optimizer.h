@@ -1,5 +1,5 @@
-// Optimizer: updates distributed parameters from their gradients, with states that lie like the
-// parameters or are split further over data-parallel ranks (ZeRO).
+// Optimizer: updates distributed parameters from their gradients. Its states have the placements of
+// the parameters or are split further over data-parallel ranks (ZeRO).
 //
 //   const OptimizerConfig config{.kind = OptimizerKind::kAdamW, .grad_clip = 1.0};
 //   Optimizer optimizer(config, parameters, ZeroStage{2});
@@ -13,8 +13,8 @@
 //   | 1       A          as A until the step, then A'  A'
 //   | 2       A          A' as soon as it is computed  A'
 //   | 3       A'         A' as soon as it is computed  A'
-// In stage 3 an operator that needs a parameter whole gathers it for itself and lets it go again:
-// that is what operators do with inputs anyway. The caller makes the parameters in A'.
+// In stage 3 an operator that needs an unsharded parameter gathers it and frees the copy
+// afterwards, as operators do with any input. The caller constructs the parameters in A'.
 #pragma once
 
 #include <functional>
@@ -32,71 +32,74 @@ struct ZeroStage {
   std::string_view mesh_dim = "dp";  // over which states, gradients and parameters are split
 };
 
-/// The placements that a parameter is made in: A' for stage 3, else A itself.
+/// The placements in which a parameter is constructed: A' for stage 3, else A.
 const distributed::TensorDistAttr* parameter_attr(const distributed::TensorDistAttr* attr,
                                                   const Dims& shape, const ZeroStage& zero);
 
-/// Bytes that this rank holds of each part of the model states; in a dry run: would hold.
+/// Bytes of the model states on this rank; in a dry run, those of a real run.
 struct StateBytes {
   int64_t parameters = 0;
   int64_t gradients = 0;
   int64_t states = 0;  // moments and float32 master weights
 };
 
-/// What is optimised, and how it differs from others.
+/// A parameter and its group's settings.
 struct OptimizedParameter {
   Tensor value;
-  std::optional<bool> decays =
-      std::nullopt;   // by weight_decay; by default if it is a matrix or more
-  double rate = 1.0;  // of the learning rate
+  // By weight_decay. nullopt: decays if it has more than one tensor dim.
+  std::optional<bool> decays = std::nullopt;
+  double rate = 1.0;  // factor on the learning rate
 };
 
 class Optimizer {
  public:
-  /// Parameters are leaves; they get requires_grad. 16-bit ones get float32 master weights.
+  /// `parameters` must be leaves; their requires_grad is set. Half-precision parameters get float32
+  /// master weights.
   /// Errors: InvalidArgument for a stage other than 0 to 3, a plain tensor with stages 1 to 3, or a
-  /// tensor that an operation made.
+  /// tensor that is the result of an operation.
   Optimizer(const OptimizerConfig& config, std::vector<OptimizedParameter> parameters,
             const ZeroStage& zero);
   Optimizer(const OptimizerConfig& config, const std::vector<Tensor>& parameters,
             const ZeroStage& zero);
 
   struct Outcome {
-    double grad_norm = 0.0;  // 2-norm of all gradients, before clipping; 0 if none was asked for
-    bool applied = true;     // false: a gradient was not finite, nothing was changed
+    double grad_norm = 0.0;  // 2-norm of all gradients, before clipping; 0 if not computed
+    bool applied = true;     // false: a gradient was not finite and nothing was changed
   };
-  /// The numbers of one step as plain tensors of one element, so that a captured step takes others.
+  /// The numbers of a step as plain tensors of one element, so that a captured step can be run with
+  /// others.
   struct Numbers {
     Tensor learning_rate;       // float32; float64 if a parameter is
-    Tensor step;                // int64, from 1
-    Tensor inverse_loss_scale;  // of the same dtype; undefined: 1
+    Tensor step;                // int64, counted from 1
+    Tensor inverse_loss_scale;  // dtype of learning_rate; undefined: 1
   };
-  /// The operators of one update: gradients that have accumulated times the inverse loss scale,
-  /// then they are gone. Gives their norm before clipping (float64, plain), undefined where the
-  /// configuration needs none and `with_norm` is not set. Where it is not finite nothing is
-  /// changed.
+  /// Applies one update: multiplies accumulated gradients by the inverse loss scale, updates the
+  /// parameters, and drops the gradients. Returns the gradients' norm before clipping (float64,
+  /// plain); undefined if neither the configuration nor `with_norm` needs it. If the norm is not
+  /// finite, no parameter or state changes.
   Tensor apply(const Numbers& numbers, bool with_norm);
-  /// The numbers of the update after the last one that was applied.
+  /// The numbers of the next update.
   Numbers numbers(double learning_rate, double loss_scale = 1.0) const;
-  /// What apply() gave, read. Counts the update.
+  /// Reads the norm that apply() returned. Counts the update if it was applied.
   Outcome outcome_of(const Tensor& grad_norm);
-  /// One update from the gradients that have accumulated, divided by `loss_scale`; then they are
-  /// gone. Where their norm is computed (for clipping, or with `check_finite`) and not finite, the
-  /// update is left out.
-  /// Ranks   every rank of the job calls it.
+  /// Applies one update from the accumulated gradients, divided by `loss_scale`, and drops the
+  /// gradients. If their norm is computed (for clipping, or with `check_finite`) and not finite,
+  /// the update is skipped.
+  ///
+  /// Ranks   Every rank of the job calls it.
   Outcome step(double learning_rate, double loss_scale = 1.0, bool check_finite = false);
 
-  /// What is kept of the parameter of this number: "moment1", "moment2" or "master".
+  /// A state of the parameter with this index: "moment1", "moment2" or "master".
   struct State {
     size_t parameter;
     const char* name;
     Tensor value;
   };
   std::vector<State> states() const;
-  /// Updates that were applied so far.
+  /// Number of updates applied.
   int64_t updates() const { return updates_; }
-  /// Goes on where another left off: `value` gives what each of states() is to be, plain, deferred
-  /// or distributed, which is laid out as the state is.
+  /// Restores saved states. `value` returns the value of each of states(), plain, deferred or
+  /// distributed; it is resharded to the state's placements.
   /// Errors: InvalidArgument for another shape or dtype.
   void restore(int64_t updates, const std::function<Tensor(const State&)>& value);
 
@@ -108,8 +111,8 @@ class Optimizer {
     const distributed::TensorDistAttr* attr = nullptr;  // of states and reduced gradients
     bool decays = true;
     double rate = 1.0;
-    Tensor gradient;  // reduced, during step()
-    Tensor moment1;   // momentum: the velocity
+    Tensor gradient;  // reduced; set during step()
+    Tensor moment1;   // for momentum: the velocity
     Tensor moment2;
     std::optional<Tensor> master;
   };

@@ -1,4 +1,4 @@
-// What an optimizer does with gradients, as numbers.
+// Options of an optimizer.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@ struct OptimizerConfig {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  double weight_decay = 0.01;  // AdamW: decoupled; else added to the gradient. Of matrices only.
+  // AdamW: decoupled; others: added to the gradient. See OptimizedParameter::decays.
+  double weight_decay = 0.01;
   double momentum = 0.9;
   bool nesterov = false;
-  /// Gradients are scaled down to this global 2-norm if theirs is larger; 0: never.
+  /// If the global 2-norm of the gradients is larger, they are scaled down to it; 0: no clipping.
   double grad_clip = 0.0;
 };
 

@@ -1,4 +1,5 @@
-// Actions on tensors: what each step of the program order does on every rank.
+// The actions of a pipeline schedule on tensors: what each step of the program order does on every
+// rank.
 #include "api/training/pipeline.h"
 
 #include "api/autograd/autograd.h"
@@ -24,13 +25,13 @@ using distributed::pipeline::Step;
 
 namespace {
 
-// What one chunk keeps of one micro-batch between its actions.
+// Micro-batch state: what a chunk keeps of a micro-batch between its actions.
 struct Cell {
-  PendingTensor arriving;  // the input, under way
-  Tensor input;            // a leaf, where the input has a gradient
-  Tensor output;           // once it has been sent: history and meta alone
+  PendingTensor arriving;  // the input, in transfer
+  Tensor input;            // a leaf if the input has a gradient
+  Tensor output;           // metadata and history only, once it has been sent
   TensorForm output_form;
-  PendingTensor grad_arriving;  // the gradient of the output, under way
+  PendingTensor grad_arriving;  // the gradient of the output, in transfer
   Tensor input_grad;
   DeferredGradients weights;
 };
@@ -108,7 +109,7 @@ class ScheduleRun {
     own.output = without_bytes(own.output);
   }
 
-  // With `weights` the gradients of the chunk's parameters are put off into it.
+  // With `weights`, gradients of the chunk's parameters are deferred into it.
   void backward(Cell& own, int chunk, DeferredGradients* weights) {
     Tensor grad;
     if (is_last(chunk)) {
@@ -126,7 +127,7 @@ class ScheduleRun {
     own.input = Tensor();
   }
 
-  // The gradient of the loss of one micro-batch: its share of the mean, scaled.
+  // The gradient of one micro-batch's loss: its share of the mean, times the loss scale.
   Tensor seed(const Tensor& loss) const {
     const double share = 1.0 / static_cast<double>(schedule_.micro_batches);
     if (!loss_scale_.defined()) return deferred_full(loss.shape(), share, loss.dtype());

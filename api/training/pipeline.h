@@ -1,10 +1,10 @@
-// Runs a pipeline schedule on a model that is written once.
+// Runs a pipeline schedule on a model. The model is written once, for all stages.
 //
-// Every rank walks through one order of all stages' actions (pipeline::program_order). An action of
-// another stage is a run of clipped operators: it costs no kernel and no byte, and gives the rank
-// the meta of what it will receive. What travels between stages is posted where it is ready and
-// waited for where it is used, so a rank waits only for data that its next action needs, and since
-// all ranks post in the same order no schedule can deadlock.
+// Every rank walks through the same order of all stages' actions (pipeline::program_order). An
+// action of another stage consists of clipped operators: it runs no kernel, allocates nothing, and
+// gives the rank the metadata of what it will receive. Transfers between stages are posted where
+// their data is ready and waited for where it is used, so a rank waits only for data that its next
+// action needs. Since all ranks post in the same order, no schedule can deadlock.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ class PipelineModel {
 
   /// Chunks in the order of the model. Chunk c belongs to stage c mod (number of stages).
   virtual int num_chunks() const = 0;
-  /// What chunk `chunk` makes of its input. The first is given an undefined tensor, the last gives
-  /// the mean loss of the micro-batch (0-D).
+  /// The output of chunk `chunk`. The input of the first chunk is an undefined tensor; the output
+  /// of the last is the mean loss of the micro-batch (0-D).
   virtual Tensor forward(int chunk, const Tensor& input, int64_t micro_batch) = 0;
-  /// How chunk `chunk` wants what the chunk before it gives.
+  /// The placements in which chunk `chunk` accepts `x`, the output of the previous chunk.
   virtual const distributed::TensorDistAttr* input_attr(int chunk, const Tensor& x) const = 0;
 };
 
-/// A schedule with the order in which every rank walks through it: found once, for all steps.
+/// A schedule and its program order, computed once for all steps.
 class PipelineProgram {
  public:
   /// Errors: those of pipeline::program_order.
@@ -45,17 +45,17 @@ class PipelineProgram {
   std::vector<distributed::pipeline::Step> order_;
 };
 
-/// One step forward and backward: the gradients of all parameters accumulate, those of
-/// loss_scale * the mean over micro-batches of the loss.
+/// Runs one step forward and backward. Gradients of loss_scale * (mean loss over micro-batches)
+/// accumulate in all parameters.
 ///
-/// `loss_scale`  plain, float32, one element; undefined: 1
-/// Returns  that mean (not scaled), 0-D on the last stage's mesh, where it may be partial.
-/// Ranks    every rank of all stages calls it.
-/// Errors   InvalidArgument if schedule and model disagree on the number of chunks.
+/// Shapes   `loss_scale`: plain, float32, one element; undefined: 1.
+/// Returns  The mean loss, not scaled, 0-D on the last stage's mesh; it may be partial.
+/// Ranks    Every rank of all stages calls it.
+/// Errors   InvalidArgument if schedule and model have different numbers of chunks.
 Tensor run_schedule(PipelineModel& model, const PipelineProgram& program,
                     const Tensor& loss_scale = Tensor());
 
-/// The same forward only, without tracking: micro-batches one after the other.
+/// Runs the forward pass alone, without tracking gradients, one micro-batch after the other.
 Tensor run_forward(PipelineModel& model, int64_t micro_batches);
 
 }  // namespace phi::training

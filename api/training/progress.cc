@@ -1,4 +1,4 @@
-// Drawing of progress.
+// Draws the progress of a training.
 #include "api/training/progress.h"
 
 #include <unistd.h>
@@ -20,10 +20,10 @@ namespace phi::training {
 namespace {
 
 constexpr int64_t kBarWidth = 21;
-constexpr int64_t kMaxLines = 50;  // a log of a long job stays short
+constexpr int64_t kMaxLines = 50;  // upper limit, to keep the log of a long job short
 
-// mpirun gives each rank a pseudo-terminal of its own, whatever its own output goes to; what a
-// person sees is mpirun's, the parent of the ranks on its machine.
+// mpirun connects each rank to a pseudo-terminal even if its own output is redirected. The output
+// that the user sees is mpirun's, the parent process of the ranks on its machine.
 bool launcher_has_terminal() {
   const std::string link = "/proc/" + std::to_string(getppid()) + "/fd/1";
   std::array<char, 64> target;
@@ -78,7 +78,7 @@ void Progress::done(int64_t step, double loss) {
   line += fmt::format("  {}", human_bytes(memory_stats(Tier::kDevice).peak));
   if (step < steps_) line += fmt::format("  {} left", clock_text(left));
   if (style_ == Style::kBar) {
-    // Back to the line's start, and erase what a longer line before has left behind.
+    // Returns to the start of the line and erases the rest of a longer previous line.
     write_("\r\033[K" + line + (step == steps_ ? "\n" : ""));
   } else {
     write_(line + "\n");

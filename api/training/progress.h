@@ -1,4 +1,4 @@
-// Progress of steps: a bar that is drawn over itself on a terminal, plain lines elsewhere.
+// Progress of a training: a progress bar on a terminal, plain lines elsewhere.
 //
 //   training::Progress progress(Progress::detect(), 1000, tokens_per_step);
 //   trainer.on_step([&](int64_t step, const auto& result) { progress.done(step, result.loss); });
@@ -15,27 +15,27 @@ class Progress {
  public:
   enum class Style { kSilent, kLines, kBar };
 
-  /// Takes text as it is to be shown, and shows it at once.
+  /// Shows text at once, without changing it.
   using Write = std::function<void(const std::string&)>;
 
-  /// `tokens_per_step`: 0 leaves tokens out.
+  /// With `tokens_per_step` 0, tokens are not shown.
   Progress(Style style, int64_t steps, int64_t tokens_per_step, Write write = to_standard_output);
 
   static void to_standard_output(const std::string& text);
-  /// The style for this process's standard output: a bar if a person sees it.
+  /// The style for this process's standard output: a bar if it is a terminal.
   static Style detect();
-  /// The style for an output that is, or is not, a terminal: of ranks it is mpirun's that counts.
+  /// The style for an output. Under mpirun, `is_terminal` refers to mpirun's output.
   static Style of_terminal(bool is_terminal);
 
-  /// The steps up to this one were done at another time.
+  /// Steps up to `step` were done by an earlier run.
   void resume_after(int64_t step) { first_ = step; }
-  /// `step` counts from 1.
+  /// Reports that step `step`, counted from 1, is done.
   void done(int64_t step, double loss);
 
   double seconds() const;
-  /// From the end of the step before the last to that of the last.
+  /// Time from the end of the step before last to the end of the last step.
   double last_step_seconds() const { return last_step_seconds_; }
-  /// Up to the end of this step.
+  /// Rate from the start to the end of step `step`.
   double tokens_per_s(int64_t step) const;
 
  private:
@@ -52,7 +52,7 @@ class Progress {
   double last_step_seconds_ = 0;
 };
 
-/// 0:05:11
+/// Formats seconds as h:mm:ss, for example 0:05:11.
 std::string clock_text(double seconds);
 
 }  // namespace phi::training

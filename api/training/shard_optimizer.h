@@ -1,13 +1,13 @@
-// shard_optimizer: the optimizer of a module's parameters, with states that are split over
-// data-parallel ranks (ZeRO) as the module's layout says, or as is said here.
+// shard_optimizer: constructs the optimizer of a module. Its states are split over data-parallel
+// ranks (ZeRO) by the module's layout or by an argument.
 //
 //   nn::shard(model, mesh, nn::transformer_layout(model, mesh, {.zero_stage = 1}));
 //   Optimizer optimizer = shard_optimizer(model, {.kind = OptimizerKind::kAdamW});
 //   loss.backward();
 //   optimizer.step(1e-3);
 //
-// Paddle's shard_optimizer takes an optimizer and a ShardingStage1, 2 or 3; here an optimizer is
-// made with the stage, because it makes its states where they belong.
+// Paddle's shard_optimizer accepts an optimizer and a ShardingStage1, 2 or 3. Here the stage is an
+// argument of the construction, so that states are allocated in their final placements.
 #pragma once
 
 #include <optional>
@@ -19,17 +19,17 @@
 
 namespace phi::training {
 
-/// Of the parameters that are trained, with their groups' decay and rates, in the order of
+/// An optimizer of the trained parameters, with their groups' decay and rates, in the order of
 /// module.named_parameters().
 ///
-/// `zero`   None: the stage and mesh dim of the layout that the model was sharded by, stage 0 for a
-///          model without one.
-/// Errors   as Optimizer; InvalidArgument for a stage 3 that the layout did not say, or another
-///          where it did: nn::shard makes the parameters for it (Layout::zero).
+/// Input    `zero`: nullopt uses the stage and mesh dim of the layout that sharded the model; stage
+///          0 if it is not sharded.
+/// Errors   As Optimizer; InvalidArgument if either `zero` or the layout has stage 3 and the other
+///          has not, because nn::shard places the parameters for it (Layout::zero).
 Optimizer shard_optimizer(const nn::Module& module, const OptimizerConfig& config = {},
                           std::optional<ZeroStage> zero = std::nullopt);
 
-/// Names of its parameters, in its order.
+/// Names of the parameters that shard_optimizer() optimises, in its order.
 std::vector<std::string> optimized_names(const nn::Module& module);
 
 }  // namespace phi::training

@@ -1,4 +1,4 @@
-// The model as a pipeline model, and one step of it.
+// The model as a PipelineModel, and the operators of one step.
 #include "api/training/train_step.h"
 
 #include "api/nn/lay_out.h"
@@ -20,7 +20,7 @@ struct MicroBatch {
   Tensor labels;
 };
 
-// Micro-batches through the model.
+// Passes micro-batches through the model.
 class StepModel final : public PipelineModel {
  public:
   StepModel(const nn::Layer& model, const nn::Sequential* links, const LossFunction& loss,
@@ -52,8 +52,8 @@ class StepModel final : public PipelineModel {
   }
 
  private:
-  // Of one micro-batch, in whatever order a schedule has them. A captured step counts from its
-  // beginning, and knows no numbers of passes.
+  // The draws of a micro-batch, independent of the schedule's order. A captured step counts its
+  // micro-batches from 0, because the number of a forward context is not part of the program.
   GeneratorState draws_of(uint64_t micro_batch) const {
     RankContext& rank = RankContext::current();
     GeneratorState state = state_in_pass(rank.generator().state().seed, first_pass_ + micro_batch);
@@ -71,7 +71,7 @@ class StepModel final : public PipelineModel {
   const std::vector<MicroBatch> batches_;
   const uint64_t first_pass_;
   const uint64_t first_draw_;
-  std::vector<GeneratorState> draws_;  // of micro-batches, behind their last chunk
+  std::vector<GeneratorState> draws_;  // of each micro-batch, after its last chunk
 };
 
 int stages_of(const nn::Sequential* links) { return links ? links->num_stages() : 1; }
@@ -85,7 +85,7 @@ TrainStep::TrainStep(nn::Layer& model, LossFunction loss, TrainerOptions options
       options_(std::move(options)) {
   check_options();
   model_.set_recompute(options_.recompute);
-  // Zero-bubble schedules put gradients of weights off, which a scan does not.
+  // Zero-bubble schedules defer weight gradients, which a scan cannot do.
   if (links_) links_->set_scan(options_.capture && !options_.schedule.starts_with("zb_"));
   if (!options_.trains) return;
   make_optimizer();
@@ -124,7 +124,7 @@ Tensor TrainStep::place_labels(const Tensor& labels) const {
   return nn::laid_out(labels, model_.sharding() ? model_.sharding()->outputs : nullptr);
 }
 
-// Those behind the micro-batches.
+// The inputs after those of the micro-batches.
 TensorList TrainStep::numbers_in(const TensorList& inputs) const {
   return {inputs.begin() + 2 * options_.micro_batches, inputs.end()};
 }
@@ -139,8 +139,8 @@ Tensor TrainStep::run_gradients(const TensorList& inputs) {
   return run_schedule(model, *program_, scales_loss() ? numbers_in(inputs)[2] : Tensor());
 }
 
-// What micro-batches have left in parameters before one of them failed, or was interrupted, is no
-// part of the next step.
+// If a micro-batch fails or is interrupted, drops the gradients that earlier ones accumulated, so
+// that they do not enter the next step.
 Tensor TrainStep::run_whole(const TensorList& inputs) {
   try {
     return run_gradients(inputs);

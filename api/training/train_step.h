@@ -1,4 +1,4 @@
-// TrainStep: one step in operators alone, from what it needs to what it gives, so that it can be
+// TrainStep: one step as operators alone, with all varying numbers as inputs, so that it can be
 // captured as a program.
 //
 //   TrainStep step(model, nn::cross_entropy, {.micro_batches = 4});
@@ -15,34 +15,37 @@
 
 namespace phi::training {
 
-/// The mean loss (0-D) of what the model gives for some inputs, and of their labels.
+/// The mean loss (0-D) of the model's output for some inputs and their labels.
 using LossFunction = std::function<Tensor(const Tensor& output, const Tensor& labels)>;
 
 class TrainStep {
  public:
-  /// `model`, an nn::Sequential where a pipeline cuts it, must outlive the step. Where the step
-  /// trains an optimizer is made: the model is laid out before. Errors: InvalidArgument for
-  /// micro_batches below 1, an unknown schedule, dropout in a captured step, full recompute of a
-  /// model without repeated links, limited memory without capture.
+  /// `model` must outlive the step; a pipeline needs an nn::Sequential. A step that trains
+  /// constructs an optimizer, so shard the model before.
+  /// Errors: InvalidArgument for micro_batches below 1, an unknown schedule, dropout in a captured
+  /// step, full recompute of a model without repeated links, limited memory without capture.
   TrainStep(nn::Layer& model, LossFunction loss, TrainerOptions options);
 
-  /// Inputs: those of the model and labels of each micro-batch, as place_inputs and place_labels
-  /// lay them; where it trains then learning rate (float32) and step (int64, from 1), and where the
-  /// loss is scaled its scale and the inverse of that (float32), all of one element. Outputs: the
-  /// mean loss everywhere; where it trains the gradients' norm too. Where
-  /// forward or backward throws no gradient is left.
+  /// Runs the step. If forward or backward throws, no gradient is left.
+  ///
+  /// Shapes   Inputs: for each micro-batch the model's inputs and labels, as placed by place_inputs
+  ///          and place_labels. If the step trains: learning rate (float32) and step (int64, from
+  ///          1). If the loss is scaled: the scale and its inverse (float32). Numbers have one
+  ///          element.
+  /// Returns  The mean loss, on every rank; if the step trains, the norm of the gradients too.
   TensorList run(const TensorList& inputs);
-  /// Forward, and backward where it trains, as run() does them: gradients accumulate, and nothing
-  /// is updated. The mean loss, where the last stage has it.
+  /// Runs forward, and backward if the step trains, like run(). Gradients accumulate and nothing is
+  /// updated. Returns the mean loss, on the last stage.
   Tensor run_gradients(const TensorList& inputs);
 
-  /// Where the model takes them, so that a step begins with this rank's part alone.
+  /// Bring inputs and labels into the placements of the model, so that a step holds only this
+  /// rank's part.
   Tensor place_inputs(const Tensor& x) const;
   Tensor place_labels(const Tensor& labels) const;
 
-  /// float16 alone: elsewhere the scale is 1.
+  /// Only float16 models scale the loss.
   bool scales_loss() const { return model_.dtype() == DataType::FLOAT16; }
-  /// Micro-batch m draws its dropout as number `first + m`.
+  /// Micro-batch m has the number `first + m` in its forward context, which dropout draws from.
   void set_first_pass(uint64_t first) { first_pass_ = first; }
 
   const nn::Layer& model() const { return model_; }
@@ -50,10 +53,10 @@ class TrainStep {
   const TrainerOptions& options() const { return options_; }
   /// Names of the optimizer's parameters, in its order.
   const std::vector<std::string>& optimized_names() const { return optimized_names_; }
-  /// Nothing where it does not train.
+  /// Nothing if the step does not train.
   std::optional<Optimizer>& optimizer() { return optimizer_; }
   const std::optional<Optimizer>& optimizer() const { return optimizer_; }
-  /// Of this rank, before the last update.
+  /// Bytes of gradients on this rank before the last update.
   int64_t gradient_bytes() const { return gradient_bytes_; }
 
  private:
@@ -64,7 +67,7 @@ class TrainStep {
   Tensor everywhere(const Tensor& loss) const;
 
   nn::Layer& model_;
-  nn::Sequential* links_;  // the model, if it is one
+  nn::Sequential* links_;  // null if the model is no Sequential
   LossFunction loss_;
   TrainerOptions options_;
   std::vector<std::string> optimized_names_;

@@ -1,4 +1,4 @@
-// Steps, run or replayed, and what came of them.
+// Runs steps, captured or not, and handles their results.
 #include "api/training/trainer.h"
 
 #include <glog/logging.h>
@@ -23,7 +23,7 @@ Trainer::Trainer(nn::Layer& model, LossFunction loss, TrainerOptions options)
   if (step_.scales_loss()) loss_scale_ = LossScale(kFirstLossScale);
 }
 
-// Inputs and labels of each micro-batch, then the numbers of the update.
+// Inputs and labels of each micro-batch, then the numbers of the update (TrainStep::run).
 TensorList Trainer::inputs_of(const std::vector<Batch>& micro_batches) const {
   TensorList inputs;
   for (const Batch& batch : micro_batches) {
@@ -41,7 +41,7 @@ TensorList Trainer::inputs_of(const std::vector<Batch>& micro_batches) const {
   return inputs;
 }
 
-// Where those of the step's first micro-batch begin.
+// The generator state at which the step's first micro-batch draws.
 GeneratorState Trainer::draws_of_step() const {
   const uint64_t seed = RankContext::current().generator().state().seed;
   GeneratorState state = state_in_pass(seed, static_cast<uint64_t>(numbers_.passes));
@@ -49,7 +49,7 @@ GeneratorState Trainer::draws_of_step() const {
   return state;
 }
 
-// A dry run plays the function itself, which is what the program would do.
+// A dry run calls the function itself: it counts the same work as the program.
 TensorList Trainer::run_step(const TensorList& inputs) {
   const Generator::Scope drawing(RankContext::current().generator(), draws_of_step());
   if (!step_.options().capture || RankContext::current().is_dry()) return step_.run(inputs);
@@ -91,7 +91,7 @@ StepResult Trainer::step(const std::vector<Batch>& micro_batches) {
   return result;
 }
 
-// Every rank has the same result, so all of them come to the same end.
+// Every rank has the same result, so all ranks return or throw alike.
 void Trainer::check_result(const StepResult& result, const TensorList& inputs) {
   const bool left_out = step_.optimizer() && !result.applied;
   numbers_.left_out = left_out ? numbers_.left_out + 1 : 0;
@@ -151,7 +151,7 @@ nn::NamedTensors Trainer::states() const {
   return states;
 }
 
-// A program of before knows the old states.
+// Discards the captured program, which refers to the old states.
 void Trainer::restore(const TrainerNumbers& numbers,
                       const std::function<Tensor(const std::string&, const Tensor&)>& value) {
   captured_.reset();

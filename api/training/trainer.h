@@ -1,12 +1,12 @@
-// Trainer: steps of a model. Each takes its micro-batches through the model (forward, and backward
-// where it trains) and updates the parameters.
+// Trainer: runs training steps of a model. A step passes its micro-batches forward and, if it
+// trains, backward, and then updates the parameters.
 //
 //   training::Trainer trainer(model, nn::cross_entropy, {.rate = {.peak = 1e-3}});
 //   trainer.on_step([](int64_t step, const auto& result) { print(step, result.loss); });
 //   trainer.run(100, [&](int64_t step) { return batches_of(step); });
 //
-// The model may be plain or laid out on a mesh (nn::shard), also with a pipeline: the program is
-// the same, and so are the losses.
+// The model may be plain or sharded over a mesh (nn::shard), also with a pipeline; the program and
+// the losses are the same.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@
 
 namespace phi::training {
 
-/// What the model takes and what its output is compared with: plain or deferred tensors, the same
-/// on every rank (each materialises its part alone), or distributed ones.
+/// Inputs of the model and labels for the loss: plain or deferred tensors, equal on every rank
+/// (each materialises only its shards), or distributed ones.
 struct Batch {
   Tensor inputs;
   Tensor labels;
@@ -36,34 +36,35 @@ class Trainer {
   /// `model` must outlive the trainer. Errors: as TrainStep.
   Trainer(nn::Layer& model, LossFunction loss, TrainerOptions options = {});
 
-  /// The next step, of as many micro-batches as options say. Every rank calls it and gets the same
-  /// result. In a dry run losses and norms are 0. Errors: InvalidArgument for another number of
-  /// micro-batches; NotFinite, on every rank, for numbers that are not finite (TrainerOptions);
-  /// what operators throw.
+  /// Runs the next step, on options().micro_batches micro-batches. Every rank calls it and returns
+  /// the same result. In a dry run losses and norms are 0.
+  /// Errors: InvalidArgument for another number of micro-batches; NotFinite, on every rank, for
+  /// values that are not finite (TrainerOptions::on_nonfinite); errors of operators.
   StepResult step(const std::vector<Batch>& micro_batches);
-  /// `steps` steps; `batches` is asked for those of number next_batch(): 1, 2, ..
+  /// Runs `steps` steps. `batches` is called with next_batch(), which counts from 1.
   void run(int64_t steps, const std::function<std::vector<Batch>(int64_t number)>& batches);
-  /// Which batch is next: as many as there were steps, and those passed over, and one.
+  /// The number of the next batch: completed steps + skipped batches + 1.
   int64_t next_batch() const { return numbers_.steps + numbers_.data_offset + 1; }
-  /// Called after each step, in the order in which they were given.
+  /// Adds a function to be called after each step, in the order of addition.
   void on_step(StepHook hook) { hooks_.push_back(std::move(hook)); }
 
-  /// Steps done.
+  /// Number of completed steps.
   int64_t steps() const { return numbers_.steps; }
   TrainerNumbers numbers() const;
-  /// Every parameter and buffer, and what the optimizer keeps of them, as a checkpoint names them:
-  /// "layer0.up.weight", "optimizer.moment1.layer0.up.weight".
+  /// All parameters, buffers and optimizer states under their checkpoint names: "layer0.up.weight",
+  /// "optimizer.moment1.layer0.up.weight".
   nn::NamedTensors states() const;
-  /// The next batch is the one behind this number.
+  /// Skips batches: the next batch is `batch` + 1.
   void pass_over(int64_t batch) { numbers_.data_offset = batch - numbers_.steps; }
-  /// Goes on where another left off. `value` gives the states, each laid out as it is here.
+  /// Restores saved state. `value` returns the value of each of states(); it is resharded to the
+  /// state's placements.
   /// Errors: InvalidArgument for another shape or dtype.
   void restore(const TrainerNumbers& numbers,
                const std::function<Tensor(const std::string& name, const Tensor& now)>& value);
-  /// Bytes of the model states on this rank, gradients as they were before the last update; only
-  /// parameters where it does not train.
+  /// Bytes of the model states on this rank; those of gradients are from before the last update.
+  /// Only parameters if the trainer does not train.
   StateBytes state_bytes() const;
-  /// The program of all steps; nothing unless steps are captured and one has run.
+  /// The captured step; nothing unless steps are captured and one has run.
   const std::optional<Program>& program() const { return captured_; }
   const TrainStep& train_step() const { return step_; }
 
@@ -80,7 +81,8 @@ class Trainer {
   std::optional<Program> captured_;
   LossScale loss_scale_;
   std::vector<StepHook> hooks_;
-  TrainerNumbers numbers_;  // updates and loss scale: as they are kept by optimizer and loss scale
+  // The optimizer and loss_scale_ have the current number of updates and loss scale.
+  TrainerNumbers numbers_;
 };
 
 }  // namespace phi::training

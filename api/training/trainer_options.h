@@ -1,4 +1,4 @@
-// How a model is trained, as numbers and choices.
+// Options of a Trainer.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 
 namespace phi::training {
 
-/// What a trainer does about a loss or a gradient that is not finite. The update is left out in any
-/// case: weights that are finite stay so.
+/// What a trainer does if a loss or a gradient is not finite. In both cases the update is skipped,
+/// so finite weights stay finite.
 enum class OnNonFinite : uint8_t {
-  kStop,  // an error that names rank, parameter and operator of first appearance
-  kSkip,  // the step is left out and told of, and the next one taken
+  kStop,  // throws an error that names rank, parameter and operator of first appearance
+  kSkip,  // logs the skipped step and continues with the next
 };
 
 struct TrainerOptions {
-  /// False: steps are forward passes alone, and give losses.
+  /// False: steps run the forward pass alone and return losses.
   bool trains = true;
   OptimizerConfig optimizer{};
   RateSchedule rate{};
-  /// Parts of a batch that go through the model one after the other; their gradients are averaged.
+  /// Number of parts of a batch, which run one after the other; their gradients are averaged.
   int64_t micro_batches = 1;
-  /// Of the pipeline: gpipe, 1f1b, interleaved, zb_h1, zb_h2.
+  /// Pipeline schedule: gpipe, 1f1b, interleaved, zb_h1, zb_h2.
   std::string schedule = "1f1b";
   nn::Recompute recompute = nn::Recompute::kNone;
-  /// The first step is captured as a program, and all steps run that.
+  /// The first step is captured as a program, which all steps run.
   bool capture = false;
-  /// On GPUs that program's steps are launched as CUDA graphs (Program::use_graphs).
+  /// On GPUs, the program's steps are launched as CUDA graphs (Program::use_graphs).
   bool graphs = true;
-  /// Of the captured program; limited memory needs `capture`, and limit_rank() before the model is
-  /// laid out.
+  /// Memory limits of the captured program. They need `capture`, and a call of limit_rank() before
+  /// the model is sharded.
   ProgramMemory memory{};
   OnNonFinite on_nonfinite = OnNonFinite::kStop;
-  /// More steps in a row that are left out end the training: it goes nowhere.
+  /// If more steps in a row are skipped, training stops with an error.
   int64_t max_left_out = 20;
 };
 

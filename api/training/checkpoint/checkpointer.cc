@@ -1,4 +1,4 @@
-// When to save, and what all ranks make of it.
+// Decides when to save, load and roll back, alike on all ranks.
 #include "api/training/checkpoint/checkpointer.h"
 
 #include <fmt/ranges.h>
@@ -28,7 +28,7 @@ constexpr int64_t kMaxRollbacks = 3;  // before one step
 
 bool speaks() { return RankContext::current().rank() == 0; }
 
-// What a checkpoint of the trainer takes on the disk, in all; every rank finds the same.
+// The size of a checkpoint of the trainer on disk; the same on every rank.
 int64_t checkpoint_bytes(const Trainer& trainer) {
   int64_t bytes = 0;
   for (const auto& [name, value] : trainer.states()) {
@@ -50,7 +50,7 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// What is wrong with a checkpoint; other errors are thrown again.
+// The message of an error that means a damaged checkpoint; rethrows other errors.
 std::string damage_in(const Error& error) {
   const bool is_damage =
       error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kUnavailable ||
@@ -61,7 +61,7 @@ std::string damage_in(const Error& error) {
 
 }  // namespace
 
-// What some rank wishes; all know it then.
+// Requests of all ranks, combined.
 struct Checkpointer::Wishes {
   int stop_signal = 0;
   bool save = false;
@@ -95,9 +95,9 @@ std::vector<checkpoint::SavedStep> Checkpointer::saved() const {
   return saved;
 }
 
-// Ranks compare what they have found after each part, so that damage that one of them sees makes
-// all pass over the checkpoint. What is no damage (another model, no memory, a rank that does not
-// answer) is thrown.
+// Ranks compare results after each part, so that all of them skip a checkpoint that one finds
+// damaged. Errors that are not damage (another model, no memory, a rank that does not respond) are
+// thrown.
 std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& saved,
                                                   Resumed* resumed) {
   World& world = World::current();
@@ -138,8 +138,8 @@ std::optional<Resumed> Checkpointer::resume() {
   return std::nullopt;
 }
 
-// Their steps will be saved again. Not before another one is loaded: all ranks are there and have
-// found the same.
+// Renames damaged checkpoints, because their steps will be saved again. Called only after another
+// checkpoint is loaded: then all ranks are present and have found the same damage.
 void Checkpointer::set_aside(const std::vector<checkpoint::SavedStep>& damaged) const {
   const auto fault = checkpoint::together(World::current(), [&] {
     if (!speaks()) return;
@@ -172,7 +172,7 @@ Checkpointer::Wishes Checkpointer::agree() {
 
 void Checkpointer::after_step(const StepResult& result) {
   const Wishes wishes = agree();
-  // To agree is to wait for the slowest rank's step, which the next step would do.
+  // agree() waits for the slowest rank's step, as the next step would; it does not count as pause.
   const Stopwatch stopwatch(&stats_.paused_seconds);
   stop_signal_ = wishes.stop_signal;
   if (!result.finite && options_.roll_back) return roll_back();
@@ -181,7 +181,7 @@ void Checkpointer::after_step(const StepResult& result) {
     return;
   }
   settle(/*wait=*/false);
-  // What is due while the one before is being written is done when that is on the disk.
+  // A save that is due while another is in progress starts when that is on disk.
   postponed_ = wishes.save && pending_;
   if (wishes.save && !postponed_) begin_save();
   if (!options_.async) settle(/*wait=*/true);
@@ -199,8 +199,8 @@ std::optional<Error> Checkpointer::fault_of_finish() {
   return saved_step_ == trainer_.steps() ? std::nullopt : failure_;
 }
 
-// Runs a part of a save. Its errors are the same on every rank, which is made sure of: one of this
-// rank alone is of the job, as numbers that are not finite are.
+// Runs a part of a save. An error of the save is the same on every rank. An error on this rank
+// alone, such as values that are not finite, fails the job.
 template <typename Part>
 void Checkpointer::attempt(Part&& part) {
   try {
@@ -216,7 +216,7 @@ void Checkpointer::attempt(Part&& part) {
   }
 }
 
-// The copy of this step's states is taken here; the rest is written in the background.
+// Copies this step's states before it returns; the rest is written in the background.
 void Checkpointer::begin_save() {
   if (!is_begun_) begin();
   pending_step_ = trainer_.steps();
@@ -245,8 +245,8 @@ void Checkpointer::settle(bool wait) {
   if (wait && pruner_.joinable()) pruner_.join();
 }
 
-// In the background: the files of large checkpoints take a while to go, and nothing waits for that.
-// A save in progress is newer than all that is removed. Each pruner waits for the one before it.
+// Removes old checkpoints in the background, because deleting large files takes long. A save in
+// progress is newer than everything removed. Each pruner waits for the previous one.
 void Checkpointer::prune() {
   std::vector<checkpoint::CheckpointFolder> folders = {folder_};
   if (!options_.fallback.empty()) folders.emplace_back(options_.fallback);

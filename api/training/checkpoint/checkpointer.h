@@ -1,4 +1,4 @@
-// Checkpointer: saves of a trainer while it trains, and the way back to the newest of them.
+// Checkpointer: saves a trainer while it trains, and resumes it from the newest checkpoint.
 //
 //   training::Checkpointer checkpoints(trainer, {.folder = "runs/gpt", .every = 100, .keep = 3});
 //   checkpoints.resume();                          // where an earlier run ended, if there was one
@@ -8,12 +8,12 @@
 //   }
 //   checkpoints.finish();                          // the last one
 //
-// A checkpoint is a folder of the folder: step-00000100. It is written in the background while the
-// training goes on; the step that it is of waits for a copy of what the rank holds alone. Each
-// distinct shard is written by one of the ranks that have it (checkpoint::save).
+// A checkpoint is a subfolder such as step-00000100. It is written in the background while training
+// continues; the step that is saved waits only for a copy of the shards that this rank alone holds.
+// Each distinct shard is written by one of the ranks that hold it (checkpoint::save).
 //
-// Signals: SIGUSR1 saves and goes on; SIGTERM, SIGINT and SIGUSR2 save and ask the loop to end
-// (stop_signal()). They may come to one rank or to all.
+// Signals: SIGUSR1 saves and training continues. SIGTERM, SIGINT and SIGUSR2 save and request the
+// end of the loop (stop_signal()). A signal may be sent to one rank or to all.
 #pragma once
 
 #include <chrono>
@@ -39,60 +39,62 @@ namespace phi::training {
 
 struct CheckpointerOptions {
   std::string folder{};
-  int64_t every = 0;       // steps; 0: not by their number
-  double minutes = 0.0;    // 0: not by the clock (of rank 0)
-  int64_t keep = 3;        // newest complete checkpoints; older ones are removed
-  bool async = true;       // false: the training waits until a checkpoint is on the disk
-  std::string fallback{};  // where a save goes that the folder does not take
-  /// A loss or gradients that are not finite: back to the newest checkpoint, and on with the
-  /// batches behind the one at fault. The trainer's own answer must be OnNonFinite::kSkip.
+  int64_t every = 0;       // in steps; 0: not by step number
+  double minutes = 0.0;    // 0: not by time; measured by rank 0
+  int64_t keep = 3;        // number of complete checkpoints to keep; older ones are removed
+  bool async = true;       // false: training waits until a checkpoint is on disk
+  std::string fallback{};  // folder for a save that fails in `folder`
+  /// If a loss or gradients are not finite, return to the newest checkpoint and continue with the
+  /// batch after the faulty one. Requires TrainerOptions::on_nonfinite to be OnNonFinite::kSkip.
   bool roll_back = false;
-  std::map<std::string, std::string> metadata{};  // of every checkpoint: the job, say
-  /// Throws if the training cannot go on from a checkpoint with this metadata. Called before its
-  /// tensors are compared with the trainer's, so that the cause is reported and not its effects.
+  std::map<std::string, std::string> metadata{};  // stored in every checkpoint, for example the job
+  /// Throws if training cannot continue from a checkpoint with this metadata. Called before tensors
+  /// are compared with the trainer's, so that the error names the cause and not its effects.
   std::function<void(const std::map<std::string, std::string>& metadata)> check_metadata{};
 };
 
-/// What resume() and a rollback have found.
+/// The checkpoint that resume() or a rollback has loaded.
 struct Resumed {
   std::string path;
   int64_t step = 0;
   int64_t bytes_read = 0;            // by this rank
-  std::vector<std::string> damaged;  // newer ones that cannot be read: what is wrong with them
+  std::vector<std::string> damaged;  // newer checkpoints that cannot be read, with the reason
   std::map<std::string, std::string> metadata;
 };
 
 class Checkpointer {
  public:
-  /// `trainer` must outlive it. Every rank makes one; rank 0 makes the folder and keeps it locked.
+  /// `trainer` must outlive it. Every rank constructs one; rank 0 creates the folder and locks it.
   /// Errors, on every rank: Unavailable if the folder or the fallback cannot be written to;
-  /// ResourceExhausted if it has no room for a checkpoint; AlreadyExists if another job has it;
-  /// InvalidArgument for a `keep` below 1.
+  /// ResourceExhausted if it has no room for a checkpoint; AlreadyExists if another job has locked
+  /// it; InvalidArgument for a `keep` below 1.
   Checkpointer(Trainer& trainer, CheckpointerOptions options);
-  /// Gives up what is being written (finish() waits for it); the checkpoints before it stay.
+  /// Abandons a save in progress (finish() waits for it); earlier checkpoints stay.
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  /// Loads the newest checkpoint, of the folder or the fallback, whose bytes are what was written;
-  /// nothing if there is none. Newer ones that are damaged get another name. Errors: as load(), for
-  /// one that is of another model; Unavailable if all are damaged (they stay as they are).
+  /// Loads the newest checkpoint, in the folder or the fallback, whose checksums are right; nothing
+  /// if there is none. Renames newer ones that are damaged.
+  /// Errors: as load(), if it belongs to another model; Unavailable if all are damaged (they keep
+  /// their names).
   std::optional<Resumed> resume();
-  /// Instead of resume(), for a training that begins; without either the first save does it.
-  /// Errors: AlreadyExists if there are checkpoints, which its own would mix with.
+  /// Call it instead of resume() to start a new training; the first save calls it otherwise.
+  /// Errors: AlreadyExists if there are checkpoints, which would be mixed with new ones.
   void begin();
 
-  /// After each step, on every rank: saves if it is time to, and rolls back if that is asked for.
-  /// A failed save is logged, and training goes on; after the last step finish() tries it again.
-  /// Errors: NotFinite if there is nothing to roll back to, or three rollbacks have not led past
-  /// one step.
+  /// Call it after each step on every rank. Saves if a save is due, and rolls back if needed. A
+  /// failed save is logged and training continues; after the last step, finish() retries it.
+  /// Errors: NotFinite if there is no checkpoint to roll back to, or if three rollbacks did not get
+  /// past one step.
   void after_step(const StepResult& result);
-  /// The signal that asks the job to end, the same on every rank since the last step; 0: none.
+  /// The signal that requested the end of the job, the same on every rank since the last step; 0:
+  /// none.
   int stop_signal() const { return stop_signal_; }
-  /// The state of now is saved, if it was not, and on the disk. Errors: those of the save, the same
-  /// on every rank.
+  /// Returns when the current state is on disk; saves it if necessary.
+  /// Errors: those of the save, the same on every rank.
   void finish();
-  /// finish() that returns the error of a save that fails, instead of throwing it.
+  /// finish(), but returns the error of a failed save instead of throwing it.
   std::optional<Error> fault_of_finish();
 
   const CheckpointerStats& stats() const { return stats_; }
@@ -115,20 +117,20 @@ class Checkpointer {
   Trainer& trainer_;
   const CheckpointerOptions options_;
   distributed::checkpoint::CheckpointFolder folder_;
-  std::unique_ptr<distributed::checkpoint::FolderLock> lock_;  // rank 0's
+  std::unique_ptr<distributed::checkpoint::FolderLock> lock_;  // on rank 0
   SignalWatch signals_;
   int stop_signal_ = 0;
   std::optional<distributed::checkpoint::PendingSave> pending_;
   int64_t pending_step_ = 0;
-  int64_t saved_step_ = -1;       // of the last save that has succeeded, or was resumed from
-  bool is_begun_ = false;         // it is known what was in the folder
-  bool postponed_ = false;        // a save was due while another was being written
-  std::optional<Error> failure_;  // of the last save, if it has failed
+  int64_t saved_step_ = -1;       // of the last save that succeeded, or that was resumed from
+  bool is_begun_ = false;         // the folder's earlier content has been checked
+  bool postponed_ = false;        // a save was due while another was in progress
+  std::optional<Error> failure_;  // of the last save, if it failed
   int64_t rollbacks_here_ = 0;
-  int64_t failed_step_ = 0;  // the furthest
+  int64_t failed_step_ = 0;  // the largest
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   CheckpointerStats stats_;
-  std::jthread pruner_;  // rank 0's
+  std::jthread pruner_;  // on rank 0
 };
 
 }  // namespace phi::training

@@ -1,4 +1,4 @@
-// What a Checkpointer has done so far.
+// Counters of a Checkpointer.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ struct CheckpointerStats {
   int64_t saves = 0;
   int64_t failures = 0;
   int64_t rollbacks = 0;
-  double paused_seconds = 0.0;  // that the training has waited
+  double paused_seconds = 0.0;  // time that training waited for saves
 };
 
 }  // namespace phi::training

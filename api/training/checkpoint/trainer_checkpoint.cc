@@ -1,4 +1,4 @@
-// Names and numbers of a trainer, to and from a checkpoint.
+// Maps names and counters of a trainer to a checkpoint and back.
 #include "api/training/checkpoint/trainer_checkpoint.h"
 
 #include <fmt/format.h>
@@ -31,8 +31,8 @@ namespace {
 constexpr std::string_view kMaster = "optimizer.master.";
 constexpr int64_t kChunkElements = 1 << 18;
 
-// The name under which a state is in the checkpoint. What counts of a parameter with a master is
-// the master; a checkpoint of a float32 job has none, and one of a 16-bit job has both.
+// The checkpoint's name for a state. If a parameter has a float32 master, the master is its value:
+// a checkpoint of a float32 job has no master, and one of a half-precision job has both.
 std::string name_in(const Checkpoint& from, const std::string& name, DataType dtype) {
   if (name.starts_with(kMaster) && !from.contains(name)) return name.substr(kMaster.size());
   const std::string master = std::string(kMaster) + name;
@@ -40,7 +40,7 @@ std::string name_in(const Checkpoint& from, const std::string& name, DataType dt
   return name;
 }
 
-// The checkpoint under the trainer's names; beside them what the trainer has no tensor for.
+// The checkpoint under the trainer's names, with the tensors that the trainer has no state for.
 Checkpoint as_states(const Checkpoint& from, const nn::NamedTensors& states) {
   std::vector<checkpoint::ViewTensor> tensors;
   std::set<std::string_view> names;
@@ -74,7 +74,7 @@ const char* name_of(OptimizerKind kind) {
   return "unknown";
 }
 
-// Of the same name, states of two kinds mean different things.
+// States of two kinds of optimizers may have the same name and different meanings.
 void check_kind(const checkpoint::JsonFile& json, OptimizerKind kind) {
   const std::string& saved = json.string(
       json.member(json.root(), "optimizer", "the trainer's numbers"), "the kind of optimizer");
@@ -112,7 +112,7 @@ void read_through(const checkpoint::Checkpoint& from, const std::string& name, D
                  [&](const Box& chunk) { from.read(name, chunk, dtype, chunk_bytes.data()); });
 }
 
-// Damage is found now, not when a step needs the bytes.
+// Reads states at once, so that damage is detected here and not in a later step.
 void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
   const bool keeps_deferred = RankContext::current().keeps_deferred();
   for (const auto& [name, now] : states) {
@@ -130,7 +130,8 @@ void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
 
 namespace {
 
-// Of the rank that saved it; nothing in checkpoints of versions without one.
+// The generator state of the rank that saved the checkpoint; nothing in older versions'
+// checkpoints.
 std::optional<RngState> generator_in(const Checkpoint& from) {
   const checkpoint::JsonFile json = numbers_json(from);
   if (!json.root().contains("generator")) return std::nullopt;
@@ -176,9 +177,9 @@ void check_loads(const Checkpoint& from, const Trainer& trainer) {
   check_fits(as_states(from, wanted), wanted);
 }
 
-// Laying a state out may read its part, and without deferred transfer all of it is read even
-// before: both are done where ranks compare what they have found. The generator's state is taken
-// when all have found the checkpoint sound, so that no two ranks have others.
+// Resharding a state may read its part, and without deferred transfer it reads the whole state
+// earlier. Both happen where ranks compare results. The generator's state is set after all ranks
+// have found the checkpoint sound, so that all ranks have the same.
 std::optional<Error> fault_of_load(const Checkpoint& from, Trainer* trainer) {
   std::optional<RngState> generator;
   const auto fault = checkpoint::together(World::current(), [&] {

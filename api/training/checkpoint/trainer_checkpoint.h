@@ -1,11 +1,12 @@
-// A trainer on disk: all that it needs to go on, on any mesh.
+// Saves and loads a trainer: all that it needs to continue, on any mesh.
 //
 //   training::save("ckpt", trainer);
 //   training::load(checkpoint::open("ckpt"), &other);     // other mesh, ZeRO stage, schedule
 //
-// Tensors have the names of Trainer::states(): parameters and buffers as the model names them, so
-// that the folder can be given wherever weights are wanted, and optimizer states as
-// "optimizer.moment1.layer0.up.weight". Numbers are in the metadata under kTrainerKey, as JSON.
+// Tensors have the names of Trainer::states(). Parameters and buffers have their names in the
+// model, so the folder can be used wherever weights are accepted. Optimizer states have names such
+// as "optimizer.moment1.layer0.up.weight". Counters are stored in the metadata under kTrainerKey,
+// as JSON.
 #pragma once
 
 #include <optional>
@@ -18,11 +19,10 @@
 
 namespace phi::training {
 
-/// Of metadata: TrainerNumbers.
+/// The metadata key of TrainerNumbers.
 inline constexpr const char* kTrainerKey = "trainer";
 
-/// `options`, and in their metadata what load() needs beside the tensors. States that are not
-/// finite are refused.
+/// `options` with the metadata that load() needs added. States that are not finite are refused.
 distributed::checkpoint::SaveOptions options_of(const Trainer& trainer,
                                                 distributed::checkpoint::SaveOptions options = {});
 
@@ -30,22 +30,25 @@ distributed::checkpoint::SaveOptions options_of(const Trainer& trainer,
 void save(const std::string& folder, const Trainer& trainer,
           distributed::checkpoint::SaveOptions options = {});
 
-/// Errors: InvalidArgument for a checkpoint without (of weights alone), or with wrong ones.
+/// The counters of a checkpoint.
+/// Errors: InvalidArgument for a checkpoint of weights alone, or with invalid counters.
 TrainerNumbers numbers_in(const distributed::checkpoint::Checkpoint& from);
 
-/// Errors: InvalidArgument if load() would not fit the two together.
+/// Errors: InvalidArgument if load() would fail because checkpoint and trainer do not match.
 void check_loads(const distributed::checkpoint::Checkpoint& from, const Trainer& trainer);
 
-/// The trainer goes on where the saved one was. Each rank reads the boxes that it holds, at once,
-/// but for those of a job under memory limits: these are read once to be checked, and again when
-/// they are needed. 16-bit parameters come from 32-bit ones of the checkpoint and the other way.
+/// Restores the state of a saved trainer. Each rank reads the boxes that it holds, at once. Under
+/// memory limits, boxes are read once to be checked, and again when they are needed. Half-precision
+/// parameters can be loaded from float32 ones and the reverse.
 ///
-/// Collective. Errors, the same on all ranks: those of check_loads (nothing is changed then), with
-/// all that does not fit; those of reading: the trainer's states are undefined then, load another.
+/// Ranks    Every rank calls it.
+/// Errors   The same on all ranks. Those of check_loads, for all that does not match: nothing is
+///          changed. Those of reading: the trainer's states are undefined until another checkpoint
+///          is loaded.
 void load(const distributed::checkpoint::Checkpoint& from, Trainer* trainer);
 
-/// load() of a checkpoint that check_loads() accepts. Returns the error of the first rank that
-/// cannot read its part, the same on all ranks, instead of throwing it. Collective.
+/// load() of a checkpoint that check_loads() accepts. If a rank cannot read its part, the error of
+/// the first such rank is returned on all ranks instead of thrown. Collective.
 std::optional<Error> fault_of_load(const distributed::checkpoint::Checkpoint& from,
                                    Trainer* trainer);
 
