@@ -1,4 +1,4 @@
-// One token after the other.
+// Generates tokens with a cache, captured or not.
 #include "api/generation/generator.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ Tensor Generator::logits_behind(const std::vector<int64_t>& ids) {
   return logits;
 }
 
-// A kilobyte or so to every rank, which then all choose alike.
+// Sends the logits of one position to every rank; all ranks then sample the same token.
 TensorList Generator::run(const TensorList& inputs) {
   const nn::Sharding* sharding = model_.sharding();
   const Tensor ids = nn::laid_out(inputs[0], sharding ? sharding->inputs : nullptr);

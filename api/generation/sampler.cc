@@ -1,4 +1,4 @@
-// Sampling in double precision.
+// Samples in double precision.
 #include "api/generation/sampler.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void check_finite(std::span<const float> logits) {
   }
 }
 
-// Tokens, the likeliest first; of equals the first.
+// Tokens in descending order of their logits; equal ones in ascending order.
 std::vector<int64_t> ranked(std::span<const float> logits) {
   std::vector<int64_t> tokens(logits.size());
   std::iota(tokens.begin(), tokens.end(), 0);
@@ -29,7 +29,7 @@ std::vector<int64_t> ranked(std::span<const float> logits) {
   return tokens;
 }
 
-// How many of `scores`, the highest first and relative to it, make the nucleus.
+// The size of the nucleus; `scores` are descending and relative to the highest.
 size_t nucleus_size(std::span<const double> scores, double top_p) {
   if (top_p >= 1.0) return scores.size();
   double total = 0;
@@ -40,7 +40,7 @@ size_t nucleus_size(std::span<const double> scores, double top_p) {
   return size;
 }
 
-// Standard Gumbel noise. It belongs to the token, not to its place among the likeliest.
+// Standard Gumbel noise. It depends on the token, not on its rank among the most likely.
 double gumbel_noise(int64_t seed, int64_t position, int64_t token) {
   uint64_t bits = 0;
   for (int64_t part : {seed, position, token}) bits = split_mix(bits ^ static_cast<uint64_t>(part));

@@ -1,4 +1,4 @@
-// Choice of the next token from logits: temperature, top-k, top-p.
+// Samples the next token from logits, with temperature, top-k and top-p.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,19 @@ namespace phi::generation {
 struct SamplerOptions {
   double temperature = 1.0;  // 0: always the most likely token
   int64_t top_k = 0;         // 0: all
-  double top_p = 1.0;        // of the probability that is kept, more than 0
+  double top_p = 1.0;        // probability mass to keep, more than 0
   int64_t seed = 1;
 };
 
-/// Draws a token of softmax(logits / temperature), cut to the top_k likeliest ones and then to the
-/// nucleus: the fewest likeliest ones that hold top_p of what is left. At temperature 0 it is the
-/// likeliest one; of equals the first.
+/// Samples a token from softmax(logits / temperature), restricted to the top_k most likely tokens
+/// and then to the nucleus: the smallest set of most likely tokens that has the fraction top_p of
+/// the remaining probability. At temperature 0 it returns the most likely token; among equals, the
+/// first.
 ///
-/// Randomness  Follows (seed, position) alone: text does not depend on the mesh, nor on how it is
-///             brought into the model. Drawn as argmax(logit / temperature + Gumbel noise of the
-///             token), in double precision, so that logits which differ in their last bits, as on
-///             different meshes, give another token only where the two best are as good as equal.
+/// Randomness  Depends only on (seed, position), not on the mesh or on how the text is passed to
+///             the model. Computed as argmax(logit / temperature + Gumbel noise of the token) in
+///             double precision: logits that differ in their last bits, for example between meshes,
+///             change the token only if the two best are almost equal.
 /// Errors      InvalidArgument if a logit is not finite, naming the token.
 /// Source      top-k: Fan et al. 2018; nucleus: Holtzman et al. 2020, "The Curious Case of Neural
 ///             Text Degeneration"; the Gumbel-max trick: Maddison et al. 2014, "A* Sampling".
