@@ -1,4 +1,4 @@
-// Listing of text files, mapping of those in use, and reading across them.
+// Lists text files, maps those in use, and reads across them.
 #include "api/data/corpus.h"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ bool is_left_out(const fs::path& path) {
   return name.starts_with('.') || name == "build" || name == "__pycache__";
 }
 
-// A file that this user may not read is left out; one that cannot be read for another reason, or a
-// folder, would be missed without a word.
+// A file without read permission is skipped. Other failures, and an unreadable folder, are errors:
+// skipping them silently would change the data.
 void check_found(const fs::path& path, const std::error_code& failed) {
   if (failed == std::errc::not_enough_memory) throw std::bad_alloc();
   PHI_CHECK(!failed, errors::NotFound("cannot read '{}': {}.", path.string(), failed.message()));

@@ -1,4 +1,4 @@
-// Corpus: files as one row of bytes, mapped where they are read.
+// Corpus: files as one contiguous sequence of bytes, memory-mapped when they are read.
 //
 //   const auto corpus = Corpus::open({"phi", "README.md"}, "");
 //   corpus->read(offset, window);
@@ -21,30 +21,31 @@ class Corpus {
  public:
   struct File {
     std::string path;
-    int64_t offset;  // of its first byte in the corpus
+    int64_t offset;  // of its first byte, in the corpus
     int64_t size;
   };
-  /// Linux gives a process some 65,000 mappings in all.
+  /// Linux limits a process to about 65,000 mappings.
   static constexpr size_t kMaxMappedFiles = 4096;
 
-  /// The text files at `paths`, in order; a folder gives its files in order of their paths, without
-  /// hidden ones, `build` and `__pycache__` folders, and files with a NUL among their first bytes.
-  /// A relative path is looked for in the current folder, then in `base`. Once `max_mapped` files
-  /// have been mapped, the one that was mapped first makes way. Errors: NotFound naming the path
-  /// and both places; InvalidArgument if there is no byte at all.
+  /// Opens the text files at `paths`, in order. A folder is replaced by its files in the order of
+  /// their paths, without hidden ones, `build` and `__pycache__` folders, and files with a NUL
+  /// among their first bytes. A relative path is resolved in the current folder, then in `base`. At
+  /// most `max_mapped` files are mapped at a time; the oldest mapping is dropped first.
+  /// Errors: NotFound naming the path and both places; InvalidArgument if there is no byte at all.
   static std::shared_ptr<const Corpus> open(const std::vector<std::string>& paths,
                                             const std::string& base,
                                             size_t max_mapped = kMaxMappedFiles);
-  /// Just these files, whatever is in them. Errors: NotFound; InvalidArgument naming an empty one.
+  /// Opens exactly these files, whatever their content. Errors: NotFound; InvalidArgument naming an
+  /// empty one.
   static std::shared_ptr<const Corpus> join(std::vector<std::string> files);
 
   const std::vector<File>& files() const { return files_; }
   int64_t num_bytes() const { return num_bytes_; }
-  /// The one that holds the byte at `offset`, which must be one of the corpus.
+  /// The file that contains the byte at `offset`, which must be less than num_bytes().
   const File& file_at(int64_t offset) const;
 
-  /// Bytes [offset, offset + out.size()), over file ends; all threads may ask. Errors: OutOfRange;
-  /// Unavailable if a file has become shorter.
+  /// Reads bytes [offset, offset + out.size()), also across files. Thread-safe.
+  /// Errors: OutOfRange; Unavailable if a file has become shorter.
   void read(int64_t offset, std::span<uint8_t> out) const;
 
  private:
@@ -55,7 +56,7 @@ class Corpus {
   const size_t max_mapped_;
   std::vector<File> files_;
   int64_t num_bytes_ = 0;
-  mutable std::mutex mutex_;  // of the two below
+  mutable std::mutex mutex_;  // guards the two below
   mutable std::unordered_map<const File*, std::shared_ptr<const MappedFile>> mappings_;
   mutable std::deque<const File*> oldest_first_;
 };

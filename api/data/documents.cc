@@ -1,4 +1,4 @@
-// Ends by files, and by indexes of Megatron-LM.
+// Ends of documents by files, and by indexes of Megatron-LM.
 #include "api/data/documents.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Where the documents of some data end, read a run at a time: there may be too many to keep.
+// DocumentEnds: the ends of documents, read in batches because there may be too many to hold in
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,20 @@
 
 namespace phi::data {
 
-/// Documents follow each other without gaps, the first from token 0 on; some may be empty.
+/// Documents are contiguous and start at token 0; some may be empty.
 class DocumentEnds {
  public:
   virtual ~DocumentEnds() = default;
   virtual int64_t count() const = 0;
-  /// Writes the ends (tokens of the data before them) of documents first, first + 1, ... All
-  /// threads may ask. Errors: Unavailable if the files have changed.
+  /// Writes the ends of documents first, first + 1, ..., counted in tokens from the start of the
+  /// data. Thread-safe.
+  /// Errors: Unavailable if the files have changed.
   virtual void read(int64_t first, std::span<int64_t> ends) const = 0;
 };
 
-/// A file is a document, a byte a token.
+/// Each file is a document; each byte is a token.
 std::shared_ptr<const DocumentEnds> documents_of(std::shared_ptr<const Corpus> corpus);
-/// Those of each index, in order.
+/// The documents of all indexes, in order.
 std::shared_ptr<const DocumentEnds> documents_of(
     std::vector<std::shared_ptr<const MegatronIndex>> indexes);
 

@@ -1,4 +1,4 @@
-// Looking in both places.
+// Resolves paths in both folders.
 #include "api/data/find_path.h"
 
 #include "phi/common/errors.h"

@@ -1,4 +1,4 @@
-// Where a path that somebody wrote leads to: from the current folder, or else from a base.
+// Resolves a path that a user wrote, in the current folder and then in a base folder.
 #pragma once
 
 #include <filesystem>

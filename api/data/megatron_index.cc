@@ -1,4 +1,4 @@
-// Every count is held against the file's size before anything is computed with it.
+// Every count in the file is checked against the file's size before it is used.
 #include "api/data/megatron_index.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr int64_t kTypeAt = 17;
 constexpr int64_t kSequencesAt = 18;
 constexpr int64_t kDocumentsAt = 26;
 constexpr int64_t kHeaderBytes = 34;
-constexpr int64_t kChunk = 8192;  // entries that are looked at together
+constexpr int64_t kChunk = 8192;  // entries per read
 
 std::optional<TokenType> type_of(uint8_t code) {
   switch (code) {
@@ -96,7 +96,7 @@ void MegatronIndex::lay_out_arrays() {
   const auto sequences = value<uint64_t>(kSequencesAt);
   const auto entries = value<uint64_t>(kDocumentsAt);
   const auto rest = static_cast<uint64_t>(num_bytes() - kHeaderBytes);
-  // Products of counts that the file has no room for may be beyond any integer.
+  // Compare before multiplying: products of counts that exceed the file may overflow.
   const bool has_room = sequences <= rest / 12 && entries <= (rest - 12 * sequences) / 8;
   const uint64_t left = has_room ? rest - 12 * sequences - 8 * entries : 0;
   PHI_CHECK(
@@ -190,7 +190,7 @@ void MegatronIndex::document_ends(int64_t first, std::span<int64_t> ends) const 
     PHI_CHECK(sequence >= 0 && sequence <= num_sequences_,
               errors::Unavailable("'{}' has changed since it was opened.", file_->path()));
   }
-  // Where the sequence after the document begins; the last one ends with the .bin.
+  // A document ends where the next one's first sequence begins; the last one ends with the .bin.
   file_->access(static_cast<size_t>(pointers_), static_cast<size_t>(documents_),
                 [&](const std::byte* bytes) {
                   for (int64_t& end : ends) {

@@ -1,7 +1,8 @@
-// MegatronIndex: the .idx beside a .bin of Megatron-LM's indexed datasets, read from its mapping.
+// MegatronIndex: the .idx file of a .bin of Megatron-LM's indexed datasets, memory-mapped.
 //
-// Little-endian, without gaps, as _IndexWriter of megatron/core/datasets/indexed_dataset.py
-// (NVIDIA/ Megatron-LM) and MMapIndexedDataset of its older versions write it:
+// Little-endian, without gaps, as written by _IndexWriter of
+// megatron/core/datasets/indexed_dataset.py (NVIDIA/Megatron-LM) and MMapIndexedDataset of its
+// older versions:
 //   | 9 bytes       "MMIDIDX\0\0"
 //   | uint64        version, 1
 //   | uint8         dtype of the ids: 1 uint8, 2 int8, 3 int16, 4 int32, 5 int64, 8 uint16 (6 and 7
@@ -11,7 +12,7 @@
 //   | int32[S]      tokens of each sequence
 //   | int64[S]      byte of the .bin where it begins: where the one before it ends
 //   | int64[D]      the sequence with which each document begins; the first is 0, the last S
-// Multimodal sets append int8[S], the mode of each sequence; they are refused.
+// Multimodal datasets append int8[S], the mode of each sequence; they are refused.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +27,24 @@ namespace phi::data {
 
 class MegatronIndex {
  public:
-  /// Reads the header and the ends of the arrays, and holds them against the size of the .bin.
-  /// Errors: InvalidArgument naming the file and what does not fit; NotFound.
+  /// Reads the header and the ends of the arrays, and checks them against the size of the .bin.
+  /// Errors: InvalidArgument naming the file and the mismatch; NotFound.
   static std::shared_ptr<const MegatronIndex> open(const std::string& path, int64_t bin_bytes);
 
   TokenType type() const { return type_; }
   int64_t num_sequences() const { return num_sequences_; }
   int64_t num_documents() const { return num_documents_; }
   int64_t num_tokens() const { return bin_bytes_ / size_of(type_); }
-  /// Of the index itself.
+  /// Size of the index file.
   int64_t num_bytes() const { return static_cast<int64_t>(file_->size()); }
 
-  /// Reads all of the index once, in order. Errors: InvalidArgument naming the first sequence or
-  /// document that is not where those before it end.
+  /// Reads the whole index once, in order.
+  /// Errors: InvalidArgument naming the first sequence or document that does not begin where the
+  /// previous one ends.
   void check_entries() const;
 
-  /// Ends of documents first, first + 1, ..., in tokens. Errors: Unavailable if the file has
-  /// changed since it was checked.
+  /// Ends of documents first, first + 1, ..., in tokens.
+  /// Errors: Unavailable if the file has changed since it was checked.
   void document_ends(int64_t first, std::span<int64_t> ends) const;
 
  private:
@@ -62,7 +64,7 @@ class MegatronIndex {
   TokenType type_ = TokenType::kUint16;
   int64_t num_sequences_ = 0;
   int64_t num_documents_ = 0;
-  // Bytes of the file before the arrays.
+  // Byte offsets of the arrays in the file.
   int64_t lengths_ = 0;
   int64_t pointers_ = 0;
   int64_t documents_ = 0;

@@ -1,4 +1,4 @@
-// Names of kinds.
+// Names of kinds and document modes.
 #include "api/data/options.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// What data to open: which files, how their bytes are read as token ids, and where windows may lie.
+// Options for opening data: the files, how their bytes encode token ids, and where windows may be.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,30 @@
 namespace phi::data {
 
 enum class Kind : uint8_t {
-  kBytes,     // files and folders of text; a byte is a token
-  kTokens,    // flat files of token ids and nothing else, as nanoGPT's train.bin
-  kMegatron,  // pairs of .bin and .idx, as Megatron-LM's preprocessing writes them
+  kBytes,     // text files and folders; a byte is a token
+  kTokens,    // flat files of token ids, as nanoGPT's train.bin
+  kMegatron,  // pairs of .bin and .idx, as written by Megatron-LM's preprocessing
 };
 
 enum class Documents : uint8_t {
-  kJoined,  // windows lie anywhere in the data, over the ends of documents and files
-  kApart,   // a window lies within one document
+  kJoined,  // windows may cross the ends of documents and files
+  kApart,   // a window is within one document
 };
 
 /// "bytes", "tokens", "megatron"; "joined", "apart".
 std::string_view name_of(Kind kind);
 std::string_view name_of(Documents documents);
-/// The inverse. Errors: InvalidArgument with the names there are.
+/// The inverse of name_of. Errors: InvalidArgument with the known names.
 Kind parse_kind(std::string_view name);
 Documents parse_documents(std::string_view name);
 
 struct Options {
   Kind kind = Kind::kBytes;
   std::vector<std::string> paths;
-  std::string base{};                    // where relative paths are looked for second
+  std::string base{};                    // second place where relative paths are resolved
   TokenType dtype = TokenType::kUint16;  // of kind tokens
   Documents documents = Documents::kJoined;
-  int64_t vocab = 0;  // an id beyond it is an error; 0: any is taken
+  int64_t vocab = 0;  // larger ids are errors; 0: all ids are accepted
 };
 
 }  // namespace phi::data

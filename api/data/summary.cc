@@ -1,4 +1,4 @@
-// The line of a header.
+// The text of a Summary.
 #include "api/data/summary.h"
 
 #include <fmt/format.h>

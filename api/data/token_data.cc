@@ -17,7 +17,7 @@ int64_t begin_in(const WindowPlaces& places, const Draw& draw, int64_t sample) {
 
 }  // namespace
 
-// A batch, read from the files row by row.
+// The source of a batch, which reads windows row by row.
 class TokenData::Windows final : public Storage::Source {
  public:
   Windows(std::shared_ptr<const TokenFiles> files, const Draw& draw, int64_t shift,

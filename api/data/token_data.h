@@ -1,12 +1,12 @@
-// TokenData: batches of windows drawn from token ids in files.
+// TokenData: batches of token windows, drawn at random from files.
 //
 //   const TokenData data = TokenData::open({.paths = {"phi", "README.md"}});
 //   Tensor ids = shard_tensor(data.ids(draw), mesh, {Shard(0)});  // reads own rows only
 //
-// A window's place depends on (seed, number of the sample) alone, so every mesh sees the same
-// batches and no rank needs to ask another; docs/data.md says how it is drawn. Files are
-// memory-mapped when a window in them is first wanted: a rank that holds no rows of a batch touches
-// none, and ranks of a machine share the pages.
+// A window's position depends only on (seed, sample number), so every mesh sees the same batches
+// without communication; docs/data.md has the formula. A file is memory-mapped when a window in it
+// is first read: a rank without rows of a batch reads nothing, and ranks of a machine share the
+// pages.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace phi::data {
 
-/// Which windows a batch holds.
+/// Selects the windows of a batch.
 struct Draw {
   uint64_t seed = 0;
-  int64_t first_sample = 0;  // number of the batch's first sample among all that the job draws
+  int64_t first_sample = 0;  // number of the batch's first sample among all samples of the job
   int64_t batch = 1;
   int64_t seq_len = 1;
 };
@@ -34,7 +34,7 @@ class TokenData {
 
   int64_t num_tokens() const { return files_->num_tokens(); }
   int64_t num_bytes() const { return files_->num_bytes(); }
-  /// Ranks compare it.
+  /// A hash that ranks compare; see TokenFiles.
   uint64_t fingerprint() const { return files_->fingerprint(); }
   /// As TokenFiles::content_fingerprint.
   uint64_t content_fingerprint() const { return files_->content_fingerprint(); }
@@ -42,14 +42,15 @@ class TokenData {
   Summary summary(int64_t seq_len) const { return files_->summary(seq_len); }
   const TokenFiles& files() const { return *files_; }
 
-  /// The token with which sample number `sample` of the batch begins; it lies in the row of all
-  /// tokens. Errors: as TokenFiles::places.
+  /// The first token of sample number `sample` of the batch, as an index into all tokens.
+  /// Errors: as TokenFiles::places.
   int64_t begin_of(const Draw& draw, int64_t sample) const;
 
-  /// int64 [batch, seq_len], deferred: each rank reads what it holds, and checks it. labels: the
-  /// tokens that follow. Errors: as TokenFiles::places; when they are read, as TokenFiles::read.
+  /// int64 [batch, seq_len], deferred: each rank reads and checks only its shards. labels() returns
+  /// the tokens that follow.
+  /// Errors: as TokenFiles::places; when they are read, as TokenFiles::read.
   Tensor ids(const Draw& draw) const { return windows(draw, 0, {draw.batch, draw.seq_len}); }
-  /// int64 [batch, seq_len, 1], as losses take them.
+  /// int64 [batch, seq_len, 1], the shape that losses accept.
   Tensor labels(const Draw& draw) const { return windows(draw, 1, {draw.batch, draw.seq_len, 1}); }
 
  private:

@@ -1,4 +1,4 @@
-// Opening each kind, reading ids, and what is wrong with them.
+// Opens each kind of files and reads and checks their ids.
 #include "api/data/token_files.h"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr int64_t kScanned = 1 << 16;  // ids at once
+constexpr int64_t kScanned = 1 << 16;  // ids per read
 
-// Files that are not ids alone, by how they begin.
+// File formats other than plain ids, recognised by their first bytes.
 struct OtherFormat {
   std::string_view begin;
   std::string_view what;

@@ -1,9 +1,9 @@
-// TokenFiles: token ids in files as one row, whatever kind of files they are.
+// TokenFiles: the token ids of files as one sequence, for all kinds of files.
 //
 //   const auto files = TokenFiles::open({.kind = Kind::kTokens, .paths = {"train.bin"}});
 //   files->read(begin, ids);
 //
-// Files are memory-mapped when something in them is first wanted, and never read whole.
+// A file is memory-mapped when something in it is first read, and never loaded as a whole.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ namespace phi::data {
 
 class TokenFiles {
  public:
-  /// Kind bytes: files and folders of text, as Corpus::open takes them. Kind tokens: files.
-  /// Kind megatron: prefixes, or either file of a pair. Several are joined in the order given.
-  /// Reads headers and sizes; where documents are kept apart also all of Megatron-LM's indexes.
-  /// Errors: NotFound naming a path and where it was looked for; InvalidArgument naming a file that
-  /// is not what it should be, and for documents of kind tokens, which nothing tells apart.
+  /// Kind bytes: files and folders of text, as for Corpus::open. Kind tokens: files. Kind megatron:
+  /// prefixes, or either file of a pair. Several are joined in the order given. Reads headers and
+  /// sizes; with Documents::kApart also all of Megatron-LM's indexes.
+  /// Errors: NotFound naming a path and where it was searched; InvalidArgument naming a file with
+  /// invalid content, and for Documents::kApart with kind tokens, whose documents are unknown.
   static std::shared_ptr<const TokenFiles> open(const Options& options);
 
   const Options& options() const { return options_; }
@@ -36,21 +36,22 @@ class TokenFiles {
   int64_t num_tokens() const { return corpus_->num_bytes() / size_of(type_); }
   int64_t num_bytes() const { return corpus_->num_bytes(); }
   int64_t num_files() const { return static_cast<int64_t>(corpus_->files().size()); }
-  /// Of kind bytes as many as files; 0: the files do not say.
+  /// For kind bytes, the number of files; 0: unknown.
   int64_t num_documents() const;
-  /// Differs where names or sizes of files differ, or how they are read; ranks compare it.
+  /// A hash of the names and sizes of files and of how they are read; ranks compare it.
   uint64_t fingerprint() const { return fingerprint_; }
-  /// The same, and what is in the files, as far as sampled_hash_of sees it: reads some pages of
-  /// each. Errors: those of MappedFile.
+  /// fingerprint() combined with samples of the files' content (sampled_hash_of), which reads some
+  /// pages of each.
+  /// Errors: those of MappedFile.
   uint64_t content_fingerprint() const;
 
-  /// Ids begin, begin + 1, ... of the row; all threads may ask. Errors: OutOfRange beyond the row;
-  /// InvalidArgument naming file, place and number of an id that options().vocab has not;
-  /// Unavailable if a file has become shorter.
+  /// Reads ids begin, begin + 1, ... Thread-safe.
+  /// Errors: OutOfRange beyond num_tokens(); InvalidArgument naming file, position and value of an
+  /// id that is not below options().vocab; Unavailable if a file has become shorter.
   void read(int64_t begin, std::span<int64_t> ids) const;
 
-  /// Where windows of seq_len + 1 tokens may begin; found once for each seq_len. Errors:
-  /// InvalidArgument if there is no room for any.
+  /// Where windows of seq_len + 1 tokens may begin; computed once for each seq_len.
+  /// Errors: InvalidArgument if the data has no room for a window.
   std::shared_ptr<const WindowPlaces> places(int64_t seq_len) const;
 
   Summary summary(int64_t seq_len) const;
@@ -61,7 +62,7 @@ class TokenFiles {
     std::string where_smallest{};  // "token 7 of 'train.bin' (byte offset 14)"
     std::string where_largest{};
   };
-  /// Of all ids; reads every file once, from its begin to its end. options().vocab is not asked.
+  /// The range of all ids; reads every file once, in order. Ignores options().vocab.
   IdRange id_range() const;
 
  private:
@@ -80,7 +81,7 @@ class TokenFiles {
   std::vector<std::shared_ptr<const MegatronIndex>> indexes_;
   std::shared_ptr<const DocumentEnds> documents_;  // null: joined
   uint64_t fingerprint_ = 0;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards what follows
   mutable std::map<int64_t, std::shared_ptr<const WindowPlaces>> places_;
 };
 

@@ -1,4 +1,4 @@
-// The table of types, and reading of each.
+// The table of types and their conversions.
 #include "api/data/token_type.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ constexpr Row row(std::string_view name) {
   return {name, sizeof(T), &widen<T>};
 }
 
-// By TokenType.
+// Indexed by TokenType.
 constexpr std::array kRows = {
     row<uint8_t>("uint8"),   row<int8_t>("int8"),   row<uint16_t>("uint16"), row<int16_t>("int16"),
     row<uint32_t>("uint32"), row<int32_t>("int32"), row<int64_t>("int64")};

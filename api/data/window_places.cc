@@ -1,4 +1,4 @@
-// Sums of places by blocks of documents; the rest of the way is walked.
+// Prefix sums of places by blocks of documents, with a linear search within a block.
 #include "api/data/window_places.h"
 
 #include <algorithm>
