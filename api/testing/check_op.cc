@@ -1,4 +1,4 @@
-// Trying an operator on placements, and its gradients against finite differences.
+// Tries an operator on placements, and compares its gradients with finite differences.
 #include "api/testing/check_op.h"
 
 #include <fmt/format.h>
@@ -22,9 +22,9 @@ namespace {
 
 using distributed::ProcessMesh;
 
-// ---- distributed against one process ----
+// ---- distributed and plain results ----
 
-// What the ranks find wrong with the choices that they try one after the other: the first is kept.
+// The first failure that any rank finds among the choices, which ranks try in order.
 class FirstFailure {
  public:
   void tell(size_t choice, std::string words) {
@@ -33,12 +33,12 @@ class FirstFailure {
     choice_ = choice;
     words_ = std::move(words);
   }
-  /// With this choice or one before. Ranks that are ahead may have told of a later one already.
+  /// Whether this choice or an earlier one failed. Ranks ahead may have reported a later one.
   bool found_until(size_t choice) const {
     const std::lock_guard lock(mutex_);
     return choice_ <= choice;
   }
-  /// Empty if nothing is wrong.
+  /// Empty without a failure.
   const std::string& words() const { return words_; }
 
  private:
@@ -49,7 +49,7 @@ class FirstFailure {
 
 struct Meeting {
   ProcessMesh mesh;
-  int ranks;  // of them some may be outside the mesh
+  int ranks;  // total; some may be outside the mesh
 };
 
 std::vector<Meeting> meetings() {
@@ -66,7 +66,7 @@ struct Wanted {
   uint32_t seed;
 };
 
-// One rank's part in one call; what is wrong with output `i`.
+// Compares output `i` on this rank; returns the difference as text.
 std::string wrong_output(const Tensor& actual, const Wanted& wanted, size_t i,
                          const ProcessMesh& mesh) {
   const Tensor& expected = wanted.expected[i];
@@ -99,10 +99,10 @@ std::string call_once(const Wanted& wanted, const ProcessMesh& mesh,
   return first;
 }
 
-// Tries the choices until one is wrong on some rank; how many were tried.
+// Tries choices until one fails on some rank. Returns the number tried.
 int64_t try_choices(const std::string& name, const Wanted& wanted, const Meeting& meeting,
                     const std::vector<PlacementChoice>& choices, FirstFailure& failure) {
-  size_t tried = 0;  // by rank 0
+  size_t tried = 0;  // on rank 0
   const auto question = [&](size_t choice) {
     return fmt::format("{} {} on {}", name, to_string(choices[choice]), meeting.mesh.to_string());
   };
@@ -114,7 +114,7 @@ int64_t try_choices(const std::string& name, const Wanted& wanted, const Meeting
         if (!wrong.empty()) {
           failure.tell(n, fmt::format("{}, rank {}: {}", question(n), world.rank(), wrong));
         }
-        world.everyone().barrier();  // now each rank knows what was told of this choice
+        world.everyone().barrier();  // then every rank sees failures of this choice
         if (failure.found_until(n)) return;
       }
     });
@@ -140,7 +140,7 @@ int64_t try_everywhere(const OpCase& test, const std::string& name, const Call& 
   return tried;
 }
 
-// Every call draws what the first one does, so that one that leaves its seed out can be compared.
+// Makes every run draw the same random numbers, so that calls without a seed can be compared.
 Call drawing_alike(const Call& call) {
   return [call, state = RankContext::current().generator().state()](const TensorList& in) {
     const Generator::Scope drawing(RankContext::current().generator(), state);

@@ -1,5 +1,6 @@
-// check_op: an operator's distributed results and gradients against those of one process, as this
-// library's own operators are tested. For operators of one's own; needs no test framework.
+// check_op: compares an operator's distributed results and gradients with those of one process, as
+// the tests of this library's operators do. Use it for custom operators; it needs no test
+// framework.
 //
 //   phi::testing::check_op({
 //       .name = "my_op",
@@ -19,48 +20,49 @@
 
 namespace phi::testing {
 
-/// One call of an operator (or of several), on plain tensors.
+/// A call of one operator, or of several, on plain tensors.
 struct OpCase {
   std::string name;
   TensorList inputs;
   std::function<TensorList(const TensorList&)> call = nullptr;
-  /// Of distributed results, relative to the largest magnitude of the output.
+  /// Tolerance for distributed results, relative to the largest magnitude of the output.
   double tolerance = 1e-5;
-  /// Inputs may be partial sums too. False where the call takes them apart in ways of its own.
+  /// Also try partial sums as inputs. Set to false if the call places its inputs itself.
   bool partial = true;
-  /// Gradients of the floating and complex inputs are checked where the call can be differentiated.
+  /// Check gradients of the floating and complex inputs if the call is differentiable.
   bool gradients = true;
-  /// The gradients are those of finite differences, in float64 and complex128: false for a call
-  /// with corners near its inputs, or whose kernel has no such dtype.
+  /// Compare gradients with finite differences in float64 and complex128. Set to false for a call
+  /// that is not differentiable near its inputs, or whose kernel lacks these dtypes.
   bool smooth = true;
 };
 
 struct CheckOptions {
-  /// The most placements tried on each mesh; where there are more, `seed` draws.
+  /// The maximum number of placements per mesh. If there are more, they are drawn with `seed`.
   size_t placements = 400;
   uint32_t seed = 20261121;
 };
 
-/// What was tried, and what was wrong: the first failure of each kind, in words.
+/// Counts of what was tried, and the first failure of each kind as text.
 struct OpReport {
-  int64_t calls = 0;           // distributed calls, of one mesh and one choice of placements each
-  int64_t gradient_calls = 0;  // the same of gradients
+  int64_t calls = 0;           // distributed calls, each with one mesh and one choice of placements
+  int64_t gradient_calls = 0;  // the same for gradients
   int64_t differences = 0;     // elements of gradients that were compared with finite differences
   std::vector<std::string> failures;
 
   /// "424 calls and 424 gradients on meshes agree with one process, 54 gradient elements with
-  /// finite differences"; with failures how many.
+  /// finite differences", or the number of failures.
   std::string to_string() const;
 };
 
-/// Tries every placement of the inputs (R, each S(d), and P(sum) of floating ones, in drawn parts
-/// of which none is the value), on two of four ranks, on three of three (uneven), and, drawn, on
-/// 2x2 of five ranks with one outside, with uneven shards where the shapes have them. Results are
-/// gathered and compared with the plain call's, and so are gradients; gradients of the plain call
-/// with finite differences. Errors of the operator are failures.
+/// Tries all placements of the inputs: R, each S(d), and for floating inputs P(sum), in random
+/// parts of which none equals the value. Meshes: two of four ranks; three of three ranks, where
+/// shards are uneven; and, with random placements, 2x2 of five ranks with one rank outside. Shards
+/// are uneven where the shapes allow it. Distributed results and gradients are gathered and
+/// compared with those of the plain call, and gradients of the plain call with finite differences.
+/// Errors of the operator count as failures.
 OpReport try_op(const OpCase& test, const CheckOptions& options = {});
 
-/// The same. Errors: Internal with all failures.
+/// try_op() that throws Internal with all failures.
 OpReport check_op(const OpCase& test, const CheckOptions& options = {});
 
 }  // namespace phi::testing

@@ -1,4 +1,4 @@
-// Comparing whole values.
+// Compares tensors element by element.
 #include "api/testing/difference.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace phi::testing {
 namespace {
 
-// The real and imaginary parts of complex numbers one after the other.
+// The elements as doubles; a complex element is two, its real and imaginary parts.
 std::vector<double> as_doubles(const Tensor& x) {
   return visit_any_dtype(x.dtype(), [&]<typename T>() {
     std::vector<double> out;

@@ -1,4 +1,4 @@
-// Where a tensor differs from what it should be.
+// Compares tensors with their expected values.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace phi::testing {
 
-/// NaN is the same as NaN, an infinity as itself; finite numbers differ by `most` at the most.
+/// Whether two numbers are equal within `most`. NaN equals NaN; an infinity equals itself.
 bool same_within(double got, double want, double most);
 
-/// What differs first between plain tensors: shape, dtype or an element, which may be `tolerance`
-/// times the largest finite magnitude of `expected` (1 at the least) off; empty if nothing does.
+/// The first difference between plain tensors: shape, dtype, or an element that differs by more
+/// than `tolerance` times the largest finite magnitude of `expected` (at least 1). Empty if there
+/// is none.
 std::string difference(const Tensor& actual, const Tensor& expected, double tolerance);
 
 }  // namespace phi::testing

@@ -1,4 +1,4 @@
-// Reading the words, and drawing.
+// Parses the text and draws the values.
 #include "api/testing/drawn_tensor.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Words {
   DataType dtype;
   Dims dims;
   std::string how;
-  Values numbers;  // in the brackets behind it
+  Values numbers;  // arguments in parentheses
 };
 
 Values numbers_in(const std::string& list) {
@@ -145,7 +145,7 @@ class Draw {
     std::uniform_int_distribution<size_t> draw(0, words_.numbers.size() - 1);
     return each([&] { return words_.numbers[draw(rng_)]; });
   }
-  // G G^T + n, for each matrix.
+  // G G^T + n I, for each matrix, with G normal.
   Values positive_definite() {
     const Values factor = normal();
     const auto n = static_cast<size_t>(words_.dims[words_.dims.ndim() - 1]);
@@ -161,7 +161,7 @@ class Draw {
     }
     return values;
   }
-  // Small numbers, with the diagonal well above them and no two of it alike.
+  // Small random elements, with a dominant diagonal of distinct values.
   Values well_conditioned() {
     Values values = normal();
     const auto rows = static_cast<size_t>(words_.dims[words_.dims.ndim() - 2]);

@@ -62,7 +62,7 @@ DataType in_double(DataType dtype) {
   return is_complex(dtype) ? DataType::COMPLEX128 : is_floating(dtype) ? DataType::FLOAT64 : dtype;
 }
 
-// Of a tensor of double precision; of complex ones the two parts of each element.
+// The numbers of a float64 or complex128 tensor; a complex element is two numbers.
 std::span<const double> numbers(const Tensor& x) {
   return {static_cast<const double*>(x.dense().raw_data()), x.dense().nbytes() / sizeof(double)};
 }
@@ -84,7 +84,7 @@ double objective(const Call& call, const TensorList& inputs, const Tracked& at) 
   return total;
 }
 
-// Of input `i`, number by number.
+// Compares the gradient of input `i`, number by number.
 void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const Tensor& computed,
                     const Tracked& at, Slopes& slopes) {
   constexpr double kStep = 1e-6;
@@ -96,7 +96,7 @@ void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const 
   }
   TensorList moved = inputs;
   moved[i] = Tensor(inputs[i].dense().clone());
-  // By a new address each time: outputs may be parts of the input that share its bytes.
+  // Queries the address on each write: outputs may be copy-on-write aliases of the input.
   const auto set = [&](size_t n, double value) {
     static_cast<double*>(moved[i].dense().mutable_raw_data())[n] = value;
   };
@@ -110,7 +110,7 @@ void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const 
     set(n, kept);
     const double expected = (above - below) / (2 * kStep);
     ++slopes.compared;
-    // Of what is not finite nothing is shown, so that it fails.
+    // Written so that a NaN fails.
     if (!(std::abs(slope[n] - expected) <= kTolerance * (1 + std::abs(expected)))) {
       slopes.wrong = fmt::format("the gradient of input {} at element {} is {}, by differences {}",
                                  i, n, slope[n], expected);

@@ -1,4 +1,4 @@
-// Questions to rules from what tests say.
+// Converts a test's description of tensors into arguments of a rule.
 #include "api/testing/infer.h"
 
 namespace phi::testing {

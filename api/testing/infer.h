@@ -1,12 +1,12 @@
-// A placement rule asked in a test: what a call of an operator would do with tensors like these.
-// Nothing is computed and nothing is sent.
+// infer: runs an operator's placement rule in a test, for tensors given by shapes and placements.
+// Nothing is computed or sent.
 //
 //   const auto r =
 //       phi::testing::infer("softmax", mesh, {{{8, 6}, {Shard(0)}}}, {{"axis", int64_t{1}}});
 //   r.outputs[0]->to_string();  // "[S0,R] on mesh(dp=2,tp=2)"
 //   const size_t moved = r.moves.size();  // 0
 //
-// Attributes are compared and printed by their words (distributed/placement/print.h).
+// Attributes are compared and printed as text (distributed/placement/print.h).
 #pragma once
 
 #include <optional>
@@ -20,15 +20,15 @@
 
 namespace phi::testing {
 
-/// A tensor in a question: shape, placements (missing ones are Replicate()), and a dtype where the
-/// one that the operator takes first will not do.
+/// A tensor by its metadata: shape, placements (missing ones are Replicate()), and dtype
+/// (undefined: the first that the operator accepts).
 struct AskedTensor {
   Dims shape;
   std::vector<distributed::Placement> placements;
   DataType dtype = DataType::UNDEFINED;
 };
 
-/// An argument: a tensor, a list of them, or an optional tensor that is not given.
+/// An argument: a tensor, a list of tensors, or an absent optional tensor.
 struct AskedArgument {
   explicit(false) AskedArgument(std::nullopt_t) : tensors{std::nullopt} {}
   explicit(false) AskedArgument(AskedTensor tensor) : tensors{std::move(tensor)} {}
@@ -42,20 +42,21 @@ struct AskedArgument {
 };
 
 struct Inferred {
-  std::vector<const distributed::TensorDistAttr*> inputs;   // lists one element after the other;
+  std::vector<const distributed::TensorDistAttr*> inputs;   // elements of lists in order
   std::vector<const distributed::TensorDistAttr*> outputs;  // null: absent
   std::vector<Dims> shapes;                                 // of the outputs
-  std::vector<size_t> moves;           // the inputs that the call would reshard
-  std::vector<std::string> conflicts;  // where tensors ask for different things
+  std::vector<size_t> moves;           // indices of the inputs that the call would reshard
+  std::vector<std::string> conflicts;  // conflicting placements of tensors
 };
 
-/// `attributes`: those that are not the operator's defaults. Optional tensors at the end may be
-/// left out. Errors: as OpRule::answer; NotFound for an operator that is not there.
+/// Runs the rule forward. `attributes` has the attributes that differ from their defaults. Trailing
+/// optional tensors may be omitted.
+/// Errors: as OpRule::answer; NotFound for an unknown operator.
 Inferred infer(std::string_view op, const distributed::ProcessMesh& mesh,
                const std::vector<AskedArgument>& inputs,
                const std::vector<std::pair<std::string, AttributeValue>>& attributes = {});
 
-/// The inputs that make `outputs` lie as they do.
+/// Runs the rule backward: infers the input placements that lead to those of `outputs`.
 Inferred infer_backward(std::string_view op, const distributed::ProcessMesh& mesh,
                         const std::vector<AskedArgument>& inputs,
                         const std::vector<AskedTensor>& outputs,

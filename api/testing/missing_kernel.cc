@@ -1,4 +1,4 @@
-// Knows the error by its text: others of its code speak of other things.
+// Recognises the error by its text, because its error code has other causes too.
 #include "api/testing/missing_kernel.h"
 
 #include <string_view>

@@ -1,11 +1,11 @@
-// Whether a call failed for want of a kernel: GPUs need not have all.
+// Detects calls that failed because a GPU kernel is missing; GPUs need not have all kernels.
 #pragma once
 
 #include "phi/common/errors.h"
 
 namespace phi::testing {
 
-/// The error says that GPUs have no kernel of a name, or not for a dtype (kernel_registry.h).
+/// Whether the error says that GPUs lack a kernel, or lack it for a dtype (kernel_registry.h).
 bool is_missing_on_gpus(const Error& error);
 
 }  // namespace phi::testing

@@ -1,4 +1,4 @@
-// Taking values apart by powers of two.
+// Splits values into parts by powers of two.
 #include "api/testing/place_input.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@ using distributed::MeshCoord;
 using distributed::Placement;
 using distributed::ProcessMesh;
 
-// The draws for one element. They depend on its seed and number only, so all ranks draw alike.
+// Random draws for one element. They depend only on the seed and the element, so all ranks agree.
 class ElementDraw {
  public:
   ElementDraw(uint32_t seed, uint64_t element) : seed_(seed), element_(element) {}
@@ -34,7 +34,8 @@ class ElementDraw {
   uint32_t draws_ = 0;
 };
 
-// A power of two next to `value`, which is not it. What is then left of the value has as few bits.
+// A power of two close to `value` and different from it. The rest has at most as many bits as
+// `value`.
 double part_of(double value, ElementDraw& draw) {
   if (value == 0) return draw.coin() ? 1 : -1;
   const double below = std::ldexp(1.0, std::ilogb(value));
@@ -42,7 +43,7 @@ double part_of(double value, ElementDraw& draw) {
   return std::copysign(above ? 2 * below : below, value);
 }
 
-// Part `index` of `count`.
+// Part `index` of `count` parts of `value`.
 double part_of(double value, size_t index, size_t count, ElementDraw draw) {
   index = (index + draw.below(count)) % count;
   if (!std::isfinite(value)) return index == 0 ? value : 0;
@@ -54,7 +55,7 @@ double part_of(double value, size_t index, size_t count, ElementDraw draw) {
   return value;
 }
 
-// Which of the parts of a sum the rank at `coord` holds, and how many there are.
+// The index of the part of a sum at mesh coordinate `coord`, and the number of parts.
 struct Share {
   size_t index = 0;
   size_t count = 1;

@@ -1,4 +1,4 @@
-// An input of a call under test, placed so that no part of a partial sum is the value.
+// Places an input of a call under test, with partial sums none of whose parts is the value.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 
 namespace phi::testing {
 
-/// shard_tensor(x, mesh, placements), but the parts of partial sums are drawn by `seed`: each is
-/// about as large as the value, and no two elements are taken apart alike. The parts of an element
-/// add up to it without rounding, in any floating dtype.
-/// Ranks    Every rank calls it, without communication.
+/// shard_tensor(x, mesh, placements) with random parts of partial sums, drawn with `seed`. Each
+/// part is about as large as the value, and no two elements are split alike. The parts of an
+/// element add up to it without rounding, in any floating dtype.
+///
+/// Ranks    Every rank calls it. No communication.
 Tensor place_input(const Tensor& x, const distributed::ProcessMesh& mesh,
                    std::span<const distributed::Placement> placements, uint32_t seed);
 

@@ -1,4 +1,4 @@
-// Placements of inputs, all of them or drawn.
+// Lists all choices of placements, or draws some.
 #include "api/testing/placement_choices.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::vector<PlacementChoice> all_choices(const TensorList& inputs, bool partial)
   return all;
 }
 
-// More choices on one mesh dim than this are drawn: the list of all would be too long to be made.
+// Above this number of choices on one mesh dim, choices are drawn: a list of all would be too long.
 constexpr size_t kMostListed = 100'000;
 
 bool can_be_listed(const TensorList& inputs, bool partial) {

@@ -1,4 +1,4 @@
-// The placements that a call's inputs may have, to be tried one after the other.
+// Enumerates the placements that a call's inputs may have.
 #pragma once
 
 #include <random>
@@ -10,14 +10,15 @@
 
 namespace phi::testing {
 
-/// One choice: for each input its placements, one per mesh dim.
+/// One choice: the placements of each input, one per mesh dim.
 using PlacementChoice = std::vector<std::vector<distributed::Placement>>;
 
-/// What one mesh dim can do to x: R, each S(d), and, where asked for, P(sum) for floating x.
+/// Possible placements of x along a mesh dim: R, each S(d), and P(sum) if `partial` and x is
+/// floating.
 std::vector<distributed::Placement> placements_of(const Tensor& x, bool partial);
 
-/// All choices on a mesh of one dim, in an order drawn by `rng` and `most` of them at the most; on
-/// more dims, and where there are more than 100,000, `most` of them, drawn.
+/// At most `most` choices, in an order drawn with `rng`. On a mesh of one dim with at most 100,000
+/// choices they are distinct; otherwise they are drawn independently.
 std::vector<PlacementChoice> placement_choices(const TensorList& inputs, int mesh_ndim,
                                                bool partial, size_t most, std::mt19937& rng);
 

@@ -1,4 +1,4 @@
-// Running recorded calls.
+// Runs recorded calls and compares their results.
 #include "api/testing/recorded_call.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ const Tensors* find(const RecordedCall::ByName& list, std::string_view name) {
 
 bool can_have_gradient(const Tensor& x) { return x.defined() && is_inexact(x.dtype()); }
 
-// A tensor of one element, or of a list, that an operator takes as an attribute.
+// The value of an attribute that was recorded as a tensor of one element, or as a list.
 AttributeValue attribute_of(const Tensor& x, AttributeKind kind) {
   std::vector<double> values;
   visit_dtype(x.dtype(), [&]<typename T>() {
@@ -50,12 +50,12 @@ AttributeValue attribute_of(const Tensor& x, AttributeKind kind) {
   return values[0];
 }
 
-/// One run of the call: its arguments, and what came of them.
+/// One run of a call: its arguments and results.
 class Run {
  public:
   using Place = std::function<Tensor(const Tensor&)>;
 
-  /// `place` makes an argument of each recorded tensor.
+  /// `place` converts each recorded tensor into an argument.
   Run(const RecordedCall& call, const CallNames& names, const Place& place)
       : call_(call), names_(names) {
     for (const std::string& name : names.tensors) add_argument(name, place);
@@ -64,7 +64,7 @@ class Run {
     results_ = names.is_operator ? call_op(call.op, arguments_, attributes_) : call_function();
   }
 
-  /// Of outputs, lists one element after the other; empty for names that the operator lacks.
+  /// The tensors of an output, lists in order; empty for names that the operator lacks.
   TensorList output(const std::string& name) const {
     size_t at = 0;
     for (size_t i = 0; i < names_.outputs.size(); ++i) {
@@ -79,7 +79,7 @@ class Run {
     return {};
   }
 
-  /// Of the recorded arguments, in order; `cotangents` are placed as their outputs.
+  /// Gradients of the recorded arguments, in order. Cotangents get the placements of their outputs.
   TensorList gradients(const Place& place) const {
     TensorList outputs, cotangents;
     for (const auto& [name, given] : call_.grad_of_out) {
@@ -107,7 +107,7 @@ class Run {
     }
     arguments_.push_back(std::move(list));
   }
-  // What an operator writes is a copy, and no leaf.
+  // Arguments that the operator writes to are copied and are no leaves.
   Tensor prepared(Tensor x, const std::string& name, bool wanted) {
     if (wanted && can_have_gradient(x)) {
       x = x.detach();
@@ -131,11 +131,11 @@ class Run {
     for (const auto& [name, value] : attributes_) values.push_back(value);
     return phi::call_function(call_.op, arguments_, values);
   }
-  // Lists are as long as they were recorded; one that was not takes what the others leave.
+  // A list has its recorded length. If the only output is not recorded, it has all results.
   size_t size_of_output(size_t i) const {
     const size_t size = recorded_size(i);
     if (!is_absent(i)) return size;
-    // One tensor that is undefined, or a list of none: what was recorded does not tell.
+    // An absent output is one undefined tensor or an empty list; the number of results decides.
     size_t all = 0;
     for (size_t k = 0; k < names_.outputs.size(); ++k) all += recorded_size(k);
     return all <= results_.size() ? size : 0;
@@ -216,27 +216,28 @@ std::string wrong_gradients(const RecordedCall& call, const Run& run, const Run:
   return "";
 }
 
-/// Of ranks that waited in vain: another one may have refused the call, but it left them there.
+/// Whether a rank timed out: another rank may have refused the call and left this one waiting.
 bool is_late(const Error& error) { return error.code() == ErrorCode::kExecutionTimeout; }
 
-/// A kernel that GPUs lack answers nothing, but may be why a dtype is refused.
+/// Whether the error is a missing GPU kernel, which says nothing about the call. A call that must
+/// refuse a dtype may fail for this reason.
 bool is_no_answer(const RecordedCall& call, const Error& error) {
   return call.refused != RecordedCall::Refused::kDtype && is_missing_on_gpus(error);
 }
 
-/// Where a run's tensors lie.
+/// How a run places its tensors.
 struct Layout {
   Run::Place place;
   Run::Place place_like;  // of cotangents
   Whole whole;
-  /// A GPU tells its own rank alone what it refuses: the others must be told.
+  /// A GPU reports an error to its own rank only; the rank must pass it on to the others.
   bool is_on_gpus_of_ranks = false;
 };
 
 std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const Layout& layout) {
   try {
     const Run run(call, names, layout.place);
-    // A device says late what it refuses: when it is waited for.
+    // A device reports some errors only at the next synchronisation.
     Device& device = Device::of(RankContext::current().place());
     device.wait();
     if (call.refused == RecordedCall::Refused::kCall) {
@@ -297,13 +298,13 @@ std::string wrong_of_distributed(const RecordedCall& call, const CallNames& name
   const ProcessMesh& mesh = choice.mesh;
   std::mt19937 rng(choice.seed);
   const TensorList inputs = defined_of(call);
-  // What is written in place is no partial sum, and a sum with 0 loses the sign of a zero.
+  // Tensors written in place cannot be partial sums, and a sum with 0 loses the sign of -0.
   const bool partial = !call.op.ends_with('_') && std::ranges::none_of(inputs, has_negative_zero);
   const auto choices = placement_choices(inputs, mesh.ndim(), partial, choice.placements, rng);
   std::mutex mutex;
   std::string first;
   for (const PlacementChoice& placements : choices) {
-    bool is_refused = false;  // by the rank that holds a wrong value, which ends the program
+    bool is_refused = false;  // by the rank that holds a wrong value; ends the job
     const auto on_rank = [&](distributed::World& world) {
       if (choice.on_gpus) distributed::use_gpu({.messages = distributed::GpuMessages::kHost});
       size_t next = 0;

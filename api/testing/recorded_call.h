@@ -1,5 +1,5 @@
-// A call of an operator whose answers somebody recorded: run again, in one process or on a mesh,
-// and compared.
+// A recorded operator call: runs it again, in one process or on a mesh, and compares the results
+// with the recorded ones.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace phi::testing {
 
 struct RecordedCall {
-  /// One tensor, or the elements of a list; undefined ones are absent.
+  /// A tensor, or the elements of a list; undefined ones are absent.
   struct Tensors {
     TensorList values;
     bool is_list = false;
@@ -26,14 +26,14 @@ struct RecordedCall {
   std::string op;
   ByName in;  // in the order of the operator's arguments
   std::vector<std::pair<std::string, AttributeValue>> attributes;
-  ByName out;          // what was not recorded is not here
+  ByName out;          // without outputs that were not recorded
   ByName grad_of_out;  // empty: gradients were not recorded
-  ByName grad;         // of arguments; absent: no gradient reaches it
+  ByName grad;         // of arguments; absent: the argument has no gradient
   Refused refused = Refused::kNo;
-  std::optional<double> tolerance;  // relative; else that of the dtype
+  std::optional<double> tolerance;  // relative; nullopt: the default of the dtype
 };
 
-/// What an operator, or a function made of operators, takes and gives, by name.
+/// Names of the tensors, attributes and outputs of an operator, or of a function made of operators.
 struct CallNames {
   struct Attribute {
     std::string name;
@@ -41,30 +41,31 @@ struct CallNames {
   };
   std::vector<std::string> tensors;
   std::vector<Attribute> attributes;
-  std::vector<std::string> outputs;  // with hidden ones
-  bool is_operator = true;           // false: attributes are passed as they are given
+  std::vector<std::string> outputs;  // including hidden ones
+  bool is_operator = true;           // false: attributes are passed unchanged
 };
-/// Errors: NotFound if there is no operator of this name; functions made of operators have no
+/// Errors: NotFound if there is no operator of this name. Functions made of operators have no
 /// names.
 CallNames names_of_call(std::string_view op);
 
-/// Outputs that are right up to the factors of their columns, or rows: eigenvectors.
+/// Outputs that are determined only up to factors of their columns or rows, such as eigenvectors.
 enum class Freedom : uint8_t { kNone, kColumnFactors, kRowFactors };
 Freedom freedom_of(std::string_view op, std::string_view output);
 
-/// Empty if the call answers as recorded, else what was expected and what came. The call
-/// runs where the rank computes (distributed::use_gpu); recorded tensors lie there or on the CPU.
-/// Errors: Unimplemented on a GPU that has no kernel for the call.
+/// Runs the call and compares its results with the recorded ones. Returns the difference as text,
+/// or an empty string. The call runs on the rank's device (distributed::use_gpu); recorded tensors
+/// are there or on the CPU.
+/// Errors: Unimplemented on a GPU that lacks a kernel for the call.
 std::string wrong_of(const RecordedCall& call, const CallNames& names);
 
 struct MeshChoice {
-  distributed::ProcessMesh mesh;  // of ranks 0, 1, ..., all there are
-  size_t placements = 4;          // drawn by `seed`
+  distributed::ProcessMesh mesh;  // of ranks 0, 1, ..
+  size_t placements = 4;          // number of choices, drawn with `seed`
   uint32_t seed = 20261123;
-  bool on_gpus = false;  // a GPU for each rank, messages through the host
+  bool on_gpus = false;  // each rank uses a GPU, with messages through the host
 };
-/// The same of the call with its tensors, which lie on the CPU, distributed on thread ranks.
-/// Errors: as above, and of use_gpu.
+/// The same with the call's tensors, which are on the CPU, distributed over thread ranks.
+/// Errors: as wrong_of and use_gpu.
 std::string wrong_of_distributed(const RecordedCall& call, const CallNames& names,
                                  const MeshChoice& choice);
 

@@ -46,8 +46,8 @@ std::string text_of(const std::complex<double>& v, DataType dtype) {
                            : fmt::format("{}", v.real());
 }
 
-// The factor of each column (row) of `got` is that of its largest element; a factor that has not
-// the magnitude 1 stays.
+// Removes the factor of each column (row) of `got`, computed at its largest element. A factor whose
+// magnitude is not 1 is kept.
 struct Matrices {
   int64_t rows, columns;
   bool by_rows;
@@ -100,7 +100,7 @@ double usual_tolerance(DataType dtype) {
 std::string wrong_values(const Tensor& got, const Tensor& expected, double tolerance,
                          Freedom freedom) {
   const auto wanted = [&] { return fmt::format("expected {}", text_of_values(expected)); };
-  // An output that was not asked for is one without elements there.
+  // A recorded output without elements may be undefined here.
   if (!got.defined()) return expected.numel() == 0 ? "" : wanted() + ", got none";
   if (got.shape() != expected.shape() || got.dtype() != expected.dtype()) {
     return fmt::format("{}, got {}", wanted(), text_of_values(got));
@@ -110,7 +110,7 @@ std::string wrong_values(const Tensor& got, const Tensor& expected, double toler
   if (freedom != Freedom::kNone) {
     take_factors(expected.shape(), freedom == Freedom::kRowFactors, want, here);
   }
-  // The smallest normal number stands for what is lost where all is 0.
+  // The smallest normal number allows underflow where all expected values are 0.
   const double most = std::max(tolerance * largest_magnitude(want),
                                tolerance > 0 ? double{std::numeric_limits<float>::min()} : 0.0);
   for (size_t i = 0; i < want.size(); ++i) {

@@ -1,5 +1,5 @@
-// Values that were recorded against those that came: numbers of any dtype, some of them right up to
-// factors.
+// Compares recorded values with actual ones, of any dtype, optionally up to factors of rows or
+// columns.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace phi::testing {
 
-/// Any real number in arithmetic that the language has.
+/// A real number in a type with built-in arithmetic.
 template <typename T>
 auto convert_number(T v) {
   if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
@@ -19,18 +19,19 @@ auto convert_number(T v) {
   }
 }
 
-/// Relative to the largest magnitude: 1e-5 in float32, 1e-12 in float64, 1e-2 in 16-bit floats,
-/// none in others.
+/// The default tolerance relative to the largest magnitude: 1e-5 in float32, 1e-12 in float64, 1e-2
+/// in half precision, 0 in other dtypes.
 double usual_tolerance(DataType dtype);
 
-/// Empty if `got`, a plain tensor or undefined, has shape, dtype and values of `expected`.
+/// The difference between `got` (plain or undefined) and `expected` in shape, dtype or values, as
+/// text; empty if there is none.
 std::string wrong_values(const Tensor& got, const Tensor& expected, double tolerance,
                          Freedom freedom);
 
 bool is_zero(const Tensor& x);
-/// Some element is -0.
+/// Whether an element is -0.
 bool has_negative_zero(const Tensor& x);
-/// "f32[3] [1, 2, 3]", the first elements of long ones.
+/// For example "f32[3] [1, 2, 3]"; long tensors show their first elements.
 std::string text_of_values(const Tensor& x);
 
 }  // namespace phi::testing
