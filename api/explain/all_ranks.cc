@@ -1,4 +1,4 @@
-// Gathering what ranks did, and folding those that did the same.
+// Gathers explanations of all ranks, and merges equal ones.
 #include "api/explain/all_ranks.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ std::vector<std::string> gathered_texts(const std::string& own) {
   std::vector<int64_t> sizes(ranks);
   const auto size = static_cast<int64_t>(own.size());
   world.everyone().all_gather(&size, sizes.data(), 1, DataType::INT64);
-  // All send as much: what a text lacks is filled up.
+  // all_gather needs equal sizes, so shorter texts are padded.
   const auto longest = static_cast<size_t>(std::ranges::max(sizes));
   std::vector<uint8_t> mine(longest);
   std::memcpy(mine.data(), own.data(), own.size());
@@ -44,10 +44,10 @@ namespace {
 
 struct Group {
   std::vector<int64_t> ranks;
-  std::string text;  // of the first
+  std::string text;  // of the group's first rank
 };
 
-// Ranks whose explanations are the same but for times.
+// Ranks whose explanations are equal except for times.
 std::vector<Group> groups_of(const Explanation& own, const std::string& own_text) {
   const std::vector<std::string> keys = gathered_texts(own.text(/*with_times=*/false));
   const std::vector<std::string> texts = gathered_texts(own_text);

@@ -1,4 +1,4 @@
-// Texts of all ranks of the job.
+// Gathers texts of all ranks of the job.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace phi {
 
-/// By rank. Collective over the job; in a dry run this rank's alone.
+/// One text per rank. Collective over the job; in a dry run, this rank's alone.
 std::vector<std::string> gathered_texts(const std::string& own);
 
 }  // namespace phi

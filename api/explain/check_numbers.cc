@@ -1,4 +1,4 @@
-// Watching what kernels write, and telling all ranks.
+// Checks what kernels write, and reports the first finding to all ranks.
 #include "api/explain/check_numbers.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ std::optional<std::string> nonfinite_in(const DenseTensor& array) {
                      array.meta().to_string());
 }
 
-// A call that is open, and what was decided for it.
+// An open call and its decision.
 class FirstNonfinite::CallOf final : public RecordedCall {
  public:
   explicit CallOf(FirstNonfinite& watch) : watch_(watch) { watch_.decisions_.push_back(nullptr); }
@@ -52,7 +52,7 @@ class FirstNonfinite::CallOf final : public RecordedCall {
   CallOf(const CallOf&) = delete;
   CallOf& operator=(const CallOf&) = delete;
 
-  bool is_outermost() const override { return false; }  // what it gives is of no interest
+  bool is_outermost() const override { return false; }  // its outputs are not needed
   void decided(const Decision& decision) override { watch_.decisions_.back() = &decision; }
   void gives(const std::vector<AttributeValue>&, const CallSlots&) override {}
 
@@ -88,7 +88,7 @@ void FirstNonfinite::wrote(const OpDef& op, const DenseTensor& output) {
                            place.empty() ? "" : "; at " + place));
 }
 
-// " of f32[8,4] [S0] on mesh(tp=2)": of the output of the open call that has such a part here.
+// " of f32[8,4] [S0] on mesh(tp=2)": the output of the open call whose local part has this shape.
 std::string FirstNonfinite::placements_of(const DenseTensor& output) const {
   if (decisions_.empty() || !decisions_.back()) return "";
   const Decision& decision = *decisions_.back();
@@ -108,7 +108,7 @@ void check_numbers(const std::function<void()>& f, int64_t step) {
   try {
     f();
   } catch (const Error& error) {
-    // A step that finds its own loss not finite says so on all ranks alike.
+    // A step that detects its own non-finite loss throws this error on all ranks alike.
     if (error.code() != ErrorCode::kNotFinite) throw;
     failure = std::current_exception();
   }

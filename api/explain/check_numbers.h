@@ -1,4 +1,4 @@
-// The first number of a step that is not finite: which operator gives it, and where.
+// check_numbers: finds the operator that first produces a value that is not finite, and its rank.
 //
 //   check_numbers([&] { trainer.step(batches); });
 #pragma once
@@ -20,23 +20,24 @@ namespace phi {
 
 class Listening;
 
-/// What one rank found, told to all.
+/// The finding of one rank, in a form that can be gathered.
 struct Finding {
-  int64_t order = std::numeric_limits<int64_t>::max();  // in the program, which all ranks share
+  /// Position in the program, comparable between ranks.
+  int64_t order = std::numeric_limits<int64_t>::max();
   std::array<char, 504> text{};
 
   void set(int64_t at, const std::string& what);
 };
-/// The earliest of all ranks', with the rank. Collective over the job.
+/// The earliest finding of all ranks, with its rank. Collective over the job.
 std::optional<std::pair<int64_t, std::string>> earliest(const Finding& own);
 
-/// "has a number that is not finite, element 3 of f32[4]", or nothing; of an array that this rank
-/// has computed or can read.
+/// "has a number that is not finite, element 3 of f32[4]", or nothing. The array must be computed
+/// by this rank or readable.
 std::optional<std::string> nonfinite_in(const DenseTensor& array);
 
-/// Keeps the first output that is not finite of what the calling rank computes while it lives.
-/// Every rank comes past every operator of the program, whether it runs it or another rank does, so
-/// their numbers can be compared.
+/// Observes the calling rank during its lifetime and keeps the first output that is not finite.
+/// Every rank passes every operator of the program, clipped ones included, so positions are
+/// comparable between ranks.
 class FirstNonfinite final : public OutputWatch, public CallRecorder {
  public:
   FirstNonfinite();
@@ -58,18 +59,18 @@ class FirstNonfinite final : public OutputWatch, public CallRecorder {
   RankContext& context_;
   const int64_t start_;
   OutputWatch* const outer_;
-  std::unique_ptr<Listening> listening_;    // null: another listens, and placements are not known
-  std::vector<const Decision*> decisions_;  // of calls that are open; null: not decided
+  std::unique_ptr<Listening> listening_;    // null: another observer is active; no placements
+  std::vector<const Decision*> decisions_;  // of open calls; null: not decided yet
   Finding finding_;
 };
 
-/// Runs f once. `step`: of the job, for the message; 0: none.
+/// Runs f once. `step` is the step of the job, for the message; 0: none.
 ///
-/// Ranks    collective over the job; all ranks get the same error.
-/// Errors   NotFinite if an operator of f gave a number that is infinite or not a number, on
-///          whatever rank first: it names op, rank, step, micro-batch, placements and module. Else
-///          those of f. Operators that give such numbers by intent (a mask of minus infinities) are
-///          found too.
+/// Ranks    Collective over the job; all ranks throw the same error.
+/// Errors   NotFinite if an operator of f produced an infinity or NaN on any rank. The message
+///          names op, rank, step, micro-batch, placements and module of the first one. Otherwise
+///          errors of f. Operators that produce such values on purpose, such as a mask of minus
+///          infinities, are reported too.
 void check_numbers(const std::function<void()>& f, int64_t step = 0);
 
 }  // namespace phi

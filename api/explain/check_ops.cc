@@ -1,4 +1,4 @@
-// Gathering, repeating and comparing.
+// Gathers inputs, repeats calls and compares outputs.
 #include "api/explain/check_ops.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ double as_double(const T& value) {
   }
 }
 
-// Those of an array; the real and imaginary parts of complex ones one after the other.
+// The numbers of an array; a complex element is two, its real and imaginary parts.
 template <typename T>
 auto numbers_of(const DenseTensor& x) {
   if constexpr (kIsComplex<T>) {
@@ -67,7 +67,7 @@ auto numbers_of(const DenseTensor& x) {
   }
 }
 
-// Of those that are finite.
+// The largest magnitude of the finite elements.
 double largest_magnitude(const Tensor& x) {
   double largest = 0.0;
   visit_any_dtype(x.dtype(), [&]<typename T>() {
@@ -81,7 +81,7 @@ double largest_magnitude(const Tensor& x) {
 }
 
 struct Difference {
-  double largest = 0.0;  // infinite where one of the two is not finite
+  double largest = 0.0;  // infinite if only one of the two is finite
   int64_t element = -1;  // -1: there is none
   double got = 0.0;
   double expected = 0.0;
@@ -109,7 +109,7 @@ Difference difference_of(const Tensor& got, const Tensor& expected) {
   return worst;
 }
 
-// The whole value as a plain tensor of its own bytes; undefined on a rank that is not in the mesh.
+// The unsharded value as a plain tensor with its own bytes; undefined on a rank outside the mesh.
 Tensor gathered(const Tensor& x, const distributed::ProcessMesh& mesh) {
   const auto whole = distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh));
   if (!mesh.contains(RankContext::current().rank())) return {};
@@ -140,7 +140,7 @@ class OpsChecker::CallOf final : public RecordedCall {
 
   bool is_outermost() const override { return true; }
 
-  // Nothing has been written yet.
+  // At this point the call has not written anything.
   void decided(const Decision& decision) override {
     const Unheard unheard;
     mesh_ = decision.mesh();
@@ -173,7 +173,7 @@ class OpsChecker::CallOf final : public RecordedCall {
   }
 
  private:
-  // What only has its shape used may have no bytes.
+  // An input of which only the shape is used may have no bytes.
   Tensor whole_input(const Tensor& x, bool is_unread) const {
     if (!x.defined()) return {};
     if (is_unread) return deferred_full(x.shape(), 0.0, x.dtype());
@@ -201,7 +201,7 @@ class OpsChecker::CallOf final : public RecordedCall {
   }
 
   void compare(const Tensor& out, const Tensor& got, const Tensor& expected, size_t i) const {
-    if (!got.defined() || !expected.defined()) return;  // a gradient that nobody wants
+    if (!got.defined() || !expected.defined()) return;  // a gradient that is not needed
     PHI_CHECK(got.meta() == expected.meta(),
               errors::Internal("{} is {}, and in one process {}.", subject(out, i),
                                got.meta().to_string(), expected.meta().to_string()));
@@ -214,7 +214,7 @@ class OpsChecker::CallOf final : public RecordedCall {
                                worst.expected, most, fmt::join(described_, ", "), place()));
   }
 
-  // As the header says.
+  // The tolerance that check_ops.h defines.
   double tolerance(const Tensor& expected) const {
     if (!is_inexact(expected.dtype())) return 0.0;
     double step = step_of(expected.dtype());
@@ -252,7 +252,7 @@ class OpsChecker::CallOf final : public RecordedCall {
   OpsChecker& checker_;
   const OpDef& op_;
   const CallSlots inputs_;
-  distributed::ProcessMesh mesh_;  // undefined: nothing was decided
+  distributed::ProcessMesh mesh_;  // undefined: not decided
   TensorList whole_;
   std::vector<std::string> described_;
 };

@@ -1,4 +1,4 @@
-// Explaining, and budgets of what may be moved.
+// Explains a function, and checks budgets of moves.
 #include "api/explain/explain.h"
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@ Explanation explain(const std::function<void()>& f, const TensorNames& names) {
 
 namespace {
 
-constexpr size_t kShown = 5;  // moves
+constexpr size_t kShown = 5;  // moves in a message
 
-// What all ranks compare; the same words everywhere.
+// Counts that ranks exchange; all ranks then report the same error.
 struct Count {
   int64_t bytes = 0;
   int64_t reshards = 0;
@@ -35,7 +35,7 @@ std::vector<Count> counts_of_all(const Count& own) {
   return all;
 }
 
-// The rank furthest over the budget; nothing if none is.
+// The rank that exceeds the budget most; nothing if none does.
 std::optional<size_t> worst_of(const std::vector<Count>& counts, const MoveBudget& budget) {
   std::optional<size_t> worst;
   for (size_t rank = 0; rank < counts.size(); ++rank) {

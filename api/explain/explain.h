@@ -1,11 +1,11 @@
-// Explaining a piece of a program: why its calls take the placements that they take, what is moved
-// for them, and how long that takes.
+// explain: shows why the calls of a piece of a program have their placements, what is moved for
+// them, and how long that takes.
 //
 //   const Explanation explanation = explain([&] { y = phi::matmul(x, w); });
 //   std::cout << explanation.to_string();
 //   expect_moves([&] { y = phi::matmul(x, w); }, {.bytes_at_most = 0});
 //
-// What is explained runs as it would otherwise: with the same results, messages and memory.
+// Explaining changes no results, messages or memory of the program.
 #pragma once
 
 #include <cstdint>
@@ -20,31 +20,32 @@
 
 namespace phi {
 
-/// Names for tensors that calls are given, as nn::Module::named_parameters() has them.
+/// Names for tensors that calls receive, as returned by nn::Module::named_parameters().
 using TensorNames = std::vector<std::pair<std::string, Tensor>>;
 
-/// Runs f once and tells what its calls did on this rank: forward, backward, optimizer, reshards
-/// and what goes between stages.
+/// Runs f once and returns what its calls did on this rank: forward, backward, optimizer, reshards
+/// and transfers between stages.
 ///
-/// Ranks    every rank calls it that would call f, and gets its own rows.
-/// Captures a captured program that f runs makes no calls: what it does is not told of.
-/// Errors   those of f; PreconditionNotMet where this rank is being explained or captured already.
+/// Ranks     Every rank that would call f calls it, and gets its own rows.
+/// Captures  A captured program that f runs makes no calls, so it does not appear.
+/// Errors    Those of f; PreconditionNotMet if calls of this rank are already explained or
+/// captured.
 Explanation explain(const std::function<void()>& f, const TensorNames& names = {});
 
-/// What may be moved. Nothing said: as much as is needed.
+/// Limits on moves. Fields without a value are unlimited.
 struct MoveBudget {
-  /// That any one rank sends or receives in reshards and within kernels, the larger of both ways.
+  /// Bytes that a rank sends or receives in reshards and within kernels, whichever is larger.
   std::optional<int64_t> bytes_at_most = std::nullopt;
-  /// Reshards of any one rank, those that only cut or copy on the rank itself included.
+  /// Number of reshards of a rank, including those that only slice or copy locally.
   std::optional<int64_t> reshards_at_most = std::nullopt;
 };
 
-/// Runs f once, for tests of layouts.
+/// Runs f once and checks a budget, for tests of layouts.
 ///
-/// Ranks    collective over the job; all ranks get the same error.
-/// Errors   those of f; PreconditionNotMet where a rank is over the budget: it lists the worst
-///          moves of the rank that is furthest over it, with op, tensor, from where to where, bytes
-///          and reason.
+/// Ranks    Collective over the job; all ranks throw the same error.
+/// Errors   Those of f; PreconditionNotMet if a rank exceeds the budget. The message lists the
+///          worst moves of the rank that exceeds it most, with op, tensor, source and destination
+///          placements, bytes and reason.
 void expect_moves(const std::function<void()>& f, const MoveBudget& budget,
                   const TensorNames& names = {});
 

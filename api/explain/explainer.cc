@@ -1,4 +1,4 @@
-// From what a rank tells of its calls to rows of an explanation.
+// Turns observed calls and moves into rows of an explanation.
 #include "api/explain/explainer.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ MovedBytes bytes_between(const Counters& before, const Counters& after) {
 
 }  // namespace
 
-// One call, from its arguments to what it gives.
+// One call, from its arguments to its outputs.
 class Explainer::CallOf final : public RecordedCall {
  public:
   CallOf(Explainer& explainer, const OpDef& op, const CallSlots& inputs)
@@ -62,12 +62,12 @@ class Explainer::CallOf final : public RecordedCall {
 
   ~CallOf() override {
     explainer_.open_calls_.pop_back();
-    // What failed has no row, nor has what a call on local parts is made of.
+    // Failed calls, and the calls on local parts within a distributed call, have no row.
     if (!gave_ || (is_inner_ && !is_distributed_)) {
       explainer_.calls_[row_] = nullptr;
     } else if (!row().computes_here) {
       ++explainer_.explanation_.calls_elsewhere;
-      // What this rank sends for it is told of.
+      // A clipped call keeps its row only if this rank sends something for it.
       if (row().moves.empty()) explainer_.calls_[row_] = nullptr;
     }
   }
@@ -103,11 +103,11 @@ class Explainer::CallOf final : public RecordedCall {
     row().rule = op_.rule.name ? op_.rule.name : "";
     MovedBytes all = bytes_between(before_, explainer_.context_.counters());
     all.nanoseconds = Trace::now_ns() - start_ns_;
-    row().kernel += all;  // moves within have been taken away
+    row().kernel += all;  // without the moves within the call, which are counted there
     if (is_inner_ && is_distributed_) explainer_.open_calls_[depth_ - 1]->row().kernel -= all;
   }
 
-  /// The input that this reshard brings to where the rule wants it; null: none.
+  /// The input that this reshard brings to the placements that the rule requires; null: none.
   const ExplainedCall::Tensor* input_for(const ReshardPlan& plan) {
     for (size_t i = 0; i < row().inputs.size(); ++i) {
       const ExplainedCall::Tensor& input = row().inputs[i];
@@ -154,7 +154,7 @@ class Explainer::CallOf final : public RecordedCall {
         if (!move.tensor.empty() && input.name == move.tensor) move.reason = input.reason;
       }
     }
-    // Where only the shape of an argument is used nothing is moved.
+    // Inputs of which only the shape is used are not moved.
     for (const size_t i : unread_) {
       row().inputs[i].wanted = row().inputs[i].attr;
       row().inputs[i].reason.clear();
@@ -171,10 +171,10 @@ class Explainer::CallOf final : public RecordedCall {
   const int64_t start_ns_;
   bool is_distributed_ = false;
   bool gave_ = false;
-  distributed::ProcessMesh mesh_;  // undefined: nothing was decided
+  distributed::ProcessMesh mesh_;  // undefined: not decided
   std::vector<const TensorDistAttr*> outputs_;
-  std::vector<size_t> moved_;   // inputs
-  std::vector<size_t> unread_;  // the same
+  std::vector<size_t> moved_;   // indices of inputs
+  std::vector<size_t> unread_;  // indices of inputs of which only the shape is used
 };
 
 Explainer::Explainer(const TensorNames& names)
@@ -205,7 +205,7 @@ ExplainedCall& Explainer::new_call() {
   return *calls_.back();
 }
 
-// Where the program is now.
+// Sets the current module, file, line and action of a call.
 void Explainer::place(ExplainedCall* call) {
   const CallSite& site = CallSite::current();
   if (site.module) call->module = site.module;
@@ -220,7 +220,7 @@ void Explainer::place(ExplainedCall* call) {
   call->chunk = listening_.trace().work().chunk;
 }
 
-// Actions stand in the trace; those that have ended are over.
+// Updates the stack of open actions from new events of the trace.
 void Explainer::follow_actions() {
   const Trace& trace = listening_.trace();
   for (; seen_events_ < trace.size(); ++seen_events_) {
@@ -234,7 +234,7 @@ void Explainer::follow_actions() {
   });
 }
 
-// Layers that are alike make the same calls.
+// Cached: equal layers make equal calls.
 Reasons Explainer::reasons_for(const DecidedCall& call) {
   std::string key =
       fmt::format("{} {} {}", call.to_string(), call.mesh.id(), fmt::join(call.begin, ","));
@@ -252,7 +252,7 @@ Reasons Explainer::reasons_for(const DecidedCall& call) {
 
 // ---- reshards ----
 
-// It belongs to the innermost call that is open, or is a row of its own.
+// A move belongs to the innermost open call; without one it is a row of its own.
 void Explainer::begins(const ReshardPlan& plan, const DenseTensor& local) {
   ExplainedMove move;
   move.meta = {plan.shape, plan.dtype};
@@ -307,11 +307,11 @@ void Explainer::end_whole(const Move& move) {
   if (arrives_later) under_way_.push_back({&move.plan, open_row_, call.moves.size() - 1});
 }
 
-// Those of one plan come to their end in the order in which they were begun.
+// Transfers of one plan finish in the order in which they started.
 void Explainer::end_finish(const Move& move) {
   const auto begun = std::ranges::find(under_way_, &move.plan, &UnderWay::plan);
   const auto steps = std::exchange(steps_, {});
-  if (begun == under_way_.end()) return;  // before anybody listened
+  if (begun == under_way_.end()) return;  // started before the rank was observed
   const auto [plan, row, index] = *begun;
   under_way_.erase(begun);
   if (!calls_[row]) return;

@@ -1,4 +1,4 @@
-// Explainer: listens to the calls and reshards of one rank, and writes down what they do.
+// Explainer: observes the calls and reshards of one rank and turns them into an Explanation.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ namespace phi {
 
 class Explainer final : public CallRecorder, public MoveWatch {
  public:
-  /// The calling rank is listened to while it lives. Errors: PreconditionNotMet where somebody
-  /// listens to it already.
+  /// Observes the calling rank during its lifetime. Errors: PreconditionNotMet if the rank has an
+  /// observer already.
   explicit Explainer(const TensorNames& names);
   Explainer(const Explainer&) = delete;
   Explainer& operator=(const Explainer&) = delete;
@@ -35,7 +35,7 @@ class Explainer final : public CallRecorder, public MoveWatch {
 
  private:
   class CallOf;
-  // A reshard that has left something under way to another mesh.
+  // A reshard whose transfer to another mesh has not finished.
   struct UnderWay {
     const distributed::ReshardPlan* plan;
     size_t row;
@@ -53,14 +53,14 @@ class Explainer final : public CallRecorder, public MoveWatch {
   const Listening listening_;
   const NamesByStorage names_;
   size_t seen_events_ = 0;
-  std::vector<const TraceEvent*> actions_;  // that have not ended, each within the one before
+  std::vector<const TraceEvent*> actions_;  // open actions, each nested in the previous one
   Explanation explanation_;
   std::vector<std::unique_ptr<ExplainedCall>> calls_;
   std::vector<CallOf*> open_calls_;
   std::optional<ExplainedMove> open_move_;
-  size_t open_row_ = 0;  // whose it is
+  size_t open_row_ = 0;  // index of its row
   std::vector<UnderWay> under_way_;
-  std::vector<ExplainedMove::Step> steps_;  // of the reshard that runs
+  std::vector<ExplainedMove::Step> steps_;  // of the reshard in progress
   std::unordered_map<std::string, Reasons> known_reasons_;
 };
 

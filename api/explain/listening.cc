@@ -1,4 +1,4 @@
-// Listening to a rank.
+// Registers observers with a rank.
 #include "api/explain/listening.h"
 
 #include <fmt/format.h>

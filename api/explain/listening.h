@@ -1,5 +1,5 @@
-// What all who listen to calls have in common: the rank's ear, names of tensors, and where a call
-// stands.
+// Shared by observers of calls: registration with the rank, names of tensors, and the location of a
+// call.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,12 @@
 
 namespace phi {
 
-/// The calling rank tells of its calls and moves while it lives. What the rank works on (step,
-/// micro-batch, chunk) is known then too.
+/// Registers observers of the calling rank's calls and moves for its lifetime. The rank then also
+/// traces what it works on (step, micro-batch, chunk).
 class Listening {
  public:
-  /// `moves` may be null. `limit`: of a trace of its own, where the rank keeps none. Errors:
-  /// PreconditionNotMet where somebody listens already.
+  /// `moves` may be null. `limit` is the size of a trace that is added if the rank keeps none.
+  /// Errors: PreconditionNotMet if the rank has an observer already.
   Listening(CallRecorder* calls, MoveWatch* moves, size_t limit = 0);
   ~Listening();
   Listening(const Listening&) = delete;
@@ -33,7 +33,7 @@ class Listening {
   std::unique_ptr<Trace> own_trace_;  // null: the rank keeps one
 };
 
-/// Calls of the rank are not told of while it lives, nor counted: those of who listens.
+/// Suspends observers and counters of the rank for its lifetime, for calls that an observer makes.
 class Unheard {
  public:
   Unheard();
@@ -51,20 +51,20 @@ class Unheard {
 class NamesByStorage {
  public:
   explicit NamesByStorage(const TensorNames& names);
-  /// Empty: it has none.
+  /// Empty if the array has no name.
   std::string of(const DenseTensor& array) const;
 
  private:
   std::unordered_map<uint64_t, std::string> names_;
 };
 
-/// Behind the last slot of an argument; the argument that a slot is of.
+/// One past the last slot of an argument; the argument of a slot.
 size_t end_of(const CallSlots& slots, size_t arg);
 size_t argument_of(const CallSlots& slots, size_t slot);
 /// "x", "y[1]".
 std::string name_of_slot(const OpDef& op, const CallSlots& slots, size_t slot);
 
-/// "layer0.attention (nn/layers/attention.cc:41), step 3, micro-batch 1": as far as it is known.
+/// "layer0.attention (nn/layers/attention.cc:41), step 3, micro-batch 1", without unknown parts.
 std::string current_place();
 
 }  // namespace phi

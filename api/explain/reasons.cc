@@ -1,4 +1,4 @@
-// Questions to the rule of a call, and what the answers say.
+// Runs the rule of a call with some placements removed, and interprets the results.
 #include "api/explain/reasons.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ class Asker {
     return fmt::format("{}", fmt::join(whys, "; "));
   }
 
-  // An output that is partial where no input is.
+  // Why an output is partial although no input is.
   std::string why_output(size_t o) const {
     const TensorDistAttr* attr = call_.outputs[o];
     if (!attr || !attr->has_partial()) return "";
@@ -75,8 +75,8 @@ class Asker {
   const Placement& before(size_t i, int m) const { return placed_[i]->placement(m); }
   const Placement& wanted(size_t i, int m) const { return call_.inputs[i].wanted->placement(m); }
 
-  // What the rule says where inputs are placed over mesh dim m as `placement(input)` says, and over
-  // others as they are. Nothing where it refuses.
+  // Runs the rule with inputs placed over mesh dim m by `placement(input)`, and over other mesh
+  // dims unchanged. Nothing if the rule refuses.
   template <typename F>
   std::optional<SpmdResult> ask(int m, F&& placement, Conflicts* conflicts = nullptr) const {
     RuleArgs args(call_.mesh, call_.attributes);
@@ -103,7 +103,7 @@ class Asker {
       return std::nullopt;
     }
   }
-  // Only these inputs are placed over m.
+  // Runs the rule with only the inputs `kept` placed over m.
   std::optional<SpmdResult> ask_of(int m, std::initializer_list<size_t> kept) const {
     return ask(m, [&](size_t i) {
       return std::ranges::find(kept, i) != kept.end() ? before(i, m) : Placement();
@@ -127,7 +127,7 @@ class Asker {
     return why_gives_way(i, m);
   }
 
-  // A replicated input becomes a shard: for which other?
+  // Finds the input for which a replicated input becomes a shard.
   std::string why_cut(size_t i, int m) const {
     for (size_t j = 0; j < placed_.size(); ++j) {
       if (j == i || !placed_[j] || !before(j, m).is_shard()) continue;
@@ -138,7 +138,7 @@ class Asker {
     return asked_by_rule(i, m);
   }
 
-  // The op takes no such partial value, whatever the others are.
+  // The op accepts no such partial value, whatever the other inputs are.
   std::string why_reduced(size_t i, int m) const {
     const Placement& p = before(i, m);
     const std::string kind(name_of(p.reduce()));
@@ -166,7 +166,7 @@ class Asker {
                        mesh_dim(m));
   }
 
-  // Alone it could stay: which other does not let it?
+  // The placement would be kept without other inputs. Finds the one that conflicts with it.
   std::string why_gives_way(size_t i, int m) const {
     for (size_t j = 0; j < placed_.size(); ++j) {
       if (j == i || !placed_[j] || before(j, m).is_replicate()) continue;
@@ -192,7 +192,7 @@ class Asker {
     return asked_by_rule(i, m);
   }
 
-  // What the engine tells of the whole question; else the rule's name.
+  // The engine's conflict for the whole call; otherwise the rule's name.
   std::string asked_by_rule(size_t i, int m) const {
     Conflicts conflicts;
     ask(
@@ -205,7 +205,7 @@ class Asker {
   }
 
   const DecidedCall& call_;
-  std::vector<const TensorDistAttr*> placed_;  // as the rule was asked; null: absent
+  std::vector<const TensorDistAttr*> placed_;  // as passed to the rule; null: absent
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Why a rule wants its inputs otherwise than they are: found by asking the rule again, about the
-// same call with some of the placements taken away. Rules need not know of it.
+// Finds out why a rule requires other input placements: it runs the rule again on the same call
+// with some of the placements removed. Rules contain no code for this.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace phi {
 
-/// A distributed call that was decided.
+/// A distributed call with its decision.
 struct DecidedCall {
   struct Slot {
     std::string name;
@@ -24,20 +24,20 @@ struct DecidedCall {
   const OpDef& op;
   distributed::ProcessMesh mesh;  // the op's
   std::vector<AttributeValue> attributes;
-  std::vector<Slot> inputs;                                 // of all arguments, one after the other
+  std::vector<Slot> inputs;                                 // slots of all arguments, in order
   std::vector<int> begin;                                   // the first slot of each argument
   std::vector<const distributed::TensorDistAttr*> outputs;  // null: absent
 
-  /// "softmax(axis=1)": with the attributes that placements depend on, but those that are false.
+  /// "softmax(axis=1)", with the attributes that placements depend on, except false ones.
   std::string to_string() const;
 };
 
 struct Reasons {
-  std::vector<std::string> inputs;   // empty: it is taken as it is given
-  std::vector<std::string> outputs;  // of partial ones; else empty
+  std::vector<std::string> inputs;   // empty: the input keeps its placements
+  std::vector<std::string> outputs;  // for partial outputs; otherwise empty
 };
 
-/// Asks the op's rule some times for each input that is not taken as it is. Never throws.
+/// Runs the op's rule several times for each input that changes placements. Never throws.
 Reasons reasons_of(const DecidedCall& call);
 
 }  // namespace phi

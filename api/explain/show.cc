@@ -1,4 +1,4 @@
-// From a handle to a picture.
+// Draws the sharding of a handle.
 #include "api/explain/show.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// show(x): a picture of a tensor's layout, as `autophi show` draws it.
+// show(x): draws a tensor's sharding, as `autophi show` does.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,12 @@
 
 namespace phi {
 
-/// Which rank holds which box, with sizes: see distributed/placement/picture.h. Of a plain tensor
-/// one line. Asks nobody, and reads no values.
+/// Draws which rank holds which box, with sizes (distributed/placement/picture.h). A plain tensor
+/// is one line. No communication; reads no values.
 ///
-/// `colours`  by default where standard output is a terminal and the environment's NO_COLOR is
-/// unset Errors     InvalidArgument for an undefined tensor.
+/// Input    `colours`: by default, colours are used if standard output is a terminal and the
+///          environment variable NO_COLOR is unset.
+/// Errors   InvalidArgument for an undefined tensor.
 std::string show(const Tensor& x, std::optional<bool> colours = std::nullopt);
 
 }  // namespace phi

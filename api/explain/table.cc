@@ -1,4 +1,4 @@
-// An explanation as text for people: calls that are alike stand once, with their number.
+// An explanation as a text table; equal calls share a row with their count.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,11 +14,11 @@ namespace {
 
 using namespace explain_words;
 
-// Calls that differ in micro-batch, bytes and time alone.
+// Calls that differ only in micro-batch, bytes and time.
 struct Row {
   const ExplainedCall* call;
   int64_t count = 0;
-  std::vector<MovedBytes> moves;  // of all of them, by move of the call
+  std::vector<MovedBytes> moves;  // sums over these calls, by move of the call
   MovedBytes kernel;
 };
 

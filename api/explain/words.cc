@@ -1,4 +1,4 @@
-// Short texts.
+// Text of the parts of an explanation.
 #include "api/explain/words.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// How explanations are said: the pieces that tables, errors and JSON share.
+// Text of the parts of an explanation, shared by tables, errors and JSON.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace phi::explain_words {
 
-/// The last three parts of a path, which tell files of one program apart.
+/// The last three components of a path, which distinguish the files of a program.
 std::string short_path(std::string_view path);
 /// "[S0,R]"; "plain" for null.
 std::string placements(const distributed::TensorDistAttr* attr);
-/// "f32[8,4] [S0,R] -> [R,R]", with meshes where they differ.
+/// "f32[8,4] [S0,R] -> [R,R]", with meshes if they differ.
 std::string change(const ExplainedMove& move);
 /// "all_gather over tp, slice"
 std::string steps(const ExplainedMove& move);
@@ -22,7 +22,7 @@ std::string named(const std::string& name, const std::string& value);
 std::string bytes(const MovedBytes& bytes);
 /// "1.25 ms"
 std::string time(int64_t nanoseconds);
-/// One line of a move, and of what a kernel sends itself: op, tensor, change, bytes, reason, place.
+/// A line about a move, or about what a kernel sends: op, tensor, change, bytes, reason, call site.
 std::string of_move(const ExplainedCall& call, const ExplainedMove& move);
 std::string of_kernel(const ExplainedCall& call);
 
