@@ -1,4 +1,4 @@
-// Lowerings of attention: scores, softmax and products written out; what XLA fuses is its affair.
+// Lowerings of attention as scores, softmax and matmuls; fusing them is left to XLA.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Arrays [batch, seq, heads, width]; those of scores are [batch, heads, sq, sk].
+// Tensor dims of arrays [batch, seq, heads, width]; scores are [batch, heads, sq, sk].
 constexpr int64_t kBatch = 0, kSeq = 1, kHeads = 2, kWidth = 3;
 
 // [b, s, heads, w] x [b, t, heads, w] -> [b, heads, s, t]
@@ -41,7 +41,7 @@ class Attention {
   const int64_t group_;  // query heads per key head
 
  public:
-  const Ssa q, k, v;  // k and v with one head for each of q's
+  const Ssa q, k, v;  // k and v are repeated to one head per head of q
 
   /// q k^T / sqrt(width) + attn_mask, -inf where a query does not see a key.
   Ssa scores() const {
@@ -75,11 +75,11 @@ class Attention {
     return b_.select(keep, b_.constant(1.0 / (1.0 - p), type), b_.constant(0.0, type));
   }
 
-  /// Of the products of queries and keys.
+  /// The scale of q k^T.
   double scale() const {
     return 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dims()[kWidth], 1)));
   }
-  /// Sums the query heads that share a key head.
+  /// Sums over the query heads that share a key head.
   Ssa summed_groups(const Ssa& x) const {
     if (group_ == 1) return x;
     const Dims& d = x.dims();
@@ -102,7 +102,7 @@ class Attention {
   struct Places {
     Ssa block, word;
   };
-  // Key 32 i + 8 w + s of a row takes word w of the row's Philox block 8 i + s (AttentionDropout).
+  // Key 32 i + 8 w + s of a row uses word w of the row's Philox block 8 i + s (AttentionDropout).
   Places places(const Dims& dims) const {
     const Type type{dims, "ui64"};
     const auto bits = [&](int64_t value) {
@@ -122,7 +122,7 @@ void flash_attention(Call& call) {
   Builder& b = call.b;
   const Attention attention(call);
   const Ssa scores = attention.scores();
-  // A query that sees no key has a maximum of -inf, and no weights.
+  // A query that sees no key has a maximum of -inf and weights of 0.
   const Ssa most = b.reduce_last(Reduction::kMax, scores);
   const Ssa shift = b.select(b.compare("EQ", most, -kInf), b.like(most, 0.0), most);
   const Ssa shares = b.unary("exponential", b.sub(scores, shift));

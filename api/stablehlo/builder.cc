@@ -1,4 +1,4 @@
-// Text of StableHLO operations in the generic form.
+// Writes StableHLO operations in the generic form.
 #include "api/stablehlo/builder.h"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ std::string float_text(double value, std::string_view element) {
   if (!std::isfinite(value)) return bits_of_special(value, element);
   std::string text = fmt::format("{:.17g}", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  // MLIR wants a point before an exponent.
+  // MLIR requires a decimal point before an exponent.
   if (const size_t e = text.find('e'); e != std::string::npos && text.find('.') == text.npos)
     text.insert(e, ".0");
   return text;
@@ -78,7 +78,7 @@ std::string_view region_op(Reduction kind) {
   throw errors::Internal("no such reduction.");
 }
 
-// What changes nothing.
+// The identity element of a reduction.
 Ssa start_of(Builder& b, Reduction kind, std::string_view element) {
   const Type scalar{{}, element};
   if (is_float(element)) {

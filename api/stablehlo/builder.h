@@ -1,9 +1,9 @@
-// Builder: writes the operations of one function of a StableHLO module.
+// Builder: writes the operations of a function of a StableHLO module as text.
 //
 //   Ssa y = b.mul(b.unary("tanh", x), 0.5);   // %2 = "stablehlo.tanh"(%x) : ... and so on
 //
-// Operations are written in MLIR's generic form, which later versions of StableHLO read too. Binary
-// functions broadcast as the operators do: tensor dims are counted from the last.
+// Operations are written in MLIR's generic form, which later versions of StableHLO also parse.
+// Binary functions broadcast like the operators: tensor dims are aligned at the last.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ struct Type {
 };
 /// MLIR's name of a dtype.
 std::string_view element_of(DataType dtype);
-/// What kernels compute an element in: f32 for 16-bit floats, else itself.
+/// The element type in which kernels compute: f32 for half precision, otherwise the type itself.
 std::string_view wide_element(std::string_view element);
 bool is_float(std::string_view element);
 
-/// A value of the function that is being written.
+/// An SSA value of the function.
 struct Ssa {
   std::string name;  // "%7"
   Type type;
@@ -52,16 +52,16 @@ class Builder;
 /// "sdy.sharding = ..." of a parameter or a result of a function; empty without a sharding.
 std::string sharding_attribute(const std::string& sharding);
 
-/// The functions of a module. Private ones are written once, when they are first called.
+/// The functions of a module. Each private function is written once, at its first call.
 class Module {
  public:
   using Write = std::function<std::vector<Ssa>(Builder&, std::span<const Ssa> arguments)>;
   struct Parameter {
     std::string name;  // "%x"
     Type type;
-    std::string sharding;  // as Meshes gives it; empty: none
+    std::string sharding;  // as returned by Meshes; empty: none
   };
-  /// Makes the private function unless there is one of this name; gives its result types.
+  /// Writes the private function unless one of this name exists. Returns its result types.
   const std::vector<Type>& function(const std::string& name,
                                     const std::vector<Parameter>& parameters, const Write& write);
   /// Writes a function. `result_attributes` has one text per result, or is empty.
@@ -79,26 +79,26 @@ class Builder {
  public:
   Builder(Module& module, const std::vector<Module::Parameter>& parameters);
 
-  /// `op` is a full name; `properties` and `region` are MLIR text without their brackets.
+  /// `op` is a full name. `properties` and `region` are MLIR text without the enclosing brackets.
   Ssa op(std::string_view op, std::span<const Ssa> operands, const Type& result,
          std::string_view properties = {}, std::string_view region = {});
   Ssa op(std::string_view name, std::initializer_list<Ssa> operands, const Type& result,
          std::string_view properties = {}, std::string_view region = {}) {
     return op(name, std::span(operands.begin(), operands.size()), result, properties, region);
   }
-  /// Calls a private function, which `write` writes if this is the first call of that name.
+  /// Calls a private function. `write` writes it at the first call of that name.
   std::vector<Ssa> call(const std::string& function, std::span<const Ssa> arguments,
                         const std::vector<Module::Parameter>& parameters,
                         const Module::Write& write);
 
-  // Values made of nothing.
+  // Values without operands.
   Ssa constant(double value, const Type& type);
   Ssa constant(int64_t value, const Type& type);
-  /// `bits` of an unsigned type.
+  /// A value of an unsigned type with these bits.
   Ssa constant_bits(uint64_t bits, const Type& type);
-  /// A list of numbers, as a tensor of one tensor dim.
+  /// A 1-D tensor of numbers.
   Ssa constants(std::span<const double> values, std::string_view element);
-  /// Its index along `dim` at every element.
+  /// A tensor whose elements are their indices along `dim`.
   Ssa iota(const Type& type, int dim);
 
   // Elementwise; `op` is a name without "stablehlo.".
@@ -119,17 +119,17 @@ class Builder {
   }
   Ssa select(const Ssa& condition, const Ssa& x, const Ssa& y);
   Ssa convert(const Ssa& x, std::string_view element);
-  /// In the type that kernels compute in.
+  /// Converts to wide_element().
   Ssa wide(const Ssa& x) { return convert(x, wide_element(x.type.element)); }
-  /// A number in x's shape and type.
+  /// A constant with x's shape and type.
   Ssa like(const Ssa& x, double value);
 
-  // Shapes. Axes and permutations are tensor dims, none negative.
+  // Shapes. Axes and permutations are non-negative tensor dims.
   Ssa reshape(const Ssa& x, const Dims& dims);
   Ssa transpose(const Ssa& x, std::span<const int64_t> permutation);
-  /// x's tensor dim i becomes tensor dim to[i].
+  /// Tensor dim i of x becomes tensor dim to[i].
   Ssa broadcast(const Ssa& x, const Dims& dims, std::span<const int64_t> to);
-  /// Counted from the last tensor dim.
+  /// Broadcasts with tensor dims aligned at the last.
   Ssa expand(const Ssa& x, const Dims& dims);
   Ssa slice(const Ssa& x, const Dims& begin, const Dims& end);
   /// The elements [begin, end) of one tensor dim.
@@ -137,41 +137,42 @@ class Builder {
   Ssa concat(std::span<const Ssa> parts, int dim);
   Ssa reverse(const Ssa& x, int dim);
 
-  /// Over `axes`, which stay with extent 1.
+  /// Reduces over `axes`, which stay with extent 1.
   Ssa reduce(Reduction kind, const Ssa& x, std::span<const int64_t> axes);
-  /// Over the tensor dims from `axis` on.
+  /// Reduces over the tensor dims from `axis` on.
   Ssa reduce_from(Reduction kind, const Ssa& x, int axis);
   Ssa reduce_last(Reduction kind, const Ssa& x) { return reduce_from(kind, x, x.ndim() - 1); }
-  /// Sums what a broadcast of a tensor of `dims` repeated.
+  /// Sums x over the tensor dims along which a tensor of shape `dims` was broadcast.
   Ssa sum_to(const Ssa& x, const Dims& dims);
 
-  /// Products summed over pairs of tensor dims, the batch tensor dims first in the result. 16-bit
-  /// operands give f32.
+  /// A dot product over pairs of contracted tensor dims; batch tensor dims come first in the
+  /// result. Half-precision operands give f32.
   struct DotDims {
     std::vector<int64_t> x_batch, y_batch, x_contracted, y_contracted;
   };
   Ssa dot(const Ssa& x, const Ssa& y, const DotDims& dims);
 
-  /// x under this sharding (the text behind `sdy.sharding`'s mesh, as Meshes gives it); empty: as
-  /// it is. The operation that made x is annotated where it was not yet, else a constraint follows.
+  /// x with a sharding (the text after the mesh in `sdy.sharding`, as returned by Meshes); empty: x
+  /// unchanged. Annotates the operation that produced x if it has no sharding yet; otherwise adds a
+  /// constraint.
   Ssa placed(const Ssa& x, const std::string& sharding);
 
-  /// The lines, each indented and ended.
+  /// The lines of the function, indented and terminated.
   std::string text() const;
 
  private:
   struct Line {
-    std::string head;  // up to the attributes
+    std::string head;  // text before the attributes
     std::string types;
-    std::string sharding;  // to be attached
+    std::string sharding;  // not yet written; empty: none
   };
   std::string new_name() { return "%" + std::to_string(next_++); }
 
   Module& module_;
   int next_ = 0;
   std::vector<Line> lines_;
-  std::map<std::string, size_t> made_by_;         // line by result, of operations with one
-  std::map<std::string, std::string> shardings_;  // those that values have, by name
+  std::map<std::string, size_t> made_by_;  // line of each result; operations with one result only
+  std::map<std::string, std::string> shardings_;  // of values, by name
 };
 
 }  // namespace phi::stablehlo

@@ -1,4 +1,4 @@
-// Lowerings of operators that make tensors from attributes.
+// Lowerings of operators that create tensors from attributes.
 #include "api/stablehlo/lowering.h"
 
 namespace phi::stablehlo {
@@ -6,7 +6,7 @@ namespace {
 
 void full(Call& call) { call.give(call.b.constant(call.number("value"), call.output_type())); }
 
-// In double the i-th element has one rounding of its own, as in the kernel.
+// In double, so that each element is rounded once, as in the kernel.
 void arange(Call& call) {
   Builder& b = call.b;
   const Type type{call.output_dims(), "f64"};

@@ -1,5 +1,5 @@
-// Lowerings of softmax with cross entropy. The label's class is found by comparing with an iota, so
-// that sharded classes need no gather.
+// Lowerings of softmax with cross entropy. The label's class is selected by comparison with an
+// iota, so that sharded classes need no gather.
 #include "api/stablehlo/lowering.h"
 #include "phi/infermeta/axes.h"
 
@@ -17,7 +17,7 @@ class Classes {
   Ssa sum(const Ssa& x) const { return reduce(Reduction::kSum, x); }
   Ssa max(const Ssa& x) const { return reduce(Reduction::kMax, x); }
 
-  /// Where the row's label is, of hard labels that are not ignored.
+  /// True at the row's label, for hard labels that are not ignored.
   Ssa at_label() const {
     const Ssa label = hard_label();
     const Ssa is_class = b_.compare("EQ", b_.iota({dims_, "i64"}, axis_), label);
@@ -46,7 +46,7 @@ class Classes {
   int axis_;
 };
 
-// The sum over classes of label * terms, where a zero weight gives 0 whatever its term.
+// The sum over classes of label * terms; a weight of 0 gives 0 even for a term that is not finite.
 Ssa weigh(Call& call, const Classes& classes, const Ssa& terms) {
   Builder& b = call.b;
   const Ssa zero = b.like(terms, 0.0);

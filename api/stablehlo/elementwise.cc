@@ -1,5 +1,5 @@
-// Lowerings of elementwise operators. 16-bit floats are computed in f32 and rounded once, as the
-// kernels do.
+// Lowerings of elementwise operators. Like the kernels, half-precision floats are computed in f32
+// and rounded once.
 #include "api/stablehlo/elementwise.h"
 
 #include <cmath>
@@ -14,7 +14,7 @@ Ssa gelu_tanh_argument(Builder& b, const Ssa& x) {
 }
 
 Ssa normal_cdf(Builder& b, const Ssa& x) {
-  // chlo comes with StableHLO and is what JAX writes for erfc too.
+  // The chlo dialect comes with StableHLO; JAX writes erfc in this form too.
   const Ssa tail = b.op("chlo.erfc", {b.mul(x, -1.0 / std::sqrt(2.0))}, x.type);
   return b.mul(tail, 0.5);
 }
@@ -28,7 +28,7 @@ void binary(Call& call, std::string_view op) {
 void add(Call& call) { binary(call, "add"); }
 void subtract(Call& call) { binary(call, "subtract"); }
 void multiply(Call& call) { binary(call, "multiply"); }
-// Of integers in float32.
+// Integers are divided in float32.
 void divide(Call& call) {
   Builder& b = call.b;
   const auto element = wide_element(call.output_type().element);
@@ -93,7 +93,7 @@ void scale(Call& call) {
   call.give(x);
 }
 
-void cast(Call& call) { call.give(call.input("x")); }  // giving converts
+void cast(Call& call) { call.give(call.input("x")); }  // give() converts
 void assign(Call& call) { call.give(call.input("x")); }
 
 void full_like(Call& call) { call.give(call.b.constant(call.number("value"), call.output_type())); }
@@ -110,7 +110,7 @@ void add_n(Call& call) {
   call.give(sum);
 }
 
-// Without y the halves of x's last tensor dim are the two.
+// Without an argument y, x and y are the halves of x's last tensor dim.
 struct Gated {
   Ssa x, y;
 };

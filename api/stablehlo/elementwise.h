@@ -1,4 +1,4 @@
-// Formulas that elementwise operators share with their gradients; x is in a computing type.
+// Formulas that elementwise operators share with their gradients; x has a wide element type.
 #pragma once
 
 #include "api/stablehlo/builder.h"
@@ -9,7 +9,7 @@ namespace phi::stablehlo {
 Ssa gelu_tanh_argument(Builder& b, const Ssa& x);
 /// Phi(x) of the standard normal distribution.
 Ssa normal_cdf(Builder& b, const Ssa& x);
-/// What reaches x when g reaches x sigmoid(x).
+/// The gradient of x in x sigmoid(x), for the output gradient g.
 Ssa silu_grad_of(Builder& b, const Ssa& x, const Ssa& g);
 
 }  // namespace phi::stablehlo

@@ -11,7 +11,7 @@ namespace phi::stablehlo {
 
 namespace {
 
-// The result's tensor dims that come of the table: all but those of the index, which stand at
+// The result's tensor dims that belong to the table: all but those of the index, which start at
 // `axis`.
 std::vector<int64_t> window_dims(int table_ndim, int axis, int index_ndim) {
   std::vector<int64_t> dims;
@@ -39,7 +39,7 @@ Ssa gather_rows(Builder& b, const Ssa& table, const Ssa& index, int axis) {
 
 namespace {
 
-// Zeros of `dims` to which the slices of `updates` are added at `index` of tensor dim `axis`.
+// Adds the slices of `updates` to zeros of shape `dims`, at `index` along tensor dim `axis`.
 Ssa scatter_rows(Builder& b, const Dims& dims, const Ssa& index, const Ssa& updates, int axis) {
   const std::string scalar = Type{{}, updates.type.element}.to_string();
   const std::string region = fmt::format(
@@ -57,7 +57,7 @@ Ssa scatter_rows(Builder& b, const Dims& dims, const Ssa& index, const Ssa& upda
               region);
 }
 
-// x where the looked up id is not padding_idx, else 0.
+// x, with 0 where the id is padding_idx.
 Ssa without_padding(Call& call, const Ssa& x) {
   const int64_t padding = call.integer("padding_idx");
   if (padding < 0) return x;

@@ -1,4 +1,4 @@
-// The table of lowerings, and a call's arguments by name.
+// The table of all lowerings, and access to a call's arguments by name.
 #include "api/stablehlo/lowering.h"
 
 #include <map>

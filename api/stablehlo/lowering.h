@@ -1,5 +1,5 @@
-// Lowerings: how each operator is said in StableHLO. One function per operator, in a table per
-// family; a new operator gets its row in the family's file.
+// Lowerings: how each operator is expressed in StableHLO. Each operator has one function and one
+// row in the table of its family.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace phi::stablehlo {
 
-/// A call of an operator: what its lowering reads and gives. Names are those of the op YAML.
+/// A call of an operator, as seen by its lowering. Names are those of the op YAML.
 class Call {
  public:
-  /// `inputs` and `outputs` by slot; an absent tensor has no value.
+  /// `inputs` and `outputs` are indexed by slot; an absent tensor has no value.
   Call(Builder& builder, const ir::Operation& operation, std::vector<std::optional<Ssa>> inputs,
        std::vector<const ir::Value*> outputs);
 
@@ -28,12 +28,12 @@ class Call {
   std::vector<Ssa> list(std::string_view name) const;
 
   bool has(std::string_view attribute) const;
-  /// An attribute that may be absent is.
+  /// Whether an optional attribute is absent.
   bool is_left_out(std::string_view attribute) const;
-  // Errors: Internal if there is no such attribute, or it is of another type.
+  // These throw Internal if the attribute does not exist or has another type.
   bool flag(std::string_view attribute) const;
   int64_t integer(std::string_view attribute) const;
-  double number(std::string_view attribute) const;  // of any arithmetic type
+  double number(std::string_view attribute) const;  // any arithmetic type
   std::vector<int64_t> integers(std::string_view attribute) const;
   const std::string& text(std::string_view attribute) const;
 
@@ -45,12 +45,12 @@ class Call {
   Type output_type(size_t slot = 0) const {
     return {output(slot).dims, element_of(output(slot).dtype)};
   }
-  /// Gives an output, in its dtype and shape (of as many elements); nothing if it is not wanted.
+  /// Sets an output, converted to its dtype and reshaped to its shape; ignored if it is not wanted.
   void give(size_t slot, const Ssa& value);
   void give(const Ssa& value) { give(0, value); }
   const std::optional<Ssa>& given(size_t slot) const { return given_[slot]; }
 
-  /// Errors: always Unimplemented, with the operator's name; `what` is what is not covered.
+  /// Throws Unimplemented with the operator's name; `what` is the unsupported case.
   [[noreturn]] void refuse(std::string_view what) const;
 
  private:
@@ -69,7 +69,7 @@ struct Lowering {
   Lower lower;
 };
 
-/// Null if there is none.
+/// Null if the operator has no lowering.
 Lower find_lowering(std::string_view op);
 
 // The families.

@@ -1,4 +1,4 @@
-// Lowerings of matrix products.
+// Lowerings of matmuls.
 #include <numeric>
 
 #include "api/stablehlo/lowering.h"
@@ -25,7 +25,7 @@ Dims batch_of(const Ssa& x) {
   return Dims(std::span(x.dims().begin(), static_cast<size_t>(x.ndim() - 2)));
 }
 
-// [..., m, n] of two arrays of at least 2 tensor dims, their batches broadcast.
+// The matmul [..., m, n] of two arrays of at least 2 tensor dims, with broadcast batches.
 Ssa product(Builder& b, const Ssa& x, bool transpose_x, const Ssa& y, bool transpose_y) {
   if (y.ndim() == 2) {
     const int64_t inner = transpose_x ? x.ndim() - 2 : x.ndim() - 1;
@@ -38,8 +38,8 @@ Ssa product(Builder& b, const Ssa& x, bool transpose_x, const Ssa& y, bool trans
       {first_dims(n), first_dims(n), {transpose_x ? n : n + 1}, {transpose_y ? n + 1 : n}});
 }
 
-// The gradient of a matrix y [k, n] that a batch of x was multiplied with: one product over all
-// rows of the batch.
+// The gradient of a matrix y [k, n] that was multiplied with a batch of x: one matmul over all rows
+// of the batch.
 Ssa weight_grad(Builder& b, const Ssa& x, bool transpose_x, const Ssa& g, bool transpose_y) {
   std::vector<int64_t> rows_of_x = first_dims(x.ndim() - 2);
   std::vector<int64_t> rows_of_g = rows_of_x;
@@ -49,7 +49,7 @@ Ssa weight_grad(Builder& b, const Ssa& x, bool transpose_x, const Ssa& g, bool t
                      : b.dot(x, g, {{}, {}, rows_of_x, rows_of_g});
 }
 
-// A call's operands, a vector as a matrix of one row (x) or column (y).
+// A call's operands; a vector becomes a matrix of one row (x) or one column (y).
 struct Operands {
   Ssa x, y;
   bool transpose_x, transpose_y;

@@ -1,4 +1,4 @@
-// The module's mesh, and placements on it.
+// Determines the module's mesh, and writes placements as shardings.
 #include "api/stablehlo/meshes.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ void add_meshes(const ir::Body& body, std::vector<ProcessMesh>* meshes) {
   }
 }
 
-// A mesh on which nothing is split or added up places values, but lends no mesh dims.
+// A mesh on which nothing is sharded or partial contributes no mesh dims.
 std::set<const void*> splitting_meshes(const ir::Body& program, std::span<const ir::Body> bodies) {
   std::set<const void*> found;
   const auto add = [&](const ir::Body& body) {

@@ -1,4 +1,4 @@
-// Meshes: the one Shardy mesh that a module has, and how the program's placements read on it.
+// Meshes: the Shardy mesh of a module, and the program's placements as shardings on it.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,27 @@
 
 namespace phi::stablehlo {
 
-/// The module's mesh is the job's whole mesh. Stages of a pipeline lie on sub-meshes of it: their
-/// mesh dims are found by name, and along the others their values are written as replicated.
+/// The module's mesh is the mesh of the whole job. Pipeline stages are on sub-meshes of it: their
+/// mesh dims are matched by name, and their values are replicated along the others.
 class Meshes {
  public:
-  /// `whole` undefined: the mesh dims that the program's values lie on, in the order of the mesh
-  /// with the most of them; ranks beyond their product make a mesh dim "stage" in front.
+  /// If `whole` is undefined, the mesh has the mesh dims of the program's values, in the order of
+  /// the mesh with most of them, preceded by a mesh dim "stage" if the program uses more ranks than
+  /// their product.
   Meshes(const ir::Body& program, std::span<const ir::Body> bodies,
          const distributed::ProcessMesh& whole);
 
-  /// Devices that the module is for; 1 where nothing is distributed.
+  /// Number of devices of the module; 1 if nothing is distributed.
   int64_t num_devices() const;
-  /// "<["dp"=2, "tp"=4]>", or empty where nothing is distributed.
+  /// "<["dp"=2, "tp"=4]>"; empty if nothing is distributed.
   std::string text() const;
 
-  /// "[{"dp"}, {}]": one list of mesh dims for each tensor dim. Empty for a plain tensor. Partial
-  /// values are written as what they add up to, so that a mesh dim of partial sums appears nowhere.
-  /// Mesh dims that the whole mesh has not, or in another size, are left out.
+  /// "[{"dp"}, {}]": one list of mesh dims per tensor dim. Empty for a plain tensor. A partial
+  /// value is written as its sum, so its partial mesh dims do not appear. Mesh dims that the whole
+  /// mesh lacks, or has with another size, are omitted.
   std::string sharding(const distributed::TensorDistAttr* attr, const Dims& dims) const;
-  /// The same for an input or output of the module, whose shards must be equal: a tensor dim that
-  /// its mesh dims do not divide is whole. `*left_out` says so.
+  /// The same for an input or output of the module, whose shards must have equal sizes. A tensor
+  /// dim that its mesh dims do not divide is not sharded; `*left_out` then describes it.
   std::string even_sharding(const distributed::TensorDistAttr* attr, const Dims& dims,
                             std::string* left_out) const;
 

@@ -24,7 +24,7 @@ void softmax_grad(Call& call) {
   call.give(b.mul(b.sub(g, common), out));
 }
 
-/// Rows of one normalisation: the tensor dims from `axis` on.
+/// The rows of a normalisation: the tensor dims from `axis` on.
 class Rows {
  public:
   Rows(Builder& b, const Dims& dims, int axis) : b_(b), dims_(dims), axis_(axis) {}
@@ -33,13 +33,13 @@ class Rows {
     const Ssa total = b_.reduce_from(Reduction::kSum, x, axis_);
     return b_.div(total, b_.like(total, static_cast<double>(dims_.numel(axis_, dims_.ndim()))));
   }
-  /// A number per row, with extents of 1 behind it.
+  /// One number per row, followed by tensor dims of extent 1.
   Ssa per_row(const Ssa& x) const {
     Dims dims = dims_;
     for (int d = axis_; d < dims.ndim(); ++d) dims[d] = 1;
     return b_.reshape(b_.wide(x), dims);
   }
-  /// A number per element of a row.
+  /// One number per element of a row.
   Ssa per_element(const Ssa& x) const {
     Dims dims;
     for (int d = axis_; d < dims_.ndim(); ++d) dims.push_back(dims_[d]);
@@ -73,8 +73,8 @@ void layer_norm(Call& call) {
   call.give(2, variance);
 }
 
-// Of a normalised y = (x - mean) f with g = out_grad * scale: f (g - <g> - y <g y>), without <g>
-// where nothing was subtracted.
+// Input gradient of a normalised y = (x - mean) f, with g = out_grad * scale: f (g - <g> - y <g
+// y>); without <g> if nothing was subtracted.
 Ssa input_grad(Builder& b, const Rows& rows, const Ssa& y, const Ssa& factor, const Ssa& g,
                bool centred) {
   Ssa grad = b.sub(g, b.mul(y, rows.average(b.mul(g, y))));

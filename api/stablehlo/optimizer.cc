@@ -1,11 +1,10 @@
-// Lowerings of the optimizers' updates. A gradient scale that is not finite leaves everything as it
-// was.
+// Lowerings of optimizer updates. If the gradient scale is not finite, nothing changes.
 #include "api/stablehlo/lowering.h"
 
 namespace phi::stablehlo {
 namespace {
 
-/// What every update reads and gives; computing is in float, for f64 parameters in double.
+/// Inputs and outputs common to all updates; computes in float, for f64 parameters in double.
 class Update {
  public:
   explicit Update(Call& call)
@@ -25,31 +24,31 @@ class Update {
   const Ssa w;  // the weights, of the master copy if there is one
   const Ssa g;  // the gradient, scaled
 
-  /// An input of one element as f64 of no tensor dim; an absent one is 1.
+  /// An input of one element as a 0-D f64; 1 if it is absent.
   Ssa scalar(std::string_view name) const {
     const Ssa* given = call_.optional(name);
     if (!given) return b_.constant(1.0, {{}, "f64"});
     return b_.reshape(b_.convert(*given, "f64"), {});
   }
-  /// The same in the computing type.
+  /// The same in the compute type.
   Ssa factor(const Ssa& number) const { return b_.convert(number, w.type.element); }
   Ssa factor(std::string_view name) const { return factor(scalar(name)); }
-  /// An attribute as a number of the computing type.
+  /// An attribute, rounded to the compute type.
   double number(std::string_view name) const {
     const double given = call_.number(name);
     return w.type.element == "f64" ? given : static_cast<double>(static_cast<float>(given));
   }
 
-  /// Gives output `slot`, the new value of a state.
+  /// Sets output `slot`, the new value of a state.
   void give_state(size_t slot, const Ssa& old, const Ssa& value) {
     call_.give(slot, unless_skipped(old, value));
   }
-  /// Gives the new weights: output 0, and `master_slot` where there is a master copy.
+  /// Sets the new weights: output 0, and `master_slot` if there is a master copy.
   void give_weights(const Ssa& value, size_t master_slot) {
     const Ssa kept = unless_skipped(old_, value);
     if (call_.optional("master_param")) {
       call_.give(master_slot, kept);
-      // A master copy that stays does not touch the parameter either.
+      // If the master copy stays, the parameter stays too.
       return call_.give(0, unless_skipped(call_.input("param"), value));
     }
     call_.give(0, kept);
@@ -85,7 +84,7 @@ void momentum(Call& call) {
   update.give_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 2);
 }
 
-// Loshchilov and Hutter 2019. What holds for all elements is worked out in double.
+// Loshchilov and Hutter 2019. Values that all elements share are computed in double.
 void adamw(Call& call) {
   Builder& b = call.b;
   Update update(call);

@@ -1,4 +1,4 @@
-// A captured program's inputs and outputs as those of a module.
+// Maps a captured program's inputs and outputs to those of a module.
 #include "api/capture/program.h"
 
 #include "api/stablehlo/stablehlo.h"
@@ -11,7 +11,7 @@ bool is_written_down(const Tensor& constant) {
   return !constant.is_dist() && constant.numel() == 1 && !RankContext::current().is_dry();
 }
 
-// A call that makes the value.
+// A `full` call that produces the value.
 ir::Operation full_call(double value, ir::ValueId output) {
   ir::Operation call;
   call.op = &ops::find("full");
@@ -22,7 +22,7 @@ ir::Operation full_call(double value, ir::ValueId output) {
   return call;
 }
 
-// Makes the constants that are not inputs in front of everything else.
+// Prepends calls that produce the constants that are not inputs.
 void write_down_constants(const Program& program, ir::Body* body) {
   const TensorList constants = program.constants();
   const size_t first = body->inputs.size() - constants.size();

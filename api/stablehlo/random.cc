@@ -1,4 +1,5 @@
-// Lowerings of gaussian, uniform and dropout: the words that the kernels draw, bit for bit.
+// Lowerings of gaussian, uniform and dropout, with the same random words as the kernels, bit for
+// bit.
 #include <cmath>
 
 #include "api/stablehlo/lowering.h"
@@ -9,7 +10,7 @@ namespace {
 
 struct Drawn {
   std::array<Ssa, 4> words;
-  Ssa which;  // of the words, the element's own
+  Ssa which;  // index of the element's word
 };
 
 Drawn draw(Builder& b, const Dims& dims, const Ssa& seed, RandomUse use) {
@@ -30,13 +31,13 @@ Ssa seed_of(Call& call) {
   return call.b.constant(call.integer("seed"), {{}, "i64"});
 }
 
-// A word as a float in [0, 1], as the kernel makes it.
+// Converts a word to a float in [0, 1], as the kernel does.
 Ssa unit_float(Builder& b, const Ssa& word) {
   const Ssa upper = b.binary("shift_right_logical", word, b.constant_bits(1, word.type));
   return b.mul(b.add(b.convert(upper, "f32"), 0.5), 0x1p-31);
 }
 
-// Box-Muller: words 0 and 1 make elements 0 and 1, words 2 and 3 the others.
+// Box-Muller: words 0 and 1 give elements 0 and 1, words 2 and 3 the others.
 void gaussian(Call& call) {
   Builder& b = call.b;
   const auto [words, which] = draw(b, call.output_dims(), seed_of(call), RandomUse::kGaussian);
@@ -65,7 +66,7 @@ void uniform(Call& call) {
   const double below = is_double ? std::nextafter(max, min)
                                  : std::nextafter(static_cast<float>(max), static_cast<float>(min));
   const Ssa value = b.add(b.mul(unit, max - min), min);
-  // Rounding may have met max.
+  // Rounding may have produced max.
   call.give(b.select(b.compare("LT", value, max), value, b.like(value, below)));
 }
 

@@ -1,4 +1,4 @@
-// Philox rounds as a private function per shape.
+// Philox rounds, as one private function per shape.
 #include "api/stablehlo/random_words.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ constexpr uint64_t kBump[] = {0x9E3779B9u, 0xBB67AE85u};
 struct Product {
   Ssa high, low;
 };
-// Both words of the 64-bit product.
+// Both words of a 64-bit product.
 Product wide_product(Builder& b, const Ssa& word, uint64_t factor) {
   const Ssa wide = b.convert(word, "ui64");
   const Ssa product = b.mul(wide, b.constant_bits(factor, wide.type));

@@ -1,5 +1,5 @@
-// Philox4x32-10 in StableHLO, as the kernels draw: every element computes the block of four words
-// that its own is in, from its global index, so that no sharding has to be moved.
+// Philox4x32-10 in StableHLO, with the numbers that kernels draw. Each element computes the block
+// of four words that contains its own from its global index, so shardings need no communication.
 #pragma once
 
 #include <array>
@@ -9,15 +9,15 @@
 
 namespace phi::stablehlo {
 
-/// The key of a seed (an integer of one element): two ui32 of no tensor dim.
+/// The key of a seed (an integer of one element): two 0-D ui32.
 std::array<Ssa, 2> philox_key(Builder& b, const Ssa& seed);
 
-/// The four words (ui32) of `block` (ui64) for this use; `last` is the counter's last word, a ui32
-/// of no tensor dim. All have the shape of `block`.
+/// The four words (ui32) of `block` (ui64) for this use. `last` is the counter's last word, a 0-D
+/// ui32. All results have the shape of `block`.
 std::array<Ssa, 4> philox_words(Builder& b, const Ssa& block, RandomUse use, const Ssa& last,
                                 const std::array<Ssa, 2>& key);
 
-/// words[which] by element, for `which` (ui64) in 0 ... 3.
+/// words[which] for each element, with `which` (ui64) in 0 ... 3.
 Ssa pick_word(Builder& b, const std::array<Ssa, 4>& words, const Ssa& which);
 
 /// The row-major index (ui64) of every element of a tensor of `dims`.

@@ -14,7 +14,7 @@ std::vector<int64_t> axes_of(const Call& call, const Ssa& x) {
   return axes;
 }
 
-// The sum of x, with all integers and bool in i64.
+// The sum of x; integers and bool are summed in i64.
 Ssa total_of(Call& call, const Ssa& x) {
   const std::string_view element = x.type.element;
   return call.b.reduce(Reduction::kSum,
@@ -22,7 +22,7 @@ Ssa total_of(Call& call, const Ssa& x) {
                        axes_of(call, x));
 }
 
-// Elements are cast to the result's type first.
+// Elements are cast to the result's dtype before they are summed.
 void sum(Call& call) {
   call.give(total_of(call, call.b.convert(call.input("x"), call.output_type().element)));
 }
@@ -42,7 +42,7 @@ void max(Call& call) {
   call.give(call.b.reduce(Reduction::kMax, x, axes_of(call, x)));
 }
 
-// The first index of the largest element, or of the first NaN.
+// The index of the first largest element, or of the first NaN.
 void argmax(Call& call) {
   Builder& b = call.b;
   Ssa x = b.wide(call.input("x"));

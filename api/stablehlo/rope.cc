@@ -7,10 +7,10 @@
 namespace phi::stablehlo {
 namespace {
 
-/// The rotation of one call: pairs (a, b) of a head's elements turn by an angle per position.
+/// The rotation of one call: pairs (a, b) of a head's elements rotate by an angle per position.
 class Rotation {
  public:
-  /// `q_name` is the argument that says batch, sequence and width.
+  /// `q_name` is the argument that determines batch, sequence length and width.
   Rotation(Call& call, std::string_view q_name)
       : b_(call.b),
         call_(call),
@@ -37,7 +37,7 @@ class Rotation {
   int64_t width() const { return dims_[3]; }
   int64_t seq() const { return dims_[seq_dim_]; }
 
-  // [batch or 1, seq, 1, width] (the first two swapped where time is major) of rows [..., width].
+  // Rows [..., width] as [batch or 1, seq, 1, width]; the first two are swapped if time is major.
   Ssa as_factors(const Ssa& rows) const {
     if (rows.ndim() == 2) {
       return b_.reshape(rows,
@@ -58,7 +58,7 @@ class Rotation {
     return as_factors(ids ? gather_rows(b_, rows, *ids, 0) : rows);
   }
 
-  // In double, as the kernel: positions times rates lose digits in float.
+  // In double, as in the kernel: position * rate would lose digits in float.
   Ssa angles_in_double() const {
     const double base = call_.number("rotary_emb_base");
     std::vector<double> rates(static_cast<size_t>(width()));
@@ -85,7 +85,7 @@ class Rotation {
     return b_.constants(signs, cosine_.type.element);
   }
 
-  // a and b of each pair change places.
+  // Swaps a and b of each pair.
   Ssa swapped(const Ssa& x) const {
     const Dims& d = x.dims();
     const Dims pairs =
@@ -98,7 +98,7 @@ class Rotation {
   Dims dims_;
   bool adjacent_;
   int seq_dim_;
-  Ssa cosine_, sine_;  // the sines with their signs
+  Ssa cosine_, sine_;  // sine_ includes signs()
 };
 
 void fused_rope(Call& call) {

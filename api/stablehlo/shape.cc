@@ -7,7 +7,7 @@
 namespace phi::stablehlo {
 namespace {
 
-void reshape(Call& call) { call.give(call.input("x")); }  // giving takes the output's shape
+void reshape(Call& call) { call.give(call.input("x")); }  // give() reshapes
 void expand(Call& call) { call.give(call.b.expand(call.input("x"), call.output_dims())); }
 
 void transpose(Call& call) {
@@ -38,7 +38,7 @@ void split(Call& call) {
 struct Range {
   Dims begin, end;
 };
-// What a slice takes of an array of `dims`.
+// The box that a slice selects from an array of shape `dims`.
 Range range_of(const Call& call, const Dims& dims) {
   Range range{Dims::filled(dims.ndim(), 0), dims};
   const auto axes = call.integers("axes");

@@ -1,4 +1,4 @@
-// A captured program as a module: its functions, operation by operation.
+// Writes a captured program as a module: its functions, operation by operation.
 #include "api/stablehlo/stablehlo.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ Type type_of(const ir::Value& value) {
   return {value.meta.dims, element_of(value.meta.dtype)};
 }
 
-// A name as MLIR takes it behind %: letters, digits, $ . - _, none of digits first.
+// A valid MLIR name after '%': letters, digits, $ . - _, and no leading digit.
 std::string identifier(const std::string& name) {
   std::string out;
   for (char c : name) {
@@ -41,7 +41,7 @@ std::string result_attributes(const std::string& name, const std::string& shardi
   return fmt::format("{{jax.result_info = \"{}\"{}{}}}", name, placed.empty() ? "" : ", ", placed);
 }
 
-/// What the values of a body are in its function: one SSA value, for sequences several.
+/// The SSA values of a body's values; a sequence has several.
 using Values = std::vector<std::vector<Ssa>>;
 
 class Writer {
@@ -63,7 +63,7 @@ class Writer {
         "{{\n",
         identifier(options_.name), meshes_.num_devices());
     if (!meshes_.text().empty()) out += "  sdy.mesh @mesh = " + meshes_.text() + "\n";
-    // @main, which was finished last, is what people want to see first.
+    // @main was finished last, and is written first.
     const auto& functions = module_.functions();
     for (size_t i = functions.size(); i-- > 0;) out += functions[i];
     return out + "}\n";
@@ -191,7 +191,7 @@ class Writer {
     }
   }
 
-  // The input in the placements that the kernel takes it in.
+  // The input with the placements in which the kernel accepts it.
   std::optional<Ssa> input_of(Builder& b, const ir::Operation& operation, size_t slot,
                               const Values& values) const {
     const ir::ValueId id = operation.inputs[slot];
@@ -201,7 +201,7 @@ class Writer {
     return taken ? b.placed(value, meshes_.sharding(taken, value.dims())) : value;
   }
 
-  // Every trip is a call of the body's function.
+  // Each iteration is a call of the body's function.
   void write_scan(Builder& b, const ir::Operation& scan, Values& values) {
     const ir::Body& body = bodies_[static_cast<size_t>(scan.body)];
     const auto num_carried = static_cast<size_t>(scan.num_carried);

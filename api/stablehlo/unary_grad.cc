@@ -1,4 +1,4 @@
-// Lowerings of the gradients of elementwise operators; those that are not here are calls of other
+// Lowerings of gradients of elementwise operators. Gradients that are not here call other
 // operators.
 #include "api/stablehlo/elementwise.h"
 #include "api/stablehlo/lowering.h"
@@ -54,7 +54,7 @@ void relu_grad(Call& call) {
   call.give(call.b.select(call.b.compare("GT", out, 0.0), g, call.b.like(g, 0.0)));
 }
 
-// Beyond the limit the gradient has reached its own; an infinite x would give 0 * inf.
+// Beyond the limit the gradient is constant; an infinite x would give 0 * inf.
 Ssa within(Builder& b, const Ssa& x, double limit) {
   return b.op("stablehlo.clamp", {b.like(x, -limit), x, b.like(x, limit)}, x.type);
 }
