@@ -1,4 +1,4 @@
-// autophi op: recorded calls of operators, checked; the operators there are.
+// autophi op: checks recorded operator calls, and lists operators.
 #pragma once
 
 /// `load` opens a library of operators. Returns the exit status.

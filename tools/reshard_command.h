@@ -1,6 +1,6 @@
-// autophi reshard: shows how a tensor would be moved, without moving anything.
+// autophi reshard: prints the plan of a reshard without executing it.
 #pragma once
 
-/// argv[0] is "reshard". Returns the exit status: 0, or kUsageStatus for a command line that was
-/// not understood, or 1 for attrs that do not fit the tensor.
+/// argv[0] is "reshard". Returns the exit status: 0; kUsageStatus for an invalid command line; 1
+/// for attrs that do not fit the tensor.
 int reshard_command(int argc, char** argv);

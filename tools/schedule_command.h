@@ -1,6 +1,6 @@
-// autophi schedule: draws and simulates a pipeline schedule, without running anything.
+// autophi schedule: draws and simulates a pipeline schedule without running it.
 #pragma once
 
-/// argv[0] is "schedule". Returns the exit status: 0, or kUsageStatus for a command line that was
-/// not understood, or 1 if the picture cannot be written.
+/// argv[0] is "schedule". Returns the exit status: 0; kUsageStatus for an invalid command line; 1
+/// if the picture cannot be written.
 int schedule_command(int argc, char** argv);

@@ -1,4 +1,4 @@
-// The text of tokenize_files.py, so that the command finds it wherever it is installed.
+// The text of tokenize_files.py, embedded so that the command works wherever it is installed.
 #pragma once
 
 namespace phi::data_tool {

@@ -1,5 +1,5 @@
-// What a job's words mean in the library: its model on its mesh, its trainer's and generator's
-// options, its batches.
+// Converts a job's config into library objects: the model on its mesh, options of trainer and
+// generator, and batches.
 #pragma once
 
 #include <memory>
@@ -16,30 +16,31 @@
 
 namespace phi::job {
 
-/// The model, laid out on a mesh whose dims are named dp, pp and tp. With `weights` (or null) its
-/// values are those; errors: as Checkpoint::check.
+/// The model, sharded over a mesh whose dims are named dp, pp and tp. `weights` are its values;
+/// null: initial values.
+/// Errors: as Checkpoint::check.
 std::unique_ptr<nn::models::Decoder> build_model(
     const JobConfig& config, const distributed::ProcessMesh& mesh,
     const distributed::checkpoint::Checkpoint* weights);
 
 training::TrainerOptions trainer_options(const JobConfig& config);
-/// `facts`: of the job (fingerprint()), which every checkpoint keeps.
+/// `facts` of the job (fingerprint()) are stored in every checkpoint.
 training::CheckpointerOptions checkpointer_options(const JobConfig& config,
                                                    const distributed::Facts& facts);
-/// Text is bytes: of a larger vocab the others are not chosen.
+/// Text consists of bytes, so only the first 256 ids of a larger vocab are sampled.
 generation::GeneratorOptions generator_options(const JobConfig& config);
-/// A text without prompt follows a newline.
+/// The prompt as token ids; without a prompt, a newline.
 std::vector<int64_t> prompt_of(const JobConfig& config);
 
-/// The micro-batches of step `number`, which counts from 1.
+/// The micro-batches of step `number`, counted from 1.
 std::vector<training::Batch> batches_of(const JobConfig& config, const data::TokenData& data,
                                         int64_t number);
 
-/// The section `memory`.
+/// Converts the section `memory`.
 ProgramMemory program_memory(const MemoryConfig& memory);
 
-/// Makes a job of mode generate what its model is made from: nothing is dropped, however the model
-/// was trained. Errors: InvalidArgument if the prompt has more than seq_len bytes.
+/// Adjusts a job of mode generate: dropout is off, however the model was trained. Errors:
+/// InvalidArgument if the prompt has more than seq_len bytes.
 void settle_generate(JobConfig* config);
 
 }  // namespace phi::job

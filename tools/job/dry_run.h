@@ -1,4 +1,4 @@
-// Dry runs: one process plays one rank of a job of any size, without a byte of a tensor.
+// Dry runs: one process runs any rank of a job of any size without allocating tensors.
 //
 //   | autophi run JOB.yaml --dry_run --world_size=16384 --rank=77 --report=r77.json
 #pragma once
@@ -15,21 +15,21 @@ DECLARE_bool(dry_run);
 
 namespace phi::job {
 
-/// Who is played.
+/// The rank that is run.
 struct DryRun {
   int64_t world_size = 1;
   int64_t rank = 0;
 };
 
-/// What the flags --dry_run, --world_size and --rank say; nothing without --dry_run.
-/// Errors: UsageError where they do not go together, or the process was started with others.
+/// Reads the flags --dry_run, --world_size and --rank; nothing without --dry_run.
+/// Errors: UsageError if they contradict each other, or if there are other processes.
 std::optional<DryRun> dry_run_of_flags();
 
-/// Makes a job one that can be played: one step, nothing saved.
-/// Errors: UsageError for mode generate, or a mesh that has not world_size ranks.
+/// Adjusts a job for a dry run: one step, nothing saved.
+/// Errors: UsageError for mode generate, or for a mesh without exactly world_size ranks.
 void settle_dry_run(const DryRun& dry, const std::string& mesh_flag, JobConfig* config);
 
-/// The calling thread is the rank while this lives.
+/// Makes the calling thread this rank for its lifetime.
 class PlayedRank {
  public:
   explicit PlayedRank(const DryRun& dry) : world_(dry.rank, dry.world_size), scope_(world_) {}

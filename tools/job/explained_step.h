@@ -1,4 +1,4 @@
-// --explain: one step of the job, and what its calls did. --check: steps whose calls are looked at.
+// --explain: explains one step of the job. --check: checks the calls of steps.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace phi::job {
 
-/// Makes a job one whose first step is explained: one step, call by call, nothing saved. `is_dry`:
-/// it is played. Errors: UsageError for a job under memory limits that runs, which has no room so.
+/// Adjusts a job for --explain: one step, not captured, nothing saved. `is_dry`: it is a dry run.
+/// Errors: UsageError for a job under memory limits that is no dry run, because it would exceed
+/// them.
 void settle_explained(bool is_dry, JobConfig* config);
 
-/// Makes a job one whose steps are taken call by call, for --check. Errors: UsageError as above.
+/// Adjusts a job for --check: steps are not captured. Errors: as settle_explained.
 void settle_checked(JobConfig* config);
 
-/// Runs `step`, and on rank 0 puts out what all ranks did: to standard output where `path` is
-/// cli::kAlone, else to that file, as JSON where its name ends so. Gives why nothing was put out;
-/// empty: it was. Collective over the job.
+/// Runs `step` and, on rank 0, writes what all ranks did to standard output if `path` is
+/// cli::kAlone, else to the file `path`, as JSON if its name ends in .json. Returns the reason if
+/// the output could not be written, else an empty text. Collective over the job.
 std::string explain_step(const std::function<void()>& step, const TensorNames& names,
                          const std::string& path);
 
-/// Runs step `number` as `check` says: "ops" or "numbers". Returns how many calls "ops" has
-/// compared on this rank. Errors: what the check finds.
+/// Runs step `number` with the check "ops" or "numbers". Returns the number of calls that "ops"
+/// compared on this rank. Errors: those of the check.
 int64_t checked_step(const std::string& check, int64_t number, const std::function<void()>& step,
                      const TensorNames& names);
 

@@ -1,4 +1,4 @@
-// A job's step as StableHLO text, its inputs and outputs with the names that people know.
+// Exports a job's step as StableHLO text, with readable names for inputs and outputs.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace phi::job {
 
-/// `program` is the step, captured. Inputs are called ids0, labels0, ids1, ... for the
-/// micro-batches, learning_rate and step (and loss_scale, inverse_loss_scale), and parameters as
-/// the model calls them, their states PARAMETER.moment1 and so on; outputs loss and grad_norm, and
-/// new values PARAMETER.new.
+/// `program` is the captured step. Inputs are named ids0, labels0, ids1, ... (micro-batches),
+/// learning_rate, step (and loss_scale, inverse_loss_scale); parameters have their names in the
+/// model and optimizer states PARAMETER.moment1 and so on. Outputs are loss and grad_norm, and new
+/// values PARAMETER.new.
 std::string export_step(const JobConfig& config, const training::TrainStep& step,
                         const Program& program);
 
-/// Inputs of the step without bytes, for a rank that is played.
+/// Placeholders as inputs of the step, for a dry run.
 TensorList placeholder_inputs(const JobConfig& config, const training::TrainStep& step);
 
 }  // namespace phi::job

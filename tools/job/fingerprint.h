@@ -1,5 +1,5 @@
-// The fingerprint of a job: all that its ranks must have the same of, and that a checkpoint keeps
-// to say of what job it is.
+// The fingerprint of a job: everything that all ranks must have in common, and that checkpoints
+// store to identify their job.
 #pragma once
 
 #include <span>
@@ -10,13 +10,14 @@
 
 namespace phi::job {
 
-/// Every key of the job as it is settled ("model.heads"); the flags ("--deadline_s") but those of
-/// flags_of_one_rank; variables of the environment that change numbers; what is in the files of
-/// text and weights ("data.content", "weights.content"). Reads some pages of these files.
-/// distributed::to_json makes one text of it. Errors: those of MappedFile.
+/// Every key of the job after settling ("model.heads"), flags ("--deadline_s") except
+/// flags_of_one_rank, environment variables that change results, and hashes of the files of text
+/// and weights ("data.content", "weights.content"). Reads some pages of these files.
+/// distributed::to_json converts it to text.
+/// Errors: those of MappedFile.
 distributed::Facts fingerprint(const Setup& setup);
 
-/// A flag that ranks may have differently, and why.
+/// A flag in which ranks may differ, and why.
 struct FlagOfOneRank {
   std::string_view flag;
   std::string_view reason;

@@ -1,4 +1,4 @@
-// Faults that tests ask for: a rank that throws, or stops answering, at a step.
+// Fault injection for tests: a rank throws or hangs at a step.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace phi::job {
 
-/// "RANK:STEP", a rank of -1 being all.
+/// Parsed from "RANK:STEP"; a rank of -1 means all.
 struct Injection {
   int64_t rank = -1;
   int64_t step = -1;  // never
@@ -14,14 +14,14 @@ struct Injection {
   bool is_now(int64_t at_step) const;
 };
 
-/// Never where the flag is empty. Errors: UsageError naming the flag.
+/// An empty flag means never. Errors: UsageError naming the flag.
 Injection parse_injection(const char* flag, const std::string& text);
 
 struct Injections {
   Injection error;
   Injection hang;
 
-  /// Throws, or does not come back, if it is this rank's turn.
+  /// Throws or hangs if the fault of this rank is due.
   void at(int64_t step) const;
 };
 

@@ -1,4 +1,4 @@
-// Job: one rank's part of a job that is run.
+// Job: runs one rank's part of a job.
 //
 //   Job job(std::move(setup));
 //   const JobReport report = job.run();
@@ -26,15 +26,15 @@ class Job {
  public:
   explicit Job(Setup setup);
 
-  /// Makes the model, takes all steps, saves, and gathers the report. Every rank calls it.
+  /// Builds the model, runs all steps, saves, and gathers the report. Every rank calls it.
   JobReport run();
 
-  /// After run(): what was asked for and could not be written, a text each.
+  /// After run(): outputs that could not be written, one text each.
   const std::vector<std::string>& output_faults() const { return output_faults_; }
 
   /// "at rank 3 of 8, step 12, stage 1"
   std::string whereabouts() const;
-  /// After an error: saves what there is of a trace and says where.
+  /// After an error: saves the trace so far and returns where it is.
   std::string last_words();
   /// After an error: the newest checkpoint and the command that goes on from it, in a line of its
   /// own; empty if there is none.

@@ -1,4 +1,4 @@
-// What is different about a job that goes on from the checkpoint of another.
+// The differences between a job and the checkpoint from which it continues.
 #pragma once
 
 #include <map>
@@ -9,13 +9,14 @@
 
 namespace phi::job {
 
-/// Of a checkpoint's metadata: the facts of the job that saved it, as JSON.
+/// Metadata key of the saving job's facts, as JSON.
 inline constexpr const char* kJobKey = "job";
 
-/// "data.seed was 1 and is 2": of keys that change which numbers come out. Mesh, schedule, memory
-/// and the like are not told of: a job may go on with others. Nothing for metadata without a job.
-/// Errors: InvalidArgument for another model or global batch, which a training cannot go on with;
-/// it names the keys and both values.
+/// Changed keys that affect results, as "data.seed was 1 and is 2". Mesh, schedule, memory and
+/// similar keys are not reported, because a job may continue with other values. Empty for metadata
+/// without a job.
+/// Errors: InvalidArgument, with keys and both values, for another model or global batch, with
+/// which training cannot continue.
 std::vector<std::string> changes_since(const std::map<std::string, std::string>& metadata,
                                        const distributed::Facts& facts);
 

@@ -1,4 +1,4 @@
-// The data of a job, opened as its file says.
+// Opens the data of a job.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,12 @@
 
 namespace phi::job {
 
-/// The folder above the job file's, where the job's paths are looked for that are not in the
-/// current folder.
+/// The parent of the job file's folder: the second place where relative paths are resolved, after
+/// the current folder.
 std::filesystem::path base_of(const JobConfig& config);
 
-/// Errors:
-/// InvalidArgument `FILE:LINE: key 'data.paths': ...` for files that cannot be had or are not what
-/// they should be; of 'model.seq_len' if no window has room.
+/// Errors: InvalidArgument `FILE:LINE: key 'data.paths': ...` for files that are missing or
+/// invalid, and for 'model.seq_len' if the data has no room for a window.
 data::TokenData open_data(const JobConfig& config);
 
 }  // namespace phi::job

@@ -1,5 +1,4 @@
-// `autophi run JOB.yaml`: runs the job that the file describes, on all processes that mpirun
-// started.
+// `autophi run JOB.yaml`: runs a job on all processes that mpirun started.
 #pragma once
 
 #include <chrono>
@@ -7,19 +6,19 @@
 
 namespace phi::job {
 
-/// A command line as it was read, before the process knows of others.
+/// The command line, parsed before the process connects to others.
 struct RunLine {
   std::string file{};                          // of the job
-  std::string fault{};                         // what is wrong with the line; empty: nothing
+  std::string fault{};                         // error in the line; empty: none
   std::chrono::milliseconds start_deadline{};  // of distributed::init
 };
 
-/// argv[0] is "run". Sets the flags, which say how long to wait for other ranks at the start; what
-/// is wrong is said later, when all ranks can agree on who says it.
+/// argv[0] is "run". Sets the flags, including the start deadline. Errors are stored in `fault` and
+/// reported later, when the ranks are connected and one of them can report them.
 RunLine read_run_line(int argc, char** argv);
 
-/// Between distributed::init and finalize. Gives the exit status; a rank's failure ends the whole
-/// job from inside.
+/// Call it between distributed::init and finalize. Returns the exit status. A rank that fails ends
+/// the whole job instead of returning.
 int run_command(const RunLine& line);
 
 /// What `autophi run --help` prints.

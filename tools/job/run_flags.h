@@ -26,17 +26,17 @@ DECLARE_string(inject_hang);
 
 namespace phi::job {
 
-/// Their names, with those that other commands have too.
+/// Names of the flags, including those shared with other commands.
 const std::vector<std::string>& run_flags();
 
-/// Those of them that may come without a value.
+/// The flags whose value is optional.
 const std::vector<std::string>& run_flags_alone();
 
-/// How long to wait for other ranks when the job starts: --deadline_s where it is given, but long
-/// enough for processes to start on a busy machine; else 0, which leaves it to the environment.
+/// How long to wait for other ranks at the start: --deadline_s if it is set, but at least long
+/// enough to start processes on a busy machine; else 0, which means the environment's default.
 std::chrono::milliseconds start_deadline();
 
-/// Errors: UsageError for values out of range, and for flags that a job like this does not read.
+/// Errors: UsageError for values out of range, and for flags that such a job does not read.
 void check_run_flags(bool generates);
 
 }  // namespace phi::job

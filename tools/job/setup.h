@@ -1,4 +1,4 @@
-// Setup: a job and all that it needs, read and checked before any rank waits for another.
+// Setup: a job and its inputs, read and checked before ranks wait for each other.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace phi::job {
 
-/// Where progress is shown, and how, instead of by lines or a bar on standard output.
+/// Shows progress in another way than by lines or a bar on standard output.
 struct ShownProgress {
   training::Progress::Style style;
   training::Progress::Write write;
@@ -24,33 +24,34 @@ struct ShownProgress {
 
 struct Setup {
   JobConfig config;
-  std::optional<data::TokenData> data;  // none in mode generate
+  std::optional<data::TokenData> data;  // nothing in mode generate
   std::optional<distributed::checkpoint::Checkpoint> weights;
   std::string note;
   TracedSteps traced_steps;
   std::optional<DryRun> dry;
   Injections injections;
-  std::optional<ShownProgress> progress;  // by rank 0, also of a quiet job
-  distributed::Facts facts;  // the fingerprint that all ranks have agreed on; none in a dry run
+  std::optional<ShownProgress> progress;  // shown on rank 0, even if the job is quiet
+  /// The fingerprint that all ranks agree on; empty in a dry run.
+  distributed::Facts facts;
 };
 
-/// Of a job file whose mesh is of this world, or of the one that is played. Errors: UsageError,
-/// those of load_job, settle_mesh, and of files that the job names.
+/// Reads a job file and settles its mesh for this world, or for that of the dry run. Errors:
+/// UsageError, those of load_job, settle_mesh, and of files that the job names.
 Setup prepare(const std::string& job_file);
-/// The same of a job that was read.
+/// The same for a job that was parsed already.
 Setup prepare(JobConfig config);
 
-/// True if all ranks may go on: none has a fault, and all have the same fingerprint of their setup.
-/// Else one of them has said why. `fault`: what this rank found wrong, and so has no setup; empty:
-/// nothing.
+/// Configuration consistency check. True if no rank has a fault and all have the same fingerprint;
+/// otherwise one rank has printed why. `fault` is this rank's error, in which case it has no setup;
+/// empty: none.
 bool agree(distributed::World& world, std::optional<Setup>* setup, std::string fault);
 
-/// The ranks' GPUs as the job wants their messages carried: a call of all ranks, once they have
-/// agreed. Errors: those of use_gpu.
+/// Connects the ranks' GPUs with the messages that the job selects. Collective; call it after
+/// agree().
+/// Errors: those of use_gpu.
 void connect_ranks(const JobConfig& config);
 
-/// The world that a job runs in, as flags say: deadline, checks, how data crosses to the device.
-/// Its counters begin with the job.
+/// Applies flags to the world: deadline, checks, deferred transfer. Resets its counters.
 void settle_world_flags(distributed::World& world);
 
 }  // namespace phi::job

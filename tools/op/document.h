@@ -1,4 +1,4 @@
-// The page docs/operators.md.
+// Generates the page docs/operators.md.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace phi::op_tool {
 /// "cumsum(x; axis=-1, flatten=false) -> out"
 std::string signature_of(const OpRule& rule);
 
-/// Every operator: what it takes, for which dtypes, by which rule it is placed, its gradient, what
-/// PyTorch calls it; and those that are left out, with the reasons.
+/// For each operator: arguments, dtypes, placement rule, gradient and PyTorch's name; and the
+/// operators that are left out, with reasons.
 std::string operators_document();
 
 }  // namespace phi::op_tool

@@ -1,4 +1,4 @@
-// Operators of Paddle's that models use and this library has not.
+// Paddle operators that models use and this library does not have.
 #pragma once
 
 #include <span>

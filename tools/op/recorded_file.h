@@ -1,4 +1,4 @@
-// Files of recorded calls: FILE.yaml and, beside it, FILE.safetensors with the tensors.
+// Files of recorded calls: FILE.yaml, and FILE.safetensors with the tensors.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct RecordedFile {
   std::vector<RecordedCase> cases;
 };
 
-/// Errors: InvalidArgument with file and line for what is no such file; NotFound if there is no
-/// operator, or function, of its name.
+/// Errors: InvalidArgument with file and line for an invalid file; NotFound if there is no operator
+/// or function of its name.
 RecordedFile load_recorded(const std::string& path);
 
 }  // namespace phi::op_tool

@@ -1,4 +1,4 @@
-// The signature that a file of recorded calls gives for its operator.
+// Parses the operator signature in a file of recorded calls.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ struct Parameter {
   bool is_list_of_tensors() const { return type.starts_with("Tensor["); }
 };
 
-/// Of "Tensor x, Scalar axis=-1": what stands between the commas, without defaults.
+/// Parses "Tensor x, Scalar axis=-1", without the defaults.
 std::vector<Parameter> parse_signature(const std::string& text);
 
-/// What an attribute of this type is read as.
+/// The attribute kind of a type.
 AttributeKind kind_of_type(const std::string& type);
 
-/// Names in "Tensor(out), Tensor[](outs){n}"; one without a name is `out`.
+/// The names in "Tensor(out), Tensor[](outs){n}"; an output without a name is `out`.
 std::vector<std::string> parse_outputs(const std::string& text);
 
 }  // namespace phi::op_tool

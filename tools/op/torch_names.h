@@ -1,4 +1,4 @@
-// What PyTorch calls an operator.
+// PyTorch's names of operators.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace phi::op_tool {
 
-/// "torch.matmul"; empty where PyTorch has none that does the same.
+/// For example "torch.matmul"; empty if PyTorch has no equivalent.
 std::string torch_name_of(std::string_view op);
 
 }  // namespace phi::op_tool

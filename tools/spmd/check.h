@@ -1,4 +1,4 @@
-// Checking of case files: who agrees, who does not, and what was expected to differ.
+// Runs case files and reports failures.
 #pragma once
 
 #include <cstdio>
@@ -7,10 +7,10 @@
 
 namespace phi::spmd_tool {
 
-/// Runs all cases of `paths` (files, or folders of them) and prints each failure and, last,
-/// "N passed, M failed, K set aside": N and M of the cases that must agree. The others, those
-/// marked suspect or uneven and those listed in `differences` (a file, may be empty), are run and
-/// counted by kind before. A file whose rule does not exist is one failure, by name. Returns M.
+/// Runs all cases of `paths` (files, or folders of them). Prints each failure and, last, "N passed,
+/// M failed, K set aside". N and M count the cases that must agree. Cases marked suspect or uneven,
+/// and those listed in `differences` (a file, may be empty), are run and counted by kind before. A
+/// file whose rule does not exist is one failure, by name. Returns M.
 int check_cases(const std::vector<std::string>& paths, const std::string& differences,
                 std::FILE* out);
 

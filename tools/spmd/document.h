@@ -1,7 +1,7 @@
-// docs/spmd_rules.md: every rule of the library, found out by asking it.
+// Generates docs/spmd_rules.md: every rule of the library, described by running it.
 //
-// Each rule has an example. One dim of one tensor after the other is split, and one tensor after
-// the other is partial: what the rule then asks for and answers is its notation and its limits.
+// Each rule has an example. Each dim of each tensor in turn is split, and each tensor in turn is
+// partial. The required and inferred placements give the rule's notation and limits.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 namespace phi::spmd_tool {
 
 struct Example {
-  const char* rule;                 // the function
-  std::vector<std::string> inputs;  // "8x4"; a list: several, separated by blanks; "": not given
+  const char* rule;                 // the rule function
+  std::vector<std::string> inputs;  // "8x4"; for a list, several separated by blanks; "": absent
   std::vector<std::string> attrs = {};
-  const char* about = "";  // what the notation does not say
+  const char* about = "";  // remarks that the notation does not show
 };
 
-/// One for each rule function, in the order of the document.
+/// One example per rule function, in the order of the document.
 const std::vector<Example>& examples();
-/// Rules that no operator of ours has yet.
+/// Rules that no operator of this library uses yet.
 const std::vector<OpRule>& waiting_rules();
 
 /// The page, in Markdown.

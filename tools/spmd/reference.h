@@ -1,5 +1,5 @@
-// The reference's rules: by which of our operators each recorded name is answered, and what the
-// reference does otherwise than operators that run need it (tools/spmd/reference, by subject).
+// The reference's rules: which of our operators corresponds to each recorded name, and what the
+// reference does differently from our rules (tools/spmd/reference, by subject).
 //
 //   const Reference& matmul = find_reference("matmul_v2");   // matmul; trans_x is transpose_x
 #pragma once
@@ -15,51 +15,53 @@ namespace phi::spmd_tool {
 
 enum class Direction : uint8_t { kForward, kBackward, kGrad };
 
-/// What the reference answers, asked from the outputs, for the outputs.
+/// What the reference infers for the outputs in the backward direction.
 enum class BackwardOutputs : uint8_t {
-  kInferred,      // as our rules do
-  kAsGiven,       // the question's own
-  kAsGivenWhole,  // the same, the first made whole where partial
+  kInferred,      // like our rules
+  kAsGiven,       // unchanged
+  kAsGivenWhole,  // unchanged, but the first made unsharded if partial
 };
 
-/// How it answers, asked from the inputs, for the inputs.
+/// What it infers for the inputs in the forward direction.
 enum class ForwardInputs : uint8_t {
   kInferred,
-  kApart,  // each as if the others were whole: what they ask of one another shows in outputs alone
-  kAsGiven,  // the question's own
+  // Each input as if the others were replicated: conflicts affect only the outputs.
+  kApart,
+  kAsGiven,  // unchanged
 };
 
-/// Where a dim that is split over several mesh dims shows the largest of them alone.
+/// Where a tensor dim that is split over several mesh dims shows only the largest of them.
 enum class OneMeshDim : uint8_t {
   kNowhere,
-  kOutputs,         // asked from the inputs, in outputs
-  kBackwardInputs,  // asked from the outputs, in inputs
+  kOutputs,         // outputs, in the forward direction
+  kBackwardInputs,  // inputs, in the backward direction
 };
 
-/// What only the reference does. Also, it refuses any question in which two tensors split a factor
-/// over different mesh dims, or dims that have to be whole are split over different ones.
+/// Behaviour of the reference that our rules do not share. In addition it refuses any question in
+/// which two tensors split a factor over different mesh dims, or in which dims that must not be
+/// split are split over different ones.
 struct Policies {
   BackwardOutputs backward_outputs = BackwardOutputs::kInferred;
-  /// Why it refuses a question that our rules answer; null: it does not.
+  /// The reason why it refuses a question that our rules accept; null: it does not.
   const char* (*refusal)(const RuleArgs& args, Direction direction) = nullptr;
-  /// Refuses one mesh dim for several factors.
+  /// Refuses a mesh dim that splits several factors.
   bool refuses_shared_mesh_dims = false;
-  /// Partial inputs become whole, which our rule lets pass.
+  /// Reduces partial inputs that our rule accepts.
   bool wholes_partial = false;
   ForwardInputs forward_inputs = ForwardInputs::kInferred;
   OneMeshDim one_mesh_dim = OneMeshDim::kNowhere;
-  /// Asked from the outputs it leaves tensors partial as they are given.
+  /// In the backward direction, tensors stay partial as given.
   bool keeps_partial = false;
-  /// The last output decides before the first.
+  /// The last output takes precedence over the first.
   bool last_output_first = false;
-  /// Bit i: a scalar given for output i means that it is absent.
+  /// Bit i: a scalar given for output i means that the output is absent.
   uint32_t scalars_are_absent = 0;
-  /// Whether the first output is left out.
+  /// Whether the first output is missing.
   bool (*lacks_first_output)(const RuleArgs& args) = nullptr;
 };
 
 struct Reference {
-  /// An attribute's name in the cases and in our operator; "" there: read, and of no effect.
+  /// An attribute's name in the cases and in our operator; an empty name means no effect.
   struct Renamed {
     std::string recorded;
     std::string ours;
@@ -67,7 +69,7 @@ struct Reference {
 
   std::string name;
   const OpRule* rule;
-  const OpRule* grad;  // asked for the direction grad; null: none
+  const OpRule* grad;  // for the direction kGrad; null: none
   std::vector<Renamed> renamed;
   Policies policies;
 
@@ -75,7 +77,7 @@ struct Reference {
     return direction == Direction::kGrad ? *grad : *rule;
   }
   /// The attribute of our operator; null for one without effect. Errors: InvalidArgument with the
-  /// names that there are.
+  /// known names.
   const OpRule::Attribute* attribute(const std::string& recorded, Direction direction) const;
 };
 

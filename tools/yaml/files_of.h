@@ -1,4 +1,4 @@
-// Files that are given by name or by folder.
+// Expands file names and folders to YAML files.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace phi::yaml {
 
-/// The paths; a folder stands for the .yaml files in it, in the order of their names. Errors:
-/// NotFound for a folder without any.
+/// Replaces each folder by the .yaml files in it, in the order of their names. Errors: NotFound for
+/// a folder without any.
 std::vector<std::string> files_of(const std::vector<std::string>& paths);
 
 }  // namespace phi::yaml

@@ -1,5 +1,5 @@
-// YamlMap: a map of a YAML file that knows which of its keys were asked for, so that the others can
-// be refused.
+// YamlMap: a map of a YAML file that tracks which keys were read, so that unknown keys can be
+// refused.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace phi::yaml {
 
 class YamlMap {
  public:
-  /// Errors: InvalidArgument with `path` and line, if the node is no map or has a key twice.
+  /// Errors: InvalidArgument with `path` and line if the node is no map or repeats a key.
   YamlMap(const std::string& path, const YAML::Node& node) : path_(path), node_(node) {
     if (!node.IsMap()) fail(node, "a map is expected.");
     std::set<std::string> names;
@@ -30,21 +30,21 @@ class YamlMap {
 
   const YAML::Node& node() const { return node_; }
 
-  /// The value of a key; undefined if it is not there.
+  /// The value of a key; undefined if the key is missing.
   YAML::Node get(const char* name) {
     asked_.insert(name);
     const YAML::Node& map = node_;
     return map[name];
   }
 
-  /// Errors: InvalidArgument if the key is not there.
+  /// Errors: InvalidArgument if the key is missing.
   YAML::Node require(const char* name) {
     YAML::Node value = get(name);
     if (!value) fail(node_, fmt::format("the key '{}' is missing.", name));
     return value;
   }
 
-  /// Errors: InvalidArgument for a key that was never asked for.
+  /// Errors: InvalidArgument for a key that was not read.
   void check_all_read() const {
     for (const auto& entry : node_) {
       const std::string& name = entry.first.Scalar();

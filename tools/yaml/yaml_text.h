@@ -1,5 +1,4 @@
-// YAML that people and programs write, read so that whatever is wrong is one error of file and
-// line.
+// Loads YAML; every problem is one error that names file and line.
 //
 //   const YAML::Node root = yaml::load(yaml::read_text(path, "job file"), path);
 #pragma once
@@ -11,12 +10,12 @@
 
 namespace phi::yaml {
 
-/// All of the file. `what` names it in messages. Errors: NotFound if it cannot be read, is no
-/// ordinary file (a device and a pipe may have no end), or is larger than 16 MiB.
+/// The content of a file. `what` names it in messages. Errors: NotFound if it cannot be read, is no
+/// regular file (a device or a pipe may never end), or is larger than 16 MiB.
 std::string read_text(const std::string& path, std::string_view what);
 
-/// The one document of the text; `file` is named in errors. Errors: InvalidArgument `FILE:LINE:
-/// ...` for what is not YAML, for a second document, and for values nested more than 64 deep.
+/// Parses one YAML document; `file` is named in errors. Errors: InvalidArgument `FILE:LINE: ...`
+/// for invalid YAML, a second document, and values nested more than 64 deep.
 YAML::Node load(const std::string& text, const std::string& file);
 
 }  // namespace phi::yaml

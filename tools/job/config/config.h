@@ -25,9 +25,9 @@
 //   | weights: DIR                                     # of a job, or Hugging Face's
 //   | generate: {prompt: "", tokens: 64, temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1}
 //
-// Whatever is wrong is one InvalidArgument `FILE:LINE: key 'model.heads': ...`; a key that does not
-// exist is answered with the nearest one that does, and one that this job does not read
-// (job_keys.h) with what would read it.
+// Every problem is one InvalidArgument `FILE:LINE: key 'model.heads': ...`. The message for an
+// unknown key names the nearest one; for a key that this job does not read (job_keys.h), it names
+// what would read it.
 #pragma once
 
 #include <cstdint>
@@ -56,22 +56,22 @@ struct ModelConfig {
   int64_t layers = 6;
   int64_t heads = 6;
   double norm_eps = 1e-5;
-  bool tied_head = false;  // the head is the embedding's table
+  bool tied_head = false;  // the head uses the embedding's table
   int64_t seed = 1;
-  // Kind gpt alone.
+  // Only for kind gpt.
   int64_t mlp_ratio = 4;
-  std::string activation = "gelu_tanh";  // or an operator of one tensor
+  std::string activation = "gelu_tanh";  // or an operator with one tensor
   double dropout = 0.0;
-  // Kind llama alone.
-  int64_t kv_heads = 6;  // of keys and values; if the file says nothing, as many as heads
+  // Only for kind llama.
+  int64_t kv_heads = 6;  // key-value heads; default: heads
   int64_t ffn = 1024;    // columns of gate and up
   double rope_base = 10000.0;
-  bool qkv_bias = false;  // of queries, keys and values
+  bool qkv_bias = false;  // biases of queries, keys and values
 
   int64_t head_size() const { return d_model / heads; }
 };
 
-/// Mesh dims in the order in which ranks are numbered (the last one varies fastest).
+/// Mesh dims in the order of rank numbering: the last varies fastest.
 struct MeshConfig {
   std::vector<int64_t> shape;
   std::vector<std::string> dims;
@@ -85,16 +85,16 @@ struct MeshConfig {
 
 struct DataConfig {
   data::Kind kind = data::Kind::kBytes;
-  std::vector<std::string> paths = {"phi", "distributed"};  // of kind bytes; others have no default
-  data::TokenType dtype = data::TokenType::kUint16;         // of kind tokens
+  std::vector<std::string> paths = {"phi", "distributed"};  // default for kind bytes only
+  data::TokenType dtype = data::TokenType::kUint16;         // for kind tokens
   data::Documents documents = data::Documents::kJoined;
   int64_t seed = 1;
 };
 
 using nn::Recompute;
 
-/// What a job does about a loss or gradients that are not finite. kRollBack: back to the newest
-/// checkpoint, and on behind the batch at fault.
+/// What a job does if a loss or gradients are not finite. kRollBack: returns to the newest
+/// checkpoint and continues after the faulty batch.
 enum class NonFinitePolicy : uint8_t { kStop, kSkip, kRollBack };
 
 struct RunConfig {
@@ -102,45 +102,45 @@ struct RunConfig {
   int64_t global_batch = 8;
   int64_t micro_batches = 4;
   DataType dtype = DataType::FLOAT32;
-  bool tf32 = false;                // on GPUs: products of float32 take their arguments as TF32
+  bool tf32 = false;                // on GPUs, float32 matmuls round arguments to TF32
   std::string messages = "nccl";    // between GPUs: nccl | host
   std::string reduction = "exact";  // by NCCL: exact | fast
   bool sequence_parallel = false;
   bool capture = false;           // steps run a captured program
   bool graphs = true;             // GPUs launch its steps as CUDA graphs
-  std::string schedule = "1f1b";  // of the pipeline
-  int64_t chunks = 1;             // of the model, for each stage
+  std::string schedule = "1f1b";  // pipeline schedule
+  int64_t chunks = 1;             // per stage
   int64_t zero_stage = 0;
   Recompute recompute = Recompute::kNone;
-  std::string save;  // folder for the parameters at the end; empty: none
+  std::string save;  // folder for the parameters at the end; empty: not saved
   NonFinitePolicy on_nonfinite = NonFinitePolicy::kStop;
-  double loss_jump = 0.0;  // standard deviations above those before it; 0: jumps are not told
+  double loss_jump = 0.0;  // standard deviations above recent losses; 0: jumps are not reported
 
   int64_t micro_batch_size() const { return global_batch / micro_batches; }
 };
 
-/// Saves of all states while the job trains. Without a folder there are none.
+/// Checkpoints during training. Without a folder there are none.
 struct CheckpointConfig {
   std::string dir{};
-  int64_t every = 100;     // steps; 0: not by their number
-  double minutes = 0.0;    // 0: not by the clock
-  int64_t keep = 3;        // newest ones
-  bool async = true;       // written while the training goes on
-  std::string fallback{};  // where a save goes that `dir` does not take
+  int64_t every = 100;     // in steps; 0: not by step number
+  double minutes = 0.0;    // 0: not by time
+  int64_t keep = 3;        // number of newest checkpoints to keep
+  bool async = true;       // written while training continues
+  std::string fallback{};  // folder for a save that fails in `dir`
 };
 
-/// Extents of the mesh that autophi supervise may choose, as machines come and go.
+/// Range of mesh extents from which autophi supervise chooses as machines come and go.
 struct ElasticConfig {
-  std::vector<int64_t> dp{};  // the least and the most; empty: that of the mesh
+  std::vector<int64_t> dp{};  // minimum and maximum; empty: that of the mesh
 
   bool is_elastic() const { return !dp.empty(); }
 };
 
-/// What a rank may hold, in bytes. Without a limit on the device nothing is swapped.
+/// Limits on the bytes of a rank. Without a device limit nothing is swapped.
 struct MemoryConfig {
   int64_t device = 0;  // 0: no limit
-  int64_t host = 0;    // for what the device has no room for
-  std::string disk;    // folder of a temporary file for what the host has no room for; empty: none
+  int64_t host = 0;    // for values that exceed the device limit
+  std::string disk;    // folder for a swap file, for values that exceed the host limit; empty: none
 
   bool is_limited() const { return device > 0; }
 };
@@ -160,32 +160,32 @@ struct JobConfig {
   std::string mode = "forward";
   std::string place = "cpu";
   ModelConfig model;
-  MeshConfig mesh;  // empty until given by the file, --mesh, or settle_mesh
+  MeshConfig mesh;  // empty until set by the file, --mesh, or settle_mesh
   DataConfig data;
   RunConfig run;
   JobOptimizer optimizer;
   CheckpointConfig checkpoint;
   ElasticConfig elastic;
   MemoryConfig memory;
-  std::vector<std::string> ops;  // libraries of operators, loaded by every process
-  std::string weights;           // folder with parameters to start from; empty: random ones
+  std::vector<std::string> ops;  // libraries of operators, which every process loads
+  std::string weights;           // folder with initial parameters; empty: random initialisation
   GenerateConfig generate;
 
-  /// The file's name as it was given, and the line of each key in it ("model.heads" -> 4).
+  /// The file's name as given, and the line of each key in it ("model.heads" -> 4).
   std::string file;
   std::map<std::string, int> lines;
-  /// Keys with another value than their default that nothing is known to read: neither the job as
-  /// the file has it nor, when its mesh is settled, the job as it is run.
+  /// Keys that differ from their defaults and that neither the job in the file nor the settled job
+  /// reads, as far as known.
   std::set<std::string> unread;
 
-  /// `FILE:LINE: key 'x.y': message` for the first of `keys` that the file gives; for the first
-  /// one, without a line, if it gives none.
+  /// `FILE:LINE: key 'x.y': message` for the first of `keys` that the file contains; if it contains
+  /// none, for the first of `keys`, without a line.
   Error wrong(std::initializer_list<std::string_view> keys, std::string_view message) const;
 };
 
-/// Reads and checks a job file, but for keys that are not read: those are left to settle_mesh, when
-/// all that a command overrides is known. Errors: NotFound if it cannot be read; InvalidArgument as
-/// above.
+/// Reads and checks a job file. Keys that the job does not read are checked later by settle_mesh,
+/// when command-line overrides are known. Errors: NotFound if the file cannot be read;
+/// InvalidArgument as described above.
 JobConfig load_job(const std::string& file);
 /// The same from text; `file` is named in errors.
 JobConfig parse_job(const std::string& text, const std::string& file);
@@ -193,11 +193,11 @@ JobConfig parse_job(const std::string& text, const std::string& file);
 /// "2x2x2" (dp, pp, tp), "4" (dp) or "dp=2,tp=2". Errors: InvalidArgument naming --mesh.
 MeshConfig parse_mesh_flag(const std::string& text);
 
-/// Decides the mesh for `world_size` processes: the flag's if given, else the file's, else all
-/// processes along dp. One process runs any job on a mesh of one; `note` then says so.
-/// Errors: InvalidArgument, with both numbers and what to change, where the mesh does not fit the
-/// processes or the model does not fit the mesh; for a key that neither the file's job nor this one
-/// reads, with who would.
+/// Determines the mesh for `world_size` processes: the flag's if given, else the file's, else all
+/// processes along dp. One process runs any job on a mesh of one rank; `note` then says so.
+/// Errors: InvalidArgument, with both numbers and a remedy, if the mesh does not fit the processes
+/// or the model does not fit the mesh; for a key that neither the job in the file nor this one
+/// reads, with the condition for it.
 void settle_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
                  std::string* note);
 

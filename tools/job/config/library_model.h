@@ -1,4 +1,4 @@
-// The model that a job describes, in the words of the library.
+// Converts a job's model config to the library's.
 #pragma once
 
 #include "api/nn/models/config.h"

@@ -1,4 +1,4 @@
-// Section: one map of a job file, read key by key; whatever is wrong names file, line and key.
+// Section: reads a map of a job file key by key; every error names file, line and key.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@
 
 namespace phi::job {
 
-/// Of sizes; keeps every product of two exact.
+/// Upper limit on sizes: products of two of them are exact in int64.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 24;
 
-/// Bytes of "64KiB", "256MiB", "1.5GB", "1000", "0"; nothing for other texts and for parts of a
+/// Parses "64KiB", "256MiB", "1.5GB", "1000", "0"; nothing for other texts and for fractions of a
 /// byte.
 std::optional<int64_t> parse_bytes(const std::string& text);
 
@@ -35,8 +35,9 @@ inline std::string text_of(const YAML::Node& node) {
   return node.IsMap() ? "a map" : "nothing";
 }
 
-// A YAML map with the keys that job_keys() has of it. Unknown and repeated keys are found at once;
-// each read checks the type and the range, and notes in config->unread what is not the default.
+// A YAML map with the keys that job_keys() lists for it. The constructor refuses unknown and
+// repeated keys. Each read checks type and range, and adds keys that differ from their defaults to
+// config->unread.
 class Section {
  public:
   Section(JobConfig* config, std::string prefix, const YAML::Node& node)
@@ -159,7 +160,7 @@ class Section {
     return node;
   }
 
-  // What is set already is the default.
+  // *out contains the default.
   template <typename T>
   void set(const std::string& key, T value, T* out) const {
     if (value != *out) config_->unread.insert(path(key));

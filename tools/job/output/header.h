@@ -1,4 +1,4 @@
-// What `autophi run` prints before its first step.
+// The text that `autophi run` prints before the first step.
 #pragma once
 
 #include <string>

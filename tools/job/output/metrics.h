@@ -13,17 +13,17 @@ namespace phi::job {
 
 class Metrics {
  public:
-  /// Appends to the file, or to whatever is there; an empty path writes nothing. Errors:
-  /// Unavailable.
+  /// Opens a file for appending; an empty path writes nothing. Errors: Unavailable.
   explicit Metrics(const std::string& path);
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  /// A line that cannot be written is left out, whole; the first one is told on standard error.
+  /// Appends a line. A line that cannot be written is omitted as a whole; the first one is reported
+  /// on standard error.
   void write(int64_t step, const training::StepResult& result, const training::Progress& progress);
 
-  /// "the metrics 'm.jsonl' lack 3 of 10 steps: ..."; empty if they lack none.
+  /// "the metrics 'm.jsonl' lack 3 of 10 steps: ..."; empty if all were written.
   std::string fault() const;
 
  private:
@@ -31,7 +31,7 @@ class Metrics {
 
   std::string path_;
   int fd_ = -1;
-  int reason_ = 0;  // of the first line that is missing
+  int reason_ = 0;  // of the first missing line
   int64_t lines_ = 0;
   int64_t missing_ = 0;
 };

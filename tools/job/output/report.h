@@ -1,4 +1,4 @@
-// The report of a job: what every rank did and the job's results, as JSON and as a table.
+// The report of a job: each rank's counters and the job's results, as JSON and as a table.
 //
 //   const auto ranks = gather_ranks(World::current(), this_rank(stage));
 //   write_report(report, "out.json");
@@ -18,17 +18,17 @@
 
 namespace phi::job {
 
-/// Of a rank whose steps run under memory limits.
+/// For a rank whose steps run under memory limits.
 struct SwapReport {
   int64_t device_limit_bytes = 0;  // 0: no limits
   int64_t host_limit_bytes = 0;
   int64_t host_peak_bytes = 0;  // of swapped values
   int64_t disk_peak_bytes = 0;
-  double transfer_seconds = 0;  // in which something moved between tiers
-  double wait_seconds = 0;      // in which steps waited for that
+  double transfer_seconds = 0;  // while something was transferred between tiers
+  double wait_seconds = 0;      // while steps waited for transfers
 };
 
-/// Numbers of one rank; int64 all, so that a rank's report travels as one array.
+/// Counters of one rank. All fields are 8 bytes, so that a rank's report is sent as one array.
 struct RankReport {
   int64_t rank = 0;
   int64_t stage = 0;
@@ -43,10 +43,10 @@ struct RankReport {
   int64_t gradient_bytes = 0;        // of its gradients before the last update
   int64_t parameter_peak_bytes = 0;  // most tensor bytes held while the parameters were made
   int64_t planned_peak_bytes = 0;    // dry runs: most tensor bytes that a real run would hold
-  std::array<Traffic, kNumCollectives> traffic{};  // by distributed::CommOp
+  std::array<Traffic, kNumCollectives> traffic{};  // indexed by distributed::CommOp
   TransferStats transfers;                         // between tiers
   int64_t program_steps = 0;                       // of a captured job; 0: it was not captured
-  int64_t program_arena_bytes = 0;                 // that its own tensors share
+  int64_t program_arena_bytes = 0;                 // shared by its tensors
   SwapReport swapping;
   int64_t checkpoint_bytes_read = 0;  // of a resumed job
 };
@@ -57,16 +57,16 @@ struct JobReport {
   std::string mesh;  // "dp=2,pp=2,tp=2"
   std::string dtype;
   int64_t num_parameters = 0;
-  data::Summary data;  // reports over data that differ cannot be compared
+  data::Summary data;  // reports with other data are not comparable
   uint64_t data_fingerprint = 0;
   std::vector<double> losses;  // per step, from first_step on
-  int64_t first_step = 1;      // later where the job was resumed
-  std::string resumed_from;    // the checkpoint
+  int64_t first_step = 1;      // larger if the job was resumed
+  std::string resumed_from;    // path of the checkpoint
   training::CheckpointerStats checkpoints;
   int64_t steps_left_out = 0;  // gradients were not finite
-  int stopped_by = 0;          // the signal that ended the job before its last step
+  int stopped_by = 0;          // signal that ended the job early
   std::vector<double> step_seconds;
-  std::string text;  // mode generate: what was generated, one byte a step
+  std::string text;  // mode generate: the generated text, one byte per step
   double tokens_per_s = 0;
   double seconds = 0;    // of all steps
   bool dry_run = false;  // nothing was computed: no losses, one rank
@@ -77,14 +77,14 @@ struct JobReport {
 /// The calling rank's counters so far.
 RankReport this_rank(int64_t stage);
 
-/// Every rank's report, in order, on every rank. Collective over the world; what it sends itself is
-/// in no report.
+/// Every rank's report, in order, on every rank. Collective over the world; its own messages are
+/// not counted.
 std::vector<RankReport> gather_ranks(distributed::World& world, const RankReport& own);
 
 /// The report as one JSON object, ending with a newline.
 std::string to_json(const JobReport& report);
 
-/// Writes to_json(report); the file appears whole or not at all. Errors: Unavailable.
+/// Writes to_json(report). The file is replaced as a whole or not at all. Errors: Unavailable.
 void write_report(const JobReport& report, const std::string& path);
 
 /// One line per rank under a heading, columns aligned.

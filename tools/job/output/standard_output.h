@@ -1,6 +1,6 @@
-// StandardOutput: what std::cout writes to while a job runs. Progress that nobody reads any more
-// (`| head`), or that a full disk does not take, is no reason to lose a run: it is told once on
-// standard error, and the job goes on. Who prints what the job is for asks std::cout's state.
+// StandardOutput: the buffer of std::cout while a job runs. If progress can no longer be written,
+// because the reader has gone (`| head`) or the disk is full, the job continues and the failure is
+// reported once on standard error. Code that prints the job's results must check std::cout's state.
 #pragma once
 
 #include <streambuf>
@@ -11,12 +11,12 @@ namespace phi::job {
 class StandardOutput : private std::streambuf {
  public:
   StandardOutput();
-  /// std::cout is as it was.
+  /// Restores std::cout.
   ~StandardOutput() override;
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
 
-  /// Why something was not written; empty: all was, or whoever read it has gone.
+  /// Why something was not written; empty if all was written or the reader has gone.
   std::string fault() const;
 
  private:
@@ -29,12 +29,12 @@ class StandardOutput : private std::streambuf {
   int reason_ = 0;
 };
 
-/// For main. Standard input, output and error that whoever started the process has closed lead to
-/// nowhere from now on, and not into the next files that it opens; writing beyond the limit of a
-/// file's size is an error of the write, and no signal that ends the process.
+/// Call it in main. If the parent process has closed standard input, output or error, they are
+/// redirected to /dev/null, so that files opened later do not get their descriptors. Exceeding the
+/// file size limit becomes an error of the write instead of a signal that ends the process.
 void prepare_streams();
 
-/// The same of writing to a pipe that nobody reads any more.
+/// The same for writes to a pipe without a reader.
 void take_closed_pipes_as_errors();
 
 }  // namespace phi::job

@@ -1,11 +1,11 @@
-// TextStream: bytes that come one at a time, made fit for a terminal.
+// TextStream: converts single bytes into text that is safe for a terminal.
 //
 //   TextStream stream;
 //   for (uint8_t byte : text) std::cout << stream.add(byte) << std::flush;
 //   std::cout << stream.end();
 //
-// A character of UTF-8 is given when its last byte is there. Bytes that are not UTF-8, and control
-// characters but tab and the ends of lines (a terminal would obey them), are given as U+FFFD.
+// A UTF-8 character is returned when its last byte has arrived. Invalid bytes, and control
+// characters except tab and line ends, which a terminal would execute, are replaced by U+FFFD.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace phi::job {
 
 class TextStream {
  public:
-  /// What can be shown now; often nothing.
+  /// The text that can be shown now; often empty.
   std::string add(uint8_t byte);
-  /// The rest: U+FFFD if a character has begun and not ended.
+  /// The rest: U+FFFD if a character is incomplete.
   std::string end();
 
  private:
-  std::string pending_;  // the beginning of a character
-  size_t length_ = 0;    // that it will have
+  std::string pending_;  // start of an incomplete character
+  size_t length_ = 0;    // its full length
 };
 
-/// All of `bytes` at once.
+/// Converts all of `bytes`.
 std::string shown(const std::string& bytes);
 
 }  // namespace phi::job

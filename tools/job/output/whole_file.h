@@ -1,5 +1,6 @@
-// A file that appears whole or not at all: it is written beside its place, under a name that nobody
-// can guess or have, and moved there. What is no regular file (destination.h) is written through.
+// WholeFile: a file that is replaced as a whole or not at all. It is written to a temporary file
+// next to its path, with an unpredictable new name, and renamed. A path that is no regular file
+// (destination.h) is written to directly.
 //
 //   WholeFile file("report.json", "report");
 //   file.write(text);
@@ -17,14 +18,14 @@ class WholeFile {
  public:
   /// `what` names the file in messages: "report". Errors: Unavailable.
   WholeFile(std::string path, std::string what);
-  /// Removes what was not finished.
+  /// Removes the temporary file of an unfinished write.
   ~WholeFile();
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
 
   /// Errors: Unavailable.
   void write(std::string_view text);
-  /// The file is complete. Without it nothing appears at `path`. Errors: Unavailable.
+  /// Completes the file; before this call nothing appears at `path`. Errors: Unavailable.
   void finish();
 
  private:
@@ -33,14 +34,14 @@ class WholeFile {
   std::string path_;
   std::string what_;
   Destination destination_;
-  std::string temporary_;  // empty: there is none (any more)
+  std::string temporary_;  // empty: none
   int fd_ = -1;
 };
 
-/// Errors: Unavailable if `path` cannot be written to; creates nothing that was not there.
+/// Errors: Unavailable if `path` is not writable. Creates nothing.
 void check_writable(const std::string& path, const std::string& what);
 
-/// Will a WholeFile be a file of its own, and not go through to something else?
+/// Whether a WholeFile at `path` replaces a file, instead of writing to it directly.
 bool is_file_or_nothing(const std::string& path);
 
 }  // namespace phi::job

@@ -1,8 +1,8 @@
-// Forms: rules that no operator of ours has, or has in another form, asked as OpRules are: a name,
-// the rule's function, tensors and attributes ("x", "k: int, axis: int, largest: bool").
+// Forms: rules that no operator of ours has, or has with other arguments, wrapped as OpRules: a
+// name, the rule's function, tensors and attributes ("x", "k: int, axis: int, largest: bool").
 //
 // Tensors and attributes are written as in the table of the recorded cases: "x, y?, [indices]"; a
-// number is what the operator takes as a Scalar.
+// number is an argument that the operator accepts as a Scalar.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@
 
 namespace phi::spmd_tool {
 
-/// The arguments of a rule function, one after the other.
+/// Reads the arguments of a rule function, in order.
 class ArgReader {
  public:
   explicit ArgReader(const RuleArgs& args) : args_(args) {}
@@ -46,27 +46,27 @@ template <typename... Parameters, distributed::SpmdRule (*kRule)(Parameters...)>
 struct Asked<kRule> {
   static distributed::SpmdRule ask(const RuleArgs& args) {
     [[maybe_unused]] ArgReader reader(args);
-    // Braces: from the left to the right.
+    // Braces guarantee evaluation from left to right.
     return std::apply(
         kRule, std::tuple<decltype(reader.next<Parameters>())...>{reader.next<Parameters>()...});
   }
 };
-/// A rule function, asked with the arguments as its parameters take them, in their order.
+/// A rule function as RuleFunctions::Ask, with its parameters read in order.
 template <auto kRule>
 inline constexpr RuleFunctions::Ask ask_rule = Asked<kRule>::ask;
 
-/// Errors: InvalidArgument for a text that is not as above.
+/// Errors: InvalidArgument for text in another format.
 OpRule form(const char* name, const RuleFunctions& functions, std::string_view tensors,
             std::string_view attributes = "");
 
-/// Errors: Unimplemented for what the reference refuses: two tensors split a factor over different
-/// mesh dims, or, if it says so, one mesh dim splits two factors.
+/// Errors: Unimplemented for conflicts that the reference refuses: two tensors split a factor over
+/// different mesh dims, or, with `refuses_shared_mesh_dims`, one mesh dim splits two factors.
 void refuse(const distributed::Conflicts& conflicts, bool refuses_shared_mesh_dims);
-/// What a rule answers where nothing is refused.
+/// The result of a rule after refuse().
 distributed::SpmdResult settled(const distributed::SpmdRule& rule,
                                 bool refuses_shared_mesh_dims = false);
 
-/// For an answer that no one declaration gives; asked from the inputs only.
+/// A result that no single declaration can express; forward direction only.
 using Answer = distributed::SpmdResult (*)(const RuleArgs& args);
 distributed::SpmdRule composed_rule(Answer answer, const RuleArgs& args);
 template <Answer kAnswer>
@@ -74,16 +74,16 @@ distributed::SpmdRule composed(const RuleArgs& args) {
   return composed_rule(kAnswer, args);
 }
 
-/// One row of the table: where a name is no operator of ours, or answered otherwise than by it.
+/// A row of the table: names that are no operator of ours, or that differ from it.
 struct Row {
   std::string_view names;  // separated by blanks
-  const char* rule;        // an operator or a form; "": the names are operators
+  const char* rule;        // operator or form; "": each name is an operator
   Policies policies = {};
   std::vector<Reference::Renamed> renamed = {};
   const char* grad = nullptr;
 };
 
-/// What one file tells of its subject.
+/// The forms and rows that one file contributes.
 struct Subject {
   std::vector<OpRule> forms;
   std::vector<Row> rows;

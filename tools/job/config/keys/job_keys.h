@@ -1,7 +1,6 @@
-// The keys of a job file, and for which jobs each is read: the one list that says both.
+// The list of all keys of a job file, and of the jobs that read each.
 //
-// A job that gives a key another value than its default, and that does nothing with it, is wrong
-// about what it says: that is an error, not silence.
+// If a job sets a key that it does not read to another value than the default, that is an error.
 #pragma once
 
 #include <span>
@@ -13,32 +12,33 @@
 
 namespace phi::job {
 
-/// What a job must be for a key of it to be read.
+/// A condition on a job for it to read a key.
 struct Reader {
   std::string_view wanted;  // "mode: train"
   bool (*holds)(const JobConfig&);
-  std::string (*instead)(const JobConfig&);  // what a job for which it does not hold has
+  std::string (*instead)(const JobConfig&);  // what a job that fails the condition has
 };
 
 struct JobKey {
   std::string_view path;                    // "optimizer.momentum"
-  std::vector<const Reader*> readers = {};  // all must hold; none: every job reads it
+  std::vector<const Reader*> readers = {};  // all must hold; empty: every job reads it
 };
 
-/// Every key there is, section by section.
+/// All keys, section by section.
 std::span<const JobKey> job_keys();
 
-/// Names of the keys of a section ("" for the whole file, else with a dot at the end: "run.").
+/// Names of the keys of a section: "" for the whole file, else with a trailing dot, "run.".
 std::vector<std::string> key_names(std::string_view section);
 
-/// The first reader of a key that does not hold; null if the job reads it.
+/// The first condition of a key that does not hold; null if the job reads it.
 const Reader* missing_reader(const JobConfig& config, std::string_view path);
 
-/// Takes the keys that `config` reads out of config->unread.
+/// Removes the keys that `config` reads from config->unread.
 void note_read_keys(JobConfig* config);
 
-/// The same, and what is left is an error. Errors: InvalidArgument `FILE:LINE: key 'x.y': ...` for
-/// the first key in config->unread, which names who would read it and what this job has instead.
+/// note_read_keys(), then throws if keys are left. Errors: InvalidArgument `FILE:LINE: key 'x.y':
+/// ...` for the first key in config->unread; it names the condition for the key and what this job
+/// has instead.
 void check_keys_are_read(JobConfig* config);
 
 }  // namespace phi::job

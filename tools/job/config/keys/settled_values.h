@@ -1,5 +1,5 @@
-// What a job has under each of its keys, as text: what ranks compare before they begin, and what a
-// checkpoint keeps of the job that it is of.
+// A settled job's values by key, as text: ranks compare them before they start, and checkpoints
+// store them.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 namespace phi::job {
 
 /// ("model.heads", "6"), ...: a row for each key of job_keys() that is no section, in its order.
-/// Errors: Internal for a key of which settled_values.cc does not know where its value lies.
+/// Errors: Internal for a key whose value settled_values.cc does not know.
 std::vector<std::pair<std::string, std::string>> settled_values(const JobConfig& config);
 
-/// Is it the name of a map of keys ("model"), and no key of its own?
+/// Whether it is the name of a section ("model") and not of a key.
 bool is_section(std::string_view path);
 
 }  // namespace phi::job
