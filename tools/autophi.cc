@@ -1,4 +1,4 @@
-// The autophi command: chooses the subcommand, and turns what nobody caught into one message.
+// The autophi command: runs a subcommand, and reports uncaught errors in one message.
 //
 //   autophi run JOB.yaml | supervise JOB.yaml | export JOB.yaml | data ... | weights ... | ckpt ... |
 //   spmd ... | op ... | reshard ... | show ... | schedule ... | --help | --version
@@ -56,7 +56,7 @@ constexpr const char* kHelp =
     "\n"
     "autophi SUBCOMMAND --help says more.\n";
 
-// What a person typed wrongly is the same on every rank: one of them says so.
+// Invalid command lines are the same on every rank; one of them prints the message.
 int usage_error(const std::string& message) {
   if (phi::cli::speaks_for_job()) std::fprintf(stderr, "autophi: %s\n", message.c_str());
   return kUsageStatus;
@@ -70,7 +70,7 @@ int op_with_libraries(int argc, char** argv) {
   return op_command(argc, argv, [](const char* path) { phi::load_ops(path); });
 }
 
-// Of one process. `run` is of all.
+// A subcommand that runs in one process (`run` itself uses all).
 struct Command {
   std::string_view name;
   int (*run)(int argc, char** argv);
@@ -101,7 +101,7 @@ int say(const char* text) {
   return 0;
 }
 
-// By one process.
+// Runs a subcommand that uses one process.
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
     return usage_error(
@@ -116,7 +116,7 @@ int dispatch(int argc, char** argv) {
                                         : unknown(std::string(name));
 }
 
-// Of a call that printed what it was asked for: 0 only if that has arrived.
+// For a call that printed its result: 0 only if the output was written completely.
 int status_after_printing(int status) {
   std::cout.flush();
   errno = 0;
@@ -135,7 +135,7 @@ int call(int argc, char** argv) {
     const JointCall joint(&argc, &argv, name, JointCall::kAll, line.start_deadline);
     return joint.works() ? phi::job::run_command(line) : joint.status();
   }
-  if (name == "supervise") {  // who starts ranks is none
+  if (name == "supervise") {  // starts ranks, but is none
     return speaks_for_job() ? status_after_printing(dispatch(argc, argv)) : kUsageStatus;
   }
   const JointCall joint(&argc, &argv, name == "run" ? "run --help" : name, JointCall::kOne);

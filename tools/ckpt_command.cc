@@ -1,4 +1,4 @@
-// The command line of autophi ckpt; the work is distributed/checkpoint.
+// The command line of autophi ckpt; distributed/checkpoint does the work.
 #include "tools/ckpt_command.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ constexpr const char* kHelp =
     "  autophi ckpt import PATH DIR    a new checkpoint of ours, with checksums, of any "
     "safetensors\n";
 
-// Names and texts are those of files that anybody may have written.
+// Names and texts come from files of unknown origin, so they are printed escaped.
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print("{}", printable(fmt::format(format, std::forward<Args>(args)...)));
@@ -77,7 +77,7 @@ int64_t bytes_of(const Checkpoint& checkpoint) {
   return bytes;
 }
 
-// The first line of a text that may be long.
+// The first line of a text, cut to kMost characters.
 std::string shortened(std::string text) {
   constexpr size_t kMost = 100;
   std::ranges::replace(text, '\n', ' ');
@@ -117,7 +117,7 @@ int list(const Words& words) {
   return 0;
 }
 
-// "[0:2,0:4]", as messages have boxes.
+// Parses "[0:2,0:4]", the form in which messages print boxes.
 Box parse_box(std::string_view text, const TensorMeta& meta) {
   const auto wrong = [&] {
     return UsageError(fmt::format("--box={} is no box of {}, like {}.", text, meta.to_string(),
@@ -248,7 +248,7 @@ int run(int argc, char** argv) {
 }  // namespace phi::ckpt_tool
 
 int ckpt_command(int argc, char** argv) {
-  if (!phi::cli::speaks_for_job()) return 0;  // one process does it all
+  if (!phi::cli::speaks_for_job()) return 0;  // one process does all the work
   if (phi::cli::asks_for_help(argc, argv)) {
     std::fputs(phi::ckpt_tool::kHelp, stdout);
     return 0;

@@ -1,4 +1,4 @@
-// The command line of autophi data; what it says of files is the library's.
+// The command line of autophi data; api/data describes the files.
 #include "tools/data_command.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ constexpr const char* kHelp =
     "others\n"
     "bytes.\n";
 
-// What a file seems to be.
+// Guesses the kind of a file.
 data::Kind kind_of(const std::string& path) {
   const bool is_pair = path.ends_with(".bin") || path.ends_with(".idx");
   const std::string index = (is_pair ? path.substr(0, path.size() - 4) : path) + ".idx";
@@ -111,7 +111,7 @@ int windows(const Words& paths) {
   return 0;
 }
 
-// Becomes Python; comes back only if there is none.
+// Replaces this process by Python; returns only if that fails.
 int tokenize(const Words& files) {
   if (FLAGS_tokenizer.empty())
     throw UsageError("which tokenizer? Give --tokenizer=tokenizer.json.");

@@ -1,4 +1,4 @@
-// Joining, and leaving at once where one process does it all.
+// Connects the processes, and disconnects at once those that have no work.
 #include "tools/joint_call.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ JointCall::JointCall(int* argc, char*** argv, const std::string& subcommand, Who
                      std::chrono::milliseconds start_deadline) {
   distributed::init(argc, argv, start_deadline);
   World& world = World::current();
-  // To compare what the job is belongs to its start.
+  // The comparison belongs to the start of the job, so it has the start deadline.
   if (start_deadline > std::chrono::milliseconds(0)) world.set_deadline(start_deadline);
   works_ = who == kAll || world.rank() == 0;
   try {
@@ -43,7 +43,8 @@ JointCall::JointCall(int* argc, char*** argv, const std::string& subcommand, Who
     if (world.size() > 1 && who == kOne) agree_on(world, facts_of_words(*argc, *argv));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) distributed::abort_job(error.what());
-    // Before the others can leave: the launcher may end what is left when the first one does.
+    // Printed before the other processes exit, because the launcher may kill the rest when one
+    // exits.
     if (world.rank() == 0) fmt::print(stderr, "autophi: {}\n", error.what());
     works_ = false;
     status_ = kUsageStatus;

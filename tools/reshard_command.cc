@@ -1,4 +1,4 @@
-// Parsing of meshes, placements and shapes as a person types them; the plan prints itself.
+// Parses meshes, placements and shapes from the command line, and prints the plan.
 #include "tools/reshard_command.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The command line of autophi schedule, and its figures below the picture.
+// The command line of autophi schedule, and the figures that it prints below the picture.
 #include "tools/schedule_command.h"
 
 #include <fmt/format.h>
@@ -80,7 +80,7 @@ double time(const char* flag, double value) {
   return value;
 }
 
-// The flags say times of a stage; an action runs one of its chunks.
+// Flags have times per stage; an action runs one of its chunks.
 ActionTimes times() {
   const std::array actions = {"forward", "backward", "weight"};
   int number = 0;
@@ -148,7 +148,7 @@ void run() {
   fmt::print("cost: {:.7g}\nideal: {:.7g}\nbubble_rate: {:.4f}\n", simulation.cost,
              simulation.ideal, simulation.bubble_rate);
   print_peaks("peak_micro_batches", simulation, &PeakMicroBatches::input, schedule.chunks);
-  // Elsewhere no weight gradient waits.
+  // Otherwise no weight gradient is deferred.
   const bool split = simulation.peaks.front().weight > 0;
   if (split) {
     print_peaks("peak_with_weight", simulation, &PeakMicroBatches::total, schedule.chunks);

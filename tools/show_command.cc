@@ -1,4 +1,4 @@
-// The command line of autophi show; the picture is distributed/placement's.
+// The command line of autophi show; distributed/placement draws the picture.
 #include "tools/show_command.h"
 
 #include <fmt/format.h>

@@ -65,7 +65,7 @@ void add_files(std::vector<std::string>& files, const std::string& list) {
   }
 }
 
-// By hand: --in and --attr may be given several times, which gflags cannot.
+// Parsed by hand: --in and --attr may be repeated, which gflags does not support.
 Options parse(int argc, char** argv, bool loads) {
   std::vector<std::string> names = {"--help",        "--list", "--document", "--strict", "--cases",
                                     "--differences", "--mesh", "--in",       "--out",    "--attr"};
@@ -116,7 +116,7 @@ Options parse(int argc, char** argv, bool loads) {
   return options;
 }
 
-// Each of the command's three forms has words and flags of its own.
+// Each of the command's three forms accepts other words and flags.
 void check_all_read(const Options& options) {
   const phi::spmd_tool::Ask& ask = options.ask;
   const bool prints = options.list || options.document;

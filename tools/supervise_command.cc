@@ -1,4 +1,4 @@
-// The command line of autophi supervise; what it does is the library's (distributed/supervise).
+// The command line of autophi supervise; distributed/supervise does the work.
 #include "tools/supervise_command.h"
 
 #include <fmt/format.h>
@@ -80,7 +80,7 @@ std::chrono::milliseconds seconds(const char* flag, double value) {
   return std::chrono::milliseconds(static_cast<int64_t>(value * 1000));
 }
 
-// What comes after `--` is for autophi run.
+// Words after `--` are passed to autophi run.
 struct CommandLine {
   Words own;
   Words of_run;
@@ -93,7 +93,7 @@ CommandLine split(int argc, char** argv) {
   return line;
 }
 
-// The supervisor gives these itself.
+// The supervisor sets these flags itself.
 void check_words_of_run(const Words& words) {
   for (const std::string& word : words) {
     const size_t begin = word.find_first_not_of('-');
@@ -144,7 +144,7 @@ class Job {
   }
 
  private:
-  // Once for as long as the same machines are missing.
+  // Reports missing machines once, until the set of missing machines changes.
   void tell_missing(const std::vector<supervise::NoAnswer>& others,
                     const std::optional<job::Placing>& placing) {
     std::string text;
@@ -164,7 +164,7 @@ class Job {
     return {.command = FLAGS_probe, .limit = seconds("probe_s", FLAGS_probe_s)};
   }
 
-  // Without machines there is room for what is asked for: mpirun knows where.
+  // Without a machine file mpirun decides where there is room, so all requested ranks fit.
   int64_t slots(const std::vector<supervise::Machine>& machines) const {
     const int64_t asked = FLAGS_n > 0 ? FLAGS_n : INT32_MAX;
     return machines_.empty() ? asked : std::min(asked, supervise::slots_of(machines));
@@ -174,7 +174,7 @@ class Job {
     return job::place(config_, mesh_flag_, slots(machines));
   }
 
-  // With all machines, before the first start.
+  // Checks once, with all machines, before the first start.
   void check_room() {
     const int64_t room = slots(machines_);
     const bool is_elastic = config_.elastic.is_elastic();
@@ -182,7 +182,7 @@ class Job {
       if (room == INT32_MAX) {
         throw UsageError("how many processes? The job has no mesh; give -n 8, say.");
       }
-      mesh_flag_ = fmt::format("dp={}", room);  // also when there is less room
+      mesh_flag_ = fmt::format("dp={}", room);  // also if there is less room later
     }
     const auto placing = place(machines_);
     if (!placing && is_elastic) {
@@ -249,7 +249,7 @@ int run(int argc, char** argv) {
   supervise::Supervisor supervisor({.next = [&] { return job.next(); },
                                     .status_file = job.status_file(),
                                     .restarts = FLAGS_restarts,
-                                    .stop_signal = SIGUSR2,  // which mpirun passes on
+                                    .stop_signal = SIGUSR2,  // mpirun forwards this signal
                                     .grace = seconds("grace_s", FLAGS_grace_s),
                                     .stall = seconds("stall_s", FLAGS_stall_s),
                                     .stop_limit = seconds("stop_s", FLAGS_stop_s),
@@ -258,7 +258,7 @@ int run(int argc, char** argv) {
   return supervisor.run();
 }
 
-// What is wrong with the job or the command line was found before anything was started.
+// Errors in the job or the command line are detected before anything is started.
 int status_of_run(int argc, char** argv) {
   try {
     return run(argc, argv);

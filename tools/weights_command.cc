@@ -1,4 +1,4 @@
-// The flags of the weights command; the work is api/nn/weights.h and checkpoint::merge.
+// The command line of autophi weights; api/nn/weights.h and checkpoint::merge do the work.
 #include "tools/weights_command.h"
 
 #include <fmt/format.h>

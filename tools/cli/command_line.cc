@@ -106,7 +106,8 @@ void check_flags_are_read(std::span<const FlagUse> uses) {
 }
 
 bool asks_for_help(int argc, char** argv) {
-  char** const end = std::find(argv + 1, argv + argc, std::string_view("--"));  // words follow
+  // The rest are words.
+  char** const end = std::find(argv + 1, argv + argc, std::string_view("--"));
   return std::any_of(argv + 1, end, [](std::string_view word) {
     return word == "--help" || word == "-h" || word == "-help";
   });
@@ -125,7 +126,7 @@ int status_of(const char* name, const std::function<int()>& work) {
 }
 
 bool speaks_for_job() {
-  // OpenMPI, then what PMI-based launchers set.
+  // Set by OpenMPI, then by PMI-based launchers.
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
     if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
   }

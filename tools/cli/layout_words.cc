@@ -1,4 +1,4 @@
-// Reading shapes, meshes and placements.
+// Parses shapes, meshes and placements.
 #include "tools/cli/layout_words.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using distributed::TensorDistAttr;
 
 namespace {
 
-constexpr int64_t kMaxRanks = 1 << 16;  // plans and pictures go through all
+constexpr int64_t kMaxRanks = 1 << 16;  // limit, because plans and pictures visit every rank
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -80,7 +80,7 @@ int parse_mesh_dim(std::string_view text, std::string_view flag) {
   return static_cast<int>(std::clamp<int64_t>(dim, -1, distributed::kMaxMeshNdim));
 }
 
-// "p0", "p1:max".
+// Parses "p0" and "p1:max".
 std::pair<int, distributed::ReduceKind> parse_partial(std::string_view text,
                                                       std::string_view flag) {
   const size_t colon = std::min(text.find(':'), text.size());

@@ -1,4 +1,4 @@
-// Sections of a job file as options of the library.
+// Converts sections of a job file to options of the library.
 #include "tools/job/build.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace phi::job {
 namespace {
 
-constexpr int64_t kBytes = 256;  // the tokens that are text
+constexpr int64_t kBytes = 256;  // only ids of bytes are text
 
 }  // namespace
 
@@ -95,7 +95,8 @@ std::vector<training::Batch> batches_of(const JobConfig& config, const data::Tok
 ProgramMemory program_memory(const MemoryConfig& memory) {
   ProgramMemory out;
   if (!memory.is_limited()) return out;
-  constexpr int64_t kWholeDisk = int64_t{1} << 50;  // its file system says when it is full
+  // The disk has no limit of its own; the file system reports when it is full.
+  constexpr int64_t kWholeDisk = int64_t{1} << 50;
   out.limits = {.device_bytes = memory.device,
                 .host_bytes = memory.host,
                 .disk_bytes = memory.disk.empty() ? 0 : kWholeDisk};

@@ -1,4 +1,4 @@
-// What --explain and --check make of a job, and where the explanation goes.
+// Adjusts jobs for --explain and --check, and writes explanations.
 #include "tools/job/explained_step.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ void take_call_by_call(const char* flag, const char* remedy, JobConfig* config) 
 void settle_checked(JobConfig* config) { take_call_by_call("--check", "", config); }
 
 void settle_explained(bool is_dry, JobConfig* config) {
-  // A dry run plays the function itself in any case, and its limits need `capture`.
+  // A dry run never runs the captured program, and its memory limits need `capture`.
   if (!is_dry) {
     take_call_by_call("--explain", ", or add --dry_run with --world_size and --rank", config);
   }

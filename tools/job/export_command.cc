@@ -41,7 +41,7 @@ JobConfig settled_job(const std::string& file) {
   const MeshConfig mesh = FLAGS_mesh.empty() ? config.mesh : parse_mesh_flag(FLAGS_mesh);
   std::string note;
   settle_mesh(&config, mesh.shape.empty() ? 1 : mesh.num_ranks(), FLAGS_mesh, &note);
-  // How a step is run is not part of what it computes.
+  // These keys do not change what a step computes.
   config.run.capture = false;
   config.memory = {};
   return config;
@@ -60,7 +60,7 @@ std::string exported(const JobConfig& config) {
 
 void write(const std::string& text) {
   if (FLAGS_out.empty()) {
-    std::cout << text;  // main asks whether it has arrived
+    std::cout << text;  // main checks whether it was written
     return;
   }
   WholeFile file(FLAGS_out, "step");

@@ -1,4 +1,4 @@
-// Names for an exported step.
+// Names of inputs and outputs of an exported step.
 #include "tools/job/export_step.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ const Storage* storage_of(const Tensor& x) {
   return (x.is_dist() ? x.dist().local() : x.dense()).storage().get();
 }
 
-// Empty if it is neither of the model nor of the optimizer.
+// Empty if the tensor belongs neither to the model nor to the optimizer.
 std::string name_of(const training::TrainStep& step, const Tensor& parameter) {
   const Storage* own = storage_of(parameter);
   for (const auto& [name, tensor] : step.model().named_parameters()) {

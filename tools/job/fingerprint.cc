@@ -1,4 +1,4 @@
-// Facts of a job from its keys, the flags, the environment and its files.
+// Collects facts of a job from its keys, the flags, the environment and its files.
 #include "tools/job/fingerprint.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace phi::job {
 namespace {
 
-// Of what kernels choose, and so of the last digits of numbers.
+// They select kernels, and so affect the last digits of results.
 constexpr std::array kVariables = {"AUTOPHI_GEMM_ISA", "AUTOPHI_LOOP_ISA"};
 
 void add_flags(distributed::Facts* facts) {

@@ -1,4 +1,4 @@
-// Faults on demand.
+// Fault injection.
 #include "tools/job/injection.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A job from its model to its report.
+// Runs a job, from its model to its report.
 #include "tools/job/job.h"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ JobReport Job::run() {
   begin_step(0);
   if (report.stopped_by == 0) save(*model);
   const RankReport own = rank_report(*model, parameter_peak, states);
-  trace_.stop();  // so that it holds what the report counts
+  trace_.stop();  // so that it covers the same span as the report's counters
   report.ranks = setup_.dry ? std::vector{own} : gather_ranks(world_, own);
   const JobTrace::Written traced = trace_.write();
   if (speaks()) std::cout << traced.line;
@@ -64,7 +64,7 @@ JobReport Job::run() {
   return report;
 }
 
-// Found out before the first step, and not after the last.
+// Called before the first step, so that a bad folder is not found only after the last.
 void Job::check_save_folder(const nn::models::Decoder& model) const {
   if (setup_.dry || world_.rank() != 0 || config_.run.save.empty()) return;
   try {
@@ -91,7 +91,7 @@ std::string Job::last_words() {
   return path.empty() ? "" : "\n  the trace of this rank up to here is in " + path;
 }
 
-// Before the first step nothing says that the checkpoints can be gone on from.
+// Before the first step it is unknown whether the job can continue from its checkpoints.
 std::string Job::way_on() const {
   const CheckpointConfig& checkpoint = config_.checkpoint;
   if (setup_.dry || step_ == 0 || checkpoint.dir.empty()) return "";
@@ -131,7 +131,8 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
   }
   take_steps(trainer, checkpoints ? &*checkpoints : nullptr, report);
   if (checkpoints) {
-    const auto fault = checkpoints->fault_of_finish();  // the report may lie where there is room
+    // Reported later: the report may go to another disk.
+    const auto fault = checkpoints->fault_of_finish();
     if (fault && world_.rank() == 0) note_fault(fault->what());
     report->checkpoints = checkpoints->stats();
   }
@@ -141,7 +142,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
 
 void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
                      JobReport* report) {
-  world_.everyone().barrier();  // the clock starts when every rank has its parameters
+  world_.everyone().barrier();  // start the clock when every rank has its parameters
   const int64_t first = trainer.steps();
   Progress progress = new_progress();
   progress.resume_after(first);
@@ -152,8 +153,8 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
     begin_step(step);
     const auto result = take_step(trainer);
     progress.done(step, result.loss);
-    if (setup_.dry) continue;  // it has no loss, and its time is not the job's
-    // After a rollback steps are taken again.
+    if (setup_.dry) continue;  // no losses, and step times are meaningless
+    // After a rollback, steps are repeated.
     report->losses.resize(static_cast<size_t>(std::max<int64_t>(0, step - first - 1)));
     report->losses.push_back(result.loss);
     report->step_seconds.push_back(progress.last_step_seconds());
@@ -176,7 +177,7 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
   }
 }
 
-// Rank 0 shows it.
+// Rank 0 shows the progress.
 training::Progress Job::new_progress() const {
   const int64_t tokens = config_.run.global_batch * config_.model.seq_len;
   const bool shows = world_.rank() == 0 && !setup_.dry;
@@ -241,7 +242,7 @@ void Job::tell_jump(training::LossJump& jumps, int64_t step, double loss) const 
       loss, *jump);
 }
 
-// A token is a step. The text is the job's product and is shown even if all else is quiet.
+// Each token is a step. The text is the job's result, so it is shown even with --quiet.
 void Job::generate(nn::models::Decoder& model, JobReport* report) {
   const int64_t tokens = config_.generate.tokens;
   const auto show = [this](const std::string& text) {
@@ -270,7 +271,7 @@ void Job::generate(nn::models::Decoder& model, JobReport* report) {
                            report->tokens_per_s);
 }
 
-// How large the program is; under limits what it has moved, and how much of that was waited for.
+// Notes the size of the program; under memory limits also its transfers and the waits for them.
 void Job::note_program(const Program& program) {
   program_steps_ = program.num_steps();
   program_arena_bytes_ = program.arena_bytes();
@@ -310,7 +311,7 @@ JobReport Job::describe(const nn::models::Decoder& model) const {
   return report;
 }
 
-// A folder that does not take the parameters is a fault of the job; its report is written.
+// If the parameters cannot be saved, the job fails, but its report is still written.
 void Job::save(const nn::models::Decoder& model) {
   if (config_.run.save.empty()) return;
   try {

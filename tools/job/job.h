@@ -36,20 +36,20 @@ class Job {
   std::string whereabouts() const;
   /// After an error: saves the trace so far and returns where it is.
   std::string last_words();
-  /// After an error: the newest checkpoint and the command that goes on from it, in a line of its
-  /// own; empty if there is none.
+  /// After an error: a line with the newest checkpoint and the command that continues from it;
+  /// empty if there is none.
   std::string way_on() const;
 
  private:
   void begin_step(int64_t step);
   void note_fault(const std::string& fault);
-  /// Gives the bytes of the model's states.
+  /// Returns the bytes of the model's states.
   training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
   void take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
                   JobReport* report);
   training::Progress new_progress() const;
   training::StepResult take_step(training::Trainer& trainer);
-  /// What --check has looked at, when it has found nothing wrong.
+  /// Reports what --check has checked, if it found nothing wrong.
   void tell_check(int64_t steps) const;
   void resume(training::Checkpointer& checkpoints, JobReport* report);
   void tell_jump(training::LossJump& jumps, int64_t step, double loss) const;

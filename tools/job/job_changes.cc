@@ -1,4 +1,4 @@
-// Which keys a training may go on with another value of.
+// Lists the keys that may change when a training continues.
 #include "tools/job/job_changes.h"
 
 #include <fmt/format.h>
@@ -15,16 +15,16 @@ namespace {
 
 enum class Change : uint8_t { kFree, kTold, kRefused };
 
-// The first row that a key begins with says what a change of it means.
+// The first row whose key is a prefix of a changed key determines what the change means.
 struct Row {
   std::string_view key;
   Change change;
 };
 constexpr std::array kRows = {
     Row{"model.dropout", Change::kTold},
-    Row{"model.seed", Change::kFree},  // of initial values, and those are not needed any more
+    Row{"model.seed", Change::kFree},  // initial values are no longer needed
     Row{"model.", Change::kRefused},
-    Row{"run.global_batch", Change::kRefused},  // the place in the data is counted in batches
+    Row{"run.global_batch", Change::kRefused},  // the position in the data is counted in batches
     Row{"place", Change::kTold},
     Row{"run.dtype", Change::kTold},
     Row{"run.tf32", Change::kTold},

@@ -1,4 +1,4 @@
-// From keys to options, and from errors to keys.
+// Converts keys to options, and errors to errors about keys.
 #include "tools/job/open_data.h"
 
 namespace phi::job {

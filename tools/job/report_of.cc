@@ -1,4 +1,4 @@
-// Flags of one call, the world as it was, and the job between.
+// Sets flags for one call, runs the job, and restores flags and world.
 #include "tools/job/report_of.h"
 
 #include <gflags/gflags.h>
@@ -37,7 +37,7 @@ void set_flags(const Flags& flags) {
   }
 }
 
-// What a job changes of the world is as before when it has ended; what it counts begins with it.
+// Restores the world's settings after a job; the job's counters start at 0.
 class WorldAsItWas {
  public:
   explicit WorldAsItWas(World& world)
@@ -83,7 +83,7 @@ class WorldAsItWas {
   const TransferStats transfers_;
 };
 
-// Found by all ranks together, so that none waits for one that has gone.
+// All ranks decide together, so that none waits for one that has returned.
 Setup agreed_setup(World& world, const std::string& text, const std::string& name) {
   std::optional<Setup> setup;
   std::optional<std::string> fault;

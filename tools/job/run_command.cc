@@ -1,4 +1,4 @@
-// The run subcommand: a job that all ranks agree on, then its steps, then its report.
+// The run subcommand: agrees on a job with all ranks, runs its steps, and writes its report.
 #include "tools/job/run_command.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@
 namespace phi::job {
 namespace {
 
-constexpr int kSignalStatus = 128;  // as shells count
+constexpr int kSignalStatus = 128;  // plus the number of the signal, as in shells
 
 using distributed::World;
 
@@ -39,7 +39,7 @@ std::string job_file_of(int argc, char** argv) {
   return words[0];
 }
 
-// Of what a library throws that knows nothing of jobs.
+// The message of an exception; explains std::bad_alloc.
 std::string words_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
   return fmt::format(
@@ -48,24 +48,24 @@ std::string words_of(const std::exception& error) {
       memory_stats(Tier::kDevice).current, kHowToHaveMoreMemory);
 }
 
-// Where the job was, and how to go on. There may be no memory, or no disk, to find that out.
+// The job's position, and how to continue. Memory or disk may be exhausted here.
 std::string situation_of(Job& job) {
   std::string situation = "\n  " + job.whereabouts() + job.last_words();
   try {
     situation += job.way_on();
-  } catch (const std::exception&) {  // the error that ends the job is reported without it
+  } catch (const std::exception&) {  // report the original error without it
   }
   return situation;
 }
 
-// Whether the process has too little memory, or of something else that the system gives.
+// Whether the error means that memory or another system resource is exhausted.
 bool is_want(const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
   if (known) return known->code() == ErrorCode::kResourceExhausted;
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
 }
 
-// The table and the report; what cannot be written is added to `faults`.
+// Prints the table and writes the report. Adds outputs that cannot be written to `faults`.
 void put_out(const JobReport& report, std::vector<std::string>* faults) {
   if (!FLAGS_quiet) std::cout << table(report) << std::flush;
   if (FLAGS_report.empty()) return;
@@ -79,8 +79,8 @@ void put_out(const JobReport& report, std::vector<std::string>* faults) {
 }  // namespace
 
 RunLine read_run_line(int argc, char** argv) {
-  // Who asks for a save before there is anything to save, or behind the last one, does not want to
-  // end the job, which is what the signal would do.
+  // SIGUSR1 requests a save. Before the first and after the last save it must not end the process,
+  // which is its default action.
   std::signal(SIGUSR1, SIG_IGN);
   RunLine line;
   try {
@@ -103,7 +103,7 @@ int run_command(const RunLine& line) {
     try {
       if (fault.empty()) setup = prepare(line.file);
     } catch (const std::exception& error) {
-      if (is_want(error)) throw;  // and the job may be right
+      if (is_want(error)) throw;  // the job may be valid
       fault = error.what();
     }
     if (!agree(World::current(), &setup, fault)) return cli::kUsageStatus;
@@ -120,7 +120,7 @@ int run_command(const RunLine& line) {
     if (report.stopped_by != 0) return kSignalStatus + report.stopped_by;
     return faults.empty() ? 0 : 1;
   } catch (const std::exception& error) {
-    // Others may wait for this rank: the job ends here, before anything is taken down in order.
+    // Other ranks may wait for this one, so the job is aborted without an orderly shutdown.
     std::cout.flush();
     distributed::abort_job(words_of(error) + (job ? situation_of(*job) : ""));
   }

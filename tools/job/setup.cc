@@ -1,4 +1,4 @@
-// What is found wrong before any rank waits for another.
+// Finds errors before any rank waits for another.
 #include "tools/job/setup.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ std::optional<Checkpoint> open_weights(const JobConfig& config) {
   }
 }
 
-// Where a library is: a path that leads nowhere is left to whoever opens it.
+// The path of a library. If it does not exist, loading reports the error.
 std::string library_path(const JobConfig& config, const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path in_base = base_of(config) / path;
@@ -50,7 +50,7 @@ std::string library_path(const JobConfig& config, const std::string& path) {
   return !is_here && std::filesystem::exists(in_base, ignored) ? in_base.string() : path;
 }
 
-// The operators that the model may name.
+// Loads the operators that the model may name.
 void load_operators(const JobConfig& config) {
   try {
     for (const std::string& library : config.ops) load_ops(library_path(config, library));
@@ -65,7 +65,7 @@ void load_operators(const JobConfig& config) {
   }
 }
 
-// A flag that says what a key does is for the jobs that read the key.
+// A flag that sets a key is refused if the job does not read the key.
 void check_reads(const JobConfig& config, const char* key, const char* flag) {
   const Reader* missing = missing_reader(config, key);
   if (!missing) return;
@@ -84,7 +84,7 @@ void settle_gpu_flags(JobConfig* config) {
   }
 }
 
-// Whether there is a GPU. Ranks join by it when all may go on (connect_ranks).
+// Checks for a GPU. Ranks are connected later, when all have passed (connect_ranks).
 void settle_place(const JobConfig& config) {
   if (config.place == "cpu") return World::current().rank_context().set_place(CPUPlace());
   try {
@@ -96,7 +96,7 @@ void settle_place(const JobConfig& config) {
   }
 }
 
-// The mesh of the job, and in a dry run what else is different from a real one.
+// Settles the mesh, and in a dry run what differs from a real run.
 void settle_world(Setup* setup) {
   setup->dry = dry_run_of_flags();
   if (!setup->dry) {
@@ -109,7 +109,7 @@ void settle_world(Setup* setup) {
                             setup->dry->rank, setup->dry->world_size);
 }
 
-// Each rank makes its swap file there in the first step.
+// Each rank creates its swap file in this folder in the first step.
 void check_disk(const JobConfig& config) {
   const std::string& disk = config.memory.disk;
   if (!config.memory.is_limited() || disk.empty()) return;
@@ -136,7 +136,7 @@ void check_traced_steps(const Setup& setup) {
   }
 }
 
-// The first rank that found something wrong says it; false if there is one.
+// The first rank with a fault prints it. Returns false if there is one.
 bool all_are_right(World& world, const std::string& fault) {
   const int64_t failed = fault.empty() ? 0 : 1;
   std::vector<int64_t> all(static_cast<size_t>(world.size()));
@@ -194,7 +194,7 @@ bool agree(World& world, std::optional<Setup>* setup, std::string fault) {
     if (*setup && !(*setup)->dry) facts = fingerprint(**setup);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kResourceExhausted) throw;
-    fault = error.what();  // a file that has changed since it was opened
+    fault = error.what();  // a file has changed since it was opened
   }
   if (!all_are_right(world, fault)) return false;
   try {
@@ -213,11 +213,11 @@ void connect_ranks(const JobConfig& config) {
   distributed::use_gpu({.tf32 = config.run.tf32,
                         .messages = distributed::parse_gpu_messages(config.run.messages),
                         .reduction = distributed::parse_gpu_reduction(config.run.reduction)});
-  World::current().rank_context().counters() = {};  // to agree on GPUs is no part of the job
+  World::current().rank_context().counters() = {};  // connecting GPUs does not count
 }
 
 void settle_world_flags(World& world) {
-  world.rank_context().counters() = {};  // to agree is no part of the job
+  world.rank_context().counters() = {};  // the agreement does not count
   world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
   world.set_strict_collectives(FLAGS_strict_collectives);
   world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));

@@ -1,4 +1,4 @@
-// Numbers, texts and lists of them.
+// Parses numbers, texts and lists of them.
 #include "tools/op/attribute_text.h"
 
 #include <limits>
@@ -36,7 +36,7 @@ bool is_bool(const std::string& text) {
   return text == "true" || text == "false" || text == "True" || text == "False";
 }
 
-// What a Scalar holds: true, 3 or 0.5.
+// The value of a Scalar: true, 3 or 0.5.
 AttributeValue any_number(const YAML::Node& node) {
   const std::string text = scalar_text(node);
   if (is_bool(text)) return text == "true" || text == "True";
@@ -48,7 +48,7 @@ AttributeValue any_number(const YAML::Node& node) {
 template <typename T, typename Read>
 std::vector<T> list_of(const YAML::Node& node, Read read) {
   std::vector<T> values;
-  if (node.IsScalar()) return {read(node)};  // a list of one
+  if (node.IsScalar()) return {read(node)};  // a single value counts as a list of one
   for (const auto& item : node) values.push_back(read(item));
   return values;
 }

@@ -22,7 +22,7 @@
 namespace phi::op_tool {
 namespace {
 
-// Op -> ids of cases in which ours differs, for the reason that the file gives.
+// For each op, the ids of cases with a known difference; the file has the reasons.
 using Differences = std::map<std::string, std::set<int>>;
 
 void add_differences(const std::string& path, Differences& differences) {
@@ -48,9 +48,9 @@ Differences load_differences(const std::string& path) {
 struct Count {
   int passed = 0;
   int failed = 0;
-  int agree = 0;   // though listed as differences
+  int agree = 0;   // listed as differences
   int differ = 0;  // as listed
-  int absent = 0;  // no kernel on GPUs
+  int absent = 0;  // without a kernel on GPUs
 };
 
 std::string wrong_of(const RecordedCase& c, const testing::CallNames& names,
@@ -61,7 +61,7 @@ std::string wrong_of(const RecordedCase& c, const testing::CallNames& names,
       {.mesh = *options.mesh, .placements = options.placements, .on_gpus = options.on_gpus});
 }
 
-// None where GPUs have no kernel for the call.
+// Runs the call. Nothing if GPUs have no kernel for it.
 std::optional<std::string> wrong_if_there(const RecordedCase& c, const testing::CallNames& names,
                                           const CheckOptions& options) {
   try {
@@ -93,7 +93,7 @@ void check_file(const RecordedFile& file, const CheckOptions& options,
   }
 }
 
-// All cases of an operator that is not there fail.
+// If an operator does not exist, all of its cases fail.
 void check_path(const std::string& path, const CheckOptions& options,
                 const Differences& differences, Count& count, std::FILE* out) {
   const RecordedFile file = load_recorded(path);

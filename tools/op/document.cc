@@ -1,4 +1,4 @@
-// Operators as rows of a table.
+// The table of operators in docs/operators.md.
 #include "tools/op/document.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ std::string row_of(const OpDef& op) {
                      gradient_of(op.name), torch_name_of(op.name));
 }
 
-// Gradients too: it is what a program needs to train there. Empty in a build without CUDA.
+// Includes gradients, which training needs. Empty in a build without CUDA.
 std::string section_of_gpus(const std::vector<const OpDef*>& ops) {
   std::vector<std::string> there, missing;
   for (const OpDef* op : ops) {

@@ -1,4 +1,4 @@
-// The list; what is said of each is looked at when one of them is asked for.
+// The list of operators that are left out.
 #include "tools/op/left_out.h"
 
 namespace phi::op_tool {

@@ -1,4 +1,4 @@
-// Reading recorded calls; every error says file and line.
+// Reads recorded calls; every error names file and line.
 #include "tools/op/recorded_file.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ class Reader {
     return node.Scalar();
   }
 
-  // What is made of other operators has no names at run time: the file's are taken.
+  // Functions made of operators have no names at run time, so those of the file are used.
   CallNames names(const std::string& op, const std::string& outputs) const {
     try {
       return testing::names_of_call(op);
@@ -119,7 +119,7 @@ class Reader {
     return result;
   }
 
-  // "x.1" is the second of the list x: gradients are recorded so.
+  // "x.1" is the element at index 1 of the list x, as gradients are recorded.
   static void add(const std::string& key, RecordedCall::Tensors tensors,
                   RecordedCall::ByName& result) {
     const size_t dot = key.find_last_of('.');
@@ -157,7 +157,7 @@ class Reader {
     if (!node || node.IsNull()) return result;
     for (const auto& entry : node) {
       const std::string& name = entry.first.Scalar();
-      if (entry.second.IsNull()) {  // the default, which a function is given too
+      if (entry.second.IsNull()) {  // the default; functions receive it too
         const AttributeKind kind = kind_of(name, names);
         if (!names.is_operator && kind == AttributeKind::kPlace)
           result.emplace_back(name, Place().to_string());

@@ -1,4 +1,4 @@
-// Reading signatures: lists at whose commas no bracket is open.
+// Parses signatures: lists separated by commas outside of brackets.
 #include "tools/op/signature.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The names: those that are ours too, by module, then the others.
+// PyTorch's names: first those equal to ours, by module, then the others.
 #include "tools/op/torch_names.h"
 
 #include <map>
@@ -11,7 +11,7 @@ using Names = std::map<std::string, std::string, std::less<>>;
 
 struct Module {
   const char* name;
-  const char* functions;  // blanks between
+  const char* functions;  // separated by blanks
 };
 
 constexpr Module kSameName[] = {{"torch",

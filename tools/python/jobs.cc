@@ -1,5 +1,5 @@
-// The extension module autophi._jobs: jobs as `autophi run` runs them. It is apart from the
-// package's own module, so that only programs that run jobs load what reads them.
+// The extension module autophi._jobs: runs jobs like `autophi run`. It is separate from the
+// package's main module, so that only programs that run jobs load its dependencies.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -18,8 +18,8 @@ namespace {
 using phi::job::ShownProgress;
 using Style = phi::training::Progress::Style;
 
-// Of a callable that takes text. The job runs without the interpreter's lock, and ends before it is
-// let go of.
+// Wraps a callable that accepts text. The job runs without the GIL, and it ends before the callable
+// is released.
 std::optional<ShownProgress> shown_by(nb::object write, bool as_bar) {
   if (write.is_none()) return std::nullopt;
   return ShownProgress{as_bar ? Style::kBar : Style::kLines,

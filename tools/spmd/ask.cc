@@ -1,4 +1,4 @@
-// Parsing of tensors, meshes and attributes as a person types them.
+// Parses tensors, meshes and attributes from the command line, and formats the result.
 #include "tools/spmd/ask.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ int64_t parse_int(std::string_view text, const std::string& where) {
   return value;
 }
 
-// What only the kernel finds is -1.
+// -1 is an extent that only the kernel determines.
 std::string extent_text(int64_t extent) { return extent < 0 ? "?" : std::to_string(extent); }
 
 std::vector<int64_t> parse_extents(std::string_view text, const std::string& where) {
@@ -88,7 +88,7 @@ double parse_float(const std::string& text, const std::string& where) {
     size_t end = 0;
     const double value = std::stod(text, &end);
     if (end == text.size()) return value;
-  } catch (const std::exception&) {  // said below
+  } catch (const std::exception&) {  // reported below
   }
   throw UsageError("'" + text + "' in " + where + " is no number.");
 }
@@ -164,7 +164,7 @@ OpQuestion parse_question(const Ask& ask, const OpRule& rule) {
 
 namespace {
 
-// As parse_tensor reads it; float32 is not said.
+// The format of parse_tensor, without the dtype if it is float32.
 std::string tensor_text(const TensorMeta& meta, const distributed::TensorDistAttr* attr) {
   if (attr == nullptr) return "absent";
   const bool said = meta.dtype != DataType::FLOAT32 && meta.dtype != DataType::UNDEFINED;
@@ -184,7 +184,7 @@ Line line_of(std::string name, const TensorMeta& meta, const distributed::Tensor
   return {std::move(name), tensor_text(meta, attr), attr == nullptr ? "" : attr->to_string()};
 }
 
-// An input that the call would reshard says how it was given.
+// A line for an input; one that the call would reshard also shows its given placements.
 Line line_of_input(const char* name, const OpTensor& given,
                    const distributed::TensorDistAttr* needed) {
   Line line = line_of(name, given.meta, needed);
@@ -195,7 +195,7 @@ Line line_of_input(const char* name, const OpTensor& given,
   return line;
 }
 
-// In columns.
+// Aligns the lines in columns.
 std::string lines_text(const std::vector<Line>& needs, const std::vector<Line>& gives) {
   size_t name = 0, tensor = 0;
   for (const auto* lines : {&needs, &gives}) {

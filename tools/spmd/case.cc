@@ -1,4 +1,4 @@
-// Asking a rule a case's question, and judging the answer.
+// Runs a rule on a case and compares the result.
 #include "tools/spmd/case.h"
 
 #include <fmt/ranges.h>
@@ -23,7 +23,7 @@ distributed::ReduceKind kind_of(const TensorText& text, size_t i) {
   return text.partial_kinds.empty() ? distributed::ReduceKind::kSum : text.partial_kinds[i];
 }
 
-// An optional tensor of no dims is one that is not given.
+// An optional tensor without dims is absent.
 OpTensor case_tensor_of(const TensorText& text, TensorKind kind, const ProcessMesh& mesh) {
   const bool absent =
       kind == TensorKind::kOptional && text.shape.empty() && text.dims_mapping.empty();
@@ -41,7 +41,7 @@ std::vector<TensorSpec> outputs_of(const Question& question, const ProcessMesh& 
   return outputs;
 }
 
-// False, 0 or nothing: what an attribute is that a case does not give.
+// The value of an attribute that a case does not specify: false, 0 or empty.
 AttributeValue zero_of(AttributeKind kind) {
   switch (kind) {
     case AttributeKind::kBool:
@@ -66,7 +66,7 @@ AttributeValue zero_of(AttributeKind kind) {
   return false;
 }
 
-// `attr` with the partial mesh dims of `given` for its own.
+// `attr` with the partial mesh dims of `given` instead of its own.
 const TensorDistAttr* with_partial_of(const TensorDistAttr* attr, const TensorDistAttr* given) {
   if (attr == nullptr) return nullptr;
   std::vector<Placement> placements(attr->placements().begin(), attr->placements().end());
@@ -125,7 +125,7 @@ void set_forward_inputs(ForwardInputs inputs, const OpRule& rule, const OpQuesti
   }
 }
 
-// Of the mesh dims that split a tensor dim the largest stays, of equal ones the first.
+// Keeps, of the mesh dims that split a tensor dim, only the largest; the first among equals.
 void keep_largest_mesh_dims(distributed::AttrList* attrs) {
   for (const TensorDistAttr*& attr : *attrs) {
     if (attr == nullptr) continue;
@@ -190,7 +190,7 @@ SpmdResult answer_backward(const Policies& policies, const RuleArgs& args,
   return result;
 }
 
-// Compares entry by entry; what is answered for an absent tensor carries no meaning.
+// Compares entry by entry. The result for an absent tensor is ignored.
 bool same(const TensorDistAttr* actual, const TensorText& expected) {
   if (actual == nullptr) return true;
   const int ndim = static_cast<int>(expected.dims_mapping.size());
@@ -215,7 +215,7 @@ bool same(const distributed::AttrList& actual, const std::vector<TensorText>& ex
   return true;
 }
 
-// Numbers of dims of tensors, in order; as many as are known.
+// The number of dims of each tensor, in order, as far as known.
 std::vector<int> ndims_of(const std::vector<ArgumentText>& arguments) {
   std::vector<int> ndims;
   for (const ArgumentText& argument : arguments) {
@@ -226,7 +226,7 @@ std::vector<int> ndims_of(const std::vector<ArgumentText>& arguments) {
   return ndims;
 }
 
-// Of the outputs, as the question gives them or else as the shape function makes them.
+// The number of dims of each output, from the case or else from the shape function.
 std::vector<int> output_ndims(const Reference& reference, const Question& question) {
   if (!question.outputs.empty()) return ndims_of(question.outputs);
   const OpRule& rule = reference.of(question.direction);
@@ -241,12 +241,12 @@ std::vector<int> output_ndims(const Reference& reference, const Question& questi
     for (const auto& output : rule.answer(rule.with_dtypes(asked)).outputs) {
       ndims.push_back(output.meta ? output.meta->dims.ndim() : 0);
     }
-  } catch (const Error&) {  // cases have rules alone in mind, whose shapes need not be the op's
+  } catch (const Error&) {  // cases check rules only; their shapes may be invalid for the op
   }
   return ndims;
 }
 
-// With an entry for each tensor dim.
+// The attrs as text, with an entry for each tensor dim.
 std::string list_text(const distributed::AttrList& actual, const std::vector<int>& ndims) {
   std::string text;
   for (size_t i = 0; i < actual.size(); ++i) {

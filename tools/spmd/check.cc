@@ -1,4 +1,4 @@
-// Runs case files and prints what fails.
+// Runs case files and prints failures.
 #include "tools/spmd/check.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ using yaml::YamlMap;
 
 namespace {
 
-// (rule, case number) -> why we differ.
+// For each (rule, case number), the reason for a known difference.
 using Differences = std::map<std::pair<std::string, int>, std::string>;
 
 Differences load_differences(const std::string& path) {
@@ -60,7 +60,7 @@ void print_failure(std::FILE* out, const CaseFile& file, const Case& c, const Re
   fmt::print(out, "  actual    {}\n", verdict.actual);
 }
 
-// A file whose rule nobody knows is a failure of its own; the other files are checked all the same.
+// A file with an unknown rule is one failure; other files are still checked.
 std::optional<CaseFile> load_known(const std::string& path, std::FILE* out) {
   try {
     return load_cases(path);

@@ -1,4 +1,4 @@
-// The page of rules: asks each rule about its example, and writes down what it finds.
+// Generates the page of rules: runs each rule on its example and describes the results.
 #include "tools/spmd/document.h"
 
 #include <fmt/ranges.h>
@@ -17,13 +17,13 @@ using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
 
-// What a rule answers, inputs flat.
+// The result of a rule; inputs flattened.
 struct Answered {
   std::vector<const TensorDistAttr*> inputs;
   std::vector<const TensorDistAttr*> outputs;
 };
 
-// A rule and its example's tensors, which can be placed.
+// A rule and the tensors of its example, whose placements can be set.
 class RuleSubject {
  public:
   RuleSubject(const OpRule& rule, bool operates, const Example& example, const std::string& mesh)
@@ -53,7 +53,7 @@ class RuleSubject {
     for (OpTensor* tensor : tensors_) tensor->attr = TensorDistAttr::replicated(question_.mesh);
   }
 
-  // Absent inputs left out; nothing where the rule refuses.
+  // Runs the rule. Omits absent inputs. Nothing if the rule refuses.
   std::optional<Answered> ask() const {
     try {
       return operates_ ? of_operator() : of_function();
@@ -63,7 +63,7 @@ class RuleSubject {
   }
 
  private:
-  // "8x4" as "8x4[_,_]", each tensor of a list.
+  // "8x4" becomes "8x4[_,_]"; applied to each tensor of a list.
   static std::string unplaced(const std::string& argument) {
     if (argument.empty()) return "[]";
     std::string text;
@@ -113,8 +113,8 @@ int split_dim(const TensorDistAttr* attr) {
 }
 
 struct Findings {
-  std::vector<std::string> inputs;   // the factor of each dim, '1': must be whole
-  std::vector<std::string> outputs;  // as many as seen
+  std::vector<std::string> inputs;   // factor of each dim; '1': must not be split
+  std::vector<std::string> outputs;  // only outputs with results
   std::vector<std::string> sums;     // "k makes out partial (sum)"
   std::vector<std::string> partial;  // "x"
 };
@@ -222,7 +222,7 @@ std::string placed_text(const std::string& name, const TensorDistAttr* attr, int
   return name + to_text(attr, ndim);
 }
 
-// The example on a mesh of 2 x 2: its first two factors split, each where it is met first.
+// The example on a 2 x 2 mesh with its first two factors split, each where it occurs first.
 std::string picture(RuleSubject& subject, const Findings& found) {
   subject.reset();
   int mesh_dim = 0;
@@ -253,7 +253,7 @@ std::string picture(RuleSubject& subject, const Findings& found) {
                      fmt::join(gives, "  "));
 }
 
-// Each rule's operators, by the rule.
+// For each rule, its operators.
 std::map<std::string, std::vector<std::string>> operators(std::string_view (OpRule::*part)()
                                                               const) {
   std::map<std::string, std::vector<std::string>> result;
@@ -274,7 +274,7 @@ std::string partial_section() {
   return text;
 }
 
-// Operators of one rule differ in what they take.
+// Whether an operator accepts the example; operators with one rule have different arguments.
 bool takes(const OpRule& rule, const Example& example) {
   try {
     return RuleSubject(rule, /*operates=*/true, example, "2").ask().has_value();
@@ -283,7 +283,8 @@ bool takes(const OpRule& rule, const Example& example) {
   }
 }
 
-// The first operator that takes the example, or the waiting rule, that answers for its function.
+// The rule that represents the example's function: the first operator that accepts the example,
+// else the waiting rule.
 const OpRule* answering(const Example& example, bool* operates) {
   for (const OpRule& rule : rules::all()) {
     *operates = rule.rule() == example.rule && takes(rule, example);

@@ -1,4 +1,4 @@
-// The examples of docs/spmd_rules.md, and the rules that wait for their operators.
+// The examples of docs/spmd_rules.md, and the rules that no operator uses yet.
 #include "distributed/spmd/rules.h"
 #include "tools/spmd/document.h"
 #include "tools/spmd/reference/form.h"

@@ -1,4 +1,4 @@
-// Reading of case files; every error says file, line and key.
+// Reads case files; every error names file, line and key.
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class Reader {
     throw errors::InvalidArgument("{}:{}: {}", path_, at.Mark().line + 1, message);
   }
 
-  // What `read` makes of the map, which has no key that it does not ask for.
+  // Returns read(map), and refuses keys that `read` did not read.
   template <typename Read>
   auto whole(const YAML::Node& node, Read read) const {
     YamlMap map(path_, node);
@@ -155,7 +155,7 @@ class Reader {
     fail(node, fmt::format("{} is a {}, which no recorded rule takes.", name, name_of(kind)));
   }
 
-  // Those without effect are read and left out.
+  // Attributes without effect are read and omitted.
   std::vector<std::pair<std::string, AttributeValue>> attrs(const YAML::Node& map,
                                                             const Reference& reference,
                                                             Direction direction) const {
@@ -207,7 +207,7 @@ class Reader {
       q.outputs = arguments(map, "outputs", true);
     }
     q.attrs = attrs(map.get("attrs"), reference, q.direction);
-    // Remarks of those who recorded the case.
+    // Remarks in the recorded cases; they have no effect.
     for (const char* remark : {"why", "suspect_why", "co_shard"}) map.get(remark);
     c.suspect = flag(map, "suspect");
     c.uneven = flag(map, "uneven");

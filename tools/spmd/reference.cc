@@ -1,4 +1,4 @@
-// The table of the reference's names.
+// The table of the reference's rule names.
 #include "tools/spmd/reference.h"
 
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 namespace phi::spmd_tool {
 namespace {
 
-// Of all subjects.
+// The forms and rows of all subjects.
 const Subject& subjects() {
   static const auto& all = *[] {
     auto* joined = new Subject;
@@ -27,7 +27,7 @@ const Subject& subjects() {
   return all;
 }
 
-// A form, or an operator.
+// Finds a form or an operator.
 const OpRule* rule_named(std::string_view name) {
   const auto& forms = subjects().forms;
   const auto it = std::find_if(forms.begin(), forms.end(),

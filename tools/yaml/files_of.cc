@@ -1,4 +1,4 @@
-// Folders to files.
+// Lists the YAML files of folders.
 #include "tools/yaml/files_of.h"
 
 #include <algorithm>

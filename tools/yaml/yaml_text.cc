@@ -1,4 +1,4 @@
-// Checks around yaml-cpp, which builds a tree by calls within calls.
+// Checks before yaml-cpp builds its tree, which it does recursively.
 #include "tools/yaml/yaml_text.h"
 
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxBytes = size_t{16} << 20;
-constexpr int kMaxDepth = 64;  // ours nest 6 deep
+constexpr int kMaxDepth = 64;  // job files nest 6 deep
 
-// Notes where documents begin and how deep they are, and drops everything else.
+// Finds where documents begin and how deep they are nested; ignores everything else.
 class Shape final : public YAML::EventHandler {
  public:
   explicit Shape(const std::string& file) : file_(file) {}

@@ -1,4 +1,4 @@
-// Reading job files: a section at a time, every key known by name, type and range.
+// Reads job files section by section; every key has a name, type and range.
 #include "tools/job/config/config.h"
 
 #include <fmt/ranges.h>
@@ -20,13 +20,13 @@ const std::vector<std::string> kMeshDims = {"dp", "pp", "tp"};
 const std::vector<std::string> kScheduleNames = {"gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2"};
 constexpr int64_t kMaxRanks = int64_t{1} << 24;
 
-// Names of a mesh given without dims: all three, or data parallel alone.
+// The default dims of a mesh without dims: all three, or dp for a 1-D mesh.
 std::vector<std::string> default_dims(size_t ndim) {
   if (ndim == kMeshDims.size()) return kMeshDims;
   return ndim == 1 ? std::vector<std::string>{"dp"} : std::vector<std::string>{};
 }
 
-// What is wrong with a mesh, or nothing.
+// Describes what is wrong with a mesh; empty if it is valid.
 std::string mesh_fault(const MeshConfig& mesh) {
   if (mesh.shape.empty()) return "shape must name at least one extent.";
   if (mesh.dims.size() != mesh.shape.size()) {
@@ -64,7 +64,7 @@ void read_mesh(JobConfig* config, const Section& section) {
   if (!fault.empty()) throw config->wrong({has_dims ? "mesh.dims" : "mesh.shape"}, fault);
 }
 
-// Where text is bytes, ids go up to 255.
+// Text is bytes, so ids range up to 255.
 void check_vocab(const JobConfig& config) {
   constexpr int64_t kBytes = 256;
   if (config.model.vocab >= kBytes) return;
@@ -176,7 +176,7 @@ void read_elastic(JobConfig* config, const Section& section) {
   }
 }
 
-// Swapping needs to know the steps in advance, so it runs them as a captured program.
+// Swapping must know the steps in advance, so the job runs them as a captured program.
 void read_memory(JobConfig* config, const Section& section) {
   MemoryConfig& memory = config->memory;
   section.read_bytes("device", &memory.device);

@@ -1,4 +1,4 @@
-// Trying extents of dp from the most to the least.
+// Tries extents of dp in descending order.
 #include "tools/job/config/elastic.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace phi::job {
 namespace {
 
-// With another extent of dp.
+// The mesh with another extent of dp.
 MeshConfig with_dp(MeshConfig mesh, int64_t dp) {
   const auto found = std::ranges::find(mesh.dims, "dp");
   mesh.shape[static_cast<size_t>(found - mesh.dims.begin())] = dp;

@@ -1,4 +1,4 @@
-// From the keys of a job to the fields of a model.
+// Converts the keys of a job to the fields of a model config.
 #include "tools/job/config/library_model.h"
 
 namespace phi::job {

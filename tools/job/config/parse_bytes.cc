@@ -1,4 +1,4 @@
-// Sizes as people write them.
+// Parses sizes with units.
 #include <array>
 #include <charconv>
 #include <cmath>

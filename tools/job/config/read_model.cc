@@ -1,4 +1,4 @@
-// The section `model`: keys, heads that divide, and what a mesh can hold.
+// Reads the section `model`, and checks heads and what a mesh can hold.
 #include "tools/job/config/read_model.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ void check_stages(const JobConfig& config) {
   }
 }
 
-// What tp splits evenly or not at all; where it divides kv_heads it divides heads too.
+// Dims that tp must split evenly. If tp divides kv_heads, it divides heads too.
 void check_llama_split(const JobConfig& config) {
   const ModelConfig& model = config.model;
   const int64_t tp = config.mesh.extent("tp");

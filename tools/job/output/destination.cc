@@ -1,4 +1,4 @@
-// Looking at what is at a path.
+// Determines what a path leads to.
 #include "tools/job/output/destination.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Of standard output or error, if it goes there; else -1.
+// The descriptor of standard output or error if it refers to this file; else -1.
 int own_descriptor(const struct stat& there) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat status {};
@@ -41,7 +41,7 @@ Destination destination_of(const std::string& path, const std::string& what) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0) {
     if (errno != ENOENT) throw_unwritable(what, path, errno);
-    // None yet; a link may say where it is to be.
+    // No file yet; a symbolic link may name its place.
     std::error_code failed;
     fs::path end = path;
     for (int links = 0; fs::is_symlink(end, failed) && links < 40; ++links) {

@@ -1,4 +1,4 @@
-// Clocks, tracing by steps, and the file.
+// Aligns clocks, traces steps, and writes the file.
 #include "tools/job/output/job_trace.h"
 
 #include <fmt/format.h>
@@ -43,8 +43,8 @@ std::string name_for(const std::string& path, int64_t rank) {
   return (whole.parent_path() / name).string();
 }
 
-// The trace's file; the first fault is kept, and nothing is written after it, so that the ranks
-// that still send their part need not know of it.
+// The trace's file. Keeps the first error and writes nothing after it, so that ranks can continue
+// to send their parts.
 class FileOrFault {
  public:
   explicit FileOrFault(const std::string& path) {
@@ -100,7 +100,7 @@ JobTrace::JobTrace(World& world, std::string path, const TracedSteps& steps, int
   if (path_.empty()) return;
   process_.rank = world.rank();
   process_.label = fmt::format("rank {} · stage {}", world.rank(), stage);
-  // The job's counters are about the job alone.
+  // The job's counters must not include the alignment.
   const Counters counters = world.rank_context().counters();
   align_clocks();
   world.rank_context().counters() = counters;
@@ -128,7 +128,7 @@ void JobTrace::stop() {
 // ---- clocks ----
 
 void JobTrace::align_clocks() {
-  int64_t told[2] = {0, 0};  // the shift, and when the job began by the clock of rank 0
+  int64_t told[2] = {0, 0};  // the offset, and the start of the job by rank 0's clock
   if (world_.rank() == 0) {
     clock_error_ns_.assign(static_cast<size_t>(world_.size()), 0);
     told[1] = Trace::now_ns();
@@ -146,7 +146,7 @@ void JobTrace::align_clocks() {
   process_.shift_ns = told[0] - told[1];
 }
 
-// Rank 0: the other looked at its clock between the question and the arrival of the answer.
+// On rank 0. The other rank reads its clock between the request and the arrival of its reply.
 JobTrace::ClockBounds JobTrace::measure(int64_t rank) {
   ClockBounds bounds;
   for (int round = 0; round < kClockRounds; ++round) {
@@ -231,7 +231,7 @@ std::string JobTrace::line_about(const Header& sum) const {
 }
 
 std::string JobTrace::write_alone() noexcept {
-  // Beside a device there is no place for files, and a pipe takes one trace.
+  // A device has no folder for further files, and a pipe accepts one trace.
   if (path_.empty() || !is_file_or_nothing(path_)) return {};
   try {
     stop();
@@ -246,7 +246,7 @@ std::string JobTrace::write_alone() noexcept {
     file.finish();
     return path;
   } catch (const std::exception&) {
-    return {};  // the error that ended the job is the one to tell
+    return {};  // the error that ended the job is reported instead
   }
 }
 

@@ -4,10 +4,9 @@
 //   trace.step(1); ...; trace.step(2); ...            // what is done belongs to this step
 //   trace.write();
 //
-// Clocks: every rank asks rank 0 for the time, there and back, several times; the answers bound how
-// far its clock is from rank 0's, and of what the bounds allow the smallest shift is taken. On one
-// machine, whose processes share a clock, that is 0 and exact. The file says how wide the bounds
-// are.
+// Clocks: each rank exchanges its time with rank 0 several times. The exchanges bound the offset
+// between the two clocks, and the smallest offset within the bounds is applied. On one machine,
+// whose processes share a clock, it is exactly 0. The file contains the width of the bounds.
 #pragma once
 
 #include <cstdint>
@@ -22,48 +21,48 @@
 
 namespace phi::job {
 
-/// The steps that are traced, from 1. All of them: also what is done before and after.
+/// The traced steps, counted from 1. If all steps are traced, so is what is done before and after.
 struct TracedSteps {
   int64_t first = 0;
   int64_t last = std::numeric_limits<int64_t>::max();
 
   bool has(int64_t step) const { return first <= step && step <= last; }
 };
-/// "2:3", or "2" for one; "" is all. Errors: UsageError.
+/// Parses "2:3", or "2" for one step; "" means all. Errors: UsageError.
 TracedSteps parse_traced_steps(const std::string& text);
 
 class JobTrace {
  public:
-  /// Does nothing, now and later, if `path` is empty. Else collective over the world.
+  /// Does nothing, also later, if `path` is empty. Otherwise collective over the world.
   JobTrace(distributed::World& world, std::string path, const TracedSteps& steps, int64_t stage);
   ~JobTrace();
   JobTrace(const JobTrace&) = delete;
   JobTrace& operator=(const JobTrace&) = delete;
 
-  /// From here on the job does this step; 0: none.
+  /// Sets the current step of the job; 0: none.
   void step(int64_t number);
 
-  /// Ends tracing.
+  /// Stops tracing.
   void stop();
-  /// What came of the file, on rank 0.
+  /// The result of write(), on rank 0.
   struct Written {
-    std::string line;   // says what is in it; empty without a trace
-    std::string fault;  // why there is none; empty if there is
+    std::string line;   // describes the file; empty without a trace
+    std::string fault;  // why it was not written; empty if it was
   };
-  /// The same, and rank 0 writes the file. Collective, also where the file cannot be written.
+  /// Stops tracing, and rank 0 writes the file. Collective, even if the file cannot be written.
   Written write();
-  /// Ends tracing after an error, when the ranks can no longer work together: writes what this
-  /// one has to a file of its own. Gives its name; nothing if there is no trace or no file.
+  /// Stops tracing after an error, when ranks can no longer communicate, and writes this rank's
+  /// trace to its own file. Returns the file's name; empty if there is no trace or no file.
   std::string write_alone() noexcept;
 
  private:
-  // How far rank 0's clock may be ahead of a rank's.
+  // Bounds on the offset of rank 0's clock relative to a rank's.
   struct ClockBounds {
     int64_t low = std::numeric_limits<int64_t>::min();
     int64_t high = std::numeric_limits<int64_t>::max();
     int64_t shift() const { return std::min(std::max<int64_t>(low, 0), high); }
   };
-  // What a rank tells rank 0 with its events.
+  // Sent to rank 0 before the events.
   struct Header {
     int64_t bytes = 0;
     int64_t events = 0;
@@ -83,8 +82,8 @@ class JobTrace {
   const TracedSteps steps_;
   Trace trace_;
   TraceProcess process_;
-  std::vector<int64_t> clock_error_ns_;  // on rank 0: by rank
-  std::optional<TraceScope> span_;       // of the step
+  std::vector<int64_t> clock_error_ns_;  // on rank 0, by rank
+  std::optional<TraceScope> span_;       // the current step
 };
 
 }  // namespace phi::job

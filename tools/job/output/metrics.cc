@@ -1,4 +1,4 @@
-// Writing of metrics.
+// Appends lines to the metrics file.
 #include "tools/job/output/metrics.h"
 
 #include <fcntl.h>
@@ -57,7 +57,7 @@ void Metrics::write(int64_t step, const training::StepResult& result,
   append(line.dump() + "\n");
 }
 
-// Half a line would spoil the next one, and all that is appended by a later run.
+// A partial line would corrupt the next one, and everything that a later run appends.
 void Metrics::append(const std::string& line) {
   struct stat before {};
   const bool is_file = fstat(fd_, &before) == 0 && S_ISREG(before.st_mode);
@@ -65,7 +65,7 @@ void Metrics::append(const std::string& line) {
   const int reason = write_all(fd_, line);
   if (reason == 0) return;
   if (is_file)
-    (void)!ftruncate(fd_, before.st_size);  // else half a line stays, and is seen as none
+    (void)!ftruncate(fd_, before.st_size);  // if this fails, readers detect the partial line
   if (++missing_ > 1) return;
   reason_ = reason;
   fmt::print(stderr, "autophi run: cannot write the metrics '{}': {}; the job goes on.\n", path_,
@@ -80,7 +80,7 @@ std::string Metrics::fault() const {
 
 void check_appendable(const std::string& path, const std::string& what) {
   if (access(path.c_str(), F_OK) != 0) return check_writable(path, what);
-  destination_of(path, what);  // no folder
+  destination_of(path, what);  // throws for a folder
   if (access(path.c_str(), W_OK) != 0) throw_unwritable(what, path, errno);
 }
 

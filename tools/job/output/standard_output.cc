@@ -41,7 +41,7 @@ std::streamsize StandardOutput::xsputn(const char* bytes, std::streamsize count)
   return count;
 }
 
-// Tells std::cout, whose state is bad then, so that nothing comes any more.
+// Reports failure to std::cout, whose state then stops further output.
 int StandardOutput::sync() {
   if (reason_ == 0) reason_ = write_all(STDOUT_FILENO, waiting_);
   waiting_.clear();
@@ -55,7 +55,8 @@ int StandardOutput::sync() {
 
 void prepare_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDWR);  // the lowest is free
+    // open() returns the lowest free descriptor.
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDWR);
   }
   signal(SIGXFSZ, SIG_IGN);
 }

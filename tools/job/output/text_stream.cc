@@ -1,4 +1,4 @@
-// UTF-8 as the Unicode Standard, table 3-7, has it: no overlong forms, no surrogates.
+// UTF-8 by table 3-7 of the Unicode Standard: no overlong forms, no surrogates.
 #include "tools/job/output/text_stream.h"
 
 namespace phi::job {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kReplacement = "\xEF\xBF\xBD";
 
-// Bytes of the character that begins so; 0 if none does.
+// The length of the character that starts with this byte; 0 if none does.
 size_t length_of(uint8_t first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -14,7 +14,7 @@ size_t length_of(uint8_t first) {
   return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
 }
 
-// Whether `byte` may follow `begun`.
+// Whether `byte` may follow the bytes `begun`.
 bool continues(const std::string& begun, uint8_t byte) {
   uint8_t low = 0x80;
   uint8_t high = 0xBF;

@@ -1,4 +1,4 @@
-// Writing beside and moving.
+// Writes a temporary file next to the target and renames it.
 #include "tools/job/output/whole_file.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 namespace phi::job {
 namespace {
 
-// Makes a file that was not there, with the rights that the user's mask leaves, and says its name.
+// Creates a new file with the permissions of the umask, and returns its name.
 int make_temporary(const std::string& path, std::string* name) {
   std::random_device random;
   while (true) {
@@ -62,7 +62,7 @@ void check_writable(const std::string& path, const std::string& what) {
   if (destination.kind == Destination::Kind::kFile) {
     const WholeFile never_finished(path, what);
   } else if (destination.kind == Destination::Kind::kStream && access(path.c_str(), W_OK) != 0) {
-    throw_unwritable(what, path, errno);  // not opened: a pipe's reader would see its end
+    throw_unwritable(what, path, errno);  // not opened, because a pipe's reader would see its end
   }
 }
 

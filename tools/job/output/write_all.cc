@@ -1,4 +1,4 @@
-// System calls and their ways to do less than they were asked for.
+// Handles partial writes and interrupted system calls.
 #include "tools/job/output/write_all.h"
 
 #include <poll.h>
@@ -13,7 +13,7 @@ int write_all(int fd, std::string_view text) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {  // a pipe that whoever made it does not let block
+    } else if (errno == EAGAIN) {  // the descriptor may be non-blocking
       pollfd until_there_is_room{fd, POLLOUT, 0};
       ::poll(&until_there_is_room, 1, /*timeout=*/-1);
     } else if (errno != EINTR) {

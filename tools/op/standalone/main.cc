@@ -1,4 +1,4 @@
-// autophi_op: the op subcommand as a program of its own, which needs less to be built.
+// autophi_op: the op subcommand as a separate program with fewer dependencies.
 #include <cstdio>
 
 #include "tools/op_command.h"

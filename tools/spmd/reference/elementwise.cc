@@ -1,4 +1,4 @@
-// The reference's names of functions of one element, or of two.
+// The reference's elementwise functions of one or two tensors.
 #include <algorithm>
 
 #include "distributed/spmd/rules.h"
@@ -18,7 +18,7 @@ const char* narrow_condition(const RuleArgs& args, Direction) {
   return args.spec(0).ndim() < ndim ? "condition has fewer dims than x or y." : nullptr;
 }
 
-// Letters aligned to the right, '1' where a tensor broadcasts.
+// Letters aligned at the last dim, '1' where a tensor broadcasts.
 Names aligned(const TensorSpec& tensor, int ndim) {
   Names names(distributed::dim_names(ndim).substr(static_cast<size_t>(ndim - tensor.ndim())));
   for (int d = 0; d < tensor.ndim(); ++d) {
@@ -27,7 +27,7 @@ Names aligned(const TensorSpec& tensor, int ndim) {
   return names;
 }
 
-// The second output is the seed, which every rank has.
+// The second output is the seed, which is replicated.
 SpmdRule dropout_add(const TensorSpec& x, const TensorSpec& y) {
   const int ndim = std::max(x.ndim(), y.ndim());
   const auto names = distributed::dim_names(ndim);
@@ -42,7 +42,7 @@ SpmdRule label_smooth_grad(const TensorSpec& out_grad, double) {
   return Factors().input(out_grad, names).output(names);
 }
 
-// The names of one function stand for all of them: no attribute counts.
+// All names of one function; attributes have no effect.
 constexpr std::string_view kUnary =
     "elementwise_unary abs acos acosh asin asinh atan atanh bernoulli bitwise_not ceil celu clip "
     "conj cos cosh digamma dropout elu erf erfinv expm1 fill floor hardshrink hardsigmoid "

@@ -1,4 +1,4 @@
-// Forms from their texts.
+// Parses the text of forms.
 #include "tools/spmd/reference/form.h"
 
 #include <deque>
@@ -11,7 +11,7 @@ using distributed::Conflict;
 using distributed::SpmdResult;
 using distributed::SpmdRule;
 
-// OpRules keep no text of their own.
+// Stores text for the lifetime of the program, because OpRules store pointers only.
 const char* kept(std::string_view text) {
   static auto& texts = *new std::deque<std::string>;
   return texts.emplace_back(text).c_str();

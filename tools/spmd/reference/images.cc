@@ -1,7 +1,7 @@
-// The reference's ops on images.
+// The reference's operators on images.
 //
-// Its convolutions name the image's spatial dims and the kernel's with the same letters and let
-// them be split; which the operators' rules do not.
+// Its convolutions give the spatial dims of image and kernel the same letters and allow splits of
+// them; the operators' rules do not.
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/names.h"
 #include "distributed/spmd/sharding.h"
@@ -18,7 +18,7 @@ using distributed::SpmdRule;
 using distributed::TensorDistAttr;
 using distributed::TensorSpec;
 
-// Factors of a convolution, and where the input's and the filter's channels are.
+// Factors of a convolution, and the letters of the channels of input and filter.
 struct Letters {
   Names input;
   Names filter;
@@ -60,7 +60,7 @@ Factors forward(const Letters& names, const TensorSpec& input, const TensorSpec&
   return rule.output(names.output);
 }
 
-// Channels have to be split alike by input and filter, when asked from these.
+// Refuses channels that input and filter split differently, in the forward direction.
 const char* unlike_channels(const RuleArgs& args, const Letters& names) {
   return split_of(args.spec(0), names.input_channel) == split_of(args.spec(1), names.filter_channel)
              ? nullptr
@@ -69,7 +69,7 @@ const char* unlike_channels(const RuleArgs& args, const Letters& names) {
 
 template <int kSpatial, Kind kKind>
 Letters letters_of(const RuleArgs& args) {
-  // conv2d is recorded without attributes; of the others data_format is the last one.
+  // conv2d is recorded without attributes; in the others, data_format is the last one.
   constexpr int kFormat = kKind == Kind::kTransposed ? 7 : 5;
   const bool plain = kSpatial == 2 && kKind == Kind::kPlain;
   return letters(kSpatial == 2 ? "hw" : "dhw", kKind,
@@ -88,7 +88,7 @@ const char* refused(const RuleArgs& args, Direction direction) {
   return split_of(args.spec(1), 1).empty() ? nullptr : "the filter's channels are split.";
 }
 
-// Each gradient is a product of its own, of out_grad and the other tensor.
+// Each gradient is a convolution of out_grad with the other tensor, with its own factors.
 template <int kSpatial, Kind kKind>
 SpmdResult gradient(const RuleArgs& args) {
   const TensorSpec &input = args.spec(0), &filter = args.spec(1), &out_grad = args.spec(2);
@@ -113,7 +113,7 @@ SpmdResult gradient(const RuleArgs& args) {
   return result;
 }
 
-// Batch norm: the channels of x alone decide, for the running means too; the weights are whole.
+// Batch norm: the channels of x determine those of the running statistics; weights are replicated.
 SpmdRule batch_norm(const TensorSpec& x, const TensorSpec& mean, const TensorSpec& variance,
                     const TensorSpec& scale, const TensorSpec& bias) {
   PHI_CHECK(x.ndim() >= 2, errors::InvalidArgument("x has fewer than 2 dims."));
@@ -126,7 +126,7 @@ SpmdRule batch_norm(const TensorSpec& x, const TensorSpec& mean, const TensorSpe
   return rule.combined("c");
 }
 
-// Groups and instances: `names` of x's first dims; the weights are whole.
+// Group and instance norm: `names` are the letters of x's first dims; weights are replicated.
 Names image(const TensorSpec& x, std::string_view names) {
   Names result(names);
   while (result.size() < x.ndim()) {
@@ -145,7 +145,7 @@ SpmdRule group_norm(const TensorSpec& x, const TensorSpec& scale, const TensorSp
       .output("n_");
 }
 
-// Only the first two spatial dims are made whole.
+// Only the first two spatial dims must not be split.
 SpmdRule instance_norm(const TensorSpec& x, const TensorSpec& scale, const TensorSpec& bias,
                        double) {
   const Names names = image(x, "nx__");

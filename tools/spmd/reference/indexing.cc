@@ -1,4 +1,4 @@
-// The reference's ops that look up, order and write at positions.
+// The reference's lookup, sort and scatter operators.
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/names.h"
 #include "distributed/spmd/sharding.h"
@@ -28,7 +28,7 @@ const char* split_vocabulary(const RuleArgs& args, Direction direction) {
              : nullptr;
 }
 
-// The gradient of the weight lies as the weight is given, partial where the ids are split.
+// The weight gradient has the weight's placements, partial where the ids are split.
 SpmdResult c_embedding_grad(const RuleArgs& args) {
   const TensorSpec &weight = args.spec(0), &x = args.spec(1);
   const Names names(distributed::dim_names(x.ndim()));
@@ -46,7 +46,7 @@ SpmdResult c_embedding_grad(const RuleArgs& args) {
   for (int m = 0; m < weight.attr->mesh().ndim(); ++m) {
     if ((ids.shard_mask() >> m) & 1u) sharding.set_partial(m, distributed::ReduceKind::kSum);
   }
-  // Ids that need not move stay as they are given, partial or not.
+  // Ids that are not moved keep their placements, partial ones included.
   const auto* x_attr = Sharding::of(x).dims == ids.dims ? x.attr : result.inputs[0];
   SpmdResult answer;
   for (const auto* attr : {weight.attr, x_attr, result.inputs[1]}) {
@@ -56,7 +56,7 @@ SpmdResult c_embedding_grad(const RuleArgs& args) {
   return answer;
 }
 
-// The reference asks that indices lie as x does, and out_grad has no say.
+// The reference requires x's placements for indices; out_grad has no influence.
 SpmdResult argsort_grad(const RuleArgs& args) {
   const TensorSpec &indices = args.spec(0), &x = args.spec(1), &out_grad = args.spec(2);
   PHI_CHECK(x.ndim() == indices.ndim() && x.ndim() == out_grad.ndim() &&
@@ -68,7 +68,7 @@ SpmdResult argsort_grad(const RuleArgs& args) {
   return settled(rule.output(names));
 }
 
-// Dims of another size than the first tensor's are '1', and so is the axis.
+// The factors of x; dims whose size differs from the first tensor's, and the axis, are '1'.
 Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
   const TensorSpec& first = **tensors.begin();
   Names names(distributed::dim_names(first.ndim()));
@@ -81,7 +81,7 @@ Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
   return names;
 }
 
-// out_grad alone decides, and the gradient is never partial.
+// out_grad alone determines the result, and the gradient is never partial.
 SpmdRule take_along_axis_grad(const TensorSpec& x, const TensorSpec& index,
                               const TensorSpec& out_grad, int axis) {
   const Names x_names = alike({&x, &index}, axis);
@@ -121,8 +121,8 @@ const char* deep_index(const RuleArgs& args, Direction direction) {
              : nullptr;
 }
 
-// Letters by the position of the dim in its tensor. Where the rows of index and updates are split,
-// the output is partial, although x, which is added to, is whole.
+// Letters by the position of the dim in its tensor. If the rows of index and updates are split, the
+// output is partial although x, which is added to, is not.
 SpmdRule scatter_by_position(const TensorSpec& x, const TensorSpec& index,
                              const TensorSpec& updates) {
   const Names names = distributed::names_without(x.ndim(), 0);
@@ -137,7 +137,7 @@ SpmdRule scatter(const TensorSpec& x, const TensorSpec& index, const TensorSpec&
   return scatter_by_position(x, index, updates);
 }
 
-// x alone decides; indices stay partial where they are.
+// x alone determines the result; indices stay partial.
 SpmdResult put_at(const RuleArgs& args, const TensorSpec* out_grad) {
   const TensorSpec &x = args.spec(0), &value = args.spec(2);
   const auto indices = args.list_spec(1);
@@ -169,7 +169,7 @@ SpmdResult put_at(const RuleArgs& args, const TensorSpec* out_grad) {
 SpmdResult index_put(const RuleArgs& args) { return put_at(args, nullptr); }
 SpmdResult index_put_grad(const RuleArgs& args) { return put_at(args, &args.spec(3)); }
 
-// Rows of x and tokens have one letter in the reference, whatever scatter_index says.
+// The reference gives rows of x and of tokens the same letter, whatever scatter_index contains.
 SpmdRule moe_combine(const TensorSpec& x, const TensorSpec& combine_weights,
                      const TensorSpec& scatter_index) {
   return Factors()

@@ -35,14 +35,14 @@ const char* split_classes(const RuleArgs& args, Direction direction) {
 }
 bool without_softmax(const RuleArgs& args) { return !args.attr<bool>(1); }
 
-// Without y the reference lets the last dim, which holds both halves, stay split.
+// Without y, the reference allows a split of the last dim, which contains both halves.
 SpmdRule swiglu(const TensorSpec& x, const TensorSpec* y) {
   if (y != nullptr) return distributed::SwiGLUInferSpmd(x, y);
   const auto names = distributed::dim_names(x.ndim());
   return Factors().input(x, names).absent_input().output(names);
 }
 
-// Several labels per sample: their dim may be split, and the loss is taken for whole.
+// With several labels per sample, their dim may be split, and the loss counts as complete.
 SpmdRule multi_label_cross_entropy(const TensorSpec& x, const TensorSpec& label,
                                    const TensorSpec& smooth_weight, int64_t, bool sum, int64_t,
                                    int64_t) {

@@ -1,4 +1,4 @@
-// The reference's products of matrices and its equations.
+// The reference's matmuls and einsums.
 #include <algorithm>
 
 #include "distributed/spmd/rules.h"
@@ -44,7 +44,7 @@ SpmdRule bmm(const TensorSpec& x, const TensorSpec& y) {
   return distributed::MatmulInferSpmd(x, y, false, false);
 }
 
-// Two products whose answers have to agree on what they share.
+// Two matmuls whose results must agree on the tensors that they share.
 SpmdResult bmm_grad(const RuleArgs& args) {
   const TensorSpec &x = args.spec(0), &y = args.spec(1), &out_grad = args.spec(2);
   check_bmm(x, y);
@@ -53,7 +53,7 @@ SpmdResult bmm_grad(const RuleArgs& args) {
   const TensorSpec own_y = placed(y, forward.inputs[1]);
   const SpmdResult dx = settled(distributed::MatmulInferSpmd(out_grad, own_y, false, true));
   const SpmdResult dy = settled(distributed::MatmulInferSpmd(own_x, out_grad, true, false));
-  // What is summed over has to be split evenly, or the reference gives the split up.
+  // The reference drops a split of a contracted dim if it is uneven.
   const auto uneven = [](const TensorSpec& tensor, int d) {
     const Sharding sharding = Sharding::of(tensor);
     return tensor.shape[d] % sharding.dims[static_cast<size_t>(d)].parts(tensor.attr->mesh()) != 0;
@@ -69,8 +69,8 @@ SpmdResult bmm_grad(const RuleArgs& args) {
   return result;
 }
 
-// x [..., m, k] times y [..., k, n] plus bias [n], the tensor met first deciding; the bias follows
-// what the output gets, and the second output, a reserve, is not recorded.
+// x [..., m, k] times y [..., k, n] plus bias [n]. The first tensor takes precedence, and the bias
+// follows the output. The second output is reserved and not recorded.
 struct Biased {
   SpmdResult result;
   const TensorDistAttr* out;
@@ -92,7 +92,7 @@ Biased biased(const TensorSpec& x, const TensorSpec& y, const TensorSpec& bias, 
   return answer;
 }
 
-// The bias, partial where the output is: each rank would add a part of it.
+// The bias is partial where the output is: each rank would add a part of it.
 SpmdResult fused_gemm_epilogue(const RuleArgs& args) {
   const TensorSpec& bias = args.spec(2);
   Biased answer = biased(args.spec(0), args.spec(1), bias, args.attr<bool>(0), args.attr<bool>(1));
@@ -103,7 +103,7 @@ SpmdResult fused_gemm_epilogue(const RuleArgs& args) {
   return answer.result;
 }
 
-// All but the leading dims are made whole where the output would be partial.
+// All dims but the leading ones become unsharded if the output would be partial.
 SpmdResult linear_v2(const RuleArgs& args) {
   PHI_CHECK(!args.attr<bool>(0), errors::InvalidArgument("transpose_weight must be false."));
   Biased answer = biased(args.spec(0), args.spec(1), args.spec(2), false, false);
@@ -122,7 +122,7 @@ SpmdResult linear_v2(const RuleArgs& args) {
   return answer.result;
 }
 
-// The last `kept` dims of what lies as `attr`, the others summed.
+// `attr` of a tensor reduced to its last `kept` dims; the other dims are summed.
 const TensorDistAttr* summed(const TensorDistAttr* attr, int ndim, int kept) {
   const Sharding from = Sharding::of({Dims::filled(ndim, 1), attr});
   Sharding to;
@@ -144,8 +144,8 @@ void check_same(const TensorSpec* given, const TensorDistAttr* needed, const cha
                                     given->attr->to_string(), needed->to_string()));
 }
 
-// x, dout, dweight?, dbias?: the gradient of the weight is a product; dweight and dbias have to lie
-// as what is added to them does.
+// x, dout, dweight?, dbias?: the weight gradient is a matmul. dweight and dbias need the placements
+// of the gradients that are added to them.
 SpmdResult linear_param_grad(const RuleArgs& args) {
   const TensorSpec &x = args.spec(0), &dout = args.spec(1);
   const SpmdResult product = settled(distributed::MatmulInferSpmd(x, dout, true, false));
@@ -162,8 +162,8 @@ SpmdResult linear_param_grad(const RuleArgs& args) {
   return result;
 }
 
-// The reference takes each dot for a dim that is never split, however many dims there are: letters
-// that fall behind the last dim are not seen, and the output lacks them.
+// The reference counts each dot of the equation as one dim that is never split, however many dims
+// it stands for. Letters after the last dim are then ignored, and the output lacks them.
 struct Operands {
   std::vector<Names> inputs;
   Names output;
@@ -209,7 +209,7 @@ bool loses_own_letter(const TensorSpec& x, const TensorDistAttr* answer, const N
   return false;
 }
 
-// The caches are not looked at; of two operands out_grad has no say.
+// Caches are ignored. With two operands, out_grad has no influence.
 SpmdResult einsum_grad(const RuleArgs& args) {
   const auto x = args.list_spec(0);
   const Operands names = operands(x, args.attr<std::string>(0));

@@ -18,7 +18,7 @@ SpmdRule reduced(const TensorSpec& x, const IntArray& axis, bool keep_dim) {
   return distributed::ReductionInferSpmd(x, axis, keep_dim, kKind);
 }
 
-// The kind of reduction is the reference's number.
+// `kind` is the reference's number of the reduction.
 SpmdRule reduce_base(const TensorSpec& x, const IntArray& axis, bool keep_dim, int64_t kind) {
   constexpr std::array kKinds = {ReduceKind::kSum,  ReduceKind::kMax, ReduceKind::kMin,
                                  ReduceKind::kProd, ReduceKind::kAvg, ReduceKind::kAny,
@@ -29,7 +29,7 @@ SpmdRule reduce_base(const TensorSpec& x, const IntArray& axis, bool keep_dim, i
   return distributed::ReductionInferSpmd(x, axis, keep_dim, kKinds[static_cast<size_t>(kind)]);
 }
 
-// The reference adds the parts, as it does of norms.
+// The reference sums partial results, as it does for norms.
 SpmdRule logsumexp(const TensorSpec& x, const IntArray& axis, bool keepdims, bool reduce_all) {
   return distributed::ReductionSumInferSpmd(x, reduce_all ? IntArray() : axis, keepdims);
 }
@@ -37,12 +37,12 @@ SpmdRule p_norm(const TensorSpec& x, double, int64_t axis, double, bool keepdims
   return distributed::ReductionSumInferSpmd(x, asvector ? IntArray() : IntArray({axis}), keepdims);
 }
 
-// An average of what the ranks hold, as if all held as much.
+// An average of the ranks' averages, as if all had the same number of elements.
 SpmdRule mean_all(const TensorSpec& x) {
   return distributed::ReductionInferSpmd(x, {}, false, ReduceKind::kAvg);
 }
 
-// The recorded gradient is whole, whatever lies where.
+// The recorded gradient is never sharded.
 SpmdRule mean_all_grad(const TensorSpec& x, const TensorSpec& out_grad) {
   const auto whole = std::string_view("_________").substr(0, static_cast<size_t>(x.ndim()));
   return Factors().input(x, whole).input(out_grad, "").output(whole);

@@ -1,4 +1,4 @@
-// The reference's ops that move elements, and its rules for any op.
+// The reference's data movement operators, and its rules for any op.
 #include <algorithm>
 
 #include "distributed/spmd/rules.h"
@@ -15,13 +15,13 @@ using distributed::SpmdResult;
 using distributed::SpmdRule;
 using distributed::TensorSpec;
 
-// To the shape of y, or to target_shape where y is not given.
+// Expands to the shape of y, or to target_shape if y is absent.
 SpmdRule expand_as(const TensorSpec& x, const TensorSpec* y, const IntArray& target_shape) {
   return y != nullptr ? distributed::ExpandAsInferSpmd(x, *y)
                       : distributed::ExpandInferSpmd(x, target_shape);
 }
 
-// As the op's gradient, reduce_as, with x first.
+// Like the op's gradient reduce_as, with x as first argument.
 SpmdRule expand_as_grad(const TensorSpec& x, const TensorSpec& out_grad, const IntArray&) {
   const auto all = Factors::batch(out_grad.ndim());
   Factors rule;
@@ -29,7 +29,7 @@ SpmdRule expand_as_grad(const TensorSpec& x, const TensorSpec& out_grad, const I
   return rule.input(out_grad, all, "").output_like(0);
 }
 
-// The operator lets dims of size 1 broadcast, the reference splits them as others.
+// The operator broadcasts dims of size 1; the reference splits them like others.
 SpmdRule tril(const TensorSpec& x, int) {
   const auto names = distributed::dim_names(x.ndim());
   PHI_CHECK(names.size() >= 2,
@@ -37,7 +37,7 @@ SpmdRule tril(const TensorSpec& x, int) {
   return Factors().input(x, names).output(names).whole(names.substr(names.size() - 2));
 }
 
-// For any op: the first dim of tensors is `first_dim`, the others are not looked at.
+// For any op: the first dim of tensors has the factor `first_dim`; others are ignored.
 SpmdRule any_op(std::span<const TensorSpec> ins, std::span<const TensorSpec> outs, char first_dim) {
   const auto names = [&](const TensorSpec& tensor) {
     Names result;
@@ -55,7 +55,7 @@ SpmdRule replicated(std::span<const TensorSpec> ins, std::span<const TensorSpec>
   return any_op(ins, outs, '_');
 }
 
-// A scalar output holds no batch, and how parts of it would be combined is not known.
+// A scalar output has no batch dim, and how its parts would be reduced is unknown.
 SpmdRule data_parallel(std::span<const TensorSpec> ins, std::span<const TensorSpec> outs) {
   const bool scalar =
       std::any_of(outs.begin(), outs.end(), [](const TensorSpec& y) { return y.ndim() == 0; });
@@ -68,8 +68,8 @@ const char* decreased_axis(const RuleArgs& args, Direction direction) {
              : nullptr;
 }
 
-// The reference lets the last dim stay split where it alone is sliced and its parts hold whole
-// steps, whatever start and end are.
+// The reference allows a split of the last dim if only this dim is sliced and its parts contain
+// whole steps, whatever start and end are.
 SpmdRule strided_slice(const TensorSpec& x, const std::vector<int>& axes, const IntArray& starts,
                        const IntArray& ends, const IntArray& strides) {
   const int last = x.ndim() - 1;
@@ -85,7 +85,7 @@ SpmdRule strided_slice(const TensorSpec& x, const std::vector<int>& axes, const 
   return distributed::StridedSliceInferSpmd(x, axes, starts, ends, strides);
 }
 
-// What is asked of out_grad counts before what is asked of x.
+// Requirements on out_grad take precedence over those on x.
 SpmdResult strided_slice_grad(const RuleArgs& args) {
   const TensorSpec& x = args.spec(0);
   Names names(distributed::dim_names(x.ndim()));

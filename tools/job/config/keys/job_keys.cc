@@ -1,5 +1,5 @@
-// The table of keys and their readers. Keys of the model belong to any job with a model of that
-// kind: they say how it was trained, also where nothing is dropped or drawn any more.
+// The table of keys and their conditions. Every job with a model of a kind reads all keys of that
+// kind, even those that only matter for training, because they describe the model.
 #include "tools/job/config/keys/job_keys.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ std::string rate_of(const JobConfig& config) {
 
 bool trains(const JobConfig& config) { return config.mode == "train"; }
 
-// One rank runs a job of any mesh, so whatever depends on the mesh belongs to its job.
+// A job for any mesh may run on one rank, so it reads the keys that depend on a mesh.
 bool has_mesh_dim(const JobConfig& config, std::string_view name) {
   const MeshConfig& mesh = config.mesh;
   if (mesh.shape.empty()) return false;
@@ -63,7 +63,7 @@ const Reader kHasSteps{"mode: forward or train",
                        [](const JobConfig& c) { return c.mode != "generate"; }, mode_of};
 const Reader kGenerates{"mode: generate", [](const JobConfig& c) { return c.mode == "generate"; },
                         mode_of};
-// In stage 3 parameters lie split in every mode.
+// With ZeRO stage 3, parameters are sharded in every mode.
 const Reader kSplitsStates{"mode: train (or stage 3)",
                            [](const JobConfig& c) { return trains(c) || c.run.zero_stage == 3; },
                            mode_of};
@@ -87,7 +87,7 @@ const Reader kByNccl{"run.messages: nccl",
                      [](const JobConfig& c) { return "run.messages: " + c.run.messages; }};
 const Reader kCaptures{"run.capture: true", [](const JobConfig& c) { return c.run.capture; },
                        [](const JobConfig&) { return std::string("run.capture: false"); }};
-// Transfers come between the steps, which are run one by one for that.
+// Swapping transfers values between steps, which therefore run one by one.
 const Reader kUnlimited{
     "no limit memory.device", [](const JobConfig& c) { return !c.memory.is_limited(); },
     [](const JobConfig& c) { return fmt::format("memory.device: {}", c.memory.device); }};
@@ -114,7 +114,7 @@ const Reader kSaves{"a folder checkpoint.dir",
 const Reader kFlatTokens{"data.kind: tokens",
                          [](const JobConfig& c) { return c.data.kind == data::Kind::kTokens; },
                          data_of};
-// Nothing in a flat file says where a document ends.
+// A flat file does not contain the ends of documents.
 const Reader kHasDocuments{"data.kind: bytes or megatron",
                            [](const JobConfig& c) { return c.data.kind != data::Kind::kTokens; },
                            data_of};

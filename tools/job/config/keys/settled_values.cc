@@ -15,7 +15,7 @@ namespace {
 using training::OptimizerKind;
 using training::RateKind;
 
-// Shortest text that reads back as the same number, as fmt writes doubles.
+// The shortest text that parses to the same number, as fmt formats doubles.
 template <typename T>
 std::string text_of(const T& value) {
   return fmt::format("{}", value);
