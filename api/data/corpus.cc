@@ -27,8 +27,8 @@ bool is_left_out(const fs::path& path) {
   return name.starts_with('.') || name == "build" || name == "__pycache__";
 }
 
-// A file without read permission is skipped. Other failures, and an unreadable folder, are errors:
-// skipping them silently would change the data.
+// Files and folders without read permission are skipped. Any other failure is an error, because
+// skipping it silently would change the data.
 void check_found(const fs::path& path, const std::error_code& failed) {
   if (failed == std::errc::not_enough_memory) throw std::bad_alloc();
   PHI_CHECK(!failed, errors::NotFound("cannot read '{}': {}.", path.string(), failed.message()));

@@ -28,15 +28,16 @@ class Corpus {
   static constexpr size_t kMaxMappedFiles = 4096;
 
   /// Opens the text files at `paths`, in order. A folder is replaced by its files in the order of
-  /// their paths, without hidden ones, `build` and `__pycache__` folders, and files with a NUL
-  /// among their first bytes. A relative path is resolved in the current folder, then in `base`. At
-  /// most `max_mapped` files are mapped at a time; the oldest mapping is dropped first.
-  /// Errors: NotFound naming the path and both places; InvalidArgument if there is no byte at all.
+  /// their paths, without hidden ones, `build` and `__pycache__` folders, files and folders without
+  /// read permission, and files with a NUL among their first bytes. A relative path is resolved in
+  /// the current folder, then in `base`. At most `max_mapped` files are mapped at a time; the
+  /// oldest mapping is dropped first. Errors: NotFound naming the path and both places;
+  /// InvalidArgument if there is no byte at all.
   static std::shared_ptr<const Corpus> open(const std::vector<std::string>& paths,
                                             const std::string& base,
                                             size_t max_mapped = kMaxMappedFiles);
-  /// Opens exactly these files, whatever their content. Errors: NotFound; InvalidArgument naming an
-  /// empty one.
+  /// Opens exactly these files, whatever their content.
+  /// Errors: NotFound; InvalidArgument naming an empty one.
   static std::shared_ptr<const Corpus> join(std::vector<std::string> files);
 
   const std::vector<File>& files() const { return files_; }

@@ -29,14 +29,14 @@ struct Draw {
 
 class TokenData {
  public:
-  /// As TokenFiles::open.
+  /// Calls TokenFiles::open.
   static TokenData open(const Options& options);
 
   int64_t num_tokens() const { return files_->num_tokens(); }
   int64_t num_bytes() const { return files_->num_bytes(); }
   /// A hash that ranks compare; see TokenFiles.
   uint64_t fingerprint() const { return files_->fingerprint(); }
-  /// As TokenFiles::content_fingerprint.
+  /// See TokenFiles::content_fingerprint.
   uint64_t content_fingerprint() const { return files_->content_fingerprint(); }
   /// Errors: as TokenFiles::places.
   Summary summary(int64_t seq_len) const { return files_->summary(seq_len); }

@@ -50,7 +50,7 @@ class TokenFiles {
   /// id that is not below options().vocab; Unavailable if a file has become shorter.
   void read(int64_t begin, std::span<int64_t> ids) const;
 
-  /// Where windows of seq_len + 1 tokens may begin; computed once for each seq_len.
+  /// The places where windows of seq_len + 1 tokens may begin; computed once for each seq_len.
   /// Errors: InvalidArgument if the data has no room for a window.
   std::shared_ptr<const WindowPlaces> places(int64_t seq_len) const;
 

@@ -19,8 +19,8 @@ namespace phi {
 
 class Explainer final : public CallRecorder, public MoveWatch {
  public:
-  /// Observes the calling rank during its lifetime. Errors: PreconditionNotMet if the rank has an
-  /// observer already.
+  /// Observes the calling rank during its lifetime.
+  /// Errors: PreconditionNotMet if the rank has an observer already.
   explicit Explainer(const TensorNames& names);
   Explainer(const Explainer&) = delete;
   Explainer& operator=(const Explainer&) = delete;

@@ -23,9 +23,9 @@ inline constexpr std::string_view kOptimizerStates = "optimizer.";
 distributed::checkpoint::Checkpoint weights_in(const distributed::checkpoint::Checkpoint& from);
 
 /// Sets every parameter and buffer to the checkpoint's value, converted to the tensor's dtype and
-/// in its placements. Values are deferred: each rank reads its shards when they are needed. Errors:
-/// as Checkpoint::check, one error for all tensors that are missing, extra, or of another shape;
-/// nothing is changed then.
+/// in its placements. Values are deferred: each rank reads its shards when they are needed.
+/// Errors: as Checkpoint::check, one error for all tensors that are missing, extra, or of another
+/// shape; nothing is changed then.
 void load(const distributed::checkpoint::Checkpoint& from, Module* model);
 
 }  // namespace phi::nn

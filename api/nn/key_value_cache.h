@@ -55,7 +55,8 @@ class KeyValueCache {
 /// Runs the model on ids i64[B,S], which follow the cached positions, and adds them to the cache;
 /// without a cache they are the first positions. Returns the model's output for the last position,
 /// [B,1,..]. No gradients are tracked. Only the model's Attention modules may depend on other
-/// positions. Errors: InvalidArgument if the cache has no room.
+/// positions.
+/// Errors: InvalidArgument if the cache has no room.
 Tensor next_logits(const Layer& model, const Tensor& ids, KeyValueCache* cache = nullptr);
 
 /// The same, from operators alone, so that it can be captured. `first` (i64[1], plain) is the

@@ -62,7 +62,7 @@ class Name {
   bool is_flat_ = false;
 };
 
-/// How an optimizer treats a parameter.
+/// Optimizer settings of a parameter.
 struct ParameterGroup {
   std::optional<bool> decays = std::nullopt;  // nullopt: decays if it has more than one tensor dim
   double rate = 1.0;                          // factor on the learning rate
@@ -90,8 +90,9 @@ class Module {
  public:
   /// Constructs a model, which has no parent.
   Module();
-  /// Constructs a submodule of `parent`. Errors: InvalidArgument if the parent has a submodule of
-  /// this name, or the name is empty or contains a dot.
+  /// Constructs a submodule of `parent`.
+  /// Errors: InvalidArgument if the parent has a submodule of this name, or the name is empty or
+  /// contains a dot.
   Module(Module& parent, const Name& name);
   /// Remaining submodules become models.
   virtual ~Module();
@@ -106,8 +107,8 @@ class Module {
   ///          its ancestors, has a name that exists already, or if one of the two is sharded over a
   ///          mesh. Nothing is changed then.
   void adopt(Module& part, const Name& name);
-  /// Turns a submodule back into a model; its values stay. Errors: InvalidArgument if `part` is not
-  /// a submodule of this module.
+  /// Turns a submodule back into a model; its values stay.
+  /// Errors: InvalidArgument if `part` is not a submodule of this module.
   void release(Module& part);
   /// Null for a model.
   const Module* parent() const { return parent_; }
@@ -117,7 +118,7 @@ class Module {
   const std::vector<Module*>& parts() const { return parts_; }
   /// The parameter or buffer that this module declared under `own`; null if there is none.
   const Tensor* own_tensor(std::string_view own) const;
-  /// Names of its own parameters, then of its own buffers, as it declared them.
+  /// Names of this module's parameters, then of its buffers, as it declared them.
   std::vector<std::string> own_tensor_names() const;
 
   /// For example "layer0.attention"; empty for a model.
@@ -143,9 +144,9 @@ class Module {
   /// Errors: NotFound with the nearest path.
   const Module& module_at(std::string_view path) const;
 
-  /// Sets the group of all parameters whose names match `pattern` (api/nn/pattern.h). Errors:
-  /// NotFound with the nearest name if none matches; InvalidArgument for a rate that is negative or
-  /// not finite.
+  /// Sets the group of all parameters whose names match `pattern` (api/nn/pattern.h).
+  /// Errors: NotFound with the nearest name if none matches; InvalidArgument for a rate that is
+  /// negative or not finite.
   void set_group(std::string_view pattern, const ParameterGroup& group);
 
   /// Number of elements of all parameters.
@@ -155,13 +156,16 @@ class Module {
 
   /// Replaces the value of every parameter and buffer by value(name, current value). The new value
   /// has the same shape and dtype and may be plain, deferred or distributed; it is resharded to the
-  /// placements of the old one. Errors: InvalidArgument for another shape or dtype.
+  /// placements of the old one.
+  /// Errors: InvalidArgument for another shape or dtype.
   void fill(const std::function<Tensor(const std::string& name, const Tensor& now)>& value);
   /// Reinitialises all parameters by their initialisers, with this seed and dtype. Placements stay.
-  /// Call it on a model. Errors: InvalidArgument for a dtype that is not floating.
+  /// Call it on a model.
+  /// Errors: InvalidArgument for a dtype that is not floating.
   void initialise(uint64_t seed, DataType dtype = DataType::FLOAT32);
   /// Converts all parameters to another dtype. Values that were neither read nor set are
-  /// initialised in it. Call it on a model. Errors: as initialise().
+  /// initialised in it. Call it on a model.
+  /// Errors: as initialise().
   void convert(DataType dtype);
   uint64_t seed() const;
   DataType dtype() const;
@@ -176,7 +180,7 @@ class Module {
   void set_recompute(Recompute recompute);
   Recompute recompute() const;
   const Pass& pass() const;
-  /// How nn::shard() sharded the model (api/nn/layout/shard.h); null before.
+  /// The result of nn::shard() (api/nn/layout/shard.h); null before.
   const Sharding* sharding() const;
 
   /// The mesh of this module, which is that of its pipeline stage; nothing before nn::shard().
@@ -197,8 +201,8 @@ class Module {
 
  protected:
   /// Declares a parameter. The reference stays valid and always shows the current value. With an
-  /// empty name the parameter has the name of the module, for modules with one tensor. Errors:
-  /// InvalidArgument if the model has a tensor of this name.
+  /// empty name the parameter has the name of the module, for modules with one tensor.
+  /// Errors: InvalidArgument if the model has a tensor of this name, or if the name contains a dot.
   const Tensor& parameter(const std::string& name, const Dims& shape, Initialiser initialiser);
   /// Declares a tensor that is part of the model and is not trained.
   const Tensor& buffer(const std::string& name, Tensor value);
@@ -291,8 +295,8 @@ class PassScope {
 };
 
 /// Replaces the parameters and buffers of `module` by these tensors, in the order of
-/// Module::tensors(), for the lifetime of this object. Errors: InvalidArgument for another number
-/// of tensors.
+/// Module::tensors(), for the lifetime of this object.
+/// Errors: InvalidArgument for another number of tensors.
 class TensorScope {
  public:
   TensorScope(const Module& module, TensorList tensors);

@@ -1,4 +1,4 @@
-// Modules, layers, layouts and losses: what a program with a model of its own includes.
+// Modules, layers, layouts and losses: the header for programs with custom models.
 #pragma once
 
 #include "api/nn/checkpoint.h"

@@ -1,4 +1,4 @@
-// What the backward pass recomputes instead of keeping it.
+// The choice of values that the backward pass recomputes instead of keeping.
 #pragma once
 
 #include <cstdint>

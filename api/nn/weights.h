@@ -24,8 +24,9 @@ const char* name_of(FolderKind kind);
 FolderKind kind_of_folder(const std::string& folder);
 
 /// Opens a folder's weights without reading them. A folder in our format without a model.json is
-/// opened without comparison. Errors: InvalidArgument that lists each key of the folder's config
-/// that differs from the model's, with both values; as checkpoint::open and huggingface::open.
+/// opened without comparison.
+/// Errors: InvalidArgument that lists each key of the folder's config that differs from the
+/// model's, with both values; as checkpoint::open and huggingface::open.
 distributed::checkpoint::Checkpoint open_weights(const std::string& folder,
                                                  const models::ModelConfig& model);
 
@@ -40,9 +41,9 @@ struct Conversion {
 };
 
 /// Writes the weights in `from` to the new folder `to`; call it in one process. Dtypes stay.
-/// Returns messages for the user (huggingface::Config::notes). Errors: as open_weights,
-/// huggingface::write and checkpoint::merge_to_folder; InvalidArgument if the config of a folder in
-/// our format is unknown, or its model.json differs from the given one.
+/// Returns messages for the user (huggingface::Config::notes).
+/// Errors: as open_weights, huggingface::write and checkpoint::merge_to_folder; InvalidArgument if
+/// the config of a folder in our format is unknown, or its model.json differs from the given one.
 std::vector<std::string> convert_weights(const std::string& from, const std::string& to,
                                          const Conversion& conversion);
 

@@ -36,9 +36,9 @@ struct StablehloOptions {
 std::string to_stablehlo(const ir::Body& program, std::span<const ir::Body> bodies,
                          const StablehloOptions& options = {});
 
-/// Program::to_stablehlo returns such a module. Its inputs are those of the captured function, then
-/// parameters, then `input_constants`. Its outputs are those of the function, then the new values
-/// of `written_parameters`, named after them with the suffix ".new".
+// Program::to_stablehlo returns such a module. Its inputs are those of the captured function, then
+// parameters, then `input_constants`. Its outputs are those of the function, then the new values of
+// `written_parameters`, named after them with the suffix ".new".
 
 /// Indices of the parameters that the program writes to, ascending.
 std::vector<size_t> written_parameters(const Program& program);

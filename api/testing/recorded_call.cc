@@ -225,7 +225,7 @@ bool is_no_answer(const RecordedCall& call, const Error& error) {
   return call.refused != RecordedCall::Refused::kDtype && is_missing_on_gpus(error);
 }
 
-/// How a run places its tensors.
+/// Placement of a run's tensors.
 struct Layout {
   Run::Place place;
   Run::Place place_like;  // of cotangents

@@ -11,8 +11,8 @@
 
 namespace phi::training {
 
-/// What a trainer does if a loss or a gradient is not finite. In both cases the update is skipped,
-/// so finite weights stay finite.
+/// The reaction of a trainer to a loss or a gradient that is not finite. In both cases the update
+/// is skipped, so finite weights stay finite.
 enum class OnNonFinite : uint8_t {
   kStop,  // throws an error that names rank, parameter and operator of first appearance
   kSkip,  // logs the skipped step and continues with the next

@@ -52,9 +52,9 @@ struct FlagUse {
   std::string_view goes_with;  // "--trace=FILE"
 };
 
-/// Checks flags that were set by parse_flags. Errors: UsageError "--trace_steps goes with
-/// --trace=FILE." for the first flag that differs from its default and that this call does not
-/// read.
+/// Checks flags that were set by parse_flags.
+/// Errors: UsageError "--trace_steps goes with --trace=FILE." for the first flag that differs from
+/// its default and that this call does not read.
 void check_flags_are_read(std::span<const FlagUse> uses);
 /// The same for one flag of a subcommand with its own parser.
 void check_flag_is_read(const FlagUse& use, bool is_given);

@@ -39,8 +39,8 @@ std::vector<training::Batch> batches_of(const JobConfig& config, const data::Tok
 /// Converts the section `memory`.
 ProgramMemory program_memory(const MemoryConfig& memory);
 
-/// Adjusts a job of mode generate: dropout is off, however the model was trained. Errors:
-/// InvalidArgument if the prompt has more than seq_len bytes.
+/// Adjusts a job of mode generate: dropout is off, however the model was trained.
+/// Errors: InvalidArgument if the prompt has more than seq_len bytes.
 void settle_generate(JobConfig* config);
 
 }  // namespace phi::job

@@ -25,7 +25,8 @@ std::string explain_step(const std::function<void()>& step, const TensorNames& n
                          const std::string& path);
 
 /// Runs step `number` with the check "ops" or "numbers". Returns the number of calls that "ops"
-/// compared on this rank. Errors: those of the check.
+/// compared on this rank.
+/// Errors: those of the check.
 int64_t checked_step(const std::string& check, int64_t number, const std::function<void()>& step,
                      const TensorNames& names);
 

@@ -21,7 +21,7 @@ RunLine read_run_line(int argc, char** argv);
 /// the whole job instead of returning.
 int run_command(const RunLine& line);
 
-/// What `autophi run --help` prints.
+/// The text that `autophi run --help` prints.
 const char* run_help();
 
 }  // namespace phi::job

@@ -1,4 +1,4 @@
-// Flags, and which jobs read them.
+// The flags of `autophi run`, and the conditions under which a job reads them.
 #include "tools/job/run_flags.h"
 
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ const std::vector<std::string>& run_flags_alone() {
 std::chrono::milliseconds start_deadline() {
   constexpr double kLeastS = 20;
   const bool is_given = !gflags::GetCommandLineFlagInfoOrDie("deadline_s").is_default;
-  if (!is_given || !(FLAGS_deadline_s > 0)) return {};  // what is wrong is said later
+  if (!is_given || !(FLAGS_deadline_s > 0)) return {};  // check_run_flags reports invalid values
   const double seconds = std::clamp(FLAGS_deadline_s, kLeastS, kMaxDeadlineS);
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
@@ -88,7 +88,7 @@ void check_run_flags(bool generates) {
     throw cli::UsageError(
         fmt::format("--check={} is neither ops nor numbers; give one of them.", FLAGS_check));
   }
-  // Those that no row names are read by all.
+  // Flags without a row are read by every job.
   constexpr std::string_view kReal =
       "a job that runs; a dry run has no times and no losses, and nobody to wait for";
   cli::check_flags_are_read(std::array{

@@ -32,7 +32,7 @@ const std::vector<std::string>& run_flags();
 /// The flags whose value is optional.
 const std::vector<std::string>& run_flags_alone();
 
-/// How long to wait for other ranks at the start: --deadline_s if it is set, but at least long
+/// The time to wait for other ranks at the start: --deadline_s if it is set, but at least long
 /// enough to start processes on a busy machine; else 0, which means the environment's default.
 std::chrono::milliseconds start_deadline();
 

@@ -35,8 +35,8 @@ struct Setup {
   distributed::Facts facts;
 };
 
-/// Reads a job file and settles its mesh for this world, or for that of the dry run. Errors:
-/// UsageError, those of load_job, settle_mesh, and of files that the job names.
+/// Reads a job file and settles its mesh for this world, or for that of the dry run.
+/// Errors: UsageError, those of load_job, settle_mesh, and of files that the job names.
 Setup prepare(const std::string& job_file);
 /// The same for a job that was parsed already.
 Setup prepare(JobConfig config);

@@ -7,8 +7,8 @@
 
 namespace phi::op_tool {
 
-/// A value of this kind; numbers may be Infinity, -Infinity and NaN. Errors: InvalidArgument for a
-/// value of another kind.
+/// A value of this kind; numbers may be Infinity, -Infinity and NaN.
+/// Errors: InvalidArgument for a value of another kind.
 AttributeValue attribute_of(const YAML::Node& node, AttributeKind kind);
 
 }  // namespace phi::op_tool

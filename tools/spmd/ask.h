@@ -19,11 +19,13 @@ struct Ask {
 };
 
 /// The tensors and attributes as arguments of `rule`; unspecified dtypes are UNDEFINED. Trailing
-/// optional tensors may be omitted; one without dims is absent. Errors: as ask().
+/// optional tensors may be omitted; one without dims is absent.
+/// Errors: as ask().
 OpQuestion parse_question(const Ask& ask, const OpRule& rule);
 
-/// The inferred placements as text. Errors: cli::UsageError for text that cannot be parsed;
-/// phi::Error of the shape function or the rule.
+/// The inferred placements as text.
+/// Errors: cli::UsageError for text that cannot be parsed; phi::Error of the shape function or the
+/// rule.
 std::string ask(const Ask& ask);
 
 /// A line for each operator: "matmul (x, y) transpose_x=false transpose_y=false: MatmulInferSpmd".

@@ -69,8 +69,8 @@ struct UnknownRule : Error {
 /// Errors: phi::Error naming file, line and key, also for unknown keys; UnknownRule.
 CaseFile load_cases(const std::string& path);
 
-/// The result of the reference, as far as our rules and its policies reproduce it. Errors: for
-/// questions that it refuses, and for invalid tensors.
+/// The result of the reference, as far as our rules and its policies reproduce it.
+/// Errors: for questions that it refuses, and for invalid tensors.
 distributed::SpmdResult answer(const Reference& reference, const Question& question);
 
 struct Verdict {

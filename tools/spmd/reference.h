@@ -15,14 +15,14 @@ namespace phi::spmd_tool {
 
 enum class Direction : uint8_t { kForward, kBackward, kGrad };
 
-/// What the reference infers for the outputs in the backward direction.
+/// The outputs that the reference infers in the backward direction.
 enum class BackwardOutputs : uint8_t {
   kInferred,      // like our rules
   kAsGiven,       // unchanged
   kAsGivenWhole,  // unchanged, but the first made unsharded if partial
 };
 
-/// What it infers for the inputs in the forward direction.
+/// The inputs that it infers in the forward direction.
 enum class ForwardInputs : uint8_t {
   kInferred,
   // Each input as if the others were replicated: conflicts affect only the outputs.
@@ -30,7 +30,8 @@ enum class ForwardInputs : uint8_t {
   kAsGiven,  // unchanged
 };
 
-/// Where a tensor dim that is split over several mesh dims shows only the largest of them.
+/// Results in which a tensor dim that is split over several mesh dims shows only the largest of
+/// them.
 enum class OneMeshDim : uint8_t {
   kNowhere,
   kOutputs,         // outputs, in the forward direction
@@ -76,8 +77,8 @@ struct Reference {
   const OpRule& of(Direction direction) const {
     return direction == Direction::kGrad ? *grad : *rule;
   }
-  /// The attribute of our operator; null for one without effect. Errors: InvalidArgument with the
-  /// known names.
+  /// The attribute of our operator; null for one without effect.
+  /// Errors: InvalidArgument with the known names.
   const OpRule::Attribute* attribute(const std::string& recorded, Direction direction) const;
 };
 

@@ -35,13 +35,14 @@ struct Config {
   std::vector<std::string> notes{};
 };
 
-/// Parses config.json. Errors: InvalidArgument naming `path`, the key and its value; read_config
-/// also throws NotFound.
+/// Parses config.json.
+/// Errors: InvalidArgument naming `path`, the key and its value; read_config also throws NotFound.
 Config decode_config(std::string_view text, const std::string& path);
 Config read_config(const std::string& path);
 
-/// The text of config.json. Errors: InvalidArgument if the architecture has no such model: a Llama
-/// with biases is a Qwen2; one without is a Llama or a Mistral.
+/// The text of config.json.
+/// Errors: InvalidArgument if the architecture has no such model: a Llama with biases is a Qwen2;
+/// one without is a Llama or a Mistral.
 std::string encode_config(const Config& config);
 
 }  // namespace phi::nn::huggingface

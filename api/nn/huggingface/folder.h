@@ -26,9 +26,9 @@ struct Folder {
 bool is_folder(const std::string& folder);
 
 /// Opens a folder and reads only the files' headers. One exception: if the config says that the
-/// head is tied but the folder has a head too, both tensors are compared. Errors: as read_config
-/// and checkpoint::open; InvalidArgument that lists by name all tensors that are missing (with the
-/// nearest name), extra, or of another shape.
+/// head is tied but the folder has a head too, both tensors are compared.
+/// Errors: as read_config and checkpoint::open; InvalidArgument that lists by name all tensors that
+/// are missing (with the nearest name), extra, or of another shape.
 Folder open(const std::string& folder);
 
 /// Writes a folder; call it in one process. `weights` have this library's names. Dtypes stay; the

@@ -21,7 +21,7 @@ struct NamePair {
   std::string theirs;
   Dims shape;               // under our name
   bool transposed = false;  // theirs is [out, in], ours [in, out]
-  /// How the elements along our last tensor dim are ordered in theirs.
+  /// The order of the elements along our last tensor dim in their tensor.
   distributed::checkpoint::Interleave order{};
 
   Dims their_shape() const;

@@ -16,8 +16,8 @@ struct Conv2dOptions {
 };
 
 /// Maps x [B,in,H,W] to [B,out,..] with a kernel of `size` x `size`; parameters `weight` [out, in /
-/// groups, size, size] and `bias` [out]. Errors: InvalidArgument for groups that do not divide the
-/// channels.
+/// groups, size, size] and `bias` [out].
+/// Errors: InvalidArgument for groups that do not divide the channels.
 class Conv2d final : public Layer {
  public:
   Conv2d(Module& parent, const Name& name, int64_t in, int64_t out, int64_t size,

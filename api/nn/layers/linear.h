@@ -26,7 +26,7 @@ class Linear final : public Layer {
 };
 
 /// Adds the layout rows of a linear layer that tensor parallelism splits by columns (its output is
-/// split alike), or by rows (its input is split alike, its output is reduced over tp: replicated,
+/// split too), or by rows (its input is split too, and its output is reduced over tp: replicated,
 /// or split by position with `sequence_parallel`).
 void split_by_columns(const Linear& linear, const std::string& tp, Layout* layout);
 void split_by_rows(const Linear& linear, const std::string& tp, bool sequence_parallel,

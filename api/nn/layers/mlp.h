@@ -14,8 +14,8 @@ Tensor gelu_tanh(const Tensor& x);
 using Activation = std::function<Tensor(const Tensor&)>;
 
 /// gelu_tanh, or the operator of this name ("relu"), which must have one input tensor; loaded
-/// libraries count (api/library/load_ops.h). Its attributes have their defaults. Errors: NotFound
-/// with the nearest names; InvalidArgument for an operator with other inputs.
+/// libraries count (api/library/load_ops.h). Its attributes have their defaults.
+/// Errors: NotFound with the nearest names; InvalidArgument for an operator with other inputs.
 Activation activation_named(const std::string& name);
 
 struct MlpOptions {

@@ -42,6 +42,7 @@ class TransformerBlock final : public Layer {
   std::unique_ptr<Dropout> dropout_mlp_;
 };
 
+/// A LayerNorm or an RMSNorm over a last tensor dim of extent d.
 std::unique_ptr<Layer> make_norm(Module& parent, const Name& name, NormKind kind, int64_t d,
                                  double epsilon);
 

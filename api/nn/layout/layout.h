@@ -33,7 +33,7 @@ void put(const Along& more, Along* along);
 
 class Layout {
  public:
-  /// What a row applies to.
+  /// The tensors to which a row applies.
   enum class Kind : uint8_t { kParameters, kInputs, kOutputs, kCaches };
   struct Row {
     Kind kind;
@@ -87,7 +87,8 @@ class Layout {
   /// Errors: InvalidArgument for a stage other than 0 to 3.
   Layout& zero(int stage, std::string mesh_dim = "dp");
 
-  /// Appends the rows of `more`. Settings that `more` specifies replace this layout's.
+  /// Appends the rows of `more` and merges its batch placements. Its pipeline and ZeRO stage, if
+  /// set, replace this layout's.
   Layout& add(const Layout& more);
   friend Layout operator+(Layout first, const Layout& second) {
     first.add(second);
@@ -108,7 +109,8 @@ class Layout {
   Layout of(const Module& model) const;
 
   /// A table with shape and placements of each parameter, the placements of each fixed activation,
-  /// and the other settings. Errors: NotFound as nn::shard().
+  /// and the other settings.
+  /// Errors: NotFound as nn::shard().
   std::string describe(const Module& model) const;
 
  private:

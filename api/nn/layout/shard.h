@@ -23,7 +23,7 @@ namespace phi::nn {
 ///         row that matches nothing. Nothing is changed then.
 void shard(Module& model, const distributed::ProcessMesh& mesh, const Layout& layout);
 
-/// How shard() sharded a model.
+/// The result of shard().
 struct Sharding {
   distributed::ProcessMesh mesh;
   Layout::Zero zero;

@@ -7,8 +7,8 @@
 
 namespace phi::distributed {
 
-/// Calls nn::shard(layer, mesh, layout). The layout takes the place of the function that Paddle
-/// accepts to shard each sublayer.
+/// Calls nn::shard(layer, mesh, layout). Paddle accepts a function that shards each sublayer
+/// instead of a layout.
 inline void shard_layer(nn::Module& layer, const ProcessMesh& mesh, const nn::Layout& layout) {
   nn::shard(layer, mesh, layout);
 }

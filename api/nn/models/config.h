@@ -64,12 +64,14 @@ std::string_view kind_of(const ModelConfig& config);
 /// A JSON object with all keys, one per line: {"kind": "llama", "vocab": 32000, ...}.
 std::string to_json(const ModelConfig& config);
 /// Parses to_json()'s format. `path` is used in messages. The kind and all sizes are required;
-/// other keys have defaults. Errors: InvalidArgument, naming `path` and the key, for invalid JSON,
-/// unknown keys (with the nearest name) and wrong types; as check().
+/// other keys have defaults.
+/// Errors: InvalidArgument, naming `path` and the key, for invalid JSON, unknown keys (with the
+/// nearest name) and wrong types; as check().
 ModelConfig from_json(std::string_view text, const std::string& path);
 
 /// Checks that a config describes a model. `names` maps keys to the names that they have in
-/// `where`. Errors: InvalidArgument, starting with `where`, that names the invalid keys and values.
+/// `where`.
+/// Errors: InvalidArgument, starting with `where`, that names the invalid keys and values.
 using KeyNames = std::map<std::string_view, std::string_view>;
 void check(const ModelConfig& config, const std::string& where, const KeyNames& names = {});
 

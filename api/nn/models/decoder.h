@@ -34,8 +34,8 @@ class Decoder : public Sequential {
 };
 
 /// Learned positions, layer norms before attention and MLP, biases, GELU, dropout (Radford et al.
-/// 2019, "Language models are unsupervised multitask learners"). Errors: InvalidArgument for an
-/// invalid config (models::check).
+/// 2019, "Language models are unsupervised multitask learners").
+/// Errors: InvalidArgument for an invalid config (models::check).
 class Gpt final : public Decoder {
  public:
   explicit Gpt(const GptConfig& config);
@@ -43,7 +43,8 @@ class Gpt final : public Decoder {
 
 /// Rotary positions, RMS norms before attention and MLP, fewer heads of keys and values than of
 /// queries, SwiGLU, no biases (Touvron et al. 2023, "Llama 2: open foundation and fine-tuned chat
-/// models"; Ainslie et al. 2023 for grouped queries). Errors: as Gpt.
+/// models"; Ainslie et al. 2023 for grouped queries).
+/// Errors: as Gpt.
 class Llama final : public Decoder {
  public:
   explicit Llama(const LlamaConfig& config);

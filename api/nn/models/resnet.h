@@ -21,10 +21,12 @@ struct ResNetConfig {
 };
 
 /// A 3 x 3 convolution at full resolution, as for CIFAR's 32 x 32 images; stages of blocks of two 3
-/// x 3 convolutions, where a block that changes the shape passes its input through a 1 x 1
-/// convolution; the mean of each channel; a head. Convolutions have no biases; batch norms follow
-/// them. Links: "input" (`conv`, `norm`), "stage0_block0", .. (`conv1`, `norm1`, `conv2`, `norm2`
-/// and `shortcut`, `shortcut_norm`), "head". Errors: InvalidArgument for an invalid config.
+/// x 3 convolutions; the mean of each channel; a head. A block that changes the shape passes its
+/// input through a 1 x 1 convolution. Convolutions have no biases; batch norms follow them.
+///
+/// Links: "input" (`conv`, `norm`), "stage0_block0", .. (`conv1`, `norm1`, `conv2`, `norm2` and
+/// `shortcut`, `shortcut_norm`), "head".
+/// Errors: InvalidArgument for an invalid config.
 class ResNet final : public Sequential {
  public:
   explicit ResNet(const ResNetConfig& config);

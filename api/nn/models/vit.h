@@ -29,9 +29,12 @@ struct VitConfig {
 
 /// Patches through a linear layer, a learned class token before them, learned positions, blocks
 /// with norms before attention (not causal) and MLP (exact GELU), a norm, and a head on the class
-/// token. Links: "input" (parameters `patches`, `class_token`, `position_embedding`), "layer0", ..,
-/// "output" (`final_norm`, `head`). The rows of `patches.weight` have the order of PyTorch's
-/// convolution: channel, row, column. Errors: InvalidArgument for an invalid config.
+/// token. The rows of `patches.weight` have the order of PyTorch's convolution: channel, row,
+/// column.
+///
+/// Links: "input" (parameters `patches`, `class_token`, `position_embedding`), "layer0", ..,
+/// "output" (`final_norm`, `head`).
+/// Errors: InvalidArgument for an invalid config.
 class Vit final : public Sequential {
  public:
   explicit Vit(const VitConfig& config);

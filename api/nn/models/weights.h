@@ -23,7 +23,8 @@ inline constexpr const char* kModelKey = "model";
 std::map<std::string, std::string> metadata_of(const ModelConfig& config);
 
 /// Checks that a checkpoint's weights belong to a model like `wanted`. A checkpoint without a
-/// config passes. Errors: InvalidArgument with each key and both values (see differences()).
+/// config passes.
+/// Errors: InvalidArgument with each key and both values (see differences()).
 void check_model(const distributed::checkpoint::Checkpoint& from, const ModelConfig& wanted);
 
 /// Calls nn::save(), and writes the model's config to kConfigFile and to the metadata, in addition
@@ -32,8 +33,8 @@ void save(const std::string& folder, const Decoder& model,
           distributed::checkpoint::SaveOptions options = {});
 
 /// Constructs the saved model with dtype `dtype`. Its parameters are deferred: shard it with
-/// nn::shard(), then each rank reads its shards. Errors: NotFound or InvalidArgument for the
-/// config; as check_model() and nn::load().
+/// nn::shard(), then each rank reads its shards.
+/// Errors: NotFound or InvalidArgument for the config; as check_model() and nn::load().
 std::unique_ptr<Decoder> load(const std::string& folder, DataType dtype = DataType::FLOAT32);
 
 }  // namespace phi::nn::models

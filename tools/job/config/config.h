@@ -1,4 +1,5 @@
-// JobConfig: what a job file says, checked. All keys have defaults that make a small job.
+// JobConfig: the checked contents of a job file. Every key has a default; together they describe a
+// small job.
 //
 //   | mode: forward                 # forward | train | generate
 //   | place: cpu                    # cpu | gpu: each rank computes on a GPU of its machine
@@ -93,8 +94,8 @@ struct DataConfig {
 
 using nn::Recompute;
 
-/// What a job does if a loss or gradients are not finite. kRollBack: returns to the newest
-/// checkpoint and continues after the faulty batch.
+/// The reaction of a job to a loss or gradients that are not finite. kRollBack: returns to the
+/// newest checkpoint and continues after the faulty batch.
 enum class NonFinitePolicy : uint8_t { kStop, kSkip, kRollBack };
 
 struct RunConfig {
@@ -184,8 +185,8 @@ struct JobConfig {
 };
 
 /// Reads and checks a job file. Keys that the job does not read are checked later by settle_mesh,
-/// when command-line overrides are known. Errors: NotFound if the file cannot be read;
-/// InvalidArgument as described above.
+/// when command-line overrides are known.
+/// Errors: NotFound if the file cannot be read; InvalidArgument as described above.
 JobConfig load_job(const std::string& file);
 /// The same from text; `file` is named in errors.
 JobConfig parse_job(const std::string& text, const std::string& file);

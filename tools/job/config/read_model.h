@@ -7,8 +7,9 @@
 
 namespace phi::job {
 
-/// Reads the section into config->model. Errors: InvalidArgument as Section, for heads that do not
-/// divide d_model, and for kv_heads that do not divide heads.
+/// Reads the section into config->model.
+/// Errors: InvalidArgument as Section, for heads that do not divide d_model, and for kv_heads that
+/// do not divide heads.
 void read_model(const YAML::Node& node, JobConfig* config);
 
 /// Errors: InvalidArgument if the job's mesh has more stages, or more ranks along tp, than the

@@ -20,12 +20,13 @@ struct Destination {
   int descriptor = -1;  // for kOwn
 };
 
-/// `what` names the output in messages: "report". Errors: Unavailable for a folder, and if the
-/// system reports an error.
+/// `what` names the output in messages: "report".
+/// Errors: Unavailable for a folder, and if the system reports an error.
 Destination destination_of(const std::string& path, const std::string& what);
 
 /// Opens a pipe, a device or an own stream; the caller closes the descriptor. A pipe without a
-/// reader is an error; the call does not wait for one. Errors: Unavailable.
+/// reader is an error; the call does not wait for one.
+/// Errors: Unavailable.
 int open_stream(const Destination& destination, const std::string& what);
 
 /// Throws Unavailable: "cannot write the report 'r.json': No space left on device."

@@ -36,9 +36,9 @@ const Reader* missing_reader(const JobConfig& config, std::string_view path);
 /// Removes the keys that `config` reads from config->unread.
 void note_read_keys(JobConfig* config);
 
-/// note_read_keys(), then throws if keys are left. Errors: InvalidArgument `FILE:LINE: key 'x.y':
-/// ...` for the first key in config->unread; it names the condition for the key and what this job
-/// has instead.
+/// note_read_keys(), then throws if keys are left.
+/// Errors: InvalidArgument `FILE:LINE: key 'x.y': ...` for the first key in config->unread; it
+/// names the condition for the key and what this job has instead.
 void check_keys_are_read(JobConfig* config);
 
 }  // namespace phi::job
