@@ -24,12 +24,13 @@ struct MicroBatch {
 class StepModel final : public PipelineModel {
  public:
   StepModel(const nn::Layer& model, const nn::Sequential* links, const LossFunction& loss,
-            std::vector<MicroBatch> batches, uint64_t first_pass)
+            std::vector<MicroBatch> batches, uint64_t first_pass, bool fixes_draws)
       : model_(model),
         links_(links),
         loss_(loss),
         batches_(std::move(batches)),
         first_pass_(first_pass),
+        fixes_draws_(fixes_draws),
         first_draw_(RankContext::current().generator().state().draws),
         draws_(batches_.size()) {}
 
@@ -53,12 +54,13 @@ class StepModel final : public PipelineModel {
 
  private:
   // The draws of a micro-batch, independent of the schedule's order. A captured step counts its
-  // micro-batches from 0, because the number of a forward context is not part of the program.
+  // micro-batches from 0, because the number of a forward context is not part of the program,
+  // unless its draws are fixed.
   GeneratorState draws_of(uint64_t micro_batch) const {
     RankContext& rank = RankContext::current();
     GeneratorState state = state_in_pass(rank.generator().state().seed, first_pass_ + micro_batch);
     state.draws = first_draw_ + (micro_batch << kPassBits);
-    if (rank.recorder()) state.pass.reset();
+    if (rank.recorder() && !fixes_draws_) state.pass.reset();
     return state;
   }
   Tensor forward_chunk(int chunk, const Tensor& x) const {
@@ -70,6 +72,7 @@ class StepModel final : public PipelineModel {
   const LossFunction& loss_;
   const std::vector<MicroBatch> batches_;
   const uint64_t first_pass_;
+  const bool fixes_draws_;
   const uint64_t first_draw_;
   std::vector<GeneratorState> draws_;  // of each micro-batch, after its last chunk
 };
@@ -134,7 +137,7 @@ Tensor TrainStep::run_gradients(const TensorList& inputs) {
   for (size_t i = 0; i < static_cast<size_t>(options_.micro_batches); ++i) {
     batches.push_back({inputs[2 * i], inputs[2 * i + 1]});
   }
-  StepModel model(model_, links_, loss_, std::move(batches), first_pass_);
+  StepModel model(model_, links_, loss_, std::move(batches), first_pass_, fixes_draws_);
   if (!optimizer_) return run_forward(model, options_.micro_batches);
   return run_schedule(model, *program_, scales_loss() ? numbers_in(inputs)[2] : Tensor());
 }

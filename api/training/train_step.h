@@ -47,6 +47,10 @@ class TrainStep {
   bool scales_loss() const { return model_.dtype() == DataType::FLOAT16; }
   /// Micro-batch m has the number `first + m` in its forward context, which dropout draws from.
   void set_first_pass(uint64_t first) { first_pass_ = first; }
+  /// Makes a program that captures run() contain the random draws of these micro-batches, the same
+  /// in every run. By default each run draws anew. Required for export, because an exported program
+  /// has no generator.
+  void fix_draws() { fixes_draws_ = true; }
 
   const nn::Layer& model() const { return model_; }
   nn::Layer& model() { return model_; }
@@ -75,6 +79,7 @@ class TrainStep {
   std::optional<PipelineProgram> program_;
   int64_t gradient_bytes_ = 0;
   uint64_t first_pass_ = 0;
+  bool fixes_draws_ = false;
 };
 
 }  // namespace phi::training

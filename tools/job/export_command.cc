@@ -52,6 +52,7 @@ std::string exported(const JobConfig& config) {
   std::optional<PlayedRank> played(std::in_place, DryRun{config.mesh.num_ranks(), /*rank=*/0});
   const auto model = build_model(config, mesh, /*weights=*/nullptr);
   training::TrainStep step(*model, nn::cross_entropy, trainer_options(config));
+  step.fix_draws();
   const Program program = capture([&](const TensorList& inputs) { return step.run(inputs); },
                                   placeholder_inputs(config, step));
   played.reset();  // constants have values again
