@@ -2,6 +2,7 @@
 // does not require. The AVX-512 version runs if the machine supports it.
 //
 //   run_widest<float>([=] {
+//     for (int64_t i = 0; i < n; ++i) out[i] = f(x[i]);
 //   });
 #pragma once
 

@@ -3,6 +3,7 @@
 //
 //   const ElementPlaces places(arr.dims(), indices.dims(), out->dims(), axis);
 //   places.for_each(IndexBlocks(indices, "indices", arr.dims()[axis], FromEnd::kYes),
+//                   [&](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
 #pragma once
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 //
 //   Broadcast<1> walk(out_dims, {&x_dims});
 //   walk.for_each_row(
+//       [&](int64_t out_at, const std::array<int64_t, 1>& x_at, int64_t count) { ... });
 #pragma once
 
 #include <array>

@@ -3,6 +3,8 @@
 //
 //   const ChannelDims dims = ChannelDims::of({2, 3, 5, 5}, channel_axis(4, "NCHW"));
 //   for (const ChannelRange range : ranges_in_cache(dims, sizeof(C))) {
+//     channel_sums(dims, range, x, x, ChannelSum{[](C v, C, int64_t) { return v; }, sums});
+//     channel_map(dims, range, x, x, out, [=](C v, C, int64_t c) { return v * a[c] + b[c]; });
 //   }
 //
 // Half precision is computed in float. Sums are kept in double.

@@ -2,6 +2,7 @@
 // elements are drawn at once.
 //
 //   for_each_element(where, seed, RandomUse::kPoisson, [&](int64_t at, ReadyUnits& units) {
+//     out[at] = draw_poisson(units, rate);
 //   });
 #pragma once
 

@@ -3,6 +3,7 @@
 // folded next. The work grows with the sum of a window's extents instead of their product.
 //
 //   for_each_output_row(images, [&](const OutputRow& out) {
+//     out.for_each_row([&](int64_t i, int64_t) { ... fold row i of all images ... });
 //   });
 #pragma once
 
