@@ -23,7 +23,6 @@ THREADS = {
     r"Node<.*>::next_sequence\(\))::\w+": "what autograd is doing",
     r"phi::\(anonymous namespace\)::next_id\(\)::(next|end)": "numbers of storages that the thread has taken",
     r"phi::\(anonymous namespace\)::innermost_journal\(\)::scope": "who notes what the thread overwrites",
-    r"phi::distributed::tell_of_shared_gpus\(.*\)::is_told": "ranks that share a GPU are named once",
     r"phi::DecisionCache::current\(\)::\w+": "decisions of this rank",
     r"phi::distributed::(plan_reshard|schedule_of|AttrTable::find_or_add)\(.*::\w+": "what was found before",
     r"phi::distributed::World::scratch\(.*\)::buffer": "memory for one call",
@@ -52,6 +51,7 @@ SHARED = {
     r"phi::\(anonymous namespace\)::(calls|loaded|other_names)\(\)::instance":
         "operators by name, and what libraries brought: of the process",
     r"phi::distributed::\(anonymous namespace\)::Picture::cuts\(.*\).*::one": "constant",
+    r"phi::distributed::tell_of_shared_gpus\(.*\)::is_told": "ranks that share a GPU are named once",
     r"phi::lending::\(anonymous namespace\)::everything": "whether tests lend small parts too; set before the first tensor",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
     r"phi::data::\(anonymous namespace\)::(kRows|kOtherFormats)": "constant",
