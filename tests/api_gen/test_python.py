@@ -83,7 +83,7 @@ def test_what_is_a_method():
 
 def test_docstrings_have_what_headers_say():
     comments = Functions([ROOT / "phi/infermeta", ROOT / "distributed/spmd/rules"]).comments()
-    assert comments["ElementwiseInferMeta"] == "x and y broadcast; they must be of one dtype."
+    assert comments["ElementwiseInferMeta"] == "The broadcast of x and y, which must have one dtype."
     (view,) = python.bindings(ops_of("""
     - op: f
       args: (Tensor x, Tensor y)
@@ -91,7 +91,7 @@ def test_docstrings_have_what_headers_say():
       infer_meta: {func: ElementwiseInferMeta, spmd_rule: ElementwiseBinaryInferSpmd}
       kernel: {func: f}
     """), [], comments)
-    assert "Shapes     ElementwiseInferMeta: x and y broadcast; they must be of one dtype." in view.doc
+    assert "Shapes     ElementwiseInferMeta: The broadcast of x and y, which must have one dtype." in view.doc
     assert "Gradient   none" in view.doc and max(map(len, view.doc)) <= 92
 
 
