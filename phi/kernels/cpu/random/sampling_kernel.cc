@@ -94,11 +94,6 @@ void check_parameter(double x, const char* name) {
 
 }  // namespace
 
-void throw_no_parameter(const char* name, double x, const char* range) {
-  throw errors::InvalidArgument("{} holds {}, but a parameter of this distribution is {}.", name, x,
-                                range);
-}
-
 /// Draws 1 with probability x, else 0.
 ///
 /// Errors   InvalidArgument for x outside [0, 1].
