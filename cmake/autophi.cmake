@@ -58,10 +58,11 @@ function(autophi_batch target size)
   endif()
 endfunction()
 
-# autophi_layer(NAME [WHOLE] [LIBRARY name] [CUDA dir...] [as for autophi_library]): a part of the shared library, or of the
-# kernel library `name` (cmake/kernel_libraries.cmake). Its sources are in NAME_archive; others link NAME, which is that archive (WHOLE: with all its objects, as those that
-# register something need), or in programs of autophi_link_shared the shared library, for all layers alike.
-# CUDA: folders whose .cu files belong to it.
+# autophi_layer(NAME [WHOLE] [LIBRARY name] [CUDA dir...] [as for autophi_library]): a part of the
+# shared library, or of the kernel library `name` (cmake/kernel_libraries.cmake). Its sources are in
+# NAME_archive. Others link NAME, which is that archive (WHOLE: with all its objects, as needed by
+# objects that register something), or in programs of autophi_link_shared the shared library.
+# CUDA: folders whose .cu files belong to the layer.
 function(autophi_layer name)
   cmake_parse_arguments(ARG "WHOLE;LOOPS;COLD" "LIBRARY" "DIRS;SOURCES;CUDA;PRECOMPILE;DEPS" ${ARGN})
   if(ARG_CUDA)

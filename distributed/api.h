@@ -197,7 +197,7 @@ inline Tensor dtensor_to_local(const Tensor& x, const ProcessMesh& mesh,
   return dtensor_to_local(x, mesh, std::span(placements.begin(), placements.size()));
 }
 
-/// The same as gathered_everywhere(x).
+/// gathered_everywhere(x), under Paddle's name.
 Tensor unshard_dtensor(const Tensor& x);
 
 /// Sets this rank's default mesh, for calls without a mesh. Set the same mesh on every rank. An
@@ -207,7 +207,7 @@ void set_mesh(const ProcessMesh& mesh);
 ProcessMesh get_mesh();
 bool has_mesh();
 
-/// The same on get_mesh().
+/// Overloads that use the mesh get_mesh().
 Tensor shard_tensor(const Tensor& x, std::span<const Placement> placements);
 inline Tensor shard_tensor(const Tensor& x, std::initializer_list<Placement> placements) {
   return shard_tensor(x, std::span(placements.begin(), placements.size()));

@@ -12,7 +12,6 @@
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/device.h"
-#include "phi/core/recorder.h"
 #include "phi/kernels/threads.h"
 
 namespace phi::distributed {
@@ -62,18 +61,6 @@ bool is_gather(const Tensor& from, const TensorDistAttr* to) {
 Tensor tracked_move(const char* name, const Tensor& from, Tensor to) {
   if (any_requires_grad(from)) track(new MoveNode(name, from, is_gather(from, to.dist_attr())), to);
   return to;
-}
-
-// Returns the local part of `whole`, which is x or a reshard of x, as a plain tensor that does not
-// share x's storage.
-Tensor unshared(const Tensor& x, const DistTensor& whole) {
-  const DenseTensor& local = whole.local();
-  if (local.storage() != array_of(x).storage()) return Tensor(local);
-  const DenseTensor own = local.alias();
-  if (Recorder* const recorder = RankContext::current().recorder()) {
-    recorder->moved({whole.meta(), local, whole.attr()}, {own.meta(), own});
-  }
-  return Tensor(own);
 }
 
 // The gradient of Tensor::local: combines the gradients of the ranks' parts, which are disjoint,
@@ -204,8 +191,8 @@ Tensor PendingTensor::wait() {
 Tensor gathered_everywhere(const Tensor& x) {
   const bool spans_job = x.mesh().contains(rank()) && x.mesh().size() == world_size();
   const ProcessMesh mesh = spans_job ? x.mesh() : ProcessMesh({world_size()}, {"world"});
-  Tensor whole = unshared(
-      x, distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh), KeptPart::kAlias));
+  Tensor whole(
+      distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh), KeptPart::kAlias).local());
   if (any_requires_grad(x)) {
     track(new MoveNode("gathered_everywhere", x, /*gathers=*/false), whole);
   }

@@ -8,7 +8,7 @@
 namespace phi::ir {
 namespace {
 
-// Where the bytes of a buffer are stored after merging.
+// A buffer's bytes after merging begin `offset` bytes into `buffer`.
 struct Location {
   int buffer;
   size_t offset;

@@ -47,7 +47,8 @@ struct PartialLaw {
   int8_t output;     // -1: every output
   int8_t attribute;  // of a constant: if this attribute is 0 there is no constant; -1: always one
   uint32_t args;     // bits of tensor arguments: the factors, or the inputs that are picked from
-  // Of a term: bits of lists whose elements are multiplied; elements of other lists are added.
+  // For kTerm: bits of list arguments whose elements are multiplied. Elements of other lists are
+  // added.
   uint32_t products;
 };
 

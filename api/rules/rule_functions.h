@@ -88,7 +88,7 @@ struct RuleFunctions {
   /// Errors: those of the rule; Internal if its result does not match these tensors.
   distributed::SpmdResult forward(const RuleArgs& args, size_t num_outputs,
                                   distributed::Conflicts* conflicts = nullptr) const;
-  /// The same without partial propagation.
+  /// Like forward, but without the laws of partial propagation.
   distributed::SpmdResult forward_by_rule(const RuleArgs& args, size_t num_outputs,
                                           distributed::Conflicts* conflicts = nullptr) const;
   distributed::SpmdResult backward(const RuleArgs& args,

@@ -30,8 +30,8 @@ class Meshes {
   /// value is written as its sum, so its partial mesh dims do not appear. Mesh dims that the whole
   /// mesh lacks, or has with another size, are omitted.
   std::string sharding(const distributed::TensorDistAttr* attr, const Dims& dims) const;
-  /// The same for an input or output of the module, whose shards must have equal sizes. A tensor
-  /// dim that its mesh dims do not divide is not sharded; `*left_out` then describes it.
+  /// Like sharding, for an input or output of the module, whose shards must have equal sizes. A
+  /// tensor dim that its mesh dims do not divide is not sharded; `*left_out` then describes it.
   std::string even_sharding(const distributed::TensorDistAttr* attr, const Dims& dims,
                             std::string* left_out) const;
 

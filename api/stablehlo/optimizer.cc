@@ -30,7 +30,7 @@ class Update {
     if (!given) return b_.constant(1.0, {{}, "f64"});
     return b_.reshape(b_.convert(*given, "f64"), {});
   }
-  /// The same in the compute type.
+  /// A 0-D number, or an input of one element, in the compute type.
   Ssa factor(const Ssa& number) const { return b_.convert(number, w.type.element); }
   Ssa factor(std::string_view name) const { return factor(scalar(name)); }
   /// An attribute, rounded to the compute type.

@@ -64,8 +64,8 @@ struct MeshChoice {
   uint32_t seed = 20261123;
   bool on_gpus = false;  // each rank uses a GPU, with messages through the host
 };
-/// The same with the call's tensors, which are on the CPU, distributed over thread ranks.
-/// Errors: as wrong_of and use_gpu.
+/// Like wrong_of, with the call's tensors distributed over thread ranks. The tensors are on the
+/// CPU. Errors: as wrong_of and use_gpu.
 std::string wrong_of_distributed(const RecordedCall& call, const CallNames& names,
                                  const MeshChoice& choice);
 

@@ -93,7 +93,7 @@ class PendingSave {
   std::unique_ptr<Saving> saving_;
 };
 
-/// The same as save(), but returns when all ranks have copied their data to host memory. A rank
+/// Like save(), but returns when all ranks have copied their data to host memory. A rank
 /// with a memory limit, or without room for the copy, makes no copy. All ranks then wait here until
 /// all is written, and this call throws errors of writing.
 PendingSave start_save(const std::string& folder, std::span<const NamedTensor> tensors,

@@ -76,7 +76,7 @@ Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_
       hash_(hash),
       name_(rank_list(ranks_).append(suffix)) {}
 
-// The same range of each member's part.
+// Elements [begin, begin + length) of each member's part.
 struct Group::PartSlice {
   std::span<const int64_t> counts;  // elements of each part
   int64_t begin;

@@ -84,7 +84,9 @@ DenseTensor part_of(const DenseTensor& global, const Box& box, const Place& plac
   const TensorMeta meta{box.size, global.dtype(), global.meta().layout};
   if (auto source = source_of(global)) {
     const RankContext& rank = RankContext::current();
-    if (rank.is_dry() || rank.keeps_deferred()) {
+    // Not of a swapped array: its owner may write to it before the part is read.
+    const bool keeps_deferred = rank.keeps_deferred() && source->state() == StorageState::kDeferred;
+    if (rank.is_dry() || keeps_deferred) {
       auto part = std::make_shared<const BoxSource>(std::move(source), box);
       return {meta, rank.is_dry() ? Storage::planned_from_source(place, std::move(part))
                                   : Storage::from_source(place, std::move(part))};
@@ -324,7 +326,7 @@ DistTensor PendingReshard::wait_until_sent() {
 DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, KeptPart kept) {
   PendingReshard pending = PendingReshard::begin(src, dst, {}, src.local());
   DistTensor made = pending.wait_until_sent();
-  if (src.attr() == dst) return made;
+  if (src.attr() == dst && kept == KeptPart::kShared) return made;
   Recorder* const recorder = RankContext::current().recorder();
   if (recorder && pending.acts_) [[unlikely]]
     recorder->add(record_whole_reshard(src, made));

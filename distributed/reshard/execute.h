@@ -27,8 +27,8 @@ enum class KeptPart : uint8_t {
 /// Ranks    Call it on every rank that has `src`, in or out of the meshes. A rank in neither mesh
 ///          does not communicate. A rank outside dst's mesh returns a clipped tensor, and sends
 ///          first if it is in src's mesh.
-/// Aliases  Equal attrs return `src`. Otherwise, with kAlias, the result is a new value on every
-///          rank: a write to one of the two does not change the other.
+/// Aliases  With kAlias the result is a new value on every rank, even if the attrs are equal: a
+///          write to one of the two does not change the other.
 /// Uneven   Any extents, including 0 and extents smaller than the mesh.
 /// Errors   InvalidArgument, alike on all ranks and before any communication, if an attr does not
 ///          fit the shape or an extent is unknown.
@@ -80,9 +80,9 @@ class PendingReshard {
 /// flight on return. Any number of reshards may be pending.
 ///
 /// Ranks    All ranks start their pending reshards in the same order, and wait in any order.
-/// Aliases  The same as reshard with kAlias. The value that arrives is that of `src` at the start,
-///          even if `src` is written to while the messages are in flight. Steps within one mesh are
-///          complete on return.
+/// Aliases  Equal attrs return `src`. Otherwise the result is a new value, as with kAlias: that of
+///          `src` at the start, even if `src` is written to while the messages are in flight. Steps
+///          within one mesh are complete on return.
 /// Errors   The same as reshard, on start or on wait.
 PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
 

@@ -46,7 +46,6 @@ class ReshardStepBase : public Step {
     if (ends_.has_input) visitor(ends_.input, Access::kRead);
     if (ends_.has_output) visitor(ends_.output, of_output);
   }
-  bool has_input() const { return ends_.has_input; }
   // Whether this rank sends and receives nothing.
   bool only_sends() const { return ends_.has_input && !ends_.has_output; }
   // `keeps_input`: sends a copy, because the array may be reused before the messages have left.
@@ -96,7 +95,7 @@ class StartReshard final : public ReshardStepBase, public OverlappingStep {
   void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
   void run() override {
     // Later steps may write to the array, or reuse its memory, before the messages have left.
-    under_way_->pending = begin(has_input() && !under_way_->at_once);
+    under_way_->pending = begin(/*keeps_input=*/!under_way_->at_once);
     if (under_way_->at_once) end(std::move(under_way_->pending));
   }
   void finish_at_once() override { under_way_->at_once = true; }

@@ -79,7 +79,8 @@ DenseTensor DenseTensor::lend(const TensorMeta& meta, size_t byte_offset) const 
 }
 
 DenseTensor DenseTensor::alias() const {
-  if (!computed_here()) return *this;
+  if (!computed_here() && !storage_->source())
+    return {meta_, Storage::placeholder(place(), storage_->absence())};
   const RankContext& rank = RankContext::current();
   if (Recorder* const recorder = rank.recorder()) {
     DenseTensor out = empty(meta_, place());
@@ -88,13 +89,15 @@ DenseTensor DenseTensor::alias() const {
   }
   if (nbytes() <= lending::limit()) return clone();
   if (rank.is_dry()) return {meta_, Storage::allocate(0, place())};
+  raw_data();
   DenseTensor lent = lend(meta_, 0);
   return lent.defined() ? lent : clone();
 }
 
 DenseTensor DenseTensor::fixed() const {
-  if (!initialized()) return *this;
+  if (!initialized() && !storage_->source()) return *this;
   if (nbytes() <= lending::limit()) return clone();
+  raw_data();
   auto lease = storage_->lend_at_fixed_address(byte_offset_, nbytes());
   return lease ? DenseTensor(meta_, std::move(lease)) : clone();
 }

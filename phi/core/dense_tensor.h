@@ -101,8 +101,9 @@ class DenseTensor {
   /// `byte_offset` of this array. Returns an undefined array if no alias is possible.
   DenseTensor lend(const TensorMeta& meta, size_t byte_offset) const;
   /// A copy-on-write alias of this array: a new storage that shares the bytes until one of the two
-  /// is written to. Small arrays are copied. In a captured program the alias is a copy, which the
-  /// executor drops if no later step writes to either. Returns *this if !computed_here().
+  /// is written to. Small arrays are copied; a deferred or swapped array is materialised first. In
+  /// a captured program the alias is a copy, which the executor drops if no later step writes to
+  /// either. The alias of a placeholder is another placeholder.
   DenseTensor alias() const;
   /// Same as alias, for messages: the address does not change when this array is written to.
   DenseTensor fixed() const;

@@ -9,7 +9,6 @@
 #include "phi/kernels/cpu/convert.h"
 
 namespace phi::memory {
-namespace {}  // namespace
 
 TileWriter::TileWriter(const BlockedArray& array, int64_t columns, int64_t tile_bytes,
                        int64_t staging_bytes, DeviceArena* arena)

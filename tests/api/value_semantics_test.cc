@@ -20,6 +20,7 @@
 #include "api/generated/ops/view_shape.h"
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
+#include "phi/core/storage/host_source.h"
 #include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
 #include "tests/support/rank_launcher.h"
@@ -74,7 +75,8 @@ Tensor counting(const Dims& shape) {
 // Of this rank's part.
 std::vector<float> part_of(const Tensor& x) {
   const DenseTensor& array = array_of(x);
-  return array.initialized() ? Tensor(array).to_vector<float>() : std::vector<float>();
+  const bool has_value = array.initialized() || array.storage()->source();
+  return has_value ? Tensor(array).to_vector<float>() : std::vector<float>();
 }
 
 void overwrite(Tensor x) { fill_(x, -7.0); }
@@ -128,6 +130,10 @@ TEST(MovesGiveValues, OfPlainTensorsAndAsPlainTensors) {
         check_apart("shard_tensor", plain, [&](const Tensor& of) {
           return shard_tensor(of, where.mesh, where.placements);
         });
+        check_apart(
+            "shard_tensor to the same placements",
+            shard_tensor(counting(shape), where.mesh, where.placements),
+            [&](const Tensor& of) { return shard_tensor(of, where.mesh, where.placements); });
         check_apart("gathered_everywhere",
                     shard_tensor(counting(shape), where.mesh, where.placements),
                     [](const Tensor& of) { return gathered_everywhere(of); });
@@ -136,6 +142,33 @@ TEST(MovesGiveValues, OfPlainTensorsAndAsPlainTensors) {
       check_apart("gathered_everywhere of copies",
                   shard_tensor(counting(shape), everyone, {Replicate()}),
                   [](const Tensor& of) { return gathered_everywhere(of); });
+    }
+  });
+}
+
+// A program with a memory limit swaps its parameters out, and each run writes to them.
+TEST(MovesGiveValues, OfSwappedTensors) {
+  on_ranks(2, [](distributed::World& world) {
+    const Dims shape = kShapes[1];
+    const auto swap_out = [&](const Tensor& x, float value) {
+      std::vector<float> values(static_cast<size_t>(array_of(x).numel()), value);
+      array_of(x).storage()->swap_out(HostSource::keep(std::move(values), array_of(x).dims()));
+    };
+    const ProcessMesh mesh({2}, {"x"});
+    world.rank_context().set_keeps_deferred(true);
+    for (const Placement& to : {Placement(Replicate()), Placement(Shard(0))}) {
+      const Tensor plain = counting(shape);
+      const Tensor sharded = shard_tensor(plain, mesh, {to});
+      swap_out(plain, 1.0f);
+      swap_out(sharded, 1.0f);
+      const TensorList moved = {shard_tensor(plain, mesh, {to}), shard_tensor(sharded, mesh, {to}),
+                                reshard(sharded, ProcessMesh({2, 1}, {"x", "y"}), {to}),
+                                gathered_everywhere(sharded)};
+      swap_out(plain, 2.0f);
+      swap_out(sharded, 2.0f);
+      for (const Tensor& y : moved) {
+        EXPECT_THAT(part_of(y), ::testing::Each(1.0f)) << y.to_string();
+      }
     }
   });
 }
@@ -179,8 +212,10 @@ TEST(MovesGiveValues, InCapturedPrograms) {
         Tensor y = reshard(x, to.mesh, to.placements);
         if (writes_x) scale_(x, 3.0);
         Tensor z = pending.wait();
+        Tensor same = shard_tensor(z, z.mesh(), z.placements());
         if (writes_y && x.dist_attr() != y.dist_attr()) scale_(y, 5.0);
-        return TensorList{scale(x, 1.0), scale(y, 1.0), scale(z, 1.0), y};
+        scale_(same, 7.0);
+        return TensorList{scale(x, 1.0), scale(y, 1.0), scale(z, 1.0), y, same};
       };
       const Tensor input = shard_tensor(counting(shape), from.mesh, from.placements);
       const TensorList eager = function({input});

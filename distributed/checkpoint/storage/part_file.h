@@ -16,7 +16,7 @@ namespace phi::distributed::checkpoint {
 
 /// The temporary name of `path` in save `id`.
 std::string part_path(const std::string& path, std::string_view id);
-/// The same as PartFile::commit, for a file that another process has finished.
+/// Like PartFile::commit, for a file that another process has finished.
 void commit_part(const std::string& path, std::string_view id);
 
 class PartFile {

@@ -110,6 +110,8 @@ IntrusivePtr<Storage> Storage::lend(size_t offset, size_t nbytes, bool keeps_add
   IntrusivePtr<Storage> lease(make(StorageState::kPlaceholder, nbytes, place_, 0));
   yield_point("storage.lend.unlocked");
   const Held held(account_->leases());
+  // Before fix_address, which a refusal would not undo.
+  if (reinterpret_cast<uintptr_t>(data() + offset) % lending::alignment() != 0) return nullptr;
   if (exposed_.load(std::memory_order_relaxed) || (keeps_address && !fix_address())) return nullptr;
   const Lease* const own = own_lease();
   Storage& lender = own != nullptr && own->is_linked ? *own->lender : *this;
@@ -118,7 +120,6 @@ IntrusivePtr<Storage> Storage::lend(size_t offset, size_t nbytes, bool keeps_add
   const bool keeps = own != nullptr && !own->is_linked;
   if (keeps || lender.inline_bytes_ || !lender.owns_bytes()) return nullptr;
   if (lender.exposed_.load(std::memory_order_relaxed)) return nullptr;
-  if (reinterpret_cast<uintptr_t>(data() + offset) % lending::alignment() != 0) return nullptr;
   auto* const link = new Lease{.lender = &lender, .lease = *lease};
   lease->data_.store(data() + offset, std::memory_order_relaxed);
   lease->borrowed_.store(true, std::memory_order_relaxed);

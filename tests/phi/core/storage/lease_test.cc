@@ -353,6 +353,28 @@ TEST_F(Leases, WhatIsSwappedOutHasNoLeasesAndIsNone) {
   EXPECT_TRUE(part(x, 0).defined());
 }
 
+// The next write of whoever swapped it out changes what its source gives.
+TEST_F(Leases, AnAliasOfASwappedArrayHasTheValueItHadThen) {
+  for (const bool fixed : {false, true}) {
+    DenseTensor x = counting();
+    x.storage()->swap_out(ones());
+    DenseTensor y = fixed ? x.fixed() : x.alias();
+    EXPECT_NE(y.storage(), x.storage());
+    x.storage()->swap_out(HostSource::keep(std::vector<int32_t>(kCount, 2), {kCount}));
+    expect_all(y, 1);
+    fill(y, 3);
+    expect_all(x, 2);
+  }
+}
+
+TEST_F(Leases, ARefusedFixedAddressLeavesTheArrayAsItIs) {
+  DenseTensor x = counting();
+  const DenseTensor odd = x.rows(1, kPart).fixed();  // 4 bytes beyond an allocation's alignment
+  EXPECT_TRUE(odd.storage()->owns_bytes());
+  EXPECT_TRUE(x.storage()->owns_bytes());
+  EXPECT_EQ(held(), kBytes + (kPart - 1) * 4);
+}
+
 TEST_F(Leases, NothingIsLentWhereThereIsNothingToLend) {
   const DenseTensor waits({{kCount}, DataType::INT32}, Storage::from_source(CPUPlace(), ones()));
   EXPECT_FALSE(part(waits, 0).defined());
