@@ -2,7 +2,8 @@
 
 LAYERS is the table of who may include whom, one row per folder (or part of a folder). A file belongs
 to the first row that matches its path. tools, examples, benchmarks and tests are free, but for the
-oracle of training, which shares no code with what it judges.
+oracle of training, which shares no code with what it judges. USER_HEADERS must not reach a backend of
+communication, kernels or phi/gpu, directly or through other headers.
 
 Usage: check_includes.py [--root DIR] [--list]
 """
@@ -94,10 +95,13 @@ LAYERS = (
                                                    "distributed runtime")),
     Layer("api/rules", r"api/rules/", CORE + PURE + ("distributed/spmd", "phi/infermeta")),
     # Functions on tensors that the floors above call and define.
-    Layer("api declarations", r"api/generated/(api|ops/\w+)\.h$|distributed/api\.h$", HANDLES),
+    Layer("api declarations", r"api/generated/(api|ops/\w+)\.h$|distributed/api\.h$"
+          r"|api/dtensor/(default_mesh|gpu|job|local_parts|reshard|shard_tensor)\.h$", HANDLES),
     Layer("api/call", r"api/call/", HANDLES + ("api/rules",)),
     Layer("api/capture", r"api/capture/", CALLS + ("api/autograd",)),
     Layer("api/autograd", r"api/autograd/", CALLS),
+    # It implements the declarations of distributed/api.h, and installs NCCL's communicator.
+    Layer("api/dtensor", r"api/dtensor/", CALLS + ("api/autograd",)),
     Layer("api/explain", r"api/explain/", CALLS + ("api/rules", "distributed/agreement"),
           libraries=("fmt", "nlohmann")),
     Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),
@@ -136,6 +140,10 @@ LIBRARIES = {
     "nanobind": r"nanobind/",
     "python": r"(Python|structmember)\.h$",
 }
+
+# What programs include.
+USER_HEADERS = ("phi/api.h", "phi/tensor_api.h", "distributed/api.h", "api/nn/nn.h", "api/training/trainer.h")
+BACKENDS = r"distributed/comm/(mpi|nccl|local)/|phi/(gpu|kernels)/"
 
 
 class Include(NamedTuple):
@@ -218,6 +226,25 @@ def check_file(root: Path, path: str) -> tuple[list[Finding], int]:
     return [Finding(path, line, layer.name, text) for line, text in found if text], len(includes)
 
 
+def backends_reached(root: Path, header: str) -> list[Finding]:
+    """The includes of backends in `header` and in the headers that it includes. Generated headers,
+    which are not in the tree, are leaves."""
+    findings, seen, waiting = [], {header}, [header]
+    while waiting:
+        path = waiting.pop()
+        if not (root / path).is_file():
+            continue
+        for include in includes_of((root / path).read_text(encoding="utf-8")):
+            if re.match(BACKENDS, include.target):
+                findings.append(Finding(path, include.line, "user headers",
+                                        f'includes "{include.target}", a backend; {header} includes this file. '
+                                        "Declare here what users need, and include it in the source"))
+            elif include.quoted and include.target not in seen:
+                seen.add(include.target)
+                waiting.append(include.target)
+    return findings
+
+
 def sources(root: Path) -> list[str]:
     return sorted(file.relative_to(root).as_posix() for folder in (*CHECKED_FOLDERS, ORACLE)
                   for file in (root / folder).rglob("*") if file.suffix in SOURCE_SUFFIXES)
@@ -244,6 +271,7 @@ def main() -> int:
         return 2
     results = [check_file(options.root, path) for path in files]
     findings = [finding for found, _ in results for finding in found]
+    findings += [finding for header in USER_HEADERS for finding in backends_reached(options.root, header)]
     for finding in findings:
         print(finding, file=sys.stderr)
     total = sum(count for _, count in results)

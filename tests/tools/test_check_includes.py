@@ -161,3 +161,15 @@ def test_the_table_can_be_printed():
                             timeout=60, check=True)
     assert "distributed/mesh: phi/common, phi/core meta types; libraries: fmt, glog" in result.stdout
     assert "api: everything" in result.stdout
+
+
+def test_a_user_header_that_reaches_a_backend_is_reported(tmp_path):
+    result = check(tmp_path, {
+        "distributed/api.h": '#include "api/dtensor/gpu.h"\n',
+        "api/dtensor/gpu.h": '#include "distributed/comm/world.h"\n',
+        "distributed/comm/world.h": '#include "distributed/comm/nccl/nccl_world.h"\n',
+        "distributed/comm/nccl/nccl_world.h": "",
+    })
+    assert result.returncode == 1
+    assert "distributed/comm/world.h:1: [user headers]" in result.stderr
+    assert "distributed/api.h includes this file" in result.stderr

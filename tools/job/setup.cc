@@ -8,7 +8,7 @@
 #include <iostream>
 #include <vector>
 
-#include "api/autograd/own_gpu.h"
+#include "api/dtensor/gpu_of_rank.h"
 #include "api/library/load_ops.h"
 #include "api/nn/layers/mlp.h"
 #include "api/nn/weights.h"

@@ -5,19 +5,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "distributed/comm/gpu_reduction.h"
 #include "distributed/comm/world.h"
 
 namespace phi::distributed {
-
-/// How reductions over GPUs are computed.
-enum class GpuReduction : uint8_t {
-  /// In the order of group positions. Half precision is accumulated in float and rounded once. Same
-  /// bits as on every other backend.
-  kExact,
-  /// By NCCL's algorithms, if NCCL supports the dtype and the kind. NCCL chooses the order, and
-  /// half precision may be rounded after each step.
-  kFast,
-};
 
 /// Whether this build supports NCCL.
 bool has_nccl();

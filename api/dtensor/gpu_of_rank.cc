@@ -1,5 +1,5 @@
 // Maps ranks to the GPUs of their machines.
-#include "api/autograd/own_gpu.h"
+#include "api/dtensor/gpu_of_rank.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

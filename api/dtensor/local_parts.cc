@@ -1,4 +1,6 @@
-// Paddle's functions for distributed tensors (dtensor_from_local, ...), and the default mesh.
+// Distributed tensors from and to the parts of ranks, with gradients.
+#include "api/dtensor/local_parts.h"
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -7,7 +9,8 @@
 
 #include "api/autograd/grad_node.h"
 #include "api/call/args/args.h"
-#include "distributed/api.h"
+#include "api/dtensor/job.h"
+#include "api/dtensor/reshard.h"
 #include "distributed/comm/world.h"
 #include "distributed/placement/dist_attr.h"
 #include "phi/common/errors.h"
@@ -15,6 +18,56 @@
 
 namespace phi::distributed {
 namespace {
+
+// The gradient of Tensor::local: combines the gradients of the ranks' parts, which are disjoint,
+// into one distributed gradient.
+class LocalNode final : public GradNode {
+ public:
+  explicit LocalNode(const Tensor& x) : GradNode("local"), form_(TensorForm::of(x)) {
+    add_input(x);
+  }
+  void release() override {}
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    const Tensor grad = in.grad(0);
+    const bool here = form_.attr->mesh().contains(rank());
+    out.give(0, Tensor(here ? DistTensor(form_.meta, form_.attr, grad.dense())
+                            : DistTensor::clipped(form_.meta, form_.attr, grad.place(), "local")));
+  }
+  TensorForm form_;
+};
+
+// If several ranks have the same element, or terms of its sum, it is undefined whether the
+// gradients of their parts must be added.
+void check_parts_are_disjoint(const Tensor& x) {
+  for (int m = 0; m < x.mesh().ndim(); ++m) {
+    PHI_CHECK(x.placements()[m].is_shard() || x.mesh().dim_size(m) == 1,
+              errors::PreconditionNotMet(
+                  "{} requires a gradient, and the parts of its ranks along mesh dim {} are no "
+                  "shards, so that gradients of the parts do not make one of the whole. To look at "
+                  "its part detach() it (values() and item() need no local()); to compute with it "
+                  "reshard it to Shard first, or take gathered_everywhere().",
+                  x.to_string(), x.mesh().dim_names()[m]));
+  }
+}
+
+// The gradient of from_local: splits the gradient into the ranks' parts.
+class FromLocalNode final : public GradNode {
+ public:
+  explicit FromLocalNode(const Tensor& local)
+      : GradNode("from_local"), form_(TensorForm::of(local)) {
+    add_input(local);
+  }
+  void release() override {}
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    const Tensor grad = in.grad(0);
+    out.give(0, grad.dist().local().computed_here() ? Tensor(grad.dist().local()) : form_.zeros());
+  }
+  TensorForm form_;
+};
 
 // A rank's description of its part, which is exchanged with all ranks.
 struct PartInfo {
@@ -146,37 +199,39 @@ Tensor dtensor_to_local(const Tensor& x, const ProcessMesh& mesh,
   return reshard(x, mesh, placements).local();
 }
 
-Tensor unshard_dtensor(const Tensor& x) {
-  const OpScope scope("unshard_dtensor");
-  return gathered_everywhere(x);
-}
-
-void set_mesh(const ProcessMesh& mesh) {
-  const OpScope scope("set_mesh");
+Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMesh& mesh,
+                  std::span<const Placement> placements) {
+  const OpScope scope("from_local");
   check_mesh(mesh);
-  World::current().set_default_mesh(mesh.defined() ? std::make_shared<const ProcessMesh>(mesh)
-                                                   : nullptr);
-}
-
-bool has_mesh() { return World::current().default_mesh() != nullptr; }
-
-ProcessMesh get_mesh() {
-  const auto& mesh = World::current().default_mesh();
-  PHI_CHECK(mesh, errors::PreconditionNotMet(
-                      "no mesh is named, and rank {} has set none; call set_mesh(mesh) on every "
-                      "rank, or give the mesh.",
-                      rank()));
-  return *mesh;
-}
-
-Tensor shard_tensor(const Tensor& x, std::span<const Placement> placements) {
-  const OpScope scope("shard_tensor");
-  return shard_tensor(x, get_mesh(), placements);
-}
-
-Tensor reshard(const Tensor& x, std::span<const Placement> placements) {
-  const OpScope scope("reshard");
-  return reshard(x, get_mesh(), placements);
+  const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
+  attr->check_fits(global_shape);
+  const TensorMeta global{global_shape, local.dtype(), local.layout()};
+  const auto coord = mesh.coord_of(rank());
+  const auto tracked = [&](Tensor out) {
+    if (any_requires_grad(local)) track(new FromLocalNode(local), out);
+    return out;
+  };
+  if (!coord) return tracked(Tensor(DistTensor::clipped(global, attr, local.place(), nullptr)));
+  const Dims expected = local_box(global_shape, *attr, *coord).size;
+  PHI_CHECK(local.shape() == expected,
+            errors::InvalidArgument("rank {} gives {}, but of a tensor {} it holds {}.", rank(),
+                                    local.shape().to_string(), describe(global_shape, *attr),
+                                    expected.to_string()));
+  return tracked(Tensor(DistTensor(global, attr, local.dense())));
 }
 
 }  // namespace phi::distributed
+
+namespace phi {
+
+Tensor Tensor::local() const {
+  Tensor part(dist().local());
+  if (any_requires_grad(*this)) {
+    const OpScope scope("local");
+    distributed::check_parts_are_disjoint(*this);
+    track(new distributed::LocalNode(*this), part);
+  }
+  return part;
+}
+
+}  // namespace phi

@@ -1,0 +1,58 @@
+// The gradient of a move between placements or meshes.
+#include "api/dtensor/move_node.h"
+
+#include "api/call/call_recorder.h"
+
+namespace phi::distributed {
+
+namespace {
+
+// The node of a move. Its backward reshards the gradient to the form of the move's input.
+class MoveNode final : public GradNode {
+ public:
+  /// `gathers`: the result can be recomputed from x by a gather.
+  MoveNode(const char* name, const Tensor& x, bool gathers)
+      : GradNode(name), form_(TensorForm::of(x)), source_(gathers ? x.detach() : Tensor()) {
+    add_input(x);
+  }
+  Tensor gathered_from() const override { return source_; }
+  void release() override { source_ = Tensor(); }
+
+ private:
+  void backward(const Incoming& in, Outgoing& out) override {
+    out.give(0, form_.settle(in.grad(0)));
+  }
+  TensorForm form_;
+  Tensor source_;
+};
+
+}  // namespace
+
+const TensorDistAttr* attr_of_move(const Tensor& x, const ProcessMesh& mesh,
+                                   std::span<const Placement> placements) {
+  const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
+  attr->check_fits(x.shape());
+  if (CallRecorder* recorder = CallRecorder::current()) recorder->used(x);
+  return attr;
+}
+
+bool is_gather(const Tensor& from, const TensorDistAttr* to) {
+  if (!from.is_dist() || from.mesh() != to->mesh() || from.dist_attr() == to) return false;
+  for (int m = 0; m < from.mesh().ndim(); ++m) {
+    const Placement& before = from.placements()[m];
+    const Placement& after = to->placement(m);
+    if (before != after && !(before.is_shard() && after.is_replicate())) return false;
+  }
+  return true;
+}
+
+void track_move(const char* name, const Tensor& from, Tensor& to, bool gathers) {
+  track(new MoveNode(name, from, gathers), to);
+}
+
+Tensor tracked_move(const char* name, const Tensor& from, Tensor to) {
+  if (any_requires_grad(from)) track_move(name, from, to, is_gather(from, to.dist_attr()));
+  return to;
+}
+
+}  // namespace phi::distributed
