@@ -131,6 +131,13 @@ bool CallRing::came_to(uint64_t group_hash, uint64_t sequence) const {
          place.group_hash.load(std::memory_order_relaxed) == group_hash;
 }
 
+bool CallRing::is_before(uint64_t group_hash, uint64_t sequence) const {
+  const Place& place = places_[place_of(group_hash)];
+  const uint64_t last = place.sequence.load(std::memory_order_acquire);
+  return last == 0 ||
+         (place.group_hash.load(std::memory_order_relaxed) == group_hash && last < sequence);
+}
+
 std::string CallRing::name_of_group(uint64_t group_hash) const {
   const Place& place = places_[place_of(group_hash)];
   if (place.sequence.load(std::memory_order_acquire) == 0 ||

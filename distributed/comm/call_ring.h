@@ -36,6 +36,9 @@ class CallRing {
   /// Whether the rank has begun this call of the group; the call may be finished or waited for
   /// later. A rank that is in more groups than the ring has places for forgets some.
   bool came_to(uint64_t group_hash, uint64_t sequence) const;
+  /// Whether the rank has certainly not begun this call: unlike !came_to(), false for a group that
+  /// it has forgotten.
+  bool is_before(uint64_t group_hash, uint64_t sequence) const;
   /// "{0,1}", the name that this rank has for the group.
   std::string name_of_group(uint64_t group_hash) const;
 

@@ -208,6 +208,20 @@ std::string late_report(const Call& call, World::Milliseconds deadline, const Se
                       {.call = &call, .marks_missing = true});
 }
 
+std::string left_report(const Call& call, const SeeRank& see) {
+  const auto ranks = call.group->ranks();
+  const auto left = std::ranges::find_if(ranks, [&](int64_t rank) {
+    const SeenRank seen = see(rank);
+    return seen.has_left && seen.ring != nullptr &&
+           seen.ring->is_before(call.group->hash(), call.sequence);
+  });
+  if (left == ranks.end()) return {};
+  const std::string head =
+      fmt::format("Rank {} has left the job without {}, which every rank of the group must call.",
+                  *left, call.to_string());
+  return kept_and_cut(head, ranks, rank_of(call), see, {.call = &call, .marks_missing = true});
+}
+
 std::string mismatch_report(const Call& call, std::string_view what, const SeeRank& see) {
   return kept_and_cut(std::string(what), call.group->ranks(), rank_of(call), see, {.call = &call});
 }

@@ -17,6 +17,7 @@ namespace phi::distributed {
 struct SeenRank {
   const CallRing* ring = nullptr;  // null: the rank is on another machine
   std::string process{};           // "pid 4711", "pid 4711 is stopped"; empty: unknown
+  bool has_left = false;           // it makes no more calls: it has left the job, or is leaving it
 };
 using SeeRank = std::function<SeenRank(int64_t rank)>;
 
@@ -28,6 +29,11 @@ using SeeRank = std::function<SeenRank(int64_t rank)>;
 /// {4,5} ..."; a line for each rank of the group that marks the missing ones; the first call of the
 /// group on which ranks differ; and the last calls of each.
 std::string late_report(const Call& call, World::Milliseconds deadline, const SeeRank& see);
+
+/// The report of a call that a rank of its group will not make, because that rank has left the job:
+/// "Rank 1 has left the job without all_reduce #418 of group {4,5} ..."; the same lines. Empty if no
+/// rank is known to have left without the call.
+std::string left_report(const Call& call, const SeeRank& see);
 
 /// The report of a message that does not match its call: `what` is wrong, and the same lines.
 std::string mismatch_report(const Call& call, std::string_view what, const SeeRank& see);

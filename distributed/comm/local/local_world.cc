@@ -3,6 +3,7 @@
 #include "distributed/comm/local/local_world.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +49,18 @@ struct Route {
 // State shared by all ranks of a run. One lock is enough, because messages are few and copies are
 // made outside it.
 struct Hub {
-  explicit Hub(int64_t n) : wake(static_cast<size_t>(n)), rings(static_cast<size_t>(n)) {}
+  explicit Hub(int64_t n)
+      : wake(static_cast<size_t>(n)), rings(static_cast<size_t>(n)), left(static_cast<size_t>(n)) {}
+
+  // The rank makes no more calls.
+  void leave(int64_t rank) {
+    const std::lock_guard lock(mutex);
+    left[static_cast<size_t>(rank)] = true;
+    for (auto& rank_wake : wake) rank_wake.notify_all();
+  }
+  SeenRank see(int64_t rank) const {
+    return {&rings[static_cast<size_t>(rank)], {}, left[static_cast<size_t>(rank)]};
+  }
 
   // The first failure wins: its error is the job's, and all other ranks throw its message.
   void fail(int64_t rank, const std::string& message, std::exception_ptr why) {
@@ -65,6 +77,7 @@ struct Hub {
   std::vector<std::condition_variable> wake;  // by rank
   std::map<Key, Route> routes;
   std::vector<CallRing> rings;
+  std::vector<std::atomic<bool>> left;
   std::string failure;  // of the first rank that failed
   std::exception_ptr error;
 };
@@ -117,10 +130,15 @@ class LocalMessages final : public Messages {
   void wait(const Call& call) override {
     yield_point("local_messages.wait.unlocked");
     std::unique_lock lock(hub_.mutex);
-    hub_.wake[rank_].wait_until(lock, Clock::now() + world_.deadline(),
-                                [&] { return is_over() || !fits() || !hub_.failure.empty(); });
+    std::string left;
+    hub_.wake[rank_].wait_until(lock, Clock::now() + world_.deadline(), [&] {
+      if (is_over() || !fits() || !hub_.failure.empty()) return true;
+      left = left_report(call, see());
+      return !left.empty();
+    });
     if (is_over() && fits()) return;
     check_failures();
+    PHI_CHECK(left.empty(), errors::Unavailable("{}", left));
     throw errors::ExecutionTimeout("{}", late_report(call, world_.deadline(), see()));
   }
 
@@ -163,7 +181,7 @@ class LocalMessages final : public Messages {
   }
 
   SeeRank see() const {
-    return [this](int64_t rank) { return SeenRank{&hub_.rings[static_cast<size_t>(rank)]}; };
+    return [this](int64_t rank) { return hub_.see(rank); };
   }
 
   // A failed rank has withdrawn its messages, so later ones may match wrong messages. Its failure
@@ -210,7 +228,7 @@ class LocalWorld final : public World {
     const std::lock_guard lock(hub_.mutex);
     hub_.rings[static_cast<size_t>(rank())].note(call, state);
   }
-  SeenRank see(int64_t other) const override { return {&hub_.rings[static_cast<size_t>(other)]}; }
+  SeenRank see(int64_t other) const override { return hub_.see(other); }
   std::string failure() const override {
     const std::lock_guard lock(hub_.mutex);
     return hub_.failure;
@@ -243,6 +261,7 @@ void run_rank(Hub& hub, int64_t rank, int64_t n, const std::function<void(World&
   try {
     call_body(world, body);
     world.drain();
+    hub.leave(rank);
   } catch (Error& error) {
     const std::string message = error.what();
     error.note(fmt::format("at rank {} of {}", rank, n));

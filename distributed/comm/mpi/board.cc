@@ -186,15 +186,21 @@ bool Board::has_died(int64_t rank) const {
   return is_gone(place(rank));
 }
 
+bool Board::has_left(int64_t rank) const {
+  const Phase phase = phase_of(rank);
+  return phase == Phase::kLeaving || phase == Phase::kLeft;
+}
+
 SeenRank Board::see(int64_t rank) const {
   if (!has_come(rank)) return {};
   const int64_t pid = place(rank).pid.load();
   const char* phase = phase_of(rank) == Phase::kStarting  ? ", starting"
+                      : phase_of(rank) == Phase::kExiting ? ", exiting"
                       : phase_of(rank) == Phase::kLeaving ? ", leaving the job"
                       : phase_of(rank) == Phase::kLeft    ? ", has left the job"
                                                           : "";
   const char* state = has_died(rank) ? " has died" : words_for(stat_of(pid).state);
-  return {&place(rank).ring, fmt::format("pid {}{}{}", pid, state, phase)};
+  return {&place(rank).ring, fmt::format("pid {}{}{}", pid, state, phase), has_left(rank)};
 }
 
 }  // namespace phi::distributed

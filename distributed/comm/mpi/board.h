@@ -19,6 +19,7 @@ enum class Phase : int32_t {
   kAbsent = 0,
   kStarting,
   kIn,
+  kExiting,  // with a status that is not 0; it ends the job unless all ranks exit
   kLeaving,
   kLeft,
   kFailed,  // it has printed why and ends the job
@@ -44,6 +45,9 @@ class Board {
   bool has_come(int64_t rank) const;
   /// Whether the rank's process had registered and no longer exists.
   bool has_died(int64_t rank) const;
+  /// Whether the rank has left the job in order, or is leaving it: it makes no more calls. False for
+  /// a rank that exits with a status, which ends the job itself.
+  bool has_left(int64_t rank) const;
   /// The rank's process and ring; the ring is null for a rank that has not registered.
   SeenRank see(int64_t rank) const;
 

@@ -44,12 +44,23 @@ class Patience {
   void look_again(bool moved);
 
  private:
+  void check_ranks_left(Clock::time_point now);
+
   const MpiLink& link_;
   const Call& call_;
   int64_t turn_ = 0;  // polls since a request completed
   World::Milliseconds start_{-1};
   Clock::time_point still_since_{};
+  Clock::time_point next_check_{};  // for ranks that have left the job
 };
+
+void Patience::check_ranks_left(Clock::time_point now) {
+  using namespace std::chrono_literals;
+  if (now < next_check_) return;
+  next_check_ = now + 500ms;
+  const std::string report = left_report(call_, link_.see);
+  PHI_CHECK(report.empty(), errors::Unavailable("{}", report));
+}
 
 void Patience::look_again(bool moved) {
   using namespace std::chrono_literals;
@@ -68,6 +79,7 @@ void Patience::look_again(bool moved) {
     sched_yield();
   } else {
     poll_interruption();
+    if (still >= 200ms) check_ranks_left(now);
     std::this_thread::sleep_for(still < 20ms ? 20us : 200us);
   }
 }

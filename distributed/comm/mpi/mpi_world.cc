@@ -114,7 +114,7 @@ class MpiWorld final : public World {
   // For a program that exits without finalize_world() and with a non-zero status. If all ranks
   // exit, they leave together; otherwise the job ends with this status.
   void leave_with(int status) {
-    watch_->board->set_phase(Phase::kLeaving);
+    watch_->board->set_phase(Phase::kExiting);
     const auto until = std::chrono::steady_clock::now() + kOthersEndTheJob;
     while (!all_leave()) {
       if (std::chrono::steady_clock::now() > until) end_job_with(status);
@@ -141,8 +141,8 @@ class MpiWorld final : public World {
   bool all_leave() const {
     for (int64_t other = 0; other < size(); ++other) {
       if (!link_.is_here[static_cast<size_t>(other)]) return false;
-      const Phase phase = watch_->board->phase_of(other);
-      if (phase != Phase::kLeaving && phase != Phase::kLeft) return false;
+      const bool exits = watch_->board->phase_of(other) == Phase::kExiting;
+      if (!exits && !watch_->board->has_left(other)) return false;
     }
     return true;
   }

@@ -36,6 +36,9 @@ std::string message_of(const std::function<void()>& body) {
   return "no error";
 }
 
+// Makes no call for longer than the deadlines of these tests, as a rank that computes.
+void compute_on() { std::this_thread::sleep_for(milliseconds(300)); }
+
 TEST(Deadline, ReportsWhoIsMissingAndWhatItDidLast) {
   const std::string message = message_of([] {
     run_ranks(
@@ -44,10 +47,7 @@ TEST(Deadline, ReportsWhoIsMissingAndWhatItDidLast) {
           const OpScope scope("matmul_grad");
           float x = 1;
           world.everyone().all_reduce(&x, 1, DataType::FLOAT32, ReduceKind::kSum);
-          if (world.rank() == 2) {  // comes to the second call too late
-            std::this_thread::sleep_for(milliseconds(300));
-            return;
-          }
+          if (world.rank() == 2) return compute_on();  // comes to the second call too late
           world.everyone().all_reduce(&x, 1, DataType::FLOAT32, ReduceKind::kSum);
         },
         milliseconds(100));
@@ -64,11 +64,44 @@ TEST(Deadline, IsAnExecutionTimeout) {
         run_ranks(
             2,
             [](World& world) {
-              if (world.rank() == 0) world.everyone().barrier();
+              if (world.rank() == 0) return world.everyone().barrier();
+              compute_on();
             },
             milliseconds(50));
       },
       ThrowsError(ErrorCode::kExecutionTimeout, "rank 1  has made no call yet"));
+}
+
+// Far below the deadline, which is a minute.
+TEST(Deadline, IsNotAwaitedWhereARankHasLeft) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(
+      [] {
+        run_ranks(3, [](World& world) {
+          const OpScope scope("grad");
+          float x = 1;
+          world.everyone().barrier();
+          if (world.rank() == 1) return;
+          world.everyone().all_reduce(&x, 1, DataType::FLOAT32, ReduceKind::kSum);
+        });
+      },
+      ThrowsError(ErrorCode::kUnavailable,
+                  "Rank 1 has left the job without all_reduce #2 of group {0,1,2} (sum of 1 f32, 4 "
+                  "bytes, from grad), which every rank of the group must call."));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(30));
+}
+
+// A rank may leave before the others have received its part of the last call.
+TEST(Deadline, ARankThatLeavesAfterItsLastCallIsNotMissed) {
+  run_ranks(4, [](World& world) {
+    for (int i = 0; i < 200; ++i) {
+      const int64_t pair[] = {world.rank() & ~int64_t{1}, world.rank() | int64_t{1}};
+      float x = 1;
+      world.group(pair).all_reduce(&x, 1, DataType::FLOAT32, ReduceKind::kSum);
+      world.everyone().broadcast(&x, 1, DataType::FLOAT32, 0);
+      EXPECT_EQ(x, 2);
+    }
+  });
 }
 
 TEST(Failure, OfOneRankEndsTheOthersAndIsTheJobsError) {
@@ -189,7 +222,10 @@ TEST(Deadline, NamesTheFirstCallOnWhichRanksDiffer) {
           Group& all = world.everyone();
           char x = 0;
           all.barrier();
-          if (world.rank() == 1) return all.exchange({}, {});
+          if (world.rank() == 1) {
+            all.exchange({}, {});
+            return compute_on();
+          }
           all.broadcast(&x, 0, DataType::UINT8, 0);
           all.barrier();
         },
@@ -213,7 +249,8 @@ TEST(HangReport, AllThatRanksRememberGoesToAFolder) {
         2,
         [](World& world) {
           for (int i = 0; i < 20; ++i) world.everyone().barrier();
-          if (world.rank() == 0) world.everyone().barrier();
+          if (world.rank() == 0) return world.everyone().barrier();
+          compute_on();
         },
         milliseconds(50));
   });
@@ -236,7 +273,8 @@ TEST(HangReport, AFolderThatCannotBeWrittenIsSaid) {
     run_ranks(
         2,
         [](World& world) {
-          if (world.rank() == 0) world.everyone().barrier();
+          if (world.rank() == 0) return world.everyone().barrier();
+          compute_on();
         },
         milliseconds(50));
   });
@@ -332,7 +370,7 @@ TEST(TransferFailure, OneThatNobodyReceivesIsAnErrorAtTheEnd) {
         },
         milliseconds(50));
   });
-  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.05 s in exchange #1"),
+  EXPECT_THAT(message, AllOf(HasSubstr("Rank 1 has left the job without exchange #1"),
                              HasSubstr("rank 1  has made no call yet  <- missing")));
 }
 
