@@ -40,59 +40,59 @@ Module::Module(Module& parent, const Name& name)
       path_(joined(parent.path_, name.own())),
       prefix_(name.is_flat() ? parent.prefix_ : parent.prefix_ + name.own() + "."),
       root_(parent.root_) {
-  parent.check_part_name(own_);
-  parent.parts_.push_back(this);
+  parent.check_submodule_name(own_);
+  parent.submodules_.push_back(this);
 }
 
 Module::~Module() {
-  if (parent_) std::erase(parent_->parts_, this);
-  while (!parts_.empty()) release(*parts_.back());
+  if (parent_) std::erase(parent_->submodules_, this);
+  while (!submodules_.empty()) remove_module(*submodules_.back());
 }
 
-void Module::release(Module& part) {
+void Module::remove_module(Module& submodule) {
   PHI_CHECK(
-      part.parent_ == this,
+      submodule.parent_ == this,
       errors::InvalidArgument("'{}' is to be released from module '{}', whose part it is not.",
-                              part.path_, path_));
-  part.visit_slots([&](const Slot& slot) { root_->names.erase(slot.name); });
-  for (const auto& [name, value] : part.named_buffers()) root_->names.erase(name);
-  std::erase(parts_, &part);
+                              submodule.path_, path_));
+  submodule.visit_slots([&](const Slot& slot) { root_->names.erase(slot.name); });
+  for (const auto& [name, value] : submodule.named_buffers()) root_->names.erase(name);
+  std::erase(submodules_, &submodule);
   auto root = std::make_shared<Root>();
   root->seed = root_->seed;
   root->dtype = root_->dtype;
   root->is_training = root_->is_training;
   root->sharding = root_->sharding;
-  part.move_to(nullptr, "", root);
+  submodule.set_parent(nullptr, "", root);
 }
 
-void Module::check_part_name(const std::string& own) const {
+void Module::check_submodule_name(const std::string& own) const {
   PHI_CHECK(!own.empty() && own.find('.') == std::string::npos,
             errors::InvalidArgument("a part of a module is called '{}'; its name must not be empty "
                                     "and has no dot (parts of parts make paths).",
                                     own));
-  const bool is_new = std::none_of(parts_.begin(), parts_.end(),
-                                   [&](const Module* part) { return part->own_ == own; });
+  const bool is_new = std::none_of(submodules_.begin(), submodules_.end(),
+                                   [&](const Module* submodule) { return submodule->own_ == own; });
   PHI_CHECK(is_new, errors::InvalidArgument("module '{}' has two parts called '{}'; give one "
                                             "another name.",
                                             path_, own));
 }
 
-void Module::adopt(Module& part, const Name& name) {
-  check_adoption(part, name);
-  part.move_to(this, name, root_);
-  parts_.push_back(&part);
-  part.make_initial_values();
+void Module::add_module(Module& submodule, const Name& name) {
+  check_new_submodule(submodule, name);
+  submodule.set_parent(this, name, root_);
+  submodules_.push_back(&submodule);
+  submodule.make_initial_values();
 }
 
-void Module::check_adoption(const Module& part, const Name& name) const {
-  check_part_name(name.own());
-  PHI_CHECK(part.parent_ == nullptr,
+void Module::check_new_submodule(const Module& submodule, const Name& name) const {
+  check_submodule_name(name.own());
+  PHI_CHECK(submodule.parent_ == nullptr,
             errors::InvalidArgument("'{}' is to become part '{}' of module '{}', but is part '{}' "
                                     "of a model already.",
-                                    part.own_, name.own(), path_, part.path_));
-  PHI_CHECK(part.root_ != root_,
+                                    submodule.own_, name.own(), path_, submodule.path_));
+  PHI_CHECK(submodule.root_ != root_,
             errors::InvalidArgument("a module cannot be a part of itself ('{}').", name.own()));
-  PHI_CHECK(!part.root_->sharding && !root_->sharding,
+  PHI_CHECK(!submodule.root_->sharding && !root_->sharding,
             errors::InvalidArgument("'{}' becomes a part of a model, and one of them is laid out "
                                     "on a mesh; put models together before nn::shard().",
                                     name.own()));
@@ -105,20 +105,20 @@ void Module::check_adoption(const Module& part, const Name& name) const {
                                       "the module '{}', another name.",
                                       whole, joined(path_, name.own())));
   };
-  for (const Module* module : part.modules()) {
+  for (const Module* module : submodule.modules()) {
     for (const Slot& slot : module->slots_) check(*module, slot.own);
     for (const Buffer& buffer : module->buffers_) check(*module, buffer.own);
   }
 }
 
-void Module::move_to(Module* parent, const Name& name, const std::shared_ptr<Root>& root) {
+void Module::set_parent(Module* parent, const Name& name, const std::shared_ptr<Root>& root) {
   parent_ = parent;
   own_ = name.own();
   is_flat_ = name.is_flat();
-  take_names(root);
+  update_names(root);
 }
 
-void Module::take_names(const std::shared_ptr<Root>& root) {
+void Module::update_names(const std::shared_ptr<Root>& root) {
   root_ = root;
   path_ = parent_ ? joined(parent_->path_, own_) : "";
   prefix_ = !parent_ ? "" : is_flat_ ? parent_->prefix_ : parent_->prefix_ + own_ + ".";
@@ -128,7 +128,7 @@ void Module::take_names(const std::shared_ptr<Root>& root) {
   for (Slot& slot : slots_) slot.name = declared(slot.own);
   for (Buffer& buffer : buffers_) buffer.name = declared(buffer.own);
   if (dropout_number_) count_dropout(drops_);
-  for (Module* part : parts_) part->take_names(root);
+  for (Module* submodule : submodules_) submodule->update_names(root);
 }
 
 void Module::make_initial_values() {
@@ -203,8 +203,8 @@ std::vector<ParameterGroup> Module::groups() const {
 
 std::vector<const Module*> Module::modules() const {
   std::vector<const Module*> all = {this};
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    const auto below = std::as_const(*parts_[i]).modules();
+  for (size_t i = 0; i < submodules_.size(); ++i) {
+    const auto below = std::as_const(*submodules_[i]).modules();
     all.insert(all.end(), below.begin(), below.end());
   }
   return all;

@@ -9,10 +9,10 @@
 //   };
 //
 // A submodule is either constructed with its parent and a name, or constructed as a model and added
-// to a parent by adopt(). Its parameters are named after its path: "block0.up.weight". A parameter
-// is a deferred tensor until its values are needed. Its initial values depend only on its name and
-// the model's seed. A module is written without a mesh; nn::shard() (api/nn/layout/shard.h) shards
-// it over one.
+// to a parent by add_module(). Its parameters are named after its path: "block0.up.weight". A
+// parameter is a deferred tensor until its values are needed. Its initial values depend only on its
+// name and the model's seed. A module is written without a mesh; nn::shard()
+// (api/nn/layout/shard.h) shards it over one.
 #pragma once
 
 #include <array>
@@ -99,23 +99,25 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  /// Adds `part`, a model, to this module as a submodule. Does not take ownership. Its parameters
-  /// get names under this module. Values that were neither read nor set are initialised by the new
-  /// name and by this model's seed and dtype; other values stay. Dropouts are numbered again.
+  /// Adds `submodule`, a model, to this module as a submodule. Does not take ownership. Its
+  /// parameters get names under this module. Values that were neither read nor set are initialised
+  /// by the new name and by this model's seed and dtype; other values stay. Dropouts are numbered
+  /// again.
   ///
-  /// Errors   InvalidArgument if `part` is a submodule of another module, is this module or one of
+  /// Errors   InvalidArgument if `submodule` is a submodule of another module, is this module or
+  /// one of
   ///          its ancestors, has a name that exists already, or if one of the two is sharded over a
   ///          mesh. Nothing is changed then.
-  void adopt(Module& part, const Name& name);
+  void add_module(Module& submodule, const Name& name);
   /// Turns a submodule back into a model; its values stay.
-  /// Errors: InvalidArgument if `part` is not a submodule of this module.
-  void release(Module& part);
+  /// Errors: InvalidArgument if `submodule` is not a submodule of this module.
+  void remove_module(Module& submodule);
   /// Null for a model.
   const Module* parent() const { return parent_; }
   /// The name in its parent.
   const std::string& own_name() const { return own_; }
   /// Direct submodules.
-  const std::vector<Module*>& parts() const { return parts_; }
+  const std::vector<Module*>& submodules() const { return submodules_; }
   /// The parameter or buffer that this module declared under `own`; null if there is none.
   const Tensor* own_tensor(std::string_view own) const;
   /// Names of this module's parameters, then of its buffers, as it declared them.
@@ -236,13 +238,13 @@ class Module {
 
   // Registers a tensor of this module and returns its full name.
   std::string declare(const std::string& own);
-  void check_adoption(const Module& part, const Name& name) const;
-  void check_part_name(const std::string& own) const;
+  void check_new_submodule(const Module& submodule, const Name& name) const;
+  void check_submodule_name(const std::string& own) const;
   // Makes this a submodule of `parent` (null: a model).
-  void move_to(Module* parent, const Name& name, const std::shared_ptr<Root>& root);
+  void set_parent(Module* parent, const Name& name, const std::shared_ptr<Root>& root);
   // Updates the names of this module and of those below it to the parent's, and moves them to its
   // model.
-  void take_names(const std::shared_ptr<Root>& root);
+  void update_names(const std::shared_ptr<Root>& root);
   void make_initial_values();
   void check_dtype(DataType dtype) const;
   std::string own_tensor_name(const std::string& own) const;
@@ -251,7 +253,7 @@ class Module {
   template <typename Visit>
   void visit_slots(Visit&& visit) const {
     for (Slot& slot : slots_) visit(slot);
-    for (const Module* part : parts_) part->visit_slots(visit);
+    for (const Module* submodule : submodules_) submodule->visit_slots(visit);
   }
   // Visits the handles in the order of tensors().
   template <typename Visit>
@@ -270,7 +272,7 @@ class Module {
   // Mutable: running a module is const, and a TensorScope exchanges its tensors meanwhile.
   mutable std::deque<Slot> slots_;
   mutable std::deque<Buffer> buffers_;
-  std::vector<Module*> parts_;
+  std::vector<Module*> submodules_;
   std::shared_ptr<Root> root_;  // shared by the model
   std::optional<uint64_t> dropout_number_;
   bool drops_ = false;

@@ -45,7 +45,7 @@ Tensor recomputed(Layer& layer, const Tensor& x) {
 }  // namespace
 
 void Sequential::append(const Name& name, std::shared_ptr<Layer> link) {
-  adopt(*link, name);
+  add_module(*link, name);
   add_link(std::move(link));
 }
 

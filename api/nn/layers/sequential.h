@@ -41,7 +41,7 @@ class Sequential : public Layer {
     repeats_.push_back({begin, num_links()});
   }
 
-  /// Appends a layer that was constructed as a model. Errors: as Module::adopt.
+  /// Appends a layer that was constructed as a model. Errors: as Module::add_module.
   void append(const Name& name, std::shared_ptr<Layer> link);
   /// repeat() for layers that were constructed as models.
   void append_repeated(const std::string& name, std::vector<std::shared_ptr<Layer>> links);

@@ -84,9 +84,9 @@ const Tensor* tensor_named(const Module& module, const std::string& name) {
   return found == nullptr && name == "weight" ? module.own_tensor("") : found;
 }
 
-Module* part_named(const Module& module, const std::string& name) {
-  for (Module* part : module.parts()) {
-    if (part->own_name() == name) return part;
+Module* submodule_named(const Module& module, const std::string& name) {
+  for (Module* submodule : module.submodules()) {
+    if (submodule->own_name() == name) return submodule;
   }
   return nullptr;
 }
@@ -94,9 +94,9 @@ Module* part_named(const Module& module, const std::string& name) {
 nb::object get_attribute(nb::handle self, const std::string& name) {
   const Layer& module = layer_of(self);
   if (const Tensor* tensor = tensor_named(module, name)) return nb::cast(*tensor);
-  if (Module* part = part_named(module, name)) return module_object(*part, self);
+  if (Module* submodule = submodule_named(module, name)) return module_object(*submodule, self);
   std::vector<std::string> names = module.own_tensor_names();
-  for (const Module* part : module.parts()) names.push_back(part->own_name());
+  for (const Module* submodule : module.submodules()) names.push_back(submodule->own_name());
   raise(PyExc_AttributeError, fmt::format("'{}' has no attribute '{}'{}", class_name(module, self),
                                           name, did_you_mean(name, names)));
 }
@@ -115,20 +115,20 @@ void set_plainly(nb::handle self, nb::handle name, nb::handle value) {
 
 // A module that the model contains already is not added again: it is listed once, by its first
 // name.
-void add_part(Layer& module, const std::string& name, nb::handle value, bool flat) {
-  Layer& part = layer_of(value);
-  if (&part == part_named(module, name)) return;
-  if (part.parent() != nullptr && &model_of(part) == &model_of(module)) return;
-  if (part.parent() != nullptr) {
+void add_submodule(Layer& module, const std::string& name, nb::handle value, bool flat) {
+  Layer& submodule = layer_of(value);
+  if (&submodule == submodule_named(module, name)) return;
+  if (submodule.parent() != nullptr && &model_of(submodule) == &model_of(module)) return;
+  if (submodule.parent() != nullptr) {
     raise(PyExc_ValueError,
           fmt::format("the module for '{}' is part '{}' of another model, and a module has one "
                       "parent. Within one model it may be assigned twice and is listed once: put "
                       "both parents into that first. Or keep it in a tuple, self.{} = (module,), "
                       "which lists none of its parameters",
-                      name, part.path(), name));
+                      name, submodule.path(), name));
   }
-  if (Module* before = part_named(module, name)) module.release(*before);
-  module.adopt(part, flat ? nn::Name::flat(name) : nn::Name(name));
+  if (Module* before = submodule_named(module, name)) module.remove_module(*before);
+  module.add_module(submodule, flat ? nn::Name::flat(name) : nn::Name(name));
 }
 
 void add_parameter(PythonLayer& module, const std::string& name, const Parameter& parameter) {
@@ -158,7 +158,7 @@ void set_attribute(nb::handle self, nb::str name, nb::handle value) {
                         "Sequential are added by append()",
                         class_name(module, self), text));
     }
-    add_part(module, text, value, /*flat=*/false);
+    add_submodule(module, text, value, /*flat=*/false);
   } else if (const Tensor* own = tensor_named(module, text)) {
     // x.w += y assigns the tensor that it wrote to.
     if (is_tensor(value.ptr()) && same_tensor(*own, tensor_of(value.ptr()))) return;
@@ -171,7 +171,8 @@ void set_attribute(nb::handle self, nb::str name, nb::handle value) {
 
 void delete_attribute(nb::handle self, nb::str name) {
   Layer& module = layer_of(self);
-  if (Module* part = part_named(module, nb::cast<std::string>(name))) module.release(*part);
+  if (Module* submodule = submodule_named(module, nb::cast<std::string>(name)))
+    module.remove_module(*submodule);
   set_plainly(self, name, nb::handle());
 }
 
@@ -321,10 +322,10 @@ nb::list modules_of(nb::handle self, bool with_names) {
 
 nb::list children_of(nb::handle self, bool with_names) {
   nb::list list;
-  for (Module* part : layer_of(self).parts()) {
-    const nb::object object = module_object(*part, self);
+  for (Module* submodule : layer_of(self).submodules()) {
+    const nb::object object = module_object(*submodule, self);
     if (with_names) {
-      list.append(nb::make_tuple(part->own_name(), object));
+      list.append(nb::make_tuple(submodule->own_name(), object));
     } else {
       list.append(object);
     }
@@ -340,13 +341,13 @@ void show_module(const Module& module, const std::string& indent, std::string* o
     tensors.push_back((own.empty() ? "weight" : own) + " " + module.own_tensor(own)->to_string());
   }
   *out += class_name(module, object_of(module)) + "(" + fmt::format("{}", fmt::join(tensors, ", "));
-  if (module.parts().empty()) {
+  if (module.submodules().empty()) {
     *out += ")";
     return;
   }
-  for (const Module* part : module.parts()) {
-    *out += "\n" + indent + "  (" + part->own_name() + "): ";
-    show_module(*part, indent + "  ", out);
+  for (const Module* submodule : module.submodules()) {
+    *out += "\n" + indent + "  (" + submodule->own_name() + "): ";
+    show_module(*submodule, indent + "  ", out);
   }
   *out += "\n" + indent + ")";
 }
@@ -438,10 +439,10 @@ void bind_attributes(nb::class_<Layer, PythonLayer>& type) {
       .def("__reduce_ex__", &refuse_copy)
       .def(
           "add_module",
-          [](nb::handle self, nb::str name, nb::handle part, bool flat) {
-            if (!is_module(part)) refuse({"add_module", "module"}, "Module", part.ptr());
-            add_part(layer_of(self), nb::cast<std::string>(name), part, flat);
-            set_plainly(self, name, part);
+          [](nb::handle self, nb::str name, nb::handle submodule, bool flat) {
+            if (!is_module(submodule)) refuse({"add_module", "module"}, "Module", submodule.ptr());
+            add_submodule(layer_of(self), nb::cast<std::string>(name), submodule, flat);
+            set_plainly(self, name, submodule);
           },
           nb::arg("name"), nb::arg("module"), nb::kw_only(), nb::arg("flat") = false,
           "As an assignment to the attribute. A flat name is in the path, but not in the names of\n"

@@ -166,7 +166,7 @@ TEST(Module, AnAdoptedModelHasNamesAndValuesOfItsPlace) {
   Pair pair;
   pair.initialise(7, DataType::BFLOAT16);
   Holder model;
-  model.adopt(pair, "pair");
+  model.add_module(pair, "pair");
   EXPECT_EQ(names_of(model.named_parameters()),
             (std::vector<std::string>{"pair.scale", "pair.first.weight", "pair.first.bias",
                                       "pair.second.weight"}));
@@ -192,61 +192,61 @@ TEST(Module, ValuesThatWereAskedForOrSetStayWhenItIsAdopted) {
   Pair pair;
   const auto asked = pair.parameter_at("first.weight").to_vector<float>();
   multiply(pair.parameter_at("first.weight"), full({}, 1.0));  // it has its bytes now
-  model.adopt(pair, "pair");
+  model.add_module(pair, "pair");
   EXPECT_EQ(model.parameter_at("pair.first.weight").to_vector<float>(), asked);
   Pair filled;
   filled.fill([](const std::string&, const Tensor& now) { return full(now.shape(), 3.0); });
-  model.adopt(filled, Name::flat("filled"));
+  model.add_module(filled, Name::flat("filled"));
   EXPECT_EQ(model.parameter_at("second.weight").to_vector<float>(), std::vector<float>(6, 3.0f));
 }
 
 TEST(Module, AModelThatCannotBeAdoptedLeavesAllAsItWas) {
   Pair pair;
   Holder model;
-  model.adopt(pair, "pair");
+  model.add_module(pair, "pair");
   Pair other;
-  EXPECT_THAT([&] { model.adopt(other, "pair"); },
+  EXPECT_THAT([&] { model.add_module(other, "pair"); },
               ThrowsError(ErrorCode::kInvalidArgument, "module '' has two parts called 'pair'"));
-  EXPECT_THAT([&] { model.adopt(other, "a.b"); },
+  EXPECT_THAT([&] { model.add_module(other, "a.b"); },
               ThrowsError(ErrorCode::kInvalidArgument, "has no dot"));
-  EXPECT_THAT([&] { other.adopt(pair, "again"); },
+  EXPECT_THAT([&] { other.add_module(pair, "again"); },
               ThrowsError(ErrorCode::kInvalidArgument, "is part 'pair' of a model already"));
-  EXPECT_THAT([&] { pair.first.adopt(model, "loop"); },
+  EXPECT_THAT([&] { pair.first.add_module(model, "loop"); },
               ThrowsError(ErrorCode::kInvalidArgument, "cannot be a part of itself ('loop')"));
-  EXPECT_THAT([&] { model.adopt(model, "loop"); },
+  EXPECT_THAT([&] { model.add_module(model, "loop"); },
               ThrowsError(ErrorCode::kInvalidArgument, "cannot be a part of itself ('loop')"));
   Pair flat;
-  model.adopt(other, Name::flat("other"));
-  EXPECT_THAT([&] { model.adopt(flat, Name::flat("flat")); },
+  model.add_module(other, Name::flat("other"));
+  EXPECT_THAT([&] { model.add_module(flat, Name::flat("flat")); },
               ThrowsError(ErrorCode::kInvalidArgument, "the model has two tensors called 'scale'"));
   EXPECT_EQ(flat.path(), "");
   EXPECT_EQ(names_of(flat.named_parameters())[1], "first.weight");
-  EXPECT_EQ(model.parts().size(), 2u);
+  EXPECT_EQ(model.submodules().size(), 2u);
 }
 
 TEST(Module, AReleasedPartIsAModelWithItsValues) {
   Holder model;
   Pair pair;
-  model.adopt(pair, "pair");
+  model.add_module(pair, "pair");
   model.initialise(7, DataType::FLOAT64);
   const auto before = pair.parameter_at("pair.first.weight").to_vector<double>();
   model.set_training(false);
-  model.release(pair);
+  model.remove_module(pair);
   EXPECT_EQ(pair.parameter_at("first.weight").to_vector<double>(), before);
   EXPECT_TRUE(model.parameters().empty());
   EXPECT_FALSE(pair.is_training());
   EXPECT_EQ(pair.dtype(), model.dtype());
   EXPECT_EQ(pair.seed(), model.seed());
-  EXPECT_THAT([&] { model.release(pair); },
+  EXPECT_THAT([&] { model.remove_module(pair); },
               ThrowsError(ErrorCode::kInvalidArgument, "whose part it is not"));
   Pair next;
-  model.adopt(next, "pair");  // the names are free again
+  model.add_module(next, "pair");  // the names are free again
 }
 
 TEST(Module, PartsThatOutliveTheirModelAreModels) {
   auto model = std::make_unique<Holder>();
   Pair pair;
-  model->adopt(pair, "pair");
+  model->add_module(pair, "pair");
   Table table(*model, "table");
   const auto before = table.table.to_vector<float>();
   EXPECT_EQ(names_of(table.named_parameters()), (std::vector<std::string>{"table"}));
@@ -256,7 +256,7 @@ TEST(Module, PartsThatOutliveTheirModelAreModels) {
   EXPECT_EQ(names_of(table.named_parameters()), (std::vector<std::string>{"weight"}));
   EXPECT_EQ(table.table.to_vector<float>(), before);
   Holder other;
-  other.adopt(table, "rows");
+  other.add_module(table, "rows");
   EXPECT_EQ(names_of(other.named_parameters()), (std::vector<std::string>{"rows"}));
 }
 
@@ -274,8 +274,8 @@ TEST(Module, DropoutsAreCountedAnewWhereTheyAreAdopted) {
   Dropping first, second;
   Holder model;
   EXPECT_FALSE(model.drops_now());
-  model.adopt(first, "first");
-  model.adopt(second, "second");
+  model.add_module(first, "first");
+  model.add_module(second, "second");
   EXPECT_TRUE(model.drops_now());
   const Two same;
   const Tensor x = full({64}, 1.0);
@@ -318,11 +318,11 @@ TEST(Module, WhatIsWrittenStaysWhateverFollows) {
          pair.convert(DataType::FLOAT64);
          pair.convert(DataType::FLOAT32);
        }},
-      {"adoption", [&](Pair& pair) { model.adopt(pair, "pair"); }},
+      {"adoption", [&](Pair& pair) { model.add_module(pair, "pair"); }},
       {"adoption and release",
        [&](Pair& pair) {
-         model.adopt(pair, "other");
-         model.release(pair);
+         model.add_module(pair, "other");
+         model.remove_module(pair);
        }},
       {"a mesh", [](Pair& pair) { shard(pair, distributed::ProcessMesh({1}, {"dp"}), Layout()); }},
       {"another mode", [](Pair& pair) { pair.set_training(false); }},
@@ -339,7 +339,7 @@ TEST(Module, WhatIsWrittenStaysWhateverFollows) {
         const Tensor whole = value.is_dist() ? distributed::unshard_dtensor(value) : value;
         EXPECT_EQ(whole.to_vector<float>(), std::vector<float>(count, 3.0f)) << name;
       }
-      if (pair.parent()) model.release(pair);
+      if (pair.parent()) model.remove_module(pair);
     }
   }
 }
