@@ -9,7 +9,7 @@
 #include "api/autograd/autograd.h"
 #include "api/nn/lay_out.h"
 #include "api/nn/layout/shard.h"
-#include "api/nn/module_root.h"
+#include "api/nn/model_state.h"
 #include "api/nn/pattern.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
@@ -31,7 +31,7 @@ const distributed::TensorDistAttr* dist_attr_of(const Tensor& x) {
 // The name of a tensor declared with an empty name, if its module has no name either (a model).
 constexpr const char* kOnlyTensor = "weight";
 
-Module::Module() : root_(std::make_shared<Root>()) {}
+Module::Module() : model_state_(std::make_shared<ModelState>()) {}
 
 Module::Module(Module& parent, const Name& name)
     : parent_(&parent),
@@ -39,7 +39,7 @@ Module::Module(Module& parent, const Name& name)
       is_flat_(name.is_flat()),
       path_(joined(parent.path_, name.own())),
       prefix_(name.is_flat() ? parent.prefix_ : parent.prefix_ + name.own() + "."),
-      root_(parent.root_) {
+      model_state_(parent.model_state_) {
   parent.check_submodule_name(own_);
   parent.submodules_.push_back(this);
 }
@@ -54,15 +54,15 @@ void Module::remove_module(Module& submodule) {
       submodule.parent_ == this,
       errors::InvalidArgument("'{}' is to be released from module '{}', whose part it is not.",
                               submodule.path_, path_));
-  submodule.visit_slots([&](const Slot& slot) { root_->names.erase(slot.name); });
-  for (const auto& [name, value] : submodule.named_buffers()) root_->names.erase(name);
+  submodule.visit_slots([&](const ParameterSlot& slot) { model_state_->names.erase(slot.name); });
+  for (const auto& [name, value] : submodule.named_buffers()) model_state_->names.erase(name);
   std::erase(submodules_, &submodule);
-  auto root = std::make_shared<Root>();
-  root->seed = root_->seed;
-  root->dtype = root_->dtype;
-  root->is_training = root_->is_training;
-  root->sharding = root_->sharding;
-  submodule.set_parent(nullptr, "", root);
+  auto model_state = std::make_shared<ModelState>();
+  model_state->seed = model_state_->seed;
+  model_state->dtype = model_state_->dtype;
+  model_state->is_training = model_state_->is_training;
+  model_state->sharding = model_state_->sharding;
+  submodule.set_parent(nullptr, "", model_state);
 }
 
 void Module::check_submodule_name(const std::string& own) const {
@@ -79,7 +79,7 @@ void Module::check_submodule_name(const std::string& own) const {
 
 void Module::add_module(Module& submodule, const Name& name) {
   check_new_submodule(submodule, name);
-  submodule.set_parent(this, name, root_);
+  submodule.set_parent(this, name, model_state_);
   submodules_.push_back(&submodule);
   submodule.make_initial_values();
 }
@@ -90,9 +90,9 @@ void Module::check_new_submodule(const Module& submodule, const Name& name) cons
             errors::InvalidArgument("'{}' is to become part '{}' of module '{}', but is part '{}' "
                                     "of a model already.",
                                     submodule.own_, name.own(), path_, submodule.path_));
-  PHI_CHECK(submodule.root_ != root_,
+  PHI_CHECK(submodule.model_state_ != model_state_,
             errors::InvalidArgument("a module cannot be a part of itself ('{}').", name.own()));
-  PHI_CHECK(!submodule.root_->sharding && !root_->sharding,
+  PHI_CHECK(!submodule.model_state_->sharding && !model_state_->sharding,
             errors::InvalidArgument("'{}' becomes a part of a model, and one of them is laid out "
                                     "on a mesh; put models together before nn::shard().",
                                     name.own()));
@@ -100,39 +100,40 @@ void Module::check_new_submodule(const Module& submodule, const Name& name) cons
   const auto check = [&](const Module& module, const std::string& own) {
     std::string whole = prefix + module.prefix_ + own;
     if (own.empty() && !whole.empty()) whole.pop_back();
-    PHI_CHECK(!whole.empty() && !root_->names.contains(whole),
+    PHI_CHECK(!whole.empty() && !model_state_->names.contains(whole),
               errors::InvalidArgument("the model has two tensors called '{}'; give one of them, or "
                                       "the module '{}', another name.",
                                       whole, joined(path_, name.own())));
   };
   for (const Module* module : submodule.modules()) {
-    for (const Slot& slot : module->slots_) check(*module, slot.own);
-    for (const Buffer& buffer : module->buffers_) check(*module, buffer.own);
+    for (const ParameterSlot& slot : module->slots_) check(*module, slot.own);
+    for (const BufferSlot& buffer : module->buffers_) check(*module, buffer.own);
   }
 }
 
-void Module::set_parent(Module* parent, const Name& name, const std::shared_ptr<Root>& root) {
+void Module::set_parent(Module* parent, const Name& name,
+                        const std::shared_ptr<ModelState>& model_state) {
   parent_ = parent;
   own_ = name.own();
   is_flat_ = name.is_flat();
-  update_names(root);
+  update_names(model_state);
 }
 
-void Module::update_names(const std::shared_ptr<Root>& root) {
-  root_ = root;
+void Module::update_names(const std::shared_ptr<ModelState>& model_state) {
+  model_state_ = model_state;
   path_ = parent_ ? joined(parent_->path_, own_) : "";
   prefix_ = !parent_ ? "" : is_flat_ ? parent_->prefix_ : parent_->prefix_ + own_ + ".";
   const auto declared = [&](const std::string& own) {
-    return *root_->names.insert(own_tensor_name(own)).first;
+    return *model_state_->names.insert(own_tensor_name(own)).first;
   };
-  for (Slot& slot : slots_) slot.name = declared(slot.own);
-  for (Buffer& buffer : buffers_) buffer.name = declared(buffer.own);
+  for (ParameterSlot& slot : slots_) slot.name = declared(slot.own);
+  for (BufferSlot& buffer : buffers_) buffer.name = declared(buffer.own);
   if (dropout_number_) count_dropout(drops_);
-  for (Module* submodule : submodules_) submodule->update_names(root);
+  for (Module* submodule : submodules_) submodule->update_names(model_state);
 }
 
 void Module::make_initial_values() {
-  visit_slots([&](Slot& slot) {
+  visit_slots([&](ParameterSlot& slot) {
     const bool is_untouched = slot.is_initial && !slot.value.initialized() && !slot.value.is_dist();
     if (is_untouched) slot.value.replace(initial(slot));
   });
@@ -155,7 +156,7 @@ std::string Module::declare(const std::string& own) {
             errors::InvalidArgument("module '{}' declares a tensor '{}'; its name must have no "
                                     "dot, and must not be empty in a model.",
                                     path_, own));
-  PHI_CHECK(root_->names.insert(name).second,
+  PHI_CHECK(model_state_->names.insert(name).second,
             errors::InvalidArgument("the model has two tensors called '{}'; give one of them, or "
                                     "the module '{}', another name.",
                                     name, path_));
@@ -164,7 +165,7 @@ std::string Module::declare(const std::string& own) {
 
 const Tensor& Module::parameter(const std::string& name, const Dims& shape,
                                 Initialiser initialiser) {
-  Slot slot;
+  ParameterSlot slot;
   slot.own = name;
   slot.name = declare(name);
   slot.shape = shape;
@@ -174,30 +175,30 @@ const Tensor& Module::parameter(const std::string& name, const Dims& shape,
 }
 
 const Tensor& Module::buffer(const std::string& name, Tensor value) {
-  return buffers_.emplace_back(Buffer{name, declare(name), std::move(value)}).value;
+  return buffers_.emplace_back(BufferSlot{name, declare(name), std::move(value)}).value;
 }
 
-Tensor Module::initial(const Slot& slot) const {
-  return slot.initialiser(slot.shape, root_->dtype, seed_for(slot.name, root_->seed));
+Tensor Module::initial(const ParameterSlot& slot) const {
+  return slot.initialiser(slot.shape, model_state_->dtype, seed_for(slot.name, model_state_->seed));
 }
 
 NamedTensors Module::named_parameters() const {
   NamedTensors all;
-  visit_slots([&](const Slot& slot) { all.emplace_back(slot.name, slot.value); });
+  visit_slots([&](const ParameterSlot& slot) { all.emplace_back(slot.name, slot.value); });
   return all;
 }
 
 NamedTensors Module::named_buffers() const {
   NamedTensors all;
   for (const Module* module : modules()) {
-    for (const Buffer& buffer : module->buffers_) all.emplace_back(buffer.name, buffer.value);
+    for (const BufferSlot& buffer : module->buffers_) all.emplace_back(buffer.name, buffer.value);
   }
   return all;
 }
 
 std::vector<ParameterGroup> Module::groups() const {
   std::vector<ParameterGroup> all;
-  visit_slots([&](const Slot& slot) { all.push_back(slot.group); });
+  visit_slots([&](const ParameterSlot& slot) { all.push_back(slot.group); });
   return all;
 }
 
@@ -220,7 +221,7 @@ std::vector<Module*> Module::modules() {
 
 TensorList Module::parameters() const {
   TensorList all;
-  visit_slots([&](const Slot& slot) { all.push_back(slot.value); });
+  visit_slots([&](const ParameterSlot& slot) { all.push_back(slot.value); });
   return all;
 }
 
@@ -233,7 +234,7 @@ TensorList Module::tensors() const {
 const Tensor& Module::parameter_at(std::string_view name) const {
   const Tensor* found = nullptr;
   std::vector<std::string> names;
-  visit_slots([&](const Slot& slot) {
+  visit_slots([&](const ParameterSlot& slot) {
     if (slot.name == name) found = &slot.value;
     names.push_back(slot.name);
   });
@@ -258,7 +259,7 @@ void Module::set_group(std::string_view pattern, const ParameterGroup& group) {
                                     pattern, group.rate));
   bool met = false;
   std::vector<std::string> names;
-  visit_slots([&](Slot& slot) {
+  visit_slots([&](ParameterSlot& slot) {
     names.push_back(slot.name);
     if (!matches(pattern, slot.name)) return;
     slot.group = group;
@@ -269,10 +270,10 @@ void Module::set_group(std::string_view pattern, const ParameterGroup& group) {
 }
 
 const Tensor* Module::own_tensor(std::string_view own) const {
-  for (const Slot& slot : slots_) {
+  for (const ParameterSlot& slot : slots_) {
     if (slot.own == own) return &slot.value;
   }
-  for (const Buffer& buffer : buffers_) {
+  for (const BufferSlot& buffer : buffers_) {
     if (buffer.own == own) return &buffer.value;
   }
   return nullptr;
@@ -280,21 +281,22 @@ const Tensor* Module::own_tensor(std::string_view own) const {
 
 std::vector<std::string> Module::own_tensor_names() const {
   std::vector<std::string> names;
-  for (const Slot& slot : slots_) names.push_back(slot.own);
-  for (const Buffer& buffer : buffers_) names.push_back(buffer.own);
+  for (const ParameterSlot& slot : slots_) names.push_back(slot.own);
+  for (const BufferSlot& buffer : buffers_) names.push_back(buffer.own);
   return names;
 }
 
 int64_t Module::num_parameters() const {
   int64_t count = 0;
-  visit_slots([&](const Slot& slot) { count += slot.value.numel(); });
+  visit_slots([&](const ParameterSlot& slot) { count += slot.value.numel(); });
   return count;
 }
 
 int64_t Module::parameter_bytes_here() const {
   int64_t bytes = 0;
-  visit_slots(
-      [&](const Slot& slot) { bytes += static_cast<int64_t>(slot.value.nbytes_anywhere()); });
+  visit_slots([&](const ParameterSlot& slot) {
+    bytes += static_cast<int64_t>(slot.value.nbytes_anywhere());
+  });
   return bytes;
 }
 
@@ -306,12 +308,12 @@ void Module::fill(const std::function<Tensor(const std::string&, const Tensor&)>
                                       now.to_string(), given.to_string()));
     now.replace(nn::laid_out(given, dist_attr_of(now)));
   };
-  visit_slots([&](Slot& slot) {
+  visit_slots([&](ParameterSlot& slot) {
     fill_one(slot.name, slot.value);
     slot.is_initial = false;
   });
   for (Module* module : modules()) {
-    for (Buffer& buffer : module->buffers_) fill_one(buffer.name, buffer.value);
+    for (BufferSlot& buffer : module->buffers_) fill_one(buffer.name, buffer.value);
   }
 }
 
@@ -327,9 +329,9 @@ void Module::check_dtype(DataType dtype) const {
 
 void Module::initialise(uint64_t seed, DataType dtype) {
   check_dtype(dtype);
-  root_->seed = seed;
-  root_->dtype = dtype;
-  visit_slots([&](Slot& slot) {
+  model_state_->seed = seed;
+  model_state_->dtype = dtype;
+  visit_slots([&](ParameterSlot& slot) {
     slot.value.replace(nn::laid_out(initial(slot), dist_attr_of(slot.value)));
     slot.is_initial = true;
   });
@@ -337,30 +339,32 @@ void Module::initialise(uint64_t seed, DataType dtype) {
 
 void Module::convert(DataType dtype) {
   check_dtype(dtype);
-  root_->dtype = dtype;
+  model_state_->dtype = dtype;
   make_initial_values();
   const NoGrad no_grad;
-  visit_slots([&](Slot& slot) { slot.value.replace(slot.value.to(dtype)); });
+  visit_slots([&](ParameterSlot& slot) { slot.value.replace(slot.value.to(dtype)); });
 }
 
-uint64_t Module::seed() const { return root_->seed; }
-DataType Module::dtype() const { return root_->dtype; }
-void Module::set_training(bool training) { root_->is_training = training; }
-bool Module::is_training() const { return root_->is_training; }
-void Module::set_recompute(Recompute recompute) { root_->recompute = recompute; }
-Recompute Module::recompute() const { return root_->recompute; }
-const Pass& Module::pass() const { return root_->pass; }
-const Sharding* Module::sharding() const { return root_->sharding ? &*root_->sharding : nullptr; }
+uint64_t Module::seed() const { return model_state_->seed; }
+DataType Module::dtype() const { return model_state_->dtype; }
+void Module::set_training(bool training) { model_state_->is_training = training; }
+bool Module::is_training() const { return model_state_->is_training; }
+void Module::set_recompute(Recompute recompute) { model_state_->recompute = recompute; }
+Recompute Module::recompute() const { return model_state_->recompute; }
+const Pass& Module::pass() const { return model_state_->pass; }
+const Sharding* Module::sharding() const {
+  return model_state_->sharding ? &*model_state_->sharding : nullptr;
+}
 
 void Module::add_tensor_parallel(Layout*, const std::string&, bool) const {}
 
 void Module::count_dropout(bool drops) {
   drops_ = drops;
-  root_->drops |= drops;
-  dropout_number_ = root_->dropouts++;
+  model_state_->drops |= drops;
+  dropout_number_ = model_state_->dropouts++;
 }
 
-bool Module::drops_now() const { return root_->drops && root_->is_training; }
+bool Module::drops_now() const { return model_state_->drops && model_state_->is_training; }
 
 Tensor Module::laid_out(Point point, const Tensor& x) const {
   const CallSite::Because because("the model's layout fixes it here");
@@ -368,14 +372,14 @@ Tensor Module::laid_out(Point point, const Tensor& x) const {
 }
 
 PassScope::PassScope(const Module& module, const Pass& pass)
-    : module_(module), before_(module.root_->pass) {
-  module_.root_->pass = pass;
+    : module_(module), before_(module.model_state_->pass) {
+  module_.model_state_->pass = pass;
   if (!pass.number) return;
   Generator& generator = RankContext::current().generator();
   drawing_.emplace(generator, state_in_pass(generator.state().seed, *pass.number));
 }
 
-PassScope::~PassScope() { module_.root_->pass = before_; }
+PassScope::~PassScope() { module_.model_state_->pass = before_; }
 
 TensorScope::TensorScope(const Module& module, TensorList tensors)
     : module_(module), others_(std::move(tensors)) {

@@ -220,7 +220,7 @@ class Module {
   friend class TensorScope;
   friend class Sharder;
 
-  struct Slot {
+  struct ParameterSlot {
     std::string own;
     std::string name;  // full name
     Tensor value;
@@ -229,38 +229,38 @@ class Module {
     Initialiser initialiser;
     ParameterGroup group;
   };
-  struct Buffer {
+  struct BufferSlot {
     std::string own;
     std::string name;  // full name
     Tensor value;
   };
-  struct Root;
+  struct ModelState;
 
   // Registers a tensor of this module and returns its full name.
   std::string declare(const std::string& own);
   void check_new_submodule(const Module& submodule, const Name& name) const;
   void check_submodule_name(const std::string& own) const;
   // Makes this a submodule of `parent` (null: a model).
-  void set_parent(Module* parent, const Name& name, const std::shared_ptr<Root>& root);
+  void set_parent(Module* parent, const Name& name, const std::shared_ptr<ModelState>& model_state);
   // Updates the names of this module and of those below it to the parent's, and moves them to its
   // model.
-  void update_names(const std::shared_ptr<Root>& root);
+  void update_names(const std::shared_ptr<ModelState>& model_state);
   void make_initial_values();
   void check_dtype(DataType dtype) const;
   std::string own_tensor_name(const std::string& own) const;
-  Tensor initial(const Slot& slot) const;
+  Tensor initial(const ParameterSlot& slot) const;
   // Applied to this module and those below it.
   template <typename Visit>
   void visit_slots(Visit&& visit) const {
-    for (Slot& slot : slots_) visit(slot);
+    for (ParameterSlot& slot : slots_) visit(slot);
     for (const Module* submodule : submodules_) submodule->visit_slots(visit);
   }
   // Visits the handles in the order of tensors().
   template <typename Visit>
   void visit_tensors(Visit&& visit) const {
-    visit_slots([&](Slot& slot) { visit(slot.value); });
+    visit_slots([&](ParameterSlot& slot) { visit(slot.value); });
     for (const Module* module : modules()) {
-      for (Buffer& buffer : module->buffers_) visit(buffer.value);
+      for (BufferSlot& buffer : module->buffers_) visit(buffer.value);
     }
   }
 
@@ -270,10 +270,10 @@ class Module {
   std::string path_;
   std::string prefix_;  // of its parameters' names; ends with a dot unless empty
   // Mutable: running a module is const, and a TensorScope exchanges its tensors meanwhile.
-  mutable std::deque<Slot> slots_;
-  mutable std::deque<Buffer> buffers_;
+  mutable std::deque<ParameterSlot> slots_;
+  mutable std::deque<BufferSlot> buffers_;
   std::vector<Module*> submodules_;
-  std::shared_ptr<Root> root_;  // shared by the model
+  std::shared_ptr<ModelState> model_state_;  // shared by the model
   std::optional<uint64_t> dropout_number_;
   bool drops_ = false;
   std::optional<distributed::ProcessMesh> mesh_;

@@ -8,7 +8,7 @@
 #include "api/nn/layers/sequential.h"
 #include "api/nn/layout/parts.h"
 #include "api/nn/layout/resolved.h"
-#include "api/nn/module_root.h"
+#include "api/nn/model_state.h"
 #include "api/nn/pattern.h"
 #include "distributed/placement/shard_further.h"
 #include "distributed/placement/split.h"
@@ -92,9 +92,9 @@ class Sharder {
       for (const auto& [point, attr] : points_[module]) {
         module->points_[static_cast<size_t>(point)] = attr;
       }
-      for (Module::Slot& slot : module->slots_)
+      for (Module::ParameterSlot& slot : module->slots_)
         slot.value.replace(laid_out(slot.value, attrs_.at(&slot)));
-      for (Module::Buffer& buffer : module->buffers_) {
+      for (Module::BufferSlot& buffer : module->buffers_) {
         buffer.value.replace(laid_out(buffer.value, TensorDistAttr::replicated(*module->mesh_)));
       }
     }
@@ -105,7 +105,7 @@ class Sharder {
       first = &sequential_->link(0);
       last = &sequential_->link(links - 1);
     }
-    model_.root_->sharding = {mesh_, layout_.zero(), first->batch_attr_, last->batch_attr_};
+    model_.model_state_->sharding = {mesh_, layout_.zero(), first->batch_attr_, last->batch_attr_};
   }
 
  private:
@@ -188,7 +188,7 @@ class Sharder {
       const Along* along = resolved_.of_module(kind, module.path());
       if (along) points_[&module].emplace_back(point, attr_along(mesh, *along));
     }
-    for (const Module::Slot& slot : module.slots_) {
+    for (const Module::ParameterSlot& slot : module.slots_) {
       const Along along = resolved_.of_parameter(slot.name);
       check_placements(slot.name, slot.value, along);
       const TensorDistAttr* attr = attr_along(mesh, along);
@@ -208,7 +208,7 @@ class Sharder {
   std::vector<Sequential::Range> chunks_;
   std::unordered_map<const Module*, ProcessMesh> stages_;  // of modules in a pipeline
   std::unordered_map<const Module*, std::vector<std::pair<Point, const TensorDistAttr*>>> points_;
-  std::unordered_map<const Module::Slot*, const TensorDistAttr*> attrs_;
+  std::unordered_map<const Module::ParameterSlot*, const TensorDistAttr*> attrs_;
 };
 
 void shard(Module& model, const ProcessMesh& mesh, const Layout& layout) {

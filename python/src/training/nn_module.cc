@@ -39,11 +39,11 @@ using nn::Module;
 namespace {
 
 // Assigning one of these to an attribute declares a parameter or a buffer of the attribute's name.
-struct Parameter {
+struct DeclaredParameter {
   Dims shape;
   nn::Initialiser init;
 };
-struct Buffer {
+struct DeclaredBuffer {
   Tensor value;
 };
 
@@ -131,20 +131,20 @@ void add_submodule(Layer& module, const std::string& name, nb::handle value, boo
   module.add_module(submodule, flat ? nn::Name::flat(name) : nn::Name(name));
 }
 
-void add_parameter(PythonLayer& module, const std::string& name, const Parameter& parameter) {
+void add_parameter(PythonLayer& module, const std::string& name, const DeclaredParameter& parameter) {
   module.declare_parameter(name, parameter.shape, parameter.init);
   track_parameters(module);
 }
 
 void set_attribute(nb::handle self, nb::str name, nb::handle value) {
   const bool is_plain =
-      !is_module(value) && !nb::isinstance<Parameter>(value) && !nb::isinstance<Buffer>(value);
+      !is_module(value) && !nb::isinstance<DeclaredParameter>(value) && !nb::isinstance<DeclaredBuffer>(value);
   if (is_plain && !nb::inst_ready(self)) return set_plainly(self, name, value);
   Layer& module = layer_of(self);
   const std::string text = nb::cast<std::string>(name);
   auto* python = dynamic_cast<PythonLayer*>(&module);
-  const Parameter* parameter = nullptr;
-  const Buffer* buffer = nullptr;
+  const DeclaredParameter* parameter = nullptr;
+  const DeclaredBuffer* buffer = nullptr;
   if (nb::try_cast(value, parameter) && parameter != nullptr && python != nullptr) {
     return add_parameter(*python, text, *parameter);
   }
@@ -369,7 +369,7 @@ void set_group(Layer& module, const std::string& pattern, std::optional<bool> de
 }
 
 void bind_declarations(nb::module_& module) {
-  nb::class_<Parameter>(
+  nb::class_<DeclaredParameter>(
       module, "Parameter",
       "Assigned to an attribute of a Module it declares a parameter of this name:\n"
       "\n"
@@ -378,20 +378,20 @@ void bind_declarations(nb::module_& module) {
       "Its bytes are made when they are needed, those of this rank alone.")
       .def(
           "__init__",
-          [](Parameter* self, nb::handle shape, nb::handle init) {
+          [](DeclaredParameter* self, nb::handle shape, nb::handle init) {
             if (is_tensor(shape.ptr())) {
-              new (self) Parameter{tensor_of(shape.ptr()).shape(), initialiser_from(shape)};
+              new (self) DeclaredParameter{tensor_of(shape.ptr()).shape(), initialiser_from(shape)};
               return;
             }
             new (self)
-                Parameter{converted<std::vector<int64_t>>(shape.ptr(), {"Parameter", "shape"}),
+                DeclaredParameter{converted<std::vector<int64_t>>(shape.ptr(), {"Parameter", "shape"}),
                           init.is_none() ? nn::normal(0.02) : initialiser_from(init)};
           },
           nb::arg("shape"), nb::arg("init").none() = nb::none(),
           "`shape`: a list of extents, or a Tensor that has the first values. `init`: of nn.init, "
           "a\n"
           "Tensor, or a function (shape, dtype, seed); normal(0.02) by default.");
-  nb::class_<Buffer>(
+  nb::class_<DeclaredBuffer>(
       module, "Buffer",
       "Assigned to an attribute of a Module it declares a tensor that belongs to the\n"
       "model, is saved with it, and is not trained.")

@@ -11,7 +11,7 @@
 
 namespace phi::nn {
 
-struct Module::Root {
+struct Module::ModelState {
   uint64_t seed = 1;
   DataType dtype = DataType::FLOAT32;
   bool is_training = true;
