@@ -537,10 +537,11 @@ std::optional<Replay::Addresses> Executor::addresses_of(size_t begin, size_t end
 }
 
 TensorList Executor::run(const TensorList& inputs) {
-  PHI_CHECK(!recording_->follows_pass || !RankContext::current().generator().state().pass,
-            errors::Unimplemented("a captured program with dropout runs within a micro-batch, "
-                                  "whose number it does not know; call the function uncaptured, "
-                                  "or outside of nn::PassScope and training.micro_batch."));
+  PHI_CHECK(
+      !recording_->follows_pass || !RankContext::current().generator().state().pass,
+      errors::Unimplemented("a captured program with dropout runs within a micro-batch, "
+                            "whose number it does not know; call the function uncaptured, "
+                            "or outside of nn::ForwardContextScope and training.micro_batch."));
   const bool replays = may_replay();
   take_inputs(inputs);
   take_externals();

@@ -40,13 +40,13 @@ Generator::Generator(nn::Layer& model, std::vector<int64_t> prompt, const Genera
 }
 
 int64_t Generator::next() {
-  const Tensor logits = logits_behind(unread());
+  const Tensor logits = logits_after(unread());
   const auto position = std::ssize(tokens_);
   tokens_.push_back(sample(logits.to_vector<float>(), options_.sampling, position));
   return tokens_.back();
 }
 
-Tensor Generator::logits_behind(const std::vector<int64_t>& ids) {
+Tensor Generator::logits_after(const std::vector<int64_t>& ids) {
   if (options_.capture) {
     Tensor logits;
     for (const int64_t id : ids) logits = run_captured(id);
@@ -63,7 +63,7 @@ Tensor Generator::logits_behind(const std::vector<int64_t>& ids) {
 TensorList Generator::run(const TensorList& inputs) {
   const nn::Sharding* sharding = model_.sharding();
   const Tensor ids = nn::laid_out(inputs[0], sharding ? sharding->inputs : nullptr);
-  Tensor logits = nn::logits_behind(model_, ids, inputs[1], &cache_);
+  Tensor logits = nn::logits_after(model_, ids, inputs[1], &cache_);
   if (options_.num_tokens > 0) logits = slice(logits, {2}, {0}, {options_.num_tokens});
   return {sharding ? distributed::reshard(logits, sharding->mesh, {}) : logits};
 }

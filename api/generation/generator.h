@@ -47,7 +47,7 @@ class Generator {
  private:
   std::vector<int64_t> unread();
   // Logits of the token that follows `ids`: f32[1,1,num_tokens], on every rank.
-  Tensor logits_behind(const std::vector<int64_t>& ids);
+  Tensor logits_after(const std::vector<int64_t>& ids);
   TensorList run(const TensorList& inputs);
   Tensor run_captured(int64_t id);
 

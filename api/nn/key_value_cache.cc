@@ -22,13 +22,14 @@ KeyValueCache::KeyValueCache(const Module& model, int64_t batch, int64_t capacit
     const AttentionOptions& options = attention->options();
     const Dims shape{batch, capacity, options.num_kv_heads(), options.head_size()};
     const auto room = [&] {
-      return laid_out(deferred_full(shape, 0.0f, model.dtype()), attention->attr(Point::kCache));
+      return laid_out(deferred_full(shape, 0.0f, model.dtype()),
+                      attention->attr(ActivationSlot::kCache));
     };
     entries_.emplace(attention, Entry{room(), room()});
   }
 }
 
-void KeyValueCache::begin_pass(const Tensor& first) {
+void KeyValueCache::begin_forward(const Tensor& first) {
   first_ = first;
   lengths_.clear();
 }
@@ -50,16 +51,16 @@ Tensor next_logits(const Layer& model, const Tensor& ids, KeyValueCache* cache) 
             errors::InvalidArgument("{} positions behind {} read before are not 1 to capacity {}; "
                                     "clear the cache and read fewer.",
                                     count, held, cache ? cache->capacity() : 0));
-  Tensor out = logits_behind(model, ids, full({1}, held, DataType::INT64), cache);
+  Tensor out = logits_after(model, ids, full({1}, held, DataType::INT64), cache);
   if (cache) cache->advance(count);
   return out;
 }
 
-Tensor logits_behind(const Layer& model, const Tensor& ids, const Tensor& first,
-                     KeyValueCache* cache) {
+Tensor logits_after(const Layer& model, const Tensor& ids, const Tensor& first,
+                    KeyValueCache* cache) {
   const NoGrad no_grad;
-  if (cache) cache->begin_pass(first);
-  const PassScope scope(model, {.cache = cache, .only_last = true});
+  if (cache) cache->begin_forward(first);
+  const ForwardContextScope scope(model, {.cache = cache, .only_last = true});
   const Tensor out = model(ids);
   const int64_t count = out.shape()[1];
   return count == 1 ? out : slice(out, {1}, {count - 1}, {count});

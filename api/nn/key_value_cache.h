@@ -37,7 +37,7 @@ class KeyValueCache {
   // Used by modules during a forward pass.
 
   /// Starts a pass; `first` is the number of cached positions, i64[1], plain.
-  void begin_pass(const Tensor& first);
+  void begin_forward(const Tensor& first);
   const Tensor& first() const { return first_; }
   /// first() for each row, i64[B], in the placements of batches on the module's mesh.
   const Tensor& lengths(const Module& module);
@@ -61,7 +61,7 @@ Tensor next_logits(const Layer& model, const Tensor& ids, KeyValueCache* cache =
 
 /// The same, from operators alone, so that it can be captured. `first` (i64[1], plain) is the
 /// number of cached positions. The caller calls cache->advance().
-Tensor logits_behind(const Layer& model, const Tensor& ids, const Tensor& first,
-                     KeyValueCache* cache);
+Tensor logits_after(const Layer& model, const Tensor& ids, const Tensor& first,
+                    KeyValueCache* cache);
 
 }  // namespace phi::nn

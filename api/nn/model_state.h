@@ -16,7 +16,7 @@ struct Module::ModelState {
   DataType dtype = DataType::FLOAT32;
   bool is_training = true;
   Recompute recompute = Recompute::kNone;
-  Pass pass;
+  ForwardContext forward_context;
   std::set<std::string> names;  // full names of parameters and buffers
   uint64_t dropouts = 0;
   bool drops = false;

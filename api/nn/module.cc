@@ -351,7 +351,7 @@ void Module::set_training(bool training) { model_state_->is_training = training;
 bool Module::is_training() const { return model_state_->is_training; }
 void Module::set_recompute(Recompute recompute) { model_state_->recompute = recompute; }
 Recompute Module::recompute() const { return model_state_->recompute; }
-const Pass& Module::pass() const { return model_state_->pass; }
+const ForwardContext& Module::forward_context() const { return model_state_->forward_context; }
 const Sharding* Module::sharding() const {
   return model_state_->sharding ? &*model_state_->sharding : nullptr;
 }
@@ -366,20 +366,21 @@ void Module::count_dropout(bool drops) {
 
 bool Module::drops_now() const { return model_state_->drops && model_state_->is_training; }
 
-Tensor Module::laid_out(Point point, const Tensor& x) const {
+Tensor Module::laid_out(ActivationSlot activation, const Tensor& x) const {
   const CallSite::Because because("the model's layout fixes it here");
-  return nn::laid_out(x, attr(point));
+  return nn::laid_out(x, attr(activation));
 }
 
-PassScope::PassScope(const Module& module, const Pass& pass)
-    : module_(module), before_(module.model_state_->pass) {
-  module_.model_state_->pass = pass;
-  if (!pass.number) return;
+ForwardContextScope::ForwardContextScope(const Module& module,
+                                         const ForwardContext& forward_context)
+    : module_(module), before_(module.model_state_->forward_context) {
+  module_.model_state_->forward_context = forward_context;
+  if (!forward_context.number) return;
   Generator& generator = RankContext::current().generator();
-  drawing_.emplace(generator, state_in_pass(generator.state().seed, *pass.number));
+  drawing_.emplace(generator, state_in_pass(generator.state().seed, *forward_context.number));
 }
 
-PassScope::~PassScope() { module_.model_state_->pass = before_; }
+ForwardContextScope::~ForwardContextScope() { module_.model_state_->forward_context = before_; }
 
 TensorScope::TensorScope(const Module& module, TensorList tensors)
     : module_(module), others_(std::move(tensors)) {

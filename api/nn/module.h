@@ -72,7 +72,7 @@ struct ParameterGroup {
 };
 
 /// The forward context: what the modules of a model see besides their input.
-struct Pass {
+struct ForwardContext {
   /// The number of the micro-batch. Random draws in the forward context depend on it and on the
   /// model's seed. Nothing: draws continue from the state of the rank's generator.
   std::optional<uint64_t> number = std::nullopt;
@@ -81,8 +81,8 @@ struct Pass {
 };
 
 /// Activation slots of a module: the activations whose placements a layout may fix.
-enum class Point : uint8_t { kInput, kOutput, kCache };
-inline constexpr size_t kNumPoints = 3;
+enum class ActivationSlot : uint8_t { kInput, kOutput, kCache };
+inline constexpr size_t kNumActivationSlots = 3;
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
@@ -181,15 +181,15 @@ class Module {
   bool drops_now() const;
   void set_recompute(Recompute recompute);
   Recompute recompute() const;
-  const Pass& pass() const;
+  const ForwardContext& forward_context() const;
   /// The result of nn::shard() (api/nn/layout/shard.h); null before.
   const Sharding* sharding() const;
 
   /// The mesh of this module, which is that of its pipeline stage; nothing before nn::shard().
   const std::optional<distributed::ProcessMesh>& mesh() const { return mesh_; }
   /// The placements of an activation slot; null: not fixed.
-  const distributed::TensorDistAttr* attr(Point point) const {
-    return points_[static_cast<size_t>(point)];
+  const distributed::TensorDistAttr* attr(ActivationSlot activation) const {
+    return activation_attrs_[static_cast<size_t>(activation)];
   }
   /// The placements of a batch: rows of ids, labels, lengths. Null before nn::shard().
   const distributed::TensorDistAttr* batch_attr() const { return batch_attr_; }
@@ -212,11 +212,12 @@ class Module {
   /// construction.
   void count_dropout(bool drops);
   uint64_t dropout_number() const { return *dropout_number_; }
-  /// `x`, plain or distributed, with the placements of attr(point); x itself if they are not fixed.
-  Tensor laid_out(Point point, const Tensor& x) const;
+  /// `x`, plain or distributed, with the placements of attr(activation); x itself if they are not
+  /// fixed.
+  Tensor laid_out(ActivationSlot activation, const Tensor& x) const;
 
  private:
-  friend class PassScope;
+  friend class ForwardContextScope;
   friend class TensorScope;
   friend class Sharder;
 
@@ -277,22 +278,22 @@ class Module {
   std::optional<uint64_t> dropout_number_;
   bool drops_ = false;
   std::optional<distributed::ProcessMesh> mesh_;
-  std::array<const distributed::TensorDistAttr*, kNumPoints> points_{};
+  std::array<const distributed::TensorDistAttr*, kNumActivationSlots> activation_attrs_{};
   const distributed::TensorDistAttr* batch_attr_ = nullptr;
 };
 
 /// Sets the forward context of the model of `module` for the lifetime of this object. With a
 /// number, all draws of this rank depend on the seed and that number.
-class PassScope {
+class ForwardContextScope {
  public:
-  PassScope(const Module& module, const Pass& pass);
-  ~PassScope();
-  PassScope(const PassScope&) = delete;
-  PassScope& operator=(const PassScope&) = delete;
+  ForwardContextScope(const Module& module, const ForwardContext& forward_context);
+  ~ForwardContextScope();
+  ForwardContextScope(const ForwardContextScope&) = delete;
+  ForwardContextScope& operator=(const ForwardContextScope&) = delete;
 
  private:
   const Module& module_;
-  Pass before_;
+  ForwardContext before_;
   std::optional<Generator::Scope> drawing_;
 };
 
@@ -329,9 +330,9 @@ class Layer : public Module {
     poll_interruption();
     const CallSite::Scope site(where);
     // `given` is released here, so that a temporary does not outlive its last use.
-    Tensor x = laid_out(Point::kInput, std::exchange(given, {}));
+    Tensor x = laid_out(ActivationSlot::kInput, std::exchange(given, {}));
     x = forward(x);
-    return laid_out(Point::kOutput, x);
+    return laid_out(ActivationSlot::kOutput, x);
   }
 };
 

@@ -17,7 +17,8 @@ namespace phi {
 
 /// Seeds the calling rank's generator. Pass the same number on every rank: the next message between
 /// ranks whose generators differ is an error that names both states. Errors: InvalidArgument for a
-/// negative number; PreconditionNotMet within a micro-batch (nn::PassScope, a Trainer's model).
+/// negative number; PreconditionNotMet within a micro-batch (nn::ForwardContextScope, a Trainer's
+/// model).
 void seed(int64_t number);
 
 /// The complete state of a generator: enough to continue from it.

@@ -24,12 +24,12 @@ struct MicroBatch {
 class StepModel final : public PipelineModel {
  public:
   StepModel(const nn::Layer& model, const nn::Sequential* links, const LossFunction& loss,
-            std::vector<MicroBatch> batches, uint64_t first_pass, bool fixes_draws)
+            std::vector<MicroBatch> batches, uint64_t first_micro_batch, bool fixes_draws)
       : model_(model),
         links_(links),
         loss_(loss),
         batches_(std::move(batches)),
-        first_pass_(first_pass),
+        first_micro_batch_(first_micro_batch),
         fixes_draws_(fixes_draws),
         first_draw_(RankContext::current().generator().state().draws),
         draws_(batches_.size()) {}
@@ -58,7 +58,8 @@ class StepModel final : public PipelineModel {
   // unless its draws are fixed.
   GeneratorState draws_of(uint64_t micro_batch) const {
     RankContext& rank = RankContext::current();
-    GeneratorState state = state_in_pass(rank.generator().state().seed, first_pass_ + micro_batch);
+    GeneratorState state =
+        state_in_pass(rank.generator().state().seed, first_micro_batch_ + micro_batch);
     state.draws = first_draw_ + (micro_batch << kPassBits);
     if (rank.recorder() && !fixes_draws_) state.pass.reset();
     return state;
@@ -71,7 +72,7 @@ class StepModel final : public PipelineModel {
   const nn::Sequential* links_;
   const LossFunction& loss_;
   const std::vector<MicroBatch> batches_;
-  const uint64_t first_pass_;
+  const uint64_t first_micro_batch_;
   const bool fixes_draws_;
   const uint64_t first_draw_;
   std::vector<GeneratorState> draws_;  // of each micro-batch, after its last chunk
@@ -137,7 +138,7 @@ Tensor TrainStep::run_gradients(const TensorList& inputs) {
   for (size_t i = 0; i < static_cast<size_t>(options_.micro_batches); ++i) {
     batches.push_back({inputs[2 * i], inputs[2 * i + 1]});
   }
-  StepModel model(model_, links_, loss_, std::move(batches), first_pass_, fixes_draws_);
+  StepModel model(model_, links_, loss_, std::move(batches), first_micro_batch_, fixes_draws_);
   if (!optimizer_) return run_forward(model, options_.micro_batches);
   return run_schedule(model, *program_, scales_loss() ? numbers_in(inputs)[2] : Tensor());
 }

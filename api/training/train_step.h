@@ -46,7 +46,7 @@ class TrainStep {
   /// Only float16 models scale the loss.
   bool scales_loss() const { return model_.dtype() == DataType::FLOAT16; }
   /// Micro-batch m has the number `first + m` in its forward context, which dropout draws from.
-  void set_first_pass(uint64_t first) { first_pass_ = first; }
+  void set_first_micro_batch(uint64_t first) { first_micro_batch_ = first; }
   /// Makes a program that captures run() contain the random draws of these micro-batches, the same
   /// in every run. By default each run draws anew. Required for export, because an exported program
   /// has no generator.
@@ -78,7 +78,7 @@ class TrainStep {
   std::optional<Optimizer> optimizer_;
   std::optional<PipelineProgram> program_;
   int64_t gradient_bytes_ = 0;
-  uint64_t first_pass_ = 0;
+  uint64_t first_micro_batch_ = 0;
   bool fixes_draws_ = false;
 };
 

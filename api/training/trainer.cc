@@ -81,7 +81,7 @@ StepResult Trainer::step(const std::vector<Batch>& micro_batches) {
   PHI_CHECK(std::ssize(micro_batches) == expected,
             errors::InvalidArgument("step {} is given {} micro-batches, and its options say {}.",
                                     numbers_.steps + 1, micro_batches.size(), expected));
-  step_.set_first_pass(static_cast<uint64_t>(numbers_.passes));
+  step_.set_first_micro_batch(static_cast<uint64_t>(numbers_.passes));
   const TensorList inputs = inputs_of(micro_batches);
   const StepResult result = result_of(run_step(inputs));
   check_result(result, inputs);

@@ -116,12 +116,12 @@ std::vector<ScopeRow> rows_of(Things& things) {
          const SubjectScope* now = SubjectScope::current();
          return now ? fmt::format("{} {}", now->shape().to_string(), now->number()) : "nothing";
        }},
-      {"api/nn/module.h PassScope",
+      {"api/nn/module.h ForwardContextScope",
        [&](int n) {
-         return std::make_shared<nn::PassScope>(things.line,
-                                                nn::Pass{.number = static_cast<uint64_t>(n)});
+         return std::make_shared<nn::ForwardContextScope>(
+             things.line, nn::ForwardContext{.number = static_cast<uint64_t>(n)});
        },
-       [&] { return fmt::format("{}", things.line.pass().number.value_or(0)); }},
+       [&] { return fmt::format("{}", things.line.forward_context().number.value_or(0)); }},
       {"TensorScope",
        [&](int n) {
          TensorList lent;

@@ -83,7 +83,7 @@ void Attention::add_tensor_parallel(Layout* layout, const std::string& tp,
 
 Tensor Attention::forward(const Tensor& x) const {
   const TensorList heads = heads_of(x);
-  const bool again = recompute() == Recompute::kSelective && !pass().cache;
+  const bool again = recompute() == Recompute::kSelective && !forward_context().cache;
   const Tensor mixed =
       again ? phi::recompute([this](const TensorList& in) { return core(in); }, heads)
             : core(heads);
@@ -109,7 +109,7 @@ TensorList Attention::heads_of(const Tensor& x) const {
 Tensor Attention::core(const TensorList& heads) const {
   TensorList qkv = options_.fused ? split_heads(heads[0]) : heads;
   if (options_.rope_base) turn_by_positions(&qkv);
-  if (KeyValueCache* cache = pass().cache) {
+  if (KeyValueCache* cache = forward_context().cache) {
     PHI_CHECK(options_.causal,
               errors::InvalidArgument("attention '{}' sees positions behind its own, so it cannot "
                                       "read on from a cache; make it causal, or read all at once.",
@@ -126,7 +126,7 @@ Tensor Attention::core(const TensorList& heads) const {
 void Attention::turn_by_positions(TensorList* qkv) const {
   // Without a cache, the operator derives positions from the offset of its shard in the sequence.
   std::optional<Tensor> positions;
-  if (KeyValueCache* cache = pass().cache) {
+  if (KeyValueCache* cache = forward_context().cache) {
     const int64_t count = (*qkv)[0].shape()[1];
     positions = add(unsqueeze(cache->lengths(*this), {1}), arange(0, count, 1));
   }

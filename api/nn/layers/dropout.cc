@@ -24,7 +24,7 @@ Dropout::Dropout(Module& parent, const Name& name, double p)
   count_dropout(p > 0.0);
 }
 
-std::optional<int> Dropout::seed_of_pass() const {
+std::optional<int> Dropout::seed_of_context() const {
   Generator& generator = RankContext::current().generator();
   Recorder* const recorder = RankContext::current().recorder();
   if (recorder && !generator.state().pass) recorder->follows_pass = true;
@@ -36,7 +36,7 @@ std::optional<int> Dropout::seed_of_pass() const {
 
 Tensor Dropout::forward(const Tensor& x) const {
   if (p_ == 0.0 || !is_training()) return x;
-  return dropout(x, std::nullopt, p_, /*is_test=*/false, "upscale_in_train", seed_of_pass());
+  return dropout(x, std::nullopt, p_, /*is_test=*/false, "upscale_in_train", seed_of_context());
 }
 
 }  // namespace phi::nn

@@ -8,7 +8,8 @@ namespace phi::nn {
 /// In training mode each element of x becomes 0 with probability p, else x / (1 - p). Each call
 /// draws a new mask, which is the same on every mesh and is drawn again by recomputation:
 ///
-/// - If the forward context has a number (Pass::number; micro-batches of a Trainer have one), the
+/// - If the forward context has a number (ForwardContext::number; micro-batches of a Trainer have
+/// one), the
 ///   mask of the first call depends only on that number, the model's seed and this dropout's number
 ///   in the model.
 /// - All other calls draw a seed from the rank's generator (phi::seed).
@@ -20,7 +21,7 @@ class Dropout final : public Layer {
   Tensor forward(const Tensor& x) const override;
 
  private:
-  std::optional<int> seed_of_pass() const;
+  std::optional<int> seed_of_context() const;
   const double p_;
 };
 

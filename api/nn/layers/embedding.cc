@@ -38,7 +38,7 @@ Tensor PositionEmbedding::forward(const Tensor& x) const { return add(x, rows(x.
 Tensor PositionEmbedding::rows(int64_t count) const {
   if (count == table_.shape()[0]) return table_;
   const Tensor steps = arange(0, count, 1);
-  const KeyValueCache* cache = pass().cache;
+  const KeyValueCache* cache = forward_context().cache;
   return embedding(cache ? add(steps, cache->first()) : steps, table_);
 }
 

@@ -30,12 +30,12 @@ class TrainingScope {
 // The backward pass must run the layer again in the forward context and training mode, and with the
 // parameters and buffers, of this call.
 Tensor recomputed(Layer& layer, const Tensor& x) {
-  Pass pass = layer.pass();
-  pass.number.reset();  // recompute() repeats the draws of the first call
-  const auto again = [&layer, pass, trains = layer.is_training(),
+  ForwardContext forward_context = layer.forward_context();
+  forward_context.number.reset();  // recompute() repeats the draws of the first call
+  const auto again = [&layer, forward_context, trains = layer.is_training(),
                       tensors = layer.tensors()](const TensorList& inputs) {
     const TrainingScope in_mode(layer, trains);
-    const PassScope in_pass(layer, pass);
+    const ForwardContextScope in_context(layer, forward_context);
     const TensorScope with_tensors(layer, tensors);
     return layer(inputs[0]);
   };
@@ -86,7 +86,7 @@ Tensor Sequential::forward(const Tensor& x) const {
 
 const distributed::TensorDistAttr* Sequential::chunk_input_attr(int chunk, const Tensor& x) const {
   const Layer& first = *links_[chunk_range(chunk).begin];
-  if (const auto* fixed = first.attr(Point::kInput)) return fixed;
+  if (const auto* fixed = first.attr(ActivationSlot::kInput)) return fixed;
   if (!first.mesh() || !x.is_dist()) return nullptr;
   return distributed::TensorDistAttr::get(*first.mesh(), x.placements());
 }
@@ -114,7 +114,7 @@ size_t Sequential::repeat_end(size_t i) const {
 }
 
 bool Sequential::scans_now() const {
-  return scan_ && RankContext::current().recorder() && !pass().cache && !drops_now();
+  return scan_ && RankContext::current().recorder() && !forward_context().cache && !drops_now();
 }
 
 Tensor Sequential::run_repeated(Range links, Tensor x) const {
@@ -136,7 +136,7 @@ Tensor Sequential::run_repeated(Range links, Tensor x) const {
 Tensor Sequential::run_link(size_t i, const Tensor& x, bool repeated) const {
   Layer& link = *links_[i];
   try {
-    const bool again = repeated && recompute() == Recompute::kFull && !pass().cache;
+    const bool again = repeated && recompute() == Recompute::kFull && !forward_context().cache;
     return again ? recomputed(link, x) : link(x);
   } catch (Error& error) {
     error.note("called from " + link.path());

@@ -89,8 +89,8 @@ class Sharder {
     for (Module* module : model_.modules()) {
       module->mesh_ = mesh_of(*module);
       module->batch_attr_ = attr_along(*module->mesh_, layout_.batches());
-      for (const auto& [point, attr] : points_[module]) {
-        module->points_[static_cast<size_t>(point)] = attr;
+      for (const auto& [activation, attr] : activation_attrs_[module]) {
+        module->activation_attrs_[static_cast<size_t>(activation)] = attr;
       }
       for (Module::ParameterSlot& slot : module->slots_)
         slot.value.replace(laid_out(slot.value, attrs_.at(&slot)));
@@ -181,12 +181,13 @@ class Sharder {
 
   void plan(Module& module) {
     const ProcessMesh& mesh = mesh_of(module);
-    constexpr std::pair<Layout::Kind, Point> kPoints[] = {{Layout::Kind::kInputs, Point::kInput},
-                                                          {Layout::Kind::kOutputs, Point::kOutput},
-                                                          {Layout::Kind::kCaches, Point::kCache}};
-    for (const auto& [kind, point] : kPoints) {
+    constexpr std::pair<Layout::Kind, ActivationSlot> kActivationSlots[] = {
+        {Layout::Kind::kInputs, ActivationSlot::kInput},
+        {Layout::Kind::kOutputs, ActivationSlot::kOutput},
+        {Layout::Kind::kCaches, ActivationSlot::kCache}};
+    for (const auto& [kind, activation] : kActivationSlots) {
       const Along* along = resolved_.of_module(kind, module.path());
-      if (along) points_[&module].emplace_back(point, attr_along(mesh, *along));
+      if (along) activation_attrs_[&module].emplace_back(activation, attr_along(mesh, *along));
     }
     for (const Module::ParameterSlot& slot : module.slots_) {
       const Along along = resolved_.of_parameter(slot.name);
@@ -207,7 +208,8 @@ class Sharder {
   Sequential* sequential_ = nullptr;
   std::vector<Sequential::Range> chunks_;
   std::unordered_map<const Module*, ProcessMesh> stages_;  // of modules in a pipeline
-  std::unordered_map<const Module*, std::vector<std::pair<Point, const TensorDistAttr*>>> points_;
+  std::unordered_map<const Module*, std::vector<std::pair<ActivationSlot, const TensorDistAttr*>>>
+      activation_attrs_;
   std::unordered_map<const Module::ParameterSlot*, const TensorDistAttr*> attrs_;
 };
 

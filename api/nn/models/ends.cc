@@ -30,7 +30,7 @@ DecoderOutput::DecoderOutput(Module& parent, const Name& name, const OutputOptio
 
 Tensor DecoderOutput::forward(const Tensor& x) const {
   const int64_t count = x.shape()[1];
-  const bool cuts = pass().only_last && count > 1;
+  const bool cuts = forward_context().only_last && count > 1;
   return (*head_)((*norm_)(cuts ? slice(x, {1}, {count - 1}, {count}) : x));
 }
 

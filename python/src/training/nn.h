@@ -28,8 +28,10 @@ class PythonLayer final : public nn::Layer {
     parameter(name, shape, std::move(initialiser));
   }
   void declare_buffer(const std::string& name, Tensor value) { buffer(name, std::move(value)); }
-  /// Returns x with the placements that the layout specifies for this module at `point`.
-  Tensor at(nn::Point point, const Tensor& x) const { return laid_out(point, x); }
+  /// Returns x with the placements that the layout specifies for this module at `activation`.
+  Tensor at(nn::ActivationSlot activation, const Tensor& x) const {
+    return laid_out(activation, x);
+  }
 
  private:
   PyObject* self_;  // borrowed: the object contains this

@@ -131,14 +131,15 @@ void add_submodule(Layer& module, const std::string& name, nb::handle value, boo
   module.add_module(submodule, flat ? nn::Name::flat(name) : nn::Name(name));
 }
 
-void add_parameter(PythonLayer& module, const std::string& name, const DeclaredParameter& parameter) {
+void add_parameter(PythonLayer& module, const std::string& name,
+                   const DeclaredParameter& parameter) {
   module.declare_parameter(name, parameter.shape, parameter.init);
   track_parameters(module);
 }
 
 void set_attribute(nb::handle self, nb::str name, nb::handle value) {
-  const bool is_plain =
-      !is_module(value) && !nb::isinstance<DeclaredParameter>(value) && !nb::isinstance<DeclaredBuffer>(value);
+  const bool is_plain = !is_module(value) && !nb::isinstance<DeclaredParameter>(value) &&
+                        !nb::isinstance<DeclaredBuffer>(value);
   if (is_plain && !nb::inst_ready(self)) return set_plainly(self, name, value);
   Layer& module = layer_of(self);
   const std::string text = nb::cast<std::string>(name);
@@ -183,11 +184,11 @@ Tensor result_tensor(const nb::object& result, const char* what) {
   return tensor_of(result.ptr());
 }
 
-nb::object laid_out(const PythonLayer& layer, nn::Point point, nb::object value) {
-  if (layer.attr(point) == nullptr || !is_tensor(value.ptr())) return value;
+nb::object laid_out(const PythonLayer& layer, nn::ActivationSlot activation, nb::object value) {
+  if (layer.attr(activation) == nullptr || !is_tensor(value.ptr())) return value;
   const Tensor x = tensor_of(value.ptr());
   WithoutGil others;
-  Tensor out = layer.at(point, x);
+  Tensor out = layer.at(activation, x);
   others.end();
   return nb::cast(out);
 }
@@ -197,13 +198,13 @@ nb::object laid_out(const PythonLayer& layer, nn::Point point, nb::object value)
 nb::object call_python(const PythonLayer& layer, nb::handle self, nb::args args,
                        nb::kwargs kwargs) {
   const CallSite::Scope site(python_site(layer));
-  if (args.size() > 0 && layer.attr(nn::Point::kInput) != nullptr) {
+  if (args.size() > 0 && layer.attr(nn::ActivationSlot::kInput) != nullptr) {
     nb::list changed;
-    changed.append(laid_out(layer, nn::Point::kInput, nb::borrow(args[0])));
+    changed.append(laid_out(layer, nn::ActivationSlot::kInput, nb::borrow(args[0])));
     for (size_t i = 1; i < args.size(); ++i) changed.append(args[i]);
-    return laid_out(layer, nn::Point::kOutput, self.attr("forward")(*changed, **kwargs));
+    return laid_out(layer, nn::ActivationSlot::kOutput, self.attr("forward")(*changed, **kwargs));
   }
-  return laid_out(layer, nn::Point::kOutput, self.attr("forward")(*args, **kwargs));
+  return laid_out(layer, nn::ActivationSlot::kOutput, self.attr("forward")(*args, **kwargs));
 }
 
 Tensor one_tensor(const Module& module, nb::handle self, const nb::args& args,
@@ -383,9 +384,9 @@ void bind_declarations(nb::module_& module) {
               new (self) DeclaredParameter{tensor_of(shape.ptr()).shape(), initialiser_from(shape)};
               return;
             }
-            new (self)
-                DeclaredParameter{converted<std::vector<int64_t>>(shape.ptr(), {"Parameter", "shape"}),
-                          init.is_none() ? nn::normal(0.02) : initialiser_from(init)};
+            new (self) DeclaredParameter{
+                converted<std::vector<int64_t>>(shape.ptr(), {"Parameter", "shape"}),
+                init.is_none() ? nn::normal(0.02) : initialiser_from(init)};
           },
           nb::arg("shape"), nb::arg("init").none() = nb::none(),
           "`shape`: a list of extents, or a Tensor that has the first values. `init`: of nn.init, "

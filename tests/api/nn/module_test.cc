@@ -280,7 +280,7 @@ TEST(Module, DropoutsAreCountedAnewWhereTheyAreAdopted) {
   const Two same;
   const Tensor x = full({64}, 1.0);
   const auto of_one_pass = [&](const Module& whole, const Dropout& dropout) {
-    const PassScope pass(whole, {.number = 0});
+    const ForwardContextScope pass(whole, {.number = 0});
     return dropout(x).to_vector<float>();
   };
   EXPECT_EQ(of_one_pass(model, first.dropout), of_one_pass(same, same.first));
@@ -344,18 +344,18 @@ TEST(Module, WhatIsWrittenStaysWhateverFollows) {
   }
 }
 
-TEST(PassScope, IsOfTheWholeModelAndEnds) {
+TEST(ForwardContextScope, IsOfTheWholeModelAndEnds) {
   Pair pair;
   {
-    const PassScope outer(pair, {.number = 3});
-    EXPECT_EQ(pair.first.pass().number, 3u);
+    const ForwardContextScope outer(pair, {.number = 3});
+    EXPECT_EQ(pair.first.forward_context().number, 3u);
     {
-      const PassScope inner(pair.second, {.number = 4});
-      EXPECT_EQ(pair.pass().number, 4u);
+      const ForwardContextScope inner(pair.second, {.number = 4});
+      EXPECT_EQ(pair.forward_context().number, 4u);
     }
-    EXPECT_EQ(pair.pass().number, 3u);
+    EXPECT_EQ(pair.forward_context().number, 3u);
   }
-  EXPECT_EQ(pair.pass().number, std::nullopt);
+  EXPECT_EQ(pair.forward_context().number, std::nullopt);
 }
 
 class WithBuffer final : public Layer {

@@ -49,8 +49,8 @@ TEST(Attention, WithoutCausalEveryPositionSeesAll) {
 TEST(Attention, WithoutCausalThereIsNoReadingOn) {
   const Model open({.d_model = 8, .heads = 2, .causal = false});
   KeyValueCache cache(open, 1, 4);
-  cache.begin_pass(full({1}, 0, DataType::INT64));
-  const PassScope pass(open, {.cache = &cache});
+  cache.begin_forward(full({1}, 0, DataType::INT64));
+  const ForwardContextScope pass(open, {.cache = &cache});
   EXPECT_THAT(
       [&] {
         open(gaussian({1, 2, 8}, 0.0f, 1.0f, 3));

@@ -25,7 +25,7 @@ class Two final : public Module {
 Tensor ones() { return full({64, 8}, 1.0); }
 
 std::vector<float> dropped(const Dropout& dropout, uint64_t number = 0) {
-  const PassScope pass(dropout, {.number = number});
+  const ForwardContextScope pass(dropout, {.number = number});
   return dropout(ones()).to_vector<float>();
 }
 
@@ -64,7 +64,7 @@ TEST(Dropout, IsTheSameOnAMesh) {
   const auto expected = dropped(Two().first, 3);
   distributed::run_ranks(2, [&](distributed::World&) {
     const Two model;
-    const PassScope pass(model, {.number = 3});
+    const ForwardContextScope pass(model, {.number = 3});
     const distributed::ProcessMesh mesh({2}, {"dp"});
     const Tensor x = distributed::shard_tensor(ones(), mesh, {distributed::Shard(0)});
     EXPECT_EQ(distributed::gathered_everywhere(model.first(x)).to_vector<float>(), expected);
@@ -88,7 +88,7 @@ TEST(Dropout, DrawsANewMaskInEachCallOutsideOfPasses) {
 TEST(Dropout, CalledTwiceInOnePassDrawsTwoMasks) {
   const Two model;
   const auto twice = [&] {
-    const PassScope pass(model, {.number = 5});
+    const ForwardContextScope pass(model, {.number = 5});
     const auto first = one_more(model.first);
     return std::pair(first, one_more(model.first));
   };
@@ -106,7 +106,7 @@ TEST(Dropout, IsRecomputedWithTheMaskOfItsCall) {
     x.set_requires_grad();
     Tensor y;
     {
-      const PassScope pass(model, {.number = 5});
+      const ForwardContextScope pass(model, {.number = 5});
       one_more(model.first);
       y = recompute([&](const TensorList& in) { return model.second(model.first(in[0])); }, {x});
       one_more(model.first);
@@ -128,7 +128,7 @@ TEST(Dropout, AProgramDrawsAnewAndKnowsNoMicroBatches) {
   seed(7);
   EXPECT_EQ(run(), first);
   EXPECT_EQ(run(), second);
-  const PassScope pass(model, {.number = 5});
+  const ForwardContextScope pass(model, {.number = 5});
   EXPECT_THAT(run, ThrowsError(ErrorCode::kUnimplemented, "runs within a micro-batch"));
 }
 

@@ -31,7 +31,7 @@ int64_t kept_bytes(int64_t layers, int64_t tp, Recompute recompute, bool sequenc
   for (Tensor parameter : gpt->parameters()) parameter.set_requires_grad();
   const Tensor ids = full({kBatch, kSequence}, 1, DataType::INT64);
   const Tensor labels = full({kBatch, kSequence, 1}, 1, DataType::INT64);
-  const PassScope pass(*gpt, {.number = 7});
+  const ForwardContextScope pass(*gpt, {.number = 7});
   const int64_t before = memory_stats(CPUPlace()).current;
   const Tensor loss = cross_entropy((*gpt)(ids), labels);
   return memory_stats(CPUPlace()).current - before;
