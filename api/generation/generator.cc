@@ -6,7 +6,7 @@
 
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/slice.h"
-#include "api/nn/lay_out.h"
+#include "api/nn/apply_placements.h"
 #include "api/nn/layout/shard.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
@@ -62,7 +62,7 @@ Tensor Generator::logits_after(const std::vector<int64_t>& ids) {
 // Sends the logits of one position to every rank; all ranks then sample the same token.
 TensorList Generator::run(const TensorList& inputs) {
   const nn::Sharding* sharding = model_.sharding();
-  const Tensor ids = nn::laid_out(inputs[0], sharding ? sharding->inputs : nullptr);
+  const Tensor ids = nn::apply_placements(inputs[0], sharding ? sharding->inputs : nullptr);
   Tensor logits = nn::logits_after(model_, ids, inputs[1], &cache_);
   if (options_.num_tokens > 0) logits = slice(logits, {2}, {0}, {options_.num_tokens});
   return {sharding ? distributed::reshard(logits, sharding->mesh, {}) : logits};

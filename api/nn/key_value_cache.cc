@@ -5,7 +5,7 @@
 #include "api/generated/ops/expand.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/slice.h"
-#include "api/nn/lay_out.h"
+#include "api/nn/apply_placements.h"
 #include "api/tensor/deferred.h"
 #include "phi/common/errors.h"
 
@@ -22,7 +22,7 @@ KeyValueCache::KeyValueCache(const Module& model, int64_t batch, int64_t capacit
     const AttentionOptions& options = attention->options();
     const Dims shape{batch, capacity, options.num_kv_heads(), options.head_size()};
     const auto room = [&] {
-      return laid_out(deferred_full(shape, 0.0f, model.dtype()),
+      return apply_placements(deferred_full(shape, 0.0f, model.dtype()),
                       attention->attr(ActivationSlot::kCache));
     };
     entries_.emplace(attention, Entry{room(), room()});
@@ -38,7 +38,7 @@ const Tensor& KeyValueCache::lengths(const Module& module) {
   const void* mesh = module.mesh() ? module.mesh()->id() : nullptr;
   auto found = lengths_.find(mesh);
   if (found == lengths_.end()) {
-    found = lengths_.emplace(mesh, laid_out(expand(first_, {batch_}), module.batch_attr())).first;
+    found = lengths_.emplace(mesh, apply_placements(expand(first_, {batch_}), module.batch_attr())).first;
   }
   return found->second;
 }

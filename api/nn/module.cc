@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "api/autograd/autograd.h"
-#include "api/nn/lay_out.h"
+#include "api/nn/apply_placements.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/model_state.h"
 #include "api/nn/pattern.h"
@@ -306,7 +306,7 @@ void Module::fill(const std::function<Tensor(const std::string&, const Tensor&)>
     PHI_CHECK(given.meta() == now.meta(),
               errors::InvalidArgument("'{}' of the model is {}, but the value for it {}.", name,
                                       now.to_string(), given.to_string()));
-    now.replace(nn::laid_out(given, dist_attr_of(now)));
+    now.replace(nn::apply_placements(given, dist_attr_of(now)));
   };
   visit_slots([&](ParameterSlot& slot) {
     fill_one(slot.name, slot.value);
@@ -332,7 +332,7 @@ void Module::initialise(uint64_t seed, DataType dtype) {
   model_state_->seed = seed;
   model_state_->dtype = dtype;
   visit_slots([&](ParameterSlot& slot) {
-    slot.value.replace(nn::laid_out(initial(slot), dist_attr_of(slot.value)));
+    slot.value.replace(nn::apply_placements(initial(slot), dist_attr_of(slot.value)));
     slot.is_initial = true;
   });
 }
@@ -366,9 +366,9 @@ void Module::count_dropout(bool drops) {
 
 bool Module::drops_now() const { return model_state_->drops && model_state_->is_training; }
 
-Tensor Module::laid_out(ActivationSlot activation, const Tensor& x) const {
+Tensor Module::apply_placements(ActivationSlot activation, const Tensor& x) const {
   const CallSite::Because because("the model's layout fixes it here");
-  return nn::laid_out(x, attr(activation));
+  return nn::apply_placements(x, attr(activation));
 }
 
 ForwardContextScope::ForwardContextScope(const Module& module,

@@ -214,7 +214,7 @@ class Module {
   uint64_t dropout_number() const { return *dropout_number_; }
   /// `x`, plain or distributed, with the placements of attr(activation); x itself if they are not
   /// fixed.
-  Tensor laid_out(ActivationSlot activation, const Tensor& x) const;
+  Tensor apply_placements(ActivationSlot activation, const Tensor& x) const;
 
  private:
   friend class ForwardContextScope;
@@ -330,9 +330,9 @@ class Layer : public Module {
     poll_interruption();
     const CallSite::Scope site(where);
     // `given` is released here, so that a temporary does not outlive its last use.
-    Tensor x = laid_out(ActivationSlot::kInput, std::exchange(given, {}));
+    Tensor x = apply_placements(ActivationSlot::kInput, std::exchange(given, {}));
     x = forward(x);
-    return laid_out(ActivationSlot::kOutput, x);
+    return apply_placements(ActivationSlot::kOutput, x);
   }
 };
 

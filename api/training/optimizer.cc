@@ -25,7 +25,7 @@
 #include "api/generated/ops/sqrt.h"
 #include "api/generated/ops/squared_l2_norm.h"
 #include "api/generated/ops/subtract.h"
-#include "api/nn/lay_out.h"
+#include "api/nn/apply_placements.h"
 #include "api/tensor/deferred.h"
 #include "api/tensor/placeholder.h"
 #include "distributed/api.h"
@@ -252,7 +252,7 @@ void Optimizer::restore(int64_t updates, const std::function<Tensor(const State&
         errors::InvalidArgument("'{}' of parameter {} is {}, but the value for it {}.", state.name,
                                 state.parameter, state.value.to_string(), given.to_string()));
     state.value.replace(
-        nn::laid_out(given, state.value.is_dist() ? state.value.dist_attr() : nullptr));
+        nn::apply_placements(given, state.value.is_dist() ? state.value.dist_attr() : nullptr));
   }
   updates_ = updates;
 }

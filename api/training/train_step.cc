@@ -1,7 +1,7 @@
 // The model as a PipelineModel, and the operators of one step.
 #include "api/training/train_step.h"
 
-#include "api/nn/lay_out.h"
+#include "api/nn/apply_placements.h"
 #include "api/nn/layout/shard.h"
 #include "api/training/shard_optimizer.h"
 #include "distributed/api.h"
@@ -121,11 +121,11 @@ void TrainStep::make_optimizer() {
 }
 
 Tensor TrainStep::place_inputs(const Tensor& x) const {
-  return nn::laid_out(x, model_.sharding() ? model_.sharding()->inputs : nullptr);
+  return nn::apply_placements(x, model_.sharding() ? model_.sharding()->inputs : nullptr);
 }
 
 Tensor TrainStep::place_labels(const Tensor& labels) const {
-  return nn::laid_out(labels, model_.sharding() ? model_.sharding()->outputs : nullptr);
+  return nn::apply_placements(labels, model_.sharding() ? model_.sharding()->outputs : nullptr);
 }
 
 // The inputs after those of the micro-batches.

@@ -16,7 +16,7 @@ Linear::Linear(Module& parent, const Name& name, int64_t in, int64_t out, Linear
       bias_(options.bias ? &parameter("bias", {out}, constant(0.0)) : nullptr) {}
 
 Tensor Linear::forward(const Tensor& x) const {
-  Tensor y = laid_out(ActivationSlot::kOutput, matmul(x, weight_));
+  Tensor y = apply_placements(ActivationSlot::kOutput, matmul(x, weight_));
   if (bias_) add_(y, *bias_);  // y has no other user
   return y;
 }

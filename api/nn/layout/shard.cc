@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "api/nn/lay_out.h"
+#include "api/nn/apply_placements.h"
 #include "api/nn/layers/sequential.h"
 #include "api/nn/layout/parts.h"
 #include "api/nn/layout/resolved.h"
@@ -93,9 +93,9 @@ class Sharder {
         module->activation_attrs_[static_cast<size_t>(activation)] = attr;
       }
       for (Module::ParameterSlot& slot : module->slots_)
-        slot.value.replace(laid_out(slot.value, attrs_.at(&slot)));
+        slot.value.replace(apply_placements(slot.value, attrs_.at(&slot)));
       for (Module::BufferSlot& buffer : module->buffers_) {
-        buffer.value.replace(laid_out(buffer.value, TensorDistAttr::replicated(*module->mesh_)));
+        buffer.value.replace(apply_placements(buffer.value, TensorDistAttr::replicated(*module->mesh_)));
       }
     }
     const size_t links = sequential_ ? sequential_->num_links() : 0;

@@ -30,7 +30,7 @@ class PythonLayer final : public nn::Layer {
   void declare_buffer(const std::string& name, Tensor value) { buffer(name, std::move(value)); }
   /// Returns x with the placements that the layout specifies for this module at `activation`.
   Tensor at(nn::ActivationSlot activation, const Tensor& x) const {
-    return laid_out(activation, x);
+    return apply_placements(activation, x);
   }
 
  private:

@@ -184,7 +184,7 @@ Tensor result_tensor(const nb::object& result, const char* what) {
   return tensor_of(result.ptr());
 }
 
-nb::object laid_out(const PythonLayer& layer, nn::ActivationSlot activation, nb::object value) {
+nb::object apply_placements(const PythonLayer& layer, nn::ActivationSlot activation, nb::object value) {
   if (layer.attr(activation) == nullptr || !is_tensor(value.ptr())) return value;
   const Tensor x = tensor_of(value.ptr());
   WithoutGil others;
@@ -200,11 +200,11 @@ nb::object call_python(const PythonLayer& layer, nb::handle self, nb::args args,
   const CallSite::Scope site(python_site(layer));
   if (args.size() > 0 && layer.attr(nn::ActivationSlot::kInput) != nullptr) {
     nb::list changed;
-    changed.append(laid_out(layer, nn::ActivationSlot::kInput, nb::borrow(args[0])));
+    changed.append(apply_placements(layer, nn::ActivationSlot::kInput, nb::borrow(args[0])));
     for (size_t i = 1; i < args.size(); ++i) changed.append(args[i]);
-    return laid_out(layer, nn::ActivationSlot::kOutput, self.attr("forward")(*changed, **kwargs));
+    return apply_placements(layer, nn::ActivationSlot::kOutput, self.attr("forward")(*changed, **kwargs));
   }
-  return laid_out(layer, nn::ActivationSlot::kOutput, self.attr("forward")(*args, **kwargs));
+  return apply_placements(layer, nn::ActivationSlot::kOutput, self.attr("forward")(*args, **kwargs));
 }
 
 Tensor one_tensor(const Module& module, nb::handle self, const nb::args& args,

@@ -1,11 +1,11 @@
 // Chooses between shard_tensor and reshard.
-#include "api/nn/lay_out.h"
+#include "api/nn/apply_placements.h"
 
 #include "distributed/api.h"
 
 namespace phi::nn {
 
-Tensor laid_out(const Tensor& x, const distributed::TensorDistAttr* attr) {
+Tensor apply_placements(const Tensor& x, const distributed::TensorDistAttr* attr) {
   if (attr == nullptr) return x;
   if (!x.is_dist()) return distributed::shard_tensor(x, attr->mesh(), attr->placements());
   if (x.dist_attr() == attr) return x;

@@ -8,6 +8,6 @@ namespace phi::nn {
 
 /// `x`, plain, deferred or distributed on any mesh, in the placements `attr`; x itself if it has
 /// them already or `attr` is null. Ranks and errors: as shard_tensor and reshard.
-Tensor laid_out(const Tensor& x, const distributed::TensorDistAttr* attr);
+Tensor apply_placements(const Tensor& x, const distributed::TensorDistAttr* attr);
 
 }  // namespace phi::nn
