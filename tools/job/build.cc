@@ -24,7 +24,7 @@ std::unique_ptr<nn::models::Decoder> build_model(
   auto model = nn::models::make(library_model(config.model));
   model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
   if (weights) nn::load(*weights, model.get());
-  const nn::TransformerSplit split{.sequence_parallel = config.run.sequence_parallel,
+  const nn::TransformerLayoutOptions split{.sequence_parallel = config.run.sequence_parallel,
                                    .zero_stage = static_cast<int>(config.run.zero_stage),
                                    .chunks = config.run.chunks};
   nn::shard(*model, mesh, nn::transformer_layout(*model, mesh, split));

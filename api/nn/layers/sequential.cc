@@ -66,10 +66,10 @@ void Sequential::add_link(std::shared_ptr<Layer> link) {
   links_.push_back(std::move(link));
 }
 
-Sequential::Range Sequential::chunk_range(int chunk) const {
+Sequential::LinkRange Sequential::chunk_range(int chunk) const {
   PHI_CHECK(chunk >= 0 && chunk < num_chunks(),
             errors::OutOfRange("chunk {} of a model that has {}.", chunk, num_chunks()));
-  return chunks_.empty() ? Range{0, links_.size()} : chunks_[static_cast<size_t>(chunk)];
+  return chunks_.empty() ? LinkRange{0, links_.size()} : chunks_[static_cast<size_t>(chunk)];
 }
 
 Tensor Sequential::forward(const Tensor& x) const {
@@ -92,7 +92,7 @@ const distributed::TensorDistAttr* Sequential::chunk_input_attr(int chunk, const
 }
 
 Tensor Sequential::forward_chunk(int chunk, const Tensor& x) const {
-  const Range range = chunk_range(chunk);
+  const LinkRange range = chunk_range(chunk);
   Tensor out = x;
   for (size_t i = range.begin; i < range.end;) {
     const size_t end = std::min(repeat_end(i), range.end);
@@ -107,7 +107,7 @@ Tensor Sequential::forward_chunk(int chunk, const Tensor& x) const {
 }
 
 size_t Sequential::repeat_end(size_t i) const {
-  for (const Range& repeat : repeats_) {
+  for (const LinkRange& repeat : repeats_) {
     if (i >= repeat.begin && i < repeat.end) return repeat.end;
   }
   return i;
@@ -117,7 +117,7 @@ bool Sequential::scans_now() const {
   return scan_ && RankContext::current().recorder() && !forward_context().cache && !drops_now();
 }
 
-Tensor Sequential::run_repeated(Range links, Tensor x) const {
+Tensor Sequential::run_repeated(LinkRange links, Tensor x) const {
   if (!scans_now()) {
     for (size_t i = links.begin; i < links.end; ++i) x = run_link(i, x, /*repeated=*/true);
     return x;

@@ -66,23 +66,23 @@ class Sequential : public Layer {
 
  private:
   friend class Sharder;
-  struct Range {
+  struct LinkRange {
     size_t begin;
     size_t end;
   };
 
   void add_link(std::shared_ptr<Layer> link);
-  Range chunk_range(int chunk) const;
+  LinkRange chunk_range(int chunk) const;
   // Runs links [begin, end), which belong to one repeat.
-  Tensor run_repeated(Range links, Tensor x) const;
+  Tensor run_repeated(LinkRange links, Tensor x) const;
   Tensor run_link(size_t i, const Tensor& x, bool repeated) const;
   bool scans_now() const;
   // The end of the repeat that contains link i; i if there is none.
   size_t repeat_end(size_t i) const;
 
   std::vector<std::shared_ptr<Layer>> links_;
-  std::vector<Range> repeats_;
-  std::vector<Range> chunks_;  // set by nn::shard()
+  std::vector<LinkRange> repeats_;
+  std::vector<LinkRange> chunks_;  // set by nn::shard()
   int num_stages_ = 1;
   bool scan_ = true;
 };

@@ -6,32 +6,32 @@
 #include <algorithm>
 #include <array>
 
-#include "api/nn/layout/resolved.h"
+#include "api/nn/layout/resolved_layout.h"
 #include "phi/common/errors.h"
 
 namespace phi::nn {
 namespace {
 
-std::string to_string(const Along& along) {
+std::string to_string(const AxisPlacements& axis_placements) {
   std::string out;
-  for (const auto& [dim, placement] : along) {
+  for (const auto& [dim, placement] : axis_placements) {
     out += fmt::format("{}{}={}", out.empty() ? "" : " ", dim, placement.to_string());
   }
   return out.empty() ? "whole" : out;
 }
 
-Along without_others(const Along& along, const distributed::ProcessMesh& mesh) {
+AxisPlacements without_others(const AxisPlacements& axis_placements, const distributed::ProcessMesh& mesh) {
   const auto& names = mesh.dim_names();
-  Along out;
-  for (const auto& entry : along) {
+  AxisPlacements out;
+  for (const auto& entry : axis_placements) {
     if (std::find(names.begin(), names.end(), entry.first) != names.end()) out.push_back(entry);
   }
   return out;
 }
 
-Along without(Along along, const std::string& mesh_dim) {
-  std::erase_if(along, [&](const auto& entry) { return entry.first == mesh_dim; });
-  return along;
+AxisPlacements without(AxisPlacements axis_placements, const std::string& mesh_dim) {
+  std::erase_if(axis_placements, [&](const auto& entry) { return entry.first == mesh_dim; });
+  return axis_placements;
 }
 
 // Pads columns to the width of their longest cell.
@@ -49,13 +49,13 @@ std::string aligned(const std::vector<std::array<std::string, 3>>& lines) {
 
 }  // namespace
 
-void put(const Along& more, Along* along) {
+void merge_placements(const AxisPlacements& more, AxisPlacements* axis_placements) {
   for (const auto& entry : more) {
-    const auto known = std::find_if(along->begin(), along->end(), [&](const auto& before) {
+    const auto known = std::find_if(axis_placements->begin(), axis_placements->end(), [&](const auto& before) {
       return before.first == entry.first;
     });
-    if (known == along->end()) {
-      along->push_back(entry);
+    if (known == axis_placements->end()) {
+      axis_placements->push_back(entry);
     } else {
       known->second = entry.second;
     }
@@ -67,8 +67,8 @@ std::string_view name_of(Layout::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Layout& Layout::add(Kind kind, std::string pattern, Along along) {
-  rows_.push_back({kind, std::move(pattern), std::move(along)});
+Layout& Layout::add(Kind kind, std::string pattern, AxisPlacements axis_placements) {
+  rows_.push_back({kind, std::move(pattern), std::move(axis_placements)});
   return *this;
 }
 
@@ -83,7 +83,7 @@ Layout& Layout::add(const Layout& more) {
     tensor_parallel_.push_back(std::move(split));
   }
   rows_.insert(rows_.end(), more.rows_.begin(), more.rows_.end());
-  put(more.batches_, &batches_);
+  merge_placements(more.batches_, &batches_);
   if (!more.pipeline_.mesh_dim.empty()) pipeline_ = more.pipeline_;
   if (more.zero_.stage > 0) zero_ = more.zero_;
   return *this;
@@ -100,8 +100,8 @@ Layout Layout::of(const Module& model) const {
       for (const Module* module : model.modules()) {
         module->add_tensor_parallel(&said, split->mesh_dim, split->sequence_parallel);
       }
-      for (Row& row : said.rows_) {
-        if (!split->is_along) row.along = without(std::move(row.along), split->mesh_dim);
+      for (PlacementRow& row : said.rows_) {
+        if (!split->is_on_mesh) row.axis_placements = without(std::move(row.axis_placements), split->mesh_dim);
         out.rows_.push_back(std::move(row));
       }
     }
@@ -110,8 +110,8 @@ Layout Layout::of(const Module& model) const {
   return out;
 }
 
-Layout& Layout::batches(Along along) {
-  batches_ = std::move(along);
+Layout& Layout::batches(AxisPlacements axis_placements) {
+  batches_ = std::move(axis_placements);
   return *this;
 }
 
@@ -136,9 +136,9 @@ Layout Layout::only_along(const distributed::ProcessMesh& mesh) const {
     return std::find(names.begin(), names.end(), dim) != names.end();
   };
   Layout out;
-  for (const Row& row : rows_) out.add(row.kind, row.pattern, without_others(row.along, mesh));
+  for (const PlacementRow& row : rows_) out.add(row.kind, row.pattern, without_others(row.axis_placements, mesh));
   out.tensor_parallel_ = tensor_parallel_;
-  for (TensorParallel& split : out.tensor_parallel_) split.is_along &= has(split.mesh_dim);
+  for (TensorParallel& split : out.tensor_parallel_) split.is_on_mesh &= has(split.mesh_dim);
   out.batches_ = without_others(batches_, mesh);
   if (has(pipeline_.mesh_dim)) out.pipeline_ = pipeline_;
   if (has(zero_.mesh_dim)) out.zero_ = zero_;
@@ -153,8 +153,8 @@ std::string Layout::describe(const Module& model) const {
   }
   for (const Module* module : model.modules()) {
     for (const Kind kind : {Kind::kInputs, Kind::kOutputs, Kind::kCaches}) {
-      const Along* along = resolved.of_module(kind, module->path());
-      if (along) lines.push_back({module->path(), std::string(name_of(kind)), to_string(*along)});
+      const AxisPlacements* axis_placements = resolved.of_module(kind, module->path());
+      if (axis_placements) lines.push_back({module->path(), std::string(name_of(kind)), to_string(*axis_placements)});
     }
   }
   lines.push_back({"(model)", "batches", to_string(batches_)});

@@ -26,26 +26,26 @@
 namespace phi::nn {
 
 /// Placements by the names of mesh dims.
-using Along = std::vector<std::pair<std::string, distributed::Placement>>;
+using AxisPlacements = std::vector<std::pair<std::string, distributed::Placement>>;
 
-/// Merges `more` into `along`; `more` overrides entries of the same mesh dim.
-void put(const Along& more, Along* along);
+/// Merges `more` into `axis_placements`; `more` overrides entries of the same mesh dim.
+void merge_placements(const AxisPlacements& more, AxisPlacements* axis_placements);
 
 class Layout {
  public:
   /// The tensors to which a row applies.
   enum class Kind : uint8_t { kParameters, kInputs, kOutputs, kCaches };
-  struct Row {
+  struct PlacementRow {
     Kind kind;
     std::string pattern;  // of parameter names, or of module paths
-    Along along;
+    AxisPlacements axis_placements;
   };
   /// A placeholder for the rows that modules add (Module::add_tensor_parallel).
   struct TensorParallel {
     size_t row;  // index of the row that follows it
     std::string mesh_dim;
     bool sequence_parallel = false;
-    bool is_along = true;  // false: the mesh lacks the dim (only_along)
+    bool is_on_mesh = true;  // false: the mesh lacks the dim (only_along)
   };
   /// Assignment of the links of a Sequential to stages, in order.
   struct Pipeline {
@@ -60,25 +60,25 @@ class Layout {
     std::string mesh_dim = "dp";
   };
 
-  Layout& parameters(std::string pattern, Along along) {
-    return add(Kind::kParameters, std::move(pattern), std::move(along));
+  Layout& parameters(std::string pattern, AxisPlacements axis_placements) {
+    return add(Kind::kParameters, std::move(pattern), std::move(axis_placements));
   }
   /// Placements of the inputs and outputs of Layers.
-  Layout& inputs(std::string pattern, Along along) {
-    return add(Kind::kInputs, std::move(pattern), std::move(along));
+  Layout& inputs(std::string pattern, AxisPlacements axis_placements) {
+    return add(Kind::kInputs, std::move(pattern), std::move(axis_placements));
   }
-  Layout& outputs(std::string pattern, Along along) {
-    return add(Kind::kOutputs, std::move(pattern), std::move(along));
+  Layout& outputs(std::string pattern, AxisPlacements axis_placements) {
+    return add(Kind::kOutputs, std::move(pattern), std::move(axis_placements));
   }
   /// Placements of the keys and values [B,S,heads,head size] that Attention modules cache.
-  Layout& caches(std::string pattern, Along along) {
-    return add(Kind::kCaches, std::move(pattern), std::move(along));
+  Layout& caches(std::string pattern, AxisPlacements axis_placements) {
+    return add(Kind::kCaches, std::move(pattern), std::move(axis_placements));
   }
   /// Inserts, at this position, the rows that the modules of a model add
   /// (Module::add_tensor_parallel).
   Layout& tensor_parallel(std::string mesh_dim, bool sequence_parallel = false);
   /// Placements of the model's ids on the first stage and of its labels on the last stage.
-  Layout& batches(Along along);
+  Layout& batches(AxisPlacements axis_placements);
   /// Splits a Sequential over pipeline stages. Links that match are distributed evenly; links
   /// before them are on the first stage, links after them on the last. Chunk c of stages * chunks
   /// belongs to stage c mod stages. shard() throws InvalidArgument if there are fewer links than
@@ -95,9 +95,9 @@ class Layout {
     return first;
   }
 
-  const std::vector<Row>& rows() const { return rows_; }
+  const std::vector<PlacementRow>& rows() const { return rows_; }
   const std::vector<TensorParallel>& tensor_parallel() const { return tensor_parallel_; }
-  const Along& batches() const { return batches_; }
+  const AxisPlacements& batches() const { return batches_; }
   const Pipeline& pipeline() const { return pipeline_; }
   const Zero& zero() const { return zero_; }
 
@@ -114,11 +114,11 @@ class Layout {
   std::string describe(const Module& model) const;
 
  private:
-  Layout& add(Kind kind, std::string pattern, Along along);
+  Layout& add(Kind kind, std::string pattern, AxisPlacements axis_placements);
 
-  std::vector<Row> rows_;
+  std::vector<PlacementRow> rows_;
   std::vector<TensorParallel> tensor_parallel_;  // by row
-  Along batches_;
+  AxisPlacements batches_;
   Pipeline pipeline_;
   Zero zero_;
 };

@@ -6,8 +6,8 @@
 
 #include "api/nn/apply_placements.h"
 #include "api/nn/layers/sequential.h"
-#include "api/nn/layout/parts.h"
-#include "api/nn/layout/resolved.h"
+#include "api/nn/layout/parallelism.h"
+#include "api/nn/layout/resolved_layout.h"
 #include "api/nn/model_state.h"
 #include "api/nn/pattern.h"
 #include "distributed/placement/shard_further.h"
@@ -28,17 +28,17 @@ bool has_dim(const ProcessMesh& mesh, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// `along` may name mesh dims that a stage's slice lacks: those along which the pipeline runs.
-const TensorDistAttr* attr_along(const ProcessMesh& mesh, const Along& along) {
+// `axis_placements` may name mesh dims that a stage's slice lacks: those along which the pipeline runs.
+const TensorDistAttr* dist_attr_on(const ProcessMesh& mesh, const AxisPlacements& axis_placements) {
   std::vector<Placement> placements(static_cast<size_t>(mesh.ndim()));
-  for (const auto& [dim, placement] : along) {
+  for (const auto& [dim, placement] : axis_placements) {
     if (has_dim(mesh, dim)) placements[static_cast<size_t>(mesh.dim_of(dim))] = placement;
   }
   return TensorDistAttr::get(mesh, placements);
 }
 
-void check_dims(const Along& along, const ProcessMesh& mesh, const std::string& what) {
-  for (const auto& [dim, placement] : along) {
+void check_dims(const AxisPlacements& axis_placements, const ProcessMesh& mesh, const std::string& what) {
+  for (const auto& [dim, placement] : axis_placements) {
     PHI_CHECK(
         has_dim(mesh, dim),
         errors::InvalidArgument("the layout's {} speaks of mesh dim '{}', which {} has not{}. "
@@ -47,8 +47,8 @@ void check_dims(const Along& along, const ProcessMesh& mesh, const std::string& 
   }
 }
 
-void check_placements(const std::string& name, const Tensor& value, const Along& along) {
-  for (const auto& [dim, placement] : along) {
+void check_placements(const std::string& name, const Tensor& value, const AxisPlacements& axis_placements) {
+  for (const auto& [dim, placement] : axis_placements) {
     const bool fits = !placement.is_partial() &&
                       (!placement.is_shard() ||
                        (placement.tensor_dim() >= 0 && placement.tensor_dim() < value.ndim()));
@@ -71,13 +71,13 @@ class Sharder {
   Sharder(Module& model, const ProcessMesh& mesh, const Layout& layout)
       : model_(model), mesh_(mesh), layout_(layout.of(model)), resolved_(model, layout_) {
     for (const Layout::TensorParallel& split : layout.tensor_parallel()) {
-      if (split.is_along) check_dims({{split.mesh_dim, {}}}, mesh, "tensor_parallel");
+      if (split.is_on_mesh) check_dims({{split.mesh_dim, {}}}, mesh, "tensor_parallel");
     }
     PHI_CHECK(model.parent() == nullptr,
               errors::InvalidArgument("'{}' is a part of a model; lay the whole model out.",
                                       model.path()));
     check_mesh();
-    cut();
+    assign_stages();
     for (Module* module : model_.modules()) plan(*module);
   }
 
@@ -88,7 +88,7 @@ class Sharder {
     }
     for (Module* module : model_.modules()) {
       module->mesh_ = mesh_of(*module);
-      module->batch_attr_ = attr_along(*module->mesh_, layout_.batches());
+      module->batch_attr_ = dist_attr_on(*module->mesh_, layout_.batches());
       for (const auto& [activation, attr] : activation_attrs_[module]) {
         module->activation_attrs_[static_cast<size_t>(activation)] = attr;
       }
@@ -110,8 +110,8 @@ class Sharder {
 
  private:
   void check_mesh() const {
-    for (const Layout::Row& row : layout_.rows()) {
-      check_dims(row.along, mesh_, std::string(name_of(row.kind)) + " '" + row.pattern + "'");
+    for (const Layout::PlacementRow& row : layout_.rows()) {
+      check_dims(row.axis_placements, mesh_, std::string(name_of(row.kind)) + " '" + row.pattern + "'");
     }
     check_dims(layout_.batches(), mesh_, "batches");
     const auto& pipeline = layout_.pipeline();
@@ -120,7 +120,7 @@ class Sharder {
   }
 
   // Determines the links of each chunk and the mesh of each module.
-  void cut() {
+  void assign_stages() {
     const auto& pipeline = layout_.pipeline();
     if (pipeline.mesh_dim.empty()) return;
     sequential_ = dynamic_cast<Sequential*>(&model_);
@@ -128,7 +128,7 @@ class Sharder {
               errors::InvalidArgument("a pipeline cuts an nn::Sequential between its links, and "
                                       "the model is none, or is empty; derive it from Sequential, "
                                       "or leave Layout::pipeline out."));
-    const auto [first, end] = shared_out();
+    const auto [first, end] = links_to_distribute();
     const int pp = mesh_.dim_of(pipeline.mesh_dim);
     const int64_t stages = mesh_.dim_size(pp);
     const int64_t num_chunks = stages * pipeline.chunks;
@@ -152,21 +152,21 @@ class Sharder {
   }
 
   // The range of links that match the pipeline's pattern; they must be consecutive.
-  std::pair<size_t, size_t> shared_out() const {
+  std::pair<size_t, size_t> links_to_distribute() const {
     const std::string& pattern = layout_.pipeline().pattern;
     const size_t count = sequential_->num_links();
-    const auto met = [&](size_t i) { return matches(pattern, sequential_->link(i).path()); };
+    const auto matched = [&](size_t i) { return matches(pattern, sequential_->link(i).path()); };
     size_t first = 0;
-    while (first < count && !met(first)) ++first;
+    while (first < count && !matched(first)) ++first;
     size_t end = first;
-    while (end < count && met(end)) ++end;
+    while (end < count && matched(end)) ++end;
     std::vector<std::string> names;
     for (size_t i = 0; i < count; ++i) names.push_back(sequential_->link(i).path());
     PHI_CHECK(first < count, errors::NotFound("the pipeline's '{}' meets no link of the model; "
                                               "nearest: {}.",
                                               pattern, nearest_three(pattern, names)));
     for (size_t i = end; i < count; ++i) {
-      PHI_CHECK(!met(i), errors::InvalidArgument(
+      PHI_CHECK(!matched(i), errors::InvalidArgument(
                              "the pipeline's '{}' meets link '{}', but not '{}' before it; links "
                              "that are shared out follow each other.",
                              pattern, names[i], names[end]));
@@ -186,13 +186,13 @@ class Sharder {
         {Layout::Kind::kOutputs, ActivationSlot::kOutput},
         {Layout::Kind::kCaches, ActivationSlot::kCache}};
     for (const auto& [kind, activation] : kActivationSlots) {
-      const Along* along = resolved_.of_module(kind, module.path());
-      if (along) activation_attrs_[&module].emplace_back(activation, attr_along(mesh, *along));
+      const AxisPlacements* axis_placements = resolved_.of_module(kind, module.path());
+      if (axis_placements) activation_attrs_[&module].emplace_back(activation, dist_attr_on(mesh, *axis_placements));
     }
     for (const Module::ParameterSlot& slot : module.slots_) {
-      const Along along = resolved_.of_parameter(slot.name);
-      check_placements(slot.name, slot.value, along);
-      const TensorDistAttr* attr = attr_along(mesh, along);
+      const AxisPlacements axis_placements = resolved_.of_parameter(slot.name);
+      check_placements(slot.name, slot.value, axis_placements);
+      const TensorDistAttr* attr = dist_attr_on(mesh, axis_placements);
       const auto& zero = layout_.zero();
       if (zero.stage == 3) {
         attr = distributed::shard_further(attr, slot.value.shape(), zero.mesh_dim);
@@ -206,7 +206,7 @@ class Sharder {
   const Layout layout_;
   ResolvedLayout resolved_;
   Sequential* sequential_ = nullptr;
-  std::vector<Sequential::Range> chunks_;
+  std::vector<Sequential::LinkRange> chunks_;
   std::unordered_map<const Module*, ProcessMesh> stages_;  // of modules in a pipeline
   std::unordered_map<const Module*, std::vector<std::pair<ActivationSlot, const TensorDistAttr*>>>
       activation_attrs_;
@@ -218,7 +218,7 @@ void shard(Module& model, const ProcessMesh& mesh, const Layout& layout) {
 }
 
 Layout transformer_layout(const Module& model, const ProcessMesh& mesh,
-                          const TransformerSplit& split) {
+                          const TransformerLayoutOptions& split) {
   const Layout layout = data_parallel(split.dp, split.zero_stage) +
                         tensor_parallel(split.tp, split.sequence_parallel) +
                         stages(split.pp, split.blocks, split.chunks);

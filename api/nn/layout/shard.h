@@ -32,7 +32,7 @@ struct Sharding {
 };
 
 /// Options of transformer_layout().
-struct TransformerSplit {
+struct TransformerLayoutOptions {
   std::string dp = "dp";  // batches; ZeRO's states
   std::string tp = "tp";  // matmuls, tables and heads
   std::string pp = "pp";  // the links that match `blocks`
@@ -46,6 +46,6 @@ struct TransformerSplit {
 /// tensor parallelism by Shoeybi et al. 2019 (each layer defines its split in
 /// Module::add_tensor_parallel), sequence parallelism by Korthikanti et al. 2022. You may add rows.
 Layout transformer_layout(const Module& model, const distributed::ProcessMesh& mesh,
-                          const TransformerSplit& split = {});
+                          const TransformerLayoutOptions& split = {});
 
 }  // namespace phi::nn

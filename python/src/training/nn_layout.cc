@@ -7,7 +7,7 @@
 
 #include "api/autograd/autograd.h"
 #include "api/nn/layout/layout.h"
-#include "api/nn/layout/parts.h"
+#include "api/nn/layout/parallelism.h"
 #include "api/nn/layout/shard.h"
 #include "distributed/api.h"
 #include "python/src/base/convert.h"
@@ -23,24 +23,24 @@ using nn::Layout;
 namespace {
 
 // Converts {"tp": Shard(1), "dp": Replicate()}.
-nn::Along along_from(nb::dict placements) {
-  nn::Along along;
+nn::AxisPlacements axis_placements_from(nb::dict placements) {
+  nn::AxisPlacements axis_placements;
   for (auto [dim, placement] : placements) {
     distributed::Placement* p = nullptr;
     if (!nb::isinstance<nb::str>(dim)) refuse({"Layout", "mesh dim"}, "str", dim.ptr());
     if (!nb::try_cast(placement, p) || p == nullptr) {
       refuse({"Layout", "placement"}, "Shard or Replicate", placement.ptr());
     }
-    along.emplace_back(nb::cast<std::string>(dim), *p);
+    axis_placements.emplace_back(nb::cast<std::string>(dim), *p);
   }
-  return along;
+  return axis_placements;
 }
 
-using LayoutMethod = Layout& (Layout::*)(std::string, nn::Along);
+using LayoutMethod = Layout& (Layout::*)(std::string, nn::AxisPlacements);
 
 auto row(LayoutMethod add) {
-  return [add](nb::object self, const std::string& pattern, nb::dict along) {
-    (nb::cast<Layout&>(self).*add)(pattern, along_from(along));
+  return [add](nb::object self, const std::string& pattern, nb::dict axis_placements) {
+    (nb::cast<Layout&>(self).*add)(pattern, axis_placements_from(axis_placements));
     return self;
   };
 }
@@ -76,8 +76,8 @@ void bind_layout(nb::module_& module) {
            "Keys and values [B,S,heads,head size] that Attention modules keep.")
       .def(
           "batches",
-          [](nb::object self, nb::dict along) {
-            nb::cast<Layout&>(self).batches(along_from(along));
+          [](nb::object self, nb::dict axis_placements) {
+            nb::cast<Layout&>(self).batches(axis_placements_from(axis_placements));
             return self;
           },
           nb::arg("along"), "The model's inputs and labels.")

@@ -8,7 +8,7 @@
 #include "api/nn/layers/linear.h"
 #include "api/nn/layers/norm.h"
 #include "api/nn/layers/sequential.h"
-#include "api/nn/layout/parts.h"
+#include "api/nn/layout/parallelism.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/loss.h"
 #include "api/training/trainer.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "api/nn/layout/parts.h"
+#include "api/nn/layout/parallelism.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/decoder.h"
 #include "tests/support/error_matchers.h"

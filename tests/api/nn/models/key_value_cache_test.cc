@@ -73,7 +73,7 @@ struct Way {
   bool sequence_parallel = false;
 };
 
-TransformerSplit split_of(const Way& way) {
+TransformerLayoutOptions split_of(const Way& way) {
   return {.sequence_parallel = way.sequence_parallel,
           .zero_stage = static_cast<int>(way.zero_stage),
           .chunks = way.chunks};

@@ -11,7 +11,7 @@ namespace phi::nn::models {
 
 inline std::unique_ptr<Decoder> laid_out(const ModelConfig& config,
                                          const distributed::ProcessMesh& mesh,
-                                         const TransformerSplit& split = {}, uint64_t seed = 1,
+                                         const TransformerLayoutOptions& split = {}, uint64_t seed = 1,
                                          DataType dtype = DataType::FLOAT32) {
   auto model = make(config);
   model->initialise(seed, dtype);

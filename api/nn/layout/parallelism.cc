@@ -1,5 +1,5 @@
 // Layouts for single kinds of parallelism.
-#include "api/nn/layout/parts.h"
+#include "api/nn/layout/parallelism.h"
 
 namespace phi::nn {
 

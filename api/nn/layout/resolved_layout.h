@@ -17,21 +17,21 @@ class ResolvedLayout {
   ResolvedLayout(const Module& model, const Layout& layout);
 
   /// Empty if no row matches.
-  Along of_parameter(const std::string& name) const;
+  AxisPlacements of_parameter(const std::string& name) const;
   /// Null if no row matches. Includes the placements of batches along the mesh dims that no row
   /// names.
-  const Along* of_module(Layout::Kind kind, const std::string& path) const;
+  const AxisPlacements* of_module(Layout::Kind kind, const std::string& path) const;
 
  private:
-  using Met = std::unordered_map<std::string, Along>;
-  struct Names {
+  using PlacementsByName = std::unordered_map<std::string, AxisPlacements>;
+  struct NameSet {
     std::vector<std::string> all;
     std::unordered_set<std::string> index;
   };
-  void meet(const Layout::Row& row, const Names& names);
-  const Along* find(Layout::Kind kind, const std::string& name) const;
+  void match(const Layout::PlacementRow& row, const NameSet& names);
+  const AxisPlacements* find(Layout::Kind kind, const std::string& name) const;
 
-  std::map<Layout::Kind, Met> met_;
+  std::map<Layout::Kind, PlacementsByName> matched_;
 };
 
 }  // namespace phi::nn
