@@ -60,7 +60,7 @@ Attention::Attention(Module& parent, const Name& name, AttentionOptions options)
   const int64_t kv = options_.num_kv_heads() * options_.head_size();
   const auto product = [&](const char* own, int64_t out) {
     const LinearOptions linear{.bias = options_.qkv_bias, .weight = options_.weight};
-    products_.push_back(std::make_unique<Linear>(*this, own, d, out, linear));
+    input_projections_.push_back(std::make_unique<Linear>(*this, own, d, out, linear));
   };
   if (options_.fused) {
     product("qkv", 3 * d);
@@ -75,14 +75,14 @@ Attention::Attention(Module& parent, const Name& name, AttentionOptions options)
 
 void Attention::add_tensor_parallel(Layout* layout, const std::string& tp,
                                     bool sequence_parallel) const {
-  for (const auto& product : products_) split_by_columns(*product, tp, layout);
+  for (const auto& product : input_projections_) split_by_columns(*product, tp, layout);
   split_by_rows(*projection_, tp, sequence_parallel, layout);
   if (sequence_parallel) layout->inputs(path(), {{tp, Replicate()}});
   layout->caches(path(), {{tp, Shard(2)}});
 }
 
 Tensor Attention::forward(const Tensor& x) const {
-  const TensorList heads = heads_of(x);
+  const TensorList heads = split_heads(x);
   const bool again = recompute() == Recompute::kSelective && !forward_context().cache;
   const Tensor mixed =
       again ? phi::recompute([this](const TensorList& in) { return core(in); }, heads)
@@ -90,16 +90,16 @@ Tensor Attention::forward(const Tensor& x) const {
   return (*projection_)(reshape(mixed, {x.shape()[0], x.shape()[1], options_.d_model}));
 }
 
-TensorList Attention::heads_of(const Tensor& x) const {
+TensorList Attention::split_heads(const Tensor& x) const {
   const int64_t batch = x.shape()[0];
   const int64_t seq = x.shape()[1];
   const int64_t size = options_.head_size();
   // Columns of the fused weight are ordered by head, so that a split of the columns splits heads.
   if (options_.fused) {
-    return {reshape((*products_[0])(x), {batch, seq, options_.heads, 3, size})};
+    return {reshape((*input_projections_[0])(x), {batch, seq, options_.heads, 3, size})};
   }
   TensorList heads;
-  for (const auto& product : products_) {
+  for (const auto& product : input_projections_) {
     const int64_t count = heads.empty() ? options_.heads : options_.num_kv_heads();
     heads.push_back(reshape((*product)(x), {batch, seq, count, size}));
   }
@@ -108,7 +108,7 @@ TensorList Attention::heads_of(const Tensor& x) const {
 
 Tensor Attention::core(const TensorList& heads) const {
   TensorList qkv = options_.fused ? split_heads(heads[0]) : heads;
-  if (options_.rope_base) turn_by_positions(&qkv);
+  if (options_.rope_base) apply_rotary(&qkv);
   if (KeyValueCache* cache = forward_context().cache) {
     PHI_CHECK(options_.causal,
               errors::InvalidArgument("attention '{}' sees positions behind its own, so it cannot "
@@ -123,7 +123,7 @@ Tensor Attention::core(const TensorList& heads) const {
                                      /*return_softmax=*/false, /*is_test=*/true));
 }
 
-void Attention::turn_by_positions(TensorList* qkv) const {
+void Attention::apply_rotary(TensorList* qkv) const {
   // Without a cache, the operator derives positions from the offset of its shard in the sequence.
   std::optional<Tensor> positions;
   if (KeyValueCache* cache = forward_context().cache) {

@@ -46,13 +46,13 @@ class Attention final : public Layer {
 
  private:
   // Input of the core: one fused tensor, or q, k and v by heads.
-  TensorList heads_of(const Tensor& x) const;
+  TensorList split_heads(const Tensor& x) const;
   // Attention output per head, [B,S,heads,head size].
   Tensor core(const TensorList& heads) const;
-  void turn_by_positions(TensorList* qkv) const;
+  void apply_rotary(TensorList* qkv) const;
 
   AttentionOptions options_;
-  std::vector<std::unique_ptr<Linear>> products_;  // qkv, or query, key and value
+  std::vector<std::unique_ptr<Linear>> input_projections_;  // qkv, or query, key and value
   std::unique_ptr<Linear> projection_;
 };
 

@@ -26,7 +26,7 @@ void Embedding::add_tensor_parallel(Layout* layout, const std::string& tp,
                                     bool sequence_parallel) const {
   layout->inputs(path(), {});  // the placements of batches
   layout->parameters(parameter_name(""), {{tp, Shard(0)}});
-  layout->outputs(path(), {{tp, between_products(sequence_parallel)}});
+  layout->outputs(path(), {{tp, placement_between_matmuls(sequence_parallel)}});
 }
 
 PositionEmbedding::PositionEmbedding(Module& parent, const Name& name, int64_t positions, int64_t d,
@@ -49,11 +49,11 @@ Head::Head(Module& parent, const Name& name, const Embedding& embedding)
     : Layer(parent, name), embedding_(&embedding) {}
 
 Tensor Head::forward(const Tensor& x) const {
-  const Tensor logits = product(x);
+  const Tensor logits = project(x);
   return logits.dtype() == DataType::FLOAT32 ? logits : cast(logits, DataType::FLOAT32);
 }
 
-Tensor Head::product(const Tensor& x) const {
+Tensor Head::project(const Tensor& x) const {
   if (weight_) return matmul(x, *weight_);
   Tensor table = embedding_->table();
   // In a pipeline the tied table is on the first stage.

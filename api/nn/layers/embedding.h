@@ -48,7 +48,7 @@ class Head final : public Layer {
                            bool sequence_parallel) const override;
 
  private:
-  Tensor product(const Tensor& x) const;
+  Tensor project(const Tensor& x) const;
 
   const Tensor* weight_ = nullptr;        // null: tied
   const Embedding* embedding_ = nullptr;  // null: not tied

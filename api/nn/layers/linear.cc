@@ -21,7 +21,7 @@ Tensor Linear::forward(const Tensor& x) const {
   return y;
 }
 
-distributed::Placement between_products(bool sequence_parallel) {
+distributed::Placement placement_between_matmuls(bool sequence_parallel) {
   return sequence_parallel ? Shard(1) : Replicate();
 }
 
@@ -33,7 +33,7 @@ void split_by_columns(const Linear& linear, const std::string& tp, Layout* layou
 void split_by_rows(const Linear& linear, const std::string& tp, bool sequence_parallel,
                    Layout* layout) {
   layout->parameters(linear.parameter_name("weight"), {{tp, Shard(0)}});
-  layout->outputs(linear.path(), {{tp, between_products(sequence_parallel)}});
+  layout->outputs(linear.path(), {{tp, placement_between_matmuls(sequence_parallel)}});
 }
 
 }  // namespace phi::nn

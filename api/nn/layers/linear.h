@@ -33,6 +33,6 @@ void split_by_rows(const Linear& linear, const std::string& tp, bool sequence_pa
                    Layout* layout);
 /// Placement along tp of activations [B,S,..] outside of these pairs of matmuls: replicated, or
 /// split by position.
-distributed::Placement between_products(bool sequence_parallel);
+distributed::Placement placement_between_matmuls(bool sequence_parallel);
 
 }  // namespace phi::nn

@@ -52,7 +52,7 @@ Tensor TransformerBlock::forward(const Tensor& x) const {
 
 void TransformerBlock::add_tensor_parallel(Layout* layout, const std::string& tp,
                                            bool sequence_parallel) const {
-  layout->inputs(path(), {{tp, between_products(sequence_parallel)}});
+  layout->inputs(path(), {{tp, placement_between_matmuls(sequence_parallel)}});
 }
 
 }  // namespace phi::nn
