@@ -1,4 +1,4 @@
-// The command line of autophi weights; api/nn/weights.h and checkpoint::merge do the work.
+// The command line of autophi weights; api/nn/convert_weights.h and checkpoint::merge do the work.
 #include "tools/weights_command.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/nn/weights.h"
+#include "api/nn/convert_weights.h"
 #include "distributed/checkpoint/merge.h"
 #include "phi/common/errors.h"
 #include "phi/common/printable.h"

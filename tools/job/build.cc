@@ -7,7 +7,7 @@
 
 #include "api/nn/checkpoint.h"
 #include "api/nn/layout/shard.h"
-#include "api/nn/models/weights.h"
+#include "api/nn/models/model_checkpoint.h"
 #include "tools/job/config/library_model.h"
 #include "tools/job/job_changes.h"
 

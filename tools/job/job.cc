@@ -9,7 +9,7 @@
 #include <iostream>
 
 #include "api/nn/loss.h"
-#include "api/nn/models/weights.h"
+#include "api/nn/models/model_checkpoint.h"
 #include "distributed/api.h"
 #include "distributed/checkpoint/folder.h"
 #include "distributed/checkpoint/storage/folder_files.h"

@@ -11,7 +11,7 @@
 #include "api/dtensor/gpu_of_rank.h"
 #include "api/library/load_ops.h"
 #include "api/nn/layers/mlp.h"
-#include "api/nn/weights.h"
+#include "api/nn/convert_weights.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/memory/io/async_file.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "api/nn/huggingface/names.h"
+#include "api/nn/huggingface/tensor_names.h"
 #include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/storage/part_file.h"
 #include "distributed/checkpoint/view.h"

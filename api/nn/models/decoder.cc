@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "api/nn/models/ends.h"
+#include "api/nn/models/decoder_input_output.h"
 
 namespace phi::nn::models {
 namespace {

@@ -12,7 +12,7 @@
 #include "api/nn/models/decoder.h"
 #include "api/nn/models/resnet.h"
 #include "api/nn/models/vit.h"
-#include "api/nn/models/weights.h"
+#include "api/nn/models/model_checkpoint.h"
 #include "phi/common/nearest_name.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "api/nn/huggingface/names.h"
+#include "api/nn/huggingface/tensor_names.h"
 #include "distributed/checkpoint/temporary_folder.h"
 #include "distributed/checkpoint/tensor_files.h"
 

@@ -1,5 +1,5 @@
 // The first link (ids to the blocks' input) and the last link (blocks' output to logits).
-#include "api/nn/models/ends.h"
+#include "api/nn/models/decoder_input_output.h"
 
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/slice.h"

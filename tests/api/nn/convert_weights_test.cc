@@ -1,5 +1,5 @@
 // Either kind of folder: opened for a model, and made of the other.
-#include "api/nn/weights.h"
+#include "api/nn/convert_weights.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Tables of names, from the model sources of transformers (modeling_gpt2.py, modeling_llama.py,
 // modeling_mistral.py, modeling_qwen2.py).
-#include "api/nn/huggingface/names.h"
+#include "api/nn/huggingface/tensor_names.h"
 
 #include <fmt/format.h>
 

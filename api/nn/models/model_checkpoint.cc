@@ -1,5 +1,5 @@
 // Checkpoints that contain the model's config.
-#include "api/nn/models/weights.h"
+#include "api/nn/models/model_checkpoint.h"
 
 #include <utility>
 

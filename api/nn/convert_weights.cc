@@ -1,5 +1,5 @@
 // Detects the format of a folder of weights, and converts between formats.
-#include "api/nn/weights.h"
+#include "api/nn/convert_weights.h"
 
 #include <glog/logging.h>
 
@@ -8,7 +8,7 @@
 
 #include "api/nn/checkpoint.h"
 #include "api/nn/huggingface/folder.h"
-#include "api/nn/models/weights.h"
+#include "api/nn/models/model_checkpoint.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 
