@@ -7,12 +7,12 @@
 
 namespace phi::training {
 
-double RateSchedule::at(int64_t step) const {
+double LearningRateSchedule::at(int64_t step) const {
   if (step <= warmup_steps) {
     return peak * static_cast<double>(step) / static_cast<double>(warmup_steps);
   }
-  if (kind == RateKind::kConstant) return peak;
-  if (kind == RateKind::kStep) {
+  if (kind == LearningRateKind::kConstant) return peak;
+  if (kind == LearningRateKind::kStep) {
     const auto passed = std::count_if(milestones.begin(), milestones.end(),
                                       [&](int64_t milestone) { return milestone < step; });
     return peak * std::pow(gamma, static_cast<double>(passed));

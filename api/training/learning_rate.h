@@ -6,10 +6,10 @@
 
 namespace phi::training {
 
-enum class RateKind : uint8_t { kConstant, kCosine, kStep };
+enum class LearningRateKind : uint8_t { kConstant, kCosine, kStep };
 
-struct RateSchedule {
-  RateKind kind = RateKind::kConstant;
+struct LearningRateSchedule {
+  LearningRateKind kind = LearningRateKind::kConstant;
   double peak = 3e-4;
   /// During the first steps the rate is peak * step / warmup_steps.
   int64_t warmup_steps = 0;

@@ -93,7 +93,7 @@ Optimizer::Optimizer(const OptimizerConfig& config, std::vector<OptimizedParamet
   for (const OptimizedParameter& parameter : parameters) slots_.push_back(make_slot(parameter));
 }
 
-Optimizer::Slot Optimizer::make_slot(const OptimizedParameter& optimized) const {
+Optimizer::OptimizerSlot Optimizer::make_slot(const OptimizedParameter& optimized) const {
   const NoGrad no_grad;
   Tensor parameter = optimized.value;
   PHI_CHECK(parameter.is_leaf(),
@@ -106,7 +106,7 @@ Optimizer::Slot Optimizer::make_slot(const OptimizedParameter& optimized) const 
                                     "{} is a plain tensor; shard_tensor it, or use stage 0.",
                                     zero_.stage, zero_.mesh_dim, parameter.to_string()));
   parameter.set_requires_grad();
-  Slot slot;
+  OptimizerSlot slot;
   if (parameter.is_dist()) {
     slot.attr = zero_.stage == 0 ? parameter.dist_attr()
                                  : distributed::shard_further(parameter.dist_attr(),
@@ -131,37 +131,38 @@ Optimizer::Slot Optimizer::make_slot(const OptimizedParameter& optimized) const 
   return slot;
 }
 
-DataType Optimizer::number_dtype() const {
-  const bool is_wide = std::ranges::any_of(
-      slots_, [](const Slot& slot) { return slot.parameter.dtype() == DataType::FLOAT64; });
+DataType Optimizer::scalar_dtype() const {
+  const bool is_wide = std::ranges::any_of(slots_, [](const OptimizerSlot& slot) {
+    return slot.parameter.dtype() == DataType::FLOAT64;
+  });
   return is_wide ? DataType::FLOAT64 : DataType::FLOAT32;
 }
 
-Optimizer::Numbers Optimizer::numbers(double learning_rate, double loss_scale) const {
-  Numbers numbers;
-  const DataType dtype = number_dtype();
-  numbers.learning_rate = full({}, learning_rate, dtype);
-  numbers.step = full({}, updates_ + 1, DataType::INT64);
-  if (loss_scale != 1.0) numbers.inverse_loss_scale = full({}, 1.0 / loss_scale, dtype);
-  return numbers;
+Optimizer::StepScalars Optimizer::step_scalars(double learning_rate, double loss_scale) const {
+  StepScalars step_scalars;
+  const DataType dtype = scalar_dtype();
+  step_scalars.learning_rate = full({}, learning_rate, dtype);
+  step_scalars.step = full({}, updates_ + 1, DataType::INT64);
+  if (loss_scale != 1.0) step_scalars.inverse_loss_scale = full({}, 1.0 / loss_scale, dtype);
+  return step_scalars;
 }
 
-Tensor Optimizer::apply(const Numbers& numbers, bool with_norm) {
+Tensor Optimizer::apply(const StepScalars& step_scalars, bool with_norm) {
   const NoGrad no_grad;
   const TracedAction traced("optimizer");
   collect_gradients();
   Tensor norm;
   std::optional<Tensor> grad_scale;
-  const Tensor& inverse = numbers.inverse_loss_scale;
+  const Tensor& inverse = step_scalars.inverse_loss_scale;
   if (inverse.defined()) grad_scale = inverse;
   if (config_.grad_clip > 0.0 || with_norm) {
     const Tensor factor = inverse.defined() ? inverse : full({}, 1.0);
     norm = grad_norm();
-    grad_scale = cast(grad_factor(norm, factor, config_.grad_clip), number_dtype());
+    grad_scale = cast(grad_factor(norm, factor, config_.grad_clip), scalar_dtype());
     norm = multiply(norm, cast(factor, DataType::FLOAT64));
   }
-  for (Slot& slot : slots_) {
-    if (slot.gradient.defined()) update(slot, numbers, grad_scale);
+  for (OptimizerSlot& slot : slots_) {
+    if (slot.gradient.defined()) update(slot, step_scalars, grad_scale);
     slot.gradient = Tensor();
   }
   return norm;
@@ -176,12 +177,12 @@ Optimizer::Outcome Optimizer::outcome_of(const Tensor& grad_norm) {
 }
 
 Optimizer::Outcome Optimizer::step(double learning_rate, double loss_scale, bool check_finite) {
-  return outcome_of(apply(numbers(learning_rate, loss_scale), check_finite));
+  return outcome_of(apply(step_scalars(learning_rate, loss_scale), check_finite));
 }
 
 void Optimizer::collect_gradients() {
   const CallSite::Because because("the gradient is summed, and split as its states are");
-  for (Slot& slot : slots_) {
+  for (OptimizerSlot& slot : slots_) {
     Tensor gradient = slot.parameter.grad_so_far();
     slot.parameter.clear_grad();
     if (gradient.defined()) slot.gradient = moved(gradient, slot.attr);
@@ -191,7 +192,7 @@ void Optimizer::collect_gradients() {
 // Sums of squares with equal placements are added first, so that fewer of them are reduced.
 Tensor Optimizer::grad_norm() const {
   std::vector<std::pair<const TensorDistAttr*, TensorList>> sums;
-  for (const Slot& slot : slots_) {
+  for (const OptimizerSlot& slot : slots_) {
     if (!slot.gradient.defined()) continue;
     const Tensor square = squared_l2_norm(slot.gradient);
     const TensorDistAttr* attr = square.is_dist() ? square.dist_attr() : nullptr;
@@ -210,13 +211,14 @@ Tensor Optimizer::grad_norm() const {
   return reshape(sqrt(add_n(totals)), Dims{});
 }
 
-void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale) {
+void Optimizer::update(OptimizerSlot& slot, const StepScalars& step_scalars,
+                       std::optional<Tensor> grad_scale) {
   const CallSite::Because because(
       "a parameter is updated where its states lie, and laid out again");
   Tensor part = moved(slot.parameter.detach(), slot.attr);
   const double decay = slot.decays ? config_.weight_decay : 0.0;
   const Tensor rate =
-      slot.rate == 1.0 ? numbers.learning_rate : scale(numbers.learning_rate, slot.rate);
+      slot.rate == 1.0 ? step_scalars.learning_rate : scale(step_scalars.learning_rate, slot.rate);
   switch (config_.kind) {
     case OptimizerKind::kSgd:
       scaled_sgd_(part, slot.gradient, slot.master, rate, grad_scale, decay);
@@ -227,7 +229,8 @@ void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor>
       break;
     case OptimizerKind::kAdamW:
       scaled_adamw_(part, slot.gradient, slot.moment1, slot.moment2, slot.master, rate,
-                    numbers.step, grad_scale, config_.beta1, config_.beta2, config_.epsilon, decay);
+                    step_scalars.step, grad_scale, config_.beta1, config_.beta2, config_.epsilon,
+                    decay);
       break;
   }
   if (slot.parameter.is_dist()) slot.parameter.replace(moved(part, slot.parameter.dist_attr()));
@@ -236,7 +239,7 @@ void Optimizer::update(Slot& slot, const Numbers& numbers, std::optional<Tensor>
 std::vector<Optimizer::State> Optimizer::states() const {
   std::vector<State> states;
   for (size_t i = 0; i < slots_.size(); ++i) {
-    const Slot& slot = slots_[i];
+    const OptimizerSlot& slot = slots_[i];
     if (slot.moment1.defined()) states.push_back({i, "moment1", slot.moment1});
     if (slot.moment2.defined()) states.push_back({i, "moment2", slot.moment2});
     if (slot.master) states.push_back({i, "master", *slot.master});
@@ -259,7 +262,7 @@ void Optimizer::restore(int64_t updates, const std::function<Tensor(const State&
 
 StateBytes Optimizer::bytes_here() const {
   StateBytes bytes;
-  for (const Slot& slot : slots_) {
+  for (const OptimizerSlot& slot : slots_) {
     bytes.parameters += tensor_bytes(slot.parameter);
     bytes.gradients += tensor_bytes(slot.parameter.grad_so_far());
     bytes.states += tensor_bytes(slot.moment1) + tensor_bytes(slot.moment2);

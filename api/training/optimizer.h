@@ -68,7 +68,7 @@ class Optimizer {
   };
   /// The numbers of a step as plain tensors of one element, so that a captured step can be run with
   /// others.
-  struct Numbers {
+  struct StepScalars {
     Tensor learning_rate;       // float32; float64 if a parameter is
     Tensor step;                // int64, counted from 1
     Tensor inverse_loss_scale;  // dtype of learning_rate; undefined: 1
@@ -77,9 +77,9 @@ class Optimizer {
   /// parameters, and drops the gradients. Returns the gradients' norm before clipping (float64,
   /// plain); undefined if neither the configuration nor `with_norm` needs it. If the norm is not
   /// finite, no parameter or state changes.
-  Tensor apply(const Numbers& numbers, bool with_norm);
+  Tensor apply(const StepScalars& step_scalars, bool with_norm);
   /// The numbers of the next update.
-  Numbers numbers(double learning_rate, double loss_scale = 1.0) const;
+  StepScalars step_scalars(double learning_rate, double loss_scale = 1.0) const;
   /// Reads the norm that apply() returned. Counts the update if it was applied.
   Outcome outcome_of(const Tensor& grad_norm);
   /// Applies one update from the accumulated gradients, divided by `loss_scale`, and drops the
@@ -106,7 +106,7 @@ class Optimizer {
   StateBytes bytes_here() const;
 
  private:
-  struct Slot {
+  struct OptimizerSlot {
     Tensor parameter;
     const distributed::TensorDistAttr* attr = nullptr;  // of states and reduced gradients
     bool decays = true;
@@ -116,16 +116,17 @@ class Optimizer {
     Tensor moment2;
     std::optional<Tensor> master;
   };
-  Slot make_slot(const OptimizedParameter& optimized) const;
+  OptimizerSlot make_slot(const OptimizedParameter& optimized) const;
   // The dtype of learning rates and clip factors: float64 if a parameter is.
-  DataType number_dtype() const;
+  DataType scalar_dtype() const;
   void collect_gradients();
   Tensor grad_norm() const;
-  void update(Slot& slot, const Numbers& numbers, std::optional<Tensor> grad_scale);
+  void update(OptimizerSlot& slot, const StepScalars& step_scalars,
+              std::optional<Tensor> grad_scale);
 
   OptimizerConfig config_;
   ZeroStage zero_;
-  std::vector<Slot> slots_;
+  std::vector<OptimizerSlot> slots_;
   int64_t updates_ = 0;
 };
 

@@ -129,7 +129,7 @@ Tensor TrainStep::place_labels(const Tensor& labels) const {
 }
 
 // The inputs after those of the micro-batches.
-TensorList TrainStep::numbers_in(const TensorList& inputs) const {
+TensorList TrainStep::scalars_in(const TensorList& inputs) const {
   return {inputs.begin() + 2 * options_.micro_batches, inputs.end()};
 }
 
@@ -140,7 +140,7 @@ Tensor TrainStep::run_gradients(const TensorList& inputs) {
   }
   StepModel model(model_, links_, loss_, std::move(batches), first_micro_batch_, fixes_draws_);
   if (!optimizer_) return run_forward(model, options_.micro_batches);
-  return run_schedule(model, *program_, scales_loss() ? numbers_in(inputs)[2] : Tensor());
+  return run_schedule(model, *program_, scales_loss() ? scalars_in(inputs)[2] : Tensor());
 }
 
 // If a micro-batch fails or is interrupted, drops the gradients that earlier ones accumulated, so
@@ -158,7 +158,7 @@ TensorList TrainStep::run(const TensorList& inputs) {
   const Tensor loss = run_whole(inputs);
   if (!optimizer_) return {everywhere(loss)};
   gradient_bytes_ = optimizer_->bytes_here().gradients;
-  const TensorList numbers = numbers_in(inputs);
+  const TensorList numbers = scalars_in(inputs);
   const Tensor norm =
       optimizer_->apply({.learning_rate = numbers[0],
                          .step = numbers[1],

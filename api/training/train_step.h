@@ -67,7 +67,7 @@ class TrainStep {
   Tensor run_whole(const TensorList& inputs);
   void check_options() const;
   void make_optimizer();
-  TensorList numbers_in(const TensorList& inputs) const;
+  TensorList scalars_in(const TensorList& inputs) const;
   Tensor everywhere(const Tensor& loss) const;
 
   nn::Layer& model_;

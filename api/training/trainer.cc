@@ -31,8 +31,8 @@ TensorList Trainer::inputs_of(const std::vector<Batch>& micro_batches) const {
     inputs.push_back(step_.place_labels(batch.labels));
   }
   if (!step_.optimizer()) return inputs;
-  auto numbers =
-      step_.optimizer()->numbers(step_.options().rate.at(numbers_.steps + 1), loss_scale_.value());
+  auto numbers = step_.optimizer()->step_scalars(step_.options().rate.at(numbers_.steps + 1),
+                                                 loss_scale_.value());
   inputs.push_back(numbers.learning_rate);
   inputs.push_back(numbers.step);
   if (!step_.scales_loss()) return inputs;

@@ -22,7 +22,7 @@ struct TrainerOptions {
   /// False: steps run the forward pass alone and return losses.
   bool trains = true;
   OptimizerConfig optimizer{};
-  RateSchedule rate{};
+  LearningRateSchedule rate{};
   /// Number of parts of a batch, which run one after the other; their gradients are averaged.
   int64_t micro_batches = 1;
   /// Pipeline schedule: gpipe, 1f1b, interleaved, zb_h1, zb_h2.

@@ -20,11 +20,11 @@
 namespace phi::python {
 
 namespace nb = nanobind;
+using training::LearningRateKind;
+using training::LearningRateSchedule;
 using training::Optimizer;
 using training::OptimizerConfig;
 using training::OptimizerKind;
-using training::RateKind;
-using training::RateSchedule;
 
 namespace {
 
@@ -74,7 +74,7 @@ void bind_config(nb::module_& module) {
           nb::arg("nesterov") = false, nb::arg("grad_clip") = 0.0);
 }
 
-RateSchedule rates(RateKind kind, double peak, int64_t warmup_steps) {
+LearningRateSchedule rates(LearningRateKind kind, double peak, int64_t warmup_steps) {
   PHI_CHECK(peak >= 0.0 && warmup_steps >= 0,
             errors::InvalidArgument("a learning rate of {} with {} steps to warm up; both are 0 or "
                                     "more.",
@@ -83,20 +83,20 @@ RateSchedule rates(RateKind kind, double peak, int64_t warmup_steps) {
 }
 
 void bind_rates(nb::module_& module) {
-  nb::class_<RateSchedule>(module, "Rate",
-                           "Learning rates by step; constant(), cosine() and steps() make them.")
-      .def("at", &RateSchedule::at, nb::arg("step"),
+  nb::class_<LearningRateSchedule>(
+      module, "Rate", "Learning rates by step; constant(), cosine() and steps() make them.")
+      .def("at", &LearningRateSchedule::at, nb::arg("step"),
            "The rate of step `step`, which counts from 1.")
-      .def_ro("peak", &RateSchedule::peak);
+      .def_ro("peak", &LearningRateSchedule::peak);
   module.def(
       "constant",
-      [](double peak, int64_t warmup) { return rates(RateKind::kConstant, peak, warmup); },
+      [](double peak, int64_t warmup) { return rates(LearningRateKind::kConstant, peak, warmup); },
       nb::arg("peak"), nb::arg("warmup_steps") = 0,
       "peak; in the first `warmup_steps` steps peak * step / warmup_steps.");
   module.def(
       "cosine",
       [](double peak, int64_t total, int64_t warmup, double min_ratio) {
-        RateSchedule rate = rates(RateKind::kCosine, peak, warmup);
+        LearningRateSchedule rate = rates(LearningRateKind::kCosine, peak, warmup);
         rate.total_steps = total;
         rate.min_ratio = min_ratio;
         return rate;
@@ -107,7 +107,7 @@ void bind_rates(nb::module_& module) {
   module.def(
       "steps",
       [](double peak, std::vector<int64_t> milestones, double gamma, int64_t warmup) {
-        RateSchedule rate = rates(RateKind::kStep, peak, warmup);
+        LearningRateSchedule rate = rates(LearningRateKind::kStep, peak, warmup);
         rate.milestones = std::move(milestones);
         rate.gamma = gamma;
         return rate;

@@ -177,9 +177,10 @@ void bind_options(nb::module_& module) {
       .def(
           "__init__",
           [](TrainerOptions* self, const training::OptimizerConfig& optimizer,
-             const training::RateSchedule& rate, int64_t micro_batches, const std::string& schedule,
-             const std::string& recompute, bool capture, bool graphs, bool trains,
-             const std::string& nonfinite, int64_t max_left_out, const ProgramMemory& memory) {
+             const training::LearningRateSchedule& rate, int64_t micro_batches,
+             const std::string& schedule, const std::string& recompute, bool capture, bool graphs,
+             bool trains, const std::string& nonfinite, int64_t max_left_out,
+             const ProgramMemory& memory) {
             new (self) TrainerOptions{.trains = trains,
                                       .optimizer = optimizer,
                                       .rate = rate,

@@ -8,34 +8,38 @@
 namespace phi::training {
 namespace {
 
-TEST(RateSchedule, WarmsUpLinearly) {
-  const RateSchedule rate{.peak = 0.8, .warmup_steps = 4};
+TEST(LearningRateSchedule, WarmsUpLinearly) {
+  const LearningRateSchedule rate{.peak = 0.8, .warmup_steps = 4};
   EXPECT_DOUBLE_EQ(rate.at(1), 0.2);
   EXPECT_DOUBLE_EQ(rate.at(3), 0.6);
   EXPECT_DOUBLE_EQ(rate.at(4), 0.8);
   EXPECT_DOUBLE_EQ(rate.at(1000), 0.8);
 }
 
-TEST(RateSchedule, CosineEndsAtTheLowestRateAndStaysThere) {
-  const RateSchedule rate{
-      .kind = RateKind::kCosine, .peak = 1.0, .warmup_steps = 10, .total_steps = 110};
+TEST(LearningRateSchedule, CosineEndsAtTheLowestRateAndStaysThere) {
+  const LearningRateSchedule rate{
+      .kind = LearningRateKind::kCosine, .peak = 1.0, .warmup_steps = 10, .total_steps = 110};
   EXPECT_DOUBLE_EQ(rate.at(10), 1.0);
   EXPECT_NEAR(rate.at(60), 0.55, 1e-12);
   EXPECT_NEAR(rate.at(110), 0.1, 1e-12);
   EXPECT_NEAR(rate.at(500), 0.1, 1e-12);
 }
 
-TEST(RateSchedule, StepsDownAfterEachMilestone) {
-  const RateSchedule rate{.kind = RateKind::kStep, .peak = 1.0, .milestones = {5, 8}, .gamma = 0.5};
+TEST(LearningRateSchedule, StepsDownAfterEachMilestone) {
+  const LearningRateSchedule rate{
+      .kind = LearningRateKind::kStep, .peak = 1.0, .milestones = {5, 8}, .gamma = 0.5};
   EXPECT_DOUBLE_EQ(rate.at(5), 1.0);
   EXPECT_DOUBLE_EQ(rate.at(6), 0.5);
   EXPECT_DOUBLE_EQ(rate.at(9), 0.25);
 }
 
 // What is passed while the rate warms up counts from the step after.
-TEST(RateSchedule, AMilestoneWithinTheWarmUp) {
-  const RateSchedule rate{
-      .kind = RateKind::kStep, .peak = 1.0, .warmup_steps = 3, .milestones = {1, 4}, .gamma = 0.5};
+TEST(LearningRateSchedule, AMilestoneWithinTheWarmUp) {
+  const LearningRateSchedule rate{.kind = LearningRateKind::kStep,
+                                  .peak = 1.0,
+                                  .warmup_steps = 3,
+                                  .milestones = {1, 4},
+                                  .gamma = 0.5};
   EXPECT_DOUBLE_EQ(rate.at(2), 2.0 / 3);
   EXPECT_DOUBLE_EQ(rate.at(3), 1.0);
   EXPECT_DOUBLE_EQ(rate.at(4), 0.5);

@@ -196,7 +196,7 @@ void read_memory(JobConfig* config, const Section& section) {
 }
 
 void read_rate(JobConfig* config, const Section& optimizer) {
-  training::RateSchedule& rate = config->optimizer.rate;
+  training::LearningRateSchedule& rate = config->optimizer.rate;
   std::string kind = "constant";
   const std::vector<std::string> kinds = {"constant", "cosine", "step"};
   if (optimizer.child("schedule").IsMap()) {
@@ -209,9 +209,9 @@ void read_rate(JobConfig* config, const Section& optimizer) {
   } else {
     optimizer.read_choice("schedule", kinds, &kind);
   }
-  rate.kind = kind == "cosine" ? training::RateKind::kCosine
-              : kind == "step" ? training::RateKind::kStep
-                               : training::RateKind::kConstant;
+  rate.kind = kind == "cosine" ? training::LearningRateKind::kCosine
+              : kind == "step" ? training::LearningRateKind::kStep
+                               : training::LearningRateKind::kConstant;
   rate.total_steps = config->run.steps;
 }
 

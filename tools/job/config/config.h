@@ -148,7 +148,7 @@ struct MemoryConfig {
 
 struct JobOptimizer {
   training::OptimizerConfig update{.beta2 = 0.95, .weight_decay = 0.1, .grad_clip = 1.0};
-  training::RateSchedule rate;
+  training::LearningRateSchedule rate;
 };
 
 struct GenerateConfig {

@@ -9,8 +9,8 @@
 namespace phi::job {
 namespace {
 
+using training::LearningRateKind;
 using training::OptimizerKind;
-using training::RateKind;
 
 std::string mode_of(const JobConfig& config) { return "mode: " + config.mode; }
 
@@ -38,11 +38,11 @@ std::string optimizer_of(const JobConfig& config) {
 
 std::string rate_of(const JobConfig& config) {
   switch (config.optimizer.rate.kind) {
-    case RateKind::kConstant:
+    case LearningRateKind::kConstant:
       return "optimizer.schedule.kind: constant";
-    case RateKind::kCosine:
+    case LearningRateKind::kCosine:
       return "optimizer.schedule.kind: cosine";
-    case RateKind::kStep:
+    case LearningRateKind::kStep:
       return "optimizer.schedule.kind: step";
   }
   return "";
@@ -99,12 +99,12 @@ const Reader kMomentum{
     "optimizer.kind: momentum",
     [](const JobConfig& c) { return c.optimizer.update.kind == OptimizerKind::kMomentum; },
     optimizer_of};
-const Reader kCosine{"optimizer.schedule.kind: cosine",
-                     [](const JobConfig& c) { return c.optimizer.rate.kind == RateKind::kCosine; },
-                     rate_of};
-const Reader kStep{"optimizer.schedule.kind: step",
-                   [](const JobConfig& c) { return c.optimizer.rate.kind == RateKind::kStep; },
-                   rate_of};
+const Reader kCosine{
+    "optimizer.schedule.kind: cosine",
+    [](const JobConfig& c) { return c.optimizer.rate.kind == LearningRateKind::kCosine; }, rate_of};
+const Reader kStep{
+    "optimizer.schedule.kind: step",
+    [](const JobConfig& c) { return c.optimizer.rate.kind == LearningRateKind::kStep; }, rate_of};
 const Reader kLimitsDevice{"a limit memory.device",
                            [](const JobConfig& c) { return c.memory.is_limited(); },
                            [](const JobConfig&) { return std::string("none"); }};

@@ -12,8 +12,8 @@
 namespace phi::job {
 namespace {
 
+using training::LearningRateKind;
 using training::OptimizerKind;
-using training::RateKind;
 
 // The shortest text that parses to the same number, as fmt formats doubles.
 template <typename T>
@@ -55,13 +55,13 @@ std::string text_of(OptimizerKind kind) {
   return "";
 }
 
-std::string text_of(RateKind kind) {
+std::string text_of(LearningRateKind kind) {
   switch (kind) {
-    case RateKind::kConstant:
+    case LearningRateKind::kConstant:
       return "constant";
-    case RateKind::kCosine:
+    case LearningRateKind::kCosine:
       return "cosine";
-    case RateKind::kStep:
+    case LearningRateKind::kStep:
       return "step";
   }
   return "";

@@ -310,7 +310,7 @@ const std::vector<KeyCase>& key_cases() {
        "constant",
        kTrain,
        [](const JobConfig& c) {
-         const bool right = c.optimizer.rate.kind == training::RateKind::kCosine;
+         const bool right = c.optimizer.rate.kind == training::LearningRateKind::kCosine;
          return std::string(right ? "cosine" : "another");
        },
        {kNotTraining}},
@@ -319,7 +319,7 @@ const std::vector<KeyCase>& key_cases() {
        "constant",
        kTrain,
        [](const JobConfig& c) {
-         const bool right = c.optimizer.rate.kind == training::RateKind::kStep;
+         const bool right = c.optimizer.rate.kind == training::LearningRateKind::kStep;
          return std::string(right ? "step" : "another");
        },
        {kNotTraining}},
