@@ -158,11 +158,11 @@ TensorList TrainStep::run(const TensorList& inputs) {
   const Tensor loss = run_whole(inputs);
   if (!optimizer_) return {everywhere(loss)};
   gradient_bytes_ = optimizer_->bytes_here().gradients;
-  const TensorList numbers = scalars_in(inputs);
+  const TensorList scalars = scalars_in(inputs);
   const Tensor norm =
-      optimizer_->apply({.learning_rate = numbers[0],
-                         .step = numbers[1],
-                         .inverse_loss_scale = scales_loss() ? numbers[3] : Tensor()},
+      optimizer_->apply({.learning_rate = scalars[0],
+                         .step = scalars[1],
+                         .inverse_loss_scale = scales_loss() ? scalars[3] : Tensor()},
                         /*with_norm=*/true);
   return {everywhere(loss), norm};
 }

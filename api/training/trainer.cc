@@ -31,10 +31,10 @@ TensorList Trainer::inputs_of(const std::vector<Batch>& micro_batches) const {
     inputs.push_back(step_.place_labels(batch.labels));
   }
   if (!step_.optimizer()) return inputs;
-  auto numbers = step_.optimizer()->step_scalars(step_.options().rate.at(numbers_.steps + 1),
+  auto scalars = step_.optimizer()->step_scalars(step_.options().rate.at(counters_.steps + 1),
                                                  loss_scale_.value());
-  inputs.push_back(numbers.learning_rate);
-  inputs.push_back(numbers.step);
+  inputs.push_back(scalars.learning_rate);
+  inputs.push_back(scalars.step);
   if (!step_.scales_loss()) return inputs;
   inputs.push_back(full({}, loss_scale_.value()));
   inputs.push_back(full({}, 1.0 / loss_scale_.value()));
@@ -44,7 +44,7 @@ TensorList Trainer::inputs_of(const std::vector<Batch>& micro_batches) const {
 // The generator state at which the step's first micro-batch draws.
 GeneratorState Trainer::draws_of_step() const {
   const uint64_t seed = RankContext::current().generator().state().seed;
-  GeneratorState state = state_in_pass(seed, static_cast<uint64_t>(numbers_.passes));
+  GeneratorState state = state_in_pass(seed, static_cast<uint64_t>(counters_.passes));
   state.pass.reset();
   return state;
 }
@@ -67,7 +67,7 @@ StepResult Trainer::result_of(const TensorList& outputs) {
   result.finite = std::isfinite(result.loss);
   if (!step_.optimizer()) return result;
   result.loss_scale = loss_scale_.value();
-  result.learning_rate = step_.options().rate.at(numbers_.steps + 1);
+  result.learning_rate = step_.options().rate.at(counters_.steps + 1);
   const auto outcome = step_.optimizer()->outcome_of(outputs[1]);
   result.finite &= outcome.applied || (step_.scales_loss() && loss_scale_.value() > 1.0);
   loss_scale_.update(outcome.applied);
@@ -80,22 +80,22 @@ StepResult Trainer::step(const std::vector<Batch>& micro_batches) {
   const int64_t expected = step_.options().micro_batches;
   PHI_CHECK(std::ssize(micro_batches) == expected,
             errors::InvalidArgument("step {} is given {} micro-batches, and its options say {}.",
-                                    numbers_.steps + 1, micro_batches.size(), expected));
-  step_.set_first_micro_batch(static_cast<uint64_t>(numbers_.passes));
+                                    counters_.steps + 1, micro_batches.size(), expected));
+  step_.set_first_micro_batch(static_cast<uint64_t>(counters_.passes));
   const TensorList inputs = inputs_of(micro_batches);
   const StepResult result = result_of(run_step(inputs));
   check_result(result, inputs);
-  ++numbers_.steps;
-  numbers_.passes += expected;
-  for (const StepHook& hook : hooks_) hook(numbers_.steps, result);
+  ++counters_.steps;
+  counters_.passes += expected;
+  for (const StepHook& hook : hooks_) hook(counters_.steps, result);
   return result;
 }
 
 // Every rank has the same result, so all ranks return or throw alike.
 void Trainer::check_result(const StepResult& result, const TensorList& inputs) {
   const bool left_out = step_.optimizer() && !result.applied;
-  numbers_.left_out = left_out ? numbers_.left_out + 1 : 0;
-  std::string said = fmt::format("step {}: the loss is {}", numbers_.steps + 1, result.loss);
+  counters_.left_out = left_out ? counters_.left_out + 1 : 0;
+  std::string said = fmt::format("step {}: the loss is {}", counters_.steps + 1, result.loss);
   if (step_.optimizer()) said += fmt::format(", the norm of its gradients {}", result.grad_norm);
   if (!result.finite && step_.options().on_nonfinite != OnNonFinite::kSkip) {
     const Generator::Scope drawing(RankContext::current().generator(), draws_of_step());
@@ -118,10 +118,10 @@ void Trainer::check_goes_on() const {
       "warm-up.";
   constexpr const char* kForOthers =
       "Go on from an earlier checkpoint with a lower learning rate or gradient clipping.";
-  PHI_CHECK(numbers_.left_out <= step_.options().max_left_out,
+  PHI_CHECK(counters_.left_out <= step_.options().max_left_out,
             errors::NotFinite("{} steps in a row were left out, since their gradients are not "
                               "finite (loss scale {:g}). {}",
-                              numbers_.left_out, loss_scale_.value(),
+                              counters_.left_out, loss_scale_.value(),
                               step_.scales_loss() ? kForFloat16 : kForOthers));
 }
 
@@ -129,12 +129,12 @@ void Trainer::run(int64_t steps, const std::function<std::vector<Batch>(int64_t)
   for (int64_t i = 0; i < steps; ++i) step(batches(next_batch()));
 }
 
-TrainerNumbers Trainer::numbers() const {
-  TrainerNumbers numbers = numbers_;
-  numbers.updates = step_.optimizer() ? step_.optimizer()->updates() : 0;
-  numbers.loss_scale = loss_scale_.value();
-  numbers.finite_steps = loss_scale_.finite_steps();
-  return numbers;
+TrainerCounters Trainer::counters() const {
+  TrainerCounters counters = counters_;
+  counters.updates = step_.optimizer() ? step_.optimizer()->updates() : 0;
+  counters.loss_scale = loss_scale_.value();
+  counters.finite_steps = loss_scale_.finite_steps();
+  return counters;
 }
 
 std::string Trainer::name_of(const Optimizer::State& state) const {
@@ -152,17 +152,17 @@ nn::NamedTensors Trainer::states() const {
 }
 
 // Discards the captured program, which refers to the old states.
-void Trainer::restore(const TrainerNumbers& numbers,
+void Trainer::restore(const TrainerCounters& counters,
                       const std::function<Tensor(const std::string&, const Tensor&)>& value) {
   captured_.reset();
   step_.model().fill(value);
   if (step_.optimizer()) {
-    step_.optimizer()->restore(numbers.updates, [&](const Optimizer::State& state) {
+    step_.optimizer()->restore(counters.updates, [&](const Optimizer::State& state) {
       return value(name_of(state), state.value);
     });
   }
-  numbers_ = numbers;
-  loss_scale_.restore(numbers.loss_scale, numbers.finite_steps);
+  counters_ = counters;
+  loss_scale_.restore(counters.loss_scale, counters.finite_steps);
 }
 
 StateBytes Trainer::state_bytes() const {

@@ -18,7 +18,7 @@
 #include "api/training/loss_scale.h"
 #include "api/training/step_result.h"
 #include "api/training/train_step.h"
-#include "api/training/trainer_numbers.h"
+#include "api/training/trainer_counters.h"
 
 namespace phi::training {
 
@@ -44,22 +44,22 @@ class Trainer {
   /// Runs `steps` steps. `batches` is called with next_batch(), which counts from 1.
   void run(int64_t steps, const std::function<std::vector<Batch>(int64_t number)>& batches);
   /// The number of the next batch: completed steps + skipped batches + 1.
-  int64_t next_batch() const { return numbers_.steps + numbers_.data_offset + 1; }
+  int64_t next_batch() const { return counters_.steps + counters_.data_offset + 1; }
   /// Adds a function to be called after each step, in the order of addition.
   void on_step(StepHook hook) { hooks_.push_back(std::move(hook)); }
 
   /// Number of completed steps.
-  int64_t steps() const { return numbers_.steps; }
-  TrainerNumbers numbers() const;
+  int64_t steps() const { return counters_.steps; }
+  TrainerCounters counters() const;
   /// All parameters, buffers and optimizer states under their checkpoint names: "layer0.up.weight",
   /// "optimizer.moment1.layer0.up.weight".
   nn::NamedTensors states() const;
   /// Skips batches: the next batch is `batch` + 1.
-  void pass_over(int64_t batch) { numbers_.data_offset = batch - numbers_.steps; }
+  void pass_over(int64_t batch) { counters_.data_offset = batch - counters_.steps; }
   /// Restores saved state. `value` returns the value of each of states(); it is resharded to the
   /// state's placements.
   /// Errors: InvalidArgument for another shape or dtype.
-  void restore(const TrainerNumbers& numbers,
+  void restore(const TrainerCounters& counters,
                const std::function<Tensor(const std::string& name, const Tensor& now)>& value);
   /// Bytes of the model states on this rank; those of gradients are from before the last update.
   /// Only parameters if the trainer does not train.
@@ -82,7 +82,7 @@ class Trainer {
   LossScale loss_scale_;
   std::vector<StepHook> hooks_;
   // The optimizer and loss_scale_ have the current number of updates and loss scale.
-  TrainerNumbers numbers_;
+  TrainerCounters counters_;
 };
 
 }  // namespace phi::training

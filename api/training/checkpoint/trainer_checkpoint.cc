@@ -145,24 +145,24 @@ std::optional<RngState> generator_in(const Checkpoint& from) {
 }  // namespace
 
 checkpoint::SaveOptions options_of(const Trainer& trainer, checkpoint::SaveOptions options) {
-  const TrainerNumbers numbers = trainer.numbers();
+  const TrainerCounters counters = trainer.counters();
   checkpoint::Json json = {
       {"optimizer", name_of(trainer.train_step().options().optimizer.kind)},
       {"generator", {{"seed", rng_state().seed}, {"draws", rng_state().draws}}}};
-  for_each_trainer_number([&](const auto& number) { json[number.name] = numbers.*number.value; });
+  for_each_trainer_counter([&](const auto& number) { json[number.name] = counters.*number.value; });
   options.metadata[kTrainerKey] = json.dump();
   options.must_be_finite = true;
   return options;
 }
 
-TrainerNumbers numbers_in(const Checkpoint& from) {
+TrainerCounters counters_in(const Checkpoint& from) {
   const checkpoint::JsonFile json = numbers_json(from);
-  TrainerNumbers numbers;
-  for_each_trainer_number([&](const auto& number) {
+  TrainerCounters counters;
+  for_each_trainer_counter([&](const auto& number) {
     if (number.is_optional && !json.root().contains(number.name)) return;
-    read(json, number.name, &(numbers.*number.value));
+    read(json, number.name, &(counters.*number.value));
   });
-  return numbers;
+  return counters;
 }
 
 void save(const std::string& folder, const Trainer& trainer, checkpoint::SaveOptions options) {
@@ -170,7 +170,7 @@ void save(const std::string& folder, const Trainer& trainer, checkpoint::SaveOpt
 }
 
 void check_loads(const Checkpoint& from, const Trainer& trainer) {
-  numbers_in(from);
+  counters_in(from);
   generator_in(from);
   check_kind(numbers_json(from), trainer.train_step().options().optimizer.kind);
   const auto wanted = trainer.states();
@@ -184,7 +184,7 @@ std::optional<Error> fault_of_load(const Checkpoint& from, Trainer* trainer) {
   std::optional<RngState> generator;
   const auto fault = checkpoint::together(World::current(), [&] {
     const Checkpoint states = as_states(from, trainer->states());
-    trainer->restore(numbers_in(from), [&](const std::string& name, const Tensor& now) {
+    trainer->restore(counters_in(from), [&](const std::string& name, const Tensor& now) {
       return checkpoint::deferred(states, name, now.dtype());
     });
     read_now(states, trainer->states());

@@ -19,7 +19,7 @@
 
 namespace phi::training {
 
-/// The metadata key of TrainerNumbers.
+/// The metadata key of TrainerCounters.
 inline constexpr const char* kTrainerKey = "trainer";
 
 /// `options` with the metadata that load() needs added. States that are not finite are refused.
@@ -32,7 +32,7 @@ void save(const std::string& folder, const Trainer& trainer,
 
 /// The counters of a checkpoint.
 /// Errors: InvalidArgument for a checkpoint of weights alone, or with invalid counters.
-TrainerNumbers numbers_in(const distributed::checkpoint::Checkpoint& from);
+TrainerCounters counters_in(const distributed::checkpoint::Checkpoint& from);
 
 /// Errors: InvalidArgument if load() would fail because checkpoint and trainer do not match.
 void check_loads(const distributed::checkpoint::Checkpoint& from, const Trainer& trainer);

@@ -110,9 +110,9 @@ nb::dict trainer_states(const Trainer& trainer) {
 }
 
 nb::dict numbers(const Trainer& trainer) {
-  const training::TrainerNumbers now = trainer.numbers();
+  const training::TrainerCounters now = trainer.counters();
   nb::dict dict;
-  training::for_each_trainer_number(
+  training::for_each_trainer_counter(
       [&](const auto& number) { dict[number.name] = now.*number.value; });
   return dict;
 }

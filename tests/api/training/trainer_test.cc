@@ -300,7 +300,7 @@ TEST(Trainer, CountsWhatItNeedsToGoOn) {
   Trainer trainer(net, nn::mean_squared_error, kOptions);
   EXPECT_EQ(trainer.next_batch(), 1);
   trainer.run(3, [](int64_t number) { return batches(number); });
-  EXPECT_EQ(trainer.numbers(), (TrainerNumbers{.steps = 3, .updates = 3, .passes = 6}));
+  EXPECT_EQ(trainer.counters(), (TrainerCounters{.steps = 3, .updates = 3, .passes = 6}));
   trainer.pass_over(7);
   EXPECT_EQ(trainer.next_batch(), 8);
   std::vector<int64_t> numbers;
@@ -395,10 +395,10 @@ TEST(Trainer, StepsMayBeLeftOutButNotForEver) {
     EXPECT_FALSE(result.applied);
   }
   EXPECT_EQ(net.parameter_at("out.weight").to_vector<float>(), weight);
-  EXPECT_EQ(trainer.numbers(),
-            (TrainerNumbers{.steps = 3, .updates = 1, .passes = 6, .left_out = 2}));
+  EXPECT_EQ(trainer.counters(),
+            (TrainerCounters{.steps = 3, .updates = 1, .passes = 6, .left_out = 2}));
   EXPECT_TRUE(trainer.step(batches(2)).applied);
-  EXPECT_EQ(trainer.numbers().left_out, 0);
+  EXPECT_EQ(trainer.counters().left_out, 0);
   trainer.step(spoiled());
   trainer.step(spoiled());
   EXPECT_THAT([&] { trainer.step(spoiled()); },

@@ -232,14 +232,14 @@ TEST_F(TrainerCheckpoint, ParametersOf16BitsComeFromTheirMastersAndBack) {
 
 // All that decides what a trainer does from here on.
 struct TrainerState {
-  TrainerNumbers numbers;
+  TrainerCounters numbers;
   std::map<std::string, std::string> tensors;  // bytes on this rank
 
   friend bool operator==(const TrainerState&, const TrainerState&) = default;
 };
 
 TrainerState state_of(const Trainer& trainer) {
-  TrainerState state{.numbers = trainer.numbers(), .tensors = {}};
+  TrainerState state{.numbers = trainer.counters(), .tensors = {}};
   for (const auto& [name, value] : trainer.states()) {
     const Held here = held_here(value);
     if (!here.array) continue;
@@ -251,16 +251,16 @@ TrainerState state_of(const Trainer& trainer) {
 }
 
 // Each number is another one than a new trainer's, and than the others.
-TrainerNumbers odd_numbers() {
-  TrainerNumbers numbers;
+TrainerCounters odd_numbers() {
+  TrainerCounters numbers;
   int next = 3;
-  for_each_trainer_number([&](const auto& number) {
+  for_each_trainer_counter([&](const auto& number) {
     numbers.*number.value = static_cast<std::decay_t<decltype(numbers.*number.value)>>(next++);
   });
   return numbers;
 }
 
-void set_numbers(Trainer* trainer, const TrainerNumbers& numbers) {
+void set_numbers(Trainer* trainer, const TrainerCounters& numbers) {
   trainer->restore(numbers, [](const std::string&, const Tensor& now) { return now; });
 }
 
@@ -269,23 +269,23 @@ TEST_F(TrainerCheckpoint, EveryNumberIsKept) {
   const auto first_model = model_of(half);
   Trainer first(*first_model, nn::cross_entropy, options_of(half));
   set_numbers(&first, odd_numbers());
-  EXPECT_EQ(first.numbers(), odd_numbers());
+  EXPECT_EQ(first.counters(), odd_numbers());
   save(folder_, first);
-  EXPECT_EQ(numbers_in(checkpoint::open(folder_)), odd_numbers());
+  EXPECT_EQ(counters_in(checkpoint::open(folder_)), odd_numbers());
   const auto second_model = model_of(half);
   Trainer second(*second_model, nn::cross_entropy, options_of(half));
   load(checkpoint::open(folder_), &second);
-  EXPECT_EQ(second.numbers(), odd_numbers());
+  EXPECT_EQ(second.counters(), odd_numbers());
 }
 
 // What a trainer is loaded into: a new one, one that has left steps out, one that has trained.
-const std::vector<std::pair<const char*, TrainerNumbers>> kPasts = {
+const std::vector<std::pair<const char*, TrainerCounters>> kPasts = {
     {"new", {}},
     {"left out", {.steps = 40, .loss_scale = 1e30, .left_out = 5}},
     {"trained", {.steps = 9, .updates = 9, .passes = 18, .data_offset = 2, .loss_scale = 8.0}}};
 
 // Where it was saved: before the scale grows, and among steps that are left out.
-const std::vector<std::pair<const char*, TrainerNumbers>> kSaved = {
+const std::vector<std::pair<const char*, TrainerCounters>> kSaved = {
     {"growing", {.steps = 3, .updates = 2, .passes = 6, .loss_scale = 4.0, .finite_steps = 1997}},
     {"failing", {.steps = 3, .passes = 6, .data_offset = 1, .loss_scale = 1e30}}};
 
@@ -319,7 +319,7 @@ TEST_F(TrainerCheckpoint, AWholeStateGoesOnInATrainerWithAnyPast) {
           load(checkpoint::open(folder), &other);
           EXPECT_TRUE(state_of(other) == at_save);
           losses_of(other, at_save.numbers.steps + 3);
-          EXPECT_EQ(other.numbers(), after.numbers);
+          EXPECT_EQ(other.counters(), after.numbers);
           EXPECT_TRUE(state_of(other) == after);
         }
       });
