@@ -20,7 +20,7 @@ constexpr double kFirstLossScale = 65536.0;  // of float16; halved until gradien
 
 Trainer::Trainer(nn::Layer& model, LossFunction loss, TrainerOptions options)
     : step_(model, std::move(loss), std::move(options)) {
-  if (step_.scales_loss()) loss_scale_ = LossScale(kFirstLossScale);
+  if (step_.scales_loss()) loss_scale_ = LossScaler(kFirstLossScale);
 }
 
 // Inputs and labels of each micro-batch, then the numbers of the update (TrainStep::run).

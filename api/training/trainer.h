@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "api/capture/program.h"
-#include "api/training/loss_scale.h"
+#include "api/training/loss_scaler.h"
 #include "api/training/step_result.h"
 #include "api/training/train_step.h"
 #include "api/training/trainer_counters.h"
@@ -55,7 +55,7 @@ class Trainer {
   /// "optimizer.moment1.layer0.up.weight".
   nn::NamedTensors states() const;
   /// Skips batches: the next batch is `batch` + 1.
-  void pass_over(int64_t batch) { counters_.data_offset = batch - counters_.steps; }
+  void skip_to(int64_t batch) { counters_.data_offset = batch - counters_.steps; }
   /// Restores saved state. `value` returns the value of each of states(); it is resharded to the
   /// state's placements.
   /// Errors: InvalidArgument for another shape or dtype.
@@ -79,7 +79,7 @@ class Trainer {
 
   TrainStep step_;
   std::optional<Program> captured_;
-  LossScale loss_scale_;
+  LossScaler loss_scale_;
   std::vector<StepHook> hooks_;
   // The optimizer and loss_scale_ have the current number of updates and loss scale.
   TrainerCounters counters_;

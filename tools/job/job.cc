@@ -132,7 +132,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
   take_steps(trainer, checkpoints ? &*checkpoints : nullptr, report);
   if (checkpoints) {
     // Reported later: the report may go to another disk.
-    const auto fault = checkpoints->fault_of_finish();
+    const auto fault = checkpoints->finish_or_error();
     if (fault && world_.rank() == 0) note_fault(fault->what());
     report->checkpoints = checkpoints->stats();
   }
@@ -147,7 +147,7 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
   Progress progress = new_progress();
   progress.resume_after(first);
   Metrics metrics(world_.rank() == 0 ? FLAGS_metrics : "");
-  training::LossJump jumps(config_.run.loss_jump);
+  training::LossJumpDetector jumps(config_.run.loss_jump);
   while (trainer.steps() < config_.run.steps && report->stopped_by == 0) {
     const int64_t step = trainer.steps() + 1;
     begin_step(step);
@@ -234,7 +234,7 @@ void Job::resume(training::Checkpointer& checkpoints, JobReport* report) {
   checkpoint_bytes_read_ = resumed->bytes_read;
 }
 
-void Job::tell_jump(training::LossJump& jumps, int64_t step, double loss) const {
+void Job::tell_jump(training::LossJumpDetector& jumps, int64_t step, double loss) const {
   const auto jump = jumps.add(loss);
   if (!jump || !speaks()) return;
   LOG(WARNING) << fmt::format(

@@ -11,7 +11,7 @@
 #include "api/capture/program.h"
 #include "api/nn/models/decoder.h"
 #include "api/training/checkpoint/checkpointer.h"
-#include "api/training/loss_jump.h"
+#include "api/training/loss_jump_detector.h"
 #include "api/training/optimizer.h"
 #include "api/training/progress.h"
 #include "distributed/mesh/process_mesh.h"
@@ -52,7 +52,7 @@ class Job {
   /// Reports what --check has checked, if it found nothing wrong.
   void tell_check(int64_t steps) const;
   void resume(training::Checkpointer& checkpoints, JobReport* report);
-  void tell_jump(training::LossJump& jumps, int64_t step, double loss) const;
+  void tell_jump(training::LossJumpDetector& jumps, int64_t step, double loss) const;
   void generate(nn::models::Decoder& model, JobReport* report);
   void note_program(const Program& program);
   void check_save_folder(const nn::models::Decoder& model) const;

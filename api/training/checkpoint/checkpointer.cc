@@ -62,7 +62,7 @@ std::string damage_in(const Error& error) {
 }  // namespace
 
 // Requests of all ranks, combined.
-struct Checkpointer::Wishes {
+struct Checkpointer::RankRequests {
   int stop_signal = 0;
   bool save = false;
 };
@@ -99,7 +99,7 @@ std::vector<checkpoint::SavedStep> Checkpointer::saved() const {
 // damaged. Errors that are not damage (another model, no memory, a rank that does not respond) are
 // thrown.
 std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& saved,
-                                                  Resumed* resumed) {
+                                                  ResumedCheckpoint* resumed) {
   World& world = World::current();
   std::optional<checkpoint::Checkpoint> from;
   const auto unreadable = checkpoint::together(world, [&] { from = checkpoint::open(saved); });
@@ -109,7 +109,7 @@ std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& s
     check_loads(*from, trainer_);
   });
   if (misfit) throw Error(*misfit);
-  if (const auto damage = fault_of_load(*from, &trainer_)) return damage_in(*damage);
+  if (const auto damage = load_or_error(*from, &trainer_)) return damage_in(*damage);
   resumed->path = saved.path;
   resumed->step = saved.step;
   resumed->bytes_read = from->bytes_read();
@@ -117,8 +117,8 @@ std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& s
   return std::nullopt;
 }
 
-std::optional<Resumed> Checkpointer::resume() {
-  Resumed resumed;
+std::optional<ResumedCheckpoint> Checkpointer::resume() {
+  ResumedCheckpoint resumed;
   std::vector<checkpoint::SavedStep> damaged;
   for (const checkpoint::SavedStep& each : saved()) {
     const auto fault = try_load(each, &resumed);
@@ -157,45 +157,45 @@ void Checkpointer::begin() {
   is_begun_ = true;
 }
 
-Checkpointer::Wishes Checkpointer::agree() {
+Checkpointer::RankRequests Checkpointer::combine_requests() {
   const int64_t step = trainer_.steps();
   bool wanted = signals_.take_save() || postponed_;
   wanted |= options_.every > 0 && step % options_.every == 0;
   wanted |= options_.minutes > 0.0 && speaks() &&
             std::chrono::steady_clock::now() - last_save_ >=
                 std::chrono::duration<double>(60 * options_.minutes);
-  std::array<int32_t, 2> wishes = {signals_.stop(), wanted ? 1 : 0};
-  World::current().everyone().all_reduce(wishes.data(), std::ssize(wishes), DataType::INT32,
+  std::array<int32_t, 2> requests = {signals_.stop(), wanted ? 1 : 0};
+  World::current().everyone().all_reduce(requests.data(), std::ssize(requests), DataType::INT32,
                                          distributed::ReduceKind::kMax);
-  return {wishes[0], wishes[1] != 0};
+  return {requests[0], requests[1] != 0};
 }
 
 void Checkpointer::after_step(const StepResult& result) {
-  const Wishes wishes = agree();
+  const RankRequests requests = combine_requests();
   // agree() waits for the slowest rank's step, as the next step would; it does not count as pause.
   const Stopwatch stopwatch(&stats_.paused_seconds);
-  stop_signal_ = wishes.stop_signal;
+  stop_signal_ = requests.stop_signal;
   if (!result.finite && options_.roll_back) return roll_back();
   if (stop_signal_ != 0) {
-    fault_of_finish();
+    finish_or_error();
     return;
   }
-  settle(/*wait=*/false);
+  finish_pending(/*wait=*/false);
   // A save that is due while another is in progress starts when that is on disk.
-  postponed_ = wishes.save && pending_;
-  if (wishes.save && !postponed_) begin_save();
-  if (!options_.async) settle(/*wait=*/true);
+  postponed_ = requests.save && pending_;
+  if (requests.save && !postponed_) begin_save();
+  if (!options_.async) finish_pending(/*wait=*/true);
 }
 
 void Checkpointer::finish() {
-  if (const auto fault = fault_of_finish()) throw Error(*fault);
+  if (const auto fault = finish_or_error()) throw Error(*fault);
 }
 
-std::optional<Error> Checkpointer::fault_of_finish() {
-  settle(/*wait=*/true);
+std::optional<Error> Checkpointer::finish_or_error() {
+  finish_pending(/*wait=*/true);
   if (saved_step_ == trainer_.steps()) return std::nullopt;
   begin_save();
-  settle(/*wait=*/true);
+  finish_pending(/*wait=*/true);
   return saved_step_ == trainer_.steps() ? std::nullopt : failure_;
 }
 
@@ -231,7 +231,7 @@ void Checkpointer::begin_save() {
   });
 }
 
-void Checkpointer::settle(bool wait) {
+void Checkpointer::finish_pending(bool wait) {
   if (pending_) {
     attempt([&] {
       if (wait) pending_->wait();
@@ -262,7 +262,7 @@ void Checkpointer::roll_back() {
   const int64_t failed_batch = trainer_.next_batch() - 1;
   rollbacks_here_ = failed_step > failed_step_ ? 1 : rollbacks_here_ + 1;
   failed_step_ = std::max(failed_step_, failed_step);
-  settle(/*wait=*/true);
+  finish_pending(/*wait=*/true);
   PHI_CHECK(rollbacks_here_ <= kMaxRollbacks,
             errors::NotFinite("step {} is not finite, and {} rollbacks did not lead past it: the "
                               "data are not at fault. Go on from an older checkpoint with a lower "
@@ -272,7 +272,7 @@ void Checkpointer::roll_back() {
   PHI_CHECK(resumed, errors::NotFinite("step {} is not finite, and '{}' has no checkpoint to go "
                                        "back to yet.",
                                        failed_step, options_.folder));
-  trainer_.pass_over(failed_batch);
+  trainer_.skip_to(failed_batch);
   ++stats_.rollbacks;
   if (speaks()) {
     LOG(WARNING) << fmt::format("step {} is not finite: back to step {}, and on behind batch {}",

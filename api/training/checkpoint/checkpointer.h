@@ -54,7 +54,7 @@ struct CheckpointerOptions {
 };
 
 /// The checkpoint that resume() or a rollback has loaded.
-struct Resumed {
+struct ResumedCheckpoint {
   std::string path;
   int64_t step = 0;
   int64_t bytes_read = 0;            // by this rank
@@ -78,7 +78,7 @@ class Checkpointer {
   /// if there is none. Renames newer ones that are damaged.
   /// Errors: as load(), if it belongs to another model; Unavailable if all are damaged (they keep
   /// their names).
-  std::optional<Resumed> resume();
+  std::optional<ResumedCheckpoint> resume();
   /// Call it instead of resume() to start a new training; the first save calls it otherwise.
   /// Errors: AlreadyExists if there are checkpoints, which would be mixed with new ones.
   void begin();
@@ -95,22 +95,22 @@ class Checkpointer {
   /// Errors: those of the save, the same on every rank.
   void finish();
   /// finish(), but returns the error of a failed save instead of throwing it.
-  std::optional<Error> fault_of_finish();
+  std::optional<Error> finish_or_error();
 
   const CheckpointerStats& stats() const { return stats_; }
 
  private:
-  struct Wishes;
+  struct RankRequests;
 
   std::optional<std::string> try_load(const distributed::checkpoint::SavedStep& saved,
-                                      Resumed* resumed);
+                                      ResumedCheckpoint* resumed);
   std::vector<distributed::checkpoint::SavedStep> saved() const;
   void set_aside(const std::vector<distributed::checkpoint::SavedStep>& damaged) const;
-  Wishes agree();
+  RankRequests combine_requests();
   template <typename Part>
   void attempt(Part&& part);
   void begin_save();
-  void settle(bool wait);
+  void finish_pending(bool wait);
   void prune();
   void roll_back();
 

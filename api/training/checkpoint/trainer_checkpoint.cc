@@ -180,7 +180,7 @@ void check_loads(const Checkpoint& from, const Trainer& trainer) {
 // Resharding a state may read its part, and without deferred transfer it reads the whole state
 // earlier. Both happen where ranks compare results. The generator's state is set after all ranks
 // have found the checkpoint sound, so that all ranks have the same.
-std::optional<Error> fault_of_load(const Checkpoint& from, Trainer* trainer) {
+std::optional<Error> load_or_error(const Checkpoint& from, Trainer* trainer) {
   std::optional<RngState> generator;
   const auto fault = checkpoint::together(World::current(), [&] {
     const Checkpoint states = as_states(from, trainer->states());
@@ -196,7 +196,7 @@ std::optional<Error> fault_of_load(const Checkpoint& from, Trainer* trainer) {
 
 void load(const Checkpoint& from, Trainer* trainer) {
   auto fault = checkpoint::together(World::current(), [&] { check_loads(from, *trainer); });
-  if (!fault) fault = fault_of_load(from, trainer);
+  if (!fault) fault = load_or_error(from, trainer);
   if (fault) throw Error(*fault);
 }
 

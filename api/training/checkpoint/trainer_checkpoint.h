@@ -49,7 +49,7 @@ void load(const distributed::checkpoint::Checkpoint& from, Trainer* trainer);
 
 /// load() of a checkpoint that check_loads() accepts. If a rank cannot read its part, the error of
 /// the first such rank is returned on all ranks instead of thrown. Collective.
-std::optional<Error> fault_of_load(const distributed::checkpoint::Checkpoint& from,
+std::optional<Error> load_or_error(const distributed::checkpoint::Checkpoint& from,
                                    Trainer* trainer);
 
 }  // namespace phi::training

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/training/loss_scale.h"
+#include "api/training/loss_scaler.h"
 
 namespace phi::training {
 namespace {
@@ -46,8 +46,8 @@ TEST(LearningRateSchedule, AMilestoneWithinTheWarmUp) {
   EXPECT_DOUBLE_EQ(rate.at(5), 0.25);
 }
 
-TEST(LossScale, HalvesOnOverflowAndDoublesAfterFiniteSteps) {
-  LossScale scale(8.0, /*growth_interval=*/2);
+TEST(LossScaler, HalvesOnOverflowAndDoublesAfterFiniteSteps) {
+  LossScaler scale(8.0, /*growth_interval=*/2);
   scale.update(false);
   EXPECT_EQ(scale.value(), 4.0);
   scale.update(true);
@@ -59,8 +59,8 @@ TEST(LossScale, HalvesOnOverflowAndDoublesAfterFiniteSteps) {
   EXPECT_EQ(scale.value(), 4.0);
 }
 
-TEST(LossScale, OneByDefaultWhateverHappens) {
-  LossScale scale;
+TEST(LossScaler, OneByDefaultWhateverHappens) {
+  LossScaler scale;
   scale.update(false);
   EXPECT_EQ(scale.value(), 1.0);
 }

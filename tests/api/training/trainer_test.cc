@@ -301,7 +301,7 @@ TEST(Trainer, CountsWhatItNeedsToGoOn) {
   EXPECT_EQ(trainer.next_batch(), 1);
   trainer.run(3, [](int64_t number) { return batches(number); });
   EXPECT_EQ(trainer.counters(), (TrainerCounters{.steps = 3, .updates = 3, .passes = 6}));
-  trainer.pass_over(7);
+  trainer.skip_to(7);
   EXPECT_EQ(trainer.next_batch(), 8);
   std::vector<int64_t> numbers;
   trainer.run(2, [&](int64_t number) {

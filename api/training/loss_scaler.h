@@ -7,13 +7,13 @@
 
 namespace phi::training {
 
-class LossScale {
+class LossScaler {
  public:
   /// A constant scale of 1, for float32 and bfloat16.
-  LossScale() = default;
+  LossScaler() = default;
   /// The scale doubles after `growth_interval` finite steps in a row and halves after a step that
   /// is not finite, down to 1.
-  explicit LossScale(double initial, int64_t growth_interval = 2000)
+  explicit LossScaler(double initial, int64_t growth_interval = 2000)
       : scale_(initial), growth_interval_(growth_interval) {}
 
   double value() const { return scale_; }

@@ -1,5 +1,5 @@
 // A window of losses.
-#include "api/training/loss_jump.h"
+#include "api/training/loss_jump_detector.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace phi::training {
 
-std::optional<double> LossJump::add(double loss) {
+std::optional<double> LossJumpDetector::add(double loss) {
   if (z_ <= 0.0 || !std::isfinite(loss)) return std::nullopt;
   std::optional<double> jump;
   if (std::ssize(losses_) == window_) {

@@ -1,4 +1,4 @@
-// LossJump: detects losses that deviate from the preceding ones.
+// LossJumpDetector: detects losses that deviate from the preceding ones.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace phi::training {
 
-class LossJump {
+class LossJumpDetector {
  public:
   /// A loss more than `z` standard deviations above the mean of the last `window` losses is a jump.
   /// With z = 0, or until the window is full, no loss is.
-  explicit LossJump(double z, int64_t window = 64) : z_(z), window_(window) {}
+  explicit LossJumpDetector(double z, int64_t window = 64) : z_(z), window_(window) {}
 
   /// Adds a loss. Returns its deviation in standard deviations if it is a jump, else nothing. A
   /// jump does not enter the window. A second jump in a row is a new level: the window restarts
