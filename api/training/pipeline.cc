@@ -21,12 +21,12 @@ using distributed::PendingTensor;
 using distributed::pipeline::Action;
 using distributed::pipeline::ActionKind;
 using distributed::pipeline::Schedule;
-using distributed::pipeline::Step;
+using distributed::pipeline::ScheduleStep;
 
 namespace {
 
 // Micro-batch state: what a chunk keeps of a micro-batch between its actions.
-struct Cell {
+struct MicroBatchState {
   PendingTensor arriving;  // the input, in transfer
   Tensor input;            // a leaf if the input has a gradient
   Tensor output;           // metadata and history only, once it has been sent
@@ -43,20 +43,20 @@ class ScheduleRun {
         program_(program),
         schedule_(program.schedule()),
         loss_scale_(loss_scale),
-        cells_(static_cast<size_t>(model.num_chunks() * schedule_.micro_batches)) {}
+        states_(static_cast<size_t>(model.num_chunks() * schedule_.micro_batches)) {}
 
   Tensor run() {
-    for (const Step& step : program_.order()) {
+    for (const ScheduleStep& step : program_.order()) {
       const int chunk = schedule_.virtual_stage(step.stage, step.action.chunk);
       const TraceWorkScope work(RankContext::current().trace(), step.action.micro_batch, chunk);
       switch (step.kind) {
-        case Step::kAction:
+        case ScheduleStep::kAction:
           act(step.action, chunk);
           break;
-        case Step::kTransferForward:
+        case ScheduleStep::kTransferForward:
           send_output(chunk, step.action.micro_batch);
           break;
-        case Step::kTransferBackward:
+        case ScheduleStep::kTransferBackward:
           send_gradient(chunk, step.action.micro_batch);
           break;
       }
@@ -66,12 +66,12 @@ class ScheduleRun {
 
  private:
   bool is_last(int chunk) const { return chunk == model_.num_chunks() - 1; }
-  Cell& cell(int chunk, int micro_batch) {
-    return cells_[static_cast<size_t>(chunk * schedule_.micro_batches + micro_batch)];
+  MicroBatchState& state_of(int chunk, int micro_batch) {
+    return states_[static_cast<size_t>(chunk * schedule_.micro_batches + micro_batch)];
   }
 
   void act(const Action& action, int chunk) {
-    Cell& own = cell(chunk, action.micro_batch);
+    MicroBatchState& own = state_of(chunk, action.micro_batch);
     TracedAction traced(letter_of(action.kind), action.micro_batch, name_of(action.kind).data());
     switch (action.kind) {
       case ActionKind::kForward:
@@ -90,7 +90,7 @@ class ScheduleRun {
     traced.made(own.output_form.attr);
   }
 
-  void forward(Cell& own, int chunk, int micro_batch) {
+  void forward(MicroBatchState& own, int chunk, int micro_batch) {
     if (chunk > 0) {
       own.input = own.arriving.wait().detach();
       own.input.set_requires_grad();
@@ -101,16 +101,16 @@ class ScheduleRun {
   }
 
   void send_output(int chunk, int micro_batch) {
-    Cell& own = cell(chunk, micro_batch);
+    MicroBatchState& own = state_of(chunk, micro_batch);
     const auto* attr = model_.input_attr(chunk + 1, own.output);
     const CallSite::Because because("sent to the next stage");
-    cell(chunk + 1, micro_batch).arriving =
+    state_of(chunk + 1, micro_batch).arriving =
         distributed::start_reshard(own.output.detach(), attr->mesh(), attr->placements());
     own.output = without_bytes(own.output);
   }
 
   // With `weights`, gradients of the chunk's parameters are deferred into it.
-  void backward(Cell& own, int chunk, DeferredGradients* weights) {
+  void backward(MicroBatchState& own, int chunk, DeferredGradients* weights) {
     Tensor grad;
     if (is_last(chunk)) {
       grad = seed(own.output);
@@ -135,8 +135,8 @@ class ScheduleRun {
   }
 
   void send_gradient(int chunk, int micro_batch) {
-    Cell& own = cell(chunk, micro_batch);
-    Cell& before = cell(chunk - 1, micro_batch);
+    MicroBatchState& own = state_of(chunk, micro_batch);
+    MicroBatchState& before = state_of(chunk - 1, micro_batch);
     const auto* attr = before.output_form.attr;
     const CallSite::Because because("a gradient sent to the stage before");
     before.grad_arriving =
@@ -148,7 +148,7 @@ class ScheduleRun {
   const PipelineProgram& program_;
   const Schedule& schedule_;
   const Tensor loss_scale_;
-  std::vector<Cell> cells_;
+  std::vector<MicroBatchState> states_;
   TensorList losses_;
 };
 

@@ -38,11 +38,11 @@ class PipelineProgram {
       : schedule_(std::move(schedule)), order_(program_order(schedule_)) {}
 
   const distributed::pipeline::Schedule& schedule() const { return schedule_; }
-  const std::vector<distributed::pipeline::Step>& order() const { return order_; }
+  const std::vector<distributed::pipeline::ScheduleStep>& order() const { return order_; }
 
  private:
   distributed::pipeline::Schedule schedule_;
-  std::vector<distributed::pipeline::Step> order_;
+  std::vector<distributed::pipeline::ScheduleStep> order_;
 };
 
 /// Runs one step forward and backward. Gradients of loss_scale * (mean loss over micro-batches)

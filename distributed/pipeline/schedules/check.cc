@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "distributed/pipeline/schedules/memory.h"
+#include "distributed/pipeline/schedules/peak_memory.h"
 #include "distributed/pipeline/schedules/simulate.h"
 #include "phi/common/errors.h"
 

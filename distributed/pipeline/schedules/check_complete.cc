@@ -8,29 +8,29 @@
 namespace phi::distributed::pipeline {
 namespace {
 
-enum class State : uint8_t { kNew, kForwardDone, kInputDone, kDone };
+enum class ActionProgress : uint8_t { kNew, kForwardDone, kInputDone, kDone };
 
 struct Transition {
-  State from;
-  State to;
+  ActionProgress from;
+  ActionProgress to;
 };
 
 Transition transition_of(ActionKind kind) {
   switch (kind) {
     case ActionKind::kForward:
-      return {State::kNew, State::kForwardDone};
+      return {ActionProgress::kNew, ActionProgress::kForwardDone};
     case ActionKind::kBackward:
-      return {State::kForwardDone, State::kDone};
+      return {ActionProgress::kForwardDone, ActionProgress::kDone};
     case ActionKind::kBackwardInput:
-      return {State::kForwardDone, State::kInputDone};
+      return {ActionProgress::kForwardDone, ActionProgress::kInputDone};
     case ActionKind::kBackwardWeight:
-      return {State::kInputDone, State::kDone};
+      return {ActionProgress::kInputDone, ActionProgress::kDone};
   }
   throw errors::InvalidArgument("action kind {} is unknown.", static_cast<int>(kind));
 }
 
 // The action that a micro-batch in `state` lacks.
-std::string_view missing_in(State state) {
+std::string_view missing_in(ActionProgress state) {
   constexpr std::string_view kMissing[] = {"forward", "backward", "backward_weight", "nothing"};
   return kMissing[static_cast<size_t>(state)];
 }
@@ -41,12 +41,12 @@ class StageCheck {
       : schedule_(schedule),
         stage_(stage),
         states_(static_cast<size_t>(schedule.chunks) * static_cast<size_t>(schedule.micro_batches),
-                State::kNew) {}
+                ActionProgress::kNew) {}
 
   void run() {
     for (const Action& action : schedule_.actions[static_cast<size_t>(stage_)]) take(action);
     const auto undone = std::find_if(states_.begin(), states_.end(),
-                                     [](State state) { return state != State::kDone; });
+                                     [](ActionProgress state) { return state != ActionProgress::kDone; });
     if (undone == states_.end()) return;
     const int index = static_cast<int>(undone - states_.begin());
     const Action about{ActionKind::kForward, index % schedule_.micro_batches,
@@ -64,14 +64,14 @@ class StageCheck {
                   "micro-batches and {} chunks.",
                   schedule_.kind, stage_, action.micro_batch, action.chunk, schedule_.micro_batches,
                   schedule_.chunks));
-    State& state =
+    ActionProgress& state =
         states_[static_cast<size_t>(action.chunk) * static_cast<size_t>(schedule_.micro_batches) +
                 static_cast<size_t>(action.micro_batch)];
     const auto [from, to] = transition_of(action.kind);
     PHI_CHECK(state >= from,
               errors::InvalidArgument("schedule {}: stage {} runs {} before its {}.",
                                       schedule_.kind, stage_, to_string(schedule_, action),
-                                      from == State::kForwardDone ? "forward" : "backward_input"));
+                                      from == ActionProgress::kForwardDone ? "forward" : "backward_input"));
     PHI_CHECK(state == from,
               errors::InvalidArgument("schedule {}: stage {} runs {} a second time.",
                                       schedule_.kind, stage_, to_string(schedule_, action)));
@@ -85,7 +85,7 @@ class StageCheck {
 
   const Schedule& schedule_;
   int stage_;
-  std::vector<State> states_;
+  std::vector<ActionProgress> states_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 namespace phi::distributed::pipeline {
 
-std::optional<size_t> DataFlow::taken_by(int stage, const Action& action) const {
+std::optional<size_t> DataFlow::consumed_by(int stage, const Action& action) const {
   const int here = schedule_.virtual_stage(stage, action.chunk);
   switch (action.kind) {
     case ActionKind::kForward:
@@ -19,7 +19,7 @@ std::optional<size_t> DataFlow::taken_by(int stage, const Action& action) const 
   return std::nullopt;
 }
 
-std::optional<size_t> DataFlow::made_by(int stage, const Action& action) const {
+std::optional<size_t> DataFlow::produced_by(int stage, const Action& action) const {
   const int here = schedule_.virtual_stage(stage, action.chunk);
   switch (action.kind) {
     case ActionKind::kForward:
@@ -35,7 +35,7 @@ std::optional<size_t> DataFlow::made_by(int stage, const Action& action) const {
   return std::nullopt;
 }
 
-int DataFlow::taker(int stage, const Action& action) const {
+int DataFlow::consumer(int stage, const Action& action) const {
   const int step = action.kind == ActionKind::kForward ? 1 : schedule_.stages - 1;
   return (stage + step) % schedule_.stages;
 }

@@ -19,11 +19,11 @@ class DataFlow {
 
   /// The piece that an action consumes from another virtual stage; nullopt for the first forward,
   /// the last backward and every backward_weight.
-  std::optional<size_t> taken_by(int stage, const Action& action) const;
+  std::optional<size_t> consumed_by(int stage, const Action& action) const;
   /// The piece that an action produces for another virtual stage.
-  std::optional<size_t> made_by(int stage, const Action& action) const;
+  std::optional<size_t> produced_by(int stage, const Action& action) const;
   /// The stage that consumes the piece that `action` produces; may be the same stage.
-  int taker(int stage, const Action& action) const;
+  int consumer(int stage, const Action& action) const;
 
  private:
   size_t pieces_per_direction() const {

@@ -38,9 +38,9 @@ std::string svg_colour(ActionKind kind, int chunk, int chunks) {
   return fmt::format("#{:02x}{:02x}{:02x}", rgb[0], rgb[1], rgb[2]);
 }
 
-class Svg {
+class SvgCanvas {
  public:
-  Svg(const Schedule& schedule, const Simulation& simulation)
+  SvgCanvas(const Schedule& schedule, const Simulation& simulation)
       : schedule_(schedule), simulation_(simulation) {
     double shortest = simulation.makespan;
     for (const auto& spans : simulation.spans) {
@@ -145,7 +145,7 @@ class Svg {
 }  // namespace
 
 std::string draw_svg(const Schedule& schedule, const Simulation& simulation) {
-  return Svg(schedule, simulation).draw();
+  return SvgCanvas(schedule, simulation).draw();
 }
 
 }  // namespace phi::distributed::pipeline

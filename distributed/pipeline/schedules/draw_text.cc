@@ -27,9 +27,9 @@ char filling_of(ActionKind kind) {
   return kind == ActionKind::kBackwardWeight ? '~' : '=';
 }
 
-class Text {
+class TextCanvas {
  public:
-  Text(const Schedule& schedule, const Simulation& simulation, const TextStyle& style)
+  TextCanvas(const Schedule& schedule, const Simulation& simulation, const TextStyle& style)
       : schedule_(schedule), simulation_(simulation), colour_(style.colour) {
     const auto digits = fmt::formatted_size("{}", schedule.stages - 1);
     margin_ = static_cast<int>(digits) + 7;  // "stage 0" and a blank
@@ -143,7 +143,7 @@ class Text {
 
 std::string draw_text(const Schedule& schedule, const Simulation& simulation,
                       const TextStyle& style) {
-  return Text(schedule, simulation, style).draw();
+  return TextCanvas(schedule, simulation, style).draw();
 }
 
 }  // namespace phi::distributed::pipeline

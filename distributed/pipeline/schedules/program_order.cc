@@ -13,14 +13,14 @@ namespace {
 // earliest step first sorts the whole list.
 struct Ready {
   double time;
-  Step step;
+  ScheduleStep step;
 
   friend bool operator>(const Ready& a, const Ready& b) { return a.key() > b.key(); }
 
  private:
   // Transfers precede actions; the other fields make the order unique.
   std::tuple<double, bool, uint8_t, int, int, int> key() const {
-    return {time,       step.kind == Step::kAction, step.kind,
+    return {time,       step.kind == ScheduleStep::kAction, step.kind,
             step.stage, step.action.micro_batch,    step.action.chunk};
   }
 };
@@ -34,18 +34,18 @@ class Sorter {
         listed_(schedule.actions.size(), 0),
         arrived_(flow_.size(), false) {}
 
-  std::vector<Step> run() {
+  std::vector<ScheduleStep> run() {
     for (int stage = 0; stage < schedule_.stages; ++stage) offer_action(stage);
-    std::vector<Step> order;
+    std::vector<ScheduleStep> order;
     while (!ready_.empty()) {
-      const Step step = ready_.top().step;
+      const ScheduleStep step = ready_.top().step;
       ready_.pop();
       order.push_back(step);
-      if (step.kind == Step::kAction) {
+      if (step.kind == ScheduleStep::kAction) {
         action_listed(step);
       } else {
-        arrived_[*flow_.made_by(step.stage, step.action)] = true;
-        offer_taker(step);
+        arrived_[*flow_.produced_by(step.stage, step.action)] = true;
+        offer_consumer(step);
       }
     }
     return order;
@@ -57,33 +57,33 @@ class Sorter {
     const auto& actions = schedule_.actions[static_cast<size_t>(stage)];
     const size_t next = listed_[static_cast<size_t>(stage)];
     if (next == actions.size()) return;
-    const auto data = flow_.taken_by(stage, actions[next]);
+    const auto data = flow_.consumed_by(stage, actions[next]);
     if (data && !arrived_[*data]) return;
     ready_.push(
-        {spans_[static_cast<size_t>(stage)][next].start, {Step::kAction, stage, actions[next]}});
+        {spans_[static_cast<size_t>(stage)][next].start, {ScheduleStep::kAction, stage, actions[next]}});
   }
 
-  void action_listed(const Step& step) {
+  void action_listed(const ScheduleStep& step) {
     size_t& listed = listed_[static_cast<size_t>(step.stage)];
     const double end = spans_[static_cast<size_t>(step.stage)][listed].end;
     ++listed;
-    if (flow_.made_by(step.stage, step.action)) {
+    if (flow_.produced_by(step.stage, step.action)) {
       const bool forward = step.action.kind == ActionKind::kForward;
       ready_.push(
           {end,
-           {forward ? Step::kTransferForward : Step::kTransferBackward, step.stage, step.action}});
+           {forward ? ScheduleStep::kTransferForward : ScheduleStep::kTransferBackward, step.stage, step.action}});
     }
     offer_action(step.stage);
   }
 
   // Adds the receiving stage's next action only if it waits for this data. Otherwise it has been
   // added before, or waits for other data.
-  void offer_taker(const Step& transfer) {
-    const int stage = flow_.taker(transfer.stage, transfer.action);
+  void offer_consumer(const ScheduleStep& transfer) {
+    const int stage = flow_.consumer(transfer.stage, transfer.action);
     const auto& actions = schedule_.actions[static_cast<size_t>(stage)];
     const size_t next = listed_[static_cast<size_t>(stage)];
     if (next == actions.size()) return;
-    if (flow_.taken_by(stage, actions[next]) == flow_.made_by(transfer.stage, transfer.action)) {
+    if (flow_.consumed_by(stage, actions[next]) == flow_.produced_by(transfer.stage, transfer.action)) {
       offer_action(stage);
     }
   }
@@ -98,11 +98,11 @@ class Sorter {
 
 }  // namespace
 
-int receiving_stage(const Schedule& schedule, const Step& step) {
-  return DataFlow(schedule).taker(step.stage, step.action);
+int receiving_stage(const Schedule& schedule, const ScheduleStep& step) {
+  return DataFlow(schedule).consumer(step.stage, step.action);
 }
 
-std::vector<Step> program_order(const Schedule& schedule, const ActionTimes& times) {
+std::vector<ScheduleStep> program_order(const Schedule& schedule, const ActionTimes& times) {
   return Sorter(schedule, times).run();
 }
 

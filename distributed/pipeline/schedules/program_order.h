@@ -12,7 +12,7 @@
 
 namespace phi::distributed::pipeline {
 
-struct Step {
+struct ScheduleStep {
   enum Kind : uint8_t {
     kAction,            // `stage` runs `action`
     kTransferForward,   // the output of `action`, a forward, goes to the next virtual stage
@@ -22,11 +22,11 @@ struct Step {
   Kind kind = kAction;
   int stage = 0;  // the stage that runs, or has run, `action`
   Action action;
-  friend bool operator==(const Step&, const Step&) = default;
+  friend bool operator==(const ScheduleStep&, const ScheduleStep&) = default;
 };
 
 /// The stage that receives a transfer; step.stage itself if it has both virtual stages.
-int receiving_stage(const Schedule& schedule, const Step& step);
+int receiving_stage(const Schedule& schedule, const ScheduleStep& step);
 
 /// Returns every action once and every transfer once. Actions of a stage keep their order. A
 /// transfer comes after the action that produces its data, before the action that consumes it, and
@@ -34,6 +34,6 @@ int receiving_stage(const Schedule& schedule, const Step& step);
 /// duration, dependencies decide). The last virtual stage sends no output and the first sends no
 /// gradient. A transfer between two virtual stages of one stage is listed too. Errors: those of
 /// simulate.
-std::vector<Step> program_order(const Schedule& schedule, const ActionTimes& times = {});
+std::vector<ScheduleStep> program_order(const Schedule& schedule, const ActionTimes& times = {});
 
 }  // namespace phi::distributed::pipeline

@@ -44,7 +44,7 @@ class Simulator {
       awake.pop_back();
       while (const Action* action = next(stage)) {
         if (start_of(stage, *action) == kNotYet) break;
-        if (const auto taker = execute(stage, *action)) awake.push_back(*taker);
+        if (const auto consumer = execute(stage, *action)) awake.push_back(*consumer);
       }
     }
     check_all_ran();
@@ -61,7 +61,7 @@ class Simulator {
   double start_of(int stage, const Action& action) const {
     const auto& spans = spans_[static_cast<size_t>(stage)];
     const double free = spans.empty() ? 0 : spans.back().end;
-    const auto data = flow_.taken_by(stage, action);
+    const auto data = flow_.consumed_by(stage, action);
     return data ? std::max(free, arrival_[*data]) : free;
   }
 
@@ -70,12 +70,12 @@ class Simulator {
     const double start = start_of(stage, action);
     const double end = start + duration(times_, action.kind);
     spans_[static_cast<size_t>(stage)].push_back({start, end});
-    const auto data = flow_.made_by(stage, action);
+    const auto data = flow_.produced_by(stage, action);
     if (!data) return std::nullopt;
-    const int taker = flow_.taker(stage, action);
-    arrival_[*data] = taker == stage ? end : end + times_.comm;
-    if (taker == stage) return std::nullopt;
-    return taker;
+    const int consumer = flow_.consumer(stage, action);
+    arrival_[*data] = consumer == stage ? end : end + times_.comm;
+    if (consumer == stage) return std::nullopt;
+    return consumer;
   }
 
   void check_all_ran() const {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "distributed/pipeline/schedules/memory.h"
+#include "distributed/pipeline/schedules/peak_memory.h"
 #include "distributed/pipeline/schedules/schedule.h"
 
 namespace phi::distributed::pipeline {

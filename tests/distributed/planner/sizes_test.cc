@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "distributed/pipeline/schedules/make_schedule.h"
-#include "distributed/pipeline/schedules/memory.h"
+#include "distributed/pipeline/schedules/peak_memory.h"
 #include "distributed/planner/activation_bytes.h"
 #include "distributed/planner/gpt_size.h"
 #include "distributed/planner/model_states.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "distributed/pipeline/schedules/check.h"
-#include "distributed/pipeline/schedules/memory.h"
+#include "distributed/pipeline/schedules/peak_memory.h"
 #include "notation.h"
 #include "support/error_matchers.h"
 

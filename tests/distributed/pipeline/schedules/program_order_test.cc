@@ -23,11 +23,11 @@ class Walk {
         simulation_(simulate(schedule, times)) {
     std::vector<size_t> next(schedule.actions.size(), 0);
     for (size_t at = 0; at < order_.size(); ++at) {
-      const Step& step = order_[at];
+      const ScheduleStep& step = order_[at];
       const Key key = key_of(is_forward(step.action), step.stage, step.action);
-      if (step.kind != Step::kAction) {
+      if (step.kind != ScheduleStep::kAction) {
         EXPECT_TRUE(transfers_.emplace(key, at).second) << "a transfer twice";
-        EXPECT_EQ(step.kind == Step::kTransferForward, is_forward(step.action));
+        EXPECT_EQ(step.kind == ScheduleStep::kTransferForward, is_forward(step.action));
         continue;
       }
       const auto stage = static_cast<size_t>(step.stage);
@@ -84,7 +84,7 @@ class Walk {
   }
 
   const Schedule& schedule_;
-  std::vector<Step> order_;
+  std::vector<ScheduleStep> order_;
   Simulation simulation_;
   std::map<Key, size_t> actions_;  // place of the forward or backward
   std::map<Key, double> ends_;
@@ -119,11 +119,11 @@ TEST(ProgramOrder, TimesOfZeroKeepDependencies) {
   }
 }
 
-std::string text_of(const Schedule& schedule, const std::vector<Step>& order) {
+std::string text_of(const Schedule& schedule, const std::vector<ScheduleStep>& order) {
   std::string text;
-  for (const Step& step : order) {
-    const char* arrow = step.kind == Step::kAction            ? ""
-                        : step.kind == Step::kTransferForward ? ">"
+  for (const ScheduleStep& step : order) {
+    const char* arrow = step.kind == ScheduleStep::kAction            ? ""
+                        : step.kind == ScheduleStep::kTransferForward ? ">"
                                                               : "<";
     text += fmt::format("{}{}:{}{}", text.empty() ? "" : " ", step.stage,
                         text_of(schedule, step.action), arrow);

@@ -1,5 +1,5 @@
 // Counting micro-batches in flight.
-#include "distributed/pipeline/schedules/memory.h"
+#include "distributed/pipeline/schedules/peak_memory.h"
 
 #include <algorithm>
 
