@@ -102,7 +102,7 @@ int windows(const Words& paths) {
   fmt::print("{}\n", data.summary(FLAGS_seq_len).to_string());
   std::vector<int64_t> window(static_cast<size_t>(FLAGS_seq_len) + 1);
   for (int64_t sample = 0; sample < FLAGS_samples; ++sample) {
-    const int64_t begin = data.begin_of(draw, sample);
+    const int64_t begin = data.first_token_of(draw, sample);
     data.files().read(begin, window);
     fmt::print("sample {} from token {}:", FLAGS_first_sample + sample, begin);
     for (const int64_t id : window) fmt::print(" {}", id);

@@ -9,10 +9,10 @@
 namespace phi::data {
 namespace {
 
-int64_t begin_in(const WindowPlaces& places, const Draw& draw, int64_t sample) {
+int64_t first_token_in(const WindowOffsets& window_offsets, const Draw& draw, int64_t sample) {
   const uint64_t random =
       split_mix(split_mix(draw.seed) + static_cast<uint64_t>(draw.first_sample + sample));
-  return places.begin_of(static_cast<int64_t>(random % static_cast<uint64_t>(places.count())));
+  return window_offsets.first_token_of(static_cast<int64_t>(random % static_cast<uint64_t>(window_offsets.count())));
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ class TokenData::Windows final : public Storage::Source {
   Windows(std::shared_ptr<const TokenFiles> files, const Draw& draw, int64_t shift,
           const Dims& shape)
       : files_(std::move(files)),
-        places_(files_->places(draw.seq_len)),
+        window_offsets_(files_->window_offsets(draw.seq_len)),
         draw_(draw),
         shift_(shift),
         meta_{shape, DataType::INT64} {}
@@ -36,14 +36,14 @@ class TokenData::Windows final : public Storage::Source {
   void read(const Box& box, DenseTensor* out) const override {
     int64_t* to = out->mutable_data<int64_t>();
     for (int64_t row = 0; row < box.size[0]; ++row, to += box.size[1]) {
-      const int64_t begin = begin_in(*places_, draw_, box.offset[0] + row);
+      const int64_t begin = first_token_in(*window_offsets_, draw_, box.offset[0] + row);
       files_->read(begin + shift_ + box.offset[1], {to, static_cast<size_t>(box.size[1])});
     }
   }
 
  private:
   std::shared_ptr<const TokenFiles> files_;
-  std::shared_ptr<const WindowPlaces> places_;
+  std::shared_ptr<const WindowOffsets> window_offsets_;
   Draw draw_;
   int64_t shift_;
   TensorMeta meta_;
@@ -51,8 +51,8 @@ class TokenData::Windows final : public Storage::Source {
 
 TokenData TokenData::open(const Options& options) { return TokenData(TokenFiles::open(options)); }
 
-int64_t TokenData::begin_of(const Draw& draw, int64_t sample) const {
-  return begin_in(*files_->places(draw.seq_len), draw, sample);
+int64_t TokenData::first_token_of(const Draw& draw, int64_t sample) const {
+  return first_token_in(*files_->window_offsets(draw.seq_len), draw, sample);
 }
 
 Tensor TokenData::windows(const Draw& draw, int64_t shift, const Dims& shape) const {

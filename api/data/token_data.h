@@ -38,17 +38,17 @@ class TokenData {
   uint64_t fingerprint() const { return files_->fingerprint(); }
   /// See TokenFiles::content_fingerprint.
   uint64_t content_fingerprint() const { return files_->content_fingerprint(); }
-  /// Errors: as TokenFiles::places.
+  /// Errors: as TokenFiles::window_offsets.
   Summary summary(int64_t seq_len) const { return files_->summary(seq_len); }
   const TokenFiles& files() const { return *files_; }
 
   /// The first token of sample number `sample` of the batch, as an index into all tokens.
-  /// Errors: as TokenFiles::places.
-  int64_t begin_of(const Draw& draw, int64_t sample) const;
+  /// Errors: as TokenFiles::window_offsets.
+  int64_t first_token_of(const Draw& draw, int64_t sample) const;
 
   /// int64 [batch, seq_len], deferred: each rank reads and checks only its shards. labels() returns
   /// the tokens that follow.
-  /// Errors: as TokenFiles::places; when they are read, as TokenFiles::read.
+  /// Errors: as TokenFiles::window_offsets; when they are read, as TokenFiles::read.
   Tensor ids(const Draw& draw) const { return windows(draw, 0, {draw.batch, draw.seq_len}); }
   /// int64 [batch, seq_len, 1], the shape that losses accept.
   Tensor labels(const Draw& draw) const { return windows(draw, 1, {draw.batch, draw.seq_len, 1}); }

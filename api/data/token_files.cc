@@ -184,27 +184,27 @@ std::string TokenFiles::where(int64_t token) const {
                      in_file);
 }
 
-std::shared_ptr<const WindowPlaces> TokenFiles::places(int64_t seq_len) const {
+std::shared_ptr<const WindowOffsets> TokenFiles::window_offsets(int64_t seq_len) const {
   PHI_CHECK(seq_len >= 1,
             errors::InvalidArgument("windows of {} tokens; seq_len must be 1 or more.", seq_len));
   const std::lock_guard lock(mutex_);
-  auto& places = places_[seq_len];
+  auto& window_offsets = window_offsets_[seq_len];
   yield_point("token_files.places.unset");
-  if (!places) {
-    places = documents_ ? std::make_shared<const WindowPlaces>(documents_, seq_len)
-                        : std::make_shared<const WindowPlaces>(num_tokens(), seq_len);
+  if (!window_offsets) {
+    window_offsets = documents_ ? std::make_shared<const WindowOffsets>(documents_, seq_len)
+                        : std::make_shared<const WindowOffsets>(num_tokens(), seq_len);
   }
   PHI_CHECK(
-      places->count() > 0 || documents_,
+      window_offsets->count() > 0 || documents_,
       errors::InvalidArgument("{} {} are too few for windows of seq_len {} + 1.", num_tokens(),
                               options_.kind == Kind::kBytes ? "bytes of text" : "tokens", seq_len));
   PHI_CHECK(
-      places->count() > 0,
+      window_offsets->count() > 0,
       errors::InvalidArgument("none of {} documents is long enough for a window of seq_len {} "
                               "+ 1: the longest has {} tokens. Take a smaller seq_len, or "
                               "documents: joined.",
-                              documents_->count(), seq_len, places->longest_document()));
-  return places;
+                              documents_->count(), seq_len, window_offsets->longest_document()));
+  return window_offsets;
 }
 
 int64_t TokenFiles::num_documents() const {
@@ -221,7 +221,7 @@ Summary TokenFiles::summary(int64_t seq_len) const {
           .num_bytes = num_bytes(),
           .num_tokens = num_tokens(),
           .num_documents = num_documents(),
-          .documents_left_out = places(seq_len)->documents_left_out()};
+          .documents_left_out = window_offsets(seq_len)->documents_left_out()};
 }
 
 TokenFiles::IdRange TokenFiles::id_range() const {

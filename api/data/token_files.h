@@ -18,7 +18,7 @@
 #include "api/data/documents.h"
 #include "api/data/options.h"
 #include "api/data/summary.h"
-#include "api/data/window_places.h"
+#include "api/data/window_offsets.h"
 
 namespace phi::data {
 
@@ -52,7 +52,7 @@ class TokenFiles {
 
   /// The places where windows of seq_len + 1 tokens may begin; computed once for each seq_len.
   /// Errors: InvalidArgument if the data has no room for a window.
-  std::shared_ptr<const WindowPlaces> places(int64_t seq_len) const;
+  std::shared_ptr<const WindowOffsets> window_offsets(int64_t seq_len) const;
 
   Summary summary(int64_t seq_len) const;
 
@@ -82,7 +82,7 @@ class TokenFiles {
   std::shared_ptr<const DocumentEnds> documents_;  // null: joined
   uint64_t fingerprint_ = 0;
   mutable std::mutex mutex_;  // guards what follows
-  mutable std::map<int64_t, std::shared_ptr<const WindowPlaces>> places_;
+  mutable std::map<int64_t, std::shared_ptr<const WindowOffsets>> window_offsets_;
 };
 
 }  // namespace phi::data

@@ -58,19 +58,19 @@ TEST(TokenFilesRaces, PlacesOfWindowsAreFoundOnceAndAreTheSameForAll) {
   for_each_seed(40, [&](uint64_t seed) {
     const auto files = TokenFiles::open(
         {.kind = Kind::kMegatron, .paths = {prefix}, .documents = Documents::kApart});
-    std::vector<std::shared_ptr<const WindowPlaces>> found(kThreads);
+    std::vector<std::shared_ptr<const WindowOffsets>> found(kThreads);
     at_once(kThreads, [&](int thread) {
       std::mt19937_64 random(seed * kThreads + static_cast<uint64_t>(thread));
-      found[static_cast<size_t>(thread)] = files->places(3);
-      const auto other = files->places(1 + static_cast<int64_t>(random() % 6));
+      found[static_cast<size_t>(thread)] = files->window_offsets(3);
+      const auto other = files->window_offsets(1 + static_cast<int64_t>(random() % 6));
       for (int turn = 0; turn < 30; ++turn) {
         const auto place = static_cast<int64_t>(random() % static_cast<uint64_t>(other->count()));
         int64_t id = 0;
-        files->read(other->begin_of(place), {&id, 1});
-        ASSERT_EQ(id, other->begin_of(place));
+        files->read(other->first_token_of(place), {&id, 1});
+        ASSERT_EQ(id, other->first_token_of(place));
       }
     });
-    for (const auto& places : found) ASSERT_EQ(places, found[0]);
+    for (const auto& window_offsets : found) ASSERT_EQ(window_offsets, found[0]);
   });
 }
 

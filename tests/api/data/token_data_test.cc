@@ -79,7 +79,7 @@ TEST_F(TokenDataTest, WindowsOfDocumentsCrossNoEnd) {
   const TokenData data = open(Kind::kMegatron, "set.idx", Documents::kApart);
   std::set<int64_t> begins;
   for (int64_t sample = 0; sample < 300; ++sample) {
-    const int64_t begin = data.begin_of({9, 0, 1, 7}, sample);
+    const int64_t begin = data.first_token_of({9, 0, 1, 7}, sample);
     EXPECT_LT(begin % 10, 3) << sample;  // documents are of ten tokens
     begins.insert(begin);
   }
@@ -136,7 +136,7 @@ TEST_F(TokenDataTest, EveryMeshSeesTheSameBatch) {
 
 TEST_F(TokenDataTest, WindowsStayInsideTheData) {
   for (const TokenData& data : all_kinds()) {
-    for (int64_t i = 0; i < 50; ++i) EXPECT_EQ(data.begin_of({3, 0, 50, 29}, i), 0);
+    for (int64_t i = 0; i < 50; ++i) EXPECT_EQ(data.first_token_of({3, 0, 50, 29}, i), 0);
   }
   EXPECT_THAT(
       [&] {
@@ -149,7 +149,7 @@ TEST_F(TokenDataTest, WindowsStayInsideTheData) {
 // The windows of jobs before there were other kinds than text.
 TEST_F(TokenDataTest, TextIsDrawnAsEver) {
   Ids begins;
-  for (int64_t i = 0; i < 8; ++i) begins.push_back(text().begin_of({5, 100, 8, 4}, i));
+  for (int64_t i = 0; i < 8; ++i) begins.push_back(text().first_token_of({5, 100, 8, 4}, i));
   EXPECT_EQ(begins, (Ids{13, 1, 21, 6, 11, 20, 21, 11}));
 }
 

@@ -88,10 +88,10 @@ TEST_F(TokenFilesTest, MegatronSetsFollowEachOther) {
                   .documents = Documents::kApart};
   const auto files = TokenFiles::open(options);
   EXPECT_EQ(files->num_documents(), 6);
-  const auto places = files->places(3);
+  const auto window_offsets = files->window_offsets(3);
   Ids begins;
-  for (int64_t place = 0; place < places->count(); ++place) {
-    begins.push_back(places->begin_of(place));
+  for (int64_t place = 0; place < window_offsets->count(); ++place) {
+    begins.push_back(window_offsets->first_token_of(place));
   }
   EXPECT_EQ(begins, (Ids{0, 6, 7, 13}));
   EXPECT_EQ(files->summary(3).to_string(),
@@ -104,12 +104,12 @@ TEST_F(TokenFilesTest, FilesOfTextAreDocuments) {
   folder_.write("text/b", "gh");
   Options options{.paths = {folder_.file("text")}, .documents = Documents::kApart};
   const auto files = TokenFiles::open(options);
-  const auto places = files->places(4);
-  EXPECT_EQ(places->count(), 2);
-  EXPECT_EQ(places->begin_of(1), 1);
+  const auto window_offsets = files->window_offsets(4);
+  EXPECT_EQ(window_offsets->count(), 2);
+  EXPECT_EQ(window_offsets->first_token_of(1), 1);
   EXPECT_EQ(files->summary(4).to_string(),
             "text 8 B of 2 files · 2 documents kept apart, 1 of them too short and left out");
-  EXPECT_THAT([&] { files->places(6); },
+  EXPECT_THAT([&] { files->window_offsets(6); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "none of 2 documents is long enough for a window of seq_len 6 + 1: the "
                           "longest has 6 tokens. Take a smaller seq_len, or documents: joined."));
@@ -168,12 +168,12 @@ TEST_F(TokenFilesTest, OfEqualIdsTheRangeNamesTheFirst) {
 
 TEST_F(TokenFilesTest, WindowsMustHaveRoom) {
   const auto files = TokenFiles::open(tokens({folder_.write_ids<uint16_t>("x.bin", {1, 2, 3})}));
-  EXPECT_EQ(files->places(2)->count(), 1);
-  EXPECT_EQ(files->places(2), files->places(2));
-  EXPECT_THAT([&] { files->places(3); },
+  EXPECT_EQ(files->window_offsets(2)->count(), 1);
+  EXPECT_EQ(files->window_offsets(2), files->window_offsets(2));
+  EXPECT_THAT([&] { files->window_offsets(3); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "3 tokens are too few for windows of seq_len 3 + 1."));
-  EXPECT_THAT([&] { files->places(0); },
+  EXPECT_THAT([&] { files->window_offsets(0); },
               ThrowsError(ErrorCode::kInvalidArgument, "windows of 0 tokens; seq_len must be 1"));
 }
 

@@ -1,5 +1,5 @@
 // Prefix sums of places by blocks of documents, with a linear search within a block.
-#include "api/data/window_places.h"
+#include "api/data/window_offsets.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,24 +13,24 @@ constexpr int64_t kBlock = 256;  // documents
 
 }  // namespace
 
-WindowPlaces::WindowPlaces(int64_t num_tokens, int64_t seq_len)
-    : seq_len_(seq_len), count_(places_of(num_tokens)), longest_(num_tokens) {}
+WindowOffsets::WindowOffsets(int64_t num_tokens, int64_t seq_len)
+    : seq_len_(seq_len), count_(windows_in(num_tokens)), longest_(num_tokens) {}
 
-WindowPlaces::WindowPlaces(std::shared_ptr<const DocumentEnds> documents, int64_t seq_len)
+WindowOffsets::WindowOffsets(std::shared_ptr<const DocumentEnds> documents, int64_t seq_len)
     : documents_(std::move(documents)), seq_len_(seq_len) {
   for (int64_t block = 0; block * kBlock < documents_->count(); ++block) {
-    first_places_.push_back(count_);
+    first_windows_.push_back(count_);
     const std::vector<int64_t> bounds = bounds_of(block);
     for (size_t i = 1; i < bounds.size(); ++i) {
       const int64_t tokens = bounds[i] - bounds[i - 1];
-      count_ += places_of(tokens);
-      left_out_ += places_of(tokens) == 0;
+      count_ += windows_in(tokens);
+      left_out_ += windows_in(tokens) == 0;
       longest_ = std::max(longest_, tokens);
     }
   }
 }
 
-std::vector<int64_t> WindowPlaces::bounds_of(int64_t block) const {
+std::vector<int64_t> WindowOffsets::bounds_of(int64_t block) const {
   const int64_t first = block * kBlock;
   const int64_t count = std::min(kBlock, documents_->count() - first);
   std::vector<int64_t> bounds(static_cast<size_t>(count + 1), 0);
@@ -39,13 +39,13 @@ std::vector<int64_t> WindowPlaces::bounds_of(int64_t block) const {
   return bounds;
 }
 
-int64_t WindowPlaces::begin_of(int64_t place) const {
-  if (!documents_) return place;
-  const auto block = std::upper_bound(first_places_.begin(), first_places_.end(), place) - 1;
-  int64_t left = place - *block;
-  const std::vector<int64_t> bounds = bounds_of(block - first_places_.begin());
+int64_t WindowOffsets::first_token_of(int64_t window) const {
+  if (!documents_) return window;
+  const auto block = std::upper_bound(first_windows_.begin(), first_windows_.end(), window) - 1;
+  int64_t left = window - *block;
+  const std::vector<int64_t> bounds = bounds_of(block - first_windows_.begin());
   for (size_t i = 1; i < bounds.size(); ++i) {
-    const int64_t here = places_of(bounds[i] - bounds[i - 1]);
+    const int64_t here = windows_in(bounds[i] - bounds[i - 1]);
     if (left < here) return bounds[i - 1] + left;
     left -= here;
   }

@@ -1,4 +1,4 @@
-// WindowPlaces: the places where windows of one length may begin, numbered without gaps.
+// WindowOffsets: the places where windows of one length may begin, numbered without gaps.
 //
 // A window has seq_len + 1 tokens: seq_len ids, and the labels, which are shifted by one. In joined
 // data, place p begins at token p. With Documents::kApart, places are numbered document by
@@ -13,12 +13,12 @@
 
 namespace phi::data {
 
-class WindowPlaces {
+class WindowOffsets {
  public:
   /// Windows may begin anywhere in `num_tokens` tokens.
-  WindowPlaces(int64_t num_tokens, int64_t seq_len);
+  WindowOffsets(int64_t num_tokens, int64_t seq_len);
   /// Windows are within one document. Reads all ends once and stores one number per 256 documents.
-  WindowPlaces(std::shared_ptr<const DocumentEnds> documents, int64_t seq_len);
+  WindowOffsets(std::shared_ptr<const DocumentEnds> documents, int64_t seq_len);
 
   int64_t count() const { return count_; }
   /// Documents too short for a window; 0 for joined data.
@@ -26,12 +26,12 @@ class WindowPlaces {
   /// Tokens of the longest document; num_tokens for joined data.
   int64_t longest_document() const { return longest_; }
 
-  /// The first token of the window at `place`, which must be less than count().
+  /// The first token of the window at `window`, which must be less than count().
   /// Errors: Unavailable if the files have changed.
-  int64_t begin_of(int64_t place) const;
+  int64_t first_token_of(int64_t window) const;
 
  private:
-  int64_t places_of(int64_t tokens) const { return tokens > seq_len_ ? tokens - seq_len_ : 0; }
+  int64_t windows_in(int64_t tokens) const { return tokens > seq_len_ ? tokens - seq_len_ : 0; }
   // Ends of a block's documents, preceded by the end of the document before the block.
   std::vector<int64_t> bounds_of(int64_t block) const;
 
@@ -40,7 +40,7 @@ class WindowPlaces {
   int64_t count_ = 0;
   int64_t left_out_ = 0;
   int64_t longest_ = 0;
-  std::vector<int64_t> first_places_;  // of each block of documents
+  std::vector<int64_t> first_windows_;  // of each block of documents
 };
 
 }  // namespace phi::data
