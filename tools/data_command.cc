@@ -54,23 +54,23 @@ constexpr const char* kHelp =
     "bytes.\n";
 
 // Guesses the kind of a file.
-data::Kind kind_of(const std::string& path) {
+data::DataKind kind_of(const std::string& path) {
   const bool is_pair = path.ends_with(".bin") || path.ends_with(".idx");
   const std::string index = (is_pair ? path.substr(0, path.size() - 4) : path) + ".idx";
   std::error_code ignored;
-  if (std::filesystem::exists(index, ignored)) return data::Kind::kMegatron;
-  return path.ends_with(".bin") ? data::Kind::kTokens : data::Kind::kBytes;
+  if (std::filesystem::exists(index, ignored)) return data::DataKind::kMegatron;
+  return path.ends_with(".bin") ? data::DataKind::kTokens : data::DataKind::kBytes;
 }
 
-data::Options options_of(const Words& paths, std::string_view command) {
+data::DataOptions options_of(const Words& paths, std::string_view command) {
   if (paths.empty()) {
     throw UsageError(fmt::format("autophi data {} takes files, got none; see --help.", command));
   }
-  data::Options options{
-      .kind = FLAGS_kind.empty() ? kind_of(paths[0]) : data::parse_kind(FLAGS_kind),
+  data::DataOptions options{
+      .kind = FLAGS_kind.empty() ? kind_of(paths[0]) : data::parse_data_kind(FLAGS_kind),
       .paths = paths,
       .documents = data::parse_documents(FLAGS_documents)};
-  cli::check_flag_is_read({"dtype", options.kind == data::Kind::kTokens, "--kind=tokens"},
+  cli::check_flag_is_read({"dtype", options.kind == data::DataKind::kTokens, "--kind=tokens"},
                           !FLAGS_dtype.empty());
   if (!FLAGS_dtype.empty()) options.dtype = data::parse_token_type(FLAGS_dtype);
   return options;
@@ -97,7 +97,7 @@ int windows(const Words& paths) {
     throw UsageError("--seed, --first_sample and --samples are 0 or more.");
   }
   const auto data = data::TokenData::open(options_of(paths, "windows"));
-  const data::Draw draw{static_cast<uint64_t>(FLAGS_seed), FLAGS_first_sample, FLAGS_samples,
+  const data::BatchSpec draw{static_cast<uint64_t>(FLAGS_seed), FLAGS_first_sample, FLAGS_samples,
                         FLAGS_seq_len};
   fmt::print("{}\n", data.summary(FLAGS_seq_len).to_string());
   std::vector<int64_t> window(static_cast<size_t>(FLAGS_seq_len) + 1);

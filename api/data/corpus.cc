@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "api/data/find_path.h"
+#include "api/data/resolve_path.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"
 
@@ -70,7 +70,7 @@ std::shared_ptr<const Corpus> Corpus::open(const std::vector<std::string>& paths
                                            const std::string& base, size_t max_mapped) {
   std::shared_ptr<Corpus> corpus(new Corpus(max_mapped));
   for (const std::string& path : paths) {
-    const fs::path found = find_path(path, base);
+    const fs::path found = resolve_path(path, base);
     std::vector<std::string> files = {found.string()};
     if (fs::is_directory(found)) files = text_files_below(found);
     for (std::string& file : files) corpus->add(std::move(file));

@@ -9,22 +9,22 @@
 namespace phi::data {
 namespace {
 
-int64_t first_token_in(const WindowOffsets& window_offsets, const Draw& draw, int64_t sample) {
+int64_t first_token_in(const WindowOffsets& window_offsets, const BatchSpec& spec, int64_t sample) {
   const uint64_t random =
-      split_mix(split_mix(draw.seed) + static_cast<uint64_t>(draw.first_sample + sample));
+      split_mix(split_mix(spec.seed) + static_cast<uint64_t>(spec.first_sample + sample));
   return window_offsets.first_token_of(static_cast<int64_t>(random % static_cast<uint64_t>(window_offsets.count())));
 }
 
 }  // namespace
 
 // The source of a batch, which reads windows row by row.
-class TokenData::Windows final : public Storage::Source {
+class TokenData::WindowSource final : public Storage::Source {
  public:
-  Windows(std::shared_ptr<const TokenFiles> files, const Draw& draw, int64_t shift,
+  WindowSource(std::shared_ptr<const TokenFiles> files, const BatchSpec& spec, int64_t shift,
           const Dims& shape)
       : files_(std::move(files)),
-        window_offsets_(files_->window_offsets(draw.seq_len)),
-        draw_(draw),
+        window_offsets_(files_->window_offsets(spec.seq_len)),
+        spec_(spec),
         shift_(shift),
         meta_{shape, DataType::INT64} {}
 
@@ -36,7 +36,7 @@ class TokenData::Windows final : public Storage::Source {
   void read(const Box& box, DenseTensor* out) const override {
     int64_t* to = out->mutable_data<int64_t>();
     for (int64_t row = 0; row < box.size[0]; ++row, to += box.size[1]) {
-      const int64_t begin = first_token_in(*window_offsets_, draw_, box.offset[0] + row);
+      const int64_t begin = first_token_in(*window_offsets_, spec_, box.offset[0] + row);
       files_->read(begin + shift_ + box.offset[1], {to, static_cast<size_t>(box.size[1])});
     }
   }
@@ -44,19 +44,19 @@ class TokenData::Windows final : public Storage::Source {
  private:
   std::shared_ptr<const TokenFiles> files_;
   std::shared_ptr<const WindowOffsets> window_offsets_;
-  Draw draw_;
+  BatchSpec spec_;
   int64_t shift_;
   TensorMeta meta_;
 };
 
-TokenData TokenData::open(const Options& options) { return TokenData(TokenFiles::open(options)); }
+TokenData TokenData::open(const DataOptions& options) { return TokenData(TokenFiles::open(options)); }
 
-int64_t TokenData::first_token_of(const Draw& draw, int64_t sample) const {
-  return first_token_in(*files_->window_offsets(draw.seq_len), draw, sample);
+int64_t TokenData::first_token_of(const BatchSpec& spec, int64_t sample) const {
+  return first_token_in(*files_->window_offsets(spec.seq_len), spec, sample);
 }
 
-Tensor TokenData::windows(const Draw& draw, int64_t shift, const Dims& shape) const {
-  return deferred(std::make_shared<const Windows>(files_, draw, shift, shape));
+Tensor TokenData::windows(const BatchSpec& spec, int64_t shift, const Dims& shape) const {
+  return deferred(std::make_shared<const WindowSource>(files_, spec, shift, shape));
 }
 
 }  // namespace phi::data

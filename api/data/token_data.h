@@ -1,7 +1,7 @@
 // TokenData: batches of token windows, drawn at random from files.
 //
 //   const TokenData data = TokenData::open({.paths = {"phi", "README.md"}});
-//   Tensor ids = shard_tensor(data.ids(draw), mesh, {Shard(0)});  // reads own rows only
+//   Tensor ids = shard_tensor(data.ids(spec), mesh, {Shard(0)});  // reads own rows only
 //
 // A window's position depends only on (seed, sample number), so every mesh sees the same batches
 // without communication; docs/data.md has the formula. A file is memory-mapped when a window in it
@@ -20,7 +20,7 @@
 namespace phi::data {
 
 /// Selects the windows of a batch.
-struct Draw {
+struct BatchSpec {
   uint64_t seed = 0;
   int64_t first_sample = 0;  // number of the batch's first sample among all samples of the job
   int64_t batch = 1;
@@ -30,7 +30,7 @@ struct Draw {
 class TokenData {
  public:
   /// Calls TokenFiles::open.
-  static TokenData open(const Options& options);
+  static TokenData open(const DataOptions& options);
 
   int64_t num_tokens() const { return files_->num_tokens(); }
   int64_t num_bytes() const { return files_->num_bytes(); }
@@ -39,24 +39,24 @@ class TokenData {
   /// See TokenFiles::content_fingerprint.
   uint64_t content_fingerprint() const { return files_->content_fingerprint(); }
   /// Errors: as TokenFiles::window_offsets.
-  Summary summary(int64_t seq_len) const { return files_->summary(seq_len); }
+  DataSummary summary(int64_t seq_len) const { return files_->summary(seq_len); }
   const TokenFiles& files() const { return *files_; }
 
   /// The first token of sample number `sample` of the batch, as an index into all tokens.
   /// Errors: as TokenFiles::window_offsets.
-  int64_t first_token_of(const Draw& draw, int64_t sample) const;
+  int64_t first_token_of(const BatchSpec& spec, int64_t sample) const;
 
   /// int64 [batch, seq_len], deferred: each rank reads and checks only its shards. labels() returns
   /// the tokens that follow.
   /// Errors: as TokenFiles::window_offsets; when they are read, as TokenFiles::read.
-  Tensor ids(const Draw& draw) const { return windows(draw, 0, {draw.batch, draw.seq_len}); }
+  Tensor ids(const BatchSpec& spec) const { return windows(spec, 0, {spec.batch, spec.seq_len}); }
   /// int64 [batch, seq_len, 1], the shape that losses accept.
-  Tensor labels(const Draw& draw) const { return windows(draw, 1, {draw.batch, draw.seq_len, 1}); }
+  Tensor labels(const BatchSpec& spec) const { return windows(spec, 1, {spec.batch, spec.seq_len, 1}); }
 
  private:
-  class Windows;
+  class WindowSource;
   explicit TokenData(std::shared_ptr<const TokenFiles> files) : files_(std::move(files)) {}
-  Tensor windows(const Draw& draw, int64_t shift, const Dims& shape) const;
+  Tensor windows(const BatchSpec& spec, int64_t shift, const Dims& shape) const;
 
   std::shared_ptr<const TokenFiles> files_;
 };

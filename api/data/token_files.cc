@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/data/find_path.h"
+#include "api/data/resolve_path.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/mapped_file.h"
 #include "phi/common/process/yield_point.h"
@@ -59,19 +59,19 @@ std::string prefix_of(const std::string& path) {
 
 }  // namespace
 
-std::shared_ptr<const TokenFiles> TokenFiles::open(const Options& options) {
+std::shared_ptr<const TokenFiles> TokenFiles::open(const DataOptions& options) {
   PHI_CHECK(!options.paths.empty(),
             errors::InvalidArgument("data of kind {} needs a path.", name_of(options.kind)));
   std::shared_ptr<TokenFiles> files(new TokenFiles);
   files->options_ = options;
   switch (options.kind) {
-    case Kind::kBytes:
+    case DataKind::kBytes:
       files->open_text();
       break;
-    case Kind::kTokens:
+    case DataKind::kTokens:
       files->open_flat();
       break;
-    case Kind::kMegatron:
+    case DataKind::kMegatron:
       files->open_megatron();
       break;
   }
@@ -86,7 +86,7 @@ void TokenFiles::open_flat() {
   type_ = options_.dtype;
   std::vector<std::string> files;
   for (const std::string& path : options_.paths) {
-    files.push_back(find_path(path, options_.base).string());
+    files.push_back(resolve_path(path, options_.base).string());
     PHI_CHECK(!fs::is_directory(files.back()),
               errors::InvalidArgument("'{}' is a folder; name its files of token ids, in order.",
                                       files.back()));
@@ -99,7 +99,7 @@ void TokenFiles::open_megatron() {
   std::vector<std::string> indexes;
   std::vector<std::string> bins;
   for (const std::string& path : options_.paths) {
-    indexes.push_back(find_path(prefix_of(path) + ".idx", options_.base).string());
+    indexes.push_back(resolve_path(prefix_of(path) + ".idx", options_.base).string());
     bins.push_back(prefix_of(indexes.back()) + ".bin");
     std::error_code ignored;
     PHI_CHECK(fs::exists(bins.back(), ignored),
@@ -121,11 +121,11 @@ void TokenFiles::open_megatron() {
 void TokenFiles::find_documents() {
   if (options_.documents == Documents::kJoined) return;
   PHI_CHECK(
-      options_.kind != Kind::kTokens,
+      options_.kind != DataKind::kTokens,
       errors::InvalidArgument("documents cannot be kept apart in data of kind tokens: nothing "
                               "in its files says where they end. Take kind megatron, or "
                               "documents: joined."));
-  if (options_.kind == Kind::kBytes) {
+  if (options_.kind == DataKind::kBytes) {
     documents_ = documents_of(corpus_);
     return;
   }
@@ -139,7 +139,7 @@ void TokenFiles::find_fingerprint() {
     add(static_cast<uint64_t>(file.size));
     for (char c : fs::path(file.path).filename().string()) add(static_cast<uint8_t>(c));
   }
-  if (options_.kind == Kind::kBytes) return;
+  if (options_.kind == DataKind::kBytes) return;
   add(static_cast<uint64_t>(type_));
   for (const auto& index : indexes_) add(static_cast<uint64_t>(index->num_bytes()));
 }
@@ -147,7 +147,7 @@ void TokenFiles::find_fingerprint() {
 uint64_t TokenFiles::content_fingerprint() const {
   std::vector<std::string> paths;
   for (const Corpus::File& file : corpus_->files()) paths.push_back(file.path);
-  if (options_.kind == Kind::kMegatron) {
+  if (options_.kind == DataKind::kMegatron) {
     for (const Corpus::File& file : corpus_->files())
       paths.push_back(prefix_of(file.path) + ".idx");
   }
@@ -197,7 +197,7 @@ std::shared_ptr<const WindowOffsets> TokenFiles::window_offsets(int64_t seq_len)
   PHI_CHECK(
       window_offsets->count() > 0 || documents_,
       errors::InvalidArgument("{} {} are too few for windows of seq_len {} + 1.", num_tokens(),
-                              options_.kind == Kind::kBytes ? "bytes of text" : "tokens", seq_len));
+                              options_.kind == DataKind::kBytes ? "bytes of text" : "tokens", seq_len));
   PHI_CHECK(
       window_offsets->count() > 0,
       errors::InvalidArgument("none of {} documents is long enough for a window of seq_len {} "
@@ -208,12 +208,12 @@ std::shared_ptr<const WindowOffsets> TokenFiles::window_offsets(int64_t seq_len)
 }
 
 int64_t TokenFiles::num_documents() const {
-  int64_t documents = options_.kind == Kind::kBytes ? num_files() : 0;
+  int64_t documents = options_.kind == DataKind::kBytes ? num_files() : 0;
   for (const auto& index : indexes_) documents += index->num_documents();
   return documents;
 }
 
-Summary TokenFiles::summary(int64_t seq_len) const {
+DataSummary TokenFiles::summary(int64_t seq_len) const {
   return {.kind = options_.kind,
           .type = type_,
           .documents = options_.documents,

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "api/data/corpus.h"
-#include "api/data/documents.h"
-#include "api/data/options.h"
-#include "api/data/summary.h"
+#include "api/data/document_ends.h"
+#include "api/data/data_options.h"
+#include "api/data/data_summary.h"
 #include "api/data/window_offsets.h"
 
 namespace phi::data {
@@ -29,9 +29,9 @@ class TokenFiles {
   /// sizes; with Documents::kApart also all of Megatron-LM's indexes.
   /// Errors: NotFound naming a path and where it was searched; InvalidArgument naming a file with
   /// invalid content, and for Documents::kApart with kind tokens, whose documents are unknown.
-  static std::shared_ptr<const TokenFiles> open(const Options& options);
+  static std::shared_ptr<const TokenFiles> open(const DataOptions& options);
 
-  const Options& options() const { return options_; }
+  const DataOptions& options() const { return options_; }
   TokenType type() const { return type_; }
   int64_t num_tokens() const { return corpus_->num_bytes() / size_of(type_); }
   int64_t num_bytes() const { return corpus_->num_bytes(); }
@@ -54,7 +54,7 @@ class TokenFiles {
   /// Errors: InvalidArgument if the data has no room for a window.
   std::shared_ptr<const WindowOffsets> window_offsets(int64_t seq_len) const;
 
-  Summary summary(int64_t seq_len) const;
+  DataSummary summary(int64_t seq_len) const;
 
   struct IdRange {
     int64_t smallest = 0;
@@ -75,7 +75,7 @@ class TokenFiles {
   void check_ids(int64_t begin, std::span<const int64_t> ids) const;
   std::string where(int64_t token) const;
 
-  Options options_;
+  DataOptions options_;
   TokenType type_ = TokenType::kUint8;
   std::shared_ptr<const Corpus> corpus_;
   std::vector<std::shared_ptr<const MegatronIndex>> indexes_;

@@ -23,46 +23,46 @@ void widen(const uint8_t* from, std::span<int64_t> ids) {
   }
 }
 
-struct Row {
+struct TokenTypeInfo {
   std::string_view name;
   int64_t size;
   void (*widen)(const uint8_t* from, std::span<int64_t> ids);
 };
 
 template <typename T>
-constexpr Row row(std::string_view name) {
+constexpr TokenTypeInfo info(std::string_view name) {
   return {name, sizeof(T), &widen<T>};
 }
 
 // Indexed by TokenType.
-constexpr std::array kRows = {
-    row<uint8_t>("uint8"),   row<int8_t>("int8"),   row<uint16_t>("uint16"), row<int16_t>("int16"),
-    row<uint32_t>("uint32"), row<int32_t>("int32"), row<int64_t>("int64")};
+constexpr std::array kTokenTypes = {
+    info<uint8_t>("uint8"),   info<int8_t>("int8"),   info<uint16_t>("uint16"), info<int16_t>("int16"),
+    info<uint32_t>("uint32"), info<int32_t>("int32"), info<int64_t>("int64")};
 
-const Row& row_of(TokenType type) { return kRows[static_cast<size_t>(type)]; }
+const TokenTypeInfo& info_of(TokenType type) { return kTokenTypes[static_cast<size_t>(type)]; }
 
 }  // namespace
 
-int64_t size_of(TokenType type) { return row_of(type).size; }
-std::string_view name_of(TokenType type) { return row_of(type).name; }
+int64_t size_of(TokenType type) { return info_of(type).size; }
+std::string_view name_of(TokenType type) { return info_of(type).name; }
 
 TokenType parse_token_type(std::string_view name) {
   const auto found =
-      std::find_if(kRows.begin(), kRows.end(), [&](const Row& row) { return row.name == name; });
-  if (found != kRows.end()) return static_cast<TokenType>(found - kRows.begin());
+      std::find_if(kTokenTypes.begin(), kTokenTypes.end(), [&](const TokenTypeInfo& info) { return info.name == name; });
+  if (found != kTokenTypes.end()) return static_cast<TokenType>(found - kTokenTypes.begin());
   std::string names;
-  for (const Row& row : kRows) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  for (const TokenTypeInfo& info : kTokenTypes) names += (names.empty() ? "" : ", ") + std::string(info.name);
   throw errors::InvalidArgument("'{}' is no dtype of token ids; take one of {}.", name, names);
 }
 
 std::vector<std::string> token_type_names() {
   std::vector<std::string> names;
-  for (const Row& row : kRows) names.emplace_back(row.name);
+  for (const TokenTypeInfo& info : kTokenTypes) names.emplace_back(info.name);
   return names;
 }
 
 void to_ids(TokenType type, std::span<const uint8_t> bytes, std::span<int64_t> ids) {
-  row_of(type).widen(bytes.data(), ids);
+  info_of(type).widen(bytes.data(), ids);
 }
 
 }  // namespace phi::data

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "api/data/documents.h"
+#include "api/data/document_ends.h"
 
 namespace phi::data {
 

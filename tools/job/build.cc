@@ -85,7 +85,7 @@ std::vector<training::Batch> batches_of(const JobConfig& config, const data::Tok
   std::vector<training::Batch> batches;
   for (int64_t i = 0; i < run.micro_batches; ++i) {
     const int64_t row = ((number - 1) * run.micro_batches + i) * run.micro_batch_size();
-    const data::Draw draw{static_cast<uint64_t>(config.data.seed), row, run.micro_batch_size(),
+    const data::BatchSpec draw{static_cast<uint64_t>(config.data.seed), row, run.micro_batch_size(),
                           config.model.seq_len};
     batches.push_back({data.ids(draw), data.labels(draw)});
   }

@@ -17,7 +17,7 @@ using data::TokenData;
 
 namespace {
 
-data::Draw draw_of(int64_t batch, int64_t seq_len, uint64_t seed, int64_t first_sample) {
+data::BatchSpec batch_spec_of(int64_t batch, int64_t seq_len, uint64_t seed, int64_t first_sample) {
   return {.seed = seed, .first_sample = first_sample, .batch = batch, .seq_len = seq_len};
 }
 
@@ -25,7 +25,7 @@ TokenData open(const std::vector<std::string>& paths, const std::string& kind,
                const std::string& dtype, const std::string& documents, int64_t vocab,
                const std::string& base) {
   const WithoutGil others;
-  return TokenData::open({.kind = data::parse_kind(kind),
+  return TokenData::open({.kind = data::parse_data_kind(kind),
                           .paths = paths,
                           .base = base,
                           .dtype = data::parse_token_type(dtype),
@@ -61,7 +61,7 @@ void bind_data(nb::module_& module) {
           "ids",
           [](const TokenData& self, int64_t batch, int64_t seq_len, uint64_t seed,
              int64_t first_sample) {
-            return self.ids(draw_of(batch, seq_len, seed, first_sample));
+            return self.ids(batch_spec_of(batch, seq_len, seed, first_sample));
           },
           nb::arg("batch"), nb::arg("seq_len"), nb::kw_only(), nb::arg("seed") = 1,
           nb::arg("first_sample") = 0,
@@ -72,7 +72,7 @@ void bind_data(nb::module_& module) {
           "labels",
           [](const TokenData& self, int64_t batch, int64_t seq_len, uint64_t seed,
              int64_t first_sample) {
-            return self.labels(draw_of(batch, seq_len, seed, first_sample));
+            return self.labels(batch_spec_of(batch, seq_len, seed, first_sample));
           },
           nb::arg("batch"), nb::arg("seq_len"), nb::kw_only(), nb::arg("seed") = 1,
           nb::arg("first_sample") = 0, "int64 [batch, seq_len, 1]: the tokens that follow.");

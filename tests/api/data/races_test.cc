@@ -57,7 +57,7 @@ TEST(TokenFilesRaces, PlacesOfWindowsAreFoundOnceAndAreTheSameForAll) {
   const std::string prefix = folder.write_megatron("set", documents);
   for_each_seed(40, [&](uint64_t seed) {
     const auto files = TokenFiles::open(
-        {.kind = Kind::kMegatron, .paths = {prefix}, .documents = Documents::kApart});
+        {.kind = DataKind::kMegatron, .paths = {prefix}, .documents = Documents::kApart});
     std::vector<std::shared_ptr<const WindowOffsets>> found(kThreads);
     at_once(kThreads, [&](int thread) {
       std::mt19937_64 random(seed * kThreads + static_cast<uint64_t>(thread));

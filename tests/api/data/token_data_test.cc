@@ -37,22 +37,22 @@ class TokenDataTest : public ::testing::Test {
     folder_.write_ids("set.bin", ids);
     folder_.write("set.idx", index_fields({{4, 6}, {10}, {1, 1, 8}}).bytes());
   }
-  TokenData open(Kind kind, const char* path, Documents documents = Documents::kJoined) const {
+  TokenData open(DataKind kind, const char* path, Documents documents = Documents::kJoined) const {
     return TokenData::open({.kind = kind, .paths = {folder_.file(path)}, .documents = documents});
   }
   TokenData text(Documents documents = Documents::kJoined) const {
-    return open(Kind::kBytes, "src", documents);
+    return open(DataKind::kBytes, "src", documents);
   }
   // The same 30 ids of each kind.
   std::vector<TokenData> all_kinds() const {
-    return {text(), open(Kind::kTokens, "flat.bin"), open(Kind::kMegatron, "set")};
+    return {text(), open(DataKind::kTokens, "flat.bin"), open(DataKind::kMegatron, "set")};
   }
 
   const DataFolder folder_;
 };
 
 TEST_F(TokenDataTest, LabelsFollowIdsByOne) {
-  const Draw draw{1, 0, 5, 7};
+  const BatchSpec draw{1, 0, 5, 7};
   for (const TokenData& data : all_kinds()) {
     EXPECT_EQ(data.num_tokens(), 30);
     const Tensor ids = data.ids(draw);
@@ -72,11 +72,11 @@ TEST_F(TokenDataTest, TheKindOfFileMakesNoDifferenceToWhatIsDrawn) {
   for (const TokenData& data : all_kinds()) EXPECT_EQ(values(data.labels({3, 5, 6, 4})), of_text);
   const Ids apart = values(text(Documents::kApart).ids({3, 5, 6, 4}));
   EXPECT_NE(apart, values(text().ids({3, 5, 6, 4})));
-  EXPECT_EQ(apart, values(open(Kind::kMegatron, "set", Documents::kApart).ids({3, 5, 6, 4})));
+  EXPECT_EQ(apart, values(open(DataKind::kMegatron, "set", Documents::kApart).ids({3, 5, 6, 4})));
 }
 
 TEST_F(TokenDataTest, WindowsOfDocumentsCrossNoEnd) {
-  const TokenData data = open(Kind::kMegatron, "set.idx", Documents::kApart);
+  const TokenData data = open(DataKind::kMegatron, "set.idx", Documents::kApart);
   std::set<int64_t> begins;
   for (int64_t sample = 0; sample < 300; ++sample) {
     const int64_t begin = data.first_token_of({9, 0, 1, 7}, sample);
@@ -111,7 +111,7 @@ TEST_F(TokenDataTest, AnyPartCanBeReadAlone) {
 }
 
 TEST_F(TokenDataTest, EveryMeshSeesTheSameBatch) {
-  const Draw draw{7, 2, 6, 5};
+  const BatchSpec draw{7, 2, 6, 5};
   const std::vector<std::pair<std::vector<int64_t>, std::vector<std::string>>> meshes = {
       {{1}, {"dp"}}, {{2}, {"dp"}}, {{4}, {"dp"}}, {{3, 2}, {"dp", "tp"}}, {{2, 2}, {"tp", "dp"}}};
   for (const TokenData& data : all_kinds()) {
@@ -155,7 +155,7 @@ TEST_F(TokenDataTest, TextIsDrawnAsEver) {
 
 TEST_F(TokenDataTest, AnIdBeyondTheVocabularyIsFoundWhenItIsRead) {
   const TokenData data = TokenData::open(
-      {.kind = Kind::kTokens, .paths = {folder_.file("flat.bin")}, .vocab = 'a' + 5});
+      {.kind = DataKind::kTokens, .paths = {folder_.file("flat.bin")}, .vocab = 'a' + 5});
   const Tensor ids = data.ids({3, 0, 1, 29});
   EXPECT_THAT([&] { values(ids); },
               ThrowsError(ErrorCode::kInvalidArgument,
@@ -172,7 +172,7 @@ TEST_F(TokenDataTest, WhatIsReadIsCountedAsTheFileHasIt) {
     return context.transfers().of(Tier::kDisk, Tier::kDevice).bytes;
   };
   EXPECT_EQ(bytes(text()), 15);
-  EXPECT_EQ(bytes(open(Kind::kTokens, "flat.bin")), 30);
+  EXPECT_EQ(bytes(open(DataKind::kTokens, "flat.bin")), 30);
 }
 
 }  // namespace

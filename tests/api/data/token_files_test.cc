@@ -17,8 +17,8 @@ using Ids = std::vector<int64_t>;
 
 class TokenFilesTest : public ::testing::Test {
  protected:
-  Options tokens(const std::vector<std::string>& paths, TokenType type = TokenType::kUint16) const {
-    return {.kind = Kind::kTokens, .paths = paths, .dtype = type};
+  DataOptions tokens(const std::vector<std::string>& paths, TokenType type = TokenType::kUint16) const {
+    return {.kind = DataKind::kTokens, .paths = paths, .dtype = type};
   }
   static Ids all(const TokenFiles& files) {
     Ids ids(static_cast<size_t>(files.num_tokens()));
@@ -35,7 +35,7 @@ class TokenFilesTest : public ::testing::Test {
     EXPECT_EQ(all(*files), (Ids{1, static_cast<int64_t>(kLargest), 0}));
     EXPECT_EQ(parse_token_type(name_of(type)), type);
   }
-  void expect_wrong(const Options& options, const std::string& words,
+  void expect_wrong(const DataOptions& options, const std::string& words,
                     ErrorCode code = ErrorCode::kInvalidArgument) const {
     EXPECT_THAT([&] { TokenFiles::open(options); }, ThrowsError(code, words));
   }
@@ -58,7 +58,7 @@ TEST_F(TokenFilesTest, EachDtypeIsReadUpToItsLargestId) {
 TEST_F(TokenFilesTest, FilesFollowEachOther) {
   folder_.write_ids<uint16_t>("a.bin", {1, 2, 3});
   folder_.write_ids<uint16_t>("b.bin", {40000, 5});
-  Options options = tokens({"b.bin", "a.bin"});
+  DataOptions options = tokens({"b.bin", "a.bin"});
   options.base = folder_.path();
   const auto files = TokenFiles::open(options);
   EXPECT_EQ(files->num_files(), 2);
@@ -74,7 +74,7 @@ TEST_F(TokenFilesTest, FilesFollowEachOther) {
 TEST_F(TokenFilesTest, AMegatronSetHasThreeNames) {
   const std::string prefix = folder_.write_megatron("set", {{2, 1}, {3}});
   for (const char* end : {"", ".bin", ".idx"}) {
-    const auto files = TokenFiles::open({.kind = Kind::kMegatron, .paths = {prefix + end}});
+    const auto files = TokenFiles::open({.kind = DataKind::kMegatron, .paths = {prefix + end}});
     EXPECT_EQ(all(*files), (Ids{0, 1, 2, 3, 4, 5})) << end;
     EXPECT_EQ(files->num_documents(), 2);
     EXPECT_EQ(files->type(), TokenType::kUint16);
@@ -82,7 +82,7 @@ TEST_F(TokenFilesTest, AMegatronSetHasThreeNames) {
 }
 
 TEST_F(TokenFilesTest, MegatronSetsFollowEachOther) {
-  Options options{.kind = Kind::kMegatron,
+  DataOptions options{.kind = DataKind::kMegatron,
                   .paths = {folder_.write_megatron("one", {{4}, {1, 1}, {5}}),
                             folder_.write_megatron("two", {{}, {2}, {4}}, 100)},
                   .documents = Documents::kApart};
@@ -102,7 +102,7 @@ TEST_F(TokenFilesTest, MegatronSetsFollowEachOther) {
 TEST_F(TokenFilesTest, FilesOfTextAreDocuments) {
   folder_.write("text/a", "abcdef");
   folder_.write("text/b", "gh");
-  Options options{.paths = {folder_.file("text")}, .documents = Documents::kApart};
+  DataOptions options{.paths = {folder_.file("text")}, .documents = Documents::kApart};
   const auto files = TokenFiles::open(options);
   const auto window_offsets = files->window_offsets(4);
   EXPECT_EQ(window_offsets->count(), 2);
@@ -129,7 +129,7 @@ TEST_F(TokenFilesTest, ASummarySaysWhatTheDataIs) {
 TEST_F(TokenFilesTest, AnIdBeyondTheVocabularyIsNamedWithItsPlace) {
   folder_.write_ids<uint16_t>("a.bin", {1, 2, 3});
   folder_.write_ids<uint16_t>("b.bin", {4, 99, 100, 60000});
-  Options options = tokens({folder_.file("a.bin"), folder_.file("b.bin")});
+  DataOptions options = tokens({folder_.file("a.bin"), folder_.file("b.bin")});
   options.vocab = 100;
   const auto files = TokenFiles::open(options);
   Ids ids(5);
@@ -196,7 +196,7 @@ TEST_F(TokenFilesTest, FilesThatAreNotIdsAloneAreRefused) {
 }
 
 TEST_F(TokenFilesTest, DocumentsOfFlatFilesCannotBeKeptApart) {
-  Options options = tokens({folder_.write_ids<uint16_t>("x.bin", {1, 2, 3})});
+  DataOptions options = tokens({folder_.write_ids<uint16_t>("x.bin", {1, 2, 3})});
   options.documents = Documents::kApart;
   expect_wrong(options, "documents cannot be kept apart in data of kind tokens: nothing in its");
 }
@@ -204,7 +204,7 @@ TEST_F(TokenFilesTest, DocumentsOfFlatFilesCannotBeKeptApart) {
 TEST_F(TokenFilesTest, SetsThatAreNotWholeAreRefused) {
   const auto open = [&](const std::vector<std::string>& paths,
                         Documents documents = Documents::kJoined) {
-    return Options{.kind = Kind::kMegatron, .paths = paths, .documents = documents};
+    return DataOptions{.kind = DataKind::kMegatron, .paths = paths, .documents = documents};
   };
   const std::string set = folder_.write_megatron("set", {{2, 1}, {3}});
   folder_.write_ids<uint16_t>("alone.bin", {1, 2});
@@ -227,9 +227,9 @@ TEST_F(TokenFilesTest, SetsThatAreNotWholeAreRefused) {
 }
 
 TEST_F(TokenFilesTest, NamesOfKindsThatDoNotExistAreAnsweredWithThoseThatDo) {
-  EXPECT_EQ(parse_kind("megatron"), Kind::kMegatron);
+  EXPECT_EQ(parse_data_kind("megatron"), DataKind::kMegatron);
   EXPECT_EQ(parse_documents("apart"), Documents::kApart);
-  EXPECT_THAT([] { parse_kind("text"); },
+  EXPECT_THAT([] { parse_data_kind("text"); },
               ThrowsError(ErrorCode::kInvalidArgument, "'text' is no kind of data; take bytes,"));
   EXPECT_THAT([] { parse_documents("split"); },
               ThrowsError(ErrorCode::kInvalidArgument, "documents cannot be 'split'; take joined"));
@@ -244,7 +244,7 @@ TEST_F(TokenFilesTest, TheFingerprintSeesChanges) {
   int folders = 0;
   const auto text = [&](const std::vector<std::pair<std::string, std::string>>& files) {
     const std::string folder = fmt::format("text{}/", folders++);
-    Options options;
+    DataOptions options;
     for (const auto& [name, bytes] : files)
       options.paths.push_back(folder_.write(folder + name, bytes));
     return options;
@@ -259,11 +259,11 @@ TEST_F(TokenFilesTest, TheFingerprintSeesChanges) {
   };
   const auto megatron = [&](const std::vector<std::vector<int32_t>>& documents) {
     const std::string prefix = folder_.write_megatron(fmt::format("set{}/x", folders++), documents);
-    return Options{.kind = Kind::kMegatron, .paths = {prefix}};
+    return DataOptions{.kind = DataKind::kMegatron, .paths = {prefix}};
   };
   struct Row {
     const char* what;
-    Options one, other;
+    DataOptions one, other;
     bool differs = true;
   };
   const std::vector<Row> rows = {
@@ -289,7 +289,7 @@ TEST_F(TokenFilesTest, TheFingerprintSeesChanges) {
 }
 
 TEST_F(TokenFilesTest, TheFingerprintOfContentSeesOtherBytesOfTheSameSize) {
-  const auto of = [](const Options& options) {
+  const auto of = [](const DataOptions& options) {
     return TokenFiles::open(options)->content_fingerprint();
   };
   const auto path = folder_.write_ids<uint16_t>("x.bin", {1, 2, 3});
@@ -303,7 +303,7 @@ TEST_F(TokenFilesTest, TheFingerprintOfContentSeesOtherBytesOfTheSameSize) {
 
   // Of Megatron-LM's pairs both files.
   const auto prefix = folder_.write_megatron("set", {{2, 3}, {1}});
-  const Options set{.kind = Kind::kMegatron, .paths = {prefix}};
+  const DataOptions set{.kind = DataKind::kMegatron, .paths = {prefix}};
   const uint64_t pair = of(set);
   folder_.write_megatron("set", {{3, 2}, {1}});
   EXPECT_NE(of(set), pair);

@@ -21,7 +21,7 @@ constexpr int64_t kRanks = 8;
 constexpr int64_t kSeqLen = 10'000;
 constexpr int64_t kPage = 4096;
 
-class TokenPages : public ::testing::TestWithParam<Kind> {
+class TokenPages : public ::testing::TestWithParam<DataKind> {
  protected:
   void SetUp() override {
     phi::testing::make_sparse(path_, kFileBytes);
@@ -31,14 +31,14 @@ class TokenPages : public ::testing::TestWithParam<Kind> {
   }
   int64_t read() const { return bytes_in_memory(path_, 0, kFileBytes); }
   TokenData open() const {
-    const bool apart = GetParam() == Kind::kMegatron;
+    const bool apart = GetParam() == DataKind::kMegatron;
     return TokenData::open({.kind = GetParam(),
                             .paths = {path_},
                             .documents = apart ? Documents::kApart : Documents::kJoined});
   }
   // How a flat file begins is looked at.
-  int64_t read_by_opening() const { return GetParam() == Kind::kTokens ? kPage : 0; }
-  int64_t item() const { return GetParam() == Kind::kBytes ? 1 : 2; }
+  int64_t read_by_opening() const { return GetParam() == DataKind::kTokens ? kPage : 0; }
+  int64_t item() const { return GetParam() == DataKind::kBytes ? 1 : 2; }
   // Wherever it begins.
   int64_t bytes_of_a_window() const { return (kSeqLen * item() / kPage + 2) * kPage; }
 
@@ -75,7 +75,7 @@ TEST_P(TokenPages, ARankOutsideTheMeshReadsNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, TokenPages,
-                         ::testing::Values(Kind::kBytes, Kind::kTokens, Kind::kMegatron),
+                         ::testing::Values(DataKind::kBytes, DataKind::kTokens, DataKind::kMegatron),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

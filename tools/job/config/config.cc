@@ -69,7 +69,7 @@ void check_vocab(const JobConfig& config) {
   constexpr int64_t kBytes = 256;
   if (config.model.vocab >= kBytes) return;
   const bool generates = config.mode == "generate";
-  if (!generates && config.data.kind != data::Kind::kBytes) return;
+  if (!generates && config.data.kind != data::DataKind::kBytes) return;
   throw config.wrong({"model.vocab"},
                      fmt::format("{} is less than 256: {}. Take 256 or more{}.", config.model.vocab,
                                  generates ? "mode generate writes text, a byte a token"
@@ -81,7 +81,7 @@ void read_data(JobConfig* config, const Section& section) {
   DataConfig& data = config->data;
   std::string kind(name_of(data.kind));
   section.read_choice("kind", {"bytes", "tokens", "megatron"}, &kind);
-  data.kind = data::parse_kind(kind);
+  data.kind = data::parse_data_kind(kind);
   section.read("paths", "files or folders", &data.paths);
   std::string dtype(name_of(data.dtype));
   section.read_choice("dtype", data::token_type_names(), &dtype);
@@ -91,7 +91,7 @@ void read_data(JobConfig* config, const Section& section) {
   data.documents = data::parse_documents(documents);
   section.read("seed", 0, INT64_MAX, &data.seed);
   if (data.paths.empty()) throw config->wrong({"data.paths"}, "name at least one path.");
-  const bool has_default = data.kind == data::Kind::kBytes || config->mode == "generate";
+  const bool has_default = data.kind == data::DataKind::kBytes || config->mode == "generate";
   if (!has_default && !config->lines.contains("data.paths")) {
     throw config->wrong({"data.kind"}, fmt::format("name the files of {} in data.paths.", kind));
   }

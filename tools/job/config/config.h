@@ -39,7 +39,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/data/options.h"
+#include "api/data/data_options.h"
 #include "api/generation/sampler.h"
 #include "api/nn/recompute.h"
 #include "api/training/learning_rate.h"
@@ -85,7 +85,7 @@ struct MeshConfig {
 };
 
 struct DataConfig {
-  data::Kind kind = data::Kind::kBytes;
+  data::DataKind kind = data::DataKind::kBytes;
   std::vector<std::string> paths = {"phi", "distributed"};  // default for kind bytes only
   data::TokenType dtype = data::TokenType::kUint16;         // for kind tokens
   data::Documents documents = data::Documents::kJoined;

@@ -77,7 +77,7 @@ nlohmann::ordered_json rank_json(const RankReport& rank, bool dry_run) {
   return json;
 }
 
-nlohmann::ordered_json data_json(const data::Summary& data) {
+nlohmann::ordered_json data_json(const data::DataSummary& data) {
   nlohmann::ordered_json json = {
       {"kind", name_of(data.kind)}, {"dtype", name_of(data.type)}, {"tokens", data.num_tokens}};
   if (data.documents == data::Documents::kJoined) return json;

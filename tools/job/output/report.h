@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "api/data/summary.h"
+#include "api/data/data_summary.h"
 #include "api/training/checkpoint/checkpointer_stats.h"
 #include "distributed/comm/world.h"
 #include "phi/common/readable_numbers.h"
@@ -57,7 +57,7 @@ struct JobReport {
   std::string mesh;  // "dp=2,pp=2,tp=2"
   std::string dtype;
   int64_t num_parameters = 0;
-  data::Summary data;  // reports with other data are not comparable
+  data::DataSummary data;  // reports with other data are not comparable
   uint64_t data_fingerprint = 0;
   std::vector<double> losses;  // per step, from first_step on
   int64_t first_step = 1;      // larger if the job was resumed

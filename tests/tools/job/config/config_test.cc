@@ -59,7 +59,7 @@ generate: {prompt: "a\n", tokens: 7, temperature: 0.5, top_k: 4, top_p: 0.75, se
   EXPECT_EQ(config.mesh.extent("dp"), 1);
   EXPECT_EQ(config.mesh.to_string(), "tp=2 pp=3");
   EXPECT_EQ(config.data.paths, (std::vector<std::string>{"a", "b/c"}));
-  EXPECT_EQ(config.data.kind, data::Kind::kTokens);
+  EXPECT_EQ(config.data.kind, data::DataKind::kTokens);
   EXPECT_EQ(config.data.dtype, data::TokenType::kUint32);
   EXPECT_EQ(config.data.documents, data::Documents::kApart);
   EXPECT_EQ(config.run.micro_batch_size(), 4);

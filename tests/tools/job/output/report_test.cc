@@ -55,7 +55,7 @@ TEST(Report, SaysWhatDataOtherThanPlainTextIs) {
   auto json = nlohmann::json::parse(to_json(report));
   EXPECT_EQ(json.at("text_bytes"), 100);
   EXPECT_FALSE(json.contains("data"));
-  report.data.kind = data::Kind::kTokens;
+  report.data.kind = data::DataKind::kTokens;
   report.data.type = data::TokenType::kUint16;
   report.data.num_tokens = 50;
   json = nlohmann::json::parse(to_json(report));

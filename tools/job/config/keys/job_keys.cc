@@ -112,11 +112,11 @@ const Reader kSaves{"a folder checkpoint.dir",
                     [](const JobConfig& c) { return !c.checkpoint.dir.empty(); },
                     [](const JobConfig&) { return std::string("none"); }};
 const Reader kFlatTokens{"data.kind: tokens",
-                         [](const JobConfig& c) { return c.data.kind == data::Kind::kTokens; },
+                         [](const JobConfig& c) { return c.data.kind == data::DataKind::kTokens; },
                          data_of};
 // A flat file does not contain the ends of documents.
 const Reader kHasDocuments{"data.kind: bytes or megatron",
-                           [](const JobConfig& c) { return c.data.kind != data::Kind::kTokens; },
+                           [](const JobConfig& c) { return c.data.kind != data::DataKind::kTokens; },
                            data_of};
 const Reader kSamples{"generate.temperature above 0",
                       [](const JobConfig& c) { return c.generate.sampling.temperature > 0.0; },

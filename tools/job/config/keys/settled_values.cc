@@ -26,7 +26,7 @@ std::string text_of(const std::vector<std::string>& texts) {
 std::string text_of(const std::vector<int64_t>& numbers) {
   return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
-std::string text_of(data::Kind kind) { return std::string(name_of(kind)); }
+std::string text_of(data::DataKind kind) { return std::string(name_of(kind)); }
 std::string text_of(data::TokenType type) { return std::string(name_of(type)); }
 std::string text_of(data::Documents documents) { return std::string(name_of(documents)); }
 std::string text_of(DataType type) { return std::string(name_of(type)); }

@@ -7,6 +7,6 @@
 namespace phi::data {
 
 /// Errors: NotFound naming the path and both places; InvalidArgument for an empty one.
-std::filesystem::path find_path(const std::string& path, const std::string& base);
+std::filesystem::path resolve_path(const std::string& path, const std::string& base);
 
 }  // namespace phi::data

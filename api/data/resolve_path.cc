@@ -1,5 +1,5 @@
 // Resolves paths in both folders.
-#include "api/data/find_path.h"
+#include "api/data/resolve_path.h"
 
 #include "phi/common/errors.h"
 
@@ -7,7 +7,7 @@ namespace fs = std::filesystem;
 
 namespace phi::data {
 
-fs::path find_path(const std::string& path, const std::string& base) {
+fs::path resolve_path(const std::string& path, const std::string& base) {
   PHI_CHECK(!path.empty(),
             errors::InvalidArgument("a path is empty; name a file or folder, or '.'."));
   std::error_code ignored;

@@ -10,7 +10,7 @@
 
 namespace phi::data {
 
-enum class Kind : uint8_t {
+enum class DataKind : uint8_t {
   kBytes,     // text files and folders; a byte is a token
   kTokens,    // flat files of token ids, as nanoGPT's train.bin
   kMegatron,  // pairs of .bin and .idx, as written by Megatron-LM's preprocessing
@@ -22,14 +22,14 @@ enum class Documents : uint8_t {
 };
 
 /// "bytes", "tokens", "megatron"; "joined", "apart".
-std::string_view name_of(Kind kind);
+std::string_view name_of(DataKind kind);
 std::string_view name_of(Documents documents);
 /// The inverse of name_of. Errors: InvalidArgument with the known names.
-Kind parse_kind(std::string_view name);
+DataKind parse_data_kind(std::string_view name);
 Documents parse_documents(std::string_view name);
 
-struct Options {
-  Kind kind = Kind::kBytes;
+struct DataOptions {
+  DataKind kind = DataKind::kBytes;
   std::vector<std::string> paths;
   std::string base{};                    // second place where relative paths are resolved
   TokenType dtype = TokenType::kUint16;  // of kind tokens

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <string>
 
-#include "api/data/options.h"
+#include "api/data/data_options.h"
 
 namespace phi::data {
 
-struct Summary {
-  Kind kind = Kind::kBytes;
+struct DataSummary {
+  DataKind kind = DataKind::kBytes;
   TokenType type = TokenType::kUint8;
   Documents documents = Documents::kJoined;
   int64_t num_files = 0;
@@ -19,7 +19,7 @@ struct Summary {
   int64_t documents_left_out = 0;  // shorter than a window
 
   /// Text whose documents are joined; reports of jobs omit details of it.
-  bool is_plain_text() const { return kind == Kind::kBytes && documents == Documents::kJoined; }
+  bool is_plain_text() const { return kind == DataKind::kBytes && documents == Documents::kJoined; }
 
   /// "text 12.6 MiB of 34 files", "1.2B tokens (uint16) of 3 files"; with Documents::kApart also
   /// the numbers of documents and of documents left out.

@@ -1,5 +1,5 @@
 // The text of a Summary.
-#include "api/data/summary.h"
+#include "api/data/data_summary.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 
 namespace phi::data {
 
-std::string Summary::to_string() const {
-  std::string out = kind == Kind::kBytes
+std::string DataSummary::to_string() const {
+  std::string out = kind == DataKind::kBytes
                         ? fmt::format("text {} of {} files", human_bytes(num_bytes), num_files)
                         : fmt::format("{} tokens ({}) of {} file{}", human_count(num_tokens),
                                       name_of(type), num_files, num_files == 1 ? "" : "s");

@@ -1,5 +1,5 @@
 // Names of kinds and document modes.
-#include "api/data/options.h"
+#include "api/data/data_options.h"
 
 #include <array>
 
@@ -13,12 +13,12 @@ constexpr std::array<std::string_view, 2> kDocuments = {"joined", "apart"};
 
 }  // namespace
 
-std::string_view name_of(Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
+std::string_view name_of(DataKind kind) { return kKinds[static_cast<size_t>(kind)]; }
 std::string_view name_of(Documents documents) { return kDocuments[static_cast<size_t>(documents)]; }
 
-Kind parse_kind(std::string_view name) {
+DataKind parse_data_kind(std::string_view name) {
   for (size_t i = 0; i < kKinds.size(); ++i) {
-    if (kKinds[i] == name) return static_cast<Kind>(i);
+    if (kKinds[i] == name) return static_cast<DataKind>(i);
   }
   throw errors::InvalidArgument("'{}' is no kind of data; take bytes, tokens or megatron.", name);
 }
