@@ -2,7 +2,7 @@
 //   mpirun -n 1 own_model
 //   mpirun -n 4 own_model dp 2 tp 2
 //   mpirun -n 2 own_model pp 2
-#include <api/generation/generator.h>
+#include <api/generation/token_generator.h>
 #include <api/nn/nn.h>
 #include <api/training/trainer.h>
 #include <distributed/api.h>
@@ -72,7 +72,7 @@ std::vector<phi::training::Batch> batches(int64_t step) {
 }
 
 std::string written(Net* net) {
-  phi::generation::Generator generator(*net, {10, 12, 14, 16},
+  phi::generation::TokenGenerator generator(*net, {10, 12, 14, 16},
                                        {.window = 16, .sampling = {.temperature = 0.0}});
   std::string text;
   for (int i = 0; i < 6; ++i) text += " " + std::to_string(generator.next());

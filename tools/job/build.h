@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/data/token_data.h"
-#include "api/generation/generator.h"
+#include "api/generation/token_generator.h"
 #include "api/nn/models/decoder.h"
 #include "api/training/checkpoint/checkpointer.h"
 #include "api/training/trainer.h"

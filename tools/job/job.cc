@@ -250,7 +250,7 @@ void Job::generate(nn::models::Decoder& model, JobReport* report) {
     PHI_CHECK(std::cout << text << std::flush,
               errors::Unavailable("the text cannot be written to standard output."));
   };
-  generation::Generator generator(model, prompt_of(config_), generator_options(config_));
+  generation::TokenGenerator generator(model, prompt_of(config_), generator_options(config_));
   TextStream stream;
   show(shown(config_.generate.prompt));
   world_.everyone().barrier();

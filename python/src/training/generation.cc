@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "api/generation/generator.h"
+#include "api/generation/token_generator.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/training/nn.h"
 #include "python/src/training/training.h"
@@ -11,19 +11,19 @@
 namespace phi::python {
 
 namespace nb = nanobind;
-using generation::Generator;
+using generation::TokenGenerator;
 
 void bind_generation(nb::module_& module) {
-  nb::class_<Generator>(module, "Generator",
+  nb::class_<TokenGenerator>(module, "Generator",
                         "Tokens that a model writes: each costs one position, keys and values of "
                         "those before are kept.")
       .def(
           "__init__",
-          [](Generator* self, nn::Layer& model, const std::vector<int64_t>& prompt, int64_t window,
+          [](TokenGenerator* self, nn::Layer& model, const std::vector<int64_t>& prompt, int64_t window,
              int64_t num_tokens, double temperature, int64_t top_k, double top_p, int64_t seed,
              bool capture) {
             const WithoutGil others;
-            new (self) Generator(model, prompt,
+            new (self) TokenGenerator(model, prompt,
                                  {.window = window,
                                   .num_tokens = num_tokens,
                                   .sampling = {.temperature = temperature,
@@ -42,12 +42,12 @@ void bind_generation(nb::module_& module) {
           "`num_tokens`: only the first ones of the vocabulary are chosen (0: all).")
       .def(
           "next",
-          [](Generator& self) {
+          [](TokenGenerator& self) {
             const WithoutGil others;
             return self.next();
           },
           "The next token. Every rank calls it and gets the same one.")
-      .def_prop_ro("tokens", &Generator::tokens, "The prompt and what was generated so far.");
+      .def_prop_ro("tokens", &TokenGenerator::tokens, "The prompt and what was generated so far.");
 }
 
 }  // namespace phi::python

@@ -1,5 +1,5 @@
 // The generator against a model that reads its whole window anew for each token.
-#include "api/generation/generator.h"
+#include "api/generation/token_generator.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ GeneratorOptions options_of(const nn::models::Decoder& model, const SamplerOptio
 
 Tokens generated(nn::Layer& model, const Tokens& prompt, const GeneratorOptions& options,
                  int64_t count) {
-  Generator generator(model, prompt, options);
+  TokenGenerator generator(model, prompt, options);
   Tokens tokens;
   for (int64_t i = 0; i < count; ++i) tokens.push_back(generator.next());
   return tokens;
@@ -50,7 +50,7 @@ Tokens expected_tokens(const nn::Layer& model, const Tokens& prompt,
 
 const Tokens kHello = {104, 101, 108, 108, 111};
 
-TEST(Generator, GoesOnFromTheLastHalfWindow) {
+TEST(TokenGenerator, GoesOnFromTheLastHalfWindow) {
   // Eight positions: when they are full, the last four tokens begin the next window.
   nn::models::Gpt model = model_of(8);
   for (const SamplerOptions& sampling :
@@ -62,7 +62,7 @@ TEST(Generator, GoesOnFromTheLastHalfWindow) {
 }
 
 // Half of an odd window is the smaller half. Among so many prompts one position more would show.
-TEST(Generator, AnOddWindow) {
+TEST(TokenGenerator, AnOddWindow) {
   nn::models::Gpt model = model_of(7);
   const GeneratorOptions options = options_of(model, {.temperature = 0.0});
   bool shows = false;
@@ -75,7 +75,7 @@ TEST(Generator, AnOddWindow) {
   EXPECT_TRUE(shows);
 }
 
-TEST(Generator, CapturedGivesTheSame) {
+TEST(TokenGenerator, CapturedGivesTheSame) {
   nn::models::Gpt model = model_of(8);
   GeneratorOptions options = options_of(model, {.seed = 9});
   const Tokens expected = generated(model, kHello, options, 12);
@@ -83,45 +83,45 @@ TEST(Generator, CapturedGivesTheSame) {
   EXPECT_EQ(generated(model, kHello, options, 12), expected);
 }
 
-TEST(Generator, AFullPrompt) {
+TEST(TokenGenerator, AFullPrompt) {
   nn::models::Gpt model = model_of(8);
   const GeneratorOptions options = options_of(model, {});
   const Tokens full = {1, 2, 3, 4, 5, 6, 7, 8};
   EXPECT_EQ(generated(model, full, options, 2), expected_tokens(model, full, options, {0, 5}));
 }
 
-TEST(Generator, AWindowOfOnePosition) {
+TEST(TokenGenerator, AWindowOfOnePosition) {
   nn::models::Gpt model = model_of(1);
   const GeneratorOptions options = options_of(model, {});
   EXPECT_EQ(generated(model, {10}, options, 3), expected_tokens(model, {10}, options, {0, 1, 2}));
 }
 
-TEST(Generator, ChoosesTheFirstTokensOnlyWhateverTheVocab) {
+TEST(TokenGenerator, ChoosesTheFirstTokensOnlyWhateverTheVocab) {
   nn::models::Gpt model = model_of(8, 40000);
   const GeneratorOptions options = options_of(model, {.temperature = 100.0});
   EXPECT_EQ(generated(model, {10}, options, 3), expected_tokens(model, {10}, options, {0, 0, 0}));
 }
 
-TEST(Generator, DropsNothingHoweverTheModelWasTrained) {
+TEST(TokenGenerator, DropsNothingHoweverTheModelWasTrained) {
   nn::models::Gpt model = model_of(8, 256, 0.5);
   nn::models::Gpt without = model_of(8);
   const GeneratorOptions options = options_of(model, {});
   EXPECT_EQ(generated(model, kHello, options, 6), generated(without, kHello, options, 6));
 }
 
-TEST(Generator, APromptThatDoesNotFitIsAnError) {
+TEST(TokenGenerator, APromptThatDoesNotFitIsAnError) {
   nn::models::Gpt model = model_of(8);
   for (const size_t length : {size_t{0}, size_t{9}}) {
-    EXPECT_THAT([&] { Generator(model, Tokens(length, 1), options_of(model, {})); },
+    EXPECT_THAT([&] { TokenGenerator(model, Tokens(length, 1), options_of(model, {})); },
                 ThrowsError(ErrorCode::kInvalidArgument,
                             "a prompt of " + std::to_string(length) +
                                 " tokens for a model that sees 8; give 1 to 8."));
   }
 }
 
-TEST(Generator, NeedsAWindow) {
+TEST(TokenGenerator, NeedsAWindow) {
   nn::models::Gpt model = model_of(8);
-  EXPECT_THAT([&] { Generator(model, kHello, {}); },
+  EXPECT_THAT([&] { TokenGenerator(model, kHello, {}); },
               ThrowsError(ErrorCode::kInvalidArgument, "a window of 0 positions"));
 }
 

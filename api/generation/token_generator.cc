@@ -1,5 +1,5 @@
 // Generates tokens with a cache, captured or not.
-#include "api/generation/generator.h"
+#include "api/generation/token_generator.h"
 
 #include <algorithm>
 #include <utility>
@@ -31,7 +31,7 @@ std::vector<int64_t> checked(std::vector<int64_t> prompt, int64_t window) {
 
 }  // namespace
 
-Generator::Generator(nn::Layer& model, std::vector<int64_t> prompt, const GeneratorOptions& options)
+TokenGenerator::TokenGenerator(nn::Layer& model, std::vector<int64_t> prompt, const GeneratorOptions& options)
     : model_(model),
       options_(checked(options)),
       cache_(model, /*batch=*/1, options.window),
@@ -39,14 +39,14 @@ Generator::Generator(nn::Layer& model, std::vector<int64_t> prompt, const Genera
   model.set_training(false);
 }
 
-int64_t Generator::next() {
+int64_t TokenGenerator::next() {
   const Tensor logits = logits_after(unread());
   const auto position = std::ssize(tokens_);
   tokens_.push_back(sample(logits.to_vector<float>(), options_.sampling, position));
   return tokens_.back();
 }
 
-Tensor Generator::logits_after(const std::vector<int64_t>& ids) {
+Tensor TokenGenerator::logits_after(const std::vector<int64_t>& ids) {
   if (options_.capture) {
     Tensor logits;
     for (const int64_t id : ids) logits = run_captured(id);
@@ -60,7 +60,7 @@ Tensor Generator::logits_after(const std::vector<int64_t>& ids) {
 }
 
 // Sends the logits of one position to every rank; all ranks then sample the same token.
-TensorList Generator::run(const TensorList& inputs) {
+TensorList TokenGenerator::run(const TensorList& inputs) {
   const nn::Sharding* sharding = model_.sharding();
   const Tensor ids = nn::apply_placements(inputs[0], sharding ? sharding->inputs : nullptr);
   Tensor logits = nn::logits_after(model_, ids, inputs[1], &cache_);
@@ -68,7 +68,7 @@ TensorList Generator::run(const TensorList& inputs) {
   return {sharding ? distributed::reshard(logits, sharding->mesh, {}) : logits};
 }
 
-Tensor Generator::run_captured(int64_t id) {
+Tensor TokenGenerator::run_captured(int64_t id) {
   const TensorList inputs = {full({1, 1}, id, DataType::INT64),
                              full({1}, cache_.length(), DataType::INT64)};
   if (!program_) {
@@ -80,7 +80,7 @@ Tensor Generator::run_captured(int64_t id) {
   return program_->run(inputs)[0];
 }
 
-std::vector<int64_t> Generator::unread() {
+std::vector<int64_t> TokenGenerator::unread() {
   const auto window = static_cast<size_t>(options_.window);
   const auto held = static_cast<size_t>(cache_.length());
   if (held + tokens_.size() - read_ > window) {

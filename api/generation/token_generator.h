@@ -1,6 +1,6 @@
-// Generator: generates tokens with a model, one after the other.
+// TokenGenerator: generates tokens with a model, one after the other.
 //
-//   generation::Generator generator(model, prompt, {.window = 256, .sampling = {.seed = 4}});
+//   generation::TokenGenerator generator(model, prompt, {.window = 256, .sampling = {.seed = 4}});
 //   for (int64_t i = 0; i < 64; ++i) ids.push_back(generator.next());
 //
 // Each token runs one position of the model: keys and values of earlier positions are cached. The
@@ -29,13 +29,13 @@ struct GeneratorOptions {
   ProgramMemory memory{};  // memory limits of the program
 };
 
-class Generator {
+class TokenGenerator {
  public:
   /// `model` maps ids i64[1,S] to logits f32[1,S,vocab]; it may be plain or sharded and must
   /// outlive the generator. Only its nn::Attention modules may depend on other positions. The
   /// constructor turns training mode off, so nothing is dropped.
   /// Errors: InvalidArgument without a window, for an empty prompt or one longer than the window.
-  Generator(nn::Layer& model, std::vector<int64_t> prompt, const GeneratorOptions& options);
+  TokenGenerator(nn::Layer& model, std::vector<int64_t> prompt, const GeneratorOptions& options);
 
   /// Returns the next token. Every rank calls it and returns the same token.
   int64_t next();
