@@ -10,8 +10,8 @@
 
 #include "api/dtensor/gpu_of_rank.h"
 #include "api/library/load_ops.h"
-#include "api/nn/layers/mlp.h"
 #include "api/nn/convert_weights.h"
+#include "api/nn/layers/mlp.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 #include "phi/memory/io/async_file.h"
@@ -67,7 +67,7 @@ void load_operators(const JobConfig& config) {
 
 // A flag that sets a key is refused if the job does not read the key.
 void check_reads(const JobConfig& config, const char* key, const char* flag) {
-  const Reader* missing = missing_reader(config, key);
+  const KeyCondition* missing = unmet_condition(config, key);
   if (!missing) return;
   throw cli::UsageError(fmt::format("{} goes with {}, and {} has {}; leave it out.", flag,
                                     missing->wanted, config.file, missing->instead(config)));

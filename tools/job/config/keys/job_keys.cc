@@ -58,69 +58,71 @@ bool has_mesh_dim(const JobConfig& config, std::string_view name) {
          std::find(mesh.dims.begin(), mesh.dims.end(), name) != mesh.dims.end();
 }
 
-const Reader kTrains{"mode: train", trains, mode_of};
-const Reader kHasSteps{"mode: forward or train",
-                       [](const JobConfig& c) { return c.mode != "generate"; }, mode_of};
-const Reader kGenerates{"mode: generate", [](const JobConfig& c) { return c.mode == "generate"; },
-                        mode_of};
+const KeyCondition kTrains{"mode: train", trains, mode_of};
+const KeyCondition kHasSteps{"mode: forward or train",
+                             [](const JobConfig& c) { return c.mode != "generate"; }, mode_of};
+const KeyCondition kGenerates{"mode: generate",
+                              [](const JobConfig& c) { return c.mode == "generate"; }, mode_of};
 // With ZeRO stage 3, parameters are sharded in every mode.
-const Reader kSplitsStates{"mode: train (or stage 3)",
-                           [](const JobConfig& c) { return trains(c) || c.run.zero_stage == 3; },
-                           mode_of};
-const Reader kSchedules{"mode: train (or run.chunks of more than 1)",
-                        [](const JobConfig& c) { return trains(c) || c.run.chunks > 1; }, mode_of};
-const Reader kGpt{"model.kind: gpt", [](const JobConfig& c) { return c.model.kind == "gpt"; },
-                  kind_of};
-const Reader kLlama{"model.kind: llama", [](const JobConfig& c) { return c.model.kind == "llama"; },
-                    kind_of};
-const Reader kHasDp{"a mesh dim dp", [](const JobConfig& c) { return has_mesh_dim(c, "dp"); },
-                    mesh_of};
-const Reader kHasTp{"a mesh dim tp", [](const JobConfig& c) { return has_mesh_dim(c, "tp"); },
-                    mesh_of};
-const Reader kInterleaves{"run.schedule: interleaved",
-                          [](const JobConfig& c) { return c.run.schedule == "interleaved"; },
-                          [](const JobConfig& c) { return "run.schedule: " + c.run.schedule; }};
-const Reader kOnGpus{"place: gpu", [](const JobConfig& c) { return c.place == "gpu"; },
-                     [](const JobConfig& c) { return "place: " + c.place; }};
-const Reader kByNccl{"run.messages: nccl",
-                     [](const JobConfig& c) { return c.run.messages == "nccl"; },
-                     [](const JobConfig& c) { return "run.messages: " + c.run.messages; }};
-const Reader kCaptures{"run.capture: true", [](const JobConfig& c) { return c.run.capture; },
-                       [](const JobConfig&) { return std::string("run.capture: false"); }};
+const KeyCondition kSplitsStates{
+    "mode: train (or stage 3)",
+    [](const JobConfig& c) { return trains(c) || c.run.zero_stage == 3; }, mode_of};
+const KeyCondition kSchedules{"mode: train (or run.chunks of more than 1)",
+                              [](const JobConfig& c) { return trains(c) || c.run.chunks > 1; },
+                              mode_of};
+const KeyCondition kGpt{"model.kind: gpt", [](const JobConfig& c) { return c.model.kind == "gpt"; },
+                        kind_of};
+const KeyCondition kLlama{"model.kind: llama",
+                          [](const JobConfig& c) { return c.model.kind == "llama"; }, kind_of};
+const KeyCondition kHasDp{"a mesh dim dp", [](const JobConfig& c) { return has_mesh_dim(c, "dp"); },
+                          mesh_of};
+const KeyCondition kHasTp{"a mesh dim tp", [](const JobConfig& c) { return has_mesh_dim(c, "tp"); },
+                          mesh_of};
+const KeyCondition kInterleaves{
+    "run.schedule: interleaved", [](const JobConfig& c) { return c.run.schedule == "interleaved"; },
+    [](const JobConfig& c) { return "run.schedule: " + c.run.schedule; }};
+const KeyCondition kOnGpus{"place: gpu", [](const JobConfig& c) { return c.place == "gpu"; },
+                           [](const JobConfig& c) { return "place: " + c.place; }};
+const KeyCondition kByNccl{"run.messages: nccl",
+                           [](const JobConfig& c) { return c.run.messages == "nccl"; },
+                           [](const JobConfig& c) { return "run.messages: " + c.run.messages; }};
+const KeyCondition kCaptures{"run.capture: true", [](const JobConfig& c) { return c.run.capture; },
+                             [](const JobConfig&) { return std::string("run.capture: false"); }};
 // Swapping transfers values between steps, which therefore run one by one.
-const Reader kUnlimited{
+const KeyCondition kUnlimited{
     "no limit memory.device", [](const JobConfig& c) { return !c.memory.is_limited(); },
     [](const JobConfig& c) { return fmt::format("memory.device: {}", c.memory.device); }};
-const Reader kAdamW{
+const KeyCondition kAdamW{
     "optimizer.kind: adamw",
     [](const JobConfig& c) { return c.optimizer.update.kind == OptimizerKind::kAdamW; },
     optimizer_of};
-const Reader kMomentum{
+const KeyCondition kMomentum{
     "optimizer.kind: momentum",
     [](const JobConfig& c) { return c.optimizer.update.kind == OptimizerKind::kMomentum; },
     optimizer_of};
-const Reader kCosine{
+const KeyCondition kCosine{
     "optimizer.schedule.kind: cosine",
     [](const JobConfig& c) { return c.optimizer.rate.kind == LearningRateKind::kCosine; }, rate_of};
-const Reader kStep{
+const KeyCondition kStep{
     "optimizer.schedule.kind: step",
     [](const JobConfig& c) { return c.optimizer.rate.kind == LearningRateKind::kStep; }, rate_of};
-const Reader kLimitsDevice{"a limit memory.device",
-                           [](const JobConfig& c) { return c.memory.is_limited(); },
-                           [](const JobConfig&) { return std::string("none"); }};
-const Reader kSaves{"a folder checkpoint.dir",
-                    [](const JobConfig& c) { return !c.checkpoint.dir.empty(); },
-                    [](const JobConfig&) { return std::string("none"); }};
-const Reader kFlatTokens{"data.kind: tokens",
-                         [](const JobConfig& c) { return c.data.kind == data::DataKind::kTokens; },
-                         data_of};
+const KeyCondition kLimitsDevice{"a limit memory.device",
+                                 [](const JobConfig& c) { return c.memory.is_limited(); },
+                                 [](const JobConfig&) { return std::string("none"); }};
+const KeyCondition kSaves{"a folder checkpoint.dir",
+                          [](const JobConfig& c) { return !c.checkpoint.dir.empty(); },
+                          [](const JobConfig&) { return std::string("none"); }};
+const KeyCondition kFlatTokens{
+    "data.kind: tokens", [](const JobConfig& c) { return c.data.kind == data::DataKind::kTokens; },
+    data_of};
 // A flat file does not contain the ends of documents.
-const Reader kHasDocuments{"data.kind: bytes or megatron",
-                           [](const JobConfig& c) { return c.data.kind != data::DataKind::kTokens; },
-                           data_of};
-const Reader kSamples{"generate.temperature above 0",
-                      [](const JobConfig& c) { return c.generate.sampling.temperature > 0.0; },
-                      [](const JobConfig&) { return std::string("generate.temperature: 0"); }};
+const KeyCondition kHasDocuments{
+    "data.kind: bytes or megatron",
+    [](const JobConfig& c) { return c.data.kind != data::DataKind::kTokens; }, data_of};
+const KeyCondition kSamples{
+    "generate.temperature above 0",
+    [](const JobConfig& c) { return c.generate.sampling.temperature > 0.0; },
+    [](const JobConfig&) { return std::string("generate.temperature: 0"); }};
 
 }  // namespace
 
@@ -223,19 +225,19 @@ std::vector<std::string> key_names(std::string_view section) {
   return names;
 }
 
-const Reader* missing_reader(const JobConfig& config, std::string_view path) {
+const KeyCondition* unmet_condition(const JobConfig& config, std::string_view path) {
   const auto keys = job_keys();
   const auto key =
       std::find_if(keys.begin(), keys.end(), [&](const JobKey& each) { return each.path == path; });
-  for (const Reader* reader : key->readers) {
-    if (!reader->holds(config)) return reader;
+  for (const KeyCondition* condition : key->conditions) {
+    if (!condition->holds(config)) return condition;
   }
   return nullptr;
 }
 
 void note_read_keys(JobConfig* config) {
   std::erase_if(config->unread,
-                [&](const std::string& path) { return missing_reader(*config, path) == nullptr; });
+                [&](const std::string& path) { return unmet_condition(*config, path) == nullptr; });
 }
 
 void check_keys_are_read(JobConfig* config) {
@@ -245,11 +247,11 @@ void check_keys_are_read(JobConfig* config) {
       config->unread.begin(), config->unread.end(),
       [&](const std::string& a, const std::string& b) { return line(a) < line(b); });
   if (first == config->unread.end()) return;
-  const Reader* reader = missing_reader(*config, *first);
+  const KeyCondition* condition = unmet_condition(*config, *first);
   throw config->wrong({*first},
                       fmt::format("only a job with {} reads it, and this one has {}; leave it out, "
                                   "or change that.",
-                                  reader->wanted, reader->instead(*config)));
+                                  condition->wanted, condition->instead(*config)));
 }
 
 }  // namespace phi::job

@@ -13,15 +13,15 @@
 namespace phi::job {
 
 /// A condition on a job for it to read a key.
-struct Reader {
+struct KeyCondition {
   std::string_view wanted;  // "mode: train"
   bool (*holds)(const JobConfig&);
   std::string (*instead)(const JobConfig&);  // what a job that fails the condition has
 };
 
 struct JobKey {
-  std::string_view path;                    // "optimizer.momentum"
-  std::vector<const Reader*> readers = {};  // all must hold; empty: every job reads it
+  std::string_view path;                             // "optimizer.momentum"
+  std::vector<const KeyCondition*> conditions = {};  // all must hold; empty: every job reads it
 };
 
 /// All keys, section by section.
@@ -31,7 +31,7 @@ std::span<const JobKey> job_keys();
 std::vector<std::string> key_names(std::string_view section);
 
 /// The first condition of a key that does not hold; null if the job reads it.
-const Reader* missing_reader(const JobConfig& config, std::string_view path);
+const KeyCondition* unmet_condition(const JobConfig& config, std::string_view path);
 
 /// Removes the keys that `config` reads from config->unread.
 void note_read_keys(JobConfig* config);
