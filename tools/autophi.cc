@@ -131,7 +131,7 @@ int call(int argc, char** argv) {
   using phi::cli::speaks_for_job;
   const std::string name = argc < 2 ? "" : argv[1];
   if (name == "run" && !phi::cli::asks_for_help(argc - 1, argv + 1)) {
-    const phi::job::RunLine line = phi::job::read_run_line(argc - 1, argv + 1);
+    const phi::job::RunCommandLine line = phi::job::parse_run_command_line(argc - 1, argv + 1);
     const JointCall joint(&argc, &argv, name, JointCall::kAll, line.start_deadline);
     return joint.works() ? phi::job::run_command(line) : joint.status();
   }

@@ -33,7 +33,7 @@ namespace phi::data_tool {
 namespace {
 
 using cli::UsageError;
-using Words = std::vector<std::string>;
+using ArgumentList = std::vector<std::string>;
 
 constexpr const char* kHelp =
     "autophi data: makes files of token ids, and says what is in them (docs/data.md).\n"
@@ -62,7 +62,7 @@ data::DataKind kind_of(const std::string& path) {
   return path.ends_with(".bin") ? data::DataKind::kTokens : data::DataKind::kBytes;
 }
 
-data::DataOptions options_of(const Words& paths, std::string_view command) {
+data::DataOptions options_of(const ArgumentList& paths, std::string_view command) {
   if (paths.empty()) {
     throw UsageError(fmt::format("autophi data {} takes files, got none; see --help.", command));
   }
@@ -76,7 +76,7 @@ data::DataOptions options_of(const Words& paths, std::string_view command) {
   return options;
 }
 
-int info(const Words& paths) {
+int info(const ArgumentList& paths) {
   const auto files = data::TokenFiles::open(options_of(paths, "info"));
   const data::TokenFiles::IdRange ids = files->id_range();
   fmt::print("kind         {} ({})\n", name_of(files->options().kind), name_of(files->type()));
@@ -91,14 +91,14 @@ int info(const Words& paths) {
   return 0;
 }
 
-int windows(const Words& paths) {
+int windows(const ArgumentList& paths) {
   if (FLAGS_seq_len < 1) throw UsageError("how long is a window? Give --seq_len=N, 1 or more.");
   if (FLAGS_seed < 0 || FLAGS_first_sample < 0 || FLAGS_samples < 0) {
     throw UsageError("--seed, --first_sample and --samples are 0 or more.");
   }
   const auto data = data::TokenData::open(options_of(paths, "windows"));
   const data::BatchSpec draw{static_cast<uint64_t>(FLAGS_seed), FLAGS_first_sample, FLAGS_samples,
-                        FLAGS_seq_len};
+                             FLAGS_seq_len};
   fmt::print("{}\n", data.summary(FLAGS_seq_len).to_string());
   std::vector<int64_t> window(static_cast<size_t>(FLAGS_seq_len) + 1);
   for (int64_t sample = 0; sample < FLAGS_samples; ++sample) {
@@ -112,16 +112,16 @@ int windows(const Words& paths) {
 }
 
 // Replaces this process by Python; returns only if that fails.
-int tokenize(const Words& files) {
+int tokenize(const ArgumentList& files) {
   if (FLAGS_tokenizer.empty())
     throw UsageError("which tokenizer? Give --tokenizer=tokenizer.json.");
   if (FLAGS_out.empty()) throw UsageError("where to write? Give --out=train.bin.");
   if (files.empty()) throw UsageError("autophi data tokenize takes text files, got none.");
   const std::string dtype = FLAGS_dtype.empty() ? "uint16" : FLAGS_dtype;
   data::parse_token_type(dtype);
-  Words words = {FLAGS_python,         "-c",
-                 kTokenizeScript,      "--tokenizer=" + FLAGS_tokenizer,
-                 "--out=" + FLAGS_out, "--dtype=" + dtype};
+  ArgumentList words = {FLAGS_python,         "-c",
+                        kTokenizeScript,      "--tokenizer=" + FLAGS_tokenizer,
+                        "--out=" + FLAGS_out, "--dtype=" + dtype};
   if (!FLAGS_append_eos.empty()) words.push_back("--append_eos=" + FLAGS_append_eos);
   words.emplace_back("--");
   words.insert(words.end(), files.begin(), files.end());
@@ -137,8 +137,8 @@ int tokenize(const Words& files) {
 
 struct Subcommand {
   std::string_view name;
-  int (*run)(const Words& paths);
-  Words flags;
+  int (*run)(const ArgumentList& paths);
+  ArgumentList flags;
 };
 
 const std::vector<Subcommand>& subcommands() {
@@ -153,7 +153,7 @@ const std::vector<Subcommand>& subcommands() {
 
 int run(int argc, char** argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
-  Words names;
+  ArgumentList names;
   for (const Subcommand& command : subcommands()) {
     if (command.name == name)
       return command.run(cli::parse_flags(argc - 1, argv + 1, command.flags));

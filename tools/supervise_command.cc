@@ -131,30 +131,30 @@ class Job {
     std::vector<supervise::NoAnswer> others;
     const auto here =
         machines_.empty() ? machines_ : supervise::answering(machines_, probe(), &others);
-    const auto placing = place(here);
-    tell_missing(others, placing);
-    if (!placing) return std::nullopt;
+    const auto launch_size = place(here);
+    tell_missing(others, launch_size);
+    if (!launch_size) return std::nullopt;
     supervise::MpirunOptions mpirun{.program = FLAGS_mpirun};
     std::istringstream words(FLAGS_mpirun_args);
     for (std::string word; words >> word;) mpirun.words.push_back(word);
-    if (!here.empty()) mpirun.hosts = supervise::host_list(here, placing->ranks);
-    return supervise::Launch{.command = mpirun_command(mpirun, placing->ranks, program(*placing)),
-                             .ranks = placing->ranks,
-                             .mesh = placing->mesh};
+    if (!here.empty()) mpirun.hosts = supervise::host_list(here, launch_size->ranks);
+    return supervise::Launch{.command = mpirun_command(mpirun, launch_size->ranks, program(*launch_size)),
+                             .ranks = launch_size->ranks,
+                             .mesh = launch_size->mesh};
   }
 
  private:
   // Reports missing machines once, until the set of missing machines changes.
   void tell_missing(const std::vector<supervise::NoAnswer>& others,
-                    const std::optional<job::Placing>& placing) {
+                    const std::optional<job::LaunchSize>& launch_size) {
     std::string text;
     for (const auto& [machine, why] : others) {
       text += fmt::format("autophi supervise: {} does not answer: {}\n", machine, why);
     }
     const auto whole = place(machines_);
-    if (placing && whole && placing->ranks < whole->ranks) {
+    if (launch_size && whole && launch_size->ranks < whole->ranks) {
       text += fmt::format("autophi supervise: the job starts with {} of {} ranks, as {}\n",
-                          placing->ranks, whole->ranks, placing->mesh);
+                          launch_size->ranks, whole->ranks, launch_size->mesh);
     }
     if (text != told_missing_) fmt::print(stderr, "{}", text);
     told_missing_ = text;
@@ -170,8 +170,8 @@ class Job {
     return machines_.empty() ? asked : std::min(asked, supervise::slots_of(machines));
   }
 
-  std::optional<job::Placing> place(const std::vector<supervise::Machine>& machines) const {
-    return job::place(config_, mesh_flag_, slots(machines));
+  std::optional<job::LaunchSize> place(const std::vector<supervise::Machine>& machines) const {
+    return job::choose_launch_size(config_, mesh_flag_, slots(machines));
   }
 
   // Checks once, with all machines, before the first start.
@@ -184,8 +184,8 @@ class Job {
       }
       mesh_flag_ = fmt::format("dp={}", room);  // also if there is less room later
     }
-    const auto placing = place(machines_);
-    if (!placing && is_elastic) {
+    const auto launch_size = place(machines_);
+    if (!launch_size && is_elastic) {
       throw config_.wrong(
           {"elastic.dp"},
           fmt::format("no extent from {} to {} has room in {} slots with the other mesh dims, and "
@@ -193,8 +193,8 @@ class Job {
                       config_.elastic.dp[0], config_.elastic.dp[1], room,
                       config_.run.micro_batch_size()));
     }
-    const bool is_short = FLAGS_n > 0 && placing && FLAGS_n > placing->ranks && !is_elastic;
-    if (placing && !is_short) return;
+    const bool is_short = FLAGS_n > 0 && launch_size && FLAGS_n > launch_size->ranks && !is_elastic;
+    if (launch_size && !is_short) return;
     throw UsageError(
         fmt::format("the job's mesh {}, and there {} {} slot{} ({}); give as many, or "
                     "another mesh.",
@@ -207,10 +207,10 @@ class Job {
     return fmt::format("{} has {} ranks", mesh.to_string(), mesh.num_ranks());
   }
 
-  Words program(const job::Placing& placing) const {
+  Words program(const job::LaunchSize& launch_size) const {
     Words words = {fs::read_symlink("/proc/self/exe").string(), "run", config_.file, "--resume",
                    "--status_file=" + status_file()};
-    if (!placing.mesh.empty()) words.push_back("--mesh=" + placing.mesh);
+    if (!launch_size.mesh.empty()) words.push_back("--mesh=" + launch_size.mesh);
     words.insert(words.end(), of_run_.begin(), of_run_.end());
     return words;
   }

@@ -16,7 +16,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/printable.h"
 #include "tools/cli/command_line.h"
-#include "tools/job/config/library_model.h"
+#include "tools/job/config/to_library_model.h"
 #include "tools/job/config/section.h"
 
 DEFINE_string(to, "", "huggingface or autophi");
@@ -86,7 +86,7 @@ void convert(const std::string& from, const std::string& to) {
   const cli::FlagUse use{"architecture", conversion.to == FolderKind::kHuggingFace,
                          "--to=huggingface"};
   cli::check_flags_are_read({&use, 1});
-  if (!FLAGS_job.empty()) conversion.model = job::library_model(job::load_job(FLAGS_job).model);
+  if (!FLAGS_job.empty()) conversion.model = job::to_library_model(job::load_job(FLAGS_job).model);
   for (const std::string& note : nn::convert_weights(from, to, conversion)) {
     fmt::print(stderr, "autophi weights: {}: {}\n", printable(from), printable(note));
   }

@@ -1,7 +1,7 @@
 // A job file: read, and its mesh settled for one process and for four.
 #include "tests/fuzz/fuzz_input.h"
 #include "tools/job/config/config.h"
-#include "tools/job/config/keys/settled_values.h"
+#include "tools/job/config/keys/resolved_values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace phi;
@@ -9,8 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::expect_an_answer([&] {
       job::JobConfig config = job::parse_job(std::string(fuzz::text_of(data, size)), "job.yaml");
       std::string note;
-      job::settle_mesh(&config, processes, "", &note);
-      job::settled_values(config);
+      job::resolve_mesh(&config, processes, "", &note);
+      job::resolved_values(config);
     });
   }
   return 0;

@@ -8,7 +8,7 @@
 #include "api/nn/checkpoint.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/model_checkpoint.h"
-#include "tools/job/config/library_model.h"
+#include "tools/job/config/to_library_model.h"
 #include "tools/job/job_changes.h"
 
 namespace phi::job {
@@ -21,7 +21,7 @@ constexpr int64_t kBytes = 256;  // only ids of bytes are text
 std::unique_ptr<nn::models::Decoder> build_model(
     const JobConfig& config, const distributed::ProcessMesh& mesh,
     const distributed::checkpoint::Checkpoint* weights) {
-  auto model = nn::models::make(library_model(config.model));
+  auto model = nn::models::make(to_library_model(config.model));
   model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
   if (weights) nn::load(*weights, model.get());
   const nn::TransformerLayoutOptions split{.sequence_parallel = config.run.sequence_parallel,
@@ -50,7 +50,7 @@ training::TrainerOptions trainer_options(const JobConfig& config) {
 training::CheckpointerOptions checkpointer_options(const JobConfig& config,
                                                    const distributed::Facts& facts) {
   const CheckpointConfig& checkpoint = config.checkpoint;
-  auto metadata = nn::models::metadata_of(library_model(config.model));
+  auto metadata = nn::models::metadata_of(to_library_model(config.model));
   metadata[kJobKey] = distributed::to_json(facts);
   return {.folder = checkpoint.dir,
           .every = checkpoint.every,
@@ -104,7 +104,7 @@ ProgramMemory program_memory(const MemoryConfig& memory) {
   return out;
 }
 
-void settle_generate(JobConfig* config) {
+void adjust_for_generate(JobConfig* config) {
   const auto length = static_cast<int64_t>(config->generate.prompt.size());
   if (length > config->model.seq_len) {
     throw config->wrong({"generate.prompt", "model.seq_len"},

@@ -41,6 +41,6 @@ ProgramMemory program_memory(const MemoryConfig& memory);
 
 /// Adjusts a job of mode generate: dropout is off, however the model was trained.
 /// Errors: InvalidArgument if the prompt has more than seq_len bytes.
-void settle_generate(JobConfig* config);
+void adjust_for_generate(JobConfig* config);
 
 }  // namespace phi::job

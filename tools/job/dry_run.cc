@@ -29,7 +29,7 @@ std::optional<DryRun> dry_run_of_flags() {
   return DryRun{FLAGS_world_size, FLAGS_rank};
 }
 
-void settle_dry_run(const DryRun& dry, const std::string& mesh_flag, JobConfig* config) {
+void adjust_for_dry_run(const DryRun& dry, const std::string& mesh_flag, JobConfig* config) {
   if (config->mode == "generate") {
     throw cli::UsageError(
         "--dry_run plays a step of mode forward or train; mode generate has none.");

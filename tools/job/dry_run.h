@@ -27,12 +27,12 @@ std::optional<DryRun> dry_run_of_flags();
 
 /// Adjusts a job for a dry run: one step, nothing saved.
 /// Errors: UsageError for mode generate, or for a mesh without exactly world_size ranks.
-void settle_dry_run(const DryRun& dry, const std::string& mesh_flag, JobConfig* config);
+void adjust_for_dry_run(const DryRun& dry, const std::string& mesh_flag, JobConfig* config);
 
 /// Makes the calling thread this rank for its lifetime.
-class PlayedRank {
+class DryRank {
  public:
-  explicit PlayedRank(const DryRun& dry) : world_(dry.rank, dry.world_size), scope_(world_) {}
+  explicit DryRank(const DryRun& dry) : world_(dry.rank, dry.world_size), scope_(world_) {}
 
  private:
   distributed::DryWorld world_;

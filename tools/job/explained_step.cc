@@ -10,7 +10,7 @@
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
-#include "tools/job/output/whole_file.h"
+#include "tools/job/output/atomic_file.h"
 
 namespace phi::job {
 
@@ -28,9 +28,9 @@ void take_call_by_call(const char* flag, const char* remedy, JobConfig* config) 
 
 }  // namespace
 
-void settle_checked(JobConfig* config) { take_call_by_call("--check", "", config); }
+void adjust_for_check(JobConfig* config) { take_call_by_call("--check", "", config); }
 
-void settle_explained(bool is_dry, JobConfig* config) {
+void adjust_for_explain(bool is_dry, JobConfig* config) {
   // A dry run never runs the captured program, and its memory limits need `capture`.
   if (!is_dry) {
     take_call_by_call("--explain", ", or add --dry_run with --world_size and --rank", config);
@@ -52,7 +52,7 @@ std::string explain_step(const std::function<void()>& step, const TensorNames& n
     return "";
   }
   try {
-    WholeFile file(path, "explanation");
+    AtomicFile file(path, "explanation");
     file.write(text);
     file.finish();
   } catch (const Error& error) {

@@ -13,10 +13,10 @@ namespace phi::job {
 /// Adjusts a job for --explain: one step, not captured, nothing saved. `is_dry`: it is a dry run.
 /// Errors: UsageError for a job under memory limits that is no dry run, because it would exceed
 /// them.
-void settle_explained(bool is_dry, JobConfig* config);
+void adjust_for_explain(bool is_dry, JobConfig* config);
 
-/// Adjusts a job for --check: steps are not captured. Errors: as settle_explained.
-void settle_checked(JobConfig* config);
+/// Adjusts a job for --check: steps are not captured. Errors: as adjust_for_explain.
+void adjust_for_check(JobConfig* config);
 
 /// Runs `step` and, on rank 0, writes what all ranks did to standard output if `path` is
 /// cli::kAlone, else to the file `path`, as JSON if its name ends in .json. Returns the reason if

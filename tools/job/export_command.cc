@@ -15,7 +15,7 @@
 #include "tools/job/config/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/export_step.h"
-#include "tools/job/output/whole_file.h"
+#include "tools/job/output/atomic_file.h"
 
 DEFINE_string(mode, "", "forward or train, instead of what the job says");
 
@@ -40,7 +40,7 @@ JobConfig settled_job(const std::string& file) {
   }
   const MeshConfig mesh = FLAGS_mesh.empty() ? config.mesh : parse_mesh_flag(FLAGS_mesh);
   std::string note;
-  settle_mesh(&config, mesh.shape.empty() ? 1 : mesh.num_ranks(), FLAGS_mesh, &note);
+  resolve_mesh(&config, mesh.shape.empty() ? 1 : mesh.num_ranks(), FLAGS_mesh, &note);
   // These keys do not change what a step computes.
   config.run.capture = false;
   config.memory = {};
@@ -49,7 +49,7 @@ JobConfig settled_job(const std::string& file) {
 
 std::string exported(const JobConfig& config) {
   const distributed::ProcessMesh mesh(config.mesh.shape, config.mesh.dims);
-  std::optional<PlayedRank> played(std::in_place, DryRun{config.mesh.num_ranks(), /*rank=*/0});
+  std::optional<DryRank> played(std::in_place, DryRun{config.mesh.num_ranks(), /*rank=*/0});
   const auto model = build_model(config, mesh, /*weights=*/nullptr);
   training::TrainStep step(*model, nn::cross_entropy, trainer_options(config));
   step.fix_draws();
@@ -64,7 +64,7 @@ void write(const std::string& text) {
     std::cout << text;  // main checks whether it was written
     return;
   }
-  WholeFile file(FLAGS_out, "step");
+  AtomicFile file(FLAGS_out, "step");
   file.write(text);
   file.finish();
 }

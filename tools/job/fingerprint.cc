@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "distributed/checkpoint/content_hash.h"
-#include "tools/job/config/keys/settled_values.h"
+#include "tools/job/config/keys/resolved_values.h"
 #include "tools/job/run_flags.h"
 
 namespace phi::job {
@@ -20,7 +20,7 @@ constexpr std::array kVariables = {"AUTOPHI_GEMM_ISA", "AUTOPHI_LOOP_ISA"};
 
 void add_flags(distributed::Facts* facts) {
   const auto differs = [](const std::string& flag) {
-    return std::ranges::count(flags_of_one_rank(), flag, &FlagOfOneRank::flag) > 0;
+    return std::ranges::count(rank_local_flags(), flag, &RankLocalFlag::flag) > 0;
   };
   for (const std::string& flag : run_flags()) {
     if (differs(flag)) continue;
@@ -33,7 +33,7 @@ void add_flags(distributed::Facts* facts) {
 
 distributed::Facts fingerprint(const Setup& setup) {
   distributed::Facts facts;
-  for (auto& [key, value] : settled_values(setup.config)) facts.push_back({key, value});
+  for (auto& [key, value] : resolved_values(setup.config)) facts.push_back({key, value});
   add_flags(&facts);
   for (const char* name : kVariables) {
     const char* value = std::getenv(name);
@@ -50,8 +50,8 @@ distributed::Facts fingerprint(const Setup& setup) {
   return facts;
 }
 
-std::span<const FlagOfOneRank> flags_of_one_rank() {
-  static constexpr std::array<FlagOfOneRank, 3> kFlags = {{
+std::span<const RankLocalFlag> rank_local_flags() {
+  static constexpr std::array<RankLocalFlag, 3> kFlags = {{
       {"report", "rank 0 alone writes it"},
       {"metrics", "rank 0 alone writes it"},
       {"quiet", "rank 0 alone speaks"},

@@ -11,17 +11,17 @@
 namespace phi::job {
 
 /// Every key of the job after settling ("model.heads"), flags ("--deadline_s") except
-/// flags_of_one_rank, environment variables that change results, and hashes of the files of text
+/// rank_local_flags, environment variables that change results, and hashes of the files of text
 /// and weights ("data.content", "weights.content"). Reads some pages of these files.
 /// distributed::to_json converts it to text.
 /// Errors: those of MappedFile.
 distributed::Facts fingerprint(const Setup& setup);
 
 /// A flag in which ranks may differ, and why.
-struct FlagOfOneRank {
+struct RankLocalFlag {
   std::string_view flag;
   std::string_view reason;
 };
-std::span<const FlagOfOneRank> flags_of_one_rank();
+std::span<const RankLocalFlag> rank_local_flags();
 
 }  // namespace phi::job

@@ -46,7 +46,7 @@ JobReport Job::run() {
   const int64_t parameter_peak = (setup_.dry ? memory.planned() : memory_stats(Tier::kDevice)).peak;
   check_save_folder(*model);
   JobReport report = describe(*model);
-  if (speaks()) std::cout << header(setup_, report) << std::flush;
+  if (is_reporter()) std::cout << header(setup_, report) << std::flush;
   training::StateBytes states;
   if (config_.mode == "generate") {
     generate(*model, &report);
@@ -59,7 +59,7 @@ JobReport Job::run() {
   trace_.stop();  // so that it covers the same span as the report's counters
   report.ranks = setup_.dry ? std::vector{own} : gather_ranks(world_, own);
   const JobTrace::Written traced = trace_.write();
-  if (speaks()) std::cout << traced.line;
+  if (is_reporter()) std::cout << traced.line;
   note_fault(traced.fault);
   return report;
 }
@@ -74,25 +74,25 @@ void Job::check_save_folder(const nn::models::Decoder& model) const {
   } catch (const Error& error) {
     throw config_.wrong({"run.save"}, error.what());
   }
-  if (speaks() && distributed::checkpoint::has_data_file(config_.run.save)) {
+  if (is_reporter() && distributed::checkpoint::has_data_file(config_.run.save)) {
     std::cout << fmt::format("note: '{}' has weights, which this job replaces at its end\n",
                              config_.run.save);
   }
 }
 
-std::string Job::whereabouts() const {
+std::string Job::position_text() const {
   std::string out = fmt::format("at rank {} of {}", world_.rank(), world_.size());
   if (step_ > 0) out += fmt::format(", step {}", step_);
   return out + fmt::format(", stage {}", pipeline_stage());
 }
 
-std::string Job::last_words() {
+std::string Job::save_trace_after_error() {
   const std::string path = trace_.write_alone();
   return path.empty() ? "" : "\n  the trace of this rank up to here is in " + path;
 }
 
 // Before the first step it is unknown whether the job can continue from its checkpoints.
-std::string Job::way_on() const {
+std::string Job::resume_hint() const {
   const CheckpointConfig& checkpoint = config_.checkpoint;
   if (setup_.dry || step_ == 0 || checkpoint.dir.empty()) return "";
   std::vector<distributed::checkpoint::SavedStep> saved;
@@ -129,7 +129,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
     checkpoints.emplace(trainer, checkpointer_options(config_, setup_.facts));
     FLAGS_resume ? resume(*checkpoints, report) : checkpoints->begin();
   }
-  take_steps(trainer, checkpoints ? &*checkpoints : nullptr, report);
+  run_training_loop(trainer, checkpoints ? &*checkpoints : nullptr, report);
   if (checkpoints) {
     // Reported later: the report may go to another disk.
     const auto fault = checkpoints->finish_or_error();
@@ -140,7 +140,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
   return trainer.state_bytes();
 }
 
-void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
+void Job::run_training_loop(training::Trainer& trainer, training::Checkpointer* checkpoints,
                      JobReport* report) {
   world_.everyone().barrier();  // start the clock when every rank has its parameters
   const int64_t first = trainer.steps();
@@ -151,7 +151,7 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
   while (trainer.steps() < config_.run.steps && report->stopped_by == 0) {
     const int64_t step = trainer.steps() + 1;
     begin_step(step);
-    const auto result = take_step(trainer);
+    const auto result = run_step(trainer);
     progress.done(step, result.loss);
     if (setup_.dry) continue;  // no losses, and step times are meaningless
     // After a rollback, steps are repeated.
@@ -160,18 +160,18 @@ void Job::take_steps(training::Trainer& trainer, training::Checkpointer* checkpo
     report->step_seconds.push_back(progress.last_step_seconds());
     report->steps_left_out += trainer.train_step().optimizer() && !result.applied ? 1 : 0;
     metrics.write(step, result, progress);
-    tell_jump(jumps, step, result.loss);
+    report_loss_jump(jumps, step, result.loss);
     if (!checkpoints) continue;
     checkpoints->after_step(result);
     if (trainer.steps() < config_.run.steps) report->stopped_by = checkpoints->stop_signal();
   }
   note_fault(metrics.fault());
-  tell_check(trainer.steps() - first);
+  report_check(trainer.steps() - first);
   report->seconds = progress.seconds();
   if (!setup_.dry && trainer.steps() > first) {
     report->tokens_per_s = progress.tokens_per_s(trainer.steps());
   }
-  if (report->stopped_by != 0 && speaks()) {
+  if (report->stopped_by != 0 && is_reporter()) {
     std::cout << fmt::format("stopped by signal {} ({}) after step {}; go on with --resume\n",
                              report->stopped_by, strsignal(report->stopped_by), trainer.steps());
   }
@@ -184,11 +184,11 @@ training::Progress Job::new_progress() const {
   if (shows && setup_.progress) {
     return {setup_.progress->style, config_.run.steps, tokens, setup_.progress->write};
   }
-  return {shows && speaks() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
+  return {shows && is_reporter() ? Progress::detect() : Progress::Style::kSilent, config_.run.steps,
           tokens};
 }
 
-training::StepResult Job::take_step(training::Trainer& trainer) {
+training::StepResult Job::run_step(training::Trainer& trainer) {
   const auto batches = batches_of(config_, *setup_.data, trainer.next_batch());
   if (FLAGS_explain.empty() && FLAGS_check.empty()) return trainer.step(batches);
   training::StepResult result;
@@ -202,8 +202,8 @@ training::StepResult Job::take_step(training::Trainer& trainer) {
   return result;
 }
 
-void Job::tell_check(int64_t steps) const {
-  if (FLAGS_check.empty() || !speaks()) return;
+void Job::report_check(int64_t steps) const {
+  if (FLAGS_check.empty() || !is_reporter()) return;
   if (FLAGS_check == "ops") {
     std::cout << fmt::format(
         "--check=ops: {} distributed calls of rank 0 in {} steps, each repeated in one process: "
@@ -218,7 +218,7 @@ void Job::tell_check(int64_t steps) const {
 void Job::resume(training::Checkpointer& checkpoints, JobReport* report) {
   const auto resumed = checkpoints.resume();
   const auto say = [this](const std::string& line) {
-    if (speaks()) std::cout << line << std::endl;
+    if (is_reporter()) std::cout << line << std::endl;
   };
   if (!resumed) {
     return say(fmt::format("nothing to resume: '{}' has no checkpoint yet; beginning with step 1",
@@ -234,9 +234,9 @@ void Job::resume(training::Checkpointer& checkpoints, JobReport* report) {
   checkpoint_bytes_read_ = resumed->bytes_read;
 }
 
-void Job::tell_jump(training::LossJumpDetector& jumps, int64_t step, double loss) const {
+void Job::report_loss_jump(training::LossJumpDetector& jumps, int64_t step, double loss) const {
   const auto jump = jumps.add(loss);
-  if (!jump || !speaks()) return;
+  if (!jump || !is_reporter()) return;
   LOG(WARNING) << fmt::format(
       "step {}: the loss jumps to {:.4f}, {:.1f} standard deviations above those before it", step,
       loss, *jump);
@@ -266,7 +266,7 @@ void Job::generate(nn::models::Decoder& model, JobReport* report) {
   if (generator.program()) note_program(*generator.program());
   report->seconds = progress.seconds();
   report->tokens_per_s = progress.tokens_per_s(tokens);
-  if (!speaks()) return;
+  if (!is_reporter()) return;
   std::cout << fmt::format("{} tokens in {:.2f} s, {:.1f} tok/s\n", tokens, report->seconds,
                            report->tokens_per_s);
 }
@@ -285,7 +285,7 @@ void Job::note_program(const Program& program) {
   swapping_.host_limit_bytes = config_.memory.host;
 }
 
-bool Job::speaks() const { return (setup_.dry || world_.rank() == 0) && !FLAGS_quiet; }
+bool Job::is_reporter() const { return (setup_.dry || world_.rank() == 0) && !FLAGS_quiet; }
 
 int64_t Job::pipeline_stage() const {
   const auto& names = mesh_.dim_names();
@@ -321,7 +321,7 @@ void Job::save(const nn::models::Decoder& model) {
     if (world_.rank() == 0) note_fault(error.what());
     return;
   }
-  if (speaks()) std::cout << "parameters saved to " << config_.run.save << "\n";
+  if (is_reporter()) std::cout << "parameters saved to " << config_.run.save << "\n";
 }
 
 RankReport Job::rank_report(const nn::models::Decoder& model, int64_t parameter_peak,

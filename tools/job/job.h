@@ -33,31 +33,31 @@ class Job {
   const std::vector<std::string>& output_faults() const { return output_faults_; }
 
   /// "at rank 3 of 8, step 12, stage 1"
-  std::string whereabouts() const;
+  std::string position_text() const;
   /// After an error: saves the trace so far and returns where it is.
-  std::string last_words();
+  std::string save_trace_after_error();
   /// After an error: a line with the newest checkpoint and the command that continues from it;
   /// empty if there is none.
-  std::string way_on() const;
+  std::string resume_hint() const;
 
  private:
   void begin_step(int64_t step);
   void note_fault(const std::string& fault);
   /// Returns the bytes of the model's states.
   training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
-  void take_steps(training::Trainer& trainer, training::Checkpointer* checkpoints,
+  void run_training_loop(training::Trainer& trainer, training::Checkpointer* checkpoints,
                   JobReport* report);
   training::Progress new_progress() const;
-  training::StepResult take_step(training::Trainer& trainer);
+  training::StepResult run_step(training::Trainer& trainer);
   /// Reports what --check has checked, if it found nothing wrong.
-  void tell_check(int64_t steps) const;
+  void report_check(int64_t steps) const;
   void resume(training::Checkpointer& checkpoints, JobReport* report);
-  void tell_jump(training::LossJumpDetector& jumps, int64_t step, double loss) const;
+  void report_loss_jump(training::LossJumpDetector& jumps, int64_t step, double loss) const;
   void generate(nn::models::Decoder& model, JobReport* report);
   void note_program(const Program& program);
   void check_save_folder(const nn::models::Decoder& model) const;
   void save(const nn::models::Decoder& model);
-  bool speaks() const;
+  bool is_reporter() const;
   int64_t pipeline_stage() const;
   JobReport describe(const nn::models::Decoder& model) const;
   RankReport rank_report(const nn::models::Decoder& model, int64_t parameter_peak,

@@ -38,9 +38,9 @@ void set_flags(const Flags& flags) {
 }
 
 // Restores the world's settings after a job; the job's counters start at 0.
-class WorldAsItWas {
+class WorldRestorer {
  public:
-  explicit WorldAsItWas(World& world)
+  explicit WorldRestorer(World& world)
       : world_(world),
         deadline_(world.deadline()),
         strict_(world.strict_collectives()),
@@ -54,7 +54,7 @@ class WorldAsItWas {
         transfers_(std::exchange(world.rank_context().transfers(), {})) {
     reset_memory_peak(CPUPlace());
   }
-  ~WorldAsItWas() {
+  ~WorldRestorer() {
     world_.set_deadline(deadline_);
     world_.set_strict_collectives(strict_);
     world_.rank_context().set_deferred_transfer(deferred_);
@@ -66,8 +66,8 @@ class WorldAsItWas {
     world_.rank_context().counters() = counters_;
     world_.rank_context().transfers() = transfers_;
   }
-  WorldAsItWas(const WorldAsItWas&) = delete;
-  WorldAsItWas& operator=(const WorldAsItWas&) = delete;
+  WorldRestorer(const WorldRestorer&) = delete;
+  WorldRestorer& operator=(const WorldRestorer&) = delete;
 
  private:
   World& world_;
@@ -95,7 +95,7 @@ Setup agreed_setup(World& world, const std::string& text, const std::string& nam
     fault = error.what();
     if (world.size() == 1) throw;
   }
-  if (!agree(world, &setup, fault.value_or(""))) {
+  if (!check_consistency(world, &setup, fault.value_or(""))) {
     throw errors::InvalidArgument("{}",
                                   fault.value_or("a rank of the job found it wrong, and says so "
                                                  "on its standard error."));
@@ -104,16 +104,16 @@ Setup agreed_setup(World& world, const std::string& text, const std::string& nam
 }
 
 std::string run_here(const std::string& text, const std::string& name,
-                     const std::optional<ShownProgress>& progress) {
+                     const std::optional<ProgressSink>& progress) {
   const StandardOutput standard_output;
   World& outer = World::current();
-  const WorldAsItWas as_it_was(outer);
+  const WorldRestorer as_it_was(outer);
   Setup setup = agreed_setup(outer, text, name);
   setup.progress = progress;
   reset_memory_peak(Tier::kDevice);
-  std::optional<PlayedRank> played;
+  std::optional<DryRank> played;
   if (setup.dry) played.emplace(*setup.dry);
-  settle_world_flags(World::current());
+  apply_world_flags(World::current());
   Job job(std::move(setup));
   const JobReport report = job.run();
   std::string faults;
@@ -126,7 +126,7 @@ std::string run_here(const std::string& text, const std::string& name,
 }  // namespace
 
 std::string report_of(const std::string& text, const std::string& name, const Flags& flags,
-                      const std::optional<ShownProgress>& progress) {
+                      const std::optional<ProgressSink>& progress) {
   const World& world = World::current();
   const bool is_played = world.backend() == "dry";
   PHI_CHECK(

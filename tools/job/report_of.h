@@ -23,6 +23,6 @@ namespace phi::job {
 ///          errors of the job.
 std::string report_of(const std::string& text, const std::string& name,
                       const std::map<std::string, std::string>& flags,
-                      const std::optional<ShownProgress>& progress = std::nullopt);
+                      const std::optional<ProgressSink>& progress = std::nullopt);
 
 }  // namespace phi::job

@@ -50,9 +50,9 @@ std::string words_of(const std::exception& error) {
 
 // The job's position, and how to continue. Memory or disk may be exhausted here.
 std::string situation_of(Job& job) {
-  std::string situation = "\n  " + job.whereabouts() + job.last_words();
+  std::string situation = "\n  " + job.position_text() + job.save_trace_after_error();
   try {
-    situation += job.way_on();
+    situation += job.resume_hint();
   } catch (const std::exception&) {  // report the original error without it
   }
   return situation;
@@ -78,11 +78,11 @@ void put_out(const JobReport& report, std::vector<std::string>* faults) {
 
 }  // namespace
 
-RunLine read_run_line(int argc, char** argv) {
+RunCommandLine parse_run_command_line(int argc, char** argv) {
   // SIGUSR1 requests a save. Before the first and after the last save it must not end the process,
   // which is its default action.
   std::signal(SIGUSR1, SIG_IGN);
-  RunLine line;
+  RunCommandLine line;
   try {
     line.file = job_file_of(argc, argv);
     line.start_deadline = start_deadline();
@@ -92,11 +92,11 @@ RunLine read_run_line(int argc, char** argv) {
   return line;
 }
 
-int run_command(const RunLine& line) {
-  take_closed_pipes_as_errors();
+int run_command(const RunCommandLine& line) {
+  ignore_sigpipe();
   const StandardOutput standard_output;
   std::string fault = line.fault;
-  std::optional<PlayedRank> played;
+  std::optional<DryRank> played;
   std::optional<Job> job;
   try {
     std::optional<Setup> setup;
@@ -106,11 +106,11 @@ int run_command(const RunLine& line) {
       if (is_want(error)) throw;  // the job may be valid
       fault = error.what();
     }
-    if (!agree(World::current(), &setup, fault)) return cli::kUsageStatus;
+    if (!check_consistency(World::current(), &setup, fault)) return cli::kUsageStatus;
     if (setup->config.checkpoint.dir.empty()) std::signal(SIGUSR1, SIG_DFL);
     if (setup->dry) played.emplace(*setup->dry);
     World& world = World::current();
-    settle_world_flags(world);
+    apply_world_flags(world);
     job.emplace(std::move(*setup));
     const JobReport report = job->run();
     std::vector<std::string> faults = job->output_faults();

@@ -18,12 +18,12 @@
 #include "tools/cli/command_line.h"
 #include "tools/job/build.h"
 #include "tools/job/config/keys/job_keys.h"
-#include "tools/job/config/library_model.h"
+#include "tools/job/config/to_library_model.h"
 #include "tools/job/explained_step.h"
 #include "tools/job/fingerprint.h"
 #include "tools/job/open_data.h"
 #include "tools/job/output/metrics.h"
-#include "tools/job/output/whole_file.h"
+#include "tools/job/output/atomic_file.h"
 #include "tools/job/run_flags.h"
 
 namespace phi::job {
@@ -36,7 +36,7 @@ namespace {
 std::optional<Checkpoint> open_weights(const JobConfig& config) {
   if (config.weights.empty()) return std::nullopt;
   try {
-    return nn::open_weights(config.weights, library_model(config.model));
+    return nn::open_weights(config.weights, to_library_model(config.model));
   } catch (const Error& error) {
     throw config.wrong({"weights"}, error.what());
   }
@@ -73,7 +73,7 @@ void check_reads(const JobConfig& config, const char* key, const char* flag) {
                                     missing->wanted, config.file, missing->instead(config)));
 }
 
-void settle_gpu_flags(JobConfig* config) {
+void apply_gpu_flags(JobConfig* config) {
   if (FLAGS_tf32) {
     check_reads(*config, "run.tf32", "--tf32");
     config->run.tf32 = true;
@@ -101,10 +101,10 @@ void settle_world(Setup* setup) {
   setup->dry = dry_run_of_flags();
   if (!setup->dry) {
     settle_place(setup->config);
-    return settle_mesh(&setup->config, distributed::world_size(), FLAGS_mesh, &setup->note);
+    return resolve_mesh(&setup->config, distributed::world_size(), FLAGS_mesh, &setup->note);
   }
-  settle_dry_run(*setup->dry, FLAGS_mesh, &setup->config);
-  settle_mesh(&setup->config, setup->dry->world_size, FLAGS_mesh, &setup->note);
+  adjust_for_dry_run(*setup->dry, FLAGS_mesh, &setup->config);
+  resolve_mesh(&setup->config, setup->dry->world_size, FLAGS_mesh, &setup->note);
   setup->note = fmt::format("dry run of rank {} of {}: one step, nothing is computed",
                             setup->dry->rank, setup->dry->world_size);
 }
@@ -158,9 +158,9 @@ Setup prepare(JobConfig config) {
   setup.config = std::move(config);
   const bool generates = setup.config.mode == "generate";
   check_run_flags(generates);
-  settle_gpu_flags(&setup.config);
-  if (!FLAGS_explain.empty()) settle_explained(FLAGS_dry_run, &setup.config);
-  if (!FLAGS_check.empty()) settle_checked(&setup.config);
+  apply_gpu_flags(&setup.config);
+  if (!FLAGS_explain.empty()) adjust_for_explain(FLAGS_dry_run, &setup.config);
+  if (!FLAGS_check.empty()) adjust_for_check(&setup.config);
   if (FLAGS_resume && setup.config.checkpoint.dir.empty()) {
     throw cli::UsageError(fmt::format(
         "--resume goes on from a checkpoint, and {} names no folder for them; give one in "
@@ -170,7 +170,7 @@ Setup prepare(JobConfig config) {
   load_operators(setup.config);
   settle_world(&setup);
   if (generates) {
-    settle_generate(&setup.config);
+    adjust_for_generate(&setup.config);
   } else {
     setup.data = open_data(setup.config);
   }
@@ -188,7 +188,7 @@ Setup prepare(JobConfig config) {
   return setup;
 }
 
-bool agree(World& world, std::optional<Setup>* setup, std::string fault) {
+bool check_consistency(World& world, std::optional<Setup>* setup, std::string fault) {
   distributed::Facts facts;
   try {
     if (*setup && !(*setup)->dry) facts = fingerprint(**setup);
@@ -216,7 +216,7 @@ void connect_ranks(const JobConfig& config) {
   World::current().rank_context().counters() = {};  // connecting GPUs does not count
 }
 
-void settle_world_flags(World& world) {
+void apply_world_flags(World& world) {
   world.rank_context().counters() = {};  // the agreement does not count
   world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
   world.set_strict_collectives(FLAGS_strict_collectives);

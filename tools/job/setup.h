@@ -10,14 +10,14 @@
 #include "distributed/comm/world.h"
 #include "tools/job/config/config.h"
 #include "tools/job/dry_run.h"
-#include "tools/job/injection.h"
+#include "tools/job/fault_injection.h"
 #include "tools/job/open_data.h"
 #include "tools/job/output/job_trace.h"
 
 namespace phi::job {
 
 /// Shows progress in another way than by lines or a bar on standard output.
-struct ShownProgress {
+struct ProgressSink {
   training::Progress::Style style;
   training::Progress::Write write;
 };
@@ -30,13 +30,13 @@ struct Setup {
   TracedSteps traced_steps;
   std::optional<DryRun> dry;
   Injections injections;
-  std::optional<ShownProgress> progress;  // shown on rank 0, even if the job is quiet
+  std::optional<ProgressSink> progress;  // shown on rank 0, even if the job is quiet
   /// The fingerprint that all ranks agree on; empty in a dry run.
   distributed::Facts facts;
 };
 
 /// Reads a job file and settles its mesh for this world, or for that of the dry run.
-/// Errors: UsageError, those of load_job, settle_mesh, and of files that the job names.
+/// Errors: UsageError, those of load_job, resolve_mesh, and of files that the job names.
 Setup prepare(const std::string& job_file);
 /// The same for a job that was parsed already.
 Setup prepare(JobConfig config);
@@ -44,14 +44,14 @@ Setup prepare(JobConfig config);
 /// Configuration consistency check. True if no rank has a fault and all have the same fingerprint;
 /// otherwise one rank has printed why. `fault` is this rank's error, in which case it has no setup;
 /// empty: none.
-bool agree(distributed::World& world, std::optional<Setup>* setup, std::string fault);
+bool check_consistency(distributed::World& world, std::optional<Setup>* setup, std::string fault);
 
 /// Connects the ranks' GPUs with the messages that the job selects. Collective; call it after
-/// agree().
+/// check_consistency().
 /// Errors: those of use_gpu.
 void connect_ranks(const JobConfig& config);
 
 /// Applies flags to the world: deadline, checks, deferred transfer. Resets its counters.
-void settle_world_flags(distributed::World& world);
+void apply_world_flags(distributed::World& world);
 
 }  // namespace phi::job

@@ -15,14 +15,14 @@ namespace nb = nanobind;
 
 namespace {
 
-using phi::job::ShownProgress;
+using phi::job::ProgressSink;
 using Style = phi::training::Progress::Style;
 
 // Wraps a callable that accepts text. The job runs without the GIL, and it ends before the callable
 // is released.
-std::optional<ShownProgress> shown_by(nb::object write, bool as_bar) {
+std::optional<ProgressSink> shown_by(nb::object write, bool as_bar) {
   if (write.is_none()) return std::nullopt;
-  return ShownProgress{as_bar ? Style::kBar : Style::kLines,
+  return ProgressSink{as_bar ? Style::kBar : Style::kLines,
                        [function = write.ptr()](const std::string& text) {
                          const nb::gil_scoped_acquire lock;
                          const nb::handle show(function);

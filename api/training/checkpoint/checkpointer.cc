@@ -26,7 +26,7 @@ namespace {
 
 constexpr int64_t kMaxRollbacks = 3;  // before one step
 
-bool speaks() { return RankContext::current().rank() == 0; }
+bool is_reporter() { return RankContext::current().rank() == 0; }
 
 // The size of a checkpoint of the trainer on disk; the same on every rank.
 int64_t checkpoint_bytes(const Trainer& trainer) {
@@ -73,7 +73,7 @@ Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
       options_.keep >= 1,
       errors::InvalidArgument("checkpoints keep {} of themselves; keep 1 or more.", options_.keep));
   const auto fault = checkpoint::together(World::current(), [&] {
-    if (!speaks()) return;
+    if (!is_reporter()) return;
     checkpoint::check_folder(options_.folder, checkpoint_bytes(trainer_));
     if (!options_.fallback.empty()) {
       checkpoint::check_folder(options_.fallback, checkpoint_bytes(trainer_));
@@ -142,7 +142,7 @@ std::optional<ResumedCheckpoint> Checkpointer::resume() {
 // checkpoint is loaded: then all ranks are present and have found the same damage.
 void Checkpointer::set_aside(const std::vector<checkpoint::SavedStep>& damaged) const {
   const auto fault = checkpoint::together(World::current(), [&] {
-    if (!speaks()) return;
+    if (!is_reporter()) return;
     for (const checkpoint::SavedStep& each : damaged) folder_.set_aside(each);
   });
   if (fault) throw Error(*fault);
@@ -161,7 +161,7 @@ Checkpointer::RankRequests Checkpointer::combine_requests() {
   const int64_t step = trainer_.steps();
   bool wanted = signals_.take_save() || postponed_;
   wanted |= options_.every > 0 && step % options_.every == 0;
-  wanted |= options_.minutes > 0.0 && speaks() &&
+  wanted |= options_.minutes > 0.0 && is_reporter() &&
             std::chrono::steady_clock::now() - last_save_ >=
                 std::chrono::duration<double>(60 * options_.minutes);
   std::array<int32_t, 2> requests = {signals_.stop(), wanted ? 1 : 0};
@@ -211,7 +211,7 @@ void Checkpointer::attempt(Part&& part) {
     checkpoint::first_fault(World::current(), error);
     ++stats_.failures;
     failure_ = error;
-    if (!speaks()) return;
+    if (!is_reporter()) return;
     LOG(WARNING) << "step " << pending_step_ << " has no checkpoint: " << error.what();
   }
 }
@@ -239,7 +239,7 @@ void Checkpointer::finish_pending(bool wait) {
       pending_.reset();
       ++stats_.saves;
       saved_step_ = pending_step_;
-      if (speaks()) prune();
+      if (is_reporter()) prune();
     });
   }
   if (wait && pruner_.joinable()) pruner_.join();
@@ -274,7 +274,7 @@ void Checkpointer::roll_back() {
                                        failed_step, options_.folder));
   trainer_.skip_to(failed_batch);
   ++stats_.rollbacks;
-  if (speaks()) {
+  if (is_reporter()) {
     LOG(WARNING) << fmt::format("step {} is not finite: back to step {}, and on behind batch {}",
                                 failed_step, resumed->step, failed_batch);
   }

@@ -16,13 +16,13 @@ JobConfig config_of(const std::string& generate, const std::string& model = "") 
 
 TEST(SettleGenerate, DropsNothingHoweverTheModelWasTrained) {
   JobConfig config = config_of("tokens: 3", ", dropout: 0.5");
-  settle_generate(&config);
+  adjust_for_generate(&config);
   EXPECT_EQ(config.model.dropout, 0.0);
 }
 
 TEST(SettleGenerate, APromptThatDoesNotFitIsAnError) {
   JobConfig config = config_of("prompt: 123456789");
-  EXPECT_THAT([&] { settle_generate(&config); },
+  EXPECT_THAT([&] { adjust_for_generate(&config); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "job.yaml:3: key 'generate.prompt': the prompt has 9 bytes and the model "
                           "sees 8 (model.seq_len)"));

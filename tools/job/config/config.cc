@@ -353,7 +353,7 @@ void check_num_ranks(const JobConfig& config, int64_t world_size, bool from_flag
 
 }  // namespace
 
-void settle_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
+void resolve_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
                  std::string* note) {
   const bool from_flag = !mesh_flag.empty();
   if (from_flag) config->mesh = parse_mesh_flag(mesh_flag);

@@ -161,7 +161,7 @@ struct JobConfig {
   std::string mode = "forward";
   std::string place = "cpu";
   ModelConfig model;
-  MeshConfig mesh;  // empty until set by the file, --mesh, or settle_mesh
+  MeshConfig mesh;  // empty until set by the file, --mesh, or resolve_mesh
   DataConfig data;
   RunConfig run;
   JobOptimizer optimizer;
@@ -184,7 +184,7 @@ struct JobConfig {
   Error wrong(std::initializer_list<std::string_view> keys, std::string_view message) const;
 };
 
-/// Reads and checks a job file. Keys that the job does not read are checked later by settle_mesh,
+/// Reads and checks a job file. Keys that the job does not read are checked later by resolve_mesh,
 /// when command-line overrides are known.
 /// Errors: NotFound if the file cannot be read; InvalidArgument as described above.
 JobConfig load_job(const std::string& file);
@@ -199,7 +199,7 @@ MeshConfig parse_mesh_flag(const std::string& text);
 /// Errors: InvalidArgument, with both numbers and a remedy, if the mesh does not fit the processes
 /// or the model does not fit the mesh; for a key that neither the job in the file nor this one
 /// reads, with the condition for it.
-void settle_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
+void resolve_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
                  std::string* note);
 
 }  // namespace phi::job

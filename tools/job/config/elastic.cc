@@ -19,7 +19,7 @@ MeshConfig with_dp(MeshConfig mesh, int64_t dp) {
 
 void check_fits(JobConfig config, int64_t ranks, const std::string& mesh_flag) {
   std::string note;
-  settle_mesh(&config, ranks, mesh_flag, &note);
+  resolve_mesh(&config, ranks, mesh_flag, &note);
 }
 
 MeshConfig elastic_mesh(const JobConfig& config, const std::string& mesh_flag) {
@@ -34,7 +34,7 @@ MeshConfig elastic_mesh(const JobConfig& config, const std::string& mesh_flag) {
   return mesh;
 }
 
-std::optional<Placing> place_elastic(const JobConfig& config, const std::string& mesh_flag,
+std::optional<LaunchSize> place_elastic(const JobConfig& config, const std::string& mesh_flag,
                                      int64_t slots) {
   const MeshConfig mesh = elastic_mesh(config, mesh_flag);
   const int64_t others = with_dp(mesh, 1).num_ranks();
@@ -43,22 +43,22 @@ std::optional<Placing> place_elastic(const JobConfig& config, const std::string&
   for (int64_t dp = std::min({config.elastic.dp[1], slots / others, rows}); dp >= least; --dp) {
     if (rows % dp != 0) continue;
     const MeshConfig chosen = with_dp(mesh, dp);
-    const Placing placing{chosen.num_ranks(), chosen.to_string(",")};
-    check_fits(config, placing.ranks, placing.mesh);
-    return placing;
+    const LaunchSize launch_size{chosen.num_ranks(), chosen.to_string(",")};
+    check_fits(config, launch_size.ranks, launch_size.mesh);
+    return launch_size;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Placing> place(const JobConfig& config, const std::string& mesh_flag, int64_t slots) {
+std::optional<LaunchSize> choose_launch_size(const JobConfig& config, const std::string& mesh_flag, int64_t slots) {
   if (config.elastic.is_elastic()) return place_elastic(config, mesh_flag, slots);
   const MeshConfig mesh = mesh_flag.empty() ? config.mesh : parse_mesh_flag(mesh_flag);
   const int64_t ranks = mesh.shape.empty() ? slots : mesh.num_ranks();
   if (ranks > slots) return std::nullopt;
   check_fits(config, ranks, mesh_flag);
-  return Placing{ranks, mesh_flag};
+  return LaunchSize{ranks, mesh_flag};
 }
 
 }  // namespace phi::job

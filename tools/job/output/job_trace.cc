@@ -11,7 +11,7 @@
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/output/report.h"
-#include "tools/job/output/whole_file.h"
+#include "tools/job/output/atomic_file.h"
 
 namespace phi::job {
 namespace {
@@ -70,7 +70,7 @@ class FileOrFault {
     }
   }
 
-  std::optional<WholeFile> file_;
+  std::optional<AtomicFile> file_;
   std::string fault_;
 };
 
@@ -239,7 +239,7 @@ std::string JobTrace::write_alone() noexcept {
     std::string json = events_as_json();
     const Header sum = header(json);
     end_events(&json);
-    WholeFile file(path, "trace");
+    AtomicFile file(path, "trace");
     file.write(kStartOfFile);
     file.write(json);
     file.write(end_of_file(sum));

@@ -14,7 +14,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "tools/job/output/destination.h"
-#include "tools/job/output/whole_file.h"
+#include "tools/job/output/atomic_file.h"
 #include "tools/job/output/write_all.h"
 
 namespace phi::job {

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tools/job/output/whole_file.h"
+#include "tools/job/output/atomic_file.h"
 
 namespace phi::job {
 namespace {
@@ -162,7 +162,7 @@ std::string to_json(const JobReport& report) {
 }
 
 void write_report(const JobReport& report, const std::string& path) {
-  WholeFile file(path, "report");
+  AtomicFile file(path, "report");
   file.write(to_json(report));
   file.finish();
 }

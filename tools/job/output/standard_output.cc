@@ -61,6 +61,6 @@ void prepare_streams() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-void take_closed_pipes_as_errors() { signal(SIGPIPE, SIG_IGN); }
+void ignore_sigpipe() { signal(SIGPIPE, SIG_IGN); }
 
 }  // namespace phi::job

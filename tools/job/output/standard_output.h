@@ -35,6 +35,6 @@ class StandardOutput : private std::streambuf {
 void prepare_streams();
 
 /// The same for writes to a pipe without a reader.
-void take_closed_pipes_as_errors();
+void ignore_sigpipe();
 
 }  // namespace phi::job

@@ -18,7 +18,7 @@ std::string error_of(const std::string& yaml, int64_t world_size = 1,
   try {
     JobConfig config = parse_job(yaml, "job.yaml");
     std::string note;
-    settle_mesh(&config, world_size, mesh, &note);
+    resolve_mesh(&config, world_size, mesh, &note);
   } catch (const Error& error) {
     return words_of(error);
   }
@@ -226,7 +226,7 @@ MeshConfig settled(const std::string& yaml, int64_t world_size, const std::strin
                    std::string* note = nullptr) {
   JobConfig config = parse_job(yaml, "job.yaml");
   std::string ignored;
-  settle_mesh(&config, world_size, flag, note != nullptr ? note : &ignored);
+  resolve_mesh(&config, world_size, flag, note != nullptr ? note : &ignored);
   return config.mesh;
 }
 

@@ -17,8 +17,8 @@ constexpr const char* kTrain = "mode: train\ncheckpoint: {dir: folder}\n";
 // "4: dp=2,tp=2", or what the error says.
 std::string placed(const std::string& keys, int64_t slots, const std::string& mesh_flag = "") {
   try {
-    const auto placing = place(parse_job(kTrain + keys, "job.yaml"), mesh_flag, slots);
-    return placing ? fmt::format("{}: {}", placing->ranks, placing->mesh) : "no room";
+    const auto launch_size = choose_launch_size(parse_job(kTrain + keys, "job.yaml"), mesh_flag, slots);
+    return launch_size ? fmt::format("{}: {}", launch_size->ranks, launch_size->mesh) : "no room";
   } catch (const Error& error) {
     return words_of(error);
   }
@@ -50,7 +50,7 @@ TEST(Elastic, TheBatchStays) {
   JobConfig config = parse_job(
       std::string(kTrain) + "run: {global_batch: 4, micro_batches: 2}\nelastic: {dp: [1, 9]}\n",
       "job.yaml");
-  EXPECT_EQ(place(config, "", 9)->ranks, 2) << "as many as a micro-batch has rows";
+  EXPECT_EQ(choose_launch_size(config, "", 9)->ranks, 2) << "as many as a micro-batch has rows";
 }
 
 TEST(Elastic, OtherJobsHaveTheirMesh) {

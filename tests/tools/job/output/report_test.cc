@@ -12,7 +12,7 @@
 
 #include "phi/common/errors.h"
 #include "tests/support/error_matchers.h"
-#include "tools/job/output/whole_file.h"
+#include "tools/job/output/atomic_file.h"
 
 namespace phi::job {
 namespace {

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "support/error_matchers.h"
-#include "tools/job/config/keys/settled_values.h"
+#include "tools/job/config/keys/resolved_values.h"
 
 namespace phi::job {
 namespace {
@@ -53,7 +53,7 @@ int line_of(const std::string& text, const std::string& path) {
 JobConfig settled(const std::string& text) {
   JobConfig config = parse_job(text, "job.yaml");
   std::string note;
-  settle_mesh(&config, config.mesh.num_ranks(), "", &note);
+  resolve_mesh(&config, config.mesh.num_ranks(), "", &note);
   return config;
 }
 
@@ -451,7 +451,7 @@ TEST(JobKeys, AValueArrives) {
 // where ranks compare what they are to run.
 TEST(JobKeys, ASettledValueIsThatOfItsKey) {
   const auto value_of = [](const JobConfig& config, const std::string& path) {
-    for (const auto& [key, value] : settled_values(config)) {
+    for (const auto& [key, value] : resolved_values(config)) {
       if (key == path) return value;
     }
     return "no value of " + path;
@@ -468,7 +468,7 @@ TEST(JobKeys, ASettledValueIsThatOfItsKey) {
     const std::string first = other == kOthers.end() ? c.by_default : other->second;
     const std::string before = job_text(with(c.job, c.path, first));
     EXPECT_NE(value_of(settled(before), c.path), c.other);
-    for (const auto& [key, value] : settled_values(settled(before))) {
+    for (const auto& [key, value] : resolved_values(settled(before))) {
       const bool is_other = value_of(settled(text), key) != value;
       // Heads of keys are by default as many as heads; limits capture the step.
       const bool follows = (key == "model.kv_heads" && c.path == std::string("model.heads")) ||
@@ -533,7 +533,7 @@ TEST(JobKeys, WhatACommandOverridesDecidesToo) {
     JobConfig config = parse_job(text, "job.yaml");
     if (*mode != '\0') config.mode = mode;
     std::string note;
-    settle_mesh(&config, ranks, mesh, &note);
+    resolve_mesh(&config, ranks, mesh, &note);
   };
   EXPECT_NO_THROW(run("mode: train\noptimizer: {lr: 1.0}", "forward", 1, ""));
   EXPECT_NO_THROW(run("mode: forward\noptimizer: {lr: 1.0}", "train", 1, ""));

@@ -1,5 +1,5 @@
 // The table of keys and their values.
-#include "tools/job/config/keys/settled_values.h"
+#include "tools/job/config/keys/resolved_values.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -177,13 +177,13 @@ bool is_section(std::string_view path) {
   return false;
 }
 
-std::vector<std::pair<std::string, std::string>> settled_values(const JobConfig& config) {
+std::vector<std::pair<std::string, std::string>> resolved_values(const JobConfig& config) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const JobKey& key : job_keys()) {
     if (is_section(key.path)) continue;
     const auto row = values().find(key.path);
     PHI_CHECK(row != values().end(),
-              errors::Internal("settled_values.cc has no row for the key '{}'.", key.path));
+              errors::Internal("resolved_values.cc has no row for the key '{}'.", key.path));
     out.emplace_back(key.path, row->second(config));
   }
   return out;

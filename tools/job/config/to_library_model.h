@@ -6,6 +6,6 @@
 
 namespace phi::job {
 
-nn::models::ModelConfig library_model(const ModelConfig& model);
+nn::models::ModelConfig to_library_model(const ModelConfig& model);
 
 }  // namespace phi::job

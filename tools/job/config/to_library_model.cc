@@ -1,9 +1,9 @@
 // Converts the keys of a job to the fields of a model config.
-#include "tools/job/config/library_model.h"
+#include "tools/job/config/to_library_model.h"
 
 namespace phi::job {
 
-nn::models::ModelConfig library_model(const ModelConfig& model) {
+nn::models::ModelConfig to_library_model(const ModelConfig& model) {
   if (model.kind == "gpt") {
     return nn::models::GptConfig{.vocab = model.vocab,
                                  .seq_len = model.seq_len,

@@ -1,8 +1,8 @@
-// WholeFile: a file that is replaced as a whole or not at all. It is written to a temporary file
+// AtomicFile: a file that is replaced as a whole or not at all. It is written to a temporary file
 // next to its path, with an unpredictable new name, and renamed. A path that is no regular file
 // (destination.h) is written to directly.
 //
-//   WholeFile file("report.json", "report");
+//   AtomicFile file("report.json", "report");
 //   file.write(text);
 //   file.finish();
 #pragma once
@@ -14,14 +14,14 @@
 
 namespace phi::job {
 
-class WholeFile {
+class AtomicFile {
  public:
   /// `what` names the file in messages: "report". Errors: Unavailable.
-  WholeFile(std::string path, std::string what);
+  AtomicFile(std::string path, std::string what);
   /// Removes the temporary file of an unfinished write.
-  ~WholeFile();
-  WholeFile(const WholeFile&) = delete;
-  WholeFile& operator=(const WholeFile&) = delete;
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
 
   /// Errors: Unavailable.
   void write(std::string_view text);
@@ -41,7 +41,7 @@ class WholeFile {
 /// Errors: Unavailable if `path` is not writable. Creates nothing.
 void check_writable(const std::string& path, const std::string& what);
 
-/// Whether a WholeFile at `path` replaces a file, instead of writing to it directly.
+/// Whether an AtomicFile at `path` replaces a file, instead of writing to it directly.
 bool is_file_or_nothing(const std::string& path);
 
 }  // namespace phi::job

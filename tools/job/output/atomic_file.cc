@@ -1,5 +1,5 @@
 // Writes a temporary file next to the target and renames it.
-#include "tools/job/output/whole_file.h"
+#include "tools/job/output/atomic_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ int make_temporary(const std::string& path, std::string* name) {
 
 }  // namespace
 
-WholeFile::WholeFile(std::string path, std::string what)
+AtomicFile::AtomicFile(std::string path, std::string what)
     : path_(std::move(path)), what_(std::move(what)), destination_(destination_of(path_, what_)) {
   if (destination_.kind != Destination::Kind::kFile) {
     fd_ = open_stream(destination_, what_);
@@ -41,16 +41,16 @@ WholeFile::WholeFile(std::string path, std::string what)
   }
 }
 
-WholeFile::~WholeFile() {
+AtomicFile::~AtomicFile() {
   if (fd_ >= 0) close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-void WholeFile::write(std::string_view text) {
+void AtomicFile::write(std::string_view text) {
   if (const int reason = write_all(fd_, text)) throw_failed(reason);
 }
 
-void WholeFile::finish() {
+void AtomicFile::finish() {
   if (const int reason = close_checked(std::exchange(fd_, -1))) throw_failed(reason);
   if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), destination_.path.c_str()) != 0) throw_failed(errno);
@@ -60,7 +60,7 @@ void WholeFile::finish() {
 void check_writable(const std::string& path, const std::string& what) {
   const Destination destination = destination_of(path, what);
   if (destination.kind == Destination::Kind::kFile) {
-    const WholeFile never_finished(path, what);
+    const AtomicFile never_finished(path, what);
   } else if (destination.kind == Destination::Kind::kStream && access(path.c_str(), W_OK) != 0) {
     throw_unwritable(what, path, errno);  // not opened, because a pipe's reader would see its end
   }

@@ -12,8 +12,8 @@
 namespace phi::job {
 
 /// ("model.heads", "6"), ...: a row for each key of job_keys() that is no section, in its order.
-/// Errors: Internal for a key whose value settled_values.cc does not know.
-std::vector<std::pair<std::string, std::string>> settled_values(const JobConfig& config);
+/// Errors: Internal for a key whose value resolved_values.cc does not know.
+std::vector<std::pair<std::string, std::string>> resolved_values(const JobConfig& config);
 
 /// Whether it is the name of a section ("model") and not of a key.
 bool is_section(std::string_view path);

@@ -1,5 +1,5 @@
 // Fault injection.
-#include "tools/job/injection.h"
+#include "tools/job/fault_injection.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
