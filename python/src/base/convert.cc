@@ -11,7 +11,7 @@
 #include "phi/common/errors.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/tensor/tensor_object.h"
 
 namespace phi::python {
@@ -38,7 +38,7 @@ bool is_number_argument(PyObject* value) {
 }
 
 int64_t integer(PyObject* value, const Argument& argument) {
-  const Owned index(checked(PyNumber_Index(value)));
+  const PyRef index(checked(PyNumber_Index(value)));
   int overflow = 0;
   const int64_t number = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   if (overflow != 0) {
@@ -126,7 +126,7 @@ std::vector<T> list_of(PyObject* value, const Argument& argument, const char* ex
     if (is_integer(value)) return {integer_of<T>(value, argument)};
   }
   if (!is_list(value)) refuse(argument, expected, value);
-  const Owned sequence(checked(PySequence_Fast(value, "a list is needed")));
+  const PyRef sequence(checked(PySequence_Fast(value, "a list is needed")));
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.get());
   std::vector<T> list;
   list.reserve(static_cast<size_t>(size));
@@ -182,7 +182,7 @@ std::string describe(PyObject* value) {
   if (value == Py_None) return "None";
   if (is_tensor(value)) return "Tensor " + tensor_of(value).to_string();
   constexpr size_t kMost = 60;
-  const Owned shown(PyObject_Repr(value));
+  const PyRef shown(PyObject_Repr(value));
   std::string words;
   if (shown) {
     words = text(shown.get());

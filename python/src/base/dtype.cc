@@ -8,7 +8,7 @@
 #include <string>
 
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 
 namespace phi::python {
 
@@ -29,7 +29,7 @@ std::array<PyObject*, kNumDataTypes>& objects() {
 
 // The text of the object's attribute; empty if there is none.
 std::string name_under(PyObject* value, const char* attribute) {
-  const Owned name(PyObject_GetAttrString(value, attribute));
+  const PyRef name(PyObject_GetAttrString(value, attribute));
   if (!name) PyErr_Clear();
   const char* text = name && PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8(name.get()) : nullptr;
   return text != nullptr ? text : "";

@@ -7,7 +7,7 @@
 
 #include "phi/common/process/handler_stack.h"
 #include "phi/common/process/interruption.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 
 namespace phi::python {
 namespace {
@@ -23,7 +23,7 @@ void give_handlers_a_stack() {
 void raise_what_signals_raise() {
   if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed)) return;
   give_handlers_a_stack();
-  const InterpreterLock lock;
+  const GilLock lock;
   if (!lock.taken() || PyErr_Occurred() != nullptr) return;
   if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }

@@ -44,18 +44,18 @@ Placements of_tensor(Placements placements, int ndim) {
 
 Tensor shard_tensor(nb::handle data, const OptionalMesh& mesh, const Placements& placements) {
   const Tensor x = is_tensor(data.ptr()) ? tensor_of(data.ptr()) : tensor_from(data.ptr(), Py_None);
-  const WithoutGil others;
+  const GilRelease others;
   return distributed::shard_tensor(x, mesh_or_default(mesh), of_tensor(placements, x.ndim()));
 }
 
 Tensor reshard(const Tensor& x, const OptionalMesh& mesh, const Placements& placements) {
-  const WithoutGil others;
+  const GilRelease others;
   return distributed::reshard(x, mesh_or_default(mesh), of_tensor(placements, x.ndim()));
 }
 
 distributed::PendingTensor start_reshard(const Tensor& x, const OptionalMesh& mesh,
                                          const Placements& placements) {
-  const WithoutGil others;
+  const GilRelease others;
   return distributed::start_reshard(x, mesh_or_default(mesh), of_tensor(placements, x.ndim()));
 }
 
@@ -63,7 +63,7 @@ distributed::PendingTensor start_reshard(const Tensor& x, const OptionalMesh& me
 Tensor dtensor_from_local(const std::optional<Tensor>& local, const OptionalMesh& mesh,
                           const Placements& placements) {
   const Tensor part = local.value_or(Tensor());
-  const WithoutGil others;
+  const GilRelease others;
   return distributed::dtensor_from_local(
       part, mesh_or_default(mesh),
       part.defined() ? of_tensor(placements, part.ndim()) : placements);
@@ -72,12 +72,12 @@ Tensor dtensor_from_local(const std::optional<Tensor>& local, const OptionalMesh
 Tensor dtensor_to_local(const Tensor& x, const OptionalMesh& mesh,
                         const std::optional<Placements>& placements) {
   if (!placements) return x.local();
-  const WithoutGil others;
+  const GilRelease others;
   return distributed::dtensor_to_local(x, mesh_or_default(mesh), of_tensor(*placements, x.ndim()));
 }
 
 Tensor unshard_dtensor(const Tensor& x) {
-  const WithoutGil others;
+  const GilRelease others;
   return distributed::unshard_dtensor(x);
 }
 
@@ -121,7 +121,7 @@ void bind_pending_tensor(nb::module_& module) {
       .def(
           "wait",
           [](PendingTensor& pending) {
-            const WithoutGil others;
+            const GilRelease others;
             return pending.wait();
           },
           "The resharded tensor, when this rank's part has arrived. Once.");

@@ -16,7 +16,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/distributed/distributed.h"
 #include "python/src/tensor/tensor_object.h"
 
@@ -33,7 +33,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 }
 
 void init(double start_deadline) {
-  const WithoutGil others;
+  const GilRelease others;
   // MPI requires a command line; this one contains no options of MPI.
   static char program[] = "python";
   static char* words[] = {program, nullptr};
@@ -43,12 +43,12 @@ void init(double start_deadline) {
 }
 
 void finalize() {
-  const WithoutGil others;
+  const GilRelease others;
   distributed::finalize();
 }
 
 void barrier() {
-  const WithoutGil others;
+  const GilRelease others;
   World::current().everyone().barrier();
 }
 
@@ -115,7 +115,7 @@ void call_on_rank(World& world, nb::handle function, nb::handle args, RunningRan
   const nb::gil_scoped_acquire lock;
   running.begin(world);
   try {
-    result = keep(function(*nb::borrow<nb::args>(args)).ptr());
+    result = shared_reference(function(*nb::borrow<nb::args>(args)).ptr());
   } catch (nb::python_error& error) {
     if (world.was_left_by_fork() && error.matches(PyExc_SystemExit)) end_child(status_of(error));
     running.end(world);
@@ -136,14 +136,14 @@ void wait_for(Work&& work, Interrupt&& interrupt) {
   auto done = std::async(std::launch::async, std::forward<Work>(work));
   for (;;) {
     {
-      const WithoutGil others;
+      const GilRelease others;
       if (done.wait_for(kBetweenSignals) == std::future_status::ready) break;
     }
     if (PyErr_CheckSignals() != 0) {
       nb::python_error error;  // raised by the handler
       interrupt();
       {
-        const WithoutGil others;
+        const GilRelease others;
         done.wait();
       }
       throw error;
@@ -199,7 +199,7 @@ void bind_ranks(nb::module_& module) {
       [](bool tf32, const std::string& messages, const std::string& reduction) {
         const distributed::GpuOptions options{tf32, distributed::parse_gpu_messages(messages),
                                               distributed::parse_gpu_reduction(reduction)};
-        const WithoutGil others;
+        const GilRelease others;
         return distributed::use_gpu(options).to_string();
       },
       nb::kw_only(), nb::arg("tf32") = false, nb::arg("messages") = "nccl",
@@ -231,7 +231,7 @@ void bind_ranks(nb::module_& module) {
   module.def(
       "abort_job",
       [](const std::string& message) {
-        const WithoutGil others;
+        const GilRelease others;
         distributed::abort_job(message);
       },
       nb::arg("message"), "Prints the message and ends the job on all ranks with a status of 1.");

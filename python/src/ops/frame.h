@@ -14,7 +14,7 @@
 #include "api/tensor/tensor.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/ops/op_table.h"
 #include "python/src/tensor/tensor_object.h"
 
@@ -62,7 +62,7 @@ class Frame {
   /// this is the argument's object.
   template <typename Call>
   PyObject* give(Call&& call) {
-    WithoutGil others(is_long());
+    GilRelease others(is_long());
     decltype(auto) results = call();
     others.end();
     return result(std::forward<decltype(results)>(results));
@@ -86,7 +86,7 @@ class Frame {
   static PyObject* result(std::vector<Tensor>& written) { return to_python(written); }
   template <typename... Parts>
   static PyObject* result(std::tuple<Parts...>&& parts) {
-    Owned tuple(checked(PyTuple_New(sizeof...(Parts))));
+    PyRef tuple(checked(PyTuple_New(sizeof...(Parts))));
     put(tuple.get(), std::move(parts), std::index_sequence_for<Parts...>());
     return tuple.release();
   }

@@ -24,7 +24,7 @@ namespace nb = nanobind;
 namespace {
 
 // Formats a default as a Python expression.
-struct Words {
+struct PythonLiteral {
   std::string operator()(std::monostate) const { return "None"; }
   std::string operator()(bool v) const { return v ? "True" : "False"; }
   std::string operator()(const std::string& v) const { return "'" + v + "'"; }
@@ -69,7 +69,7 @@ class LoadedEntry : public OpEntry {
     for (const OpRule::Attribute& attribute : signature.attributes) {
       const char* words = nullptr;
       if (attribute.by_default) {
-        words = defaults_.emplace_back(std::visit(Words(), *attribute.by_default)).c_str();
+        words = defaults_.emplace_back(std::visit(PythonLiteral(), *attribute.by_default)).c_str();
       }
       arguments_.push_back({attribute.name, words});
     }
@@ -122,7 +122,7 @@ PyObject* result_of(Tensor output, const std::vector<TensorList>& tensors, const
 PyObject* results_of(TensorList outputs, const std::vector<TensorList>& tensors,
                      const Frame& frame) {
   if (outputs.size() == 1) return result_of(std::move(outputs[0]), tensors, frame);
-  Owned tuple(checked(PyTuple_New(std::ssize(outputs))));
+  PyRef tuple(checked(PyTuple_New(std::ssize(outputs))));
   for (size_t i = 0; i < outputs.size(); ++i) {
     PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i),
                      checked(result_of(std::move(outputs[i]), tensors, frame)));
@@ -145,7 +145,7 @@ PyObject* call_loaded(Frame& frame) {
             : attribute_from_python(frame.value(i), frame.argument(i), attribute.kind));
     ++i;
   }
-  WithoutGil others;
+  GilRelease others;
   TensorList outputs = call_function(signature.name, tensors, attributes);
   others.end();
   return results_of(std::move(outputs), tensors, frame);
@@ -162,7 +162,7 @@ const char* operator_of(const LoadedOps& loaded, std::string_view function) {
 std::vector<std::string> load_library(const std::string& path, nb::handle ops) {
   const LoadedOps* loaded = nullptr;
   {
-    const WithoutGil others;
+    const GilRelease others;
     loaded = &load_ops(path);
   }
   std::vector<std::string> names;

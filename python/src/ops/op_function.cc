@@ -16,7 +16,7 @@
 #include "phi/common/nearest_name.h"
 #include "phi/core/op_def.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/ops/frame.h"
 #include "python/src/tensor/tensor_object.h"
 
@@ -221,7 +221,7 @@ PyObject* make_function(const OpEntry& entry) {
 }  // namespace
 
 void add_op_function(PyObject* ops, const OpEntry& entry) {
-  const Owned function(make_function(entry));
+  const PyRef function(make_function(entry));
   checked(PyObject_SetAttrString(ops, entry.name, function.get()));
   if (!entry.is_method) return;
   checked(

@@ -10,7 +10,7 @@
 #include "api/capture/program.h"
 #include "api/stablehlo/stablehlo.h"
 #include "python/src/base/convert.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/training/training.h"
 
@@ -35,14 +35,14 @@ TensorList call_captured(PyObject* function, const TensorList& inputs) {
 }
 
 Program capture(nb::callable function, const TensorList& inputs) {
-  const WithoutGil others;
-  return phi::capture(
-      [kept = keep(function.ptr())](const TensorList& in) { return call_captured(kept.get(), in); },
-      inputs);
+  const GilRelease others;
+  return phi::capture([kept = shared_reference(function.ptr())](
+                          const TensorList& in) { return call_captured(kept.get(), in); },
+                      inputs);
 }
 
 nb::object run_program(const Program& program, const TensorList& inputs) {
-  WithoutGil others;
+  GilRelease others;
   TensorList outputs = program.run(inputs);
   others.end();
   return nb::steal(to_python(std::move(outputs)));
@@ -51,7 +51,7 @@ nb::object run_program(const Program& program, const TensorList& inputs) {
 std::string to_stablehlo(const Program& program, const std::string& name,
                          const std::vector<std::string>& inputs,
                          const std::vector<std::string>& outputs) {
-  const WithoutGil others;
+  const GilRelease others;
   return program.to_stablehlo(StablehloOptions{.name = name, .inputs = inputs, .outputs = outputs});
 }
 

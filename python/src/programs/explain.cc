@@ -62,7 +62,7 @@ void bind_explanation(nb::module_& module) {
       .def(
           "all_ranks",
           [](const Explanation& self) {
-            const WithoutGil others;
+            const GilRelease others;
             return explain_all_ranks(self);
           },
           "One text for all ranks of the job; those that did the same share a table. Collective.");
@@ -73,7 +73,7 @@ void bind_explanation(nb::module_& module) {
 void expect_moves_of(nb::callable function, std::optional<int64_t> bytes,
                      std::optional<int64_t> reshards, const TensorNames& names) {
   bool has_run = false;
-  WithoutGil others;
+  GilRelease others;
   try {
     phi::expect_moves(
         [&, run = call_explained(function)] {
@@ -96,7 +96,7 @@ void bind_explanations(nb::module_& module) {
   module.def(
       "explain",
       [](nb::callable function, const TensorNames& names) {
-        const WithoutGil others;
+        const GilRelease others;
         return phi::explain(call_explained(function), names);
       },
       nb::arg("function"), no_names(),
@@ -112,7 +112,7 @@ void bind_explanations(nb::module_& module) {
   module.def(
       "check_ops",
       [](nb::callable function, const TensorNames& names) {
-        const WithoutGil others;
+        const GilRelease others;
         return phi::check_ops(call_explained(function), names);
       },
       nb::arg("function"), no_names(),
@@ -121,7 +121,7 @@ void bind_explanations(nb::module_& module) {
   module.def(
       "check_numbers",
       [](nb::callable function, int64_t step) {
-        const WithoutGil others;
+        const GilRelease others;
         phi::check_numbers(call_explained(function), step);
       },
       nb::arg("function"), nb::arg("step") = 0,

@@ -11,7 +11,7 @@
 
 #include "api/testing/check_op.h"
 #include "python/src/base/convert.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/tensor/tensor_object.h"
 
 namespace phi::python {
@@ -58,13 +58,13 @@ nb::dict try_op(const std::string& name, nb::callable call, const std::vector<Te
   testing::OpCase test{
       .name = name,
       .inputs = inputs,
-      .call = [kept = keep(call.ptr()),
+      .call = [kept = shared_reference(call.ptr()),
                name](const TensorList& in) { return call_with(kept.get(), in, name); },
       .tolerance = tolerance,
       .partial = partial,
       .gradients = gradients,
       .smooth = smooth};
-  WithoutGil others;
+  GilRelease others;
   const testing::OpReport report = testing::try_op(test, {placements, seed});
   others.end();
   return report_of(report);

@@ -12,7 +12,7 @@
 #include "phi/core/storage/kept_bytes.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/tensor/buffer.h"
 #include "python/src/tensor/method.h"
 #include "python/src/tensor/values.h"
@@ -49,7 +49,7 @@ nb::object bfloat16_array(const Tensor& x, const nb::module_& numpy) {
 
 nb::object numpy_of(const Tensor& x, const char* what) {
   const nb::module_ numpy = nb::module_::import_("numpy");
-  const Tensor whole = whole_here(x, what);
+  const Tensor whole = local_whole_value(x, what);
   if (whole.dtype() == DataType::BFLOAT16) {
     whole.dense().raw_data();  // materialises deferred and swapped values
     return bfloat16_array(whole, numpy);
@@ -147,7 +147,7 @@ Tensor rebuild(const nb::bytes& bytes, const std::vector<int64_t>& shape, nb::ha
 
 Tensor to(const Tensor& x, nb::handle dtype) {
   const DataType wanted = dtype_from(dtype.ptr(), {"to", "dtype"});
-  const WithoutGil others(is_long_work(x));
+  const GilRelease others(is_long_work(x));
   return x.to(wanted);
 }
 

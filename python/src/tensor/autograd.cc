@@ -11,7 +11,7 @@
 #include "phi/common/errors.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/tensor/method.h"
 
 namespace phi::python {
@@ -22,7 +22,7 @@ namespace {
 
 // Releases the GIL; hooks in Python acquire it on this thread.
 void backward(const Tensor& x, const std::optional<Tensor>& gradients_of, bool retain_graph) {
-  const WithoutGil others;
+  const GilRelease others;
   x.backward(gradients_of.value_or(Tensor()), retain_graph);
 }
 
@@ -38,7 +38,7 @@ Tensor hooked(PyObject* function, const Tensor& gradient) {
 }
 
 void register_hook(const Tensor& x, nb::callable function) {
-  x.register_hook([kept = keep(function.ptr())](const Tensor& gradient) {
+  x.register_hook([kept = shared_reference(function.ptr())](const Tensor& gradient) {
     return hooked(kept.get(), gradient);
   });
 }
@@ -61,7 +61,7 @@ nb::list gradients_of(nb::handle outputs, nb::handle inputs, nb::handle grad_out
   const std::vector<Tensor> given = grad_outputs.is_none()
                                         ? std::vector<Tensor>()
                                         : list_of_tensors(grad_outputs, "grad_outputs");
-  WithoutGil others;
+  GilRelease others;
   std::vector<Tensor> gradients = phi::grad(of, by, given, retain_graph);
   others.end();
   return nb::steal<nb::list>(to_python(std::move(gradients)));
@@ -79,9 +79,9 @@ Tensor call_again(PyObject* function, const std::vector<Tensor>& inputs) {
 
 Tensor recompute(nb::callable function, nb::args inputs) {
   const std::vector<Tensor> given = list_of_tensors(inputs, "inputs");
-  const WithoutGil others;
+  const GilRelease others;
   return phi::recompute(
-      [kept = keep(function.ptr())](const std::vector<Tensor>& again) {
+      [kept = shared_reference(function.ptr())](const std::vector<Tensor>& again) {
         return call_again(kept.get(), again);
       },
       given);
@@ -109,7 +109,7 @@ void bind_autograd(nb::module_& module) {
   method(
       "clone",
       [](const Tensor& x) {
-        const WithoutGil others(is_long_work(x));
+        const GilRelease others(is_long_work(x));
         return assign(x);
       },
       "The same value in bytes of its own; gradients go through.");

@@ -15,7 +15,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/storage/kept_bytes.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/tensor/tensor_slots.h"
 #include "python/src/tensor/values.h"
@@ -72,7 +72,7 @@ std::shared_ptr<const Py_buffer> view_of(PyObject* array, int flags) {
   checked(PyObject_GetBuffer(array, view.get(), flags));
   return std::shared_ptr<const Py_buffer>(view.release(), [](const Py_buffer* held) {
     auto* owned = const_cast<Py_buffer*>(held);
-    if (const InterpreterLock lock; lock.taken()) PyBuffer_Release(owned);
+    if (const GilLock lock; lock.taken()) PyBuffer_Release(owned);
     delete owned;
   });
 }
@@ -156,7 +156,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded_status([&] {
     const Tensor& own = tensor_of(self);
-    const Tensor x = whole_here(own, "the array");
+    const Tensor x = local_whole_value(own, "the array");
     const bool readonly = own.requires_grad();
     check_exported(x, flags, readonly);
     auto exported = std::make_unique<ExportedBuffer>(x);

@@ -16,8 +16,8 @@
 #include "phi/core/storage/kept_bytes.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/keep.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/tensor/dlpack_abi.h"
 #include "python/src/tensor/method.h"
 #include "python/src/tensor/tensor_object.h"
@@ -111,34 +111,34 @@ PyObject* capsule_of(Structure* structure, const char* name, PyCapsule_Destructo
 }
 
 PyObject* versioned_capsule(const DenseTensor& array, bool read_only, bool is_copy) {
-  auto* exported = new ExportedCapsule<dlpack::VersionedManaged>(array);
+  auto* exported = new ExportedCapsule<dlpack::ManagedTensorVersioned>(array);
   exported->structure.version = dlpack::kVersion;
   exported->structure.flags =
       (read_only ? dlpack::kReadOnly : 0) | (is_copy ? dlpack::kIsCopied : 0);
   return capsule_of(&exported->structure, dlpack::kVersionedName, [](PyObject* capsule) {
-    drop_capsule<dlpack::VersionedManaged>(capsule, dlpack::kVersionedName);
+    drop_capsule<dlpack::ManagedTensorVersioned>(capsule, dlpack::kVersionedName);
   });
 }
 
 PyObject* old_capsule(const DenseTensor& array) {
-  auto* exported = new ExportedCapsule<dlpack::Managed>(array);
+  auto* exported = new ExportedCapsule<dlpack::ManagedTensor>(array);
   return capsule_of(&exported->structure, dlpack::kName, [](PyObject* capsule) {
-    drop_capsule<dlpack::Managed>(capsule, dlpack::kName);
+    drop_capsule<dlpack::ManagedTensor>(capsule, dlpack::kName);
   });
 }
 
-using Pair = std::tuple<int, int>;
+using IntPair = std::tuple<int, int>;
 
-nb::object to_dlpack(const Tensor& x, nb::handle stream, std::optional<Pair> max_version,
-                     std::optional<Pair> device, std::optional<bool> copy) {
+nb::object to_dlpack(const Tensor& x, nb::handle stream, std::optional<IntPair> max_version,
+                     std::optional<IntPair> device, std::optional<bool> copy) {
   if (!stream.is_none()) {
     raise(PyExc_BufferError, "__dlpack__: tensors on a CPU have no stream; stream must be None");
   }
-  if (device && *device != Pair(dlpack::kCpu, 0)) {
+  if (device && *device != IntPair(dlpack::kCpu, 0)) {
     raise(PyExc_BufferError, "__dlpack__: the tensor lies on a CPU, device (1, 0)");
   }
   const bool is_copy = copy.value_or(false);
-  const DenseTensor whole = whole_here(x, "the array").dense();
+  const DenseTensor whole = local_whole_value(x, "the array").dense();
   const DenseTensor array = is_copy ? whole.clone() : whole;
   const bool versioned = max_version && std::get<0>(*max_version) >= 1;
   if (versioned) return nb::steal(versioned_capsule(array, x.requires_grad() && !is_copy, is_copy));
@@ -238,15 +238,15 @@ std::shared_ptr<Structure> take(PyObject* capsule, const char* name, const char*
   checked(PyCapsule_SetName(capsule, used));
   return std::shared_ptr<Structure>(structure, [](Structure* taken) {
     // The other library's deleter may call Python.
-    const InterpreterLock lock;
+    const GilLock lock;
     if (lock.taken() && taken->deleter != nullptr) taken->deleter(taken);
   });
 }
 
 Tensor from_capsule(PyObject* capsule, std::optional<bool> copy) {
   if (PyCapsule_IsValid(capsule, dlpack::kVersionedName) != 0) {
-    const auto taken =
-        take<dlpack::VersionedManaged>(capsule, dlpack::kVersionedName, dlpack::kUsedVersionedName);
+    const auto taken = take<dlpack::ManagedTensorVersioned>(capsule, dlpack::kVersionedName,
+                                                            dlpack::kUsedVersionedName);
     if (taken->version.major != dlpack::kVersion.major) {
       raise(PyExc_BufferError,
             fmt::format("from_dlpack: the array is of DLPack {}.{}, which is not "
@@ -255,7 +255,7 @@ Tensor from_capsule(PyObject* capsule, std::optional<bool> copy) {
     }
     return tensor_over(taken->array, (taken->flags & dlpack::kReadOnly) != 0, taken, copy);
   }
-  const auto taken = take<dlpack::Managed>(capsule, dlpack::kName, dlpack::kUsedName);
+  const auto taken = take<dlpack::ManagedTensor>(capsule, dlpack::kName, dlpack::kUsedName);
   return tensor_over(taken->array, false, taken, copy);
 }
 
@@ -284,7 +284,7 @@ void bind_dlpack(nb::module_& module) {
   method("__dlpack__", &to_dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
          nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
          nb::arg("copy").none() = nb::none());
-  method("__dlpack_device__", [](const Tensor&) { return Pair(dlpack::kCpu, 0); });
+  method("__dlpack_device__", [](const Tensor&) { return IntPair(dlpack::kCpu, 0); });
   module.def("from_dlpack", &from_dlpack, nb::arg("array"), nb::kw_only(),
              nb::arg("copy").none() = nb::none(),
              "A tensor in the memory of an array of another library that lies on the CPU.\n"

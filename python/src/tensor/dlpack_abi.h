@@ -33,10 +33,10 @@ struct Array {
 };
 
 /// The consumer of the array calls `deleter` when it no longer uses the array.
-struct Managed {
+struct ManagedTensor {
   Array array;
   void* context;
-  void (*deleter)(Managed*);
+  void (*deleter)(ManagedTensor*);
 };
 
 struct Version {
@@ -48,10 +48,10 @@ inline constexpr Version kVersion = {1, 0};
 inline constexpr uint64_t kReadOnly = 1;
 inline constexpr uint64_t kIsCopied = 2;
 
-struct VersionedManaged {
+struct ManagedTensorVersioned {
   Version version;
   void* context;
-  void (*deleter)(VersionedManaged*);
+  void (*deleter)(ManagedTensorVersioned*);
   uint64_t flags;
   Array array;
 };

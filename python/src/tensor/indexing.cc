@@ -25,7 +25,7 @@
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/tensor/tensor_slots.h"
 #include "python/src/tensor/values.h"
@@ -36,7 +36,7 @@ namespace {
 // ---- indices ----
 
 // The index of one tensor dim: a number, or a range, which runs backwards if its step is negative.
-struct Picked {
+struct DimIndex {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t step = 1;
@@ -45,15 +45,15 @@ struct Picked {
   TensorIndex index() const { return is_number ? TensorIndex(begin) : range(begin, end); }
 };
 
-struct Picks {
-  std::vector<Picked> dims;   // one for each tensor dim
-  std::vector<int64_t> none;  // positions in the result of inserted tensor dims of size 1
+struct ParsedIndex {
+  std::vector<DimIndex> dims;  // one for each tensor dim
+  std::vector<int64_t> none;   // positions in the result of inserted tensor dims of size 1
   bool has_steps = false;
 };
 
-Picked whole(int64_t extent) { return {0, extent, 1, false}; }
+DimIndex whole(int64_t extent) { return {0, extent, 1, false}; }
 
-Picked slice_of(PyObject* slice, int64_t extent) {
+DimIndex slice_of(PyObject* slice, int64_t extent) {
   Py_ssize_t begin = 0, end = 0, step = 1;
   checked(PySlice_Unpack(slice, &begin, &end, &step));
   const Py_ssize_t count = PySlice_AdjustIndices(extent, &begin, &end, step);
@@ -62,7 +62,7 @@ Picked slice_of(PyObject* slice, int64_t extent) {
   return {begin, begin + count * step, step, false};
 }
 
-Picked number_of(PyObject* index, int d, int64_t extent) {
+DimIndex number_of(PyObject* index, int d, int64_t extent) {
   const Py_ssize_t number = PyNumber_AsSsize_t(index, PyExc_IndexError);
   if (number == -1 && PyErr_Occurred()) throw_python_error();
   if (number < -extent || number >= extent) {
@@ -78,11 +78,11 @@ int count_dims(PyObject* const* parts, Py_ssize_t count) {
   return dims;
 }
 
-class Reader {
+class IndexParser {
  public:
-  explicit Reader(const Tensor& x) : x_(x) {}
+  explicit IndexParser(const Tensor& x) : x_(x) {}
 
-  Picks read(PyObject* key) {
+  ParsedIndex read(PyObject* key) {
     const bool several = PyTuple_Check(key);
     PyObject* const* parts = several ? &PyTuple_GET_ITEM(key, 0) : &key;
     const Py_ssize_t count = several ? PyTuple_GET_SIZE(key) : 1;
@@ -116,7 +116,7 @@ class Reader {
                         describe(part)));
     }
   }
-  void take(const Picked& picked) {
+  void take(const DimIndex& picked) {
     picks_.dims.push_back(picked);
     picks_.has_steps = picks_.has_steps || picked.step != 1;
     shown_ += !picked.is_number;
@@ -124,7 +124,7 @@ class Reader {
   }
 
   const Tensor& x_;
-  Picks picks_;
+  ParsedIndex picks_;
   int next_ = 0;       // tensor dim
   int64_t shown_ = 0;  // tensor dims of the result so far
   bool has_ellipsis_ = false;
@@ -164,11 +164,11 @@ Tensor rows_of(const Tensor& index) {
 // ---- reading ----
 
 template <size_t... I>
-TensorPart part_of(const Tensor& x, const std::vector<Picked>& dims, std::index_sequence<I...>) {
+TensorPart part_of(const Tensor& x, const std::vector<DimIndex>& dims, std::index_sequence<I...>) {
   return x(dims[I].index()...);
 }
 
-TensorPart part_of(const Tensor& x, const std::vector<Picked>& dims) {
+TensorPart part_of(const Tensor& x, const std::vector<DimIndex>& dims) {
   switch (dims.size()) {
 #define PHI_PART_OF(n) \
   case n:              \
@@ -190,11 +190,11 @@ TensorPart part_of(const Tensor& x, const std::vector<Picked>& dims) {
 }
 
 // Returns the elements of the ranges with steps, and marks their tensor dims in `dims` as whole.
-Tensor stepped(const Tensor& x, std::vector<Picked>& dims) {
+Tensor stepped(const Tensor& x, std::vector<DimIndex>& dims) {
   std::vector<int> axes, backwards;
   std::vector<int64_t> begins, ends, steps;
   for (size_t d = 0; d < dims.size(); ++d) {
-    Picked& picked = dims[d];
+    DimIndex& picked = dims[d];
     if (picked.step == 1) continue;
     const int64_t count = (picked.end - picked.begin) / picked.step;
     const int64_t last = picked.begin + (count - 1) * picked.step;
@@ -209,7 +209,7 @@ Tensor stepped(const Tensor& x, std::vector<Picked>& dims) {
   return backwards.empty() ? some : flip(some, backwards);
 }
 
-Tensor read(const Tensor& x, Picks picks) {
+Tensor read(const Tensor& x, ParsedIndex picks) {
   const Tensor from = picks.has_steps ? stepped(x, picks.dims) : x;
   const Tensor part = part_of(from, picks.dims).get();
   return picks.none.empty() ? part : unsqueeze(part, picks.none);
@@ -225,8 +225,8 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   return guarded([&] {
     const Tensor& x = tensor_of(self);
     const std::optional<Tensor> index = picking_tensor(key);
-    Picks picks = index ? Picks() : Reader(x).read(key);
-    WithoutGil others(is_long_work(x));
+    ParsedIndex picks = index ? ParsedIndex() : IndexParser(x).read(key);
+    GilRelease others(is_long_work(x));
     Tensor out = index ? read_picked(x, *index) : read(x, std::move(picks));
     others.end();
     return to_python(std::move(out));
@@ -245,10 +245,10 @@ Tensor value_for_region(const Tensor& x, PyObject* value) {
   return tensor_from(value, dtype_object(x.dtype()));
 }
 
-void assign_stepped(Tensor& x, const Picks& picks, const Tensor& value) {
+void assign_stepped(Tensor& x, const ParsedIndex& picks, const Tensor& value) {
   std::vector<int64_t> axes, numbers, begins, ends, steps;
   for (size_t d = 0; d < picks.dims.size(); ++d) {
-    const Picked& picked = picks.dims[d];
+    const DimIndex& picked = picks.dims[d];
     const auto axis = static_cast<int64_t>(d);
     const int64_t extent = x.shape()[static_cast<int>(d)];
     axes.push_back(axis);
@@ -262,7 +262,7 @@ void assign_stepped(Tensor& x, const Picks& picks, const Tensor& value) {
   set_value_with_tensor_(x, value, begins, ends, steps, axes, numbers, {});
 }
 
-void assign(Tensor& x, const Picks& picks, const Tensor& value) {
+void assign(Tensor& x, const ParsedIndex& picks, const Tensor& value) {
   if (picks.has_steps) return assign_stepped(x, picks, value);
   part_of(x, picks.dims).assign(value);
 }
@@ -293,7 +293,7 @@ void assign_picked(Tensor& x, const Tensor& index, const Tensor& value) {
     scatter_(x, rows_of(index), expand(value, rows));
     return;
   }
-  std::vector<Picked> all;
+  std::vector<DimIndex> all;
   for (const int64_t extent : x.shape()) all.push_back(whole(extent));
   part_of(x, all).assign(where(index, values_of_mask(x, index, value), x));
 }
@@ -303,12 +303,12 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     if (value == nullptr) raise(PyExc_TypeError, "elements of a tensor cannot be deleted");
     Tensor& x = tensor_of(self);
     const std::optional<Tensor> index = picking_tensor(key);
-    const Picks picks = index ? Picks() : Reader(x).read(key);
+    const ParsedIndex picks = index ? ParsedIndex() : IndexParser(x).read(key);
     if (!picks.none.empty()) {
       raise(PyExc_IndexError, "None is no index in an assignment; reshape the value instead");
     }
     const Tensor given = value_for_region(x, value);
-    const WithoutGil others(is_long_work(x) || is_long_work(given));
+    const GilRelease others(is_long_work(x) || is_long_work(given));
     index ? assign_picked(x, *index, given) : assign(x, picks, given);
     return 0;
   });
@@ -325,7 +325,7 @@ Py_ssize_t length(PyObject* self) {
 }
 
 PyObject* element(PyObject* self, Py_ssize_t i) {
-  const Owned index(PyLong_FromSsize_t(i));
+  const PyRef index(PyLong_FromSsize_t(i));
   return index ? get_item(self, index.get()) : nullptr;
 }
 

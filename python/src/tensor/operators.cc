@@ -22,7 +22,7 @@
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/tensor/tensor_slots.h"
 #include "python/src/tensor/values.h"
@@ -106,7 +106,7 @@ bool is_number_operand(PyObject* value) {
 
 template <typename Call>
 PyObject* work(bool is_long, Call&& call) {
-  WithoutGil others(is_long);
+  GilRelease others(is_long);
   Tensor out = call();
   others.end();
   return to_python(std::move(out));
@@ -144,7 +144,7 @@ PyObject* inplace(PyObject* self, PyObject* other) {
     Tensor& x = tensor_of(self);
     if (is_tensor(other)) {
       const Tensor& y = tensor_of(other);
-      const WithoutGil others(is_long_work(x) || is_long_work(y));
+      const GilRelease others(is_long_work(x) || is_long_work(y));
       Operator::write(x, y);
     } else if (!is_number_operand(other)) {
       return Py_NewRef(Py_NotImplemented);
@@ -152,7 +152,7 @@ PyObject* inplace(PyObject* self, PyObject* other) {
       Operator::write(x, complex_like(x, other));
     } else {
       const auto number = converted<Scalar>(other, {"Tensor", "operand"});
-      const WithoutGil others(is_long_work(x));
+      const GilRelease others(is_long_work(x));
       Operator::write(x, number);
     }
     return Py_NewRef(self);
@@ -235,7 +235,7 @@ void check_single(const Tensor& x, const char* what) {
 double only_element(PyObject* self, const char* what) {
   const Tensor& x = tensor_of(self);
   check_single(x, what);
-  return (parts_are_whole(x) ? x : whole_here(x, what)).item();
+  return (parts_are_whole(x) ? x : local_whole_value(x, what)).item();
 }
 
 int is_true(PyObject* self) {
@@ -249,7 +249,7 @@ PyObject* as_int(PyObject* self) {
     const Tensor& x = tensor_of(self);
     check_single(x, "the int");
     // Reads the element in x's dtype: double does not represent every int64.
-    const Owned element(checked(item_of(parts_are_whole(x) ? x : whole_here(x, "the int"))));
+    const PyRef element(checked(item_of(parts_are_whole(x) ? x : local_whole_value(x, "the int"))));
     return PyNumber_Long(element.get());
   });
 }

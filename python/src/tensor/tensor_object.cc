@@ -10,7 +10,7 @@
 
 #include "api/tensor/print.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/tensor/tensor_slots.h"
 #include "python/src/tensor/values.h"
 
@@ -74,7 +74,7 @@ PyObject* to_python(Tensor tensor) {
 }
 
 PyObject* to_python(std::vector<Tensor> tensors) {
-  Owned list(checked(PyList_New(static_cast<Py_ssize_t>(tensors.size()))));
+  PyRef list(checked(PyList_New(static_cast<Py_ssize_t>(tensors.size()))));
   for (size_t i = 0; i < tensors.size(); ++i) {
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i),
                     checked(to_python(std::move(tensors[i]))));

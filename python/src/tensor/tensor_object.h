@@ -45,12 +45,12 @@ PyObject* to_python(Tensor tensor);
 PyObject* to_python(std::vector<Tensor> tensors);
 
 /// Releases the GIL for its lifetime (or until end()), for long waits and long work.
-class WithoutGil {
+class GilRelease {
  public:
-  explicit WithoutGil(bool released = true) : thread_(released ? PyEval_SaveThread() : nullptr) {}
-  ~WithoutGil() { end(); }
-  WithoutGil(const WithoutGil&) = delete;
-  WithoutGil& operator=(const WithoutGil&) = delete;
+  explicit GilRelease(bool released = true) : thread_(released ? PyEval_SaveThread() : nullptr) {}
+  ~GilRelease() { end(); }
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
   void end() {
     if (thread_ != nullptr) PyEval_RestoreThread(std::exchange(thread_, nullptr));
   }

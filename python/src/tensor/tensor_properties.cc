@@ -6,7 +6,7 @@
 #include "api/generated/ops/transpose.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/distributed/mesh.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/tensor/tensor_slots.h"
@@ -21,7 +21,7 @@ PyObject* get(PyObject* self, void* /*closure*/) {
 
 PyObject* shape(const Tensor& x) {
   const Dims& dims = x.shape();
-  Owned tuple(checked(PyTuple_New(dims.ndim())));
+  PyRef tuple(checked(PyTuple_New(dims.ndim())));
   for (int i = 0; i < dims.ndim(); ++i) {
     PyTuple_SET_ITEM(tuple.get(), i, checked(PyLong_FromLongLong(dims[i])));
   }
@@ -47,7 +47,7 @@ PyObject* placements(const Tensor& x) {
 
 // Reduces partial sums, which is collective.
 PyObject* grad_property(const Tensor& x) {
-  WithoutGil others(x.is_dist());
+  GilRelease others(x.is_dist());
   Tensor gradient = x.grad();
   others.end();
   return to_python(std::move(gradient));
@@ -56,7 +56,7 @@ PyObject* grad_property(const Tensor& x) {
 PyObject* transposed(const Tensor& x) {
   std::vector<int> axes;
   for (int i = x.ndim(); i-- > 0;) axes.push_back(i);
-  WithoutGil others(is_long_work(x));
+  GilRelease others(is_long_work(x));
   Tensor out = transpose(x, axes);
   others.end();
   return to_python(std::move(out));

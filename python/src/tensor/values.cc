@@ -17,7 +17,7 @@
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
 #include "python/src/tensor/buffer.h"
 #include "python/src/tensor/dlpack.h"
 #include "python/src/tensor/tensor_object.h"
@@ -73,9 +73,9 @@ NumberKind kind_of(PyObject* value, const std::vector<int64_t>& path) {
 }
 
 // The numbers of nested lists in order, and the lists' common shape.
-class Numbers {
+class NestedNumbers {
  public:
-  explicit Numbers(PyObject* data) { add(data); }
+  explicit NestedNumbers(PyObject* data) { add(data); }
 
   Dims dims() const { return Dims(std::span<const int64_t>(shape_)); }
   /// The dtype of the widest number; float32 if there are no numbers.
@@ -91,7 +91,7 @@ class Numbers {
         return DataType::FLOAT32;
     }
   }
-  const std::vector<Owned>& values() const { return values_; }
+  const std::vector<PyRef>& values() const { return values_; }
   /// The number's position in the lists, for errors.
   std::string place(size_t number) const {
     std::vector<int64_t> path(shape_.size());
@@ -105,13 +105,13 @@ class Numbers {
   void add(PyObject* value) {
     if (!is_list(value)) return add_number(value);
     if (is_one_number(value)) {
-      const Owned number(checked(PyObject_CallMethod(value, "item", nullptr)));
+      const PyRef number(checked(PyObject_CallMethod(value, "item", nullptr)));
       return add_number(number.get());
     }
     if (path_.size() == kMaxNdim) {
       raise(PyExc_ValueError, fmt::format("tensor: lists are nested more than {} deep", kMaxNdim));
     }
-    const Owned sequence(checked(PySequence_Fast(value, "tensor: a list is needed")));
+    const PyRef sequence(checked(PySequence_Fast(value, "tensor: a list is needed")));
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.get());
     const size_t depth = path_.size();
     if (shape_.size() == depth && values_.empty()) shape_.push_back(size);
@@ -131,7 +131,7 @@ class Numbers {
                         place_in(path_), describe(value), shape_[path_.size()]));
     }
     kind_ = std::max(kind_, kind_of(value, path_));
-    values_.push_back(Owned::borrow(value));
+    values_.push_back(PyRef::borrow(value));
   }
 
   [[noreturn]] void refuse_lengths(PyObject* value, Py_ssize_t size) const {
@@ -146,13 +146,13 @@ class Numbers {
 
   std::vector<int64_t> shape_;
   std::vector<int64_t> path_;
-  std::vector<Owned> values_;
+  std::vector<PyRef> values_;
   NumberKind kind_ = NumberKind::kNone;
 };
 
 // ---- one number ----
 
-[[noreturn]] void refuse_number(const Numbers& numbers, size_t i, DataType dtype) {
+[[noreturn]] void refuse_number(const NestedNumbers& numbers, size_t i, DataType dtype) {
   raise(PyExc_ValueError, fmt::format("tensor: {} is {}, which {} has not", numbers.place(i),
                                       describe(numbers.values()[i].get()), name_of(dtype)));
 }
@@ -169,7 +169,7 @@ bool whole_number(PyObject* value, T* out) {
     *out = static_cast<T>(number);
     return true;
   }
-  const Owned index(checked(PyNumber_Index(value)));
+  const PyRef index(checked(PyNumber_Index(value)));
   int overflow = 0;
   const int64_t number = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   if (overflow != 0 || !std::in_range<T>(number)) return false;
@@ -178,7 +178,7 @@ bool whole_number(PyObject* value, T* out) {
 }
 
 template <typename T>
-T number_as(const Numbers& numbers, size_t i) {
+T number_as(const NestedNumbers& numbers, size_t i) {
   PyObject* value = numbers.values()[i].get();
   if constexpr (kIsComplex<T>) {
     const Py_complex number = PyComplex_AsCComplex(value);
@@ -204,7 +204,7 @@ T number_as(const Numbers& numbers, size_t i) {
 }
 
 Tensor from_numbers(PyObject* data, PyObject* dtype) {
-  const Numbers numbers(data);
+  const NestedNumbers numbers(data);
   const DataType type = dtype == Py_None ? numbers.dtype() : dtype_from(dtype, {"tensor", "dtype"});
   return visit_any_dtype(type, [&]<typename T>() {
     std::vector<T> values;
@@ -245,7 +245,7 @@ PyObject* number_object(double value) {
 template <typename Next>
 PyObject* nested(const Dims& dims, int d, Next& next) {
   if (d == dims.ndim()) return checked(next());
-  Owned list(checked(PyList_New(dims[d])));
+  PyRef list(checked(PyList_New(dims[d])));
   for (int64_t i = 0; i < dims[d]; ++i) {
     PyList_SET_ITEM(list.get(), i, nested(dims, d + 1, next));
   }
@@ -278,7 +278,7 @@ Tensor tensor_from(PyObject* data, PyObject* dtype) {
   return dtype == Py_None ? copy : copy.to(dtype_from(dtype, {"tensor", "dtype"}));
 }
 
-Tensor whole_here(const Tensor& x, const char* what) {
+Tensor local_whole_value(const Tensor& x, const char* what) {
   if (!x.is_dist()) return x;
   PHI_CHECK(
       parts_are_whole(x),
@@ -292,7 +292,7 @@ Tensor whole_here(const Tensor& x, const char* what) {
 }
 
 PyObject* list_of(const Tensor& x) {
-  return with_elements(whole_here(x, "tolist()"), [&](const auto& elements) {
+  return with_elements(local_whole_value(x, "tolist()"), [&](const auto& elements) {
     size_t at = 0;
     auto next = [&] {
       using T = typename std::decay_t<decltype(elements)>::value_type;
@@ -305,7 +305,7 @@ PyObject* list_of(const Tensor& x) {
 PyObject* item_of(const Tensor& x) {
   PHI_CHECK(x.numel() == 1, errors::InvalidArgument("item() needs one element, {} has {}.",
                                                     x.to_string(), x.numel()));
-  return with_elements(whole_here(x, "item()"), [](const auto& elements) {
+  return with_elements(local_whole_value(x, "item()"), [](const auto& elements) {
     using T = typename std::decay_t<decltype(elements)>::value_type;
     return number_object<T>(elements[0]);
   });

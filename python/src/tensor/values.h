@@ -20,7 +20,7 @@ bool is_array(PyObject* value);
 
 /// Returns the tensor's value as a plain tensor: x, or the local part of a distributed tensor if it
 /// is the whole value (parts_are_whole). Errors: InvalidArgument, which names `what`, otherwise.
-Tensor whole_here(const Tensor& x, const char* what);
+Tensor local_whole_value(const Tensor& x, const char* what);
 
 /// Returns nested lists of numbers, or a number for a 0-D tensor.
 PyObject* list_of(const Tensor& x);

@@ -31,12 +31,12 @@ namespace {
 using Metadata = std::map<std::string, std::string>;
 
 void save(const std::string& folder, const nn::NamedTensors& tensors, const Metadata& metadata) {
-  const WithoutGil others;
+  const GilRelease others;
   checkpoint::save(folder, tensors, {.metadata = metadata});
 }
 
 void load_tensors(const Checkpoint& from, const nn::NamedTensors& tensors, bool extras) {
-  const WithoutGil others;
+  const GilRelease others;
   const NoGrad no_grad;
   checkpoint::load(from, tensors,
                    extras ? Checkpoint::Extras::kAllowed : Checkpoint::Extras::kRefused);
@@ -59,14 +59,14 @@ void bind_pending_save(nb::module_& module) {
       .def(
           "poll",
           [](checkpoint::PendingSave& self) {
-            const WithoutGil others;
+            const GilRelease others;
             return self.poll();
           },
           "Whether it is complete. Collective; waits for no disk.")
       .def(
           "wait",
           [](checkpoint::PendingSave& self) {
-            const WithoutGil others;
+            const GilRelease others;
             self.wait();
           },
           "Until it is complete. Errors are the same on all ranks.");
@@ -100,7 +100,7 @@ void bind_checkpoints(nb::module_& module) {
   module.def(
       "open",
       [](const std::string& path) {
-        const WithoutGil others;
+        const GilRelease others;
         return checkpoint::open(path);
       },
       nb::arg("path"), "The checkpoint in a folder, or one .safetensors file. No communication.");
@@ -109,7 +109,7 @@ void bind_checkpoints(nb::module_& module) {
   module.def(
       "start_save",
       [](const std::string& folder, const nn::NamedTensors& tensors, const Metadata& metadata) {
-        const WithoutGil others;
+        const GilRelease others;
         return checkpoint::start_save(folder, tensors, {.metadata = metadata});
       },
       nb::arg("folder"), nb::arg("tensors"), nb::kw_only(), nb::arg("metadata") = Metadata());
@@ -118,14 +118,14 @@ void bind_checkpoints(nb::module_& module) {
   module.def(
       "save_model",
       [](const std::string& folder, const nn::Layer& model) {
-        const WithoutGil others;
+        const GilRelease others;
         nn::save(folder, model);
       },
       nb::arg("folder"), nb::arg("model"));
   module.def(
       "load_model",
       [](const std::string& folder, nn::Layer& model) {
-        const WithoutGil others;
+        const GilRelease others;
         const NoGrad no_grad;
         nn::load(checkpoint::open(folder), &model);
       },

@@ -24,7 +24,7 @@ data::BatchSpec batch_spec_of(int64_t batch, int64_t seq_len, uint64_t seed, int
 TokenData open(const std::vector<std::string>& paths, const std::string& kind,
                const std::string& dtype, const std::string& documents, int64_t vocab,
                const std::string& base) {
-  const WithoutGil others;
+  const GilRelease others;
   return TokenData::open({.kind = data::parse_data_kind(kind),
                           .paths = paths,
                           .base = base,

@@ -22,7 +22,7 @@ void bind_generation(nb::module_& module) {
           [](TokenGenerator* self, nn::Layer& model, const std::vector<int64_t>& prompt, int64_t window,
              int64_t num_tokens, double temperature, int64_t top_k, double top_p, int64_t seed,
              bool capture) {
-            const WithoutGil others;
+            const GilRelease others;
             new (self) TokenGenerator(model, prompt,
                                  {.window = window,
                                   .num_tokens = num_tokens,
@@ -43,7 +43,7 @@ void bind_generation(nb::module_& module) {
       .def(
           "next",
           [](TokenGenerator& self) {
-            const WithoutGil others;
+            const GilRelease others;
             return self.next();
           },
           "The next token. Every rank calls it and gets the same one.")

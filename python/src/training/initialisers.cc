@@ -8,7 +8,7 @@
 #include "api/nn/initialiser.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/training/nn.h"
 
@@ -51,7 +51,7 @@ nn::Initialiser initialiser_from(nb::handle value) {
     refuse({"Parameter", "init"}, "an initialiser of autophi.nn.init, a Tensor or a function",
            value.ptr());
   }
-  return [kept = keep(value.ptr())](const Dims& shape, DataType dtype, uint64_t seed) {
+  return [kept = shared_reference(value.ptr())](const Dims& shape, DataType dtype, uint64_t seed) {
     return call_initialiser(kept.get(), shape, dtype, seed);
   };
 }

@@ -14,7 +14,7 @@
 #include "phi/common/errors.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/training/nn.h"
 
@@ -35,7 +35,7 @@ nn::Activation activation_from(nb::handle value) {
   if (PyCallable_Check(value.ptr()) == 0) {
     refuse({"MLP", "activation"}, "the name of an operator or a function", value.ptr());
   }
-  return [kept = keep(value.ptr())](const Tensor& x) {
+  return [kept = shared_reference(value.ptr())](const Tensor& x) {
     const nb::gil_scoped_acquire lock;
     const nb::object result = nb::handle(kept.get())(x);
     if (!is_tensor(result.ptr())) {

@@ -50,7 +50,7 @@ ProcessMesh layout_mesh(const std::optional<ProcessMesh>& mesh) {
 }
 
 void shard(nn::Layer& model, const std::optional<ProcessMesh>& mesh, const Layout& layout) {
-  const WithoutGil others;
+  const GilRelease others;
   const NoGrad no_grad;
   nn::shard(model, layout_mesh(mesh), layout);
 }
@@ -155,7 +155,7 @@ void bind_layouts(nb::module_& module) {
       [](const nn::Layer& model, const ProcessMesh& mesh, const std::string& dp,
          const std::string& tp, const std::string& pp, bool sequence_parallel, int zero_stage,
          int64_t chunks, const std::string& blocks) {
-        const WithoutGil others;
+        const GilRelease others;
         return nn::transformer_layout(model, mesh,
                                       {.dp = dp,
                                        .tp = tp,

@@ -131,7 +131,7 @@ void bind_vision(nb::module_& module) {
 
 nb::object load_model(const std::string& folder, nb::handle dtype) {
   const DataType wanted = dtype_from(dtype.ptr(), {"load", "dtype"});
-  WithoutGil others;
+  GilRelease others;
   std::unique_ptr<models::Decoder> model = models::load(folder, wanted);
   others.end();
   track_parameters(*model);
@@ -147,7 +147,7 @@ void bind_models(nb::module_& nn_module) {
   module.def(
       "save",
       [](const std::string& folder, const models::Decoder& model) {
-        const WithoutGil others;
+        const GilRelease others;
         models::save(folder, model);
       },
       nb::arg("folder"), nb::arg("model"),

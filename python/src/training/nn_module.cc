@@ -23,8 +23,8 @@
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
-#include "python/src/base/keep.h"
-#include "python/src/base/owned.h"
+#include "python/src/base/py_ref.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/distributed/mesh.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/tensor/values.h"
@@ -184,10 +184,11 @@ Tensor result_tensor(const nb::object& result, const char* what) {
   return tensor_of(result.ptr());
 }
 
-nb::object apply_placements(const PythonLayer& layer, nn::ActivationSlot activation, nb::object value) {
+nb::object apply_placements(const PythonLayer& layer, nn::ActivationSlot activation,
+                            nb::object value) {
   if (layer.attr(activation) == nullptr || !is_tensor(value.ptr())) return value;
   const Tensor x = tensor_of(value.ptr());
-  WithoutGil others;
+  GilRelease others;
   Tensor out = layer.at(activation, x);
   others.end();
   return nb::cast(out);
@@ -202,9 +203,11 @@ nb::object call_python(const PythonLayer& layer, nb::handle self, nb::args args,
     nb::list changed;
     changed.append(apply_placements(layer, nn::ActivationSlot::kInput, nb::borrow(args[0])));
     for (size_t i = 1; i < args.size(); ++i) changed.append(args[i]);
-    return apply_placements(layer, nn::ActivationSlot::kOutput, self.attr("forward")(*changed, **kwargs));
+    return apply_placements(layer, nn::ActivationSlot::kOutput,
+                            self.attr("forward")(*changed, **kwargs));
   }
-  return apply_placements(layer, nn::ActivationSlot::kOutput, self.attr("forward")(*args, **kwargs));
+  return apply_placements(layer, nn::ActivationSlot::kOutput,
+                          self.attr("forward")(*args, **kwargs));
 }
 
 Tensor one_tensor(const Module& module, nb::handle self, const nb::args& args,
@@ -226,7 +229,7 @@ nb::object call_module(nb::handle self, nb::args args, nb::kwargs kwargs) {
   }
   const Tensor x = one_tensor(layer, self, args, kwargs);
   const CallSite site = python_site(layer);
-  WithoutGil others;
+  GilRelease others;
   Tensor out = layer.call(x, site);
   others.end();
   return nb::cast(out);
@@ -239,7 +242,7 @@ nb::object forward(nb::handle self, nb::args args, nb::kwargs kwargs) {
           fmt::format("class {} has no method forward()", class_name(layer, self)));
   }
   const Tensor x = one_tensor(layer, self, args, kwargs);
-  WithoutGil others;
+  GilRelease others;
   Tensor out = layer.forward(x);
   others.end();
   return nb::cast(out);
@@ -298,7 +301,7 @@ void load_state_dict(Layer& module, nb::dict state, bool strict) {
                               "values of no tensor of the model: [{}]. With strict=False both "
                               "are left as they are.",
                               fmt::join(missing, ", "), fmt::join(extra, ", ")));
-  const WithoutGil others;
+  const GilRelease others;
   const NoGrad no_grad;
   module.fill([&](const std::string& name, const Tensor& now) {
     const auto found = values.find(name);
@@ -506,7 +509,7 @@ void bind_state(nb::class_<Layer, PythonLayer>& type) {
           [](nb::object self, nb::handle dtype) {
             const DataType wanted = dtype_from(dtype.ptr(), {"to", "dtype"});
             Layer& module = layer_of(self);
-            WithoutGil others;
+            GilRelease others;
             module.convert(wanted);
             others.end();
             return self;
@@ -518,7 +521,7 @@ void bind_state(nb::class_<Layer, PythonLayer>& type) {
             Layer& module = layer_of(self);
             const DataType wanted =
                 dtype.is_none() ? module.dtype() : dtype_from(dtype.ptr(), {"initialise", "dtype"});
-            WithoutGil others;
+            GilRelease others;
             const NoGrad no_grad;
             module.initialise(seed, wanted);
             others.end();
@@ -557,8 +560,8 @@ CallSite python_site(const nn::Module& module) {
   CallSite site{module.path().c_str(), nullptr, 0};
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   if (frame == nullptr) return site;
-  const Owned owned_frame(reinterpret_cast<PyObject*>(frame));
-  const Owned code(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  const PyRef owned_frame(reinterpret_cast<PyObject*>(frame));
+  const PyRef code(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   const char* name = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code.get())->co_filename);
   if (name == nullptr) {
     PyErr_Clear();
@@ -581,7 +584,7 @@ nb::object module_object(nn::Module& module, nb::handle holder) {
 
 std::shared_ptr<nn::Layer> shared_layer(nb::handle object) {
   Layer* layer = nb::cast<Layer*>(object);
-  return {keep(object.ptr()), layer};
+  return {shared_reference(object.ptr()), layer};
 }
 
 void track_parameters(nn::Module& module) {

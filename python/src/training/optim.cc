@@ -153,20 +153,20 @@ void make(OwnedOptimizer& self, nb::handle parameters, const OptimizerConfig& co
   if (nb::isinstance<nn::Layer>(parameters)) {
     nn::Layer& module = nb::cast<nn::Layer&>(parameters);
     freeze_untracked(module);
-    const WithoutGil others;
+    const GilRelease others;
     std::optional<training::ZeroStage> zero;
     if (stage) zero = {*stage, self.mesh_dim};
     self.optimizer = training::shard_optimizer(module, config, zero);
     return;
   }
   const std::vector<Tensor> tensors = trained_of(parameters, &self.trained.emplace());
-  const WithoutGil others;
+  const GilRelease others;
   self.optimizer = Optimizer(config, tensors, {stage.value_or(0), self.mesh_dim});
 }
 
 std::tuple<double, bool> step_optimizer(OwnedOptimizer& self, double rate, double loss_scale,
                                         bool check_finite) {
-  const WithoutGil others;
+  const GilRelease others;
   const auto outcome = self.optimizer->step(rate, loss_scale, check_finite);
   return {outcome.grad_norm, outcome.applied};
 }
@@ -185,7 +185,7 @@ void restore(OwnedOptimizer& self, int64_t updates, const std::vector<Tensor>& v
   PHI_CHECK(
       values.size() == count,
       errors::InvalidArgument("{} values for an optimizer of {} states.", values.size(), count));
-  const WithoutGil others;
+  const GilRelease others;
   size_t next = 0;
   self.optimizer->restore(updates, [&](const Optimizer::State&) { return values[next++]; });
 }
@@ -215,7 +215,7 @@ void bind_optimizers(nb::module_& module) {
       .def("restore", &restore, nb::arg("updates"), nb::arg("values"))
       .def_prop_ro("updates", [](const OwnedOptimizer& self) { return self.optimizer->updates(); })
       .def_prop_ro("state_bytes", [](const OwnedOptimizer& self) {
-        const WithoutGil others;
+        const GilRelease others;
         return self.optimizer->bytes_here().states;
       });
   module.def(

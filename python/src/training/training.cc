@@ -19,7 +19,7 @@
 #include "api/training/trainer.h"
 #include "phi/common/errors.h"
 #include "python/src/base/convert.h"
-#include "python/src/base/keep.h"
+#include "python/src/base/shared_reference.h"
 #include "python/src/tensor/tensor_object.h"
 #include "python/src/training/nn.h"
 
@@ -37,7 +37,7 @@ namespace {
 // ---- arguments ----
 
 training::LossFunction loss_from(nb::callable function) {
-  return [kept = keep(function.ptr())](const Tensor& output, const Tensor& labels) {
+  return [kept = shared_reference(function.ptr())](const Tensor& output, const Tensor& labels) {
     const nb::gil_scoped_acquire lock;
     const nb::object loss = nb::handle(kept.get())(output, labels);
     if (!is_tensor(loss.ptr())) refuse({"Trainer", "what the loss returns"}, "Tensor", loss.ptr());
@@ -84,12 +84,12 @@ training::OnNonFinite nonfinite_from(const std::string& name) {
 
 StepResult step_trainer(Trainer& trainer, nb::handle batches) {
   const std::vector<Batch> given = batches_from(batches);
-  const WithoutGil others;
+  const GilRelease others;
   return trainer.step(given);
 }
 
 void run_trainer(Trainer& trainer, int64_t steps, nb::callable batches) {
-  const WithoutGil others;
+  const GilRelease others;
   trainer.run(steps, [&](int64_t number) {
     const nb::gil_scoped_acquire lock;
     return batches_from(batches(number));
@@ -97,10 +97,11 @@ void run_trainer(Trainer& trainer, int64_t steps, nb::callable batches) {
 }
 
 void on_step(Trainer& trainer, nb::callable hook) {
-  trainer.on_step([kept = keep(hook.ptr())](int64_t step_trainer, const StepResult& result) {
-    const nb::gil_scoped_acquire lock;
-    nb::handle(kept.get())(step_trainer, result);
-  });
+  trainer.on_step(
+      [kept = shared_reference(hook.ptr())](int64_t step_trainer, const StepResult& result) {
+        const nb::gil_scoped_acquire lock;
+        nb::handle(kept.get())(step_trainer, result);
+      });
 }
 
 nb::dict trainer_states(const Trainer& trainer) {
@@ -145,7 +146,7 @@ void bind_trainer(nb::module_& module) {
           [](Trainer* self, nn::Layer& model, nb::callable loss, const TrainerOptions& options) {
             freeze_untracked(model);
             auto function = loss_from(loss);
-            const WithoutGil others;
+            const GilRelease others;
             new (self) Trainer(model, std::move(function), options);
           },
           nb::arg("model"), nb::arg("loss"), nb::arg("options"), nb::keep_alive<1, 2>())
@@ -220,7 +221,7 @@ void bind_progress(nb::module_& module) {
                       errors::InvalidArgument("progress of {} steps of which {} were done.", steps,
                                               first));
             new (self) Progress(as, steps, tokens_per_step,
-                                [kept = keep(write.ptr())](const std::string& text) {
+                                [kept = shared_reference(write.ptr())](const std::string& text) {
                                   const nb::gil_scoped_acquire lock;
                                   nb::handle(kept.get())(text);
                                 });
@@ -252,7 +253,7 @@ void bind_checkpointer(nb::module_& module) {
           [](Checkpointer* self, Trainer& trainer, const std::string& folder, int64_t every,
              double minutes, int64_t keep, bool async, const std::string& fallback, bool roll_back,
              std::map<std::string, std::string> metadata) {
-            const WithoutGil others;
+            const GilRelease others;
             new (self) Checkpointer(trainer, {.folder = folder,
                                               .every = every,
                                               .minutes = minutes,
@@ -272,7 +273,7 @@ void bind_checkpointer(nb::module_& module) {
       .def(
           "resume",
           [](Checkpointer& self) -> std::optional<std::pair<std::string, int64_t>> {
-            const WithoutGil others;
+            const GilRelease others;
             const auto resumed = self.resume();
             if (!resumed) return std::nullopt;
             return std::pair{resumed->path, resumed->step};
@@ -281,14 +282,14 @@ void bind_checkpointer(nb::module_& module) {
       .def(
           "begin",
           [](Checkpointer& self) {
-            const WithoutGil others;
+            const GilRelease others;
             self.begin();
           },
           "Instead of resume(). ValueError if there are checkpoints.")
       .def(
           "after_step",
           [](Checkpointer& self, const StepResult& result) {
-            const WithoutGil others;
+            const GilRelease others;
             self.after_step(result);
           },
           nb::arg("result"), "After each step, on every rank: saves if it is time to.")
@@ -297,7 +298,7 @@ void bind_checkpointer(nb::module_& module) {
       .def(
           "finish",
           [](Checkpointer& self) {
-            const WithoutGil others;
+            const GilRelease others;
             self.finish();
           },
           "The state of now is saved, if it was not, and on the disk.");
@@ -329,7 +330,7 @@ void bind_training(nb::module_& module) {
   module.def(
       "save",
       [](const std::string& folder, const Trainer& trainer) {
-        const WithoutGil others;
+        const GilRelease others;
         training::save(folder, trainer);
       },
       nb::arg("folder"), nb::arg("trainer"),
@@ -337,7 +338,7 @@ void bind_training(nb::module_& module) {
   module.def(
       "load",
       [](const std::string& folder, Trainer& trainer) {
-        const WithoutGil others;
+        const GilRelease others;
         training::load(distributed::checkpoint::open(folder), &trainer);
       },
       nb::arg("folder"), nb::arg("trainer"),

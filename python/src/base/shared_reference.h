@@ -10,16 +10,16 @@ namespace phi::python {
 
 /// Holds the GIL for its lifetime; the thread may hold it already. Does not acquire it if the
 /// interpreter has ended or is ending, when it must not be called; see taken().
-class InterpreterLock {
+class GilLock {
  public:
-  InterpreterLock() : taken_(Py_IsInitialized() != 0 && !is_ending()) {
+  GilLock() : taken_(Py_IsInitialized() != 0 && !is_ending()) {
     if (taken_) state_ = PyGILState_Ensure();
   }
-  ~InterpreterLock() {
+  ~GilLock() {
     if (taken_) PyGILState_Release(state_);
   }
-  InterpreterLock(const InterpreterLock&) = delete;
-  InterpreterLock& operator=(const InterpreterLock&) = delete;
+  GilLock(const GilLock&) = delete;
+  GilLock& operator=(const GilLock&) = delete;
   bool taken() const { return taken_; }
 
  private:
@@ -31,9 +31,9 @@ class InterpreterLock {
 };
 
 /// Returns a reference to `object` that threads without the GIL may copy and release.
-inline std::shared_ptr<PyObject> keep(PyObject* object) {
+inline std::shared_ptr<PyObject> shared_reference(PyObject* object) {
   return {Py_NewRef(object), [](PyObject* kept) {
-            if (const InterpreterLock lock; lock.taken()) Py_DECREF(kept);
+            if (const GilLock lock; lock.taken()) Py_DECREF(kept);
           }};
 }
 

@@ -7,18 +7,18 @@
 
 namespace phi::python {
 
-class Owned {
+class PyRef {
  public:
-  Owned() = default;
+  PyRef() = default;
   /// Takes ownership of a new reference; null: no object.
-  explicit Owned(PyObject* object) : object_(object) {}
-  Owned(Owned&& other) noexcept : object_(other.release()) {}
-  Owned& operator=(Owned&& other) noexcept {
+  explicit PyRef(PyObject* object) : object_(object) {}
+  PyRef(PyRef&& other) noexcept : object_(other.release()) {}
+  PyRef& operator=(PyRef&& other) noexcept {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Owned() { Py_XDECREF(object_); }
-  static Owned borrow(PyObject* object) { return Owned(Py_XNewRef(object)); }
+  ~PyRef() { Py_XDECREF(object_); }
+  static PyRef borrow(PyObject* object) { return PyRef(Py_XNewRef(object)); }
 
   PyObject* get() const { return object_; }
   PyObject* release() { return std::exchange(object_, nullptr); }
