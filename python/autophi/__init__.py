@@ -23,10 +23,10 @@ from autophi._autophi.capture import DryRun as dry_run
 from autophi._autophi.capture import placeholder
 from autophi.capturing import capture
 from autophi.explaining import check_numbers, check_ops, expect_moves, explain
-from autophi._looks import install as _give_looks
+from autophi._representations import install as _install_representations
 
-_give_looks()
-del _give_looks
+_install_representations()
+del _install_representations
 
 __all__ = ["Tensor", "__version__", "bfloat16", "bool_", "capture", "check_numbers", "check_ops", "checkpoint",
            "complex128", "complex64", "data", "distributed", "dry_run", "dtype", "enable_grad", "expect_moves",

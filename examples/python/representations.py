@@ -1,4 +1,4 @@
-"""Pictures of what is in a program, as a notebook shows them, in one HTML file: looks.py [FILE].
+"""Pictures of what is in a program, as a notebook shows them, in one HTML file: representations.py [FILE].
 
 In a notebook the same objects draw themselves: a tensor, its sharding, a mesh, a schedule, an answer of a rule.
 """
