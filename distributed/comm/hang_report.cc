@@ -1,4 +1,4 @@
-// Builds reports from the call rings of ranks.
+// Builds reports from the flight recorders of ranks.
 #include "distributed/comm/hang_report.h"
 
 #include <fcntl.h>
@@ -35,34 +35,34 @@ const char* name_of(CallState state) {
   return "in";
 }
 
-int64_t last_change(const CallRing::Entry& entry) {
+int64_t last_change(const FlightRecorder::Entry& entry) {
   return std::max(entry.started_ns, entry.finished_ns);
 }
 
 // The rank's current state: the call in which it waits, or its last one.
-const CallRing::Entry* current(const std::vector<CallRing::Entry>& calls) {
-  const auto waiting =
-      std::ranges::find(calls.rbegin(), calls.rend(), CallState::kWaiting, &CallRing::Entry::state);
+const FlightRecorder::Entry* current(const std::vector<FlightRecorder::Entry>& calls) {
+  const auto waiting = std::ranges::find(calls.rbegin(), calls.rend(), CallState::kWaiting,
+                                         &FlightRecorder::Entry::state);
   if (waiting != calls.rend()) return &*waiting;
   const auto last = std::ranges::max_element(calls, {}, last_change);
   return last != calls.end() ? &*last : nullptr;
 }
 
-std::string doing(const CallRing& ring) {
-  const auto calls = ring.calls();
-  const CallRing::Entry* now = current(calls);
+std::string doing(const FlightRecorder& flight_recorder) {
+  const auto calls = flight_recorder.calls();
+  const FlightRecorder::Entry* now = current(calls);
   if (now == nullptr) return "has made no call yet";
   return fmt::format("{} {}, {:.1f} s ago", name_of(now->state),
-                     now->call.to_string(ring.name_of_group(now->call.group_hash)),
+                     now->call.to_string(flight_recorder.name_of_group(now->call.group_hash)),
                      seconds_since(last_change(*now)));
 }
 
-std::string history(int64_t rank, const CallRing& ring, size_t most) {
-  const auto calls = ring.calls();
+std::string history(int64_t rank, const FlightRecorder& flight_recorder, size_t most) {
+  const auto calls = flight_recorder.calls();
   if (calls.empty()) return {};
   std::string out = fmt::format("\n  last calls of rank {}:", rank);
   for (size_t i = calls.size() - std::min(most, calls.size()); i < calls.size(); ++i) {
-    const CallRing::Entry& entry = calls[i];
+    const FlightRecorder::Entry& entry = calls[i];
     const std::string end =
         entry.finished_ns > 0
             ? fmt::format("took {:.6f} s",
@@ -70,32 +70,33 @@ std::string history(int64_t rank, const CallRing& ring, size_t most) {
         : entry.state == CallState::kStarted ? "under way when last looked at"
                                              : "not finished";
     out += fmt::format("\n    {}, began {:.3f} s ago, {}",
-                       entry.call.to_string(ring.name_of_group(entry.call.group_hash)),
+                       entry.call.to_string(flight_recorder.name_of_group(entry.call.group_hash)),
                        seconds_since(entry.started_ns), end);
   }
   return out;
 }
 
 // A call of the group as one rank made it.
-struct Made {
+struct CallOnRank {
   int64_t rank;
   PlainCall call;
 };
 
 // The first sequence number of the group at which the calls of two ranks differ, and these calls.
-std::optional<std::pair<Made, Made>> first_difference(std::span<const int64_t> ranks,
-                                                      uint64_t group_hash, const SeeRank& see) {
-  std::map<uint64_t, std::vector<Made>> by_number;
+std::optional<std::pair<CallOnRank, CallOnRank>> first_difference(std::span<const int64_t> ranks,
+                                                                  uint64_t group_hash,
+                                                                  const SeeRank& see) {
+  std::map<uint64_t, std::vector<CallOnRank>> by_number;
   for (const int64_t rank : ranks) {
-    const CallRing* ring = see(rank).ring;
-    if (ring == nullptr) continue;
-    for (const CallRing::Entry& entry : ring->calls()) {
+    const FlightRecorder* flight_recorder = see(rank).flight_recorder;
+    if (flight_recorder == nullptr) continue;
+    for (const FlightRecorder::Entry& entry : flight_recorder->calls()) {
       if (entry.call.group_hash != group_hash) continue;
       by_number[entry.call.sequence].push_back({rank, entry.call});
     }
   }
   for (const auto& [number, made] : by_number) {
-    for (const Made& other : made) {
+    for (const CallOnRank& other : made) {
       if (difference(made.front().call, other.call, /*strict=*/true).empty()) continue;
       return std::pair(made.front(), other);
     }
@@ -114,8 +115,8 @@ std::string difference_line(const Call& call, std::span<const int64_t> ranks, co
       a.call.to_string(call.group->name()), b.rank, b.call.to_string(call.group->name()));
 }
 
-bool has_come(const SeenRank& seen, const Call& call) {
-  return seen.ring->came_to(call.group->hash(), call.sequence);
+bool has_reached(const SeenRank& seen, const Call& call) {
+  return seen.flight_recorder->has_reached(call.group->hash(), call.sequence);
 }
 
 // The call of a report.
@@ -123,28 +124,29 @@ struct ReportedCall {
   const Call* call = nullptr;
   bool marks_missing = false;  // marks the ranks that have not reached it
 };
-enum class Extent { kScreen, kAll };
+enum class ReportExtent { kScreen, kAll };
 
 // A line for each rank, the first call on which they differ, and the last calls of each.
 std::string ranks_text(std::span<const int64_t> ranks, const SeeRank& see,
-                       const ReportedCall& about, Extent extent) {
+                       const ReportedCall& about, ReportExtent extent) {
   const Call* const call = about.call;
-  const size_t shown = std::min(ranks.size(), extent == Extent::kAll ? ranks.size() : kShownRanks);
+  const size_t shown =
+      std::min(ranks.size(), extent == ReportExtent::kAll ? ranks.size() : kShownRanks);
   std::string lines, histories;
   for (const int64_t rank : ranks.first(shown)) {
     const SeenRank seen = see(rank);
-    if (seen.ring == nullptr) {
+    if (seen.flight_recorder == nullptr) {
       lines += fmt::format("\n  rank {}  is on another machine; see its own message", rank);
       continue;
     }
-    const bool is_missing = about.marks_missing && !has_come(seen, *call);
-    lines += fmt::format("\n  rank {}  {}{}{}", rank, doing(*seen.ring),
+    const bool is_missing = about.marks_missing && !has_reached(seen, *call);
+    lines += fmt::format("\n  rank {}  {}{}{}", rank, doing(*seen.flight_recorder),
                          seen.process.empty() ? "" : " (" + seen.process + ")",
                          is_missing ? "  <- missing" : "");
-    if (extent == Extent::kAll) {
-      histories += history(rank, *seen.ring, CallRing::kCalls);
+    if (extent == ReportExtent::kAll) {
+      histories += history(rank, *seen.flight_recorder, FlightRecorder::kCalls);
     } else if (is_missing || ranks.size() <= kShownHistories) {
-      histories += history(rank, *seen.ring, kShownCalls);
+      histories += history(rank, *seen.flight_recorder, kShownCalls);
     }
   }
   if (ranks.size() > shown) lines += fmt::format("\n  and {} more", ranks.size() - shown);
@@ -156,10 +158,10 @@ int64_t rank_of(const Call& call) {
   return call.group->ranks()[static_cast<size_t>(call.group->position())];
 }
 
-bool all_came(const Call& call, const SeeRank& see) {
+bool all_have_reached(const Call& call, const SeeRank& see) {
   return std::ranges::all_of(call.group->ranks(), [&](int64_t rank) {
     const SeenRank seen = see(rank);
-    return seen.ring != nullptr && has_come(seen, call);
+    return seen.flight_recorder != nullptr && has_reached(seen, call);
   });
 }
 
@@ -186,8 +188,8 @@ std::string keep_report(int64_t rank, std::string_view text) {
 std::string kept_and_cut(const std::string& head, std::span<const int64_t> ranks, int64_t own,
                          const SeeRank& see, const ReportedCall& about) {
   const std::string kept =
-      keep_report(own, head + ranks_text(ranks, see, about, Extent::kAll) + "\n");
-  return head + ranks_text(ranks, see, about, Extent::kScreen) + kept;
+      keep_report(own, head + ranks_text(ranks, see, about, ReportExtent::kAll) + "\n");
+  return head + ranks_text(ranks, see, about, ReportExtent::kScreen) + kept;
 }
 
 }  // namespace
@@ -201,7 +203,7 @@ std::string late_report(const Call& call, World::Milliseconds deadline, const Se
   const std::string head =
       fmt::format("No answer within {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,
                   call.to_string());
-  const char* all = all_came(call, see)
+  const char* all = all_have_reached(call, see)
                         ? " All have come; messages do not move while a rank is outside any call."
                         : "";
   return kept_and_cut(head + all, call.group->ranks(), rank_of(call), see,
@@ -212,8 +214,8 @@ std::string left_report(const Call& call, const SeeRank& see) {
   const auto ranks = call.group->ranks();
   const auto left = std::ranges::find_if(ranks, [&](int64_t rank) {
     const SeenRank seen = see(rank);
-    return seen.has_left && seen.ring != nullptr &&
-           seen.ring->is_before(call.group->hash(), call.sequence);
+    return seen.has_left && seen.flight_recorder != nullptr &&
+           seen.flight_recorder->is_before(call.group->hash(), call.sequence);
   });
   if (left == ranks.end()) return {};
   const std::string head =

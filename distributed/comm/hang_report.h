@@ -8,16 +8,16 @@
 #include <string>
 #include <string_view>
 
-#include "distributed/comm/call_ring.h"
+#include "distributed/comm/flight_recorder.h"
 #include "distributed/comm/world.h"
 
 namespace phi::distributed {
 
 /// A rank as far as this process can observe it.
 struct SeenRank {
-  const CallRing* ring = nullptr;  // null: the rank is on another machine
-  std::string process{};           // "pid 4711", "pid 4711 is stopped"; empty: unknown
-  bool has_left = false;           // it makes no more calls: it has left the job, or is leaving it
+  const FlightRecorder* flight_recorder = nullptr;  // null: the rank is on another machine
+  std::string process{};  // "pid 4711", "pid 4711 is stopped"; empty: unknown
+  bool has_left = false;  // it makes no more calls: it has left the job, or is leaving it
 };
 using SeeRank = std::function<SeenRank(int64_t rank)>;
 
@@ -31,8 +31,8 @@ using SeeRank = std::function<SeenRank(int64_t rank)>;
 std::string late_report(const Call& call, World::Milliseconds deadline, const SeeRank& see);
 
 /// The report of a call that a rank of its group will not make, because that rank has left the job:
-/// "Rank 1 has left the job without all_reduce #418 of group {4,5} ..."; the same lines. Empty if no
-/// rank is known to have left without the call.
+/// "Rank 1 has left the job without all_reduce #418 of group {4,5} ..."; the same lines. Empty if
+/// no rank is known to have left without the call.
 std::string left_report(const Call& call, const SeeRank& see);
 
 /// The report of a message that does not match its call: `what` is wrong, and the same lines.

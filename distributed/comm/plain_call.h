@@ -1,5 +1,5 @@
 // PlainCall: a call as plain bytes for other processes: in the header of every message, and in the
-// flight recorder in shared memory (call_ring.h).
+// flight recorder in shared memory (flight_recorder.h).
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "distributed/comm/call_ring.h"
+#include "distributed/comm/flight_recorder.h"
 #include "distributed/comm/hang_report.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"
@@ -50,7 +50,9 @@ struct Route {
 // made outside it.
 struct Hub {
   explicit Hub(int64_t n)
-      : wake(static_cast<size_t>(n)), rings(static_cast<size_t>(n)), left(static_cast<size_t>(n)) {}
+      : wake(static_cast<size_t>(n)),
+        flight_recorders(static_cast<size_t>(n)),
+        left(static_cast<size_t>(n)) {}
 
   // The rank makes no more calls.
   void leave(int64_t rank) {
@@ -59,7 +61,7 @@ struct Hub {
     for (auto& rank_wake : wake) rank_wake.notify_all();
   }
   SeenRank see(int64_t rank) const {
-    return {&rings[static_cast<size_t>(rank)], {}, left[static_cast<size_t>(rank)]};
+    return {&flight_recorders[static_cast<size_t>(rank)], {}, left[static_cast<size_t>(rank)]};
   }
 
   // The first failure wins: its error is the job's, and all other ranks throw its message.
@@ -76,7 +78,7 @@ struct Hub {
   std::mutex mutex;
   std::vector<std::condition_variable> wake;  // by rank
   std::map<Key, Route> routes;
-  std::vector<CallRing> rings;
+  std::vector<FlightRecorder> flight_recorders;
   std::vector<std::atomic<bool>> left;
   std::string failure;  // of the first rank that failed
   std::exception_ptr error;
@@ -226,7 +228,7 @@ class LocalWorld final : public World {
   }
   void note(const Call& call, CallState state) override {
     const std::lock_guard lock(hub_.mutex);
-    hub_.rings[static_cast<size_t>(rank())].note(call, state);
+    hub_.flight_recorders[static_cast<size_t>(rank())].note(call, state);
   }
   SeenRank see(int64_t other) const override { return hub_.see(other); }
   std::string failure() const override {

@@ -168,7 +168,7 @@ void Board::map_private() {
 void Board::take_place() {
   Place& mine = own();
   mine.phase.store(Phase::kAbsent);
-  std::fill_n(reinterpret_cast<unsigned char*>(&mine.ring), sizeof(CallRing), 0);
+  std::fill_n(reinterpret_cast<unsigned char*>(&mine.flight_recorder), sizeof(FlightRecorder), 0);
   mine.born.store(stat_of(getpid()).born);
   mine.pid_space.store(pid_space());
   mine.pid.store(getpid());  // stored last: a reader of the pid may read the other fields
@@ -200,7 +200,8 @@ SeenRank Board::see(int64_t rank) const {
                       : phase_of(rank) == Phase::kLeft    ? ", has left the job"
                                                           : "";
   const char* state = has_died(rank) ? " has died" : words_for(stat_of(pid).state);
-  return {&place(rank).ring, fmt::format("pid {}{}{}", pid, state, phase), has_left(rank)};
+  return {&place(rank).flight_recorder, fmt::format("pid {}{}{}", pid, state, phase),
+          has_left(rank)};
 }
 
 }  // namespace phi::distributed

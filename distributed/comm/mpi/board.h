@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "distributed/comm/call_ring.h"
+#include "distributed/comm/flight_recorder.h"
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/mpi/launcher.h"
 
@@ -37,7 +37,7 @@ class Board {
   /// Removes the file's name, so no other process can map it; existing mappings stay.
   void close();
 
-  CallRing& own_ring() { return own().ring; }
+  FlightRecorder& own_flight_recorder() { return own().flight_recorder; }
   void set_phase(Phase phase) { own().phase.store(phase, std::memory_order_release); }
   Phase phase_of(int64_t rank) const { return place(rank).phase.load(std::memory_order_acquire); }
   int64_t pid_of(int64_t rank) const { return place(rank).pid.load(); }
@@ -45,10 +45,10 @@ class Board {
   bool has_come(int64_t rank) const;
   /// Whether the rank's process had registered and no longer exists.
   bool has_died(int64_t rank) const;
-  /// Whether the rank has left the job in order, or is leaving it: it makes no more calls. False for
-  /// a rank that exits with a status, which ends the job itself.
+  /// Whether the rank has left the job in order, or is leaving it: it makes no more calls. False
+  /// for a rank that exits with a status, which ends the job itself.
   bool has_left(int64_t rank) const;
-  /// The rank's process and ring; the ring is null for a rank that has not registered.
+  /// The rank's process and flight recorder, which is null for a rank that has not registered.
   SeenRank see(int64_t rank) const;
 
   int64_t rank() const { return rank_; }
@@ -70,7 +70,7 @@ class Board {
     std::atomic<uint64_t> born;  // start time of the process, because pids are reused
     std::atomic<uint64_t> pid_space;
     std::atomic<Phase> phase;
-    CallRing ring;
+    FlightRecorder flight_recorder;
   };
 
   Board(int64_t rank, int64_t size) : rank_(rank), size_(size) {}

@@ -126,7 +126,7 @@ class MpiWorld final : public World {
  protected:
   std::unique_ptr<Messages> new_messages() override { return std::make_unique<MpiMessages>(link_); }
   void note(const Call& call, CallState state) override {
-    watch_->board->own_ring().note(call, state);
+    watch_->board->own_flight_recorder().note(call, state);
   }
   SeenRank see(int64_t other) const override { return link_.see(other); }
 

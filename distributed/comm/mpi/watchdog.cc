@@ -164,7 +164,8 @@ void Watchdog::end_late_start() {
   for (int64_t rank = 0; rank < board_.size(); ++rank) {
     (board_.has_come(rank) ? come : missing).push_back(rank);
     const SeenRank seen = board_.see(rank);
-    if (seen.ring) lines += fmt::format("\n  rank {}  has come ({})", rank, seen.process);
+    if (seen.flight_recorder)
+      lines += fmt::format("\n  rank {}  has come ({})", rank, seen.process);
   }
   const std::string elsewhere =
       launch_.is_on_one_machine()

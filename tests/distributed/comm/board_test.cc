@@ -64,7 +64,7 @@ TEST(Board, ShowsWhoHasComeAndWhoHasDied) {
   EXPECT_FALSE(board->has_died(0) || board->has_died(2));
   EXPECT_TRUE(board->has_died(1));
   EXPECT_THAT(board->see(1).process, HasSubstr("has died, starting"));
-  EXPECT_EQ(board->see(2).ring, nullptr);
+  EXPECT_EQ(board->see(2).flight_recorder, nullptr);
   EXPECT_TRUE(board->is_first_to_report());
   EXPECT_FALSE(board->is_first_to_report());
 }

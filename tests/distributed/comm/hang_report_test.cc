@@ -35,7 +35,7 @@ class HangReportTest : public ::testing::Test {
 
   void note(int64_t rank, const std::vector<Noted>& all) {
     for (const Noted& each : all) {
-      rings_[static_cast<size_t>(rank)]->note(call(each.sequence, each.op), each.state);
+      recorders_[static_cast<size_t>(rank)]->note(call(each.sequence, each.op), each.state);
     }
   }
 
@@ -50,10 +50,11 @@ class HangReportTest : public ::testing::Test {
   }
 
   DryWorld world_{0, 3};
-  std::array<std::unique_ptr<CallRing>, 3> rings_ = {
-      std::make_unique<CallRing>(), std::make_unique<CallRing>(), std::make_unique<CallRing>()};
+  std::array<std::unique_ptr<FlightRecorder>, 3> recorders_ = {std::make_unique<FlightRecorder>(),
+                                                               std::make_unique<FlightRecorder>(),
+                                                               std::make_unique<FlightRecorder>()};
   SeeRank see_ = [this](int64_t rank) {
-    return SeenRank{.ring = rings_[static_cast<size_t>(rank)].get()};
+    return SeenRank{.flight_recorder = recorders_[static_cast<size_t>(rank)].get()};
   };
 };
 
@@ -79,7 +80,7 @@ TEST_F(HangReportTest, ARankDoesWhatIsNewest) {
       {{{1, kStarted}, {2, kWaiting}, {2, kFinished}, {1, kFinished}}, "last finished barrier #1"}};
   for (const Case& each : cases) {
     SCOPED_TRACE(each.does);
-    rings_[1] = std::make_unique<CallRing>();
+    recorders_[1] = std::make_unique<FlightRecorder>();
     note(1, each.calls);
     EXPECT_THAT(line_of(late(9), 1), HasSubstr(std::string("rank 1  ") + each.does));
   }

@@ -1,6 +1,6 @@
 // The last calls of a rank: which are kept, what is seen of them, also by one who looks while they
 // are written.
-#include "distributed/comm/call_ring.h"
+#include "distributed/comm/flight_recorder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace phi::distributed {
 namespace {
 
-class CallRingTest : public ::testing::Test {
+class FlightRecorderTest : public ::testing::Test {
  protected:
   Call call(uint64_t sequence, CommOp op = CommOp::kBarrier) {
     Call made{.op = op};
@@ -33,52 +33,52 @@ class CallRingTest : public ::testing::Test {
   uint64_t hash() { return world_.everyone().hash(); }
 
   DryWorld world_{0, 2};
-  std::unique_ptr<CallRing> ring_ = std::make_unique<CallRing>();
+  std::unique_ptr<FlightRecorder> recorder_ = std::make_unique<FlightRecorder>();
 };
 
-TEST_F(CallRingTest, AnEmptyOneHasNothing) {
-  EXPECT_TRUE(ring_->calls().empty());
-  EXPECT_FALSE(ring_->came_to(hash(), 1));
-  EXPECT_THAT(ring_->name_of_group(7), ::testing::HasSubstr("of hash 7"));
+TEST_F(FlightRecorderTest, AnEmptyOneHasNothing) {
+  EXPECT_TRUE(recorder_->calls().empty());
+  EXPECT_FALSE(recorder_->has_reached(hash(), 1));
+  EXPECT_THAT(recorder_->name_of_group(7), ::testing::HasSubstr("of hash 7"));
 }
 
-TEST_F(CallRingTest, KeepsTheLastAndRemembersThatAllWereMade) {
-  for (uint64_t i = 1; i <= 3 * CallRing::kCalls + 5; ++i) {
-    ring_->note(call(i), CallState::kWaiting);
-    ring_->note(call(i), CallState::kFinished);
+TEST_F(FlightRecorderTest, KeepsTheLastAndRemembersThatAllWereMade) {
+  for (uint64_t i = 1; i <= 3 * FlightRecorder::kCalls + 5; ++i) {
+    recorder_->note(call(i), CallState::kWaiting);
+    recorder_->note(call(i), CallState::kFinished);
   }
-  const auto calls = ring_->calls();
-  ASSERT_EQ(calls.size(), CallRing::kCalls);
-  EXPECT_EQ(calls.front().call.sequence, 2 * CallRing::kCalls + 6);
-  EXPECT_EQ(calls.back().call.sequence, 3 * CallRing::kCalls + 5);
+  const auto calls = recorder_->calls();
+  ASSERT_EQ(calls.size(), FlightRecorder::kCalls);
+  EXPECT_EQ(calls.front().call.sequence, 2 * FlightRecorder::kCalls + 6);
+  EXPECT_EQ(calls.back().call.sequence, 3 * FlightRecorder::kCalls + 5);
   EXPECT_GE(calls.back().finished_ns, calls.back().started_ns);
-  EXPECT_TRUE(ring_->came_to(hash(), 1));
-  EXPECT_FALSE(ring_->came_to(hash(), 3 * CallRing::kCalls + 6));
-  EXPECT_EQ(ring_->name_of_group(hash()), "{0,1}");
+  EXPECT_TRUE(recorder_->has_reached(hash(), 1));
+  EXPECT_FALSE(recorder_->has_reached(hash(), 3 * FlightRecorder::kCalls + 6));
+  EXPECT_EQ(recorder_->name_of_group(hash()), "{0,1}");
 }
 
-TEST_F(CallRingTest, ACallIsOneEntryFromItsStartToItsEnd) {
-  ring_->note(call(1, CommOp::kExchange), CallState::kStarted);
-  ring_->note(call(2), CallState::kWaiting);
-  EXPECT_EQ(ring_->calls()[0].state, CallState::kStarted);
-  ring_->note(call(1, CommOp::kExchange), CallState::kWaiting);
-  EXPECT_EQ(ring_->calls()[0].state, CallState::kWaiting);
-  ring_->note(call(1, CommOp::kExchange), CallState::kFinished);
-  ASSERT_EQ(ring_->calls().size(), 2u);
-  EXPECT_EQ(ring_->calls()[0].state, CallState::kFinished);
-  EXPECT_EQ(ring_->calls()[1].finished_ns, 0);
+TEST_F(FlightRecorderTest, ACallIsOneEntryFromItsStartToItsEnd) {
+  recorder_->note(call(1, CommOp::kExchange), CallState::kStarted);
+  recorder_->note(call(2), CallState::kWaiting);
+  EXPECT_EQ(recorder_->calls()[0].state, CallState::kStarted);
+  recorder_->note(call(1, CommOp::kExchange), CallState::kWaiting);
+  EXPECT_EQ(recorder_->calls()[0].state, CallState::kWaiting);
+  recorder_->note(call(1, CommOp::kExchange), CallState::kFinished);
+  ASSERT_EQ(recorder_->calls().size(), 2u);
+  EXPECT_EQ(recorder_->calls()[0].state, CallState::kFinished);
+  EXPECT_EQ(recorder_->calls()[1].finished_ns, 0);
 }
 
 // What is read fits together, whenever it is read.
-TEST_F(CallRingTest, NobodySeesHalfACall) {
+TEST_F(FlightRecorderTest, NobodySeesHalfACall) {
   std::atomic<bool> over{false};
   std::thread writer([&] {
-    for (uint64_t i = 1; i <= 100'000; ++i) ring_->note(call(i), CallState::kWaiting);
+    for (uint64_t i = 1; i <= 100'000; ++i) recorder_->note(call(i), CallState::kWaiting);
     over = true;
   });
   int64_t looks = 0;
   while (!over || looks == 0) {
-    for (const CallRing::Entry& entry : ring_->calls()) {
+    for (const FlightRecorder::Entry& entry : recorder_->calls()) {
       const auto number = static_cast<int64_t>(entry.call.sequence);
       ASSERT_EQ(entry.call.count, number);
       ASSERT_EQ(entry.call.bytes, number);

@@ -1,4 +1,4 @@
-// CallRing: a flight recorder with the last calls of one rank. It can be placed in memory shared
+// FlightRecorder: the last calls of one rank. It can be placed in memory shared
 // with other processes, which may read it at any time: while it is written to, and after its rank
 // has ended.
 #pragma once
@@ -13,11 +13,11 @@
 
 namespace phi::distributed {
 
-/// Timestamps for the ring, in nanoseconds, from a clock that all processes of a machine share.
+/// Timestamps of calls, in nanoseconds, from a clock that all processes of a machine share.
 int64_t steady_ns();
 
-/// An all-zero ring means that the rank has made no call yet.
-class CallRing {
+/// All zeros mean that the rank has made no call yet.
+class FlightRecorder {
  public:
   static constexpr size_t kCalls = 64;
 
@@ -34,10 +34,10 @@ class CallRing {
   /// The entries, oldest first. Skips an entry that is being written.
   std::vector<Entry> calls() const;
   /// Whether the rank has begun this call of the group; the call may be finished or waited for
-  /// later. A rank that is in more groups than the ring has places for forgets some.
-  bool came_to(uint64_t group_hash, uint64_t sequence) const;
-  /// Whether the rank has certainly not begun this call: unlike !came_to(), false for a group that
-  /// it has forgotten.
+  /// later. A rank that is in more groups than kGroupEntries forgets some.
+  bool has_reached(uint64_t group_hash, uint64_t sequence) const;
+  /// Whether the rank has certainly not begun this call: unlike !has_reached(), false for a group
+  /// that it has forgotten.
   bool is_before(uint64_t group_hash, uint64_t sequence) const;
   /// "{0,1}", the name that this rank has for the group.
   std::string name_of_group(uint64_t group_hash) const;
@@ -46,7 +46,7 @@ class CallRing {
   // Bytes that one thread writes and others read, as whole words: a read sees torn values only
   // between words, which the version detects.
   template <typename T>
-  class Words {
+  class AtomicBytes {
    public:
     void set(const T& value);
     T get() const;
@@ -60,30 +60,30 @@ class CallRing {
     std::atomic<int64_t> started_ns;
     std::atomic<int64_t> finished_ns;
     std::atomic<CallState> state;
-    Words<PlainCall> call;
+    AtomicBytes<PlainCall> call;
 
     void set(const PlainCall& begun, CallState now);
     bool get(Entry* value) const;
     bool holds(const Call& other) const;
   };
-  struct Name {
+  struct GroupName {
     char text[104];
   };
   // An entry of a hash table with open addressing.
-  struct Place {
+  struct GroupEntry {
     std::atomic<uint64_t> sequence;  // the rank's last call in the group; 0: a free entry
     std::atomic<uint64_t> group_hash;
-    Words<Name> name;
+    AtomicBytes<GroupName> name;
   };
-  static constexpr size_t kPlaces = 256;
+  static constexpr size_t kGroupEntries = 256;
 
   void change(const Call& call, CallState state);
   void note_group(const Call& call);
-  size_t place_of(uint64_t group_hash) const;
+  size_t group_entry_of(uint64_t group_hash) const;
 
   std::atomic<uint64_t> made_;  // the number of calls ever entered
   std::array<Slot, kCalls> slots_;
-  std::array<Place, kPlaces> places_;
+  std::array<GroupEntry, kGroupEntries> group_entries_;
 };
 
 }  // namespace phi::distributed
