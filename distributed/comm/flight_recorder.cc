@@ -1,4 +1,4 @@
-// A ring of plain calls, each behind a version count (a sequence lock), and the table of groups.
+// A ring of call headers, each behind a version count (a sequence lock), and the table of groups.
 #include "distributed/comm/flight_recorder.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ T FlightRecorder::AtomicBytes<T>::get() const {
 // A reader that sees a word of this write also sees the odd version or a later one, because words
 // are stored with release and loaded with acquire order. (A fence would suffice, but
 // ThreadSanitizer does not support fences.)
-void FlightRecorder::Slot::set(const PlainCall& begun, CallState now) {
+void FlightRecorder::Slot::set(const CallHeader& begun, CallState now) {
   const uint64_t before = version.load(std::memory_order_relaxed);
   version.store(before + 1, std::memory_order_relaxed);
   yield_point("flight_recorder.set.half");
@@ -62,7 +62,7 @@ bool FlightRecorder::Slot::get(Entry* value) const {
 }
 
 bool FlightRecorder::Slot::holds(const Call& other) const {
-  static_assert(offsetof(PlainCall, group_hash) == 0 && offsetof(PlainCall, sequence) == 8);
+  static_assert(offsetof(CallHeader, group_hash) == 0 && offsetof(CallHeader, sequence) == 8);
   return call.word(1) == other.sequence && call.word(0) == other.group->hash();
 }
 
@@ -71,7 +71,7 @@ void FlightRecorder::note(const Call& call, CallState state) {
   if (state == CallState::kFinished || has_reached(call.group->hash(), call.sequence)) {
     return change(call, state);
   }
-  slots_[made % kCalls].set(PlainCall::of(call), state);
+  slots_[made % kCalls].set(CallHeader::of(call), state);
   note_group(call);
   made_.store(made + 1, std::memory_order_release);
 }

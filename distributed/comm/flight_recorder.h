@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/comm/plain_call.h"
+#include "distributed/comm/call_header.h"
 
 namespace phi::distributed {
 
@@ -22,7 +22,7 @@ class FlightRecorder {
   static constexpr size_t kCalls = 64;
 
   struct Entry {
-    PlainCall call;
+    CallHeader call;
     int64_t started_ns;
     int64_t finished_ns;  // 0: not yet
     CallState state;
@@ -60,9 +60,9 @@ class FlightRecorder {
     std::atomic<int64_t> started_ns;
     std::atomic<int64_t> finished_ns;
     std::atomic<CallState> state;
-    AtomicBytes<PlainCall> call;
+    AtomicBytes<CallHeader> call;
 
-    void set(const PlainCall& begun, CallState now);
+    void set(const CallHeader& begun, CallState now);
     bool get(Entry* value) const;
     bool holds(const Call& other) const;
   };

@@ -79,7 +79,7 @@ std::string history(int64_t rank, const FlightRecorder& flight_recorder, size_t 
 // A call of the group as one rank made it.
 struct CallOnRank {
   int64_t rank;
-  PlainCall call;
+  CallHeader call;
 };
 
 // The first sequence number of the group at which the calls of two ranks differ, and these calls.

@@ -11,9 +11,9 @@
 #include <limits>
 #include <numeric>
 
+#include "distributed/comm/call_header.h"
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/mpi/mpi_world.h"
-#include "distributed/comm/plain_call.h"
 #include "distributed/comm/with_rank.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"
@@ -79,7 +79,7 @@ void keep_freed_memory() {
 
 }  // namespace
 
-std::string Call::to_string() const { return PlainCall::of(*this).to_string(group->name()); }
+std::string Call::to_string() const { return CallHeader::of(*this).to_string(group->name()); }
 
 World::World(std::shared_ptr<RankContext> context, Peers peers)
     : context_(std::move(context)),

@@ -176,7 +176,7 @@ class LocalMessages final : public Messages {
 
   static std::string mismatch_of(const SendEnd& send, const RecvEnd& recv, int64_t from, int64_t to,
                                  bool strict) {
-    const PlainCall ours = PlainCall::of(recv.call), theirs = PlainCall::of(send.call);
+    const CallHeader ours = CallHeader::of(recv.call), theirs = CallHeader::of(send.call);
     return mismatch(
         {recv.call.group->name(), {to, ours}, recv.buffer.bytes, {from, theirs}, send.buffer.bytes},
         strict);

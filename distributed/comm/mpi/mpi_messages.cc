@@ -93,14 +93,14 @@ void for_each_piece(size_t bytes, size_t piece, F f) {
 
 }  // namespace
 
-struct MpiMessages::Header {
+struct MpiMessages::MessageHeader {
   uint32_t magic;
   int32_t rest_tag;
   uint64_t bytes;  // of the message; they follow here if they fit
   uint64_t piece;  // otherwise they come in pieces of this size; the last may be shorter
-  // A packed PlainCall follows.
+  // A packed CallHeader follows.
 
-  static constexpr size_t kMostInline = kSlotBytes - sizeof(PlainCall) - 24;
+  static constexpr size_t kMostInline = kSlotBytes - sizeof(CallHeader) - 24;
   bool has_rest() const { return bytes > kMostInline; }
 };
 
@@ -133,10 +133,11 @@ MpiMessages::~MpiMessages() {
 
 void MpiMessages::post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) {
   const Watchdog::Inside inside(link_.watchdog, "MPI_Isend");
-  static_assert(sizeof(Header) + sizeof(PlainCall) + Header::kMostInline == kSlotBytes);
+  static_assert(sizeof(MessageHeader) + sizeof(CallHeader) + MessageHeader::kMostInline ==
+                kSlotBytes);
   const int tag = link_.tag_of(*call.group);
   call_ = call;
-  plain_ = PlainCall::of(call);
+  call_header_ = CallHeader::of(call);
   error_ = nullptr;
   recvs_.assign(recvs.begin(), recvs.end());
   requests_.clear();
@@ -149,7 +150,7 @@ void MpiMessages::post(const Call& call, std::span<const Send> sends, std::span<
               "MPI_Irecv");
   }
   headers_left_ = recvs.size();
-  const auto is_long = [](const Recv& recv) { return recv.bytes > Header::kMostInline; };
+  const auto is_long = [](const Recv& recv) { return recv.bytes > MessageHeader::kMostInline; };
   if (std::ranges::any_of(recvs, is_long)) link_.waiting_for_headers.push_back(this);
   for (size_t i = 0; i < sends.size(); ++i) send(sends[i], slot(recvs.size() + i), tag);
 }
@@ -168,14 +169,14 @@ MPI_Request* MpiMessages::new_request(Purpose purpose) {
 }
 
 void MpiMessages::send(const Send& send, std::byte* slot, int tag) {
-  Header header{kMagic, 0, send.bytes, 0};
+  MessageHeader header{kMagic, 0, send.bytes, 0};
   const size_t inlined = header.has_rest() ? 0 : send.bytes;
   if (header.has_rest()) {
     header.rest_tag = link_.next_rest_tag(send.peer);
     header.piece = link_.piece_bytes(send.peer);
   }
   std::memcpy(slot, &header, sizeof(header));
-  const size_t said = sizeof(header) + plain_.pack(slot + sizeof(header));
+  const size_t said = sizeof(header) + call_header_.pack(slot + sizeof(header));
   if (inlined > 0) std::memcpy(slot + said, send.data, inlined);
   check_mpi(MPI_Isend(slot, static_cast<int>(said + inlined), MPI_BYTE, static_cast<int>(send.peer),
                       tag, link_.headers, new_request({Purpose::Kind::kSend, 0, 0})),
@@ -192,7 +193,7 @@ void MpiMessages::send_rest(const Send& send, size_t piece, int tag) {
   });
 }
 
-void MpiMessages::receive_rest(size_t recv, const Header& header) {
+void MpiMessages::receive_rest(size_t recv, const MessageHeader& header) {
   const Recv& into = recvs_[recv];
   for_each_piece(into.bytes, header.piece, [&](size_t offset, int bytes) {
     check_mpi(MPI_Irecv(static_cast<std::byte*>(into.data) + offset, bytes, MPI_BYTE,
@@ -263,12 +264,12 @@ void MpiMessages::header_arrived(size_t recv, int bytes) {
   if (--headers_left_ == 0) stop_waiting_for_headers();
   const Recv& into = recvs_[recv];
   const std::span<const std::byte> come(slot(recv), static_cast<size_t>(bytes));
-  Header header{};
-  PlainCall theirs{};
+  MessageHeader header{};
+  CallHeader theirs{};
   size_t said = 0;
   if (come.size() >= sizeof(header)) {
     std::memcpy(&header, come.data(), sizeof(header));
-    said = PlainCall::unpack(come.subspan(sizeof(header)), &theirs);
+    said = CallHeader::unpack(come.subspan(sizeof(header)), &theirs);
   }
   const size_t inlined = come.size() - sizeof(header) - said;
   PHI_CHECK(header.magic == kMagic && said > 0 && inlined == (header.has_rest() ? 0 : header.bytes),
@@ -276,7 +277,7 @@ void MpiMessages::header_arrived(size_t recv, int bytes) {
                                     "version; start the same binary on all ranks.",
                                     into.peer, link_.world.rank(), call_.to_string()));
   const std::string wrong = mismatch({call_.group->name(),
-                                      {link_.world.rank(), plain_},
+                                      {link_.world.rank(), call_header_},
                                       into.bytes,
                                       {into.peer, theirs},
                                       header.bytes},

@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
+#include "distributed/comm/call_header.h"
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/messages.h"
 #include "distributed/comm/mpi/watchdog.h"
-#include "distributed/comm/plain_call.h"
 #include "distributed/comm/world.h"
 
 namespace phi::distributed {
@@ -63,7 +63,7 @@ class MpiMessages final : public Messages {
 
  private:
   friend struct MpiLink;
-  struct Header;
+  struct MessageHeader;
   // The purpose of a request: the header of a message, a piece of its rest, or a send.
   struct Purpose {
     enum class Kind : uint8_t { kHeader, kPiece, kSend };
@@ -77,7 +77,7 @@ class MpiMessages final : public Messages {
   MPI_Request* new_request(Purpose purpose);
   void send(const Send& send, std::byte* slot, int tag);
   void send_rest(const Send& send, size_t piece, int tag);
-  void receive_rest(size_t recv, const Header& header);
+  void receive_rest(size_t recv, const MessageHeader& header);
   bool look();
   void look_quietly();
   void arrived(const Purpose& purpose, const MPI_Status& status);
@@ -89,7 +89,7 @@ class MpiMessages final : public Messages {
 
   MpiLink& link_;
   Call call_;
-  PlainCall plain_{};
+  CallHeader call_header_{};
   std::exception_ptr error_;  // found in a call that could not throw
   std::vector<Recv> recvs_;
   size_t headers_left_ = 0;             // number of recvs_ whose header is missing

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "distributed/comm/plain_call.h"
+#include "distributed/comm/call_header.h"
 
 namespace phi::distributed {
 namespace {
@@ -40,8 +40,8 @@ struct Direction {
   bool same;  // whether all sizes match
 };
 
-std::string difference_in(const Call& call, const Direction& way, const PlainCall& of_sender,
-                          const PlainCall& of_receiver) {
+std::string difference_in(const Call& call, const Direction& way, const CallHeader& of_sender,
+                          const CallHeader& of_receiver) {
   for (size_t i = 0; i < Terms::kSizes; ++i) {
     const auto at = static_cast<int64_t>(i);
     if (at >= std::min(way.sends, way.recvs) || way.sent[i] == way.received[i]) continue;
@@ -78,7 +78,7 @@ Terms Terms::of(const Call& call, uint64_t ordinal, int64_t peer, std::span<cons
 
 std::string difference(const Call& call, int64_t own, const Terms& ours, int64_t peer,
                        const Terms& theirs) {
-  PlainCall own_call = PlainCall::of(call), peer_call = own_call;
+  CallHeader own_call = CallHeader::of(call), peer_call = own_call;
   peer_call.bytes = theirs.call_bytes;
   const std::string there = difference_in(call,
                                           {own, peer, ours.sends, theirs.recvs, ours.sent,

@@ -89,73 +89,73 @@ TEST_F(FlightRecorderTest, NobodySeesHalfACall) {
   writer.join();
 }
 
-TEST(PlainCall, DifferencesAreNamedInWords) {
+TEST(CallHeader, DifferencesAreNamedInWords) {
   DryWorld world(0, 2);
   Call call{.op = CommOp::kAllReduce, .dtype = DataType::FLOAT32, .count = 6};
   call.group = &world.everyone();
   call.sequence = 2;
   call.reduce = ReduceKind::kSum;
   call.shape = Dims{2, 3};
-  const PlainCall a = PlainCall::of(call);
-  EXPECT_TRUE(agree(a, a, /*strict=*/true));
+  const CallHeader a = CallHeader::of(call);
+  EXPECT_TRUE(calls_match(a, a, /*strict=*/true));
   EXPECT_EQ(difference(a, a, /*strict=*/true), "");
   call.scope = "matmul";
-  EXPECT_TRUE(agree(a, PlainCall::of(call), /*strict=*/false));
-  EXPECT_FALSE(agree(a, PlainCall::of(call), /*strict=*/true));
+  EXPECT_TRUE(calls_match(a, CallHeader::of(call), /*strict=*/false));
+  EXPECT_FALSE(calls_match(a, CallHeader::of(call), /*strict=*/true));
   call.shape = Dims{3, 2};
   call.dtype = DataType::INT32;
   call.reduce = std::nullopt;
-  EXPECT_FALSE(agree(a, PlainCall::of(call), /*strict=*/false));
-  EXPECT_EQ(difference(a, PlainCall::of(call), /*strict=*/true),
+  EXPECT_FALSE(calls_match(a, CallHeader::of(call), /*strict=*/false));
+  EXPECT_EQ(difference(a, CallHeader::of(call), /*strict=*/true),
             "dtype f32 and i32, reduction sum and none, shape [2,3] and [3,2], source no operator "
             "and matmul");
 }
 
-TEST(PlainCall, IsPackedAsShortAsItIs) {
+TEST(CallHeader, IsPackedAsShortAsItIs) {
   DryWorld world(0, 2);
   Call call{.op = CommOp::kAllReduce, .scope = "matmul", .dtype = DataType::FLOAT32, .count = 6};
   call.group = &world.everyone();
   for (const int ndim : {-1, 0, 2, kMaxNdim}) {
     if (ndim >= 0) call.shape = Dims::filled(ndim, 3);
-    const PlainCall plain = PlainCall::of(call);
-    std::array<std::byte, sizeof(PlainCall) + 8> bytes;
+    const CallHeader plain = CallHeader::of(call);
+    std::array<std::byte, sizeof(CallHeader) + 8> bytes;
     bytes.fill(std::byte{'y'});
     const size_t size = plain.pack(bytes.data());
     EXPECT_EQ(size, 64 + 8 * static_cast<size_t>(std::max(ndim, 0)) + 7);
-    PlainCall read;
-    EXPECT_EQ(PlainCall::unpack(bytes, &read), size);
+    CallHeader read;
+    EXPECT_EQ(CallHeader::unpack(bytes, &read), size);
     EXPECT_EQ(std::memcmp(&read, &plain, sizeof(plain)), 0);
     for (size_t cut = 0; cut < size; ++cut) {
-      EXPECT_EQ(PlainCall::unpack(std::span(bytes).first(cut), &read), 0u) << cut;
+      EXPECT_EQ(CallHeader::unpack(std::span(bytes).first(cut), &read), 0u) << cut;
     }
   }
 }
 
-TEST(PlainCall, GeneratorsAreCompared) {
+TEST(CallHeader, GeneratorsAreCompared) {
   DryWorld world(0, 2);
   Call call{.op = CommOp::kAllReduce, .seed = 7, .draws = 2};
   call.group = &world.everyone();
-  const PlainCall ours = PlainCall::of(call);
+  const CallHeader ours = CallHeader::of(call);
   call.seed = 8;
-  const PlainCall other_seed = PlainCall::of(call);
+  const CallHeader other_seed = CallHeader::of(call);
   call.seed = 7;
   call.draws = 3;
-  const PlainCall other_draws = PlainCall::of(call);
-  EXPECT_TRUE(agree(ours, ours, true));
-  EXPECT_FALSE(agree(ours, other_seed, false));
-  EXPECT_FALSE(agree(ours, other_draws, false));
+  const CallHeader other_draws = CallHeader::of(call);
+  EXPECT_TRUE(calls_match(ours, ours, true));
+  EXPECT_FALSE(calls_match(ours, other_seed, false));
+  EXPECT_FALSE(calls_match(ours, other_draws, false));
   EXPECT_EQ(difference(ours, other_seed, false), "seed 7 and 8");
   EXPECT_EQ(difference(ours, other_draws, false), "draws without a seed 2 and 3");
   const auto said = mismatch({"{0,1}", {0, ours}, 4, {1, other_seed}, 4}, false);
   EXPECT_NE(said.find("give seed() one number on all ranks"), std::string::npos) << said;
 }
 
-TEST(PlainCall, TextThatIsTooLongIsCut) {
+TEST(CallHeader, TextThatIsTooLongIsCut) {
   DryWorld world(0, 2);
   const std::string scope(200, 'x');
   Call call{.op = CommOp::kBarrier, .scope = scope.c_str()};
   call.group = &world.everyone();
-  EXPECT_EQ(std::string(PlainCall::of(call).scope), std::string(47, 'x'));
+  EXPECT_EQ(std::string(CallHeader::of(call).scope), std::string(47, 'x'));
 }
 
 }  // namespace

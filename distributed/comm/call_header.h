@@ -1,4 +1,4 @@
-// PlainCall: a call as plain bytes for other processes: in the header of every message, and in the
+// CallHeader: a call as plain bytes for other processes: in the header of every message, and in the
 // flight recorder in shared memory (flight_recorder.h).
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace phi::distributed {
 
-/// Unknown values are -1, and text that is too long is cut. An all-zero PlainCall means no call.
-struct PlainCall {
+/// Unknown values are -1, and text that is too long is cut. An all-zero CallHeader means no call.
+struct CallHeader {
   uint64_t group_hash;
   uint64_t sequence;
   int64_t bytes;
@@ -29,33 +29,33 @@ struct PlainCall {
   int64_t shape[kMaxNdim];
   char scope[48];
 
-  static PlainCall of(const Call& call);
+  static CallHeader of(const Call& call);
   /// Writes the call without unused parts of shape and scope, which keeps small messages short.
-  /// Returns the number of bytes written, at most sizeof(PlainCall).
+  /// Returns the number of bytes written, at most sizeof(CallHeader).
   size_t pack(std::byte* to) const;
   /// Reads what pack wrote at the beginning of `from`. Returns the number of bytes read, 0 if they
   /// are incomplete.
-  static size_t unpack(std::span<const std::byte> from, PlainCall* plain);
+  static size_t unpack(std::span<const std::byte> from, CallHeader* header);
   /// The same text as Call::to_string.
   std::string to_string(std::string_view group_name) const;
 };
 
 /// Whether the generators of both members are at the same draw.
-bool draw_alike(const PlainCall& a, const PlainCall& b);
-/// Whether two members' plain calls can belong to one call.
-bool agree(const PlainCall& a, const PlainCall& b, bool strict);
-/// Describes how two members' plain calls of one number differ, theirs second: "shape [4,8] and
+bool generators_match(const CallHeader& a, const CallHeader& b);
+/// Whether two members' call headers can belong to one call.
+bool calls_match(const CallHeader& a, const CallHeader& b, bool strict);
+/// Describes how two members' call headers of one number differ, theirs second: "shape [4,8] and
 /// [8,4], count 32 and 16". Empty if they do not. Bytes are not compared, because they may differ.
 /// The source counts only if `strict`.
-std::string difference(const PlainCall& a, const PlainCall& b, bool strict);
+std::string difference(const CallHeader& a, const CallHeader& b, bool strict);
 
 /// A rank and the call that it is in.
 struct RankAndCall {
   int64_t rank;
-  const PlainCall& call;
+  const CallHeader& call;
 };
 /// A message as its receiver expects it and as it arrived.
-struct MetMessage {
+struct MatchedMessage {
   std::string_view group_name;
   RankAndCall receiver;
   uint64_t expected;  // bytes
@@ -65,6 +65,6 @@ struct MetMessage {
 /// Describes what is wrong with a message; empty if nothing is. "calls do not match (op all_reduce
 /// and all_gather): rank 1 is in .., rank 0 is in ..", "rank 1 expects 12 bytes of rank 0 and is
 /// sent 8, in exchange #1 of ..".
-std::string mismatch(const MetMessage& message, bool strict);
+std::string mismatch(const MatchedMessage& message, bool strict);
 
 }  // namespace phi::distributed

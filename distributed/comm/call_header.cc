@@ -1,5 +1,5 @@
-// Making, comparing and printing plain calls.
-#include "distributed/comm/plain_call.h"
+// Making, comparing and printing call headers.
+#include "distributed/comm/call_header.h"
 
 #include <fmt/format.h>
 
@@ -14,32 +14,32 @@
 namespace phi::distributed {
 namespace {
 
-constexpr size_t kFixedBytes = offsetof(PlainCall, shape);
-static_assert(std::is_trivially_copyable_v<PlainCall> && sizeof(PlainCall) % 8 == 0);
+constexpr size_t kFixedBytes = offsetof(CallHeader, shape);
+static_assert(std::is_trivially_copyable_v<CallHeader> && sizeof(CallHeader) % 8 == 0);
 
-constexpr const char* kDrawAlike =
+constexpr const char* kGeneratorsDiffer =
     " Ranks would draw different numbers: give seed() one number on all ranks, and a seed of its "
     "own to what one rank draws alone.";
 
-std::string shape_text(const PlainCall& call) {
+std::string shape_text(const CallHeader& call) {
   if (call.ndim < 0) return "unknown";
   return fmt::format("[{}]", fmt::join(std::span(call.shape, static_cast<size_t>(call.ndim)), ","));
 }
 
-std::string_view reduce_text(const PlainCall& call) {
+std::string_view reduce_text(const CallHeader& call) {
   return call.reduce < 0 ? "none" : name_of(static_cast<ReduceKind>(call.reduce));
 }
 
-std::string_view dtype_text(const PlainCall& call) {
+std::string_view dtype_text(const CallHeader& call) {
   return call.dtype == DataType::UNDEFINED ? "unknown" : short_name_of(call.dtype);
 }
 
-std::string scope_text(const PlainCall& call) {
+std::string scope_text(const CallHeader& call) {
   return call.scope[0] == '\0' ? "no operator" : call.scope;
 }
 
 // "sum of f32[64,32]", "4 i64", ""; what the call communicates, as far as it is known.
-std::string moved_text(const PlainCall& call) {
+std::string moved_text(const CallHeader& call) {
   std::string out;
   if (call.reduce >= 0) out = fmt::format("{} of ", reduce_text(call));
   const bool typed = call.dtype != DataType::UNDEFINED;
@@ -50,31 +50,31 @@ std::string moved_text(const PlainCall& call) {
 
 }  // namespace
 
-PlainCall PlainCall::of(const Call& call) {
-  PlainCall plain{};
-  plain.group_hash = call.group->hash();
-  plain.sequence = call.sequence;
-  plain.bytes = call.bytes;
-  plain.count = call.count;
-  plain.tensor = call.tensor;
-  plain.seed = call.seed;
-  plain.draws = call.draws;
-  plain.root = static_cast<int32_t>(call.root);
-  plain.op = call.op;
-  plain.dtype = call.dtype;
-  plain.reduce = call.reduce ? static_cast<int8_t>(*call.reduce) : int8_t{-1};
-  plain.ndim = -1;
+CallHeader CallHeader::of(const Call& call) {
+  CallHeader header{};
+  header.group_hash = call.group->hash();
+  header.sequence = call.sequence;
+  header.bytes = call.bytes;
+  header.count = call.count;
+  header.tensor = call.tensor;
+  header.seed = call.seed;
+  header.draws = call.draws;
+  header.root = static_cast<int32_t>(call.root);
+  header.op = call.op;
+  header.dtype = call.dtype;
+  header.reduce = call.reduce ? static_cast<int8_t>(*call.reduce) : int8_t{-1};
+  header.ndim = -1;
   if (call.shape) {
-    plain.ndim = static_cast<int8_t>(call.shape->ndim());
-    std::ranges::copy(*call.shape, plain.shape);
+    header.ndim = static_cast<int8_t>(call.shape->ndim());
+    std::ranges::copy(*call.shape, header.shape);
   }
   if (call.scope) {
-    std::memcpy(plain.scope, call.scope, strnlen(call.scope, sizeof(plain.scope) - 1));
+    std::memcpy(header.scope, call.scope, strnlen(call.scope, sizeof(header.scope) - 1));
   }
-  return plain;
+  return header;
 }
 
-size_t PlainCall::pack(std::byte* to) const {
+size_t CallHeader::pack(std::byte* to) const {
   const size_t shape_bytes = ndim > 0 ? static_cast<size_t>(ndim) * sizeof(int64_t) : 0;
   const size_t scope_bytes = std::strlen(scope) + 1;
   std::memcpy(to, this, kFixedBytes);
@@ -83,23 +83,23 @@ size_t PlainCall::pack(std::byte* to) const {
   return kFixedBytes + shape_bytes + scope_bytes;
 }
 
-size_t PlainCall::unpack(std::span<const std::byte> from, PlainCall* plain) {
-  *plain = {};
+size_t CallHeader::unpack(std::span<const std::byte> from, CallHeader* header) {
+  *header = {};
   if (from.size() < kFixedBytes) return 0;
-  std::memcpy(plain, from.data(), kFixedBytes);
+  std::memcpy(header, from.data(), kFixedBytes);
   const size_t shape_bytes =
-      plain->ndim > 0 ? static_cast<size_t>(plain->ndim) * sizeof(int64_t) : 0;
-  if (plain->ndim > kMaxNdim || from.size() < kFixedBytes + shape_bytes) return 0;
-  std::memcpy(plain->shape, from.data() + kFixedBytes, shape_bytes);
+      header->ndim > 0 ? static_cast<size_t>(header->ndim) * sizeof(int64_t) : 0;
+  if (header->ndim > kMaxNdim || from.size() < kFixedBytes + shape_bytes) return 0;
+  std::memcpy(header->shape, from.data() + kFixedBytes, shape_bytes);
   const auto rest = from.subspan(kFixedBytes + shape_bytes);
   const auto end = std::ranges::find(rest, std::byte{0});
   const auto scope_bytes = static_cast<size_t>(end - rest.begin());
   if (end == rest.end() || scope_bytes >= sizeof(scope)) return 0;
-  std::memcpy(plain->scope, rest.data(), scope_bytes);
+  std::memcpy(header->scope, rest.data(), scope_bytes);
   return kFixedBytes + shape_bytes + scope_bytes + 1;
 }
 
-std::string PlainCall::to_string(std::string_view group_name) const {
+std::string CallHeader::to_string(std::string_view group_name) const {
   std::vector<std::string> said;
   if (std::string moved = moved_text(*this); !moved.empty()) said.push_back(std::move(moved));
   said.push_back(fmt::format("{} bytes", bytes));
@@ -109,18 +109,18 @@ std::string PlainCall::to_string(std::string_view group_name) const {
                      fmt::join(said, ", "));
 }
 
-bool draw_alike(const PlainCall& a, const PlainCall& b) {
+bool generators_match(const CallHeader& a, const CallHeader& b) {
   return a.seed == b.seed && a.draws == b.draws;
 }
 
-bool agree(const PlainCall& a, const PlainCall& b, bool strict) {
+bool calls_match(const CallHeader& a, const CallHeader& b, bool strict) {
   return a.op == b.op && a.sequence == b.sequence && a.dtype == b.dtype && a.reduce == b.reduce &&
          a.ndim == b.ndim && std::ranges::equal(a.shape, b.shape) && a.count == b.count &&
-         a.root == b.root && a.tensor == b.tensor && draw_alike(a, b) &&
+         a.root == b.root && a.tensor == b.tensor && generators_match(a, b) &&
          (!strict || std::strncmp(a.scope, b.scope, sizeof(a.scope)) == 0);
 }
 
-std::string difference(const PlainCall& a, const PlainCall& b, bool strict) {
+std::string difference(const CallHeader& a, const CallHeader& b, bool strict) {
   std::vector<std::string> found;
   const auto compare = [&](std::string_view what, bool same, const auto& ours, const auto& theirs) {
     if (!same) found.push_back(fmt::format("{} {} and {}", what, ours, theirs));
@@ -142,16 +142,16 @@ std::string difference(const PlainCall& a, const PlainCall& b, bool strict) {
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-std::string mismatch(const MetMessage& message, bool strict) {
+std::string mismatch(const MatchedMessage& message, bool strict) {
   const auto& [group_name, receiver, expected, sender, sent] = message;
-  if (expected == sent && agree(receiver.call, sender.call, strict)) return {};
+  if (expected == sent && calls_match(receiver.call, sender.call, strict)) return {};
   const std::string ours = receiver.call.to_string(group_name);
   const std::string theirs = sender.call.to_string(group_name);
   const std::string found = difference(receiver.call, sender.call, strict);
   if (!found.empty()) {
     return fmt::format("calls do not match ({}): rank {} is in {}, rank {} is in {}.{}", found,
                        receiver.rank, ours, sender.rank, theirs,
-                       draw_alike(receiver.call, sender.call) ? "" : kDrawAlike);
+                       generators_match(receiver.call, sender.call) ? "" : kGeneratorsDiffer);
   }
   return fmt::format("rank {} expects {} bytes of rank {} and is sent {}, in {}; rank {} is in {}.",
                      receiver.rank, expected, sender.rank, sent, ours, sender.rank, theirs);
