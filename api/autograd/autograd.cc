@@ -6,7 +6,7 @@
 #include "api/call/write_journal.h"
 #include "api/tensor/deferred.h"
 #include "distributed/api.h"
-#include "distributed/comm/subject.h"
+#include "distributed/comm/comm_annotation.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
@@ -256,7 +256,7 @@ Tensor Tensor::grad() const {
   // The leaf's number is in the header of each message. Ranks that read gradients in different
   // orders get an error; without the number they would sum gradients of different leaves.
   const Dims dims = shape();
-  const distributed::SubjectScope about(dims, dtype(), leaf->sequence());
+  const distributed::CommAnnotation about(dims, dtype(), leaf->sequence());
   leaf->grad() = TensorForm::of(*this).settle(leaf->grad());
   return leaf->grad();
 }

@@ -11,7 +11,7 @@
 #include <memory>
 #include <numeric>
 
-#include "distributed/comm/subject.h"
+#include "distributed/comm/comm_annotation.h"
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "distributed/placement/collective_volume.h"
@@ -100,10 +100,10 @@ class Group::CallScope {
     call_.group = &group;
     call_.sequence = ++group.calls_;
     call_.scope = OpScope::current();
-    if (const SubjectScope* subject = SubjectScope::current()) {
-      call_.shape = subject->shape();
-      call_.tensor = subject->number();
-      if (call_.dtype == DataType::UNDEFINED) call_.dtype = subject->dtype();
+    if (const CommAnnotation* annotation = CommAnnotation::current()) {
+      call_.shape = annotation->shape();
+      call_.tensor = annotation->number();
+      if (call_.dtype == DataType::UNDEFINED) call_.dtype = annotation->dtype();
     }
     World& world = group.world_;
     if (call_.op != CommOp::kBarrier) {

@@ -57,7 +57,7 @@ struct Call {
   int64_t count = -1;                  // total elements of all members' arrays
   int64_t root = -1;                   // a position in the group
   std::optional<ReduceKind> reduce{};  // reductions only
-  std::optional<Dims> shape{};         // of the tensor that is communicated (subject.h)
+  std::optional<Dims> shape{};         // of the tensor that is communicated (comm_annotation.h)
   uint64_t tensor = 0;  // distinguishes tensors of the same shape and dtype; 0: unnumbered
   // State of the rank's generator (phi/core/generator.h); 0 in a barrier, which moves no values.
   uint64_t seed = 0;

@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-#include "distributed/comm/subject.h"
+#include "distributed/comm/comm_annotation.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
@@ -94,7 +94,7 @@ void AllGatherKernel(const Context& ctx, const DenseTensor& x, int ring_id, int 
                      DenseTensor* out) {
   Group& group = ring(ctx, ring_id);
   check_size(group, nranks);
-  const distributed::SubjectScope about(x.dims(), x.dtype());
+  const distributed::CommAnnotation about(x.dims(), x.dtype());
   const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);
   ArrayAt all = at_group(ctx, *out, ArrayAt::kWrite);
   group.all_gather(own.data(), all.data(), x.numel(), x.dtype());
@@ -106,7 +106,7 @@ template <typename T, typename Context>
 void AllReduceKernel(const Context& ctx, const DenseTensor& x, int ring_id, int reduce_type,
                      DenseTensor* out) {
   Group& group = ring(ctx, ring_id);
-  const distributed::SubjectScope about(x.dims(), x.dtype());
+  const distributed::CommAnnotation about(x.dims(), x.dtype());
   const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);
   ArrayAt all = at_group(ctx, *out, ArrayAt::kWrite);
   group.all_reduce(own.data(), all.data(), x.numel(), x.dtype(), kind_of(reduce_type));
@@ -120,7 +120,7 @@ void AllToAllKernel(const Context& ctx, const DenseTensor& x, int ring_id, Dense
       x.dims()[0] % group.size() == 0,
       errors::InvalidArgument("x is {}, but its rows go to {} ranks, as many to each; pad it.",
                               x.meta().to_string(), group.size()));
-  const distributed::SubjectScope about(x.dims(), x.dtype());
+  const distributed::CommAnnotation about(x.dims(), x.dtype());
   const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);
   ArrayAt all = at_group(ctx, *out, ArrayAt::kWrite);
   group.all_to_all(own.data(), all.data(), x.numel() / group.size(), x.dtype());
@@ -134,7 +134,7 @@ void BroadcastKernel(const Context& ctx, const DenseTensor& x, int ring_id, int 
   Group& group = ring(ctx, ring_id);
   check_root(group, root);
   copy_all(x, out);
-  const distributed::SubjectScope about(x.dims(), x.dtype());
+  const distributed::CommAnnotation about(x.dims(), x.dtype());
   ArrayAt same = at_group(ctx, *out, ArrayAt::kUpdate);
   group.broadcast(same.data(), out->numel(), out->dtype(), root);
   same.finish();
@@ -174,7 +174,7 @@ void ReduceScatterKernel(const Context& ctx, const DenseTensor& x, int ring_id, 
                          DenseTensor* out) {
   Group& group = ring(ctx, ring_id);
   check_size(group, nranks);
-  const distributed::SubjectScope about(x.dims(), x.dtype());
+  const distributed::CommAnnotation about(x.dims(), x.dtype());
   const ArrayAt whole = at_group(ctx, x, ArrayAt::kRead);
   ArrayAt part = at_group(ctx, *out, ArrayAt::kWrite);
   group.reduce_scatter(whole.data(), part.data(), out->numel(), x.dtype(), ReduceKind::kSum);
@@ -185,7 +185,7 @@ template <typename T, typename Context>
 void SendKernel(const Context& ctx, const DenseTensor& x, int ring_id, int peer,
                 DenseTensor* /*out*/) {
   Group& pair = pair_with(ctx, ring(ctx, ring_id), peer);
-  const distributed::SubjectScope about(x.dims(), x.dtype());
+  const distributed::CommAnnotation about(x.dims(), x.dtype());
   const ArrayAt sent = at_group(ctx, x, ArrayAt::kRead);
   const distributed::Send message{1 - pair.position(), sent.data(), x.nbytes()};
   pair.exchange({&message, 1}, {});
@@ -194,7 +194,7 @@ void SendKernel(const Context& ctx, const DenseTensor& x, int ring_id, int peer,
 template <typename T, typename Context>
 void RecvKernel(const Context& ctx, int ring_id, int peer, DenseTensor* out) {
   Group& pair = pair_with(ctx, ring(ctx, ring_id), peer);
-  const distributed::SubjectScope about(out->dims(), out->dtype());
+  const distributed::CommAnnotation about(out->dims(), out->dtype());
   ArrayAt received = at_group(ctx, *out, ArrayAt::kWrite);
   const distributed::Recv message{1 - pair.position(), received.data(), out->nbytes()};
   pair.exchange({}, {&message, 1});
@@ -219,7 +219,7 @@ void CConcatKernel(const Context& ctx, const DenseTensor& x, int ring_id, int nr
                    DenseTensor* out) {
   Group& group = ring(ctx, ring_id);
   check_size(group, nranks);
-  const distributed::SubjectScope about(x.dims(), x.dtype());
+  const distributed::CommAnnotation about(x.dims(), x.dtype());
   const bool is_dry = RankContext::current().is_dry();
   Device& device = world_of(ctx).device();
   const DeviceMemory parts(device, is_dry ? 0 : out->nbytes());

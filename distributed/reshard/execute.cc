@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "distributed/comm/comm_annotation.h"
 #include "distributed/comm/reduce.h"
-#include "distributed/comm/subject.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/move_run.h"
 #include "distributed/reshard/move_watch.h"
@@ -221,7 +221,7 @@ struct PendingReshard::Steps {
 };
 
 Transfer PendingReshard::Steps::run(World& world) {
-  const SubjectScope about(global.dims, global.dtype);
+  const CommAnnotation about(global.dims, global.dtype);
   while (next < schedule->moves.size()) {
     const size_t at = next++;
     const ReshardStep& step = schedule->plan->steps[at];

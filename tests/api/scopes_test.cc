@@ -22,8 +22,8 @@
 #include "api/generated/ops/full.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layers/sequential.h"
+#include "distributed/comm/comm_annotation.h"
 #include "distributed/comm/dry/dry_world.h"
-#include "distributed/comm/subject.h"
 #include "phi/autograd/grad_mode.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -34,8 +34,8 @@ namespace phi {
 namespace {
 
 namespace fs = std::filesystem;
+using distributed::CommAnnotation;
 using distributed::DryWorld;
-using distributed::SubjectScope;
 using distributed::World;
 
 struct ScopeRow {
@@ -108,12 +108,12 @@ std::vector<ScopeRow> rows_of(Things& things) {
       {"distributed/comm/world.h Scope",
        [&, at](int n) { return std::make_shared<World::Scope>(*things.worlds[at(n)]); },
        [] { return fmt::format("{} {}", World::current().rank(), RankContext::current().rank()); }},
-      {"distributed/comm/subject.h SubjectScope",
+      {"distributed/comm/comm_annotation.h CommAnnotation",
        [&, at](int n) {
-         return std::make_shared<SubjectScope>(things.shapes[at(n)], DataType::FLOAT32, n % 2);
+         return std::make_shared<CommAnnotation>(things.shapes[at(n)], DataType::FLOAT32, n % 2);
        },
        [] {
-         const SubjectScope* now = SubjectScope::current();
+         const CommAnnotation* now = CommAnnotation::current();
          return now ? fmt::format("{} {}", now->shape().to_string(), now->number()) : "nothing";
        }},
       {"api/nn/module.h ForwardContextScope",

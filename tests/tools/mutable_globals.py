@@ -18,7 +18,7 @@ THREADS = {
     r"phi::distributed::World::(current_|process_world\(\)::single)": "the rank's world",
     r"phi::OpScope::current_": "the op that errors name",
     r"phi::SilentCombines::lives_": "kernels are tried without their messages",
-    r"phi::distributed::SubjectScope::current_": "the tensor that calls are about",
+    r"phi::distributed::CommAnnotation::current_": "the tensor that calls are about",
     r"phi::autograd::(grad_enabled_flag\(\)|detail::BackwardPass<.*>::current\(\)|Node<.*>::destroy\(.*\)|"
     r"Node<.*>::next_sequence\(\))::\w+": "what autograd is doing",
     r"phi::\(anonymous namespace\)::next_id\(\)::(next|end)": "numbers of storages that the thread has taken",

@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "distributed/comm/comm_annotation.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "distributed/comm/local/local_world.h"
-#include "distributed/comm/subject.h"
 #include "support/error_matchers.h"
 
 namespace phi::distributed {
@@ -202,7 +202,7 @@ TEST(StrictCollectives, CompareRanksThatExchangeNothing) {
 TEST(Failure, ShapesThatDoNotMatchAreNamed) {
   const auto reduce = [](World& world) {
     const Dims shape = world.rank() == 0 ? Dims{2, 3} : Dims{3, 2};
-    const SubjectScope about(shape, DataType::FLOAT32);
+    const CommAnnotation about(shape, DataType::FLOAT32);
     float x[6] = {};
     world.everyone().all_reduce(x, 6, DataType::FLOAT32, ReduceKind::kSum);
   };

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "distributed/comm/subject.h"
+#include "distributed/comm/comm_annotation.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 
@@ -75,7 +75,7 @@ void disagree(World& world) {
   using phi::DataType;
   const bool other = world.rank() == 1;
   const phi::Dims shape = is("other_shape") && other ? phi::Dims{2, 3} : phi::Dims{3, 2};
-  const SubjectScope about(shape, DataType::FLOAT32);
+  const CommAnnotation about(shape, DataType::FLOAT32);
   const phi::OpScope scope(is("other_source") && other ? "add" : "matmul");
   world.set_strict_collectives(is("other_source"));
   float x[6] = {};

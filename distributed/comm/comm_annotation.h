@@ -1,7 +1,7 @@
-// SubjectScope: annotates the calls of a thread with the tensor that they communicate, for messages
-// to other ranks and for reports.
+// CommAnnotation: annotates the calls of a thread with the tensor that they communicate, for
+// messages to other ranks and for reports.
 //
-//   const SubjectScope about(x.meta().dims, x.meta().dtype);
+//   const CommAnnotation about(x.meta().dims, x.meta().dtype);
 //   group.exchange(sends, recvs);   // "exchange #7 of group {0,1} (f32[64,32], 4096 bytes, ..)"
 #pragma once
 
@@ -14,33 +14,33 @@ namespace phi::distributed {
 
 /// During its lifetime the calling thread's calls are annotated with a tensor of this global shape.
 /// Every member of their groups must use the same annotation. The shape must outlive the scope.
-class SubjectScope {
+class CommAnnotation {
  public:
   /// `number` distinguishes tensors of the same shape and dtype; it is the same on every member. 0
   /// inherits the number of the enclosing scope.
-  SubjectScope(const Dims& shape, DataType dtype, uint64_t number = 0)
+  CommAnnotation(const Dims& shape, DataType dtype, uint64_t number = 0)
       : shape_(&shape),
         dtype_(dtype),
         number_(number != 0 || current_ == nullptr ? number : current_->number_),
         outer_(current_) {
     current_ = this;
   }
-  ~SubjectScope() { current_ = outer_; }
-  SubjectScope(const SubjectScope&) = delete;
-  SubjectScope& operator=(const SubjectScope&) = delete;
+  ~CommAnnotation() { current_ = outer_; }
+  CommAnnotation(const CommAnnotation&) = delete;
+  CommAnnotation& operator=(const CommAnnotation&) = delete;
 
   const Dims& shape() const { return *shape_; }
   DataType dtype() const { return dtype_; }
   uint64_t number() const { return number_; }
   /// The innermost scope of this thread, or null.
-  static const SubjectScope* current() { return current_; }
+  static const CommAnnotation* current() { return current_; }
 
  private:
   const Dims* shape_;
   DataType dtype_;
   uint64_t number_;
-  const SubjectScope* outer_;
-  static inline thread_local const SubjectScope* current_ = nullptr;
+  const CommAnnotation* outer_;
+  static inline thread_local const CommAnnotation* current_ = nullptr;
 };
 
 }  // namespace phi::distributed
