@@ -50,7 +50,7 @@ std::string moved_text(const CallHeader& call) {
 
 }  // namespace
 
-CallHeader CallHeader::of(const Call& call) {
+CallHeader CallHeader::of(const CollectiveCall& call) {
   CallHeader header{};
   header.group_hash = call.group->hash();
   header.sequence = call.sequence;

@@ -29,14 +29,14 @@ struct CallHeader {
   int64_t shape[kMaxNdim];
   char scope[48];
 
-  static CallHeader of(const Call& call);
+  static CallHeader of(const CollectiveCall& call);
   /// Writes the call without unused parts of shape and scope, which keeps small messages short.
   /// Returns the number of bytes written, at most sizeof(CallHeader).
   size_t pack(std::byte* to) const;
   /// Reads what pack wrote at the beginning of `from`. Returns the number of bytes read, 0 if they
   /// are incomplete.
   static size_t unpack(std::span<const std::byte> from, CallHeader* header);
-  /// The same text as Call::to_string.
+  /// The same text as CollectiveCall::to_string.
   std::string to_string(std::string_view group_name) const;
 };
 

@@ -61,12 +61,12 @@ bool FlightRecorder::Slot::get(Entry* value) const {
   return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
 }
 
-bool FlightRecorder::Slot::holds(const Call& other) const {
+bool FlightRecorder::Slot::holds(const CollectiveCall& other) const {
   static_assert(offsetof(CallHeader, group_hash) == 0 && offsetof(CallHeader, sequence) == 8);
   return call.word(1) == other.sequence && call.word(0) == other.group->hash();
 }
 
-void FlightRecorder::note(const Call& call, CallState state) {
+void FlightRecorder::note(const CollectiveCall& call, CallState state) {
   const uint64_t made = made_.load(std::memory_order_relaxed);
   if (state == CallState::kFinished || has_reached(call.group->hash(), call.sequence)) {
     return change(call, state);
@@ -77,7 +77,7 @@ void FlightRecorder::note(const Call& call, CallState state) {
 }
 
 // The call is usually the newest. A call that has left the ring is ignored.
-void FlightRecorder::change(const Call& call, CallState state) {
+void FlightRecorder::change(const CollectiveCall& call, CallState state) {
   const uint64_t made = made_.load(std::memory_order_relaxed);
   for (uint64_t back = 1; back <= std::min<uint64_t>(made, kCalls); ++back) {
     Slot& slot = slots_[(made - back) % kCalls];
@@ -113,7 +113,7 @@ size_t FlightRecorder::group_entry_of(uint64_t group_hash) const {
   return home;
 }
 
-void FlightRecorder::note_group(const Call& call) {
+void FlightRecorder::note_group(const CollectiveCall& call) {
   GroupEntry& entry = group_entries_[group_entry_of(call.group->hash())];
   uint64_t last = entry.sequence.load(std::memory_order_relaxed);
   if (last == 0 || entry.group_hash.load(std::memory_order_relaxed) != call.group->hash()) {

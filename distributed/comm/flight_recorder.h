@@ -29,7 +29,7 @@ class FlightRecorder {
   };
 
   /// Called by the rank itself when it begins, waits for, or has finished this call.
-  void note(const Call& call, CallState state);
+  void note(const CollectiveCall& call, CallState state);
 
   /// The entries, oldest first. Skips an entry that is being written.
   std::vector<Entry> calls() const;
@@ -64,7 +64,7 @@ class FlightRecorder {
 
     void set(const CallHeader& begun, CallState now);
     bool get(Entry* value) const;
-    bool holds(const Call& other) const;
+    bool holds(const CollectiveCall& other) const;
   };
   struct GroupName {
     char text[104];
@@ -77,8 +77,8 @@ class FlightRecorder {
   };
   static constexpr size_t kGroupEntries = 256;
 
-  void change(const Call& call, CallState state);
-  void note_group(const Call& call);
+  void change(const CollectiveCall& call, CallState state);
+  void note_group(const CollectiveCall& call);
   size_t group_entry_of(uint64_t group_hash) const;
 
   std::atomic<uint64_t> made_;  // the number of calls ever entered

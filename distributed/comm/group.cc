@@ -90,7 +90,7 @@ struct Group::PartSlice {
 class Group::CallScope {
  public:
   /// `what` contains op, bytes and the values that all members must agree on.
-  CallScope(Group& group, const Call& what, CallState state = CallState::kWaiting)
+  CallScope(Group& group, const CollectiveCall& what, CallState state = CallState::kWaiting)
       : group_(group),
         state_(state),
         call_(what),
@@ -157,7 +157,7 @@ class Group::CallScope {
  private:
   Group& group_;
   const CallState state_;
-  Call call_;
+  CollectiveCall call_;
   Trace* const trace_;
   TraceScope span_;
   Counters before_;
@@ -193,7 +193,7 @@ void Group::copy(void* to, const void* from, size_t bytes) {
 
 // Sends an empty message from every member to every other. Like every message, it contains its
 // call, which the receiver compares with its own. The call itself starts after that.
-void Group::compare(const Call& call) {
+void Group::compare(const CollectiveCall& call) {
   std::vector<Send> sends;
   std::vector<Recv> recvs;
   for (const int64_t rank : ranks_) {

@@ -30,7 +30,7 @@ namespace phi::distributed {
 
 class Messages;
 class World;
-struct Call;
+struct CollectiveCall;
 
 enum class CommOp : uint8_t {
   kExchange = 0,
@@ -121,7 +121,7 @@ class Group {
 
   /// For a backend with a library of collectives: runs the call and returns true. `counts` are the
   /// members' elements of a gather or scatter. Without it calls are built from messages.
-  virtual bool run_by_library(const Call& /*call*/, const void* /*in*/, void* /*out*/,
+  virtual bool run_by_library(const CollectiveCall& /*call*/, const void* /*in*/, void* /*out*/,
                               std::span<const int64_t> /*counts*/) {
     return false;
   }
@@ -133,7 +133,7 @@ class Group {
   struct PartSlice;
   bool by_library(const void* in, void* out, std::span<const int64_t> counts);
   void copy(void* to, const void* from, size_t bytes);
-  void compare(const Call& call);
+  void compare(const CollectiveCall& call);
   bool sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as);
   void transfer(std::span<const Send> sends, std::span<const Recv> recvs);
   std::unique_ptr<Messages> post_slice(const PartSlice& slice, const std::byte* in,
@@ -152,7 +152,7 @@ class Group {
   uint64_t hash_;
   std::string name_;
   uint64_t calls_ = 0;
-  const Call* call_ = nullptr;  // the call that is running
+  const CollectiveCall* call_ = nullptr;  // the call that is running
   // Reused by every call, so that a steady state allocates nothing.
   std::vector<Send> sends_;
   std::vector<Recv> recvs_;

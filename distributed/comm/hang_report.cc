@@ -104,7 +104,8 @@ std::optional<std::pair<CallOnRank, CallOnRank>> first_difference(std::span<cons
   return std::nullopt;
 }
 
-std::string difference_line(const Call& call, std::span<const int64_t> ranks, const SeeRank& see) {
+std::string difference_line(const CollectiveCall& call, std::span<const int64_t> ranks,
+                            const SeeRank& see) {
   const auto found = first_difference(ranks, call.group->hash(), see);
   if (!found) return {};
   const auto& [a, b] = *found;
@@ -115,13 +116,13 @@ std::string difference_line(const Call& call, std::span<const int64_t> ranks, co
       a.call.to_string(call.group->name()), b.rank, b.call.to_string(call.group->name()));
 }
 
-bool has_reached(const SeenRank& seen, const Call& call) {
+bool has_reached(const SeenRank& seen, const CollectiveCall& call) {
   return seen.flight_recorder->has_reached(call.group->hash(), call.sequence);
 }
 
 // The call of a report.
 struct ReportedCall {
-  const Call* call = nullptr;
+  const CollectiveCall* call = nullptr;
   bool marks_missing = false;  // marks the ranks that have not reached it
 };
 enum class ReportExtent { kScreen, kAll };
@@ -129,7 +130,7 @@ enum class ReportExtent { kScreen, kAll };
 // A line for each rank, the first call on which they differ, and the last calls of each.
 std::string ranks_text(std::span<const int64_t> ranks, const SeeRank& see,
                        const ReportedCall& about, ReportExtent extent) {
-  const Call* const call = about.call;
+  const CollectiveCall* const call = about.call;
   const size_t shown =
       std::min(ranks.size(), extent == ReportExtent::kAll ? ranks.size() : kShownRanks);
   std::string lines, histories;
@@ -154,11 +155,11 @@ std::string ranks_text(std::span<const int64_t> ranks, const SeeRank& see,
   return lines + histories;
 }
 
-int64_t rank_of(const Call& call) {
+int64_t rank_of(const CollectiveCall& call) {
   return call.group->ranks()[static_cast<size_t>(call.group->position())];
 }
 
-bool all_have_reached(const Call& call, const SeeRank& see) {
+bool all_have_reached(const CollectiveCall& call, const SeeRank& see) {
   return std::ranges::all_of(call.group->ranks(), [&](int64_t rank) {
     const SeenRank seen = see(rank);
     return seen.flight_recorder != nullptr && has_reached(seen, call);
@@ -199,7 +200,8 @@ std::string ranks_report(const std::string& head, std::span<const int64_t> ranks
   return kept_and_cut(head, ranks, own, see, {});
 }
 
-std::string late_report(const Call& call, World::Milliseconds deadline, const SeeRank& see) {
+std::string late_report(const CollectiveCall& call, World::Milliseconds deadline,
+                        const SeeRank& see) {
   const std::string head =
       fmt::format("No answer within {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,
                   call.to_string());
@@ -210,7 +212,7 @@ std::string late_report(const Call& call, World::Milliseconds deadline, const Se
                       {.call = &call, .marks_missing = true});
 }
 
-std::string left_report(const Call& call, const SeeRank& see) {
+std::string left_report(const CollectiveCall& call, const SeeRank& see) {
   const auto ranks = call.group->ranks();
   const auto left = std::ranges::find_if(ranks, [&](int64_t rank) {
     const SeenRank seen = see(rank);
@@ -224,7 +226,7 @@ std::string left_report(const Call& call, const SeeRank& see) {
   return kept_and_cut(head, ranks, rank_of(call), see, {.call = &call, .marks_missing = true});
 }
 
-std::string mismatch_report(const Call& call, std::string_view what, const SeeRank& see) {
+std::string mismatch_report(const CollectiveCall& call, std::string_view what, const SeeRank& see) {
   return kept_and_cut(std::string(what), call.group->ranks(), rank_of(call), see, {.call = &call});
 }
 

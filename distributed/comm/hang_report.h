@@ -28,15 +28,16 @@ using SeeRank = std::function<SeenRank(int64_t rank)>;
 /// The report of a call whose deadline passed: "No answer within 60 s in all_reduce #418 of group
 /// {4,5} ..."; a line for each rank of the group that marks the missing ones; the first call of the
 /// group on which ranks differ; and the last calls of each.
-std::string late_report(const Call& call, World::Milliseconds deadline, const SeeRank& see);
+std::string late_report(const CollectiveCall& call, World::Milliseconds deadline,
+                        const SeeRank& see);
 
 /// The report of a call that a rank of its group will not make, because that rank has left the job:
 /// "Rank 1 has left the job without all_reduce #418 of group {4,5} ..."; the same lines. Empty if
 /// no rank is known to have left without the call.
-std::string left_report(const Call& call, const SeeRank& see);
+std::string left_report(const CollectiveCall& call, const SeeRank& see);
 
 /// The report of a message that does not match its call: `what` is wrong, and the same lines.
-std::string mismatch_report(const Call& call, std::string_view what, const SeeRank& see);
+std::string mismatch_report(const CollectiveCall& call, std::string_view what, const SeeRank& see);
 
 /// `head`, then a line for each of these ranks and their last calls, as observed by rank `own`.
 std::string ranks_report(const std::string& head, std::span<const int64_t> ranks, int64_t own,

@@ -21,11 +21,12 @@ class Messages {
   /// ranks of the world, never this one. The k-th message posted from one rank to another within a
   /// group matches the k-th receive that the other posts. The buffers are in use until all are
   /// done.
-  virtual void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) = 0;
+  virtual void post(const CollectiveCall& call, std::span<const Send> sends,
+                    std::span<const Recv> recvs) = 0;
   /// Whether all are done. Makes progress. Errors: those of wait, except for lateness.
-  virtual bool done(const Call& call) = 0;
+  virtual bool done(const CollectiveCall& call) = 0;
   /// Returns when all are done. Errors: those of every call of a Group.
-  virtual void wait(const Call& call) = 0;
+  virtual void wait(const CollectiveCall& call) = 0;
 };
 
 }  // namespace phi::distributed

@@ -13,7 +13,7 @@ uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-uint64_t id_of(const Call& call, int64_t from, int64_t to) {
+uint64_t id_of(const CollectiveCall& call, int64_t from, int64_t to) {
   uint64_t id = call.group->hash();
   for (const uint64_t part :
        {call.sequence, static_cast<uint64_t>(from), static_cast<uint64_t>(to)}) {
@@ -38,15 +38,17 @@ std::vector<Arrow> arrows_of(std::span<const Message> messages, MakeId make_id) 
 
 }  // namespace
 
-std::vector<Arrow> arrows_from(int64_t rank, const Call& call, std::span<const Send> sends) {
+std::vector<Arrow> arrows_from(int64_t rank, const CollectiveCall& call,
+                               std::span<const Send> sends) {
   return arrows_of(sends, [&](int64_t peer) { return id_of(call, rank, peer); });
 }
 
-std::vector<Arrow> arrows_to(int64_t rank, const Call& call, std::span<const Recv> recvs) {
+std::vector<Arrow> arrows_to(int64_t rank, const CollectiveCall& call,
+                             std::span<const Recv> recvs) {
   return arrows_of(recvs, [&](int64_t peer) { return id_of(call, peer, rank); });
 }
 
-void describe(const Call& call, Trace& trace, TraceEvent* event) {
+void describe(const CollectiveCall& call, Trace& trace, TraceEvent* event) {
   if (!event) return;
   event->detail = trace.text(call.group->name());
   event->caller = call.scope;
@@ -63,7 +65,8 @@ void describe(std::span<const Arrow> sends, std::span<const Arrow> recvs, TraceE
   }
 }
 
-void add_ends(std::span<const Arrow> arrows, TraceKind kind, const Call& call, Trace& trace) {
+void add_ends(std::span<const Arrow> arrows, TraceKind kind, const CollectiveCall& call,
+              Trace& trace) {
   for (const Arrow& arrow : arrows) {
     TraceEvent* const event = trace.add(kind, "message");
     describe(call, trace, event);

@@ -19,17 +19,19 @@ struct Arrow {
 };
 
 /// Arrows from `rank`, one per receiver. Peers are ranks of the world.
-std::vector<Arrow> arrows_from(int64_t rank, const Call& call, std::span<const Send> sends);
+std::vector<Arrow> arrows_from(int64_t rank, const CollectiveCall& call,
+                               std::span<const Send> sends);
 /// Arrows that arrive at `rank`.
-std::vector<Arrow> arrows_to(int64_t rank, const Call& call, std::span<const Recv> recvs);
+std::vector<Arrow> arrows_to(int64_t rank, const CollectiveCall& call, std::span<const Recv> recvs);
 
 /// Adds the call's group and number to an event. A null `event` is ignored.
-void describe(const Call& call, Trace& trace, TraceEvent* event);
+void describe(const CollectiveCall& call, Trace& trace, TraceEvent* event);
 /// Adds the direction to an event: "send", "receive" or "exchange", and the peer if there is only
 /// one.
 void describe(std::span<const Arrow> sends, std::span<const Arrow> recvs, TraceEvent* event);
 /// Adds one end of each arrow at the current time; `kind` is kSend or kReceive.
-void add_ends(std::span<const Arrow> arrows, TraceKind kind, const Call& call, Trace& trace);
+void add_ends(std::span<const Arrow> arrows, TraceKind kind, const CollectiveCall& call,
+              Trace& trace);
 
 /// A transfer whose start is in the trace.
 struct TracedTransfer {

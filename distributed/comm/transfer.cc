@@ -20,7 +20,7 @@ namespace phi::distributed {
 
 struct Transfer::State {
   World& world;
-  Call call;
+  CollectiveCall call;
   std::unique_ptr<Messages> messages;  // null: completed
   std::shared_ptr<const void> buffers;
   std::exception_ptr error = nullptr;
@@ -51,11 +51,12 @@ std::unique_ptr<Messages> World::free_messages() {
   return messages;
 }
 
-void World::carry(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) {
+void World::carry(const CollectiveCall& call, std::span<const Send> sends,
+                  std::span<const Recv> recvs) {
   finish(call, post(call, sends, recvs));
 }
 
-std::unique_ptr<Messages> World::post(const Call& call, std::span<const Send> sends,
+std::unique_ptr<Messages> World::post(const CollectiveCall& call, std::span<const Send> sends,
                                       std::span<const Recv> recvs) {
   auto messages = free_messages();
   messages->post(call, sends, recvs);
@@ -63,14 +64,14 @@ std::unique_ptr<Messages> World::post(const Call& call, std::span<const Send> se
   return messages;
 }
 
-void World::finish(const Call& call, std::unique_ptr<Messages> messages) {
+void World::finish(const CollectiveCall& call, std::unique_ptr<Messages> messages) {
   wait_beside_carrier(call, *messages);
   spare_.push_back(std::move(messages));
 }
 
 // Other ranks may wait for this rank in calls of the device communicator, which must progress
 // meanwhile.
-void World::wait_beside_carrier(const Call& call, Messages& messages) {
+void World::wait_beside_carrier(const CollectiveCall& call, Messages& messages) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kBetweenLooks = std::chrono::microseconds(20);
   const auto until = Clock::now() + deadline();
@@ -86,8 +87,8 @@ void World::wait_beside_carrier(const Call& call, Messages& messages) {
   messages.wait(call);
 }
 
-Transfer World::start(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs,
-                      std::shared_ptr<const void> buffers) {
+Transfer World::start(const CollectiveCall& call, std::span<const Send> sends,
+                      std::span<const Recv> recvs, std::shared_ptr<const void> buffers) {
   auto messages = free_messages();
   messages->post(call, sends, recvs);
   yield_point("world.start.posted");

@@ -31,17 +31,17 @@ class SingleWorld final : public World {
 
  protected:
   std::unique_ptr<Messages> new_messages() override { return std::make_unique<NoMessages>(); }
-  void note(const Call&, CallState) override {}
+  void note(const CollectiveCall&, CallState) override {}
 
  private:
   class NoMessages final : public Messages {
-    void post(const Call& call, std::span<const Send>, std::span<const Recv>) override {
+    void post(const CollectiveCall& call, std::span<const Send>, std::span<const Recv>) override {
       throw errors::PreconditionNotMet(
           "{} has peers, but this process joined no job; call init_world, or run_ranks in a test.",
           call.to_string());
     }
-    bool done(const Call&) override { return true; }
-    void wait(const Call&) override {}
+    bool done(const CollectiveCall&) override { return true; }
+    void wait(const CollectiveCall&) override {}
   };
 };
 
@@ -79,7 +79,9 @@ void keep_freed_memory() {
 
 }  // namespace
 
-std::string Call::to_string() const { return CallHeader::of(*this).to_string(group->name()); }
+std::string CollectiveCall::to_string() const {
+  return CallHeader::of(*this).to_string(group->name());
+}
 
 World::World(std::shared_ptr<RankContext> context, Peers peers)
     : context_(std::move(context)),

@@ -46,7 +46,7 @@ class ProcessMesh;
 struct SeenRank;
 
 /// One collective call of one rank, for messages and for the call log.
-struct Call {
+struct CollectiveCall {
   const Group* group = nullptr;
   uint64_t sequence = 0;  // 1 for the group's first call
   CommOp op = CommOp::kExchange;
@@ -218,7 +218,7 @@ class World {
   virtual std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
                                             uint64_t hash);
   /// Stores this rank's current call, for reports by other ranks.
-  virtual void note(const Call& call, CallState state) = 0;
+  virtual void note(const CollectiveCall& call, CallState state) = 0;
   /// What this process can observe of another rank, for reports. Callable from any of its threads.
   virtual SeenRank see(int64_t rank) const;
   /// The error message of another rank that failed. Empty if none has, or if the job then ends by
@@ -235,13 +235,15 @@ class World {
   static void give_back(World& host, std::unique_ptr<Messages> messages) {
     host.spare_.push_back(std::move(messages));
   }
-  static void note_in(World& host, const Call& call, CallState state) { host.note(call, state); }
+  static void note_in(World& host, const CollectiveCall& call, CallState state) {
+    host.note(call, state);
+  }
   static SeenRank seen_by(const World& host, int64_t rank);
   static std::string failure_in(const World& host) { return host.failure(); }
-  static void wait_in(World& host, const Call& call, Messages& messages) {
+  static void wait_in(World& host, const CollectiveCall& call, Messages& messages) {
     host.wait_beside_carrier(call, messages);
   }
-  static void carry_in(World& host, const Call& call, std::span<const Send> sends,
+  static void carry_in(World& host, const CollectiveCall& call, std::span<const Send> sends,
                        std::span<const Recv> recvs) {
     host.carry(call, sends, recvs);
   }
@@ -267,14 +269,14 @@ class World {
   static World& process_world();
 
   std::unique_ptr<Messages> free_messages();
-  void carry(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs);
+  void carry(const CollectiveCall& call, std::span<const Send> sends, std::span<const Recv> recvs);
   /// The two halves of carry; other messages of the call may be posted in between.
-  std::unique_ptr<Messages> post(const Call& call, std::span<const Send> sends,
+  std::unique_ptr<Messages> post(const CollectiveCall& call, std::span<const Send> sends,
                                  std::span<const Recv> recvs);
-  void finish(const Call& call, std::unique_ptr<Messages> messages);
-  void wait_beside_carrier(const Call& call, Messages& messages);
-  Transfer start(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs,
-                 std::shared_ptr<const void> buffers);
+  void finish(const CollectiveCall& call, std::unique_ptr<Messages> messages);
+  void wait_beside_carrier(const CollectiveCall& call, Messages& messages);
+  Transfer start(const CollectiveCall& call, std::span<const Send> sends,
+                 std::span<const Recv> recvs, std::shared_ptr<const void> buffers);
   bool test(Transfer::State& transfer) noexcept;
   void wait_for(Transfer::State& transfer);
   void poll(size_t most);

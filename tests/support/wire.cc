@@ -19,7 +19,7 @@ class Opened : public World {
   static std::unique_ptr<Messages> new_messages_of(World& world) {
     return (world.*&Opened::new_messages)();
   }
-  static void note_in(World& world, const Call& call, CallState state) {
+  static void note_in(World& world, const CollectiveCall& call, CallState state) {
     (world.*&Opened::note)(call, state);
   }
   static std::byte* scratch_of(World& world, size_t bytes) {
@@ -50,15 +50,16 @@ class CountedWorld::CountedMessages final : public Messages {
   CountedMessages(std::unique_ptr<Messages> inner, Wire& wire)
       : inner_(std::move(inner)), wire_(wire) {}
 
-  void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
+  void post(const CollectiveCall& call, std::span<const Send> sends,
+            std::span<const Recv> recvs) override {
     wire_.messages_sent += static_cast<int64_t>(sends.size());
     wire_.messages_received += static_cast<int64_t>(recvs.size());
     for (const Send& send : sends) wire_.bytes_sent += static_cast<int64_t>(send.bytes);
     for (const Recv& recv : recvs) wire_.bytes_received += static_cast<int64_t>(recv.bytes);
     inner_->post(call, sends, recvs);
   }
-  bool done(const Call& call) override { return inner_->done(call); }
-  void wait(const Call& call) override { inner_->wait(call); }
+  bool done(const CollectiveCall& call) override { return inner_->done(call); }
+  void wait(const CollectiveCall& call) override { inner_->wait(call); }
 
  private:
   std::unique_ptr<Messages> inner_;
@@ -92,7 +93,9 @@ std::unique_ptr<Messages> CountedWorld::new_messages() {
   return std::make_unique<CountedMessages>(Opened::new_messages_of(inner_), wire_);
 }
 
-void CountedWorld::note(const Call& call, CallState state) { Opened::note_in(inner_, call, state); }
+void CountedWorld::note(const CollectiveCall& call, CallState state) {
+  Opened::note_in(inner_, call, state);
+}
 
 void expect_counted(const CountedWorld& world, const Counters& before) {
   const Counters& after = RankContext::current().counters();

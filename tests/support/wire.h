@@ -49,7 +49,7 @@ class CountedWorld final : public World {
 
  protected:
   std::unique_ptr<Messages> new_messages() override;
-  void note(const Call& call, CallState state) override;
+  void note(const CollectiveCall& call, CallState state) override;
   std::byte* scratch(size_t bytes) override;
   int64_t slice_bytes() const override;
 

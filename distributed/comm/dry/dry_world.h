@@ -18,13 +18,13 @@ class DryWorld final : public World {
 
  protected:
   std::unique_ptr<Messages> new_messages() override { return std::make_unique<Counted>(); }
-  void note(const Call&, CallState) override {}
+  void note(const CollectiveCall&, CallState) override {}
 
  private:
   class Counted final : public Messages {
-    void post(const Call&, std::span<const Send>, std::span<const Recv>) override {}
-    bool done(const Call&) override { return true; }
-    void wait(const Call&) override {}
+    void post(const CollectiveCall&, std::span<const Send>, std::span<const Recv>) override {}
+    bool done(const CollectiveCall&) override { return true; }
+    void wait(const CollectiveCall&) override {}
   };
 };
 

@@ -32,7 +32,7 @@ template <typename Buffer>
 struct End {
   enum class State { kPosted, kBeingCopied, kOver };
   Buffer buffer;
-  Call call;
+  CollectiveCall call;
   State state = State::kPosted;
   std::string mismatch;  // of a receive: the reason why it failed
 };
@@ -102,7 +102,8 @@ class LocalMessages final : public Messages {
     });
   }
 
-  void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
+  void post(const CollectiveCall& call, std::span<const Send> sends,
+            std::span<const Recv> recvs) override {
     sends_.clear();
     recvs_.clear();
     for (const Send& send : sends) sends_.push_back({send, call, SendEnd::State::kPosted, {}});
@@ -121,7 +122,7 @@ class LocalMessages final : public Messages {
     }
   }
 
-  bool done(const Call& /*call*/) override {
+  bool done(const CollectiveCall& /*call*/) override {
     yield_point("local_messages.done.unlocked");
     const std::lock_guard lock(hub_.mutex);
     if (is_over() && fits()) return true;
@@ -129,7 +130,7 @@ class LocalMessages final : public Messages {
     return false;
   }
 
-  void wait(const Call& call) override {
+  void wait(const CollectiveCall& call) override {
     yield_point("local_messages.wait.unlocked");
     std::unique_lock lock(hub_.mutex);
     std::string left;
@@ -226,7 +227,7 @@ class LocalWorld final : public World {
   std::unique_ptr<Messages> new_messages() override {
     return std::make_unique<LocalMessages>(hub_, *this);
   }
-  void note(const Call& call, CallState state) override {
+  void note(const CollectiveCall& call, CallState state) override {
     const std::lock_guard lock(hub_.mutex);
     hub_.flight_recorders[static_cast<size_t>(rank())].note(call, state);
   }

@@ -37,7 +37,7 @@ std::string mpi_error_text(int code) {
 // Between two polls of a waiting call: yields the core, and after some turns sleeps briefly.
 class Patience {
  public:
-  Patience(const MpiLink& link, const Call& call) : link_(link), call_(call) {
+  Patience(const MpiLink& link, const CollectiveCall& call) : link_(link), call_(call) {
     link.watchdog.set_deadline(link.world.deadline());
   }
   /// `moved`: the last poll completed a request.
@@ -47,7 +47,7 @@ class Patience {
   void check_ranks_left(Clock::time_point now);
 
   const MpiLink& link_;
-  const Call& call_;
+  const CollectiveCall& call_;
   int64_t turn_ = 0;  // polls since a request completed
   World::Milliseconds start_{-1};
   Clock::time_point still_since_{};
@@ -131,7 +131,8 @@ MpiMessages::~MpiMessages() {
   if (is_used) link_.kept.push_back(std::move(slots_));
 }
 
-void MpiMessages::post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) {
+void MpiMessages::post(const CollectiveCall& call, std::span<const Send> sends,
+                       std::span<const Recv> recvs) {
   const Watchdog::Inside inside(link_.watchdog, "MPI_Isend");
   static_assert(sizeof(MessageHeader) + sizeof(CallHeader) + MessageHeader::kMostInline ==
                 kSlotBytes);
@@ -203,12 +204,12 @@ void MpiMessages::receive_rest(size_t recv, const MessageHeader& header) {
   });
 }
 
-bool MpiMessages::done(const Call& /*call*/) {
+bool MpiMessages::done(const CollectiveCall& /*call*/) {
   look();
   return left_ == 0;
 }
 
-void MpiMessages::wait(const Call& call) {
+void MpiMessages::wait(const CollectiveCall& call) {
   Patience patience(link_, call);
   for (bool moved = look(); left_ > 0; moved = look()) {
     if (!moved) link_.move_others(this);

@@ -57,9 +57,10 @@ class MpiMessages final : public Messages {
   /// Cancels unfinished receives; MPI cannot cancel a send.
   ~MpiMessages() override;
 
-  void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override;
-  bool done(const Call& call) override;
-  void wait(const Call& call) override;
+  void post(const CollectiveCall& call, std::span<const Send> sends,
+            std::span<const Recv> recvs) override;
+  bool done(const CollectiveCall& call) override;
+  void wait(const CollectiveCall& call) override;
 
  private:
   friend struct MpiLink;
@@ -88,7 +89,7 @@ class MpiMessages final : public Messages {
   static constexpr size_t kSlotBytes = 3968;
 
   MpiLink& link_;
-  Call call_;
+  CollectiveCall call_;
   CallHeader call_header_{};
   std::exception_ptr error_;  // found in a call that could not throw
   std::vector<Recv> recvs_;

@@ -125,7 +125,7 @@ class MpiWorld final : public World {
 
  protected:
   std::unique_ptr<Messages> new_messages() override { return std::make_unique<MpiMessages>(link_); }
-  void note(const Call& call, CallState state) override {
+  void note(const CollectiveCall& call, CallState state) override {
     watch_->board->own_flight_recorder().note(call, state);
   }
   SeenRank see(int64_t other) const override { return link_.see(other); }

@@ -35,7 +35,7 @@ ncclResult_t send_and_receive(const Turn& turn, ncclComm_t comm, cudaStream_t st
 }
 
 // `call` must outlive the result.
-Communicators::What words_of(const Call& call) {
+Communicators::What words_of(const CollectiveCall& call) {
   return [&call] { return call.to_string(); };
 }
 
@@ -59,7 +59,7 @@ Line::~Line() {
   (void)cudaStreamDestroy(stream_);
 }
 
-std::shared_ptr<Turn> Line::add(const Call& call, std::span<const Send> sends,
+std::shared_ptr<Turn> Line::add(const CollectiveCall& call, std::span<const Send> sends,
                                 std::span<const Recv> recvs) {
   device_.make_current();
   auto turn = std::make_shared<Turn>();
@@ -173,7 +173,8 @@ void Line::wait_for_head() {
   }
 }
 
-void Line::put(const Call& call, ncclComm_t comm, const std::function<ncclResult_t()>& calls) {
+void Line::put(const CollectiveCall& call, ncclComm_t comm,
+               const std::function<ncclResult_t()>& calls) {
   device_.make_current();
   const auto turn = std::make_shared<Turn>();
   turn->call = call;
@@ -195,7 +196,7 @@ void Line::Capture::join() {
   end.hold_up(line_.device_.compute());
 }
 
-void Line::launch(const Call& call, std::shared_ptr<Turn::Graph> graph,
+void Line::launch(const CollectiveCall& call, std::shared_ptr<Turn::Graph> graph,
                   const std::function<void()>& launch) {
   device_.make_current();
   const auto turn = std::make_shared<Turn>(std::move(graph));

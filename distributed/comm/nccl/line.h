@@ -40,7 +40,7 @@ class Line {
   void set_all(ncclComm_t all) { all_ = all; }
 
   /// Appends a call and returns at once.
-  std::shared_ptr<Turn> add(const Call& call, std::span<const Send> sends,
+  std::shared_ptr<Turn> add(const CollectiveCall& call, std::span<const Send> sends,
                             std::span<const Recv> recvs);
   /// Removes a turn that has not been passed to NCCL.
   void withdraw(const Turn& turn);
@@ -56,7 +56,7 @@ class Line {
 
   /// Enqueues one collective of `comm` on the stream, after the work that is there. The line must
   /// be empty.
-  void put(const Call& call, ncclComm_t comm, const std::function<ncclResult_t()>& calls);
+  void put(const CollectiveCall& call, ncclComm_t comm, const std::function<ncclResult_t()>& calls);
 
   /// Marks a graph capture of the device (Device::record). Messages are captured too: signatures
   /// are exchanged and NCCL is called during the capture. The line must be empty before, and turns
@@ -75,7 +75,7 @@ class Line {
   };
   /// Launches a graph that contains messages, ordered after earlier turns and before later ones.
   /// The line must be empty. Pass the same `graph` for each launch of one graph.
-  void launch(const Call& call, std::shared_ptr<Turn::Graph> graph,
+  void launch(const CollectiveCall& call, std::shared_ptr<Turn::Graph> graph,
               const std::function<void()>& launch);
 
  private:

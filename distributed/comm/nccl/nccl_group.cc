@@ -45,7 +45,7 @@ NcclGroup::NcclGroup(World& world, Means& means, std::vector<int64_t> ranks, int
                      uint64_t hash)
     : Group(world, std::move(ranks), position, hash ^ kSalt, kSuffix), means_(means) {}
 
-bool NcclGroup::run_by_library(const Call& call, const void* in, void* out,
+bool NcclGroup::run_by_library(const CollectiveCall& call, const void* in, void* out,
                                std::span<const int64_t> counts) {
   using Calls = std::function<ncclResult_t(ncclComm_t comm)>;
   const cudaStream_t stream = means_.line.stream();

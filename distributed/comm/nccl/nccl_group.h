@@ -21,7 +21,7 @@ class NcclGroup final : public Group {
     Communicators& comms;
     GpuReduction reduction;
     /// Waits on the host until all members have reached the call.
-    std::function<void(const Call& call)> agree;
+    std::function<void(const CollectiveCall& call)> agree;
     /// Returns the host group of the same ranks.
     std::function<Group&(std::span<const int64_t> ranks)> control;
   };
@@ -30,7 +30,7 @@ class NcclGroup final : public Group {
             uint64_t hash);
 
  protected:
-  bool run_by_library(const Call& call, const void* in, void* out,
+  bool run_by_library(const CollectiveCall& call, const void* in, void* out,
                       std::span<const int64_t> counts) override;
 
  private:

@@ -104,7 +104,7 @@ class NcclWorld final : public World {
         device_(device),
         comms_(in_flight_, rank()),
         line_(link(), device, comms_, in_flight_),
-        means_{line_, comms_, reduction, [this](const Call& call) { agree(call); },
+        means_{line_, comms_, reduction, [this](const CollectiveCall& call) { agree(call); },
                [this](std::span<const int64_t> ranks) -> Group& { return host_.group(ranks); }},
         watchdog_({.host = host,
                    .device = device,
@@ -176,7 +176,7 @@ class NcclWorld final : public World {
                                     uint64_t hash) override {
     return std::make_unique<NcclGroup>(*this, means_, std::move(ranks), position, hash);
   }
-  void note(const Call& call, CallState state) override { note_in(host_, call, state); }
+  void note(const CollectiveCall& call, CallState state) override { note_in(host_, call, state); }
   SeenRank see(int64_t rank) const override { return seen_by(host_, rank); }
   std::string failure() const override { return failure_in(host_); }
 
@@ -205,7 +205,8 @@ class NcclWorld final : public World {
       if (turn_) world_.line_.withdraw(*turn_);
     }
 
-    void post(const Call& call, std::span<const Send> sends, std::span<const Recv> recvs) override {
+    void post(const CollectiveCall& call, std::span<const Send> sends,
+              std::span<const Recv> recvs) override {
       world_.watchdog_.check();
       turn_ = nullptr;
       if (std::ranges::any_of(sends, &Send::bytes) || std::ranges::any_of(recvs, &Recv::bytes)) {
@@ -215,7 +216,7 @@ class NcclWorld final : public World {
       empty_ = messages_of(world_.host_);
       empty_->post(call, sends, recvs);
     }
-    bool done(const Call& call) override {
+    bool done(const CollectiveCall& call) override {
       world_.watchdog_.check();
       world_.line_.advance();
       if (!turn_) return empty_->done(call);
@@ -225,7 +226,7 @@ class NcclWorld final : public World {
       turn_->done.hold_up(world_.device_.compute());
       return true;
     }
-    void wait(const Call& call) override {
+    void wait(const CollectiveCall& call) override {
       world_.watchdog_.check();
       if (!turn_) return wait_in(world_.host_, call, *empty_);
       world_.line_.wait_until_put(*turn_);
@@ -270,7 +271,7 @@ class NcclWorld final : public World {
 
   // Dissemination barrier: in round k each member receives from the member 2^k before it, which has
   // heard from 2^k members. Mismatched calls meet on the way.
-  void agree(const Call& call) {
+  void agree(const CollectiveCall& call) {
     const auto ranks = call.group->ranks();
     const auto n = static_cast<int64_t>(ranks.size());
     const int64_t own = call.group->position();

@@ -40,8 +40,8 @@ struct Direction {
   bool same;  // whether all sizes match
 };
 
-std::string difference_in(const Call& call, const Direction& way, const CallHeader& of_sender,
-                          const CallHeader& of_receiver) {
+std::string difference_in(const CollectiveCall& call, const Direction& way,
+                          const CallHeader& of_sender, const CallHeader& of_receiver) {
   for (size_t i = 0; i < Terms::kSizes; ++i) {
     const auto at = static_cast<int64_t>(i);
     if (at >= std::min(way.sends, way.recvs) || way.sent[i] == way.received[i]) continue;
@@ -60,8 +60,8 @@ std::string difference_in(const Call& call, const Direction& way, const CallHead
 
 }  // namespace
 
-Terms Terms::of(const Call& call, uint64_t ordinal, int64_t peer, std::span<const Send> sends,
-                std::span<const Recv> recvs) {
+Terms Terms::of(const CollectiveCall& call, uint64_t ordinal, int64_t peer,
+                std::span<const Send> sends, std::span<const Recv> recvs) {
   const Sizes out = sizes_with(peer, sends);
   const Sizes in = sizes_with(peer, recvs);
   Terms terms{};
@@ -76,7 +76,7 @@ Terms Terms::of(const Call& call, uint64_t ordinal, int64_t peer, std::span<cons
   return terms;
 }
 
-std::string difference(const Call& call, int64_t own, const Terms& ours, int64_t peer,
+std::string difference(const CollectiveCall& call, int64_t own, const Terms& ours, int64_t peer,
                        const Terms& theirs) {
   CallHeader own_call = CallHeader::of(call), peer_call = own_call;
   peer_call.bytes = theirs.call_bytes;

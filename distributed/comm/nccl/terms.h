@@ -25,14 +25,14 @@ struct Terms {
   uint64_t all_received;
 
   /// The signature of this rank's messages with rank `peer`.
-  static Terms of(const Call& call, uint64_t ordinal, int64_t peer, std::span<const Send> sends,
-                  std::span<const Recv> recvs);
+  static Terms of(const CollectiveCall& call, uint64_t ordinal, int64_t peer,
+                  std::span<const Send> sends, std::span<const Recv> recvs);
 };
 static_assert(std::is_trivially_copyable_v<Terms>);
 
 /// Describes the mismatch between rank `own`, which has the signature `ours`, and rank `peer`.
 /// Empty if they match. Both ranks produce the same text.
-std::string difference(const Call& call, int64_t own, const Terms& ours, int64_t peer,
+std::string difference(const CollectiveCall& call, int64_t own, const Terms& ours, int64_t peer,
                        const Terms& theirs);
 
 }  // namespace phi::distributed

@@ -33,7 +33,7 @@ struct Turn {
         ready(graph ? Event::Kind::kTimed : Event::Kind::kPlain),
         done(graph ? Event::Kind::kTimed : Event::Kind::kPlain) {}
 
-  Call call;
+  CollectiveCall call;
   std::vector<Send> sends;  // without those of 0 bytes
   std::vector<Recv> recvs;
   std::vector<int64_t> peers;  // ranks; ours[i] and theirs[i] belong to peers[i]

@@ -21,8 +21,8 @@ namespace {
 
 class FlightRecorderTest : public ::testing::Test {
  protected:
-  Call call(uint64_t sequence, CommOp op = CommOp::kBarrier) {
-    Call made{.op = op};
+  CollectiveCall call(uint64_t sequence, CommOp op = CommOp::kBarrier) {
+    CollectiveCall made{.op = op};
     made.group = &world_.everyone();
     made.sequence = sequence;
     made.count = static_cast<int64_t>(sequence);
@@ -91,7 +91,7 @@ TEST_F(FlightRecorderTest, NobodySeesHalfACall) {
 
 TEST(CallHeader, DifferencesAreNamedInWords) {
   DryWorld world(0, 2);
-  Call call{.op = CommOp::kAllReduce, .dtype = DataType::FLOAT32, .count = 6};
+  CollectiveCall call{.op = CommOp::kAllReduce, .dtype = DataType::FLOAT32, .count = 6};
   call.group = &world.everyone();
   call.sequence = 2;
   call.reduce = ReduceKind::kSum;
@@ -113,7 +113,8 @@ TEST(CallHeader, DifferencesAreNamedInWords) {
 
 TEST(CallHeader, IsPackedAsShortAsItIs) {
   DryWorld world(0, 2);
-  Call call{.op = CommOp::kAllReduce, .scope = "matmul", .dtype = DataType::FLOAT32, .count = 6};
+  CollectiveCall call{
+      .op = CommOp::kAllReduce, .scope = "matmul", .dtype = DataType::FLOAT32, .count = 6};
   call.group = &world.everyone();
   for (const int ndim : {-1, 0, 2, kMaxNdim}) {
     if (ndim >= 0) call.shape = Dims::filled(ndim, 3);
@@ -133,7 +134,7 @@ TEST(CallHeader, IsPackedAsShortAsItIs) {
 
 TEST(CallHeader, GeneratorsAreCompared) {
   DryWorld world(0, 2);
-  Call call{.op = CommOp::kAllReduce, .seed = 7, .draws = 2};
+  CollectiveCall call{.op = CommOp::kAllReduce, .seed = 7, .draws = 2};
   call.group = &world.everyone();
   const CallHeader ours = CallHeader::of(call);
   call.seed = 8;
@@ -153,7 +154,7 @@ TEST(CallHeader, GeneratorsAreCompared) {
 TEST(CallHeader, TextThatIsTooLongIsCut) {
   DryWorld world(0, 2);
   const std::string scope(200, 'x');
-  Call call{.op = CommOp::kBarrier, .scope = scope.c_str()};
+  CollectiveCall call{.op = CommOp::kBarrier, .scope = scope.c_str()};
   call.group = &world.everyone();
   EXPECT_EQ(std::string(CallHeader::of(call).scope), std::string(47, 'x'));
 }

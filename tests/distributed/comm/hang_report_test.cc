@@ -26,8 +26,8 @@ struct Noted {
 
 class HangReportTest : public ::testing::Test {
  protected:
-  Call call(uint64_t sequence, CommOp op = CommOp::kBarrier) {
-    Call made{.op = op};
+  CollectiveCall call(uint64_t sequence, CommOp op = CommOp::kBarrier) {
+    CollectiveCall made{.op = op};
     made.group = &world_.everyone();
     made.sequence = sequence;
     return made;

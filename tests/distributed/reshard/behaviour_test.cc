@@ -281,7 +281,7 @@ class OwnGroup final : public Group {
   int calls_of_its_own = 0;
 
  private:
-  bool run_by_library(const Call& call, const void* in, void* out,
+  bool run_by_library(const CollectiveCall& call, const void* in, void* out,
                       std::span<const int64_t> counts) override {
     EXPECT_EQ(call.op, CommOp::kAllReduce);
     EXPECT_EQ(call.reduce, ReduceKind::kSum);
@@ -301,7 +301,7 @@ class OwnWorld final : public World {
 
  private:
   std::unique_ptr<Messages> new_messages() override { return nullptr; }
-  void note(const Call&, CallState) override {}
+  void note(const CollectiveCall&, CallState) override {}
   std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
                                     uint64_t hash) override {
     auto group = std::make_unique<OwnGroup>(*this, std::move(ranks), position, hash);
