@@ -1,4 +1,4 @@
-// Exchanges host names, kernel boot ids and board tokens between all ranks.
+// Exchanges host names, kernel boot ids and rank table tokens between all ranks.
 #include "distributed/comm/mpi/machines.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 struct Machine {
   char name[MPI_MAX_PROCESSOR_NAME];
   uint64_t boot;   // id of the running kernel's boot; 0: unknown
-  uint64_t token;  // the board's token
+  uint64_t token;  // the rank table's token
 
   bool is_same_as(const Machine& other) const { return token != 0 && token == other.token; }
   /// Whether the two are different machines, or containers that share no memory.
@@ -42,8 +42,8 @@ Machine own_machine(uint64_t token) {
 
 }  // namespace
 
-std::vector<bool> ranks_of_this_machine(int64_t rank, int64_t size, uint64_t board_token) {
-  const Machine own = own_machine(board_token);
+std::vector<bool> ranks_of_this_machine(int64_t rank, int64_t size, uint64_t rank_table_token) {
+  const Machine own = own_machine(rank_table_token);
   std::vector<Machine> all(static_cast<size_t>(size));
   MPI_Allgather(&own, sizeof(Machine), MPI_BYTE, all.data(), sizeof(Machine), MPI_BYTE,
                 MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
-// An MPI job from start to end. Ranks of one machine share a board (board.h). Creating a group
-// needs no communication, because a message's header contains its group.
+// An MPI job from start to end. Ranks of one machine share a rank table (shared_rank_table.h).
+// Creating a group needs no communication, because a message's header contains its group.
 #include "distributed/comm/mpi/mpi_world.h"
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@
 #include <thread>
 #include <utility>
 
-#include "distributed/comm/mpi/board.h"
 #include "distributed/comm/mpi/launcher.h"
 #include "distributed/comm/mpi/machines.h"
 #include "distributed/comm/mpi/mpi_messages.h"
+#include "distributed/comm/mpi/shared_rank_table.h"
 #include "distributed/comm/mpi/single_copy.h"
 #include "distributed/comm/mpi/transport.h"
 #include "distributed/comm/mpi/watchdog.h"
@@ -40,12 +40,12 @@ MpiWorld* world_of_process = nullptr;
 
 void leave_at_exit(int status, void*);
 
-// The watchdog and its board, which start before MPI is initialised.
+// The watchdog and its rank table, which start before MPI is initialised.
 struct Watch {
   explicit Watch(const Launch& launch, World::Milliseconds start_deadline)
-      : board(Board::open(launch)), watchdog(*board, launch, start_deadline) {}
+      : rank_table(SharedRankTable::open(launch)), watchdog(*rank_table, launch, start_deadline) {}
 
-  std::unique_ptr<Board> board;
+  std::unique_ptr<SharedRankTable> rank_table;
   Watchdog watchdog;
 };
 
@@ -55,19 +55,20 @@ class MpiWorld final : public World {
       : World(std::make_shared<RankContext>(rank, size), Peers::kOthers),
         watch_(std::move(watch)),
         link_{.world = *this, .watchdog = watch_->watchdog} {
-    link_.is_here = ranks_of_this_machine(rank, size, watch_->board->token());
+    link_.is_here = ranks_of_this_machine(rank, size, watch_->rank_table->token());
     link_.see = [this](int64_t other) {
-      return link_.is_here[static_cast<size_t>(other)] ? watch_->board->see(other) : SeenRank{};
+      return link_.is_here[static_cast<size_t>(other)] ? watch_->rank_table->see(other)
+                                                       : SeenRank{};
     };
     link_.rests_sent.resize(static_cast<size_t>(size));
     link_.copies_once = messages_are_copied_once();
     link_.is_crowded =
         std::ranges::count(link_.is_here, true) > std::thread::hardware_concurrency();
     open_channels();
-    // All ranks have mapped the board, so its name is no longer needed.
+    // All ranks have mapped the rank table, so its name is no longer needed.
     MPI_Barrier(MPI_COMM_WORLD);
-    watch_->board->close();
-    watch_->board->set_phase(Phase::kIn);
+    watch_->rank_table->close();
+    watch_->rank_table->set_phase(Phase::kIn);
     watch_->watchdog.met();
     world_of_process = this;
     on_exit(leave_at_exit, nullptr);
@@ -80,7 +81,7 @@ class MpiWorld final : public World {
   ~MpiWorld() override {
     world_of_process = nullptr;
     abandon_transfers();
-    watch_->board->set_phase(Phase::kLeaving);
+    watch_->rank_table->set_phase(Phase::kLeaving);
     watch_->watchdog.set_deadline(deadline());
     {
       // A barrier first: mpirun may crash if a job is aborted while ranks wait in MPI_Finalize.
@@ -93,15 +94,15 @@ class MpiWorld final : public World {
       MPI_Comm_free(&link_.headers);
       MPI_Finalize();
     }
-    watch_->board->set_phase(Phase::kLeft);
+    watch_->rank_table->set_phase(Phase::kLeft);
   }
 
   std::string_view backend() const override { return "mpi"; }
 
   // The first failing rank of a machine prints and ends the job; the others wait for that.
   void fail(const std::string& message) override {
-    const bool is_first = watch_->board->is_first_to_fail();
-    watch_->board->set_phase(Phase::kFailed);
+    const bool is_first = watch_->rank_table->is_first_to_fail();
+    watch_->rank_table->set_phase(Phase::kFailed);
     if (is_first) {
       fmt::print(stderr, "{}\n", with_rank(rank(), message));
       std::fflush(nullptr);
@@ -114,7 +115,7 @@ class MpiWorld final : public World {
   // For a program that exits without finalize_world() and with a non-zero status. If all ranks
   // exit, they leave together; otherwise the job ends with this status.
   void leave_with(int status) {
-    watch_->board->set_phase(Phase::kExiting);
+    watch_->rank_table->set_phase(Phase::kExiting);
     const auto until = std::chrono::steady_clock::now() + kOthersEndTheJob;
     while (!all_leave()) {
       if (std::chrono::steady_clock::now() > until) end_job_with(status);
@@ -126,7 +127,7 @@ class MpiWorld final : public World {
  protected:
   std::unique_ptr<Messages> new_messages() override { return std::make_unique<MpiMessages>(link_); }
   void note(const CollectiveCall& call, CallState state) override {
-    watch_->board->own_flight_recorder().note(call, state);
+    watch_->rank_table->own_flight_recorder().note(call, state);
   }
   SeenRank see(int64_t other) const override { return link_.see(other); }
 
@@ -141,21 +142,21 @@ class MpiWorld final : public World {
   bool all_leave() const {
     for (int64_t other = 0; other < size(); ++other) {
       if (!link_.is_here[static_cast<size_t>(other)]) return false;
-      const bool exits = watch_->board->phase_of(other) == Phase::kExiting;
-      if (!exits && !watch_->board->has_left(other)) return false;
+      const bool exits = watch_->rank_table->phase_of(other) == Phase::kExiting;
+      if (!exits && !watch_->rank_table->has_left(other)) return false;
     }
     return true;
   }
 
   [[noreturn]] void end_job_with(int status) {
-    if (watch_->board->is_first_to_fail()) {
+    if (watch_->rank_table->is_first_to_fail()) {
       fmt::print(stderr,
                  "rank {}: the program has ended with status {} while other ranks go on; the job "
                  "ends.\n",
                  rank(), status);
     }
     std::fflush(nullptr);
-    watch_->board->set_phase(Phase::kFailed);
+    watch_->rank_table->set_phase(Phase::kFailed);
     abort(status);
     std::_Exit(status);
   }
@@ -210,8 +211,8 @@ std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds
   int size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (watch->board->rank() != rank || watch->board->size() != size) {
-    // The launcher does not set ranks: use a private board.
+  if (watch->rank_table->rank() != rank || watch->rank_table->size() != size) {
+    // The launcher does not set ranks: use a private rank table.
     watch.reset();
     watch =
         std::make_unique<Watch>(Launch{.rank = rank, .size = size, .here = 1, .job = ""}, deadline);

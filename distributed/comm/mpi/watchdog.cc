@@ -55,8 +55,8 @@ double in_seconds(Watchdog::Milliseconds time) { return static_cast<double>(time
 
 }  // namespace
 
-Watchdog::Watchdog(Board& board, const Launch& launch, Milliseconds start_deadline)
-    : board_(board),
+Watchdog::Watchdog(SharedRankTable& rank_table, const Launch& launch, Milliseconds start_deadline)
+    : rank_table_(rank_table),
       launch_(launch),
       start_deadline_(start_deadline),
       deadline_ms_(start_deadline.count()) {
@@ -97,8 +97,8 @@ void Watchdog::look() {
 // The rank's thread throws at the deadline if MPI returns, so the watchdog waits longer.
 Watchdog::Milliseconds Watchdog::patience() const {
   const Milliseconds deadline(deadline_ms_.load(std::memory_order_relaxed));
-  return board_.phase_of(board_.rank()) == Phase::kFailed ? Milliseconds(kGrace)
-                                                          : deadline + deadline / 4 + 1s;
+  return rank_table_.phase_of(rank_table_.rank()) == Phase::kFailed ? Milliseconds(kGrace)
+                                                                    : deadline + deadline / 4 + 1s;
 }
 
 void Watchdog::look_at_own_call() {
@@ -116,12 +116,12 @@ void Watchdog::look_at_own_call() {
 // Called once all ranks have started.
 void Watchdog::watch_others() {
   watches_others_ = true;
-  for (int64_t rank = 0; rank < board_.size(); ++rank) {
-    if (rank == board_.rank() || !board_.has_come(rank)) continue;
-    const auto pid = static_cast<pid_t>(board_.pid_of(rank));
+  for (int64_t rank = 0; rank < rank_table_.size(); ++rank) {
+    if (rank == rank_table_.rank() || !rank_table_.has_registered(rank)) continue;
+    const auto pid = static_cast<pid_t>(rank_table_.pid_of(rank));
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     if (fd < 0) {  // it has ended, is in another pid namespace, or the kernel is too old
-      if (board_.has_died(rank)) take_death(rank);
+      if (rank_table_.has_died(rank)) take_death(rank);
       continue;
     }
     watched_.push_back({fd, POLLIN, 0});
@@ -133,7 +133,7 @@ void Watchdog::look_at_others() {
   if (!watches_others_ && has_met_.load(std::memory_order_relaxed)) watch_others();
   if (death_seen_at_ >= 0ms && awake() - death_seen_at_ >= kGrace) {
     say(fmt::format("rank {}: nobody has ended the job, in which a rank has died.\n",
-                    board_.rank()));
+                    rank_table_.rank()));
     _exit(1);
   }
   for (size_t i = 1; i < watched_.size(); ++i) {
@@ -142,7 +142,7 @@ void Watchdog::look_at_others() {
     const int64_t rank = watched_ranks_[i - 1];
     watched_.erase(watched_.begin() + static_cast<std::ptrdiff_t>(i));
     watched_ranks_.erase(watched_ranks_.begin() + static_cast<std::ptrdiff_t>(i) - 1);
-    if (board_.phase_of(rank) != Phase::kLeft) take_death(rank);
+    if (rank_table_.phase_of(rank) != Phase::kLeft) take_death(rank);
     return;  // the next one at the next poll
   }
 }
@@ -150,20 +150,20 @@ void Watchdog::look_at_others() {
 // Reports at once, because mpirun is about to end this process too.
 void Watchdog::take_death(int64_t rank) {
   if (death_seen_at_ < 0ms) death_seen_at_ = awake();
-  if (board_.phase_of(rank) == Phase::kFailed || !board_.is_first_to_report()) return;
-  report(fmt::format("rank {}: rank {} has died.", board_.rank(), rank));
+  if (rank_table_.phase_of(rank) == Phase::kFailed || !rank_table_.is_first_to_report()) return;
+  report(fmt::format("rank {}: rank {} has died.", rank_table_.rank(), rank));
 }
 
 void Watchdog::end_late_start() {
-  if (!board_.is_first_to_report()) {
+  if (!rank_table_.is_first_to_report()) {
     std::this_thread::sleep_for(kGrace);
     _exit(1);
   }
   std::vector<int64_t> come, missing;
   std::string lines;
-  for (int64_t rank = 0; rank < board_.size(); ++rank) {
-    (board_.has_come(rank) ? come : missing).push_back(rank);
-    const SeenRank seen = board_.see(rank);
+  for (int64_t rank = 0; rank < rank_table_.size(); ++rank) {
+    (rank_table_.has_registered(rank) ? come : missing).push_back(rank);
+    const SeenRank seen = rank_table_.see(rank);
     if (seen.flight_recorder)
       lines += fmt::format("\n  rank {}  has come ({})", rank, seen.process);
   }
@@ -175,29 +175,29 @@ void Watchdog::end_late_start() {
     lines += fmt::format("\n  not come: {} of these ranks: {}",
                          launch_.here - static_cast<int64_t>(come.size()), fmt::join(missing, ","));
   }
-  board_.close();
-  say(fmt::format("rank {}: the ranks of the job have not met within {:g} s{}.{}\n", board_.rank(),
-                  in_seconds(start_deadline_), elsewhere, lines));
+  rank_table_.close();
+  say(fmt::format("rank {}: the ranks of the job have not met within {:g} s{}.{}\n",
+                  rank_table_.rank(), in_seconds(start_deadline_), elsewhere, lines));
   _exit(1);
 }
 
 void Watchdog::end(const std::string& why) {
-  if (board_.phase_of(board_.rank()) == Phase::kFailed) _exit(1);
-  if (!board_.is_first_to_report()) {
+  if (rank_table_.phase_of(rank_table_.rank()) == Phase::kFailed) _exit(1);
+  if (!rank_table_.is_first_to_report()) {
     std::this_thread::sleep_for(kGrace);
     _exit(1);
   }
-  report(fmt::format("rank {}: {}", board_.rank(), why));
+  report(fmt::format("rank {}: {}", rank_table_.rank(), why));
   _exit(1);
 }
 
 void Watchdog::report(const std::string& head) {
-  const auto see = [this](int64_t rank) { return board_.see(rank); };
+  const auto see = [this](int64_t rank) { return rank_table_.see(rank); };
   std::vector<int64_t> here;
-  for (int64_t rank = 0; rank < board_.size(); ++rank) {
-    if (board_.has_come(rank)) here.push_back(rank);
+  for (int64_t rank = 0; rank < rank_table_.size(); ++rank) {
+    if (rank_table_.has_registered(rank)) here.push_back(rank);
   }
-  say(ranks_report(head, here, board_.rank(), see) + "\n");
+  say(ranks_report(head, here, rank_table_.rank(), see) + "\n");
 }
 
 }  // namespace phi::distributed

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "distributed/comm/mpi/board.h"
 #include "distributed/comm/mpi/launcher.h"
+#include "distributed/comm/mpi/shared_rank_table.h"
 
 namespace phi::distributed {
 
@@ -21,8 +21,8 @@ class Watchdog {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
-  /// Starts watching. `start_deadline` applies until met(). The board must outlive it.
-  Watchdog(Board& board, const Launch& launch, Milliseconds start_deadline);
+  /// Starts watching. `start_deadline` applies until met(). The rank table must outlive it.
+  Watchdog(SharedRankTable& rank_table, const Launch& launch, Milliseconds start_deadline);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -66,7 +66,7 @@ class Watchdog {
   [[noreturn]] void end_late_start();
   [[noreturn]] void end(const std::string& why);
 
-  Board& board_;
+  SharedRankTable& rank_table_;
   const Launch launch_;
   const Milliseconds start_deadline_;
   std::atomic<bool> has_met_{false};

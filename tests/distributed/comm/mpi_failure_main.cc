@@ -115,7 +115,7 @@ extern "C" int MPI_Finalize() {
 int main(int argc, char** argv) {
   argument = argv[1];
   if (is("stops_before_the_start") && launched_rank() == 1) std::raise(SIGSTOP);
-  // As on another machine: its ranks have a board of their own.
+  // As on another machine: its ranks have a rank table of their own.
   if (is("same_host_name") && launched_rank() == 1) setenv("PMI_JOBID", "another", 1);
   if (is("same_host_name")) {
     try {

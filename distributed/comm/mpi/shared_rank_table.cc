@@ -1,7 +1,7 @@
-// Creates and reads boards. A board's name is unique to a job, because it contains the addresses of
-// the job's servers. A board that an earlier job left is recognised by its processes, which no
-// longer exist.
-#include "distributed/comm/mpi/board.h"
+// Creates and reads rank tables. A rank table's name is unique to a job, because it contains the
+// addresses of the job's servers. A rank table that an earlier job left is recognised by its
+// processes, which no longer exist.
+#include "distributed/comm/mpi/shared_rank_table.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ uint64_t pid_space() {
   return stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0;
 }
 
-const char* words_for(char state) {
+const char* state_text(char state) {
   switch (state) {
     case 'T':
     case 't':
@@ -70,22 +70,22 @@ const char* words_for(char state) {
 
 }  // namespace
 
-std::unique_ptr<Board> Board::open(const Launch& launch) {
-  std::unique_ptr<Board> board(new Board(launch.rank, launch.size));
+std::unique_ptr<SharedRankTable> SharedRankTable::open(const Launch& launch) {
+  std::unique_ptr<SharedRankTable> rank_table(new SharedRankTable(launch.rank, launch.size));
   const uint64_t name = std::hash<std::string>()(launch.job);
-  // The name contains the size, so builds with another layout use other boards.
-  const std::string all = fmt::format("autophi-{}-{:x}-", geteuid(), sizeof(Place));
+  // The name contains the size, so builds with another layout use other rank tables.
+  const std::string all = fmt::format("autophi-{}-{:x}-", geteuid(), sizeof(RankEntry));
   const bool shared =
-      !launch.job.empty() && board->map_shared(fmt::format("/dev/shm/{}{:016x}", all, name));
-  if (!shared) board->map_private();
-  board->take_place();
-  if (shared) board->remove_left_behind(all);
-  return board;
+      !launch.job.empty() && rank_table->map_shared(fmt::format("/dev/shm/{}{:016x}", all, name));
+  if (!shared) rank_table->map_private();
+  rank_table->claim_entry();
+  if (shared) rank_table->remove_left_behind(all);
+  return rank_table;
 }
 
-// Removes boards of jobs that were killed before all ranks had started: all their processes are
-// gone.
-void Board::remove_left_behind(const std::string& prefix) const {
+// Removes rank tables of jobs that were killed before all ranks had started: all their processes
+// are gone.
+void SharedRankTable::remove_left_behind(const std::string& prefix) const {
   std::error_code ended;
   for (std::filesystem::directory_iterator file("/dev/shm", ended), end; !ended && file != end;
        file.increment(ended)) {
@@ -97,42 +97,43 @@ void Board::remove_left_behind(const std::string& prefix) const {
   }
 }
 
-bool Board::is_left_behind(int fd) const {
+bool SharedRankTable::is_left_behind(int fd) const {
   struct stat found {};
   if (fstat(fd, &found) != 0 || found.st_size <= static_cast<off_t>(sizeof(Head))) return false;
   void* memory = mmap(nullptr, static_cast<size_t>(found.st_size), PROT_READ, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return false;
-  const auto* places = reinterpret_cast<const Place*>(static_cast<char*>(memory) + sizeof(Head));
-  const size_t ranks = (static_cast<size_t>(found.st_size) - sizeof(Head)) / sizeof(Place);
-  const bool is_elsewhere = std::any_of(places, places + ranks, [&](const Place& place) {
-    return place.pid.load() != 0 && place.pid_space.load() != own().pid_space.load();
+  const auto* entries =
+      reinterpret_cast<const RankEntry*>(static_cast<char*>(memory) + sizeof(Head));
+  const size_t ranks = (static_cast<size_t>(found.st_size) - sizeof(Head)) / sizeof(RankEntry);
+  const bool is_elsewhere = std::any_of(entries, entries + ranks, [&](const RankEntry& entry) {
+    return entry.pid.load() != 0 && entry.pid_space.load() != own().pid_space.load();
   });
   size_t come = 0, gone = 0;
-  for (const Place& place : std::span(places, ranks)) {
-    come += place.pid.load() != 0 ? 1 : 0;
-    gone += place.pid.load() != 0 && is_gone(place) ? 1 : 0;
+  for (const RankEntry& entry : std::span(entries, ranks)) {
+    come += entry.pid.load() != 0 ? 1 : 0;
+    gone += entry.pid.load() != 0 && is_gone(entry) ? 1 : 0;
   }
   munmap(memory, static_cast<size_t>(found.st_size));
   return !is_elsewhere && come > 0 && gone == come;
 }
 
 // A zombie (state Z), which its parent has not waited for yet, counts as gone.
-bool Board::is_gone(const Place& place) {
-  const Stat stat = stat_of(place.pid.load());
-  return stat.born != place.born.load() || stat.state == 'Z' || stat.state == 'X';
+bool SharedRankTable::is_gone(const RankEntry& entry) {
+  const Stat stat = stat_of(entry.pid.load());
+  return stat.born != entry.born.load() || stat.state == 'Z' || stat.state == 'X';
 }
 
-Board::~Board() {
+SharedRankTable::~SharedRankTable() {
   close();
   munmap(memory_, bytes());
 }
 
-void Board::close() {
+void SharedRankTable::close() {
   if (!file_.empty()) unlink(file_.c_str());
   file_.clear();
 }
 
-bool Board::map_shared(const std::string& file) {
+bool SharedRankTable::map_shared(const std::string& file) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return false;
   struct stat found {};
@@ -141,9 +142,10 @@ bool Board::map_shared(const std::string& file) {
   const auto room = [&] {
     const auto end = static_cast<off_t>(bytes());
     if (ftruncate(fd, end) != 0) return false;
-    const auto own = static_cast<off_t>(sizeof(Head) + static_cast<size_t>(rank_) * sizeof(Place));
+    const auto own =
+        static_cast<off_t>(sizeof(Head) + static_cast<size_t>(rank_) * sizeof(RankEntry));
     return posix_fallocate(fd, 0, sizeof(Head)) == 0 &&
-           posix_fallocate(fd, own, sizeof(Place)) == 0;
+           posix_fallocate(fd, own, sizeof(RankEntry)) == 0;
   };
   void* memory = MAP_FAILED;
   if (ours && room()) memory = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -158,15 +160,15 @@ bool Board::map_shared(const std::string& file) {
   return true;
 }
 
-void Board::map_private() {
+void SharedRankTable::map_private() {
   memory_ = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   PHI_CHECK(memory_ != MAP_FAILED,
             errors::ResourceExhausted("no {} bytes for what ranks tell each other.", bytes()));
 }
 
-void Board::take_place() {
-  Place& mine = own();
+void SharedRankTable::claim_entry() {
+  RankEntry& mine = own();
   mine.phase.store(Phase::kAbsent);
   std::fill_n(reinterpret_cast<unsigned char*>(&mine.flight_recorder), sizeof(FlightRecorder), 0);
   mine.born.store(stat_of(getpid()).born);
@@ -175,32 +177,32 @@ void Board::take_place() {
   set_phase(Phase::kStarting);
 }
 
-bool Board::has_come(int64_t rank) const {
-  return phase_of(rank) != Phase::kAbsent && place(rank).pid.load() != 0;
+bool SharedRankTable::has_registered(int64_t rank) const {
+  return phase_of(rank) != Phase::kAbsent && entry(rank).pid.load() != 0;
 }
 
-bool Board::has_died(int64_t rank) const {
+bool SharedRankTable::has_died(int64_t rank) const {
   const Phase phase = phase_of(rank);
   if (phase == Phase::kAbsent || phase == Phase::kLeft) return false;
-  if (place(rank).pid_space.load() != own().pid_space.load()) return false;
-  return is_gone(place(rank));
+  if (entry(rank).pid_space.load() != own().pid_space.load()) return false;
+  return is_gone(entry(rank));
 }
 
-bool Board::has_left(int64_t rank) const {
+bool SharedRankTable::has_left(int64_t rank) const {
   const Phase phase = phase_of(rank);
   return phase == Phase::kLeaving || phase == Phase::kLeft;
 }
 
-SeenRank Board::see(int64_t rank) const {
-  if (!has_come(rank)) return {};
-  const int64_t pid = place(rank).pid.load();
+SeenRank SharedRankTable::see(int64_t rank) const {
+  if (!has_registered(rank)) return {};
+  const int64_t pid = entry(rank).pid.load();
   const char* phase = phase_of(rank) == Phase::kStarting  ? ", starting"
                       : phase_of(rank) == Phase::kExiting ? ", exiting"
                       : phase_of(rank) == Phase::kLeaving ? ", leaving the job"
                       : phase_of(rank) == Phase::kLeft    ? ", has left the job"
                                                           : "";
-  const char* state = has_died(rank) ? " has died" : words_for(stat_of(pid).state);
-  return {&place(rank).flight_recorder, fmt::format("pid {}{}{}", pid, state, phase),
+  const char* state = has_died(rank) ? " has died" : state_text(stat_of(pid).state);
+  return {&entry(rank).flight_recorder, fmt::format("pid {}{}{}", pid, state, phase),
           has_left(rank)};
 }
 
