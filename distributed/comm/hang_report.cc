@@ -83,12 +83,11 @@ struct CallOnRank {
 };
 
 // The first sequence number of the group at which the calls of two ranks differ, and these calls.
-std::optional<std::pair<CallOnRank, CallOnRank>> first_difference(std::span<const int64_t> ranks,
-                                                                  uint64_t group_hash,
-                                                                  const SeeRank& see) {
+std::optional<std::pair<CallOnRank, CallOnRank>> first_difference(
+    std::span<const int64_t> ranks, uint64_t group_hash, const RankStatusQuery& rank_status) {
   std::map<uint64_t, std::vector<CallOnRank>> by_number;
   for (const int64_t rank : ranks) {
-    const FlightRecorder* flight_recorder = see(rank).flight_recorder;
+    const FlightRecorder* flight_recorder = rank_status(rank).flight_recorder;
     if (flight_recorder == nullptr) continue;
     for (const FlightRecorder::Entry& entry : flight_recorder->calls()) {
       if (entry.call.group_hash != group_hash) continue;
@@ -105,8 +104,8 @@ std::optional<std::pair<CallOnRank, CallOnRank>> first_difference(std::span<cons
 }
 
 std::string difference_line(const CollectiveCall& call, std::span<const int64_t> ranks,
-                            const SeeRank& see) {
-  const auto found = first_difference(ranks, call.group->hash(), see);
+                            const RankStatusQuery& rank_status) {
+  const auto found = first_difference(ranks, call.group->hash(), rank_status);
   if (!found) return {};
   const auto& [a, b] = *found;
   return fmt::format(
@@ -116,8 +115,8 @@ std::string difference_line(const CollectiveCall& call, std::span<const int64_t>
       a.call.to_string(call.group->name()), b.rank, b.call.to_string(call.group->name()));
 }
 
-bool has_reached(const SeenRank& seen, const CollectiveCall& call) {
-  return seen.flight_recorder->has_reached(call.group->hash(), call.sequence);
+bool has_reached(const RankStatus& status, const CollectiveCall& call) {
+  return status.flight_recorder->has_reached(call.group->hash(), call.sequence);
 }
 
 // The call of a report.
@@ -128,30 +127,30 @@ struct ReportedCall {
 enum class ReportExtent { kScreen, kAll };
 
 // A line for each rank, the first call on which they differ, and the last calls of each.
-std::string ranks_text(std::span<const int64_t> ranks, const SeeRank& see,
+std::string ranks_text(std::span<const int64_t> ranks, const RankStatusQuery& rank_status,
                        const ReportedCall& about, ReportExtent extent) {
   const CollectiveCall* const call = about.call;
   const size_t shown =
       std::min(ranks.size(), extent == ReportExtent::kAll ? ranks.size() : kShownRanks);
   std::string lines, histories;
   for (const int64_t rank : ranks.first(shown)) {
-    const SeenRank seen = see(rank);
-    if (seen.flight_recorder == nullptr) {
+    const RankStatus status = rank_status(rank);
+    if (status.flight_recorder == nullptr) {
       lines += fmt::format("\n  rank {}  is on another machine; see its own message", rank);
       continue;
     }
-    const bool is_missing = about.marks_missing && !has_reached(seen, *call);
-    lines += fmt::format("\n  rank {}  {}{}{}", rank, doing(*seen.flight_recorder),
-                         seen.process.empty() ? "" : " (" + seen.process + ")",
+    const bool is_missing = about.marks_missing && !has_reached(status, *call);
+    lines += fmt::format("\n  rank {}  {}{}{}", rank, doing(*status.flight_recorder),
+                         status.process.empty() ? "" : " (" + status.process + ")",
                          is_missing ? "  <- missing" : "");
     if (extent == ReportExtent::kAll) {
-      histories += history(rank, *seen.flight_recorder, FlightRecorder::kCalls);
+      histories += history(rank, *status.flight_recorder, FlightRecorder::kCalls);
     } else if (is_missing || ranks.size() <= kShownHistories) {
-      histories += history(rank, *seen.flight_recorder, kShownCalls);
+      histories += history(rank, *status.flight_recorder, kShownCalls);
     }
   }
   if (ranks.size() > shown) lines += fmt::format("\n  and {} more", ranks.size() - shown);
-  if (call) lines += difference_line(*call, ranks, see);
+  if (call) lines += difference_line(*call, ranks, rank_status);
   return lines + histories;
 }
 
@@ -159,10 +158,10 @@ int64_t rank_of(const CollectiveCall& call) {
   return call.group->ranks()[static_cast<size_t>(call.group->position())];
 }
 
-bool all_have_reached(const CollectiveCall& call, const SeeRank& see) {
+bool all_have_reached(const CollectiveCall& call, const RankStatusQuery& rank_status) {
   return std::ranges::all_of(call.group->ranks(), [&](int64_t rank) {
-    const SeenRank seen = see(rank);
-    return seen.flight_recorder != nullptr && has_reached(seen, call);
+    const RankStatus status = rank_status(rank);
+    return status.flight_recorder != nullptr && has_reached(status, call);
   });
 }
 
@@ -187,47 +186,50 @@ std::string keep_report(int64_t rank, std::string_view text) {
 
 // Writes everything that the ranks remember to the file, and returns what fits a screen.
 std::string kept_and_cut(const std::string& head, std::span<const int64_t> ranks, int64_t own,
-                         const SeeRank& see, const ReportedCall& about) {
+                         const RankStatusQuery& rank_status, const ReportedCall& about) {
   const std::string kept =
-      keep_report(own, head + ranks_text(ranks, see, about, ReportExtent::kAll) + "\n");
-  return head + ranks_text(ranks, see, about, ReportExtent::kScreen) + kept;
+      keep_report(own, head + ranks_text(ranks, rank_status, about, ReportExtent::kAll) + "\n");
+  return head + ranks_text(ranks, rank_status, about, ReportExtent::kScreen) + kept;
 }
 
 }  // namespace
 
 std::string ranks_report(const std::string& head, std::span<const int64_t> ranks, int64_t own,
-                         const SeeRank& see) {
-  return kept_and_cut(head, ranks, own, see, {});
+                         const RankStatusQuery& rank_status) {
+  return kept_and_cut(head, ranks, own, rank_status, {});
 }
 
 std::string late_report(const CollectiveCall& call, World::Milliseconds deadline,
-                        const SeeRank& see) {
+                        const RankStatusQuery& rank_status) {
   const std::string head =
       fmt::format("No answer within {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,
                   call.to_string());
-  const char* all = all_have_reached(call, see)
+  const char* all = all_have_reached(call, rank_status)
                         ? " All have come; messages do not move while a rank is outside any call."
                         : "";
-  return kept_and_cut(head + all, call.group->ranks(), rank_of(call), see,
+  return kept_and_cut(head + all, call.group->ranks(), rank_of(call), rank_status,
                       {.call = &call, .marks_missing = true});
 }
 
-std::string left_report(const CollectiveCall& call, const SeeRank& see) {
+std::string left_report(const CollectiveCall& call, const RankStatusQuery& rank_status) {
   const auto ranks = call.group->ranks();
   const auto left = std::ranges::find_if(ranks, [&](int64_t rank) {
-    const SeenRank seen = see(rank);
-    return seen.has_left && seen.flight_recorder != nullptr &&
-           seen.flight_recorder->is_before(call.group->hash(), call.sequence);
+    const RankStatus status = rank_status(rank);
+    return status.has_left && status.flight_recorder != nullptr &&
+           status.flight_recorder->is_before(call.group->hash(), call.sequence);
   });
   if (left == ranks.end()) return {};
   const std::string head =
       fmt::format("Rank {} has left the job without {}, which every rank of the group must call.",
                   *left, call.to_string());
-  return kept_and_cut(head, ranks, rank_of(call), see, {.call = &call, .marks_missing = true});
+  return kept_and_cut(head, ranks, rank_of(call), rank_status,
+                      {.call = &call, .marks_missing = true});
 }
 
-std::string mismatch_report(const CollectiveCall& call, std::string_view what, const SeeRank& see) {
-  return kept_and_cut(std::string(what), call.group->ranks(), rank_of(call), see, {.call = &call});
+std::string mismatch_report(const CollectiveCall& call, std::string_view what,
+                            const RankStatusQuery& rank_status) {
+  return kept_and_cut(std::string(what), call.group->ranks(), rank_of(call), rank_status,
+                      {.call = &call});
 }
 
 }  // namespace phi::distributed

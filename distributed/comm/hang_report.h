@@ -14,12 +14,12 @@
 namespace phi::distributed {
 
 /// A rank as far as this process can observe it.
-struct SeenRank {
+struct RankStatus {
   const FlightRecorder* flight_recorder = nullptr;  // null: the rank is on another machine
   std::string process{};  // "pid 4711", "pid 4711 is stopped"; empty: unknown
   bool has_left = false;  // it makes no more calls: it has left the job, or is leaving it
 };
-using SeeRank = std::function<SeenRank(int64_t rank)>;
+using RankStatusQuery = std::function<RankStatus(int64_t rank)>;
 
 // Each report fits a screen. If the environment variable AUTOPHI_REPORT_DIR names a folder, all
 // calls that the ranks remember are appended to this process's file there, and the last line names
@@ -29,18 +29,19 @@ using SeeRank = std::function<SeenRank(int64_t rank)>;
 /// {4,5} ..."; a line for each rank of the group that marks the missing ones; the first call of the
 /// group on which ranks differ; and the last calls of each.
 std::string late_report(const CollectiveCall& call, World::Milliseconds deadline,
-                        const SeeRank& see);
+                        const RankStatusQuery& rank_status);
 
 /// The report of a call that a rank of its group will not make, because that rank has left the job:
 /// "Rank 1 has left the job without all_reduce #418 of group {4,5} ..."; the same lines. Empty if
 /// no rank is known to have left without the call.
-std::string left_report(const CollectiveCall& call, const SeeRank& see);
+std::string left_report(const CollectiveCall& call, const RankStatusQuery& rank_status);
 
 /// The report of a message that does not match its call: `what` is wrong, and the same lines.
-std::string mismatch_report(const CollectiveCall& call, std::string_view what, const SeeRank& see);
+std::string mismatch_report(const CollectiveCall& call, std::string_view what,
+                            const RankStatusQuery& rank_status);
 
 /// `head`, then a line for each of these ranks and their last calls, as observed by rank `own`.
 std::string ranks_report(const std::string& head, std::span<const int64_t> ranks, int64_t own,
-                         const SeeRank& see);
+                         const RankStatusQuery& rank_status);
 
 }  // namespace phi::distributed

@@ -80,7 +80,7 @@ void World::wait_beside_carrier(const CollectiveCall& call, Messages& messages) 
     if (messages.done(call)) return;
     PHI_CHECK(Clock::now() < until,
               errors::ExecutionTimeout("{}", late_report(call, deadline(), [this](int64_t other) {
-                                         return see(other);
+                                         return rank_status(other);
                                        })));
     std::this_thread::sleep_for(kBetweenLooks);
   }

@@ -100,8 +100,8 @@ World::World(World& host)
 
 World::~World() { abandon_transfers(); }
 
-SeenRank World::see(int64_t /*rank*/) const { return {}; }
-SeenRank World::seen_by(const World& host, int64_t rank) { return host.see(rank); }
+RankStatus World::rank_status(int64_t /*rank*/) const { return {}; }
+RankStatus World::rank_status_in(const World& host, int64_t rank) { return host.rank_status(rank); }
 
 std::unique_ptr<LaunchRecord> World::record(Group& /*who*/, const std::function<void()>& /*body*/) {
   throw errors::Unimplemented("the calls of world '{}' cannot be written down by a device.",

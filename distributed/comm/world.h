@@ -43,7 +43,7 @@
 namespace phi::distributed {
 
 class ProcessMesh;
-struct SeenRank;
+struct RankStatus;
 
 /// One collective call of one rank, for messages and for the call log.
 struct CollectiveCall {
@@ -220,7 +220,7 @@ class World {
   /// Stores this rank's current call, for reports by other ranks.
   virtual void note(const CollectiveCall& call, CallState state) = 0;
   /// What this process can observe of another rank, for reports. Callable from any of its threads.
-  virtual SeenRank see(int64_t rank) const;
+  virtual RankStatus rank_status(int64_t rank) const;
   /// The error message of another rank that failed. Empty if none has, or if the job then ends by
   /// itself. For watchdog threads.
   virtual std::string failure() const { return {}; }
@@ -238,7 +238,7 @@ class World {
   static void note_in(World& host, const CollectiveCall& call, CallState state) {
     host.note(call, state);
   }
-  static SeenRank seen_by(const World& host, int64_t rank);
+  static RankStatus rank_status_in(const World& host, int64_t rank);
   static std::string failure_in(const World& host) { return host.failure(); }
   static void wait_in(World& host, const CollectiveCall& call, Messages& messages) {
     host.wait_beside_carrier(call, messages);

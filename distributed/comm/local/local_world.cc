@@ -60,7 +60,7 @@ struct Hub {
     left[static_cast<size_t>(rank)] = true;
     for (auto& rank_wake : wake) rank_wake.notify_all();
   }
-  SeenRank see(int64_t rank) const {
+  RankStatus rank_status(int64_t rank) const {
     return {&flight_recorders[static_cast<size_t>(rank)], {}, left[static_cast<size_t>(rank)]};
   }
 
@@ -136,13 +136,13 @@ class LocalMessages final : public Messages {
     std::string left;
     hub_.wake[rank_].wait_until(lock, Clock::now() + world_.deadline(), [&] {
       if (is_over() || !fits() || !hub_.failure.empty()) return true;
-      left = left_report(call, see());
+      left = left_report(call, rank_status());
       return !left.empty();
     });
     if (is_over() && fits()) return;
     check_failures();
     PHI_CHECK(left.empty(), errors::Unavailable("{}", left));
-    throw errors::ExecutionTimeout("{}", late_report(call, world_.deadline(), see()));
+    throw errors::ExecutionTimeout("{}", late_report(call, world_.deadline(), rank_status()));
   }
 
  private:
@@ -183,8 +183,8 @@ class LocalMessages final : public Messages {
         strict);
   }
 
-  SeeRank see() const {
-    return [this](int64_t rank) { return hub_.see(rank); };
+  RankStatusQuery rank_status() const {
+    return [this](int64_t rank) { return hub_.rank_status(rank); };
   }
 
   // A failed rank has withdrawn its messages, so later ones may match wrong messages. Its failure
@@ -192,8 +192,9 @@ class LocalMessages final : public Messages {
   void check_failures() const {
     PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
     for (const RecvEnd& end : recvs_) {
-      PHI_CHECK(end.mismatch.empty(),
-                errors::InvalidArgument("{}", mismatch_report(end.call, end.mismatch, see())));
+      PHI_CHECK(
+          end.mismatch.empty(),
+          errors::InvalidArgument("{}", mismatch_report(end.call, end.mismatch, rank_status())));
     }
   }
   bool fits() const {
@@ -231,7 +232,7 @@ class LocalWorld final : public World {
     const std::lock_guard lock(hub_.mutex);
     hub_.flight_recorders[static_cast<size_t>(rank())].note(call, state);
   }
-  SeenRank see(int64_t other) const override { return hub_.see(other); }
+  RankStatus rank_status(int64_t other) const override { return hub_.rank_status(other); }
   std::string failure() const override {
     const std::lock_guard lock(hub_.mutex);
     return hub_.failure;

@@ -58,7 +58,7 @@ void Patience::check_ranks_left(Clock::time_point now) {
   using namespace std::chrono_literals;
   if (now < next_check_) return;
   next_check_ = now + 500ms;
-  const std::string report = left_report(call_, link_.see);
+  const std::string report = left_report(call_, link_.rank_status);
   PHI_CHECK(report.empty(), errors::Unavailable("{}", report));
 }
 
@@ -72,7 +72,8 @@ void Patience::look_again(bool moved) {
   const auto awake = link_.watchdog.awake();
   if (start_ < 0ms) start_ = awake;
   if (awake - start_ >= link_.world.deadline()) {
-    throw errors::ExecutionTimeout("{}", late_report(call_, link_.world.deadline(), link_.see));
+    throw errors::ExecutionTimeout("{}",
+                                   late_report(call_, link_.world.deadline(), link_.rank_status));
   }
   const auto still = now - still_since_;
   if (still < 2ms) {
@@ -283,7 +284,8 @@ void MpiMessages::header_arrived(size_t recv, int bytes) {
                                       {into.peer, theirs},
                                       header.bytes},
                                      link_.world.strict_collectives());
-  PHI_CHECK(wrong.empty(), errors::InvalidArgument("{}", mismatch_report(call_, wrong, link_.see)));
+  PHI_CHECK(wrong.empty(),
+            errors::InvalidArgument("{}", mismatch_report(call_, wrong, link_.rank_status)));
   if (header.has_rest()) return receive_rest(recv, header);
   if (into.bytes > 0) std::memcpy(into.data, come.data() + sizeof(header) + said, into.bytes);
 }

@@ -27,7 +27,7 @@ class MpiMessages;
 struct MpiLink {
   const World& world;
   Watchdog& watchdog;
-  SeeRank see{};
+  RankStatusQuery rank_status{};
   MPI_Comm headers = MPI_COMM_NULL;  // tags: by group
   MPI_Comm rests = MPI_COMM_NULL;    // tags: from the header
   uint64_t tag_limit = 32767;

@@ -56,9 +56,9 @@ class MpiWorld final : public World {
         watch_(std::move(watch)),
         link_{.world = *this, .watchdog = watch_->watchdog} {
     link_.is_here = ranks_of_this_machine(rank, size, watch_->rank_table->token());
-    link_.see = [this](int64_t other) {
-      return link_.is_here[static_cast<size_t>(other)] ? watch_->rank_table->see(other)
-                                                       : SeenRank{};
+    link_.rank_status = [this](int64_t other) {
+      return link_.is_here[static_cast<size_t>(other)] ? watch_->rank_table->rank_status(other)
+                                                       : RankStatus{};
     };
     link_.rests_sent.resize(static_cast<size_t>(size));
     link_.copies_once = messages_are_copied_once();
@@ -129,7 +129,7 @@ class MpiWorld final : public World {
   void note(const CollectiveCall& call, CallState state) override {
     watch_->rank_table->own_flight_recorder().note(call, state);
   }
-  SeenRank see(int64_t other) const override { return link_.see(other); }
+  RankStatus rank_status(int64_t other) const override { return link_.rank_status(other); }
 
  private:
   void abort(int status) {

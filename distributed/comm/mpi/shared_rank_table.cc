@@ -193,7 +193,7 @@ bool SharedRankTable::has_left(int64_t rank) const {
   return phase == Phase::kLeaving || phase == Phase::kLeft;
 }
 
-SeenRank SharedRankTable::see(int64_t rank) const {
+RankStatus SharedRankTable::rank_status(int64_t rank) const {
   if (!has_registered(rank)) return {};
   const int64_t pid = entry(rank).pid.load();
   const char* phase = phase_of(rank) == Phase::kStarting  ? ", starting"

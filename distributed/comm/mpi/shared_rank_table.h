@@ -49,7 +49,7 @@ class SharedRankTable {
   /// for a rank that exits with a status, which ends the job itself.
   bool has_left(int64_t rank) const;
   /// The rank's process and flight recorder, which is null for a rank that has not registered.
-  SeenRank see(int64_t rank) const;
+  RankStatus rank_status(int64_t rank) const;
 
   int64_t rank() const { return rank_; }
   int64_t size() const { return size_; }

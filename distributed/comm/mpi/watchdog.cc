@@ -163,9 +163,9 @@ void Watchdog::end_late_start() {
   std::string lines;
   for (int64_t rank = 0; rank < rank_table_.size(); ++rank) {
     (rank_table_.has_registered(rank) ? come : missing).push_back(rank);
-    const SeenRank seen = rank_table_.see(rank);
-    if (seen.flight_recorder)
-      lines += fmt::format("\n  rank {}  has come ({})", rank, seen.process);
+    const RankStatus status = rank_table_.rank_status(rank);
+    if (status.flight_recorder)
+      lines += fmt::format("\n  rank {}  has come ({})", rank, status.process);
   }
   const std::string elsewhere =
       launch_.is_on_one_machine()
@@ -192,12 +192,12 @@ void Watchdog::end(const std::string& why) {
 }
 
 void Watchdog::report(const std::string& head) {
-  const auto see = [this](int64_t rank) { return rank_table_.see(rank); };
+  const auto rank_status = [this](int64_t rank) { return rank_table_.rank_status(rank); };
   std::vector<int64_t> here;
   for (int64_t rank = 0; rank < rank_table_.size(); ++rank) {
     if (rank_table_.has_registered(rank)) here.push_back(rank);
   }
-  say(ranks_report(head, here, rank_table_.rank(), see) + "\n");
+  say(ranks_report(head, here, rank_table_.rank(), rank_status) + "\n");
 }
 
 }  // namespace phi::distributed

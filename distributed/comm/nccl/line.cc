@@ -134,7 +134,7 @@ void Line::check_terms(const Turn& turn) const {
     const std::string wrong =
         difference(turn.call, host_.world.rank(), turn.ours[i], turn.peers[i], turn.theirs[i]);
     PHI_CHECK(wrong.empty(),
-              errors::InvalidArgument("{}", mismatch_report(turn.call, wrong, host_.see)));
+              errors::InvalidArgument("{}", mismatch_report(turn.call, wrong, host_.rank_status)));
   }
 }
 

@@ -23,7 +23,7 @@ namespace phi::distributed {
 /// Functions of the host communicator that a Line uses.
 struct HostLink {
   World& world;
-  SeeRank see;
+  RankStatusQuery rank_status;
   std::function<std::unique_ptr<Messages>()> messages;
   std::function<void(std::unique_ptr<Messages>)> give_back;
 };

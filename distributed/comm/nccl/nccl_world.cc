@@ -111,7 +111,7 @@ class NcclWorld final : public World {
                    .comms = comms_,
                    .in_flight = in_flight_,
                    .records = records_,
-                   .see = link().see,
+                   .rank_status = link().rank_status,
                    .failure_of_others = [&host] { return failure_in(host); }}) {
     line_.set_all(comms_.of(everyone(), [&]() -> Group& { return host_.everyone(); }));
   }
@@ -177,7 +177,7 @@ class NcclWorld final : public World {
     return std::make_unique<NcclGroup>(*this, means_, std::move(ranks), position, hash);
   }
   void note(const CollectiveCall& call, CallState state) override { note_in(host_, call, state); }
-  SeenRank see(int64_t rank) const override { return seen_by(host_, rank); }
+  RankStatus rank_status(int64_t rank) const override { return rank_status_in(host_, rank); }
   std::string failure() const override { return failure_in(host_); }
 
   // Earlier scratch memory is freed in compute-stream order.
@@ -264,7 +264,7 @@ class NcclWorld final : public World {
 
   HostLink link() {
     return {.world = *this,
-            .see = [this](int64_t rank) { return seen_by(host_, rank); },
+            .rank_status = [this](int64_t rank) { return rank_status_in(host_, rank); },
             .messages = [this] { return messages_of(host_); },
             .give_back = [this](auto messages) { give_back(host_, std::move(messages)); }};
   }

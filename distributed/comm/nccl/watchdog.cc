@@ -62,7 +62,7 @@ void NcclWatchdog::look_at_deadlines(InFlight::Clock::duration deadline) {
         fmt::format("No answer within {:.3g} s in {}. All ranks have come to it, and their GPUs do "
                     "not: one of them waits for something else, or has failed.",
                     in_seconds(late->patience), late->turn->call.to_string()),
-        late->turn->call.group->ranks(), watched_.host.rank(), watched_.see);
+        late->turn->call.group->ranks(), watched_.host.rank(), watched_.rank_status);
   } else if (const auto asked = watched_.in_flight.asks_in_vain(deadline)) {
     why = fmt::format("NCCL has not taken in {} within {:g} s on rank {}.", *asked,
                       in_seconds(deadline), watched_.host.rank());

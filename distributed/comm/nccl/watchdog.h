@@ -27,7 +27,7 @@ class NcclWatchdog {
     Communicators& comms;
     InFlight& in_flight;
     Records& records;
-    SeeRank see;
+    RankStatusQuery rank_status;
     std::function<std::string()> failure_of_others;
   };
   explicit NcclWatchdog(Watched watched);

@@ -40,7 +40,7 @@ class HangReportTest : public ::testing::Test {
   }
 
   std::string late(uint64_t sequence) {
-    return late_report(call(sequence), World::Milliseconds(1500), see_);
+    return late_report(call(sequence), World::Milliseconds(1500), rank_status_);
   }
 
   // The line of a rank, to its end.
@@ -53,8 +53,8 @@ class HangReportTest : public ::testing::Test {
   std::array<std::unique_ptr<FlightRecorder>, 3> recorders_ = {std::make_unique<FlightRecorder>(),
                                                                std::make_unique<FlightRecorder>(),
                                                                std::make_unique<FlightRecorder>()};
-  SeeRank see_ = [this](int64_t rank) {
-    return SeenRank{.flight_recorder = recorders_[static_cast<size_t>(rank)].get()};
+  RankStatusQuery rank_status_ = [this](int64_t rank) {
+    return RankStatus{.flight_recorder = recorders_[static_cast<size_t>(rank)].get()};
   };
 };
 

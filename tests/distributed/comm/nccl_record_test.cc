@@ -227,7 +227,7 @@ TEST_F(NcclRecord, NcclIsAbortedWhileALaunchWaitsForIt) {
                            .comms = comms,
                            .in_flight = in_flight,
                            .records = records,
-                           .see = [](int64_t) { return SeenRank{}; },
+                           .rank_status = [](int64_t) { return RankStatus{}; },
                            .failure_of_others = [] { return std::string(); }});
     std::thread launching([&] { record->launch(); });
     while (!LaunchBehindNccl::is_under_way) std::this_thread::yield();

@@ -63,8 +63,8 @@ TEST(SharedRankTable, ShowsWhoHasComeAndWhoHasDied) {
   EXPECT_FALSE(rank_table->has_registered(2));
   EXPECT_FALSE(rank_table->has_died(0) || rank_table->has_died(2));
   EXPECT_TRUE(rank_table->has_died(1));
-  EXPECT_THAT(rank_table->see(1).process, HasSubstr("has died, starting"));
-  EXPECT_EQ(rank_table->see(2).flight_recorder, nullptr);
+  EXPECT_THAT(rank_table->rank_status(1).process, HasSubstr("has died, starting"));
+  EXPECT_EQ(rank_table->rank_status(2).flight_recorder, nullptr);
   EXPECT_TRUE(rank_table->is_first_to_report());
   EXPECT_FALSE(rank_table->is_first_to_report());
 }
@@ -88,7 +88,7 @@ TEST(SharedRankTable, HasNoNameWhenItIsClosed) {
   rank_table->close();
   const auto other = SharedRankTable::open(launch(1, "closed"));
   EXPECT_FALSE(other->has_registered(0));
-  EXPECT_EQ(rank_table->see(0).process, fmt::format("pid {}, starting", getpid()));
+  EXPECT_EQ(rank_table->rank_status(0).process, fmt::format("pid {}, starting", getpid()));
 }
 
 TEST(Watchdog, SaysThatThereAreNoDescriptors) {
