@@ -54,7 +54,7 @@ void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor
     return;
   const auto reduce =
       kind == CombineKind::kSum ? distributed::ReduceKind::kSum : distributed::ReduceKind::kMax;
-  auto& world = distributed::World::current().carrier(values->place());
+  auto& world = distributed::World::current().device_communicator(values->place());
   ArrayAt bytes;
   if (values->initialized()) bytes = ArrayAt(world.device(), *values, ArrayAt::kUpdate);
   for (int m : inputs_[i].attr->mesh_dims_of(tensor_dim)) {

@@ -26,14 +26,14 @@ void add_ranks(const ir::Body& body, std::set<int64_t>* ranks) {
 
 std::unique_ptr<ReplayRanks> ReplayRanks::of(const ir::Recording& recording, const Place& place) {
   World& world = World::current();
-  const World& carrier = world.carrier(place);
-  if (!carrier.records_calls()) return nullptr;
+  const World& device_communicator = world.device_communicator(place);
+  if (!device_communicator.records_calls()) return nullptr;
   std::set<int64_t> ranks;
   add_ranks(recording.body(), &ranks);
   for (const ir::Body& body : recording.bodies()) add_ranks(body, &ranks);
   if (ranks.size() < 2 || !ranks.contains(world.rank())) return nullptr;
   return std::unique_ptr<ReplayRanks>(
-      new ReplayRanks({ranks.begin(), ranks.end()}, place, carrier.id()));
+      new ReplayRanks({ranks.begin(), ranks.end()}, place, device_communicator.id()));
 }
 
 int64_t ReplayRanks::least(int64_t own) const {
@@ -47,12 +47,12 @@ int64_t ReplayRanks::least(int64_t own) const {
 }
 
 std::unique_ptr<LaunchRecord> ReplayRanks::record(const std::function<void()>& body) const {
-  World& carrier = World::current().carrier(place_);
-  return carrier.record(carrier.group(ranks_), body);
+  World& device_communicator = World::current().device_communicator(place_);
+  return device_communicator.record(device_communicator.group(ranks_), body);
 }
 
 bool ReplayRanks::are_connected() const {
-  return World::current().carrier(place_).id() == carrier_;
+  return World::current().device_communicator(place_).id() == device_communicator_;
 }
 
 }  // namespace phi

@@ -33,12 +33,12 @@ class ReplayRanks {
   bool are_connected() const;
 
  private:
-  ReplayRanks(std::vector<int64_t> ranks, const Place& place, uint64_t carrier)
-      : ranks_(std::move(ranks)), place_(place), carrier_(carrier) {}
+  ReplayRanks(std::vector<int64_t> ranks, const Place& place, uint64_t device_communicator)
+      : ranks_(std::move(ranks)), place_(place), device_communicator_(device_communicator) {}
 
   std::vector<int64_t> ranks_;  // in order
   Place place_;
-  uint64_t carrier_;  // World::id of the device communicator
+  uint64_t device_communicator_;  // World::id of the device communicator
 };
 
 }  // namespace phi

@@ -27,11 +27,11 @@ GpuReduction parse_gpu_reduction(std::string_view word) {
 Place use_gpu(const GpuOptions& options) {
   World& world = World::current();
   const Place place = own_gpu(world);
-  world.set_carrier(nullptr);  // removes the device communicator of an earlier call
+  world.set_device_communicator(nullptr);  // removes the device communicator of an earlier call
   if (options.messages == GpuMessages::kHost) {
     tell_of_shared_gpus(world, place);
-  } else if (world.size() > 1 && world.carries()) {
-    world.set_carrier(join_by_nccl(world, place, options.reduction));
+  } else if (world.size() > 1 && world.transfers_data()) {
+    world.set_device_communicator(join_by_nccl(world, place, options.reduction));
   }
   world.rank_context().set_place(place);
   world.rank_context().set_tf32(options.tf32);

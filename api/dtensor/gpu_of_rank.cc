@@ -22,7 +22,7 @@ Place own_gpu(const World& world) {
 }
 
 void tell_of_shared_gpus(World& world, const Place& place) {
-  if (world.size() == 1 || !world.carries()) return;
+  if (world.size() == 1 || !world.transfers_data()) return;
   const GpuId own = id_of_gpu(place.index);
   std::vector<GpuId> all(static_cast<size_t>(world.size()));
   world.everyone().all_gather(own.data(), all.data(), std::ssize(own), DataType::INT64);

@@ -101,7 +101,7 @@ static_assert(sizeof(PartInfo) == (4 + kMaxNdim) * sizeof(int64_t));
 std::vector<PartInfo> parts_of_all(const PartInfo& own) {
   World& world = World::current();
   std::vector<PartInfo> parts(static_cast<size_t>(world.size()), own);
-  if (world.carries() && world.size() > 1) {
+  if (world.transfers_data() && world.size() > 1) {
     world.everyone().all_gather(&own, parts.data(), sizeof(PartInfo) / sizeof(int64_t),
                                 DataType::INT64);
   }

@@ -17,7 +17,7 @@ using distributed::World;
 
 std::vector<std::string> gathered_texts(const std::string& own) {
   World& world = World::current();
-  if (!world.carries() || world.size() == 1) return {own};
+  if (!world.transfers_data() || world.size() == 1) return {own};
   const Unheard unheard;
   const auto ranks = static_cast<size_t>(world.size());
   std::vector<int64_t> sizes(ranks);

@@ -30,7 +30,7 @@ struct Count {
 
 std::vector<Count> counts_of_all(const Count& own) {
   distributed::World& world = distributed::World::current();
-  std::vector<Count> all(world.carries() ? static_cast<size_t>(world.size()) : 1, own);
+  std::vector<Count> all(world.transfers_data() ? static_cast<size_t>(world.size()) : 1, own);
   if (all.size() > 1) world.everyone().all_gather(&own, all.data(), 2, DataType::INT64);
   return all;
 }

@@ -149,7 +149,7 @@ class Group::CallScope {
   /// waits.
   void finish() {
     constexpr size_t kPolled = 8;
-    yield_point("group.call.carried");
+    yield_point("group.call.exchanged");
     if (state_ == CallState::kWaiting) group_.world_.note(call_, CallState::kFinished);
     group_.world_.poll(kPolled);
   }
@@ -201,7 +201,7 @@ void Group::compare(const CollectiveCall& call) {
     sends.push_back({rank, nullptr, 0});
     recvs.push_back({rank, nullptr, 0});
   }
-  if (!sends.empty()) world_.carry(call, sends, recvs);
+  if (!sends.empty()) world_.exchange_messages(call, sends, recvs);
 }
 
 // Copies messages of this rank to itself and counts the others, which it stores in remote_sends_
@@ -239,7 +239,8 @@ bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs, C
 }
 
 void Group::transfer(std::span<const Send> sends, std::span<const Recv> recvs) {
-  if (sort_out(sends, recvs, call_->op)) world_.carry(*call_, remote_sends_, remote_recvs_);
+  if (sort_out(sends, recvs, call_->op))
+    world_.exchange_messages(*call_, remote_sends_, remote_recvs_);
 }
 
 void Group::all_gather(const void* in, void* out, int64_t count, DataType dtype) {
@@ -468,7 +469,7 @@ void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
   CallScope call(*this, {.op = CommOp::kExchange, .bytes = bytes_of(sends) + bytes_of(recvs)});
   if (sort_out(sends, recvs, CommOp::kExchange)) {
     call.show_messages();
-    world_.carry(*call_, remote_sends_, remote_recvs_);
+    world_.exchange_messages(*call_, remote_sends_, remote_recvs_);
     call.show_arrival();
   }
   call.finish();

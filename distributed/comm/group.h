@@ -56,9 +56,9 @@ struct Recv {
 };
 
 /// A group of one World. Arrays are in the memory of that world's device: host memory, or device
-/// memory for a device communicator (World::carrier). Calls of a device communicator are ordered
-/// with later launches on the device; the host does not wait for them, except in barrier, where it
-/// waits for the device first.
+/// memory for a device communicator (World::device_communicator). Calls of a device communicator
+/// are ordered with later launches on the device; the host does not wait for them, except in
+/// barrier, where it waits for the device first.
 class Group {
  public:
   virtual ~Group() = default;

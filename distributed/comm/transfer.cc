@@ -44,38 +44,38 @@ void Transfer::wait() const {
   state_->traced = nullptr;
 }
 
-std::unique_ptr<Messages> World::free_messages() {
+std::unique_ptr<Messages> World::acquire_messages() {
   if (spare_.empty()) return new_messages();
   auto messages = std::move(spare_.back());
   spare_.pop_back();
   return messages;
 }
 
-void World::carry(const CollectiveCall& call, std::span<const Send> sends,
-                  std::span<const Recv> recvs) {
+void World::exchange_messages(const CollectiveCall& call, std::span<const Send> sends,
+                              std::span<const Recv> recvs) {
   finish(call, post(call, sends, recvs));
 }
 
 std::unique_ptr<Messages> World::post(const CollectiveCall& call, std::span<const Send> sends,
                                       std::span<const Recv> recvs) {
-  auto messages = free_messages();
+  auto messages = acquire_messages();
   messages->post(call, sends, recvs);
-  yield_point("world.carry.posted");
+  yield_point("world.exchange.posted");
   return messages;
 }
 
 void World::finish(const CollectiveCall& call, std::unique_ptr<Messages> messages) {
-  wait_beside_carrier(call, *messages);
+  wait_and_progress(call, *messages);
   spare_.push_back(std::move(messages));
 }
 
 // Other ranks may wait for this rank in calls of the device communicator, which must progress
 // meanwhile.
-void World::wait_beside_carrier(const CollectiveCall& call, Messages& messages) {
+void World::wait_and_progress(const CollectiveCall& call, Messages& messages) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kBetweenLooks = std::chrono::microseconds(20);
   const auto until = Clock::now() + deadline();
-  while (carrier_ && carrier_->make_progress()) {
+  while (device_communicator_ && device_communicator_->make_progress()) {
     poll_interruption();
     if (messages.done(call)) return;
     PHI_CHECK(Clock::now() < until,
@@ -89,7 +89,7 @@ void World::wait_beside_carrier(const CollectiveCall& call, Messages& messages) 
 
 Transfer World::start(const CollectiveCall& call, std::span<const Send> sends,
                       std::span<const Recv> recvs, std::shared_ptr<const void> buffers) {
-  auto messages = free_messages();
+  auto messages = acquire_messages();
   messages->post(call, sends, recvs);
   yield_point("world.start.posted");
   under_way_.push_back(std::make_shared<Transfer::State>(
@@ -119,7 +119,7 @@ void World::wait_for(Transfer::State& transfer) {
   yield_point("world.wait_for.not_done");
   note(transfer.call, CallState::kWaiting);
   try {
-    wait_beside_carrier(transfer.call, *transfer.messages);
+    wait_and_progress(transfer.call, *transfer.messages);
   } catch (...) {
     end_failed(transfer);
     return;
@@ -171,22 +171,23 @@ void World::poll(size_t most) {
 
 size_t World::transfers_under_way() {
   poll(under_way_.size());
-  return under_way_.size() + (carrier_ ? carrier_->transfers_under_way() : 0);
+  return under_way_.size() +
+         (device_communicator_ ? device_communicator_->transfers_under_way() : 0);
 }
 
 void World::drain() {
-  if (carrier_) carrier_->drain();
+  if (device_communicator_) device_communicator_->drain();
   while (transfers_under_way() > 0) Transfer(under_way_.front()).wait();
 }
 
 void World::abandon_transfers() noexcept {
   if (was_left_by_fork()) {
     // Freeing the messages would withdraw them from peers, which communicate with the parent.
-    std::ignore = new auto(std::tuple(std::move(carrier_), std::move(under_way_),
+    std::ignore = new auto(std::tuple(std::move(device_communicator_), std::move(under_way_),
                                       std::move(failed_), std::move(spare_)));
     return;
   }
-  carrier_ = nullptr;  // first: it uses this world's messages until it is destroyed
+  device_communicator_ = nullptr;  // first: it uses this world's messages until it is destroyed
   for (const auto& transfer : under_way_) {
     if (!transfer->messages) continue;
     yield_point("world.abandon");

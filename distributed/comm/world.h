@@ -10,10 +10,9 @@
 // each thread (local/local_world.h). Any other process is rank 0 of 1.
 //
 // Groups work on arrays in host memory. A library that moves arrays directly between devices is a
-// device communicator: a World of the same ranks, next to the host's world. The code calls it the
-// host world's *carrier*.
+// device communicator: a World of the same ranks, next to the host's world.
 //
-//   Group& group = world.carrier(x.place()).group(ranks);
+//   Group& group = world.device_communicator(x.place()).group(ranks);
 //
 // A child of fork() is not a rank. It has a copy of the world of the thread that forked, which
 // reports that rank and size; its calls throw.
@@ -96,7 +95,7 @@ class World {
   /// "mpi", "local", "dry".
   virtual std::string_view backend() const = 0;
   /// False if messages are counted but not transferred (dry); received values are then meaningless.
-  virtual bool carries() const { return true; }
+  virtual bool transfers_data() const { return true; }
   /// Whether this is a copy in a child of fork(): rank and size are the parent's, and calls throw.
   /// Always false for worlds without peers (no job, or dry).
   bool was_left_by_fork() const { return has_peers_ && !made_in_.is_of_this_process(); }
@@ -123,13 +122,15 @@ class World {
   virtual Device& device() { return Device::of(CPUPlace()); }
   /// Returns the device communicator if it is for arrays at `place`, otherwise this world. Arrays
   /// at other places are copied to its device first (ArrayAt).
-  World& carrier(const Place& place) {
-    return carrier_ && carrier_->device().place() == place ? *carrier_ : *this;
+  World& device_communicator(const Place& place) {
+    return device_communicator_ && device_communicator_->device().place() == place
+               ? *device_communicator_
+               : *this;
   }
   /// Installs the device communicator (null: none) and returns the previous one. It must have been
   /// constructed from this world.
-  std::unique_ptr<World> set_carrier(std::unique_ptr<World> carrier) {
-    return std::exchange(carrier_, std::move(carrier));
+  std::unique_ptr<World> set_device_communicator(std::unique_ptr<World> device_communicator) {
+    return std::exchange(device_communicator_, std::move(device_communicator));
   }
 
   /// The same as reduce_arrays (reduce.h) for arrays of device(), ordered before later work on it.
@@ -231,8 +232,10 @@ class World {
   virtual int64_t slice_bytes() const { return 1 << 20; }
 
   // Access for a device communicator to its host's world.
-  static std::unique_ptr<Messages> messages_of(World& host) { return host.free_messages(); }
-  static void give_back(World& host, std::unique_ptr<Messages> messages) {
+  static std::unique_ptr<Messages> acquire_messages_of(World& host) {
+    return host.acquire_messages();
+  }
+  static void release_messages(World& host, std::unique_ptr<Messages> messages) {
     host.spare_.push_back(std::move(messages));
   }
   static void note_in(World& host, const CollectiveCall& call, CallState state) {
@@ -241,11 +244,11 @@ class World {
   static RankStatus rank_status_in(const World& host, int64_t rank);
   static std::string failure_in(const World& host) { return host.failure(); }
   static void wait_in(World& host, const CollectiveCall& call, Messages& messages) {
-    host.wait_beside_carrier(call, messages);
+    host.wait_and_progress(call, messages);
   }
-  static void carry_in(World& host, const CollectiveCall& call, std::span<const Send> sends,
-                       std::span<const Recv> recvs) {
-    host.carry(call, sends, recvs);
+  static void exchange_messages_in(World& host, const CollectiveCall& call,
+                                   std::span<const Send> sends, std::span<const Recv> recvs) {
+    host.exchange_messages(call, sends, recvs);
   }
 
   /// For a device communicator: continues its pending host-side work without waiting. Returns
@@ -268,13 +271,14 @@ class World {
   };
   static World& process_world();
 
-  std::unique_ptr<Messages> free_messages();
-  void carry(const CollectiveCall& call, std::span<const Send> sends, std::span<const Recv> recvs);
-  /// The two halves of carry; other messages of the call may be posted in between.
+  std::unique_ptr<Messages> acquire_messages();
+  void exchange_messages(const CollectiveCall& call, std::span<const Send> sends,
+                         std::span<const Recv> recvs);
+  /// The two halves of exchange_messages; other messages of the call may be posted in between.
   std::unique_ptr<Messages> post(const CollectiveCall& call, std::span<const Send> sends,
                                  std::span<const Recv> recvs);
   void finish(const CollectiveCall& call, std::unique_ptr<Messages> messages);
-  void wait_beside_carrier(const CollectiveCall& call, Messages& messages);
+  void wait_and_progress(const CollectiveCall& call, Messages& messages);
   Transfer start(const CollectiveCall& call, std::span<const Send> sends,
                  std::span<const Recv> recvs, std::shared_ptr<const void> buffers);
   bool test(Transfer::State& transfer) noexcept;
@@ -289,7 +293,7 @@ class World {
   const bool has_peers_;
   const ProcessMark made_in_;
   std::shared_ptr<Settings> settings_;
-  std::unique_ptr<World> carrier_;
+  std::unique_ptr<World> device_communicator_;
   std::shared_ptr<const ProcessMesh> default_mesh_;
   std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
   Group* everyone_ = nullptr;

@@ -27,7 +27,9 @@ using distributed::ReduceKind;
 using distributed::World;
 
 /// The world whose groups accept the kernel's arrays.
-World& world_of(const KernelContext& ctx) { return World::current().carrier(ctx.place()); }
+World& world_of(const KernelContext& ctx) {
+  return World::current().device_communicator(ctx.place());
+}
 
 Group& ring(const KernelContext& ctx, int ring_id) {
   PHI_CHECK(!ctx.view(), errors::PreconditionNotMet(

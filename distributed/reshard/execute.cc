@@ -257,7 +257,7 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   if (OpScope::current() == nullptr) scope.emplace("reshard");
   const auto plan = plan_reshard(src.attr(), dst, src.dims(), src.dtype());
   const Place place = src.local().place();
-  World& world = World::current().carrier(place);
+  World& world = World::current().device_communicator(place);
   const bool in_src = src.mesh().contains(world.rank());
   const bool in_dst = dst->mesh().contains(world.rank());
   pending.result_ = DistTensor::clipped(src.meta(), dst, place, OpScope::current());
@@ -304,7 +304,7 @@ DistTensor PendingReshard::wait() {
                                    "a pending reshard is waited for that was never started, or "
                                    "was waited for before; keep the tensor that wait() gives."));
   while (rest_ && rest_->crossing) {
-    World& world = World::current().carrier(rest_->place);
+    World& world = World::current().device_communicator(rest_->place);
     const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan,
                                MoveWatch::Move::Part::kFinish);
     transfer_.wait();

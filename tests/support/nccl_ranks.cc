@@ -1,5 +1,5 @@
-// Ranks are threads, each with a GPU, and bodies get the carrier between those: the twin's, or real
-// ones (gpu_messages_tests).
+// Ranks are threads, each with a GPU, and bodies get the device communicator between those: the
+// twin's, or real ones (gpu_messages_tests).
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ void on_ranks(int64_t n, const std::function<void(World& world)>& body) {
   const auto on_gpus = [&](World& host) {
     const Place gpu = GPUPlace(static_cast<int>(host.rank()));
     host.rank_context().set_place(gpu);
-    host.set_carrier(join_by_nccl(host, gpu, GpuReduction::kExact));
-    body(host.carrier(gpu));
+    host.set_device_communicator(join_by_nccl(host, gpu, GpuReduction::kExact));
+    body(host.device_communicator(gpu));
   };
   run_ranks(n, on_gpus, std::chrono::seconds(20));
 }

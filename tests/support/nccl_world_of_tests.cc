@@ -20,11 +20,11 @@ World& world_of_tests(World& job) {
     setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
   }
   const Place gpu = GPUPlace(static_cast<int>(job.number_on_machine() % gpus));
-  if (&job.carrier(gpu) == &job) {
+  if (&job.device_communicator(gpu) == &job) {
     job.rank_context().set_place(gpu);
-    job.set_carrier(join_by_nccl(job, gpu, GpuReduction::kExact));
+    job.set_device_communicator(join_by_nccl(job, gpu, GpuReduction::kExact));
   }
-  return job.carrier(gpu);
+  return job.device_communicator(gpu);
 }
 
 }  // namespace phi::distributed::testing

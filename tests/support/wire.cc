@@ -68,17 +68,17 @@ class CountedWorld::CountedMessages final : public Messages {
 
 CountedWorld::CountedWorld(World& inner) : World(context_of(inner)), inner_(inner) {
   set_deadline(inner.deadline());
-  World& carrier = inner.carrier(inner.rank_context().place());
-  if (&carrier == &inner) return;
-  auto counted = std::make_unique<CountedWorld>(carrier);
-  carrier_ = counted.get();
-  set_carrier(std::move(counted));
+  World& device_communicator = inner.device_communicator(inner.rank_context().place());
+  if (&device_communicator == &inner) return;
+  auto counted = std::make_unique<CountedWorld>(device_communicator);
+  device_communicator_ = counted.get();
+  set_device_communicator(std::move(counted));
 }
 
 Wire CountedWorld::wire() const {
   Wire all = wire_;
-  if (!carrier_) return all;
-  const Wire more = carrier_->wire();
+  if (!device_communicator_) return all;
+  const Wire more = device_communicator_->wire();
   all.messages_sent += more.messages_sent;
   all.bytes_sent += more.bytes_sent;
   all.messages_received += more.messages_received;

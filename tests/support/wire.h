@@ -29,7 +29,7 @@ struct Wire {
 };
 
 /// Another rank's view of `inner`'s job, whatever its backend: the same rank, context and peers,
-/// and a view of its carrier.
+/// and a view of its device communicator.
 /// All ranks of the job change to theirs together; it must be the current one while it is used.
 class CountedWorld final : public World {
  public:
@@ -39,7 +39,7 @@ class CountedWorld final : public World {
   Wire wire() const;
 
   std::string_view backend() const override { return inner_.backend(); }
-  bool carries() const override { return inner_.carries(); }
+  bool transfers_data() const override { return inner_.transfers_data(); }
   void fail(const std::string& message) override { inner_.fail(message); }
   Device& device() override { return inner_.device(); }
   void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
@@ -58,7 +58,7 @@ class CountedWorld final : public World {
 
   World& inner_;
   Wire wire_;
-  CountedWorld* carrier_ = nullptr;
+  CountedWorld* device_communicator_ = nullptr;
 };
 
 /// The rank's counters have grown since `before`, when `world` was made, by what was on the wire.

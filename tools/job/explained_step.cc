@@ -46,7 +46,7 @@ std::string explain_step(const std::function<void()>& step, const TensorNames& n
   const std::string text =
       path.ends_with(".json") ? explain_all_ranks_as_json(own) : explain_all_ranks(own);
   const distributed::World& world = distributed::World::current();
-  if (world.carries() && world.rank() != 0) return "";
+  if (world.transfers_data() && world.rank() != 0) return "";
   if (path == cli::kAlone) {
     std::cout << text << std::flush;
     return "";

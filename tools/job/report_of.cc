@@ -48,7 +48,7 @@ class WorldRestorer {
         keeps_deferred_(world.rank_context().keeps_deferred()),
         place_(world.rank_context().place()),
         tf32_(world.rank_context().tf32()),
-        carrier_(world.set_carrier(nullptr)),
+        device_communicator_(world.set_device_communicator(nullptr)),
         device_limit_(world.rank_context().memory()->device_limit()),
         counters_(world.rank_context().counters()),
         transfers_(std::exchange(world.rank_context().transfers(), {})) {
@@ -61,7 +61,7 @@ class WorldRestorer {
     world_.rank_context().set_keeps_deferred(keeps_deferred_);
     world_.rank_context().set_place(place_);
     world_.rank_context().set_tf32(tf32_);
-    world_.set_carrier(std::move(carrier_));
+    world_.set_device_communicator(std::move(device_communicator_));
     world_.rank_context().memory()->set_device_limit(device_limit_);
     world_.rank_context().counters() = counters_;
     world_.rank_context().transfers() = transfers_;
@@ -77,7 +77,7 @@ class WorldRestorer {
   const bool keeps_deferred_;
   const Place place_;
   const bool tf32_;
-  std::unique_ptr<World> carrier_;
+  std::unique_ptr<World> device_communicator_;
   const int64_t device_limit_;
   const Counters counters_;
   const TransferStats transfers_;

@@ -80,12 +80,12 @@ class Messages {
         add_row_(add_row) {}
 
   void all_reduce(GpuReduction reduction, double goal) {
-    host_.set_carrier(distributed::join_by_nccl(host_, place_, reduction));
+    host_.set_device_communicator(distributed::join_by_nccl(host_, place_, reduction));
     const int64_t count = extent_.of(int64_t{16} << 20, 1 << 10);
     const DeviceMemory in(device_, static_cast<size_t>(count) * 4);
     const DeviceMemory out(device_, static_cast<size_t>(count) * 4);
     device_.fill(in.data(), std::byte{0}, static_cast<size_t>(count) * 4);
-    distributed::Group& group = host_.carrier(place_).everyone();
+    distributed::Group& group = host_.device_communicator(place_).everyone();
     Row row{.what = fmt::format("all_reduce {} 64 MiB of {} GPUs",
                                 reduction == GpuReduction::kExact ? "exact" : "fast", host_.size()),
             .beside = "ncclAllReduce",
@@ -101,7 +101,7 @@ class Messages {
 
   // Every rank gets the rows of all others.
   void gather(int64_t mebibytes) {
-    host_.set_carrier(distributed::join_by_nccl(host_, place_, GpuReduction::kExact));
+    host_.set_device_communicator(distributed::join_by_nccl(host_, place_, GpuReduction::kExact));
     const int64_t n = host_.size();
     const int64_t rows = extent_.of((mebibytes << 20) / 4 / n, 8);
     const distributed::ProcessMesh mesh({n});

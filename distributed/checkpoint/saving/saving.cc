@@ -107,7 +107,7 @@ Saving::Saving(const std::string& folder, std::span<const NamedTensor> tensors,
 }
 
 void Saving::prepare(std::span<const NamedTensor> tensors) {
-  PHI_CHECK(world_.carries(),
+  PHI_CHECK(world_.transfers_data(),
             errors::PreconditionNotMet("a dry run has no values to save; leave the save out."));
   check_metadata(options_.metadata);
   std::set<std::string_view> names;

@@ -13,7 +13,7 @@ class DryWorld final : public World {
       : World(std::make_shared<RankContext>(rank, size, Execution::kDry)) {}
 
   std::string_view backend() const override { return "dry"; }
-  bool carries() const override { return false; }
+  bool transfers_data() const override { return false; }
   void fail(const std::string& /*message*/) override {}
 
  protected:

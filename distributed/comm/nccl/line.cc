@@ -118,7 +118,7 @@ void Line::fail_head() {
 void Line::step(Turn& head) {
   if (head.state == Turn::State::kAgreeing) {
     if (!head.agreement->done(head.call)) return;
-    host_.give_back(std::move(head.agreement));
+    host_.release_messages(std::move(head.agreement));
     check_terms(head);
     tell_nccl(head);
     head.state = Turn::State::kSettling;

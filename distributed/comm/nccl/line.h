@@ -25,7 +25,7 @@ struct HostLink {
   World& world;
   RankStatusQuery rank_status;
   std::function<std::unique_ptr<Messages>()> messages;
-  std::function<void(std::unique_ptr<Messages>)> give_back;
+  std::function<void(std::unique_ptr<Messages>)> release_messages;
 };
 
 class Line {

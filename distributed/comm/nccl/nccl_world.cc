@@ -133,7 +133,7 @@ class NcclWorld final : public World {
 
   std::string_view backend() const override { return "nccl"; }
   int64_t number_on_machine() const override { return host_.number_on_machine(); }
-  bool carries() const override { return host_.carries(); }
+  bool transfers_data() const override { return host_.transfers_data(); }
   void fail(const std::string& message) override { host_.fail(message); }
   Device& device() override { return device_; }
 
@@ -213,7 +213,7 @@ class NcclWorld final : public World {
         turn_ = world_.line_.add(call, sends, recvs);
         return;
       }
-      empty_ = messages_of(world_.host_);
+      empty_ = acquire_messages_of(world_.host_);
       empty_->post(call, sends, recvs);
     }
     bool done(const CollectiveCall& call) override {
@@ -265,8 +265,9 @@ class NcclWorld final : public World {
   HostLink link() {
     return {.world = *this,
             .rank_status = [this](int64_t rank) { return rank_status_in(host_, rank); },
-            .messages = [this] { return messages_of(host_); },
-            .give_back = [this](auto messages) { give_back(host_, std::move(messages)); }};
+            .messages = [this] { return acquire_messages_of(host_); },
+            .release_messages =
+                [this](auto messages) { release_messages(host_, std::move(messages)); }};
   }
 
   // Dissemination barrier: in round k each member receives from the member 2^k before it, which has
@@ -278,7 +279,7 @@ class NcclWorld final : public World {
     for (int64_t step = 1; step < n; step *= 2) {
       const Send send{ranks[static_cast<size_t>((own + step) % n)], nullptr, 0};
       const Recv recv{ranks[static_cast<size_t>((own - step % n + n) % n)], nullptr, 0};
-      carry_in(host_, call, {&send, 1}, {&recv, 1});
+      exchange_messages_in(host_, call, {&send, 1}, {&recv, 1});
     }
   }
 

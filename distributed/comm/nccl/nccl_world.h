@@ -15,7 +15,7 @@ bool has_nccl();
 
 /// Creates the device communicator of `host` over NCCL; collective over all ranks of `host`. `gpu`
 /// is this rank's GPU. Control messages go over `host`, which must outlive the result. Install it
-/// with World::set_carrier.
+/// with World::set_device_communicator.
 ///
 /// Errors, the same on all ranks: Unavailable if this build or the machine has no NCCL, or if its
 /// version is below 2.27; PreconditionNotMet if ranks have different versions or share a GPU;

@@ -363,7 +363,7 @@ TEST_F(JointReplay, AProgramThatOutlivesTheConnectionSendsByStep) {
     std::vector<float> expected;
     for (int run = 0; run < 4; ++run) expected = values_of(program.run({model.x})[0]);
     world.everyone().barrier();
-    world.set_carrier(nullptr);
+    world.set_device_communicator(nullptr);
     distributed::testing::take_gpu(world, 2);
     for (int run = 0; run < 3; ++run) EXPECT_EQ(values_of(program.run({model.x})[0]), expected);
   });

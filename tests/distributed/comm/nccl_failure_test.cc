@@ -38,8 +38,8 @@ void on_gpus(int64_t n, milliseconds deadline, const std::function<void(World& w
       n,
       [&](World& host) {
         const Place gpu = GPUPlace(static_cast<int>(host.rank()));
-        host.set_carrier(join_by_nccl(host, gpu, GpuReduction::kExact));
-        body(host.carrier(gpu));
+        host.set_device_communicator(join_by_nccl(host, gpu, GpuReduction::kExact));
+        body(host.device_communicator(gpu));
       },
       deadline);
 }

@@ -34,7 +34,7 @@ class NcclRecord : public ::testing::Test {
 void join(World& host) {
   const Place gpu = GPUPlace(static_cast<int>(host.rank()));
   host.rank_context().set_place(gpu);
-  host.set_carrier(join_by_nccl(host, gpu, GpuReduction::kExact));
+  host.set_device_communicator(join_by_nccl(host, gpu, GpuReduction::kExact));
 }
 
 void on_gpus(int64_t n, const std::function<void(World& host, World& gpus)>& body,
@@ -43,7 +43,7 @@ void on_gpus(int64_t n, const std::function<void(World& host, World& gpus)>& bod
       n,
       [&](World& host) {
         join(host);
-        body(host, host.carrier(host.rank_context().place()));
+        body(host, host.device_communicator(host.rank_context().place()));
       },
       deadline);
 }
@@ -248,7 +248,7 @@ TEST_F(NcclRecord, ARecordOutlivesItsWorldAndServesNoMore) {
     record->launch();
     EXPECT_EQ(x.value(), 4.0f);
     host.everyone().barrier();
-    host.set_carrier(nullptr);
+    host.set_device_communicator(nullptr);
     EXPECT_THAT([&] { record->launch(); },
                 ThrowsError(ErrorCode::kPreconditionNotMet, "no longer connected"));
   });
