@@ -16,7 +16,7 @@
 namespace phi::distributed {
 
 Place own_gpu(const World& world) {
-  const Place place = GPUPlace(static_cast<int>(world.number_on_machine() % visible_gpus()));
+  const Place place = GPUPlace(static_cast<int>(world.local_rank() % visible_gpus()));
   Device::of(place);
   return place;
 }

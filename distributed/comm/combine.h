@@ -95,8 +95,8 @@ PHI_HD bool is_finite(Complex<R> value) {
 template <typename A>
 class LargeMean {
  public:
-  PHI_HD explicit LargeMean(int64_t count) : count_(static_cast<Real>(count)) {
-    while (Real(1) / scale_ < count_) scale_ /= Real(2);
+  PHI_HD explicit LargeMean(int64_t count) : count_(static_cast<RealType>(count)) {
+    while (RealType(1) / scale_ < count_) scale_ /= RealType(2);
   }
   PHI_HD void add(A value) { sum_ = sum_ + value * scale_; }
   PHI_HD A mean() const { return sum_ / count_ / scale_; }
@@ -110,10 +110,10 @@ class LargeMean {
   struct RealOf<Complex<R>> {
     using type = R;
   };
-  using Real = typename RealOf<A>::type;
+  using RealType = typename RealOf<A>::type;
 
-  Real count_;
-  Real scale_ = Real(1);
+  RealType count_;
+  RealType scale_ = RealType(1);
   A sum_ = A(0);
 };
 

@@ -96,7 +96,7 @@ class Group::CallScope {
         call_(what),
         trace_(group.world_.rank_context().trace()),
         span_(trace_, TraceKind::kCall, name_of(what.op).data()) {
-    group.world_.check_not_left(name_of(what.op));
+    group.world_.check_not_forked(name_of(what.op));
     call_.group = &group;
     call_.sequence = ++group.calls_;
     call_.scope = OpScope::current();

@@ -92,19 +92,19 @@ Transfer World::start(const CollectiveCall& call, std::span<const Send> sends,
   auto messages = acquire_messages();
   messages->post(call, sends, recvs);
   yield_point("world.start.posted");
-  under_way_.push_back(std::make_shared<Transfer::State>(
+  transfers_.push_back(std::make_shared<Transfer::State>(
       Transfer::State{*this, call, std::move(messages), std::move(buffers)}));
   if (const Trace* trace = context_->trace()) [[unlikely]] {
-    under_way_.back()->traced = std::make_unique<const TracedTransfer>(
+    transfers_.back()->traced = std::make_unique<const TracedTransfer>(
         TracedTransfer{arrows_from(rank(), call, sends), arrows_to(rank(), call, recvs),
                        trace->work(), Trace::now_ns()});
   }
-  return Transfer(under_way_.back());
+  return Transfer(transfers_.back());
 }
 
 bool World::test(Transfer::State& transfer) noexcept {
   try {
-    check_not_left("a transfer");
+    check_not_forked("a transfer");
     if (!transfer.messages->done(transfer.call)) return false;
     yield_point("world.test.done");
     end(transfer);
@@ -154,9 +154,9 @@ void World::end_failed(Transfer::State& transfer) {
 
 // Polls in turn, so that a transfer that waits for long does not hide the others.
 void World::poll(size_t most) {
-  for (size_t left = std::min(most, under_way_.size()); left > 0; --left) {
-    if (next_polled_ >= under_way_.size()) next_polled_ = 0;
-    const auto at = under_way_.begin() + static_cast<std::ptrdiff_t>(next_polled_);
+  for (size_t left = std::min(most, transfers_.size()); left > 0; --left) {
+    if (next_polled_ >= transfers_.size()) next_polled_ = 0;
+    const auto at = transfers_.begin() + static_cast<std::ptrdiff_t>(next_polled_);
     const bool over = !(*at)->messages || test(**at);
     const bool to_be_told = (*at)->error && !(*at)->told;
     if (!over || (to_be_told && at->use_count() > 1)) {
@@ -164,31 +164,31 @@ void World::poll(size_t most) {
       continue;
     }
     const auto transfer = std::move(*at);
-    under_way_.erase(at);
+    transfers_.erase(at);
     if (to_be_told) std::rethrow_exception(transfer->error);
   }
 }
 
-size_t World::transfers_under_way() {
-  poll(under_way_.size());
-  return under_way_.size() +
-         (device_communicator_ ? device_communicator_->transfers_under_way() : 0);
+size_t World::transfers_in_flight() {
+  poll(transfers_.size());
+  return transfers_.size() +
+         (device_communicator_ ? device_communicator_->transfers_in_flight() : 0);
 }
 
 void World::drain() {
   if (device_communicator_) device_communicator_->drain();
-  while (transfers_under_way() > 0) Transfer(under_way_.front()).wait();
+  while (transfers_in_flight() > 0) Transfer(transfers_.front()).wait();
 }
 
 void World::abandon_transfers() noexcept {
-  if (was_left_by_fork()) {
+  if (was_forked()) {
     // Freeing the messages would withdraw them from peers, which communicate with the parent.
-    std::ignore = new auto(std::tuple(std::move(device_communicator_), std::move(under_way_),
+    std::ignore = new auto(std::tuple(std::move(device_communicator_), std::move(transfers_),
                                       std::move(failed_), std::move(spare_)));
     return;
   }
   device_communicator_ = nullptr;  // first: it uses this world's messages until it is destroyed
-  for (const auto& transfer : under_way_) {
+  for (const auto& transfer : transfers_) {
     if (!transfer->messages) continue;
     yield_point("world.abandon");
     transfer->error = std::make_exception_ptr(
@@ -197,7 +197,7 @@ void World::abandon_transfers() noexcept {
     transfer->messages.reset();
     transfer->buffers.reset();
   }
-  under_way_.clear();
+  transfers_.clear();
   failed_.clear();
   spare_.clear();
 }

@@ -46,12 +46,12 @@ class SingleWorld final : public World {
 };
 
 // The world of init_world, and the scope that makes it current in the main thread.
-struct Joined {
+struct JoinedJob {
   std::unique_ptr<World> world;
   std::unique_ptr<World::Scope> scope;
 };
-Joined& joined() {
-  static auto& instance = *new Joined;
+JoinedJob& joined_job() {
+  static auto& instance = *new JoinedJob;
   return instance;
 }
 
@@ -123,8 +123,8 @@ std::byte* World::scratch(size_t bytes) {
   return buffer.memory.get();
 }
 
-void World::check_not_left(std::string_view what) const {
-  if (!was_left_by_fork()) [[likely]]
+void World::check_not_forked(std::string_view what) const {
+  if (!was_forked()) [[likely]]
     return;
   throw errors::PreconditionNotMet(
       "{} cannot be done here: this process was forked by rank {} of {} and is no rank itself. "
@@ -188,7 +188,7 @@ Group& World::ring(int ring_id) {
 }
 
 World& World::process_world() {
-  if (joined().world) return *joined().world;
+  if (joined_job().world) return *joined_job().world;
   // One per thread, because a world is used by one thread only, with the thread's current rank
   // context.
   thread_local std::unique_ptr<SingleWorld> single;
@@ -201,28 +201,29 @@ World& World::process_world() {
 
 World& init_world(int* argc, char*** argv, World::Milliseconds start_deadline) {
   keep_freed_memory();
-  if (joined().world) joined().world->check_not_left("joining a job");
-  PHI_CHECK(!joined().world, errors::PreconditionNotMet("init_world is called twice."));
-  joined().world = join_mpi_job(argc, argv, start_deadline);
-  if (!joined().world) joined().world.reset(new SingleWorld(std::make_shared<RankContext>()));
-  joined().scope = std::make_unique<World::Scope>(*joined().world);
-  return *joined().world;
+  if (joined_job().world) joined_job().world->check_not_forked("joining a job");
+  PHI_CHECK(!joined_job().world, errors::PreconditionNotMet("init_world is called twice."));
+  joined_job().world = join_mpi_job(argc, argv, start_deadline);
+  if (!joined_job().world)
+    joined_job().world.reset(new SingleWorld(std::make_shared<RankContext>()));
+  joined_job().scope = std::make_unique<World::Scope>(*joined_job().world);
+  return *joined_job().world;
 }
 
 void finalize_world() {
-  if (!joined().world || joined().world->was_left_by_fork()) return;
+  if (!joined_job().world || joined_job().world->was_forked()) return;
   try {
-    joined().world->drain();
+    joined_job().world->drain();
   } catch (const std::exception& error) {
     abort_job(error.what());
   }
-  joined().scope.reset();
-  joined().world.reset();
+  joined_job().scope.reset();
+  joined_job().world.reset();
 }
 
 void abort_job(const std::string& message) {
   World& world = World::current();
-  const bool is_child = world.was_left_by_fork();
+  const bool is_child = world.was_forked();
   if (!is_child) world.fail(message);
   fmt::print(stderr, "{}{}\n", is_child ? "a child of " : "", with_rank(world.rank(), message));
   std::fflush(nullptr);

@@ -91,16 +91,16 @@ class World {
   int64_t size() const { return context_->world_size(); }
   RankContext& rank_context() { return *context_; }
   /// The number of lower ranks on this rank's machine. If ranks are threads of one process, rank().
-  virtual int64_t number_on_machine() const { return rank(); }
+  virtual int64_t local_rank() const { return rank(); }
   /// "mpi", "local", "dry".
   virtual std::string_view backend() const = 0;
   /// False if messages are counted but not transferred (dry); received values are then meaningless.
   virtual bool transfers_data() const { return true; }
   /// Whether this is a copy in a child of fork(): rank and size are the parent's, and calls throw.
   /// Always false for worlds without peers (no job, or dry).
-  bool was_left_by_fork() const { return has_peers_ && !made_in_.is_of_this_process(); }
-  /// Errors: PreconditionNotMet if was_left_by_fork(); the message contains `what`.
-  void check_not_left(std::string_view what) const;
+  bool was_forked() const { return has_peers_ && !creating_process_.is_of_this_process(); }
+  /// Errors: PreconditionNotMet if was_forked(); the message contains `what`.
+  void check_not_forked(std::string_view what) const;
   /// Unique among all worlds of the process; for caches.
   uint64_t id() const { return id_; }
 
@@ -172,7 +172,7 @@ class World {
   /// Polls all transfers, completes those that are done, releases their buffers, and returns how
   /// many are still in flight. Every call of a group polls some. Errors: those of transfers without
   /// a handle. A failed transfer counts until its error has been reported.
-  size_t transfers_under_way();
+  size_t transfers_in_flight();
   /// Waits for all transfers in flight; called at the end of a job. Errors: those of the transfers.
   void drain();
 
@@ -291,14 +291,14 @@ class World {
   std::shared_ptr<RankContext> context_;
   const uint64_t id_;
   const bool has_peers_;
-  const ProcessMark made_in_;
+  const ProcessMark creating_process_;
   std::shared_ptr<Settings> settings_;
   std::unique_ptr<World> device_communicator_;
   std::shared_ptr<const ProcessMesh> default_mesh_;
   std::unordered_multimap<uint64_t, std::unique_ptr<Group>> groups_;  // by hash of the rank list
   Group* everyone_ = nullptr;
   std::vector<std::unique_ptr<Messages>> spare_;  // free to be posted again
-  std::vector<std::shared_ptr<Transfer::State>> under_way_;
+  std::vector<std::shared_ptr<Transfer::State>> transfers_;
   size_t next_polled_ = 0;
   // Buffers and messages of failed transfers: a backend may be unable to withdraw all that it has
   // started.

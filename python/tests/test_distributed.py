@@ -158,7 +158,7 @@ def test_the_mesh_that_is_set():
     assert dist.run_ranks(2, body) == [True, True]
 
 
-def test_transfers_under_way():
+def test_transfers_in_flight():
     def body():
         x = dist.shard_tensor(A, ProcessMesh([0], ["x"]), [Replicate()])
         pending = [dist.start_reshard(x * float(i), ProcessMesh([1], ["x"]), [Replicate()]) for i in range(3)]

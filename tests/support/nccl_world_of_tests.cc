@@ -19,7 +19,7 @@ World& world_of_tests(World& job) {
     setenv("NCCL_SOCKET_IFNAME", "lo", 0);
     setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
   }
-  const Place gpu = GPUPlace(static_cast<int>(job.number_on_machine() % gpus));
+  const Place gpu = GPUPlace(static_cast<int>(job.local_rank() % gpus));
   if (&job.device_communicator(gpu) == &job) {
     job.rank_context().set_place(gpu);
     job.set_device_communicator(join_by_nccl(job, gpu, GpuReduction::kExact));

@@ -17,11 +17,11 @@ class DryWorld final : public World {
   void fail(const std::string& /*message*/) override {}
 
  protected:
-  std::unique_ptr<Messages> new_messages() override { return std::make_unique<Counted>(); }
+  std::unique_ptr<Messages> new_messages() override { return std::make_unique<NoOpMessages>(); }
   void note(const CollectiveCall&, CallState) override {}
 
  private:
-  class Counted final : public Messages {
+  class NoOpMessages final : public Messages {
     void post(const CollectiveCall&, std::span<const Send>, std::span<const Recv>) override {}
     bool done(const CollectiveCall&) override { return true; }
     void wait(const CollectiveCall&) override {}

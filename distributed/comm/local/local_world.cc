@@ -29,21 +29,21 @@ using Clock = std::chrono::steady_clock;
 
 // One end of a message.
 template <typename Buffer>
-struct End {
+struct PostedMessage {
   enum class State { kPosted, kBeingCopied, kOver };
   Buffer buffer;
   CollectiveCall call;
   State state = State::kPosted;
   std::string mismatch;  // of a receive: the reason why it failed
 };
-using SendEnd = End<Send>;
-using RecvEnd = End<Recv>;
+using PostedSend = PostedMessage<Send>;
+using PostedRecv = PostedMessage<Recv>;
 
 // Unmatched ends from one rank to another within a group, in the order of posting. One of the two
 // queues is empty.
 struct Route {
-  std::deque<SendEnd*> sends;
-  std::deque<RecvEnd*> recvs;
+  std::deque<PostedSend*> sends;
+  std::deque<PostedRecv*> recvs;
 };
 
 // State shared by all ranks of a run. One lock is enough, because messages are few and copies are
@@ -92,8 +92,8 @@ class LocalMessages final : public Messages {
   ~LocalMessages() override {
     yield_point("local_messages.withdraw");
     std::unique_lock lock(hub_.mutex);
-    for (SendEnd& end : sends_) std::erase(route_of(end).sends, &end);
-    for (RecvEnd& end : recvs_) std::erase(route_of(end).recvs, &end);
+    for (PostedSend& end : sends_) std::erase(route_of(end).sends, &end);
+    for (PostedRecv& end : recvs_) std::erase(route_of(end).recvs, &end);
     const auto idle = [](const auto& end) {
       return end.state != std::remove_cvref_t<decltype(end)>::State::kBeingCopied;
     };
@@ -106,16 +106,16 @@ class LocalMessages final : public Messages {
             std::span<const Recv> recvs) override {
     sends_.clear();
     recvs_.clear();
-    for (const Send& send : sends) sends_.push_back({send, call, SendEnd::State::kPosted, {}});
-    for (const Recv& recv : recvs) recvs_.push_back({recv, call, RecvEnd::State::kPosted, {}});
+    for (const Send& send : sends) sends_.push_back({send, call, PostedSend::State::kPosted, {}});
+    for (const Recv& recv : recvs) recvs_.push_back({recv, call, PostedRecv::State::kPosted, {}});
     yield_point("local_messages.post.unlocked");
     std::unique_lock lock(hub_.mutex);
-    for (SendEnd& end : sends_) {
+    for (PostedSend& end : sends_) {
       Route& route = route_of(end);
       route.sends.push_back(&end);
       meet(lock, route, rank_, end.buffer.peer);
     }
-    for (RecvEnd& end : recvs_) {
+    for (PostedRecv& end : recvs_) {
       Route& route = route_of(end);
       route.recvs.push_back(&end);
       meet(lock, route, end.buffer.peer, rank_);
@@ -146,37 +146,37 @@ class LocalMessages final : public Messages {
   }
 
  private:
-  Route& route_of(const SendEnd& end) {
+  Route& route_of(const PostedSend& end) {
     return hub_.routes[{rank_, end.buffer.peer, end.call.group->hash()}];
   }
-  Route& route_of(const RecvEnd& end) {
+  Route& route_of(const PostedRecv& end) {
     return hub_.routes[{end.buffer.peer, rank_, end.call.group->hash()}];
   }
 
   void meet(std::unique_lock<std::mutex>& lock, Route& route, int64_t from, int64_t to) {
     if (route.sends.empty() || route.recvs.empty()) return;
-    SendEnd& send = *route.sends.front();
-    RecvEnd& recv = *route.recvs.front();
+    PostedSend& send = *route.sends.front();
+    PostedRecv& recv = *route.recvs.front();
     route.sends.pop_front();
     route.recvs.pop_front();
     recv.mismatch = mismatch_of(send, recv, from, to, world_.strict_collectives());
     if (recv.mismatch.empty() && recv.buffer.bytes > 0) {
-      send.state = SendEnd::State::kBeingCopied;
-      recv.state = RecvEnd::State::kBeingCopied;
+      send.state = PostedSend::State::kBeingCopied;
+      recv.state = PostedRecv::State::kBeingCopied;
       lock.unlock();
       yield_point("local_messages.copy.before");
       std::memcpy(recv.buffer.data, send.buffer.data, recv.buffer.bytes);
       yield_point("local_messages.copy.after");
       lock.lock();
     }
-    send.state = SendEnd::State::kOver;
-    recv.state = RecvEnd::State::kOver;
+    send.state = PostedSend::State::kOver;
+    recv.state = PostedRecv::State::kOver;
     hub_.wake[from].notify_one();
     hub_.wake[to].notify_one();
   }
 
-  static std::string mismatch_of(const SendEnd& send, const RecvEnd& recv, int64_t from, int64_t to,
-                                 bool strict) {
+  static std::string mismatch_of(const PostedSend& send, const PostedRecv& recv, int64_t from,
+                                 int64_t to, bool strict) {
     const CallHeader ours = CallHeader::of(recv.call), theirs = CallHeader::of(send.call);
     return mismatch(
         {recv.call.group->name(), {to, ours}, recv.buffer.bytes, {from, theirs}, send.buffer.bytes},
@@ -191,14 +191,14 @@ class LocalMessages final : public Messages {
   // is therefore reported before a mismatch.
   void check_failures() const {
     PHI_CHECK(hub_.failure.empty(), errors::Unavailable("{}", hub_.failure));
-    for (const RecvEnd& end : recvs_) {
+    for (const PostedRecv& end : recvs_) {
       PHI_CHECK(
           end.mismatch.empty(),
           errors::InvalidArgument("{}", mismatch_report(end.call, end.mismatch, rank_status())));
     }
   }
   bool fits() const {
-    return std::ranges::all_of(recvs_, [](const RecvEnd& end) { return end.mismatch.empty(); });
+    return std::ranges::all_of(recvs_, [](const PostedRecv& end) { return end.mismatch.empty(); });
   }
   bool is_over() const {
     const auto over = [](const auto& end) {
@@ -210,8 +210,8 @@ class LocalMessages final : public Messages {
   Hub& hub_;
   const World& world_;
   const int64_t rank_;
-  std::deque<SendEnd> sends_;  // deques: routes have pointers to elements
-  std::deque<RecvEnd> recvs_;
+  std::deque<PostedSend> sends_;  // deques: routes have pointers to elements
+  std::deque<PostedRecv> recvs_;
 };
 
 class LocalWorld final : public World {
@@ -247,12 +247,12 @@ class LocalWorld final : public World {
 void call_body(World& world, const std::function<void(World&)>& body) {
   try {
     body(world);
-    if (world.was_left_by_fork()) {
+    if (world.was_forked()) {
       std::fflush(nullptr);
       std::_Exit(EXIT_SUCCESS);
     }
   } catch (const std::exception& error) {
-    if (world.was_left_by_fork()) abort_job(error.what());
+    if (world.was_forked()) abort_job(error.what());
     throw;
   }
 }

@@ -74,7 +74,7 @@ class MpiWorld final : public World {
     on_exit(leave_at_exit, nullptr);
   }
 
-  int64_t number_on_machine() const override {
+  int64_t local_rank() const override {
     return std::count(link_.is_here.begin(), link_.is_here.begin() + rank(), true);
   }
 
@@ -177,7 +177,7 @@ class MpiWorld final : public World {
 };
 
 void leave_at_exit(int status, void* /*unused*/) {
-  if (world_of_process == nullptr || world_of_process->was_left_by_fork()) return;
+  if (world_of_process == nullptr || world_of_process->was_forked()) return;
   if (status == 0) return finalize_world();
   world_of_process->leave_with(status);
 }

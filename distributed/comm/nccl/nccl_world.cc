@@ -132,7 +132,7 @@ class NcclWorld final : public World {
   }
 
   std::string_view backend() const override { return "nccl"; }
-  int64_t number_on_machine() const override { return host_.number_on_machine(); }
+  int64_t local_rank() const override { return host_.local_rank(); }
   bool transfers_data() const override { return host_.transfers_data(); }
   void fail(const std::string& message) override { host_.fail(message); }
   Device& device() override { return device_; }
@@ -311,7 +311,7 @@ std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction 
   own.version = version;
   own.blocks = environment_blocks();
   own.gpu = id_of_gpu(gpu.index);
-  own.number = host.number_on_machine();
+  own.number = host.local_rank();
   own.visible = visible_gpus();
   std::vector<Introduction> all(static_cast<size_t>(host.size()));
   host.everyone().all_gather(&own, all.data(), sizeof(own) / sizeof(int64_t), DataType::INT64);

@@ -117,12 +117,12 @@ void call_on_rank(World& world, nb::handle function, nb::handle args, RunningRan
   try {
     result = shared_reference(function(*nb::borrow<nb::args>(args)).ptr());
   } catch (nb::python_error& error) {
-    if (world.was_left_by_fork() && error.matches(PyExc_SystemExit)) end_child(status_of(error));
+    if (world.was_forked() && error.matches(PyExc_SystemExit)) end_child(status_of(error));
     running.end(world);
     note_rank(error, world);
     throw;
   }
-  if (world.was_left_by_fork()) end_child(EXIT_SUCCESS);
+  if (world.was_forked()) end_child(EXIT_SUCCESS);
   running.end(world);
 }
 
@@ -225,7 +225,7 @@ void bind_ranks(nb::module_& module) {
       "backend", [] { return std::string(World::current().backend()); },
       "'mpi', 'local' (ranks are threads), 'dry'.");
   module.def(
-      "was_forked", [] { return World::current().was_left_by_fork(); },
+      "was_forked", [] { return World::current().was_forked(); },
       "This process is a child of the rank that it seems to be.");
   module.def("counters", &counters, "What this rank has done so far.");
   module.def(

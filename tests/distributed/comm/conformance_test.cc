@@ -112,7 +112,7 @@ double rounded(DataType dtype, double v) {
 
 // Tests run on one machine.
 TEST(Conformance, RanksAreNumberedOnTheirMachine) {
-  on_all_world_sizes([](World& world) { EXPECT_EQ(world.number_on_machine(), world.rank()); });
+  on_all_world_sizes([](World& world) { EXPECT_EQ(world.local_rank(), world.rank()); });
 }
 
 TEST(Conformance, AllReduce_EveryDtypeAndKind) {

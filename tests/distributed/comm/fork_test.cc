@@ -66,7 +66,7 @@ TEST(Fork, CallsOfAChildAreErrors) {
                 HasSubstr("barrier cannot be done here: this process was forked by "
                           "rank " +
                           std::to_string(world.rank()) + " of " + std::to_string(world.size())));
-    EXPECT_FALSE(world.was_left_by_fork());
+    EXPECT_FALSE(world.was_forked());
     world.everyone().barrier();  // nothing that the child did has come between
   });
 }

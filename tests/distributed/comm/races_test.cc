@@ -111,7 +111,7 @@ TEST(CommRaces, TransfersLookedAtWhileOthersEnd) {
       std::shuffle(open.begin(), open.end(), random);
       for (; !open.empty(); end(open.size() - 1)) open.back().transfer.wait();
       world.drain();
-      EXPECT_EQ(world.transfers_under_way(), 0u);
+      EXPECT_EQ(world.transfers_in_flight(), 0u);
       for (const auto& parcel : all) EXPECT_TRUE(parcel.expired());
     });
   });

@@ -101,7 +101,7 @@ TEST(Transfer, SixtyFourUnderWay_WaitedForInAnotherOrder) {
       transfers[i].wait();
       ASSERT_TRUE(parcels[i]->in() == values(previous * 100 + i, size_of_message(i))) << i;
     }
-    EXPECT_EQ(world.transfers_under_way(), 0u);
+    EXPECT_EQ(world.transfers_in_flight(), 0u);
   });
 }
 
@@ -133,7 +133,7 @@ TEST(Transfer, ActivationsUpAndGradientsDown) {
       }
     }
     world.everyone().barrier();
-    EXPECT_TRUE(comes_true([&] { return world.transfers_under_way() == 0; }));
+    EXPECT_TRUE(comes_true([&] { return world.transfers_in_flight() == 0; }));
   });
 }
 
@@ -270,7 +270,7 @@ TEST(Transfer, WithoutMessagesIsDone) {
     EXPECT_TRUE(Transfer().done());
     Transfer().wait();
     EXPECT_TRUE(world.everyone().start_exchange({}, {}, nullptr).done());
-    EXPECT_EQ(world.transfers_under_way(), 0u);
+    EXPECT_EQ(world.transfers_in_flight(), 0u);
   });
 }
 
@@ -295,7 +295,7 @@ TEST(Transfer, ADroppedOneKeepsItsBytesUntilTheyAreSent_AndNoLonger) {
       }
       EXPECT_EQ(memory_stats(world.device().place()).current, before + int64_t(3 * meta.nbytes()));
       turn.barrier();
-      EXPECT_TRUE(comes_true([&] { return world.transfers_under_way() == 0; }));
+      EXPECT_TRUE(comes_true([&] { return world.transfers_in_flight() == 0; }));
     } else {
       turn.barrier();
       std::vector<std::shared_ptr<DenseTensor>> got;
@@ -342,7 +342,7 @@ TEST(Transfer, AReceiveMayBeDroppedToo) {
     start(group, parcel(world, 0, 1 << 20, 1 << 20), (group.position() + 1) % n,
           (group.position() + n - 1) % n);
     world.drain();
-    EXPECT_EQ(world.transfers_under_way(), 0u);
+    EXPECT_EQ(world.transfers_in_flight(), 0u);
   });
 }
 

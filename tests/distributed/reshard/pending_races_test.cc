@@ -53,7 +53,7 @@ void start_and_wait(World& world, uint64_t seed, const std::vector<ReshardCase>&
     for (size_t at = open.size(); at-- > 0;) {
       if (random() % 2 == 0 && pending[open[at]].done()) wait(at);
     }
-    world.transfers_under_way();
+    world.transfers_in_flight();
   }
   while (!open.empty()) wait(random() % open.size());
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -133,7 +133,7 @@ TEST(ReshardRaces, WhatARecordedSendSends_MayBeWrittenToAtOnce) {
           fill(&x, static_cast<float>(run));
           steps.start->run();
           fill(&x, -2);
-          if (random() % 2) world.transfers_under_way();
+          if (random() % 2) world.transfers_in_flight();
           steps.finish->run();
           if (y.initialized()) {
             EXPECT_THAT(y.local().values<float>(), Each(static_cast<float>(run)));

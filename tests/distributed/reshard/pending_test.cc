@@ -123,7 +123,7 @@ TEST(PendingReshard, TwoStagesInBothDirections_AndNothingIsLeft) {
         check_resharded(forward[i].wait(), activation, arrived, shape);
       }
     }
-    EXPECT_TRUE(comes_true([&] { return world.transfers_under_way() == 0; }));
+    EXPECT_TRUE(comes_true([&] { return world.transfers_in_flight() == 0; }));
     EXPECT_EQ(bytes_held(), before);
   });
 }
@@ -148,7 +148,7 @@ TEST(PendingReshard, WaitsForNothingOnARankThatOnlySends) {
         EXPECT_EQ(bytes_held(), before + kCount * 4) << "what is being sent";
       }
     });
-    EXPECT_TRUE(comes_true([&] { return world.transfers_under_way() == 0; }));
+    EXPECT_TRUE(comes_true([&] { return world.transfers_in_flight() == 0; }));
     EXPECT_EQ(bytes_held(), before);
   });
 }
