@@ -1,7 +1,7 @@
 // Joins and leaves a job, and divides a machine's cores among its ranks.
 #include "api/dtensor/job.h"
 
-#include "distributed/comm/mpi/launcher.h"
+#include "distributed/comm/mpi/launcher_environment.h"
 #include "distributed/comm/world.h"
 #include "phi/kernels/threads.h"
 

@@ -35,9 +35,9 @@ std::string mpi_error_text(int code) {
 }
 
 // Between two polls of a waiting call: yields the core, and after some turns sleeps briefly.
-class Patience {
+class WaitLoop {
  public:
-  Patience(const MpiLink& link, const CollectiveCall& call) : link_(link), call_(call) {
+  WaitLoop(const MpiLink& link, const CollectiveCall& call) : link_(link), call_(call) {
     link.watchdog.set_deadline(link.world.deadline());
   }
   /// `moved`: the last poll completed a request.
@@ -54,7 +54,7 @@ class Patience {
   Clock::time_point next_check_{};  // for ranks that have left the job
 };
 
-void Patience::check_ranks_left(Clock::time_point now) {
+void WaitLoop::check_ranks_left(Clock::time_point now) {
   using namespace std::chrono_literals;
   if (now < next_check_) return;
   next_check_ = now + 500ms;
@@ -62,16 +62,16 @@ void Patience::check_ranks_left(Clock::time_point now) {
   PHI_CHECK(report.empty(), errors::Unavailable("{}", report));
 }
 
-void Patience::look_again(bool moved) {
+void WaitLoop::look_again(bool moved) {
   using namespace std::chrono_literals;
   if (moved) turn_ = 0;
   const int spins = link_.is_crowded ? 8 : 2000;
   if (++turn_ <= spins) return;
   const auto now = Clock::now();
   if (turn_ == spins + 1) still_since_ = now;
-  const auto awake = link_.watchdog.awake();
-  if (start_ < 0ms) start_ = awake;
-  if (awake - start_ >= link_.world.deadline()) {
+  const auto run_time = link_.watchdog.run_time();
+  if (start_ < 0ms) start_ = run_time;
+  if (run_time - start_ >= link_.world.deadline()) {
     throw errors::ExecutionTimeout("{}",
                                    late_report(call_, link_.world.deadline(), link_.rank_status));
   }
@@ -134,7 +134,7 @@ MpiMessages::~MpiMessages() {
 
 void MpiMessages::post(const CollectiveCall& call, std::span<const Send> sends,
                        std::span<const Recv> recvs) {
-  const Watchdog::Inside inside(link_.watchdog, "MPI_Isend");
+  const Watchdog::MpiCallScope inside(link_.watchdog, "MPI_Isend");
   static_assert(sizeof(MessageHeader) + sizeof(CallHeader) + MessageHeader::kMostInline ==
                 kSlotBytes);
   const int tag = link_.tag_of(*call.group);
@@ -211,7 +211,7 @@ bool MpiMessages::done(const CollectiveCall& /*call*/) {
 }
 
 void MpiMessages::wait(const CollectiveCall& call) {
-  Patience patience(link_, call);
+  WaitLoop patience(link_, call);
   for (bool moved = look(); left_ > 0; moved = look()) {
     if (!moved) link_.move_others(this);
     patience.look_again(moved);
@@ -227,7 +227,7 @@ bool MpiMessages::look() {
   int finished = 0;
   int code = MPI_SUCCESS;
   {
-    const Watchdog::Inside inside(link_.watchdog, "MPI_Testsome");
+    const Watchdog::MpiCallScope inside(link_.watchdog, "MPI_Testsome");
     code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished,
                         finished_.data(), statuses_.data());
   }

@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "distributed/comm/mpi/launcher.h"
+#include "distributed/comm/mpi/launcher_environment.h"
 #include "distributed/comm/mpi/machines.h"
 #include "distributed/comm/mpi/mpi_messages.h"
 #include "distributed/comm/mpi/shared_rank_table.h"
@@ -41,8 +41,8 @@ MpiWorld* world_of_process = nullptr;
 void leave_at_exit(int status, void*);
 
 // The watchdog and its rank table, which start before MPI is initialised.
-struct Watch {
-  explicit Watch(const Launch& launch, World::Milliseconds start_deadline)
+struct RankMonitor {
+  explicit RankMonitor(const LauncherEnvironment& launch, World::Milliseconds start_deadline)
       : rank_table(SharedRankTable::open(launch)), watchdog(*rank_table, launch, start_deadline) {}
 
   std::unique_ptr<SharedRankTable> rank_table;
@@ -51,7 +51,7 @@ struct Watch {
 
 class MpiWorld final : public World {
  public:
-  MpiWorld(int64_t rank, int64_t size, std::unique_ptr<Watch> watch)
+  MpiWorld(int64_t rank, int64_t size, std::unique_ptr<RankMonitor> watch)
       : World(std::make_shared<RankContext>(rank, size), Peers::kOthers),
         watch_(std::move(watch)),
         link_{.world = *this, .watchdog = watch_->watchdog} {
@@ -69,7 +69,7 @@ class MpiWorld final : public World {
     MPI_Barrier(MPI_COMM_WORLD);
     watch_->rank_table->close();
     watch_->rank_table->set_phase(Phase::kIn);
-    watch_->watchdog.met();
+    watch_->watchdog.on_all_started();
     world_of_process = this;
     on_exit(leave_at_exit, nullptr);
   }
@@ -85,11 +85,11 @@ class MpiWorld final : public World {
     watch_->watchdog.set_deadline(deadline());
     {
       // A barrier first: mpirun may crash if a job is aborted while ranks wait in MPI_Finalize.
-      const Watchdog::Inside inside(watch_->watchdog, "MPI_Barrier");
+      const Watchdog::MpiCallScope inside(watch_->watchdog, "MPI_Barrier");
       MPI_Barrier(link_.headers);
     }
     {
-      const Watchdog::Inside inside(watch_->watchdog, "MPI_Finalize");
+      const Watchdog::MpiCallScope inside(watch_->watchdog, "MPI_Finalize");
       MPI_Comm_free(&link_.rests);
       MPI_Comm_free(&link_.headers);
       MPI_Finalize();
@@ -134,7 +134,7 @@ class MpiWorld final : public World {
  private:
   void abort(int status) {
     world_of_process = nullptr;  // because MPI_Abort may call exit()
-    const Watchdog::Inside inside(watch_->watchdog, "MPI_Abort");
+    const Watchdog::MpiCallScope inside(watch_->watchdog, "MPI_Abort");
     MPI_Abort(MPI_COMM_WORLD, status);
   }
 
@@ -172,7 +172,7 @@ class MpiWorld final : public World {
     if (found != 0) link_.tag_limit = static_cast<uint64_t>(*static_cast<int*>(upper));
   }
 
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<RankMonitor> watch_;
   MpiLink link_;
 };
 
@@ -202,9 +202,9 @@ std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds
   if (!started_by_mpirun()) return nullptr;
   const auto deadline = start_deadline_or_default(start_deadline);
   leave_out_forbidden_single_copy();
-  const std::optional<Launch> launch = launch_of_environment();
+  const std::optional<LauncherEnvironment> launch = read_launcher_environment();
   if (launch) keep_off_the_network(*launch);
-  auto watch = std::make_unique<Watch>(launch.value_or(Launch{}), deadline);
+  auto watch = std::make_unique<RankMonitor>(launch.value_or(LauncherEnvironment{}), deadline);
   int provided = 0;
   check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   int rank = 0;
@@ -214,8 +214,8 @@ std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds
   if (watch->rank_table->rank() != rank || watch->rank_table->size() != size) {
     // The launcher does not set ranks: use a private rank table.
     watch.reset();
-    watch =
-        std::make_unique<Watch>(Launch{.rank = rank, .size = size, .here = 1, .job = ""}, deadline);
+    watch = std::make_unique<RankMonitor>(
+        LauncherEnvironment{.rank = rank, .size = size, .here = 1, .job = ""}, deadline);
   }
   try {
     return std::make_unique<MpiWorld>(rank, size, std::move(watch));

@@ -1,5 +1,5 @@
 // The stub of mpi_world.cc in a build without MPI.
-#include "distributed/comm/mpi/launcher.h"
+#include "distributed/comm/mpi/launcher_environment.h"
 #include "distributed/comm/mpi/mpi_world.h"
 #include "phi/common/errors.h"
 

@@ -70,7 +70,7 @@ const char* state_text(char state) {
 
 }  // namespace
 
-std::unique_ptr<SharedRankTable> SharedRankTable::open(const Launch& launch) {
+std::unique_ptr<SharedRankTable> SharedRankTable::open(const LauncherEnvironment& launch) {
   std::unique_ptr<SharedRankTable> rank_table(new SharedRankTable(launch.rank, launch.size));
   const uint64_t name = std::hash<std::string>()(launch.job);
   // The name contains the size, so builds with another layout use other rank tables.

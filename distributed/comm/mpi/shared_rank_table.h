@@ -10,7 +10,7 @@
 
 #include "distributed/comm/flight_recorder.h"
 #include "distributed/comm/hang_report.h"
-#include "distributed/comm/mpi/launcher.h"
+#include "distributed/comm/mpi/launcher_environment.h"
 
 namespace phi::distributed {
 
@@ -29,7 +29,7 @@ class SharedRankTable {
  public:
   /// Opens the rank table of this job on this machine and registers this rank. If /dev/shm cannot
   /// be used, or `launch.job` is empty, the rank table is private and shows no other rank.
-  static std::unique_ptr<SharedRankTable> open(const Launch& launch);
+  static std::unique_ptr<SharedRankTable> open(const LauncherEnvironment& launch);
   ~SharedRankTable();
   SharedRankTable(const SharedRankTable&) = delete;
   SharedRankTable& operator=(const SharedRankTable&) = delete;

@@ -22,7 +22,7 @@ bool is_set(const char* name) { return std::getenv(name) != nullptr; }
 
 }  // namespace
 
-void keep_off_the_network(const Launch& launch) {
+void keep_off_the_network(const LauncherEnvironment& launch) {
   if (!launch.is_on_one_machine() || is_set("OMPI_MCA_btl") || is_set("OMPI_MCA_pml")) return;
   if (!shared_memory_has_room(launch.here)) return;
   // Without this Open MPI may select a fast-network component instead of ob1, which ignores btl.

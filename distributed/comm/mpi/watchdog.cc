@@ -51,11 +51,14 @@ void say(std::string_view text) {
   }
 }
 
-double in_seconds(Watchdog::Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+double in_seconds(std::chrono::milliseconds time) {
+  return static_cast<double>(time.count()) / 1000;
+}
 
 }  // namespace
 
-Watchdog::Watchdog(SharedRankTable& rank_table, const Launch& launch, Milliseconds start_deadline)
+Watchdog::Watchdog(SharedRankTable& rank_table, const LauncherEnvironment& launch,
+                   std::chrono::milliseconds start_deadline)
     : rank_table_(rank_table),
       launch_(launch),
       start_deadline_(start_deadline),
@@ -80,25 +83,27 @@ void Watchdog::run() {
     poll(watched_.data(), watched_.size(), kBetweenLooks.count());
     if (watched_[0].revents != 0) return;
     const auto now = std::chrono::steady_clock::now();
-    const auto passed = std::chrono::duration_cast<Milliseconds>(now - before);
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - before);
     before += passed;
-    awake_ms_.fetch_add(std::min<Milliseconds>(passed, kLongestLook).count(),
-                        std::memory_order_relaxed);
+    run_time_ms_.fetch_add(std::min<std::chrono::milliseconds>(passed, kLongestLook).count(),
+                           std::memory_order_relaxed);
     look();
   }
 }
 
 void Watchdog::look() {
-  if (!has_met_.load(std::memory_order_relaxed) && awake() >= start_deadline_) end_late_start();
+  if (!all_started_.load(std::memory_order_relaxed) && run_time() >= start_deadline_)
+    end_late_start();
   look_at_own_call();
   look_at_others();
 }
 
 // The rank's thread throws at the deadline if MPI returns, so the watchdog waits longer.
-Watchdog::Milliseconds Watchdog::patience() const {
-  const Milliseconds deadline(deadline_ms_.load(std::memory_order_relaxed));
-  return rank_table_.phase_of(rank_table_.rank()) == Phase::kFailed ? Milliseconds(kGrace)
-                                                                    : deadline + deadline / 4 + 1s;
+std::chrono::milliseconds Watchdog::patience() const {
+  const std::chrono::milliseconds deadline(deadline_ms_.load(std::memory_order_relaxed));
+  return rank_table_.phase_of(rank_table_.rank()) == Phase::kFailed
+             ? std::chrono::milliseconds(kGrace)
+             : deadline + deadline / 4 + 1s;
 }
 
 void Watchdog::look_at_own_call() {
@@ -106,11 +111,12 @@ void Watchdog::look_at_own_call() {
   const uint64_t entered = entered_.load(std::memory_order_relaxed);
   if (call == nullptr || entered != entered_before_) {
     entered_before_ = entered;
-    entered_at_ = awake();
+    entered_at_ = run_time();
     return;
   }
-  if (!has_met_.load(std::memory_order_relaxed) || awake() - entered_at_ < patience()) return;
-  end(fmt::format("{} has not returned for {:g} s.", call, in_seconds(awake() - entered_at_)));
+  if (!all_started_.load(std::memory_order_relaxed) || run_time() - entered_at_ < patience())
+    return;
+  end(fmt::format("{} has not returned for {:g} s.", call, in_seconds(run_time() - entered_at_)));
 }
 
 // Called once all ranks have started.
@@ -130,8 +136,8 @@ void Watchdog::watch_others() {
 }
 
 void Watchdog::look_at_others() {
-  if (!watches_others_ && has_met_.load(std::memory_order_relaxed)) watch_others();
-  if (death_seen_at_ >= 0ms && awake() - death_seen_at_ >= kGrace) {
+  if (!watches_others_ && all_started_.load(std::memory_order_relaxed)) watch_others();
+  if (death_seen_at_ >= 0ms && run_time() - death_seen_at_ >= kGrace) {
     say(fmt::format("rank {}: nobody has ended the job, in which a rank has died.\n",
                     rank_table_.rank()));
     _exit(1);
@@ -149,7 +155,7 @@ void Watchdog::look_at_others() {
 
 // Reports at once, because mpirun is about to end this process too.
 void Watchdog::take_death(int64_t rank) {
-  if (death_seen_at_ < 0ms) death_seen_at_ = awake();
+  if (death_seen_at_ < 0ms) death_seen_at_ = run_time();
   if (rank_table_.phase_of(rank) == Phase::kFailed || !rank_table_.is_first_to_report()) return;
   report(fmt::format("rank {}: rank {} has died.", rank_table_.rank(), rank));
 }

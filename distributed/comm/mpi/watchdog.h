@@ -12,43 +12,46 @@
 #include <thread>
 #include <vector>
 
-#include "distributed/comm/mpi/launcher.h"
+#include "distributed/comm/mpi/launcher_environment.h"
 #include "distributed/comm/mpi/shared_rank_table.h"
 
 namespace phi::distributed {
 
 class Watchdog {
  public:
-  using Milliseconds = std::chrono::milliseconds;
-
-  /// Starts watching. `start_deadline` applies until met(). The rank table must outlive it.
-  Watchdog(SharedRankTable& rank_table, const Launch& launch, Milliseconds start_deadline);
+  /// Starts watching. `start_deadline` applies until on_all_started(). The rank table must outlive
+  /// it.
+  Watchdog(SharedRankTable& rank_table, const LauncherEnvironment& launch,
+           std::chrono::milliseconds start_deadline);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
   /// Call it when all ranks have started.
-  void met() { has_met_.store(true, std::memory_order_relaxed); }
-  /// Limit of one call of MPI after met(). The watchdog ends the process a little later than this.
-  void set_deadline(Milliseconds deadline) {
+  void on_all_started() { all_started_.store(true, std::memory_order_relaxed); }
+  /// Limit of one call of MPI after on_all_started(). The watchdog ends the process a little later
+  /// than this.
+  void set_deadline(std::chrono::milliseconds deadline) {
     deadline_ms_.store(deadline.count(), std::memory_order_relaxed);
   }
 
   /// Run time of this process. It does not advance while the process or the machine is suspended,
   /// so a suspended and continued job is not late.
-  Milliseconds awake() const { return Milliseconds(awake_ms_.load(std::memory_order_relaxed)); }
+  std::chrono::milliseconds run_time() const {
+    return std::chrono::milliseconds(run_time_ms_.load(std::memory_order_relaxed));
+  }
 
   /// Marks the rank's thread as inside this call of MPI during its lifetime.
-  class Inside {
+  class MpiCallScope {
    public:
-    Inside(Watchdog& watchdog, const char* call) : watchdog_(watchdog) {
+    MpiCallScope(Watchdog& watchdog, const char* call) : watchdog_(watchdog) {
       const uint64_t before = watchdog_.entered_.load(std::memory_order_relaxed);
       watchdog_.entered_.store(before + 1, std::memory_order_relaxed);
       watchdog_.inside_.store(call, std::memory_order_relaxed);
     }
-    ~Inside() { watchdog_.inside_.store(nullptr, std::memory_order_relaxed); }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
+    ~MpiCallScope() { watchdog_.inside_.store(nullptr, std::memory_order_relaxed); }
+    MpiCallScope(const MpiCallScope&) = delete;
+    MpiCallScope& operator=(const MpiCallScope&) = delete;
 
    private:
     Watchdog& watchdog_;
@@ -57,7 +60,7 @@ class Watchdog {
  private:
   void run();
   void look();
-  Milliseconds patience() const;
+  std::chrono::milliseconds patience() const;
   void look_at_own_call();
   void watch_others();
   void look_at_others();
@@ -67,17 +70,17 @@ class Watchdog {
   [[noreturn]] void end(const std::string& why);
 
   SharedRankTable& rank_table_;
-  const Launch launch_;
-  const Milliseconds start_deadline_;
-  std::atomic<bool> has_met_{false};
+  const LauncherEnvironment launch_;
+  const std::chrono::milliseconds start_deadline_;
+  std::atomic<bool> all_started_{false};
   std::atomic<int64_t> deadline_ms_;
-  std::atomic<int64_t> awake_ms_{0};
+  std::atomic<int64_t> run_time_ms_{0};
   std::atomic<uint64_t> entered_{0};
   std::atomic<const char*> inside_{nullptr};
   // State of the watchdog's thread.
   uint64_t entered_before_ = 0;
-  Milliseconds entered_at_{0};
-  Milliseconds death_seen_at_{-1};
+  std::chrono::milliseconds entered_at_{0};
+  std::chrono::milliseconds death_seen_at_{-1};
 
   // A descriptor per other rank's process, readable when the process has ended. The first
   // descriptor tells the watchdog to stop.

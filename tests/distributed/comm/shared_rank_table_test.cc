@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Launch launch(int64_t rank, const std::string& job) {
+LauncherEnvironment launch(int64_t rank, const std::string& job) {
   return {.rank = rank, .size = 3, .here = 3, .job = fmt::format("{} of {}", job, getppid())};
 }
 
@@ -38,7 +38,7 @@ std::set<std::string> rank_tables() {
 }
 
 // Another process comes to the rank table, and is gone.
-void come_and_die(const Launch& launched) {
+void come_and_die(const LauncherEnvironment& launched) {
   const pid_t child = fork();
   if (child == 0) {
     SharedRankTable::open(launched).release();
@@ -48,14 +48,14 @@ void come_and_die(const Launch& launched) {
   waitpid(child, nullptr, 0);
 }
 
-Launch of_child(int64_t rank, const Launch& of_parent) {
-  Launch launched = of_parent;
+LauncherEnvironment of_child(int64_t rank, const LauncherEnvironment& of_parent) {
+  LauncherEnvironment launched = of_parent;
   launched.rank = rank;
   return launched;
 }
 
 TEST(SharedRankTable, ShowsWhoHasComeAndWhoHasDied) {
-  const Launch own = launch(0, "seen");
+  const LauncherEnvironment own = launch(0, "seen");
   const auto rank_table = SharedRankTable::open(own);
   if (rank_table->token() == 0) GTEST_SKIP() << "no /dev/shm here";
   come_and_die(of_child(1, own));
@@ -92,7 +92,7 @@ TEST(SharedRankTable, HasNoNameWhenItIsClosed) {
 }
 
 TEST(Watchdog, SaysThatThereAreNoDescriptors) {
-  const Launch own = launch(0, "watched");
+  const LauncherEnvironment own = launch(0, "watched");
   const auto rank_table = SharedRankTable::open(own);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -1,5 +1,5 @@
 // Detects a launcher and reads the variables of Open MPI and others.
-#include "distributed/comm/mpi/launcher.h"
+#include "distributed/comm/mpi/launcher_environment.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -47,7 +47,7 @@ int ranks_on_machine(int64_t world_size) {
   return local != nullptr ? std::atoi(local) : static_cast<int>(world_size);
 }
 
-std::optional<Launch> launch_of_environment() {
+std::optional<LauncherEnvironment> read_launcher_environment() {
   const auto rank = number_of({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"});
   const auto size = number_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
   const auto here = number_of({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
@@ -55,7 +55,7 @@ std::optional<Launch> launch_of_environment() {
   if (!rank || !size || !here || job.empty() || *rank >= *size || *here < 1 || *here > *size) {
     return std::nullopt;
   }
-  return Launch{*rank, *size, *here, std::move(job)};
+  return LauncherEnvironment{*rank, *size, *here, std::move(job)};
 }
 
 }  // namespace phi::distributed

@@ -14,7 +14,7 @@ bool started_by_mpirun();
 /// The number of ranks on this machine, if the launcher sets it; otherwise `world_size`.
 int ranks_on_machine(int64_t world_size);
 
-struct Launch {
+struct LauncherEnvironment {
   int64_t rank = 0;
   int64_t size = 1;
   int64_t here = 1;  // ranks on this machine
@@ -23,6 +23,6 @@ struct Launch {
   bool is_on_one_machine() const { return here == size; }
 };
 /// nullopt unless the launcher sets all of it.
-std::optional<Launch> launch_of_environment();
+std::optional<LauncherEnvironment> read_launcher_environment();
 
 }  // namespace phi::distributed
