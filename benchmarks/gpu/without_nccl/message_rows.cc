@@ -1,4 +1,4 @@
-// The twin of the rows of messages in a build without NCCL.
+// Stub of the rows of messages for a build without NCCL.
 #include "benchmarks/gpu/rows.h"
 
 namespace phi::gpu_bench {

@@ -1,5 +1,5 @@
 // The NCCL backend: transfers arrays directly between GPUs. Builds without NCCL use the stub
-// without_nccl/no_nccl_world.cc.
+// without_nccl/nccl_world_stub.cc.
 #pragma once
 
 #include <cstdint>
