@@ -48,7 +48,7 @@ NcclGroup::NcclGroup(World& world, Means& means, std::vector<int64_t> ranks, int
 bool NcclGroup::run_by_library(const CollectiveCall& call, const void* in, void* out,
                                std::span<const int64_t> counts) {
   using Calls = std::function<ncclResult_t(ncclComm_t comm)>;
-  const cudaStream_t stream = means_.line.stream();
+  const cudaStream_t stream = means_.queue.stream();
   Calls calls;
   if (call.count == 0) return false;
   if (call.op == CommOp::kAllGather && all_equal(counts)) {
@@ -71,11 +71,11 @@ bool NcclGroup::run_by_library(const CollectiveCall& call, const void* in, void*
     }
   }
   if (!calls) return false;
-  means_.line.wait_until_empty();
+  means_.queue.wait_until_empty();
   means_.agree(call);
   const ncclComm_t comm =
       means_.comms.of(*this, [&]() -> Group& { return means_.control(ranks()); });
-  means_.line.put(call, comm, [&] { return calls(comm); });
+  means_.queue.enqueue(call, comm, [&] { return calls(comm); });
   return true;
 }
 

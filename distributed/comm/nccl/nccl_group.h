@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "distributed/comm/group.h"
+#include "distributed/comm/nccl/command_queue.h"
 #include "distributed/comm/nccl/communicators.h"
-#include "distributed/comm/nccl/line.h"
 #include "distributed/comm/nccl/nccl_world.h"
 
 namespace phi::distributed {
@@ -17,7 +17,7 @@ class NcclGroup final : public Group {
  public:
   /// State that all groups of one rank share.
   struct Means {
-    Line& line;
+    CommandQueue& queue;
     Communicators& comms;
     GpuReduction reduction;
     /// Waits on the host until all members have reached the call.

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "distributed/comm/nccl/command_queue.h"
 #include "distributed/comm/nccl/communicators.h"
 #include "distributed/comm/nccl/in_flight.h"
-#include "distributed/comm/nccl/line.h"
 #include "distributed/comm/nccl/nccl_group.h"
 #include "distributed/comm/nccl/records.h"
 #include "distributed/comm/nccl/reduce.h"
@@ -103,8 +103,8 @@ class NcclWorld final : public World {
         host_(host),
         device_(device),
         comms_(in_flight_, rank()),
-        line_(link(), device, comms_, in_flight_),
-        means_{line_, comms_, reduction, [this](const CollectiveCall& call) { agree(call); },
+        queue_(link(), device, comms_, in_flight_),
+        means_{queue_, comms_, reduction, [this](const CollectiveCall& call) { agree(call); },
                [this](std::span<const int64_t> ranks) -> Group& { return host_.group(ranks); }},
         watchdog_({.host = host,
                    .device = device,
@@ -113,18 +113,18 @@ class NcclWorld final : public World {
                    .records = records_,
                    .rank_status = link().rank_status,
                    .failure_of_others = [&host] { return failure_in(host); }}) {
-    line_.set_all(comms_.of(everyone(), [&]() -> Group& { return host_.everyone(); }));
+    queue_.set_all(comms_.of(everyone(), [&]() -> Group& { return host_.everyone(); }));
   }
 
   // Work in the stream completes, or the watchdog aborts it.
   ~NcclWorld() override {
     device_.make_current();
-    line_.advance();
-    if (!line_.is_empty()) {
+    queue_.advance();
+    if (!queue_.is_empty()) {
       watchdog_.abort(errors::Unavailable(
           "rank {} left the job before its messages between GPUs were done.", rank()));
     }
-    (void)cudaStreamSynchronize(line_.stream());
+    (void)cudaStreamSynchronize(queue_.stream());
     abandon_transfers();
     records_.discard_all();
     comms_.end();
@@ -148,7 +148,7 @@ class NcclWorld final : public World {
     drain();
     // A graph needs scratch memory that no later call reuses.
     ScratchOfItsOwn scratch(*this);
-    Line::Capture capture(line_);
+    CommandQueue::Capture capture(queue_);
     std::unique_ptr<LaunchRecord> written = device_.record([&] {
       body();
       drain();
@@ -162,9 +162,9 @@ class NcclWorld final : public World {
     return records_.add(std::move(written), [this, &who, graph = std::make_shared<Turn::Graph>()](
                                                 const std::function<void()>& launch) {
       watchdog_.check();
-      line_.wait_until_empty();
+      queue_.wait_until_empty();
       const char* const scope = OpScope::current();
-      line_.launch({.group = &who, .sequence = ++launches_, .scope = scope}, graph, launch);
+      queue_.launch({.group = &who, .sequence = ++launches_, .scope = scope}, graph, launch);
     });
   }
 
@@ -192,8 +192,8 @@ class NcclWorld final : public World {
   int64_t slice_bytes() const override { return kSliceBytes; }
 
   bool make_progress() override {
-    line_.advance();
-    return !line_.is_empty();
+    queue_.advance();
+    return !queue_.is_empty();
   }
 
  private:
@@ -202,7 +202,7 @@ class NcclWorld final : public World {
     explicit NcclMessages(NcclWorld& world) : world_(world) {}
     // A turn that was passed to NCCL cannot be withdrawn; it completes, or the world aborts it.
     ~NcclMessages() override {
-      if (turn_) world_.line_.withdraw(*turn_);
+      if (turn_) world_.queue_.withdraw(*turn_);
     }
 
     void post(const CollectiveCall& call, std::span<const Send> sends,
@@ -210,7 +210,7 @@ class NcclWorld final : public World {
       world_.watchdog_.check();
       turn_ = nullptr;
       if (std::ranges::any_of(sends, &Send::bytes) || std::ranges::any_of(recvs, &Recv::bytes)) {
-        turn_ = world_.line_.add(call, sends, recvs);
+        turn_ = world_.queue_.add(call, sends, recvs);
         return;
       }
       empty_ = acquire_messages_of(world_.host_);
@@ -218,7 +218,7 @@ class NcclWorld final : public World {
     }
     bool done(const CollectiveCall& call) override {
       world_.watchdog_.check();
-      world_.line_.advance();
+      world_.queue_.advance();
       if (!turn_) return empty_->done(call);
       if (turn_->error) std::rethrow_exception(turn_->error);
       if (turn_->state != Turn::State::kQueued) return turn_->state == Turn::State::kOver;
@@ -229,7 +229,7 @@ class NcclWorld final : public World {
     void wait(const CollectiveCall& call) override {
       world_.watchdog_.check();
       if (!turn_) return wait_in(world_.host_, call, *empty_);
-      world_.line_.wait_until_put(*turn_);
+      world_.queue_.wait_until_enqueued(*turn_);
       turn_->done.hold_up(world_.device_.compute());
     }
 
@@ -287,7 +287,7 @@ class NcclWorld final : public World {
   gpu::GpuDevice& device_;
   InFlight in_flight_;
   Communicators comms_;
-  Line line_;
+  CommandQueue queue_;
   NcclGroup::Means means_;
   DeviceMemory scratch_;
   size_t scratch_bytes_ = 0;

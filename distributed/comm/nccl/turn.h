@@ -47,7 +47,7 @@ struct Turn {
   bool is_captured = false;  // part of a graph capture: `done` never occurs
   std::exception_ptr error;
 
-  bool is_put() const { return state == State::kQueued || state == State::kOver; }
+  bool is_enqueued() const { return state == State::kQueued || state == State::kOver; }
 };
 
 }  // namespace phi::distributed

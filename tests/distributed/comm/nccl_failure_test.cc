@@ -236,7 +236,7 @@ TEST_F(NcclFailure, ReachesARankThatWaitsForItsGpu) {
       ThrowsError(ErrorCode::kExecutionTimeout, "No answer within 0.4 s in exchange #"));
 }
 
-// What is done is still in the line, as the rank's thread waits for its GPU.
+// What is done is still in the queue, as the rank's thread waits for its GPU.
 TEST_F(NcclFailure, OfALaterCallIsFound) {
   EXPECT_THAT(
       [] {

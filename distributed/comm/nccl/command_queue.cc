@@ -1,5 +1,5 @@
 // Advances turns from the exchange of signatures to the message stream.
-#include "distributed/comm/nccl/line.h"
+#include "distributed/comm/nccl/command_queue.h"
 
 #include <algorithm>
 #include <iterator>
@@ -35,13 +35,14 @@ ncclResult_t send_and_receive(const Turn& turn, ncclComm_t comm, cudaStream_t st
 }
 
 // `call` must outlive the result.
-Communicators::What words_of(const CollectiveCall& call) {
+Communicators::What description_of(const CollectiveCall& call) {
   return [&call] { return call.to_string(); };
 }
 
 }  // namespace
 
-Line::Line(HostLink host, gpu::GpuDevice& device, Communicators& comms, InFlight& in_flight)
+CommandQueue::CommandQueue(HostLink host, gpu::GpuDevice& device, Communicators& comms,
+                           InFlight& in_flight)
     : host_(std::move(host)),
       device_(device),
       comms_(comms),
@@ -52,15 +53,15 @@ Line::Line(HostLink host, gpu::GpuDevice& device, Communicators& comms, InFlight
 }
 
 // The work in the stream is complete or has been aborted.
-Line::~Line() {
+CommandQueue::~CommandQueue() {
   device_.make_current();
   waiting_.clear();
   (void)cudaStreamSynchronize(stream_);
   (void)cudaStreamDestroy(stream_);
 }
 
-std::shared_ptr<Turn> Line::add(const CollectiveCall& call, std::span<const Send> sends,
-                                std::span<const Recv> recvs) {
+std::shared_ptr<Turn> CommandQueue::add(const CollectiveCall& call, std::span<const Send> sends,
+                                        std::span<const Recv> recvs) {
   device_.make_current();
   auto turn = std::make_shared<Turn>();
   turn->call = call;
@@ -86,13 +87,13 @@ std::shared_ptr<Turn> Line::add(const CollectiveCall& call, std::span<const Send
   return turn;
 }
 
-void Line::withdraw(const Turn& turn) {
+void CommandQueue::withdraw(const Turn& turn) {
   std::erase_if(waiting_, [&](const auto& other) {
     return other.get() == &turn && turn.state == Turn::State::kAgreeing;
   });
 }
 
-void Line::advance() {
+void CommandQueue::advance() {
   device_.make_current();
   in_flight_.retire();
   while (!waiting_.empty()) {
@@ -100,7 +101,7 @@ void Line::advance() {
     try {
       step(*head);
       if (head->state != Turn::State::kQueued) return;
-      queued(head);
+      on_enqueued(head);
       waiting_.pop_front();
     } catch (...) {
       fail_head();
@@ -109,27 +110,27 @@ void Line::advance() {
 }
 
 // Call from a catch block. The error belongs to the head, whichever turn is being waited for.
-void Line::fail_head() {
+void CommandQueue::fail_head() {
   waiting_.front()->error = std::current_exception();
   waiting_.front()->state = Turn::State::kOver;
   waiting_.pop_front();
 }
 
-void Line::step(Turn& head) {
+void CommandQueue::step(Turn& head) {
   if (head.state == Turn::State::kAgreeing) {
     if (!head.agreement->done(head.call)) return;
     host_.release_messages(std::move(head.agreement));
     check_terms(head);
-    tell_nccl(head);
+    enqueue_messages(head);
     head.state = Turn::State::kSettling;
     // NCCL may enqueue work from its own thread, and two threads must not add nodes to one graph at
     // the same time.
-    if (captures_) comms_.wait_until_settled(all_, words_of(head.call));
+    if (captures_) comms_.wait_until_settled(all_, description_of(head.call));
   }
   if (comms_.settled(all_)) head.state = Turn::State::kQueued;
 }
 
-void Line::check_terms(const Turn& turn) const {
+void CommandQueue::check_terms(const Turn& turn) const {
   for (size_t i = 0; i < turn.peers.size(); ++i) {
     const std::string wrong =
         difference(turn.call, host_.world.rank(), turn.ours[i], turn.peers[i], turn.theirs[i]);
@@ -138,66 +139,67 @@ void Line::check_terms(const Turn& turn) const {
   }
 }
 
-void Line::tell_nccl(Turn& turn) {
+void CommandQueue::enqueue_messages(Turn& turn) {
   turn.ready.hold_up(stream_);
   if (turn.sends.empty() && turn.recvs.empty()) return;
-  comms_.call(all_, words_of(turn.call), [&] { return send_and_receive(turn, all_, stream_); });
+  comms_.call(all_, description_of(turn.call),
+              [&] { return send_and_receive(turn, all_, stream_); });
 }
 
-void Line::queued(const std::shared_ptr<Turn>& turn) {
+void CommandQueue::on_enqueued(const std::shared_ptr<Turn>& turn) {
   turn->done.record(stream_);
   if (!captures_) return in_flight_.add(turn);
   turn->is_captured = true;
   has_captured_ = true;
 }
 
-void Line::wait_until_put(Turn& turn) {
-  for (advance(); !turn.is_put(); advance()) wait_for_head();
+void CommandQueue::wait_until_enqueued(Turn& turn) {
+  for (advance(); !turn.is_enqueued(); advance()) wait_for_head();
   if (turn.error) std::rethrow_exception(turn.error);
 }
 
-void Line::wait_until_empty() {
+void CommandQueue::wait_until_empty() {
   for (advance(); !waiting_.empty(); advance()) wait_for_head();
 }
 
-void Line::wait_for_head() {
+void CommandQueue::wait_for_head() {
   const std::shared_ptr<Turn> head = waiting_.front();
   try {
     if (head->state == Turn::State::kAgreeing) {
       head->agreement->wait(head->call);
     } else {
-      comms_.wait_until_settled(all_, words_of(head->call));
+      comms_.wait_until_settled(all_, description_of(head->call));
     }
   } catch (...) {
     fail_head();
   }
 }
 
-void Line::put(const CollectiveCall& call, ncclComm_t comm,
-               const std::function<ncclResult_t()>& calls) {
+void CommandQueue::enqueue(const CollectiveCall& call, ncclComm_t comm,
+                           const std::function<ncclResult_t()>& calls) {
   device_.make_current();
   const auto turn = std::make_shared<Turn>();
   turn->call = call;
   turn->ready.record(device_.compute());
   turn->ready.hold_up(stream_);
-  comms_.call(comm, words_of(call), calls);
-  comms_.wait_until_settled(comm, words_of(call));
+  comms_.call(comm, description_of(call), calls);
+  comms_.wait_until_settled(comm, description_of(call));
   turn->state = Turn::State::kQueued;
-  queued(turn);
+  on_enqueued(turn);
   turn->done.hold_up(device_.compute());
 }
 
-Line::Capture::~Capture() { line_.captures_ = line_.has_captured_ = false; }
+CommandQueue::Capture::~Capture() { queue_.captures_ = queue_.has_captured_ = false; }
 
-void Line::Capture::join() {
-  if (!line_.has_captured_) return;
+void CommandQueue::Capture::join() {
+  if (!queue_.has_captured_) return;
   Event end;
-  end.record(line_.stream_);
-  end.hold_up(line_.device_.compute());
+  end.record(queue_.stream_);
+  end.hold_up(queue_.device_.compute());
 }
 
-void Line::launch(const CollectiveCall& call, std::shared_ptr<Turn::Graph> graph,
-                  const std::function<void()>& launch) {
+void CommandQueue::launch(const CollectiveCall& call, std::shared_ptr<Turn::Graph> graph,
+                          const std::function<void()>& launch) {
   device_.make_current();
   const auto turn = std::make_shared<Turn>(std::move(graph));
   turn->call = call;

@@ -1,4 +1,4 @@
-// Line: the command queue of one rank for messages between GPUs, in program order.
+// CommandQueue: queues one rank's messages between GPUs, in program order.
 //
 // Before each NCCL call, the ranks exchange its signature (Terms) over the host communicator. A
 // missing rank, different sizes or a different order are therefore reported as on every other
@@ -20,7 +20,7 @@
 
 namespace phi::distributed {
 
-/// Functions of the host communicator that a Line uses.
+/// Functions of the host communicator that a CommandQueue uses.
 struct HostLink {
   World& world;
   RankStatusQuery rank_status;
@@ -28,12 +28,12 @@ struct HostLink {
   std::function<void(std::unique_ptr<Messages>)> release_messages;
 };
 
-class Line {
+class CommandQueue {
  public:
-  Line(HostLink host, gpu::GpuDevice& device, Communicators& comms, InFlight& in_flight);
-  ~Line();
-  Line(const Line&) = delete;
-  Line& operator=(const Line&) = delete;
+  CommandQueue(HostLink host, gpu::GpuDevice& device, Communicators& comms, InFlight& in_flight);
+  ~CommandQueue();
+  CommandQueue(const CommandQueue&) = delete;
+  CommandQueue& operator=(const CommandQueue&) = delete;
 
   cudaStream_t stream() const { return stream_; }
   /// Sets the NCCL communicator of all ranks, which messages use. Call once, before the first turn.
@@ -49,21 +49,22 @@ class Line {
   void advance();
   /// Waits until the turn's messages are in the stream. Errors: the turn's; ExecutionTimeout if
   /// this turn or an earlier one waits for a peer for longer than the deadline.
-  void wait_until_put(Turn& turn);
+  void wait_until_enqueued(Turn& turn);
   /// Waits until the messages of all turns are in the stream.
   void wait_until_empty();
   bool is_empty() const { return waiting_.empty(); }
 
-  /// Enqueues one collective of `comm` on the stream, after the work that is there. The line must
+  /// Enqueues one collective of `comm` on the stream, after the work that is there. The queue must
   /// be empty.
-  void put(const CollectiveCall& call, ncclComm_t comm, const std::function<ncclResult_t()>& calls);
+  void enqueue(const CollectiveCall& call, ncclComm_t comm,
+               const std::function<ncclResult_t()>& calls);
 
   /// Marks a graph capture of the device (Device::record). Messages are captured too: signatures
-  /// are exchanged and NCCL is called during the capture. The line must be empty before, and turns
+  /// are exchanged and NCCL is called during the capture. The queue must be empty before, and turns
   /// from before the capture must not be waited for during it.
   class Capture {
    public:
-    explicit Capture(Line& line) : line_(line) { line_.captures_ = true; }
+    explicit Capture(CommandQueue& queue) : queue_(queue) { queue_.captures_ = true; }
     ~Capture();
     Capture(const Capture&) = delete;
     Capture& operator=(const Capture&) = delete;
@@ -71,18 +72,18 @@ class Line {
     void join();
 
    private:
-    Line& line_;
+    CommandQueue& queue_;
   };
   /// Launches a graph that contains messages, ordered after earlier turns and before later ones.
-  /// The line must be empty. Pass the same `graph` for each launch of one graph.
+  /// The queue must be empty. Pass the same `graph` for each launch of one graph.
   void launch(const CollectiveCall& call, std::shared_ptr<Turn::Graph> graph,
               const std::function<void()>& launch);
 
  private:
   void step(Turn& head);
   void check_terms(const Turn& turn) const;
-  void tell_nccl(Turn& turn);
-  void queued(const std::shared_ptr<Turn>& turn);
+  void enqueue_messages(Turn& turn);
+  void on_enqueued(const std::shared_ptr<Turn>& turn);
   void wait_for_head();
   void fail_head();
 
