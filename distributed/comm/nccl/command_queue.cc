@@ -1,4 +1,4 @@
-// Advances turns from the exchange of signatures to the message stream.
+// Advances collectives from the exchange of signatures to the message stream.
 #include "distributed/comm/nccl/command_queue.h"
 
 #include <algorithm>
@@ -18,16 +18,17 @@ void add_peers(std::span<const Message> messages, std::vector<int64_t>* peers) {
 }
 
 // Messages are bytes; they have no dtype at this level.
-ncclResult_t send_and_receive(const Turn& turn, ncclComm_t comm, cudaStream_t stream) {
+ncclResult_t send_and_receive(const PendingCollective& collective, ncclComm_t comm,
+                              cudaStream_t stream) {
   ncclResult_t worst = ncclSuccess;
   const auto keep = [&](ncclResult_t status) {
     if (status != ncclSuccess && status != ncclInProgress) worst = status;
   };
-  for (const Send& send : turn.sends) {
+  for (const Send& send : collective.sends) {
     keep(nccl().ncclSend(send.data, send.bytes, ncclUint8, static_cast<int>(send.peer), comm,
                          stream));
   }
-  for (const Recv& recv : turn.recvs) {
+  for (const Recv& recv : collective.recvs) {
     keep(nccl().ncclRecv(recv.data, recv.bytes, ncclUint8, static_cast<int>(recv.peer), comm,
                          stream));
   }
@@ -35,14 +36,14 @@ ncclResult_t send_and_receive(const Turn& turn, ncclComm_t comm, cudaStream_t st
 }
 
 // `call` must outlive the result.
-Communicators::What description_of(const CollectiveCall& call) {
+Communicators::WaitDescription description_of(const CollectiveCall& call) {
   return [&call] { return call.to_string(); };
 }
 
 }  // namespace
 
 CommandQueue::CommandQueue(HostLink host, gpu::GpuDevice& device, Communicators& comms,
-                           InFlight& in_flight)
+                           InFlightCollectives& in_flight)
     : host_(std::move(host)),
       device_(device),
       comms_(comms),
@@ -60,36 +61,37 @@ CommandQueue::~CommandQueue() {
   (void)cudaStreamDestroy(stream_);
 }
 
-std::shared_ptr<Turn> CommandQueue::add(const CollectiveCall& call, std::span<const Send> sends,
-                                        std::span<const Recv> recvs) {
+std::shared_ptr<PendingCollective> CommandQueue::add(const CollectiveCall& call,
+                                                     std::span<const Send> sends,
+                                                     std::span<const Recv> recvs) {
   device_.make_current();
-  auto turn = std::make_shared<Turn>();
-  turn->call = call;
-  turn->ready.record(device_.compute());
-  std::ranges::copy_if(sends, std::back_inserter(turn->sends), &Send::bytes);
-  std::ranges::copy_if(recvs, std::back_inserter(turn->recvs), &Recv::bytes);
-  add_peers(sends, &turn->peers);
-  add_peers(recvs, &turn->peers);
-  turn->theirs.resize(turn->peers.size());
+  auto collective = std::make_shared<PendingCollective>();
+  collective->call = call;
+  collective->ready.record(device_.compute());
+  std::ranges::copy_if(sends, std::back_inserter(collective->sends), &Send::bytes);
+  std::ranges::copy_if(recvs, std::back_inserter(collective->recvs), &Recv::bytes);
+  add_peers(sends, &collective->peers);
+  add_peers(recvs, &collective->peers);
+  collective->theirs.resize(collective->peers.size());
   std::vector<Send> told;
   std::vector<Recv> heard;
-  turn->ours.reserve(turn->peers.size());
-  for (const int64_t peer : turn->peers) {
+  collective->ours.reserve(collective->peers.size());
+  for (const int64_t peer : collective->peers) {
     const uint64_t ordinal = ++calls_with_[static_cast<size_t>(peer)];
-    turn->ours.push_back(Terms::of(call, ordinal, peer, sends, recvs));
-    told.push_back({peer, &turn->ours.back(), sizeof(Terms)});
-    heard.push_back({peer, &turn->theirs[told.size() - 1], sizeof(Terms)});
+    collective->ours.push_back(Terms::of(call, ordinal, peer, sends, recvs));
+    told.push_back({peer, &collective->ours.back(), sizeof(Terms)});
+    heard.push_back({peer, &collective->theirs[told.size() - 1], sizeof(Terms)});
   }
-  turn->agreement = host_.messages();
-  turn->agreement->post(call, told, heard);
-  waiting_.push_back(turn);
+  collective->agreement = host_.messages();
+  collective->agreement->post(call, told, heard);
+  waiting_.push_back(collective);
   advance();
-  return turn;
+  return collective;
 }
 
-void CommandQueue::withdraw(const Turn& turn) {
+void CommandQueue::withdraw(const PendingCollective& collective) {
   std::erase_if(waiting_, [&](const auto& other) {
-    return other.get() == &turn && turn.state == Turn::State::kAgreeing;
+    return other.get() == &collective && collective.state == PendingCollective::State::kAgreeing;
   });
 }
 
@@ -97,10 +99,10 @@ void CommandQueue::advance() {
   device_.make_current();
   in_flight_.retire();
   while (!waiting_.empty()) {
-    const std::shared_ptr<Turn> head = waiting_.front();
+    const std::shared_ptr<PendingCollective> head = waiting_.front();
     try {
       step(*head);
-      if (head->state != Turn::State::kQueued) return;
+      if (head->state != PendingCollective::State::kQueued) return;
       on_enqueued(head);
       waiting_.pop_front();
     } catch (...) {
@@ -109,53 +111,53 @@ void CommandQueue::advance() {
   }
 }
 
-// Call from a catch block. The error belongs to the head, whichever turn is being waited for.
+// Call from a catch block. The error belongs to the head, whichever collective is being waited for.
 void CommandQueue::fail_head() {
   waiting_.front()->error = std::current_exception();
-  waiting_.front()->state = Turn::State::kOver;
+  waiting_.front()->state = PendingCollective::State::kDone;
   waiting_.pop_front();
 }
 
-void CommandQueue::step(Turn& head) {
-  if (head.state == Turn::State::kAgreeing) {
+void CommandQueue::step(PendingCollective& head) {
+  if (head.state == PendingCollective::State::kAgreeing) {
     if (!head.agreement->done(head.call)) return;
     host_.release_messages(std::move(head.agreement));
     check_terms(head);
     enqueue_messages(head);
-    head.state = Turn::State::kSettling;
+    head.state = PendingCollective::State::kSettling;
     // NCCL may enqueue work from its own thread, and two threads must not add nodes to one graph at
     // the same time.
     if (captures_) comms_.wait_until_settled(all_, description_of(head.call));
   }
-  if (comms_.settled(all_)) head.state = Turn::State::kQueued;
+  if (comms_.settled(all_)) head.state = PendingCollective::State::kQueued;
 }
 
-void CommandQueue::check_terms(const Turn& turn) const {
-  for (size_t i = 0; i < turn.peers.size(); ++i) {
-    const std::string wrong =
-        difference(turn.call, host_.world.rank(), turn.ours[i], turn.peers[i], turn.theirs[i]);
-    PHI_CHECK(wrong.empty(),
-              errors::InvalidArgument("{}", mismatch_report(turn.call, wrong, host_.rank_status)));
+void CommandQueue::check_terms(const PendingCollective& collective) const {
+  for (size_t i = 0; i < collective.peers.size(); ++i) {
+    const std::string wrong = difference(collective.call, host_.world.rank(), collective.ours[i],
+                                         collective.peers[i], collective.theirs[i]);
+    PHI_CHECK(wrong.empty(), errors::InvalidArgument(
+                                 "{}", mismatch_report(collective.call, wrong, host_.rank_status)));
   }
 }
 
-void CommandQueue::enqueue_messages(Turn& turn) {
-  turn.ready.hold_up(stream_);
-  if (turn.sends.empty() && turn.recvs.empty()) return;
-  comms_.call(all_, description_of(turn.call),
-              [&] { return send_and_receive(turn, all_, stream_); });
+void CommandQueue::enqueue_messages(PendingCollective& collective) {
+  collective.ready.hold_up(stream_);
+  if (collective.sends.empty() && collective.recvs.empty()) return;
+  comms_.call(all_, description_of(collective.call),
+              [&] { return send_and_receive(collective, all_, stream_); });
 }
 
-void CommandQueue::on_enqueued(const std::shared_ptr<Turn>& turn) {
-  turn->done.record(stream_);
-  if (!captures_) return in_flight_.add(turn);
-  turn->is_captured = true;
+void CommandQueue::on_enqueued(const std::shared_ptr<PendingCollective>& collective) {
+  collective->done.record(stream_);
+  if (!captures_) return in_flight_.add(collective);
+  collective->is_captured = true;
   has_captured_ = true;
 }
 
-void CommandQueue::wait_until_enqueued(Turn& turn) {
-  for (advance(); !turn.is_enqueued(); advance()) wait_for_head();
-  if (turn.error) std::rethrow_exception(turn.error);
+void CommandQueue::wait_until_enqueued(PendingCollective& collective) {
+  for (advance(); !collective.is_enqueued(); advance()) wait_for_head();
+  if (collective.error) std::rethrow_exception(collective.error);
 }
 
 void CommandQueue::wait_until_empty() {
@@ -163,9 +165,9 @@ void CommandQueue::wait_until_empty() {
 }
 
 void CommandQueue::wait_for_head() {
-  const std::shared_ptr<Turn> head = waiting_.front();
+  const std::shared_ptr<PendingCollective> head = waiting_.front();
   try {
-    if (head->state == Turn::State::kAgreeing) {
+    if (head->state == PendingCollective::State::kAgreeing) {
       head->agreement->wait(head->call);
     } else {
       comms_.wait_until_settled(all_, description_of(head->call));
@@ -178,15 +180,15 @@ void CommandQueue::wait_for_head() {
 void CommandQueue::enqueue(const CollectiveCall& call, ncclComm_t comm,
                            const std::function<ncclResult_t()>& calls) {
   device_.make_current();
-  const auto turn = std::make_shared<Turn>();
-  turn->call = call;
-  turn->ready.record(device_.compute());
-  turn->ready.hold_up(stream_);
+  const auto collective = std::make_shared<PendingCollective>();
+  collective->call = call;
+  collective->ready.record(device_.compute());
+  collective->ready.hold_up(stream_);
   comms_.call(comm, description_of(call), calls);
   comms_.wait_until_settled(comm, description_of(call));
-  turn->state = Turn::State::kQueued;
-  on_enqueued(turn);
-  turn->done.hold_up(device_.compute());
+  collective->state = PendingCollective::State::kQueued;
+  on_enqueued(collective);
+  collective->done.hold_up(device_.compute());
 }
 
 CommandQueue::Capture::~Capture() { queue_.captures_ = queue_.has_captured_ = false; }
@@ -198,20 +200,21 @@ void CommandQueue::Capture::join() {
   end.hold_up(queue_.device_.compute());
 }
 
-void CommandQueue::launch(const CollectiveCall& call, std::shared_ptr<Turn::Graph> graph,
+void CommandQueue::launch(const CollectiveCall& call,
+                          std::shared_ptr<PendingCollective::GraphTimings> graph,
                           const std::function<void()>& launch) {
   device_.make_current();
-  const auto turn = std::make_shared<Turn>(std::move(graph));
-  turn->call = call;
+  const auto collective = std::make_shared<PendingCollective>(std::move(graph));
+  collective->call = call;
   Event before;
   before.record(stream_);
   before.hold_up(device_.compute());
-  turn->ready.record(device_.compute());
+  collective->ready.record(device_.compute());
   launch();
-  turn->done.record(device_.compute());
-  turn->done.hold_up(stream_);
-  turn->state = Turn::State::kQueued;
-  in_flight_.add(turn);
+  collective->done.record(device_.compute());
+  collective->done.hold_up(stream_);
+  collective->state = PendingCollective::State::kQueued;
+  in_flight_.add(collective);
 }
 
 }  // namespace phi::distributed

@@ -14,8 +14,8 @@
 
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/nccl/communicators.h"
-#include "distributed/comm/nccl/in_flight.h"
-#include "distributed/comm/nccl/turn.h"
+#include "distributed/comm/nccl/in_flight_collectives.h"
+#include "distributed/comm/nccl/pending_collective.h"
 #include "phi/gpu/gpu_device.h"
 
 namespace phi::distributed {
@@ -30,27 +30,30 @@ struct HostLink {
 
 class CommandQueue {
  public:
-  CommandQueue(HostLink host, gpu::GpuDevice& device, Communicators& comms, InFlight& in_flight);
+  CommandQueue(HostLink host, gpu::GpuDevice& device, Communicators& comms,
+               InFlightCollectives& in_flight);
   ~CommandQueue();
   CommandQueue(const CommandQueue&) = delete;
   CommandQueue& operator=(const CommandQueue&) = delete;
 
   cudaStream_t stream() const { return stream_; }
-  /// Sets the NCCL communicator of all ranks, which messages use. Call once, before the first turn.
+  /// Sets the NCCL communicator of all ranks, which messages use. Call once, before the first
+  /// collective.
   void set_all(ncclComm_t all) { all_ = all; }
 
   /// Appends a call and returns at once.
-  std::shared_ptr<Turn> add(const CollectiveCall& call, std::span<const Send> sends,
-                            std::span<const Recv> recvs);
-  /// Removes a turn that has not been passed to NCCL.
-  void withdraw(const Turn& turn);
-  /// Makes all progress that is possible without waiting. An error is stored in the turn that
+  std::shared_ptr<PendingCollective> add(const CollectiveCall& call, std::span<const Send> sends,
+                                         std::span<const Recv> recvs);
+  /// Removes a collective that has not been passed to NCCL.
+  void withdraw(const PendingCollective& collective);
+  /// Makes all progress that is possible without waiting. An error is stored in the collective that
   /// caused it.
   void advance();
-  /// Waits until the turn's messages are in the stream. Errors: the turn's; ExecutionTimeout if
-  /// this turn or an earlier one waits for a peer for longer than the deadline.
-  void wait_until_enqueued(Turn& turn);
-  /// Waits until the messages of all turns are in the stream.
+  /// Waits until the collective's messages are in the stream. Errors: the collective's;
+  /// ExecutionTimeout if this collective or an earlier one waits for a peer for longer than the
+  /// deadline.
+  void wait_until_enqueued(PendingCollective& collective);
+  /// Waits until the messages of all collectives are in the stream.
   void wait_until_empty();
   bool is_empty() const { return waiting_.empty(); }
 
@@ -60,8 +63,8 @@ class CommandQueue {
                const std::function<ncclResult_t()>& calls);
 
   /// Marks a graph capture of the device (Device::record). Messages are captured too: signatures
-  /// are exchanged and NCCL is called during the capture. The queue must be empty before, and turns
-  /// from before the capture must not be waited for during it.
+  /// are exchanged and NCCL is called during the capture. The queue must be empty before, and
+  /// collectives from before the capture must not be waited for during it.
   class Capture {
    public:
     explicit Capture(CommandQueue& queue) : queue_(queue) { queue_.captures_ = true; }
@@ -74,29 +77,29 @@ class CommandQueue {
    private:
     CommandQueue& queue_;
   };
-  /// Launches a graph that contains messages, ordered after earlier turns and before later ones.
-  /// The queue must be empty. Pass the same `graph` for each launch of one graph.
-  void launch(const CollectiveCall& call, std::shared_ptr<Turn::Graph> graph,
+  /// Launches a graph that contains messages, ordered after earlier collectives and before later
+  /// ones. The queue must be empty. Pass the same `graph` for each launch of one graph.
+  void launch(const CollectiveCall& call, std::shared_ptr<PendingCollective::GraphTimings> graph,
               const std::function<void()>& launch);
 
  private:
-  void step(Turn& head);
-  void check_terms(const Turn& turn) const;
-  void enqueue_messages(Turn& turn);
-  void on_enqueued(const std::shared_ptr<Turn>& turn);
+  void step(PendingCollective& head);
+  void check_terms(const PendingCollective& collective) const;
+  void enqueue_messages(PendingCollective& collective);
+  void on_enqueued(const std::shared_ptr<PendingCollective>& collective);
   void wait_for_head();
   void fail_head();
 
   HostLink host_;
   gpu::GpuDevice& device_;
   Communicators& comms_;
-  InFlight& in_flight_;
+  InFlightCollectives& in_flight_;
   cudaStream_t stream_ = nullptr;
   ncclComm_t all_ = nullptr;
-  std::deque<std::shared_ptr<Turn>> waiting_;
+  std::deque<std::shared_ptr<PendingCollective>> waiting_;
   std::vector<uint64_t> calls_with_;  // calls made with each rank
   bool captures_ = false;
-  bool has_captured_ = false;  // whether this capture has a turn
+  bool has_captured_ = false;  // whether this capture has a collective
 };
 
 }  // namespace phi::distributed

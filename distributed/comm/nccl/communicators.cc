@@ -97,7 +97,9 @@ void Communicators::check_not_aborted() const {
 }
 
 ncclComm_t Communicators::of(const Group& group, const std::function<Group&()>& control) {
-  const What what = [&] { return fmt::format("the communicator of group {}", group.name()); };
+  const WaitDescription what = [&] {
+    return fmt::format("the communicator of group {}", group.name());
+  };
   ncclComm_t comm = known(group);
   if (!comm) comm = make(group, share_unique_id(control(), new_unique_id), what);
   // Safe to wait: all members have shared the id, so they create the communicator too.
@@ -111,13 +113,14 @@ ncclComm_t Communicators::known(const Group& group) {
   return found != comms_.end() ? found->second : nullptr;
 }
 
-ncclComm_t Communicators::make(const Group& group, const UniqueId& shared, const What& what) {
+ncclComm_t Communicators::make(const Group& group, const UniqueId& shared,
+                               const WaitDescription& what) {
   ncclUniqueId id;
   std::memcpy(&id, shared.data(), sizeof(id));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   ncclComm_t comm = nullptr;
-  const InFlight::Asking asking(in_flight_, what);
+  const InFlightCollectives::NcclWaitScope asking(in_flight_, what);
   const std::lock_guard lock(inside_);
   check_not_aborted();
   check(nccl().ncclCommInitRankConfig(&comm, static_cast<int>(group.size()), id,
@@ -127,10 +130,10 @@ ncclComm_t Communicators::make(const Group& group, const UniqueId& shared, const
   return comm;
 }
 
-void Communicators::call(ncclComm_t comm, const What& what,
+void Communicators::call(ncclComm_t comm, const WaitDescription& what,
                          const std::function<ncclResult_t()>& calls) {
   wait_until_settled(comm, what);
-  const InFlight::Asking asking(in_flight_, what);
+  const InFlightCollectives::NcclWaitScope asking(in_flight_, what);
   const std::lock_guard lock(inside_);
   check_not_aborted();
   check(nccl().ncclGroupStart(), nullptr, "ncclGroupStart");
@@ -149,9 +152,9 @@ bool Communicators::settled(ncclComm_t comm) {
   return state == ncclSuccess;
 }
 
-void Communicators::wait_until_settled(ncclComm_t comm, const What& what) {
+void Communicators::wait_until_settled(ncclComm_t comm, const WaitDescription& what) {
   if (settled(comm)) return;
-  const InFlight::Asking asking(in_flight_, what);
+  const InFlightCollectives::NcclWaitScope asking(in_flight_, what);
   const auto begun = Clock::now();
   while (!settled(comm)) {
     poll_interruption();

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/comm/nccl/in_flight.h"
+#include "distributed/comm/nccl/in_flight_collectives.h"
 #include "distributed/comm/nccl/library.h"
 #include "distributed/comm/nccl/unique_id.h"
 
@@ -18,10 +18,11 @@ namespace phi::distributed {
 
 class Communicators {
  public:
-  using What = InFlight::What;
+  using WaitDescription = InFlightCollectives::WaitDescription;
 
   /// For rank number `rank`. Reports to `in_flight` while the rank's thread waits for NCCL.
-  Communicators(InFlight& in_flight, int64_t rank) : in_flight_(in_flight), rank_(rank) {}
+  Communicators(InFlightCollectives& in_flight, int64_t rank)
+      : in_flight_(in_flight), rank_(rank) {}
   ~Communicators() { end(); }
   Communicators(const Communicators&) = delete;
   Communicators& operator=(const Communicators&) = delete;
@@ -36,12 +37,13 @@ class Communicators {
   /// Runs `calls` as one NCCL group call on `comm`. First waits until NCCL has taken in the
   /// previous calls, because a wait for these may have been interrupted. On return NCCL may not yet
   /// have put the work into its stream; see settled(). Errors: Unavailable with NCCL's message.
-  void call(ncclComm_t comm, const What& what, const std::function<ncclResult_t()>& calls);
+  void call(ncclComm_t comm, const WaitDescription& what,
+            const std::function<ncclResult_t()>& calls);
   /// Whether NCCL has put all calls into its stream. Errors: Unavailable with NCCL's message; the
   /// reason of an abort.
   bool settled(ncclComm_t comm);
   /// Waits until settled(). Errors: those of settled().
-  void wait_until_settled(ncclComm_t comm, const What& what);
+  void wait_until_settled(ncclComm_t comm, const WaitDescription& what);
   /// Destroys the communicators. The work of all ranks must be done or aborted. If NCCL does not
   /// return, the process exits.
   void end();
@@ -57,12 +59,12 @@ class Communicators {
 
  private:
   ncclComm_t known(const Group& group);
-  ncclComm_t make(const Group& group, const UniqueId& shared, const What& what);
+  ncclComm_t make(const Group& group, const UniqueId& shared, const WaitDescription& what);
   void check(ncclResult_t status, ncclComm_t comm, const char* what) const;
   void check_not_aborted() const;
   std::vector<ncclComm_t> take_all();
 
-  InFlight& in_flight_;
+  InFlightCollectives& in_flight_;
   int64_t rank_;
   std::mutex inside_;                     // held while a thread is inside NCCL
   std::map<uint64_t, ncclComm_t> comms_;  // key: hash of the group

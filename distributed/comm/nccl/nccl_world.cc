@@ -11,7 +11,7 @@
 
 #include "distributed/comm/nccl/command_queue.h"
 #include "distributed/comm/nccl/communicators.h"
-#include "distributed/comm/nccl/in_flight.h"
+#include "distributed/comm/nccl/in_flight_collectives.h"
 #include "distributed/comm/nccl/nccl_group.h"
 #include "distributed/comm/nccl/records.h"
 #include "distributed/comm/nccl/reduce.h"
@@ -159,13 +159,15 @@ class NcclWorld final : public World {
                            "what {} does on GPU {} cannot be written down together with messages: "
                            "{}.",
                            who.name(), device_.place().index, why_not_written_down()));
-    return records_.add(std::move(written), [this, &who, graph = std::make_shared<Turn::Graph>()](
-                                                const std::function<void()>& launch) {
-      watchdog_.check();
-      queue_.wait_until_empty();
-      const char* const scope = OpScope::current();
-      queue_.launch({.group = &who, .sequence = ++launches_, .scope = scope}, graph, launch);
-    });
+    return records_.add(std::move(written),
+                        [this, &who, graph = std::make_shared<PendingCollective::GraphTimings>()](
+                            const std::function<void()>& launch) {
+                          watchdog_.check();
+                          queue_.wait_until_empty();
+                          const char* const scope = OpScope::current();
+                          queue_.launch({.group = &who, .sequence = ++launches_, .scope = scope},
+                                        graph, launch);
+                        });
   }
 
  protected:
@@ -200,17 +202,18 @@ class NcclWorld final : public World {
   class NcclMessages final : public Messages {
    public:
     explicit NcclMessages(NcclWorld& world) : world_(world) {}
-    // A turn that was passed to NCCL cannot be withdrawn; it completes, or the world aborts it.
+    // A collective that was passed to NCCL cannot be withdrawn; it completes, or the world aborts
+    // it.
     ~NcclMessages() override {
-      if (turn_) world_.queue_.withdraw(*turn_);
+      if (collective_) world_.queue_.withdraw(*collective_);
     }
 
     void post(const CollectiveCall& call, std::span<const Send> sends,
               std::span<const Recv> recvs) override {
       world_.watchdog_.check();
-      turn_ = nullptr;
+      collective_ = nullptr;
       if (std::ranges::any_of(sends, &Send::bytes) || std::ranges::any_of(recvs, &Recv::bytes)) {
-        turn_ = world_.queue_.add(call, sends, recvs);
+        collective_ = world_.queue_.add(call, sends, recvs);
         return;
       }
       empty_ = acquire_messages_of(world_.host_);
@@ -219,23 +222,25 @@ class NcclWorld final : public World {
     bool done(const CollectiveCall& call) override {
       world_.watchdog_.check();
       world_.queue_.advance();
-      if (!turn_) return empty_->done(call);
-      if (turn_->error) std::rethrow_exception(turn_->error);
-      if (turn_->state != Turn::State::kQueued) return turn_->state == Turn::State::kOver;
-      if (!turn_->is_captured) return turn_->done.has_come();
-      turn_->done.hold_up(world_.device_.compute());
+      if (!collective_) return empty_->done(call);
+      if (collective_->error) std::rethrow_exception(collective_->error);
+      if (collective_->state != PendingCollective::State::kQueued)
+        return collective_->state == PendingCollective::State::kDone;
+      if (!collective_->is_captured) return collective_->done.has_come();
+      collective_->done.hold_up(world_.device_.compute());
       return true;
     }
     void wait(const CollectiveCall& call) override {
       world_.watchdog_.check();
-      if (!turn_) return wait_in(world_.host_, call, *empty_);
-      world_.queue_.wait_until_enqueued(*turn_);
-      turn_->done.hold_up(world_.device_.compute());
+      if (!collective_) return wait_in(world_.host_, call, *empty_);
+      world_.queue_.wait_until_enqueued(*collective_);
+      collective_->done.hold_up(world_.device_.compute());
     }
 
    private:
     NcclWorld& world_;
-    std::shared_ptr<Turn> turn_;       // null: all messages are empty and go over the host
+    std::shared_ptr<PendingCollective>
+        collective_;                   // null: all messages are empty and go over the host
     std::unique_ptr<Messages> empty_;  // the empty messages
   };
 
@@ -285,7 +290,7 @@ class NcclWorld final : public World {
 
   World& host_;
   gpu::GpuDevice& device_;
-  InFlight in_flight_;
+  InFlightCollectives in_flight_;
   Communicators comms_;
   CommandQueue queue_;
   NcclGroup::Means means_;

@@ -55,15 +55,15 @@ void NcclWatchdog::look() {
   look_at_deadlines(watched_.host.deadline());
 }
 
-void NcclWatchdog::look_at_deadlines(InFlight::Clock::duration deadline) {
+void NcclWatchdog::look_at_deadlines(InFlightCollectives::Clock::duration deadline) {
   std::string why;
-  if (const auto late = watched_.in_flight.late(deadline)) {
+  if (const auto overdue = watched_.in_flight.overdue(deadline)) {
     why = ranks_report(
         fmt::format("No answer within {:.3g} s in {}. All ranks have come to it, and their GPUs do "
                     "not: one of them waits for something else, or has failed.",
-                    in_seconds(late->patience), late->turn->call.to_string()),
-        late->turn->call.group->ranks(), watched_.host.rank(), watched_.rank_status);
-  } else if (const auto asked = watched_.in_flight.asks_in_vain(deadline)) {
+                    in_seconds(overdue->patience), overdue->collective->call.to_string()),
+        overdue->collective->call.group->ranks(), watched_.host.rank(), watched_.rank_status);
+  } else if (const auto asked = watched_.in_flight.stalled_wait(deadline)) {
     why = fmt::format("NCCL has not taken in {} within {:g} s on rank {}.", *asked,
                       in_seconds(deadline), watched_.host.rank());
   } else {

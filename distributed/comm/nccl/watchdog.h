@@ -12,7 +12,7 @@
 
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/nccl/communicators.h"
-#include "distributed/comm/nccl/in_flight.h"
+#include "distributed/comm/nccl/in_flight_collectives.h"
 #include "distributed/comm/nccl/records.h"
 #include "phi/common/errors.h"
 #include "phi/gpu/gpu_device.h"
@@ -25,7 +25,7 @@ class NcclWatchdog {
     const World& host;
     gpu::GpuDevice& device;
     Communicators& comms;
-    InFlight& in_flight;
+    InFlightCollectives& in_flight;
     Records& records;
     RankStatusQuery rank_status;
     std::function<std::string()> failure_of_others;
@@ -41,7 +41,7 @@ class NcclWatchdog {
  private:
   void run(const std::stop_token& stop);
   void look();
-  void look_at_deadlines(InFlight::Clock::duration deadline);
+  void look_at_deadlines(InFlightCollectives::Clock::duration deadline);
 
   Watched watched_;
   std::atomic<bool> has_aborted_{false};

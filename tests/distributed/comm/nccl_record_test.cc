@@ -209,7 +209,7 @@ TEST_F(NcclRecord, NcclIsAbortedWhileALaunchWaitsForIt) {
   run_ranks(1, [](World& host) {
     auto& device = gpu::GpuDevice::of(GPUPlace(0));
     device.make_current();
-    InFlight in_flight;
+    InFlightCollectives in_flight;
     Communicators comms(in_flight, host.rank());
     const ncclComm_t comm = comms.of(host.everyone(), [&]() -> Group& { return host.everyone(); });
     const auto works = [&] {

@@ -1,5 +1,5 @@
-// Turn: a pending collective, that is, the messages of one call or one launch of a graph with
-// messages, from posting to completion on the GPU.
+// PendingCollective: the messages of one call or one launch of a graph with messages, from posting
+// to completion on the GPU.
 #pragma once
 
 #include <chrono>
@@ -16,19 +16,19 @@
 
 namespace phi::distributed {
 
-struct Turn {
+struct PendingCollective {
   enum class State : uint8_t {
-    kAgreeing,  // waits for its peers' signatures and for earlier turns
+    kAgreeing,  // waits for its peers' signatures and for earlier collectives
     kSettling,  // passed to NCCL
     kQueued,    // NCCL has put all messages into the stream
-    kOver,      // complete on the GPU, or failed
+    kDone,      // complete on the GPU, or failed
   };
   /// Statistics of the launches of one graph.
-  struct Graph {
+  struct GraphTimings {
     std::optional<std::chrono::duration<float, std::milli>> longest{};  // longest completed launch
   };
 
-  explicit Turn(std::shared_ptr<Graph> launched = nullptr)
+  explicit PendingCollective(std::shared_ptr<GraphTimings> launched = nullptr)
       : graph(std::move(launched)),
         ready(graph ? Event::Kind::kTimed : Event::Kind::kPlain),
         done(graph ? Event::Kind::kTimed : Event::Kind::kPlain) {}
@@ -40,14 +40,14 @@ struct Turn {
   std::vector<Terms> ours;
   std::vector<Terms> theirs;
   std::unique_ptr<Messages> agreement;  // the exchange of signatures
-  std::shared_ptr<Graph> graph;         // the launched graph; null: the messages of a call
+  std::shared_ptr<GraphTimings> graph;  // the launched graph; null: the messages of a call
   Event ready;                          // on the compute stream: the arrays may be accessed
   Event done;                           // on the message stream
   State state = State::kAgreeing;
   bool is_captured = false;  // part of a graph capture: `done` never occurs
   std::exception_ptr error;
 
-  bool is_enqueued() const { return state == State::kQueued || state == State::kOver; }
+  bool is_enqueued() const { return state == State::kQueued || state == State::kDone; }
 };
 
 }  // namespace phi::distributed
