@@ -78,12 +78,12 @@ std::shared_ptr<PendingCollective> CommandQueue::add(const CollectiveCall& call,
   collective->ours.reserve(collective->peers.size());
   for (const int64_t peer : collective->peers) {
     const uint64_t ordinal = ++calls_with_[static_cast<size_t>(peer)];
-    collective->ours.push_back(Terms::of(call, ordinal, peer, sends, recvs));
-    told.push_back({peer, &collective->ours.back(), sizeof(Terms)});
-    heard.push_back({peer, &collective->theirs[told.size() - 1], sizeof(Terms)});
+    collective->ours.push_back(CollectiveSignature::of(call, ordinal, peer, sends, recvs));
+    told.push_back({peer, &collective->ours.back(), sizeof(CollectiveSignature)});
+    heard.push_back({peer, &collective->theirs[told.size() - 1], sizeof(CollectiveSignature)});
   }
-  collective->agreement = host_.messages();
-  collective->agreement->post(call, told, heard);
+  collective->signature_exchange = host_.messages();
+  collective->signature_exchange->post(call, told, heard);
   waiting_.push_back(collective);
   advance();
   return collective;
@@ -91,7 +91,8 @@ std::shared_ptr<PendingCollective> CommandQueue::add(const CollectiveCall& call,
 
 void CommandQueue::withdraw(const PendingCollective& collective) {
   std::erase_if(waiting_, [&](const auto& other) {
-    return other.get() == &collective && collective.state == PendingCollective::State::kAgreeing;
+    return other.get() == &collective &&
+           collective.state == PendingCollective::State::kExchangingSignatures;
   });
 }
 
@@ -119,10 +120,10 @@ void CommandQueue::fail_head() {
 }
 
 void CommandQueue::step(PendingCollective& head) {
-  if (head.state == PendingCollective::State::kAgreeing) {
-    if (!head.agreement->done(head.call)) return;
-    host_.release_messages(std::move(head.agreement));
-    check_terms(head);
+  if (head.state == PendingCollective::State::kExchangingSignatures) {
+    if (!head.signature_exchange->done(head.call)) return;
+    host_.release_messages(std::move(head.signature_exchange));
+    check_signatures(head);
     enqueue_messages(head);
     head.state = PendingCollective::State::kSettling;
     // NCCL may enqueue work from its own thread, and two threads must not add nodes to one graph at
@@ -132,7 +133,7 @@ void CommandQueue::step(PendingCollective& head) {
   if (comms_.settled(all_)) head.state = PendingCollective::State::kQueued;
 }
 
-void CommandQueue::check_terms(const PendingCollective& collective) const {
+void CommandQueue::check_signatures(const PendingCollective& collective) const {
   for (size_t i = 0; i < collective.peers.size(); ++i) {
     const std::string wrong = difference(collective.call, host_.world.rank(), collective.ours[i],
                                          collective.peers[i], collective.theirs[i]);
@@ -167,8 +168,8 @@ void CommandQueue::wait_until_empty() {
 void CommandQueue::wait_for_head() {
   const std::shared_ptr<PendingCollective> head = waiting_.front();
   try {
-    if (head->state == PendingCollective::State::kAgreeing) {
-      head->agreement->wait(head->call);
+    if (head->state == PendingCollective::State::kExchangingSignatures) {
+      head->signature_exchange->wait(head->call);
     } else {
       comms_.wait_until_settled(all_, description_of(head->call));
     }

@@ -1,9 +1,9 @@
 // CommandQueue: queues one rank's messages between GPUs, in program order.
 //
-// Before each NCCL call, the ranks exchange its signature (Terms) over the host communicator. A
-// missing rank, different sizes or a different order are therefore reported as on every other
-// backend, and NCCL, which checks nothing, never hangs on them. Then all messages of the call are
-// enqueued as one NCCL group call on the one stream that has all messages of the rank.
+// Before each NCCL call, the ranks exchange its signature (CollectiveSignature) over the host
+// communicator. A missing rank, different sizes or a different order are therefore reported as on
+// every other backend, and NCCL, which checks nothing, never hangs on them. Then all messages of
+// the call are enqueued as one NCCL group call on the one stream that has all messages of the rank.
 #pragma once
 
 #include <deque>
@@ -84,7 +84,7 @@ class CommandQueue {
 
  private:
   void step(PendingCollective& head);
-  void check_terms(const PendingCollective& collective) const;
+  void check_signatures(const PendingCollective& collective) const;
   void enqueue_messages(PendingCollective& collective);
   void on_enqueued(const std::shared_ptr<PendingCollective>& collective);
   void wait_for_head();

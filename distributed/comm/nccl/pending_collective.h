@@ -10,18 +10,18 @@
 #include <vector>
 
 #include "distributed/comm/messages.h"
+#include "distributed/comm/nccl/collective_signature.h"
 #include "distributed/comm/nccl/event.h"
-#include "distributed/comm/nccl/terms.h"
 #include "distributed/comm/world.h"
 
 namespace phi::distributed {
 
 struct PendingCollective {
   enum class State : uint8_t {
-    kAgreeing,  // waits for its peers' signatures and for earlier collectives
-    kSettling,  // passed to NCCL
-    kQueued,    // NCCL has put all messages into the stream
-    kDone,      // complete on the GPU, or failed
+    kExchangingSignatures,  // waits for its peers' signatures and for earlier collectives
+    kSettling,              // passed to NCCL
+    kQueued,                // NCCL has put all messages into the stream
+    kDone,                  // complete on the GPU, or failed
   };
   /// Statistics of the launches of one graph.
   struct GraphTimings {
@@ -37,13 +37,13 @@ struct PendingCollective {
   std::vector<Send> sends;  // without those of 0 bytes
   std::vector<Recv> recvs;
   std::vector<int64_t> peers;  // ranks; ours[i] and theirs[i] belong to peers[i]
-  std::vector<Terms> ours;
-  std::vector<Terms> theirs;
-  std::unique_ptr<Messages> agreement;  // the exchange of signatures
-  std::shared_ptr<GraphTimings> graph;  // the launched graph; null: the messages of a call
-  Event ready;                          // on the compute stream: the arrays may be accessed
-  Event done;                           // on the message stream
-  State state = State::kAgreeing;
+  std::vector<CollectiveSignature> ours;
+  std::vector<CollectiveSignature> theirs;
+  std::unique_ptr<Messages> signature_exchange;  // the exchange of signatures
+  std::shared_ptr<GraphTimings> graph;           // the launched graph; null: the messages of a call
+  Event ready;  // on the compute stream: the arrays may be accessed
+  Event done;   // on the message stream
+  State state = State::kExchangingSignatures;
   bool is_captured = false;  // part of a graph capture: `done` never occurs
   std::exception_ptr error;
 

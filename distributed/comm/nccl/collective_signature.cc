@@ -1,5 +1,5 @@
 // Computes and compares signatures of messages.
-#include "distributed/comm/nccl/terms.h"
+#include "distributed/comm/nccl/collective_signature.h"
 
 #include <fmt/format.h>
 
@@ -12,11 +12,11 @@ namespace {
 
 struct Sizes {
   int64_t count = 0;
-  uint64_t first[Terms::kSizes] = {};
+  uint64_t first[CollectiveSignature::kSizes] = {};
   uint64_t hash = 0;
 
   void add(uint64_t bytes) {
-    if (static_cast<size_t>(count) < Terms::kSizes) first[count] = bytes;
+    if (static_cast<size_t>(count) < CollectiveSignature::kSizes) first[count] = bytes;
     ++count;
     hash = (hash ^ bytes) * 0x9e3779b97f4a7c15u + 1;
   }
@@ -42,7 +42,7 @@ struct Direction {
 
 std::string difference_in(const CollectiveCall& call, const Direction& way,
                           const CallHeader& of_sender, const CallHeader& of_receiver) {
-  for (size_t i = 0; i < Terms::kSizes; ++i) {
+  for (size_t i = 0; i < CollectiveSignature::kSizes; ++i) {
     const auto at = static_cast<int64_t>(i);
     if (at >= std::min(way.sends, way.recvs) || way.sent[i] == way.received[i]) continue;
     return mismatch({call.group->name(),
@@ -60,24 +60,25 @@ std::string difference_in(const CollectiveCall& call, const Direction& way,
 
 }  // namespace
 
-Terms Terms::of(const CollectiveCall& call, uint64_t ordinal, int64_t peer,
-                std::span<const Send> sends, std::span<const Recv> recvs) {
+CollectiveSignature CollectiveSignature::of(const CollectiveCall& call, uint64_t ordinal,
+                                            int64_t peer, std::span<const Send> sends,
+                                            std::span<const Recv> recvs) {
   const Sizes out = sizes_with(peer, sends);
   const Sizes in = sizes_with(peer, recvs);
-  Terms terms{};
-  terms.ordinal = ordinal;
-  terms.call_bytes = call.bytes;
-  terms.sends = out.count;
-  terms.recvs = in.count;
-  std::ranges::copy(out.first, terms.sent);
-  std::ranges::copy(in.first, terms.received);
-  terms.all_sent = out.hash;
-  terms.all_received = in.hash;
-  return terms;
+  CollectiveSignature signature{};
+  signature.ordinal = ordinal;
+  signature.call_bytes = call.bytes;
+  signature.sends = out.count;
+  signature.recvs = in.count;
+  std::ranges::copy(out.first, signature.sent);
+  std::ranges::copy(in.first, signature.received);
+  signature.all_sent = out.hash;
+  signature.all_received = in.hash;
+  return signature;
 }
 
-std::string difference(const CollectiveCall& call, int64_t own, const Terms& ours, int64_t peer,
-                       const Terms& theirs) {
+std::string difference(const CollectiveCall& call, int64_t own, const CollectiveSignature& ours,
+                       int64_t peer, const CollectiveSignature& theirs) {
   CallHeader own_call = CallHeader::of(call), peer_call = own_call;
   peer_call.bytes = theirs.call_bytes;
   const std::string there = difference_in(call,
