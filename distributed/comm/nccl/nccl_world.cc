@@ -30,7 +30,7 @@ namespace {
 constexpr int64_t kSliceBytes = int64_t{16} << 20;
 
 // Handshake: what ranks exchange before they connect.
-struct Introduction {
+struct Handshake {
   int64_t version;
   GpuId gpu;
   int64_t number;   // number of the rank on its machine
@@ -55,7 +55,7 @@ std::string gpus_text(int64_t count) {
 }
 
 // All ranks compute the same result.
-void check_introductions(const std::vector<Introduction>& all) {
+void check_handshakes(const std::vector<Handshake>& all) {
   for (size_t i = 0; i < all.size(); ++i) {
     PHI_CHECK(
         !all[i].blocks,
@@ -308,7 +308,7 @@ bool has_nccl() { return true; }
 std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction reduction) {
   gpu::GpuDevice& device = gpu::GpuDevice::of(gpu);
   device.make_current();
-  Introduction own{};
+  Handshake own{};
   int version = 0;
   const ncclResult_t status = nccl().ncclGetVersion(&version);
   PHI_CHECK(status == ncclSuccess,
@@ -318,9 +318,9 @@ std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction 
   own.gpu = id_of_gpu(gpu.index);
   own.number = host.local_rank();
   own.visible = visible_gpus();
-  std::vector<Introduction> all(static_cast<size_t>(host.size()));
+  std::vector<Handshake> all(static_cast<size_t>(host.size()));
   host.everyone().all_gather(&own, all.data(), sizeof(own) / sizeof(int64_t), DataType::INT64);
-  check_introductions(all);
+  check_handshakes(all);
   return std::make_unique<NcclWorld>(host, device, reduction);
 }
 
