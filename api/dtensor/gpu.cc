@@ -31,7 +31,7 @@ Place use_gpu(const GpuOptions& options) {
   if (options.messages == GpuMessages::kHost) {
     tell_of_shared_gpus(world, place);
   } else if (world.size() > 1 && world.transfers_data()) {
-    world.set_device_communicator(join_by_nccl(world, place, options.reduction));
+    world.set_device_communicator(make_nccl_world(world, place, options.reduction));
   }
   world.rank_context().set_place(place);
   world.rank_context().set_tf32(options.tf32);

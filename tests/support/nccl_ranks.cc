@@ -24,7 +24,7 @@ void on_ranks(int64_t n, const std::function<void(World& world)>& body) {
   const auto on_gpus = [&](World& host) {
     const Place gpu = GPUPlace(static_cast<int>(host.rank()));
     host.rank_context().set_place(gpu);
-    host.set_device_communicator(join_by_nccl(host, gpu, GpuReduction::kExact));
+    host.set_device_communicator(make_nccl_world(host, gpu, GpuReduction::kExact));
     body(host.device_communicator(gpu));
   };
   run_ranks(n, on_gpus, std::chrono::seconds(20));

@@ -22,7 +22,7 @@ World& world_of_tests(World& job) {
   const Place gpu = GPUPlace(static_cast<int>(job.local_rank() % gpus));
   if (&job.device_communicator(gpu) == &job) {
     job.rank_context().set_place(gpu);
-    job.set_device_communicator(join_by_nccl(job, gpu, GpuReduction::kExact));
+    job.set_device_communicator(make_nccl_world(job, gpu, GpuReduction::kExact));
   }
   return job.device_communicator(gpu);
 }

@@ -14,7 +14,7 @@ inline void take_gpu(World& world, int gpus, GpuMessages messages = GpuMessages:
   world.rank_context().set_place(gpu);
   const bool by_nccl = messages == GpuMessages::kNccl && has_nccl();
   if (by_nccl && world.size() > 1 && world.size() <= gpus)
-    world.set_device_communicator(join_by_nccl(world, gpu, GpuReduction::kExact));
+    world.set_device_communicator(make_nccl_world(world, gpu, GpuReduction::kExact));
 }
 
 }  // namespace phi::distributed::testing

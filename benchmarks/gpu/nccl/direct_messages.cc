@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "distributed/comm/nccl/library.h"
+#include "distributed/comm/nccl/nccl_functions.h"
 #include "distributed/comm/nccl/unique_id.h"
 #include "phi/common/errors.h"
 

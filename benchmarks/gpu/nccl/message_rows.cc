@@ -80,7 +80,7 @@ class Messages {
         add_row_(add_row) {}
 
   void all_reduce(GpuReduction reduction, double goal) {
-    host_.set_device_communicator(distributed::join_by_nccl(host_, place_, reduction));
+    host_.set_device_communicator(distributed::make_nccl_world(host_, place_, reduction));
     const int64_t count = extent_.of(int64_t{16} << 20, 1 << 10);
     const DeviceMemory in(device_, static_cast<size_t>(count) * 4);
     const DeviceMemory out(device_, static_cast<size_t>(count) * 4);
@@ -101,7 +101,8 @@ class Messages {
 
   // Every rank gets the rows of all others.
   void gather(int64_t mebibytes) {
-    host_.set_device_communicator(distributed::join_by_nccl(host_, place_, GpuReduction::kExact));
+    host_.set_device_communicator(
+        distributed::make_nccl_world(host_, place_, GpuReduction::kExact));
     const int64_t n = host_.size();
     const int64_t rows = extent_.of((mebibytes << 20) / 4 / n, 8);
     const distributed::ProcessMesh mesh({n});

@@ -36,13 +36,13 @@ ncclResult_t send_and_receive(const PendingCollective& collective, ncclComm_t co
 }
 
 // `call` must outlive the result.
-Communicators::WaitDescription description_of(const CollectiveCall& call) {
+NcclCommunicators::WaitDescription description_of(const CollectiveCall& call) {
   return [&call] { return call.to_string(); };
 }
 
 }  // namespace
 
-CommandQueue::CommandQueue(HostLink host, gpu::GpuDevice& device, Communicators& comms,
+CommandQueue::CommandQueue(HostLink host, gpu::GpuDevice& device, NcclCommunicators& comms,
                            InFlightCollectives& in_flight)
     : host_(std::move(host)),
       device_(device),
@@ -143,7 +143,7 @@ void CommandQueue::check_signatures(const PendingCollective& collective) const {
 }
 
 void CommandQueue::enqueue_messages(PendingCollective& collective) {
-  collective.ready.hold_up(stream_);
+  collective.ready.block_stream(stream_);
   if (collective.sends.empty() && collective.recvs.empty()) return;
   comms_.call(all_, description_of(collective.call),
               [&] { return send_and_receive(collective, all_, stream_); });
@@ -184,12 +184,12 @@ void CommandQueue::enqueue(const CollectiveCall& call, ncclComm_t comm,
   const auto collective = std::make_shared<PendingCollective>();
   collective->call = call;
   collective->ready.record(device_.compute());
-  collective->ready.hold_up(stream_);
+  collective->ready.block_stream(stream_);
   comms_.call(comm, description_of(call), calls);
   comms_.wait_until_settled(comm, description_of(call));
   collective->state = PendingCollective::State::kQueued;
   on_enqueued(collective);
-  collective->done.hold_up(device_.compute());
+  collective->done.block_stream(device_.compute());
 }
 
 CommandQueue::Capture::~Capture() { queue_.captures_ = queue_.has_captured_ = false; }
@@ -198,7 +198,7 @@ void CommandQueue::Capture::join() {
   if (!queue_.has_captured_) return;
   Event end;
   end.record(queue_.stream_);
-  end.hold_up(queue_.device_.compute());
+  end.block_stream(queue_.device_.compute());
 }
 
 void CommandQueue::launch(const CollectiveCall& call,
@@ -209,11 +209,11 @@ void CommandQueue::launch(const CollectiveCall& call,
   collective->call = call;
   Event before;
   before.record(stream_);
-  before.hold_up(device_.compute());
+  before.block_stream(device_.compute());
   collective->ready.record(device_.compute());
   launch();
   collective->done.record(device_.compute());
-  collective->done.hold_up(stream_);
+  collective->done.block_stream(stream_);
   collective->state = PendingCollective::State::kQueued;
   in_flight_.add(collective);
 }

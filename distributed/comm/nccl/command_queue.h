@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "distributed/comm/hang_report.h"
-#include "distributed/comm/nccl/communicators.h"
+#include "distributed/comm/nccl/nccl_communicators.h"
 #include "distributed/comm/nccl/in_flight_collectives.h"
 #include "distributed/comm/nccl/pending_collective.h"
 #include "phi/gpu/gpu_device.h"
@@ -30,7 +30,7 @@ struct HostLink {
 
 class CommandQueue {
  public:
-  CommandQueue(HostLink host, gpu::GpuDevice& device, Communicators& comms,
+  CommandQueue(HostLink host, gpu::GpuDevice& device, NcclCommunicators& comms,
                InFlightCollectives& in_flight);
   ~CommandQueue();
   CommandQueue(const CommandQueue&) = delete;
@@ -92,7 +92,7 @@ class CommandQueue {
 
   HostLink host_;
   gpu::GpuDevice& device_;
-  Communicators& comms_;
+  NcclCommunicators& comms_;
   InFlightCollectives& in_flight_;
   cudaStream_t stream_ = nullptr;
   ncclComm_t all_ = nullptr;

@@ -12,7 +12,7 @@ constexpr int kDeadlinesOfTheFirst = 10;
 
 void note_time(const PendingCollective& collective) {
   if (!collective.graph) return;
-  const auto time = collective.done.since(collective.ready);
+  const auto time = collective.done.elapsed_since(collective.ready);
   collective.graph->longest = std::max(collective.graph->longest.value_or(time), time);
 }
 
@@ -33,7 +33,7 @@ void InFlightCollectives::add(std::shared_ptr<PendingCollective> collective) {
 
 void InFlightCollectives::retire() {
   const std::lock_guard lock(mutex_);
-  while (!collectives_.empty() && collectives_.front()->done.has_come()) {
+  while (!collectives_.empty() && collectives_.front()->done.has_occurred()) {
     note_time(*collectives_.front());
     collectives_.front()->state = PendingCollective::State::kDone;
     collectives_.pop_front();
@@ -43,7 +43,8 @@ void InFlightCollectives::retire() {
 // Does not rely on retire(): the rank's thread, which calls it, may be waiting for its GPU.
 std::shared_ptr<const PendingCollective> InFlightCollectives::oldest_under_way() const {
   for (const std::shared_ptr<PendingCollective>& collective : collectives_) {
-    if (!collective->done.has_come()) return collective->ready.has_come() ? collective : nullptr;
+    if (!collective->done.has_occurred())
+      return collective->ready.has_occurred() ? collective : nullptr;
     note_time(*collective);
   }
   return nullptr;

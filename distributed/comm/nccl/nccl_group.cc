@@ -41,14 +41,14 @@ bool all_equal(std::span<const int64_t> counts) {
 
 }  // namespace
 
-NcclGroup::NcclGroup(World& world, Means& means, std::vector<int64_t> ranks, int64_t position,
-                     uint64_t hash)
-    : Group(world, std::move(ranks), position, hash ^ kSalt, kSuffix), means_(means) {}
+NcclGroup::NcclGroup(World& world, SharedState& shared, std::vector<int64_t> ranks,
+                     int64_t position, uint64_t hash)
+    : Group(world, std::move(ranks), position, hash ^ kSalt, kSuffix), shared_(shared) {}
 
 bool NcclGroup::run_by_library(const CollectiveCall& call, const void* in, void* out,
                                std::span<const int64_t> counts) {
   using Calls = std::function<ncclResult_t(ncclComm_t comm)>;
-  const cudaStream_t stream = means_.queue.stream();
+  const cudaStream_t stream = shared_.queue.stream();
   Calls calls;
   if (call.count == 0) return false;
   if (call.op == CommOp::kAllGather && all_equal(counts)) {
@@ -56,7 +56,7 @@ bool NcclGroup::run_by_library(const CollectiveCall& call, const void* in, void*
     calls = [=](ncclComm_t comm) {
       return nccl().ncclAllGather(in, out, bytes, ncclUint8, comm, stream);
     };
-  } else if (call.reduce && means_.reduction == GpuReduction::kFast) {
+  } else if (call.reduce && shared_.reduction == GpuReduction::kFast) {
     const auto type = type_of_sums(call.dtype);
     const auto op = op_of(*call.reduce);
     if (!type || !op) return false;
@@ -71,11 +71,11 @@ bool NcclGroup::run_by_library(const CollectiveCall& call, const void* in, void*
     }
   }
   if (!calls) return false;
-  means_.queue.wait_until_empty();
-  means_.agree(call);
+  shared_.queue.wait_until_empty();
+  shared_.wait_for_members(call);
   const ncclComm_t comm =
-      means_.comms.of(*this, [&]() -> Group& { return means_.control(ranks()); });
-  means_.queue.enqueue(call, comm, [&] { return calls(comm); });
+      shared_.comms.of(*this, [&]() -> Group& { return shared_.control(ranks()); });
+  shared_.queue.enqueue(call, comm, [&] { return calls(comm); });
   return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include "distributed/comm/group.h"
 #include "distributed/comm/nccl/command_queue.h"
-#include "distributed/comm/nccl/communicators.h"
+#include "distributed/comm/nccl/nccl_communicators.h"
 #include "distributed/comm/nccl/nccl_world.h"
 
 namespace phi::distributed {
@@ -16,17 +16,17 @@ namespace phi::distributed {
 class NcclGroup final : public Group {
  public:
   /// State that all groups of one rank share.
-  struct Means {
+  struct SharedState {
     CommandQueue& queue;
-    Communicators& comms;
+    NcclCommunicators& comms;
     GpuReduction reduction;
     /// Waits on the host until all members have reached the call.
-    std::function<void(const CollectiveCall& call)> agree;
+    std::function<void(const CollectiveCall& call)> wait_for_members;
     /// Returns the host group of the same ranks.
     std::function<Group&(std::span<const int64_t> ranks)> control;
   };
 
-  NcclGroup(World& world, Means& means, std::vector<int64_t> ranks, int64_t position,
+  NcclGroup(World& world, SharedState& shared, std::vector<int64_t> ranks, int64_t position,
             uint64_t hash);
 
  protected:
@@ -34,7 +34,7 @@ class NcclGroup final : public Group {
                       std::span<const int64_t> counts) override;
 
  private:
-  Means& means_;
+  SharedState& shared_;
 };
 
 }  // namespace phi::distributed

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "distributed/comm/nccl/captured_graphs.h"
 #include "distributed/comm/nccl/command_queue.h"
-#include "distributed/comm/nccl/communicators.h"
 #include "distributed/comm/nccl/in_flight_collectives.h"
+#include "distributed/comm/nccl/nccl_communicators.h"
 #include "distributed/comm/nccl/nccl_group.h"
-#include "distributed/comm/nccl/records.h"
 #include "distributed/comm/nccl/reduce.h"
 #include "distributed/comm/nccl/watchdog.h"
 #include "phi/common/errors.h"
@@ -72,10 +72,10 @@ void check_handshakes(const std::vector<Handshake>& all) {
             nccl_version_text(static_cast<int>(all[0].version)), i,
             nccl_version_text(static_cast<int>(all[i].version))));
   }
-  PHI_CHECK(all[0].version >= kLeastNccl,
+  PHI_CHECK(all[0].version >= kMinNcclVersion,
             errors::Unavailable("NCCL {} is installed, and {} or newer is needed.",
                                 nccl_version_text(static_cast<int>(all[0].version)),
-                                nccl_version_text(kLeastNccl)));
+                                nccl_version_text(kMinNcclVersion)));
   for (size_t i = 0; i < all.size() && !shares_gpus_on_purpose(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       PHI_CHECK(
@@ -90,7 +90,7 @@ void check_handshakes(const std::vector<Handshake>& all) {
   }
 }
 
-std::string why_not_written_down() {
+std::string why_not_captured() {
   const cudaError_t said = gpu::last_capture_failure();
   return said == cudaSuccess ? "it waits for the GPU, or memory for it has run out"
                              : gpu::describe(said);
@@ -104,13 +104,14 @@ class NcclWorld final : public World {
         device_(device),
         comms_(in_flight_, rank()),
         queue_(link(), device, comms_, in_flight_),
-        means_{queue_, comms_, reduction, [this](const CollectiveCall& call) { agree(call); },
-               [this](std::span<const int64_t> ranks) -> Group& { return host_.group(ranks); }},
+        shared_{queue_, comms_, reduction,
+                [this](const CollectiveCall& call) { wait_for_members(call); },
+                [this](std::span<const int64_t> ranks) -> Group& { return host_.group(ranks); }},
         watchdog_({.host = host,
                    .device = device,
                    .comms = comms_,
                    .in_flight = in_flight_,
-                   .records = records_,
+                   .captured_graphs = captured_graphs_,
                    .rank_status = link().rank_status,
                    .failure_of_others = [&host] { return failure_in(host); }}) {
     queue_.set_all(comms_.of(everyone(), [&]() -> Group& { return host_.everyone(); }));
@@ -126,7 +127,7 @@ class NcclWorld final : public World {
     }
     (void)cudaStreamSynchronize(queue_.stream());
     abandon_transfers();
-    records_.discard_all();
+    captured_graphs_.discard_all();
     comms_.end();
     device_.set_failure(nullptr);
   }
@@ -147,7 +148,7 @@ class NcclWorld final : public World {
     watchdog_.check();
     drain();
     // A graph needs scratch memory that no later call reuses.
-    ScratchOfItsOwn scratch(*this);
+    DedicatedScratch scratch(*this);
     CommandQueue::Capture capture(queue_);
     std::unique_ptr<LaunchRecord> written = device_.record([&] {
       body();
@@ -158,16 +159,16 @@ class NcclWorld final : public World {
     PHI_CHECK(written, errors::PreconditionNotMet(
                            "what {} does on GPU {} cannot be written down together with messages: "
                            "{}.",
-                           who.name(), device_.place().index, why_not_written_down()));
-    return records_.add(std::move(written),
-                        [this, &who, graph = std::make_shared<PendingCollective::GraphTimings>()](
-                            const std::function<void()>& launch) {
-                          watchdog_.check();
-                          queue_.wait_until_empty();
-                          const char* const scope = OpScope::current();
-                          queue_.launch({.group = &who, .sequence = ++launches_, .scope = scope},
-                                        graph, launch);
-                        });
+                           who.name(), device_.place().index, why_not_captured()));
+    return captured_graphs_.add(
+        std::move(written),
+        [this, &who, graph = std::make_shared<PendingCollective::GraphTimings>()](
+            const std::function<void()>& launch) {
+          watchdog_.check();
+          queue_.wait_until_empty();
+          const char* const scope = OpScope::current();
+          queue_.launch({.group = &who, .sequence = ++launches_, .scope = scope}, graph, launch);
+        });
   }
 
  protected:
@@ -176,7 +177,7 @@ class NcclWorld final : public World {
   }
   std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
                                     uint64_t hash) override {
-    return std::make_unique<NcclGroup>(*this, means_, std::move(ranks), position, hash);
+    return std::make_unique<NcclGroup>(*this, shared_, std::move(ranks), position, hash);
   }
   void note(const CollectiveCall& call, CallState state) override { note_in(host_, call, state); }
   RankStatus rank_status(int64_t rank) const override { return rank_status_in(host_, rank); }
@@ -226,15 +227,15 @@ class NcclWorld final : public World {
       if (collective_->error) std::rethrow_exception(collective_->error);
       if (collective_->state != PendingCollective::State::kQueued)
         return collective_->state == PendingCollective::State::kDone;
-      if (!collective_->is_captured) return collective_->done.has_come();
-      collective_->done.hold_up(world_.device_.compute());
+      if (!collective_->is_captured) return collective_->done.has_occurred();
+      collective_->done.block_stream(world_.device_.compute());
       return true;
     }
     void wait(const CollectiveCall& call) override {
       world_.watchdog_.check();
       if (!collective_) return wait_in(world_.host_, call, *empty_);
       world_.queue_.wait_until_enqueued(*collective_);
-      collective_->done.hold_up(world_.device_.compute());
+      collective_->done.block_stream(world_.device_.compute());
     }
 
    private:
@@ -244,12 +245,12 @@ class NcclWorld final : public World {
     std::unique_ptr<Messages> empty_;  // the empty messages
   };
 
-  class ScratchOfItsOwn {
+  class DedicatedScratch {
    public:
-    explicit ScratchOfItsOwn(NcclWorld& world) : world_(world) { exchange(); }
-    ~ScratchOfItsOwn() { exchange(); }
-    ScratchOfItsOwn(const ScratchOfItsOwn&) = delete;
-    ScratchOfItsOwn& operator=(const ScratchOfItsOwn&) = delete;
+    explicit DedicatedScratch(NcclWorld& world) : world_(world) { exchange(); }
+    ~DedicatedScratch() { exchange(); }
+    DedicatedScratch(const DedicatedScratch&) = delete;
+    DedicatedScratch& operator=(const DedicatedScratch&) = delete;
     /// Drops the scratch memory: no later work on the stream uses it.
     void end() {
       world_.scratch_ = DeviceMemory();
@@ -277,7 +278,7 @@ class NcclWorld final : public World {
 
   // Dissemination barrier: in round k each member receives from the member 2^k before it, which has
   // heard from 2^k members. Mismatched calls meet on the way.
-  void agree(const CollectiveCall& call) {
+  void wait_for_members(const CollectiveCall& call) {
     const auto ranks = call.group->ranks();
     const auto n = static_cast<int64_t>(ranks.size());
     const int64_t own = call.group->position();
@@ -291,12 +292,12 @@ class NcclWorld final : public World {
   World& host_;
   gpu::GpuDevice& device_;
   InFlightCollectives in_flight_;
-  Communicators comms_;
+  NcclCommunicators comms_;
   CommandQueue queue_;
-  NcclGroup::Means means_;
+  NcclGroup::SharedState shared_;
   DeviceMemory scratch_;
   size_t scratch_bytes_ = 0;
-  Records records_;
+  CapturedGraphs captured_graphs_;
   uint64_t launches_ = 0;
   NcclWatchdog watchdog_;  // last member: uses the others
 };
@@ -305,7 +306,7 @@ class NcclWorld final : public World {
 
 bool has_nccl() { return true; }
 
-std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction reduction) {
+std::unique_ptr<World> make_nccl_world(World& host, const Place& gpu, GpuReduction reduction) {
   gpu::GpuDevice& device = gpu::GpuDevice::of(gpu);
   device.make_current();
   Handshake own{};

@@ -20,6 +20,6 @@ bool has_nccl();
 /// Errors, the same on all ranks: Unavailable if this build or the machine has no NCCL, or if its
 /// version is below 2.27; PreconditionNotMet if ranks have different versions or share a GPU;
 /// InvalidArgument if NCCL_COMM_BLOCKING=1 in the environment of a rank.
-std::unique_ptr<World> join_by_nccl(World& host, const Place& gpu, GpuReduction reduction);
+std::unique_ptr<World> make_nccl_world(World& host, const Place& gpu, GpuReduction reduction);
 
 }  // namespace phi::distributed

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <mutex>
 
-#include "distributed/comm/nccl/ending.h"
+#include "distributed/comm/nccl/timed_abort.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {
@@ -79,13 +79,14 @@ void NcclWatchdog::abort(const Error& why) {
   has_aborted_ = true;
   // Graphs and communicators are ended concurrently. Graphs end when the rank's thread is in no
   // launch, which may wait for NCCL's work, and NCCL ends when the graphs have.
-  end_or_exit(kAbortPatience, fmt::format("rank {}: {}", watched_.host.rank(), why.what()),
-              [watched = &watched_, error = error_] {
-                std::thread discards =
-                    thread_on_same_gpu([watched] { watched->records.discard_all(); });
-                watched->comms.abort(error);
-                discards.join();
-              });
+  run_with_timeout_or_exit(
+      kAbortTimeout, fmt::format("rank {}: {}", watched_.host.rank(), why.what()),
+      [watched = &watched_, error = error_] {
+        std::thread discards =
+            thread_on_same_gpu([watched] { watched->captured_graphs.discard_all(); });
+        watched->comms.abort(error);
+        discards.join();
+      });
 }
 
 void NcclWatchdog::check() const {

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "distributed/comm/hang_report.h"
-#include "distributed/comm/nccl/communicators.h"
+#include "distributed/comm/nccl/nccl_communicators.h"
 #include "distributed/comm/nccl/in_flight_collectives.h"
-#include "distributed/comm/nccl/records.h"
+#include "distributed/comm/nccl/captured_graphs.h"
 #include "phi/common/errors.h"
 #include "phi/gpu/gpu_device.h"
 
@@ -24,9 +24,9 @@ class NcclWatchdog {
   struct Watched {
     const World& host;
     gpu::GpuDevice& device;
-    Communicators& comms;
+    NcclCommunicators& comms;
     InFlightCollectives& in_flight;
-    Records& records;
+    CapturedGraphs& captured_graphs;
     RankStatusQuery rank_status;
     std::function<std::string()> failure_of_others;
   };

@@ -38,7 +38,7 @@ void on_gpus(int64_t n, milliseconds deadline, const std::function<void(World& w
       n,
       [&](World& host) {
         const Place gpu = GPUPlace(static_cast<int>(host.rank()));
-        host.set_device_communicator(join_by_nccl(host, gpu, GpuReduction::kExact));
+        host.set_device_communicator(make_nccl_world(host, gpu, GpuReduction::kExact));
         body(host.device_communicator(gpu));
       },
       deadline);
@@ -382,7 +382,7 @@ TEST_F(NcclJoining, WantsAGpuForEachRank) {
   EXPECT_THAT(
       [] {
         run_ranks(3, [](World& host) {
-          join_by_nccl(host, GPUPlace(static_cast<int>(host.rank() % 2)), GpuReduction::kExact);
+          make_nccl_world(host, GPUPlace(static_cast<int>(host.rank() % 2)), GpuReduction::kExact);
         });
       },
       ThrowsError(ErrorCode::kPreconditionNotMet, "ranks 0 and 2 are on one GPU"));

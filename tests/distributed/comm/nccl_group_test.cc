@@ -22,7 +22,7 @@ void on_gpus(int64_t n, GpuReduction reduction, const std::function<void(World& 
   run_ranks(n, [&](World& host) {
     const Place gpu = GPUPlace(static_cast<int>(host.rank()));
     host.rank_context().set_place(gpu);
-    host.set_device_communicator(join_by_nccl(host, gpu, reduction));
+    host.set_device_communicator(make_nccl_world(host, gpu, reduction));
     body(host.device_communicator(gpu));
   });
 }

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "distributed/comm/local/local_world.h"
-#include "distributed/comm/nccl/communicators.h"
+#include "distributed/comm/nccl/captured_graphs.h"
+#include "distributed/comm/nccl/nccl_communicators.h"
 #include "distributed/comm/nccl/nccl_world.h"
-#include "distributed/comm/nccl/records.h"
 #include "distributed/comm/nccl/watchdog.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/device/launch_record.h"
@@ -34,7 +34,7 @@ class NcclRecord : public ::testing::Test {
 void join(World& host) {
   const Place gpu = GPUPlace(static_cast<int>(host.rank()));
   host.rank_context().set_place(gpu);
-  host.set_device_communicator(join_by_nccl(host, gpu, GpuReduction::kExact));
+  host.set_device_communicator(make_nccl_world(host, gpu, GpuReduction::kExact));
 }
 
 void on_gpus(int64_t n, const std::function<void(World& host, World& gpus)>& body,
@@ -210,7 +210,7 @@ TEST_F(NcclRecord, NcclIsAbortedWhileALaunchWaitsForIt) {
     auto& device = gpu::GpuDevice::of(GPUPlace(0));
     device.make_current();
     InFlightCollectives in_flight;
-    Communicators comms(in_flight, host.rank());
+    NcclCommunicators comms(in_flight, host.rank());
     const ncclComm_t comm = comms.of(host.everyone(), [&]() -> Group& { return host.everyone(); });
     const auto works = [&] {
       try {
@@ -219,14 +219,14 @@ TEST_F(NcclRecord, NcclIsAbortedWhileALaunchWaitsForIt) {
         return false;
       }
     };
-    Records records;
-    const auto record = records.add(std::make_unique<LaunchBehindNccl>(works),
-                                    [](const std::function<void()>& launch) { launch(); });
+    CapturedGraphs captured_graphs;
+    const auto record = captured_graphs.add(std::make_unique<LaunchBehindNccl>(works),
+                                            [](const std::function<void()>& launch) { launch(); });
     NcclWatchdog watchdog({.host = host,
                            .device = device,
                            .comms = comms,
                            .in_flight = in_flight,
-                           .records = records,
+                           .captured_graphs = captured_graphs,
                            .rank_status = [](int64_t) { return RankStatus{}; },
                            .failure_of_others = [] { return std::string(); }});
     std::thread launching([&] { record->launch(); });

@@ -12,7 +12,7 @@ TEST(WithoutNccl, SaysHowToGetIt) {
   EXPECT_FALSE(has_nccl());
   for (const char* words :
        {"this build has no NCCL", "tools/setup --cuda brings it", "messages: host of a job"}) {
-    EXPECT_THAT([] { join_by_nccl(World::current(), GPUPlace(0), GpuReduction::kExact); },
+    EXPECT_THAT([] { make_nccl_world(World::current(), GPUPlace(0), GpuReduction::kExact); },
                 ThrowsError(ErrorCode::kUnavailable, words));
   }
 }

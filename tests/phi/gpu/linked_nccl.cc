@@ -1,10 +1,10 @@
 // NCCL as the twin has it: a function that the twin lacks does not link.
-#include "distributed/comm/nccl/library.h"
+#include "distributed/comm/nccl/nccl_functions.h"
 
 namespace phi::distributed {
 
-const Nccl& nccl() {
-  static const Nccl functions{
+const NcclFunctions& nccl() {
+  static const NcclFunctions functions{
 #define PHI_NCCL_ADDRESS(name) &::name,
       PHI_NCCL_FUNCTIONS(PHI_NCCL_ADDRESS)
 #undef PHI_NCCL_ADDRESS

@@ -1,21 +1,21 @@
 // Loads NCCL at run time.
 #include <fmt/format.h>
 
-#include "distributed/comm/nccl/library.h"
+#include "distributed/comm/nccl/nccl_functions.h"
 #include "phi/gpu/library_file.h"
 
 namespace phi::distributed {
 namespace {
 
-Nccl load() {
+NcclFunctions load() {
   const gpu::LibraryFile file(
       {.name = fmt::format("libnccl.so.{}", NCCL_MAJOR),
        .known_place = AUTOPHI_NCCL_LIBRARY,
        .purpose = "messages between GPUs need NCCL",
        .advice = fmt::format("Install NCCL {} or newer, let messages go through the host's memory "
                              "(messages: host of a job, GpuOptions::messages)",
-                             nccl_version_text(kLeastNccl))});
-  Nccl functions;
+                             nccl_version_text(kMinNcclVersion))});
+  NcclFunctions functions;
 #define PHI_NCCL_LOAD(name) functions.name = file.function<decltype(&::name)>(#name);
   PHI_NCCL_FUNCTIONS(PHI_NCCL_LOAD)
 #undef PHI_NCCL_LOAD
@@ -24,8 +24,8 @@ Nccl load() {
 
 }  // namespace
 
-const Nccl& nccl() {
-  static const Nccl functions = load();
+const NcclFunctions& nccl() {
+  static const NcclFunctions functions = load();
   return functions;
 }
 

@@ -6,8 +6,8 @@ namespace phi::distributed {
 
 bool has_nccl() { return false; }
 
-std::unique_ptr<World> join_by_nccl(World& /*host*/, const Place& /*gpu*/,
-                                    GpuReduction /*reduction*/) {
+std::unique_ptr<World> make_nccl_world(World& /*host*/, const Place& /*gpu*/,
+                                       GpuReduction /*reduction*/) {
   throw errors::Unavailable(
       "this build has no NCCL, which carries messages between GPUs. Install it (nccl.h and "
       "libnccl.so.2, of CUDA's packages; tools/setup --cuda brings it), configure again and build; "

@@ -1,5 +1,5 @@
 // Launches and discards captured graphs with messages.
-#include "distributed/comm/nccl/records.h"
+#include "distributed/comm/nccl/captured_graphs.h"
 
 #include <mutex>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace phi::distributed {
 
-struct Records::State {
+struct CapturedGraphs::State {
   std::mutex mutex;
   bool is_over = false;
   std::vector<LaunchRecord*> all;
@@ -21,27 +21,27 @@ struct Records::State {
   }
 };
 
-class Records::Record final : public LaunchRecord {
+class CapturedGraphs::CapturedGraph final : public LaunchRecord {
  public:
-  Record(std::shared_ptr<State> state, std::unique_ptr<LaunchRecord> written, Put put)
-      : state_(std::move(state)), written_(std::move(written)), put_(std::move(put)) {
+  CapturedGraph(std::shared_ptr<State> state, std::unique_ptr<LaunchRecord> written, LaunchWrapper launch_wrapper)
+      : state_(std::move(state)), written_(std::move(written)), launch_wrapper_(std::move(launch_wrapper)) {
     const std::lock_guard lock(state_->mutex);
     state_->all.push_back(written_.get());
   }
-  ~Record() override {
+  ~CapturedGraph() override {
     const std::lock_guard lock(state_->mutex);
     std::erase(state_->all, written_.get());
     written_ = nullptr;
   }
-  Record(const Record&) = delete;
-  Record& operator=(const Record&) = delete;
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
 
   void launch() override {
     {
       const std::lock_guard lock(state_->mutex);
-      state_->check();  // `put_` is invalid after the world's end
+      state_->check();  // `launch_wrapper_` is invalid after the world's end
     }
-    put_([this] {
+    launch_wrapper_([this] {
       const std::lock_guard lock(state_->mutex);
       state_->check();
       written_->launch();
@@ -55,17 +55,17 @@ class Records::Record final : public LaunchRecord {
  private:
   std::shared_ptr<State> state_;
   std::unique_ptr<LaunchRecord> written_;
-  Put put_;
+  LaunchWrapper launch_wrapper_;
 };
 
-Records::Records() : state_(std::make_shared<State>()) {}
-Records::~Records() { discard_all(); }
+CapturedGraphs::CapturedGraphs() : state_(std::make_shared<State>()) {}
+CapturedGraphs::~CapturedGraphs() { discard_all(); }
 
-std::unique_ptr<LaunchRecord> Records::add(std::unique_ptr<LaunchRecord> written, Put put) {
-  return std::make_unique<Record>(state_, std::move(written), std::move(put));
+std::unique_ptr<LaunchRecord> CapturedGraphs::add(std::unique_ptr<LaunchRecord> written, LaunchWrapper launch_wrapper) {
+  return std::make_unique<CapturedGraph>(state_, std::move(written), std::move(launch_wrapper));
 }
 
-void Records::discard_all() {
+void CapturedGraphs::discard_all() {
   const std::lock_guard lock(state_->mutex);
   state_->is_over = true;
   for (LaunchRecord* record : state_->all) record->discard();

@@ -1,5 +1,5 @@
 // Threads that wait for NCCL in place of the caller.
-#include "distributed/comm/nccl/ending.h"
+#include "distributed/comm/nccl/timed_abort.h"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ std::thread thread_on_same_gpu(std::function<void()> body) {
   });
 }
 
-void end_or_exit(std::chrono::milliseconds patience, const std::string& why,
-                 std::function<void()> body) {
+void run_with_timeout_or_exit(std::chrono::milliseconds patience, const std::string& why,
+                              std::function<void()> body) {
   auto ended = std::make_shared<std::promise<void>>();
   auto end = ended->get_future();
   thread_on_same_gpu([ended, body = std::move(body)] {

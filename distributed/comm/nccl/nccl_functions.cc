@@ -1,5 +1,5 @@
 // Formats NCCL's versions and errors.
-#include "distributed/comm/nccl/library.h"
+#include "distributed/comm/nccl/nccl_functions.h"
 
 #include <fmt/format.h>
 

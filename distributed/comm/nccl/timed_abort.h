@@ -9,7 +9,7 @@
 namespace phi::distributed {
 
 /// Time limit for an abort.
-inline constexpr std::chrono::seconds kAbortPatience{5};
+inline constexpr std::chrono::seconds kAbortTimeout{5};
 
 /// Starts a thread whose current GPU is this thread's. By default CUDA would use the first GPU.
 std::thread thread_on_same_gpu(std::function<void()> body);
@@ -17,7 +17,7 @@ std::thread thread_on_same_gpu(std::function<void()> body);
 /// Runs `body`, which makes NCCL end its work, in a separate thread and waits for it, because NCCL
 /// may never return. If it takes longer than `patience`, prints `why` to stderr and exits the
 /// process.
-void end_or_exit(std::chrono::milliseconds patience, const std::string& why,
-                 std::function<void()> body);
+void run_with_timeout_or_exit(std::chrono::milliseconds patience, const std::string& why,
+                              std::function<void()> body);
 
 }  // namespace phi::distributed

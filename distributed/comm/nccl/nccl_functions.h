@@ -26,18 +26,18 @@ namespace phi::distributed {
   F(ncclReduceScatter)        \
   F(ncclSend)
 
-struct Nccl {
+struct NcclFunctions {
 #define PHI_NCCL_MEMBER(name) decltype(&::name) name;
   PHI_NCCL_FUNCTIONS(PHI_NCCL_MEMBER)
 #undef PHI_NCCL_MEMBER
 };
 
 /// The loaded functions. Errors: Unavailable if the library is not found or lacks a function.
-const Nccl& nccl();
+const NcclFunctions& nccl();
 
 /// Lowest supported version. NCCL encodes version 2.28.9 as 22809.
-inline constexpr int kLeastNccl = 22700;
-static_assert(NCCL_VERSION_CODE >= kLeastNccl, "NCCL 2.27 or newer is needed");
+inline constexpr int kMinNcclVersion = 22700;
+static_assert(NCCL_VERSION_CODE >= kMinNcclVersion, "NCCL 2.27 or newer is needed");
 std::string nccl_version_text(int version);
 /// For example "NCCL error 5, invalid usage: Duplicate GPU detected".
 std::string describe(ncclResult_t status, ncclComm_t comm = nullptr);

@@ -1,4 +1,4 @@
-// Communicators: one rank's NCCL communicators, one for all ranks and one per group that needs its
+// NcclCommunicators: one rank's NCCL communicators, one for all ranks and one per group that needs its
 // own, and all NCCL calls through them. The communicators are non-blocking, so no thread stays
 // inside NCCL for long, and another thread can abort them.
 #pragma once
@@ -11,21 +11,21 @@
 #include <vector>
 
 #include "distributed/comm/nccl/in_flight_collectives.h"
-#include "distributed/comm/nccl/library.h"
+#include "distributed/comm/nccl/nccl_functions.h"
 #include "distributed/comm/nccl/unique_id.h"
 
 namespace phi::distributed {
 
-class Communicators {
+class NcclCommunicators {
  public:
   using WaitDescription = InFlightCollectives::WaitDescription;
 
   /// For rank number `rank`. Reports to `in_flight` while the rank's thread waits for NCCL.
-  Communicators(InFlightCollectives& in_flight, int64_t rank)
+  NcclCommunicators(InFlightCollectives& in_flight, int64_t rank)
       : in_flight_(in_flight), rank_(rank) {}
-  ~Communicators() { end(); }
-  Communicators(const Communicators&) = delete;
-  Communicators& operator=(const Communicators&) = delete;
+  ~NcclCommunicators() { end(); }
+  NcclCommunicators(const NcclCommunicators&) = delete;
+  NcclCommunicators& operator=(const NcclCommunicators&) = delete;
 
   /// Returns the NCCL communicator for `group`, a group of the device communicator, and creates it
   /// at the first call. All members must make this call. NCCL's unique id is sent over `control`,
