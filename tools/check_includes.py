@@ -83,7 +83,7 @@ LAYERS = (
     Layer("distributed/comm/nccl", r"distributed/comm/nccl/", COMM + ("phi/gpu",),
           libraries=("fmt", "glog", "cuda")),
     Layer("distributed/comm", r"distributed/comm/", COMM),
-    Layer("distributed/agreement", r"distributed/agreement/", COMM, libraries=("fmt", "nlohmann")),
+    Layer("distributed/config_check", r"distributed/config_check/", COMM, libraries=("fmt", "nlohmann")),
     # Of processes and machines alone: it starts jobs, and knows nothing of what they compute.
     Layer("distributed/supervise", r"distributed/supervise/", ("phi/common",)),
     Layer("distributed runtime", r"distributed/(tensor|pipeline|memory|checkpoint)/",
@@ -102,7 +102,7 @@ LAYERS = (
     Layer("api/autograd", r"api/autograd/", CALLS),
     # It implements the declarations of distributed/api.h, and installs NCCL's communicator.
     Layer("api/dtensor", r"api/dtensor/", CALLS + ("api/autograd",)),
-    Layer("api/explain", r"api/explain/", CALLS + ("api/rules", "distributed/agreement"),
+    Layer("api/explain", r"api/explain/", CALLS + ("api/rules", "distributed/config_check"),
           libraries=("fmt", "nlohmann")),
     Layer("api/stablehlo", r"api/stablehlo/", CALLS + ("api/capture",), libraries=("fmt", "nlohmann")),
     Layer("api/data", r"api/data/", HANDLES),

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "distributed/agreement/agreement.h"
 #include "distributed/api.h"
+#include "distributed/config_check/config_check.h"
 #include "phi/common/errors.h"
 #include "phi/common/sampled_hash.h"
 #include "tools/cli/command_line.h"
@@ -14,19 +14,19 @@
 namespace phi::cli {
 namespace {
 
-using distributed::Facts;
+using distributed::ConfigEntries;
 using distributed::World;
 
-Facts facts_of_program(const std::string& subcommand) {
+ConfigEntries config_of_program(const std::string& subcommand) {
   return {{"the subcommand", subcommand},
           {"the version", AUTOPHI_VERSION},
           {"the program", fmt::format("{:016x}", whole_hash("/proc/self/exe"))}};
 }
 
-Facts facts_of_words(int argc, char** argv) {
-  Facts facts;
-  for (int i = 1; i < argc; ++i) facts.push_back({fmt::format("word {}", i), argv[i]});
-  return facts;
+ConfigEntries config_of_command_line(int argc, char** argv) {
+  ConfigEntries entries;
+  for (int i = 1; i < argc; ++i) entries.push_back({fmt::format("word {}", i), argv[i]});
+  return entries;
 }
 
 }  // namespace
@@ -39,8 +39,9 @@ JointCall::JointCall(int* argc, char*** argv, const std::string& subcommand, Who
   if (start_deadline > std::chrono::milliseconds(0)) world.set_deadline(start_deadline);
   works_ = who == kAll || world.rank() == 0;
   try {
-    if (world.size() > 1) agree_on(world, facts_of_program(subcommand));
-    if (world.size() > 1 && who == kOne) agree_on(world, facts_of_words(*argc, *argv));
+    if (world.size() > 1) check_config_consistency(world, config_of_program(subcommand));
+    if (world.size() > 1 && who == kOne)
+      check_config_consistency(world, config_of_command_line(*argc, *argv));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) distributed::abort_job(error.what());
     // Printed before the other processes exit, because the launcher may kill the rest when one

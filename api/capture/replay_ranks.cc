@@ -39,7 +39,7 @@ std::unique_ptr<ReplayRanks> ReplayRanks::of(const ir::Recording& recording, con
 int64_t ReplayRanks::least(int64_t own) const {
   const OpScope scope("a run of a captured program");
   World& world = World::current();
-  // A run counts the traffic of its function only, not that of the agreement.
+  // A run counts the traffic of its function only, not that of the consistency check.
   const Counters before = world.rank_context().counters();
   world.group(ranks_).all_reduce(&own, 1, DataType::INT64, distributed::ReduceKind::kMin);
   world.rank_context().counters() = before;

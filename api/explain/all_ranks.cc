@@ -8,7 +8,7 @@
 
 #include "api/explain/explanation.h"
 #include "api/explain/listening.h"
-#include "distributed/agreement/agreement.h"
+#include "distributed/config_check/config_check.h"
 #include "distributed/comm/world.h"
 
 namespace phi {

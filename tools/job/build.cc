@@ -25,8 +25,8 @@ std::unique_ptr<nn::models::Decoder> build_model(
   model->initialise(static_cast<uint64_t>(config.model.seed), config.run.dtype);
   if (weights) nn::load(*weights, model.get());
   const nn::TransformerLayoutOptions split{.sequence_parallel = config.run.sequence_parallel,
-                                   .zero_stage = static_cast<int>(config.run.zero_stage),
-                                   .chunks = config.run.chunks};
+                                           .zero_stage = static_cast<int>(config.run.zero_stage),
+                                           .chunks = config.run.chunks};
   nn::shard(*model, mesh, nn::transformer_layout(*model, mesh, split));
   return model;
 }
@@ -48,10 +48,10 @@ training::TrainerOptions trainer_options(const JobConfig& config) {
 }
 
 training::CheckpointerOptions checkpointer_options(const JobConfig& config,
-                                                   const distributed::Facts& facts) {
+                                                   const distributed::ConfigEntries& entries) {
   const CheckpointConfig& checkpoint = config.checkpoint;
   auto metadata = nn::models::metadata_of(to_library_model(config.model));
-  metadata[kJobKey] = distributed::to_json(facts);
+  metadata[kJobKey] = distributed::to_json(entries);
   return {.folder = checkpoint.dir,
           .every = checkpoint.every,
           .minutes = checkpoint.minutes,
@@ -60,7 +60,7 @@ training::CheckpointerOptions checkpointer_options(const JobConfig& config,
           .fallback = checkpoint.fallback,
           .roll_back = config.run.on_nonfinite == NonFinitePolicy::kRollBack,
           .metadata = std::move(metadata),
-          .check_metadata = [facts](const auto& saved) { changes_since(saved, facts); }};
+          .check_metadata = [entries](const auto& saved) { changes_since(saved, entries); }};
 }
 
 generation::GeneratorOptions generator_options(const JobConfig& config) {
@@ -86,7 +86,7 @@ std::vector<training::Batch> batches_of(const JobConfig& config, const data::Tok
   for (int64_t i = 0; i < run.micro_batches; ++i) {
     const int64_t row = ((number - 1) * run.micro_batches + i) * run.micro_batch_size();
     const data::BatchSpec draw{static_cast<uint64_t>(config.data.seed), row, run.micro_batch_size(),
-                          config.model.seq_len};
+                               config.model.seq_len};
     batches.push_back({data.ids(draw), data.labels(draw)});
   }
   return batches;

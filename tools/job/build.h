@@ -10,8 +10,8 @@
 #include "api/nn/models/decoder.h"
 #include "api/training/checkpoint/checkpointer.h"
 #include "api/training/trainer.h"
-#include "distributed/agreement/agreement.h"
 #include "distributed/checkpoint/checkpoint.h"
+#include "distributed/config_check/config_check.h"
 #include "tools/job/config/config.h"
 
 namespace phi::job {
@@ -24,9 +24,9 @@ std::unique_ptr<nn::models::Decoder> build_model(
     const distributed::checkpoint::Checkpoint* weights);
 
 training::TrainerOptions trainer_options(const JobConfig& config);
-/// `facts` of the job (fingerprint()) are stored in every checkpoint.
+/// `entries` of the job (fingerprint()) are stored in every checkpoint.
 training::CheckpointerOptions checkpointer_options(const JobConfig& config,
-                                                   const distributed::Facts& facts);
+                                                   const distributed::ConfigEntries& entries);
 /// Text consists of bytes, so only the first 256 ids of a larger vocab are sampled.
 generation::GeneratorOptions generator_options(const JobConfig& config);
 /// The prompt as token ids; without a prompt, a newline.

@@ -1,4 +1,4 @@
-// Collects facts of a job from its keys, the flags, the environment and its files.
+// Collects the configuration of a job from its keys, the flags, the environment and its files.
 #include "tools/job/fingerprint.h"
 
 #include <fmt/format.h>
@@ -18,36 +18,36 @@ namespace {
 // They select kernels, and so affect the last digits of results.
 constexpr std::array kVariables = {"AUTOPHI_GEMM_ISA", "AUTOPHI_LOOP_ISA"};
 
-void add_flags(distributed::Facts* facts) {
+void add_flags(distributed::ConfigEntries* entries) {
   const auto differs = [](const std::string& flag) {
     return std::ranges::count(rank_local_flags(), flag, &RankLocalFlag::flag) > 0;
   };
   for (const std::string& flag : run_flags()) {
     if (differs(flag)) continue;
     const auto info = gflags::GetCommandLineFlagInfoOrDie(flag.c_str());
-    facts->push_back({"--" + flag, info.current_value});
+    entries->push_back({"--" + flag, info.current_value});
   }
 }
 
 }  // namespace
 
-distributed::Facts fingerprint(const Setup& setup) {
-  distributed::Facts facts;
-  for (auto& [key, value] : resolved_values(setup.config)) facts.push_back({key, value});
-  add_flags(&facts);
+distributed::ConfigEntries fingerprint(const Setup& setup) {
+  distributed::ConfigEntries entries;
+  for (auto& [key, value] : resolved_values(setup.config)) entries.push_back({key, value});
+  add_flags(&entries);
   for (const char* name : kVariables) {
     const char* value = std::getenv(name);
-    facts.push_back({name, value ? value : ""});
+    entries.push_back({name, value ? value : ""});
   }
   if (setup.data) {
-    facts.push_back({"data.tokens", fmt::format("{}", setup.data->num_tokens())});
-    facts.push_back({"data.content", fmt::format("{:016x}", setup.data->content_fingerprint())});
+    entries.push_back({"data.tokens", fmt::format("{}", setup.data->num_tokens())});
+    entries.push_back({"data.content", fmt::format("{:016x}", setup.data->content_fingerprint())});
   }
   if (!setup.config.weights.empty()) {
     const uint64_t hash = distributed::checkpoint::content_hash(setup.config.weights);
-    facts.push_back({"weights.content", fmt::format("{:016x}", hash)});
+    entries.push_back({"weights.content", fmt::format("{:016x}", hash)});
   }
-  return facts;
+  return entries;
 }
 
 std::span<const RankLocalFlag> rank_local_flags() {

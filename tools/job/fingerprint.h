@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "distributed/agreement/agreement.h"
+#include "distributed/config_check/config_check.h"
 #include "tools/job/setup.h"
 
 namespace phi::job {
@@ -15,7 +15,7 @@ namespace phi::job {
 /// and weights ("data.content", "weights.content"). Reads some pages of these files.
 /// distributed::to_json converts it to text.
 /// Errors: those of MappedFile.
-distributed::Facts fingerprint(const Setup& setup);
+distributed::ConfigEntries fingerprint(const Setup& setup);
 
 /// A flag in which ranks may differ, and why.
 struct RankLocalFlag {

@@ -126,7 +126,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
   training::Trainer trainer(model, nn::cross_entropy, trainer_options(config_));
   std::optional<training::Checkpointer> checkpoints;
   if (!config_.checkpoint.dir.empty()) {
-    checkpoints.emplace(trainer, checkpointer_options(config_, setup_.facts));
+    checkpoints.emplace(trainer, checkpointer_options(config_, setup_.entries));
     FLAGS_resume ? resume(*checkpoints, report) : checkpoints->begin();
   }
   run_training_loop(trainer, checkpoints ? &*checkpoints : nullptr, report);
@@ -141,7 +141,7 @@ training::StateBytes Job::run_steps(nn::models::Decoder& model, JobReport* repor
 }
 
 void Job::run_training_loop(training::Trainer& trainer, training::Checkpointer* checkpoints,
-                     JobReport* report) {
+                            JobReport* report) {
   world_.everyone().barrier();  // start the clock when every rank has its parameters
   const int64_t first = trainer.steps();
   Progress progress = new_progress();
@@ -225,7 +225,7 @@ void Job::resume(training::Checkpointer& checkpoints, JobReport* report) {
                            config_.checkpoint.dir));
   }
   for (const std::string& damaged : resumed->damaged) say("note: passed over " + damaged);
-  for (const std::string& change : changes_since(resumed->metadata, setup_.facts)) {
+  for (const std::string& change : changes_since(resumed->metadata, setup_.entries)) {
     say("note: " + change);
   }
   say(fmt::format("going on after step {} from {}", resumed->step, resumed->path));

@@ -44,22 +44,22 @@ ChangeEffect change_of(std::string_view key) {
 }  // namespace
 
 std::vector<std::string> changes_since(const std::map<std::string, std::string>& metadata,
-                                       const distributed::Facts& facts) {
+                                       const distributed::ConfigEntries& entries) {
   std::vector<std::string> reported;
   const auto saved = metadata.find(kJobKey);
   if (saved == metadata.end()) return reported;
   const distributed::checkpoint::JsonFile json("the job in the checkpoint", saved->second);
   const auto& root = json.object(json.root(), "the job");
   std::string refused;
-  for (const distributed::Fact& fact : facts) {
-    const auto before = root.find(fact.key);
-    if (before == root.end() || change_of(fact.key) == ChangeEffect::kFree) continue;
-    const std::string& value = json.string(*before, fact.key);
-    if (value == fact.value) continue;
+  for (const distributed::ConfigEntry& entry : entries) {
+    const auto before = root.find(entry.key);
+    if (before == root.end() || change_of(entry.key) == ChangeEffect::kFree) continue;
+    const std::string& value = json.string(*before, entry.key);
+    if (value == entry.value) continue;
     const std::string line =
-        fmt::format("{} was {} and is {}", fact.key, value.empty() ? "\"\"" : value,
-                    fact.value.empty() ? "\"\"" : fact.value);
-    if (change_of(fact.key) == ChangeEffect::kRefused) refused += "\n  " + line;
+        fmt::format("{} was {} and is {}", entry.key, value.empty() ? "\"\"" : value,
+                    entry.value.empty() ? "\"\"" : entry.value);
+    if (change_of(entry.key) == ChangeEffect::kRefused) refused += "\n  " + line;
     reported.push_back(line);
   }
   PHI_CHECK(refused.empty(), errors::InvalidArgument(

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "distributed/agreement/agreement.h"
+#include "distributed/config_check/config_check.h"
 
 namespace phi::job {
 
-/// Metadata key of the saving job's facts, as JSON.
+/// Metadata key of the saving job's configuration, as JSON.
 inline constexpr const char* kJobKey = "job";
 
 /// Changed keys that affect results, as "data.seed was 1 and is 2". Mesh, schedule, memory and
@@ -18,6 +18,6 @@ inline constexpr const char* kJobKey = "job";
 /// Errors: InvalidArgument, with keys and both values, for another model or global batch, with
 /// which training cannot continue.
 std::vector<std::string> changes_since(const std::map<std::string, std::string>& metadata,
-                                       const distributed::Facts& facts);
+                                       const distributed::ConfigEntries& entries);
 
 }  // namespace phi::job

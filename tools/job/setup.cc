@@ -22,8 +22,8 @@
 #include "tools/job/explained_step.h"
 #include "tools/job/fingerprint.h"
 #include "tools/job/open_data.h"
-#include "tools/job/output/metrics.h"
 #include "tools/job/output/atomic_file.h"
+#include "tools/job/output/metrics.h"
 #include "tools/job/run_flags.h"
 
 namespace phi::job {
@@ -189,22 +189,22 @@ Setup prepare(JobConfig config) {
 }
 
 bool check_consistency(World& world, std::optional<Setup>* setup, std::string fault) {
-  distributed::Facts facts;
+  distributed::ConfigEntries entries;
   try {
-    if (*setup && !(*setup)->dry) facts = fingerprint(**setup);
+    if (*setup && !(*setup)->dry) entries = fingerprint(**setup);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kResourceExhausted) throw;
     fault = error.what();  // a file has changed since it was opened
   }
   if (!all_are_right(world, fault)) return false;
   try {
-    distributed::agree_on(world, facts);
+    distributed::check_config_consistency(world, entries);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
     if (world.rank() == 0) std::cerr << "autophi run: " << error.what() << "\n";
     return false;
   }
-  (*setup)->facts = std::move(facts);
+  (*setup)->entries = std::move(entries);
   return true;
 }
 
@@ -217,7 +217,7 @@ void connect_ranks(const JobConfig& config) {
 }
 
 void apply_world_flags(World& world) {
-  world.rank_context().counters() = {};  // the agreement does not count
+  world.rank_context().counters() = {};  // the consistency check does not count
   world.rank_context().set_deferred_transfer(FLAGS_deferred_transfer);
   world.set_strict_collectives(FLAGS_strict_collectives);
   world.set_deadline(World::Milliseconds(static_cast<int64_t>(FLAGS_deadline_s * 1000)));

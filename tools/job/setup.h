@@ -5,9 +5,9 @@
 #include <string>
 
 #include "api/training/progress.h"
-#include "distributed/agreement/agreement.h"
 #include "distributed/checkpoint/checkpoint.h"
 #include "distributed/comm/world.h"
+#include "distributed/config_check/config_check.h"
 #include "tools/job/config/config.h"
 #include "tools/job/dry_run.h"
 #include "tools/job/fault_injection.h"
@@ -32,7 +32,7 @@ struct Setup {
   Injections injections;
   std::optional<ProgressSink> progress;  // shown on rank 0, even if the job is quiet
   /// The fingerprint that all ranks agree on; empty in a dry run.
-  distributed::Facts facts;
+  distributed::ConfigEntries entries;
 };
 
 /// Reads a job file and settles its mesh for this world, or for that of the dry run.

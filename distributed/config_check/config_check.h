@@ -1,8 +1,8 @@
-// Configuration consistency check: before a job begins, its ranks compare the facts that must be
+// Configuration consistency check: before a job begins, its ranks compare the entries that must be
 // equal on all of them.
 //
-//   Facts facts = {{"model.seed", "3"}, {"data.seed", "5"}};
-//   agree_on(world, facts);   // throws, on all ranks the same, if one has other facts
+//   ConfigEntries entries = {{"model.seed", "3"}, {"data.seed", "5"}};
+//   check_config_consistency(world, entries);   // throws the same error on all ranks if one differs
 //
 // Without the check, a rank started with another learning rate, text or binary computes something
 // else than the others, unnoticed.
@@ -16,22 +16,22 @@
 namespace phi::distributed {
 
 /// A value that must be equal on all ranks, in user-facing words.
-struct Fact {
+struct ConfigEntry {
   std::string key;
   std::string value;
-  friend bool operator==(const Fact&, const Fact&) = default;
+  friend bool operator==(const ConfigEntry&, const ConfigEntry&) = default;
 };
-using Facts = std::vector<Fact>;  // each key once
+using ConfigEntries = std::vector<ConfigEntry>;  // each key once
 
-/// {"key": "value", ...} in the order of `facts`; text that is not UTF-8 is replaced.
-std::string to_json(const Facts& facts);
+/// {"key": "value", ...} in the order of `entries`; text that is not UTF-8 is replaced.
+std::string to_json(const ConfigEntries& entries);
 
-/// Compares the facts of all ranks. Collective over the world. Errors: InvalidArgument, with the
+/// Compares the entries of all ranks. Collective over the world. Errors: InvalidArgument, with the
 /// same text on all ranks. It names each key on which they differ, its values, and the ranks with
 /// each value:
 ///   | the ranks of this job were started differently:
 ///   |   model.seed is '3' at ranks 0 and 2-7, '4' at rank 1
-void agree_on(World& world, const Facts& facts);
+void check_config_consistency(World& world, const ConfigEntries& entries);
 
 /// "rank 3", "ranks 0, 2-5 and 7"; `ranks` are in ascending order.
 std::string name_ranks(const std::vector<int64_t>& ranks);

@@ -1,5 +1,5 @@
-// Compares hashes. If they differ, one rank per distinct hash broadcasts its facts.
-#include "distributed/agreement/agreement.h"
+// Compares hashes. If they differ, one rank per distinct hash broadcasts its entries.
+#include "distributed/config_check/config_check.h"
 
 #include <fmt/format.h>
 
@@ -24,24 +24,24 @@ constexpr size_t kMostVersions = 16;
 constexpr size_t kMostKeys = 16;
 constexpr size_t kMostCharacters = 200;  // per value
 
-// A hash of a rank's facts.
+// A hash of a rank's entries.
 struct Digest {
   int64_t bytes = 0;  // length of their text
-  int64_t first = 0;  // a two-word hash, wide enough that different facts do not collide
+  int64_t first = 0;  // a two-word hash, wide enough that different entries do not collide
   int64_t second = 0;
   friend auto operator<=>(const Digest&, const Digest&) = default;
 };
 
-// A distinct list of facts, and its ranks.
+// A distinct list of entries, and its ranks.
 struct Version {
   std::vector<int64_t> ranks;  // ascending
-  Facts facts;
+  ConfigEntries entries;
 };
 
-std::string encode(const Facts& facts) {
+std::string encode(const ConfigEntries& entries) {
   std::string text;
-  for (const Fact& fact : facts) {
-    for (const std::string& part : {fact.key, fact.value}) {
+  for (const ConfigEntry& entry : entries) {
+    for (const std::string& part : {entry.key, entry.value}) {
       text += fmt::format("{}:{}", part.size(), part);
     }
   }
@@ -49,7 +49,7 @@ std::string encode(const Facts& facts) {
 }
 
 // The inverse of encode. Stops at text that encode does not write (a rank of another version).
-Facts decode(std::string_view text) {
+ConfigEntries decode(std::string_view text) {
   const auto next = [&]() -> std::string {
     const size_t colon = text.find(':');
     if (colon == std::string_view::npos || colon == 0 || colon > 9) return text = {}, "";
@@ -63,12 +63,12 @@ Facts decode(std::string_view text) {
     text.remove_prefix(part.size());
     return part;
   };
-  Facts facts;
+  ConfigEntries entries;
   while (!text.empty()) {
     std::string key = next();
-    facts.push_back({std::move(key), next()});
+    entries.push_back({std::move(key), next()});
   }
-  return facts;
+  return entries;
 }
 
 Digest digest_of(const std::string& text) {
@@ -96,14 +96,14 @@ std::vector<Version> versions_of(World& world, const std::vector<Digest>& digest
     text.resize(static_cast<size_t>(digests[static_cast<size_t>(teller)].bytes));
     world.everyone().broadcast(text.data(), static_cast<int64_t>(text.size()), DataType::UINT8,
                                teller);
-    version.facts = decode(text);
+    version.entries = decode(text);
   }
   return versions;
 }
 
-const std::string* find(const Facts& facts, const std::string& key) {
-  const auto found = std::ranges::find(facts, key, &Fact::key);
-  return found == facts.end() ? nullptr : &found->value;
+const std::string* find(const ConfigEntries& entries, const std::string& key) {
+  const auto found = std::ranges::find(entries, key, &ConfigEntry::key);
+  return found == entries.end() ? nullptr : &found->value;
 }
 
 std::string shown(const std::string* value) {
@@ -120,7 +120,7 @@ std::string difference(const std::vector<Version>& versions, const std::string& 
   };
   std::vector<Holders> values;
   for (const Version& version : versions) {
-    const std::string* value = find(version.facts, key);
+    const std::string* value = find(version.entries, key);
     const auto known = std::ranges::find_if(values, [&](const Holders& each) {
       return (each.value == nullptr) == (value == nullptr) && (!value || *each.value == *value);
     });
@@ -141,8 +141,8 @@ std::string differences(const std::vector<Version>& versions) {
   std::vector<std::string> keys;  // in the order of first occurrence
   std::set<std::string> known;
   for (const Version& version : versions) {
-    for (const Fact& fact : version.facts) {
-      if (known.insert(fact.key).second) keys.push_back(fact.key);
+    for (const ConfigEntry& entry : version.entries) {
+      if (known.insert(entry.key).second) keys.push_back(entry.key);
     }
   }
   std::string lines;
@@ -159,14 +159,14 @@ std::string differences(const std::vector<Version>& versions) {
 
 }  // namespace
 
-std::string to_json(const Facts& facts) {
+std::string to_json(const ConfigEntries& entries) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const Fact& fact : facts) json[fact.key] = fact.value;
+  for (const ConfigEntry& entry : entries) json[entry.key] = entry.value;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-void agree_on(World& world, const Facts& facts) {
-  const std::string own = encode(facts);
+void check_config_consistency(World& world, const ConfigEntries& entries) {
+  const std::string own = encode(entries);
   const Digest digest = digest_of(own);
   std::vector<Digest> all(static_cast<size_t>(world.size()));
   world.everyone().all_gather(&digest, all.data(), sizeof(Digest) / 8, DataType::INT64);

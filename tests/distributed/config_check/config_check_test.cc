@@ -1,5 +1,5 @@
 // Facts that differ are told with keys, values and ranks, in the same words everywhere.
-#include "distributed/agreement/agreement.h"
+#include "distributed/config_check/config_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What agree_on says on this rank, which must be what it says on all.
-std::string said(World& world, const Facts& facts) {
+// What check_config_consistency says on this rank, which must be what it says on all.
+std::string said(World& world, const ConfigEntries& entries) {
   std::string text;
   try {
-    agree_on(world, facts);
+    check_config_consistency(world, entries);
   } catch (const Error& error) {
     text = words_of(error);
   }
@@ -38,8 +38,8 @@ std::string said(World& world, const Facts& facts) {
 
 TEST(Agreement, SameFactsAreAgreedOn) {
   testing::on_all_world_sizes([](World& world) {
-    agree_on(world, {});
-    agree_on(world, {{"a", "1"}, {"b", ""}});
+    check_config_consistency(world, {});
+    check_config_consistency(world, {{"a", "1"}, {"b", ""}});
   });
 }
 
@@ -74,7 +74,8 @@ TEST(Agreement, OtherKeysAreTold) {
   testing::on_all_world_sizes([](World& world) {
     if (world.size() < 2) return;
     const bool last = world.rank() == world.size() - 1;
-    const std::string text = said(world, last ? Facts{{"a", "1"}, {"b", "2"}} : Facts{{"a", "1"}});
+    const std::string text =
+        said(world, last ? ConfigEntries{{"a", "1"}, {"b", "2"}} : ConfigEntries{{"a", "1"}});
     EXPECT_THAT(text, HasSubstr("b is not there at rank"));
     EXPECT_THAT(text, HasSubstr(fmt::format("'2' at rank {}", world.size() - 1)));
   });
@@ -83,8 +84,8 @@ TEST(Agreement, OtherKeysAreTold) {
 TEST(Agreement, OneOrderIsNotAnother) {
   testing::on_all_world_sizes([](World& world) {
     if (world.size() < 2) return;
-    const Facts one = {{"a", "1"}, {"b", "2"}};
-    const Facts other = {{"b", "2"}, {"a", "1"}};
+    const ConfigEntries one = {{"a", "1"}, {"b", "2"}};
+    const ConfigEntries other = {{"b", "2"}, {"a", "1"}};
     EXPECT_THAT(said(world, world.rank() == 0 ? one : other), HasSubstr("another order"));
   });
 }
@@ -93,8 +94,8 @@ TEST(Agreement, OneOrderIsNotAnother) {
 TEST(Agreement, WhereAKeyEndsMatters) {
   testing::on_all_world_sizes([](World& world) {
     if (world.size() < 2) return;
-    const Facts one = {{"ab", "c"}};
-    const Facts other = {{"a", "bc"}};
+    const ConfigEntries one = {{"ab", "c"}};
+    const ConfigEntries other = {{"a", "bc"}};
     EXPECT_THAT(said(world, world.rank() == 0 ? one : other), HasSubstr("ab is 'c' at rank 0"));
   });
 }
@@ -102,12 +103,12 @@ TEST(Agreement, WhereAKeyEndsMatters) {
 TEST(Agreement, WhatIsLongIsCut) {
   testing::on_all_world_sizes([](World& world) {
     if (world.size() < 2) return;
-    Facts facts;
+    ConfigEntries entries;
     for (int key = 0; key < 40; ++key) {
-      facts.push_back(
+      entries.push_back(
           {fmt::format("key{}", key), std::string(300, 'x') + (world.rank() ? "a" : "b")});
     }
-    const std::string text = said(world, facts);
+    const std::string text = said(world, entries);
     EXPECT_THAT(text, HasSubstr("x...' (301 characters) at rank 0"));
     EXPECT_THAT(text, HasSubstr("\n  and 24 more"));
   });
@@ -134,11 +135,11 @@ TEST(Agreement, OfManyVersionsTheFirstAreTold) {
 TEST(Agreement, OfManyKeysTheFirstAreTold) {
   for (const int keys : {15, 16, 17}) {
     run_ranks(2, [&](World& world) {
-      Facts facts;
+      ConfigEntries entries;
       for (int key = 0; key < keys; ++key) {
-        facts.push_back({fmt::format("key{}", key), fmt::format("{}", world.rank())});
+        entries.push_back({fmt::format("key{}", key), fmt::format("{}", world.rank())});
       }
-      const std::string text = said(world, facts);
+      const std::string text = said(world, entries);
       for (int key = 0; key < keys; ++key) {
         EXPECT_EQ(text.find(fmt::format("key{} is", key)) != std::string::npos, key < 16) << text;
       }
