@@ -127,10 +127,10 @@ class Job {
     return (fs::path(config_.checkpoint.dir) / "supervise.status").string();
   }
 
-  std::optional<supervise::Launch> next() {
-    std::vector<supervise::NoAnswer> others;
+  std::optional<supervise::JobLaunch> next() {
+    std::vector<supervise::UnresponsiveMachine> others;
     const auto here =
-        machines_.empty() ? machines_ : supervise::answering(machines_, probe(), &others);
+        machines_.empty() ? machines_ : supervise::responding_machines(machines_, probe(), &others);
     const auto launch_size = place(here);
     tell_missing(others, launch_size);
     if (!launch_size) return std::nullopt;
@@ -138,14 +138,15 @@ class Job {
     std::istringstream words(FLAGS_mpirun_args);
     for (std::string word; words >> word;) mpirun.words.push_back(word);
     if (!here.empty()) mpirun.hosts = supervise::host_list(here, launch_size->ranks);
-    return supervise::Launch{.command = mpirun_command(mpirun, launch_size->ranks, program(*launch_size)),
-                             .ranks = launch_size->ranks,
-                             .mesh = launch_size->mesh};
+    return supervise::JobLaunch{
+        .command = mpirun_command(mpirun, launch_size->ranks, program(*launch_size)),
+        .ranks = launch_size->ranks,
+        .mesh = launch_size->mesh};
   }
 
  private:
   // Reports missing machines once, until the set of missing machines changes.
-  void tell_missing(const std::vector<supervise::NoAnswer>& others,
+  void tell_missing(const std::vector<supervise::UnresponsiveMachine>& others,
                     const std::optional<job::LaunchSize>& launch_size) {
     std::string text;
     for (const auto& [machine, why] : others) {

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <thread>
 
-#include "distributed/supervise/child.h"
+#include "distributed/supervise/child_process.h"
 #include "phi/common/errors.h"
 #include "phi/common/printable.h"
 
@@ -112,9 +112,9 @@ std::string last_line(std::string_view text) {
 }
 
 // A machine that is being probed; without a child it is this machine.
-struct Asked {
+struct MachineProbe {
   const Machine* machine;
-  std::unique_ptr<Child> child{};
+  std::unique_ptr<ChildProcess> child{};
   bool answers = false;
   std::string errors{};  // the probe's standard error
   std::string why{};     // why it does not respond
@@ -127,7 +127,7 @@ struct Asked {
     if (!has_ended) return false;
     answers = shell_status(child->status()) == 0;
     const std::string line = last_line(errors);
-    const std::string end = how_it_ended(child->status());
+    const std::string end = describe_exit(child->status());
     why = line.empty() ? end : fmt::format("{} ({})", line, end);
     child.reset();
     return true;
@@ -181,24 +181,25 @@ bool is_this_machine(const std::string& name) {
   return resolves_to_own_address(name);
 }
 
-std::vector<Machine> answering(std::span<const Machine> machines, const Probe& probe,
-                               std::vector<NoAnswer>* others) {
-  std::vector<Asked> asked;
+std::vector<Machine> responding_machines(std::span<const Machine> machines, const Probe& probe,
+                                         std::vector<UnresponsiveMachine>* others) {
+  std::vector<MachineProbe> asked;
   for (const Machine& machine : machines) {
     asked.push_back({.machine = &machine, .answers = is_this_machine(machine.name)});
     if (asked.back().answers) continue;
     const std::vector<std::string> words = {"sh", "-c", probe.command, "sh", machine.name};
-    asked.back().child = std::make_unique<Child>(
-        words, Child::Options{.on_parent_death = SIGKILL, .keeps_errors = true, .is_mute = true});
+    asked.back().child = std::make_unique<ChildProcess>(
+        words,
+        ChildProcess::Options{.on_parent_death = SIGKILL, .keeps_errors = true, .is_mute = true});
     asked.back().why =
         fmt::format("no answer within {:g} s", std::chrono::duration<double>(probe.limit).count());
   }
   const auto limit = Clock::now() + probe.limit;
-  while (!std::ranges::all_of(asked, &Asked::is_over) && Clock::now() < limit) {
+  while (!std::ranges::all_of(asked, &MachineProbe::is_over) && Clock::now() < limit) {
     std::this_thread::sleep_for(kProbeInterval);
   }
   std::vector<Machine> found;
-  for (const Asked& each : asked) {
+  for (const MachineProbe& each : asked) {
     if (each.answers) {
       found.push_back(*each.machine);
     } else if (others != nullptr) {

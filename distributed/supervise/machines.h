@@ -1,7 +1,7 @@
 // Machines: the machines of a job, from a host file, and which of them respond.
 //
 //   const auto machines = read_host_file("hosts");                     // a slots=4 / b slots=4
-//   const auto left = answering(machines, {.command = kSshProbe});
+//   const auto left = responding_machines(machines, {.command = kSshProbe});
 //   host_list(left, 8);                                                // "a:4,b:4", for mpirun
 #pragma once
 
@@ -36,15 +36,15 @@ struct Probe {
 
 /// A machine that does not respond, and why: the probe's last line on standard error and its
 /// status, or that it took too long.
-struct NoAnswer {
+struct UnresponsiveMachine {
   std::string machine;
   std::string why;
 };
 
 /// Returns the machines that respond, in their order. All are probed at the same time, except this
 /// machine, which counts as responding. Appends the rest to `others` if it is not null.
-std::vector<Machine> answering(std::span<const Machine> machines, const Probe& probe,
-                               std::vector<NoAnswer>* others = nullptr);
+std::vector<Machine> responding_machines(std::span<const Machine> machines, const Probe& probe,
+                                         std::vector<UnresponsiveMachine>* others = nullptr);
 
 /// Whether the name, or an address of it, is this machine's.
 bool is_this_machine(const std::string& name);

@@ -10,25 +10,24 @@
 #include <cstring>
 #include <thread>
 
-#include "distributed/supervise/watch.h"
+#include "distributed/supervise/attempt_monitor.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed::supervise {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Milliseconds = SupervisorOptions::Milliseconds;
 
-constexpr Milliseconds kSupervisorTick{100};
+constexpr SupervisorOptions::Milliseconds kSupervisorTick{100};
 void say(const std::string& line) { fmt::print(stderr, "autophi supervise: {}\n", line); }
 
 // A closed standard error must not end the supervisor.
-class PipesMayClose {
+class IgnoreSigpipe {
  public:
-  PipesMayClose() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
-  ~PipesMayClose() { std::signal(SIGPIPE, before_); }
-  PipesMayClose(const PipesMayClose&) = delete;
-  PipesMayClose& operator=(const PipesMayClose&) = delete;
+  IgnoreSigpipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~IgnoreSigpipe() { std::signal(SIGPIPE, before_); }
+  IgnoreSigpipe(const IgnoreSigpipe&) = delete;
+  IgnoreSigpipe& operator=(const IgnoreSigpipe&) = delete;
 
  private:
   void (*before_)(int);
@@ -46,7 +45,7 @@ std::string place_of(const Attempt& attempt) {
 }  // namespace
 
 int Supervisor::run() {
-  const PipesMayClose pipes;
+  const IgnoreSigpipe pipes;
   signals_.emplace(SignalWatch::Second::kNoted);
   while (true) {
     const auto launch = next_launch();
@@ -56,14 +55,14 @@ int Supervisor::run() {
       return finish(status, "there are not enough machines, and waiting did not help");
     }
     forget_step(options_.status_file);
-    attempts_.push_back(Watch(*launch, options_, *signals_).run());
+    attempts_.push_back(AttemptMonitor(*launch, options_, *signals_).run());
     const Attempt& attempt = attempts_.back();
     if (attempt.status == 0) return finish(0, "");
     if (signals_->stop() != 0) return stopped();
     failures_.note(attempt.step);
     const std::string why = why_not_again();
     if (!why.empty()) return finish(attempt.status, why);
-    Milliseconds time = options_.first_pause;
+    SupervisorOptions::Milliseconds time = options_.first_pause;
     for (int64_t i = 1; i < failures_.here() && time < options_.longest_pause; ++i) time *= 2;
     time = std::min(time, options_.longest_pause);
     say(fmt::format("attempt {} ended {}: {}; restart {} of {} in {:g} s", attempts_.size(),
@@ -73,7 +72,7 @@ int Supervisor::run() {
   }
 }
 
-std::optional<Launch> Supervisor::next_launch() {
+std::optional<JobLaunch> Supervisor::next_launch() {
   const auto late = Clock::now() + options_.wait;
   bool is_told = false;
   while (true) {
@@ -81,7 +80,7 @@ std::optional<Launch> Supervisor::next_launch() {
     if (launch || Clock::now() >= late) return launch;
     if (!is_told) say("not enough machines answer for the job; waiting for them");
     is_told = true;
-    if (!pause(std::min(options_.ask_again, options_.wait))) return std::nullopt;
+    if (!pause(std::min(options_.retry_interval, options_.wait))) return std::nullopt;
   }
 }
 
@@ -102,7 +101,7 @@ std::string Supervisor::why_not_again() const {
 }
 
 // Returns false if a stop signal cut it short.
-bool Supervisor::pause(Milliseconds time) {
+bool Supervisor::pause(SupervisorOptions::Milliseconds time) {
   const auto end = Clock::now() + time;
   while (Clock::now() < end && signals_->stop() == 0) std::this_thread::sleep_for(kSupervisorTick);
   return signals_->stop() == 0;

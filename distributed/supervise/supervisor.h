@@ -4,7 +4,7 @@
 //   const std::string file = "runs/gpt/supervise.status";
 //   const auto command = mpirun_command({}, 8, {"autophi", "run", "job.yaml", "--resume",
 //                                               "--status_file=" + file});
-//   Supervisor supervisor({.next = [&] { return Launch{command, 8}; }, .status_file = file});
+//   Supervisor supervisor({.next = [&] { return JobLaunch{command, 8}; }, .status_file = file});
 //   const int status = supervisor.run();
 //
 // The command must resume by itself (autophi run --resume). Its output goes to this process's
@@ -37,7 +37,7 @@
 namespace phi::distributed::supervise {
 
 /// One start of the job.
-struct Launch {
+struct JobLaunch {
   std::vector<std::string> command;
   int64_t ranks = 1;
   std::string mesh{};  // for the table of attempts
@@ -47,7 +47,7 @@ struct SupervisorOptions {
   using Milliseconds = std::chrono::milliseconds;
 
   /// Returns what to start next; nullopt: the job's resources are not available now.
-  std::function<std::optional<Launch>()> next{};
+  std::function<std::optional<JobLaunch>()> next{};
   std::string status_file{};  // the job's StatusFile; empty: all failures count as failures at the
                               // start
 
@@ -66,7 +66,7 @@ struct SupervisorOptions {
   Milliseconds stall{0};                               // 0: a step may take any time
   Milliseconds stop_limit = std::chrono::minutes(30);  // for an orderly end, then it is killed
   Milliseconds wait = std::chrono::minutes(10);        // until `next` returns a launch
-  Milliseconds ask_again = std::chrono::seconds(5);
+  Milliseconds retry_interval = std::chrono::seconds(5);
   Milliseconds first_pause = std::chrono::seconds(2);    // before a restart; doubled each time that
   Milliseconds longest_pause = std::chrono::minutes(1);  // the same step fails again
 };
@@ -83,7 +83,7 @@ class Supervisor {
   const std::vector<Attempt>& attempts() const { return attempts_; }
 
  private:
-  std::optional<Launch> next_launch();
+  std::optional<JobLaunch> next_launch();
   std::string why_not_again() const;
   bool pause(SupervisorOptions::Milliseconds time);
   int finish(int status, const std::string& why);

@@ -52,7 +52,7 @@ TEST(Machines, ThoseThatAnswerAreKeptInTheirOrder) {
   const Probe probe{.command = "case $1 in m1|m3) exit 0;; *) exit 255;; esac",
                     .limit = std::chrono::minutes(5)};
   const Machines expected = {{"m1", 1}, {"m3", 3}, {"localhost", 5}};
-  EXPECT_EQ(answering(all, probe), expected);
+  EXPECT_EQ(responding_machines(all, probe), expected);
 }
 
 TEST(Machines, ThoseThatDoNotAnswerComeWithTheProbesWords) {
@@ -61,8 +61,8 @@ TEST(Machines, ThoseThatDoNotAnswerComeWithTheProbesWords) {
                         "case $1 in m1) exit 0;; m2) echo dropped; seq 20000 >&2; printf "
                         "'no \\033route\\n\\n' >&2; exit 255;; *) exit 3;; esac",
                     .limit = std::chrono::minutes(5)};
-  std::vector<NoAnswer> others;
-  EXPECT_EQ(answering(all, probe, &others), (Machines{{"m1", 1}, {"localhost", 5}}));
+  std::vector<UnresponsiveMachine> others;
+  EXPECT_EQ(responding_machines(all, probe, &others), (Machines{{"m1", 1}, {"localhost", 5}}));
   ASSERT_EQ(others.size(), 2u);
   EXPECT_EQ(others[0].machine, "m2");
   EXPECT_EQ(others[0].why, "no \\x1broute (exit status 255)");
@@ -73,8 +73,8 @@ TEST(Machines, ThoseThatDoNotAnswerComeWithTheProbesWords) {
 TEST(Machines, OneThatTakesTooLongDoesNotAnswer) {
   const Machines all = {{"m1", 1}, {"localhost", 5}};
   const Probe probe{.command = "sleep 1000", .limit = std::chrono::milliseconds(1)};
-  std::vector<NoAnswer> others;
-  EXPECT_EQ(answering(all, probe, &others), (Machines{{"localhost", 5}}));
+  std::vector<UnresponsiveMachine> others;
+  EXPECT_EQ(responding_machines(all, probe, &others), (Machines{{"localhost", 5}}));
   ASSERT_EQ(others.size(), 1u);
   EXPECT_EQ(others[0].why, "no answer within 0.001 s");
 }

@@ -49,7 +49,7 @@ class SupervisorTest : public ::testing::Test {
       const std::string start =
           fmt::format("cd '{}'; N={}; step() {{ printf 'step %012d\\n' $1 > status; }}\n",
                       folder_.string(), ++starts_);
-      return Launch{.command = {"sh", "-c", start + script}, .ranks = 2, .mesh = "dp=2"};
+      return JobLaunch{.command = {"sh", "-c", start + script}, .ranks = 2, .mesh = "dp=2"};
     };
     options.status_file = path("status");
     options.first_pause = options.longest_pause = kSoon;
@@ -117,16 +117,16 @@ TEST_F(SupervisorTest, WhatIsRefusedAtFirstIsNotTriedAgain) {
 
 TEST_F(SupervisorTest, WhatDoesNotStartIsAnError) {
   SupervisorOptions none = options("");
-  none.next = [] { return Launch{.command = {"/nowhere/mpirun"}}; };
+  none.next = [] { return JobLaunch{.command = {"/nowhere/mpirun"}}; };
   EXPECT_THAT([&] { Supervisor(none).run(); },
               ThrowsError(ErrorCode::kNotFound, "cannot start '/nowhere/mpirun'"));
 }
 
 TEST_F(SupervisorTest, WaitsForMachines) {
   SupervisorOptions later = options("exit 0");
-  later.ask_again = kSoon;
+  later.retry_interval = kSoon;
   int asked = 0;
-  later.next = [&, next = later.next]() -> std::optional<Launch> {
+  later.next = [&, next = later.next]() -> std::optional<JobLaunch> {
     return ++asked < 2 ? std::nullopt : next();
   };
   EXPECT_EQ(Supervisor(later).run(), 0);
@@ -136,7 +136,7 @@ TEST_F(SupervisorTest, WaitsForMachines) {
 TEST_F(SupervisorTest, WaitsNoLongerThanItWasTold) {
   SupervisorOptions never = options("exit 7");
   never.wait = kSoon;
-  never.next = [next = never.next, this]() -> std::optional<Launch> {
+  never.next = [next = never.next, this]() -> std::optional<JobLaunch> {
     return starts_ > 0 ? std::nullopt : next();
   };
   ::testing::internal::CaptureStderr();

@@ -1,4 +1,5 @@
-// Watch: runs one attempt, from its start until none of its processes is left on this machine.
+// AttemptMonitor: runs one attempt, from its start until none of its processes is left on this
+// machine.
 #pragma once
 
 #include <chrono>
@@ -7,26 +8,25 @@
 #include <string>
 
 #include "distributed/supervise/attempts.h"
-#include "distributed/supervise/child.h"
+#include "distributed/supervise/child_process.h"
 #include "distributed/supervise/error_stream.h"
 #include "distributed/supervise/supervisor.h"
 
 namespace phi::distributed::supervise {
 
-class Watch {
+class AttemptMonitor {
  public:
   /// Starts the command. Errors: NotFound if it cannot be started.
-  Watch(const Launch& launch, const SupervisorOptions& options, SignalWatch& signals);
+  AttemptMonitor(const JobLaunch& launch, const SupervisorOptions& options, SignalWatch& signals);
   /// Kills the processes that are left.
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  ~AttemptMonitor();
+  AttemptMonitor(const AttemptMonitor&) = delete;
+  AttemptMonitor& operator=(const AttemptMonitor&) = delete;
 
   Attempt run();
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Milliseconds = SupervisorOptions::Milliseconds;
 
   void pass_signals_on();
   void look_at_ranks();
@@ -41,7 +41,7 @@ class Watch {
   const std::string mark_;
   Attempt attempt_;
   const Clock::time_point started_ = Clock::now();
-  Child child_;
+  ChildProcess child_;
   ErrorStream errors_;
   std::set<std::string> ranks_{};                // ranks that have been seen
   std::optional<Clock::time_point> failing_{};   // since when a rank has been missing

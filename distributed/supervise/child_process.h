@@ -1,9 +1,9 @@
-// Child: a command with its descendants, in a session of its own.
+// ChildProcess: a command with its descendants, in a session of its own.
 //
 //   const std::vector<std::string> command = {"mpirun", "-n", "8", "autophi", "run", "job.yaml"};
-//   Child child(command, {.on_parent_death = SIGTERM});
+//   ChildProcess child(command, {.on_parent_death = SIGTERM});
 //   while (!child.poll()) work();
-//   fmt::print("{}\n", how_it_ended(child.status()));          // "exit status 1"
+//   fmt::print("{}\n", describe_exit(child.status()));          // "exit status 1"
 //
 // Its standard input is empty: terminal keys, including Ctrl-C, go to the parent only.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace phi::distributed::supervise {
 
-class Child {
+class ChildProcess {
  public:
   struct Options {
     /// The signal that it gets when the thread that started it ends; 0: none.
@@ -29,11 +29,11 @@ class Child {
 
   /// Errors: InvalidArgument for an empty command; NotFound with the system's reason if it cannot
   /// be started.
-  Child(std::span<const std::string> command, const Options& options);
+  ChildProcess(std::span<const std::string> command, const Options& options);
   /// Kills the remaining processes of the session.
-  ~Child();
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
 
   /// Whether it has ended. Does not wait.
   bool poll();
@@ -56,7 +56,7 @@ class Child {
 };
 
 /// "exit status 1", "killed by signal 9 (Killed)".
-std::string how_it_ended(int status);
+std::string describe_exit(int status);
 /// Shells add this to the number of the signal that ended a command.
 inline constexpr int kSignalStatus = 128;
 /// The status that shells report: the exit status, or kSignalStatus plus the signal's number.

@@ -1,5 +1,5 @@
 // Commands that are started: what they get, what is found of them, how they end.
-#include "distributed/supervise/child.h"
+#include "distributed/supervise/child_process.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -23,72 +23,72 @@ constexpr std::chrono::milliseconds kTick{5};
 
 Words sh(const std::string& script) { return {"sh", "-c", script}; }
 
-int status_of(Child& child) {
+int status_of(ChildProcess& child) {
   while (!child.poll()) std::this_thread::sleep_for(kTick);
   return child.status();
 }
 
-std::string errors_of(Child& child) {
+std::string errors_of(ChildProcess& child) {
   std::string text;
   status_of(child);
   for (char c = 0; read(child.errors(), &c, 1) == 1;) text += c;
   return text;
 }
 
-TEST(Child, SaysHowItEnded) {
-  Child seven(sh("exit 7"), {});
-  EXPECT_EQ(how_it_ended(status_of(seven)), "exit status 7");
+TEST(ChildProcess, SaysHowItEnded) {
+  ChildProcess seven(sh("exit 7"), {});
+  EXPECT_EQ(describe_exit(status_of(seven)), "exit status 7");
   EXPECT_EQ(shell_status(seven.status()), 7);
-  Child killed(sh("kill -9 $$"), {});
-  EXPECT_EQ(how_it_ended(status_of(killed)), "killed by signal 9 (Killed)");
+  ChildProcess killed(sh("kill -9 $$"), {});
+  EXPECT_EQ(describe_exit(status_of(killed)), "killed by signal 9 (Killed)");
   EXPECT_EQ(shell_status(killed.status()), 128 + SIGKILL);
 }
 
-TEST(Child, WhatDoesNotStartIsAnError) {
+TEST(ChildProcess, WhatDoesNotStartIsAnError) {
   EXPECT_THAT(
       [] {
-        Child(Words{"/nowhere/mpirun", "-n"}, {});
+        ChildProcess(Words{"/nowhere/mpirun", "-n"}, {});
       },
       ThrowsError(ErrorCode::kNotFound,
                   "cannot start '/nowhere/mpirun': No such file or directory"));
-  EXPECT_THAT([] { Child(Words{}, {}); }, ThrowsError(ErrorCode::kInvalidArgument, "no command"));
+  EXPECT_THAT([] { ChildProcess(Words{}, {}); }, ThrowsError(ErrorCode::kInvalidArgument, "no command"));
 }
 
-TEST(Child, HasASessionOfItsOwnAndNoInput) {
-  Child child(sh("cat >&2; ps -o sid= -p $$ >&2"), {.keeps_errors = true});
+TEST(ChildProcess, HasASessionOfItsOwnAndNoInput) {
+  ChildProcess child(sh("cat >&2; ps -o sid= -p $$ >&2"), {.keeps_errors = true});
   EXPECT_EQ(std::stoi(errors_of(child)), child.pid());
 }
 
-TEST(Child, IsNotDeafToSignalsThatItsParentBlocksOrIgnores) {
+TEST(ChildProcess, IsNotDeafToSignalsThatItsParentBlocksOrIgnores) {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t mask;
   sigemptyset(&mask);
   sigaddset(&mask, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &mask, nullptr);
-  Child term(sh("kill -TERM $$; exit 0"), {});
-  Child pipe(sh("kill -PIPE $$; exit 0"), {});
+  ChildProcess term(sh("kill -TERM $$; exit 0"), {});
+  ChildProcess pipe(sh("kill -PIPE $$; exit 0"), {});
   pthread_sigmask(SIG_UNBLOCK, &mask, nullptr);
   EXPECT_EQ(shell_status(status_of(term)), 128 + SIGTERM);
   EXPECT_EQ(shell_status(status_of(pipe)), 128 + SIGPIPE);
   std::signal(SIGPIPE, SIG_DFL);
 }
 
-TEST(Child, ItsVariableReplacesThatOfTheParent) {
+TEST(ChildProcess, ItsVariableReplacesThatOfTheParent) {
   setenv("SUPERVISE_TEST", "old", 1);
-  Child child(sh("echo $SUPERVISE_TEST >&2; env | grep -c ^SUPERVISE_TEST= >&2"),
+  ChildProcess child(sh("echo $SUPERVISE_TEST >&2; env | grep -c ^SUPERVISE_TEST= >&2"),
               {.variable = "SUPERVISE_TEST=new", .keeps_errors = true});
   EXPECT_EQ(errors_of(child), "new\n1\n");
   unsetenv("SUPERVISE_TEST");
 }
 
-TEST(Child, IsToldWhenItsParentDies) {
+TEST(ChildProcess, IsToldWhenItsParentDies) {
   const std::string file = ::testing::TempDir() + "supervise_told_" + std::to_string(getpid());
   std::remove(file.c_str());
   const pid_t parent = fork();
   if (parent == 0) {
     const std::string script =
         "trap 'echo told > " + file + "; exit' USR2; echo up >&2; while :; do sleep 0.05; done";
-    Child child(sh(script), {.on_parent_death = SIGUSR2, .keeps_errors = true});
+    ChildProcess child(sh(script), {.on_parent_death = SIGUSR2, .keeps_errors = true});
     for (char c = 0; read(child.errors(), &c, 1) != 1;) std::this_thread::sleep_for(kTick);
     kill(getpid(), SIGKILL);
   }
@@ -104,7 +104,7 @@ TEST(Child, IsToldWhenItsParentDies) {
 TEST(MarkedProcesses, AreFoundWhereverTheyWent) {
   const std::string mark = "SUPERVISE_TEST_MARK=" + std::to_string(getpid());
   // One whose parent is gone, in a session of its own, and one without the mark.
-  Child child(sh("R=1 setsid sh -c 'R=0 sleep 1000 & exit' ; env -u SUPERVISE_TEST_MARK R=2 sleep "
+  ChildProcess child(sh("R=1 setsid sh -c 'R=0 sleep 1000 & exit' ; env -u SUPERVISE_TEST_MARK R=2 sleep "
                  "1000 & R=3 exec sleep 1000"),
               {.variable = mark});
   using Values = std::set<std::string>;

@@ -1,5 +1,5 @@
 // fork and exec. Between the two, the child calls nothing that may wait for another thread's lock.
-#include "distributed/supervise/child.h"
+#include "distributed/supervise/child_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ std::vector<std::string> environment_with(const std::string& variable) {
 }
 
 // The arguments of the new process, allocated before fork, because the child must not allocate.
-struct Start {
+struct ExecArguments {
   std::vector<char*> argv;
   std::vector<char*> environment;
   pid_t parent;
@@ -68,7 +68,7 @@ struct Start {
   int report;   // receives errno if exec fails
 };
 
-[[noreturn]] void become(const Start& start) {
+[[noreturn]] void become(const ExecArguments& start) {
   setsid();
   sigset_t none;
   sigemptyset(&none);
@@ -89,7 +89,7 @@ struct Start {
 
 }  // namespace
 
-Child::Child(std::span<const std::string> command, const Options& options) {
+ChildProcess::ChildProcess(std::span<const std::string> command, const Options& options) {
   PHI_CHECK(!command.empty(), errors::InvalidArgument("there is no command to start."));
   std::vector<std::string> words(command.begin(), command.end());
   std::vector<std::string> environment = environment_with(options.variable);
@@ -98,16 +98,16 @@ Child::Child(std::span<const std::string> command, const Options& options) {
             errors::Unavailable("cannot open '/dev/null': {}.", std::strerror(errno)));
   Pipe error_pipe;
   Pipe report;
-  const Start start{.argv = pointers_to(words),
-                    .environment = pointers_to(environment),
-                    .parent = getpid(),
-                    .on_parent_death = options.on_parent_death,
-                    .nothing = nothing,
-                    .output = options.is_mute ? nothing : -1,
-                    .errors = options.keeps_errors ? error_pipe.ends[1]
-                              : options.is_mute    ? nothing
-                                                   : -1,
-                    .report = report.ends[1]};
+  const ExecArguments start{.argv = pointers_to(words),
+                            .environment = pointers_to(environment),
+                            .parent = getpid(),
+                            .on_parent_death = options.on_parent_death,
+                            .nothing = nothing,
+                            .output = options.is_mute ? nothing : -1,
+                            .errors = options.keeps_errors ? error_pipe.ends[1]
+                                      : options.is_mute    ? nothing
+                                                           : -1,
+                            .report = report.ends[1]};
   pid_ = fork();
   if (pid_ == 0) become(start);
   const int fork_fault = errno;
@@ -129,7 +129,7 @@ Child::Child(std::span<const std::string> command, const Options& options) {
   fcntl(errors_, F_SETFL, O_NONBLOCK);
 }
 
-Child::~Child() {
+ChildProcess::~ChildProcess() {
   if (!has_ended_) {
     signal_group(SIGKILL);
     waitpid(pid_, nullptr, 0);
@@ -137,20 +137,20 @@ Child::~Child() {
   if (errors_ >= 0) close(errors_);
 }
 
-bool Child::poll() {
+bool ChildProcess::poll() {
   if (!has_ended_) has_ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
   return has_ended_;
 }
 
-void Child::signal(int number) const {
+void ChildProcess::signal(int number) const {
   if (!has_ended_) kill(pid_, number);
 }
 
-void Child::signal_group(int number) const {
+void ChildProcess::signal_group(int number) const {
   if (!has_ended_) kill(-pid_, number);
 }
 
-std::string how_it_ended(int status) {
+std::string describe_exit(int status) {
   if (WIFEXITED(status)) return fmt::format("exit status {}", WEXITSTATUS(status));
   return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
 }

@@ -1,5 +1,5 @@
 // Polls output every 100 ms, and processes every second.
-#include "distributed/supervise/watch.h"
+#include "distributed/supervise/attempt_monitor.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -34,7 +34,8 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 }  // namespace
 
-Watch::Watch(const Launch& launch, const SupervisorOptions& options, SignalWatch& signals)
+AttemptMonitor::AttemptMonitor(const JobLaunch& launch, const SupervisorOptions& options,
+                               SignalWatch& signals)
     : options_(options),
       signals_(signals),
       mark_(new_mark()),
@@ -46,9 +47,9 @@ Watch::Watch(const Launch& launch, const SupervisorOptions& options, SignalWatch
   attempt_.mesh = launch.mesh;
 }
 
-Watch::~Watch() { kill_all(); }
+AttemptMonitor::~AttemptMonitor() { kill_all(); }
 
-Attempt Watch::run() {
+Attempt AttemptMonitor::run() {
   while (!child_.poll()) {
     errors_.pass_on();
     pass_signals_on();
@@ -62,14 +63,14 @@ Attempt Watch::run() {
   look_at_step();
   attempt_.status = shell_status(child_.status());
   attempt_.took = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - started_);
-  attempt_.why = ended_because_.empty() ? how_it_ended(child_.status()) : ended_because_;
+  attempt_.why = ended_because_.empty() ? describe_exit(child_.status()) : ended_because_;
   if (attempt_.status != 0 && !errors_.reason().empty()) attempt_.why += ": " + errors_.reason();
   // An attempt that was ended here has failed, whatever its status.
   if (!ended_because_.empty() && attempt_.status == 0) attempt_.status = 1;
   return attempt_;
 }
 
-void Watch::pass_signals_on() {
+void AttemptMonitor::pass_signals_on() {
   if (signals_.take_save()) child_.signal(options_.save_signal);
   if (signals_.stops() > 1) return kill_all();
   if (signals_.stop() == 0 || kill_at_) return;
@@ -77,7 +78,7 @@ void Watch::pass_signals_on() {
   kill_at_ = Clock::now() + options_.stop_limit;
 }
 
-void Watch::look_at_step() {
+void AttemptMonitor::look_at_step() {
   const auto step = read_status(options_.status_file);
   if (step != attempt_.step) {
     attempt_.step = step;
@@ -87,7 +88,7 @@ void Watch::look_at_step() {
   end(fmt::format("ended after {} without a new step", seconds_text(options_.stall)));
 }
 
-void Watch::look_at_ranks() {
+void AttemptMonitor::look_at_ranks() {
   if (Clock::now() < next_look_) return;
   next_look_ = Clock::now() + std::min(kWatchInterval, options_.grace);
   const std::set<std::string> here = values_among(mark_, options_.rank_variable);
@@ -99,7 +100,7 @@ void Watch::look_at_ranks() {
                   seconds_text(options_.grace)));
 }
 
-void Watch::end(const std::string& why) {
+void AttemptMonitor::end(const std::string& why) {
   // An earlier time limit stays.
   if (!ended_because_.empty()) return;
   const auto kill_at = Clock::now() + options_.grace;
@@ -110,7 +111,7 @@ void Watch::end(const std::string& why) {
   kill_at_ = kill_at;
 }
 
-void Watch::kill_when_late() {
+void AttemptMonitor::kill_when_late() {
   if (!kill_at_ || Clock::now() < *kill_at_) return;
   if (ended_because_.empty()) {
     ended_because_ =
@@ -119,12 +120,12 @@ void Watch::kill_when_late() {
   kill_all();
 }
 
-void Watch::kill_all() {
+void AttemptMonitor::kill_all() {
   child_.signal_group(SIGKILL);
   signal_marked(mark_, SIGKILL);
 }
 
-void Watch::sweep() {
+void AttemptMonitor::sweep() {
   const auto late = Clock::now() + std::min(options_.grace, kSweep);
   while (signal_marked(mark_, 0) > 0) {
     errors_.pass_on();
