@@ -289,7 +289,7 @@ function(autophi_runs_kernels)
 endfunction()
 
 # autophi_gpu_test(NAME as for autophi_test): a test of the top floor whose GPUs are the CPU's: the same sources, compiled
-# by the C++ compiler and run by the twin (tests/support/cuda_on_cpu). Label gpu_on_cpu; nothing where CUDA's headers are
+# by the C++ compiler and run by the emulator (tests/support/cuda_on_cpu). Label gpu_on_cpu; nothing where CUDA's headers are
 # not.
 function(autophi_gpu_test name)
   if(NOT AUTOPHI_CUDA_INCLUDE_DIR)
@@ -304,7 +304,7 @@ function(autophi_gpu_test name)
 endfunction()
 
 # autophi_gpu_blocks_test(NAME [variable=value..]): an autophi_gpu_test once more with small blocks of memory kept
-# (phi/gpu/small_blocks.h), which the twin forbids elsewhere: uses of what was given back would not be seen.
+# (phi/gpu/small_blocks.h), which the emulator forbids elsewhere: uses of what was given back would not be seen.
 function(autophi_gpu_blocks_test name)
   if(NOT TARGET ${name})
     return()
@@ -329,7 +329,7 @@ function(autophi_ptx_test name)
   add_dependencies(gpu_ptx_tests ${program} autophi_shared)
 endfunction()
 
-# autophi_nccl_test(NAME as for autophi_test): a test of communication whose ranks are threads with GPUs of the twin
+# autophi_nccl_test(NAME as for autophi_test): a test of communication whose ranks are threads with GPUs of the emulator
 # (tests/support/nccl_ranks.cc). Label gpu_on_cpu; nothing where NCCL's header is not.
 function(autophi_nccl_test name)
   if(NOT AUTOPHI_CUDA_INCLUDE_DIR OR NOT AUTOPHI_NCCL_INCLUDE_DIR)
@@ -372,9 +372,9 @@ function(autophi_mpi_test name)
   endforeach()
 endfunction()
 
-# autophi_quiet_twin(SOURCES SANITIZERS): the twin's own sources, in a build with ThreadSanitizer: that is told of
+# autophi_exempt_emulator_from_tsan(SOURCES SANITIZERS): the emulator's own sources, in a build with ThreadSanitizer: that is told of
 # the order of CUDA threads, and must not see how they are switched. Options of sources come last.
-function(autophi_quiet_twin sources sanitizers)
+function(autophi_exempt_emulator_from_tsan sources sanitizers)
   if(sanitizers MATCHES "thread")
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread
                                                       COMPILE_DEFINITIONS CUDA_ON_CPU_TSAN)
@@ -382,8 +382,8 @@ function(autophi_quiet_twin sources sanitizers)
 endfunction()
 
 # autophi_compile_on_cpu(NAME SOURCES file... DEPS target...): a static library of sources for the GPU (.cu, .cc),
-# compiled by the C++ compiler for the twin, CUDA on the CPU (tests/support/cuda_on_cpu). Its precompiled headers are its
-# own: options for the twin, as -mno-f16c, must agree with theirs.
+# compiled by the C++ compiler for the emulator, CUDA on the CPU (tests/support/cuda_on_cpu). Its precompiled headers are its
+# own: options for the emulator, as -mno-f16c, must agree with theirs.
 function(autophi_compile_on_cpu name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   foreach(source ${ARG_SOURCES})

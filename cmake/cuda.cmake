@@ -1,6 +1,6 @@
 # CUDA: whether this build has it, and how .cu files are compiled.
 #   AUTOPHI_CUDA       AUTO: where an NVIDIA driver answers (nvidia-smi) and nvcc is found. ON: or the configuration fails.
-#                      OFF: twins of one source stand for it.
+#                      OFF: stubs of one source replace it.
 #   AUTOPHI_GPU_TESTS  the tests that run CUDA sources on the CPU (tests/support/cuda_on_cpu): CUDA's headers are enough.
 #   AUTOPHI_CUDA_ARCH  as CMAKE_CUDA_ARCHITECTURES: PTX (-virtual) runs on all later GPUs, machine code (-real) on one kind. All
 #                      machine code is made of the oldest one's PTX: a source is compiled once, and assembled for each kind.
@@ -51,7 +51,7 @@ if(AUTOPHI_HAS_CUDA)
   find_package(CUDAToolkit REQUIRED)
 endif()
 
-# autophi_batches(RESULT dir...): the .cu files of these folders as they are compiled, by nvcc and for the twin: those of a folder up
+# autophi_batches(RESULT dir...): the .cu files of these folders as they are compiled, by nvcc and for the emulator: those of a folder up
 # to five at once. Of what is theirs alone they take a second or two each, where CUDA's and the standard's headers take three.
 # By themselves stay those with the property AUTOPHI_ALONE and those with options of their own.
 function(autophi_batches result)

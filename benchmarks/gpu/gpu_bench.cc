@@ -8,7 +8,7 @@
 // training instead, and a row may have sizes for a program that stands beside it. Exit status 77
 // where no GPU answers, 1 if a call failed. --tiny calls and checks everything with small arrays,
 // and prints no times: for tests of the program, where the GPU is the CPU's (docs/gpu_emulator.md,
-// "The twin").
+// "The emulator").
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 

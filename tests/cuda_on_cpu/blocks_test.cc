@@ -1,4 +1,5 @@
-// Bugs of kernels and launches that the twin finds by itself: with kernel, block and source line.
+// Bugs of kernels and launches that the emulator finds by itself: with kernel, block and source
+// line.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

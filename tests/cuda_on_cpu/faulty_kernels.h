@@ -1,4 +1,4 @@
-// Kernels that have a bug each, which the twin must find by itself, without sanitizers.
+// Kernels that have a bug each, which the emulator must find by itself, without sanitizers.
 #pragma once
 
 #include <cuda_runtime.h>

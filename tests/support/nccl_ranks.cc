@@ -1,5 +1,5 @@
 // Ranks are threads, each with a GPU, and bodies get the device communicator between those: the
-// twin's, or real ones (gpu_messages_tests).
+// emulator's, or real ones (gpu_messages_tests).
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

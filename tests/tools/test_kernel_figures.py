@@ -37,7 +37,7 @@ class Build:
         self.release("13.0.88")
         (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL=/tree\nCMAKE_CACHEFILE_DIR:INTERNAL={folder}\n"
                                                f"AUTOPHI_NVCC:FILEPATH={folder}/nvcc\n")
-        self.commands("/cuda/bin/nvcc -c /tree/phi/box.cu -o box.o", "/usr/bin/c++ -c /tree/phi/box.cu -o twin.o")
+        self.commands("/cuda/bin/nvcc -c /tree/phi/box.cu -o box.o", "/usr/bin/c++ -c /tree/phi/box.cu -o emulator.o")
 
     def commands(self, *lines):
         entries = [{"directory": str(self.folder), "command": line, "file": line.split()[2]} for line in lines]
@@ -143,7 +143,7 @@ def test_without_machine_code_nothing_is_compared(build):
     build.has(said(COUNT, 8, arch="sm_80"))
     done = build.run()
     assert done.returncode == 77 and "no machine code for sm_90" in done.stdout
-    build.commands("/usr/bin/c++ -c /tree/phi/box.cu -o twin.o")
+    build.commands("/usr/bin/c++ -c /tree/phi/box.cu -o emulator.o")
     assert build.run().returncode == 77
 
 

@@ -1,5 +1,5 @@
 # The folders of kernels for GPUs, KERNEL_FOLDERS, and which of their files are compiled by themselves, wherever this is included: by nvcc
-# for the library, and for the twin (tests/phi/gpu).
+# for the library, and for the emulator (tests/phi/gpu).
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(GLOB_RECURSE KERNEL_FOLDERS CONFIGURE_DEPENDS ${here}/*.cu)
 list(TRANSFORM KERNEL_FOLDERS REPLACE "/[^/]*$" "")

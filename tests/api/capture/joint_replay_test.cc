@@ -1,5 +1,5 @@
-// Captured programs of several ranks whose GPUs, the twin's, NCCL connects: steps with messages are
-// launched within graphs, alike on all ranks, and give the same bits as step by step.
+// Captured programs of several ranks whose GPUs, the emulator's, NCCL connects: steps with messages
+// are launched within graphs, alike on all ranks, and give the same bits as step by step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Captured programs whose steps a GPU, the twin's, launches as graphs: the same bits as step by
+// Captured programs whose steps a GPU, the emulator's, launches as graphs: the same bits as step by
 // step, in every order of warps, blocks and streams, also where something changes between runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Calls between GPUs, the twin's, that a device writes down with what it launches (World::record).
+// Calls between GPUs, the emulator's, that a device writes down with what it launches
+// (World::record).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A step's boxes on GPUs, the twin's: those that do not lie in one piece are packed by one launch
-// and placed by another, those that do travel as they lie.
+// A step's boxes on GPUs, the emulator's: those that do not lie in one piece are packed by one
+// launch and placed by another, those that do travel as they lie.
 #include <gtest/gtest.h>
 
 #include <atomic>

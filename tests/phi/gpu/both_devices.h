@@ -1,5 +1,5 @@
-// Kernels of GPUs, run by the twin or a real GPU, beside those of the CPU: the same inputs, and the
-// same results within rounding, in each order of warps and blocks.
+// Kernels of GPUs, run by the emulator or a real GPU, beside those of the CPU: the same inputs, and
+// the same results within rounding, in each order of warps and blocks.
 //
 //   expect_same_on_gpu({x}, {x.meta()}, [](const KernelContext& ctx, Arrays& in, Arrays& out) {
 //     registered<kernels::softmax, float>(ctx, in[0], 1, &out[0]);

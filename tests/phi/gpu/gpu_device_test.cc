@@ -1,5 +1,5 @@
-// The device layer of GPUs, run by the twin: memory, copies, waits, and what is said where there is
-// no GPU to be had.
+// The device layer of GPUs, run by the emulator: memory, copies, waits, and what is said where
+// there is no GPU to be had.
 #include "phi/gpu/gpu_device.h"
 
 #include <gmock/gmock.h>
@@ -47,12 +47,12 @@ std::vector<float> numbers(size_t n) {
   return values;
 }
 
-class OnTheTwin : public ::testing::Test {
+class OnEmulator : public ::testing::Test {
  protected:
-  ~OnTheTwin() override { cuda_on_cpu::reset(); }
+  ~OnEmulator() override { cuda_on_cpu::reset(); }
 };
 
-TEST_F(OnTheTwin, BytesGoThereAndBack) {
+TEST_F(OnEmulator, BytesGoThereAndBack) {
   const DenseTensor x = on_gpu(numbers(1000), {1000});
   EXPECT_EQ(values_of(x.clone()), numbers(1000));
   EXPECT_EQ(memory_stats(GPUPlace(0)).current, 4000);
@@ -60,7 +60,7 @@ TEST_F(OnTheTwin, BytesGoThereAndBack) {
               ThrowsError(ErrorCode::kPreconditionNotMet, "to_vector<T>()"));
 }
 
-TEST_F(OnTheTwin, BoxesAreCopied) {
+TEST_F(OnEmulator, BoxesAreCopied) {
   const DenseTensor x = on_gpu(numbers(24), {2, 3, 4});
   DenseTensor y = on_gpu(std::vector<float>(8, 0.0f), {2, 2, 2});
   const Box part{{0, 1, 1}, {2, 2, 2}};
@@ -69,7 +69,7 @@ TEST_F(OnTheTwin, BoxesAreCopied) {
 }
 
 // Of widths that differ by where the boxes lie, some empty.
-TEST_F(OnTheTwin, ManyBoxesAreCopiedByFewLaunches) {
+TEST_F(OnEmulator, ManyBoxesAreCopiedByFewLaunches) {
   for (const size_t count : {size_t{1}, size_t{4}, size_t{5}, size_t{64}, size_t{150}}) {
     const Dims whole{7, 150, 13};
     const auto values = numbers(static_cast<size_t>(whole.numel()));
@@ -100,7 +100,7 @@ TEST_F(OnTheTwin, ManyBoxesAreCopiedByFewLaunches) {
   }
 }
 
-TEST_F(OnTheTwin, KernelsAreQueuedBehindEachOther) {
+TEST_F(OnEmulator, KernelsAreQueuedBehindEachOther) {
   for (const auto order :
        {cuda_on_cpu::Order::kForward, cuda_on_cpu::Order::kBackward, cuda_on_cpu::Order::kDrawn}) {
     cuda_on_cpu::set_order(order, 3);
@@ -114,7 +114,7 @@ TEST_F(OnTheTwin, KernelsAreQueuedBehindEachOther) {
   }
 }
 
-TEST_F(OnTheTwin, InputsBroadcast) {
+TEST_F(OnEmulator, InputsBroadcast) {
   const DenseTensor x = on_gpu(numbers(6), {2, 1, 3});
   const DenseTensor y = on_gpu(numbers(2), {2, 1});
   DenseTensor out = DenseTensor::empty({{2, 2, 3}, DataType::FLOAT32}, GPUPlace(0));
@@ -122,7 +122,7 @@ TEST_F(OnTheTwin, InputsBroadcast) {
   EXPECT_THAT(values_of(out), ElementsAre(1, 2, 3, 2, 4, 6, 4, 5, 6, 8, 10, 12));
 }
 
-TEST_F(OnTheTwin, RefusedElementsAreToldWhereTheHostWaits) {
+TEST_F(OnEmulator, RefusedElementsAreToldWhereTheHostWaits) {
   const KernelContext ctx(GPUPlace(0));
   DenseTensor x = DenseTensor::empty({{3}, DataType::INT32}, GPUPlace(0));
   const std::vector<int32_t> divisors = {3, 0, 0};
@@ -139,7 +139,7 @@ TEST_F(OnTheTwin, RefusedElementsAreToldWhereTheHostWaits) {
   device.wait();  // once
 }
 
-TEST_F(OnTheTwin, MemoryThatIsNotThereIsTold) {
+TEST_F(OnEmulator, MemoryThatIsNotThereIsTold) {
   cuda_on_cpu::set_memory_limit(size_t{1} << 20);
   EXPECT_THAT(
       [] {
@@ -171,7 +171,7 @@ const void* place_of_new(int64_t n, int gpu) {
   return DenseTensor::empty({{n}, DataType::FLOAT32}, GPUPlace(gpu)).raw_data();
 }
 
-TEST_F(OnTheTwin, SmallBlocksAreKeptForTheNextOfTheirSize) {
+TEST_F(OnEmulator, SmallBlocksAreKeptForTheNextOfTheirSize) {
   const GpuMemory memory("blocks");
   const void* const first = place_of_new(100, 4);
   EXPECT_EQ(place_of_new(98, 4), first);
@@ -185,7 +185,7 @@ TEST_F(OnTheTwin, SmallBlocksAreKeptForTheNextOfTheirSize) {
 }
 
 // The kernel that reads x is queued before x ends, and its memory is written afterwards.
-TEST_F(OnTheTwin, AKeptBlockIsWrittenAfterItsReaders) {
+TEST_F(OnEmulator, AKeptBlockIsWrittenAfterItsReaders) {
   const GpuMemory memory("blocks");
   const Place place = GPUPlace(6);
   const KernelContext ctx(place);
@@ -205,7 +205,7 @@ TEST_F(OnTheTwin, AKeptBlockIsWrittenAfterItsReaders) {
   EXPECT_THAT(got, Each(41));
 }
 
-TEST_F(OnTheTwin, KeptBlocksGiveWayWhereThereIsNoRoom) {
+TEST_F(OnEmulator, KeptBlocksGiveWayWhereThereIsNoRoom) {
   const GpuMemory memory("blocks");
   constexpr size_t kMiB = size_t{1} << 20;
   const auto make = [](size_t nbytes) {
@@ -233,7 +233,7 @@ TEST_F(OnTheTwin, KeptBlocksGiveWayWhereThereIsNoRoom) {
   (void)make(90 * kMiB);
 }
 
-TEST_F(OnTheTwin, KeptBlocksHaveALimit) {
+TEST_F(OnEmulator, KeptBlocksHaveALimit) {
   const GpuMemory memory("blocks");
   gpu::SmallBlocks blocks;
   std::vector<std::byte> bytes(65);  // stand for blocks
@@ -247,14 +247,14 @@ TEST_F(OnTheTwin, KeptBlocksHaveALimit) {
   EXPECT_EQ(blocks.nbytes(), 0u);
 }
 
-TEST_F(OnTheTwin, AnotherWordForMemoryIsRefused) {
+TEST_F(OnEmulator, AnotherWordForMemoryIsRefused) {
   const GpuMemory memory("heap");
   EXPECT_THAT([] { Device::of(GPUPlace(2)); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "AUTOPHI_GPU_MEMORY is 'heap'; it takes blocks or pool."));
 }
 
-TEST_F(OnTheTwin, AFailedKernelNamesTheLastLaunches) {
+TEST_F(OnEmulator, AFailedKernelNamesTheLastLaunches) {
   const DenseTensor x = on_gpu(numbers(8), {8});
   DenseTensor y = DenseTensor::empty(x.meta(), GPUPlace(0));
   cuda_on_cpu::fail_next_launch(cudaErrorIllegalAddress);
@@ -270,7 +270,7 @@ TEST_F(OnTheTwin, AFailedKernelNamesTheLastLaunches) {
               ThrowsError(ErrorCode::kUnavailable, "exp (the last of "));
 }
 
-TEST_F(OnTheTwin, WithoutADriverTheReasonIsSaid) {
+TEST_F(OnEmulator, WithoutADriverTheReasonIsSaid) {
   cuda_on_cpu::set_driver_version(0);
   EXPECT_THAT([] { Device::of(GPUPlace(9)); },
               ThrowsError(ErrorCode::kUnavailable,
@@ -278,7 +278,7 @@ TEST_F(OnTheTwin, WithoutADriverTheReasonIsSaid) {
                           "13.0; use `place: cpu`"));
 }
 
-TEST_F(OnTheTwin, ADriverThatIsTooOldIsToldWithBothVersions) {
+TEST_F(OnEmulator, ADriverThatIsTooOldIsToldWithBothVersions) {
   cuda_on_cpu::set_driver_version(12020);
   EXPECT_THAT([] { Device::of(GPUPlace(9)); },
               ThrowsError(ErrorCode::kUnavailable,
@@ -286,7 +286,7 @@ TEST_F(OnTheTwin, ADriverThatIsTooOldIsToldWithBothVersions) {
                           "needs one for CUDA 13.0"));
 }
 
-TEST_F(OnTheTwin, AGpuThatNoCodeFitsIsToldWithWhatWouldFit) {
+TEST_F(OnEmulator, AGpuThatNoCodeFitsIsToldWithWhatWouldFit) {
   cuda_on_cpu::set_capability(7, 5);
   cuda_on_cpu::set_code_fits(false);
   EXPECT_THAT([] { Device::of(GPUPlace(3)); },
@@ -301,7 +301,7 @@ TEST_F(OnTheTwin, AGpuThatNoCodeFitsIsToldWithWhatWouldFit) {
   EXPECT_EQ(Device::of(GPUPlace(3)).place(), GPUPlace(3));
 }
 
-TEST_F(OnTheTwin, AGpuThatIsNotThereIsToldWithTheNumberOfThoseThatAre) {
+TEST_F(OnEmulator, AGpuThatIsNotThereIsToldWithTheNumberOfThoseThatAre) {
   cuda_on_cpu::set_gpus(4);
   EXPECT_THAT(
       [] { Device::of(GPUPlace(7)); },

@@ -1,5 +1,6 @@
-// Launches of a GPU that are written down as a graph, run by the twin: done when they are launched
-// and not before, with scratch of their own, and given up where the host would have to wait.
+// Launches of a GPU that are written down as a graph, run by the emulator: done when they are
+// launched and not before, with scratch of their own, and given up where the host would have to
+// wait.
 #include "phi/gpu/graph.h"
 
 #include <gmock/gmock.h>
@@ -69,13 +70,13 @@ void four_times(const DenseTensor& x, DenseTensor* y) {
   }
 }
 
-class GraphsOnTheTwin : public ::testing::Test {
+class GraphsOnEmulator : public ::testing::Test {
  protected:
-  ~GraphsOnTheTwin() override { cuda_on_cpu::reset(); }
+  ~GraphsOnEmulator() override { cuda_on_cpu::reset(); }
   GpuDevice& device_ = GpuDevice::of(kPlace);
 };
 
-TEST_F(GraphsOnTheTwin, ScratchStaysTheirsForEachLaunch) {
+TEST_F(GraphsOnEmulator, ScratchStaysTheirsForEachLaunch) {
   using cuda_on_cpu::Order;
   for (const auto order : {Order::kForward, Order::kBackward, Order::kDrawn}) {
     cuda_on_cpu::set_order(order, 5);
@@ -99,7 +100,7 @@ TEST_F(GraphsOnTheTwin, ScratchStaysTheirsForEachLaunch) {
   }
 }
 
-TEST_F(GraphsOnTheTwin, MemoryIsCountedAndGoesBackBehindTheLastLaunch) {
+TEST_F(GraphsOnEmulator, MemoryIsCountedAndGoesBackBehindTheLastLaunch) {
   DenseTensor x = array();
   DenseTensor y = array();
   set(&x, 2);
@@ -114,7 +115,7 @@ TEST_F(GraphsOnTheTwin, MemoryIsCountedAndGoesBackBehindTheLastLaunch) {
   EXPECT_THAT(values_of(y), Each(8));
 }
 
-TEST_F(GraphsOnTheTwin, WhoWaitsIsLeftAndNothingHappens) {
+TEST_F(GraphsOnEmulator, WhoWaitsIsLeftAndNothingHappens) {
   DenseTensor x = array();
   DenseTensor y = array();
   set(&x, 1);
@@ -137,7 +138,7 @@ TEST_F(GraphsOnTheTwin, WhoWaitsIsLeftAndNothingHappens) {
   EXPECT_THAT(values_of(y), Each(2)) << "and the device computes as before";
 }
 
-TEST_F(GraphsOnTheTwin, MemoryThatCrossesTheEndsIsNotWrittenDown) {
+TEST_F(GraphsOnEmulator, MemoryThatCrossesTheEndsIsNotWrittenDown) {
   DenseTensor x = array();
   set(&x, 1);
   DenseTensor kept;
@@ -152,7 +153,7 @@ TEST_F(GraphsOnTheTwin, MemoryThatCrossesTheEndsIsNotWrittenDown) {
   EXPECT_EQ(memory_stats(kPlace).current, 4 * kCount);
 }
 
-TEST_F(GraphsOnTheTwin, AnErrorOfTheBodyIsItsOwn) {
+TEST_F(GraphsOnEmulator, AnErrorOfTheBodyIsItsOwn) {
   DenseTensor x = array();
   set(&x, 1);
   EXPECT_THAT(
@@ -166,7 +167,7 @@ TEST_F(GraphsOnTheTwin, AnErrorOfTheBodyIsItsOwn) {
   EXPECT_THAT(values_of(x), Each(1));
 }
 
-TEST_F(GraphsOnTheTwin, WhatCudaCannotWriteDownIsToldOnce) {
+TEST_F(GraphsOnEmulator, WhatCudaCannotWriteDownIsToldOnce) {
   const auto record = [&] {
     ::testing::internal::CaptureStderr();
     EXPECT_EQ(device_.record([&] { (void)cudaStreamSynchronize(device_.compute()); }), nullptr);
@@ -178,7 +179,7 @@ TEST_F(GraphsOnTheTwin, WhatCudaCannotWriteDownIsToldOnce) {
 
 // Whatever uses the compute stream. What another thread queues must not get into the graph, so the
 // array that it writes stays as it is at each launch.
-TEST_F(GraphsOnTheTwin, OtherThreadsAreRefusedMeanwhile) {
+TEST_F(GraphsOnEmulator, OtherThreadsAreRefusedMeanwhile) {
   DenseTensor x = array();
   set(&x, 1);
   DenseTensor y = array();
@@ -223,7 +224,7 @@ TEST_F(GraphsOnTheTwin, OtherThreadsAreRefusedMeanwhile) {
 }
 
 // Tensors may end on any thread. Their memory is free when the recording is over.
-TEST_F(GraphsOnTheTwin, OtherThreadsFreeMeanwhile) {
+TEST_F(GraphsOnEmulator, OtherThreadsFreeMeanwhile) {
   DenseTensor x = array();
   set(&x, 1);
   std::optional<DenseTensor> y = array();
@@ -254,7 +255,7 @@ TEST_F(GraphsOnTheTwin, OtherThreadsFreeMeanwhile) {
 
 // One thread records all the time, another computes: each piece of its work is refused, or done
 // once and in no graph.
-TEST_F(GraphsOnTheTwin, RecordingAndComputingDoNotMeet) {
+TEST_F(GraphsOnEmulator, RecordingAndComputingDoNotMeet) {
   DenseTensor x = array();
   DenseTensor y = array();
   DenseTensor ones = array();
@@ -291,7 +292,7 @@ TEST_F(GraphsOnTheTwin, RecordingAndComputingDoNotMeet) {
   EXPECT_THAT(values_of(y), Each(done));
 }
 
-TEST_F(GraphsOnTheTwin, AKernelThatFailsIsToldWithTheGraph) {
+TEST_F(GraphsOnEmulator, AKernelThatFailsIsToldWithTheGraph) {
   GpuDevice& device = GpuDevice::of(GPUPlace(2));
   DenseTensor x = DenseTensor::empty({{kCount}, DataType::FLOAT32}, GPUPlace(2));
   float* const data = x.mutable_data<float>();

@@ -1,4 +1,4 @@
-// cuBLASLt as the twin has it: a function that the twin lacks does not link.
+// cuBLASLt as the emulator has it: a function that the emulator lacks does not link.
 #include "phi/gpu/cublaslt.h"
 
 namespace phi::gpu {

@@ -1,4 +1,4 @@
-// NCCL as the twin has it: a function that the twin lacks does not link.
+// NCCL as the emulator has it: a function that the emulator lacks does not link.
 #include "distributed/comm/nccl/nccl_functions.h"
 
 namespace phi::distributed {

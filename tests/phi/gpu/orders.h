@@ -1,5 +1,5 @@
-// In which orders a GPU runs the warps and blocks of tests' kernels: the twin's are told, a real
-// one has its own. Each is linked with one of the two definitions.
+// In which orders a GPU runs the warps and blocks of tests' kernels: the emulator's are told, a
+// real one has its own. Each is linked with one of the two definitions.
 #pragma once
 
 #include <functional>

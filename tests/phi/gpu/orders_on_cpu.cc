@@ -1,4 +1,4 @@
-// The twin's orders.
+// The emulator's orders.
 #include "tests/phi/gpu/orders.h"
 #include "tests/support/cuda_on_cpu/cuda_on_cpu.h"
 

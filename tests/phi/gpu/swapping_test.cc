@@ -1,5 +1,5 @@
-// Values that are swapped beside what a GPU computes, run by the twin, which does what streams are
-// given as late as it can and in drawn orders: a wait that is missing shows as a wrong value.
+// Values that are swapped beside what a GPU computes, run by the emulator, which does what streams
+// are given as late as it can and in drawn orders: a wait that is missing shows as a wrong value.
 #include <cuda_runtime.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,12 +93,12 @@ MemoryLimits tight_limits(const SwapProgram& program, RandomProgram& random, boo
           .disk_bytes = disk ? below : 0};
 }
 
-class SwappingOnTheTwin : public ::testing::Test {
+class SwappingOnEmulator : public ::testing::Test {
  protected:
-  ~SwappingOnTheTwin() override { cuda_on_cpu::reset(); }
+  ~SwappingOnEmulator() override { cuda_on_cpu::reset(); }
 };
 
-TEST_F(SwappingOnTheTwin, RandomProgramsGiveThePlainValues) {
+TEST_F(SwappingOnEmulator, RandomProgramsGiveThePlainValues) {
   for (const bool disk : {false, true}) {
     in_each_order([&] {
       for (uint32_t seed = 0; seed < 12; ++seed) {
@@ -131,7 +131,7 @@ SwapProgram updates(int count) {
   return program;
 }
 
-TEST_F(SwappingOnTheTwin, TheHostIsNotHeldUp) {
+TEST_F(SwappingOnEmulator, TheHostIsNotHeldUp) {
   const SwapProgram program = updates(12);
   const MemoryLimits limits{.device_bytes = 72 * kKiB, .host_bytes = 512 * kKiB};
   in_each_order([&] {
@@ -142,7 +142,7 @@ TEST_F(SwappingOnTheTwin, TheHostIsNotHeldUp) {
     const uint64_t before = cuda_on_cpu::launches();
     queue_run(engine, program);
     queue_run(engine, program);
-    // The twin does nothing until somebody waits, and then no more than that needs.
+    // The emulator does nothing until somebody waits, and then no more than that needs.
     EXPECT_EQ(cuda_on_cpu::launches(), before);
     EXPECT_GT(engine.stats().transfers.of(Tier::kDevice, Tier::kHost).count, 0);
     EXPECT_GT(engine.stats().transfers.of(Tier::kHost, Tier::kDevice).count, 0);
@@ -152,7 +152,7 @@ TEST_F(SwappingOnTheTwin, TheHostIsNotHeldUp) {
   });
 }
 
-TEST_F(SwappingOnTheTwin, ATransferComesBehindWhatItNeedsAndNoMore) {
+TEST_F(SwappingOnEmulator, ATransferComesBehindWhatItNeedsAndNoMore) {
   GpuDevice& device = GpuDevice::of(kPlace);
   SideCopies& copies = *device.side_copies();
   const SwapProgram program = updates(1);
@@ -183,7 +183,7 @@ TEST_F(SwappingOnTheTwin, ATransferComesBehindWhatItNeedsAndNoMore) {
   }
 }
 
-TEST_F(SwappingOnTheTwin, AnEngineMayGoAmidARun) {
+TEST_F(SwappingOnEmulator, AnEngineMayGoAmidARun) {
   const SwapProgram program = updates(12);
   const MemoryLimits limits{.device_bytes = 72 * kKiB, .host_bytes = 512 * kKiB};
   in_each_order([&] {

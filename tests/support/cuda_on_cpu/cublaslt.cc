@@ -66,7 +66,7 @@ cublasStatus_t set(T& attribute, const void* value, size_t size) {
 }
 
 cublasStatus_t unknown_attribute(const char* of, int attribute) {
-  explain(fmt::format("attribute {} of a cublasLt {} is not in the twin", attribute, of));
+  explain(fmt::format("attribute {} of a cublasLt {} is not in the emulator", attribute, of));
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 

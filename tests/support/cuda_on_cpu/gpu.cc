@@ -18,7 +18,7 @@ thread_local cudaError_t last_error = cudaSuccess;
 }  // namespace
 
 Gpu& gpu(int index) {
-  if (index < 0 || index >= kMaxGpus) fail("the twin has at most 64 GPUs");
+  if (index < 0 || index >= kMaxGpus) fail("the emulator has at most 64 GPUs");
   std::atomic<Gpu*>& slot = gpus[static_cast<size_t>(index)];
   if (Gpu* made = slot) return *made;
   const std::lock_guard lock(mutex);

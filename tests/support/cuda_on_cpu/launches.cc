@@ -44,8 +44,9 @@ cudaError_t check_size(const cudaLaunchConfig_t& config, const void* kernel) {
 
 cudaError_t check_supported(const cudaLaunchConfig_t& config, const void* kernel) {
   if (config.dynamicSmemBytes == 0 && config.numAttrs == 0) return cudaSuccess;
-  explain(fmt::format("kernel {}: the twin has no dynamic shared memory and no launch attributes",
-                      function_name(kernel)));
+  explain(
+      fmt::format("kernel {}: the emulator has no dynamic shared memory and no launch attributes",
+                  function_name(kernel)));
   return cudaErrorInvalidConfiguration;
 }
 

@@ -110,7 +110,7 @@ TEST_P(JobsOnGpus, ProductsInTf32AreOfGpus) {
 INSTANTIATE_TEST_SUITE_P(Kinds, JobsOnGpus, ::testing::ValuesIn(kJobs),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// The twin rounds where cuBLASLt is asked to.
+// The emulator rounds where cuBLASLt is asked to.
 TEST_F(JobsInTf32, RoundTheirProducts) {
   const json exact = run(kJobs[0], "gpu");
   const json rounded = json::parse(

@@ -24,9 +24,9 @@ enum layout_t { mem_row_major, mem_col_major };
 
 template <class Use, int m, int n, int k, class T, class Layout = void>
 struct fragment {
-  static_assert(m == 16 && n == 16 && k == 16, "the twin has tiles of 16 x 16 x 16 only");
+  static_assert(m == 16 && n == 16 && k == 16, "the emulator has tiles of 16 x 16 x 16 only");
   static_assert(sizeof(T) == 2 || std::is_same_v<T, float>,
-                "the twin has tiles of __half, __nv_bfloat16 and float only");
+                "the emulator has tiles of __half, __nv_bfloat16 and float only");
   static constexpr int num_elements = cuda_on_cpu::kTileOfLane;
   using element_type = T;
   T x[num_elements];
