@@ -9,7 +9,7 @@
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/recorder.h"
-#include "phi/core/storage/lending.h"
+#include "phi/core/storage/cow_alias.h"
 
 namespace phi {
 
@@ -72,10 +72,10 @@ DenseTensor DenseTensor::rows(int64_t begin, int64_t end) const {
   return out;
 }
 
-DenseTensor DenseTensor::lend(const TensorMeta& meta, size_t byte_offset) const {
+DenseTensor DenseTensor::alias_part(const TensorMeta& meta, size_t byte_offset) const {
   if (!initialized()) return {};
-  auto lease = storage_->lend(byte_offset_ + byte_offset, meta.nbytes());
-  return lease ? DenseTensor(meta, std::move(lease)) : DenseTensor();
+  auto shared = storage_->make_alias(byte_offset_ + byte_offset, meta.nbytes());
+  return shared ? DenseTensor(meta, std::move(shared)) : DenseTensor();
 }
 
 DenseTensor DenseTensor::alias() const {
@@ -87,19 +87,19 @@ DenseTensor DenseTensor::alias() const {
     recorder->add(std::make_unique<AliasStep>(*this, out));
     return out;
   }
-  if (nbytes() <= lending::limit()) return clone();
+  if (nbytes() <= cow_alias::limit()) return clone();
   if (rank.is_dry()) return {meta_, Storage::allocate(0, place())};
   raw_data();
-  DenseTensor lent = lend(meta_, 0);
-  return lent.defined() ? lent : clone();
+  DenseTensor shared = alias_part(meta_, 0);
+  return shared.defined() ? shared : clone();
 }
 
 DenseTensor DenseTensor::fixed() const {
   if (!initialized() && !storage_->source()) return *this;
-  if (nbytes() <= lending::limit()) return clone();
+  if (nbytes() <= cow_alias::limit()) return clone();
   raw_data();
-  auto lease = storage_->lend_at_fixed_address(byte_offset_, nbytes());
-  return lease ? DenseTensor(meta_, std::move(lease)) : clone();
+  auto shared = storage_->make_alias_at_fixed_address(byte_offset_, nbytes());
+  return shared ? DenseTensor(meta_, std::move(shared)) : clone();
 }
 
 DenseTensor DenseTensor::clone() const {

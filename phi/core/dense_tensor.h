@@ -97,9 +97,9 @@ class DenseTensor {
   /// Rows [begin, end) of tensor dim 0; shares the storage. Errors: OutOfRange.
   DenseTensor rows(int64_t begin, int64_t end) const;
   DenseTensor clone() const;
-  /// A copy-on-write alias (Storage::lend) of the part with metadata `meta` that begins at
+  /// A copy-on-write alias (Storage::make_alias) of the part with metadata `meta` that begins at
   /// `byte_offset` of this array. Returns an undefined array if no alias is possible.
-  DenseTensor lend(const TensorMeta& meta, size_t byte_offset) const;
+  DenseTensor alias_part(const TensorMeta& meta, size_t byte_offset) const;
   /// A copy-on-write alias of this array: a new storage that shares the bytes until one of the two
   /// is written to. Small arrays are copied; a deferred or swapped array is materialised first. In
   /// a captured program the alias is a copy, which the executor drops if no later step writes to

@@ -191,7 +191,7 @@ TEST(Lent, DistributedPartsHaveTheValuesOfCopiesInEveryOrderOfWrites) {
 }
 
 // Six rows on four ranks: two, two, one and one. Half of one row lies in one piece, of two not.
-TEST(Lent, SomeRanksLendAndOthersDoNot) {
+TEST(Lent, SomeRanksAliasAndOthersDoNot) {
   on_ranks(4, [](World& world) {
     const ProcessMesh mesh({4}, {"x"});
     Tensor x = shard_tensor(counting(), mesh, {Shard(0)});
@@ -283,7 +283,7 @@ TEST(Lent, AnOptimizersStepIsNotSeenByPartsOfItsParameters) {
   EXPECT_EQ(w.to_vector<float>()[5 * kColumns], row_before[0] / 2);
 }
 
-TEST(Lent, SumsOfGradientsDoNotWriteToWhatIsLent) {
+TEST(Lent, SumsOfGradientsDoNotWriteToWhatIsAliased) {
   Tensor w = counting();
   w.set_requires_grad();
   const TensorList parts = split(w, {3, 3}, 0);
@@ -298,7 +298,7 @@ TEST(Lent, SumsOfGradientsDoNotWriteToWhatIsLent) {
 
 // A program is told of copies, and gives what the function gives; what it writes to may have been
 // lent, also to what it reads.
-TEST(Lent, CapturedProgramsAreUnchangedAndMindWhatIsLent) {
+TEST(Lent, CapturedProgramsAreUnchangedAndMindWhatIsAliased) {
   const auto program_of = [](const TensorList& in) {
     Tensor x = in[0];
     const Tensor row = x[2];
@@ -319,7 +319,7 @@ TEST(Lent, CapturedProgramsAreUnchangedAndMindWhatIsLent) {
   EXPECT_EQ(bytes_of(before), before_bytes);
 }
 
-TEST(Lent, CaptureLeavesWhatIsLentAlone) {
+TEST(Lent, CaptureLeavesWhatIsAliasedAlone) {
   Tensor x = counting();
   const Tensor row = x[2];
   const Program program = capture(
@@ -335,7 +335,7 @@ TEST(Lent, CaptureLeavesWhatIsLentAlone) {
   EXPECT_EQ(x.to_vector<float>()[2 * kColumns], 2 * (2 * kColumns + 1));
 }
 
-TEST(Lent, WhatIsOnItsWayIsNotChangedByWritesToTheLender) {
+TEST(Lent, WhatIsOnItsWayIsNotChangedByWritesToTheOwner) {
   on_ranks(2, [](World& world) {
     const ProcessMesh first({1}, {"x"}, {0}), second({1}, {"x"}, {1});
     Tensor x = shard_tensor(counting(), first, {Replicate()});

@@ -52,7 +52,7 @@ SHARED = {
         "operators by name, and what libraries brought: of the process",
     r"phi::distributed::\(anonymous namespace\)::Picture::cuts\(.*\).*::one": "constant",
     r"phi::distributed::tell_of_shared_gpus\(.*\)::is_told": "ranks that share a GPU are named once",
-    r"phi::lending::\(anonymous namespace\)::everything": "whether tests lend small parts too; set before the first tensor",
+    r"phi::cow_alias::\(anonymous namespace\)::everything": "whether tests alias small parts too; set before the first tensor",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
     r"phi::data::\(anonymous namespace\)::(kRows|kOtherFormats)": "constant",
     r"phi::nn::huggingface::\(anonymous namespace\)::(kGptKeys|kLlamaKeys|kHarmless)": "constant",

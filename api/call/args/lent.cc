@@ -13,7 +13,7 @@ std::vector<DenseTensor> lent_parts(const OpDef& op, const DenseTensor& from,
   size_t offset = static_cast<size_t>(*first) * size_of(from.dtype());
   lent.reserve(parts.size());
   for (const TensorMeta& part : parts) {
-    lent.push_back(from.lend(part, offset));
+    lent.push_back(from.alias_part(part, offset));
     if (!lent.back().defined()) return {};
     offset += part.nbytes();
   }

@@ -1,5 +1,5 @@
 // Outputs that are contiguous parts of an input. Generated functions make them copy-on-write
-// aliases (Storage::lend), if the conditions hold, instead of launching a kernel.
+// aliases (Storage::make_alias), if the conditions hold, instead of launching a kernel.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,13 @@
 
 #include "api/tensor/tensor.h"
 #include "phi/core/op_def.h"
-#include "phi/core/storage/lending.h"
+#include "phi/core/storage/cow_alias.h"
 
 namespace phi {
 
 /// Returns aliases of consecutive parts of `from`, one for each of `parts`; the first begins at
 /// element `first`. Returns an empty vector if `first` is empty (the parts are not contiguous) or
-/// if Storage::lend makes no alias, for example of an array without bytes or in a dry run.
+/// if Storage::make_alias makes no alias, for example of an array without bytes or in a dry run.
 std::vector<DenseTensor> lent_parts(const OpDef& op, const DenseTensor& from,
                                     std::optional<int64_t> first,
                                     std::span<const TensorMeta> parts);
@@ -22,7 +22,7 @@ std::vector<DenseTensor> lent_parts(const OpDef& op, const DenseTensor& from,
 inline bool is_worth_lending(std::span<const TensorMeta> parts) {
   size_t bytes = 0;
   for (const TensorMeta& part : parts) bytes += part.nbytes();
-  return bytes > parts.size() * lending::limit();
+  return bytes > parts.size() * cow_alias::limit();
 }
 
 /// lent_parts() if is_worth_lending(). `first_of`, a function of phi/infermeta/lends.h, computes

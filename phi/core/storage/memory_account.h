@@ -81,9 +81,9 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   MemoryStats planned() const {
     return {.current = planned_.current.load(), .peak = planned_.peak.load()};
   }
-  /// Lock of the copy-on-write aliases ("leases") of all storages that were made under this
+  /// Lock of the copy-on-write aliases of all storages that were made under this
   /// account.
-  std::atomic_flag& leases() { return leases_; }
+  std::atomic_flag& alias_lock() { return alias_lock_; }
   /// Cache from which storage objects, their bytes on the CPU, and kernels' scratch are allocated.
   /// `blocks().release()` returns unused blocks to the system.
   BlockCache& blocks() { return blocks_; }
@@ -105,7 +105,7 @@ class MemoryAccount : public RefCounted<MemoryAccount> {
   std::array<Tally, kNumTiers> lower_tiers_;
   Tally planned_;
   DeviceKind device_ = DeviceKind::CPU;
-  std::atomic_flag leases_;
+  std::atomic_flag alias_lock_;
   int64_t device_limit_ = std::numeric_limits<int64_t>::max();
   BlockCache blocks_;
 };

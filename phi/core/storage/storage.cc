@@ -13,9 +13,9 @@
 #include "phi/core/device/device.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
+#include "phi/core/storage/cow_alias.h"
 #include "phi/core/storage/held.h"
 #include "phi/core/storage/kept_bytes.h"
-#include "phi/core/storage/lending.h"
 #include "phi/core/storage/storage_order.h"
 #include "phi/core/trace/trace.h"
 
@@ -123,7 +123,7 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
     storage->plan();
     return storage;
   }
-  if (nbytes <= lending::limit() && (device.is_host() || nbytes == 0)) {
+  if (nbytes <= cow_alias::limit() && (device.is_host() || nbytes == 0)) {
     check_room(*RankContext::current().memory(), nbytes, place);
     Storage* storage = make(StorageState::kResident, nbytes, place, nbytes);
     storage->inline_bytes_ = true;
@@ -135,10 +135,10 @@ IntrusivePtr<Storage> Storage::allocate(size_t nbytes, const Place& place) {
     storage->account_->add(place.kind, static_cast<int64_t>(nbytes));
     return storage;
   }
-  return allocate_apart(nbytes, place);
+  return allocate_separately(nbytes, place);
 }
 
-IntrusivePtr<Storage> Storage::allocate_apart(size_t nbytes, const Place& place) {
+IntrusivePtr<Storage> Storage::allocate_separately(size_t nbytes, const Place& place) {
   check_room(*RankContext::current().memory(), nbytes, place);
   // The storage becomes resident after the allocation, so that its destructor subtracts nothing
   // from the account if the allocation fails.
@@ -200,13 +200,13 @@ IntrusivePtr<Storage> storage_over(std::byte* data, size_t nbytes, const Place& 
 
 void Storage::swap_out(std::shared_ptr<const Source> source) {
   yield_point("storage.swap_out.unlocked");
-  const bool was_lease = leave_lender();
+  const bool was_alias = leave_owner();
   const Held held(busy_);
   PHI_CHECK(state() != StorageState::kPlaceholder && !inline_bytes_ && owns_bytes(),
             errors::PreconditionNotMet("storage {} of {} bytes cannot be swapped out: it is {}.",
                                        id_, nbytes_, name_of(state())));
-  part_from_leases();
-  if (has_bytes() && !was_lease) give_back_bytes();
+  lock_and_detach_aliases();
+  if (has_bytes() && !was_alias) give_back_bytes();
   yield_point("storage.swap_out.without_bytes");
   source_ = std::move(source);
   yield_point("storage.swap_out.unpublished");
@@ -249,7 +249,7 @@ void Storage::materialise() {
   }
   // Reads into separate memory, so that no thread sees incomplete values and an error changes
   // nothing.
-  const auto fresh = allocate_apart(nbytes_, place_);
+  const auto fresh = allocate_separately(nbytes_, place_);
   DenseTensor whole(source_->meta(), fresh);
   bring_box(*source_, Box::whole(whole.dims()), &whole);
   yield_point("storage.materialise.read");
@@ -281,9 +281,9 @@ void Storage::give_back_bytes() {
 
 void Storage::destroy(Storage* storage) {
   yield_point("storage.destroy");
-  const bool was_lease = storage->leave_lender();
+  const bool was_alias = storage->leave_owner();
   const auto owner = !storage->owns_bytes() ? Owners::all().take(storage) : nullptr;
-  if (storage->has_bytes() && !was_lease) storage->give_back_bytes();
+  if (storage->has_bytes() && !was_alias) storage->give_back_bytes();
   storage->end_plan();
   const size_t block = kHeader<Storage> + (storage->inline_bytes_ ? storage->nbytes_ : 0);
   // Keeps the account alive: this may be its last storage, and it must still free the block.

@@ -8,10 +8,9 @@
 //   |              brings them here
 //   | swapped      the bytes are on a lower tier; a Source reads them back
 //
-// `Storage::lend` returns a copy-on-write alias of a range of a resident storage. The alias, called
-// a lease in the code, is a storage with its own id and version and has the value of a copy. It
-// allocates bytes only when it or its owner, the lender, is written to (docs/storage.md,
-// "Copy-on-write aliases").
+// `Storage::make_alias` returns a copy-on-write alias of a range of a resident storage. The alias
+// is a storage with its own id and version and has the value of a copy. It allocates bytes only
+// when it or its owner is written to (docs/storage.md, "Copy-on-write aliases").
 #pragma once
 
 #include <atomic>
@@ -95,7 +94,7 @@ class Storage : public RefCounted<Storage> {
   bool is_planned() const { return planned_.load(std::memory_order_acquire); }
   /// Bytes that this storage occupies now; 0 if another storage or the caller owns them.
   size_t nbytes_here() const { return has_bytes() && owns_bytes() ? nbytes_ : 0; }
-  /// False for a copy-on-write alias that still shares its lender's bytes, and for a borrowed
+  /// False for a copy-on-write alias that still shares its owner's bytes, and for a borrowed
   /// storage.
   bool owns_bytes() const { return !borrowed_.load(std::memory_order_relaxed); }
   /// Size of the bytes, present or not.
@@ -126,10 +125,10 @@ class Storage : public RefCounted<Storage> {
   /// The view op that made this copy; null if writes are allowed.
   const char* copied_by() const { return refuses_writes_ ? absence_.op : nullptr; }
 
-  // ---- leases ----
+  // ---- copy-on-write aliases ----
 
   /// Returns a copy-on-write alias of the bytes [offset, offset + nbytes). It shares the bytes of
-  /// this storage, or of this storage's lender, until either is written to, and keeps the lender
+  /// this storage, or of this storage's owner, until either is written to, and keeps the owner
   /// alive until then. Thread-safe. Returns null if no alias is possible:
   ///
   /// - the bytes are not here, are borrowed, or were exposed (expose_bytes);
@@ -138,35 +137,35 @@ class Storage : public RefCounted<Storage> {
   /// - this storage is an alias that copied its bytes in keep_bytes;
   /// - the range does not have the alignment of allocated bytes;
   /// - this is a dry run, which writes nothing.
-  IntrusivePtr<Storage> lend(size_t offset, size_t nbytes) {
-    return lend(offset, nbytes, /*keeps_address=*/false);
+  IntrusivePtr<Storage> make_alias(size_t offset, size_t nbytes) {
+    return make_alias(offset, nbytes, /*keeps_address=*/false);
   }
-  /// Same as lend, for messages in flight: the address does not change until the alias is destroyed
-  /// or written to, even if this storage is written to. This storage becomes an alias as well: both
-  /// share the bytes of a storage that has no handles and is never written to. Also returns null if
-  /// this storage is an alias of a storage that has handles.
-  IntrusivePtr<Storage> lend_at_fixed_address(size_t offset, size_t nbytes) {
-    return lend(offset, nbytes, /*keeps_address=*/true);
+  /// Same as make_alias, for messages in flight: the address does not change until the alias is
+  /// destroyed or written to, even if this storage is written to. This storage becomes an alias as
+  /// well: both share the bytes of a storage that has no handles and is never written to. Also
+  /// returns null if this storage is an alias of a storage that has handles.
+  IntrusivePtr<Storage> make_alias_at_fixed_address(size_t offset, size_t nbytes) {
+    return make_alias(offset, nbytes, /*keeps_address=*/true);
   }
   /// Every writer of resident bytes calls this before the write, and before it obtains the address
   /// of anything that it reads. Aliases of this storage copy the bytes to memory of their own, and
   /// so does this storage if it is an alias. Errors: ResourceExhausted; nothing has changed then.
   void before_write() {
-    if (lending_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    if (alias_links_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       settle();
   }
-  /// For callers that keep the address of the bytes while others may write to the lender: an alias
+  /// For callers that keep the address of the bytes while others may write to the owner: an alias
   /// copies its bytes to memory of its own. The address is then valid until this storage is
-  /// destroyed or written to. Threads that are reading the lender's bytes may continue. Errors:
+  /// destroyed or written to. Threads that are reading the owner's bytes may continue. Errors:
   /// ResourceExhausted.
   void keep_bytes() {
-    if (lending_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    if (alias_links_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       take_own_bytes();
   }
 
   /// For callers that pass the address to code that writes without before_write: existing aliases
-  /// copy their bytes, and lend returns null afterwards. Errors: ResourceExhausted; nothing has
-  /// changed then.
+  /// copy their bytes, and make_alias returns null afterwards. Errors: ResourceExhausted; nothing
+  /// has changed then.
   void expose_bytes() {
     before_write();
     exposed_.store(true, std::memory_order_relaxed);
@@ -203,28 +202,28 @@ class Storage : public RefCounted<Storage> {
   /// Allocates a block for the object followed by `inline_bytes` bytes.
   static Storage* make(StorageState state, size_t nbytes, const Place& place, size_t inline_bytes);
   /// A resident storage whose bytes are in a separate block.
-  static IntrusivePtr<Storage> allocate_apart(size_t nbytes, const Place& place);
+  static IntrusivePtr<Storage> allocate_separately(size_t nbytes, const Place& place);
   /// The account that the bytes are charged to.
   MemoryAccount& charged() { return guest_ ? *guest_ : *account_; }
   void give_back_bytes();
-  /// The link between an alias and its lender.
-  struct Lease;
-  IntrusivePtr<Storage> lend(size_t offset, size_t nbytes, bool keeps_address);
+  /// The link between an alias and its owner.
+  struct AliasLink;
+  IntrusivePtr<Storage> make_alias(size_t offset, size_t nbytes, bool keeps_address);
   void settle();
-  void part_from_leases();
+  void lock_and_detach_aliases();
   void take_own_bytes();
-  /// Removes the link of an alias to its lender. Returns whether the bytes were the lender's; this
+  /// Removes the link of an alias to its owner. Returns whether the bytes were the owner's; this
   /// storage has none then.
-  bool leave_lender();
-  // The caller holds the account's lock (MemoryAccount::leases) for the functions below.
+  bool leave_owner();
+  // The caller holds the account's lock (MemoryAccount::alias_lock) for the functions below.
   /// Null unless this storage is an alias.
-  Lease* own_lease() const;
-  std::unique_ptr<Lease> take_lease();
+  AliasLink* own_link() const;
+  std::unique_ptr<AliasLink> take_link();
   /// Moves the bytes to a storage without handles. Returns false if this storage does not own them.
   bool fix_address();
-  void settle_leases();
-  void link(Lease& lease);
-  void unlink(Lease& lease);
+  void detach_aliases();
+  void link(AliasLink& alias);
+  void unlink(AliasLink& alias);
 
   /// Counts the bytes as planned, without allocating them.
   void plan();
@@ -244,13 +243,14 @@ class Storage : public RefCounted<Storage> {
   std::atomic<bool> borrowed_{false};    // this object does not own the bytes
   std::atomic<bool> exposed_{false};     // other code may write to the bytes at any time
   bool inline_bytes_ : 1 = false;        // the bytes follow this object in one allocation
-  bool only_lends_ : 1 = false;          // has no handles, so its bytes are never written to
+  bool is_aliased_base_ : 1 = false;     // has no handles, so its bytes are never written to
   bool refuses_writes_ : 1 = false;      // a copy that absence_.op made where no view was possible
   IntrusivePtr<MemoryAccount> account_;  // of the rank that made this object
   IntrusivePtr<MemoryAccount> guest_;    // of the rank that materialised it, if another one did
   Absence absence_;
   std::shared_ptr<const Source> source_;
-  std::atomic<Lease*> lending_{nullptr};  // an alias's link, or the first link of a lender; or null
+  std::atomic<AliasLink*> alias_links_{
+      nullptr};  // an alias's link, or the first link of an owner; or null
 };
 
 /// Reads `box` of a source into `out`, an array on the device, and counts the transfer. User data

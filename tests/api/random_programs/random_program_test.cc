@@ -11,7 +11,7 @@
 #include "draw.h"
 #include "forms.h"
 #include "gpu_agreement.h"
-#include "phi/core/storage/lending.h"
+#include "phi/core/storage/cow_alias.h"
 #include "smaller.h"
 
 DEFINE_uint32(seed, 0, "first program; a failure names the one to run alone");
@@ -21,7 +21,7 @@ DEFINE_uint32(programs, kPrograms, "how many programs to run");
 DEFINE_string(place, "cpu", "where ranks compute: cpu, gpu");
 DEFINE_int32(gpus, 6, "how many GPUs ranks share, with --place=gpu");
 DEFINE_string(messages, "nccl", "how they go between ranks that each have a GPU: nccl, host");
-DEFINE_bool(lend_everything, false, "parts are lent however small, and wherever they begin");
+DEFINE_bool(alias_everything, false, "parts are lent however small, and wherever they begin");
 DEFINE_uint32(deadline_ms, 60'000, "how long ranks may wait for each other");
 
 namespace phi::testing::programs {
@@ -108,6 +108,6 @@ TEST(RandomPrograms, AgreeInAllWays) {
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   gflags::ParseCommandLineFlags(&argc, &argv, true);
-  if (FLAGS_lend_everything) phi::lending::lend_everything();
+  if (FLAGS_alias_everything) phi::cow_alias::alias_everything();
   return RUN_ALL_TESTS();
 }

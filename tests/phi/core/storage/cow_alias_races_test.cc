@@ -1,5 +1,5 @@
-// Leases in the hands of many threads: each of them may be written to, kept or dropped while the
-// lender is, and has its value and its account all the same.
+// Aliases in the hands of many threads: each of them may be written to, kept or dropped while the
+// owner is, and has its value and its account all the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ DenseTensor numbered() {
   return x;
 }
 DenseTensor part(const DenseTensor& x, int64_t i) {
-  return x.lend({{kPart}, DataType::INT32}, static_cast<size_t>(i * kPartBytes));
+  return x.alias_part({{kPart}, DataType::INT32}, static_cast<size_t>(i * kPartBytes));
 }
 void fill(DenseTensor& x, int32_t value) {
   x.storage()->note_write();
@@ -76,7 +76,7 @@ bool is_all(const DenseTensor& x, int32_t value) {
   return std::ranges::all_of(values, [&](int32_t v) { return v == value; });
 }
 
-TEST(LeaseRaces, WritesToTheLenderMeetWritesToItsLeases) {
+TEST(CowAliasRaces, WritesToTheOwnerMeetWritesToItsAliases) {
   for_each_seed(60, [](uint64_t seed) {
     Ranks ranks;
     DenseTensor x;
@@ -119,7 +119,7 @@ TEST(LeaseRaces, WritesToTheLenderMeetWritesToItsLeases) {
 }
 
 // All of them read, by the address from before or after; one copy is made.
-TEST(LeaseRaces, WhoKeepsALeaseDisturbsNoReader) {
+TEST(CowAliasRaces, WhoKeepsAnAliasDisturbsNoReader) {
   for_each_seed(60, [](uint64_t seed) {
     Ranks ranks;
     DenseTensor x, shared;
@@ -144,7 +144,7 @@ TEST(LeaseRaces, WhoKeepsALeaseDisturbsNoReader) {
 }
 
 // Threads of one rank take parts, and parts of parts, of one array and let them go.
-TEST(LeaseRaces, PartsAreTakenAndDroppedAtOnce) {
+TEST(CowAliasRaces, PartsAreTakenAndDroppedAtOnce) {
   for_each_seed(60, [](uint64_t seed) {
     Ranks ranks;
     DenseTensor x;
@@ -166,7 +166,7 @@ TEST(LeaseRaces, PartsAreTakenAndDroppedAtOnce) {
             own.emplace_back(x.rows(which * kPart, (which + 1) * kPart).fixed(), which);
             break;
           case 1: {
-            auto again = own.front().first.lend({{kPart}, DataType::INT32}, 0);
+            auto again = own.front().first.alias_part({{kPart}, DataType::INT32}, 0);
             if (again.defined()) own.emplace_back(std::move(again), own.front().second);
             break;
           }
@@ -187,7 +187,7 @@ TEST(LeaseRaces, PartsAreTakenAndDroppedAtOnce) {
   });
 }
 
-TEST(LeaseRaces, TheLenderAndItsLeasesEndAtOnce) {
+TEST(CowAliasRaces, TheOwnerAndItsAliasesEndAtOnce) {
   for_each_seed(60, [](uint64_t /*seed*/) {
     Ranks ranks;
     std::vector<DenseTensor> handles;

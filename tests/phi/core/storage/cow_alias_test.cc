@@ -1,5 +1,5 @@
-// Leases: a part of an array has the value of a copy whoever writes to what, in whatever order, and
-// its bytes are counted as what they are.
+// Aliases: a part of an array has the value of a copy whoever writes to what, in whatever order,
+// and its bytes are counted as what they are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ constexpr int64_t kPartBytes = kPart * 4;
 
 int64_t held() { return memory_stats(CPUPlace()).current; }
 
-class Leases : public ::testing::Test {
+class CowAliases : public ::testing::Test {
  protected:
   static DenseTensor counting(const Place& place = CPUPlace()) {
     std::vector<int32_t> values(kCount);
@@ -37,9 +37,9 @@ class Leases : public ::testing::Test {
                                      kBytes);
     return x;
   }
-  /// Part number `i` of `x`, lent.
+  /// Part number `i` of `x`, aliased.
   static DenseTensor part(const DenseTensor& x, int64_t i, int64_t count = kPart) {
-    return x.lend({{count}, DataType::INT32}, static_cast<size_t>(i * kPartBytes));
+    return x.alias_part({{count}, DataType::INT32}, static_cast<size_t>(i * kPartBytes));
   }
   static void expect_counts(const DenseTensor& x, int64_t first) {
     const HostArray values(x, HostArray::kRead);
@@ -59,7 +59,7 @@ class Leases : public ::testing::Test {
   RankContext::Scope scope_{context_};
 };
 
-TEST_F(Leases, ALeaseIsAStorageOfItsOwnThatHoldsNothing) {
+TEST_F(CowAliases, AnAliasIsAStorageOfItsOwnThatHoldsNothing) {
   const DenseTensor x = counting();
   const DenseTensor y = part(x, 1);
   ASSERT_TRUE(y.defined());
@@ -75,7 +75,7 @@ TEST_F(Leases, ALeaseIsAStorageOfItsOwnThatHoldsNothing) {
   EXPECT_EQ(held(), kBytes);
 }
 
-TEST_F(Leases, AWriteToTheLenderIsNotSeenByItsLeases) {
+TEST_F(CowAliases, AWriteToTheOwnerIsNotSeenByItsAliases) {
   DenseTensor x = counting();
   const DenseTensor a = part(x, 0), b = part(x, 2);
   fill(x, -1);
@@ -86,7 +86,7 @@ TEST_F(Leases, AWriteToTheLenderIsNotSeenByItsLeases) {
   EXPECT_TRUE(a.storage()->owns_bytes());
 }
 
-TEST_F(Leases, AWriteToALeaseIsNotSeenByTheLenderOrOtherLeases) {
+TEST_F(CowAliases, AWriteToAnAliasIsNotSeenByTheOwnerOrOtherAliases) {
   const DenseTensor x = counting();
   DenseTensor a = part(x, 1);
   const DenseTensor same = part(x, 1);
@@ -99,7 +99,7 @@ TEST_F(Leases, AWriteToALeaseIsNotSeenByTheLenderOrOtherLeases) {
 }
 
 // Without note_write: the address to write to is a barrier by itself.
-TEST_F(Leases, WhoeverTakesAnAddressToWriteToPartsThem) {
+TEST_F(CowAliases, WhoeverTakesAnAddressToWriteToPartsThem) {
   DenseTensor x = counting();
   DenseTensor y = part(x, 0);
   x.mutable_data<int32_t>()[0] = 77;
@@ -114,7 +114,7 @@ TEST_F(Leases, WhoeverTakesAnAddressToWriteToPartsThem) {
   expect_counts(w, 0);
 }
 
-TEST_F(Leases, ReadingPartsNothing) {
+TEST_F(CowAliases, ReadingPartsNothing) {
   const DenseTensor x = counting();
   const DenseTensor y = part(x, 1);
   const HostArray read(y, HostArray::kRead), whole(x, HostArray::kRead);
@@ -123,8 +123,8 @@ TEST_F(Leases, ReadingPartsNothing) {
   EXPECT_EQ(held(), kBytes);
 }
 
-// `from` is lent of `to`, so that the one's bytes are where the other's are written.
-TEST_F(Leases, CopiesFromALeaseIntoItsLender) {
+// `from` is aliased of `to`, so that the one's bytes are where the other's are written.
+TEST_F(CowAliases, CopiesFromAnAliasIntoItsOwner) {
   DenseTensor x = counting();
   const DenseTensor tail = part(x, 1, kCount - kPart);
   DenseTensor head = x.rows(0, kCount - kPart);
@@ -133,7 +133,7 @@ TEST_F(Leases, CopiesFromALeaseIntoItsLender) {
   expect_counts(tail, kPart);
 }
 
-TEST_F(Leases, AViewOfALeaseSharesWithItAndNotWithTheLender) {
+TEST_F(CowAliases, AViewOfAnAliasSharesWithItAndNotWithTheOwner) {
   const DenseTensor x = counting();
   DenseTensor y = part(x, 1);
   DenseTensor square = y.view({kPart / 2, 2});
@@ -143,20 +143,20 @@ TEST_F(Leases, AViewOfALeaseSharesWithItAndNotWithTheLender) {
   expect_counts(x, 0);
 }
 
-TEST_F(Leases, ALeaseOfAViewBeginsInTheView) {
+TEST_F(CowAliases, AnAliasOfAViewBeginsInTheView) {
   const DenseTensor x = counting();
   const DenseTensor view = x.rows(kPart, 3 * kPart);
   expect_counts(part(view, 1), 2 * kPart);
 }
 
-TEST_F(Leases, ALeaseOfALeaseNeedsTheFirstLenderAlone) {
+TEST_F(CowAliases, AnAliasOfAnAliasNeedsTheFirstOwnerAlone) {
   DenseTensor x = counting();
   DenseTensor y = part(x, 1, 2 * kPart);
   DenseTensor z = part(y, 1);
   fill(y, -1);
   expect_counts(z, 2 * kPart);
   EXPECT_EQ(z.data<int32_t>(), x.data<int32_t>() + 2 * kPart) << "it did not have to move";
-  // Now y has bytes of its own, which it may lend.
+  // Now y has bytes of its own, which may have aliases.
   const DenseTensor w = part(y, 1);
   EXPECT_EQ(w.data<int32_t>(), y.data<int32_t>() + kPart);
   y = {};
@@ -167,7 +167,7 @@ TEST_F(Leases, ALeaseOfALeaseNeedsTheFirstLenderAlone) {
   expect_all(w, -1);
 }
 
-TEST_F(Leases, ALeaseKeepsTheLendersBytesAndNoMore) {
+TEST_F(CowAliases, AnAliasKeepsTheOwnersBytesAndNoMore) {
   DenseTensor x = counting();
   DenseTensor y = part(x, 1);
   const DenseTensor z = part(y, 0);
@@ -182,7 +182,7 @@ TEST_F(Leases, ALeaseKeepsTheLendersBytesAndNoMore) {
   expect_counts(z, kPart);
 }
 
-TEST_F(Leases, AWrittenLeaseLetsItsLenderGo) {
+TEST_F(CowAliases, AWrittenAliasLetsItsOwnerGo) {
   DenseTensor x = counting();
   DenseTensor y = part(x, 1);
   x = {};
@@ -196,7 +196,7 @@ TEST_F(Leases, AWrittenLeaseLetsItsLenderGo) {
   expect_counts(v, kPart);
 }
 
-TEST_F(Leases, AWriteWithoutLiveLeasesCostsNothing) {
+TEST_F(CowAliases, AWriteWithoutLiveAliasesCostsNothing) {
   DenseTensor x = counting();
   { const DenseTensor gone = part(x, 1), other = part(x, 2); }
   const int64_t reserved = memory_stats(CPUPlace()).reserved;
@@ -206,7 +206,7 @@ TEST_F(Leases, AWriteWithoutLiveLeasesCostsNothing) {
   EXPECT_EQ(memory_stats(CPUPlace()).reserved, reserved);
 }
 
-TEST_F(Leases, VersionsAreApart) {
+TEST_F(CowAliases, VersionsAreApart) {
   DenseTensor x = counting();
   DenseTensor y = part(x, 1);
   EXPECT_EQ(y.storage()->version(), 0u);
@@ -219,7 +219,7 @@ TEST_F(Leases, VersionsAreApart) {
   EXPECT_EQ(y.storage()->version(), 2u);
 }
 
-TEST_F(Leases, WhatIsKeptHoldsItsAddressThroughWritesToTheLender) {
+TEST_F(CowAliases, WhatIsKeptHoldsItsAddressThroughWritesToTheOwner) {
   DenseTensor x = counting();
   DenseTensor y = part(x, 1);
   const int32_t* const before = y.data<int32_t>();
@@ -242,7 +242,7 @@ TEST_F(Leases, WhatIsKeptHoldsItsAddressThroughWritesToTheLender) {
 }
 
 // What a message reads stays where it is and what it is, whoever writes.
-TEST_F(Leases, WhatIsFixedHoldsItsAddressThroughWritesToAnything) {
+TEST_F(CowAliases, WhatIsFixedHoldsItsAddressThroughWritesToAnything) {
   DenseTensor x = counting();
   const DenseTensor other = part(x, 2);
   const DenseTensor sent = x.fixed(), rows = x.rows(kPart, 2 * kPart).fixed();
@@ -263,7 +263,7 @@ TEST_F(Leases, WhatIsFixedHoldsItsAddressThroughWritesToAnything) {
   EXPECT_EQ(held(), kBytes);
 }
 
-TEST_F(Leases, OnceTheMessageHasLeftAWriteCopiesNothing) {
+TEST_F(CowAliases, OnceTheMessageHasLeftAWriteCopiesNothing) {
   DenseTensor x = counting();
   const int32_t* const address = x.data<int32_t>();
   { const DenseTensor sent = x.fixed(); }
@@ -275,7 +275,7 @@ TEST_F(Leases, OnceTheMessageHasLeftAWriteCopiesNothing) {
   EXPECT_TRUE(part(x, 1).defined());
 }
 
-TEST_F(Leases, OfALeaseOrOfExposedBytesACopyIsFixed) {
+TEST_F(CowAliases, OfAnAliasOrOfExposedBytesACopyIsFixed) {
   DenseTensor x = counting();
   const DenseTensor y = part(x, 1);
   const DenseTensor sent = y.fixed();
@@ -289,7 +289,7 @@ TEST_F(Leases, OfALeaseOrOfExposedBytesACopyIsFixed) {
   expect_counts(of_exposed, 0);
 }
 
-TEST_F(Leases, WhatIsSentAgainIsSentFromThere) {
+TEST_F(CowAliases, WhatIsSentAgainIsSentFromThere) {
   DenseTensor x = counting();
   const DenseTensor first = x.fixed(), second = x.fixed();
   EXPECT_EQ(first.data<int32_t>(), second.data<int32_t>());
@@ -304,7 +304,7 @@ TEST_F(Leases, WhatIsSentAgainIsSentFromThere) {
   expect_all(y, 5);
 }
 
-TEST_F(Leases, KeptBytesOfWhatIsSentNeedNoCopy) {
+TEST_F(CowAliases, KeptBytesOfWhatIsSentNeedNoCopy) {
   DenseTensor x = counting();
   const DenseTensor sent = x.fixed();
   x.storage()->keep_bytes();
@@ -314,7 +314,7 @@ TEST_F(Leases, KeptBytesOfWhatIsSentNeedNoCopy) {
   expect_all(x, 9);
 }
 
-TEST_F(Leases, AnAliasIsACopyThatTakesBytesWhenSomebodyWrites) {
+TEST_F(CowAliases, AnAliasIsACopyThatTakesBytesWhenSomebodyWrites) {
   DenseTensor x = counting();
   DenseTensor y = x.alias();
   EXPECT_EQ(held(), kBytes);
@@ -331,11 +331,11 @@ std::shared_ptr<const Storage::Source> ones() {
   return HostSource::keep(std::vector<int32_t>(kCount, 1), {kCount});
 }
 
-TEST_F(Leases, WhatIsSwappedOutHasNoLeasesAndIsNone) {
+TEST_F(CowAliases, WhatIsSwappedOutHasNoAliasesAndIsNone) {
   DenseTensor x = counting();
   DenseTensor y = part(x, 1);
   const DenseTensor z = part(x, 2);
-  // The lease goes: nothing of x changes.
+  // The alias goes: nothing of x changes.
   y.storage()->swap_out(HostSource::keep(std::vector<int32_t>(kPart, 9), {kPart}));
   EXPECT_EQ(held(), kBytes);
   EXPECT_FALSE(y.initialized());
@@ -343,18 +343,18 @@ TEST_F(Leases, WhatIsSwappedOutHasNoLeasesAndIsNone) {
   expect_counts(z, 2 * kPart);
   expect_all(y, 9);
   EXPECT_EQ(held(), kBytes + 2 * kPartBytes);
-  // The lender goes: its leases keep their values.
+  // The owner goes: its aliases keep their values.
   const DenseTensor w = part(x, 3, 1488);
   x.storage()->swap_out(ones());
   EXPECT_EQ(held(), 2 * kPartBytes + 1488 * 4);
   expect_all(w, 4);
-  EXPECT_FALSE(part(x, 0).defined()) << "there is nothing here to lend";
+  EXPECT_FALSE(part(x, 0).defined()) << "there is nothing here to alias";
   expect_all(x, 1);
   EXPECT_TRUE(part(x, 0).defined());
 }
 
 // The next write of whoever swapped it out changes what its source gives.
-TEST_F(Leases, AnAliasOfASwappedArrayHasTheValueItHadThen) {
+TEST_F(CowAliases, AnAliasOfASwappedArrayHasTheValueItHadThen) {
   for (const bool fixed : {false, true}) {
     DenseTensor x = counting();
     x.storage()->swap_out(ones());
@@ -367,7 +367,7 @@ TEST_F(Leases, AnAliasOfASwappedArrayHasTheValueItHadThen) {
   }
 }
 
-TEST_F(Leases, ARefusedFixedAddressLeavesTheArrayAsItIs) {
+TEST_F(CowAliases, ARefusedFixedAddressLeavesTheArrayAsItIs) {
   DenseTensor x = counting();
   const DenseTensor odd = x.rows(1, kPart).fixed();  // 4 bytes beyond an allocation's alignment
   EXPECT_TRUE(odd.storage()->owns_bytes());
@@ -375,7 +375,7 @@ TEST_F(Leases, ARefusedFixedAddressLeavesTheArrayAsItIs) {
   EXPECT_EQ(held(), kBytes + (kPart - 1) * 4);
 }
 
-TEST_F(Leases, NothingIsLentWhereThereIsNothingToLend) {
+TEST_F(CowAliases, NothingIsAliasedWhereThereIsNothingToAlias) {
   const DenseTensor waits({{kCount}, DataType::INT32}, Storage::from_source(CPUPlace(), ones()));
   EXPECT_FALSE(part(waits, 0).defined());
   waits.raw_data();
@@ -389,16 +389,16 @@ TEST_F(Leases, NothingIsLentWhereThereIsNothingToLend) {
       Storage::borrow(reinterpret_cast<std::byte*>(theirs.data()), theirs.size() * 4, CPUPlace()));
   EXPECT_FALSE(part(borrowed, 0).defined());
   const DenseTensor small = DenseTensor::empty({{16}, DataType::INT32}, CPUPlace());
-  EXPECT_FALSE(small.lend({{8}, DataType::INT32}, 0).defined()) << "its bytes end with it";
+  EXPECT_FALSE(small.alias_part({{8}, DataType::INT32}, 0).defined()) << "its bytes end with it";
   const DenseTensor x = counting();
-  EXPECT_FALSE(x.lend({{kPart}, DataType::INT32}, 4).defined()) << "not aligned";
-  const DenseTensor none = x.lend({{0}, DataType::INT32}, 0);
+  EXPECT_FALSE(x.alias_part({{kPart}, DataType::INT32}, 4).defined()) << "not aligned";
+  const DenseTensor none = x.alias_part({{0}, DataType::INT32}, 0);
   EXPECT_TRUE(none.initialized()) << "an empty part is an array of its own";
   EXPECT_TRUE(none.storage()->owns_bytes());
 }
 
 // Whoever has the address writes without telling, as NumPy does.
-TEST_F(Leases, ExposedBytesAreNotLent) {
+TEST_F(CowAliases, ExposedBytesAreNotAliased) {
   DenseTensor x = counting();
   const DenseTensor before = part(x, 1);
   x.storage()->expose_bytes();
@@ -410,7 +410,7 @@ TEST_F(Leases, ExposedBytesAreNotLent) {
   EXPECT_EQ(x.storage()->data(), bytes);
 }
 
-TEST_F(Leases, OnlyTheRankThatMadeTheBytesLendsThem) {
+TEST_F(CowAliases, OnlyTheRankThatMadeTheBytesAliasesThem) {
   const DenseTensor x = counting();
   const DenseTensor y = part(x, 0);
   RankContext other(1, 2);
@@ -419,7 +419,7 @@ TEST_F(Leases, OnlyTheRankThatMadeTheBytesLendsThem) {
   EXPECT_FALSE(part(y, 0).defined());
 }
 
-TEST_F(Leases, ADryRankLendsAndPartsNothing) {
+TEST_F(CowAliases, ADryRankAliasesAndPartsNothing) {
   DenseTensor x = counting();
   const DenseTensor y = part(x, 1);
   {
@@ -434,7 +434,7 @@ TEST_F(Leases, ADryRankLendsAndPartsNothing) {
   expect_counts(y, kPart);
 }
 
-TEST_F(Leases, WithoutRoomAWriteIsRefusedAndNothingChanges) {
+TEST_F(CowAliases, WithoutRoomAWriteIsRefusedAndNothingChanges) {
   DenseTensor x = counting();
   DenseTensor y = part(x, 1);
   context_.memory()->set_device_limit(kBytes + kPartBytes - 1);
@@ -450,7 +450,7 @@ TEST_F(Leases, WithoutRoomAWriteIsRefusedAndNothingChanges) {
   expect_counts(y, kPart);
 }
 
-TEST_F(Leases, OnADeviceWhoseMemoryTheHostDoesNotReach) {
+TEST_F(CowAliases, OnADeviceWhoseMemoryTheHostDoesNotReach) {
   const Place place = testing::closed_device(0);
   DenseTensor x = counting(place);
   const DenseTensor y = part(x, 1);
@@ -465,7 +465,7 @@ TEST_F(Leases, OnADeviceWhoseMemoryTheHostDoesNotReach) {
 
 // Arrays with parts of parts, written to, dropped, kept and swapped out as a seed says, beside
 // vectors that are copied.
-TEST_F(Leases, HaveTheValuesOfCopiesWhateverHappens) {
+TEST_F(CowAliases, HaveTheValuesOfCopiesWhateverHappens) {
   struct Pair {
     DenseTensor array;
     std::shared_ptr<std::vector<int32_t>> expected;  // views have one together
@@ -490,11 +490,11 @@ TEST_F(Leases, HaveTheValuesOfCopiesWhateverHappens) {
       const auto first = pair.expected->begin() + static_cast<std::ptrdiff_t>(pair.offset + begin);
       switch (below(6)) {
         case 0:
-        case 1: {  // a part; where there is nothing to lend a copy, as ops make one
+        case 1: {  // a part; where there is nothing to alias a copy, as ops make one
           DenseTensor rows =
               pair.array.rows(static_cast<int64_t>(begin), static_cast<int64_t>(begin) + size);
-          DenseTensor lent = pair.array.lend(rows.meta(), begin * 4);
-          pairs.push_back({lent.defined() ? lent : rows.clone(),
+          DenseTensor aliased = pair.array.alias_part(rows.meta(), begin * 4);
+          pairs.push_back({aliased.defined() ? aliased : rows.clone(),
                            std::make_shared<std::vector<int32_t>>(first, first + size), 0});
           break;
         }
