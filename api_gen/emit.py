@@ -114,7 +114,7 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
                 "op.cc.j2", group.sources, **views, target=target, calls=groups.called_groups(group, every),
                 composites=functions.of_calls(group.calls),
                 kernels=groups.families_of_kernels(group, families),
-                lends=functions.of_lends(group.operators), headers=functions.of_shapes(group.operators))
+                alias_headers=functions.of_alias_offsets(group.operators), headers=functions.of_shapes(group.operators))
     if not declare_only:
         for name, members in groups.batches(every, _COMPILED_TOGETHER).items():
             texts[f"{folder}/batches/{name}.cc"] = _text(

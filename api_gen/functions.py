@@ -66,7 +66,7 @@ class Functions:
     def of_shapes(self, ops: Iterable[Op]) -> list[str]:
         return self._headers([op.infer_meta.func for op in ops if op.infer_meta], SHAPES)
 
-    def of_lends(self, ops: Iterable[Op]) -> list[str]:
+    def of_alias_offsets(self, ops: Iterable[Op]) -> list[str]:
         return self._headers([op.kernel.lend for op in ops if op.kernel and op.kernel.lend], SHAPES)
 
     def of_rules(self, ops: Iterable[Op]) -> list[str]:
@@ -99,7 +99,7 @@ class Functions:
     def _of_kernel(self, op: Op) -> Iterable[SpecError]:
         if not op.infer_meta or not op.kernel or op.missing:
             return
-        named = (*_named(op.infer_meta), *_lending(op.kernel))
+        named = (*_named(op.infer_meta), *_alias_offset(op.kernel))
         for key, name, params in named if self.folders else ():
             found = self.declared.get(name)
             if not found:
@@ -160,7 +160,7 @@ def _named(infer_meta: InferMeta) -> Iterable[tuple[str, str, tuple[Param, ...]]
         yield "infer_meta.spmd_rule", infer_meta.spmd.func, infer_meta.spmd.params
 
 
-def _lending(kernel: Kernel) -> Iterable[tuple[str, str, tuple[Param, ...]]]:
+def _alias_offset(kernel: Kernel) -> Iterable[tuple[str, str, tuple[Param, ...]]]:
     if kernel.lend:
         yield "kernel.lend", kernel.lend, kernel.params
 

@@ -10,7 +10,7 @@ from api_gen.errors import SpecError, SpecErrors, listing
 from api_gen.model import (Attr, AttrType, BackwardOp, InferMeta, Invoke, Literal, Notation, Op, Output,
                            Param, Rule, Source, TensorArg)
 from api_gen.nodes import NodeView
-from api_gen.views import FunctionView, KernelView, Lent, NamedCallView, OpDefView, OutputView, Tracked
+from api_gen.views import FunctionView, KernelView, AliasArgs, NamedCallView, OpDefView, OutputView, Tracked
 
 # Names in namespace phi::ops that are functions.
 _OPS_FUNCTIONS = ("all", "find")
@@ -258,7 +258,7 @@ class _Builder:
             needs_local=(bool(op.view) or bool(self.targets)
                          or any(isinstance(p, TensorArg) for p in kernel.params)),
             view_of=next((t for t in op.tensors if is_view and t.name == op.view[0].input), None),
-            lent=self._lent(), data_dependent=op.data_dependent, draws=draws)
+            alias_args=self._alias_args(), data_dependent=op.data_dependent, draws=draws)
 
     def _draws(self, defined: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Statements that settle what is left out to the generator, and the parameters under other names."""
@@ -287,12 +287,12 @@ class _Builder:
         drops = "dropout > 0 && !is_test" if "is_test" in attrs else "dropout > 0"
         return f"const std::optional<Tensor> {tensor.name} = seed_offset_for({{}}, {self.op.tensors[0].name}, {drops});"
 
-    def _lent(self) -> Lent | None:
+    def _alias_args(self) -> AliasArgs | None:
         if not self.kernel.lend:
             return None
-        lender, *others = self.kernel.params
+        aliased, *others = self.kernel.params
         behind = (self.kernel.lend, *map(cpp.dense_value, others))
-        return Lent((cpp.dense_value(lender), *behind), (cpp.local_value(lender), *behind))
+        return AliasArgs((cpp.dense_value(aliased), *behind), (cpp.local_value(aliased), *behind))
 
     def _outputs(self) -> list[OutputView]:
         views = []
@@ -461,9 +461,9 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
                          for alias in op.written_views])
         lines.append(f"View       {written}")
     if op.kernel and op.kernel.lend:
-        lender = op.kernel.params[0]
-        assert isinstance(lender, TensorArg)
-        lines.append(f"Lends      what is contiguous in {lender.name} is copied when either is written to")
+        aliased = op.kernel.params[0]
+        assert isinstance(aliased, TensorArg)
+        lines.append(f"Aliases    what is contiguous in {aliased.name} is copied when either is written to")
     if op.infer_meta:
         found = "; what depends on data is found by the kernel" if op.data_dependent else ""
         lines.append(f"Shapes     {op.infer_meta.func}{found}")

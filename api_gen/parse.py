@@ -354,7 +354,7 @@ def read_kernel(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]) 
                                  ("backend", AttrType.PLACE))]
     return Kernel(alternatives, params, *sources[1:],
                   reader.attempt(lambda: _flops(reader, params, outputs), ()),
-                  reader.attempt(lambda: _lend(reader, params, outputs), None))
+                  reader.attempt(lambda: _alias_offset(reader, params, outputs), None))
 
 
 def _check_alternatives(reader: Reader, alternatives: Sequence[KernelAlternative], params: Sequence[Param],
@@ -371,16 +371,16 @@ def _check_alternatives(reader: Reader, alternatives: Sequence[KernelAlternative
                                "one type per output is accepted")
 
 
-def _lend(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> str | None:
+def _alias_offset(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> str | None:
     """The only output, or the elements of the only list, are parts of the kernel's first tensor."""
     function = reader.read("kernel.lend", lambda text: grammar.check_name(text, "a function"), None)
     if function is None:
         return None
-    lender, *others = params or [None]
-    is_single = isinstance(lender, TensorArg) and not lender.optional and not lender.is_list
+    aliased, *others = params or [None]
+    is_single = isinstance(aliased, TensorArg) and not aliased.optional and not aliased.is_list
     if not is_single or any(isinstance(other, TensorArg) for other in others):
         raise reader.error("kernel.lend", "the kernel does not take one tensor, first",
-                           "one that is always there lends its bytes")
+                           "one that is always there shares its bytes")
     if len(outputs) != 1:
         raise reader.error("kernel.lend", f"there are {len(outputs)} outputs",
                            "one output, or one list, is accepted")

@@ -119,8 +119,8 @@ def _kernel(op: Op) -> str:
         return ""
     if not op.launches:
         return "none is launched: the output is a view"
-    lends = "; what is contiguous is lent, not copied" if op.kernel.lend else ""
-    return _call(op.kernel.dense.name, op.kernel.params) + lends
+    aliases = "; what is contiguous is aliased, not copied" if op.kernel.lend else ""
+    return _call(op.kernel.dense.name, op.kernel.params) + aliases
 
 
 def _others(op: Op) -> str:

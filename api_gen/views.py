@@ -106,8 +106,8 @@ class Tracked:
 
 
 @dataclass(frozen=True)
-class Lent:
-    """How outputs are asked for as parts of a tensor: what `lend` takes behind op and outputs."""
+class AliasArgs:
+    """How outputs are asked for as parts of a tensor: what `alias_outputs` takes behind op and outputs."""
 
     dense: tuple[str, ...]
     local: tuple[str, ...]
@@ -144,7 +144,7 @@ class FunctionView:
     view_of: TensorArg | None = None  # the only output shares its bytes, nothing is launched
     launches: bool = True
     noted: tuple[str, ...] = ()  # arguments that the kernel writes to through a view
-    lent: Lent | None = None  # the outputs may be parts of the kernel's tensor that are not copied
+    alias_args: AliasArgs | None = None  # the outputs may be parts of the kernel's tensor that are not copied
     data_dependent: bool = False
     selective: bool = False  # the parameter `wanted` says which outputs to make
     tracked: Tracked | None = None

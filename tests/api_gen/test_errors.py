@@ -31,7 +31,7 @@ KERNEL = "'name' or 'name {dense -> dense}', the latter several times, is accept
 FACTORS = ("one letter a-z per dim, 1 for a dim never split, '...' for leading dims, as in "
            "'... m k, ... k n -> ... m n', and behind an input [attribute] for the dims that the "
            "attribute names, is accepted")
-ONE_LENDER = "the kernel does not take one tensor, first; one that is always there lends its bytes"
+ONE_TENSOR_FIRST = "the kernel does not take one tensor, first; one that is always there shares its bytes"
 LAWS = ("sums of products of inputs, as in 'bias + x * y', 'prod x' for the elements of a list, 1 or an "
         f"attribute for a constant, and {listing(LAW_KINDS)} with inputs behind are accepted")
 TYPES = listing(["Tensor", "Tensor[]", "int", "int64_t", "size_t", "bool", "float", "double", "str",
@@ -187,16 +187,16 @@ CASES = [
      "unknown tensor of the kernel 'x'; accepted are 'y', 'out'"),
     (dict(kernel="{func: f, lend: 2}"), 5, "kernel.lend",
      "'2' is not a name for a function; letters, digits and '_' are accepted, not a digit first"),
-    (dict(kernel="{func: f, lend: FLends}"), 5, "kernel.lend", ONE_LENDER),
-    (dict(args="(Tensor x, int a)", kernel="{func: f, param: [a, x], lend: FLends}"), 5,
-     "kernel.lend", ONE_LENDER),
-    (dict(args="(Tensor[] x, int a)", kernel="{func: f, lend: FLends}"), 5, "kernel.lend", ONE_LENDER),
-    (dict(args="(Tensor x, int a)", optional="x", kernel="{func: f, lend: FLends}"), 5,
-     "kernel.lend", ONE_LENDER),
+    (dict(kernel="{func: f, lend: FAliasOffset}"), 5, "kernel.lend", ONE_TENSOR_FIRST),
+    (dict(args="(Tensor x, int a)", kernel="{func: f, param: [a, x], lend: FAliasOffset}"), 5,
+     "kernel.lend", ONE_TENSOR_FIRST),
+    (dict(args="(Tensor[] x, int a)", kernel="{func: f, lend: FAliasOffset}"), 5, "kernel.lend", ONE_TENSOR_FIRST),
+    (dict(args="(Tensor x, int a)", optional="x", kernel="{func: f, lend: FAliasOffset}"), 5,
+     "kernel.lend", ONE_TENSOR_FIRST),
     (dict(args="(Tensor x, int a)", output="Tensor(out), Tensor(more)",
-          kernel="{func: f, lend: FLends}"), 5, "kernel.lend",
+          kernel="{func: f, lend: FAliasOffset}"), 5, "kernel.lend",
      "there are 2 outputs; one output, or one list, is accepted"),
-    *((dict(args="(Tensor x, int a)", kernel="{func: f, lend: FLends}", **{key: value}), 5,
+    *((dict(args="(Tensor x, int a)", kernel="{func: f, lend: FAliasOffset}", **{key: value}), 5,
        "kernel.lend", f"the op has '{key}' too; an output that is new, of a shape known before, is "
        "accepted") for key, value in (("inplace", "(x -> out)"), ("view", "(x -> out)"),
                                       ("data_dependent", "true"))),

@@ -366,7 +366,7 @@ class WithBuffer final : public Layer {
   const Tensor& b;
 };
 
-TEST(TensorScope, LendsOtherParametersAndBuffers) {
+TEST(TensorScope, SubstitutesParametersAndBuffers) {
   const WithBuffer net;
   const Tensor x = full({2}, 1.0);
   {

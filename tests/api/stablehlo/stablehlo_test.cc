@@ -131,7 +131,7 @@ TEST(Stablehlo, Stages_LieOnTheWholeMesh) {
   EXPECT_THAT(p.text({.mesh = whole}), HasSubstr(R"(<["pp"=2, "tp"=4]>)"));
 }
 
-TEST(Stablehlo, MeshOfReplicatedValues_LendsNoMeshDims) {
+TEST(Stablehlo, MeshOfReplicatedValues_AddsNoMeshDims) {
   Program p;
   const ProcessMesh world({8}, {"world"});
   const auto* rows = TensorDistAttr::get(grid(), {Shard(0)});

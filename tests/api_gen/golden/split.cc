@@ -4,7 +4,7 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
   std::vector<Tensor> out;
   if (call.is_dense()) {
     const auto meta = SplitInferMeta(x.meta(), sections, axis);
-    if (!lend(ops::split, out, meta, x.dense(), SplitLends, axis)) {
+    if (!alias_outputs(ops::split, out, meta, x.dense(), SplitAliasOffset, axis)) {
       out = new_tensors(meta, place_of(x));
       launch<kernels::split>(ops::split, x.dtype(), x.dense(), axis, dense_outs(out));
     }
@@ -14,7 +14,7 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
     out = new_distributed_list(decision, 0);
     const LocalArgs local = reshard_inputs(args, decision);
     if (decision.computes_here()) {
-      if (!lend_local(ops::split, out, local[0], SplitLends, axis)) {
+      if (!alias_local_outputs(ops::split, out, local[0], SplitAliasOffset, axis)) {
         launch<kernels::split>(ops::split, decision, x.dtype(), local[0], axis,
                                local_outs(decision, out));
       }

@@ -50,7 +50,7 @@ constexpr int64_t kRows = 6;
 constexpr int64_t kColumns = 4096;  // of float32: parts of a row are above the limit of copies
 constexpr int64_t kRowBytes = kColumns * 4;
 
-bool is_lent(const Tensor& x) { return !array_of(x).storage()->owns_bytes(); }
+bool is_alias(const Tensor& x) { return !array_of(x).storage()->owns_bytes(); }
 int64_t held() { return memory_stats(CPUPlace()).current; }
 Counters& counters() { return RankContext::current().counters(); }
 
@@ -65,7 +65,7 @@ Tensor copy_of(const Tensor& x) { return scale(x, 1.0); }
 struct Take {
   std::string name;
   std::function<TensorList(const Tensor&)> take;
-  bool is_lent_by_plain_tensors = true;
+  bool is_aliased_by_plain_tensors = true;
 };
 
 const std::vector<Take>& takes() {
@@ -92,28 +92,28 @@ const std::vector<Take>& takes() {
   return all;
 }
 
-TEST(Lent, ContiguousPartsOfPlainTensorsCostNothing) {
+TEST(OutputAliases, ContiguousPartsOfPlainTensorsCostNothing) {
   for (const Take& take : takes()) {
     SCOPED_TRACE(take.name);
     const Tensor x = counting();
     const int64_t before = held(), launched = counters().ops_launched;
     const TensorList parts = take.take(x);
     EXPECT_EQ(counters().ops_launched - launched, 1);
-    for (const Tensor& part : parts) EXPECT_EQ(is_lent(part), take.is_lent_by_plain_tensors);
-    if (take.is_lent_by_plain_tensors) {
+    for (const Tensor& part : parts) EXPECT_EQ(is_alias(part), take.is_aliased_by_plain_tensors);
+    if (take.is_aliased_by_plain_tensors) {
       EXPECT_EQ(held(), before);
     }
   }
 }
 
-TEST(Lent, WhatIsSmallOrBeginsBetweenWordsIsCopied) {
+TEST(OutputAliases, WhatIsSmallOrBeginsBetweenWordsIsCopied) {
   const Tensor x = counting();
-  EXPECT_FALSE(is_lent(x(0, range(0, 1024))));
-  EXPECT_TRUE(is_lent(x(0, range(0, 1040))));
-  EXPECT_FALSE(is_lent(x(0, range(1, kEnd))));
-  EXPECT_TRUE(is_lent(x(0, range(16, kEnd))));
+  EXPECT_FALSE(is_alias(x(0, range(0, 1024))));
+  EXPECT_TRUE(is_alias(x(0, range(0, 1040))));
+  EXPECT_FALSE(is_alias(x(0, range(1, kEnd))));
+  EXPECT_TRUE(is_alias(x(0, range(16, kEnd))));
   // One launch makes all parts, so that they are lent together or not.
-  for (const Tensor& part : split(x[0], {2048, 1, 2047}, 0)) EXPECT_FALSE(is_lent(part));
+  for (const Tensor& part : split(x[0], {2048, 1, 2047}, 0)) EXPECT_FALSE(is_alias(part));
 }
 
 // What happens to a tensor and its parts.
@@ -137,11 +137,11 @@ struct Scene {
   }
 };
 
-void expect_same(const Scene& lent, const Scene& copied) {
-  EXPECT_EQ(bytes_of(lent.x), bytes_of(copied.x));
-  ASSERT_EQ(lent.parts.size(), copied.parts.size());
-  for (size_t i = 0; i < lent.parts.size(); ++i) {
-    EXPECT_EQ(bytes_of(lent.parts[i]), bytes_of(copied.parts[i])) << "part " << i;
+void expect_same(const Scene& aliased, const Scene& copied) {
+  EXPECT_EQ(bytes_of(aliased.x), bytes_of(copied.x));
+  ASSERT_EQ(aliased.parts.size(), copied.parts.size());
+  for (size_t i = 0; i < aliased.parts.size(); ++i) {
+    EXPECT_EQ(bytes_of(aliased.parts[i]), bytes_of(copied.parts[i])) << "part " << i;
   }
 }
 
@@ -150,20 +150,20 @@ void expect_copies(const Take& take, const Tensor& x) {
   std::vector<int> order = {0, 1, 2, 3};
   do {
     SCOPED_TRACE(::testing::PrintToString(order));
-    Scene lent{copy_of(x), {}}, copied{copy_of(x), {}};
-    lent.parts = take.take(lent.x);
+    Scene aliased{copy_of(x), {}}, copied{copy_of(x), {}};
+    aliased.parts = take.take(aliased.x);
     for (const Tensor& part : take.take(copied.x)) copied.parts.push_back(copy_of(part));
     for (const int action : order) {
-      lent.act(action);
+      aliased.act(action);
       copied.act(action);
-      expect_same(lent, copied);
+      expect_same(aliased, copied);
     }
-    lent.x = copied.x = copy_of(x);  // what they were taken from is gone
-    expect_same(lent, copied);
+    aliased.x = copied.x = copy_of(x);  // what they were taken from is gone
+    expect_same(aliased, copied);
   } while (std::next_permutation(order.begin(), order.end()) && !::testing::Test::HasFailure());
 }
 
-TEST(Lent, PlainPartsHaveTheValuesOfCopiesInEveryOrderOfWrites) {
+TEST(OutputAliases, PlainPartsHaveTheValuesOfCopiesInEveryOrderOfWrites) {
   const Tensor x = counting();
   for (const Take& take : takes()) {
     SCOPED_TRACE(take.name);
@@ -171,7 +171,7 @@ TEST(Lent, PlainPartsHaveTheValuesOfCopiesInEveryOrderOfWrites) {
   }
 }
 
-TEST(Lent, DistributedPartsHaveTheValuesOfCopiesInEveryOrderOfWrites) {
+TEST(OutputAliases, DistributedPartsHaveTheValuesOfCopiesInEveryOrderOfWrites) {
   on_ranks(4, [](World& /*world*/) {
     const ProcessMesh mesh({4}, {"x"});
     const ProcessMesh square({2, 2}, {"x", "y"});
@@ -191,20 +191,20 @@ TEST(Lent, DistributedPartsHaveTheValuesOfCopiesInEveryOrderOfWrites) {
 }
 
 // Six rows on four ranks: two, two, one and one. Half of one row lies in one piece, of two not.
-TEST(Lent, SomeRanksAliasAndOthersDoNot) {
+TEST(OutputAliases, SomeRanksAliasAndOthersDoNot) {
   on_ranks(4, [](World& world) {
     const ProcessMesh mesh({4}, {"x"});
     Tensor x = shard_tensor(counting(), mesh, {Shard(0)});
     const Tensor left = x(range(), range(0, 2048));
-    EXPECT_EQ(is_lent(left), world.rank() >= 2) << "rank " << world.rank();
+    EXPECT_EQ(is_alias(left), world.rank() >= 2) << "rank " << world.rank();
     const auto before = bytes_of(left);
     scale_(x, 0.0);
     EXPECT_EQ(bytes_of(left), before);
-    EXPECT_FALSE(is_lent(left));
+    EXPECT_FALSE(is_alias(left));
   });
 }
 
-TEST(Lent, WhatIsShownKeepsItsAddress) {
+TEST(OutputAliases, WhatIsShownKeepsItsAddress) {
   Tensor x = counting();
   const Tensor row = x[1];
   const auto shown = row.values<float>();
@@ -213,15 +213,15 @@ TEST(Lent, WhatIsShownKeepsItsAddress) {
   EXPECT_EQ(shown.data(), row.values<float>().data());
 }
 
-TEST(Lent, ReadingByCopyPartsNothing) {
+TEST(OutputAliases, ReadingByCopyPartsNothing) {
   const Tensor x = counting();
   const Tensor row = x[1];
   EXPECT_EQ(row.to_vector<float>()[0], kColumns + 1);
   EXPECT_EQ(sum(square(row)).shape(), Dims{});
-  EXPECT_TRUE(is_lent(row));
+  EXPECT_TRUE(is_alias(row));
 }
 
-TEST(Lent, PartsKeepTheBytesUntilTheyAreWrittenTo) {
+TEST(OutputAliases, PartsKeepTheBytesUntilTheyAreWrittenTo) {
   const int64_t before = held();
   Tensor x = counting();
   Tensor row = x[1];
@@ -233,7 +233,7 @@ TEST(Lent, PartsKeepTheBytesUntilTheyAreWrittenTo) {
 }
 
 // An operator that reads a part of what it writes to.
-TEST(Lent, AnInplaceOperatorReadsPartsAsTheyWere) {
+TEST(OutputAliases, AnInplaceOperatorReadsPartsAsTheyWere) {
   Tensor x = counting();
   Tensor head = x[range(0, 4)];
   add_(head, x[range(2, 6)]);  // head has its own bytes from here on
@@ -246,7 +246,7 @@ TEST(Lent, AnInplaceOperatorReadsPartsAsTheyWere) {
   EXPECT_EQ(x.to_vector<float>(), counting().to_vector<float>());
 }
 
-TEST(Lent, TheGradientOfASavedPartIsOfItsValue) {
+TEST(OutputAliases, TheGradientOfASavedPartIsOfItsValue) {
   Tensor w = counting();
   w.set_requires_grad();
   const Tensor loss = sum(square(Tensor(w[range(1, 3)])));
@@ -270,7 +270,7 @@ TEST(Lent, TheGradientOfASavedPartIsOfItsValue) {
   EXPECT_THAT([&] { wrong.backward(); }, ThrowsError(ErrorCode::kPreconditionNotMet, "written to"));
 }
 
-TEST(Lent, AnOptimizersStepIsNotSeenByPartsOfItsParameters) {
+TEST(OutputAliases, AnOptimizersStepIsNotSeenByPartsOfItsParameters) {
   Tensor w = counting();
   const Tensor grad = counting();
   const Tensor row = w[5], step = grad[5];
@@ -279,11 +279,11 @@ TEST(Lent, AnOptimizersStepIsNotSeenByPartsOfItsParameters) {
   sgd_(w, from_vector({0.5f}, {1}), grad, master);
   EXPECT_EQ(row.to_vector<float>(), row_before);
   EXPECT_EQ(step.to_vector<float>(), step_before);
-  EXPECT_TRUE(is_lent(step)) << "gradients are read";
+  EXPECT_TRUE(is_alias(step)) << "gradients are read";
   EXPECT_EQ(w.to_vector<float>()[5 * kColumns], row_before[0] / 2);
 }
 
-TEST(Lent, SumsOfGradientsDoNotWriteToWhatIsAliased) {
+TEST(OutputAliases, SumsOfGradientsDoNotWriteToWhatIsAliased) {
   Tensor w = counting();
   w.set_requires_grad();
   const TensorList parts = split(w, {3, 3}, 0);
@@ -298,7 +298,7 @@ TEST(Lent, SumsOfGradientsDoNotWriteToWhatIsAliased) {
 
 // A program is told of copies, and gives what the function gives; what it writes to may have been
 // lent, also to what it reads.
-TEST(Lent, CapturedProgramsAreUnchangedAndMindWhatIsAliased) {
+TEST(OutputAliases, CapturedProgramsAreUnchangedAndMindWhatIsAliased) {
   const auto program_of = [](const TensorList& in) {
     Tensor x = in[0];
     const Tensor row = x[2];
@@ -307,19 +307,19 @@ TEST(Lent, CapturedProgramsAreUnchangedAndMindWhatIsAliased) {
   };
   const Program program = capture(program_of, {counting(), Tensor(counting()[range(1, 5)])});
   Tensor x = counting();
-  const Tensor before = x[5], lent = x[range(1, 5)];
-  ASSERT_TRUE(is_lent(lent));
-  const auto lent_before = bytes_of(lent), before_bytes = bytes_of(before);
-  const TensorList given = program.run({x, lent});
+  const Tensor before = x[5], aliased = x[range(1, 5)];
+  ASSERT_TRUE(is_alias(aliased));
+  const auto aliased_before = bytes_of(aliased), before_bytes = bytes_of(before);
+  const TensorList given = program.run({x, aliased});
   Tensor y = counting();
   const TensorList expected = program_of({y, copy_of(y[range(1, 5)])});
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(bytes_of(given[i]), bytes_of(expected[i]));
   EXPECT_EQ(bytes_of(x), bytes_of(y));
-  EXPECT_EQ(bytes_of(lent), lent_before);
+  EXPECT_EQ(bytes_of(aliased), aliased_before);
   EXPECT_EQ(bytes_of(before), before_bytes);
 }
 
-TEST(Lent, CaptureLeavesWhatIsAliasedAlone) {
+TEST(OutputAliases, CaptureLeavesWhatIsAliasedAlone) {
   Tensor x = counting();
   const Tensor row = x[2];
   const Program program = capture(
@@ -328,14 +328,14 @@ TEST(Lent, CaptureLeavesWhatIsAliasedAlone) {
         return TensorList{x};
       },
       {});
-  EXPECT_TRUE(is_lent(row)) << "nothing was written";
+  EXPECT_TRUE(is_alias(row)) << "nothing was written";
   program.run({});
-  EXPECT_FALSE(is_lent(row));
+  EXPECT_FALSE(is_alias(row));
   EXPECT_EQ(row.to_vector<float>()[0], 2 * kColumns + 1);
   EXPECT_EQ(x.to_vector<float>()[2 * kColumns], 2 * (2 * kColumns + 1));
 }
 
-TEST(Lent, WhatIsOnItsWayIsNotChangedByWritesToTheOwner) {
+TEST(OutputAliases, WhatIsOnItsWayIsNotChangedByWritesToTheOwner) {
   on_ranks(2, [](World& world) {
     const ProcessMesh first({1}, {"x"}, {0}), second({1}, {"x"}, {1});
     Tensor x = shard_tensor(counting(), first, {Replicate()});

@@ -1,5 +1,5 @@
 // Positions of contiguous outputs inside their input, computed from attributes.
-#include "phi/infermeta/lends.h"
+#include "phi/infermeta/alias_offsets.h"
 
 #include <algorithm>
 
@@ -35,25 +35,27 @@ std::optional<int64_t> parts_along(const TensorMeta& x, int64_t axis) {
 
 }  // namespace
 
-std::optional<int64_t> SliceLends(const TensorMeta& input, const std::vector<int64_t>& axes,
-                                  const IntArray& starts, const IntArray& ends) {
+std::optional<int64_t> SliceAliasOffset(const TensorMeta& input, const std::vector<int64_t>& axes,
+                                        const IntArray& starts, const IntArray& ends) {
   return sliced(input, axes, starts, ends);
 }
 
-std::optional<int64_t> StridedSliceLends(const TensorMeta& x, const std::vector<int>& axes,
-                                         const IntArray& starts, const IntArray& ends,
-                                         const IntArray& strides) {
+std::optional<int64_t> StridedSliceAliasOffset(const TensorMeta& x, const std::vector<int>& axes,
+                                               const IntArray& starts, const IntArray& ends,
+                                               const IntArray& strides) {
   const bool steps = std::ranges::any_of(strides.values(), [](int64_t step) { return step != 1; });
   return steps ? std::nullopt : sliced(x, axes, starts, ends);
 }
 
-std::optional<int64_t> SplitLends(const TensorMeta& x, const Scalar& axis) {
+std::optional<int64_t> SplitAliasOffset(const TensorMeta& x, const Scalar& axis) {
   return parts_along(x, axis.to<int64_t>());
 }
 
-std::optional<int64_t> UnbindLends(const TensorMeta& x, int axis) { return parts_along(x, axis); }
+std::optional<int64_t> UnbindAliasOffset(const TensorMeta& x, int axis) {
+  return parts_along(x, axis);
+}
 
-std::optional<int64_t> IndexSelectStridedLends(const TensorMeta& x, int64_t index, int axis) {
+std::optional<int64_t> IndexSelectStridedAliasOffset(const TensorMeta& x, int64_t index, int axis) {
   const auto first = parts_along(x, axis);
   if (!first) return std::nullopt;
   const int d = normalise_axis(axis, x.dims.ndim(), x.dims);
@@ -62,7 +64,7 @@ std::optional<int64_t> IndexSelectStridedLends(const TensorMeta& x, int64_t inde
   return at * x.dims.numel(d + 1, x.dims.ndim());
 }
 
-std::optional<int64_t> ViewSliceLends(const TensorMeta& input, int64_t begin_idx) {
+std::optional<int64_t> ViewSliceAliasOffset(const TensorMeta& input, int64_t begin_idx) {
   return begin_idx * input.dims.numel(1, input.dims.ndim());
 }
 
