@@ -67,7 +67,7 @@ class Functions:
         return self._headers([op.infer_meta.func for op in ops if op.infer_meta], SHAPES)
 
     def of_alias_offsets(self, ops: Iterable[Op]) -> list[str]:
-        return self._headers([op.kernel.lend for op in ops if op.kernel and op.kernel.lend], SHAPES)
+        return self._headers([op.kernel.alias_offset for op in ops if op.kernel and op.kernel.alias_offset], SHAPES)
 
     def of_rules(self, ops: Iterable[Op]) -> list[str]:
         rules = [op.infer_meta.spmd for op in ops if op.infer_meta and op.infer_meta.spmd]
@@ -161,8 +161,8 @@ def _named(infer_meta: InferMeta) -> Iterable[tuple[str, str, tuple[Param, ...]]
 
 
 def _alias_offset(kernel: Kernel) -> Iterable[tuple[str, str, tuple[Param, ...]]]:
-    if kernel.lend:
-        yield "kernel.lend", kernel.lend, kernel.params
+    if kernel.alias_offset:
+        yield "kernel.alias_offset", kernel.alias_offset, kernel.params
 
 
 def _count(op: Op, key: str, name: str, found: Declaration, given: Sequence[str]) -> SpecError:

@@ -288,10 +288,10 @@ class _Builder:
         return f"const std::optional<Tensor> {tensor.name} = seed_offset_for({{}}, {self.op.tensors[0].name}, {drops});"
 
     def _alias_args(self) -> AliasArgs | None:
-        if not self.kernel.lend:
+        if not self.kernel.alias_offset:
             return None
         aliased, *others = self.kernel.params
-        behind = (self.kernel.lend, *map(cpp.dense_value, others))
+        behind = (self.kernel.alias_offset, *map(cpp.dense_value, others))
         return AliasArgs((cpp.dense_value(aliased), *behind), (cpp.local_value(aliased), *behind))
 
     def _outputs(self) -> list[OutputView]:
@@ -460,7 +460,7 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
         written = _join([f"{alias.input} is written to, and {alias.output} shares its bytes"
                          for alias in op.written_views])
         lines.append(f"View       {written}")
-    if op.kernel and op.kernel.lend:
+    if op.kernel and op.kernel.alias_offset:
         aliased = op.kernel.params[0]
         assert isinstance(aliased, TensorArg)
         lines.append(f"Aliases    what is contiguous in {aliased.name} is copied when either is written to")

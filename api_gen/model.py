@@ -172,7 +172,7 @@ class Kernel:
     data_type: Source | None = None
     backend: Source | None = None
     flops: tuple[Factor, ...] = ()
-    lend: str | None = None  # the function that says where the outputs lie in the first parameter
+    alias_offset: str | None = None  # the function that says where the outputs lie in the first parameter
 
     @property
     def dense(self) -> KernelAlternative | None:

@@ -23,7 +23,7 @@ OP_KEYS = ("op", "args", "output", "infer_meta", "kernel", "invoke", "inplace", 
            "intermediate", "no_need_buffer", "data_transform", "backward", "spmd", "partial",
            "data_dependent", *IGNORED)
 INFER_META_KEYS = ("func", "param", "spmd_rule", "spmd_param", "local_shape", "global_shape")
-KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout", "flops", "lend")
+KERNEL_KEYS = ("func", "param", "data_type", "backend", "layout", "flops", "alias_offset")
 # Of attributes that may be added.
 _NUMBERS = (AttrType.INT, AttrType.INT64, AttrType.FLOAT, AttrType.DOUBLE, AttrType.SCALAR)
 # Of attributes that name dims.
@@ -373,20 +373,20 @@ def _check_alternatives(reader: Reader, alternatives: Sequence[KernelAlternative
 
 def _alias_offset(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> str | None:
     """The only output, or the elements of the only list, are parts of the kernel's first tensor."""
-    function = reader.read("kernel.lend", lambda text: grammar.check_name(text, "a function"), None)
+    function = reader.read("kernel.alias_offset", lambda text: grammar.check_name(text, "a function"), None)
     if function is None:
         return None
     aliased, *others = params or [None]
     is_single = isinstance(aliased, TensorArg) and not aliased.optional and not aliased.is_list
     if not is_single or any(isinstance(other, TensorArg) for other in others):
-        raise reader.error("kernel.lend", "the kernel does not take one tensor, first",
+        raise reader.error("kernel.alias_offset", "the kernel does not take one tensor, first",
                            "one that is always there shares its bytes")
     if len(outputs) != 1:
-        raise reader.error("kernel.lend", f"there are {len(outputs)} outputs",
+        raise reader.error("kernel.alias_offset", f"there are {len(outputs)} outputs",
                            "one output, or one list, is accepted")
     for key in ("inplace", "view", "data_dependent"):
         if reader.has(key) and not reader.is_gradient:
-            raise reader.error("kernel.lend", f"the op has '{key}' too",
+            raise reader.error("kernel.alias_offset", f"the op has '{key}' too",
                                "an output that is new, of a shape known before, is accepted")
     return function
 

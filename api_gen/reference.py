@@ -119,7 +119,7 @@ def _kernel(op: Op) -> str:
         return ""
     if not op.launches:
         return "none is launched: the output is a view"
-    aliases = "; what is contiguous is aliased, not copied" if op.kernel.lend else ""
+    aliases = "; what is contiguous is aliased, not copied" if op.kernel.alias_offset else ""
     return _call(op.kernel.dense.name, op.kernel.params) + aliases
 
 

@@ -1,5 +1,5 @@
 // Positions of outputs inside their input, for ops whose outputs are parts of it. An op names its
-// function here under `kernel.lend`.
+// function here under `kernel.alias_offset`.
 //
 // Each function accepts the kernel's arguments. If the outputs are consecutive contiguous ranges of
 // the local input, it returns the element at which the first begins. Otherwise, and for arguments

@@ -86,7 +86,7 @@ CHANGES = {
         "infer_meta.spmd_param": ("[x]", {"infer_meta.spmd_rule": "R"}),
         "spmd": '"m, m -> m, m"', "partial": "x * y", "kernel.func": "f2", "kernel.param": "[x, a]",
         "kernel.data_type": "t > x", "kernel.backend": "p > x", "kernel.flops": '"2 * out"',
-        "kernel.lend": ("FAliasOffset", {"output": "Tensor", "kernel.param": "[x, a]"}),
+        "kernel.alias_offset": ("FAliasOffset", {"output": "Tensor", "kernel.param": "[x, a]"}),
         "inplace": "(x -> out)",
         "optional": "y", "intermediate": "more", "no_need_buffer": "y",
         "data_dependent": "true", "backward": "f_grad"}),
@@ -102,7 +102,7 @@ CHANGES = {
         "infer_meta.spmd_param": ("[x]", {"infer_meta.spmd_rule": "R"}),
         "spmd": '"m, m, m -> m, m"', "partial": "out_grad", "kernel.func": "f2", "kernel.param": "[x, a]",
         "kernel.data_type": "y", "kernel.backend": "y", "kernel.flops": '"x[-1] / 2"', "optional": "y", "no_need_buffer": "y",
-        "kernel.lend": ("FAliasOffset", {"output": "Tensor(x_grad)", "kernel.param": "[x, a]"}),
+        "kernel.alias_offset": ("FAliasOffset", {"output": "Tensor(x_grad)", "kernel.param": "[x, a]"}),
         "backward": "f_double_grad"}),
     "gradient that invokes": (INVOKED, None, {
         "backward_op": "f_grad2", "forward": f"f (Tensor y, Tensor x, {ATTRS}) -> {TWO}",
@@ -150,7 +150,7 @@ REFUSED = {
         **{f"kernel.{key}": ({"kernel.func": "f", f"kernel.{key}": value}, "kernel",
                              f"the op has 'invoke' too; {BOTH}")
            for key, value in {"func": "f", "param": "[x]", "data_type": "x", "backend": "x",
-                              "layout": "x", "flops": "x", "lend": "FAliasOffset"}.items()},
+                              "layout": "x", "flops": "x", "alias_offset": "FAliasOffset"}.items()},
         "spmd": ({"spmd": '"m, m -> m"'}, "spmd", f"the op has 'invoke' too; {BOTH}"),
         "partial": ({"partial": "x"}, "partial", f"the op has 'invoke' too; {BOTH}"),
         "data_dependent": ({"data_dependent": "true"}, "data_dependent",

@@ -123,9 +123,9 @@ def test_what_is_there_is_accepted(tmp_path):
      "shapes/f.h takes 2 arguments and is given 1 ('x'); as many as it takes are accepted"),
     ("param: [x]", "param: [x], spmd_rule: FInferSmpd", "key 'infer_meta.spmd_rule': no header of "
      "shapes declares 'FInferSmpd' (did you mean 'FInferSpmd'?); a function of theirs is accepted"),
-    ("func: f}", "func: f, lend: AliasOffset}", "key 'kernel.lend': no header of shapes declares 'AliasOffset'; a "
+    ("func: f}", "func: f, alias_offset: AliasOffset}", "key 'kernel.alias_offset': no header of shapes declares 'AliasOffset'; a "
      "function of theirs is accepted"),
-    ("func: f}", "func: f, lend: none}", "key 'kernel.lend': 'none' of shapes/f.h takes 0 arguments and is "
+    ("func: f}", "func: f, alias_offset: none}", "key 'kernel.alias_offset': 'none' of shapes/f.h takes 0 arguments and is "
      "given 2 ('x', 'a'); as many as it takes are accepted"),
     ("func: f}", "func: broken_lin}", "key 'kernel.func': no source below kernels registers the kernel "
      "'broken_lin' (did you mean 'broken_line'?); 'PHI_REGISTER_KERNEL(broken_lin, CPU, <function>, "
