@@ -3,7 +3,7 @@
 //
 //   if (has_bytes()) return;
 //   yield_point("storage.materialise.unlocked");
-//   const Held held(busy_);
+//   const SpinLockGuard held(busy_);
 //
 // In a build with AUTOPHI_YIELDS (preset tsan), a thread at a mark continues, yields its core,
 // spins, or sleeps for some microseconds, as a seed determines. Rare interleavings thus become

@@ -14,7 +14,7 @@
 #include "phi/common/process/yield_point.h"
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
-#include "phi/core/storage/held.h"
+#include "phi/core/storage/spin_lock_guard.h"
 #include "phi/core/storage/storage.h"
 
 namespace phi {
@@ -111,7 +111,7 @@ IntrusivePtr<Storage> Storage::make_alias(size_t offset, size_t nbytes, bool kee
   if (nbytes == 0) return allocate(0, place_);
   IntrusivePtr<Storage> alias(make(StorageState::kPlaceholder, nbytes, place_, 0));
   yield_point("storage.make_alias.unlocked");
-  const Held held(account_->alias_lock());
+  const SpinLockGuard held(account_->alias_lock());
   // Before fix_address, which a refusal would not undo.
   if (reinterpret_cast<uintptr_t>(data() + offset) % cow_alias::alignment() != 0) return nullptr;
   if (exposed_.load(std::memory_order_relaxed) || (keeps_address && !fix_address())) return nullptr;
@@ -139,13 +139,13 @@ void Storage::detach_aliases() {
 }
 
 void Storage::lock_and_detach_aliases() {
-  const Held held(account_->alias_lock());
+  const SpinLockGuard held(account_->alias_lock());
   detach_aliases();
 }
 
 void Storage::take_own_bytes() {
   yield_point("storage.take_own_bytes.unlocked");
-  const Held held(account_->alias_lock());
+  const SpinLockGuard held(account_->alias_lock());
   AliasLink* const own = own_link();
   if (own == nullptr || !own->is_linked || own->owner->is_aliased_base_) return;
   // The reference to the owner stays, because other threads may be reading the owner's bytes.
@@ -156,7 +156,7 @@ bool Storage::leave_owner() {
   if (alias_links_.load(std::memory_order_acquire) == nullptr) return false;
   yield_point("storage.leave_owner.unlocked");
   std::unique_ptr<AliasLink> own;  // may destroy the owner, after the lock is released
-  const Held held(account_->alias_lock());
+  const SpinLockGuard held(account_->alias_lock());
   own = take_link();
   if (!own || !own->is_linked) return false;
   own->owner->unlink(*own);
@@ -169,7 +169,7 @@ void Storage::settle() {
   if (RankContext::current().is_dry()) return;  // nothing is written
   yield_point("storage.settle.unlocked");
   std::unique_ptr<AliasLink> own;
-  const Held held(account_->alias_lock());
+  const SpinLockGuard held(account_->alias_lock());
   if (AliasLink* const alias = own_link()) {
     if (alias->is_linked) alias->detach();
     own = take_link();

@@ -14,8 +14,8 @@
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/cow_alias.h"
-#include "phi/core/storage/held.h"
 #include "phi/core/storage/kept_bytes.h"
+#include "phi/core/storage/spin_lock_guard.h"
 #include "phi/core/storage/storage_order.h"
 #include "phi/core/trace/trace.h"
 
@@ -179,7 +179,7 @@ IntrusivePtr<Storage> Storage::planned_from_source(const Place& place,
 std::shared_ptr<const Storage::Source> Storage::source() const {
   if (has_bytes() || state() == StorageState::kPlaceholder) return nullptr;
   yield_point("storage.source.unlocked");
-  const Held held(busy_);
+  const SpinLockGuard held(busy_);
   yield_point("storage.source.locked");
   return source_;
 }
@@ -201,7 +201,7 @@ IntrusivePtr<Storage> storage_over(std::byte* data, size_t nbytes, const Place& 
 void Storage::swap_out(std::shared_ptr<const Source> source) {
   yield_point("storage.swap_out.unlocked");
   const bool was_alias = leave_owner();
-  const Held held(busy_);
+  const SpinLockGuard held(busy_);
   PHI_CHECK(state() != StorageState::kPlaceholder && !inline_bytes_ && owns_bytes(),
             errors::PreconditionNotMet("storage {} of {} bytes cannot be swapped out: it is {}.",
                                        id_, nbytes_, name_of(state())));
@@ -234,7 +234,7 @@ void Storage::end_plan() {
 void Storage::materialise() {
   if (has_bytes()) return;
   yield_point("storage.materialise.unlocked");
-  const Held held(busy_);
+  const SpinLockGuard held(busy_);
   yield_point("storage.materialise.unchecked");
   if (has_bytes()) return;  // another thread was first
   PHI_CHECK(source_, errors::PreconditionNotMet(
