@@ -41,7 +41,7 @@ GpuDevice::GpuDevice(int index)
   // Non-blocking: the stream does not synchronise with the default stream.
   PHI_GPU(cudaStreamCreateWithFlags(&compute_, cudaStreamNonBlocking));
   pool_ = make_pool(index);
-  misfits_ = std::make_unique<Misfits>(compute_);
+  assertions_ = std::make_unique<DeviceAssertions>(compute_);
   copies_ = std::make_unique<CopyStreams>(*this);
 }
 
@@ -161,7 +161,7 @@ void GpuDevice::wait() {
   check(cudaStreamSynchronize(stream_to_wait_for()), "waiting for the GPU");
   if (has_failed_) [[unlikely]]
     check_failure();
-  misfits_->check();
+  assertions_->check();
 }
 
 void GpuDevice::launched(cudaError_t status) {

@@ -18,8 +18,8 @@
 #include "phi/core/device/device.h"
 #include "phi/core/device/launch_record.h"
 #include "phi/gpu/copy_streams.h"
+#include "phi/gpu/device_assertions.h"
 #include "phi/gpu/launch_log.h"
-#include "phi/gpu/misfits.h"
 #include "phi/gpu/products.h"
 #include "phi/gpu/recording.h"
 #include "phi/gpu/small_blocks.h"
@@ -80,7 +80,7 @@ class GpuDevice final : public Device {
   ComputeStream compute() const;
   int multiprocessors() const { return multiprocessors_; }
   /// Device-side assertions: the elements that kernels found invalid for their operators.
-  Misfits& misfits() { return *misfits_; }
+  DeviceAssertions& assertions() { return *assertions_; }
   Products& products() { return products_; }
   /// Makes this GPU the current one for CUDA calls of the calling thread.
   void make_current() const;
@@ -115,7 +115,7 @@ class GpuDevice final : public Device {
   cudaStream_t compute_ = nullptr;
   cudaMemPool_t pool_ = nullptr;
   SmallBlocks small_blocks_;
-  std::unique_ptr<Misfits> misfits_;
+  std::unique_ptr<DeviceAssertions> assertions_;
   Products products_;
   LaunchLog log_;
   std::unique_ptr<CopyStreams> copies_;

@@ -1,8 +1,8 @@
-// Error messages for out-of-range indices, shared by all devices (Misfit and each device's
+// Error messages for out-of-range indices, shared by all devices (DeviceAssertion and each device's
 // refuse.h).
 #pragma once
 
-#include "phi/core/device/misfit.h"
+#include "phi/core/device/device_assertion.h"
 
 namespace phi {
 
@@ -10,9 +10,9 @@ namespace phi {
 enum class FromEnd : bool { kNo, kYes };
 
 /// Reports an index outside a tensor dim of `found.extent`. Errors: OutOfRange.
-[[noreturn]] void throw_outside_dim(const Misfit& found);
+[[noreturn]] void throw_outside_dim(const DeviceAssertion& found);
 /// Reports an id outside the rows of found.table, which has `found.extent` rows. Errors:
 /// OutOfRange.
-[[noreturn]] void throw_outside_table(const Misfit& found);
+[[noreturn]] void throw_outside_table(const DeviceAssertion& found);
 
 }  // namespace phi

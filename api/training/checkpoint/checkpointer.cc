@@ -104,11 +104,11 @@ std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& s
   std::optional<checkpoint::Checkpoint> from;
   const auto unreadable = checkpoint::together(world, [&] { from = checkpoint::open(saved); });
   if (unreadable) return damage_in(*unreadable);
-  const auto misfit = checkpoint::together(world, [&] {
+  const auto mismatch = checkpoint::together(world, [&] {
     if (options_.check_metadata) options_.check_metadata(from->metadata());
     check_loads(*from, trainer_);
   });
-  if (misfit) throw Error(*misfit);
+  if (mismatch) throw Error(*mismatch);
   if (const auto damage = load_or_error(*from, &trainer_)) return damage_in(*damage);
   resumed->path = saved.path;
   resumed->step = saved.step;

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "phi/common/errors.h"
-#include "phi/core/device/misfit.h"
+#include "phi/core/device/device_assertion.h"
 #include "phi/kernels/functors/elementwise/binary.h"
 
 namespace phi {
@@ -55,7 +55,7 @@ struct IsNotFinite {
 };
 
 /// Reports a value that bincount cannot count. Errors: InvalidArgument.
-[[noreturn]] inline void throw_no_bin(const Misfit& found) {
+[[noreturn]] inline void throw_no_bin(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "x holds {} at position {}, but what is "
       "counted must not be negative, and below {}.",
@@ -63,7 +63,7 @@ struct IsNotFinite {
 }
 /// Reports an element that is not finite when the bins depend on the elements. Errors:
 /// InvalidArgument.
-[[noreturn]] inline void throw_not_finite_bins(const Misfit& found) {
+[[noreturn]] inline void throw_not_finite_bins(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "input holds {} at position {}, and bins from "
       "its smallest to its largest element need "

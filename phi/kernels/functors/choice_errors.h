@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "phi/common/errors.h"
-#include "phi/core/device/misfit.h"
+#include "phi/core/device/device_assertion.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -18,7 +18,7 @@ struct IsNoWeight {
     return !(weight >= 0 && weight - weight == 0);
   }
 };
-[[noreturn]] inline void throw_no_weight(const Misfit& found) {
+[[noreturn]] inline void throw_no_weight(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "x holds {}, but weights of classes are finite numbers of at least 0.", found.number);
 }
@@ -28,14 +28,14 @@ struct IsBelow {
   int64_t least;
   PHI_HD bool operator()(int64_t x) const { return x < least; }
 };
-[[noreturn]] inline void throw_too_few(const Misfit& found) {
+[[noreturn]] inline void throw_too_few(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "{} of the weights in a row of x are above 0, "
       "but {} classes are to be chosen.",
       found.value, found.extent);
 }
 
-[[noreturn]] inline void throw_no_label(const Misfit& found) {
+[[noreturn]] inline void throw_no_label(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "label is {} at flat position {} (of this rank), but classes are "
       "counted from 0.",
@@ -47,7 +47,7 @@ struct IsNoClass {
   int64_t classes;
   PHI_HD bool operator()(int64_t label) const { return label < 0 || label >= classes; }
 };
-[[noreturn]] inline void throw_no_class(const Misfit& found) {
+[[noreturn]] inline void throw_no_class(const DeviceAssertion& found) {
   throw errors::InvalidArgument("label {} is {}, but it must be in [0, {}), num_classes.", found.at,
                                 found.value, found.extent);
 }

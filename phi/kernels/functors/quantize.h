@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "phi/common/errors.h"
-#include "phi/core/device/misfit.h"
+#include "phi/core/device/device_assertion.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -34,8 +34,8 @@ struct IsNotFinite {
     return !(value - value == 0);
   }
 };
-inline Misfit not_finite() {
-  return {.argument = "x", .raise = [](const Misfit& found) {
+inline DeviceAssertion not_finite() {
+  return {.argument = "x", .raise = [](const DeviceAssertion& found) {
             const int64_t columns = found.meta.dims[1];
             throw errors::InvalidArgument(
                 "x holds {} at [{}, {}], which no whole number of 8 bits stands for.", found.number,

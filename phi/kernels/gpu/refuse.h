@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "phi/core/device/misfit.h"
+#include "phi/core/device/device_assertion.h"
 #include "phi/gpu/launch.h"
 #include "phi/kernels/functors/convert_value.h"
 
@@ -13,7 +13,7 @@ namespace gpu {
 
 /// Evaluates wrong(x) or wrong(x, i), whichever the predicate accepts.
 template <typename T, typename Wrong>
-__device__ bool is_misfit(const Wrong& wrong, T x, int64_t i) {
+__device__ bool has_failed_check(const Wrong& wrong, T x, int64_t i) {
   if constexpr (std::is_invocable_v<const Wrong&, T, int64_t>) {
     return wrong(x, i);
   } else {
@@ -24,10 +24,10 @@ __device__ bool is_misfit(const Wrong& wrong, T x, int64_t i) {
 /// Finds the first invalid element. The last block to finish writes it to the note, unless the note
 /// still contains an error of an earlier call.
 template <typename T, typename Wrong>
-__global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* search,
-                            MisfitNote* note, Misfit misfit) {
+__global__ void find_failed(const T* x, int64_t n, Wrong wrong, DeviceAssertionSearch* search,
+                            DeviceAssertionNote* note, DeviceAssertion assertion) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
-    if (!is_misfit(wrong, x[i], i)) continue;
+    if (!has_failed_check(wrong, x[i], i)) continue;
     atomicMin(&search->first, static_cast<unsigned long long>(i));
     break;
   }
@@ -38,10 +38,10 @@ __global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* se
   const unsigned long long first = atomicExch(&search->first, ~0ull);
   search->blocks_done = 0;
   if (first == ~0ull || note->is_set != 0) return;
-  misfit.at = static_cast<int64_t>(first);
-  misfit.value = convert_value<int64_t>(x[first]);
-  misfit.number = convert_value<double>(x[first]);
-  note->found = misfit;
+  assertion.at = static_cast<int64_t>(first);
+  assertion.value = convert_value<int64_t>(x[first]);
+  assertion.number = convert_value<double>(x[first]);
+  note->found = assertion;
   __threadfence_system();
   note->is_set = 1;
 }
@@ -51,13 +51,13 @@ __global__ void find_misfit(const T* x, int64_t n, Wrong wrong, MisfitSearch* se
 /// Same contract as cpu/refuse.h, but the error is thrown at the next host synchronisation.
 template <typename T, typename Wrong>
 void refuse_elements(const GpuContext& ctx, const DenseTensor& x, const Wrong& wrong,
-                     Misfit misfit) {
+                     DeviceAssertion assertion) {
   if (x.numel() == 0) return;
-  misfit.meta = x.meta();
-  misfit.op = OpScope::current();
-  gpu::Misfits& misfits = gpu::GpuDevice::of(ctx.place()).misfits();
-  gpu::launch(ctx, gpu::find_misfit<T, Wrong>, gpu::blocks_for(ctx, x.numel()), gpu::kBlock,
-              x.data<T>(), x.numel(), wrong, misfits.search(), misfits.note(), misfit);
+  assertion.meta = x.meta();
+  assertion.op = OpScope::current();
+  gpu::DeviceAssertions& assertions = gpu::GpuDevice::of(ctx.place()).assertions();
+  gpu::launch(ctx, gpu::find_failed<T, Wrong>, gpu::blocks_for(ctx, x.numel()), gpu::kBlock,
+              x.data<T>(), x.numel(), wrong, assertions.search(), assertions.note(), assertion);
 }
 
 }  // namespace phi

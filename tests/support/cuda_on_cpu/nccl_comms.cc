@@ -34,7 +34,7 @@ void fail_clique(Clique& clique, const std::string& text) {
 }
 
 // Why two ranks cannot be in one communicator; empty if they can.
-std::string misfit(const ncclComm& a, const ncclComm& b) {
+std::string mismatch(const ncclComm& a, const ncclComm& b) {
   if (a.device == b.device) {
     return fmt::format("Duplicate GPU detected: rank {} and rank {} both have GPU {}", a.rank,
                        b.rank, a.device);
@@ -58,7 +58,7 @@ void join(ncclComm& comm, int ranks) {
     fail_clique(clique, fmt::format("rank {} of {} has come twice", comm.rank, ranks));
   } else {
     for (const ncclComm* member : clique.members) {
-      const std::string text = member == nullptr ? "" : misfit(*member, comm);
+      const std::string text = member == nullptr ? "" : mismatch(*member, comm);
       if (!text.empty()) fail_clique(clique, text);
     }
     own = &comm;

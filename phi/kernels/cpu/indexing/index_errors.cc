@@ -5,7 +5,7 @@
 
 namespace phi {
 
-void throw_outside_dim(const Misfit& found) {
+void throw_outside_dim(const DeviceAssertion& found) {
   throw errors::OutOfRange(
       "{} holds {} at flat position {}, but the tensor dim that it names has {} entries; it must "
       "be in [{}, {}).",
@@ -13,7 +13,7 @@ void throw_outside_dim(const Misfit& found) {
       found.extent);
 }
 
-void throw_outside_table(const Misfit& found) {
+void throw_outside_table(const DeviceAssertion& found) {
   throw errors::OutOfRange(
       "{} holds {} at flat position {}, but {} has {} entries; it must be in [{}, {}).",
       found.argument, found.value, found.at, found.table, found.extent,

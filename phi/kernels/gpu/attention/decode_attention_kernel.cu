@@ -150,11 +150,13 @@ void check_room(const GpuContext& ctx, const Cache& cache, const DenseTensor* se
     if (HasNoRoom{cache.room}(cache.held)) throw_no_room_for_position(cache.held, cache.room);
     return;
   }
-  refuse_elements<int32_t>(
-      ctx, *sequence_lengths, HasNoRoom{cache.room},
-      {.argument = "sequence_lengths",
-       .raise = [](const Misfit& found) { throw_no_room_for_position(found.value, found.extent); },
-       .extent = cache.room});
+  refuse_elements<int32_t>(ctx, *sequence_lengths, HasNoRoom{cache.room},
+                           {.argument = "sequence_lengths",
+                            .raise =
+                                [](const DeviceAssertion& found) {
+                                  throw_no_room_for_position(found.value, found.extent);
+                                },
+                            .extent = cache.room});
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
   refuse_elements<int64_t>(ctx, cache_seqlens, gpu::HoldsMore{room - added},
                            {.argument = "cache_seqlens",
                             .raise =
-                                [](const Misfit& found) {
+                                [](const DeviceAssertion& found) {
                                   throw_no_room_in_cache(found.value, found.extent, found.begin);
                                 },
                             .extent = room,

@@ -213,7 +213,7 @@ class Begins {
     refuse_elements<int64_t>(ctx, ends, DoesNotAscend{begins, positions_},
                              {.argument = name,
                               .raise =
-                                  [](const Misfit& found) {
+                                  [](const DeviceAssertion& found) {
                                     throw_sequences_do_not_ascend(found.argument, found.extent,
                                                                   found.value);
                                   },

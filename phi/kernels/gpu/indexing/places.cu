@@ -93,7 +93,7 @@ DenseTensor places_by(const GpuContext& ctx, const DenseTensor& ids, const Of& o
 
 void refuse_outside(const GpuContext& ctx, const DenseTensor& index, const char* argument,
                     int64_t extent, FromEnd from_end,
-                    void (*raise)(const Misfit&) = throw_outside_dim) {
+                    void (*raise)(const DeviceAssertion&) = throw_outside_dim) {
   const bool is_from_end = from_end == FromEnd::kYes;
   visit_indices(index, [&]<typename Id>(const Id*) {
     refuse_elements<Id>(

@@ -34,7 +34,8 @@ struct ElementAxis {
   const char* argument;
   FromEnd from_end;
   int axis;
-  void (*raise)(const Misfit& found) = throw_outside_dim;  // throws for an out-of-range index
+  void (*raise)(const DeviceAssertion& found) =
+      throw_outside_dim;  // throws for an out-of-range index
 };
 /// The offset in the array of each selected element.
 DenseTensor element_places(const GpuContext& ctx, const Dims& array, const ElementAxis& named);

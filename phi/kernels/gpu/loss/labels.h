@@ -40,18 +40,18 @@ inline HardLabels hard_labels(const GpuContext& ctx, const DenseTensor& label,
                               int64_t global_classes, int64_t ignore_index) {
   HardLabels labels;
   labels.ignored = ignore_index;
-  Misfit misfit{.argument = "label", .raise = [](const Misfit& found) {
-                  throw_wrong_label(found.at, found.value, found.extent, found.ignored);
-                }};
-  misfit.extent = global_classes;
-  misfit.ignored = ignore_index;
+  DeviceAssertion assertion{.argument = "label", .raise = [](const DeviceAssertion& found) {
+                              throw_wrong_label(found.at, found.value, found.extent, found.ignored);
+                            }};
+  assertion.extent = global_classes;
+  assertion.ignored = ignore_index;
   const IsNoLabel wrong{global_classes, ignore_index};
   if (label.dtype() == DataType::INT32) {
     labels.narrow = label.data<int32_t>();
-    refuse_elements<int32_t>(ctx, label, wrong, misfit);
+    refuse_elements<int32_t>(ctx, label, wrong, assertion);
   } else {
     labels.wide = label.data<int64_t>();
-    refuse_elements<int64_t>(ctx, label, wrong, misfit);
+    refuse_elements<int64_t>(ctx, label, wrong, assertion);
   }
   return labels;
 }

@@ -88,12 +88,12 @@ struct IsWrongElsewhere {
 /// has priority.
 void refuse_labels_elsewhere(const GpuContext& ctx, const DenseTensor& sums, int64_t classes,
                              int64_t ignore_index) {
-  Misfit misfit{.argument = "label", .raise = [](const Misfit& found) {
-                  throw_wrong_label_elsewhere(found.extent, found.ignored);
-                }};
-  misfit.extent = classes;
-  misfit.ignored = ignore_index;
-  refuse_elements<double>(ctx, sums, IsWrongElsewhere(), misfit);
+  DeviceAssertion assertion{.argument = "label", .raise = [](const DeviceAssertion& found) {
+                              throw_wrong_label_elsewhere(found.extent, found.ignored);
+                            }};
+  assertion.extent = classes;
+  assertion.ignored = ignore_index;
+  refuse_elements<double>(ctx, sums, IsWrongElsewhere(), assertion);
 }
 
 }  // namespace

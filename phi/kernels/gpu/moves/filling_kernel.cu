@@ -168,7 +168,7 @@ struct IsNoIndex {
   int64_t extent;
   PHI_HD bool operator()(int64_t index) const { return index < 0 || index >= extent; }
 };
-[[noreturn]] void throw_no_index(const Misfit& found) {
+[[noreturn]] void throw_no_index(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "input holds {} at flat position {}, but index_num is {}; it must be in [0, {}).",
       found.value, found.at, found.extent, found.extent);

@@ -19,7 +19,7 @@ struct IsNegative {
   PHI_HD bool operator()(Index x) const { return x < 0; }
 };
 
-[[noreturn]] void throw_negative(const Misfit& found) {
+[[noreturn]] void throw_negative(const DeviceAssertion& found) {
   throw errors::InvalidArgument("repeats holds {} at position {}, but it must be at least 0.",
                                 found.value, found.at);
 }

@@ -62,7 +62,7 @@ void give(const GpuContext& ctx, const DenseTensor& x, const Lines& lines,
               indices->mutable_data<int64_t>());
 }
 
-[[noreturn]] void throw_not_chosen(const Misfit& found) {
+[[noreturn]] void throw_not_chosen(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "indices hold {}, but there are {} elements along the axis; give "
       "those of the forward call.",

@@ -74,7 +74,7 @@ struct IsBehindRow {
   PHI_HD bool operator()(int64_t place) const { return place >= length; }
 };
 
-[[noreturn]] void throw_behind_row(const Misfit& found) {
+[[noreturn]] void throw_behind_row(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "medians hold {}, but a row has {} elements; "
       "give those of the forward call.",

@@ -11,7 +11,7 @@ struct IsBad {
   PHI_HD bool operator()(T x) const { return !Good()(static_cast<double>(x)); }
 };
 template <typename Good>
-[[noreturn]] void throw_bad(const Misfit& found) {
+[[noreturn]] void throw_bad(const DeviceAssertion& found) {
   throw_no_parameter(found.argument, found.number, Good::kRange);
 }
 

@@ -74,7 +74,7 @@ __global__ void rotate_pairs(const T* x, T* out, int64_t pairs, HeadShape shape,
   }
 }
 
-[[noreturn]] void throw_no_row(const Misfit& found) {
+[[noreturn]] void throw_no_row(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "position {} is asked for, but sin and cos have the rows [{}, {}) here.", found.value,
       found.begin, found.begin + found.extent);
@@ -91,16 +91,16 @@ struct HasNoRow {
 /// Errors: InvalidArgument for a position without a row in the tables.
 void check_rows(const GpuContext& ctx, const DenseTensor* ids, int64_t first, int64_t tokens,
                 int64_t begin, int64_t rows) {
-  const Misfit misfit{
+  const DeviceAssertion assertion{
       .argument = "position_ids", .raise = throw_no_row, .extent = rows, .begin = begin};
   const HasNoRow wrong{begin, rows};
   if (ids && ids->dtype() == DataType::INT32) {
-    return refuse_elements<int32_t>(ctx, *ids, wrong, misfit);
+    return refuse_elements<int32_t>(ctx, *ids, wrong, assertion);
   }
-  if (ids) return refuse_elements<int64_t>(ctx, *ids, wrong, misfit);
+  if (ids) return refuse_elements<int64_t>(ctx, *ids, wrong, assertion);
   for (const int64_t position : {first, first + tokens - 1}) {
     if (tokens == 0 || !wrong(position)) continue;
-    Misfit found = misfit;
+    DeviceAssertion found = assertion;
     found.value = position < begin ? position : begin + rows;
     throw_no_row(found);
   }

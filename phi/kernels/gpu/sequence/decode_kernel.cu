@@ -42,7 +42,7 @@ struct IsNoBeam {
   PHI_HD bool operator()(int64_t parent) const { return parent < 0 || parent >= beams; }
 };
 
-[[noreturn]] void throw_no_beam(const Misfit& found) {
+[[noreturn]] void throw_no_beam(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "parents holds {} at step {}, but there are {} beams; it must be in [0, "
       "{}).",

@@ -61,7 +61,7 @@ void refuse_outside(const GpuContext& ctx, const DenseTensor& places, const Dims
   refuse_elements<Index>(ctx, places, IsOutsideImage{size},
                          {.argument = name,
                           .raise =
-                              [](const Misfit& found) {
+                              [](const DeviceAssertion& found) {
                                 throw_outside_image(found.argument, found.value, found.at,
                                                     found.extent);
                               },
@@ -90,9 +90,10 @@ void check_indices(const GpuContext& ctx, const DenseTensor& indices, const Dims
   reduce_all<SumReducer<int64_t>>(ctx, outside.data<int64_t>(), indices.numel(),
                                   flag.mutable_data<int64_t>());
   for (int d = 0; d < 2; ++d) ctx.view()->combine_over(1, d, CombineKind::kMax, &flag);
-  refuse_elements<int64_t>(ctx, flag, IsSet(), {.argument = "indices", .raise = [](const Misfit&) {
-                                                  throw_outside_image_elsewhere();
-                                                }});
+  refuse_elements<int64_t>(ctx, flag, IsSet(),
+                           {.argument = "indices", .raise = [](const DeviceAssertion&) {
+                              throw_outside_image_elsewhere();
+                            }});
 }
 
 /// Calls f.template operator()<Index>() with the type of `indices`.

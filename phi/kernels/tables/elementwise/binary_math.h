@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "phi/common/errors.h"
-#include "phi/core/device/misfit.h"
+#include "phi/core/device/device_assertion.h"
 #include "phi/generated/kernels/binary.h"
 #include "phi/kernels/functors/elementwise/binary_math.h"
 #include "phi/kernels/functors/incomplete_gamma.h"
@@ -33,7 +33,7 @@ struct IntegerQuotient {
 template <typename T, template <typename> typename Functor>
 using Quotient = std::conditional_t<std::is_integral_v<T>, IntegerQuotient<T, Functor>, Functor<T>>;
 
-[[noreturn]] inline void throw_zero_divisor(const Misfit& found) {
+[[noreturn]] inline void throw_zero_divisor(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "y {} has a 0, which no integer can be divided by; cast x and y to a floating type for "
       "infinities and NaN.",

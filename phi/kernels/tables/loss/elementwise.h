@@ -2,7 +2,7 @@
 #pragma once
 
 #include "phi/common/errors.h"
-#include "phi/core/device/misfit.h"
+#include "phi/core/device/device_assertion.h"
 #include "phi/generated/kernels/elementwise_loss.h"
 #include "phi/kernels/functors/losses.h"
 #include "phi/kernels/tables/elementwise/broadcast_gradients.h"
@@ -18,7 +18,7 @@ struct IsNoProbability {
   }
 };
 
-[[noreturn]] inline void throw_no_probability(const Misfit& found) {
+[[noreturn]] inline void throw_no_probability(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "input {} holds {} at flat position {} (of this rank); probabilities must be in [0, 1].",
       found.meta.to_string(), found.number, found.at);

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "phi/common/errors.h"
-#include "phi/core/device/misfit.h"
+#include "phi/core/device/device_assertion.h"
 #include "phi/generated/kernels/optimizer.h"
 #include "phi/kernels/functors/optimizer.h"
 #include "phi/kernels/tables/optimizer/trained.h"
@@ -99,7 +99,7 @@ struct ScaledAdamwMaker {
 struct IsNoStep {
   PHI_HD bool operator()(int64_t step) const { return step < 1; }
 };
-[[noreturn]] inline void throw_no_step(const Misfit& found) {
+[[noreturn]] inline void throw_no_step(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "step is {}, but steps count from 1: the bias correction of step 0 "
       "divides by zero.",

@@ -1,6 +1,6 @@
-// Misfit: a device-side assertion: an element that an operator refuses, and the error for it. Host
-// code throws the error at once. A GPU kernel cannot throw; it stores the Misfit, and the host
-// throws the same error at its next synchronisation.
+// DeviceAssertion: an element that an operator refuses, and the error for it. Host
+// code throws the error at once. A GPU kernel cannot throw; it stores the DeviceAssertion, and the
+// host throws the same error at its next synchronisation.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace phi {
 
-struct Misfit {
+struct DeviceAssertion {
   const char* argument = nullptr;  // name of the argument that has the element; a literal
   /// Throws the error for `found`.
-  void (*raise)(const Misfit& found) = nullptr;
+  void (*raise)(const DeviceAssertion& found) = nullptr;
   TensorMeta meta{};            // metadata of the argument
   int64_t extent = 0;           // number of valid indices
   int64_t begin = 0;            // the first valid index, if the indexed range is a shard

@@ -1,5 +1,5 @@
 // The note of device-side assertions, in mapped host memory.
-#include "phi/gpu/misfits.h"
+#include "phi/gpu/device_assertions.h"
 
 #include <new>
 #include <optional>
@@ -9,20 +9,21 @@
 
 namespace phi::gpu {
 
-Misfits::Misfits(cudaStream_t stream) {
+DeviceAssertions::DeviceAssertions(cudaStream_t stream) {
   void* note = nullptr;
-  PHI_GPU(cudaHostAlloc(&note, sizeof(MisfitNote), cudaHostAllocMapped | cudaHostAllocPortable));
-  note_ = new (note) MisfitNote{};
+  PHI_GPU(cudaHostAlloc(&note, sizeof(DeviceAssertionNote),
+                        cudaHostAllocMapped | cudaHostAllocPortable));
+  note_ = new (note) DeviceAssertionNote{};
   void* search = nullptr;
-  PHI_GPU(cudaMalloc(&search, sizeof(MisfitSearch)));
-  search_ = static_cast<MisfitSearch*>(search);
-  const MisfitSearch none{~0ull, 0};
+  PHI_GPU(cudaMalloc(&search, sizeof(DeviceAssertionSearch)));
+  search_ = static_cast<DeviceAssertionSearch*>(search);
+  const DeviceAssertionSearch none{~0ull, 0};
   PHI_GPU(cudaMemcpyAsync(search_, &none, sizeof(none), cudaMemcpyHostToDevice, stream));
   PHI_GPU(cudaStreamSynchronize(stream));
 }
 
-void Misfits::raise() {
-  Misfit found;
+void DeviceAssertions::raise() {
+  DeviceAssertion found;
   {
     const std::lock_guard lock(mutex_);
     found = note_->found;
