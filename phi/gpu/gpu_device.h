@@ -19,8 +19,8 @@
 #include "phi/core/device/launch_record.h"
 #include "phi/gpu/copy_streams.h"
 #include "phi/gpu/device_assertions.h"
+#include "phi/gpu/gemm.h"
 #include "phi/gpu/launch_log.h"
-#include "phi/gpu/products.h"
 #include "phi/gpu/recording.h"
 #include "phi/gpu/small_blocks.h"
 
@@ -81,7 +81,7 @@ class GpuDevice final : public Device {
   int multiprocessors() const { return multiprocessors_; }
   /// Device-side assertions: the elements that kernels found invalid for their operators.
   DeviceAssertions& assertions() { return *assertions_; }
-  Products& products() { return products_; }
+  GemmRunner& gemm_runner() { return gemm_runner_; }
   /// Makes this GPU the current one for CUDA calls of the calling thread.
   void make_current() const;
   /// Adds a launch of the current operator to the log and checks its status. Errors: Unavailable
@@ -116,7 +116,7 @@ class GpuDevice final : public Device {
   cudaMemPool_t pool_ = nullptr;
   SmallBlocks small_blocks_;
   std::unique_ptr<DeviceAssertions> assertions_;
-  Products products_;
+  GemmRunner gemm_runner_;
   LaunchLog log_;
   std::unique_ptr<CopyStreams> copies_;
   mutable std::shared_mutex gate_;  // calls: shared; begin and end of a capture: exclusive

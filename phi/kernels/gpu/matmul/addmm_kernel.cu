@@ -1,6 +1,6 @@
 // addmm on GPUs: a matmul added to an array that broadcasts.
 #include "phi/generated/kernels/matmul.h"
-#include "phi/gpu/products.h"
+#include "phi/gpu/gemm.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/products/sum_and_product.h"
 #include "phi/kernels/tables/matmul/operands.h"
@@ -11,14 +11,15 @@ namespace {
 
 /// c = alpha op(a) op(b) + beta c.
 template <typename T>
-void product(const GpuContext& ctx, gpu::Product shape, double alpha, const DenseTensor& a,
+void product(const GpuContext& ctx, gpu::GemmProblem shape, double alpha, const DenseTensor& a,
              const DenseTensor& b, double beta, DenseTensor* c) {
   shape.lda = a.dims()[1];
   shape.ldb = b.dims()[1];
   shape.ldc = shape.n;
   shape.dtype = shape.out = dtype_of<T>();
   gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
-  device.products().run(device, shape, alpha, a.data<T>(), b.data<T>(), beta, c->mutable_data<T>());
+  device.gemm_runner().run(device, shape, alpha, a.data<T>(), b.data<T>(), beta,
+                           c->mutable_data<T>());
 }
 
 template <typename C>
@@ -69,7 +70,7 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
     sum_over(ctx, out_grad.data<T>(), out_grad.dims(), summed, input_grad->mutable_data<T>(),
              Times<double>{factor});
   }
-  const auto find = [&](gpu::Product shape, const DenseTensor& a, const DenseTensor& b,
+  const auto find = [&](gpu::GemmProblem shape, const DenseTensor& a, const DenseTensor& b,
                         DenseTensor* grad) {
     if (grad->numel() == 0) return;
     shape.k = counted(alpha, shape.k);

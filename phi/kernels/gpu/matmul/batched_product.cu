@@ -1,6 +1,6 @@
 // Batched matmul through cuBLASLt. The longest loop over members becomes the batch of one call.
 #include "phi/core/dense_tensor.h"
-#include "phi/gpu/products.h"
+#include "phi/gpu/gemm.h"
 #include "phi/kernels/gpu/matmul/batched_product.h"
 #include "phi/kernels/gpu/words.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 /// One call, and the loops over further calls.
 struct Calls {
-  gpu::Product product;
+  gpu::GemmProblem product;
   StridedWalk<3> loops;
 };
 
@@ -42,11 +42,11 @@ Calls calls_of(const ProductPlan& plan) {
 
 /// Computes c of one call: the first summed member overwrites c, the others accumulate.
 template <typename T>
-void add_members(gpu::GpuDevice& device, const ProductPlan& plan, const gpu::Product& product,
+void add_members(gpu::GpuDevice& device, const ProductPlan& plan, const gpu::GemmProblem& product,
                  const T* a, const T* b, void* c) {
   double beta = 0;
   plan.summed.for_each([&](const std::array<int64_t, 3>& at) {
-    device.products().run(device, product, 1.0, a + at[0], b + at[1], beta, c);
+    device.gemm_runner().run(device, product, 1.0, a + at[0], b + at[1], beta, c);
     beta = 1;
   });
 }

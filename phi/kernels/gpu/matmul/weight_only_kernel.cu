@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "phi/generated/kernels/quantized.h"
+#include "phi/gpu/gemm.h"
 #include "phi/gpu/pack.h"
-#include "phi/gpu/products.h"
 #include "phi/kernels/functors/quantize.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/words.h"
@@ -171,12 +171,12 @@ void for_each_group(int64_t rows, int group_size, const F& f) {
 }
 
 template <typename T>
-void run_product(const GpuContext& ctx, gpu::Product product, const T* a, const T* b,
+void run_product(const GpuContext& ctx, gpu::GemmProblem product, const T* a, const T* b,
                  compute_t<T>* c) {
   product.dtype = dtype_of<T>();
   product.out = dtype_of<compute_t<T>>();
   gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
-  device.products().run(device, product, 1.0, a, b, 0.0, c);
+  device.gemm_runner().run(device, product, 1.0, a, b, 0.0, c);
 }
 
 /// WeightColumn::group_shift for groups of `of_group` of k rows; -1 if WeightColumn does not

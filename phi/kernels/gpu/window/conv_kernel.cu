@@ -2,7 +2,7 @@
 // room for. GEMMs read and write channels in place, through strides.
 #include <algorithm>
 
-#include "phi/gpu/products.h"
+#include "phi/gpu/gemm.h"
 #include "phi/kernels/gpu/window/columns.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/window/conv_problem.h"
@@ -42,27 +42,27 @@ void multiply(const GpuContext& ctx, const Shape& s, DataType dtype, const Matri
               const Matrices& b, double beta, DataType out, const Matrices& c) {
   const bool by_image = s.groups == 1;
   const auto step = [&](const Matrices& x) { return by_image ? x.per_image : x.per_group; };
-  const gpu::Product product{.m = s.m,
-                             .n = s.n,
-                             .k = s.k,
-                             .trans_a = a.transposed,
-                             .trans_b = b.transposed,
-                             .lda = a.ld,
-                             .ldb = b.ld,
-                             .ldc = c.ld,
-                             .batch = by_image ? s.images : s.groups,
-                             .step_a = step(a),
-                             .step_b = step(b),
-                             .step_c = step(c),
-                             .dtype = dtype,
-                             .out = out};
+  const gpu::GemmProblem product{.m = s.m,
+                                 .n = s.n,
+                                 .k = s.k,
+                                 .trans_a = a.transposed,
+                                 .trans_b = b.transposed,
+                                 .lda = a.ld,
+                                 .ldb = b.ld,
+                                 .ldc = c.ld,
+                                 .batch = by_image ? s.images : s.groups,
+                                 .step_a = step(a),
+                                 .step_b = step(b),
+                                 .step_c = step(c),
+                                 .dtype = dtype,
+                                 .out = out};
   gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
   const auto width = static_cast<int64_t>(size_of(dtype));
   const auto out_width = static_cast<int64_t>(size_of(out));
   for (int64_t image = 0; image < (by_image ? 1 : s.images); ++image) {
-    device.products().run(device, product, 1.0, a.data + image * a.per_image * width,
-                          b.data + image * b.per_image * width, beta,
-                          const_cast<std::byte*>(c.data) + image * c.per_image * out_width);
+    device.gemm_runner().run(device, product, 1.0, a.data + image * a.per_image * width,
+                             b.data + image * b.per_image * width, beta,
+                             const_cast<std::byte*>(c.data) + image * c.per_image * out_width);
   }
 }
 

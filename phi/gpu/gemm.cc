@@ -1,5 +1,5 @@
 // GEMM plans of cuBLASLt, cached by shapes, dtypes and alignment.
-#include "phi/gpu/products.h"
+#include "phi/gpu/gemm.h"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -26,13 +26,13 @@ constexpr size_t kWorkspace = size_t{32} << 20;
 constexpr int64_t kMostMembers = 65535;  // per call; some cuBLASLt releases reject more
 
 /// CUDA types for a dtype: elements, accumulation, and alpha and beta.
-struct Types {
+struct CudaTypes {
   cudaDataType_t element;
   cublasComputeType_t sums;
   cudaDataType_t scale;
 };
 
-Types types_of(DataType dtype, bool tf32 = false) {
+CudaTypes types_of(DataType dtype, bool tf32 = false) {
   switch (dtype) {
     case DataType::FLOAT16:
       return {CUDA_R_16F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
@@ -52,46 +52,48 @@ Types types_of(DataType dtype, bool tf32 = false) {
   }
 }
 
-std::string describe_product(const Product& p) {
+std::string describe_problem(const GemmProblem& p) {
   return fmt::format("[{},{}]{} x [{},{}]{} of {} to {}, batch {}", p.m, p.k,
                      p.trans_a ? " (stored transposed)" : "", p.k, p.n,
                      p.trans_b ? " (stored transposed)" : "", name_of(p.dtype), name_of(p.out),
                      p.batch);
 }
 
-void check_cublas(cublasStatus_t status, const char* what, const Product& product) {
+void check_cublas(cublasStatus_t status, const char* what, const GemmProblem& problem) {
   if (status == CUBLAS_STATUS_SUCCESS) [[likely]]
     return;
   const char* const text = cublaslt().cublasLtGetStatusString(status);
   PHI_CHECK(status != CUBLAS_STATUS_NOT_SUPPORTED,
             errors::Unimplemented("cuBLASLt has no way for the product {} ({}: {}).",
-                                  describe_product(product), what, text));
+                                  describe_problem(problem), what, text));
   throw errors::Unavailable("{} failed for the product {}: {} (status {}).", what,
-                            describe_product(product), text, static_cast<int>(status));
+                            describe_problem(problem), text, static_cast<int>(status));
 }
 
 /// Deleter: destroys a cuBLASLt object with the function kMember.
 template <typename Handle, auto kMember>
-struct Ended {
+struct CublasLtDeleter {
   void operator()(Handle handle) const { (void)(cublaslt().*kMember)(handle); }
 };
 template <typename Handle, auto kMember>
-using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Ended<Handle, kMember>>;
-using Layout = Owned<cublasLtMatrixLayout_t, &CublasLt::cublasLtMatrixLayoutDestroy>;
-using Description = Owned<cublasLtMatmulDesc_t, &CublasLt::cublasLtMatmulDescDestroy>;
-using Preference = Owned<cublasLtMatmulPreference_t, &CublasLt::cublasLtMatmulPreferenceDestroy>;
+using CublasLtPtr =
+    std::unique_ptr<std::remove_pointer_t<Handle>, CublasLtDeleter<Handle, kMember>>;
+using LayoutHandle = CublasLtPtr<cublasLtMatrixLayout_t, &CublasLt::cublasLtMatrixLayoutDestroy>;
+using DescriptionHandle = CublasLtPtr<cublasLtMatmulDesc_t, &CublasLt::cublasLtMatmulDescDestroy>;
+using PreferenceHandle =
+    CublasLtPtr<cublasLtMatmulPreference_t, &CublasLt::cublasLtMatmulPreferenceDestroy>;
 
 /// Layout of a row-major matrix. cuBLASLt is column-major, so it is described as its transpose.
-Layout layout_of(cudaDataType_t type, int64_t rows, int64_t columns, int64_t ld, int64_t batch,
-                 int64_t step, const Product& product) {
+LayoutHandle layout_of(cudaDataType_t type, int64_t rows, int64_t columns, int64_t ld,
+                       int64_t batch, int64_t step, const GemmProblem& problem) {
   cublasLtMatrixLayout_t made = nullptr;
   check_cublas(cublaslt().cublasLtMatrixLayoutCreate(&made, type, static_cast<uint64_t>(columns),
                                                      static_cast<uint64_t>(rows), ld),
-               "cublasLtMatrixLayoutCreate", product);
-  Layout layout(made);
+               "cublasLtMatrixLayoutCreate", problem);
+  LayoutHandle layout(made);
   const auto set = [&](cublasLtMatrixLayoutAttribute_t which, const auto& value) {
     check_cublas(cublaslt().cublasLtMatrixLayoutSetAttribute(made, which, &value, sizeof(value)),
-                 "cublasLtMatrixLayoutSetAttribute", product);
+                 "cublasLtMatrixLayoutSetAttribute", problem);
   };
   set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(batch));
   set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, step);
@@ -99,8 +101,8 @@ Layout layout_of(cudaDataType_t type, int64_t rows, int64_t columns, int64_t ld,
 }
 
 /// Arguments of one GEMM.
-struct Call {
-  Product product;
+struct GemmCall {
+  GemmProblem problem;
   double alpha;
   const void* a;
   const void* b;
@@ -116,8 +118,8 @@ void take_column_as_row(int64_t rows, int64_t columns, bool* transposed, int64_t
 }
 
 /// Replaces column vectors by row vectors. The result is the same.
-void take_columns_as_rows(Call* call) {
-  Product& p = call->product;
+void take_columns_as_rows(GemmCall* call) {
+  GemmProblem& p = call->problem;
   if (p.n == 1 && p.ldc == 1) {  // c^T = b^T a^T
     std::swap(call->a, call->b);
     std::swap(p.m, p.n);
@@ -139,50 +141,50 @@ uint32_t alignment_of(const void* memory, int64_t batch, int64_t step, DataType 
   return uint32_t{1} << std::min(std::countr_zero(bits), kMost);
 }
 
-struct Key {
-  Product product;
+struct GemmPlanKey {
+  GemmProblem problem;
   bool tf32;
   std::array<uint32_t, 3> alignment;  // of b, a and c
-  friend auto operator<=>(const Key&, const Key&) = default;
+  friend auto operator<=>(const GemmPlanKey&, const GemmPlanKey&) = default;
 };
 
-struct Plan {
-  Description description;
-  Layout first, second, out;  // b, a and c: c^T = b^T a^T
+struct GemmPlan {
+  DescriptionHandle description;
+  LayoutHandle first, second, out;  // b, a and c: c^T = b^T a^T
   cublasLtMatmulAlgo_t algorithm;
 };
 
 }  // namespace
 
-struct Products::State {
+struct GemmRunner::State {
   std::mutex mutex;
   cublasLtHandle_t handle = nullptr;
   void* workspace = nullptr;
-  std::map<Key, Plan> plans;
+  std::map<GemmPlanKey, GemmPlan> plans;
 
-  void begin(const Product& product) {
+  void begin(const GemmProblem& problem) {
     if (handle != nullptr) return;
     if (workspace == nullptr) PHI_GPU(cudaMalloc(&workspace, kWorkspace));
-    check_cublas(cublaslt().cublasLtCreate(&handle), "cublasLtCreate", product);
+    check_cublas(cublaslt().cublasLtCreate(&handle), "cublasLtCreate", problem);
   }
 
-  const Plan& plan_for(const Key& key) {
+  const GemmPlan& plan_for(const GemmPlanKey& key) {
     const auto it = plans.find(key);
     return it != plans.end() ? it->second : plans.emplace(key, make_plan(key)).first->second;
   }
 
-  Plan make_plan(const Key& key) const;
-  void run(GpuDevice& device, const Call& call);
-  cublasLtMatmulAlgo_t choose(const Key& key, const Plan& plan) const;
+  GemmPlan make_plan(const GemmPlanKey& key) const;
+  void run(GpuDevice& device, const GemmCall& call);
+  cublasLtMatmulAlgo_t choose(const GemmPlanKey& key, const GemmPlan& plan) const;
 };
 
-Plan Products::State::make_plan(const Key& key) const {
-  const Product& p = key.product;
-  const Types types = types_of(p.dtype, key.tf32);
+GemmPlan GemmRunner::State::make_plan(const GemmPlanKey& key) const {
+  const GemmProblem& p = key.problem;
+  const CudaTypes types = types_of(p.dtype, key.tf32);
   cublasLtMatmulDesc_t made = nullptr;
   check_cublas(cublaslt().cublasLtMatmulDescCreate(&made, types.sums, types.scale),
                "cublasLtMatmulDescCreate", p);
-  Plan plan;
+  GemmPlan plan;
   plan.description.reset(made);
   const auto set = [&](cublasLtMatmulDescAttributes_t which, bool transposed) {
     const cublasOperation_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -201,12 +203,12 @@ Plan Products::State::make_plan(const Key& key) const {
   return plan;
 }
 
-cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) const {
-  const Product& p = key.product;
+cublasLtMatmulAlgo_t GemmRunner::State::choose(const GemmPlanKey& key, const GemmPlan& plan) const {
+  const GemmProblem& p = key.problem;
   cublasLtMatmulPreference_t made = nullptr;
   check_cublas(cublaslt().cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate",
                p);
-  const Preference preference(made);
+  const PreferenceHandle preference(made);
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t which, const auto& value) {
     check_cublas(
         cublaslt().cublasLtMatmulPreferenceSetAttribute(made, which, &value, sizeof(value)),
@@ -233,38 +235,38 @@ cublasLtMatmulAlgo_t Products::State::choose(const Key& key, const Plan& plan) c
   return best.algo;
 }
 
-Products::Products() : state_(std::make_unique<State>()) {}
+GemmRunner::GemmRunner() : state_(std::make_unique<State>()) {}
 
-Products::~Products() = default;  // State is complete only here
+GemmRunner::~GemmRunner() = default;  // State is complete only here
 
-void Products::run(GpuDevice& device, const Product& product, double alpha, const void* a,
-                   const void* b, double beta, void* c) {
+void GemmRunner::run(GpuDevice& device, const GemmProblem& problem, double alpha, const void* a,
+                     const void* b, double beta, void* c) {
   device.make_current();
   const std::lock_guard lock(state_->mutex);
-  state_->begin(product);
-  const auto in = static_cast<int64_t>(size_of(product.dtype));
-  const auto out = static_cast<int64_t>(size_of(product.out));
-  for (int64_t member = 0; member < product.batch; member += kMostMembers) {
-    Call call{product,
-              alpha,
-              static_cast<const std::byte*>(a) + member * product.step_a * in,
-              static_cast<const std::byte*>(b) + member * product.step_b * in,
-              beta,
-              static_cast<std::byte*>(c) + member * product.step_c * out};
-    call.product.batch = std::min(kMostMembers, product.batch - member);
+  state_->begin(problem);
+  const auto in = static_cast<int64_t>(size_of(problem.dtype));
+  const auto out = static_cast<int64_t>(size_of(problem.out));
+  for (int64_t member = 0; member < problem.batch; member += kMostMembers) {
+    GemmCall call{problem,
+                  alpha,
+                  static_cast<const std::byte*>(a) + member * problem.step_a * in,
+                  static_cast<const std::byte*>(b) + member * problem.step_b * in,
+                  beta,
+                  static_cast<std::byte*>(c) + member * problem.step_c * out};
+    call.problem.batch = std::min(kMostMembers, problem.batch - member);
     take_columns_as_rows(&call);
     state_->run(device, call);
   }
 }
 
-void Products::State::run(GpuDevice& device, const Call& call) {
-  const Product& p = call.product;
+void GemmRunner::State::run(GpuDevice& device, const GemmCall& call) {
+  const GemmProblem& p = call.problem;
   const bool tf32 = p.dtype == DataType::FLOAT32 && RankContext::current().tf32();
-  const Plan& plan = plan_for({p,
-                               tf32,
-                               {alignment_of(call.b, p.batch, p.step_b, p.dtype),
-                                alignment_of(call.a, p.batch, p.step_a, p.dtype),
-                                alignment_of(call.c, p.batch, p.step_c, p.out)}});
+  const GemmPlan& plan = plan_for({p,
+                                   tf32,
+                                   {alignment_of(call.b, p.batch, p.step_b, p.dtype),
+                                    alignment_of(call.a, p.batch, p.step_a, p.dtype),
+                                    alignment_of(call.c, p.batch, p.step_c, p.out)}});
   // alpha and beta are real; complex scale types have a second component, which is 0.
   const std::array<double, 2> wide[2] = {{call.alpha, 0}, {call.beta, 0}};
   const std::array<float, 2> narrow[2] = {{static_cast<float>(call.alpha), 0},

@@ -15,7 +15,7 @@ class GpuDevice;
 /// are row-major: op(a) is [m, k], op(b) is [k, n], c is [m, n]. A `trans` flag means that the
 /// argument is stored transposed. `ld` is the row stride and `step` the stride between members,
 /// both in elements.
-struct Product {
+struct GemmProblem {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
   int64_t lda = 0, ldb = 0, ldc = 0;
@@ -26,22 +26,22 @@ struct Product {
   /// Dtype of c: `dtype`, or float32 for half-precision arguments, which leaves the sums unrounded.
   DataType out = DataType::UNDEFINED;
 
-  friend auto operator<=>(const Product&, const Product&) = default;
+  friend auto operator<=>(const GemmProblem&, const GemmProblem&) = default;
 };
 
-class Products {
+class GemmRunner {
  public:
-  Products();
-  ~Products();
-  Products(const Products&) = delete;
-  Products& operator=(const Products&) = delete;
+  GemmRunner();
+  ~GemmRunner();
+  GemmRunner(const GemmRunner&) = delete;
+  GemmRunner& operator=(const GemmRunner&) = delete;
 
   /// Queues the GEMM on the device's compute stream. No extent may be 0. If the rank enables TF32
   /// (RankContext::tf32), float32 arguments may be rounded to TF32 (10 bits of mantissa); sums stay
   /// float32. Errors: Unavailable if cuBLASLt cannot be loaded or fails; Unimplemented if it has no
   /// algorithm for these shapes and dtypes.
-  void run(GpuDevice& device, const Product& product, double alpha, const void* a, const void* b,
-           double beta, void* c);
+  void run(GpuDevice& device, const GemmProblem& problem, double alpha, const void* a,
+           const void* b, double beta, void* c);
 
  private:
   struct State;
