@@ -1,4 +1,4 @@
-// Operators and tensors where the rank computes on a device of its own (support/closed_device.h);
+// Operators and tensors where the rank computes on a device of its own (support/guarded_device.h);
 // that all operators do is in op_parity_test and gradient_test.
 #include "phi/core/device/device.h"
 
@@ -21,8 +21,8 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/core/box_copy.h"
 #include "phi/tensor_api.h"
-#include "tests/support/closed_device.h"
 #include "tests/support/error_matchers.h"
+#include "tests/support/guarded_device.h"
 
 namespace phi::testing {
 namespace {
@@ -36,14 +36,14 @@ const std::vector<float> kNumbers = {1, 2, 3, 4};
 
 class OnADevice : public ::testing::Test {
  protected:
-  OnADevice() : scope_(rank_) { rank_.set_place(closed_device(0)); }
+  OnADevice() : scope_(rank_) { rank_.set_place(guarded_device(0)); }
 
   RankContext rank_;
   RankContext::Scope scope_;
 };
 
 TEST_F(OnADevice, TensorsLieWhereTheRankComputes) {
-  const Place place = closed_device(0);
+  const Place place = guarded_device(0);
   EXPECT_EQ(Tensor::from<float>(kNumbers, {4}).place(), place);
   EXPECT_EQ(full({2}, 1.0f).place(), place);
   EXPECT_EQ(deferred_full({2}, 1.0f).place(), place);
@@ -61,19 +61,19 @@ TEST_F(OnADevice, ValuesComeBackAsCopies) {
 }
 
 TEST_F(OnADevice, EmptyTensorsHaveNoMemoryThere) {
-  const size_t held = closed_device_at(0).held();
+  const size_t held = guarded_device_at(0).held();
   const Tensor drawn = deferred_gaussian({0, 3}, 0.0f, 1.0f, 7);
   drawn.dense().raw_data();
   EXPECT_EQ(relu(drawn).shape(), Dims({0, 3}));
   EXPECT_EQ(Tensor::from<float>(std::vector<float>(), {0}).to_vector<float>().size(), 0u);
-  EXPECT_EQ(closed_device_at(0).held(), held);
+  EXPECT_EQ(guarded_device_at(0).held(), held);
 }
 
 TEST_F(OnADevice, GradientsLieThere) {
   Tensor x = Tensor::from<float>(kNumbers, {4});
   x.set_requires_grad();
   sum(square(x)).backward();
-  EXPECT_EQ(x.grad().place(), closed_device(0));
+  EXPECT_EQ(x.grad().place(), guarded_device(0));
   EXPECT_THAT(x.grad().to_vector<float>(), ElementsAre(2, 4, 6, 8));
 }
 
@@ -96,7 +96,7 @@ TEST_F(OnADevice, ShardingMovesTheRanksPartThere) {
   const ProcessMesh mesh({1}, {"x"}, {0});
   const Tensor on_cpu = full({4}, 3.0f, DataType::FLOAT32, CPUPlace());
   const Tensor moved = distributed::shard_tensor(on_cpu, mesh, {Shard(0)});
-  EXPECT_EQ(moved.place(), closed_device(0));
+  EXPECT_EQ(moved.place(), guarded_device(0));
   EXPECT_THAT(moved.local().to_vector<float>(), ElementsAre(3, 3, 3, 3));
 }
 
@@ -108,7 +108,7 @@ TEST_F(OnADevice, CapturedProgramsRunThere) {
   const Program program = capture(f, {x});
   for (int run = 0; run < 2; ++run) {
     const Tensor y = program.run({x})[0];
-    EXPECT_EQ(y.place(), closed_device(0));
+    EXPECT_EQ(y.place(), guarded_device(0));
     EXPECT_THAT(y.to_vector<float>(), ElementsAre(0, 1, 6, 13));
   }
 }
@@ -153,7 +153,7 @@ TEST(DevicesOfTheHost, CapturedProgramsRunWhereTheirRankDoes) {
 // What an operator makes lies on the place of each rank, also where it is not computed.
 TEST(DevicesOfRanks, RanksOutsideKnowTheirOwnPlace) {
   distributed::run_ranks(2, [](distributed::World& world) {
-    const Place place = closed_device(static_cast<int>(world.rank()));
+    const Place place = guarded_device(static_cast<int>(world.rank()));
     world.rank_context().set_place(place);
     const ProcessMesh first({1}, {"x"}, {0});
     const ProcessMesh both({2}, {"x"}, {0, 1});

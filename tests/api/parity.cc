@@ -15,10 +15,10 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
-#include "tests/support/closed_device.h"
+#include "tests/support/guarded_device.h"
 #include "tests/support/take_gpu.h"
 
-DEFINE_string(place, "cpu", "where ranks compute: cpu, closed, gpu");
+DEFINE_string(place, "cpu", "where ranks compute: cpu, guarded, gpu");
 DEFINE_int32(gpus, 5, "how many GPUs ranks share, with --place=gpu");
 DEFINE_string(messages, "nccl", "how they go between ranks that each have a GPU: nccl, host");
 
@@ -31,7 +31,7 @@ namespace {
 Place place_of_rank(int64_t rank) {
   const int number = static_cast<int>(rank);
   if (FLAGS_place == "gpu") return GPUPlace(number % FLAGS_gpus);
-  return FLAGS_place == "closed" ? closed_device(number) : CPUPlace();
+  return FLAGS_place == "guarded" ? guarded_device(number) : CPUPlace();
 }
 
 // As plain tensors of the current rank's place.

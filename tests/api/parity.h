@@ -11,8 +11,8 @@
 #include "distributed/api.h"
 #include "phi/core/rank_context.h"
 
-/// Where ranks compute: "cpu" (the default); "closed", a device for each whose memory the host
-/// cannot touch (support/closed_device.h); "gpu", a GPU for each. Expected values come from the
+/// Where ranks compute: "cpu" (the default); "guarded", a device for each whose memory the host
+/// cannot touch (support/guarded_device.h); "gpu", a GPU for each. Expected values come from the
 /// CPU.
 DECLARE_string(place);
 

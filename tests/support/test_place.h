@@ -1,6 +1,6 @@
 // Where a test program's tensors lie and its operators run: AUTOPHI_TEST_PLACE=closed | gpu in the
-// environment; without it the CPU. A closed device runs the CPU's kernels on memory that host code
-// cannot reach (closed_device.h). Include it in one source of a program whose tests ask for values
+// environment; without it the CPU. A guarded device runs the CPU's kernels on memory that host code
+// cannot reach (guarded_device.h). Include it in one source of a program whose tests ask for values
 // as `to_vector` gives them.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "phi/core/rank_context.h"
-#include "tests/support/closed_device.h"
+#include "tests/support/guarded_device.h"
 
 namespace phi::testing {
 
@@ -21,7 +21,7 @@ class PlaceOfTests : public ::testing::Environment {
     if (!named) return;
     const std::string_view place = named;
     ASSERT_TRUE(place == "closed" || place == "gpu") << "AUTOPHI_TEST_PLACE=" << place;
-    RankContext::current().set_place(place == "gpu" ? GPUPlace(0) : closed_device(0));
+    RankContext::current().set_place(place == "gpu" ? GPUPlace(0) : guarded_device(0));
   }
 };
 inline auto* const place_of_tests = ::testing::AddGlobalTestEnvironment(new PlaceOfTests);

@@ -184,7 +184,7 @@ def test_an_operator_builds_and_runs_what_concerns_it(programs):
     assert [call.split() for call in programs.calls if "_test " in call and "cmake" not in call] == [
         *([name, "--gtest_brief=1", *isa] for name in kernels.split() for isa in ([], ["base"])),
         ["op_parity_test", "--op=relu", "--gtest_brief=1"],
-        ["op_parity_test", "--op=relu", "--place=closed", "--gtest_brief=1"],
+        ["op_parity_test", "--op=relu", "--place=guarded", "--gtest_brief=1"],
         ["gradient_test", "--op=relu", "--gtest_brief=1"]]
     assert programs.calls_of("ctest") == []
     assert result.stdout.splitlines()[-1] == "[test] all tests of operator relu passed"

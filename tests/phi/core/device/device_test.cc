@@ -12,8 +12,8 @@
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/host_source.h"
-#include "tests/support/closed_device.h"
 #include "tests/support/error_matchers.h"
+#include "tests/support/guarded_device.h"
 
 namespace phi::testing {
 namespace {
@@ -24,10 +24,10 @@ using ::testing::ElementsAreArray;
 
 const TensorMeta kFour{{4}, DataType::FLOAT32};
 
-// A rank whose tensors lie on closed device 0.
-class OnClosedDevice : public ::testing::Test {
+// A rank whose tensors lie on guarded device 0.
+class OnGuardedDevice : public ::testing::Test {
  protected:
-  OnClosedDevice() : scope_(rank_) { rank_.set_place(closed_device(0)); }
+  OnGuardedDevice() : scope_(rank_) { rank_.set_place(guarded_device(0)); }
 
   static std::vector<float> values(const DenseTensor& x) {
     const HostArray host(x, HostArray::kRead);
@@ -44,45 +44,45 @@ class OnClosedDevice : public ::testing::Test {
 
 TEST(Device, OfThePlaceAlone) {
   EXPECT_TRUE(Device::of(CPUPlace()).is_host());
-  EXPECT_EQ(Device::of(closed_device(3)).place(), CustomPlace(3));
-  EXPECT_EQ(&Device::of(closed_device(3)), &closed_device_at(3));
+  EXPECT_EQ(Device::of(guarded_device(3)).place(), CustomPlace(3));
+  EXPECT_EQ(&Device::of(guarded_device(3)), &guarded_device_at(3));
   EXPECT_THAT([] { Device::of(GPUPlace(7)); },
               ThrowsError(ErrorCode::kUnimplemented, "no device for place gpu:7"));
   EXPECT_THAT([] { Device::of(Place()); }, ThrowsError(ErrorCode::kUnimplemented, "undefined"));
-  closed_device(0);
-  EXPECT_THAT([] { Device::add(std::make_unique<ClosedDevice>(CustomPlace(0))); },
+  guarded_device(0);
+  EXPECT_THAT([] { Device::add(std::make_unique<GuardedDevice>(CustomPlace(0))); },
               ThrowsError(ErrorCode::kAlreadyExists, "custom:0"));
-  EXPECT_THAT([] { Device::add(std::make_unique<ClosedDevice>(CPUPlace())); },
+  EXPECT_THAT([] { Device::add(std::make_unique<GuardedDevice>(CPUPlace())); },
               ThrowsError(ErrorCode::kAlreadyExists, "cpu"));
 }
 
-TEST_F(OnClosedDevice, ArraysLieThereAndComeBack) {
+TEST_F(OnGuardedDevice, ArraysLieThereAndComeBack) {
   const DenseTensor x = array({1, 2, 3, 4});
-  EXPECT_EQ(x.place(), closed_device(0));
+  EXPECT_EQ(x.place(), guarded_device(0));
   EXPECT_THAT(values(x), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(values(x.clone()), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(values(x.rows(1, 3)), ElementsAre(2, 3));
-  EXPECT_EQ(array({}).place(), closed_device(0));
+  EXPECT_EQ(array({}).place(), guarded_device(0));
   EXPECT_THAT(values(array({})), ElementsAre());
 }
 
-TEST_F(OnClosedDevice, TheHostIsRefusedInWords) {
+TEST_F(OnGuardedDevice, TheHostIsRefusedInWords) {
   EXPECT_THAT([] { array({1}).values<float>(); },
               ThrowsError(ErrorCode::kPreconditionNotMet, "to_vector<T>()"));
 }
 
-TEST_F(OnClosedDevice, TheHostCannotTouchItsMemory) {
+TEST_F(OnGuardedDevice, TheHostCannotTouchItsMemory) {
   const DenseTensor x = array({1});
   volatile float sink = 0;
   EXPECT_DEATH(sink = *x.data<float>(), "");
   DenseTensor y = array({1});
   EXPECT_DEATH(*y.mutable_data<float>() = sink, "");
   // Not even while another rank's device works.
-  const Device::Work work(Device::of(closed_device(1)));
+  const Device::Work work(Device::of(guarded_device(1)));
   EXPECT_DEATH(sink = *x.data<float>(), "");
 }
 
-TEST_F(OnClosedDevice, WorkOpensIt) {
+TEST_F(OnGuardedDevice, WorkOpensIt) {
   DenseTensor x = array({1, 2});
   Device& device = Device::of(x.place());
   {
@@ -98,7 +98,7 @@ TEST_F(OnClosedDevice, WorkOpensIt) {
   EXPECT_THAT(values(x), Each(0));
 }
 
-TEST_F(OnClosedDevice, HostArraysGoBackWhenTheyAreFinished) {
+TEST_F(OnGuardedDevice, HostArraysGoBackWhenTheyAreFinished) {
   const DenseTensor x = array({1, 2});
   {
     HostArray update(x, HostArray::kUpdate);
@@ -126,9 +126,9 @@ TEST(HostArray, IsTheArrayItselfOnTheCpu) {
   EXPECT_EQ(HostArray().data(), nullptr);
 }
 
-TEST_F(OnClosedDevice, BytesCrossBetweenAllPlaces) {
+TEST_F(OnGuardedDevice, BytesCrossBetweenAllPlaces) {
   const std::vector<float> numbers = {1, 2, 3, 4};
-  const Place places[] = {CPUPlace(), closed_device(0), closed_device(1)};
+  const Place places[] = {CPUPlace(), guarded_device(0), guarded_device(1)};
   for (const Place& from : places) {
     for (const Place& to : places) {
       rank_.set_place(from);
@@ -141,7 +141,7 @@ TEST_F(OnClosedDevice, BytesCrossBetweenAllPlaces) {
   }
 }
 
-TEST_F(OnClosedDevice, BoxesAreCopiedThere) {
+TEST_F(OnGuardedDevice, BoxesAreCopiedThere) {
   const DenseTensor x = array({1, 2, 3, 4, 5, 6}).view({2, 3});
   DenseTensor column = DenseTensor::empty({{2, 1}, DataType::FLOAT32}, x.place());
   const Box box{{0, 1}, {2, 1}};
@@ -149,7 +149,7 @@ TEST_F(OnClosedDevice, BoxesAreCopiedThere) {
   EXPECT_THAT(values(column), ElementsAre(2, 5));
 }
 
-TEST_F(OnClosedDevice, DeferredArraysComeToIt) {
+TEST_F(OnGuardedDevice, DeferredArraysComeToIt) {
   const std::vector<float> numbers = {1, 2, 3, 4};
   const DenseTensor x(kFour,
                       Storage::from_source(rank_.place(), HostSource::copy(kFour, numbers.data())));
@@ -159,23 +159,23 @@ TEST_F(OnClosedDevice, DeferredArraysComeToIt) {
   EXPECT_EQ(transfer_stats().of(Tier::kHost, Tier::kDevice).bytes, 16);
 }
 
-TEST_F(OnClosedDevice, BytesAreCountedByKindAndGivenBack) {
-  const size_t before = closed_device_at(0).held();
+TEST_F(OnGuardedDevice, BytesAreCountedByKindAndGivenBack) {
+  const size_t before = guarded_device_at(0).held();
   {
     const DenseTensor x = array({1, 2, 3, 4});
     EXPECT_EQ(memory_stats(rank_.place()).current, 16);
     EXPECT_EQ(memory_stats(CPUPlace()).current, 0);
     EXPECT_EQ(memory_stats(Tier::kDevice).current, 16);
-    EXPECT_EQ(closed_device_at(0).held(), before + 64);
+    EXPECT_EQ(guarded_device_at(0).held(), before + 64);
     const HostArray copy(x, HostArray::kRead);
     EXPECT_EQ(memory_stats(CPUPlace()).current, 16);
   }
   EXPECT_EQ(memory_stats(rank_.place()).current, 0);
   EXPECT_EQ(memory_stats(rank_.place()).peak, 16);
-  EXPECT_EQ(closed_device_at(0).held(), before);
+  EXPECT_EQ(guarded_device_at(0).held(), before);
 }
 
-TEST_F(OnClosedDevice, TheLimitIsThatOfTheRanksKind) {
+TEST_F(OnGuardedDevice, TheLimitIsThatOfTheRanksKind) {
   rank_.memory()->set_device_limit(32);
   const DenseTensor x = array({1, 2, 3, 4});
   EXPECT_THAT(
@@ -186,10 +186,10 @@ TEST_F(OnClosedDevice, TheLimitIsThatOfTheRanksKind) {
   EXPECT_NO_THROW(DenseTensor::empty({{1024}, DataType::FLOAT32}, CPUPlace()));
 }
 
-TEST_F(OnClosedDevice, WhatDoesNotFitIsTold) {
+TEST_F(OnGuardedDevice, WhatDoesNotFitIsTold) {
   EXPECT_THAT(
       [] {
-        DenseTensor::empty({{int64_t{1} << 30}, DataType::FLOAT32}, closed_device(0));
+        DenseTensor::empty({{int64_t{1} << 30}, DataType::FLOAT32}, guarded_device(0));
       },
       ThrowsError(ErrorCode::kResourceExhausted, "on custom:0"));
   EXPECT_EQ(memory_stats(rank_.place()).current, 0);

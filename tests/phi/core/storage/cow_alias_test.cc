@@ -14,8 +14,8 @@
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/host_source.h"
-#include "tests/support/closed_device.h"
 #include "tests/support/error_matchers.h"
+#include "tests/support/guarded_device.h"
 
 namespace phi {
 namespace {
@@ -451,7 +451,7 @@ TEST_F(CowAliases, WithoutRoomAWriteIsRefusedAndNothingChanges) {
 }
 
 TEST_F(CowAliases, OnADeviceWhoseMemoryTheHostDoesNotReach) {
-  const Place place = testing::closed_device(0);
+  const Place place = testing::guarded_device(0);
   DenseTensor x = counting(place);
   const DenseTensor y = part(x, 1);
   ASSERT_TRUE(y.defined());

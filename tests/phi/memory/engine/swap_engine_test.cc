@@ -14,8 +14,8 @@
 #include "tests/phi/memory/io/faulty_engine.h"
 #include "tests/phi/memory/plan/random_program.h"
 #include "tests/phi/memory/scratch_folder.h"
-#include "tests/support/closed_device.h"
 #include "tests/support/error_matchers.h"
+#include "tests/support/guarded_device.h"
 
 namespace phi::memory {
 namespace {
@@ -116,7 +116,7 @@ TEST(SwapEngine, RandomPrograms_GiveTheSameValues) {
 
 // Where the host does not reach what the steps compute on.
 TEST(SwapEngine, OnADeviceOfItsOwn_TheSameValues) {
-  const Place place = phi::testing::closed_device(0);
+  const Place place = phi::testing::guarded_device(0);
   for (uint32_t seed = 100; seed < 120; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     RandomProgram random(seed);
@@ -137,7 +137,7 @@ TEST(SwapEngine, OnADeviceOfItsOwn_TheSameValues) {
 }
 
 TEST(PlanArena, MovesOverlapAndMemoryIsGivenBack) {
-  for (const Place& place : {CPUPlace(), phi::testing::closed_device(1)}) {
+  for (const Place& place : {CPUPlace(), phi::testing::guarded_device(1)}) {
     SCOPED_TRACE(place.to_string());
     {
       PlanArena arena(256, place);
@@ -161,7 +161,7 @@ TEST(PlanArena, MovesOverlapAndMemoryIsGivenBack) {
       const PlanArena empty(0, place);
     }
     if (place != CPUPlace()) {
-      EXPECT_EQ(phi::testing::closed_device_at(1).held(), 0U);
+      EXPECT_EQ(phi::testing::guarded_device_at(1).held(), 0U);
     }
   }
 }

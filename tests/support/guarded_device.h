@@ -1,7 +1,7 @@
-// ClosedDevice: a device whose memory only its own kernels and copies can touch. Host code that
+// GuardedDevice: a device whose memory only its own kernels and copies can touch. Host code that
 // reads or writes there ends the process with SIGSEGV, whichever rank it belongs to.
 //
-//   const Place place = closed_device(0);
+//   const Place place = guarded_device(0);
 //   RankContext::current().set_place(place);  // tensors lie there from here on
 #pragma once
 
@@ -14,9 +14,9 @@ namespace phi::testing {
 
 /// Runs the CPU's kernels. Its memory is open while one of them runs, or a copy of its own; fresh
 /// memory holds NaN in every floating dtype.
-class ClosedDevice final : public Device {
+class GuardedDevice final : public Device {
  public:
-  explicit ClosedDevice(const Place& place);
+  explicit GuardedDevice(const Place& place);
 
   std::byte* allocate(MemoryAccount& account, size_t nbytes) override;
   void free(MemoryAccount& account, std::byte* memory, size_t nbytes) override;
@@ -43,9 +43,9 @@ class ClosedDevice final : public Device {
   int working_ = 0;
 };
 
-/// The place of the process's closed device number `index`, made when it is first asked for.
-Place closed_device(int index);
+/// The place of the process's guarded device number `index`, made when it is first asked for.
+Place guarded_device(int index);
 /// That device.
-ClosedDevice& closed_device_at(int index);
+GuardedDevice& guarded_device_at(int index);
 
 }  // namespace phi::testing

@@ -1,5 +1,5 @@
 // Memory that is mapped once and opened and closed with mprotect.
-#include "support/closed_device.h"
+#include "support/guarded_device.h"
 
 #include <sys/mman.h>
 
@@ -21,15 +21,15 @@ size_t rounded(size_t nbytes, size_t to = kAlignment) { return (nbytes + to - 1)
 
 }  // namespace
 
-ClosedDevice::ClosedDevice(const Place& place)
+GuardedDevice::GuardedDevice(const Place& place)
     : Device(place, {.is_host = false, .kernels = DeviceKind::CPU, .brackets_work = true}) {
   void* memory = mmap(nullptr, kReserved + kHugePage, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::runtime_error("no address space for a closed device");
+  if (memory == MAP_FAILED) throw std::runtime_error("no address space for a guarded device");
   base_ = reinterpret_cast<std::byte*>(rounded(reinterpret_cast<size_t>(memory), kHugePage));
 }
 
-std::byte* ClosedDevice::allocate(MemoryAccount&, size_t nbytes) {
+std::byte* GuardedDevice::allocate(MemoryAccount&, size_t nbytes) {
   if (nbytes == 0) throw std::logic_error("a device was asked for 0 bytes");
   const size_t size = rounded(nbytes);
   std::byte* memory = nullptr;
@@ -50,55 +50,55 @@ std::byte* ClosedDevice::allocate(MemoryAccount&, size_t nbytes) {
   return memory;
 }
 
-void ClosedDevice::free(MemoryAccount&, std::byte* memory, size_t nbytes) {
+void GuardedDevice::free(MemoryAccount&, std::byte* memory, size_t nbytes) {
   const std::lock_guard lock(mutex_);
   free_.emplace(rounded(nbytes), memory);
   held_ -= rounded(nbytes);
 }
 
-void ClosedDevice::copy_to_host(void* host, const std::byte* memory, size_t n) {
+void GuardedDevice::copy_to_host(void* host, const std::byte* memory, size_t n) {
   const Work work(*this);
   std::memcpy(host, memory, n);
 }
 
-void ClosedDevice::copy_from_host(std::byte* memory, const void* host, size_t n) {
+void GuardedDevice::copy_from_host(std::byte* memory, const void* host, size_t n) {
   const Work work(*this);
   std::memcpy(memory, host, n);
 }
 
-void ClosedDevice::copy(std::byte* to, const std::byte* from, size_t n) {
+void GuardedDevice::copy(std::byte* to, const std::byte* from, size_t n) {
   const Work work(*this);
   std::memcpy(to, from, n);
 }
 
-void ClosedDevice::copy_boxes(std::span<const BoxCopy> copies, size_t width) {
+void GuardedDevice::copy_boxes(std::span<const BoxCopy> copies, size_t width) {
   const Work work(*this);
   phi::copy_boxes(copies, width);
 }
 
-void ClosedDevice::fill(std::byte* memory, std::byte value, size_t n) {
+void GuardedDevice::fill(std::byte* memory, std::byte value, size_t n) {
   const Work work(*this);
   std::memset(memory, static_cast<int>(value), n);
 }
 
-size_t ClosedDevice::held() const {
+size_t GuardedDevice::held() const {
   const std::lock_guard lock(mutex_);
   return held_;
 }
 
-void ClosedDevice::begin_work() {
+void GuardedDevice::begin_work() {
   const std::lock_guard lock(mutex_);
   if (working_++ == 0) protect(PROT_READ | PROT_WRITE);
 }
 
-void ClosedDevice::end_work() {
+void GuardedDevice::end_work() {
   const std::lock_guard lock(mutex_);
   if (--working_ == 0) protect(PROT_NONE);
 }
 
 // Few pages are quick to open and to close, and the kernel need not split them each time from the
 // rest, which is not of the kind.
-void ClosedDevice::grow(size_t size) {
+void GuardedDevice::grow(size_t size) {
   const size_t before = rounded(used_, kHugePage);
   used_ += size;
   if (rounded(used_, kHugePage) == before) return;
@@ -106,25 +106,25 @@ void ClosedDevice::grow(size_t size) {
   if (working_ > 0) protect(PROT_READ | PROT_WRITE);
 }
 
-void ClosedDevice::protect(int protection) {
+void GuardedDevice::protect(int protection) {
   if (used_ > 0 && mprotect(base_, rounded(used_, kHugePage), protection) != 0) {
-    throw std::runtime_error("the memory of a closed device cannot be opened or closed");
+    throw std::runtime_error("the memory of a guarded device cannot be opened or closed");
   }
 }
 
-ClosedDevice& closed_device_at(int index) {
+GuardedDevice& guarded_device_at(int index) {
   static std::mutex mutex;
-  static std::map<int, ClosedDevice*> devices;
+  static std::map<int, GuardedDevice*> devices;
   const std::lock_guard lock(mutex);
-  ClosedDevice*& device = devices[index];
+  GuardedDevice*& device = devices[index];
   if (device == nullptr) {
-    auto made = std::make_unique<ClosedDevice>(CustomPlace(index));
+    auto made = std::make_unique<GuardedDevice>(CustomPlace(index));
     device = made.get();
     Device::add(std::move(made));
   }
   return *device;
 }
 
-Place closed_device(int index) { return closed_device_at(index).place(); }
+Place guarded_device(int index) { return guarded_device_at(index).place(); }
 
 }  // namespace phi::testing
