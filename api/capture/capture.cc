@@ -24,7 +24,7 @@ class CaptureWorld {
   }
   ~CaptureWorld() {
     world_.rank_context().record_steps_to(nullptr);
-    world_.rank_context().tell_of_calls(nullptr);
+    world_.rank_context().observe_calls(nullptr);
     world_.rank_context().trace_to(nullptr);
   }
   CaptureWorld(const CaptureWorld&) = delete;
@@ -34,7 +34,7 @@ class CaptureWorld {
     RankContext& context = world_.rank_context();
     auto recording = std::make_shared<ir::Recording>(context.memory(), scans);
     context.record_steps_to(recording.get());
-    context.tell_of_calls(recording.get());
+    context.observe_calls(recording.get());
     context.trace_to(recording->trace());
     return recording;
   }

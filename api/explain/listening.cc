@@ -19,12 +19,12 @@ Listening::Listening(CallRecorder* calls, MoveWatch* moves, size_t limit)
     own_trace_ = std::make_unique<Trace>(limit);
     context_.trace_to(own_trace_.get());
   }
-  context_.tell_of_calls(calls);
+  context_.observe_calls(calls);
   context_.watch_moves(moves);
 }
 
 Listening::~Listening() {
-  context_.tell_of_calls(nullptr);
+  context_.observe_calls(nullptr);
   context_.watch_moves(nullptr);
   if (own_trace_) context_.trace_to(nullptr);
 }
@@ -34,12 +34,12 @@ Unheard::Unheard()
       calls_(context_.calls()),
       moves_(context_.moves()),
       counters_(context_.counters()) {
-  context_.tell_of_calls(nullptr);
+  context_.observe_calls(nullptr);
   context_.watch_moves(nullptr);
 }
 
 Unheard::~Unheard() {
-  context_.tell_of_calls(calls_);
+  context_.observe_calls(calls_);
   context_.watch_moves(moves_);
   context_.counters() = counters_;
 }

@@ -93,7 +93,7 @@ class RankContext {
   void record_steps_to(Recorder* recorder) { recorder_ = recorder; }
   /// Receives every call on handles (api/call/call_recorder.h), during a capture or a real run.
   CallRecorder* calls() const { return calls_; }
-  void tell_of_calls(CallRecorder* calls) { calls_ = calls; }
+  void observe_calls(CallRecorder* calls) { calls_ = calls; }
   /// Receives every reshard in which the rank takes part (distributed/reshard/move_watch.h).
   MoveWatch* moves() const { return moves_; }
   void watch_moves(MoveWatch* watch) { moves_ = watch; }

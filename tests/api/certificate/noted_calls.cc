@@ -21,8 +21,8 @@ Tensor kept(const Tensor& x, bool is_unread) {
 
 class Noter final : public CallRecorder {
  public:
-  Noter() { RankContext::current().tell_of_calls(this); }
-  ~Noter() override { RankContext::current().tell_of_calls(nullptr); }
+  Noter() { RankContext::current().observe_calls(this); }
+  ~Noter() override { RankContext::current().observe_calls(nullptr); }
   Noter(const Noter&) = delete;
   Noter& operator=(const Noter&) = delete;
 
