@@ -73,8 +73,9 @@ TensorMeta ConvInferMeta(const TensorMeta& input, const TensorMeta& filter,
   check_groups(input, image.channels(input.dims), filter, extent_times(filter.dims[1], groups),
                groups);
   const Dims extents = image.spatial(input.dims);
-  const Windows windows = make_windows(std::span(extents.begin(), extents.end()), taps(filter),
-                                       {strides, paddings, padding_algorithm, dilations});
+  const SlidingWindows windows =
+      make_windows(std::span(extents.begin(), extents.end()), taps(filter),
+                   {strides, paddings, padding_algorithm, dilations});
   Dims out = extents;
   for (int d = 0; d < out.ndim(); ++d) out[d] = windows[static_cast<size_t>(d)].positions(out[d]);
   check_positions(input, filter, out);
@@ -98,8 +99,9 @@ TensorMeta ConvTransposeInferMeta(const TensorMeta& x, const TensorMeta& filter,
             errors::InvalidArgument("output_padding has {} entries and output_size {}, but each "
                                     "must have one for each of the {} spatial dims, or none.",
                                     output_padding.size(), output_size.size(), spatial));
-  const Windows windows = make_windows(std::span(extents.begin(), extents.end()), taps(filter),
-                                       {strides, paddings, padding_algorithm, dilations});
+  const SlidingWindows windows =
+      make_windows(std::span(extents.begin(), extents.end()), taps(filter),
+                   {strides, paddings, padding_algorithm, dilations});
   Dims out = extents;
   for (size_t d = 0; d < spatial; ++d) {
     const auto at = static_cast<int>(d);

@@ -8,7 +8,7 @@
 
 #include "phi/core/attribute.h"
 #include "phi/core/meta.h"
-#include "phi/infermeta/window.h"
+#include "phi/infermeta/windowed.h"
 
 namespace phi {
 

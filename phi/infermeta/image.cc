@@ -22,9 +22,9 @@ std::vector<int> paired_paddings(const std::vector<int>& paddings) {
 
 }  // namespace
 
-Windows column_windows(std::span<const int64_t> extents, const std::vector<int>& kernel_sizes,
-                       const std::vector<int>& strides, const std::vector<int>& paddings,
-                       const std::vector<int>& dilations) {
+SlidingWindows column_windows(std::span<const int64_t> extents,
+                              const std::vector<int>& kernel_sizes, const std::vector<int>& strides,
+                              const std::vector<int>& paddings, const std::vector<int>& dilations) {
   const std::string algorithm = "EXPLICIT";
   return make_windows(extents, entries(kernel_sizes),
                       {strides, paired_paddings(paddings), algorithm, dilations});
@@ -36,8 +36,8 @@ TensorMeta UnfoldInferMeta(const TensorMeta& x, const std::vector<int>& kernel_s
   PHI_CHECK(x.dims.ndim() == 4,
             errors::InvalidArgument("x is {}, but unfold takes [n, c, h, w].", x.to_string()));
   const Dims extents = ImageLayout("NCHW").spatial(x.dims);
-  const Windows windows = column_windows(std::span(extents.begin(), extents.end()), kernel_sizes,
-                                         strides, paddings, dilations);
+  const SlidingWindows windows = column_windows(std::span(extents.begin(), extents.end()),
+                                                kernel_sizes, strides, paddings, dilations);
   int64_t channels = x.dims[1];
   int64_t positions = 1;
   for (int d = 0; d < 2; ++d) {
@@ -65,7 +65,8 @@ TensorMeta FoldInferMeta(const TensorMeta& x, const std::vector<int>& output_siz
             errors::InvalidArgument("x is {}, but fold takes [n, channels of all taps, positions].",
                                     x.to_string()));
   const auto extents = entries(output_sizes);
-  const Windows windows = column_windows(extents, kernel_sizes, strides, paddings, dilations);
+  const SlidingWindows windows =
+      column_windows(extents, kernel_sizes, strides, paddings, dilations);
   const int64_t taps = extent_times(windows[0].size, windows[1].size);
   const int64_t positions =
       extent_times(windows[0].positions(extents[0]), windows[1].positions(extents[1]));

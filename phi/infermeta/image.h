@@ -7,15 +7,15 @@
 
 #include "phi/core/attribute.h"
 #include "phi/core/meta.h"
-#include "phi/infermeta/window.h"
+#include "phi/infermeta/windowed.h"
 
 namespace phi {
 
 /// The windows of unfold and fold over an image of `extents`. paddings has one entry for all sides,
 /// one per spatial dim, or [top, left, bottom, right]. Errors: those of make_windows.
-Windows column_windows(std::span<const int64_t> extents, const std::vector<int>& kernel_sizes,
-                       const std::vector<int>& strides, const std::vector<int>& paddings,
-                       const std::vector<int>& dilations);
+SlidingWindows column_windows(std::span<const int64_t> extents,
+                              const std::vector<int>& kernel_sizes, const std::vector<int>& strides,
+                              const std::vector<int>& paddings, const std::vector<int>& dilations);
 
 /// [n, c * taps, positions] for x [n, c, h, w]. Errors: InvalidArgument for invalid shapes and
 /// attributes.

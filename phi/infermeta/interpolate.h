@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "phi/core/meta.h"
-#include "phi/infermeta/window.h"
+#include "phi/infermeta/windowed.h"
 
 namespace phi {
 

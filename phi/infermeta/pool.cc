@@ -181,7 +181,7 @@ std::vector<PoolRanges> pool_ranges(std::span<const int64_t> extents,
     return ranges;
   }
   const std::vector<int> no_dilation(extents.size(), 1);
-  const Windows windows = make_windows(
+  const SlidingWindows windows = make_windows(
       extents, kernel,
       {attributes.strides, attributes.paddings, attributes.padding_algorithm, no_dilation});
   for (size_t d = 0; d < extents.size(); ++d) {

@@ -1,7 +1,7 @@
 // Shapes of ops that view the elements of a tensor under another shape.
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
-#include "phi/infermeta/moves.h"
+#include "phi/infermeta/data_movement.h"
 #include "phi/infermeta/shape.h"
 
 namespace phi {

@@ -12,7 +12,7 @@ ConvProblem conv_problem(const Dims& image, const Dims& result, const Dims& filt
   const ImageLayout layout(data_format);
   const Dims extents = layout.spatial(padded_by);
   const std::span sizes(filter.begin() + 2, filter.end());
-  const Windows windows =
+  const SlidingWindows windows =
       make_windows(std::span(extents.begin(), extents.end()), sizes, attributes);
   const int64_t c = layout.channels(image);
   // Local extents: the filter has all channels of a group or, if there is one group, as many as the

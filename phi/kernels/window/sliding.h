@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "phi/common/hd.h"
-#include "phi/infermeta/window.h"
+#include "phi/infermeta/windowed.h"
 
 namespace phi {
 
@@ -17,7 +17,7 @@ struct Sliding {
                                   Window{1, 1, 1, 0, 0}};
 
   /// `image_dims` and `position_dims` have one dim per window.
-  Sliding(const Dims& image_dims, const Dims& position_dims, const Windows& windows) {
+  Sliding(const Dims& image_dims, const Dims& position_dims, const SlidingWindows& windows) {
     const auto first = 3 - windows.size();
     for (size_t d = 0; d < windows.size(); ++d) {
       image[first + d] = image_dims[static_cast<int>(d)];

@@ -7,7 +7,7 @@
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/moves.h"
 #include "phi/infermeta/axes.h"
-#include "phi/infermeta/moves.h"
+#include "phi/infermeta/data_movement.h"
 #include "phi/kernels/pieces.h"
 
 namespace phi {

@@ -5,7 +5,7 @@
 
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/moves.h"
-#include "phi/infermeta/moves.h"
+#include "phi/infermeta/data_movement.h"
 #include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/pieces.h"
 

@@ -17,8 +17,8 @@ namespace {
 Sliding sliding_over(const Dims& extents, const std::vector<int>& kernel_sizes,
                      const std::vector<int>& strides, const std::vector<int>& paddings,
                      const std::vector<int>& dilations) {
-  const Windows windows = column_windows(std::span(extents.begin(), extents.end()), kernel_sizes,
-                                         strides, paddings, dilations);
+  const SlidingWindows windows = column_windows(std::span(extents.begin(), extents.end()),
+                                                kernel_sizes, strides, paddings, dilations);
   const Dims positions{windows[0].positions(extents[0]), windows[1].positions(extents[1])};
   return {extents, positions, windows};
 }

@@ -1,5 +1,5 @@
 // Shapes of ops that flip, shift, repeat, crop and pad.
-#include "phi/infermeta/moves.h"
+#include "phi/infermeta/data_movement.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Shapes of scans and of ops that order, and what they refuse of sizes that no tensor here has.
-#include "phi/infermeta/order.h"
+#include "phi/infermeta/sort.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

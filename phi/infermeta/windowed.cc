@@ -1,5 +1,5 @@
 // Windows that slide over images.
-#include "phi/infermeta/window.h"
+#include "phi/infermeta/windowed.h"
 
 #include <fmt/ranges.h>
 
@@ -74,8 +74,8 @@ int64_t Window::positions(int64_t extent, bool ceil) const {
   return (room + (ceil ? stride - 1 : 0)) / stride + 1;
 }
 
-Windows make_windows(std::span<const int64_t> extents, std::span<const int64_t> sizes,
-                     const WindowAttributes& attributes) {
+SlidingWindows make_windows(std::span<const int64_t> extents, std::span<const int64_t> sizes,
+                            const WindowAttributes& attributes) {
   const size_t spatial = extents.size();
   PHI_CHECK(sizes.size() == spatial && std::ranges::all_of(sizes, [](int64_t s) { return s > 0; }),
             errors::InvalidArgument("the windows are [{}], but there are {} spatial dims; each "
@@ -90,7 +90,7 @@ Windows make_windows(std::span<const int64_t> extents, std::span<const int64_t> 
                                     algorithm));
   const auto paddings = algorithm == "EXPLICIT" ? explicit_paddings(attributes.paddings, spatial)
                                                 : std::vector<int64_t>(2 * spatial, 0);
-  Windows windows;
+  SlidingWindows windows;
   for (size_t d = 0; d < spatial; ++d) {
     Window window{sizes[d], attributes.strides[d], attributes.dilations[d], paddings[2 * d],
                   paddings[2 * d + 1]};

@@ -1,5 +1,5 @@
 // Shapes and dtypes of scans, and of ops that sort, select or search along an axis.
-#include "phi/infermeta/order.h"
+#include "phi/infermeta/sort.h"
 
 #include <limits>
 

@@ -2,7 +2,7 @@
 // by shape functions and kernels.
 //
 //   const ImageLayout image(data_format);                    // which dims are spatial
-//   const Windows windows = make_windows(image.spatial(x.dims), filter_size, attributes);
+//   const SlidingWindows windows = make_windows(image.spatial(x.dims), filter_size, attributes);
 //   windows[0].positions(extent);                            // how many there are along a dim
 #pragma once
 
@@ -48,7 +48,7 @@ struct Window {
   /// end. 0 or less if it fits nowhere.
   int64_t positions(int64_t extent, bool ceil = false) const;
 };
-using Windows = InlineVector<Window, 3>;
+using SlidingWindows = InlineVector<Window, 3>;
 
 /// The window attributes, with one entry per spatial dim. paddings may also have two, [begin, end],
 /// per dim, or be [0] for none. "SAME" and "VALID" compute paddings and ignore the list.
@@ -61,8 +61,8 @@ struct WindowAttributes {
 
 /// Windows of `sizes` over an image of `extents`. Errors: InvalidArgument for lists of wrong
 /// length, sizes, strides or dilations below 1, negative paddings, or another algorithm.
-Windows make_windows(std::span<const int64_t> extents, std::span<const int64_t> sizes,
-                     const WindowAttributes& attributes);
+SlidingWindows make_windows(std::span<const int64_t> extents, std::span<const int64_t> sizes,
+                            const WindowAttributes& attributes);
 
 /// The entries of an attribute of any type.
 std::vector<int64_t> entries(std::span<const int> values);

@@ -1,5 +1,5 @@
 // Shapes of ops on lists of tensors: stack, unstack, broadcast, select.
-#include "phi/infermeta/joining.h"
+#include "phi/infermeta/concat.h"
 
 #include "phi/common/errors.h"
 #include "phi/infermeta/axes.h"
