@@ -28,7 +28,7 @@ double seconds_since(Clock::time_point begin) {
 
 /// Forth, back and update of a chain of layers; every buffer has `nbytes` bytes.
 SwapProgram training(int32_t layers, int64_t nbytes) {
-  using enum Access;
+  using enum BufferAccess;
   SwapProgram program;
   const auto add = [&](const char* name, bool stays) {
     program.buffers.push_back({name, nbytes, stays, stays});
@@ -66,13 +66,13 @@ SwapProgram training(int32_t layers, int64_t nbytes) {
 void compute(const SwapStep& step, const std::vector<float*>& x, size_t n, int passes) {
   const float share = 0.5F / static_cast<float>(passes);  // so that values neither grow nor vanish
   for (size_t k = 0; k < x.size(); ++k) {
-    if (step.operands[k].access == Access::kWrite) std::memset(x[k], 0, n * sizeof(float));
+    if (step.operands[k].access == BufferAccess::kWrite) std::memset(x[k], 0, n * sizeof(float));
   }
   for (int pass = 0; pass < passes; ++pass) {
     for (size_t from = 0; from < x.size(); ++from) {
-      if (step.operands[from].access == Access::kWrite) continue;
+      if (step.operands[from].access == BufferAccess::kWrite) continue;
       for (size_t to = 0; to < x.size(); ++to) {
-        if (step.operands[to].access == Access::kRead) continue;
+        if (step.operands[to].access == BufferAccess::kRead) continue;
         for (size_t i = 0; i < n; ++i) x[to][i] += share * x[from][i];
       }
     }

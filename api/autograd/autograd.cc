@@ -17,8 +17,8 @@ namespace phi {
 namespace {
 
 using Edge = autograd::Edge<Tensor>;
-using Root = autograd::Root<Tensor>;
-using Options = autograd::PassOptions<Tensor>;
+using Root = autograd::BackwardRoot<Tensor>;
+using Options = autograd::BackwardOptions<Tensor>;
 
 Edge edge_of(const Tensor& x) {
   return {IntrusivePtr<autograd::Node<Tensor>>(x.grad_link().node()), x.grad_link().slot()};

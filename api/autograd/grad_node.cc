@@ -235,7 +235,7 @@ void GradNode::prepare(std::span<Tensor> grads) const {
   }
 }
 
-void GradNode::run(std::span<Tensor> grads, const autograd::Wanted& wanted,
+void GradNode::run(std::span<Tensor> grads, const autograd::EdgeMask& wanted,
                    std::span<Tensor> results) {
   poll_interruption();
   const autograd::GradMode no_grad(false);

@@ -94,7 +94,7 @@ class GradNode : public autograd::Node<Tensor> {
   virtual Tensor gathered_from() const { return {}; }
 
   void prepare(std::span<Tensor> grads) const override;
-  void run(std::span<Tensor> grads, const autograd::Wanted& wanted,
+  void run(std::span<Tensor> grads, const autograd::EdgeMask& wanted,
            std::span<Tensor> results) final;
 
  protected:
@@ -121,7 +121,7 @@ class GradNode : public autograd::Node<Tensor> {
   /// add_input.
   class Outgoing {
    public:
-    Outgoing(const GradNode& node, const autograd::Wanted& wanted, std::span<Tensor> results)
+    Outgoing(const GradNode& node, const autograd::EdgeMask& wanted, std::span<Tensor> results)
         : node_(node), wanted_(wanted), results_(results) {}
     bool wants(int input) const;
     GradMask mask() const;
@@ -130,7 +130,7 @@ class GradNode : public autograd::Node<Tensor> {
 
    private:
     const GradNode& node_;
-    const autograd::Wanted& wanted_;
+    const autograd::EdgeMask& wanted_;
     std::span<Tensor> results_;
   };
 

@@ -198,9 +198,9 @@ memory::SwapStep Executor::swap_step(const ir::RecordedStep& step) const {
     }
     const ir::Buffer& buffer = program_.buffers[static_cast<size_t>(use.buffer)];
     const bool whole = use.offset == 0 && use.nbytes == buffer.nbytes;
-    const auto access = use.access == Access::kRead             ? memory::Access::kRead
-                        : use.access == Access::kWrite && whole ? memory::Access::kWrite
-                                                                : memory::Access::kUpdate;
+    const auto access = use.access == Access::kRead             ? memory::BufferAccess::kRead
+                        : use.access == Access::kWrite && whole ? memory::BufferAccess::kWrite
+                                                                : memory::BufferAccess::kUpdate;
     out.operands.push_back({planned_[static_cast<size_t>(use.buffer)], access});
   }
   return out;

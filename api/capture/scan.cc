@@ -120,7 +120,7 @@ class ScanNode final : public GradNode {
               body_.y.grad_link().slot()};
     // The body's saved tensors are released with this node, because the outer pass may retain the
     // graph.
-    autograd::PassOptions<Tensor> options;
+    autograd::BackwardOptions<Tensor> options;
     options.retain_graph = true;
     autograd::run_backward<Tensor>({{root, grad}}, options);
     const Tensor of_x = taken_from(body_.x);

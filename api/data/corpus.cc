@@ -112,7 +112,7 @@ std::shared_ptr<const MappedFile> Corpus::mapped(const File& file) const {
   const std::lock_guard lock(mutex_);
   auto& mapping = mappings_[&file];
   if (mapping) return mapping;
-  mapping = MappedFile::open(file.path, MappedFile::Access::kRandom);
+  mapping = MappedFile::open(file.path, MappedFile::AccessPattern::kRandom);
   yield_point("corpus.mapped.unlisted");
   oldest_first_.push_back(&file);
   auto found = mapping;

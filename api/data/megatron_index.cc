@@ -46,7 +46,7 @@ std::optional<TokenType> type_of(uint8_t code) {
 std::shared_ptr<const MegatronIndex> MegatronIndex::open(const std::string& path,
                                                          int64_t bin_bytes) {
   std::shared_ptr<MegatronIndex> index(new MegatronIndex);
-  index->file_ = MappedFile::open(path, MappedFile::Access::kReadAhead);
+  index->file_ = MappedFile::open(path, MappedFile::AccessPattern::kReadAhead);
   index->bin_bytes_ = bin_bytes;
   index->read_header();
   index->lay_out_arrays();

@@ -39,7 +39,7 @@ constexpr std::array kOtherFormats = {
 
 void check_is_flat(const std::string& path, int64_t size, TokenType type) {
   std::string begin(static_cast<size_t>(std::min<int64_t>(size, 8)), ' ');
-  MappedFile::open(path, MappedFile::Access::kRandom)
+  MappedFile::open(path, MappedFile::AccessPattern::kRandom)
       ->read(0, std::as_writable_bytes(std::span(begin)));
   for (const OtherFormat& format : kOtherFormats) {
     PHI_CHECK(!begin.starts_with(format.begin),
@@ -233,7 +233,7 @@ TokenFiles::IdRange TokenFiles::id_range() const {
   std::vector<uint8_t> bytes;
   std::vector<int64_t> ids;
   for (const Corpus::File& file : corpus_->files()) {
-    const auto mapped = MappedFile::open(file.path, MappedFile::Access::kReadAhead);
+    const auto mapped = MappedFile::open(file.path, MappedFile::AccessPattern::kReadAhead);
     for (int64_t at = 0; at < file.size; at += kScanned * size) {
       ids.resize(static_cast<size_t>(std::min(kScanned, (file.size - at) / size)));
       bytes.resize(ids.size() * static_cast<size_t>(size));

@@ -25,16 +25,16 @@ size_t bytes_of(int64_t rows, int64_t columns) {
 }
 
 // What the file is given and gives back lies on pages of memory.
-SwapFile::Extent put(SwapFile& file, const Tensor& x) {
+SwapFile::FileExtent put(SwapFile& file, const Tensor& x) {
   const auto values = std::as_bytes(x.values<float>());
   const memory::AlignedBuffer pages(values.size());
   std::memcpy(pages.data(), values.data(), values.size());
-  const SwapFile::Extent extent = file.allocate(values.size());
+  const SwapFile::FileExtent extent = file.allocate(values.size());
   file.write(extent, {pages.data(), pages.size()}).wait();
   return extent;
 }
 
-float largest_difference(const Tensor& expected, SwapFile& file, const SwapFile::Extent& extent) {
+float largest_difference(const Tensor& expected, SwapFile& file, const SwapFile::FileExtent& extent) {
   const memory::AlignedBuffer pages(extent.nbytes);
   file.read(extent, {pages.data(), pages.size()}).wait();
   const auto* found = reinterpret_cast<const float*>(pages.data());
@@ -51,8 +51,8 @@ int main(int argc, char** argv) try {
   const auto file = SwapFile::create({.folder = argc > 1 ? argv[1] : "/tmp", .limit = 64 << 20});
   const Tensor a = phi::deferred_gaussian({kM, kK}, 0, 1, 1);
   const Tensor b = phi::deferred_gaussian({kK, kN}, 0, 1, 2);
-  const SwapFile::Extent c = file->allocate(bytes_of(kM, kN));
-  const auto on_disk = [&](const SwapFile::Extent& extent, int64_t rows, int64_t columns) {
+  const SwapFile::FileExtent c = file->allocate(bytes_of(kM, kN));
+  const auto on_disk = [&](const SwapFile::FileExtent& extent, int64_t rows, int64_t columns) {
     return memory::BlockedArray::on_disk(file->bytes_of(extent), DataType::FLOAT32, rows, columns);
   };
   const memory::MatmulArrays arrays{.a = on_disk(put(*file, a), kM, kK),

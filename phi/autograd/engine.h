@@ -6,7 +6,7 @@
 //
 //   run_backward<Value>({{edge_of(loss), one}}, {});
 //
-// Gradients of leaves can be deferred (PassOptions::defers): zero-bubble schedules compute
+// Gradients of leaves can be deferred (BackwardOptions::defers): zero-bubble schedules compute
 // gradients of inputs first and those of weights later.
 #pragma once
 
@@ -19,7 +19,7 @@
 namespace phi::autograd {
 
 template <typename Value>
-struct Root {
+struct BackwardRoot {
   Edge<Value> edge;
   Value grad;
 };
@@ -29,7 +29,7 @@ struct Root {
 template <Differentiable Value>
 class DeferredWork {
  public:
-  void add(IntrusivePtr<Node<Value>> node, std::vector<Value> grads, Wanted wanted) {
+  void add(IntrusivePtr<Node<Value>> node, std::vector<Value> grads, EdgeMask wanted) {
     items_.push_back({std::move(node), std::move(grads), std::move(wanted)});
   }
   /// Defers only the accumulation: `grad` is the gradient of the leaf.
@@ -46,13 +46,13 @@ class DeferredWork {
   struct Item {
     IntrusivePtr<Node<Value>> node;
     std::vector<Value> grads;
-    Wanted wanted;
+    EdgeMask wanted;
   };
   std::vector<Item> items_;
 };
 
 template <Differentiable Value>
-struct PassOptions {
+struct BackwardOptions {
   using LeafTest = std::function<bool(const Node<Value>&)>;
 
   /// Whether nodes keep their saved values, for another pass over the same graph.
@@ -71,13 +71,13 @@ namespace detail {
 template <Differentiable Value>
 class BackwardPass {
  public:
-  explicit BackwardPass(const PassOptions<Value>& options) : options_(options) {}
+  explicit BackwardPass(const BackwardOptions<Value>& options) : options_(options) {}
 
-  std::vector<Value> run(std::vector<Root<Value>> roots) {
+  std::vector<Value> run(std::vector<BackwardRoot<Value>> roots) {
     const Current inner(this);
-    for (Root<Value>& root : roots) discover(root.edge.node);
+    for (BackwardRoot<Value>& root : roots) discover(root.edge.node);
     mark_needed();
-    for (Root<Value>& root : roots) give(root.edge, std::move(root.grad));
+    for (BackwardRoot<Value>& root : roots) deliver(root.edge, std::move(root.grad));
     for (auto& [node, state] : states_) {
       if (state.pending == 0) ready_.push(node);
     }
@@ -94,7 +94,7 @@ class BackwardPass {
     thread_local BackwardPass* pass = nullptr;
     return pass;
   }
-  const PassOptions<Value>& options() const { return options_; }
+  const BackwardOptions<Value>& options() const { return options_; }
   /// Adds gradients that an inner pass computed for the captures of this pass, in their order.
   void add_captured(std::span<Value> found) {
     for (size_t i = 0; i < found.size(); ++i) add(captured_[i], std::move(found[i]));
@@ -160,7 +160,7 @@ class BackwardPass {
     }
   }
 
-  void give(const Edge<Value>& edge, Value grad) {
+  void deliver(const Edge<Value>& edge, Value grad) {
     if (!edge.node) return;
     add(states_.at(edge.node.get()).grads[static_cast<size_t>(edge.slot)], std::move(grad));
   }
@@ -189,7 +189,7 @@ class BackwardPass {
     for (size_t i = 0; i < results.size(); ++i) {
       const Edge<Value>& edge = node->edges()[i];
       if (!edge.node) continue;
-      give(edge, std::move(results[i]));
+      deliver(edge, std::move(results[i]));
       if (--states_.at(edge.node.get()).pending == 0) ready_.push(edge.node.get());
     }
     state.owner = nullptr;
@@ -204,8 +204,8 @@ class BackwardPass {
 
   void compute(const IntrusivePtr<Node<Value>>& node, std::vector<Value> grads,
                std::vector<Value>& results) {
-    Wanted now(results.size());
-    Wanted later(results.size());
+    EdgeMask now(results.size());
+    EdgeMask later(results.size());
     bool any_now = node->is_leaf();
     bool any_later = false;
     for (size_t i = 0; i < results.size(); ++i) {
@@ -232,8 +232,8 @@ class BackwardPass {
   // Runs a node with an inner pass once, for immediate and deferred edges together, and defers only
   // the accumulation. Two runs would add the inner pass's gradients twice.
   void compute_whole(const IntrusivePtr<Node<Value>>& node, std::vector<Value> grads,
-                     const Wanted& now, const Wanted& later, std::vector<Value>& results) {
-    Wanted wanted = now;
+                     const EdgeMask& now, const EdgeMask& later, std::vector<Value>& results) {
+    EdgeMask wanted = now;
     for (size_t i = 0; i < later.size(); ++i) wanted[i] = now[i] || later[i];
     node->run(grads, wanted, results);
     for (size_t i = 0; i < later.size(); ++i) {
@@ -244,7 +244,7 @@ class BackwardPass {
     if (!options_.retain_graph) node->release();
   }
 
-  const PassOptions<Value>& options_;
+  const BackwardOptions<Value>& options_;
   std::unordered_map<Node<Value>*, State> states_;
   std::priority_queue<Node<Value>*, std::vector<Node<Value>*>, RunsLater> ready_;
   std::vector<Value> captured_;
@@ -255,7 +255,7 @@ class BackwardPass {
 /// Runs the backward pass from `roots`. Returns the gradients of options.captures, in their order;
 /// a gradient is undefined if none arrived.
 template <Differentiable Value>
-std::vector<Value> run_backward(std::vector<Root<Value>> roots, const PassOptions<Value>& options) {
+std::vector<Value> run_backward(std::vector<BackwardRoot<Value>> roots, const BackwardOptions<Value>& options) {
   return detail::BackwardPass<Value>(options).run(std::move(roots));
 }
 
@@ -264,9 +264,9 @@ std::vector<Value> run_backward(std::vector<Root<Value>> roots, const PassOption
 /// captures too. If the outer pass has captures, returns the gradients of `inputs`; otherwise the
 /// gradients are accumulated in the leaves and the result is empty.
 template <Differentiable Value>
-std::vector<Value> run_inner_backward(std::vector<Root<Value>> roots,
+std::vector<Value> run_inner_backward(std::vector<BackwardRoot<Value>> roots,
                                       const std::vector<Edge<Value>>& inputs) {
-  PassOptions<Value> options;
+  BackwardOptions<Value> options;
   // The inner graph may lead into the outer pass's graph, whose saved values are still needed.
   options.retain_graph = true;
   auto* outer = detail::BackwardPass<Value>::current();

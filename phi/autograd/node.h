@@ -35,7 +35,7 @@ struct Edge {
 };
 
 /// One flag per edge of a node: whether its gradient is needed.
-using Wanted = std::vector<bool>;
+using EdgeMask = std::vector<bool>;
 
 template <typename Value>
 class Node : public RefCounted<Node<Value>> {
@@ -60,7 +60,7 @@ class Node : public RefCounted<Node<Value>> {
   virtual void prepare(std::span<Value>) const {}
   /// Computes gradients of the inputs. grads[slot] is the gradient of an output, undefined if none
   /// arrived. Sets results[i] for each edge i with wanted[i]; an undefined result means zero.
-  virtual void run(std::span<Value> grads, const Wanted& wanted, std::span<Value> results) = 0;
+  virtual void run(std::span<Value> grads, const EdgeMask& wanted, std::span<Value> results) = 0;
   /// Releases the values that are saved for run().
   virtual void release() = 0;
 

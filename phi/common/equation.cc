@@ -19,12 +19,12 @@ namespace {
 constexpr size_t kMaxLetters = 26 - kMaxNdim;
 
 // Parses the terms of an equation and renames their letters to factors.
-class Reader {
+class EquationParser {
  public:
-  explicit Reader(const std::string& equation) : equation_(equation) {}
+  explicit EquationParser(const std::string& equation) : equation_(equation) {}
 
-  Equation::Term term(std::string_view text) {
-    Equation::Term term;
+  Equation::Subscripts term(std::string_view text) {
+    Equation::Subscripts term;
     for (size_t i = 0; i < text.size(); ++i) {
       if (text[i] == '.') {
         if (text.substr(i, 3) != "..." || term.ellipsis) refuse(equation_, "a stray dot");
@@ -38,9 +38,9 @@ class Reader {
   }
 
   // The implicit output: the letters that occur once, in alphabetical order.
-  Equation::Term implied(const std::vector<Equation::Term>& inputs) const {
+  Equation::Subscripts implied(const std::vector<Equation::Subscripts>& inputs) const {
     std::map<char, int> count;
-    Equation::Term output;
+    Equation::Subscripts output;
     for (const auto& term : inputs) {
       for (char f : term.before + term.after) ++count[f];
       output.ellipsis |= term.ellipsis;
@@ -66,7 +66,7 @@ class Reader {
   std::map<char, char> factors_;
 };
 
-std::string twice(const Equation::Term& term) {
+std::string twice(const Equation::Subscripts& term) {
   std::string letters = term.before + term.after;
   std::sort(letters.begin(), letters.end());
   std::string result;
@@ -98,7 +98,7 @@ Equation Equation::parse(const std::string& equation, size_t num_operands) {
     refuse(equation, std::to_string(operands.size()) + " operands, " +
                          std::to_string(num_operands) + " tensors are given");
   }
-  Reader reader(equation);
+  EquationParser reader(equation);
   Equation result;
   for (std::string_view operand : operands) {
     result.inputs.push_back(reader.term(operand));
@@ -108,7 +108,7 @@ Equation Equation::parse(const std::string& equation, size_t num_operands) {
                                              : reader.term(text.substr(arrow + 2));
   if (!twice(result.output).empty()) refuse(equation, "the output has a letter twice");
   for (char f : result.output.before + result.output.after) {
-    const bool found = std::any_of(result.inputs.begin(), result.inputs.end(), [&](const Term& t) {
+    const bool found = std::any_of(result.inputs.begin(), result.inputs.end(), [&](const Subscripts& t) {
       return (t.before + t.after).find(f) != std::string::npos;
     });
     if (!found) refuse(equation, "the output has a letter that no operand has");

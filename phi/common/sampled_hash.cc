@@ -43,7 +43,7 @@ uint64_t hash_bytes(uint64_t seed, std::span<const std::byte> bytes) {
 }
 
 uint64_t sampled_hash(const std::string& path, int64_t max_pages) {
-  const auto file = MappedFile::open(path, MappedFile::Access::kRandom);
+  const auto file = MappedFile::open(path, MappedFile::AccessPattern::kRandom);
   const auto size = static_cast<int64_t>(file->size());
   const int64_t pages = size / kSampledPageBytes + (size % kSampledPageBytes != 0 ? 1 : 0);
   const int64_t chosen = std::min(pages, std::max<int64_t>(max_pages, 2));

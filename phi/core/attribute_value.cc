@@ -20,7 +20,7 @@ void detail::refuse_attribute(const AttributeValue& value, AttributeKind expecte
 
 namespace {
 
-struct Text {
+struct AttributeText {
   std::string operator()(bool v) const { return v ? "true" : "false"; }
   // Prints the digits of a float if the double was widened from one.
   std::string operator()(double v) const {
@@ -41,6 +41,6 @@ struct Text {
 
 }  // namespace
 
-std::string to_text(const AttributeValue& value) { return std::visit(Text(), value); }
+std::string to_text(const AttributeValue& value) { return std::visit(AttributeText(), value); }
 
 }  // namespace phi

@@ -45,10 +45,10 @@ struct FixedString {
 
 namespace detail {
 template <FixedString kName, typename InKernel, typename InEntry>
-struct Parameter {
+struct MatchedParameter {
   static_assert(std::is_same_v<InKernel, InEntry>,
                 "a kernel's parameter has another type than its YAML entry says; which one is in "
-                "Parameter<name, type in the kernel, type by the entry>");
+                "MatchedParameter<name, type in the kernel, type by the entry>");
 };
 }  // namespace detail
 
@@ -57,7 +57,7 @@ template <FixedString... kNames>
 struct KernelParameters {
   template <typename... InKernel, typename... InEntry>
   static consteval bool match(TypeList<InKernel...>, TypeList<InEntry...>) {
-    return (sizeof(detail::Parameter<kNames, InKernel, InEntry>) + ... + 0) >= 0;
+    return (sizeof(detail::MatchedParameter<kNames, InKernel, InEntry>) + ... + 0) >= 0;
   }
 };
 

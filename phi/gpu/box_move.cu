@@ -18,7 +18,7 @@ __device__ void move_words(const std::byte* from, std::byte* to, int64_t n, cons
   const auto* const source = reinterpret_cast<const Word*>(from);
   auto* const target = reinterpret_cast<Word*>(to);
   for (int64_t i = first; i < n; i += stride) {
-    const Offsets<2> offsets = loops.offsets(i);
+    const WalkOffsets<2> offsets = loops.offsets(i);
     target[offsets.at[1]] = source[offsets.at[0]];
   }
 }

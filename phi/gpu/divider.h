@@ -26,19 +26,19 @@ class Divider {
     if (by == 0) return;
     const auto divisor = static_cast<uint64_t>(by);
     shift_ = static_cast<int>(std::bit_width(divisor - 1));
-    factor_ = static_cast<uint64_t>((Wide{1} << (63 + shift_)) / divisor) + 1;
+    factor_ = static_cast<uint64_t>((Uint128{1} << (63 + shift_)) / divisor) + 1;
   }
 
   PHI_HD int64_t by() const { return by_; }
 
   /// floor(i / by) for i >= 0.
   PHI_HD int64_t quotient(int64_t i) const {
-    const Wide product = Wide{static_cast<uint64_t>(i) << 1} * factor_;
+    const Uint128 product = Uint128{static_cast<uint64_t>(i) << 1} * factor_;
     return static_cast<int64_t>(static_cast<uint64_t>(product >> 64) >> shift_);
   }
 
  private:
-  using Wide = unsigned __int128;
+  using Uint128 = unsigned __int128;
 
   uint64_t factor_;
   int64_t by_;

@@ -14,7 +14,7 @@
 namespace phi::gpu {
 
 /// Two adjacent half-precision elements, the first in the lower half.
-using Pair = uint32_t;
+using HalfPair = uint32_t;
 
 /// load_matrices loads four 8 x 8 half-precision matrices from shared memory. Lane 8 m + r passes
 /// the address of row r of matrix m: 16 bytes, aligned to 16. A lane receives the elements (g, 2t)
@@ -26,13 +26,13 @@ using Pair = uint32_t;
 ///   right  (2t.., g), (2t + 8.., g)
 ///   sums   (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)
 #ifdef __CUDACC__
-__device__ __forceinline__ void load_matrices(const void* row, Pair (&to)[4]) {
+__device__ __forceinline__ void load_matrices(const void* row, HalfPair (&to)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
                : "memory");
 }
-__device__ __forceinline__ void load_transposed_matrices(const void* row, Pair (&to)[4]) {
+__device__ __forceinline__ void load_transposed_matrices(const void* row, HalfPair (&to)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
@@ -45,8 +45,8 @@ __device__ __forceinline__ void load_transposed_matrices(const void* row, Pair (
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_above), \
         "r"(right_below))
 template <typename W>
-__device__ __forceinline__ void add_product(const Pair (&left)[4], Pair right_above,
-                                            Pair right_below, float (&sums)[4]) {
+__device__ __forceinline__ void add_product(const HalfPair (&left)[4], HalfPair right_above,
+                                            HalfPair right_below, float (&sums)[4]) {
   static_assert(std::is_same_v<W, __half> || std::is_same_v<W, __nv_bfloat16>);
   if constexpr (std::is_same_v<W, __half>) {
     PHI_ADD_PRODUCT_("f16");
@@ -56,20 +56,20 @@ __device__ __forceinline__ void add_product(const Pair (&left)[4], Pair right_ab
 }
 #undef PHI_ADD_PRODUCT_
 #else
-void load_matrices(const void* row, Pair (&to)[4], const char* file = __builtin_FILE(),
+void load_matrices(const void* row, HalfPair (&to)[4], const char* file = __builtin_FILE(),
                    int line = __builtin_LINE());
-void load_transposed_matrices(const void* row, Pair (&to)[4], const char* file = __builtin_FILE(),
+void load_transposed_matrices(const void* row, HalfPair (&to)[4], const char* file = __builtin_FILE(),
                               int line = __builtin_LINE());
 /// Instantiated for __half and __nv_bfloat16.
 template <typename W>
-void add_product(const Pair (&left)[4], Pair right_above, Pair right_below, float (&sums)[4],
+void add_product(const HalfPair (&left)[4], HalfPair right_above, HalfPair right_below, float (&sums)[4],
                  const char* file = __builtin_FILE(), int line = __builtin_LINE());
 #endif
 
 /// Rounds two floats to W and packs them.
 template <typename W>
-__device__ inline Pair pair_of(float first, float second) {
-  Pair pair;
+__device__ inline HalfPair pair_of(float first, float second) {
+  HalfPair pair;
   if constexpr (std::is_same_v<W, __nv_bfloat16>) {
     const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
     std::memcpy(&pair, &both, sizeof(pair));

@@ -16,7 +16,7 @@
 namespace phi::gpu {
 
 template <int kOperands>
-struct Offsets {
+struct WalkOffsets {
   int64_t at[kOperands];
 };
 
@@ -50,8 +50,8 @@ class Walk {
 
   /// Offset of element i in each operand. The loop is not unrolled, to keep the code of the many
   /// kernels that use it small; most walks have two or three dims.
-  PHI_HD Offsets<kOperands> offsets(int64_t i) const {
-    Offsets<kOperands> result{};
+  PHI_HD WalkOffsets<kOperands> offsets(int64_t i) const {
+    WalkOffsets<kOperands> result{};
     PHI_UNROLL(1)
     for (int d = 0; d < ndim; ++d) {
       const int64_t outer = d + 1 < ndim ? sizes_[d].quotient(i) : 0;

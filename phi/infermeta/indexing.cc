@@ -73,11 +73,11 @@ bool broadcasts_to(const Dims& dims, const Dims& full) {
 
 /// One index of index_put: the shape of its positions, and the number of tensor dims of x, from
 /// `first` on, that it covers.
-struct NamedDims {
+struct IndexedDims {
   Dims positions;
   int count;
 };
-NamedDims named_dims(const TensorMeta& x, const TensorMeta& index, int first) {
+IndexedDims indexed_dims(const TensorMeta& x, const TensorMeta& index, int first) {
   if (index.dtype != DataType::BOOL) {
     check_index_dtype(index, "an index");
     PHI_CHECK(
@@ -220,7 +220,7 @@ TensorMeta IndexPutInferMeta(const TensorMeta& x, std::span<const TensorMeta> in
   Dims wanted;
   int first = 0;
   for (size_t i = 0; i < indices.size(); ++i) {
-    const auto [positions, count] = named_dims(x, indices[i], first);
+    const auto [positions, count] = indexed_dims(x, indices[i], first);
     wanted = i == 0 ? positions : broadcast_dims(wanted, positions, "an index", "the next");
     first += count;
   }

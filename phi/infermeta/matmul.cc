@@ -154,7 +154,7 @@ TensorMeta EinsumInferMeta(std::span<const TensorMeta> x, const std::string& equ
   const Equation parsed = Equation::parse(equation, x.size());
   Letters letters;
   for (size_t i = 0; i < x.size(); ++i) {
-    const Equation::Term& term = parsed.inputs[i];
+    const Equation::Subscripts& term = parsed.inputs[i];
     PHI_CHECK(!term.ellipsis && !parsed.output.ellipsis,
               errors::InvalidArgument("equation '{}' has dots, but einsum takes letters only: one "
                                       "for each tensor dim.",

@@ -51,29 +51,29 @@ void check_arrays(const MatmulArrays& arrays) {
 }
 
 /// A range of indices along one dim of the matmul.
-struct Range {
+struct IndexRange {
   int64_t begin;
   int64_t size;
 };
-Range part_of(int64_t n, int64_t part, int64_t index) {
+IndexRange part_of(int64_t n, int64_t part, int64_t index) {
   return {index * part, std::min(part, n - index * part)};
 }
 int64_t parts_of(int64_t n, int64_t part) { return n == 0 ? 1 : (n + part - 1) / part; }
 
 /// One GEMM of blocks.
-struct Step {
-  Range m, n, k;
+struct BlockGemm {
+  IndexRange m, n, k;
 };
 
-Block stored_block(Range rows, Range columns, bool trans) {
+Block stored_block(IndexRange rows, IndexRange columns, bool trans) {
   if (trans) std::swap(rows, columns);
   return {rows.begin, columns.begin, rows.size, columns.size};
 }
 
-std::vector<Step> steps_of(const MatmulArrays& arrays, const MatmulBlocks& blocks) {
+std::vector<BlockGemm> steps_of(const MatmulArrays& arrays, const MatmulBlocks& blocks) {
   const int64_t rows = parts_of(arrays.m(), blocks.m), columns = parts_of(arrays.n(), blocks.n);
   const int64_t sums = parts_of(arrays.k(), blocks.k);
-  std::vector<Step> steps;
+  std::vector<BlockGemm> steps;
   for (int64_t tile = 0; tile < rows * columns; ++tile) {
     const int64_t i = blocks.by_columns ? tile % rows : tile / columns;
     const int64_t j = blocks.by_columns ? tile / rows : tile % columns;
@@ -87,7 +87,7 @@ std::vector<Step> steps_of(const MatmulArrays& arrays, const MatmulBlocks& block
 
 /// Blocks in the order of their use. A block that consecutive steps use is one entry.
 template <typename BlockOf>
-std::vector<BlockUse> uses_of(const std::vector<Step>& steps, const BlockOf& block_of) {
+std::vector<BlockUse> uses_of(const std::vector<BlockGemm>& steps, const BlockOf& block_of) {
   std::vector<BlockUse> uses;
   for (size_t step = 0; step < steps.size(); ++step) {
     const Block block = block_of(steps[step]);
@@ -112,16 +112,16 @@ BlockReader reader_of(const BlockedArray& array, bool trans, int64_t rows, int64
 template <typename T>
 OutOfCoreStats multiply(const MatmulArrays& arrays, const MatmulBlocks& blocks, int64_t limit) {
   using Sum = accumulator_t<T>;
-  const std::vector<Step> steps = steps_of(arrays, blocks);
+  const std::vector<BlockGemm> steps = steps_of(arrays, blocks);
   DeviceArena arena(limit);
   arena.reserve(blocks.workspace_bytes);
   BlockReader a = reader_of(
       arrays.a, arrays.trans_a, blocks.m, blocks.k, blocks.a_slots,
-      uses_of(steps, [&](const Step& s) { return stored_block(s.m, s.k, arrays.trans_a); }),
+      uses_of(steps, [&](const BlockGemm& s) { return stored_block(s.m, s.k, arrays.trans_a); }),
       &arena);
   BlockReader b = reader_of(
       arrays.b, arrays.trans_b, blocks.k, blocks.n, blocks.b_slots,
-      uses_of(steps, [&](const Step& s) { return stored_block(s.k, s.n, arrays.trans_b); }),
+      uses_of(steps, [&](const BlockGemm& s) { return stored_block(s.k, s.n, arrays.trans_b); }),
       &arena);
   TileWriter c(arrays.c, blocks.n, blocks.tile_bytes, blocks.staging_bytes, &arena);
   for (size_t at = 0; at < steps.size(); ++at) {

@@ -74,7 +74,7 @@ __global__ void misaligned_tile(float* x) {
 
 __global__ void misaligned_matrix(float* x) {
   __shared__ float4 rows[kThreads];
-  phi::gpu::Pair to[4];
+  phi::gpu::HalfPair to[4];
   phi::gpu::load_matrices(&rows[threadIdx.x % 32].y, to);
   x[threadIdx.x] = static_cast<float>(to[0]);
 }

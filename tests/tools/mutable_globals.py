@@ -64,7 +64,7 @@ SHARED = {
     r"phi::\(anonymous namespace\)::(calls_under_way|buffers_made|making|kMayKeepThreads)":
         "what OpenBLAS, which is the process's, has mapped and may map",
     r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
-    r"phi::\(anonymous namespace\)::asked": "what asks whether the user wants an end: of the process",
+    r"phi::\(anonymous namespace\)::interruption_handler": "what asks whether the user wants an end: of the process",
     r"phi::\(anonymous namespace\)::kWatched": "constant",
     r"phi::\(anonymous namespace\)::(forks|count_forks\(\)::failed)": "how often this process is a child of fork",
     r"phi::use_one_thread_in_forked_children\(\)::failed": "whether the process could be told of forks",

@@ -67,7 +67,7 @@ std::string read_text(const std::string& path, std::string_view what) {
   if (failed) fail(failed.message());
   if (fs::is_directory(status)) fail("it is a folder");
   if (!fs::is_regular_file(status)) fail("it is no ordinary file");
-  const auto file = MappedFile::open(path, MappedFile::Access::kReadAhead);
+  const auto file = MappedFile::open(path, MappedFile::AccessPattern::kReadAhead);
   if (file->size() > kMaxBytes) {
     fail(fmt::format("it has {} bytes, and no more than {} are read", file->size(), kMaxBytes));
   }

@@ -76,7 +76,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 std::string read_text(const std::string& path) {
-  const auto file = MappedFile::open(path, MappedFile::Access::kReadAhead);
+  const auto file = MappedFile::open(path, MappedFile::AccessPattern::kReadAhead);
   std::string text(file->size(), '\0');
   file->read(0, std::as_writable_bytes(std::span(text)));
   return text;

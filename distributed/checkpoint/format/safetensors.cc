@@ -161,7 +161,7 @@ SafetensorsHeader SafetensorsHeader::decode(std::string_view text, size_t data_b
 
 std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& path) {
   std::shared_ptr<SafetensorsFile> out(new SafetensorsFile);
-  out->file_ = MappedFile::open(path, MappedFile::Access::kReadAhead);
+  out->file_ = MappedFile::open(path, MappedFile::AccessPattern::kReadAhead);
   const size_t file_bytes = out->file_->size();
   PHI_CHECK(file_bytes >= kLengthBytes,
             errors::InvalidArgument("'{}' has {} bytes, too few for a safetensors file.", path,

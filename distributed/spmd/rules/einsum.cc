@@ -41,7 +41,7 @@ class Operands {
   Names output;
 
  private:
-  static Names with_batch(const Equation::Term& term, int dims) {
+  static Names with_batch(const Equation::Subscripts& term, int dims) {
     Names names{std::string_view(term.before)};
     for (int d = dims; d > 0; --d) names.push_back(static_cast<char>('z' + 1 - d));
     for (char f : term.after) names.push_back(f);

@@ -8,8 +8,8 @@
 namespace phi {
 namespace {
 
-using Ask = void (*)();
-std::atomic<Ask> asked{nullptr};
+using InterruptionHandler = void (*)();
+std::atomic<InterruptionHandler> interruption_handler{nullptr};
 
 constexpr int64_t kBetweenMs = 50;
 
@@ -22,16 +22,16 @@ int64_t coarse_ms() {
 
 }  // namespace
 
-void set_interruption(void (*ask)()) { asked.store(ask, std::memory_order_release); }
+void set_interruption_handler(void (*handler)()) { interruption_handler.store(handler, std::memory_order_release); }
 
 void poll_interruption() {
-  const Ask ask = asked.load(std::memory_order_acquire);
-  if (ask == nullptr) return;
+  const InterruptionHandler handler = interruption_handler.load(std::memory_order_acquire);
+  if (handler == nullptr) return;
   thread_local int64_t last_ms = 0;
   const int64_t now_ms = coarse_ms();
   if (now_ms - last_ms < kBetweenMs) return;
   last_ms = now_ms;
-  ask();
+  handler();
 }
 
 }  // namespace phi

@@ -1,6 +1,6 @@
 // poll_interruption: an interruption point in long work and long waits.
 //
-//   set_interruption(&throw_if_asked);                // once, by what knows of signals
+//   set_interruption_handler(&throw_if_asked);                // once, by what knows of signals
 //   while (!done()) { poll_interruption(); look(); }  // throws what throw_if_asked throws
 //
 // The interrupted function ends as with any other error. A rank that is interrupted in a call no
@@ -13,9 +13,9 @@ namespace phi {
 
 /// Sets the function that poll_interruption() calls, on any thread. Null, the default, calls
 /// nothing.
-void set_interruption(void (*ask)());
+void set_interruption_handler(void (*handler)());
 
-/// Calls the function of set_interruption, at most twenty times a second per thread. Other calls
+/// Calls the function of set_interruption_handler, at most twenty times a second per thread. Other calls
 /// cost a few nanoseconds. Errors: those that the function throws.
 void poll_interruption();
 

@@ -107,7 +107,7 @@ class Descriptor {
 
 }  // namespace
 
-std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path, Access access) {
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path, AccessPattern access) {
   // O_NONBLOCK, so that opening a pipe does not block before it is refused.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
@@ -123,7 +123,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path, Acce
   void* data = mmap(nullptr, out->size_, PROT_READ, MAP_SHARED, file.get(), 0);
   if (data == MAP_FAILED) throw cannot_open(path, errno);
   out->data_ = static_cast<std::byte*>(data);
-  if (access == Access::kRandom) madvise(data, out->size_, MADV_RANDOM);
+  if (access == AccessPattern::kRandom) madvise(data, out->size_, MADV_RANDOM);
   ensure_handler();
   return out;
 }

@@ -1,6 +1,6 @@
 // MappedFile: a read-only memory mapping of a file. Pages are read when they are accessed.
 //
-//   const auto file = MappedFile::open("corpus.txt", MappedFile::Access::kRandom);
+//   const auto file = MappedFile::open("corpus.txt", MappedFile::AccessPattern::kRandom);
 //   file->read(offset, window);
 //
 // If the file is truncated while it is mapped, or its disk fails, an access raises SIGBUS.
@@ -19,11 +19,11 @@ class MappedFile {
  public:
   /// kReadAhead: the system also reads the pages after an accessed page. kRandom: accessed pages
   /// only.
-  enum class Access { kReadAhead, kRandom };
+  enum class AccessPattern { kReadAhead, kRandom };
 
   /// Maps a file. Errors, naming the path: NotFound; PermissionDenied; InvalidArgument for a folder
   /// or a device; ResourceExhausted if there is not enough memory; Unavailable if reading fails.
-  static std::shared_ptr<const MappedFile> open(const std::string& path, Access access);
+  static std::shared_ptr<const MappedFile> open(const std::string& path, AccessPattern access);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

@@ -60,7 +60,7 @@ class SwapEngine::Impl {
   const SwapPlan& plan() const { return plan_; }
   const Place& place() const { return store_.place(); }
 
-  void put(BufferId buffer, const Fill& fill) {
+  void put(BufferId buffer, const FillFunction& fill) {
     const SwapBuffer& info = between_runs(buffer, "put");
     PHI_CHECK(info.given, errors::InvalidArgument("{} is not given: only the program writes it.",
                                                   describe(buffer)));
@@ -345,7 +345,7 @@ SwapEngine::~SwapEngine() = default;
 
 const SwapPlan& SwapEngine::plan() const { return impl_->plan(); }
 const Place& SwapEngine::place() const { return impl_->place(); }
-void SwapEngine::put(BufferId buffer, const Fill& fill) { impl_->put(buffer, fill); }
+void SwapEngine::put(BufferId buffer, const FillFunction& fill) { impl_->put(buffer, fill); }
 void SwapEngine::put(BufferId buffer, std::span<const std::byte> value) {
   impl_->check_size(buffer, value.size());
   impl_->put(buffer, [&](int64_t offset, std::span<std::byte> out) {

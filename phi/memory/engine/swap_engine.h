@@ -74,13 +74,13 @@ class SwapEngine {
   int32_t step(int32_t launch) const { return plan().launches[static_cast<size_t>(launch)].step; }
 
   /// Writes bytes [offset, offset + out.size()) of a value to `out`.
-  using Fill = std::function<void(int64_t offset, std::span<std::byte> out)>;
+  using FillFunction = std::function<void(int64_t offset, std::span<std::byte> out)>;
   /// Sets a buffer's value between runs, on the tier where the plan needs it. `fill` is called once
   /// if that is memory, and piece by piece if it is the disk, so that a value never exceeds the
   /// limits. Errors: InvalidArgument if the buffer is not `given`, or if the size is wrong;
   /// PreconditionNotMet during a run.
   void put(BufferId buffer, std::span<const std::byte> value);
-  void put(BufferId buffer, const Fill& fill);
+  void put(BufferId buffer, const FillFunction& fill);
   /// Copies the value of a buffer to `out` between runs. The buffer was put, or a run kept it.
   /// Errors: PreconditionNotMet if it has no value, or during a run; InvalidArgument if the size is
   /// wrong.

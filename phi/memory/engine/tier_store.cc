@@ -169,7 +169,7 @@ void TierStore::disk_to_host(BufferId buffer) {
   file_->read(extent(buffer), {block(buffer).data(), block(buffer).size()}).wait();
 }
 
-void TierStore::fill_disk(BufferId buffer, Tier from, const Fill& fill) {
+void TierStore::fill_disk(BufferId buffer, Tier from, const FillFunction& fill) {
   take_extent(buffer);
   const size_t total = nbytes(buffer), piece = staging_.size() / 2;
   std::array<Ticket, 2> writes;
@@ -186,7 +186,7 @@ void TierStore::fill_disk(BufferId buffer, Tier from, const Fill& fill) {
   for (Ticket& write : writes) write.wait();
 }
 
-void TierStore::read_disk(BufferId buffer, Tier to, const Take& take) {
+void TierStore::read_disk(BufferId buffer, Tier to, const PieceConsumer& take) {
   const size_t piece = staging_.size() / 2, whole = extent(buffer).nbytes, total = nbytes(buffer);
   std::array<Ticket, 2> reads;
   const auto begin = [&](size_t offset, size_t turn) {
@@ -205,7 +205,7 @@ void TierStore::read_disk(BufferId buffer, Tier to, const Take& take) {
   for (Ticket& read : reads) read.wait();
 }
 
-void TierStore::put(BufferId buffer, const SwapResidence& at, const Fill& fill) {
+void TierStore::put(BufferId buffer, const SwapResidence& at, const FillFunction& fill) {
   if (at.device_offset < 0) return put_below(buffer, at, fill);
   const size_t n = nbytes(buffer);
   std::byte* value = arena_.data() + at.device_offset;
@@ -221,7 +221,7 @@ void TierStore::put(BufferId buffer, const SwapResidence& at, const Fill& fill) 
 }
 
 // Stores the copies on host and disk. The disk copy is written from the host copy if there is one.
-void TierStore::put_below(BufferId buffer, const SwapResidence& at, const Fill& fill) {
+void TierStore::put_below(BufferId buffer, const SwapResidence& at, const FillFunction& fill) {
   if (at.host) {
     if (block(buffer).size() == 0) take_block(buffer);
     wait_for_copies_of(buffer);

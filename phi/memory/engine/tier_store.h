@@ -36,9 +36,9 @@ class TierStore {
   MomentPtr run(const SwapAction& action, std::span<const MomentPtr> behind = {});
 
   /// Writes bytes [offset, offset + out.size()) of a value to `out`.
-  using Fill = std::function<void(int64_t offset, std::span<std::byte> out)>;
+  using FillFunction = std::function<void(int64_t offset, std::span<std::byte> out)>;
   /// Stores a value on all tiers of `at`. Must not run concurrently with run().
-  void put(BufferId buffer, const SwapResidence& at, const Fill& fill);
+  void put(BufferId buffer, const SwapResidence& at, const FillFunction& fill);
   void get(BufferId buffer, const SwapResidence& at, std::span<std::byte> out);
   /// Drops the copies on lower tiers, if there are any.
   void forget(BufferId buffer);
@@ -51,7 +51,7 @@ class TierStore {
   }
   std::span<std::byte> on_host(BufferId buffer) { return {block(buffer).data(), nbytes(buffer)}; }
   HostBlock& block(BufferId buffer) { return blocks_[static_cast<size_t>(buffer)]; }
-  SwapFile::Extent& extent(BufferId buffer) { return extents_[static_cast<size_t>(buffer)]; }
+  SwapFile::FileExtent& extent(BufferId buffer) { return extents_[static_cast<size_t>(buffer)]; }
   MomentPtr run_beside(const SwapAction& action, std::span<const MomentPtr> behind);
   void run_here(const SwapAction& action);
   // Copy pieces of values through host memory; complete on return.
@@ -68,10 +68,10 @@ class TierStore {
   void host_to_disk(BufferId buffer);
   void disk_to_host(BufferId buffer);
   // Use the staging memory, one half at a time.
-  void fill_disk(BufferId buffer, Tier from, const Fill& fill);
-  using Take = std::function<void(int64_t offset, std::span<const std::byte> piece)>;
-  void read_disk(BufferId buffer, Tier to, const Take& take);
-  void put_below(BufferId buffer, const SwapResidence& at, const Fill& fill);
+  void fill_disk(BufferId buffer, Tier from, const FillFunction& fill);
+  using PieceConsumer = std::function<void(int64_t offset, std::span<const std::byte> piece)>;
+  void read_disk(BufferId buffer, Tier to, const PieceConsumer& take);
+  void put_below(BufferId buffer, const SwapResidence& at, const FillFunction& fill);
 
   const SwapPlan& plan_;
   PlanArena arena_;
@@ -80,7 +80,7 @@ class TierStore {
   std::vector<HostBlock> blocks_;  // by buffer; empty: no copy on the host
   std::mutex uses_mutex_;
   std::shared_ptr<SwapFile> file_;         // null without a disk
-  std::vector<SwapFile::Extent> extents_;  // by buffer; 0 bytes: no copy on the disk
+  std::vector<SwapFile::FileExtent> extents_;  // by buffer; 0 bytes: no copy on the disk
   HostBlock staging_;
 };
 

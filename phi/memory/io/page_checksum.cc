@@ -11,14 +11,14 @@
 namespace phi::memory {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
+__extension__ using Uint128 = unsigned __int128;
 constexpr size_t kWords = 4;  // words per step
 // Odd, so that multiplication is a bijection; the first is 2^64 / golden ratio.
 constexpr uint64_t kFirstFactor = 0x9e3779b97f4a7c15;
 constexpr uint64_t kSecondFactor = 0xd6e8feb86659fd93;
 
 uint64_t fold_product(uint64_t x, uint64_t y) {
-  const Wide product = Wide{x} * y;
+  const Uint128 product = Uint128{x} * y;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 

@@ -20,11 +20,11 @@ struct SwapFile::Core {
   SwapStats stats;
   std::vector<uint64_t> checksums;  // by page of the file; 0: never written
 
-  std::string describe(const Extent& extent) const {
+  std::string describe(const FileExtent& extent) const {
     return fmt::format("extent [{}, {}) of {}", extent.offset, extent.offset + extent.nbytes,
                        file->name());
   }
-  void check_range(const Extent& extent, size_t nbytes, uint64_t offset) const {
+  void check_range(const FileExtent& extent, size_t nbytes, uint64_t offset) const {
     PHI_CHECK(offset <= extent.nbytes && nbytes <= extent.nbytes - offset,
               errors::OutOfRange("bytes [{}, {}) of {}, which has {}.", offset, offset + nbytes,
                                  describe(extent), extent.nbytes));
@@ -70,7 +70,7 @@ struct SwapFile::Core {
 /// The pages of one extent; offsets count from its beginning.
 class SwapFile::ExtentBytes final : public PagedBytes {
  public:
-  ExtentBytes(std::shared_ptr<Core> core, const Extent& extent)
+  ExtentBytes(std::shared_ptr<Core> core, const FileExtent& extent)
       : core_(std::move(core)), extent_(extent) {}
 
   Ticket read(std::span<const FilePiece> pieces) override {
@@ -107,7 +107,7 @@ class SwapFile::ExtentBytes final : public PagedBytes {
   }
 
   std::shared_ptr<Core> core_;
-  Extent extent_;
+  FileExtent extent_;
 };
 
 SwapFile::SwapFile(std::shared_ptr<Core> core) : core_(std::move(core)) {}
@@ -123,7 +123,7 @@ std::shared_ptr<SwapFile> SwapFile::create(Options options) {
   return std::shared_ptr<SwapFile>(new SwapFile(std::move(core)));
 }
 
-SwapFile::Extent SwapFile::allocate(size_t nbytes) {
+SwapFile::FileExtent SwapFile::allocate(size_t nbytes) {
   const auto rounded = round_to_pages(nbytes);
   if (rounded == 0) return {};
   const std::lock_guard lock(core_->mutex);
@@ -133,7 +133,7 @@ SwapFile::Extent SwapFile::allocate(size_t nbytes) {
                 "{} bytes are asked of {}, which holds {} of at most {}; raise the disk limit or "
                 "release what is not needed.",
                 nbytes, core_->file->name(), stats.held, stats.limit));
-  const Extent extent{core_->extents.take(rounded), rounded};
+  const FileExtent extent{core_->extents.take(rounded), rounded};
   yield_point("swap_file.allocate.taken");
   try {
     core_->file->reserve(core_->extents.end());
@@ -147,7 +147,7 @@ SwapFile::Extent SwapFile::allocate(size_t nbytes) {
   return extent;
 }
 
-void SwapFile::release(const Extent& extent) {
+void SwapFile::release(const FileExtent& extent) {
   if (extent.nbytes == 0) return;
   const std::lock_guard lock(core_->mutex);
   PHI_CHECK(core_->extents.give_back(extent.offset, extent.nbytes),
@@ -159,7 +159,7 @@ void SwapFile::release(const Extent& extent) {
   std::fill_n(first, extent.nbytes / kPage, uint64_t{0});
 }
 
-Ticket SwapFile::write(const Extent& extent, std::span<const std::byte> bytes, uint64_t offset,
+Ticket SwapFile::write(const FileExtent& extent, std::span<const std::byte> bytes, uint64_t offset,
                        Tier from) {
   // FilePiece is used for both directions; a write does not modify the bytes.
   const FilePiece piece{offset, {const_cast<std::byte*>(bytes.data()), bytes.size()}};
@@ -168,7 +168,7 @@ Ticket SwapFile::write(const Extent& extent, std::span<const std::byte> bytes, u
   return ticket;
 }
 
-Ticket SwapFile::read(const Extent& extent, std::span<std::byte> out, uint64_t offset, Tier to) {
+Ticket SwapFile::read(const FileExtent& extent, std::span<std::byte> out, uint64_t offset, Tier to) {
   core_->check_range(extent, out.size(), offset);
   const std::vector<uint64_t> sums = core_->remembered(extent.offset + offset, out.size());
   const auto missing = std::find(sums.begin(), sums.end(), uint64_t{0});
@@ -183,7 +183,7 @@ Ticket SwapFile::read(const Extent& extent, std::span<std::byte> out, uint64_t o
   return ticket;
 }
 
-std::shared_ptr<PagedBytes> SwapFile::bytes_of(const Extent& extent) {
+std::shared_ptr<PagedBytes> SwapFile::bytes_of(const FileExtent& extent) {
   return std::make_shared<ExtentBytes>(core_, extent);
 }
 

@@ -2,7 +2,7 @@
 // checksum of each page is verified when it is read.
 //
 //   auto swap = SwapFile::create({.folder = "/scratch", .limit = int64_t{4} << 30});
-//   SwapFile::Extent extent = swap->allocate(nbytes);
+//   SwapFile::FileExtent extent = swap->allocate(nbytes);
 //   swap->write(extent, bytes).wait();
 //   ...
 //   swap->read(extent, out).wait();       // throws if a page is damaged
@@ -39,10 +39,10 @@ class SwapFile {
     std::shared_ptr<IoEngine> engine = nullptr;
   };
   /// A range of pages of the file.
-  struct Extent {
+  struct FileExtent {
     uint64_t offset = 0;
     size_t nbytes = 0;  // whole pages
-    friend bool operator==(const Extent&, const Extent&) = default;
+    friend bool operator==(const FileExtent&, const FileExtent&) = default;
   };
 
   /// Errors: InvalidArgument for a negative limit; NotFound, PermissionDenied, Unavailable, naming
@@ -55,26 +55,26 @@ class SwapFile {
   /// Allocates an extent of `nbytes`, rounded up to pages, in the first gap that is large enough.
   /// An extent of 0 bytes takes no page. Errors: ResourceExhausted, with the requested, held and
   /// allowed bytes, or if the disk is full.
-  Extent allocate(size_t nbytes);
+  FileExtent allocate(size_t nbytes);
   /// Frees an extent. No request for it may be in flight. Errors: InvalidArgument if `extent` is
   /// not allocated.
-  void release(const Extent& extent);
+  void release(const FileExtent& extent);
 
   /// Writes `bytes` at byte `offset` of the extent. Offset, size and address must be multiples of
   /// kPage, and `bytes` must not change until the ticket is done. Counts a transfer from `from` to
   /// disk. Errors: InvalidArgument, OutOfRange; at Ticket::wait those of AsyncFile.
-  Ticket write(const Extent& extent, std::span<const std::byte> bytes, uint64_t offset = 0,
+  Ticket write(const FileExtent& extent, std::span<const std::byte> bytes, uint64_t offset = 0,
                Tier from = Tier::kHost);
   /// Reads out.size() bytes at byte `offset` of the extent, with the same alignment. Counts a
   /// transfer from disk to `to`. Errors: InvalidArgument, OutOfRange, PreconditionNotMet for pages
   /// that were never written; at Ticket::wait those of AsyncFile, and Unavailable for a wrong
   /// checksum, naming the file, extent and page.
-  Ticket read(const Extent& extent, std::span<std::byte> out, uint64_t offset = 0,
+  Ticket read(const FileExtent& extent, std::span<std::byte> out, uint64_t offset = 0,
               Tier to = Tier::kHost);
 
   /// The extent as PagedBytes. Transfers are not counted. Pages that were never written have
   /// unspecified contents. The result keeps the file, but not the extent, alive.
-  std::shared_ptr<PagedBytes> bytes_of(const Extent& extent);
+  std::shared_ptr<PagedBytes> bytes_of(const FileExtent& extent);
 
   SwapStats stats() const;
   /// Name for messages: that it is a swap file, and its folder.

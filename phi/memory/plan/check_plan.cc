@@ -87,7 +87,7 @@ class Checker {
   }
 
  private:
-  struct Block {  // bytes of a lower tier
+  struct TierBlock {  // bytes of a lower tier
     int64_t bytes;
     BufferId buffer;
     bool released = false;
@@ -159,18 +159,18 @@ class Checker {
     const auto operands = index_.operands(launch.step);
     for (size_t i = 0; i < operands.size(); ++i) {
       const auto [buffer, access] = operands[i];
-      if (access == Access::kWrite) {
+      if (access == BufferAccess::kWrite) {
         if (first) seen.push_back(index_.is_scratch(buffer) ? 0 : version(buffer) + 1);
         continue;
       }
       if (first) seen.push_back(version(buffer));
-      require(first || access == Access::kRead, "{} would be updated twice", name(buffer));
+      require(first || access == BufferAccess::kRead, "{} would be updated twice", name(buffer));
       read_device(offset_in(at, buffer), buffer, seen[i], event);
     }
     for (size_t i = 0; i < operands.size(); ++i) {
       const auto [buffer, access] = operands[i];
-      if (access == Access::kRead) continue;
-      const int32_t made = seen[i] + (access == Access::kUpdate ? 1 : 0);
+      if (access == BufferAccess::kRead) continue;
+      const int32_t made = seen[i] + (access == BufferAccess::kUpdate ? 1 : 0);
       write_device(offset_in(at, buffer), buffer, made, event);
       if (index_.is_scratch(buffer)) continue;
       require(first || version(buffer) == made, "{} has changed since", name(buffer));
@@ -286,7 +286,7 @@ class Checker {
     if (event.kind == Event::Kind::kAction) {
       const int32_t issue = plan_.actions[static_cast<size_t>(event.index)].issue;
       // Blocks that are certainly free now are free for all later events.
-      std::erase_if(blocks, [&](const Block& block) {
+      std::erase_if(blocks, [&](const TierBlock& block) {
         return block.released &&
                (block.release.kind == Event::Kind::kStart ||
                 plan_.actions[static_cast<size_t>(block.release.index)].due < issue);
@@ -294,7 +294,7 @@ class Checker {
     }
     require(!copies_.contains({tier, b}), "{} is on the {} already", name(b), name_of(tier));
     int64_t held = occupied_bytes(tier, index_.nbytes(b));
-    for (const Block& block : blocks) {
+    for (const TierBlock& block : blocks) {
       const bool gone = block.released && order_.precedes(block.release, event);
       require(gone || block.buffer != b, "the {}'s copy of {} may still be there", name_of(tier),
               name(b));
@@ -315,7 +315,7 @@ class Checker {
     require(at != copies_.end(), "nothing to drop on the {}", name_of(tier));
     require(is_over(at->second, event), "the copy on the {} is still in use", name_of(tier));
     copies_.erase(at);
-    for (Block& block : blocks_[static_cast<size_t>(tier)]) {
+    for (TierBlock& block : blocks_[static_cast<size_t>(tier)]) {
       if (block.buffer != b || block.released) continue;
       block.released = true;
       block.release = event;
@@ -388,7 +388,7 @@ class Checker {
   std::vector<std::vector<int32_t>> seen_;  // by step: versions of its operands, read or written
   std::map<int64_t, DeviceCell> device_;    // by offset; covers the arena
   std::map<std::pair<Tier, BufferId>, Cell> copies_;
-  std::array<std::vector<Block>, kNumTiers> blocks_;
+  std::array<std::vector<TierBlock>, kNumTiers> blocks_;
   int32_t next_step_ = 0;
   std::string where_ = "form";
 };

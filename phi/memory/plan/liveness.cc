@@ -24,7 +24,7 @@ void add_values(const ProgramIndex& index, BufferId buffer, std::vector<Lifetime
     // A given value that is overwritten before it is read is merged with the value that replaces
     // it.
     const bool first_of_given = index.given(buffer) && &use == index.uses(buffer).data();
-    if (use.access == Access::kWrite && !first_of_given) {
+    if (use.access == BufferAccess::kWrite && !first_of_given) {
       lifetimes->push_back({buffer, size, use.step, use.step});
     }
     lifetimes->back().end = use.step;
@@ -96,11 +96,11 @@ class PlacedTree {
   std::vector<int32_t> latest_;
 };
 
-using Range = std::pair<int64_t, int64_t>;
+using ByteRange = std::pair<int64_t, int64_t>;
 
 /// The offset of the smallest gap between `taken` ranges that is large enough; otherwise the end of
 /// all ranges. Sorts `taken`.
-int64_t smallest_gap(std::vector<Range>* taken, int64_t size) {
+int64_t smallest_gap(std::vector<ByteRange>* taken, int64_t size) {
   std::sort(taken->begin(), taken->end());
   int64_t end = 0, best = -1, best_room = 0;
   for (const auto& [from, to] : *taken) {
@@ -131,7 +131,7 @@ Placement place_by_size(const std::vector<Lifetime>& lifetimes) {
   });
   Placement placement{std::vector<int64_t>(lifetimes.size(), 0), 0};
   PlacedTree placed(lifetimes.size());
-  std::vector<Range> taken;
+  std::vector<ByteRange> taken;
   for (int32_t rank : order) {
     const Lifetime& life = life_at(rank);
     taken.clear();

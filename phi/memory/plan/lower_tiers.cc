@@ -161,7 +161,7 @@ double LowerTiers::readiness(BufferId buffer, Tier tier, int32_t next_use, bool 
   const int32_t use = clock_.next_use(buffer);
   // Groups in descending order of priority; within each the farthest use comes first.
   const double far = static_cast<double>(use) / (2.0 * index_.num_steps() + 1);
-  if (on_device_[static_cast<size_t>(buffer)] && next && next->access != Access::kRead) {
+  if (on_device_[static_cast<size_t>(buffer)] && next && next->access != BufferAccess::kRead) {
     return 4 + far;  // the device changes the value next, which invalidates this copy
   }
   if (spare && holds(buffer, other)) return insist || use > next_use ? 3 + far : 0;

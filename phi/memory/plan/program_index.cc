@@ -53,7 +53,7 @@ void ProgramIndex::add_step(int32_t step) {
     if (at == operands_.end()) {
       operands_.push_back(operand);
     } else if (at->access != operand.access) {
-      at->access = Access::kUpdate;
+      at->access = BufferAccess::kUpdate;
     }
   }
   PHI_CHECK(
@@ -61,7 +61,7 @@ void ProgramIndex::add_step(int32_t step) {
       errors::InvalidArgument("{} has {} bytes of scratch and takes {} s; neither can be negative.",
                               describe_step(step), given.scratch_bytes, given.seconds));
   if (given.scratch_bytes > 0) {
-    operands_.push_back({num_buffers(), Access::kWrite});
+    operands_.push_back({num_buffers(), BufferAccess::kWrite});
     nbytes_.push_back(given.scratch_bytes);
     sizes_.push_back(occupied_bytes(Tier::kDevice, given.scratch_bytes));
   }
@@ -87,7 +87,7 @@ void ProgramIndex::check_values() const {
     const auto used = uses(b);
     if (given(b)) continue;
     PHI_CHECK(
-        used.empty() || used.front().access == Access::kWrite,
+        used.empty() || used.front().access == BufferAccess::kWrite,
         errors::InvalidArgument("{} reads {} before anything has written it. Write it first, or "
                                 "say that it is given.",
                                 describe_step(used.front().step), describe_buffer(b)));

@@ -10,7 +10,7 @@ namespace phi::memory {
 /// A use of a buffer by a step.
 struct BufferUse {
   int32_t step = 0;
-  Access access = Access::kRead;
+  BufferAccess access = BufferAccess::kRead;
 };
 
 /// The scratch memory of a step is an additional buffer, which only this step writes. The ids of

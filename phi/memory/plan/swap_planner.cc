@@ -77,10 +77,10 @@ void SwapPlanner::pin(int32_t step) {
   }
 }
 
-void SwapPlanner::bring(BufferId buffer, Access access) {
+void SwapPlanner::bring(BufferId buffer, BufferAccess access) {
   if (is_resident(buffer)) return;
   if (!place(buffer, {.now = true})) fail(buffer);
-  if (access != Access::kWrite) fetch(buffer);
+  if (access != BufferAccess::kWrite) fetch(buffer);
 }
 
 void SwapPlanner::launch(int32_t step, bool recompute) {
@@ -107,7 +107,7 @@ void SwapPlanner::finish_uses(int32_t step) {
   clock_.finish_step();
   for (const SwapOperand& operand : index_.operands(step)) {
     clock_.finish_use(operand.buffer);
-    if (operand.access != Access::kRead) {
+    if (operand.access != BufferAccess::kRead) {
       state(operand.buffer).written = true;
       below_.drop_all(operand.buffer, next_launch());
     }
@@ -150,7 +150,7 @@ void SwapPlanner::fetch_ahead() {
 SwapPlanner::Ahead SwapPlanner::try_ahead(const SwapOperand& operand, int32_t use) {
   const BufferId b = operand.buffer;
   const int32_t n = index_.num_steps();
-  const bool fresh = operand.access == Access::kWrite;
+  const bool fresh = operand.access == BufferAccess::kWrite;
   if (use >= n && (fresh || (options_.steady && home(b) == kNone))) return Ahead::kSkip;
   const BufferUse* next = clock_.next_access(b);
   if (fresh ? !next || next->step != use : !below_.holds(b) || clock_.next_use(b) != use) {

@@ -60,7 +60,7 @@ class SwapPlanner {
   // swap_planner.cc: the course of a run
   void take_start();
   void plan_step(int32_t step);
-  void bring(BufferId buffer, Access access);
+  void bring(BufferId buffer, BufferAccess access);
   void launch(int32_t step, bool recompute);
   void finish_uses(int32_t step);
   void pin(int32_t step);

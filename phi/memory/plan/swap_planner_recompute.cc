@@ -11,8 +11,8 @@ int32_t SwapPlanner::maker_of(BufferId buffer) const {
   if (!next) return kNone;
   for (const BufferUse* use = next; use != uses.data();) {
     --use;
-    if (use->access == Access::kUpdate) return kNone;
-    if (use->access == Access::kWrite) return use->step;
+    if (use->access == BufferAccess::kUpdate) return kNone;
+    if (use->access == BufferAccess::kWrite) return use->step;
   }
   return kNone;
 }
@@ -20,8 +20,8 @@ int32_t SwapPlanner::maker_of(BufferId buffer) const {
 bool SwapPlanner::input_lasts(BufferId input, int32_t maker, int32_t use) const {
   for (const BufferUse& other : index_.uses(input)) {
     if (other.step <= maker) continue;
-    if (other.step >= use) return other.access != Access::kWrite;
-    if (other.access != Access::kRead) return false;
+    if (other.step >= use) return other.access != BufferAccess::kWrite;
+    if (other.access != BufferAccess::kRead) return false;
   }
   return index_.keep(input);
 }
@@ -34,7 +34,7 @@ bool SwapPlanner::can_recompute(BufferId buffer) const {
   if (use == clock_.step()) return false;
   for (const SwapOperand& operand : index_.operands(maker)) {
     if (operand.buffer == buffer || index_.is_scratch(operand.buffer)) continue;
-    if (operand.access != Access::kRead || state(operand.buffer).recompute) return false;
+    if (operand.access != BufferAccess::kRead || state(operand.buffer).recompute) return false;
     if (!input_lasts(operand.buffer, maker, use)) return false;
   }
   return recompute_seconds(maker, use) <
@@ -48,7 +48,7 @@ double SwapPlanner::recompute_seconds(int32_t maker, int32_t use) const {
     const bool is_there = std::any_of(there.begin(), there.end(), [&](const SwapOperand& other) {
       return other.buffer == input.buffer;
     });
-    if (input.access != Access::kRead || is_there) continue;
+    if (input.access != BufferAccess::kRead || is_there) continue;
     seconds += options_.costs.seconds(Tier::kHost, Tier::kDevice, index_.nbytes(input.buffer));
   }
   return seconds;
@@ -57,7 +57,7 @@ double SwapPlanner::recompute_seconds(int32_t maker, int32_t use) const {
 void SwapPlanner::drop_for_recompute(BufferId buffer) {
   state(buffer).recompute = true;
   for (const SwapOperand& operand : index_.operands(maker_of(buffer))) {
-    if (operand.access == Access::kRead) ++state(operand.buffer).dependents;
+    if (operand.access == BufferAccess::kRead) ++state(operand.buffer).dependents;
   }
 }
 
@@ -73,7 +73,7 @@ void SwapPlanner::recompute_value(int32_t maker) {
   launch(maker, true);
   for (const SwapOperand& operand : index_.operands(maker)) {
     State& at = state(operand.buffer);
-    if (operand.access == Access::kRead) {
+    if (operand.access == BufferAccess::kRead) {
       --at.dependents;
     } else if (index_.is_scratch(operand.buffer)) {
       end_value(operand.buffer);

@@ -11,7 +11,7 @@ namespace phi::memory {
 /// An index into SwapProgram::buffers.
 using BufferId = int32_t;
 
-enum class Access : uint8_t {
+enum class BufferAccess : uint8_t {
   kRead,
   kWrite,   // overwrites the whole buffer; the old value is not needed
   kUpdate,  // read and written
@@ -19,7 +19,7 @@ enum class Access : uint8_t {
 
 struct SwapOperand {
   BufferId buffer = 0;
-  Access access = Access::kRead;
+  BufferAccess access = BufferAccess::kRead;
   friend bool operator==(const SwapOperand&, const SwapOperand&) = default;
 };
 

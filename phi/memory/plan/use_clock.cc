@@ -23,14 +23,14 @@ const BufferUse* UseClock::next_access(BufferId buffer) const {
 
 bool UseClock::is_needed(BufferId buffer) const {
   const BufferUse* next = next_access(buffer);
-  return next ? next->access != Access::kWrite : index_.keep(buffer);
+  return next ? next->access != BufferAccess::kWrite : index_.keep(buffer);
 }
 
 int32_t UseClock::next_use(BufferId buffer) const {
   if (const BufferUse* next = next_access(buffer)) return next->step;
   const auto uses = index_.uses(buffer);
   if (index_.keep(buffer) && index_.given(buffer) && !uses.empty() &&
-      uses.front().access != Access::kWrite) {
+      uses.front().access != BufferAccess::kWrite) {
     return index_.num_steps() + uses.front().step;
   }
   return 2 * index_.num_steps();

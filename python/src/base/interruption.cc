@@ -34,7 +34,7 @@ void let_signals_interrupt() {
   const nanobind::object main = nanobind::module_::import_("threading").attr("main_thread")();
   main_thread = nanobind::cast<unsigned long>(main.attr("ident"));
   if (PyThread_get_thread_ident() == main_thread) give_handlers_a_stack();
-  set_interruption(&raise_what_signals_raise);
+  set_interruption_handler(&raise_what_signals_raise);
 }
 
 }  // namespace phi::python

@@ -288,7 +288,7 @@ TEST_F(NcclFailure, AnInterruptedWaitLeavesACommunicatorThatServes) {
     y.set(static_cast<float>(world.rank()));
     plant(world, [] {
       cuda_on_cpu::delay_nccl(/*polls=*/5000);
-      set_interruption([] {
+      set_interruption_handler([] {
         if (asks_until_interrupted > 0 && --asks_until_interrupted == 0) throw Interrupted{};
       });
     });
@@ -306,7 +306,7 @@ TEST_F(NcclFailure, AnInterruptedWaitLeavesACommunicatorThatServes) {
     EXPECT_EQ(received, static_cast<float>(1 - world.rank()));
     world.everyone().barrier();
   });
-  set_interruption(nullptr);
+  set_interruption_handler(nullptr);
 }
 
 TEST_F(NcclFailureDeathTest, ACallThatNcclKeepsEndsTheProcess) {

@@ -30,7 +30,7 @@ class Scale final : public Node<Number> {
     }
   }
   int num_outputs() const override { return 1; }
-  void run(std::span<Number> grads, const Wanted& wanted, std::span<Number> results) override {
+  void run(std::span<Number> grads, const EdgeMask& wanted, std::span<Number> results) override {
     EXPECT_FALSE(released_) << name();
     std::string line = name();
     for (size_t i = 0; i < factors_.size(); ++i) {
@@ -53,7 +53,7 @@ class Leaf final : public Node<Number> {
   using Node::Node;
   int num_outputs() const override { return 1; }
   bool is_leaf() const override { return true; }
-  void run(std::span<Number> grads, const Wanted&, std::span<Number>) override {
+  void run(std::span<Number> grads, const EdgeMask&, std::span<Number>) override {
     trace.push_back(name());
     total += *grads[0].value;
   }
@@ -67,7 +67,7 @@ Edge<Number> edge(Node<Number>* node) { return {IntrusivePtr<Node<Number>>(node)
 class Engine : public ::testing::Test {
  protected:
   Engine() { trace.clear(); }
-  std::vector<Number> run(const PassOptions<Number>& options = {}, double seed = 1.0) {
+  std::vector<Number> run(const BackwardOptions<Number>& options = {}, double seed = 1.0) {
     return run_backward<Number>({{edge(out), {seed}}}, options);
   }
   Leaf* a = new Leaf("a");

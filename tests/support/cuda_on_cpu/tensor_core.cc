@@ -27,13 +27,13 @@ const Part& part_of(const WarpWork::Lanes& lanes, int lane) {
   return static_cast<const Part&>(*lanes[static_cast<size_t>(lane)]);
 }
 
-Pair pair(uint16_t low, uint16_t high) { return low | static_cast<Pair>(high) << 16; }
+HalfPair pair(uint16_t low, uint16_t high) { return low | static_cast<HalfPair>(high) << 16; }
 
 // ---- ldmatrix ----
 
 struct Matrices : WarpWork {
   std::array<uint16_t, kEdge> row;  // row that this lane addresses
-  Pair* to;
+  HalfPair* to;
 };
 
 void hand_out_rows(const WarpWork::Lanes& lanes) {
@@ -57,7 +57,7 @@ void hand_out_columns(const WarpWork::Lanes& lanes) {
   }
 }
 
-void load(void (*run)(const WarpWork::Lanes&), const void* row, Pair (&to)[4],
+void load(void (*run)(const WarpWork::Lanes&), const void* row, HalfPair (&to)[4],
           const cuda_on_cpu::Site& site) {
   if (reinterpret_cast<uintptr_t>(row) % 16 != 0) {
     cuda_on_cpu::fail(
@@ -73,7 +73,7 @@ void load(void (*run)(const WarpWork::Lanes&), const void* row, Pair (&to)[4],
 // ---- mma.m16n8k16 ----
 
 template <class W>
-float value(Pair pair, int which) {
+float value(HalfPair pair, int which) {
   const auto bits = static_cast<uint16_t>(pair >> (16 * which));
   W number;
   std::memcpy(static_cast<void*>(&number), &bits, sizeof(number));
@@ -81,8 +81,8 @@ float value(Pair pair, int which) {
 }
 
 struct Product : WarpWork {
-  const Pair* left;
-  std::array<Pair, 2> right;
+  const HalfPair* left;
+  std::array<HalfPair, 2> right;
   float* sums;
 };
 
@@ -114,21 +114,21 @@ void multiply(const WarpWork::Lanes& lanes) {
 
 }  // namespace
 
-void load_matrices(const void* row, Pair (&to)[4], const char* file, int line) {
+void load_matrices(const void* row, HalfPair (&to)[4], const char* file, int line) {
   load(hand_out_rows, row, to, {file, line});
 }
-void load_transposed_matrices(const void* row, Pair (&to)[4], const char* file, int line) {
+void load_transposed_matrices(const void* row, HalfPair (&to)[4], const char* file, int line) {
   load(hand_out_columns, row, to, {file, line});
 }
 
 template <typename W>
-void add_product(const Pair (&left)[4], Pair right_above, Pair right_below, float (&sums)[4],
+void add_product(const HalfPair (&left)[4], HalfPair right_above, HalfPair right_below, float (&sums)[4],
                  const char* file, int line) {
   const Product part{{multiply<W>}, left, {right_above, right_below}, sums};
   cuda_on_cpu::work_together(part, {file, line});
 }
-template void add_product<__half>(const Pair (&)[4], Pair, Pair, float (&)[4], const char*, int);
-template void add_product<__nv_bfloat16>(const Pair (&)[4], Pair, Pair, float (&)[4], const char*,
+template void add_product<__half>(const HalfPair (&)[4], HalfPair, HalfPair, float (&)[4], const char*, int);
+template void add_product<__nv_bfloat16>(const HalfPair (&)[4], HalfPair, HalfPair, float (&)[4], const char*,
                                          int);
 
 }  // namespace phi::gpu

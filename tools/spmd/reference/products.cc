@@ -172,7 +172,7 @@ struct Operands {
 Operands operands(std::span<const TensorSpec> x, const std::string& equation) {
   PHI_CHECK(x.size() <= 2, errors::InvalidArgument("{} operands are given; 2 at most.", x.size()));
   const auto parsed = distributed::Equation::parse(equation, x.size());
-  const auto text = [](const distributed::Equation::Term& term) {
+  const auto text = [](const distributed::Equation::Subscripts& term) {
     return term.before + (term.ellipsis ? "111" : "") + term.after;
   };
   Operands names;

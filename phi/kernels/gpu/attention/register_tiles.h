@@ -26,7 +26,7 @@ struct RegisterTiles {
   static constexpr int kColumns = kWidth / 8;  // 8-column accumulator tiles
 
   /// 16 rows as the left operand.
-  using Left = Pair[kSteps][4];
+  using Left = HalfPair[kSteps][4];
   /// Accumulators of 16 rows: for 16 columns, and for all columns of a head.
   using Chunk = float[2][4];
   using Sums = float[kColumns][4];
@@ -126,7 +126,7 @@ struct RegisterTiles {
     const W* const row = rows + (l % 8 + l / 16 * 8) * kStride + l / 8 % 2 * 8;
     PHI_UNROLL(8)
     for (int k = 0; k < kSteps; ++k) {
-      Pair right[4];
+      HalfPair right[4];
       load_matrices(row + k * 16, right);
       add_product<W>(left[k], right[0], right[1], sums[0]);
       add_product<W>(left[k], right[2], right[3], sums[1]);
@@ -136,12 +136,12 @@ struct RegisterTiles {
   /// sums += factors [16, 16] times 16 rows.
   __device__ static void add_rows(const Chunk& factors, const W* rows, Sums& sums) {
     const W* const row = rows + lane() % 16 * kStride + lane() / 16 * 8;
-    const Pair left[4] = {
+    const HalfPair left[4] = {
         pair_of<W>(factors[0][0], factors[0][1]), pair_of<W>(factors[0][2], factors[0][3]),
         pair_of<W>(factors[1][0], factors[1][1]), pair_of<W>(factors[1][2], factors[1][3])};
     PHI_UNROLL(8)
     for (int n = 0; n < kColumns; n += 2) {
-      Pair right[4];
+      HalfPair right[4];
       load_transposed_matrices(row + n * 8, right);
       add_product<W>(left, right[0], right[1], sums[n]);
       add_product<W>(left, right[2], right[3], sums[n + 1]);
@@ -150,7 +150,7 @@ struct RegisterTiles {
 
   /// Writes this lane's part of row group() + 8 half, multiplied by `factor`.
   __device__ static void write_row(const Sums& sums, int half, float factor, T* row) {
-    Pair* const to = reinterpret_cast<Pair*>(row) + thread();
+    HalfPair* const to = reinterpret_cast<HalfPair*>(row) + thread();
     PHI_UNROLL(16)
     for (int n = 0; n < kColumns; ++n)
       to[n * 4] = pair_of<W>(sums[n][2 * half] * factor, sums[n][2 * half + 1] * factor);

@@ -69,7 +69,7 @@ __device__ void map_walked(Out* out, int64_t packs, int64_t n, const F& f,
   const bool by_packs = kWidth > 1 && packs > 0;
   const int64_t items = by_packs ? packs : n;
   for (int64_t i = first_item(); i < items; i += item_stride()) {
-    const Offsets<sizeof...(k)> from = walk.offsets(i);
+    const WalkOffsets<sizeof...(k)> from = walk.offsets(i);
     if (by_packs) {
       map_pack<kWidth>(reinterpret_cast<Pack<Out, kWidth>*>(out) + i, f,
                        walked_pack<kWidth>(in[k] + from.at[k], walk.strides[k][0] != 0)...);

@@ -24,7 +24,7 @@ struct SelectAt {
   const W* y;
   gpu::Walk<3> walk;
   PHI_HD W operator()(int64_t i) const {
-    const gpu::Offsets<3> at = walk.offsets(i);
+    const gpu::WalkOffsets<3> at = walk.offsets(i);
     return SelectFunctor()(condition[at.at[0]], x[at.at[1]], y[at.at[2]]);
   }
 };

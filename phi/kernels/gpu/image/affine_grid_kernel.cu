@@ -1,6 +1,6 @@
 // affine_grid on GPUs: sampling positions of an affine map.
 #include "phi/generated/kernels/image.h"
-#include "phi/gpu/space.h"
+#include "phi/gpu/index_space.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/image/affine_coordinates.h"
@@ -49,7 +49,7 @@ struct AffineGrid {
 template <typename T>
 struct MapPlace {
   AffineGrid grid;
-  gpu::Space<2> space;  // [places, rows]
+  gpu::IndexSpace<2> space;  // [places, rows]
   const T* matrices;
   PHI_HD T operator()(int64_t i) const {
     using C = compute_t<T>;
@@ -66,7 +66,7 @@ struct MapPlace {
 template <typename T>
 struct MatrixLine {
   AffineGrid grid;
-  gpu::Space<2> space;  // [rows, rows + 1]
+  gpu::IndexSpace<2> space;  // [rows, rows + 1]
   const T* out_grad;
   T* matrix_grad;
 
@@ -90,7 +90,7 @@ void AffineGridKernel(const Context& ctx, const DenseTensor& input, bool align_c
                       DenseTensor* output) {
   const AffineGrid grid(output->dims(), align_corners);
   index_loop(ctx, output->mutable_data<T>(), output->numel(),
-             MapPlace<T>{grid, gpu::Space<2>({grid.places, grid.rows}), input.data<T>()});
+             MapPlace<T>{grid, gpu::IndexSpace<2>({grid.places, grid.rows}), input.data<T>()});
 }
 
 template <typename T, typename Context>
@@ -98,7 +98,7 @@ void AffineGridGradKernel(const Context& ctx, const DenseTensor& output_grad, bo
                           DenseTensor* input_grad) {
   const AffineGrid grid(output_grad.dims(), align_corners);
   gpu::for_each_line(ctx, gpu::AxisLines::rows(input_grad->numel(), grid.places),
-                     MatrixLine<T>{grid, gpu::Space<2>({grid.rows, grid.rows + 1}),
+                     MatrixLine<T>{grid, gpu::IndexSpace<2>({grid.rows, grid.rows + 1}),
                                    output_grad.data<T>(), input_grad->mutable_data<T>()});
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "phi/generated/kernels/image.h"
-#include "phi/gpu/space.h"
+#include "phi/gpu/index_space.h"
 #include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/image/sampling.h"
@@ -22,7 +22,7 @@ template <typename T>
 struct Sample {
   using C = compute_t<T>;
   Sampling space;
-  gpu::Space<2> places;  // per image: [c, places]
+  gpu::IndexSpace<2> places;  // per image: [c, places]
   Placing placing;
   const T* x;
   const T* grid;
@@ -63,9 +63,9 @@ template <typename T>
 struct GatherCorners {
   using C = compute_t<T>;
   Sampling space;
-  gpu::Space<2> pixels;    // per image: [c, pixels]
-  const int64_t* begins;   // start of each pixel's corners, [n, pixels]
-  const int64_t* corners;  // sorted by pixel, then by position
+  gpu::IndexSpace<2> pixels;  // per image: [c, pixels]
+  const int64_t* begins;      // start of each pixel's corners, [n, pixels]
+  const int64_t* corners;     // sorted by pixel, then by position
   const C* weights;
   const T* out_grad;
   PHI_HD T operator()(int64_t i) const {
@@ -126,7 +126,7 @@ void find_image_grad(const GpuContext& ctx, const Sampling& s, const Placing& pl
   }
   const auto named = gpu::positions_by_slice(ctx, elements, s.n * s.pixels);
   index_loop(ctx, x_grad->mutable_data<T>(), x_grad->numel(),
-             GatherCorners<T>{s, gpu::Space<2>({s.c, s.pixels}), named.first(), named.of(),
+             GatherCorners<T>{s, gpu::IndexSpace<2>({s.c, s.pixels}), named.first(), named.of(),
                               weights.data<C>(), out_grad.data<T>()});
 }
 
@@ -138,7 +138,7 @@ void GridSampleKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
                       DenseTensor* out) {
   const Sampling s(x.dims(), grid.dims());
   index_loop(ctx, out->mutable_data<T>(), out->numel(),
-             Sample<T>{s, gpu::Space<2>({s.c, s.places}),
+             Sample<T>{s, gpu::IndexSpace<2>({s.c, s.places}),
                        Placing(mode, padding_mode, align_corners), x.data<T>(), grid.data<T>()});
 }
 

@@ -2,7 +2,7 @@
 // outputs that use it, in their order.
 #include <vector>
 
-#include "phi/gpu/space.h"
+#include "phi/gpu/index_space.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/image/taps.h"
@@ -16,7 +16,7 @@ struct Resample {
   const C* weight;      // the same
   int64_t each;
   int64_t in;
-  gpu::Space<2> space;  // [out, inner]
+  gpu::IndexSpace<2> space;  // [out, inner]
   const C* x;
   PHI_HD C operator()(int64_t i) const {
     const auto place = space.place(i);
@@ -37,7 +37,7 @@ struct GatherTaps {
   const C* weight;
   gpu::Divider each;
   int64_t out;
-  gpu::Space<2> space;  // [in, inner]
+  gpu::IndexSpace<2> space;  // [in, inner]
   const C* y_grad;
   PHI_HD C operator()(int64_t i) const {
     const auto place = space.place(i);
@@ -64,7 +64,7 @@ void resample(const GpuContext& ctx, const Taps<C>& taps, int64_t outer, int64_t
   const DenseTensor weight = upload(ctx, taps.weight);
   index_loop(ctx, y, outer * taps.out * inner,
              Resample<C>{from.data<int64_t>(), weight.data<C>(), taps.each, taps.in,
-                         gpu::Space<2>({taps.out, inner}), x});
+                         gpu::IndexSpace<2>({taps.out, inner}), x});
 }
 
 template <typename C>
@@ -81,10 +81,10 @@ void resample_grad(const GpuContext& ctx, const Taps<C>& taps, int64_t outer, in
   const DenseTensor all_begins = upload(ctx, begins);
   const DenseTensor all_taps = upload(ctx, order);
   const DenseTensor weight = upload(ctx, taps.weight);
-  index_loop(
-      ctx, x_grad, outer * taps.in * inner,
-      GatherTaps<C>{all_begins.data<int64_t>(), all_taps.data<int64_t>(), weight.data<C>(),
-                    gpu::Divider(taps.each), taps.out, gpu::Space<2>({taps.in, inner}), y_grad});
+  index_loop(ctx, x_grad, outer * taps.in * inner,
+             GatherTaps<C>{all_begins.data<int64_t>(), all_taps.data<int64_t>(), weight.data<C>(),
+                           gpu::Divider(taps.each), taps.out, gpu::IndexSpace<2>({taps.in, inner}),
+                           y_grad});
 }
 
 /// Copies x to the host; synchronises with the GPU.

@@ -7,7 +7,7 @@ namespace phi::gpu {
 namespace {
 
 template <typename W>
-__global__ void read_named(const W* x, int64_t extent, const int64_t* places, Space<2> named,
+__global__ void read_named(const W* x, int64_t extent, const int64_t* places, IndexSpace<2> named,
                            int64_t n, W* to) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const auto at = named.place(i);
@@ -18,8 +18,8 @@ __global__ void read_named(const W* x, int64_t extent, const int64_t* places, Sp
 
 /// Writes zeros if `from` is null.
 template <typename W>
-__global__ void put_named(const W* there, const W* from, Space<2> slices, int64_t count, int64_t n,
-                          const int64_t* begins, const int64_t* positions, W* x) {
+__global__ void put_named(const W* there, const W* from, IndexSpace<2> slices, int64_t count,
+                          int64_t n, const int64_t* begins, const int64_t* positions, W* x) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const NamedElement at(i, slices, begins);
     W value{};
@@ -70,7 +70,7 @@ void read_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor&
   visit_words(slices, width, address(x) | address(to), [&]<typename Word>(const Slices& words) {
     const int64_t n = words.outer * count * words.inner;
     launch(ctx, read_named<Word>, blocks_for(ctx, n), kBlock, static_cast<const Word*>(x),
-           words.extent, places.data<int64_t>(), Space<2>({count, words.inner}), n,
+           words.extent, places.data<int64_t>(), IndexSpace<2>({count, words.inner}), n,
            static_cast<Word*>(to));
   });
 }
@@ -83,8 +83,8 @@ void put_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor& 
   visit_words(slices, width, addresses, [&]<typename Word>(const Slices& words) {
     const int64_t n = words.outer * words.extent * words.inner;
     launch(ctx, put_named<Word>, blocks_for(ctx, n), kBlock, static_cast<const Word*>(there),
-           static_cast<const Word*>(from), Space<2>({words.extent, words.inner}), places.numel(), n,
-           named.first(), named.of(), static_cast<Word*>(x));
+           static_cast<const Word*>(from), IndexSpace<2>({words.extent, words.inner}),
+           places.numel(), n, named.first(), named.of(), static_cast<Word*>(x));
   });
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "phi/gpu/index_space.h"
 #include "phi/gpu/launch.h"
-#include "phi/gpu/space.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/functors/hd.h"
@@ -35,7 +35,7 @@ struct NamedElement {
   int64_t inner;
   int64_t begin;
   int64_t end;
-  __device__ NamedElement(int64_t i, const Space<2>& slices, const int64_t* begins) {
+  __device__ NamedElement(int64_t i, const IndexSpace<2>& slices, const int64_t* begins) {
     const auto place = slices.place(i);
     const int64_t slice = place.along[0];
     outer = place.outer;
@@ -54,8 +54,8 @@ struct SumOfSlices {
 };
 
 template <typename T>
-__global__ void sum_slices(SumOfSlices<T> sum, Space<2> slices, int64_t n, const int64_t* begins,
-                           const int64_t* positions, T* x) {
+__global__ void sum_slices(SumOfSlices<T> sum, IndexSpace<2> slices, int64_t n,
+                           const int64_t* begins, const int64_t* positions, T* x) {
   using C = compute_t<T>;
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const NamedElement at(i, slices, begins);
@@ -88,7 +88,7 @@ void add_positions(const GpuContext& ctx, SumsFrom start, const Slices& slices,
   const int64_t n = slices.outer * slices.extent * slices.inner;
   if (n == 0) return;
   launch(ctx, sum_slices<T>, blocks_for(ctx, n), kBlock, SumOfSlices<T>{start, there, from, places},
-         Space<2>({slices.extent, slices.inner}), n, named.first(), named.of(), x);
+         IndexSpace<2>({slices.extent, slices.inner}), n, named.first(), named.of(), x);
 }
 
 }  // namespace gpu

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "phi/gpu/space.h"
+#include "phi/gpu/index_space.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/words.h"
 
@@ -32,7 +32,7 @@ struct ChannelDims {
   SliceLines lines() const { return {outer, channels, inner}; }
 
  private:
-  Space<2> space_;
+  IndexSpace<2> space_;
 };
 
 /// Computes two sums per channel: sums[c] and sums[channels + c] are the sums of the two numbers of

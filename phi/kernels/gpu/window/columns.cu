@@ -1,7 +1,7 @@
 // im2col and col2im: each thread computes one element of the result.
 #include "phi/common/dtype.h"
+#include "phi/gpu/index_space.h"
 #include "phi/gpu/launch.h"
-#include "phi/gpu/space.h"
 #include "phi/kernels/gpu/window/columns.h"
 
 namespace phi::gpu {
@@ -9,8 +9,8 @@ namespace {
 
 /// Columns as [images, channels, taps.., positions..].
 template <typename T>
-__global__ void make_columns(Sliding s, Space<7> space, int64_t n, ImageSteps steps, const T* image,
-                             T* columns) {
+__global__ void make_columns(Sliding s, IndexSpace<7> space, int64_t n, ImageSteps steps,
+                             const T* image, T* columns) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
     const auto place = space.place(i);
     const int64_t channel = place.along[0];
@@ -30,7 +30,7 @@ __global__ void make_columns(Sliding s, Space<7> space, int64_t n, ImageSteps st
 
 /// Index space of col2im: images as [images, channels, pixels..], and the strides of windows.
 struct SumSpace {
-  Space<4> pixels;
+  IndexSpace<4> pixels;
   Divider strides[3];
 
   explicit SumSpace(const Sliding& s, int64_t channels)
@@ -95,8 +95,8 @@ void image_to_columns(const GpuContext& ctx, const Sliding& sliding, int64_t ima
   if (n == 0) return;
   const auto& positions = sliding.positions;
   const auto& window = sliding.window;
-  const Space<7> space({channels, window[0].size, window[1].size, window[2].size, positions[0],
-                        positions[1], positions[2]});
+  const IndexSpace<7> space({channels, window[0].size, window[1].size, window[2].size, positions[0],
+                             positions[1], positions[2]});
   launch(ctx, make_columns<T>, blocks_for(ctx, n), kBlock, sliding, space, n, steps, image,
          columns);
 }

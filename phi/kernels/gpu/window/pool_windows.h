@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "phi/gpu/space.h"
+#include "phi/gpu/index_space.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/window/pool_folds.h"
@@ -39,8 +39,8 @@ struct PoolAxis {
 struct Windows3 {
   int64_t inner;  // channels, if they are innermost; else 1
   PoolAxis axis[3];
-  Space<4> outputs;   // coordinates of an output: [windows.., inner]
-  Space<4> elements;  // coordinates of an element: [extents.., inner]
+  IndexSpace<4> outputs;   // coordinates of an output: [windows.., inner]
+  IndexSpace<4> elements;  // coordinates of an element: [extents.., inner]
 
   __device__ int64_t image_size() const {
     return axis[0].extent * axis[1].extent * axis[2].extent * inner;
@@ -81,8 +81,8 @@ class DeviceWindows {
                           arrays_.back().data<int32_t>()};
     }
     const auto& [z, y, x] = windows_.axis;
-    windows_.outputs = Space<4>({z.windows, y.windows, x.windows, images.inner});
-    windows_.elements = Space<4>({z.extent, y.extent, x.extent, images.inner});
+    windows_.outputs = IndexSpace<4>({z.windows, y.windows, x.windows, images.inner});
+    windows_.elements = IndexSpace<4>({z.extent, y.extent, x.extent, images.inner});
   }
   const Windows3& get() const { return windows_; }
 
@@ -97,7 +97,7 @@ struct WindowPlace {
   int64_t at[3];
   int64_t channel;
 
-  __device__ WindowPlace(const Space<4>& space, int64_t i) {
+  __device__ WindowPlace(const IndexSpace<4>& space, int64_t i) {
     const auto place = space.place(i);
     image = place.outer;
     PHI_UNROLL(3)

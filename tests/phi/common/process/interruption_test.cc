@@ -22,7 +22,7 @@ int times_asked = 0;
 class Interruption : public ::testing::Test {
  protected:
   void SetUp() override { times_asked = 0; }
-  void TearDown() override { set_interruption(nullptr); }
+  void TearDown() override { set_interruption_handler(nullptr); }
 };
 
 TEST_F(Interruption, NobodyIsAskedAtFirst) {
@@ -31,7 +31,7 @@ TEST_F(Interruption, NobodyIsAskedAtFirst) {
 }
 
 TEST_F(Interruption, AsksEverySoOften) {
-  set_interruption([] { ++times_asked; });
+  set_interruption_handler([] { ++times_asked; });
   const auto begin = Clock::now();
   while (Clock::now() - begin < 500ms) poll_interruption();
   const auto took = Clock::now() - begin;
@@ -40,7 +40,7 @@ TEST_F(Interruption, AsksEverySoOften) {
 }
 
 TEST_F(Interruption, WhatIsThrownComesOut) {
-  set_interruption([] { throw Interrupted(); });
+  set_interruption_handler([] { throw Interrupted(); });
   const auto work = [] {
     for (const auto end = Clock::now() + 20s; Clock::now() < end;) poll_interruption();
   };
@@ -50,7 +50,7 @@ TEST_F(Interruption, WhatIsThrownComesOut) {
 
 TEST_F(Interruption, EachThreadIsAsked) {
   static thread_local int here = 0;
-  set_interruption([] { ++here; });
+  set_interruption_handler([] { ++here; });
   std::this_thread::sleep_for(60ms);
   poll_interruption();
   EXPECT_EQ(here, 1);

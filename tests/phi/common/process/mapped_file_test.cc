@@ -20,7 +20,7 @@ namespace phi {
 namespace {
 
 namespace fs = std::filesystem;
-using Access = MappedFile::Access;
+using Access = MappedFile::AccessPattern;
 
 class MappedFileTest : public ::testing::Test {
  protected:

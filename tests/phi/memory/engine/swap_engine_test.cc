@@ -21,7 +21,7 @@ namespace phi::memory {
 namespace {
 
 constexpr int64_t kKiB = 1024;
-using enum Access;
+using enum BufferAccess;
 
 /// A training step with Adam-like states: forth, back, update. 4 buffers of 64 KiB per layer.
 SwapProgram training(int32_t layers) {
@@ -222,7 +222,7 @@ TEST(SwapEngine, FullDisk_IsToldWithTheBuffersName) {
   *fault = true;
   EXPECT_THAT([&] { run_once(engine, program); },
               ThrowsError(ErrorCode::kResourceExhausted, "while buffer "));
-  EXPECT_THAT([&] { engine.put(0, SwapEngine::Fill()); },  // the run has not ended
+  EXPECT_THAT([&] { engine.put(0, SwapEngine::FillFunction()); },  // the run has not ended
               ThrowsError(ErrorCode::kPreconditionNotMet, "buffer 0 (input) cannot be put during"));
 }
 

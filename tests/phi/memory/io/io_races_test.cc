@@ -114,7 +114,7 @@ TEST_P(IoRaces, ExtentsOfOneSwapFile_KeepWhatTheirOwnersWrote) {
     at_once(kThreads, [&](int thread) {
       Random random = random_of(seed, thread);
       struct Own {
-        SwapFile::Extent extent;
+        SwapFile::FileExtent extent;
         uint64_t mark;
       };
       std::vector<Own> own;

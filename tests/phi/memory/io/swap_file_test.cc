@@ -48,11 +48,11 @@ INSTANTIATE_TEST_SUITE_P(Engines, SwapFileTest,
 TEST_P(SwapFileTest, ExtentsComeBackAsTheyWere) {
   const auto swap = swap_of(64 << 20);
   std::mt19937 engine(1);
-  std::vector<std::pair<SwapFile::Extent, int>> held;
+  std::vector<std::pair<SwapFile::FileExtent, int>> held;
   std::vector<AlignedBuffer> buffers;
   for (int value = 0; value < 40; ++value) {
     buffers.push_back(pages_of(1 + engine() % (1 << 20), value));
-    const SwapFile::Extent extent = swap->allocate(buffers.back().size());
+    const SwapFile::FileExtent extent = swap->allocate(buffers.back().size());
     swap->write(extent, all_of(buffers.back())).wait();
     held.emplace_back(extent, value);
     if (value % 3 == 2) {

@@ -36,10 +36,10 @@ inline void fill(uint8_t* bytes, int64_t nbytes, uint64_t seed) {
 inline void run_step(const SwapProgram& program, int32_t number,
                      const std::vector<uint8_t*>& pointers) {
   const SwapStep& step = program.steps[static_cast<size_t>(number)];
-  std::map<BufferId, Access> access;
+  std::map<BufferId, BufferAccess> access;
   for (const SwapOperand& operand : step.operands) {
     const auto [at, fresh] = access.emplace(operand.buffer, operand.access);
-    if (!fresh && at->second != operand.access) at->second = Access::kUpdate;
+    if (!fresh && at->second != operand.access) at->second = BufferAccess::kUpdate;
   }
   const auto nbytes = [&](BufferId b) { return program.buffers[static_cast<size_t>(b)].nbytes; };
   uint64_t seed = mix(static_cast<uint64_t>(number) + 1);
@@ -48,11 +48,11 @@ inline void run_step(const SwapProgram& program, int32_t number,
     where[step.operands[i].buffer] = pointers[i];
   }
   for (const auto& [buffer, how] : access) {
-    if (how != Access::kWrite) seed = mix(seed ^ digest(where[buffer], nbytes(buffer)));
+    if (how != BufferAccess::kWrite) seed = mix(seed ^ digest(where[buffer], nbytes(buffer)));
   }
   if (step.scratch_bytes > 0) fill(pointers.back(), step.scratch_bytes, 99);
   for (const auto& [buffer, how] : access) {
-    if (how != Access::kRead) {
+    if (how != BufferAccess::kRead) {
       fill(where[buffer], nbytes(buffer), seed + static_cast<uint64_t>(buffer) * 7919);
     }
   }

@@ -50,10 +50,10 @@ class RandomProgram {
         if (twice) continue;
         written.push_back(buffer);
       }
-      const Access access = !known       ? Access::kWrite
-                            : chance(55) ? Access::kRead
-                            : chance(50) ? Access::kWrite
-                                         : Access::kUpdate;
+      const BufferAccess access = !known       ? BufferAccess::kWrite
+                            : chance(55) ? BufferAccess::kRead
+                            : chance(50) ? BufferAccess::kWrite
+                                         : BufferAccess::kUpdate;
       step.operands.push_back({buffer, access});
     }
     for (BufferId buffer : written) has_value_[static_cast<size_t>(buffer)] = true;

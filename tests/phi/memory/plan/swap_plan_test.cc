@@ -16,10 +16,10 @@ namespace phi::memory {
 namespace {
 
 constexpr int64_t kKiB = 1024;
-using enum Access;
+using enum BufferAccess;
 
 /// Parameters of 64 KiB each, read one after the other, or updated.
-SwapProgram parameters(int count, Access access, double seconds = 1e-3) {
+SwapProgram parameters(int count, BufferAccess access, double seconds = 1e-3) {
   SwapProgram program;
   for (int32_t i = 0; i < count; ++i) {
     program.buffers.push_back({"w" + std::to_string(i), 64 * kKiB, true, true});

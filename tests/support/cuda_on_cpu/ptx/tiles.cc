@@ -17,25 +17,25 @@ namespace cuda_on_cpu::ptx {
 namespace {
 
 constexpr const char* kFile = "PTX";
-using phi::gpu::Pair;
+using phi::gpu::HalfPair;
 
 // ---- ldmatrix and mma ----
 
 template <auto load>
 const Instruction* load_matrices(const Instruction& self, Frame& frame) {
-  Pair to[4];
+  HalfPair to[4];
   const std::byte* row = address_of(self, frame, 4);
   if (kCounts) count_access(self, frame, row, 16);  // eight lanes address one matrix
   load(row, to, kFile, self.line);
-  for (size_t i = 0; i < 4; ++i) put<Pair>(frame, self.slots[i], to[i]);
+  for (size_t i = 0; i < 4; ++i) put<HalfPair>(frame, self.slots[i], to[i]);
   return &self + 1;
 }
 
 // mma d[4], a[4], b[2], c[4]
 template <class W>
 const Instruction* multiply(const Instruction& self, Frame& frame) {
-  const auto word = [&](size_t i) { return get<Pair>(frame, self.slots[i]); };
-  const Pair left[4] = {word(4), word(5), word(6), word(7)};
+  const auto word = [&](size_t i) { return get<HalfPair>(frame, self.slots[i]); };
+  const HalfPair left[4] = {word(4), word(5), word(6), word(7)};
   float sums[4];
   for (size_t i = 0; i < 4; ++i) sums[i] = get<float>(frame, self.slots[10 + i]);
   phi::gpu::add_product<W>(left, word(8), word(9), sums, kFile, self.line);

@@ -1,6 +1,6 @@
-// Space: coordinates of element i of a row-major array with fixed trailing extents.
+// IndexSpace: coordinates of element i of a row-major array with fixed trailing extents.
 //
-//   const Space<2> space({rows, columns});  // on the host; any number of such matrices
+//   const IndexSpace<2> space({rows, columns});  // on the host; any number of such matrices
 //   const auto at = space.place(i);         // in a kernel: at.outer, at.along[0], at.along[1]
 #pragma once
 
@@ -13,24 +13,24 @@
 namespace phi::gpu {
 
 template <int kDims>
-class Space {
+class IndexSpace {
  public:
-  struct Place {
+  struct Coordinates {
     int64_t outer;  // index of the array of these extents
     int64_t along[kDims];
   };
 
   /// Leaves the members uninitialised. Assign before use.
-  Space() = default;
+  IndexSpace() = default;
   /// The innermost extent comes last. With an extent of 0, place() must not be called.
-  explicit Space(const std::array<int64_t, kDims>& extents) {
+  explicit IndexSpace(const std::array<int64_t, kDims>& extents) {
     for (int d = 0; d < kDims; ++d) extents_[d] = Divider(extents[d]);
   }
 
   PHI_HD int64_t extent(int d) const { return extents_[d].by(); }
 
-  PHI_HD Place place(int64_t i) const {
-    Place place{};
+  PHI_HD Coordinates place(int64_t i) const {
+    Coordinates place{};
     PHI_UNROLL(8)
     for (int d = kDims - 1; d >= 0; --d) {
       const int64_t outer = extents_[d].quotient(i);

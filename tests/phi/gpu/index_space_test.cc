@@ -1,5 +1,5 @@
 // Places along the extents of row-major arrays, beside those that are counted out.
-#include "phi/gpu/space.h"
+#include "phi/gpu/index_space.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace phi::gpu {
 namespace {
 
 TEST(GpuSpace, EveryElementHasItsPlace) {
-  const Space<3> space({3, 1, 5});
+  const IndexSpace<3> space({3, 1, 5});
   EXPECT_EQ(space.extent(0), 3);
   EXPECT_EQ(space.extent(2), 5);
   int64_t i = 0;
@@ -28,7 +28,7 @@ TEST(GpuSpace, EveryElementHasItsPlace) {
 
 TEST(GpuSpace, PlacesBeyondWhat32BitsCount) {
   constexpr int64_t kRows = int64_t{1} << 33, kColumns = 7;
-  const auto place = Space<2>({kRows, kColumns}).place((5 * kRows + kRows - 1) * kColumns + 6);
+  const auto place = IndexSpace<2>({kRows, kColumns}).place((5 * kRows + kRows - 1) * kColumns + 6);
   EXPECT_EQ(place.outer, 5);
   EXPECT_EQ(place.along[0], kRows - 1);
   EXPECT_EQ(place.along[1], 6);
