@@ -10,8 +10,8 @@
 #include "benchmarks/gpu/rows.h"
 #include "benchmarks/gpu/stopwatch.h"
 #include "phi/common/errors.h"
+#include "phi/core/device/copy_queues.h"
 #include "phi/core/device/host_array.h"
-#include "phi/core/device/side_copies.h"
 
 namespace phi::gpu_bench {
 namespace {
@@ -58,14 +58,14 @@ class DirectCopies {
   DirectCopies& operator=(const DirectCopies&) = delete;
 
   void run() const {
-    SideCopies& copies = *device_.side_copies();
+    CopyQueues& copies = *device_.copy_queues();
     for (size_t i = 0; i < std::max(in_, out_); ++i) {
       if (i < in_) copies.from_host(to_.data(), read_.data() + i * piece_, piece_);
       if (i < out_) copies.to_host(written_.data() + i * piece_, from_.data(), piece_);
     }
     // Who waits for what is computed waits for them, too.
-    for (const auto way : {SideCopies::kToDevice, SideCopies::kFromDevice}) {
-      if (const MomentPtr end = copies.end_of(way)) copies.launch_after(*end);
+    for (const auto way : {CopyQueues::kToDevice, CopyQueues::kFromDevice}) {
+      if (const QueueEventPtr end = copies.end_of(way)) copies.launch_after(*end);
     }
   }
 

@@ -7,10 +7,10 @@
 namespace phi::gpu {
 namespace {
 
-// A Moment that is a CUDA event, recorded once at construction.
-class StreamMoment final : public Moment {
+// A QueueEvent that is a CUDA event, recorded once at construction.
+class StreamEvent final : public QueueEvent {
  public:
-  StreamMoment(const GpuDevice& device, cudaStream_t stream) : device_(device) {
+  StreamEvent(const GpuDevice& device, cudaStream_t stream) : device_(device) {
     // A waiting thread sleeps, so that other threads can use its core.
     PHI_GPU(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync));
     const cudaError_t status = cudaEventRecord(event_, stream);
@@ -19,9 +19,9 @@ class StreamMoment final : public Moment {
     device.check(status, "cudaEventRecord");
   }
   // CUDA keeps a destroyed event as long as a stream waits for it.
-  ~StreamMoment() override { (void)cudaEventDestroy(event_); }
-  StreamMoment(const StreamMoment&) = delete;
-  StreamMoment& operator=(const StreamMoment&) = delete;
+  ~StreamEvent() override { (void)cudaEventDestroy(event_); }
+  StreamEvent(const StreamEvent&) = delete;
+  StreamEvent& operator=(const StreamEvent&) = delete;
 
   void wait() const override {
     device_.make_current();
@@ -42,28 +42,29 @@ CopyStreams::CopyStreams(const GpuDevice& device) : device_(device) {
   }
 }
 
-MomentPtr CopyStreams::now(cudaStream_t stream) const {
+QueueEventPtr CopyStreams::now(cudaStream_t stream) const {
   device_.make_current();
-  return std::make_shared<const StreamMoment>(device_, stream);
+  return std::make_shared<const StreamEvent>(device_, stream);
 }
 
-void CopyStreams::order(cudaStream_t stream, const Moment& moment) const {
+void CopyStreams::order(cudaStream_t stream, const QueueEvent& event) const {
   device_.make_current();
-  // Every Moment of this device is a StreamMoment.
-  device_.check(cudaStreamWaitEvent(stream, static_cast<const StreamMoment&>(moment).event(), 0),
+  // Every QueueEvent of this device is a StreamEvent.
+  device_.check(cudaStreamWaitEvent(stream, static_cast<const StreamEvent&>(event).event(), 0),
                 "cudaStreamWaitEvent");
 }
 
-void CopyStreams::add(Way way, void* to, const void* from, size_t n, cudaMemcpyKind kind) {
+void CopyStreams::add(CopyDirection way, void* to, const void* from, size_t n,
+                      cudaMemcpyKind kind) {
   if (n == 0) return;
   device_.make_current();
   device_.check(cudaMemcpyAsync(to, from, n, kind, streams_[way]), "a copy beside the kernels");
 }
 
-MomentPtr CopyStreams::launched() { return now(device_.compute()); }
-void CopyStreams::launch_after(const Moment& moment) { order(device_.compute(), moment); }
-void CopyStreams::after(Way way, const Moment& moment) { order(streams_[way], moment); }
-MomentPtr CopyStreams::end_of(Way way) { return now(streams_[way]); }
+QueueEventPtr CopyStreams::launched() { return now(device_.compute()); }
+void CopyStreams::launch_after(const QueueEvent& event) { order(device_.compute(), event); }
+void CopyStreams::after(CopyDirection way, const QueueEvent& event) { order(streams_[way], event); }
+QueueEventPtr CopyStreams::end_of(CopyDirection way) { return now(streams_[way]); }
 
 void CopyStreams::to_host(void* host, const std::byte* memory, size_t n) {
   add(kFromDevice, host, memory, n, cudaMemcpyDeviceToHost);

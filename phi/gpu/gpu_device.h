@@ -69,7 +69,7 @@ class GpuDevice final : public Device {
   /// Returns pinned, page-aligned memory.
   std::byte* allocate_host(size_t nbytes) override;
   void free_host(std::byte* memory) override;
-  SideCopies* side_copies() override { return copies_.get(); }
+  CopyQueues* copy_queues() override { return copies_.get(); }
   bool can_record() const override { return true; }
   /// Captures `body` into a CUDA graph. The graph contains only work that the calling thread
   /// queues. While the capture lasts, compute() throws on other threads, and memory that they free

@@ -154,7 +154,7 @@ class GpuDevice::Capture {
 
 std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& body) {
   make_current();
-  Recording recording(pool_, copies_->stream(SideCopies::kToDevice));
+  Recording recording(pool_, copies_->stream(CopyQueues::kToDevice));
   std::exception_ptr failure;
   std::unique_ptr<CUgraph_st, cudaError_t (*)(cudaGraph_t)> captured(nullptr, cudaGraphDestroy);
   {
@@ -169,7 +169,7 @@ std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& bod
     }
   }
   for (std::byte* memory : recording.freed_of_others()) give_back(memory);
-  if (recording.has_memory()) copies_->launch_after(*copies_->end_of(SideCopies::kToDevice));
+  if (recording.has_memory()) copies_->launch_after(*copies_->end_of(CopyQueues::kToDevice));
   // If CUDA cannot capture a call, the capture is abandoned; this is no error of the body.
   if (failure && !is_of_capture(failure)) std::rethrow_exception(failure);
   std::optional<Graph> graph =

@@ -19,7 +19,7 @@ namespace phi {
 struct BoxCopy;
 class LaunchRecord;
 class MemoryAccount;
-class SideCopies;
+class CopyQueues;
 
 class Device {
  public:
@@ -72,7 +72,7 @@ class Device {
   virtual std::byte* allocate_host(size_t nbytes);
   virtual void free_host(std::byte* memory);
   /// Copies that overlap with computation. Null if all copies block the caller.
-  virtual SideCopies* side_copies() { return nullptr; }
+  virtual CopyQueues* copy_queues() { return nullptr; }
   /// Whether the device supports record().
   virtual bool can_record() const { return false; }
   /// Captures the launches of `body` on the calling thread into a graph, without running them.

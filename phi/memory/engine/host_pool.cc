@@ -44,7 +44,7 @@ void HostPool::give_back(HostBlock block) {
 void HostPool::shrink_to(int64_t spare_bytes) {
   for (auto& [size, blocks] : spares_) {
     for (; spare_ > spare_bytes && !blocks.empty(); blocks.pop_back()) {
-      if (const MomentPtr& used = blocks.back().used_until()) used->wait();
+      if (const QueueEventPtr& used = blocks.back().used_until()) used->wait();
       spare_ -= static_cast<int64_t>(size);
     }
   }

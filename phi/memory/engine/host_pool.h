@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "phi/core/device/side_copies.h"
+#include "phi/core/device/copy_queues.h"
 #include "phi/memory/io/aligned_buffer.h"
 
 namespace phi::memory {
@@ -21,12 +21,12 @@ class HostBlock {
   std::byte* data() const { return memory_.data(); }
   size_t size() const { return memory_.size(); }
   /// Null if no copy uses the block.
-  const MomentPtr& used_until() const { return used_until_; }
-  void set_used_until(MomentPtr moment) { used_until_ = std::move(moment); }
+  const QueueEventPtr& used_until() const { return used_until_; }
+  void set_used_until(QueueEventPtr event) { used_until_ = std::move(event); }
 
  private:
   AlignedBuffer memory_;
-  MomentPtr used_until_;
+  QueueEventPtr used_until_;
 };
 
 class HostPool {

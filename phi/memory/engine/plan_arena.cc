@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "phi/common/errors.h"
-#include "phi/core/device/side_copies.h"
+#include "phi/core/device/copy_queues.h"
 #include "phi/core/rank_context.h"
 
 namespace phi::memory {
@@ -45,12 +45,12 @@ void PlanArena::move(int64_t to, int64_t from, size_t nbytes) {
   // Device copies must not overlap, so bytes move in pieces as long as the distance. The piece that
   // would be overwritten first moves first.
   const auto way = static_cast<size_t>(std::abs(to - from));
-  SideCopies* const beside = device_.side_copies();
+  CopyQueues* const queues = device_.copy_queues();
   for (size_t done = 0; done < nbytes; done += std::min(way, nbytes - done)) {
     const size_t piece = std::min(way, nbytes - done);
     const size_t at = to < from ? done : nbytes - done - piece;
-    if (beside) {
-      beside->copy(data_ + to + at, data_ + from + at, piece);
+    if (queues) {
+      queues->copy(data_ + to + at, data_ + from + at, piece);
     } else {
       device_.copy(data_ + to + at, data_ + from + at, piece);
     }

@@ -26,7 +26,7 @@ class PlanArena {
   void read(int64_t offset, std::span<std::byte> out) const;
   void write(int64_t offset, std::span<const std::byte> value);
   /// Moves bytes within the arena; the ranges may overlap. Ordered before later launches. On a
-  /// device with SideCopies the move is enqueued as a copy to the device instead.
+  /// device with CopyQueues the move is enqueued as a copy to the device instead.
   void move(int64_t to, int64_t from, size_t nbytes);
 
  private:

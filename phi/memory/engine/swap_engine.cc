@@ -1,5 +1,5 @@
 // One thread per channel runs a plan's transfers; the caller issues them and waits for them. With
-// SideCopies, transfers between device and host are enqueued on the device instead, by the caller
+// CopyQueues, transfers between device and host are enqueued on the device instead, by the caller
 // or, if they follow a disk transfer, by the disk's thread. Only the device waits for these.
 #include "phi/memory/engine/swap_engine.h"
 
@@ -35,7 +35,7 @@ class SwapEngine::Impl {
   Impl(SwapPlan plan, const SwapEngineOptions& options)
       : plan_(std::move(plan)),
         store_(plan_, options.place, options.disk_folder, options.io_engine),
-        beside_(Device::of(options.place).side_copies()) {
+        copy_queues_(Device::of(options.place).copy_queues()) {
     has_value_.resize(plan_.buffers.size());
     by_due_.resize(plan_.actions.size());
     for (size_t i = 0; i < by_due_.size(); ++i) by_due_[i] = static_cast<int32_t>(i);
@@ -159,12 +159,12 @@ class SwapEngine::Impl {
   // enqueued.
   struct State {
     bool done = false;
-    MomentPtr launched;  // the launches that it must follow
-    MomentPtr end;       // its end in the device's queue; null: it is complete when it is done
+    QueueEventPtr launched;  // the launches that it must follow
+    QueueEventPtr end;       // its end in the device's queue; null: it is complete when it is done
   };
   State& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
   bool done(int32_t index) const { return states_[static_cast<size_t>(index)].done; }
-  bool has_thread(Channel channel) const { return !beside_ || channel == Channel::kDisk; }
+  bool has_thread(Channel channel) const { return !copy_queues_ || channel == Channel::kDisk; }
   std::string describe(BufferId buffer) const {
     return fmt::format("buffer {} ({})", buffer, plan_.buffers[static_cast<size_t>(buffer)].name);
   }
@@ -187,7 +187,7 @@ class SwapEngine::Impl {
 
   void issue(int32_t launch) {
     bool any = false;
-    MomentPtr launched;
+    QueueEventPtr launched;
     yield_point("swap_engine.issue.unlocked");
     std::unique_lock lock(mutex_);
     for (; next_action_ < plan_.actions.size() && plan_.actions[next_action_].issue == launch;
@@ -198,8 +198,8 @@ class SwapEngine::Impl {
         states_[next_action_].done = true;
         continue;
       }
-      if (beside_ && (next.from == Tier::kDevice || next.to == Tier::kDevice)) {
-        if (!launched) launched = beside_->launched();
+      if (copy_queues_ && (next.from == Tier::kDevice || next.to == Tier::kDevice)) {
+        if (!launched) launched = copy_queues_->launched();
         states_[next_action_].launched = launched;
       }
       queues_[static_cast<size_t>(channel_of(next))].push_back(static_cast<int32_t>(next_action_));
@@ -217,31 +217,31 @@ class SwapEngine::Impl {
 
   /// Enqueues ready actions that the device performs. The caller holds mutex_.
   void give_to_device() {
-    for (bool any = beside_ != nullptr; any;) {
+    for (bool any = copy_queues_ != nullptr; any;) {
       any = false;  // an action may be the one for which the other channel waits
       for (const Channel channel : {Channel::kToDevice, Channel::kFromDevice}) {
         std::deque<int32_t>& queue = queues_[static_cast<size_t>(channel)];
         if (queue.empty() || !is_ready(queue.front())) continue;
         const int32_t index = queue.front();
         queue.pop_front();
-        finish(index, run(index, behind(index)));
+        finish(index, run(index, dependencies(index)));
         any = true;
       }
     }
   }
 
   /// The positions that the device must reach before an action begins. The caller holds mutex_.
-  std::vector<MomentPtr> behind(int32_t index) {
-    std::vector<MomentPtr> moments;
-    if (state(index).launched) moments.push_back(state(index).launched);
+  std::vector<QueueEventPtr> dependencies(int32_t index) {
+    std::vector<QueueEventPtr> events;
+    if (state(index).launched) events.push_back(state(index).launched);
     for (const int32_t other : action(index).after) {
-      if (state(other).end) moments.push_back(state(other).end);
+      if (state(other).end) events.push_back(state(other).end);
     }
-    return moments;
+    return events;
   }
 
   struct Outcome {
-    MomentPtr end;
+    QueueEventPtr end;
     std::exception_ptr failure;
   };
   /// The caller holds mutex_.
@@ -262,7 +262,7 @@ class SwapEngine::Impl {
         stats_.wait_seconds += seconds_since(begin);
       }
       if (failure_) break;
-      if (const MomentPtr& end = state(index).end) beside_->launch_after(*end);
+      if (const QueueEventPtr& end = state(index).end) copy_queues_->launch_after(*end);
     }
     lock.unlock();
     rethrow_failure();
@@ -286,10 +286,10 @@ class SwapEngine::Impl {
       const int32_t index = queue.front();
       queue.pop_front();
       if (active_++ == 0) active_since_ = Clock::now();
-      const std::vector<MomentPtr> moments = behind(index);
+      const std::vector<QueueEventPtr> events = dependencies(index);
       lock.unlock();
       yield_point("swap_engine.carry.taken");
-      Outcome outcome = run(index, moments);
+      Outcome outcome = run(index, events);
       yield_point("swap_engine.carry.done");
       lock.lock();
       if (--active_ == 0) stats_.transfer_seconds += seconds_since(active_since_);
@@ -304,10 +304,10 @@ class SwapEngine::Impl {
     return !failure_ && std::all_of(after.begin(), after.end(), [&](int32_t a) { return done(a); });
   }
 
-  Outcome run(int32_t index, const std::vector<MomentPtr>& behind) {
+  Outcome run(int32_t index, const std::vector<QueueEventPtr>& dependencies) {
     const SwapAction& action = this->action(index);
     try {
-      return {store_.run(action, behind), nullptr};
+      return {store_.run(action, dependencies), nullptr};
     } catch (Error& error) {
       error.note(fmt::format("while {} went from {} to {} for launch {}", describe(action.buffer),
                              name_of(action.from), name_of(action.to), action.due));
@@ -319,9 +319,9 @@ class SwapEngine::Impl {
 
   const SwapPlan plan_;
   TierStore store_;
-  SideCopies* const beside_;     // null: threads run all actions
-  std::vector<bool> has_value_;  // by buffer, between runs
-  std::vector<int32_t> by_due_;  // actions
+  CopyQueues* const copy_queues_;  // null: threads run all actions
+  std::vector<bool> has_value_;    // by buffer, between runs
+  std::vector<int32_t> by_due_;    // actions
   bool running_ = false;
   int32_t next_launch_ = 0;
   size_t next_action_ = 0;  // the next action to issue

@@ -15,7 +15,7 @@
 //   engine.get(weight, out);
 //
 // On an asynchronous device a transfer is ordered after the launches that precede it. If the device
-// overlaps copies with computation (phi/core/device/side_copies.h), transfers and launches are
+// overlaps copies with computation (phi/core/device/copy_queues.h), transfers and launches are
 // enqueued at once and the device keeps their order. The host waits only for transfers from and to
 // the disk, and in get().
 //
@@ -49,7 +49,7 @@ struct SwapEngineOptions {
 struct SwapEngineStats {
   TransferStats transfers;
   /// Time in which at least one transfer was in flight. Excludes transfers that a device performs
-  /// by SideCopies.
+  /// by CopyQueues.
   double transfer_seconds = 0;
   double wait_seconds = 0;  // time in which the caller waited: the part that compute did not hide
   std::array<int64_t, kNumTiers> peak_bytes{};  // by tier, puts included
@@ -102,7 +102,7 @@ class SwapEngine {
   /// Marks all remaining launches as done, if the caller ran them together. Errors:
   /// PreconditionNotMet outside of a run, or if the plan has transfers between launches.
   void skip_launches();
-  /// Ends a run: waits for all of its transfers. Transfers by SideCopies are only ordered before
+  /// Ends a run: waits for all of its transfers. Transfers by CopyQueues are only ordered before
   /// later launches. Errors: PreconditionNotMet if launches remain; those of the transfers.
   void end_run();
 

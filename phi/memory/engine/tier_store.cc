@@ -22,7 +22,7 @@ TierStore::TierStore(const SwapPlan& plan, const Place& place, const std::string
                      std::shared_ptr<IoEngine> io_engine)
     : plan_(plan),
       arena_(static_cast<size_t>(plan.arena_bytes), place),
-      beside_(arena_.device().side_copies()),
+      copy_queues_(arena_.device().copy_queues()),
       host_(plan.limits.host_bytes, arena_.device()),
       blocks_(plan.buffers.size()),
       extents_(plan.buffers.size()) {
@@ -33,27 +33,28 @@ TierStore::TierStore(const SwapPlan& plan, const Place& place, const std::string
 }
 
 TierStore::~TierStore() {
-  if (!beside_) return;
-  for (const auto way : {SideCopies::kToDevice, SideCopies::kFromDevice}) {
+  if (!copy_queues_) return;
+  for (const auto way : {CopyQueues::kToDevice, CopyQueues::kFromDevice}) {
     try {
-      beside_->end_of(way)->wait();
+      copy_queues_->end_of(way)->wait();
     } catch (const std::exception&) {
       // The device has failed. Its next user receives the error; a destructor must not throw.
     }
   }
 }
 
-MomentPtr TierStore::run(const SwapAction& action, std::span<const MomentPtr> behind) {
+QueueEventPtr TierStore::run(const SwapAction& action,
+                             std::span<const QueueEventPtr> dependencies) {
   const BufferId b = action.buffer;
   if (action.kind == SwapAction::Kind::kDrop) {
     end_copy(b, action.from);
     return nullptr;
   }
-  MomentPtr end;
-  if (beside_ && action.from != Tier::kDisk && action.to != Tier::kDisk) {
-    end = run_beside(action, behind);
+  QueueEventPtr end;
+  if (copy_queues_ && action.from != Tier::kDisk && action.to != Tier::kDisk) {
+    end = run_on_queues(action, dependencies);
   } else {
-    for (const MomentPtr& moment : behind) moment->wait();
+    for (const QueueEventPtr& event : dependencies) event->wait();
     run_here(action);
   }
   yield_point("tier_store.run.copied");
@@ -61,23 +62,24 @@ MomentPtr TierStore::run(const SwapAction& action, std::span<const MomentPtr> be
   return end;
 }
 
-MomentPtr TierStore::run_beside(const SwapAction& action, std::span<const MomentPtr> behind) {
+QueueEventPtr TierStore::run_on_queues(const SwapAction& action,
+                                       std::span<const QueueEventPtr> dependencies) {
   const BufferId b = action.buffer;
-  const auto way = action.to == Tier::kDevice ? SideCopies::kToDevice : SideCopies::kFromDevice;
-  for (const MomentPtr& moment : behind) beside_->after(way, *moment);
+  const auto way = action.to == Tier::kDevice ? CopyQueues::kToDevice : CopyQueues::kFromDevice;
+  for (const QueueEventPtr& event : dependencies) copy_queues_->after(way, *event);
   if (action.from == action.to) {
     arena_.move(action.to_offset, action.from_offset, nbytes(b));
-    return beside_->end_of(way);
+    return copy_queues_->end_of(way);
   }
-  if (way == SideCopies::kFromDevice) take_block(b);
+  if (way == CopyQueues::kFromDevice) take_block(b);
   // The last copy that uses this block, of this value or of the block's previous owner.
-  if (const MomentPtr used = used_until(b)) beside_->after(way, *used);
-  if (way == SideCopies::kFromDevice) {
-    beside_->to_host(block(b).data(), arena() + action.from_offset, nbytes(b));
+  if (const QueueEventPtr used = used_until(b)) copy_queues_->after(way, *used);
+  if (way == CopyQueues::kFromDevice) {
+    copy_queues_->to_host(block(b).data(), arena() + action.from_offset, nbytes(b));
   } else {
-    beside_->from_host(arena() + action.to_offset, block(b).data(), nbytes(b));
+    copy_queues_->from_host(arena() + action.to_offset, block(b).data(), nbytes(b));
   }
-  MomentPtr end = beside_->end_of(way);
+  QueueEventPtr end = copy_queues_->end_of(way);
   set_used_until(b, end);
   return end;
 }
@@ -108,33 +110,33 @@ void TierStore::run_here(const SwapAction& action) {
 }
 
 void TierStore::read_arena(int64_t offset, std::span<std::byte> out) {
-  if (!beside_) return arena_.read(offset, out);
-  beside_->to_host(out.data(), arena() + offset, out.size());
-  beside_->end_of(SideCopies::kFromDevice)->wait();
+  if (!copy_queues_) return arena_.read(offset, out);
+  copy_queues_->to_host(out.data(), arena() + offset, out.size());
+  copy_queues_->end_of(CopyQueues::kFromDevice)->wait();
 }
 
 void TierStore::write_arena(int64_t offset, std::span<const std::byte> value) {
-  if (!beside_) return arena_.write(offset, value);
-  beside_->from_host(arena() + offset, value.data(), value.size());
-  beside_->end_of(SideCopies::kToDevice)->wait();
+  if (!copy_queues_) return arena_.write(offset, value);
+  copy_queues_->from_host(arena() + offset, value.data(), value.size());
+  copy_queues_->end_of(CopyQueues::kToDevice)->wait();
 }
 
 void TierStore::take_block(BufferId buffer) {
   block(buffer) = host_.take(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
 }
 
-MomentPtr TierStore::used_until(BufferId buffer) {
+QueueEventPtr TierStore::used_until(BufferId buffer) {
   const std::lock_guard lock(uses_mutex_);
   return block(buffer).used_until();
 }
 
-void TierStore::set_used_until(BufferId buffer, const MomentPtr& moment) {
+void TierStore::set_used_until(BufferId buffer, const QueueEventPtr& event) {
   const std::lock_guard lock(uses_mutex_);
-  block(buffer).set_used_until(moment);
+  block(buffer).set_used_until(event);
 }
 
 void TierStore::wait_for_copies_of(BufferId buffer) {
-  if (const MomentPtr used = used_until(buffer)) used->wait();
+  if (const QueueEventPtr used = used_until(buffer)) used->wait();
 }
 
 void TierStore::take_extent(BufferId buffer) {

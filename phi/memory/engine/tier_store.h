@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "phi/core/device/side_copies.h"
+#include "phi/core/device/copy_queues.h"
 #include "phi/memory/engine/host_pool.h"
 #include "phi/memory/engine/plan_arena.h"
 #include "phi/memory/io/swap_file.h"
@@ -22,7 +22,7 @@ class TierStore {
   /// ResourceExhausted; those of SwapFile::create.
   TierStore(const SwapPlan& plan, const Place& place, const std::string& disk_folder,
             std::shared_ptr<IoEngine> io_engine);
-  /// Waits for the copies by SideCopies.
+  /// Waits for the copies by CopyQueues.
   ~TierStore();
   TierStore(const TierStore&) = delete;
   TierStore& operator=(const TierStore&) = delete;
@@ -30,10 +30,10 @@ class TierStore {
   std::byte* arena() const { return arena_.data(); }
   const Place& place() const { return arena_.device().place(); }
   /// Runs a copy or a drop. Threads may run actions of different buffers at the same time, but only
-  /// one that uses the disk. A copy begins when all moments of `behind` are reached. With
-  /// SideCopies, a copy that does not use the disk is enqueued, and its end is returned. Otherwise
+  /// one that uses the disk. A copy begins when all events of `dependencies` are reached. With
+  /// CopyQueues, a copy that does not use the disk is enqueued, and its end is returned. Otherwise
   /// the action is complete on return, and the result is null. Errors: those of SwapFile.
-  MomentPtr run(const SwapAction& action, std::span<const MomentPtr> behind = {});
+  QueueEventPtr run(const SwapAction& action, std::span<const QueueEventPtr> dependencies = {});
 
   /// Writes bytes [offset, offset + out.size()) of a value to `out`.
   using FillFunction = std::function<void(int64_t offset, std::span<std::byte> out)>;
@@ -52,7 +52,8 @@ class TierStore {
   std::span<std::byte> on_host(BufferId buffer) { return {block(buffer).data(), nbytes(buffer)}; }
   HostBlock& block(BufferId buffer) { return blocks_[static_cast<size_t>(buffer)]; }
   SwapFile::FileExtent& extent(BufferId buffer) { return extents_[static_cast<size_t>(buffer)]; }
-  MomentPtr run_beside(const SwapAction& action, std::span<const MomentPtr> behind);
+  QueueEventPtr run_on_queues(const SwapAction& action,
+                              std::span<const QueueEventPtr> dependencies);
   void run_here(const SwapAction& action);
   // Copy pieces of values through host memory; complete on return.
   void read_arena(int64_t offset, std::span<std::byte> out);
@@ -60,8 +61,8 @@ class TierStore {
   void take_block(BufferId buffer);
   // The last use of the copy on the host. Locked, because one thread may read the copy for the disk
   // while another enqueues a device copy from it.
-  MomentPtr used_until(BufferId buffer);
-  void set_used_until(BufferId buffer, const MomentPtr& moment);
+  QueueEventPtr used_until(BufferId buffer);
+  void set_used_until(BufferId buffer, const QueueEventPtr& event);
   void wait_for_copies_of(BufferId buffer);
   void take_extent(BufferId buffer);
   void end_copy(BufferId buffer, Tier tier);
@@ -75,11 +76,11 @@ class TierStore {
 
   const SwapPlan& plan_;
   PlanArena arena_;
-  SideCopies* const beside_;  // null: the thread that runs an action copies
+  CopyQueues* const copy_queues_;  // null: the thread that runs an action copies
   HostPool host_;
   std::vector<HostBlock> blocks_;  // by buffer; empty: no copy on the host
   std::mutex uses_mutex_;
-  std::shared_ptr<SwapFile> file_;         // null without a disk
+  std::shared_ptr<SwapFile> file_;             // null without a disk
   std::vector<SwapFile::FileExtent> extents_;  // by buffer; 0 bytes: no copy on the disk
   HostBlock staging_;
 };

@@ -16,7 +16,7 @@
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/core/device/side_copies.h"
+#include "phi/core/device/copy_queues.h"
 #include "phi/core/rank_context.h"
 #include "phi/gpu/gpu_device.h"
 #include "phi/gpu/launch.h"
@@ -188,8 +188,8 @@ TEST_F(GraphsOnEmulator, OtherThreadsAreRefusedMeanwhile) {
   const auto* const from = static_cast<const std::byte*>(x.raw_data());
   const Box box = Box::whole({kCount});
   const Box half{{0}, {kCount / 2}};
-  SideCopies& side = *device_.side_copies();
-  const MomentPtr moment = side.end_of(SideCopies::kToDevice);
+  CopyQueues& side = *device_.copy_queues();
+  const QueueEventPtr moment = side.end_of(CopyQueues::kToDevice);
   const auto other_record = device_.record([&] { add(x, x, &y); });
   const auto expect_refused = [&](const std::function<void()>& use) {
     EXPECT_THAT(use, ThrowsError(ErrorCode::kUnavailable,

@@ -154,16 +154,16 @@ TEST_F(SwappingOnEmulator, TheHostIsNotHeldUp) {
 
 TEST_F(SwappingOnEmulator, ATransferComesBehindWhatItNeedsAndNoMore) {
   GpuDevice& device = GpuDevice::of(kPlace);
-  SideCopies& copies = *device.side_copies();
+  CopyQueues& copies = *device.copy_queues();
   const SwapProgram program = updates(1);
   for (const auto order : {cuda_on_cpu::Order::kForward, cuda_on_cpu::Order::kBackward}) {
     cuda_on_cpu::set_order(order);
     PlanArena arena(16 * kKiB, kPlace);
     const AlignedBuffer host(16 * kKiB, device);
     std::memset(host.data(), 1, host.size());
-    copies.after(SideCopies::kToDevice, *copies.launched());
+    copies.after(CopyQueues::kToDevice, *copies.launched());
     copies.from_host(arena.data(), host.data(), host.size());
-    const MomentPtr there = copies.end_of(SideCopies::kToDevice);
+    const QueueEventPtr there = copies.end_of(CopyQueues::kToDevice);
     const uint64_t before = cuda_on_cpu::launches();
     StepCall call{.program = &program, .step = 0, .count = 2, .pointers = {}};
     call.pointers[0] = call.pointers[1] = reinterpret_cast<uint8_t*>(arena.data());
@@ -175,9 +175,9 @@ TEST_F(SwappingOnEmulator, ATransferComesBehindWhatItNeedsAndNoMore) {
     there->wait();
     EXPECT_EQ(cuda_on_cpu::launches(), before)
         << "what is launched behind a copy is not waited for";
-    copies.after(SideCopies::kFromDevice, *copies.launched());
+    copies.after(CopyQueues::kFromDevice, *copies.launched());
     copies.to_host(host.data(), arena.data(), host.size());
-    copies.end_of(SideCopies::kFromDevice)->wait();
+    copies.end_of(CopyQueues::kFromDevice)->wait();
     EXPECT_EQ(cuda_on_cpu::launches(), before + 1);
     EXPECT_NE(static_cast<int>(host.data()[4096]), 1);
   }

@@ -33,9 +33,9 @@ TEST(HostPool, SpareBlocksMakeWayForOtherSizes) {
   EXPECT_EQ(pool.peak_bytes(), 8192);
 }
 
-class CountedMoment final : public Moment {
+class CountedEvent final : public QueueEvent {
  public:
-  explicit CountedMoment(int& waits) : waits_(waits) {}
+  explicit CountedEvent(int& waits) : waits_(waits) {}
   void wait() const override { ++waits_; }
 
  private:
@@ -45,7 +45,7 @@ class CountedMoment final : public Moment {
 TEST(HostPool, ABlockThatIsCopiedGoesToTheNextWithThat_AndToTheSystemBehindIt) {
   HostPool pool(8192);
   int waits = 0;
-  const auto copied = std::make_shared<const CountedMoment>(waits);
+  const auto copied = std::make_shared<const CountedEvent>(waits);
   HostBlock first = pool.take(4096);
   first.set_used_until(copied);
   pool.give_back(std::move(first));

@@ -1,11 +1,11 @@
-// SideCopies: copies between a device and the host that overlap with computation. The device has
-// one queue for kernels and one for each direction of copies. Each queue runs in order; a Moment,
-// like a CUDA event, orders work of one queue after work of another.
+// CopyQueues: copies between a device and the host that overlap with computation. The device has
+// one queue for kernels and one for each direction of copies. Each queue runs in order; a
+// QueueEvent, like a CUDA event, orders work of one queue after work of another.
 //
-//   const MomentPtr made = copies.launched();
-//   copies.after(SideCopies::kFromDevice, *made);
+//   const QueueEventPtr made = copies.launched();
+//   copies.after(CopyQueues::kFromDevice, *made);
 //   copies.to_host(host, memory, n);              // overlaps with later launches
-//   const MomentPtr out = copies.end_of(SideCopies::kFromDevice);
+//   const QueueEventPtr out = copies.end_of(CopyQueues::kFromDevice);
 //   copies.launch_after(*out);                    // before a kernel overwrites `memory`
 //   out->wait();                                  // before the host reads `host`
 #pragma once
@@ -17,29 +17,29 @@
 namespace phi {
 
 /// A position in a queue. It is reached when all work that was enqueued before it is complete.
-class Moment {
+class QueueEvent {
  public:
-  virtual ~Moment() = default;
+  virtual ~QueueEvent() = default;
   /// Blocks the host until the position is reached. Errors: those of the device's work.
   virtual void wait() const = 0;
 };
 /// Null: the position is already reached.
-using MomentPtr = std::shared_ptr<const Moment>;
+using QueueEventPtr = std::shared_ptr<const QueueEvent>;
 
 /// Thread-safe. No function waits for the device.
-class SideCopies {
+class CopyQueues {
  public:
-  enum Way : uint8_t { kToDevice, kFromDevice };
+  enum CopyDirection : uint8_t { kToDevice, kFromDevice };
 
-  virtual ~SideCopies() = default;
+  virtual ~CopyQueues() = default;
   /// The current end of the kernel queue.
-  virtual MomentPtr launched() = 0;
-  /// Orders all later launches after `moment`.
-  virtual void launch_after(const Moment& moment) = 0;
-  /// Orders all later copies in direction `way` after `moment`.
-  virtual void after(Way way, const Moment& moment) = 0;
+  virtual QueueEventPtr launched() = 0;
+  /// Orders all later launches after `event`.
+  virtual void launch_after(const QueueEvent& event) = 0;
+  /// Orders all later copies in direction `way` after `event`.
+  virtual void after(CopyDirection way, const QueueEvent& event) = 0;
   /// The current end of the queue for direction `way`.
-  virtual MomentPtr end_of(Way way) = 0;
+  virtual QueueEventPtr end_of(CopyDirection way) = 0;
 
   // `host` is memory of Device::allocate_host. It must not be accessed until the copy is complete.
   virtual void to_host(void* host, const std::byte* memory, size_t n) = 0;
