@@ -466,7 +466,7 @@ void Executor::note_writes(const TensorList& inputs) {
 
 void Executor::make_replay() {
   Device& device = Device::of(engine_->place());
-  if (binds_each_launch_ || memory_.is_limited() || !device.can_record()) return;
+  if (binds_each_launch_ || memory_.is_limited() || !device.can_capture()) return;
   replay_ = std::make_unique<Replay>(device, replay_steps(program_.steps),
                                      ReplayRanks::of(*recording_, engine_->place()));
   fixed_.resize(program_.buffers.size());

@@ -119,9 +119,9 @@ void Replay::try_step(size_t at, const RunStep& step) const {
 }
 
 // Captures the steps of a piece without their messages. Returns null if the device refuses.
-std::unique_ptr<LaunchRecord> Replay::try_out(const Piece& piece, const RunStep& step) {
+std::unique_ptr<LaunchGraph> Replay::try_out(const Piece& piece, const RunStep& step) {
   size_t at = piece.begin;
-  auto record = device_.record([&] {
+  auto record = device_.capture([&] {
     for (at = piece.begin; at < piece.end; ++at) try_step(at, step);
   });
   if (record) return record;

@@ -1,4 +1,4 @@
-// Replay: captures steps of a program into device graphs (Device::record) and launches the graphs
+// Replay: captures steps of a program into device graphs (Device::capture) and launches the graphs
 // instead of running the steps.
 //
 // A piece is a sequence of consecutive steps that are captured into one graph. A step belongs to a
@@ -19,7 +19,7 @@
 
 #include "api/capture/replay_ranks.h"
 #include "phi/core/device/device.h"
-#include "phi/core/device/launch_record.h"
+#include "phi/core/device/launch_graph.h"
 #include "phi/core/rank_context.h"
 
 namespace phi {
@@ -66,7 +66,7 @@ class Replay {
     size_t end;
     bool has_messages;
     bool is_tried = false;  // a capture without its messages has succeeded
-    std::unique_ptr<LaunchRecord> record = nullptr;
+    std::unique_ptr<LaunchGraph> record = nullptr;
     Addresses addresses = {};
     Counters counted = {};  // traffic of the messages of one launch
     int unused = 0;         // successive records that were not launched again
@@ -89,7 +89,7 @@ class Replay {
   void agree(Way own);
   bool is_ready(Piece& piece, const RunStep& step, const Locate& locate);
   bool is_found_ready(Piece& piece, const RunStep& step, const Locate& locate);
-  std::unique_ptr<LaunchRecord> try_out(const Piece& piece, const RunStep& step);
+  std::unique_ptr<LaunchGraph> try_out(const Piece& piece, const RunStep& step);
   void write_down_with_messages(Piece& piece, const RunStep& step, const Locate& locate);
   void launch(Piece& piece);
   void leave_out(size_t begin, size_t end);

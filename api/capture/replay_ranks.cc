@@ -46,7 +46,7 @@ int64_t ReplayRanks::least(int64_t own) const {
   return own;
 }
 
-std::unique_ptr<LaunchRecord> ReplayRanks::record(const std::function<void()>& body) const {
+std::unique_ptr<LaunchGraph> ReplayRanks::record(const std::function<void()>& body) const {
   World& device_communicator = World::current().device_communicator(place_);
   return device_communicator.record(device_communicator.group(ranks_), body);
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "phi/common/place.h"
-#include "phi/core/device/launch_record.h"
+#include "phi/core/device/launch_graph.h"
 
 namespace phi {
 
@@ -28,7 +28,7 @@ class ReplayRanks {
   /// collective.
   int64_t least(int64_t own) const;
   /// Captures `body` by World::record over these ranks. Errors: those of World::record.
-  std::unique_ptr<LaunchRecord> record(const std::function<void()>& body) const;
+  std::unique_ptr<LaunchGraph> record(const std::function<void()>& body) const;
   /// Whether the device communicator is still that of the construction. Same result on all ranks.
   bool are_connected() const;
 

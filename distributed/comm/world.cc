@@ -17,7 +17,7 @@
 #include "distributed/comm/with_rank.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"
-#include "phi/core/device/launch_record.h"
+#include "phi/core/device/launch_graph.h"
 
 namespace phi::distributed {
 namespace {
@@ -103,7 +103,7 @@ World::~World() { abandon_transfers(); }
 RankStatus World::rank_status(int64_t /*rank*/) const { return {}; }
 RankStatus World::rank_status_in(const World& host, int64_t rank) { return host.rank_status(rank); }
 
-std::unique_ptr<LaunchRecord> World::record(Group& /*who*/, const std::function<void()>& /*body*/) {
+std::unique_ptr<LaunchGraph> World::record(Group& /*who*/, const std::function<void()>& /*body*/) {
   throw errors::Unimplemented("the calls of world '{}' cannot be written down by a device.",
                               backend());
 }

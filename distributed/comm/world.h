@@ -150,7 +150,7 @@ class World {
   /// Errors   Unimplemented if the world cannot capture calls. PreconditionNotMet if the device
   ///          captures nothing, or the body does something that cannot be captured. Those of the
   ///          body.
-  virtual std::unique_ptr<LaunchRecord> record(Group& who, const std::function<void()>& body);
+  virtual std::unique_ptr<LaunchGraph> record(Group& who, const std::function<void()>& body);
 
   /// How long a call waits for its peers before it throws.
   Milliseconds deadline() const { return settings_->deadline; }

@@ -52,15 +52,15 @@ void GpuDevice::make_current() const {
 
 ComputeStream GpuDevice::compute() const {
   ComputeStream stream(compute_, gate_);
-  if (recording_) [[unlikely]]
-    recording_->check_thread(*this);
+  if (graph_capture_) [[unlikely]]
+    graph_capture_->check_thread(*this);
   return stream;
 }
 
 ComputeStream GpuDevice::stream_to_wait_for() const {
   ComputeStream stream = compute();
-  if (recording_) [[unlikely]]
-    throw NotRecordable{};
+  if (graph_capture_) [[unlikely]]
+    throw NotCapturable{};
   return stream;
 }
 
@@ -68,8 +68,8 @@ std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
   const size_t rounded = small_blocks_.rounded(nbytes);
   {
     const ComputeStream stream = compute();
-    if (recording_) [[unlikely]]
-      return recording_->allocate(rounded);
+    if (graph_capture_) [[unlikely]]
+      return graph_capture_->allocate(rounded);
     if (std::byte* const block = small_blocks_.take(nbytes)) return block;
   }
   if (std::byte* const memory = allocate_of_pool(rounded)) [[likely]]
@@ -96,8 +96,8 @@ std::byte* GpuDevice::allocate_of_pool(size_t nbytes) {
 void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t nbytes) {
   {
     const std::shared_lock open(gate_);
-    if (recording_) [[unlikely]]
-      return recording_->free(memory);
+    if (graph_capture_) [[unlikely]]
+      return graph_capture_->free(memory);
   }
   if (!small_blocks_.keep(memory, nbytes)) give_back(memory);
 }
@@ -108,8 +108,8 @@ void GpuDevice::give_back(std::byte* memory) {
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current != index_) (void)cudaSetDevice(index_);
   const std::shared_lock open(gate_);
-  if (recording_) [[unlikely]]
-    return recording_->free(memory);
+  if (graph_capture_) [[unlikely]]
+    return graph_capture_->free(memory);
   (void)cudaFreeAsync(memory, compute_);
 }
 

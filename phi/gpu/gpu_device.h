@@ -16,12 +16,12 @@
 #include <string>
 
 #include "phi/core/device/device.h"
-#include "phi/core/device/launch_record.h"
+#include "phi/core/device/launch_graph.h"
 #include "phi/gpu/copy_streams.h"
 #include "phi/gpu/device_assertions.h"
 #include "phi/gpu/gemm.h"
+#include "phi/gpu/graph_capture.h"
 #include "phi/gpu/launch_log.h"
-#include "phi/gpu/recording.h"
 #include "phi/gpu/small_blocks.h"
 
 namespace phi::gpu {
@@ -70,11 +70,11 @@ class GpuDevice final : public Device {
   std::byte* allocate_host(size_t nbytes) override;
   void free_host(std::byte* memory) override;
   CopyQueues* copy_queues() override { return copies_.get(); }
-  bool can_record() const override { return true; }
+  bool can_capture() const override { return true; }
   /// Captures `body` into a CUDA graph. The graph contains only work that the calling thread
   /// queues. While the capture lasts, compute() throws on other threads, and memory that they free
   /// is freed after it.
-  std::unique_ptr<LaunchRecord> record(const std::function<void()>& body) override;
+  std::unique_ptr<LaunchGraph> capture(const std::function<void()>& body) override;
 
   /// Returns access to the compute stream. Errors: Unavailable while another thread records.
   ComputeStream compute() const;
@@ -102,7 +102,7 @@ class GpuDevice final : public Device {
   void begin_work() override { make_current(); }
   /// The compute stream, for a call that waits for it. A capture cannot contain a wait, because
   /// captured work does not run before the graph is launched. Errors: those of compute();
-  /// NotRecordable on the thread that records.
+  /// NotCapturable on the thread that records.
   ComputeStream stream_to_wait_for() const;
   /// Allocates from the driver's pool; null if no memory is left.
   std::byte* allocate_of_pool(size_t nbytes);
@@ -119,8 +119,8 @@ class GpuDevice final : public Device {
   GemmRunner gemm_runner_;
   LaunchLog log_;
   std::unique_ptr<CopyStreams> copies_;
-  mutable std::shared_mutex gate_;  // calls: shared; begin and end of a capture: exclusive
-  Recording* recording_ = nullptr;  // non-null during a capture; guarded by gate_
+  mutable std::shared_mutex gate_;         // calls: shared; begin and end of a capture: exclusive
+  GraphCapture* graph_capture_ = nullptr;  // non-null during a capture; guarded by gate_
   std::atomic<bool> has_failed_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;

@@ -68,9 +68,9 @@ cudaGraph_t StreamCapture::end() {
   return nullptr;
 }
 
-cudaError_t last_capture_failure() { return last_failure; }
+cudaError_t last_capture_error() { return last_failure; }
 
-bool is_of_capture(const std::exception_ptr& failure) {
+bool is_capture_error(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const Error& error) {

@@ -47,9 +47,9 @@ class StreamCapture {
 
 /// The CUDA error of this thread's last capture: of a call within it, of its end, or of the graph's
 /// instantiation. cudaSuccess if there was none, or if the capture was abandoned before its end.
-cudaError_t last_capture_failure();
+cudaError_t last_capture_error();
 /// Whether `failure` is an error that throw_failed threw because CUDA cannot capture a call
 /// (cudaErrorStreamCapture...).
-bool is_of_capture(const std::exception_ptr& failure);
+bool is_capture_error(const std::exception_ptr& failure);
 
 }  // namespace phi::gpu

@@ -12,7 +12,7 @@ namespace phi::distributed {
 struct CapturedGraphs::State {
   std::mutex mutex;
   bool is_over = false;
-  std::vector<LaunchRecord*> all;
+  std::vector<LaunchGraph*> all;
 
   void check() const {
     PHI_CHECK(!is_over, errors::PreconditionNotMet(
@@ -21,10 +21,13 @@ struct CapturedGraphs::State {
   }
 };
 
-class CapturedGraphs::CapturedGraph final : public LaunchRecord {
+class CapturedGraphs::CapturedGraph final : public LaunchGraph {
  public:
-  CapturedGraph(std::shared_ptr<State> state, std::unique_ptr<LaunchRecord> written, LaunchWrapper launch_wrapper)
-      : state_(std::move(state)), written_(std::move(written)), launch_wrapper_(std::move(launch_wrapper)) {
+  CapturedGraph(std::shared_ptr<State> state, std::unique_ptr<LaunchGraph> written,
+                LaunchWrapper launch_wrapper)
+      : state_(std::move(state)),
+        written_(std::move(written)),
+        launch_wrapper_(std::move(launch_wrapper)) {
     const std::lock_guard lock(state_->mutex);
     state_->all.push_back(written_.get());
   }
@@ -54,21 +57,22 @@ class CapturedGraphs::CapturedGraph final : public LaunchRecord {
 
  private:
   std::shared_ptr<State> state_;
-  std::unique_ptr<LaunchRecord> written_;
+  std::unique_ptr<LaunchGraph> written_;
   LaunchWrapper launch_wrapper_;
 };
 
 CapturedGraphs::CapturedGraphs() : state_(std::make_shared<State>()) {}
 CapturedGraphs::~CapturedGraphs() { discard_all(); }
 
-std::unique_ptr<LaunchRecord> CapturedGraphs::add(std::unique_ptr<LaunchRecord> written, LaunchWrapper launch_wrapper) {
+std::unique_ptr<LaunchGraph> CapturedGraphs::add(std::unique_ptr<LaunchGraph> written,
+                                                 LaunchWrapper launch_wrapper) {
   return std::make_unique<CapturedGraph>(state_, std::move(written), std::move(launch_wrapper));
 }
 
 void CapturedGraphs::discard_all() {
   const std::lock_guard lock(state_->mutex);
   state_->is_over = true;
-  for (LaunchRecord* record : state_->all) record->discard();
+  for (LaunchGraph* record : state_->all) record->discard();
 }
 
 }  // namespace phi::distributed

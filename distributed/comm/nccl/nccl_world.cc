@@ -91,7 +91,7 @@ void check_handshakes(const std::vector<Handshake>& all) {
 }
 
 std::string why_not_captured() {
-  const cudaError_t said = gpu::last_capture_failure();
+  const cudaError_t said = gpu::last_capture_error();
   return said == cudaSuccess ? "it waits for the GPU, or memory for it has run out"
                              : gpu::describe(said);
 }
@@ -144,13 +144,13 @@ class NcclWorld final : public World {
   }
 
   bool records_calls() const override { return true; }
-  std::unique_ptr<LaunchRecord> record(Group& who, const std::function<void()>& body) override {
+  std::unique_ptr<LaunchGraph> record(Group& who, const std::function<void()>& body) override {
     watchdog_.check();
     drain();
     // A graph needs scratch memory that no later call reuses.
     DedicatedScratch scratch(*this);
     CommandQueue::Capture capture(queue_);
-    std::unique_ptr<LaunchRecord> written = device_.record([&] {
+    std::unique_ptr<LaunchGraph> written = device_.capture([&] {
       body();
       drain();
       capture.join();

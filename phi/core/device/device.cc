@@ -15,7 +15,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/more_memory.h"
 #include "phi/core/box_copy.h"
-#include "phi/core/device/launch_record.h"
+#include "phi/core/device/launch_graph.h"
 #include "phi/core/storage/memory_account.h"
 
 namespace phi {
@@ -82,7 +82,7 @@ std::byte* Device::allocate_host(size_t nbytes) {
 
 void Device::free_host(std::byte* memory) { std::free(memory); }
 
-std::unique_ptr<LaunchRecord> Device::record(const std::function<void()>&) { return nullptr; }
+std::unique_ptr<LaunchGraph> Device::capture(const std::function<void()>&) { return nullptr; }
 
 Device& Device::cpu() {
   // Never destroyed: tensors may live as long as the process. Not on the heap, so that counts of

@@ -17,7 +17,7 @@
 namespace phi {
 
 struct BoxCopy;
-class LaunchRecord;
+class LaunchGraph;
 class MemoryAccount;
 class CopyQueues;
 
@@ -73,8 +73,8 @@ class Device {
   virtual void free_host(std::byte* memory);
   /// Copies that overlap with computation. Null if all copies block the caller.
   virtual CopyQueues* copy_queues() { return nullptr; }
-  /// Whether the device supports record().
-  virtual bool can_record() const { return false; }
+  /// Whether the device supports capture().
+  virtual bool can_capture() const { return false; }
   /// Captures the launches of `body` on the calling thread into a graph, without running them.
   /// Returns null, without side effects, if the device does not support this, or if `body`
   /// synchronises, copies from the host, keeps an allocation, or frees memory that it did not
@@ -82,7 +82,7 @@ class Device {
   /// have run once before, so that everything it creates at its first run exists. It may only run
   /// kernels and copies, on arrays whose addresses do not change. Errors: those of `body`;
   /// Unavailable if another thread uses the device during the capture.
-  virtual std::unique_ptr<LaunchRecord> record(const std::function<void()>& body);
+  virtual std::unique_ptr<LaunchGraph> capture(const std::function<void()>& body);
 
   /// Scope in which a kernel of the device runs on, or is launched from, the calling thread.
   class Work {

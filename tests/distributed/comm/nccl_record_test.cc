@@ -14,7 +14,7 @@
 #include "distributed/comm/nccl/nccl_world.h"
 #include "distributed/comm/nccl/watchdog.h"
 #include "phi/core/device/host_array.h"
-#include "phi/core/device/launch_record.h"
+#include "phi/core/device/launch_graph.h"
 #include "phi/gpu/errors.h"
 #include "phi/gpu/gpu_device.h"
 #include "support/cuda_on_cpu/cuda_on_cpu.h"
@@ -189,7 +189,7 @@ TEST_F(NcclRecord, ALaunchThatDoesNotEndIsFound) {
 }
 
 // A launch that waits for what is on the GPU, as CUDA's do when its queue is full.
-class LaunchBehindNccl final : public LaunchRecord {
+class LaunchBehindNccl final : public LaunchGraph {
  public:
   explicit LaunchBehindNccl(const std::function<bool()>& nccl_works) : nccl_works_(nccl_works) {
     is_under_way = false;

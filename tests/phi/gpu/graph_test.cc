@@ -84,7 +84,7 @@ TEST_F(GraphsOnEmulator, ScratchStaysTheirsForEachLaunch) {
     DenseTensor y = array();
     set(&x, 1);
     set(&y, 0);
-    const auto record = device_.record([&] { four_times(x, &y); });
+    const auto record = device_.capture([&] { four_times(x, &y); });
     ASSERT_NE(record, nullptr);
     EXPECT_THAT(values_of(y), Each(0)) << "nothing is done yet";
     for (const float value : {1.0f, 2.0f, 3.0f}) {
@@ -105,7 +105,7 @@ TEST_F(GraphsOnEmulator, MemoryIsCountedAndGoesBackBehindTheLastLaunch) {
   DenseTensor y = array();
   set(&x, 2);
   const int64_t before = memory_stats(kPlace).current;
-  auto record = device_.record([&] { four_times(x, &y); });
+  auto record = device_.capture([&] { four_times(x, &y); });
   EXPECT_EQ(memory_stats(kPlace).current, before + 4 * kCount) << "two arrays, one after the other";
   record->launch();
   record = nullptr;
@@ -122,7 +122,7 @@ TEST_F(GraphsOnEmulator, WhoWaitsIsLeftAndNothingHappens) {
   set(&y, 7);
   int reached = 0;
   const auto attempt = [&](const std::function<void()>& wait) {
-    return device_.record([&] {
+    return device_.capture([&] {
       add(x, x, &y);
       ++reached;
       wait();
@@ -138,18 +138,18 @@ TEST_F(GraphsOnEmulator, WhoWaitsIsLeftAndNothingHappens) {
   EXPECT_THAT(values_of(y), Each(2)) << "and the device computes as before";
 }
 
-TEST_F(GraphsOnEmulator, MemoryThatCrossesTheEndsIsNotWrittenDown) {
+TEST_F(GraphsOnEmulator, MemoryThatCrossesTheEndsIsNotCaptured) {
   DenseTensor x = array();
   set(&x, 1);
   DenseTensor kept;
-  EXPECT_EQ(device_.record([&] {
+  EXPECT_EQ(device_.capture([&] {
     kept = array();
     add(x, x, &kept);
   }),
             nullptr);
   set(&kept, 5);
   EXPECT_THAT(values_of(kept), Each(5));
-  EXPECT_EQ(device_.record([&] { kept = DenseTensor(); }), nullptr);
+  EXPECT_EQ(device_.capture([&] { kept = DenseTensor(); }), nullptr);
   EXPECT_EQ(memory_stats(kPlace).current, 4 * kCount);
 }
 
@@ -158,7 +158,7 @@ TEST_F(GraphsOnEmulator, AnErrorOfTheBodyIsItsOwn) {
   set(&x, 1);
   EXPECT_THAT(
       [&] {
-        device_.record([&] {
+        device_.capture([&] {
           add(x, x, &x);
           throw errors::OutOfRange("beyond");
         });
@@ -167,10 +167,10 @@ TEST_F(GraphsOnEmulator, AnErrorOfTheBodyIsItsOwn) {
   EXPECT_THAT(values_of(x), Each(1));
 }
 
-TEST_F(GraphsOnEmulator, WhatCudaCannotWriteDownIsToldOnce) {
+TEST_F(GraphsOnEmulator, WhatCudaCannotCaptureIsToldOnce) {
   const auto record = [&] {
     ::testing::internal::CaptureStderr();
-    EXPECT_EQ(device_.record([&] { (void)cudaStreamSynchronize(device_.compute()); }), nullptr);
+    EXPECT_EQ(device_.capture([&] { (void)cudaStreamSynchronize(device_.compute()); }), nullptr);
     return ::testing::internal::GetCapturedStderr();
   };
   EXPECT_THAT(record(), HasSubstr("CUDA cannot write down all that captured programs do"));
@@ -190,18 +190,18 @@ TEST_F(GraphsOnEmulator, OtherThreadsAreRefusedMeanwhile) {
   const Box half{{0}, {kCount / 2}};
   CopyQueues& side = *device_.copy_queues();
   const QueueEventPtr moment = side.end_of(CopyQueues::kToDevice);
-  const auto other_record = device_.record([&] { add(x, x, &y); });
+  const auto other_record = device_.capture([&] { add(x, x, &y); });
   const auto expect_refused = [&](const std::function<void()>& use) {
     EXPECT_THAT(use, ThrowsError(ErrorCode::kUnavailable,
                                  "two threads have gpu:0 while one of them writes down a CUDA "
                                  "graph, which would hold the work of both"));
   };
-  const auto record = device_.record([&] {
+  const auto record = device_.capture([&] {
     add(x, x, &x);
     std::thread other([&] {
       expect_refused([] { array(); });
       expect_refused([&] { device_.wait(); });
-      expect_refused([&] { device_.record([] {}); });
+      expect_refused([&] { device_.capture([] {}); });
       expect_refused([&] { add(x, x, &y); });
       expect_refused([&] { device_.copy(to, from, y.nbytes()); });
       expect_refused([&] { device_.fill(to, std::byte{0}, y.nbytes()); });
@@ -229,10 +229,10 @@ TEST_F(GraphsOnEmulator, OtherThreadsFreeMeanwhile) {
   set(&x, 1);
   std::optional<DenseTensor> y = array();
   set(&*y, 5);
-  std::unique_ptr<LaunchRecord> of_others = device_.record([&] { four_times(x, &*y); });
+  std::unique_ptr<LaunchGraph> of_others = device_.capture([&] { four_times(x, &*y); });
   ASSERT_NE(of_others, nullptr);
   const int64_t before = memory_stats(kPlace).current;
-  const auto record = device_.record([&] {
+  const auto record = device_.capture([&] {
     DenseTensor scratch = array();
     add(x, x, &scratch);
     add(scratch, x, &x);
@@ -275,9 +275,9 @@ TEST_F(GraphsOnEmulator, RecordingAndComputingDoNotMeet) {
       std::this_thread::yield();
     }
   });
-  std::vector<std::unique_ptr<LaunchRecord>> records;
+  std::vector<std::unique_ptr<LaunchGraph>> records;
   for (int i = 0; i < kRecordings; ++i) {
-    records.push_back(device_.record([&] {
+    records.push_back(device_.capture([&] {
       add(x, ones, &x);
       std::this_thread::yield();
     }));
@@ -296,7 +296,7 @@ TEST_F(GraphsOnEmulator, AKernelThatFailsIsToldWithTheGraph) {
   GpuDevice& device = GpuDevice::of(GPUPlace(2));
   DenseTensor x = DenseTensor::empty({{kCount}, DataType::FLOAT32}, GPUPlace(2));
   float* const data = x.mutable_data<float>();
-  const auto record = device.record(
+  const auto record = device.capture(
       [&] { gpu::launch(device, add_kernel, 1, gpu::kBlock, data, data, data, kCount); });
   cuda_on_cpu::fail_next_launch(cudaErrorIllegalAddress);
   {

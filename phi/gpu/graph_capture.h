@@ -1,4 +1,4 @@
-// Recording: the state of a GpuDevice during Device::record. It owns the scratch memory that
+// GraphCapture: the state of a GpuDevice during Device::capture. It owns the scratch memory that
 // kernels allocate during the capture; the graph uses this memory again in each launch.
 //
 // CUDA would turn allocations on a captured stream into nodes of the graph. Scratch memory is
@@ -14,26 +14,26 @@
 #include <thread>
 #include <vector>
 
-#include "phi/core/device/launch_record.h"
+#include "phi/core/device/launch_graph.h"
 #include "phi/core/storage/memory_account.h"
 
 namespace phi::gpu {
 
 class GpuDevice;
 
-/// Thrown through a body that cannot be captured. It is not an error: Device::record catches it.
-struct NotRecordable {};
+/// Thrown through a body that cannot be captured. It is not an error: Device::capture catches it.
+struct NotCapturable {};
 
-class Recording {
+class GraphCapture {
  public:
   /// Allocates from `pool` on `stream`, which must not be the captured stream.
-  Recording(cudaMemPool_t pool, cudaStream_t stream) : pool_(pool), stream_(stream) {}
+  GraphCapture(cudaMemPool_t pool, cudaStream_t stream) : pool_(pool), stream_(stream) {}
   /// Frees unused memory on the stream, unless take() has moved it out.
-  ~Recording();
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
+  ~GraphCapture();
+  GraphCapture(const GraphCapture&) = delete;
+  GraphCapture& operator=(const GraphCapture&) = delete;
 
-  /// Returns scratch memory. Throws NotRecordable if no memory is left.
+  /// Returns scratch memory. Throws NotCapturable if no memory is left.
   std::byte* allocate(size_t nbytes);
   /// Callable from any thread. Memory that this object did not allocate is only listed in
   /// freed_of_others(); the caller frees it after the capture.
@@ -46,12 +46,12 @@ class Recording {
   /// Errors: Unavailable on threads other than the recording one.
   void check_thread(const GpuDevice& device) const;
 
-  struct Memory {
+  struct GraphMemory {
     std::vector<std::byte*> pieces;
     size_t nbytes = 0;
   };
   /// Moves the memory out. Call once, if is_closed().
-  Memory take();
+  GraphMemory take();
 
  private:
   bool is_of_this_thread() const { return thread_ == std::this_thread::get_id(); }

@@ -1,5 +1,5 @@
 // Capture of launches into a CUDA graph, and the scratch memory of the graph.
-#include "phi/gpu/recording.h"
+#include "phi/gpu/graph_capture.h"
 
 #include <fmt/format.h>
 
@@ -19,21 +19,21 @@
 namespace phi::gpu {
 namespace {
 
-class GraphRecord final : public LaunchRecord {
+class CapturedGraph final : public LaunchGraph {
  public:
-  GraphRecord(GpuDevice& device, Graph graph, Recording::Memory memory)
+  CapturedGraph(GpuDevice& device, Graph graph, GraphCapture::GraphMemory memory)
       : device_(device),
         graph_(std::move(graph)),
         memory_(std::move(memory)),
         account_(RankContext::current().memory()) {
     account_->add(device_.place().kind, static_cast<int64_t>(memory_.nbytes));
   }
-  ~GraphRecord() override {
+  ~CapturedGraph() override {
     for (std::byte* piece : memory_.pieces) device_.give_back(piece);
     account_->remove(device_.place().kind, static_cast<int64_t>(memory_.nbytes));
   }
-  GraphRecord(const GraphRecord&) = delete;
-  GraphRecord& operator=(const GraphRecord&) = delete;
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
 
   void launch() override {
     device_.make_current();
@@ -44,7 +44,7 @@ class GraphRecord final : public LaunchRecord {
  private:
   GpuDevice& device_;
   std::optional<Graph> graph_;
-  Recording::Memory memory_;
+  GraphCapture::GraphMemory memory_;
   IntrusivePtr<MemoryAccount> account_;
 };
 
@@ -62,11 +62,11 @@ void tell_once(cudaError_t why) {
 
 }  // namespace
 
-Recording::~Recording() {
+GraphCapture::~GraphCapture() {
   for (const auto& [size, piece] : spare_) (void)cudaFreeAsync(piece, stream_);
 }
 
-void Recording::check_thread(const GpuDevice& device) const {
+void GraphCapture::check_thread(const GpuDevice& device) const {
   PHI_CHECK(is_of_this_thread(),
             errors::Unavailable("two threads have {} while one of them writes down a CUDA graph, "
                                 "which would hold the work of both. Ranks that share a GPU cannot "
@@ -75,7 +75,7 @@ void Recording::check_thread(const GpuDevice& device) const {
                                 device.place().to_string()));
 }
 
-std::byte* Recording::allocate(size_t nbytes) {
+std::byte* GraphCapture::allocate(size_t nbytes) {
   const std::lock_guard lock(mutex_);
   // Reuses pieces of up to twice the size: the kernels of a step request the same sizes repeatedly.
   const auto found = spare_.lower_bound(nbytes);
@@ -89,14 +89,14 @@ std::byte* Recording::allocate(size_t nbytes) {
   const cudaError_t status = cudaMallocFromPoolAsync(&memory, nbytes, pool_, stream_);
   if (status != cudaSuccess) {
     (void)cudaGetLastError();
-    throw NotRecordable{};
+    throw NotCapturable{};
   }
   auto* const piece = static_cast<std::byte*>(memory);
   in_use_[piece] = nbytes;
   return piece;
 }
 
-void Recording::free(std::byte* memory) {
+void GraphCapture::free(std::byte* memory) {
   const std::lock_guard lock(mutex_);
   const auto found = in_use_.find(memory);
   if (found == in_use_.end()) {
@@ -108,8 +108,8 @@ void Recording::free(std::byte* memory) {
   in_use_.erase(found);
 }
 
-Recording::Memory Recording::take() {
-  Memory memory;
+GraphCapture::GraphMemory GraphCapture::take() {
+  GraphMemory memory;
   for (const auto& [size, piece] : std::exchange(spare_, {})) {
     memory.pieces.push_back(piece);
     memory.nbytes += size;
@@ -118,21 +118,21 @@ Recording::Memory Recording::take() {
 }
 
 // Capture of a device's compute stream. It begins and ends while no other thread has access to the
-// stream. Other threads see `recording_` as long as the capture lasts.
+// stream. Other threads see `graph_capture_` as long as the capture lasts.
 class GpuDevice::Capture {
  public:
   /// Errors: Unavailable if another thread records.
-  Capture(GpuDevice& device, Recording& recording) : device_(device) {
+  Capture(GpuDevice& device, GraphCapture& graph_capture) : device_(device) {
     const std::unique_lock closed(device_.gate_);
-    if (device_.recording_) device_.recording_->check_thread(device_);
+    if (device_.graph_capture_) device_.graph_capture_->check_thread(device_);
     capture_.emplace(device_.compute_);
-    device_.recording_ = &recording;
+    device_.graph_capture_ = &graph_capture;
   }
   /// Discards the capture unless end() was called.
   ~Capture() {
     if (!capture_) return;
     const std::unique_lock closed(device_.gate_);
-    device_.recording_ = nullptr;
+    device_.graph_capture_ = nullptr;
     capture_.reset();
   }
   Capture(const Capture&) = delete;
@@ -141,7 +141,7 @@ class GpuDevice::Capture {
   /// Ends the capture; see StreamCapture::end().
   cudaGraph_t end() {
     const std::unique_lock closed(device_.gate_);
-    device_.recording_ = nullptr;
+    device_.graph_capture_ = nullptr;
     const cudaGraph_t graph = capture_->end();
     capture_.reset();
     return graph;
@@ -152,33 +152,34 @@ class GpuDevice::Capture {
   std::optional<StreamCapture> capture_;
 };
 
-std::unique_ptr<LaunchRecord> GpuDevice::record(const std::function<void()>& body) {
+std::unique_ptr<LaunchGraph> GpuDevice::capture(const std::function<void()>& body) {
   make_current();
-  Recording recording(pool_, copies_->stream(CopyQueues::kToDevice));
+  GraphCapture graph_capture(pool_, copies_->stream(CopyQueues::kToDevice));
   std::exception_ptr failure;
   std::unique_ptr<CUgraph_st, cudaError_t (*)(cudaGraph_t)> captured(nullptr, cudaGraphDestroy);
   {
-    Capture capture(*this, recording);
+    Capture capture(*this, graph_capture);
     try {
       body();
       captured.reset(capture.end());
-    } catch (const NotRecordable&) {
+    } catch (const NotCapturable&) {
     } catch (...) {
       failure = std::current_exception();
       captured.reset(capture.end());
     }
   }
-  for (std::byte* memory : recording.freed_of_others()) give_back(memory);
-  if (recording.has_memory()) copies_->launch_after(*copies_->end_of(CopyQueues::kToDevice));
+  for (std::byte* memory : graph_capture.freed_of_others()) give_back(memory);
+  if (graph_capture.has_memory()) copies_->launch_after(*copies_->end_of(CopyQueues::kToDevice));
   // If CUDA cannot capture a call, the capture is abandoned; this is no error of the body.
-  if (failure && !is_of_capture(failure)) std::rethrow_exception(failure);
-  std::optional<Graph> graph =
-      !failure && captured && recording.is_closed() ? Graph::of(captured.release()) : std::nullopt;
+  if (failure && !is_capture_error(failure)) std::rethrow_exception(failure);
+  std::optional<Graph> graph = !failure && captured && graph_capture.is_closed()
+                                   ? Graph::of(captured.release())
+                                   : std::nullopt;
   if (!graph) {
-    tell_once(last_capture_failure());
+    tell_once(last_capture_error());
     return nullptr;
   }
-  return std::make_unique<GraphRecord>(*this, std::move(*graph), recording.take());
+  return std::make_unique<CapturedGraph>(*this, std::move(*graph), graph_capture.take());
 }
 
 }  // namespace phi::gpu
