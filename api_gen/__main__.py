@@ -12,7 +12,7 @@ from pathlib import Path
 
 from api_gen import effects, missing
 from api_gen.backward import check_forward_references, parse_backward
-from api_gen.compat import OtherName, parse_compat
+from api_gen.compat import CompatName, parse_compat
 from api_gen.emit import Target, render, render_python
 from api_gen.errors import SpecError, SpecErrors, gather, read_text
 from api_gen.faults import check_entries
@@ -83,8 +83,8 @@ def _read(names: list[str], faults: list[SpecError]) -> list[tuple[str, str]]:
     return files
 
 
-def _other_names(names: list[str], faults: list[SpecError]) -> list[OtherName]:
-    found: list[OtherName] = []
+def _compat_names(names: list[str], faults: list[SpecError]) -> list[CompatName]:
+    found: list[CompatName] = []
     gather(lambda: found.extend(parse_compat(_read(names, faults))), faults)
     return found
 
@@ -106,7 +106,7 @@ def main(argv: list[str] | None = None) -> int:
         if options.report:
             return _report(options, functions)
         faults: list[SpecError] = []
-        other_names = _other_names(options.compat, faults)
+        compat_names = _compat_names(options.compat, faults)
         ops: Sequence[Op] = parse_ops(_read(options.ops, faults), faults)
         gradients: Sequence[BackwardOp] = parse_backward(_read(options.backward, faults), faults)
         if options.declare_missing:
@@ -123,7 +123,7 @@ def main(argv: list[str] | None = None) -> int:
             return 0
         outputs = (render_python(ops, gradients, functions) if options.python else
                    render(ops, gradients, options.declare_only, functions, Target(options.library),
-                          other_names, attributes_are_taken=not options.declare_missing))
+                          compat_names, attributes_are_taken=not options.declare_missing))
     except OSError as error:
         print(f"api_gen: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

@@ -25,7 +25,7 @@ _KEYS = ("op", "backward", "inputs", "attrs", "outputs")
 
 
 @dataclass(frozen=True, order=True)
-class OtherName:
+class CompatName:
     """`argument`: a tensor, an attribute or an output; nothing: the operator itself."""
 
     op: str
@@ -33,9 +33,9 @@ class OtherName:
     other: str
 
 
-def parse_compat(files: Iterable[tuple[str, str]]) -> list[OtherName]:
+def parse_compat(files: Iterable[tuple[str, str]]) -> list[CompatName]:
     """(name, text) of each file to names that are not ours, sorted. Errors: SpecErrors."""
-    found: set[OtherName] = set()
+    found: set[CompatName] = set()
     errors: list[SpecError] = []
     for file, text in files:
         entries: list[Entry] = []
@@ -49,27 +49,27 @@ def parse_compat(files: Iterable[tuple[str, str]]) -> list[OtherName]:
     return sorted(name for name in found if name.other != (name.argument or name.op))
 
 
-def of_ops(names: Sequence[OtherName], ops: Iterable[str]) -> list[OtherName]:
+def of_ops(names: Sequence[CompatName], ops: Iterable[str]) -> list[CompatName]:
     """Those of these operators, but for a name that one of them has."""
     there = set(ops)
     return [name for name in names if name.op in there and (name.argument or name.other not in there)]
 
 
-def _names(entry: Entry, errors: list[SpecError]) -> list[OtherName]:
-    found: list[OtherName] = []
+def _names(entry: Entry, errors: list[SpecError]) -> list[CompatName]:
+    found: list[CompatName] = []
     own = entry.at.op.partition("(")[0].strip()
 
     def pair(key: str, text: str) -> None:
         name, other = _pair(entry, key, text)
         if other:
-            found.append(OtherName(name, "", other))
+            found.append(CompatName(name, "", other))
 
     gather(lambda: pair("op", entry.at.op), errors)
     gather(lambda: [pair("backward", text) for text in
                     filter(None, map(str.strip, _text(entry, "backward").split(",")))], errors)
     for key in ("inputs", "attrs", "outputs"):
         gather(partial(_map, entry, key,
-                       lambda ours, theirs: found.append(OtherName(own, ours, theirs))), errors)
+                       lambda ours, theirs: found.append(CompatName(own, ours, theirs))), errors)
     return found
 
 

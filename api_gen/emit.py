@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 
 from api_gen import cpp, groups, layout, lower, python, reference, rules
-from api_gen.compat import OtherName, of_ops
+from api_gen.compat import CompatName, of_ops
 from api_gen.faults import check_entries
 from api_gen.functions import Functions
 from api_gen.model import BackwardOp, Op
@@ -91,7 +91,7 @@ def _read(path: Path) -> str | None:
 
 def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False, functions: Functions = Functions(),
-           target: Target = Target(), other_names: Sequence[OtherName] = (),
+           target: Target = Target(), compat_names: Sequence[CompatName] = (),
            attributes_are_taken: bool = True) -> Outputs:
     """`attributes_are_taken`: one that nothing takes is an error. Errors: SpecErrors where something cannot
     be generated."""
@@ -128,17 +128,17 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
         texts |= _definitions(groups.by_family(operators), functions, folder)
         named = sorted(op.name for group in every for op in group.callable)
         op_defs = lower.lower_op_defs(operators)
-        others = of_ops(other_names, named)
+        others = of_ops(compat_names, named)
         if target.library:
             signatures = sorted((rules.lower_signature(op, inplace) for group in every
                                  for op, inplace in _called(group, target)), key=lambda s: s.name)
             texts[f"{folder}/library.cc"] = _text("library.cc.j2", sources, names=[s.name for s in signatures],
                                                   signatures=signatures, op_defs=op_defs, target=target,
-                                                  other_names=others)
+                                                  compat_names=others)
         else:
             texts[f"{folder}/calls.cc"] = _text("calls.cc.j2", sources, names=named)
             texts[f"{folder}/ops.cc"] = _text("ops.cc.j2", sources, op_defs=op_defs,
-                                              other_names=others)
+                                              compat_names=others)
         texts[f"{folder}/op_reference.md"] = reference.page(ops, gradients, nodes, sources)
     return Outputs(texts, target)
 
@@ -222,6 +222,6 @@ def _definitions_of(members: Sequence[Op], functions: Functions) -> str:
     headers = {"api/rules/op_rule.h", "phi/core/op_def.h", *functions.of_rules(members),
                *functions.of_shapes(members)}
     if any(op.flops for op in defs):
-        headers.add("phi/core/work.h")
+        headers.add("phi/core/flop_count.h")
     return _text("defs.cc.j2", _files(members), headers=sorted(headers), op_defs=defs,
                  rules=rules.lower_rules(members))

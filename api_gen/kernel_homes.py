@@ -33,10 +33,10 @@ def render(homes: Sequence[tuple[str, str]]) -> str:
 namespace phi {{
 namespace {{
 
-constexpr KernelHome kHomes[] = {{
+constexpr KernelLocation kLocations[] = {{
 {rows}
 }};
-[[maybe_unused]] const bool added = (add_kernel_homes(kHomes), true);
+[[maybe_unused]] const bool added = (add_kernel_locations(kLocations), true);
 
 }}  // namespace
 }}  // namespace phi

@@ -70,9 +70,9 @@ def _flops(op: Op) -> str:
     text = ""
     for factor in op.kernel.flops:
         shape = f"shapes[{slots[factor.tensor]}]" if factor.tensor else ""
-        value = (str(float(factor.number)) if factor.number else f"work::elements({shape})"
-                 if factor.dim is None else f"work::extent({shape}, {factor.dim})")
-        text += f" / work::divisor({value})" if factor.divides else f" * {value}"
+        value = (str(float(factor.number)) if factor.number else f"flop_count::elements({shape})"
+                 if factor.dim is None else f"flop_count::extent({shape}, {factor.dim})")
+        text += f" / flop_count::divisor({value})" if factor.divides else f" * {value}"
     return text.removeprefix(" * ")
 
 

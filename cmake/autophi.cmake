@@ -304,7 +304,7 @@ function(autophi_gpu_test name)
 endfunction()
 
 # autophi_gpu_blocks_test(NAME [variable=value..]): an autophi_gpu_test once more with small blocks of memory kept
-# (phi/gpu/small_blocks.h), which the emulator forbids elsewhere: uses of what was given back would not be seen.
+# (phi/gpu/small_block_cache.h), which the emulator forbids elsewhere: uses of what was given back would not be seen.
 function(autophi_gpu_blocks_test name)
   if(NOT TARGET ${name})
     return()

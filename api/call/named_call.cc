@@ -8,7 +8,7 @@
 #include "api/rules/op_rule.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
-#include "phi/core/added_ops.h"
+#include "phi/core/op_registry.h"
 #include "phi/core/attribute_types.h"
 
 namespace phi {
@@ -34,7 +34,7 @@ Calls& calls() {
 
 // Returns null if there is none. The caller holds the lock of calls().
 const NamedCall* look_up(std::string_view name) {
-  for (const std::string_view each : {name, op_by_other_name(name)}) {
+  for (const std::string_view each : {name, op_by_compat_name(name)}) {
     const auto it = calls().by_name.find(each);
     if (it != calls().by_name.end()) return it->second;
   }

@@ -35,14 +35,14 @@ struct Brought {
   std::span<const OpDef* const> ops;
   std::span<const NamedCall> calls;
   OpLibrary::Signatures signatures;
-  std::span<const OtherName> other_names;
+  std::span<const CompatName> compat_names;
 
   // Each operator has a call, so add_calls detects every name that is taken, before add_ops adds
   // anything.
   void join() const {
     add_calls(calls);
     add_ops(ops);
-    add_other_names(other_names);
+    add_compat_names(compat_names);
   }
 };
 // Receives the contents of the library that this thread is loading, and of the libraries that it
@@ -158,8 +158,8 @@ LoadedOps load(const std::string& path, const fs::path& file) {
 
 OpLibrary::OpLibrary(const char* name, std::span<const OpDef* const> ops,
                      std::span<const NamedCall> calls, Signatures signatures,
-                     std::span<const OtherName> other_names, const char* /*abi*/) {
-  const Brought brought{name, ops, calls, signatures, other_names};
+                     std::span<const CompatName> compat_names, const char* /*abi*/) {
+  const Brought brought{name, ops, calls, signatures, compat_names};
   if (loading != nullptr) {
     loading->push_back(brought);
     return;

@@ -9,7 +9,7 @@
 
 #include "api/call/named_call.h"
 #include "api/library/op_signature.h"
-#include "phi/core/added_ops.h"
+#include "phi/core/op_registry.h"
 #include "phi/generated/abi.h"
 
 namespace phi {
@@ -21,14 +21,14 @@ class OpLibrary {
   /// them is registered already, adds none: load_ops throws the error, or, in a linked library, the
   /// program aborts with a message.
   OpLibrary(const char* name, std::span<const OpDef* const> ops, std::span<const NamedCall> calls,
-            Signatures signatures, std::span<const OtherName> other_names = {})
-      : OpLibrary(name, ops, calls, signatures, other_names, &AUTOPHI_ABI) {}
+            Signatures signatures, std::span<const CompatName> compat_names = {})
+      : OpLibrary(name, ops, calls, signatures, compat_names, &AUTOPHI_ABI) {}
 
  private:
   // `abi` is the symbol whose name identifies the headers of the compilation. A program that was
   // built with other headers does not define it, so the reference fails to resolve.
   OpLibrary(const char* name, std::span<const OpDef* const> ops, std::span<const NamedCall> calls,
-            Signatures signatures, std::span<const OtherName> other_names, const char* abi);
+            Signatures signatures, std::span<const CompatName> compat_names, const char* abi);
 };
 
 }  // namespace phi

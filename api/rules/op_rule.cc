@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "phi/common/nearest_name.h"
-#include "phi/core/added_ops.h"
+#include "phi/core/op_registry.h"
 
 namespace phi {
 namespace {
@@ -96,7 +96,7 @@ const OpRule::Attribute& OpRule::attribute(std::string_view name) const {
     if (attribute.name == name) return attribute;
     names.emplace_back(attribute.name);
   }
-  if (const auto here = argument_by_other_name(name_, name); !here.empty()) return attribute(here);
+  if (const auto here = argument_by_compat_name(name_, name); !here.empty()) return attribute(here);
   throw errors::InvalidArgument("{} has no attribute '{}'{}", name_, name,
                                 names.empty() ? "; it takes none." : did_you_mean(name, names));
 }

@@ -9,7 +9,7 @@
 #include "phi/common/complex.h"
 #include "phi/common/dtype.h"
 #include "phi/common/errors.h"
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 
 namespace phi::distributed {
 

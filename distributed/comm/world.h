@@ -35,7 +35,7 @@
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/transfer.h"
 #include "phi/common/dims.h"
-#include "phi/common/process/process_mark.h"
+#include "phi/common/process/fork_detector.h"
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
 
@@ -291,7 +291,7 @@ class World {
   std::shared_ptr<RankContext> context_;
   const uint64_t id_;
   const bool has_peers_;
-  const ProcessMark creating_process_;
+  const ForkDetector creating_process_;
   std::shared_ptr<Settings> settings_;
   std::unique_ptr<World> device_communicator_;
   std::shared_ptr<const ProcessMesh> default_mesh_;

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 
 namespace phi {
 

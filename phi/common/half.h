@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 #if defined(__F16C__) && !defined(__CUDACC__)
 #define PHI_HAS_F16C_ 1
 #endif

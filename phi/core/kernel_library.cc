@@ -58,9 +58,9 @@ void open_kernel_library(const std::string& name) {
 
 }  // namespace
 
-void add_kernel_homes(std::span<const KernelHome> homes) {
-  for (const KernelHome& home : homes) {
-    Kernel::named(home.kernel).add_home(home.library);
+void add_kernel_locations(std::span<const KernelLocation> homes) {
+  for (const KernelLocation& home : homes) {
+    Kernel::named(home.kernel).add_library(home.library);
     const std::lock_guard lock(libraries().names);
     libraries().known.emplace(home.library);
   }

@@ -3,7 +3,7 @@
 //
 //   load_kernel_library("vision");   // libautophi_vision.so, from the folder of libautophi.so
 //
-// The core knows which kernel is in which library (KernelHome). Operators, rules and shape
+// The core knows which kernel is in which library (KernelLocation). Operators, rules and shape
 // functions are in the core: only launching needs the library.
 #pragma once
 
@@ -15,13 +15,13 @@
 namespace phi {
 
 /// Kernels of this name, for some dtypes at least, are in the library. Example: {"conv", "vision"}.
-struct KernelHome {
+struct KernelLocation {
   const char* kernel;
   const char* library;
 };
 
 /// Registers which kernels are in which libraries. `homes` must live as long as the process.
-void add_kernel_homes(std::span<const KernelHome> homes);
+void add_kernel_locations(std::span<const KernelLocation> homes);
 
 /// Each kernel library defines one object of this class.
 class KernelLibrary {

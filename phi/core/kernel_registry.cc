@@ -37,7 +37,7 @@ void KernelClashes::settle() {
   for (const Waiting& each : std::exchange(waiting_, {})) {
     innermost_clashes = nullptr;  // the kernel library's own registrations are no clashes
     try {
-      each.kernel->load_homes();
+      each.kernel->load_libraries();
     } catch (const Error&) {  // the library cannot be loaded, so its kernels do not clash
     }
     innermost_clashes = this;
@@ -46,7 +46,7 @@ void KernelClashes::settle() {
 }
 
 void Kernel::enter(DeviceKind kind, DataType dtype, Erased function) {
-  if (innermost_clashes != nullptr && is_elsewhere_.load()) {
+  if (innermost_clashes != nullptr && is_in_library_.load()) {
     innermost_clashes->waiting_.push_back({this, kind, dtype, function});
     return;
   }
@@ -86,19 +86,19 @@ std::vector<std::string> Kernel::names() {
   return names;
 }
 
-void Kernel::add_home(const char* library) {
-  homes_.push_back(library);
-  is_elsewhere_.store(true, std::memory_order_release);
+void Kernel::add_library(const char* library) {
+  libraries_.push_back(library);
+  is_in_library_.store(true, std::memory_order_release);
 }
 
-void Kernel::load_homes() const {
-  for (const char* library : homes_) load_kernel_library(library);
-  is_elsewhere_.store(false, std::memory_order_release);
+void Kernel::load_libraries() const {
+  for (const char* library : libraries_) load_kernel_library(library);
+  is_in_library_.store(false, std::memory_order_release);
 }
 
-Kernel::Erased Kernel::find_elsewhere(DeviceKind kind, DataType dtype) const {
+Kernel::Erased Kernel::find_in_libraries(DeviceKind kind, DataType dtype) const {
   try {
-    load_homes();
+    load_libraries();
   } catch (Error& error) {
     error.note(fmt::format("looking for kernel '{}' for {}", name_, phi::name_of(dtype)));
     throw;

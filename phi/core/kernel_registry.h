@@ -80,8 +80,8 @@ class Kernel {
   }
   /// Declares that `library` (kernel_library.h) has this kernel for some dtypes. find() loads the
   /// library when it needs one of them. Call this before any launch.
-  void add_home(const char* library);
-  std::span<const char* const> homes() const { return homes_; }
+  void add_library(const char* library);
+  std::span<const char* const> libraries() const { return libraries_; }
   /// Whether the kernel is registered; loads no library.
   bool is_here(DeviceKind kind, DataType dtype) const {
     return entry(kind, dtype).load(std::memory_order_acquire) != nullptr;
@@ -93,14 +93,14 @@ class Kernel {
   /// If not, operators with this kernel are only declared and run only dry.
   bool is_registered() const {
     return is_registered_.load(std::memory_order_acquire) ||
-           is_elsewhere_.load(std::memory_order_acquire);
+           is_in_library_.load(std::memory_order_acquire);
   }
   /// Returns the function, or null if there is none. Loads a kernel library if needed. Errors:
   /// those of load_kernel_library.
   Erased find(DeviceKind kind, DataType dtype) const {
     const Erased found = entry(kind, dtype).load(std::memory_order_acquire);
-    if (found == nullptr && is_elsewhere_.load(std::memory_order_acquire)) [[unlikely]]
-      return find_elsewhere(kind, dtype);
+    if (found == nullptr && is_in_library_.load(std::memory_order_acquire)) [[unlikely]]
+      return find_in_libraries(kind, dtype);
     return found;
   }
   /// Registers the function that a dry run calls instead of the kernel. Kernels that communicate
@@ -132,17 +132,17 @@ class Kernel {
   friend class KernelClashes;
   void enter_now(DeviceKind kind, DataType dtype, Erased function);
   /// Loads the kernel libraries that have this kernel for some dtypes.
-  void load_homes() const;
-  Erased find_elsewhere(DeviceKind kind, DataType dtype) const;
+  void load_libraries() const;
+  Erased find_in_libraries(DeviceKind kind, DataType dtype) const;
   [[noreturn]] void throw_missing(DeviceKind kind, DataType dtype) const;
 
   std::string name_;
   // Atomic: one thread may load a library while others launch.
   std::array<std::array<Entry, kNumDataTypes>, kNumDeviceKinds> table_{};
   std::array<Erased, kNumDataTypes> dry_{};
-  std::vector<const char*> homes_;
+  std::vector<const char*> libraries_;
   std::atomic<bool> is_registered_ = false;
-  mutable std::atomic<bool> is_elsewhere_ = false;
+  mutable std::atomic<bool> is_in_library_ = false;
 };
 
 /// Scope that collects the duplicate registrations of the calling thread instead of aborting. It is

@@ -13,7 +13,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
-#include "phi/core/added_ops.h"
+#include "phi/core/op_registry.h"
 
 namespace phi {
 namespace {
@@ -60,20 +60,20 @@ void add_ops(std::span<const OpDef* const> added) {
 
 namespace {
 
-struct OtherNames {
+struct CompatNames {
   std::mutex mutex;
-  std::vector<std::span<const OtherName>> tables = {built_in_other_names()};
+  std::vector<std::span<const CompatName>> tables = {built_in_compat_names()};
 };
-OtherNames& other_names() {
-  static auto& instance = *new OtherNames;
+CompatNames& compat_names() {
+  static auto& instance = *new CompatNames;
   return instance;
 }
 
 template <typename Is>
-const OtherName* find_other_name(const Is& is) {
-  const std::lock_guard lock(other_names().mutex);
-  for (const std::span<const OtherName> op_table : other_names().tables) {
-    for (const OtherName& name : op_table) {
+const CompatName* find_compat_name(const Is& is) {
+  const std::lock_guard lock(compat_names().mutex);
+  for (const std::span<const CompatName> op_table : compat_names().tables) {
+    for (const CompatName& name : op_table) {
       if (is(name)) return &name;
     }
   }
@@ -82,19 +82,19 @@ const OtherName* find_other_name(const Is& is) {
 
 }  // namespace
 
-void add_other_names(std::span<const OtherName> names) {
-  const std::lock_guard lock(other_names().mutex);
-  other_names().tables.push_back(names);
+void add_compat_names(std::span<const CompatName> names) {
+  const std::lock_guard lock(compat_names().mutex);
+  compat_names().tables.push_back(names);
 }
 
-std::string_view op_by_other_name(std::string_view other) {
-  const OtherName* found = find_other_name(
-      [&](const OtherName& name) { return other == name.other && *name.argument == '\0'; });
+std::string_view op_by_compat_name(std::string_view other) {
+  const CompatName* found = find_compat_name(
+      [&](const CompatName& name) { return other == name.other && *name.argument == '\0'; });
   return found != nullptr ? found->op : "";
 }
 
-std::string_view argument_by_other_name(std::string_view op, std::string_view other) {
-  const OtherName* found = find_other_name([&](const OtherName& name) {
+std::string_view argument_by_compat_name(std::string_view op, std::string_view other) {
+  const CompatName* found = find_compat_name([&](const CompatName& name) {
     return op == name.op && other == name.other && *name.argument;
   });
   return found != nullptr ? found->argument : "";
@@ -106,7 +106,7 @@ const OpDef& ops::find(std::string_view name) {
     if (name == op->name) return *op;
     names.emplace_back(op->name);
   }
-  if (const std::string_view here = op_by_other_name(name); !here.empty()) return find(here);
+  if (const std::string_view here = op_by_compat_name(name); !here.empty()) return find(here);
   throw errors::NotFound("there is no operator '{}'; the nearest are {}.", name,
                          nearest_three(name, names));
 }

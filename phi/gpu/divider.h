@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 
 namespace phi::gpu {
 

@@ -49,7 +49,7 @@ void check_number(int index) {
 }
 
 void check_code(int index) {
-  const cudaError_t status = find_code();
+  const cudaError_t status = check_kernel_image();
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();
   cudaDeviceProp properties{};

@@ -65,17 +65,17 @@ ComputeStream GpuDevice::stream_to_wait_for() const {
 }
 
 std::byte* GpuDevice::allocate(MemoryAccount&, size_t nbytes) {
-  const size_t rounded = small_blocks_.rounded(nbytes);
+  const size_t rounded = small_block_cache_.rounded(nbytes);
   {
     const ComputeStream stream = compute();
     if (graph_capture_) [[unlikely]]
       return graph_capture_->allocate(rounded);
-    if (std::byte* const block = small_blocks_.take(nbytes)) return block;
+    if (std::byte* const block = small_block_cache_.take(nbytes)) return block;
   }
   if (std::byte* const memory = allocate_of_pool(rounded)) [[likely]]
     return memory;
   // Cached blocks are too small by themselves, but may be large enough together.
-  for (std::byte* block : small_blocks_.release()) give_back(block);
+  for (std::byte* block : small_block_cache_.release()) give_back(block);
   wait();
   check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
   return allocate_of_pool(rounded);
@@ -99,7 +99,7 @@ void GpuDevice::free(MemoryAccount&, std::byte* memory, size_t nbytes) {
     if (graph_capture_) [[unlikely]]
       return graph_capture_->free(memory);
   }
-  if (!small_blocks_.keep(memory, nbytes)) give_back(memory);
+  if (!small_block_cache_.keep(memory, nbytes)) give_back(memory);
 }
 
 void GpuDevice::give_back(std::byte* memory) {
@@ -113,13 +113,14 @@ void GpuDevice::give_back(std::byte* memory) {
   (void)cudaFreeAsync(memory, compute_);
 }
 
-std::string GpuDevice::about_memory() const {
+std::string GpuDevice::describe_memory() const {
   make_current();
   size_t free = 0;
   size_t total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   const uint64_t reserved = pool_bytes(pool_, cudaMemPoolAttrReservedMemCurrent);
-  const uint64_t used = pool_bytes(pool_, cudaMemPoolAttrUsedMemCurrent) - small_blocks_.nbytes();
+  const uint64_t used =
+      pool_bytes(pool_, cudaMemPoolAttrUsedMemCurrent) - small_block_cache_.nbytes();
   return fmt::format(
       "Of {} bytes of the GPU {} are free; this process has {}, of which {} are cached. Share the "
       "job out to more ranks, take smaller micro-batches, or let it swap (memory.device of a job).",

@@ -22,7 +22,7 @@
 #include "phi/gpu/gemm.h"
 #include "phi/gpu/graph_capture.h"
 #include "phi/gpu/launch_log.h"
-#include "phi/gpu/small_blocks.h"
+#include "phi/gpu/small_block_cache.h"
 
 namespace phi::gpu {
 
@@ -59,7 +59,7 @@ class GpuDevice final : public Device {
   void free(MemoryAccount& account, std::byte* memory, size_t nbytes) override;
   /// Returns memory of any size to the driver's pool, also in compute-stream order.
   void give_back(std::byte* memory);
-  std::string about_memory() const override;
+  std::string describe_memory() const override;
   void copy_to_host(void* host, const std::byte* memory, size_t n) override;
   void copy_from_host(std::byte* memory, const void* host, size_t n) override;
   void copy(std::byte* to, const std::byte* from, size_t n) override;
@@ -114,7 +114,7 @@ class GpuDevice final : public Device {
   int multiprocessors_ = 0;
   cudaStream_t compute_ = nullptr;
   cudaMemPool_t pool_ = nullptr;
-  SmallBlocks small_blocks_;
+  SmallBlockCache small_block_cache_;
   std::unique_ptr<DeviceAssertions> assertions_;
   GemmRunner gemm_runner_;
   LaunchLog log_;

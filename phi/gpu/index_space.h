@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 #include "phi/gpu/divider.h"
 
 namespace phi::gpu {

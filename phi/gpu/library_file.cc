@@ -9,7 +9,7 @@
 
 namespace phi::gpu {
 
-LibraryFile::LibraryFile(LibraryToLoad library) : library_(std::move(library)) {
+LibraryFile::LibraryFile(LibrarySpec library) : library_(std::move(library)) {
   handle_ = dlopen(library_.name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_) return;
   const std::string first = dlerror();

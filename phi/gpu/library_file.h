@@ -9,7 +9,7 @@
 
 namespace phi::gpu {
 
-struct LibraryToLoad {
+struct LibrarySpec {
   std::string name;         // file name for the system's search path: "libcublasLt.so.13"
   std::string known_place;  // path from this build's configuration, tried next
   std::string purpose;      // for the error message: "matrix products on GPUs need cuBLASLt"
@@ -19,7 +19,7 @@ struct LibraryToLoad {
 class LibraryFile {
  public:
   /// Loads the library, which stays loaded until the process ends. Errors: Unavailable.
-  explicit LibraryFile(LibraryToLoad library);
+  explicit LibraryFile(LibrarySpec library);
 
   /// The address of a function. Errors: Unavailable if the library lacks it.
   template <typename Function>
@@ -30,7 +30,7 @@ class LibraryFile {
  private:
   void* address(const char* name) const;
 
-  LibraryToLoad library_;
+  LibrarySpec library_;
   void* handle_ = nullptr;
 };
 

@@ -22,7 +22,7 @@ constexpr int pack_width(size_t size) {
 
 /// Whether all arrays are aligned to a pack. A null pointer counts as aligned.
 template <int kWidth, typename... T>
-bool lie_in_packs(const T*... arrays) {
+bool are_pack_aligned(const T*... arrays) {
   return (... && (reinterpret_cast<uintptr_t>(arrays) % (kWidth * sizeof(T)) == 0));
 }
 

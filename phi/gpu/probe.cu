@@ -10,7 +10,7 @@ __global__ void probe(int* out) { *out = 1; }
 
 }  // namespace
 
-cudaError_t find_code() {
+cudaError_t check_kernel_image() {
   cudaFuncAttributes attributes{};
   return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(probe));
 }

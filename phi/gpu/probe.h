@@ -6,6 +6,6 @@
 namespace phi::gpu {
 
 /// cudaSuccess, or cudaErrorNoKernelImageForDevice if no code of this build fits the GPU.
-cudaError_t find_code();
+cudaError_t check_kernel_image();
 
 }  // namespace phi::gpu

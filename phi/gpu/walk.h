@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "phi/common/dims.h"
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 #include "phi/gpu/divider.h"
 
 namespace phi::gpu {

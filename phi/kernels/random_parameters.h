@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 
 namespace phi {
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api_gen.compat import OtherName, of_ops, parse_compat
+from api_gen.compat import CompatName, of_ops, parse_compat
 from api_gen.errors import SpecErrors
 
 FILE = """
@@ -30,15 +30,15 @@ FILE = """
 
 def test_names_of_operators_tensors_and_attributes_are_read():
     assert parse_compat([("c.yaml", FILE)]) == [
-        OtherName("all", "", "reduce_all"), OtherName("all", "axis", "dim"), OtherName("all", "keepdim", "keep_dim"),
-        OtherName("all", "out", "Out"), OtherName("all", "x", "X"), OtherName("all_grad", "", "reduce_all_grad"),
-        OtherName("score", "", "F1-Score"), OtherName("score", "more", "Out.0"), OtherName("score", "out", "F1-Score"),
-        OtherName("score_grad", "", "F1-Score@GRAD"),
-        OtherName("split", "axis", "axis_a"), OtherName("split", "axis", "axis_b")]
+        CompatName("all", "", "reduce_all"), CompatName("all", "axis", "dim"), CompatName("all", "keepdim", "keep_dim"),
+        CompatName("all", "out", "Out"), CompatName("all", "x", "X"), CompatName("all_grad", "", "reduce_all_grad"),
+        CompatName("score", "", "F1-Score"), CompatName("score", "more", "Out.0"), CompatName("score", "out", "F1-Score"),
+        CompatName("score_grad", "", "F1-Score@GRAD"),
+        CompatName("split", "axis", "axis_a"), CompatName("split", "axis", "axis_b")]
 
 
 def test_of_operators_that_are_there_and_no_name_of_theirs():
-    names = [OtherName("add_n", "", "sum"), OtherName("all", "", "reduce_all"), OtherName("all", "x", "X")]
+    names = [CompatName("add_n", "", "sum"), CompatName("all", "", "reduce_all"), CompatName("all", "x", "X")]
     assert of_ops(names, ["all", "add_n", "sum"]) == names[1:]
     assert of_ops(names, ["add_n"]) == names[:1]
 

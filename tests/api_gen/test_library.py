@@ -113,7 +113,7 @@ def test_names_of_others_are_written_beside(command):
     assert command.run(*ARGS, "--compat=compat.yaml").returncode == 0
     library = (command.folder / "out/my_ops/library.cc").read_text()
     assert '    {"mine", "", "theirs"},\n    {"mine", "x", "X"},\n};' in library
-    assert "kCalls, signatures, kOtherNames);" in library
+    assert "kCalls, signatures, kCompatNames);" in library
     command.write("compat.yaml", "- op : a b\n")
     assert "'a b' is no name" in command.run(*ARGS, "--compat=compat.yaml").stderr
 

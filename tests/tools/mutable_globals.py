@@ -48,7 +48,7 @@ SHARED = {
     r"phi::\(anonymous namespace\)::Owners::all\(\)::instance": "who has the bytes of borrowed storages; found by storage",
     r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined\(\)::instance)":
         "the process's place in its job",
-    r"phi::\(anonymous namespace\)::(calls|loaded|other_names)\(\)::instance":
+    r"phi::\(anonymous namespace\)::(calls|loaded|compat_names)\(\)::instance":
         "operators by name, and what libraries brought: of the process",
     r"phi::distributed::\(anonymous namespace\)::Picture::cuts\(.*\).*::one": "constant",
     r"phi::distributed::tell_of_shared_gpus\(.*\)::is_told": "ranks that share a GPU are named once",

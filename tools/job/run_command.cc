@@ -13,7 +13,7 @@
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
-#include "phi/common/more_memory.h"
+#include "phi/common/memory_advice.h"
 #include "phi/core/rank_context.h"
 #include "tools/cli/command_line.h"
 #include "tools/job/dry_run.h"
@@ -45,7 +45,7 @@ std::string words_of(const std::exception& error) {
   return fmt::format(
       "the system gives this process no more memory; tensors of this rank hold {} "
       "bytes. {}",
-      memory_stats(Tier::kDevice).current, kHowToHaveMoreMemory);
+      memory_stats(Tier::kDevice).current, kMoreMemoryAdvice);
 }
 
 // The job's position, and how to continue. Memory or disk may be exhausted here.

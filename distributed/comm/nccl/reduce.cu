@@ -90,8 +90,8 @@ void reduce_on_gpu(gpu::GpuDevice& device, std::span<const void* const> inputs, 
     constexpr int kWidth = gpu::pack_width(sizeof(T));
     T* const to = static_cast<T*>(out);
     const bool in_packs =
-        gpu::lie_in_packs<kWidth>(to) && std::ranges::all_of(inputs, [](const void* in) {
-          return gpu::lie_in_packs<kWidth>(static_cast<const T*>(in));
+        gpu::are_pack_aligned<kWidth>(to) && std::ranges::all_of(inputs, [](const void* in) {
+          return gpu::are_pack_aligned<kWidth>(static_cast<const T*>(in));
         });
     const int64_t packs = in_packs ? count / kWidth : 0;
     const unsigned blocks = gpu::blocks_for(device, in_packs ? packs + count % kWidth : count);

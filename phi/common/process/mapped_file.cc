@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "phi/common/errors.h"
-#include "phi/common/more_memory.h"
+#include "phi/common/memory_advice.h"
 #include "phi/common/process/yield_point.h"
 
 namespace phi {
@@ -86,7 +86,7 @@ Error cannot_open(const std::string& path, int reason) {
   }
   if (reason == ENOMEM) {
     return errors::ResourceExhausted("'{}' cannot be read: there is no more memory. {}", path,
-                                     kHowToHaveMoreMemory);
+                                     kMoreMemoryAdvice);
   }
   return errors::Unavailable("'{}' cannot be read: {}.", path, std::strerror(reason));
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
-#include "phi/common/more_memory.h"
+#include "phi/common/memory_advice.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/device/launch_graph.h"
 #include "phi/core/storage/memory_account.h"
@@ -67,7 +67,7 @@ DeviceTable& device_table() {
 
 }  // namespace
 
-std::string Device::about_memory() const { return kHowToHaveMoreMemory; }
+std::string Device::describe_memory() const { return kMoreMemoryAdvice; }
 
 std::byte* Device::allocate_host(size_t nbytes) {
   constexpr size_t kPage = 4096;

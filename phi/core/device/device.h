@@ -53,7 +53,7 @@ class Device {
   virtual void free(MemoryAccount& account, std::byte* memory, size_t nbytes) = 0;
   /// Text for the error of a failed allocation: what occupies the memory, and how a job obtains
   /// more.
-  virtual std::string about_memory() const;
+  virtual std::string describe_memory() const;
 
   // Copies of n bytes. Copies between the host and this device's `memory` are complete on return.
   // Copies within the device are ordered before later launches and copies.

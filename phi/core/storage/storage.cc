@@ -14,8 +14,8 @@
 #include "phi/core/device/host_array.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/cow_alias.h"
-#include "phi/core/storage/kept_bytes.h"
 #include "phi/core/storage/spin_lock_guard.h"
+#include "phi/core/storage/storage_from_blob.h"
 #include "phi/core/storage/storage_order.h"
 #include "phi/core/trace/trace.h"
 
@@ -44,10 +44,11 @@ uint64_t next_id() {
 }
 
 void check_allocated(const std::byte* memory, size_t nbytes, const Place& place) {
-  PHI_CHECK(memory != nullptr,
-            errors::ResourceExhausted(
-                "cannot allocate {} bytes on {}; tensors of this rank hold {} bytes. {}", nbytes,
-                place.to_string(), memory_stats(place).current, Device::of(place).about_memory()));
+  PHI_CHECK(
+      memory != nullptr,
+      errors::ResourceExhausted(
+          "cannot allocate {} bytes on {}; tensors of this rank hold {} bytes. {}", nbytes,
+          place.to_string(), memory_stats(place).current, Device::of(place).describe_memory()));
 }
 
 void check_room(const MemoryAccount& account, size_t nbytes, const Place& place) {
@@ -59,8 +60,8 @@ void check_room(const MemoryAccount& account, size_t nbytes, const Place& place)
                 nbytes, account.device_limit(), memory_stats(place).current));
 }
 
-// Owners of the bytes of borrowed storages (storage_over). A table, because few storages have an
-// owner and the others should not carry a pointer for it.
+// Owners of the bytes of borrowed storages (storage_from_blob). A table, because few storages have
+// an owner and the others should not carry a pointer for it.
 class Owners {
  public:
   static Owners& all() {
@@ -191,8 +192,8 @@ IntrusivePtr<Storage> Storage::borrow(std::byte* data, size_t nbytes, const Plac
   return storage;
 }
 
-IntrusivePtr<Storage> storage_over(std::byte* data, size_t nbytes, const Place& place,
-                                   std::shared_ptr<const void> owner) {
+IntrusivePtr<Storage> storage_from_blob(std::byte* data, size_t nbytes, const Place& place,
+                                        std::shared_ptr<const void> owner) {
   IntrusivePtr<Storage> storage = Storage::borrow(data, nbytes, place);
   Owners::all().keep(storage.get(), std::move(owner));
   return storage;

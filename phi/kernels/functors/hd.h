@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "phi/common/half.h"
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 
 namespace phi {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 
 namespace phi {
 

@@ -290,7 +290,7 @@ __global__ void __launch_bounds__(Row::kBlockThreads, Row::kLeastBlocks)
 template <int kWidth, typename... Arrays>
 bool lie_in_rows(const AxisLines& lines, const Arrays*... arrays) {
   return lines.n > kAlone && lines.is_contiguous() && lines.n % kWidth == 0 &&
-         lie_in_packs<kWidth>(arrays...);
+         are_pack_aligned<kWidth>(arrays...);
 }
 
 /// Calls f.template operator()<Row>() with held rows of at most `held` packs per thread. Returns

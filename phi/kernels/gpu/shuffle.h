@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 
 namespace phi::gpu {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 #include "phi/kernels/gpu/reduce.h"
 
 namespace phi::gpu {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 #include "phi/infermeta/windowed.h"
 
 namespace phi {

@@ -21,7 +21,7 @@ PlanArena::PlanArena(size_t nbytes, const Place& place)
   data_ = device_.allocate(*account_, nbytes);
   PHI_CHECK(data_,
             errors::ResourceExhausted("{} has no room for the {} bytes of a program's memory. {}",
-                                      place.to_string(), nbytes, device_.about_memory()));
+                                      place.to_string(), nbytes, device_.describe_memory()));
 }
 
 PlanArena::~PlanArena() {

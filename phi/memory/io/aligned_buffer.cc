@@ -2,7 +2,7 @@
 #include "phi/memory/io/aligned_buffer.h"
 
 #include "phi/common/errors.h"
-#include "phi/common/more_memory.h"
+#include "phi/common/memory_advice.h"
 
 namespace phi::memory {
 
@@ -11,7 +11,7 @@ AlignedBuffer::AlignedBuffer(size_t nbytes, Device& device)
   if (size_ == 0) return;
   data_ = device.allocate_host(size_);
   PHI_CHECK(data_, errors::ResourceExhausted("cannot allocate {} bytes of host memory. {}", size_,
-                                             kHowToHaveMoreMemory));
+                                             kMoreMemoryAdvice));
 }
 
 }  // namespace phi::memory

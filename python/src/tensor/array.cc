@@ -9,7 +9,7 @@
 
 #include "api/generated/ops/cast.h"
 #include "phi/common/errors.h"
-#include "phi/core/storage/kept_bytes.h"
+#include "phi/core/storage/storage_from_blob.h"
 #include "python/src/base/dtype.h"
 #include "python/src/base/errors.h"
 #include "python/src/base/py_ref.h"

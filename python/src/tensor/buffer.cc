@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
-#include "phi/core/storage/kept_bytes.h"
+#include "phi/core/storage/storage_from_blob.h"
 #include "python/src/base/errors.h"
 #include "python/src/base/shared_reference.h"
 #include "python/src/tensor/tensor_object.h"
@@ -211,7 +211,7 @@ Tensor tensor_over_buffer(PyObject* array) {
   }
   const TensorMeta meta{dims_of(*view), elements.dtype};
   return Tensor(DenseTensor(
-      meta, storage_over(static_cast<std::byte*>(view->buf), meta.nbytes(), CPUPlace(), view)));
+      meta, storage_from_blob(static_cast<std::byte*>(view->buf), meta.nbytes(), CPUPlace(), view)));
 }
 
 std::span<const PyType_Slot> buffer_slots() {

@@ -13,7 +13,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/attribute.h"
-#include "phi/core/storage/kept_bytes.h"
+#include "phi/core/storage/storage_from_blob.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/errors.h"
 #include "python/src/base/py_ref.h"
@@ -212,7 +212,7 @@ Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<c
   const bool shares = is_row_major(array, meta.dims) && !read_only;
   if (shares && !copy.value_or(false)) {
     return Tensor(
-        DenseTensor(meta, storage_over(bytes, meta.nbytes(), CPUPlace(), std::move(owner))));
+        DenseTensor(meta, storage_from_blob(bytes, meta.nbytes(), CPUPlace(), std::move(owner))));
   }
   if (copy && !*copy) {
     raise(PyExc_BufferError,

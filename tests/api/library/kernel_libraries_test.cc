@@ -79,7 +79,7 @@ TEST(KernelHomes, AreWhatEachLibraryBrings) {
     load_kernel_library(library);
     std::set<std::string> expected;
     for (const std::string& name : Kernel::names()) {
-      for (const char* home : Kernel::named(name).homes()) {
+      for (const char* home : Kernel::named(name).libraries()) {
         if (home == library) expected.insert(name);
       }
     }

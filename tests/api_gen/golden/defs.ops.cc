@@ -5,7 +5,7 @@
 #include "distributed/spmd/factors.h"
 #include "distributed/spmd/rules.h"
 #include "phi/core/op_def.h"
-#include "phi/core/work.h"
+#include "phi/core/flop_count.h"
 #include "phi/infermeta/infermeta.h"
 
 namespace phi {
@@ -59,8 +59,8 @@ constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBo
                                               {"transpose_y", AttributeKind::kBool, true}};
 constexpr const char* kMatmulOutputs[] = {"out"};
 double kMatmulFlops(std::span<const Dims> shapes) {
-  return 2.0 * work::elements(shapes[2]) * work::extent(shapes[0], -1) * work::extent(
-      shapes[0], -2) / work::divisor(work::extent(shapes[2], -2));
+  return 2.0 * flop_count::elements(shapes[2]) * flop_count::extent(shapes[0], -1) * flop_count::extent(
+      shapes[0], -2) / flop_count::divisor(flop_count::extent(shapes[2], -2));
 }
 
 }  // namespace

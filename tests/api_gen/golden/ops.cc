@@ -2,7 +2,7 @@
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #include <array>
 
-#include "phi/core/added_ops.h"
+#include "phi/core/op_registry.h"
 
 namespace phi {
 
@@ -57,6 +57,6 @@ std::span<const OpDef* const> built_in_ops() {
   return list;
 }
 
-std::span<const OtherName> built_in_other_names() { return {}; }
+std::span<const CompatName> built_in_compat_names() { return {}; }
 
 }  // namespace phi

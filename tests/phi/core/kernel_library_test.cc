@@ -12,11 +12,11 @@ namespace {
 
 using ::testing::Contains;
 
-constexpr KernelHome kHomes[] = {{"library_test_kernel", "library_test"}};
+constexpr KernelLocation kLocations[] = {{"library_test_kernel", "library_test"}};
 
 class KernelLibraryTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { add_kernel_homes(kHomes); }
+  static void SetUpTestSuite() { add_kernel_locations(kLocations); }
   const Kernel& kernel = Kernel::named("library_test_kernel");
 };
 
@@ -45,8 +45,8 @@ TEST_F(KernelLibraryTest, AnUnknownNameListsTheKnownOnes) {
 
 TEST_F(KernelLibraryTest, WhatTheCoreHasNeedsNoLibrary) {
   Kernel& partly_here = Kernel::named("library_test_kernel_in_two_places");
-  constexpr KernelHome kSecond[] = {{"library_test_kernel_in_two_places", "library_test"}};
-  add_kernel_homes(kSecond);
+  constexpr KernelLocation kSecond[] = {{"library_test_kernel_in_two_places", "library_test"}};
+  add_kernel_locations(kSecond);
   const auto function = +[] {};
   partly_here.enter(DeviceKind::CPU, DataType::FLOAT32, function);
   EXPECT_EQ(partly_here.find(DeviceKind::CPU, DataType::FLOAT32), function);

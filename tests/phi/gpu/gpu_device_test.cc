@@ -148,7 +148,7 @@ TEST_F(OnEmulator, MemoryThatIsNotThereIsTold) {
       ThrowsError(ErrorCode::kResourceExhausted,
                   "cannot allocate 4194304 bytes on gpu:1; tensors of this rank hold 0 "
                   "bytes. Of 1048576 bytes of the GPU "));
-  EXPECT_THAT(gpu::GpuDevice::of(GPUPlace(1)).about_memory(),
+  EXPECT_THAT(gpu::GpuDevice::of(GPUPlace(1)).describe_memory(),
               ::testing::MatchesRegex("Of 1048576 bytes of the GPU [0-9]+ are free; this process "
                                       "has [0-9]+, of which [0-9]+ are cached. Share the job out "
                                       "to more ranks, take smaller micro-batches, or let it swap "
@@ -224,7 +224,7 @@ TEST_F(OnEmulator, KeptBlocksGiveWayWhereThereIsNoRoom) {
   }
   device.wait();
   long total = 0, free = 0, reserved = 0, cached = 0;
-  ASSERT_EQ(std::sscanf(device.about_memory().c_str(),
+  ASSERT_EQ(std::sscanf(device.describe_memory().c_str(),
                         "Of %ld bytes of the GPU %ld are free; this process has %ld, of which %ld",
                         &total, &free, &reserved, &cached),
             4);
@@ -235,15 +235,16 @@ TEST_F(OnEmulator, KeptBlocksGiveWayWhereThereIsNoRoom) {
 
 TEST_F(OnEmulator, KeptBlocksHaveALimit) {
   const GpuMemory memory("blocks");
-  gpu::SmallBlocks blocks;
+  gpu::SmallBlockCache blocks;
   std::vector<std::byte> bytes(65);  // stand for blocks
-  for (size_t i = 0; i < 64; ++i) EXPECT_TRUE(blocks.keep(&bytes[i], gpu::SmallBlocks::kLargest));
+  for (size_t i = 0; i < 64; ++i)
+    EXPECT_TRUE(blocks.keep(&bytes[i], gpu::SmallBlockCache::kLargest));
   EXPECT_FALSE(blocks.keep(&bytes[64], 1));
-  EXPECT_EQ(blocks.nbytes(), gpu::SmallBlocks::kMost);
-  EXPECT_EQ(blocks.take(gpu::SmallBlocks::kLargest), &bytes[63]);
-  EXPECT_FALSE(blocks.keep(&bytes[64], gpu::SmallBlocks::kLargest + 1));
+  EXPECT_EQ(blocks.nbytes(), gpu::SmallBlockCache::kMost);
+  EXPECT_EQ(blocks.take(gpu::SmallBlockCache::kLargest), &bytes[63]);
+  EXPECT_FALSE(blocks.keep(&bytes[64], gpu::SmallBlockCache::kLargest + 1));
   EXPECT_EQ(blocks.release().size(), 63u);
-  EXPECT_EQ(blocks.take(gpu::SmallBlocks::kLargest), nullptr);
+  EXPECT_EQ(blocks.take(gpu::SmallBlockCache::kLargest), nullptr);
   EXPECT_EQ(blocks.nbytes(), 0u);
 }
 

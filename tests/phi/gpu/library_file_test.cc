@@ -10,7 +10,7 @@
 namespace phi::gpu {
 namespace {
 
-LibraryToLoad named(const std::string& name, const std::string& known_place) {
+LibrarySpec named(const std::string& name, const std::string& known_place) {
   return {name, known_place, "sines need libm", "Install a C library"};
 }
 

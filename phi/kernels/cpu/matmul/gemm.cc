@@ -11,7 +11,7 @@
 #include <array>
 
 #include "phi/common/errors.h"
-#include "phi/common/more_memory.h"
+#include "phi/common/memory_advice.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 #include "phi/kernels/cpu/matmul/gemm_16bit.h"
@@ -167,7 +167,7 @@ bool find_room_for_code() {
   void* const room = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   PHI_CHECK(room != MAP_FAILED,
             errors::ResourceExhausted("there are no {} bytes for the code of matrix products. {}",
-                                      kBytes, kHowToHaveMoreMemory));
+                                      kBytes, kMoreMemoryAdvice));
   munmap(room, kBytes);
   return true;
 }
@@ -195,7 +195,7 @@ void onednn_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, c
             errors::ResourceExhausted("a product of m={}, n={}, k={} (operands and result: {} "
                                       "bytes) finds no memory to work in. {}",
                                       s.m, s.n, s.k, 4 * (s.m * s.k + s.k * s.n + s.m * s.n),
-                                      kHowToHaveMoreMemory));
+                                      kMoreMemoryAdvice));
   PHI_CHECK(status == dnnl_success,
             errors::Internal("dnnl_sgemm of m={}, n={}, k={} failed with status {}.", s.m, s.n, s.k,
                              static_cast<int>(status)));

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "phi/common/errors.h"
-#include "phi/common/more_memory.h"
+#include "phi/common/memory_advice.h"
 
 // OpenBLAS's internals (driver/others/memory.c and blas_server.c), exported by its shared library.
 extern "C" {
@@ -62,7 +62,7 @@ void make_buffers(int wanted) {
                   "there is no more memory: OpenBLAS, which computes products of float64 and "
                   "complex numbers and matrix factors, takes {} MiB of address space for each "
                   "thread. {}",
-                  kOpenblasBufferBytes >> 20, kHowToHaveMoreMemory));
+                  kOpenblasBufferBytes >> 20, kMoreMemoryAdvice));
     if (blas_memory_alloc && blas_memory_free) blas_memory_free(blas_memory_alloc(0));
     ++buffers_made;
   }

@@ -89,7 +89,7 @@ template <typename Out, typename F, typename... In>
 void map(const GpuContext& ctx, Out* out, int64_t n, const F& f, const In*... in) {
   constexpr size_t kWidest = std::max({sizeof(Out), sizeof(In)...});
   constexpr int kWidth = is_long<F> ? 1 : pack_width(kWidest);
-  const PackCount count = count_packs(ctx, n, kWidth, lie_in_packs<kWidth>(out, in...));
+  const PackCount count = count_packs(ctx, n, kWidth, are_pack_aligned<kWidth>(out, in...));
   if (count.blocks == 0) return;
   // Packs and single elements share one kernel, which halves the instantiations.
   launch(ctx, map_packs<kWidth, Out, F, In...>, count.blocks, kBlock, out, count.packs, n, f,
@@ -124,7 +124,7 @@ bool walk_in_packs(const std::array<const In*, kInputs>& in,
                    Walk<static_cast<int>(kInputs)>* walk) {
   if (walk->ndim == 0 || walk->size(0) % kWidth != 0) return false;
   for (size_t k = 0; k < kInputs; ++k) {
-    if (walk->strides[k][0] != 0 && !lie_in_packs<kWidth>(in[k])) return false;
+    if (walk->strides[k][0] != 0 && !are_pack_aligned<kWidth>(in[k])) return false;
   }
   walk->group(kWidth);
   for (auto& strides : walk->strides) strides[0] *= kWidth;
@@ -139,7 +139,7 @@ void map_broadcast(const GpuContext& ctx, const std::array<const In*, kInputs>& 
   constexpr int kWidth = is_long<F> ? 1 : pack_width(std::max(sizeof(Out), sizeof(In)));
   const int64_t n = out_dims.numel();
   auto walk = broadcast_walk<kInputs>(dims, out_dims);
-  const bool is_packed = lie_in_packs<kWidth>(out) && walk_in_packs<kWidth>(in, &walk);
+  const bool is_packed = are_pack_aligned<kWidth>(out) && walk_in_packs<kWidth>(in, &walk);
   const PackCount count = count_packs(ctx, n, kWidth, is_packed);
   if (count.blocks == 0) return;
   launch(ctx, map_walk<kWidth, Out, F, In, kInputs>, count.blocks, kBlock, out, count.packs, n, f,

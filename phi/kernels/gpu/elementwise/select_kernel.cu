@@ -80,8 +80,8 @@ template <typename T>
 void add_terms(const GpuContext& ctx, const SumOfTerms<T>& sum, T* out, int64_t n) {
   constexpr int kWidth = gpu::pack_width(sizeof(T));
   if constexpr (kWidth > 1) {
-    bool in_packs = n % kWidth == 0 && !sum.before && gpu::lie_in_packs<kWidth>(out);
-    for (int k = 0; k < sum.terms; ++k) in_packs &= gpu::lie_in_packs<kWidth>(sum.x[k]);
+    bool in_packs = n % kWidth == 0 && !sum.before && gpu::are_pack_aligned<kWidth>(out);
+    for (int k = 0; k < sum.terms; ++k) in_packs &= gpu::are_pack_aligned<kWidth>(sum.x[k]);
     if (in_packs) {
       return index_loop(ctx, reinterpret_cast<gpu::Pack<T, kWidth>*>(out), n / kWidth,
                         PackOfSums<T, kWidth>{sum});

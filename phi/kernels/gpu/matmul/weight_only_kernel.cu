@@ -193,8 +193,8 @@ template <typename T>
 bool is_of_few_rows(const DenseTensor& x, const DenseTensor& weight, int64_t m, int64_t of_group) {
   const int64_t k = weight.dims()[1];
   return m <= kFewRows && k % kWeights == 0 && group_shift_of(of_group, k) >= 0 &&
-         gpu::lie_in_packs<kWeights>(weight.data<int8_t>()) &&
-         gpu::lie_in_packs<gpu::pack_width(sizeof(T))>(x.data<T>());
+         gpu::are_pack_aligned<kWeights>(weight.data<int8_t>()) &&
+         gpu::are_pack_aligned<gpu::pack_width(sizeof(T))>(x.data<T>());
 }
 
 template <typename T>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "phi/common/dims.h"
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 #include "phi/gpu/divider.h"
 #include "phi/kernels/pieces.h"
 

@@ -103,7 +103,7 @@ template <typename T, typename Value>
 struct DrawTo {
   T* out;
   Value value;
-  bool lie_in_fours() const { return lie_in_packs<4>(out); }
+  bool lie_in_fours() const { return are_pack_aligned<4>(out); }
   template <int kCount>
   __device__ void put(int64_t i, const PhiloxBlock& block, int w) const {
     Pack<T, kCount> pack;

@@ -33,7 +33,7 @@ struct Drop {
   const T* x;
   T* out;
   uint8_t* mask;
-  bool lie_in_fours() const { return gpu::lie_in_packs<4>(x, out, mask); }
+  bool lie_in_fours() const { return gpu::are_pack_aligned<4>(x, out, mask); }
   template <int kCount>
   __device__ void put(int64_t i, const PhiloxBlock& block, int w) const {
     using C = compute_t<T>;

@@ -15,7 +15,7 @@ template <typename T>
 struct DrawBernoulli {
   const T* x;
   T* out;
-  bool lie_in_fours() const { return gpu::lie_in_packs<4>(x, out); }
+  bool lie_in_fours() const { return gpu::are_pack_aligned<4>(x, out); }
   template <int kCount>
   __device__ void put(int64_t i, const PhiloxBlock& block, int w) const {
     const auto from = gpu::pack_at<kCount>(x + i, 0);
@@ -47,7 +47,7 @@ struct DrawWhole {
   uint64_t seed;
   gpu::GlobalIndex index;
   T* out;
-  bool lie_in_fours() const { return gpu::lie_in_packs<4>(out); }
+  bool lie_in_fours() const { return gpu::are_pack_aligned<4>(out); }
   template <int kCount>
   __device__ void put(int64_t i, const PhiloxBlock& block, int w) const {
     const auto number = static_cast<uint64_t>(index.of(i) / 4);

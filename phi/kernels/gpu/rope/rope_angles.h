@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "phi/common/hd.h"
+#include "phi/common/host_device.h"
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device_context.h"
 

@@ -1,4 +1,4 @@
-#include "phi/common/process/process_mark.h"
+#include "phi/common/process/fork_detector.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -17,16 +17,16 @@ bool in_child(Child child) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST(ProcessMark, TellsTheProcessFromItsChildren) {
-  const ProcessMark here;
+TEST(ForkDetector, TellsTheProcessFromItsChildren) {
+  const ForkDetector here;
   EXPECT_TRUE(here.is_of_this_process());
   EXPECT_TRUE(in_child([&] { return !here.is_of_this_process(); }));
   EXPECT_TRUE(here.is_of_this_process());
 }
 
-TEST(ProcessMark, OfAChildIsNotThatOfItsOwnChildren) {
+TEST(ForkDetector, OfAChildIsNotThatOfItsOwnChildren) {
   EXPECT_TRUE(in_child([] {
-    const ProcessMark child;
+    const ForkDetector child;
     return child.is_of_this_process() && in_child([&] { return !child.is_of_this_process(); });
   }));
 }

@@ -13,7 +13,7 @@
 
 #include "phi/core/rank_context.h"
 #include "phi/core/storage/host_source.h"
-#include "phi/core/storage/kept_bytes.h"
+#include "phi/core/storage/storage_from_blob.h"
 #include "tests/support/error_matchers.h"
 
 namespace phi {
@@ -126,7 +126,7 @@ TEST(Storage, WhoHasTheBytesIsKeptAsLongAsAnyViewOfThem) {
   DenseTensor rows;
   {
     const DenseTensor array({{10, 10}, DataType::FLOAT32},
-                            storage_over(bytes, 400, CPUPlace(), std::move(owner)));
+                            storage_from_blob(bytes, 400, CPUPlace(), std::move(owner)));
     rows = array.rows(9, 10);
   }
   EXPECT_EQ(memory_stats(CPUPlace()).current, held);
@@ -143,9 +143,9 @@ TEST(Storage, AnOwnerMayHaveBorrowedStoragesOfItsOwn) {
   const auto last = std::make_shared<int>(0);
   const std::weak_ptr<int> ended = last;
   const auto inner = std::make_shared<IntrusivePtr<Storage>>(
-      storage_over(bytes, 4, CPUPlace(), std::shared_ptr<int>(last)));
+      storage_from_blob(bytes, 4, CPUPlace(), std::shared_ptr<int>(last)));
   {
-    const auto outer = storage_over(bytes, 4, CPUPlace(), inner);
+    const auto outer = storage_from_blob(bytes, 4, CPUPlace(), inner);
     EXPECT_EQ(outer->data(), bytes);
   }
   EXPECT_EQ(last.use_count(), 2);

@@ -1,5 +1,5 @@
 // One free list per size class.
-#include "phi/gpu/small_blocks.h"
+#include "phi/gpu/small_block_cache.h"
 
 #include <cstdlib>
 #include <string_view>
@@ -21,9 +21,9 @@ bool finds_blocks_kept() {
 
 }  // namespace
 
-SmallBlocks::SmallBlocks() : keeps_blocks_(finds_blocks_kept()) {}
+SmallBlockCache::SmallBlockCache() : keeps_blocks_(finds_blocks_kept()) {}
 
-std::byte* SmallBlocks::take(size_t nbytes) {
+std::byte* SmallBlockCache::take(size_t nbytes) {
   if (nbytes > kLargest) return nullptr;
   const SizeClass size = SizeClass::of(nbytes);
   const std::lock_guard lock(mutex_);
@@ -35,7 +35,7 @@ std::byte* SmallBlocks::take(size_t nbytes) {
   return block;
 }
 
-bool SmallBlocks::keep(std::byte* block, size_t nbytes) {
+bool SmallBlockCache::keep(std::byte* block, size_t nbytes) {
   if (!keeps_blocks_ || nbytes > kLargest) return false;
   const SizeClass size = SizeClass::of(nbytes);
   const std::lock_guard lock(mutex_);
@@ -45,7 +45,7 @@ bool SmallBlocks::keep(std::byte* block, size_t nbytes) {
   return true;
 }
 
-std::vector<std::byte*> SmallBlocks::release() {
+std::vector<std::byte*> SmallBlockCache::release() {
   const std::lock_guard lock(mutex_);
   std::vector<std::byte*> all;
   for (std::vector<std::byte*>& kept : blocks_) {
@@ -56,7 +56,7 @@ std::vector<std::byte*> SmallBlocks::release() {
   return all;
 }
 
-size_t SmallBlocks::nbytes() const {
+size_t SmallBlockCache::nbytes() const {
   const std::lock_guard lock(mutex_);
   return nbytes_;
 }

@@ -1,5 +1,5 @@
-// SmallBlocks: a cache of small freed blocks of GPU memory, by size. Allocating and freeing a small
-// tensor through the driver costs the host more than a launch.
+// SmallBlockCache: a cache of small freed blocks of GPU memory, by size. Allocating and freeing a
+// small tensor through the driver costs the host more than a launch.
 //
 // A reused block is safe without a wait because both its users queue their work on the compute
 // stream.
@@ -15,7 +15,7 @@
 namespace phi::gpu {
 
 /// Thread-safe.
-class SmallBlocks {
+class SmallBlockCache {
  public:
   /// Largest block that is cached, in bytes. The work on larger ones hides the cost of the driver's
   /// calls.
@@ -26,7 +26,7 @@ class SmallBlocks {
   /// Reads the environment variable AUTOPHI_GPU_MEMORY: `blocks` enables the cache (default), and
   /// `pool` disables it. compute-sanitizer needs `pool`, because it detects a use after free by the
   /// driver's calls. Errors: InvalidArgument for another value.
-  SmallBlocks();
+  SmallBlockCache();
 
   /// The size to allocate for `nbytes`: rounded up to its size class if the block can be cached.
   size_t rounded(size_t nbytes) const {

@@ -3,7 +3,7 @@
 
 namespace phi {
 
-inline constexpr const char* kHowToHaveMoreMemory =
+inline constexpr const char* kMoreMemoryAdvice =
     "Raise what the process may have (ulimit -v, the container's limit), share the job out to more "
     "ranks, or let it swap (memory.device of a job).";
 

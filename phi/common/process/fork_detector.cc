@@ -1,5 +1,5 @@
 // Counts forks in the children. Process ids may be reused; a count is not.
-#include "phi/common/process/process_mark.h"
+#include "phi/common/process/fork_detector.h"
 
 #include <pthread.h>
 
@@ -21,12 +21,12 @@ void count_forks() {
 
 }  // namespace
 
-ProcessMark::ProcessMark() {
+ForkDetector::ForkDetector() {
   count_forks();
   forks_ = forks.load(std::memory_order_relaxed);
 }
 
-bool ProcessMark::is_of_this_process() const {
+bool ForkDetector::is_of_this_process() const {
   return forks_ == forks.load(std::memory_order_relaxed);
 }
 

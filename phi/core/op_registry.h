@@ -17,18 +17,18 @@ std::span<const OpDef* const> built_in_ops();
 void add_ops(std::span<const OpDef* const> added);
 
 /// Another project's name for an operator or for one of its arguments (api_gen --compat).
-struct OtherName {
+struct CompatName {
   const char* op;        // our name of the operator
   const char* argument;  // our name of a tensor or an attribute; "": the operator itself is meant
   const char* other;     // the other project's name
 };
 /// The names for the operators of this library. Defined by generated code.
-std::span<const OtherName> built_in_other_names();
+std::span<const CompatName> built_in_compat_names();
 /// Registers names, which must live as long as the process.
-void add_other_names(std::span<const OtherName> names);
+void add_compat_names(std::span<const CompatName> names);
 
 /// Our name for another project's name; empty if it is unknown.
-std::string_view op_by_other_name(std::string_view other);
-std::string_view argument_by_other_name(std::string_view op, std::string_view other);
+std::string_view op_by_compat_name(std::string_view other);
+std::string_view argument_by_compat_name(std::string_view op, std::string_view other);
 
 }  // namespace phi

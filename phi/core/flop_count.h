@@ -6,7 +6,7 @@
 
 #include "phi/common/dims.h"
 
-namespace phi::work {
+namespace phi::flop_count {
 
 inline double elements(const Dims& dims) { return static_cast<double>(dims.numel()); }
 /// Extent of tensor dim `dim`; a negative `dim` counts from the end. Returns 1 if there is no such
@@ -18,4 +18,4 @@ inline double extent(const Dims& dims, int dim) {
 /// A divisor of an estimate; at least 1, so that a tensor without elements does not divide by 0.
 inline double divisor(double value) { return std::max(value, 1.0); }
 
-}  // namespace phi::work
+}  // namespace phi::flop_count
