@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/explain/check_numbers.h"
-#include "api/tensor/held.h"
+#include "api/tensor/local_shard.h"
 #include "distributed/comm/world.h"
 
 namespace phi::training {
@@ -23,7 +23,7 @@ constexpr size_t kShown = 5;  // parameters named in a message
 std::vector<std::string> faulty(const nn::NamedTensors& tensors) {
   std::vector<int32_t> counts(tensors.size());  // number of ranks with non-finite values
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const DenseTensor* array = held_here(tensors[i].second).array;
+    const DenseTensor* array = local_shard(tensors[i].second).array;
     counts[i] = array && nonfinite_in(*array) ? 1 : 0;
   }
   World::current().everyone().all_reduce(counts.data(), std::ssize(counts), DataType::INT32,
@@ -57,7 +57,7 @@ std::string first_nonfinite_of(TrainStep& step, const TensorList& inputs) {
   const auto parameters = step.model().named_parameters();
   Finding own;
   for (size_t i = 0; i < parameters.size() && own.text[0] == '\0'; ++i) {
-    const DenseTensor* array = held_here(parameters[i].second).array;
+    const DenseTensor* array = local_shard(parameters[i].second).array;
     const auto fault = array ? nonfinite_in(*array) : std::nullopt;
     if (fault) {
       own.set(static_cast<int64_t>(i),

@@ -10,7 +10,7 @@
 
 #include "api/nn/checkpoint.h"
 #include "api/tensor/checkpoint.h"
-#include "api/tensor/held.h"
+#include "api/tensor/local_shard.h"
 #include "api/tensor/random_seed.h"
 #include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/together.h"
@@ -116,7 +116,7 @@ void read_through(const checkpoint::Checkpoint& from, const std::string& name, D
 void read_now(const Checkpoint& from, const nn::NamedTensors& states) {
   const bool keeps_deferred = RankContext::current().keeps_deferred();
   for (const auto& [name, now] : states) {
-    const Held here = held_here(now);
+    const LocalShard here = local_shard(now);
     if (!here.array) continue;
     if (keeps_deferred) {
       read_through(from, name, now.dtype(), here.box);

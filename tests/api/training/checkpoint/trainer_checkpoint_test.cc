@@ -16,7 +16,7 @@
 #include "api/nn/loss.h"
 #include "api/nn/models/decoder.h"
 #include "api/tensor/checkpoint.h"
-#include "api/tensor/held.h"
+#include "api/tensor/local_shard.h"
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/core/storage/source_bytes.h"
@@ -241,7 +241,7 @@ struct TrainerState {
 TrainerState state_of(const Trainer& trainer) {
   TrainerState state{.numbers = trainer.counters(), .tensors = {}};
   for (const auto& [name, value] : trainer.states()) {
-    const Held here = held_here(value);
+    const LocalShard here = local_shard(value);
     if (!here.array) continue;
     const HostBytes bytes(*here.array);
     const auto span = bytes.get();

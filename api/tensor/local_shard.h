@@ -6,13 +6,13 @@
 
 namespace phi {
 
-struct Held {
+struct LocalShard {
   const DenseTensor* array = nullptr;  // null: this rank stores nothing; owned by the tensor
   Box box;                             // the array's position in the whole tensor
 };
 
 /// Returns all of a plain tensor, or this rank's shard of a distributed one. `array` is null on a
 /// rank that is outside the mesh or whose shard is empty.
-Held held_here(const Tensor& x);
+LocalShard local_shard(const Tensor& x);
 
 }  // namespace phi

@@ -1,11 +1,11 @@
-// Implementation of held_here().
-#include "api/tensor/held.h"
+// Implementation of local_shard().
+#include "api/tensor/local_shard.h"
 
 #include "phi/core/rank_context.h"
 
 namespace phi {
 
-Held held_here(const Tensor& x) {
+LocalShard local_shard(const Tensor& x) {
   if (!x.defined()) return {};
   if (!x.is_dist()) return {&x.dense(), Box::whole(x.shape())};
   const auto coord = x.dist().mesh().coord_of(RankContext::current().rank());
