@@ -99,7 +99,7 @@ void accumulate(Tensor& sum, Tensor&& more) {
   if (!has_part(sum)) {
     sum = Tensor(DistTensor::clipped(sum.meta(), sum.dist_attr(), sum.place(), "add"));
   }
-  call.gives(sum);
+  call.set_outputs(sum);
 }
 
 // ---- forms ----

@@ -4,7 +4,7 @@
 //
 //   Call call(ops::matmul, attrs(transpose_x, transpose_y), x, y);
 //   ... out is made
-//   call.gives(out);
+//   call.set_outputs(out);
 #pragma once
 
 #include <memory>
@@ -43,7 +43,7 @@ template <typename AttrList>
 template <typename AttrList, typename... Outs>
 [[gnu::cold, gnu::noinline]] void end_recorded(RecordedCall& call, const AttrList& attributes,
                                                const Outs&... outs) {
-  if (call.is_outermost()) call.gives(attributes.list().values(), CallSlots::of(outs...));
+  if (call.is_outermost()) call.set_outputs(attributes.list().values(), CallSlots::of(outs...));
 }
 }  // namespace detail
 
@@ -78,7 +78,7 @@ class Call {
     const Decision& decision = found ? *found : detail::ask(args, key, attributes_, dtype);
     if (!decision.computes_here()) detail::count_clipped(op_);
     if (recorded_) [[unlikely]]
-      recorded_->decided(decision);
+      recorded_->set_decision(decision);
     return decision;
   }
   /// Whether a recorder receives this call. A call within another call is part of the outer one and
@@ -86,7 +86,7 @@ class Call {
   bool is_recorded() const { return recorded_ && recorded_->is_outermost(); }
   /// Reports all results of the call to the recorder. Called once, at the end.
   template <typename... Outs>
-  void gives(const Outs&... outs) const {
+  void set_outputs(const Outs&... outs) const {
     if (recorded_) [[unlikely]]
       detail::end_recorded(*recorded_, attributes_, outs...);
   }

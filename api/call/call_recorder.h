@@ -41,9 +41,10 @@ class RecordedCall {
   /// False for a call within another call. Such a call receives no outputs.
   virtual bool is_outermost() const = 0;
   /// Receives the call's decision.
-  virtual void decided(const Decision& decision) = 0;
+  virtual void set_decision(const Decision& decision) = 0;
   /// Receives the outputs, at the end of the call. `attributes`: in the order of the op's.
-  virtual void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) = 0;
+  virtual void set_outputs(const std::vector<AttributeValue>& attributes,
+                           const CallSlots& outputs) = 0;
 };
 
 class CallRecorder {

@@ -25,7 +25,7 @@ class Recording::CallOf final : public RecordedCall {
 
   bool is_outermost() const override { return outermost_; }
 
-  void decided(const Decision& decision) override {
+  void set_decision(const Decision& decision) override {
     if (!outermost_) return;
     operation_.clipped = !decision.computes_here();
     for (size_t slot = 0; slot < decision.num_inputs(); ++slot) {
@@ -33,7 +33,8 @@ class Recording::CallOf final : public RecordedCall {
     }
   }
 
-  void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) override {
+  void set_outputs(const std::vector<AttributeValue>& attributes,
+                   const CallSlots& outputs) override {
     for (size_t i = 0; i < attributes.size(); ++i) {
       const AttributeDef& attribute = operation_.op->attributes[i];
       if (attribute.kind == AttributeKind::kPlace) continue;

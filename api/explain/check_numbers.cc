@@ -53,8 +53,8 @@ class FirstNonfinite::CallOf final : public RecordedCall {
   CallOf& operator=(const CallOf&) = delete;
 
   bool is_outermost() const override { return false; }  // its outputs are not needed
-  void decided(const Decision& decision) override { watch_.decisions_.back() = &decision; }
-  void gives(const std::vector<AttributeValue>&, const CallSlots&) override {}
+  void set_decision(const Decision& decision) override { watch_.decisions_.back() = &decision; }
+  void set_outputs(const std::vector<AttributeValue>&, const CallSlots&) override {}
 
  private:
   FirstNonfinite& watch_;

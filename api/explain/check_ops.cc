@@ -141,7 +141,7 @@ class OpsChecker::CallOf final : public RecordedCall {
   bool is_outermost() const override { return true; }
 
   // At this point the call has not written anything.
-  void decided(const Decision& decision) override {
+  void set_decision(const Decision& decision) override {
     const Unheard unheard;
     mesh_ = decision.mesh();
     for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
@@ -158,7 +158,8 @@ class OpsChecker::CallOf final : public RecordedCall {
     }
   }
 
-  void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) override {
+  void set_outputs(const std::vector<AttributeValue>& attributes,
+                   const CallSlots& outputs) override {
     if (!mesh_.defined()) return;
     const Unheard unheard;
     TensorList got;

@@ -63,7 +63,7 @@ class Explainer::CallOf final : public RecordedCall {
   ~CallOf() override {
     explainer_.open_calls_.pop_back();
     // Failed calls, and the calls on local parts within a distributed call, have no row.
-    if (!gave_ || (is_inner_ && !is_distributed_)) {
+    if (!has_outputs_ || (is_inner_ && !is_distributed_)) {
       explainer_.calls_[row_] = nullptr;
     } else if (!row().computes_here) {
       ++explainer_.explanation_.calls_elsewhere;
@@ -76,7 +76,7 @@ class Explainer::CallOf final : public RecordedCall {
 
   bool is_outermost() const override { return true; }
 
-  void decided(const Decision& decision) override {
+  void set_decision(const Decision& decision) override {
     is_distributed_ = true;
     row().computes_here = decision.computes_here();
     mesh_ = decision.mesh();
@@ -90,8 +90,9 @@ class Explainer::CallOf final : public RecordedCall {
     }
   }
 
-  void gives(const std::vector<AttributeValue>& attributes, const CallSlots& outputs) override {
-    gave_ = true;
+  void set_outputs(const std::vector<AttributeValue>& attributes,
+                   const CallSlots& outputs) override {
+    has_outputs_ = true;
     for (size_t i = 0; i < outputs.tensors.size(); ++i) {
       const Tensor& x = *outputs.tensors[i];
       if (!x.defined()) continue;
@@ -170,7 +171,7 @@ class Explainer::CallOf final : public RecordedCall {
   const Counters before_;
   const int64_t start_ns_;
   bool is_distributed_ = false;
-  bool gave_ = false;
+  bool has_outputs_ = false;
   distributed::ProcessMesh mesh_;  // undefined: not decided
   std::vector<const TensorDistAttr*> outputs_;
   std::vector<size_t> moved_;   // indices of inputs

@@ -109,7 +109,8 @@ class Asker {
       return std::ranges::find(kept, i) != kept.end() ? before(i, m) : Placement();
     });
   }
-  bool gives(const std::optional<SpmdResult>& result, size_t i, int m, const Placement& p) const {
+  bool has_placement(const std::optional<SpmdResult>& result, size_t i, int m,
+                     const Placement& p) const {
     return result && result->inputs[i] && result->inputs[i]->placement(m) == p;
   }
 
@@ -121,17 +122,17 @@ class Asker {
 
   std::string why_mesh_dim(size_t i, int m) const {
     if (before(i, m).is_replicate()) return why_cut(i, m);
-    if (!gives(ask_of(m, {i}), i, m, before(i, m))) {
+    if (!has_placement(ask_of(m, {i}), i, m, before(i, m))) {
       return before(i, m).is_partial() ? why_reduced(i, m) : why_whole(i, m);
     }
-    return why_gives_way(i, m);
+    return why_conflict(i, m);
   }
 
   // Finds the input for which a replicated input becomes a shard.
   std::string why_cut(size_t i, int m) const {
     for (size_t j = 0; j < placed_.size(); ++j) {
       if (j == i || !placed_[j] || !before(j, m).is_shard()) continue;
-      if (!gives(ask_of(m, {j}), i, m, wanted(i, m))) continue;
+      if (!has_placement(ask_of(m, {j}), i, m, wanted(i, m))) continue;
       return fmt::format("follows {}, whose dim {} is split over {}", call_.inputs[j].name,
                          before(j, m).tensor_dim(), mesh_dim(m));
     }
@@ -142,10 +143,10 @@ class Asker {
   std::string why_reduced(size_t i, int m) const {
     const Placement& p = before(i, m);
     const std::string kind(name_of(p.reduce()));
-    if (gives(ask(m, [&](size_t j) { return j == i       ? p
-                                            : placed_[j] ? p
-                                                         : Placement(); }), i, m,
-              p)) {
+    if (has_placement(ask(m, [&](size_t j) { return j == i       ? p
+                                                    : placed_[j] ? p
+                                                                 : Placement(); }),
+                      i, m, p)) {
       return fmt::format(
           "partial over {} becomes whole: {} passes a partial {} on only where all "
           "its inputs are partial",
@@ -167,10 +168,10 @@ class Asker {
   }
 
   // The placement would be kept without other inputs. Finds the one that conflicts with it.
-  std::string why_gives_way(size_t i, int m) const {
+  std::string why_conflict(size_t i, int m) const {
     for (size_t j = 0; j < placed_.size(); ++j) {
       if (j == i || !placed_[j] || before(j, m).is_replicate()) continue;
-      if (!gives(ask_of(m, {i, j}), i, m, wanted(i, m))) continue;
+      if (!has_placement(ask_of(m, {i, j}), i, m, wanted(i, m))) continue;
       const std::string& other = call_.inputs[j].name;
       if (before(i, m).is_partial() && before(j, m).is_partial()) {
         return fmt::format("only one of {} and {} may stay partial over {}", call_.inputs[i].name,

@@ -93,7 +93,7 @@ def test_a_call_has_its_attributes_and_tensors():
     texts = generated(op("param: [x, name], backend: where", "(Tensor x, str name = \"\", Place where = CPUPlace())",
                          "  inplace: (x -> out)\n"))
     body = definitions(texts)["f"]
-    assert "const Call call(ops::f, attrs(name, where), x);" in body and "call.gives(out);" in body
+    assert "const Call call(ops::f, attrs(name, where), x);" in body and "call.set_outputs(out);" in body
     assert 'Tensor f(const Tensor& x, const std::string& name = "", ' in texts["ops/f.h"]
     assert 'const Call call(as(ops::f, "f_"), attrs(name, where), x);' in definitions(texts)["f_"]
     assert ('kFAttributes[] = {{"name", AttributeKind::kString, false}, '

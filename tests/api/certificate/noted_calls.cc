@@ -50,8 +50,8 @@ class Noter final : public CallRecorder {
       }
     }
     bool is_outermost() const override { return true; }
-    void decided(const Decision&) override {}
-    void gives(const std::vector<AttributeValue>& attributes, const CallSlots&) override {
+    void set_decision(const Decision&) override {}
+    void set_outputs(const std::vector<AttributeValue>& attributes, const CallSlots&) override {
       call_.attributes = attributes;
       noter_.calls_.push_back(std::move(call_));
     }

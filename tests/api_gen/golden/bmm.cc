@@ -16,7 +16,7 @@ Tensor bmm(const Tensor& x, const Tensor& y) {
                            local_out(decision, out));
     }
   }
-  call.gives(out);
+  call.set_outputs(out);
   if (any_requires_grad(x, y)) track(new BmmGradNode(x, y), out);
   return out;
 }

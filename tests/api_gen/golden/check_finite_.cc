@@ -25,6 +25,6 @@ std::tuple<std::vector<Tensor>&, Tensor> check_finite_(std::vector<Tensor>& x,
     }
     assign_inplace(x, out);
   }
-  call.gives(x, found);
+  call.set_outputs(x, found);
   return {x, found};
 }

@@ -16,7 +16,7 @@ Tensor concat(const std::vector<Tensor>& x, const Scalar& axis) {
                               local_out(decision, out));
     }
   }
-  call.gives(out);
+  call.set_outputs(out);
   if (any_requires_grad(x)) track(new ConcatGradNode(x, axis), out);
   return out;
 }

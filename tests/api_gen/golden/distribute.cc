@@ -26,7 +26,7 @@ std::tuple<std::vector<Tensor>, std::vector<Tensor>, Tensor> distribute(
                                   local_out(decision, order));
     }
   }
-  call.gives(parts, counts, order);
+  call.set_outputs(parts, counts, order);
   if (any_requires_grad(rois, levels)) {
     track(new DistributeGradNode(levels, order, rois), parts, without_grad(counts), order);
   }

@@ -28,6 +28,6 @@ std::tuple<Tensor, std::vector<Tensor>> distribute_grad(const std::vector<Tensor
                                        local_outs(decision, levels_grad));
     }
   }
-  call.gives(rois_grad, levels_grad);
+  call.set_outputs(rois_grad, levels_grad);
   return {rois_grad, levels_grad};
 }

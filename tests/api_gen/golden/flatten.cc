@@ -21,7 +21,7 @@ std::tuple<Tensor, Tensor> flatten(const Tensor& x, int axis) {
       share_placeholder(decision, out, x, 0);
     }
   }
-  call.gives(out, shape);
+  call.set_outputs(out, shape);
   if (any_requires_grad(x)) track(new FlattenGradNode(x), out, without_grad(shape));
   return {out, shape};
 }

@@ -26,7 +26,7 @@ std::tuple<Tensor&, Tensor> flatten_(Tensor& x, int axis) {
     }
     replace(x, out);
   }
-  call.gives(x, shape);
+  call.set_outputs(x, shape);
   if (tracked) track(new FlattenGradNode(before), x, without_grad(shape));
   return {x, shape};
 }

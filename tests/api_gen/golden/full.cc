@@ -4,6 +4,6 @@ Tensor full(const IntArray& shape, const Scalar& value, DataType dtype, const Pl
   const auto meta = CreateInferMeta(shape, dtype);
   Tensor out = new_tensor(meta, place_or(place, place_of()));
   launch<kernels::full>(ops::full, dtype, value, dense_out(out));
-  call.gives(out);
+  call.set_outputs(out);
   return out;
 }

@@ -45,6 +45,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm(const Tensor& x, const Ten
     assign_written(mean, mean_out);
     assign_written(variance, variance_out);
   }
-  call.gives(out, mean_out, variance_out, saved);
+  call.set_outputs(out, mean_out, variance_out, saved);
   return {out, mean_out, variance_out, saved};
 }

@@ -21,7 +21,7 @@ std::tuple<Tensor, Tensor> norm(const Tensor& x, const std::optional<Tensor>& sc
                             local_out(decision, out), local_out(decision, mean));
     }
   }
-  call.gives(out, mean);
+  call.set_outputs(out, mean);
   if (any_requires_grad(x, scale)) {
     track(new NormGradNode(x, scale, mean, epsilon), out, without_grad(mean));
   }

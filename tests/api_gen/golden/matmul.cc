@@ -17,7 +17,7 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x, bool transpose
                               transpose_y, local_out(decision, out));
     }
   }
-  call.gives(out);
+  call.set_outputs(out);
   if (any_requires_grad(x, y)) track(new MatmulGradNode(x, y, transpose_x, transpose_y), out);
   return out;
 }

@@ -23,6 +23,6 @@ std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const T
                                    local_out(decision, y_grad));
     }
   }
-  call.gives(x_grad, y_grad);
+  call.set_outputs(x_grad, y_grad);
   return {x_grad, y_grad};
 }

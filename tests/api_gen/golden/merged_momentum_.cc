@@ -37,6 +37,6 @@ std::tuple<std::vector<Tensor>&, std::vector<Tensor>&, std::vector<Tensor>&> mer
     assign_inplace(velocity, velocity_out);
     assign_inplace(master_param, master_param_out);
   }
-  call.gives(param, velocity, master_param);
+  call.set_outputs(param, velocity, master_param);
   return {param, velocity, master_param};
 }

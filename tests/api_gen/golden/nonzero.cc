@@ -17,6 +17,6 @@ Tensor nonzero(const Tensor& condition) {
     }
     settle_shapes(decision, out);
   }
-  call.gives(out);
+  call.set_outputs(out);
   return out;
 }

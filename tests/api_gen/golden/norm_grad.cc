@@ -25,6 +25,6 @@ std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor
                                  local_out(decision, scale_grad));
     }
   }
-  call.gives(x_grad, scale_grad);
+  call.set_outputs(x_grad, scale_grad);
   return {x_grad, scale_grad};
 }

@@ -15,7 +15,7 @@ Tensor relu(const Tensor& x) {
       launch<kernels::relu>(ops::relu, decision, x.dtype(), local[0], local_out(decision, out));
     }
   }
-  call.gives(out);
+  call.set_outputs(out);
   if (any_requires_grad(x)) track(new ReluGradNode(out, x), out);
   return out;
 }

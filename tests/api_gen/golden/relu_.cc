@@ -19,7 +19,7 @@ Tensor& relu_(Tensor& x) {
     }
     assign_inplace(x, out);
   }
-  call.gives(x);
+  call.set_outputs(x);
   if (tracked) track_written(new ReluGradNode(x, x), x);
   return x;
 }

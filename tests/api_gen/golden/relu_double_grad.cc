@@ -17,6 +17,6 @@ Tensor relu_double_grad(const Tensor& out, const Tensor& grad_x_grad) {
                                  local_out(decision, grad_out_grad));
     }
   }
-  call.gives(grad_out_grad);
+  call.set_outputs(grad_out_grad);
   return grad_out_grad;
 }

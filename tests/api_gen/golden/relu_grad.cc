@@ -17,7 +17,7 @@ Tensor relu_grad(const Tensor& out, const Tensor& out_grad) {
                                  local_out(decision, x_grad));
     }
   }
-  call.gives(x_grad);
+  call.set_outputs(x_grad);
   if (any_requires_grad(out_grad)) track(new ReluDoubleGradNode(out, out_grad), x_grad);
   return x_grad;
 }

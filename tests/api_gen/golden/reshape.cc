@@ -17,7 +17,7 @@ Tensor reshape(const Tensor& x, const IntArray& shape) {
     }
     refuse_writes_if_moved(decision, out, x);
   }
-  call.gives(out);
+  call.set_outputs(out);
   if (any_requires_grad(x)) track(new ReshapeGradNode(x), out);
   return out;
 }

@@ -19,7 +19,7 @@ Tensor& reshape_(Tensor& x, const IntArray& shape) {
     }
     replace(x, out);
   }
-  call.gives(x);
+  call.set_outputs(x);
   if (tracked) track(new ReshapeGradNode(before), x);
   return x;
 }

@@ -17,7 +17,7 @@ std::vector<Tensor> scale_all(const std::vector<Tensor>& xs, float factor) {
                                  local_outs(decision, out));
     }
   }
-  call.gives(out);
+  call.set_outputs(out);
   if (any_requires_grad(xs)) track(new ScaleAllGradNode(factor, xs), out);
   return out;
 }

@@ -21,7 +21,7 @@ std::vector<Tensor>& scale_all_(std::vector<Tensor>& xs, float factor) {
     }
     assign_inplace(xs, out);
   }
-  call.gives(xs);
+  call.set_outputs(xs);
   if (tracked) track_written(new ScaleAllGradNode(factor, xs), xs);
   return xs;
 }

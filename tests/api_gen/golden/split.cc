@@ -20,7 +20,7 @@ std::vector<Tensor> split(const Tensor& x, const IntArray& sections, const Scala
       }
     }
   }
-  call.gives(out);
+  call.set_outputs(out);
   if (any_requires_grad(x)) track(new SplitGradNode(axis, x), out);
   return out;
 }
