@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from api_gen.errors import listing, nearest
-from api_gen.model import (Alias, Attr, AttrType, Factor, KernelAlternative, Law, Notation, Output, Partial,
+from api_gen.model import (Alias, Attr, AttrType, Factor, KernelAlternative, Propagation, Notation, Output, Partial,
                            TensorArg, Term)
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
@@ -346,31 +346,31 @@ LAW_KINDS = ("up", "down", "join", "meet", "pick", "each")
 
 def partial(text: str) -> Partial:
     """`x_grad = out_grad * y, pick out_grad; y_grad = out_grad * x`; names are not looked up."""
-    laws: list[Law] = []
+    propagations: list[Propagation] = []
     for group in split_top(text, ";"):
         output, equals, said = group.rpartition("=")
         output = check_name(output.strip(), "an output") if equals else ""
-        for law in split_top(said):
-            laws += _laws(law, output)
-    return Partial(text, tuple(laws))
+        for propagation in split_top(said):
+            propagations += _propagations(propagation, output)
+    return Partial(text, tuple(propagations))
 
 
-def _laws(text: str, output: str) -> list[Law]:
+def _propagations(text: str, output: str) -> list[Propagation]:
     kind, *names = text.split() or [""]
     if kind in LAW_KINDS and names and names[0] not in ("+", "*"):  # else an input has that name
         for name in names:
             check_name(name, "an input")
         if kind in ("up", "down", "each") and len(names) != 1:
             raise Bad(f"'{text}' names {len(names)} inputs", f"'{kind}' of one is accepted")
-        return [Law(kind, output, tuple(names))]
+        return [Propagation(kind, output, tuple(names))]
     return [_summand(summand, output) for summand in split_top(text, "+")]
 
 
-def _summand(text: str, output: str) -> Law:
+def _summand(text: str, output: str) -> Propagation:
     form = ("sums of products of inputs, as in 'bias + x * y', 'prod x' for the elements of a list, "
             f"1 or an attribute for a constant, and {listing(LAW_KINDS)} with inputs behind are accepted")
     if text == "1":
-        return Law("constant", output)
+        return Propagation("constant", output)
     tensors, product_of = [], ""
     for factor in split_top(text, "*"):
         match = re.match(r"(prod\s+)?([A-Za-z_]\w*)\Z", factor)
@@ -378,7 +378,7 @@ def _summand(text: str, output: str) -> Law:
             raise Bad(f"'{factor}' is no input", form)
         tensors.append(match[2])
         product_of = match[2] if match[1] else product_of
-    return Law("term", output, tuple(tensors), product_of)
+    return Propagation("term", output, tuple(tensors), product_of)
 
 
 def flops(text: str) -> tuple[Factor, ...]:

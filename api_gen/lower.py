@@ -82,7 +82,7 @@ def _decisive(op: Op) -> set[str]:
     spmd = op.infer_meta.spmd
     params = [*op.infer_meta.params, *(spmd.params if isinstance(spmd, Rule) else ())]
     named = {term.whole for term in spmd.inputs} if isinstance(spmd, Notation) else set()
-    named |= {law.attribute for law in op.infer_meta.partial.laws} if op.infer_meta.partial else set()
+    named |= {propagation.attribute for propagation in op.infer_meta.partial.propagations} if op.infer_meta.partial else set()
     return named.union(param.name for param in params if isinstance(param, Attr))
 
 

@@ -105,8 +105,8 @@ class Notation:
 
 
 @dataclass(frozen=True)
-class Law:
-    """What an output is of inputs that may be partial (api/rules/partial_laws.h)."""
+class Propagation:
+    """What an output is of inputs that may be partial (api/rules/partial_propagation.h)."""
 
     kind: str  # a LAW_KINDS of grammar.py, "term" or "constant"
     output: str  # empty: every output
@@ -118,7 +118,7 @@ class Law:
 @dataclass(frozen=True)
 class Partial:
     text: str
-    laws: tuple[Law, ...]
+    propagations: tuple[Propagation, ...]
 
 
 @dataclass(frozen=True)

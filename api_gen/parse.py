@@ -14,7 +14,7 @@ from typing import TypeVar
 from api_gen import effects, grammar
 from api_gen.document import Entry, Value, read_entries
 from api_gen.errors import Consequence, SpecError, SpecErrors, closest, gather, listing, nearest
-from api_gen.model import (Alias, Attr, AttrType, Factor, InferMeta, Invoke, Kernel, KernelAlternative, Law,
+from api_gen.model import (Alias, Attr, AttrType, Factor, InferMeta, Invoke, Kernel, KernelAlternative, Propagation,
                            Literal, Notation, Op, Output, Param, Partial, Rule, Source, TensorArg)
 
 # Keys of Paddle's format that other generators read.
@@ -276,28 +276,28 @@ def _read_partial(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]
     partial = reader.read("partial", grammar.partial, None)
     if partial is None:
         return None
-    laws = reader.each(partial.laws, lambda law: _law(reader, law, args, outputs))
-    return replace(partial, laws=laws)
+    propagations = reader.each(partial.propagations, lambda propagation: _propagation(reader, propagation, args, outputs))
+    return replace(partial, propagations=propagations)
 
 
-def _law(reader: Reader, law: Law, args: Sequence[Arg], outputs: Sequence[Output]) -> Law:
+def _propagation(reader: Reader, propagation: Propagation, args: Sequence[Arg], outputs: Sequence[Output]) -> Propagation:
     """The law where its names are known; a term that is an attribute is a constant."""
-    if law.output:
-        reader.known("partial", law.output, [output.name for output in outputs], "output")
+    if propagation.output:
+        reader.known("partial", propagation.output, [output.name for output in outputs], "output")
     by_name = {arg.name: arg for arg in args}
-    for name in law.tensors:
+    for name in propagation.tensors:
         arg = by_name[reader.known("partial", name, by_name, "argument")]
         if isinstance(arg, Attr):
-            if law.kind != "term" or len(law.tensors) > 1 or arg.type not in _NUMBERS:
+            if propagation.kind != "term" or len(propagation.tensors) > 1 or arg.type not in _NUMBERS:
                 raise reader.error("partial", f"'{name}' is an attribute",
                                    "a number that is a summand of its own is accepted")
-            return Law("constant", law.output, attribute=name)
-        if arg.is_list and law.kind == "term" and law.product_of != name and len(law.tensors) > 1:
+            return Propagation("constant", propagation.output, attribute=name)
+        if arg.is_list and propagation.kind == "term" and propagation.product_of != name and len(propagation.tensors) > 1:
             raise reader.error("partial", f"'{name}' is a list and a factor",
                                "'prod' in front of it, or a summand of its own, is accepted")
-        if not arg.is_list and (law.product_of == name or law.kind == "each"):
+        if not arg.is_list and (propagation.product_of == name or propagation.kind == "each"):
             raise reader.error("partial", f"'{name}' is no list", "a list is accepted")
-    return law
+    return propagation
 
 
 def _read_spmd(reader: Reader, args: Sequence[Arg], params: tuple[Param, ...],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from api_gen import cpp
 from api_gen.lower import op_cpp_name, rule_name
-from api_gen.model import Attr, AttrType, Law, Notation, Op, Param, TensorArg, Term
+from api_gen.model import Attr, AttrType, Propagation, Notation, Op, Param, TensorArg, Term
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class RuleView:
     ask: str  # empty: replicated
     shown: tuple[int, ...]  # the tensor arguments that it answers for, unless these are the first
     partial: str  # what passes partial values on, as it is written; empty: nothing
-    laws: tuple[str, ...]  # the same as values
+    propagations: tuple[str, ...]  # the same as values
     infer: str
 
 
@@ -60,18 +60,18 @@ def _view(op: Op) -> RuleView:
     return RuleView(op.name, op_cpp_name(op.name), rule_name(op.infer_meta),
                     (*map(_tensor, op.tensors), *map(_attribute, op.attrs), *outputs),
                     batch, ask, shown, op.infer_meta.partial.text if op.infer_meta.partial else "",
-                    tuple(_law(op, law) for law in op.infer_meta.partial.laws) if op.infer_meta.partial else (),
+                    tuple(_propagation(op, propagation) for propagation in op.infer_meta.partial.propagations) if op.infer_meta.partial else (),
                     infer)
 
 
-def _law(op: Op, law: Law) -> str:
-    """An aggregate of PartialLaw."""
+def _propagation(op: Op, propagation: Propagation) -> str:
+    """An aggregate of PartialPropagation."""
     def bits(names: Iterable[str]) -> str:
         return f"{sum(1 << tensor.index for tensor in op.tensors if tensor.name in names):#x}"
-    output = next((i for i, output in enumerate(op.outputs) if output.name == law.output), -1)
-    attribute = next((i for i, attr in enumerate(op.attrs) if attr.name == law.attribute), -1)
-    return (f"{{PartialLaw::Kind::k{law.kind.capitalize()}, {output}, {attribute}, {bits(law.tensors)}, "
-            f"{bits([law.product_of])}}}")
+    output = next((i for i, output in enumerate(op.outputs) if output.name == propagation.output), -1)
+    attribute = next((i for i, attr in enumerate(op.attrs) if attr.name == propagation.attribute), -1)
+    return (f"{{PartialPropagation::Kind::k{propagation.kind.capitalize()}, {output}, {attribute}, {bits(propagation.tensors)}, "
+            f"{bits([propagation.product_of])}}}")
 
 
 def _declared(op: Op, notation: Notation) -> tuple[str, str]:

@@ -76,7 +76,7 @@ class OpRule {
   /// The name of a rule function, or a factor declaration. Empty if inputs and outputs are
   /// replicated.
   std::string_view rule() const { return functions_.name; }
-  /// The `partial` key of the YAML entry (partial_laws.h); empty if it has none.
+  /// The `partial` key of the YAML entry (partial_propagation.h); empty if it has none.
   std::string_view partial() const { return functions_.partial; }
   std::span<const Tensor> tensors() const { return tensors_; }
   std::span<const Attribute> attributes() const { return attributes_; }
@@ -99,7 +99,7 @@ class OpRule {
   /// which runs first, and of the rule; InvalidArgument if the tensors do not match the operator's
   /// arguments.
   OpAnswer answer(const OpQuestion& question, distributed::Conflicts* conflicts = nullptr) const;
-  /// Same as answer() without partial propagation (partial_laws.h).
+  /// Same as answer() without partial propagation (partial_propagation.h).
   OpAnswer answer_by_rule(const OpQuestion& question) const;
   /// Infers the inputs that yield outputs with the given placements. `outputs`: one tensor for each
   /// output, of its shape.

@@ -93,7 +93,7 @@ void RuleArgs::place(size_t slot, const TensorDistAttr* attr) {
 SpmdResult RuleFunctions::forward(const RuleArgs& args, size_t num_outputs,
                                   distributed::Conflicts* conflicts) const {
   SpmdResult answer = forward_by_rule(args, num_outputs, conflicts);
-  return laws.empty() ? answer : with_partials_passed(*this, args, std::move(answer));
+  return propagations.empty() ? answer : propagate_partials(*this, args, std::move(answer));
 }
 
 SpmdResult RuleFunctions::forward_by_rule(const RuleArgs& args, size_t num_outputs,

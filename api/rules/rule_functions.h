@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/rules/partial_laws.h"
+#include "api/rules/partial_propagation.h"
 #include "distributed/spmd/rule.h"
 #include "phi/core/attribute_value.h"
 #include "phi/core/meta.h"
@@ -79,13 +79,15 @@ struct RuleFunctions {
   // The arguments that the rule infers, in its order. Empty: the first ones, as many as its result
   // has.
   std::span<const int> shown = {};
-  // The laws of partial propagation (partial_laws.h), as text of the YAML entry and as values.
+  // The laws of partial propagation (partial_propagation.h), as text of the YAML entry and as
+  // values.
   const char* partial = "";
-  std::span<const PartialLaw> laws = {};
+  std::span<const PartialPropagation> propagations = {};
 
   /// Infers a distributed attribute for every present tensor. Inputs that the rule does not receive
-  /// are required whole. Partial inputs stay partial where the laws allow it (partial_laws.h).
-  /// Errors: those of the rule; Internal if its result does not match these tensors.
+  /// are required whole. Partial inputs stay partial where the laws allow it
+  /// (partial_propagation.h). Errors: those of the rule; Internal if its result does not match
+  /// these tensors.
   distributed::SpmdResult forward(const RuleArgs& args, size_t num_outputs,
                                   distributed::Conflicts* conflicts = nullptr) const;
   /// Like forward, but without the laws of partial propagation.

@@ -32,7 +32,7 @@ FACTORS = ("one letter a-z per dim, 1 for a dim never split, '...' for leading d
            "'... m k, ... k n -> ... m n', and behind an input [attribute] for the dims that the "
            "attribute names, is accepted")
 ONE_TENSOR_FIRST = "the kernel does not take one tensor, first; one that is always there shares its bytes"
-LAWS = ("sums of products of inputs, as in 'bias + x * y', 'prod x' for the elements of a list, 1 or an "
+PARTIAL_FORMS = ("sums of products of inputs, as in 'bias + x * y', 'prod x' for the elements of a list, 1 or an "
         f"attribute for a constant, and {listing(LAW_KINDS)} with inputs behind are accepted")
 TYPES = listing(["Tensor", "Tensor[]", "int", "int64_t", "size_t", "bool", "float", "double", "str",
                  "int[]", "int64_t[]", "float[]", "double[]", "bool[]", "str[]", "IntArray", "Scalar",
@@ -160,11 +160,11 @@ CASES = [
      "an op without tensors has no placement rule; leaving it out is accepted: the result is a "
      "plain tensor"),
     # partial
-    (dict(partial="x +"), 6, "partial", f"'' is no input; {LAWS}"),
-    (dict(partial="x, , y"), 6, "partial", f"'' is no input; {LAWS}"),
-    (dict(partial="x - y"), 6, "partial", f"'x - y' is no input; {LAWS}"),
-    (dict(partial="2 * x"), 6, "partial", f"'2' is no input; {LAWS}"),
-    (dict(partial="grow x"), 6, "partial", f"'grow x' is no input; {LAWS}"),
+    (dict(partial="x +"), 6, "partial", f"'' is no input; {PARTIAL_FORMS}"),
+    (dict(partial="x, , y"), 6, "partial", f"'' is no input; {PARTIAL_FORMS}"),
+    (dict(partial="x - y"), 6, "partial", f"'x - y' is no input; {PARTIAL_FORMS}"),
+    (dict(partial="2 * x"), 6, "partial", f"'2' is no input; {PARTIAL_FORMS}"),
+    (dict(partial="grow x"), 6, "partial", f"'grow x' is no input; {PARTIAL_FORMS}"),
     (dict(partial="up x y"), 6, "partial", "'up x y' names 2 inputs; 'up' of one is accepted"),
     (dict(partial="pick 1"), 6, "partial", f"'1' is not a name for an input; {NAME}"),
     (dict(partial="z * y"), 6, "partial", "unknown argument 'z'; accepted are 'x', 'y', 'a'"),

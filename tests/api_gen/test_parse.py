@@ -8,7 +8,7 @@ import pytest
 
 from api_gen import grammar
 from api_gen.backward import check_forward_references
-from api_gen.model import Alias, Attr, AttrType, Law, Literal, Notation, Rule, Source, TensorArg
+from api_gen.model import Alias, Attr, AttrType, Propagation, Literal, Notation, Rule, Source, TensorArg
 
 
 def test_entry_with_all_common_keys():
@@ -203,10 +203,10 @@ def test_what_partial_values_pass():
           partial: out = x * prod y + y + a + 1, up x, pick x up; up
           kernel: {func: f}
         """)
-    assert op.infer_meta.partial.laws == (
-        Law("term", "out", ("x", "y"), "y"), Law("term", "out", ("y",)),
-        Law("constant", "out", attribute="a"), Law("constant", "out"), Law("up", "out", ("x",)),
-        Law("pick", "out", ("x", "up")), Law("term", "", ("up",)))
+    assert op.infer_meta.partial.propagations == (
+        Propagation("term", "out", ("x", "y"), "y"), Propagation("term", "out", ("y",)),
+        Propagation("constant", "out", attribute="a"), Propagation("constant", "out"), Propagation("up", "out", ("x",)),
+        Propagation("pick", "out", ("x", "up")), Propagation("term", "", ("up",)))
 
 
 def test_names_of_any_spelling():

@@ -267,9 +267,11 @@ std::string partial_section() {
   std::string text =
       "\n## Partial values\n\nWhat lets partial inputs pass that the rule above makes whole, and "
       "the operators that have it: the\nmeaning, and when it applies, are told in "
-      "`api/rules/partial_laws.h`.\n\n| what outputs are of inputs | operators |\n|---|---|\n";
-  for (const auto& [law, names] : operators(&OpRule::partial)) {
-    if (!law.empty()) text += fmt::format("| `{}` | {} |\n", law, fmt::join(names, ", "));
+      "`api/rules/partial_propagation.h`.\n\n| what outputs are of inputs | operators "
+      "|\n|---|---|\n";
+  for (const auto& [propagation, names] : operators(&OpRule::partial)) {
+    if (!propagation.empty())
+      text += fmt::format("| `{}` | {} |\n", propagation, fmt::join(names, ", "));
   }
   return text;
 }

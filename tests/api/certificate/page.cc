@@ -75,7 +75,7 @@ rule, and what the ranks hold is put together and compared with the plain call. 
   where the plain call on the unmoved parts makes parts that a placement of the outputs describes, there and on [3]. "At least" where the
   kernel asks where its part lies, or attributes name whole extents: the plain call on parts is then another call.
 - Saving: of the needless, those that leave less to reduce: outputs would be partial that have more bytes than the inputs that move. No
-  operator passes these on (`api/rules/partial_laws.h`).
+  operator passes these on (`api/rules/partial_propagation.h`).
 - Not here: rules of operators without a kernel, which `spmd_soundness_test` tries with naive ones.
 
 | op | rule | calls | tried | refused | incorrect | needless moves |

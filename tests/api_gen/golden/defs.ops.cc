@@ -50,9 +50,9 @@ OpRule describe_matmul(const RuleFunctions& functions) {
       .output("out");
 }
 
-constexpr PartialLaw kMatmulLaws[] = {{PartialLaw::Kind::kTerm, -1, -1, 0x3, 0x0}};
+constexpr PartialPropagation kMatmulPropagations[] = {{PartialPropagation::Kind::kTerm, -1, -1, 0x3, 0x0}};
 constexpr RuleFunctions kMatmulRule = {"MatmulInferSpmd", ask_matmul, infer_matmul, describe_matmul,
-                                       {}, "x * y", kMatmulLaws};
+                                       {}, "x * y", kMatmulPropagations};
 constexpr const char* kMatmulInputs[] = {"x", "y"};
 constexpr int kMatmulTaken[] = {0, 1};
 constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBool, true},

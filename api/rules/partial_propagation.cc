@@ -1,7 +1,7 @@
 // Finds the partial inputs that may stay partial, mesh dim by mesh dim. It runs the rule again with
 // these inputs replicated; if nothing is sharded over the mesh dim then, they may be partial
 // instead.
-#include "api/rules/partial_laws.h"
+#include "api/rules/partial_propagation.h"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ using distributed::Replicate;
 using distributed::SpmdResult;
 using distributed::TensorDistAttr;
 using distributed::TensorSpec;
-using Law = PartialLaw;
+using Propagation = PartialPropagation;
 
 bool is_linear(ReduceKind kind) { return kind == ReduceKind::kSum || kind == ReduceKind::kAvg; }
 bool is_upper(ReduceKind kind) { return kind == ReduceKind::kMax || kind == ReduceKind::kAny; }
@@ -75,9 +75,9 @@ constexpr size_t kMost = 64;
 Slots bit(size_t slot) { return Slots{1} << slot; }
 
 /// The laws of one call.
-class Laws {
+class Propagations {
  public:
-  Laws(const RuleFunctions& functions, const RuleArgs& args)
+  Propagations(const RuleFunctions& functions, const RuleArgs& args)
       : functions_(functions), args_(args), specs_(args.slots()) {
     for (int arg = 0; arg < args.num_arguments(); ++arg) {
       const auto [first, size] = args.slots_of(arg);
@@ -87,7 +87,8 @@ class Laws {
         if (!specs_[first + i].absent()) present_ |= bit(first + i);
       }
     }
-    for (const Law& law : functions.laws) named_ |= slots_of(law.args);
+    for (const Propagation& propagation : functions.propagations)
+      named_ |= slots_of(propagation.args);
   }
 
   const std::vector<TensorSpec>& specs() const { return specs_; }
@@ -145,19 +146,19 @@ class Laws {
     return slots & present_;
   }
 
-  bool speaks_of(const Law& law, size_t output) const {
-    return law.output < 0 || static_cast<size_t>(law.output) == output;
+  bool speaks_of(const Propagation& propagation, size_t output) const {
+    return propagation.output < 0 || static_cast<size_t>(propagation.output) == output;
   }
-  // The slots that `law` names for an output.
-  Slots slots_of(const Law& law, size_t output) const {
-    if (law.kind != Law::Kind::kEach) return slots_of(law.args);
-    const auto [first, size] = args_.slots_of(std::countr_zero(law.args));
+  // The slots that `propagation` names for an output.
+  Slots slots_of(const Propagation& propagation, size_t output) const {
+    if (propagation.kind != Propagation::Kind::kEach) return slots_of(propagation.args);
+    const auto [first, size] = args_.slots_of(std::countr_zero(propagation.args));
     return output < size && first + output < kMost ? bit(first + output) & present_ : 0;
   }
   Slots named_by(size_t output) const {
     Slots slots = 0;
-    for (const Law& law : functions_.laws) {
-      if (speaks_of(law, output)) slots |= slots_of(law, output);
+    for (const Propagation& propagation : functions_.propagations) {
+      if (speaks_of(propagation, output)) slots |= slots_of(propagation, output);
     }
     return slots;
   }
@@ -169,17 +170,17 @@ class Laws {
       if (!are_of_numbers(kept, dtype) || !is_sum(output, kept, kind)) return std::nullopt;
       return kind;
     }
-    for (const Law& law : functions_.laws) {
-      if (!speaks_of(law, output) || (kept & ~slots_of(law, output)) != 0) continue;
-      if (const auto passed = ordered(law, kept, kind, dtype)) return passed;
+    for (const Propagation& propagation : functions_.propagations) {
+      if (!speaks_of(propagation, output) || (kept & ~slots_of(propagation, output)) != 0) continue;
+      if (const auto passed = ordered(propagation, kept, kind, dtype)) return passed;
     }
     return std::nullopt;
   }
 
   bool is_each(size_t output, Slots kept, DataType dtype) const {
-    return std::ranges::any_of(functions_.laws, [&](const Law& law) {
-      return law.kind == Law::Kind::kEach && speaks_of(law, output) &&
-             kept == slots_of(law, output) && are_of(kept, dtype);
+    return std::ranges::any_of(functions_.propagations, [&](const Propagation& propagation) {
+      return propagation.kind == Propagation::Kind::kEach && speaks_of(propagation, output) &&
+             kept == slots_of(propagation, output) && are_of(kept, dtype);
     });
   }
 
@@ -209,40 +210,41 @@ class Laws {
       const int count = std::popcount(factors & kept);
       return count <= 1 && count >= least;
     };
-    for (const Law& law : functions_.laws) {
-      if (!speaks_of(law, output)) continue;
-      if (law.kind == Law::Kind::kConstant) {
-        const bool is_none = law.attribute >= 0 && is_zero(args_.attribute(law.attribute));
+    for (const Propagation& propagation : functions_.propagations) {
+      if (!speaks_of(propagation, output)) continue;
+      if (propagation.kind == Propagation::Kind::kConstant) {
+        const bool is_none =
+            propagation.attribute >= 0 && is_zero(args_.attribute(propagation.attribute));
         if (!is_none && least == 1) return false;
       }
-      if (law.kind != Law::Kind::kTerm) continue;
-      if (law.products == 0 && std::popcount(law.args) == 1) {
-        for (Slots rest = slots_of(law.args); rest != 0; rest &= rest - 1) {
+      if (propagation.kind != Propagation::Kind::kTerm) continue;
+      if (propagation.products == 0 && std::popcount(propagation.args) == 1) {
+        for (Slots rest = slots_of(propagation.args); rest != 0; rest &= rest - 1) {
           if (!fits(rest & ~(rest - 1))) return false;
         }
-      } else if (!fits(slots_of(law.args))) {
+      } else if (!fits(slots_of(propagation.args))) {
         return false;
       }
     }
     return terms > 0;
   }
 
-  std::optional<ReduceKind> ordered(const Law& law, Slots kept, ReduceKind kind,
+  std::optional<ReduceKind> ordered(const Propagation& propagation, Slots kept, ReduceKind kind,
                                     DataType dtype) const {
     const bool is_known = is_upper(kind) || is_lower(kind);
     const bool is_one = std::popcount(kept) == 1;
     const bool is_same = are_of(kept, dtype);
-    switch (law.kind) {
-      case Law::Kind::kUp:
+    switch (propagation.kind) {
+      case Propagation::Kind::kUp:
         if (!is_one || !(is_same || rounds_in_order(metas_[first_of(kept)].dtype, dtype))) break;
         return is_known ? std::optional(kind) : std::nullopt;
-      case Law::Kind::kDown:
+      case Propagation::Kind::kDown:
         return is_known && is_one && is_same ? std::optional(turned(kind)) : std::nullopt;
-      case Law::Kind::kJoin:
+      case Propagation::Kind::kJoin:
         return is_upper(kind) && is_same ? std::optional(kind) : std::nullopt;
-      case Law::Kind::kMeet:
+      case Propagation::Kind::kMeet:
         return is_lower(kind) && is_same ? std::optional(kind) : std::nullopt;
-      case Law::Kind::kPick:
+      case Propagation::Kind::kPick:
         return is_known && is_same ? std::optional(kind) : std::nullopt;
       default:
         break;
@@ -276,7 +278,7 @@ struct Passage {
 class Passages {
  public:
   Passages(const RuleFunctions& functions, const RuleArgs& args, SpmdResult answer)
-      : functions_(functions), question_(args), laws_(functions, args), answer_(answer) {}
+      : functions_(functions), question_(args), propagations_(functions, args), answer_(answer) {}
 
   SpmdResult find() {
     for (int m = 0; m < question_.mesh().ndim(); ++m) {
@@ -289,13 +291,13 @@ class Passages {
   }
 
  private:
-  const TensorDistAttr& given(size_t slot) const { return *laws_.specs()[slot].attr; }
+  const TensorDistAttr& given(size_t slot) const { return *propagations_.specs()[slot].attr; }
 
   // The inputs that are partial over m, if the rule reduces all of them.
   Slots reduced_over(int m) const {
     Slots slots = 0;
-    for (size_t i = 0; i < std::min(laws_.specs().size(), kMost); ++i) {
-      if (laws_.specs()[i].absent() || !given(i).placement(m).is_partial()) continue;
+    for (size_t i = 0; i < std::min(propagations_.specs().size(), kMost); ++i) {
+      if (propagations_.specs()[i].absent() || !given(i).placement(m).is_partial()) continue;
       if (answer_.inputs[i]->placement(m).is_partial()) return 0;
       slots |= bit(i);
     }
@@ -306,11 +308,11 @@ class Passages {
   std::optional<Passage> most_kept(int m, Slots partial) {
     std::optional<Passage> best;
     int64_t most = -1;
-    for (const auto& [kind, slots] : by_kind(m, partial & laws_.named())) {
+    for (const auto& [kind, slots] : by_kind(m, partial & propagations_.named())) {
       for (const Slots kept : subsets(slots)) {
-        const int64_t bytes = laws_.bytes_of(kept);
+        const int64_t bytes = propagations_.bytes_of(kept);
         if (bytes <= most) continue;
-        auto outputs = laws_.outputs(kept, kind);
+        auto outputs = propagations_.outputs(kept, kind);
         if (!outputs) continue;
         most = bytes;
         best = Passage{m, kind, kept, std::move(*outputs)};
@@ -397,7 +399,7 @@ class Passages {
 
   const RuleFunctions& functions_;
   RuleArgs question_;
-  Laws laws_;
+  Propagations propagations_;
   SpmdResult answer_;
   std::vector<Passage> found_;
 };
@@ -410,8 +412,8 @@ bool has_partial(const RuleArgs& args) {
 
 }  // namespace
 
-SpmdResult with_partials_passed(const RuleFunctions& functions, const RuleArgs& args,
-                                SpmdResult answer) {
+SpmdResult propagate_partials(const RuleFunctions& functions, const RuleArgs& args,
+                              SpmdResult answer) {
   if (!has_partial(args)) return answer;
   return Passages(functions, args, std::move(answer)).find();
 }

@@ -1,5 +1,5 @@
 // Which partial inputs pass an operator beside those that its rule passes, and which wait.
-#include "api/rules/partial_laws.h"
+#include "api/rules/partial_propagation.h"
 
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ std::string binary(const char* op, const Placement& x, const Placement& y,
   return answer(op, {{{{4, 6}, {x}, dtype}}, {{{4, 6}, {y}, dtype}}});
 }
 
-TEST(PartialLaws, SumsNeedOnePartialFactorInEachTerm) {
+TEST(PartialPropagation, SumsNeedOnePartialFactorInEachTerm) {
   EXPECT_EQ(binary("add", kSum, kSum), "P(sum) P(sum) -> P(sum)");
   EXPECT_EQ(binary("subtract", kSum, kSum), "P(sum) P(sum) -> P(sum)");
   EXPECT_EQ(binary("add", kSum, R), "R R -> R");
@@ -88,7 +88,7 @@ TEST(PartialLaws, SumsNeedOnePartialFactorInEachTerm) {
   EXPECT_EQ(unary("exp", kSum), "R -> R");
 }
 
-TEST(PartialLaws, AveragesTakeConstantsAndWholeTerms) {
+TEST(PartialPropagation, AveragesTakeConstantsAndWholeTerms) {
   EXPECT_EQ(binary("add", kAvg, R), "P(avg) R -> P(avg)");
   EXPECT_EQ(binary("add", kAvg, kAvg), "P(avg) P(avg) -> P(avg)");
   EXPECT_EQ(binary("add", kAvg, kSum), "P(avg) R -> P(avg)");
@@ -98,7 +98,7 @@ TEST(PartialLaws, AveragesTakeConstantsAndWholeTerms) {
   EXPECT_EQ(unary("scale", kSum), "P(sum) -> P(sum)") << "the bias is 0";
 }
 
-TEST(PartialLaws, ProductsKeepOneFactorTheLarger) {
+TEST(PartialPropagation, ProductsKeepOneFactorTheLarger) {
   const auto matmul = [](const Dims& x, const Placement& p, const Dims& y, const Placement& q) {
     return answer("matmul", {{{x, {p}}}, {{y, {q}}}});
   };
@@ -109,7 +109,7 @@ TEST(PartialLaws, ProductsKeepOneFactorTheLarger) {
             "P(sum) R -> P(sum)");
 }
 
-TEST(PartialLaws, WhatGrowsIsReducedFirst) {
+TEST(PartialPropagation, WhatGrowsIsReducedFirst) {
   EXPECT_EQ(answer("matmul", {{{{4, 6}, {kSum}}}, {{{6, 7}, {R}}}}), "R R -> R");
   EXPECT_EQ(answer("expand_as", {{{{1, 6}, {kSum}}}, {{{4, 6}, {R}}}},
                    {{"target_shape", std::vector<int64_t>{4, 6}}}),
@@ -118,7 +118,7 @@ TEST(PartialLaws, WhatGrowsIsReducedFirst) {
   EXPECT_EQ(answer("minimum_grad", {{{{4}, {R}}}, {{{4}, {R}}}, {{{4}, {kSum}}}}), "R R R -> R R");
 }
 
-TEST(PartialLaws, EachOutputHasItsOwn) {
+TEST(PartialPropagation, EachOutputHasItsOwn) {
   const auto grad = [](const Placement& x, const Placement& y, const Placement& out_grad) {
     return answer("matmul_grad", {{{{8, 6}, {x}}}, {{{6, 2}, {y}}}, {{{8, 2}, {out_grad}}}},
                   {{"transpose_x", false}, {"transpose_y", false}});
@@ -128,7 +128,7 @@ TEST(PartialLaws, EachOutputHasItsOwn) {
   EXPECT_EQ(grad(kSum, kSum, R), "P(sum) P(sum) R -> P(sum) P(sum)") << "each has one of them";
 }
 
-TEST(PartialLaws, OrderPassesWhatGrowsOrFallsWithOneInput) {
+TEST(PartialPropagation, OrderPassesWhatGrowsOrFallsWithOneInput) {
   EXPECT_EQ(unary("relu", kMax), "P(max) -> P(max)");
   EXPECT_EQ(unary("tanh", kMin), "P(min) -> P(min)");
   EXPECT_EQ(unary("relu", kSum), "R -> R");
@@ -145,7 +145,7 @@ TEST(PartialLaws, OrderPassesWhatGrowsOrFallsWithOneInput) {
   EXPECT_EQ(unary("max", kMin), "R -> R");
 }
 
-TEST(PartialLaws, CopiesPassAnyOrder) {
+TEST(PartialPropagation, CopiesPassAnyOrder) {
   const auto concat = [](const Placement& x, const Placement& y) {
     return answer("concat", {{{{4}, {x}}, {{4}, {y}}}});
   };
@@ -159,7 +159,7 @@ TEST(PartialLaws, CopiesPassAnyOrder) {
   EXPECT_EQ(answer("broadcast_tensors", {{{{4, 6}, {R}}, {{1, 6}, {kMax}}}}), "R R -> R R");
 }
 
-TEST(PartialLaws, CastsOfSumsWaitAndThoseInOrderPass) {
+TEST(PartialPropagation, CastsOfSumsWaitAndThoseInOrderPass) {
   const auto cast = [](const Placement& p, DataType from, DataType to) {
     return unary("cast", p, {{"dtype", to}}, from);
   };
@@ -172,7 +172,7 @@ TEST(PartialLaws, CastsOfSumsWaitAndThoseInOrderPass) {
   EXPECT_EQ(cast(kMax, DataType::FLOAT32, DataType::BOOL), "R -> R");
 }
 
-TEST(PartialLaws, NothingIsSplitOverTheMeshDimOfWhatPasses) {
+TEST(PartialPropagation, NothingIsSplitOverTheMeshDimOfWhatPasses) {
   EXPECT_EQ(answer("matmul", {{{{4, 6}, {kSum}}}, {{{6, 4}, {Shard(1)}}}}), "R S1 -> S1");
   EXPECT_EQ(answer("matmul", {{{{4, 6}, {kSum, R}}}, {{{6, 4}, {R, Shard(1)}}}}),
             "P(sum)R RS1 -> P(sum)S1");
@@ -180,14 +180,14 @@ TEST(PartialLaws, NothingIsSplitOverTheMeshDimOfWhatPasses) {
             "P(sum)S1 RS0 -> P(sum)P(sum)");
 }
 
-TEST(PartialLaws, KindsThatDoNotCommuteWait) {
+TEST(PartialPropagation, KindsThatDoNotCommuteWait) {
   EXPECT_EQ(answer("scale", {{{{4, 6}, {kSum, kAvg}}}}), "P(sum)P(avg) -> P(sum)P(avg)");
   EXPECT_EQ(answer("scale", {{{{4, 6}, {kSum, kMax}}}}), "RR -> RR");
   EXPECT_EQ(answer("add", {{{{4, 6}, {kAvg, R}}}, {{{4, 6}, {R, kAvg}}}}),
             "P(avg)R RP(avg) -> P(avg)P(avg)");
 }
 
-TEST(PartialLaws, AnAbsentSummandIsNone) {
+TEST(PartialPropagation, AnAbsentSummandIsNone) {
   const auto bilinear = [](const Input& bias) {
     return answer("bilinear", {{{{8, 3}, {kSum}}}, {{{8, 3}, {R}}}, {{{2, 3, 3}, {R}}}, {bias}});
   };
@@ -195,7 +195,7 @@ TEST(PartialLaws, AnAbsentSummandIsNone) {
   EXPECT_EQ(bilinear({{1, 2}, {R}}), "R R R R -> R");
 }
 
-TEST(PartialLaws, WhatRulesPassByThemselvesStays) {
+TEST(PartialPropagation, WhatRulesPassByThemselvesStays) {
   EXPECT_EQ(unary("transpose", kMax, {{"perm", std::vector<int64_t>{1, 0}}}), "P(max) -> P(max)");
   const OpRule& matmul = rules::find("matmul");
   const ProcessMesh mesh({2});

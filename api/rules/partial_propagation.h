@@ -41,7 +41,7 @@ namespace phi {
 class RuleArgs;
 struct RuleFunctions;
 
-struct PartialLaw {
+struct PartialPropagation {
   enum class Kind : uint8_t { kTerm, kConstant, kUp, kDown, kJoin, kMeet, kPick, kEach };
   Kind kind;
   int8_t output;     // -1: every output
@@ -53,7 +53,7 @@ struct PartialLaw {
 };
 
 /// Returns `answer`, the rule's result, with inputs left partial where the laws allow it.
-distributed::SpmdResult with_partials_passed(const RuleFunctions& functions, const RuleArgs& args,
-                                             distributed::SpmdResult answer);
+distributed::SpmdResult propagate_partials(const RuleFunctions& functions, const RuleArgs& args,
+                                           distributed::SpmdResult answer);
 
 }  // namespace phi
