@@ -135,8 +135,8 @@ def _check_generated(op: Op) -> None:
         raise refuse("kernel", f"{names}: no alternative for dense tensors",
                      "an alternative of only 'dense' types must be there")
     spmd = op.infer_meta.spmd if op.infer_meta else None
-    asked = (*(op.infer_meta.params if op.infer_meta else ()), *(spmd.params if isinstance(spmd, Rule) else ()))
-    if any(isinstance(param, Attr) and param.is_drawn for param in asked):
+    inferred_from = (*(op.infer_meta.params if op.infer_meta else ()), *(spmd.params if isinstance(spmd, Rule) else ()))
+    if any(isinstance(param, Attr) and param.is_drawn for param in inferred_from):
         raise refuse("infer_meta", "shapes or placements follow 'seed', which may be left out and is drawn then",
                      "a seed without the default 0 is accepted")
     named = [arg for arg in (op.invoke.args if op.invoke else ()) if re.match(r"\w+\s*=(?!=)", arg)]

@@ -212,7 +212,7 @@ def _definitions(families: Mapping[str, Sequence[Op]], functions: Functions, fol
         batch = names[first:first + _DEFINED_TOGETHER]
         texts[f"{folder}/rules/{first // _DEFINED_TOGETHER}.cc"] = _text(
             "batch.cc.j2", _files(op for name in batch for op in families[name]),
-            why="Operators' definitions, and how their rules are asked",
+            why="Operators' definitions, and how their rules are run",
             paths=[f"{folder}/defs/{name}.cc" for name in batch])
     return texts
 

@@ -43,7 +43,7 @@ class Reader:
 
     def __init__(self, entry: Entry, keys: Sequence[str], is_gradient: bool = False):
         self.entry = entry
-        self.asked: set[str] = set()
+        self.read_keys: set[str] = set()
         self.is_gradient = is_gradient
         self.faults: list[SpecError] = list(entry.faults)
         self.lacks: list[SpecError] = []
@@ -99,7 +99,7 @@ class Reader:
         return self._given(key) is not None
 
     def value(self, key: str) -> Value | None:
-        self.asked.add(key)
+        self.read_keys.add(key)
         return self._given(key)
 
     def _given(self, key: str) -> Value | None:
@@ -131,7 +131,7 @@ class Reader:
         given = [full for key, value in self.entry.values.items()
                  for full in ([f"{key}.{sub}" for sub, _ in value.map] if value.map else [key])]
         for key in given:
-            if key not in self.asked and key not in ineffective and key.partition(".")[0] not in wrong:
+            if key not in self.read_keys and key not in ineffective and key.partition(".")[0] not in wrong:
                 self.faults.append(self.entry.error(key, f"nothing reads it in an entry with '{body}'",
                                                     "leaving it out is accepted"))
         return tuple((key, ineffective[key]) for key in given if key in ineffective)

@@ -1,4 +1,4 @@
-"""Operators to view objects: how each one's rule and shape function are asked."""
+"""Operators to view objects: how each one's rule and shape function are run."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ class RuleView:
     cpp_name: str  # of its OpDef
     rule: str  # its name
     parts: tuple[str, ...]  # the calls that make the OpRule
-    batch: str  # the value of a variable that `ask` uses, if it does
-    ask: str  # empty: replicated
+    batch: str  # the value of a variable that `infer_spmd` uses, if it does
+    infer_spmd: str  # empty: replicated
     shown: tuple[int, ...]  # the tensor arguments that it answers for, unless these are the first
     partial: str  # what passes partial values on, as it is written; empty: nothing
     propagations: tuple[str, ...]  # the same as values
-    infer: str
+    infer_meta: str
 
 
 @dataclass(frozen=True)
@@ -48,20 +48,20 @@ def lower_rules(ops: Sequence[Op]) -> list[RuleView]:
 def _view(op: Op) -> RuleView:
     assert op.infer_meta
     spmd = op.infer_meta.spmd
-    batch, ask, shown = "", "", ()
+    batch, infer_spmd, shown = "", "", ()
     if isinstance(spmd, Notation):
-        batch, ask = _declared(op, spmd)
+        batch, infer_spmd = _declared(op, spmd)
     elif spmd:
-        ask = _call(op, spmd.func, spmd.params, cpp.spec)
+        infer_spmd = _call(op, spmd.func, spmd.params, cpp.spec)
         shown = tuple(param.index for param in spmd.params if isinstance(param, TensorArg))
         shown = () if shown == tuple(range(len(shown))) else shown
-    infer = _call(op, op.infer_meta.func, op.infer_meta.params, cpp.meta)
+    infer_meta = _call(op, op.infer_meta.func, op.infer_meta.params, cpp.meta)
     outputs = [f'.output("{output.name}")' for output in op.outputs]
     return RuleView(op.name, op_cpp_name(op.name), rule_name(op.infer_meta),
                     (*map(_tensor, op.tensors), *map(_attribute, op.attrs), *outputs),
-                    batch, ask, shown, op.infer_meta.partial.text if op.infer_meta.partial else "",
+                    batch, infer_spmd, shown, op.infer_meta.partial.text if op.infer_meta.partial else "",
                     tuple(_propagation(op, propagation) for propagation in op.infer_meta.partial.propagations) if op.infer_meta.partial else (),
-                    infer)
+                    infer_meta)
 
 
 def _propagation(op: Op, propagation: Propagation) -> str:

@@ -11,9 +11,9 @@
 
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
-#include "tools/spmd/ask.h"
 #include "tools/spmd/check.h"
 #include "tools/spmd/document.h"
+#include "tools/spmd/infer.h"
 
 namespace {
 
@@ -54,7 +54,7 @@ struct Options {
   std::vector<std::string> files;
   std::string differences;
   std::vector<std::string> libraries;
-  phi::spmd_tool::Ask ask;
+  phi::spmd_tool::InferRequest request;
 };
 
 void add_files(std::vector<std::string>& files, const std::string& list) {
@@ -76,10 +76,11 @@ Options parse(int argc, char** argv, bool loads) {
     if (!word.starts_with('-')) {
       if (word.ends_with(".yaml")) {
         options.files.push_back(word);
-      } else if (options.ask.op.empty()) {
-        options.ask.op = word;
+      } else if (options.request.op.empty()) {
+        options.request.op = word;
       } else {
-        throw UsageError("two operators are named, '" + options.ask.op + "' and '" + word + "'.");
+        throw UsageError("two operators are named, '" + options.request.op + "' and '" + word +
+                         "'.");
       }
       continue;
     }
@@ -99,7 +100,7 @@ Options parse(int argc, char** argv, bool loads) {
     } else if (name == "--document") {
       options.document = true;
     } else if (name == "--strict") {
-      options.ask.strict = true;
+      options.request.strict = true;
     } else {
       if (equals == std::string::npos && i + 1 == argc) throw UsageError(name + " needs a value.");
       const std::string value =
@@ -107,10 +108,10 @@ Options parse(int argc, char** argv, bool loads) {
       if (name == "--cases") add_files(options.files, value);
       if (name == "--ops") add_files(options.libraries, value);
       if (name == "--differences") options.differences = value;
-      if (name == "--mesh") options.ask.mesh = value;
-      if (name == "--in") options.ask.inputs.push_back(value);
-      if (name == "--out") options.ask.outputs.push_back(value);
-      if (name == "--attr") options.ask.attrs.push_back(value);
+      if (name == "--mesh") options.request.mesh = value;
+      if (name == "--in") options.request.inputs.push_back(value);
+      if (name == "--out") options.request.outputs.push_back(value);
+      if (name == "--attr") options.request.attrs.push_back(value);
     }
   }
   return options;
@@ -118,22 +119,22 @@ Options parse(int argc, char** argv, bool loads) {
 
 // Each of the command's three forms accepts other words and flags.
 void check_all_read(const Options& options) {
-  const phi::spmd_tool::Ask& ask = options.ask;
+  const phi::spmd_tool::InferRequest& request = options.request;
   const bool prints = options.list || options.document;
   const bool checks = !prints && !options.files.empty();
-  const bool asks = !prints && !checks;
+  const bool infers = !prints && !checks;
   const std::string_view question = "one question; --list, --document and --cases ask none";
   phi::cli::check_flag_is_read({"document", !options.list, "no --list"}, options.document);
   phi::cli::check_flag_is_read({"cases", checks, "no --list and no --document"},
                                !options.files.empty());
   phi::cli::check_flag_is_read({"differences", checks, "--cases"}, !options.differences.empty());
-  phi::cli::check_flag_is_read({"mesh", asks, question}, !ask.mesh.empty());
-  phi::cli::check_flag_is_read({"in", asks, question}, !ask.inputs.empty());
-  phi::cli::check_flag_is_read({"out", asks, question}, !ask.outputs.empty());
-  phi::cli::check_flag_is_read({"attr", asks, question}, !ask.attrs.empty());
-  phi::cli::check_flag_is_read({"strict", asks, question}, ask.strict);
-  if (!asks && !ask.op.empty()) {
-    throw UsageError("the operator '" + ask.op + "' goes with " + std::string(question) + ".");
+  phi::cli::check_flag_is_read({"mesh", infers, question}, !request.mesh.empty());
+  phi::cli::check_flag_is_read({"in", infers, question}, !request.inputs.empty());
+  phi::cli::check_flag_is_read({"out", infers, question}, !request.outputs.empty());
+  phi::cli::check_flag_is_read({"attr", infers, question}, !request.attrs.empty());
+  phi::cli::check_flag_is_read({"strict", infers, question}, request.strict);
+  if (!infers && !request.op.empty()) {
+    throw UsageError("the operator '" + request.op + "' goes with " + std::string(question) + ".");
   }
 }
 
@@ -155,10 +156,10 @@ int run(const Options& options, LoadLibrary load) {
   if (!options.files.empty()) {
     return phi::spmd_tool::check_cases(options.files, options.differences, stdout) == 0 ? 0 : 1;
   }
-  if (options.ask.op.empty()) {
+  if (options.request.op.empty()) {
     throw UsageError("name an operator, or give --cases or --list; see autophi spmd --help.");
   }
-  std::fputs(phi::spmd_tool::ask(options.ask).c_str(), stdout);
+  std::fputs(phi::spmd_tool::infer_text(options.request).c_str(), stdout);
   return 0;
 }
 

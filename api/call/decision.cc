@@ -124,10 +124,10 @@ const Decision* find_decision(const DistArgs& args, CallKey& key) {
 const Decision& make_decision(const DistArgs& args, const CallKey& key, CallDetails&& details) {
   try {
     const RuleFunctions& rule = args.op().rule;
-    const RuleArgs question = args.question(details.attributes.take());
-    OutputMetas outputs = rule.infer(question);
+    const RuleArgs rule_args = args.rule_args(details.attributes.take());
+    OutputMetas outputs = rule.infer_meta(rule_args);
     if (details.wanted) details.wanted->select(outputs);
-    const auto spmd = rule.forward(question, outputs.size());
+    const auto spmd = rule.forward(rule_args, outputs.size());
     return DecisionCache::current().add(
         key, key.hash(), std::make_shared<const Decision>(args, spmd, outputs, details.dtype));
   } catch (Error& error) {

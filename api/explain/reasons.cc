@@ -19,9 +19,9 @@ using distributed::Placement;
 using distributed::SpmdResult;
 using distributed::TensorDistAttr;
 
-class Asker {
+class RuleProbe {
  public:
-  explicit Asker(const DecidedCall& call) : call_(call) {
+  explicit RuleProbe(const DecidedCall& call) : call_(call) {
     for (const DecidedCall::Slot& slot : call.inputs) {
       placed_.push_back(!slot.wanted  ? nullptr
                         : !slot.given ? TensorDistAttr::replicated(call.mesh)
@@ -78,7 +78,7 @@ class Asker {
   // Runs the rule with inputs placed over mesh dim m by `placement(input)`, and over other mesh
   // dims unchanged. Nothing if the rule refuses.
   template <typename F>
-  std::optional<SpmdResult> ask(int m, F&& placement, Conflicts* conflicts = nullptr) const {
+  std::optional<SpmdResult> infer(int m, F&& placement, Conflicts* conflicts = nullptr) const {
     RuleArgs args(call_.mesh, call_.attributes);
     for (size_t arg = 0; arg < call_.begin.size(); ++arg) {
       args.add_argument();
@@ -104,8 +104,8 @@ class Asker {
     }
   }
   // Runs the rule with only the inputs `kept` placed over m.
-  std::optional<SpmdResult> ask_of(int m, std::initializer_list<size_t> kept) const {
-    return ask(m, [&](size_t i) {
+  std::optional<SpmdResult> infer_with(int m, std::initializer_list<size_t> kept) const {
+    return infer(m, [&](size_t i) {
       return std::ranges::find(kept, i) != kept.end() ? before(i, m) : Placement();
     });
   }
@@ -122,7 +122,7 @@ class Asker {
 
   std::string why_mesh_dim(size_t i, int m) const {
     if (before(i, m).is_replicate()) return why_cut(i, m);
-    if (!has_placement(ask_of(m, {i}), i, m, before(i, m))) {
+    if (!has_placement(infer_with(m, {i}), i, m, before(i, m))) {
       return before(i, m).is_partial() ? why_reduced(i, m) : why_whole(i, m);
     }
     return why_conflict(i, m);
@@ -132,18 +132,18 @@ class Asker {
   std::string why_cut(size_t i, int m) const {
     for (size_t j = 0; j < placed_.size(); ++j) {
       if (j == i || !placed_[j] || !before(j, m).is_shard()) continue;
-      if (!has_placement(ask_of(m, {j}), i, m, wanted(i, m))) continue;
+      if (!has_placement(infer_with(m, {j}), i, m, wanted(i, m))) continue;
       return fmt::format("follows {}, whose dim {} is split over {}", call_.inputs[j].name,
                          before(j, m).tensor_dim(), mesh_dim(m));
     }
-    return asked_by_rule(i, m);
+    return required_by_rule(i, m);
   }
 
   // The op accepts no such partial value, whatever the other inputs are.
   std::string why_reduced(size_t i, int m) const {
     const Placement& p = before(i, m);
     const std::string kind(name_of(p.reduce()));
-    if (has_placement(ask(m, [&](size_t j) { return j == i       ? p
+    if (has_placement(infer(m, [&](size_t j) { return j == i       ? p
                                                     : placed_[j] ? p
                                                                  : Placement(); }),
                       i, m, p)) {
@@ -171,7 +171,7 @@ class Asker {
   std::string why_conflict(size_t i, int m) const {
     for (size_t j = 0; j < placed_.size(); ++j) {
       if (j == i || !placed_[j] || before(j, m).is_replicate()) continue;
-      if (!has_placement(ask_of(m, {i, j}), i, m, wanted(i, m))) continue;
+      if (!has_placement(infer_with(m, {i, j}), i, m, wanted(i, m))) continue;
       const std::string& other = call_.inputs[j].name;
       if (before(i, m).is_partial() && before(j, m).is_partial()) {
         return fmt::format("only one of {} and {} may stay partial over {}", call_.inputs[i].name,
@@ -190,13 +190,13 @@ class Asker {
           "factor",
           other, before(j, m).tensor_dim(), mesh_dim(m));
     }
-    return asked_by_rule(i, m);
+    return required_by_rule(i, m);
   }
 
   // The engine's conflict for the whole call; otherwise the rule's name.
-  std::string asked_by_rule(size_t i, int m) const {
+  std::string required_by_rule(size_t i, int m) const {
     Conflicts conflicts;
-    ask(
+    infer(
         -1, [](size_t) { return Placement(); }, &conflicts);
     std::vector<std::string> texts;
     for (const distributed::Conflict& conflict : conflicts) texts.push_back(conflict.text);
@@ -223,9 +223,9 @@ std::string DecidedCall::to_string() const {
 
 Reasons reasons_of(const DecidedCall& call) {
   Reasons reasons;
-  Asker asker(call);
-  for (size_t i = 0; i < call.inputs.size(); ++i) reasons.inputs.push_back(asker.why_input(i));
-  for (size_t o = 0; o < call.outputs.size(); ++o) reasons.outputs.push_back(asker.why_output(o));
+  RuleProbe probe(call);
+  for (size_t i = 0; i < call.inputs.size(); ++i) reasons.inputs.push_back(probe.why_input(i));
+  for (size_t o = 0; o < call.outputs.size(); ++o) reasons.outputs.push_back(probe.why_output(o));
   return reasons;
 }
 

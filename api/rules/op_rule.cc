@@ -24,19 +24,19 @@ std::string names_of(std::span<const OpRule::Tensor> tensors) {
   return names;
 }
 
-OpAnswer answer_of(const SpmdResult& spmd, const OutputMetas& metas) {
-  OpAnswer answer;
-  answer.inputs.assign(spmd.inputs.begin(), spmd.inputs.end());
+OpInference inference_of(const SpmdResult& spmd, const OutputMetas& metas) {
+  OpInference inference;
+  inference.inputs.assign(spmd.inputs.begin(), spmd.inputs.end());
   for (size_t i = 0; i < metas.size(); ++i) {
-    answer.outputs.push_back({metas[i], metas[i] ? spmd.outputs[i] : nullptr});
+    inference.outputs.push_back({metas[i], metas[i] ? spmd.outputs[i] : nullptr});
   }
-  return answer;
+  return inference;
 }
 
 // The tensors without a dtype, for each argument that has some.
-std::vector<std::vector<TensorMeta*>> without_dtype(OpQuestion& question) {
+std::vector<std::vector<TensorMeta*>> without_dtype(OpCallSpec& call_spec) {
   std::vector<std::vector<TensorMeta*>> result;
-  for (auto& argument : question.inputs) {
+  for (auto& argument : call_spec.inputs) {
     std::vector<TensorMeta*> open;
     for (OpTensor& tensor : argument) {
       if (tensor.attr != nullptr && tensor.meta.dtype == DataType::UNDEFINED) {
@@ -118,17 +118,17 @@ std::vector<AttributeValue> OpRule::attributes(
   return result;
 }
 
-RuleArgs OpRule::args(const OpQuestion& question) const {
-  PHI_CHECK(question.inputs.size() == tensors_.size(),
-            errors::InvalidArgument("{} inputs are given, {} takes {}: {}.", question.inputs.size(),
+RuleArgs OpRule::args(const OpCallSpec& call_spec) const {
+  PHI_CHECK(call_spec.inputs.size() == tensors_.size(),
+            errors::InvalidArgument("{} inputs are given, {} takes {}: {}.", call_spec.inputs.size(),
                                     name_, tensors_.size(), names_of(tensors_)));
-  PHI_CHECK(question.attributes.size() == attributes_.size(),
+  PHI_CHECK(call_spec.attributes.size() == attributes_.size(),
             errors::InvalidArgument("{} attributes are given, {} takes {}.",
-                                    question.attributes.size(), name_, attributes_.size()));
-  RuleArgs args(question.mesh, question.attributes);
+                                    call_spec.attributes.size(), name_, attributes_.size()));
+  RuleArgs args(call_spec.mesh, call_spec.attributes);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const auto& [name, kind] = tensors_[i];
-    const auto& given = question.inputs[i];
+    const auto& given = call_spec.inputs[i];
     PHI_CHECK(kind == TensorKind::kList || given.size() == 1,
               errors::InvalidArgument("{} of {} is one tensor, {} are given.", name, name_,
                                       given.size()));
@@ -136,7 +136,7 @@ RuleArgs OpRule::args(const OpQuestion& question) const {
     for (const OpTensor& tensor : given) {
       PHI_CHECK(tensor.attr != nullptr || kind == TensorKind::kOptional,
                 errors::InvalidArgument("{} of {} is not optional; give it.", name, name_));
-      PHI_CHECK(tensor.attr == nullptr || tensor.attr->mesh() == question.mesh,
+      PHI_CHECK(tensor.attr == nullptr || tensor.attr->mesh() == call_spec.mesh,
                 errors::InvalidArgument("{} of {} lies on another mesh.", name, name_));
       if (tensor.attr != nullptr) tensor.attr->check_fits(tensor.meta.dims);
       args.add({tensor.meta.dims, tensor.attr, name}, tensor.meta);
@@ -145,12 +145,12 @@ RuleArgs OpRule::args(const OpQuestion& question) const {
   return args;
 }
 
-OpQuestion OpRule::with_dtypes(OpQuestion question) const {
-  const auto open = without_dtype(question);
+OpCallSpec OpRule::with_dtypes(OpCallSpec call_spec) const {
+  const auto open = without_dtype(call_spec);
   for (const auto& tensors : open) set_dtype(tensors, DataType::FLOAT32);
   const auto accepted = [&] {
     try {
-      functions_.infer(args(question));
+      functions_.infer_meta(args(call_spec));
       return true;
     } catch (const Error&) {
       return false;
@@ -159,27 +159,27 @@ OpQuestion OpRule::with_dtypes(OpQuestion question) const {
   for (int others = 0; others <= (open.empty() ? -1 : 2); ++others) {
     if (choose(open, 0, others, accepted)) break;
   }
-  return question;
+  return call_spec;
 }
 
-OpAnswer OpRule::answer(const OpQuestion& asked, distributed::Conflicts* conflicts) const {
-  const OpQuestion question = with_dtypes(asked);
-  const RuleArgs given = args(question);
-  const OutputMetas metas = functions_.infer(given);
-  return answer_of(functions_.forward(given, metas.size(), conflicts), metas);
+OpInference OpRule::infer(const OpCallSpec& untyped, distributed::Conflicts* conflicts) const {
+  const OpCallSpec call_spec = with_dtypes(untyped);
+  const RuleArgs given = args(call_spec);
+  const OutputMetas metas = functions_.infer_meta(given);
+  return inference_of(functions_.forward(given, metas.size(), conflicts), metas);
 }
 
-OpAnswer OpRule::answer_by_rule(const OpQuestion& asked) const {
-  const RuleArgs given = args(with_dtypes(asked));
-  const OutputMetas metas = functions_.infer(given);
-  return answer_of(functions_.forward_by_rule(given, metas.size()), metas);
+OpInference OpRule::infer_by_rule(const OpCallSpec& untyped) const {
+  const RuleArgs given = args(with_dtypes(untyped));
+  const OutputMetas metas = functions_.infer_meta(given);
+  return inference_of(functions_.forward_by_rule(given, metas.size()), metas);
 }
 
-OpAnswer OpRule::answer_backward(const OpQuestion& asked, std::span<const OpTensor> outputs,
+OpInference OpRule::infer_backward(const OpCallSpec& untyped, std::span<const OpTensor> outputs,
                                  distributed::Conflicts* conflicts) const {
-  const OpQuestion question = with_dtypes(asked);
-  const RuleArgs given = args(question);
-  const OutputMetas metas = functions_.infer(given);
+  const OpCallSpec call_spec = with_dtypes(untyped);
+  const RuleArgs given = args(call_spec);
+  const OutputMetas metas = functions_.infer_meta(given);
   PHI_CHECK(outputs.size() == metas.size(),
             errors::InvalidArgument("{} outputs are given, {} has {}.", outputs.size(), name_,
                                     metas.size()));
@@ -194,7 +194,7 @@ OpAnswer OpRule::answer_backward(const OpQuestion& asked, std::span<const OpTens
     outputs[i].attr->check_fits(dims);
     specs[i] = {dims, outputs[i].attr};
   }
-  return answer_of(functions_.backward(given, specs, conflicts), metas);
+  return inference_of(functions_.backward(given, specs, conflicts), metas);
 }
 
 namespace {

@@ -2,9 +2,9 @@
 // attributes; for tools and tests. Calls run the same functions (rule_functions.h).
 //
 //   const OpRule& matmul = rules::find("matmul");
-//   const OpAnswer answer =
-//       matmul.answer({mesh, {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
-//   answer.inputs[0]; answer.outputs[0].attr;
+//   const OpInference inference =
+//       matmul.infer({mesh, {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
+//   inference.inputs[0]; inference.outputs[0].attr;
 //
 // Each operator with a kernel has one, generated from its YAML entry (api/generated/defs). The list
 // is made at first use, not by static initialisers.
@@ -24,19 +24,19 @@ namespace phi {
 
 enum class TensorKind : uint8_t { kOne, kOptional, kList };
 
-/// A tensor argument of an OpQuestion. OpRule::with_dtypes replaces UNDEFINED dtypes.
+/// A tensor argument of an OpCallSpec. OpRule::with_dtypes replaces UNDEFINED dtypes.
 struct OpTensor {
   TensorMeta meta;
   const distributed::TensorDistAttr* attr = nullptr;  // null: an absent optional tensor
 };
 
-struct OpQuestion {
+struct OpCallSpec {
   distributed::ProcessMesh mesh;
   std::vector<std::vector<OpTensor>> inputs;  // by argument: one tensor, or the elements of a list
   std::vector<AttributeValue> attributes;     // in the operator's order
 };
 
-struct OpAnswer {
+struct OpInference {
   struct Output {
     std::optional<TensorMeta> meta;  // empty: an absent optional output
     const distributed::TensorDistAttr* attr = nullptr;
@@ -90,27 +90,27 @@ class OpRule {
   std::vector<AttributeValue> attributes(
       const std::vector<std::pair<std::string, AttributeValue>>& given) const;
 
-  /// Returns the question with a dtype for each tensor. UNDEFINED becomes float32. If the shape
+  /// Returns the call with a dtype for each tensor. UNDEFINED becomes float32. If the shape
   /// function rejects that, up to two arguments get int64, bool or uint8; if it rejects these too,
   /// float32 remains.
-  OpQuestion with_dtypes(OpQuestion question) const;
+  OpCallSpec with_dtypes(OpCallSpec call_spec) const;
 
   /// Infers what a call of the operator requires and returns. Errors: those of the shape function,
   /// which runs first, and of the rule; InvalidArgument if the tensors do not match the operator's
   /// arguments.
-  OpAnswer answer(const OpQuestion& question, distributed::Conflicts* conflicts = nullptr) const;
-  /// Same as answer() without partial propagation (partial_propagation.h).
-  OpAnswer answer_by_rule(const OpQuestion& question) const;
+  OpInference infer(const OpCallSpec& call_spec, distributed::Conflicts* conflicts = nullptr) const;
+  /// Same as infer() without partial propagation (partial_propagation.h).
+  OpInference infer_by_rule(const OpCallSpec& call_spec) const;
   /// Infers the inputs that yield outputs with the given placements. `outputs`: one tensor for each
   /// output, of its shape.
-  OpAnswer answer_backward(const OpQuestion& question, std::span<const OpTensor> outputs,
+  OpInference infer_backward(const OpCallSpec& call_spec, std::span<const OpTensor> outputs,
                            distributed::Conflicts* conflicts = nullptr) const;
 
   /// Runs the rule without the shape function. Requires that the operator has a rule.
-  distributed::SpmdRule ask(const RuleArgs& args) const { return functions_.ask(args); }
+  distributed::SpmdRule infer_spmd(const RuleArgs& args) const { return functions_.infer_spmd(args); }
   /// Returns the arguments for rule and shape function. Errors: InvalidArgument if tensors or
   /// attributes do not match the operator's.
-  RuleArgs args(const OpQuestion& question) const;
+  RuleArgs args(const OpCallSpec& call_spec) const;
 
  private:
   const char* name_;

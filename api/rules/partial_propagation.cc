@@ -133,7 +133,7 @@ class Propagations {
   static size_t first_of(Slots slots) { return static_cast<size_t>(std::countr_zero(slots)); }
 
   const OutputMetas& metas_of_outputs() {
-    if (!outputs_) outputs_ = functions_.infer(args_);
+    if (!outputs_) outputs_ = functions_.infer_meta(args_);
     return *outputs_;
   }
 
@@ -277,17 +277,17 @@ struct Passage {
 
 class Passages {
  public:
-  Passages(const RuleFunctions& functions, const RuleArgs& args, SpmdResult answer)
-      : functions_(functions), question_(args), propagations_(functions, args), answer_(answer) {}
+  Passages(const RuleFunctions& functions, const RuleArgs& args, SpmdResult inference)
+      : functions_(functions), args_(args), propagations_(functions, args), inference_(inference) {}
 
   SpmdResult find() {
-    for (int m = 0; m < question_.mesh().ndim(); ++m) {
+    for (int m = 0; m < args_.mesh().ndim(); ++m) {
       const Slots partial = reduced_over(m);
       if (partial == 0) continue;
       if (auto passage = most_kept(m, partial)) take(partial, std::move(*passage));
     }
     for (const Passage& passage : found_) write(passage);
-    return answer_;
+    return inference_;
   }
 
  private:
@@ -298,7 +298,7 @@ class Passages {
     Slots slots = 0;
     for (size_t i = 0; i < std::min(propagations_.specs().size(), kMost); ++i) {
       if (propagations_.specs()[i].absent() || !given(i).placement(m).is_partial()) continue;
-      if (answer_.inputs[i]->placement(m).is_partial()) return 0;
+      if (inference_.inputs[i]->placement(m).is_partial()) return 0;
       slots |= bit(i);
     }
     return slots;
@@ -350,33 +350,33 @@ class Passages {
   // Runs the rule with these inputs replicated, and keeps the passage if everything is whole over
   // its mesh dim then.
   void take(Slots partial, Passage passage) {
-    RuleArgs whole = question_;
+    RuleArgs whole = args_;
     for (Slots rest = partial; rest != 0; rest &= rest - 1) {
       const auto i = static_cast<size_t>(std::countr_zero(rest));
       const auto slots = whole.slots();
       whole.place(i, placed(*slots[i].attr, passage.mesh_dim, Replicate()));
     }
-    SpmdResult answer = functions_.forward_by_rule(whole, answer_.outputs.size());
+    SpmdResult inference = functions_.forward_by_rule(whole, inference_.outputs.size());
     found_.push_back(std::move(passage));
-    if (!std::ranges::all_of(found_, [&](const Passage& each) { return is_open(each, answer); })) {
+    if (!std::ranges::all_of(found_, [&](const Passage& each) { return is_open(each, inference); })) {
       found_.pop_back();
       return;
     }
-    question_ = std::move(whole);
-    answer_ = std::move(answer);
+    args_ = std::move(whole);
+    inference_ = std::move(inference);
   }
 
-  bool is_open(const Passage& passage, const SpmdResult& answer) const {
+  bool is_open(const Passage& passage, const SpmdResult& inference) const {
     const int m = passage.mesh_dim;
     const auto is_whole = [m](const TensorDistAttr* attr) {
       return attr == nullptr || attr->placement(m).is_replicate();
     };
-    if (!std::ranges::all_of(answer.inputs, is_whole)) return false;
-    if (!std::ranges::all_of(answer.outputs, is_whole)) return false;
-    for (size_t o = 0; o < answer.outputs.size(); ++o) {
+    if (!std::ranges::all_of(inference.inputs, is_whole)) return false;
+    if (!std::ranges::all_of(inference.outputs, is_whole)) return false;
+    for (size_t o = 0; o < inference.outputs.size(); ++o) {
       const Placement& p = passage.outputs[o];
-      if (answer.outputs[o] == nullptr || !p.is_partial()) continue;
-      if (!commutes_with(*answer.outputs[o], m, p.reduce())) return false;
+      if (inference.outputs[o] == nullptr || !p.is_partial()) continue;
+      if (!commutes_with(*inference.outputs[o], m, p.reduce())) return false;
       for (const Passage& other : found_) {
         const Placement& q = other.outputs[o];
         if (q.is_partial() && !commute(p.reduce(), q.reduce())) return false;
@@ -388,19 +388,19 @@ class Passages {
   void write(const Passage& passage) {
     const int m = passage.mesh_dim;
     for (Slots rest = passage.kept; rest != 0; rest &= rest - 1) {
-      const TensorDistAttr*& attr = answer_.inputs[static_cast<size_t>(std::countr_zero(rest))];
+      const TensorDistAttr*& attr = inference_.inputs[static_cast<size_t>(std::countr_zero(rest))];
       attr = placed(*attr, m, Partial(passage.kind));
     }
-    for (size_t o = 0; o < answer_.outputs.size(); ++o) {
-      const TensorDistAttr*& attr = answer_.outputs[o];
+    for (size_t o = 0; o < inference_.outputs.size(); ++o) {
+      const TensorDistAttr*& attr = inference_.outputs[o];
       if (attr != nullptr) attr = placed(*attr, m, passage.outputs[o]);
     }
   }
 
   const RuleFunctions& functions_;
-  RuleArgs question_;
+  RuleArgs args_;
   Propagations propagations_;
-  SpmdResult answer_;
+  SpmdResult inference_;
   std::vector<Passage> found_;
 };
 
@@ -413,9 +413,9 @@ bool has_partial(const RuleArgs& args) {
 }  // namespace
 
 SpmdResult propagate_partials(const RuleFunctions& functions, const RuleArgs& args,
-                              SpmdResult answer) {
-  if (!has_partial(args)) return answer;
-  return Passages(functions, args, std::move(answer)).find();
+                              SpmdResult inference) {
+  if (!has_partial(args)) return inference;
+  return Passages(functions, args, std::move(inference)).find();
 }
 
 }  // namespace phi

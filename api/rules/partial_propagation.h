@@ -52,8 +52,8 @@ struct PartialPropagation {
   uint32_t products;
 };
 
-/// Returns `answer`, the rule's result, with inputs left partial where the laws allow it.
+/// Returns `inference`, the rule's result, with inputs left partial where the laws allow it.
 distributed::SpmdResult propagate_partials(const RuleFunctions& functions, const RuleArgs& args,
-                                           distributed::SpmdResult answer);
+                                           distributed::SpmdResult inference);
 
 }  // namespace phi

@@ -92,20 +92,20 @@ void RuleArgs::place(size_t slot, const TensorDistAttr* attr) {
 
 SpmdResult RuleFunctions::forward(const RuleArgs& args, size_t num_outputs,
                                   distributed::Conflicts* conflicts) const {
-  SpmdResult answer = forward_by_rule(args, num_outputs, conflicts);
-  return propagations.empty() ? answer : propagate_partials(*this, args, std::move(answer));
+  SpmdResult inference = forward_by_rule(args, num_outputs, conflicts);
+  return propagations.empty() ? inference : propagate_partials(*this, args, std::move(inference));
 }
 
 SpmdResult RuleFunctions::forward_by_rule(const RuleArgs& args, size_t num_outputs,
                                           distributed::Conflicts* conflicts) const {
-  return completed(*this, args, ask ? ask(args).forward(conflicts) : replicated(args, num_outputs),
+  return completed(*this, args, infer_spmd ? infer_spmd(args).forward(conflicts) : replicated(args, num_outputs),
                    num_outputs);
 }
 
 SpmdResult RuleFunctions::backward(const RuleArgs& args, std::span<const TensorSpec> outputs,
                                    distributed::Conflicts* conflicts) const {
   return completed(*this, args,
-                   ask ? ask(args).backward(outputs, conflicts) : replicated(args, outputs.size()),
+                   infer_spmd ? infer_spmd(args).backward(outputs, conflicts) : replicated(args, outputs.size()),
                    outputs.size());
 }
 

@@ -68,13 +68,13 @@ class RuleArgs {
 class OpRule;
 
 struct RuleFunctions {
-  using Ask = distributed::SpmdRule (*)(const RuleArgs&);
-  using Infer = OutputMetas (*)(const RuleArgs&);
+  using InferSpmd = distributed::SpmdRule (*)(const RuleArgs&);
+  using InferMeta = OutputMetas (*)(const RuleArgs&);
   using Describe = OpRule (*)(const RuleFunctions&);
 
   const char* name;   // of the rule: a function, a declaration, or empty if there is none
-  Ask ask = nullptr;  // null: inputs and outputs are replicated
-  Infer infer = nullptr;
+  InferSpmd infer_spmd = nullptr;  // null: inputs and outputs are replicated
+  InferMeta infer_meta = nullptr;
   Describe describe = nullptr;  // makes the OpRule, for tools
   // The arguments that the rule infers, in its order. Empty: the first ones, as many as its result
   // has.

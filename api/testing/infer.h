@@ -22,23 +22,23 @@ namespace phi::testing {
 
 /// A tensor by its metadata: shape, placements (missing ones are Replicate()), and dtype
 /// (undefined: the first that the operator accepts).
-struct AskedTensor {
+struct RuleTensor {
   Dims shape;
   std::vector<distributed::Placement> placements;
   DataType dtype = DataType::UNDEFINED;
 };
 
 /// An argument: a tensor, a list of tensors, or an absent optional tensor.
-struct AskedArgument {
-  explicit(false) AskedArgument(std::nullopt_t) : tensors{std::nullopt} {}
-  explicit(false) AskedArgument(AskedTensor tensor) : tensors{std::move(tensor)} {}
-  AskedArgument(Dims shape, std::vector<distributed::Placement> placements,
+struct RuleArgument {
+  explicit(false) RuleArgument(std::nullopt_t) : tensors{std::nullopt} {}
+  explicit(false) RuleArgument(RuleTensor tensor) : tensors{std::move(tensor)} {}
+  RuleArgument(Dims shape, std::vector<distributed::Placement> placements,
                 DataType dtype = DataType::UNDEFINED)
-      : AskedArgument(AskedTensor{shape, std::move(placements), dtype}) {}
-  explicit(false) AskedArgument(const std::vector<AskedTensor>& list)
+      : RuleArgument(RuleTensor{shape, std::move(placements), dtype}) {}
+  explicit(false) RuleArgument(const std::vector<RuleTensor>& list)
       : tensors(list.begin(), list.end()) {}
 
-  std::vector<std::optional<AskedTensor>> tensors;
+  std::vector<std::optional<RuleTensor>> tensors;
 };
 
 struct Inferred {
@@ -51,15 +51,15 @@ struct Inferred {
 
 /// Runs the rule forward. `attributes` has the attributes that differ from their defaults. Trailing
 /// optional tensors may be omitted.
-/// Errors: as OpRule::answer; NotFound for an unknown operator.
+/// Errors: as OpRule::infer; NotFound for an unknown operator.
 Inferred infer(std::string_view op, const distributed::ProcessMesh& mesh,
-               const std::vector<AskedArgument>& inputs,
+               const std::vector<RuleArgument>& inputs,
                const std::vector<std::pair<std::string, AttributeValue>>& attributes = {});
 
 /// Runs the rule backward: infers the input placements that lead to those of `outputs`.
 Inferred infer_backward(std::string_view op, const distributed::ProcessMesh& mesh,
-                        const std::vector<AskedArgument>& inputs,
-                        const std::vector<AskedTensor>& outputs,
+                        const std::vector<RuleArgument>& inputs,
+                        const std::vector<RuleTensor>& outputs,
                         const std::vector<std::pair<std::string, AttributeValue>>& attributes = {});
 
 }  // namespace phi::testing

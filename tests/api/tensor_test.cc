@@ -231,7 +231,7 @@ OpDef with_rule(const OpDef& op, const RuleFunctions& rule) {
 // As ops of several libraries may be that have one name and one place in their lists.
 TEST(DecisionCache, DecisionsBelongToOnesOwnOpDef) {
   const OpDef& relu = ops::relu;
-  static const RuleFunctions whole{"", nullptr, relu.rule.infer};
+  static const RuleFunctions whole{"", nullptr, relu.rule.infer_meta};
   static const OpDef other = with_rule(relu, whole);
   const Tensor x = shard_tensor(full({2, 3}, 1.0f), one(), {Shard(0)});
   const auto placed = [&](const OpDef& op) {
@@ -260,7 +260,7 @@ TEST(DecisionCache, ARuleThatAnswersForOtherTensorsIsRefused) {
   const auto nothing = [](const RuleArgs&) -> distributed::SpmdRule {
     return distributed::Factors();
   };
-  static const RuleFunctions wrong{"NoSuchRule", nothing, relu.rule.infer};
+  static const RuleFunctions wrong{"NoSuchRule", nothing, relu.rule.infer_meta};
   static const OpDef other = with_rule(relu, wrong);
   const Tensor x = shard_tensor(full({2, 3}, 1.0f), one(), {Shard(0)});
   const Call call(other, attrs(), x);
@@ -279,7 +279,7 @@ TEST(DecisionCache, ARuleMayBeShownSomeTensorsInItsOwnOrder) {
     return distributed::Factors().input(args.spec(1), "mn").input(args.spec(0), "m1").output("mn");
   };
   static const int both[] = {1, 0};
-  static const RuleFunctions swapped{"Swapped", as_second, subtract.rule.infer, nullptr, both};
+  static const RuleFunctions swapped{"Swapped", as_second, subtract.rule.infer_meta, nullptr, both};
   static const OpDef op = with_rule(subtract, swapped);
   const Tensor x = shard_tensor(full({2, 4}, 1.0f), one(), {Shard(1)});
   const Tensor y = shard_tensor(full({2, 4}, 1.0f), one(), {Shard(0)});

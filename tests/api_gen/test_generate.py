@@ -139,13 +139,13 @@ def test_kinds_of_tensors_are_those_of_the_entry():
 
 def test_an_op_without_rule_asks_none():
     text = generated(op("param: [x]"))["defs/ops.cc"]
-    assert "ask_f" not in text
-    assert 'RuleFunctions kFRule = {"", nullptr, infer_f, describe_f};' in text
+    assert "infer_spmd_f" not in text
+    assert 'RuleFunctions kFRule = {"", nullptr, infer_meta_f, describe_f};' in text
 
 
 def test_arguments_that_nobody_reads_have_no_name():
     text = rule_of(op("param: [x]").replace("F, param: [x]", "F, param: [1]"))
-    assert "OutputMetas infer_f(const RuleArgs&) { return metas(F(1)); }" in text
+    assert "OutputMetas infer_meta_f(const RuleArgs&) { return metas(F(1)); }" in text
 
 
 def test_optional_tensors_may_be_left_out_where_all_that_follows_may():

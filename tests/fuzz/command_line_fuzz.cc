@@ -11,7 +11,7 @@
 #include "tools/job/dry_run.h"
 #include "tools/job/output/job_trace.h"
 #include "tools/job/run_flags.h"
-#include "tools/spmd/ask.h"
+#include "tools/spmd/infer.h"
 
 namespace {
 
@@ -19,11 +19,11 @@ using namespace phi;
 
 void ask(const std::vector<std::string>& words) {
   if (words.size() < 3) return;
-  spmd_tool::ask({.op = words[0],
-                  .mesh = words[1],
-                  .inputs = {words.begin() + 2, words.end()},
-                  .outputs = {},
-                  .attrs = {}});
+  spmd_tool::infer_text({.op = words[0],
+                         .mesh = words[1],
+                         .inputs = {words.begin() + 2, words.end()},
+                         .outputs = {},
+                         .attrs = {}});
 }
 
 }  // namespace

@@ -80,13 +80,13 @@ const TensorDistAttr* with_partial_of(const TensorDistAttr* attr, const TensorDi
   return TensorDistAttr::get(attr->mesh(), placements);
 }
 
-OpQuestion question_of(const Reference& reference, const Question& question,
+OpCallSpec call_spec_of(const Reference& reference, const Question& question,
                        const ProcessMesh& mesh) {
   const OpRule& rule = reference.of(question.direction);
-  OpQuestion asked{mesh, {}, {}};
+  OpCallSpec call_spec{mesh, {}, {}};
   for (size_t i = 0; i < question.inputs.size(); ++i) {
     const TensorKind kind = i < rule.tensors().size() ? rule.tensors()[i].kind : TensorKind::kOne;
-    auto& argument = asked.inputs.emplace_back();
+    auto& argument = call_spec.inputs.emplace_back();
     for (const TensorText& text : question.inputs[i].tensors) {
       argument.push_back(case_tensor_of(text, kind, mesh));
       const TensorDistAttr*& attr = argument.back().attr;
@@ -96,32 +96,32 @@ OpQuestion question_of(const Reference& reference, const Question& question,
     }
   }
   if (takes_outputs(rule, question.inputs.size())) {
-    auto& argument = asked.inputs.emplace_back();
+    auto& argument = call_spec.inputs.emplace_back();
     for (const TensorSpec& output : outputs_of(question, mesh)) {
       argument.push_back({{output.shape, DataType::FLOAT32}, output.attr});
     }
   }
   for (const auto& attribute : rule.attributes()) {
-    asked.attributes.push_back(zero_of(attribute.kind));
+    call_spec.attributes.push_back(zero_of(attribute.kind));
   }
   for (const auto& [name, value] : question.attrs) {
     const auto* attribute = reference.attribute(name, question.direction);
     if (attribute == nullptr) continue;
-    asked.attributes[static_cast<size_t>(attribute - rule.attributes().data())] = value;
+    call_spec.attributes[static_cast<size_t>(attribute - rule.attributes().data())] = value;
   }
-  return asked;
+  return call_spec;
 }
 
-void set_forward_inputs(ForwardInputs inputs, const OpRule& rule, const OpQuestion& asked,
+void set_forward_inputs(ForwardInputs inputs, const OpRule& rule, const OpCallSpec& call_spec,
                         SpmdResult* result) {
-  for (size_t i = 0; i < asked.inputs.size(); ++i) {
-    if (inputs == ForwardInputs::kAsGiven) result->inputs[i] = asked.inputs[i][0].attr;
+  for (size_t i = 0; i < call_spec.inputs.size(); ++i) {
+    if (inputs == ForwardInputs::kAsGiven) result->inputs[i] = call_spec.inputs[i][0].attr;
     if (inputs != ForwardInputs::kApart) continue;
-    OpQuestion alone = asked;
+    OpCallSpec alone = call_spec;
     for (size_t k = 0; k < alone.inputs.size(); ++k) {
-      if (k != i) alone.inputs[k][0].attr = TensorDistAttr::replicated(asked.mesh);
+      if (k != i) alone.inputs[k][0].attr = TensorDistAttr::replicated(call_spec.mesh);
     }
-    result->inputs[i] = rule.ask(rule.args(alone)).forward().inputs[i];
+    result->inputs[i] = rule.infer_spmd(rule.args(alone)).forward().inputs[i];
   }
 }
 
@@ -154,7 +154,7 @@ const TensorDistAttr* yielding_to(const TensorDistAttr* attr, const TensorDistAt
   return TensorDistAttr::get(attr->mesh(), placements);
 }
 
-SpmdResult answer_backward(const Policies& policies, const RuleArgs& args,
+SpmdResult infer_backward(const Policies& policies, const RuleArgs& args,
                            const distributed::SpmdRule& rule, const Question& question,
                            const ProcessMesh& mesh) {
   std::vector<TensorSpec> outputs = outputs_of(question, mesh);
@@ -232,13 +232,13 @@ std::vector<int> output_ndims(const Reference& reference, const Question& questi
   const OpRule& rule = reference.of(question.direction);
   const auto is_rule = [&](const OpRule& each) { return &each == &rule; };
   if (std::ranges::none_of(rules::all(), is_rule)) return {};  // a form without a shape function
-  OpQuestion asked = question_of(reference, question, ProcessMesh(question.mesh));
-  for (auto& argument : asked.inputs) {
+  OpCallSpec call_spec = call_spec_of(reference, question, ProcessMesh(question.mesh));
+  for (auto& argument : call_spec.inputs) {
     for (OpTensor& tensor : argument) tensor.meta.dtype = DataType::UNDEFINED;
   }
   std::vector<int> ndims;
   try {
-    for (const auto& output : rule.answer(rule.with_dtypes(asked)).outputs) {
+    for (const auto& output : rule.infer(rule.with_dtypes(call_spec)).outputs) {
       ndims.push_back(output.meta ? output.meta->dims.ndim() : 0);
     }
   } catch (const Error&) {  // cases check rules only; their shapes may be invalid for the op
@@ -297,21 +297,21 @@ SpmdResult answer(const Reference& reference, const Question& question) {
   const ProcessMesh mesh(question.mesh);
   const Policies& policies = reference.policies;
   const OpRule& op = reference.of(question.direction);
-  const OpQuestion asked = question_of(reference, question, mesh);
-  const RuleArgs args = op.args(asked);
+  const OpCallSpec call_spec = call_spec_of(reference, question, mesh);
+  const RuleArgs args = op.args(call_spec);
   if (policies.refusal != nullptr) {
     const char* reason = policies.refusal(args, question.direction);
     PHI_CHECK(reason == nullptr, errors::InvalidArgument("{}", reason));
   }
-  const auto rule = op.ask(args);
+  const auto rule = op.infer_spmd(args);
   if (question.direction == Direction::kBackward) {
-    return answer_backward(policies, args, rule, question, mesh);
+    return infer_backward(policies, args, rule, question, mesh);
   }
   distributed::Conflicts conflicts;
   SpmdResult result = rule.forward(&conflicts);
   refuse(conflicts, policies.refuses_shared_mesh_dims);
   if (question.direction == Direction::kForward) {
-    set_forward_inputs(policies.forward_inputs, op, asked, &result);
+    set_forward_inputs(policies.forward_inputs, op, call_spec, &result);
     if (policies.one_mesh_dim == OneMeshDim::kOutputs) keep_largest_mesh_dims(&result.outputs);
   }
   if (policies.lacks_first_output != nullptr && policies.lacks_first_output(args)) {

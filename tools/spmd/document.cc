@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 
-#include "tools/spmd/ask.h"
 #include "tools/spmd/case.h"
+#include "tools/spmd/infer.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -18,7 +18,7 @@ using distributed::ProcessMesh;
 using distributed::TensorDistAttr;
 
 // The result of a rule; inputs flattened.
-struct Answered {
+struct InferredPlacements {
   std::vector<const TensorDistAttr*> inputs;
   std::vector<const TensorDistAttr*> outputs;
 };
@@ -28,17 +28,17 @@ class RuleSubject {
  public:
   RuleSubject(const OpRule& rule, bool operates, const Example& example, const std::string& mesh)
       : rule_(rule), operates_(operates) {
-    Ask ask{std::string(rule.name()), mesh, {}, {}, example.attrs, false};
-    for (const std::string& argument : example.inputs) ask.inputs.push_back(unplaced(argument));
-    question_ = operates ? rule.with_dtypes(parse_question(ask, rule)) : parse_question(ask, rule);
-    for (size_t i = 0; i < question_.inputs.size(); ++i) {
-      for (OpTensor& tensor : question_.inputs[i]) {
+    InferRequest request{std::string(rule.name()), mesh, {}, {}, example.attrs, false};
+    for (const std::string& argument : example.inputs) request.inputs.push_back(unplaced(argument));
+    call_spec_ = operates ? rule.with_dtypes(parse_call(request, rule)) : parse_call(request, rule);
+    for (size_t i = 0; i < call_spec_.inputs.size(); ++i) {
+      for (OpTensor& tensor : call_spec_.inputs[i]) {
         if (tensor.attr == nullptr) continue;
         tensors_.push_back(&tensor);
-        names_.push_back(question_.inputs[i].size() == 1
+        names_.push_back(call_spec_.inputs[i].size() == 1
                              ? rule.tensors()[i].name
                              : fmt::format("{}[{}]", rule.tensors()[i].name,
-                                           &tensor - question_.inputs[i].data()));
+                                           &tensor - call_spec_.inputs[i].data()));
       }
     }
   }
@@ -48,13 +48,13 @@ class RuleSubject {
   const std::string& name(size_t i) const { return names_[i]; }
   void place(size_t i, const TensorDistAttr* attr) { tensors_[i]->attr = attr; }
   const TensorDistAttr* placed(size_t i) const { return tensors_[i]->attr; }
-  const ProcessMesh& mesh() const { return question_.mesh; }
+  const ProcessMesh& mesh() const { return call_spec_.mesh; }
   void reset() {
-    for (OpTensor* tensor : tensors_) tensor->attr = TensorDistAttr::replicated(question_.mesh);
+    for (OpTensor* tensor : tensors_) tensor->attr = TensorDistAttr::replicated(call_spec_.mesh);
   }
 
   // Runs the rule. Omits absent inputs. Nothing if the rule refuses.
-  std::optional<Answered> ask() const {
+  std::optional<InferredPlacements> infer() const {
     try {
       return operates_ ? of_operator() : of_function();
     } catch (const Error&) {
@@ -80,29 +80,29 @@ class RuleSubject {
     return text;
   }
 
-  Answered of_operator() const {
-    const OpAnswer answer = rule_.answer_by_rule(question_);
-    Answered result;
-    for (const auto* attr : answer.inputs) {
+  InferredPlacements of_operator() const {
+    const OpInference inference = rule_.infer_by_rule(call_spec_);
+    InferredPlacements result;
+    for (const auto* attr : inference.inputs) {
       if (attr != nullptr) result.inputs.push_back(attr);
     }
-    for (const auto& output : answer.outputs) result.outputs.push_back(output.attr);
+    for (const auto& output : inference.outputs) result.outputs.push_back(output.attr);
     return result;
   }
 
-  Answered of_function() const {
-    const auto answer = rule_.ask(rule_.args(question_)).forward();
-    Answered result;
-    for (const auto* attr : answer.inputs) {
+  InferredPlacements of_function() const {
+    const auto inference = rule_.infer_spmd(rule_.args(call_spec_)).forward();
+    InferredPlacements result;
+    for (const auto* attr : inference.inputs) {
       if (attr != nullptr) result.inputs.push_back(attr);
     }
-    result.outputs.assign(answer.outputs.begin(), answer.outputs.end());
+    result.outputs.assign(inference.outputs.begin(), inference.outputs.end());
     return result;
   }
 
   const OpRule& rule_;
   bool operates_;
-  OpQuestion question_;
+  OpCallSpec call_spec_;
   std::vector<OpTensor*> tensors_;
   std::vector<std::string> names_;
 };
@@ -125,7 +125,7 @@ class Prober {
 
   Findings run() {
     subject_.reset();
-    const auto whole = subject_.ask();
+    const auto whole = subject_.infer();
     if (!whole) return {};
     for (size_t i = 0; i < subject_.size(); ++i) {
       found_.inputs.emplace_back(static_cast<size_t>(subject_.shape(i).ndim()), '1');
@@ -153,17 +153,17 @@ class Prober {
     subject_.reset();
     const Placement shard[] = {distributed::Shard(d)};
     subject_.place(i, TensorDistAttr::get(subject_.mesh(), shard));
-    const auto answer = subject_.ask();
-    if (!answer || answer->inputs.size() <= i || split_dim(answer->inputs[i]) != d) return;
+    const auto inference = subject_.infer();
+    if (!inference || inference->inputs.size() <= i || split_dim(inference->inputs[i]) != d) return;
     const char letter = next_++;
-    for (size_t k = 0; k < answer->inputs.size(); ++k) {
-      if (const int own = split_dim(answer->inputs[k]); own >= 0) {
+    for (size_t k = 0; k < inference->inputs.size(); ++k) {
+      if (const int own = split_dim(inference->inputs[k]); own >= 0) {
         put(&found_.inputs[k], own, letter);
       }
     }
     std::vector<std::string> partial;
-    for (size_t o = 0; o < answer->outputs.size(); ++o) {
-      const TensorDistAttr* attr = answer->outputs[o];
+    for (size_t o = 0; o < inference->outputs.size(); ++o) {
+      const TensorDistAttr* attr = inference->outputs[o];
       if (const int own = split_dim(attr); own >= 0) put(&found_.outputs[o], own, letter);
       if (attr != nullptr && attr->placement(0).is_partial()) {
         partial.push_back(
@@ -177,10 +177,10 @@ class Prober {
   }
 
   bool passes() const {
-    const auto answer = subject_.ask();
-    return answer && std::any_of(answer->outputs.begin(), answer->outputs.end(), [](const auto* a) {
-             return a != nullptr && a->placement(0).is_partial();
-           });
+    const auto inference = subject_.infer();
+    return inference &&
+           std::any_of(inference->outputs.begin(), inference->outputs.end(),
+                       [](const auto* a) { return a != nullptr && a->placement(0).is_partial(); });
   }
 
   void probe_partial(size_t i) {
@@ -237,17 +237,17 @@ std::string picture(RuleSubject& subject, const Findings& found) {
       break;
     }
   }
-  const auto answer = subject.ask();
-  if (!answer) return "";
+  const auto inference = subject.infer();
+  if (!inference) return "";
   std::vector<std::string> given, needs, gives;
   for (size_t i = 0; i < subject.size(); ++i) {
     const int ndim = subject.shape(i).ndim();
     given.push_back(placed_text(subject.name(i), subject.placed(i), ndim));
-    if (i < answer->inputs.size()) needs.push_back(to_text(answer->inputs[i], ndim));
+    if (i < inference->inputs.size()) needs.push_back(to_text(inference->inputs[i], ndim));
   }
-  for (size_t o = 0; o < answer->outputs.size(); ++o) {
+  for (size_t o = 0; o < inference->outputs.size(); ++o) {
     const int ndim = static_cast<int>(found.outputs[o].size());
-    gives.push_back(to_text(answer->outputs[o], ndim));
+    gives.push_back(to_text(inference->outputs[o], ndim));
   }
   return fmt::format("{}\n  needs {}\n  gives {}\n", fmt::join(given, "  "), fmt::join(needs, "  "),
                      fmt::join(gives, "  "));
@@ -279,7 +279,7 @@ std::string partial_section() {
 // Whether an operator accepts the example; operators with one rule have different arguments.
 bool takes(const OpRule& rule, const Example& example) {
   try {
-    return RuleSubject(rule, /*operates=*/true, example, "2").ask().has_value();
+    return RuleSubject(rule, /*operates=*/true, example, "2").infer().has_value();
   } catch (const Error&) {
     return false;
   }

@@ -246,7 +246,7 @@ const std::vector<Example>& examples() {
 const std::vector<OpRule>& waiting_rules() {
   using namespace distributed;
 #define RULE(function, tensors, attributes) \
-  form(#function, {#function, ask_rule<function>}, tensors, attributes)
+  form(#function, {#function, infer_rule<function>}, tensors, attributes)
   constexpr const char* kReduce = "axis: ints, keepdim: bool, reduce_all: bool";
   constexpr const char* kNorm =
       "porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool";

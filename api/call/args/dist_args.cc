@@ -98,21 +98,21 @@ uint64_t DistArgs::meta_only_slots() const {
   return slots;
 }
 
-RuleArgs DistArgs::question(std::vector<AttributeValue> attributes) const {
-  RuleArgs question(mesh_, std::move(attributes));
+RuleArgs DistArgs::rule_args(std::vector<AttributeValue> attributes) const {
+  RuleArgs rule_args(mesh_, std::move(attributes));
   for (size_t arg = 0; arg < ranges_.size(); ++arg) {
-    question.add_argument();
+    rule_args.add_argument();
     for (int i = 0; i < ranges_[arg].count; ++i) {
       const DistTensor* x = slots_[ranges_[arg].first + i];
       if (!x) {
-        question.add({}, {});
+        rule_args.add({}, {});
         continue;
       }
       const auto* attr = x->mesh() == mesh_ ? x->attr() : translated(*x->attr(), mesh_);
-      question.add({x->dims(), attr, op_.inputs[arg]}, x->meta());
+      rule_args.add({x->dims(), attr, op_.inputs[arg]}, x->meta());
     }
   }
-  return question;
+  return rule_args;
 }
 
 std::string DistArgs::describe() const {

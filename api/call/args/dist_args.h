@@ -41,7 +41,7 @@ class DistArgs {
 
   /// The arguments in the form that rule and shape function accept. An input on another mesh has
   /// the placements with which it will arrive on the op's mesh.
-  RuleArgs question(std::vector<AttributeValue> attributes) const;
+  RuleArgs rule_args(std::vector<AttributeValue> attributes) const;
 
   struct Range {
     int first;

@@ -47,10 +47,10 @@ std::vector<OpTensor> tensors_in(nb::handle told, const ProcessMesh& mesh) {
   return tensors;
 }
 
-OpQuestion question_of(const OpRule& rule, const ProcessMesh& mesh, const nb::list& inputs,
+OpCallSpec call_spec_of(const OpRule& rule, const ProcessMesh& mesh, const nb::list& inputs,
                        const nb::dict& attributes) {
-  OpQuestion question{mesh, {}, {}};
-  for (nb::handle argument : inputs) question.inputs.push_back(tensors_in(argument, mesh));
+  OpCallSpec call_spec{mesh, {}, {}};
+  for (nb::handle argument : inputs) call_spec.inputs.push_back(tensors_in(argument, mesh));
   std::vector<std::pair<std::string, AttributeValue>> given;
   const std::string op(rule.name());
   for (auto [key, value] : attributes) {
@@ -58,8 +58,8 @@ OpQuestion question_of(const OpRule& rule, const ProcessMesh& mesh, const nb::li
     given.emplace_back(name, attribute_from_python(value.ptr(), {op.c_str(), name.c_str()},
                                                    rule.attribute(name).kind));
   }
-  question.attributes = rule.attributes(given);
-  return question;
+  call_spec.attributes = rule.attributes(given);
+  return call_spec;
 }
 
 // ---- results ----
@@ -82,16 +82,16 @@ nb::list shape_list(const Dims& dims) {
   return shape;
 }
 
-nb::object output_of(const OpAnswer::Output& output) {
+nb::object output_of(const OpInference::Output& output) {
   if (!output.meta) return nb::none();
   return nb::make_tuple(shape_list(output.meta->dims), nb::handle(dtype_object(output.meta->dtype)),
                         placements_of(output.attr));
 }
 
-nb::dict answer_of(const OpAnswer& answer, const distributed::Conflicts& conflicts) {
+nb::dict inference_of(const OpInference& inference, const distributed::Conflicts& conflicts) {
   nb::list inputs, outputs, texts;
-  for (const TensorDistAttr* attr : answer.inputs) inputs.append(placements_of(attr));
-  for (const OpAnswer::Output& output : answer.outputs) outputs.append(output_of(output));
+  for (const TensorDistAttr* attr : inference.inputs) inputs.append(placements_of(attr));
+  for (const OpInference::Output& output : inference.outputs) outputs.append(output_of(output));
   for (const distributed::Conflict& conflict : conflicts) texts.append(conflict.text);
   nb::dict dict;
   dict["inputs"] = inputs;
@@ -103,11 +103,11 @@ nb::dict answer_of(const OpAnswer& answer, const distributed::Conflicts& conflic
 nb::dict infer(const std::string& op, const ProcessMesh& mesh, const nb::list& inputs,
                const nb::dict& attributes, nb::handle outputs) {
   const OpRule& rule = rules::find(op);
-  const OpQuestion question = rule.with_dtypes(question_of(rule, mesh, inputs, attributes));
+  const OpCallSpec call_spec = rule.with_dtypes(call_spec_of(rule, mesh, inputs, attributes));
   distributed::Conflicts conflicts;
-  if (outputs.is_none()) return answer_of(rule.answer(question, &conflicts), conflicts);
+  if (outputs.is_none()) return inference_of(rule.infer(call_spec, &conflicts), conflicts);
   const std::vector<OpTensor> given = tensors_in(outputs, mesh);
-  return answer_of(rule.answer_backward(question, given, &conflicts), conflicts);
+  return inference_of(rule.infer_backward(call_spec, given, &conflicts), conflicts);
 }
 
 // ---- rules ----

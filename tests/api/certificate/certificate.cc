@@ -94,11 +94,11 @@ Row examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_ra
   Row row;
   row.calls = 1;
   for (const ProcessMesh& mesh : certificate_meshes()) {
-    const auto asked = layouts(trial, mesh, most_of(effort, mesh.ndim(), is_rare), rng);
-    const auto found = verdicts(trial, mesh, asked);
+    const auto tried = layouts(trial, mesh, most_of(effort, mesh.ndim(), is_rare), rng);
+    const auto found = verdicts(trial, mesh, tried);
     for (const Verdict& verdict : found) count(verdict, &row);
     if (is_rare || mesh.size() > 3) continue;
-    for (const Study& study : studied(trial, mesh, asked, found)) count(study, &row);
+    for (const Study& study : studied(trial, mesh, tried, found)) count(study, &row);
   }
   return row;
 }

@@ -53,13 +53,13 @@ Trial made_up(const char* name, Kernel kernel, Allowed stays) {
   trial.call = [kernel, stays](const Arguments& arguments) -> TensorList {
     const Tensor& x = arguments[0][0];
     if (!x.is_dist()) return {kernel(x, Box::whole(x.shape()))};
-    const TensorDistAttr* asked = kept(x.dist_attr(), stays);
-    const Tensor moved = distributed::reshard(x, asked->mesh(), asked->placements());
-    const auto coord = asked->mesh().coord_of(distributed::rank());
-    const Tensor out = kernel(moved.local(), local_box(x.shape(), *asked, *coord));
-    return {distributed::from_local(out, x.shape(), asked->mesh(), asked->placements())};
+    const TensorDistAttr* required = kept(x.dist_attr(), stays);
+    const Tensor moved = distributed::reshard(x, required->mesh(), required->placements());
+    const auto coord = required->mesh().coord_of(distributed::rank());
+    const Tensor out = kernel(moved.local(), local_box(x.shape(), *required, *coord));
+    return {distributed::from_local(out, x.shape(), required->mesh(), required->placements())};
   };
-  trial.ask = [stays](const ProcessMesh&, const Layout& layout) {
+  trial.infer = [stays](const ProcessMesh&, const Layout& layout) {
     SpmdResult answer;
     answer.inputs.push_back(kept(layout[0], stays));
     answer.outputs.push_back(kept(layout[0], stays));

@@ -215,13 +215,13 @@ constexpr std::string_view kSaves = ", which is more)";
 std::string needless_moves(const Trial& trial, const std::vector<Trial>& others,
                            const Layout& layout) {
   static const ProcessMesh two({2}), three({3});
-  const SpmdResult answer = trial.ask(two, layout);
+  const SpmdResult answer = trial.infer(two, layout);
   const uint64_t slots = moved(trial, layout, answer);
   if (slots == 0) return "";
   const auto on_two = outputs_unmoved(trial, two, layout);
   if (on_two.empty()) return "";
   const Layout larger = on(three, layout);
-  if (moved(trial, larger, trial.ask(three, larger)) != slots) return "";
+  if (moved(trial, larger, trial.infer(three, larger)) != slots) return "";
   auto outputs = common(on_two, outputs_unmoved(trial, three, larger));
   for (const Trial& other : others) {
     if (outputs.empty()) return "";
@@ -245,7 +245,7 @@ std::string needless_moves(const Trial& trial, const std::vector<Trial>& others,
 
 bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
               const Verdict& verdict) {
-  if (layout.empty() || !std::ranges::equal(layout, trial.ask(mesh, layout).inputs)) return true;
+  if (layout.empty() || !std::ranges::equal(layout, trial.infer(mesh, layout).inputs)) return true;
   const auto plain = plain_parts(trial, mesh, layout);
   if (!plain) return false;
   for (size_t o = 0; o < plain->size(); ++o) {
@@ -272,7 +272,7 @@ std::vector<Study> studied(const Trial& trial, const ProcessMesh& mesh,
   for (size_t q = 0; q < layouts.size(); ++q) {
     Study& study = studies[q];
     if (asks_moves && verdicts[q].kind == Verdict::Kind::kRight) {
-      study.moves.any = moved(trial, layouts[q], trial.ask(mesh, layouts[q])) != 0;
+      study.moves.any = moved(trial, layouts[q], trial.infer(mesh, layouts[q])) != 0;
     }
     if (!answers[q]) continue;
     study.is_local = (*answers[q])[0] == '1';

@@ -80,7 +80,7 @@ std::vector<std::string> slot_names_of(const NotedCall& call) {
 }
 
 // The rule and the shape function of an op, asked with the tensors of a trial.
-struct Asking {
+struct RuleInference {
   const OpDef* op;
   std::vector<AttributeValue> attributes;
   std::vector<size_t> lengths;  // of the arguments
@@ -98,7 +98,7 @@ struct Asking {
         args.add({meta.dims, layout[slot], op->inputs[a]}, meta);
       }
     }
-    return op->rule.forward(args, op->rule.infer(args).size());
+    return op->rule.forward(args, op->rule.infer_meta(args).size());
   }
 
   bool takes(const std::vector<Dims>& shapes) const {
@@ -135,13 +135,13 @@ Trial trial_of(const NotedCall& noted) {
   }
   trial.tolerance = tolerance_of(noted);
   trial = completed(std::move(trial));
-  Asking asking{noted.op, noted.attributes, {}, {}};
-  for (const TensorList& argument : noted.arguments) asking.lengths.push_back(argument.size());
-  for (const Whole& x : trial.inputs) asking.metas.push_back(x.meta);
-  trial.ask = [asking](const ProcessMesh& mesh, const Layout& layout) {
-    return asking(mesh, layout);
+  RuleInference inference{noted.op, noted.attributes, {}, {}};
+  for (const TensorList& argument : noted.arguments) inference.lengths.push_back(argument.size());
+  for (const Whole& x : trial.inputs) inference.metas.push_back(x.meta);
+  trial.infer = [inference](const ProcessMesh& mesh, const Layout& layout) {
+    return inference(mesh, layout);
   };
-  trial.takes = [asking](const std::vector<Dims>& shapes) { return asking.takes(shapes); };
+  trial.takes = [inference](const std::vector<Dims>& shapes) { return inference.takes(shapes); };
   return trial;
 }
 

@@ -23,7 +23,7 @@ struct Trial {
   /// Makes the call, on plain tensors or on distributed ones; may write to them.
   std::function<TensorList(const Arguments&)> call;
   /// What the rule answers; needs no ranks.
-  std::function<distributed::SpmdResult(const distributed::ProcessMesh&, const Layout&)> ask;
+  std::function<distributed::SpmdResult(const distributed::ProcessMesh&, const Layout&)> infer;
   /// Whether whole tensors of these shapes, by tensor, are a call's; null: all are.
   std::function<bool(const std::vector<Dims>&)> takes;
   std::vector<std::string> slot_names;  // by tensor: "x", "inputs[1]"

@@ -34,7 +34,7 @@ const TensorDistAttr* attr(std::initializer_list<distributed::Placement> placeme
 
 const auto R = Replicate();
 
-OpQuestion question(const OpRule& rule, std::vector<std::vector<OpTensor>> inputs,
+OpCallSpec call_spec(const OpRule& rule, std::vector<std::vector<OpTensor>> inputs,
                     const std::vector<std::pair<std::string, AttributeValue>>& attributes = {}) {
   return {mesh(), std::move(inputs), rule.attributes(attributes)};
 }
@@ -43,8 +43,8 @@ TEST(OpRule, AnswersPlacementsAndMetas) {
   const OpRule& matmul = rules::find("matmul");
   const auto x = tensor({6, 8}, {R, Shard(1)});
   const auto y = tensor({6, 4}, {R, R});
-  const OpAnswer a =
-      matmul.answer({mesh(), {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
+  const OpInference a =
+      matmul.infer({mesh(), {{x}, {y}}, matmul.attributes({{"transpose_x", true}})});
   EXPECT_EQ(a.inputs, (std::vector{x.attr, y.attr}));
   ASSERT_EQ(a.outputs.size(), 1u);
   EXPECT_EQ(a.outputs[0].attr, attr({R, Shard(0)}));
@@ -54,8 +54,8 @@ TEST(OpRule, AnswersPlacementsAndMetas) {
 TEST(OpRule, AttributesNotGivenTakeTheDefaultsOfTheYaml) {
   const OpRule& softmax = rules::find("softmax");
   const auto x = tensor({6, 8}, {Shard(0), Shard(1)});
-  EXPECT_EQ(softmax.answer(question(softmax, {{x}})).outputs[0].attr, attr({Shard(0), R}));
-  EXPECT_EQ(softmax.answer(question(softmax, {{x}}, {{"axis", int64_t{0}}})).outputs[0].attr,
+  EXPECT_EQ(softmax.infer(call_spec(softmax, {{x}})).outputs[0].attr, attr({Shard(0), R}));
+  EXPECT_EQ(softmax.infer(call_spec(softmax, {{x}}, {{"axis", int64_t{0}}})).outputs[0].attr,
             attr({R, Shard(1)}));
   const OpRule& argmax = rules::find("argmax");
   EXPECT_THAT([&] { argmax.attributes({}); },
@@ -73,24 +73,24 @@ TEST(OpRule, TheShapeFunctionIsAskedFirst) {
   const OpRule& matmul = rules::find("matmul");
   EXPECT_THAT(
       [&] {
-        matmul.answer(question(matmul, {{tensor({4, 4}, {R, R})}, {tensor({5, 4}, {R, R})}}));
+        matmul.infer(call_spec(matmul, {{tensor({4, 4}, {R, R})}, {tensor({5, 4}, {R, R})}}));
       },
       ThrowsError(ErrorCode::kInvalidArgument, "x is f32[4,4] and y is f32[5,4]"));
 }
 
 TEST(OpRule, TheRuleAloneNamesTheArguments) {
   const OpRule& matmul = rules::find("matmul");
-  const OpQuestion q = question(matmul, {{tensor({4, 4}, {R, R})}, {tensor({5, 4}, {R, R})}});
+  const OpCallSpec q = call_spec(matmul, {{tensor({4, 4}, {R, R})}, {tensor({5, 4}, {R, R})}});
   EXPECT_THAT(
-      [&] { matmul.ask(matmul.args(q)); },
+      [&] { matmul.infer_spmd(matmul.args(q)); },
       ThrowsError(ErrorCode::kInvalidArgument, "factor k is 4 in x [4,4] and 5 in y [5,4]"));
 }
 
 TEST(OpRule, WithoutARuleAllIsReplicated) {
   const OpRule& select = rules::find("masked_select");
   EXPECT_EQ(select.rule(), "");
-  const OpAnswer a =
-      select.answer(question(select, {{tensor({8}, {Shard(0), R})}, {tensor({8}, {R, Shard(0)})}}));
+  const OpInference a =
+      select.infer(call_spec(select, {{tensor({8}, {Shard(0), R})}, {tensor({8}, {R, Shard(0)})}}));
   for (const auto* in : a.inputs) EXPECT_EQ(in, attr({R, R}));
   EXPECT_EQ(a.outputs[0].attr, attr({R, R}));
 }
@@ -100,8 +100,8 @@ TEST(OpRule, InputsThatTheRuleIsNotShownAreWhole) {
   const OpRule& sgd = rules::find("scaled_sgd_");
   const auto param = tensor({8}, {Shard(0), R});
   const auto rate = tensor({1}, {Partial(), R});
-  const OpAnswer a =
-      sgd.answer(question(sgd, {{param}, {param}, {OpTensor()}, {rate}, {OpTensor()}}));
+  const OpInference a =
+      sgd.infer(call_spec(sgd, {{param}, {param}, {OpTensor()}, {rate}, {OpTensor()}}));
   EXPECT_EQ(a.inputs, (std::vector{param.attr, param.attr, (const TensorDistAttr*)nullptr,
                                    attr({R, R}), (const TensorDistAttr*)nullptr}));
   EXPECT_EQ(a.outputs[0].attr, param.attr);
@@ -112,13 +112,13 @@ TEST(OpRule, InputsThatTheRuleIsNotShownAreWhole) {
 TEST(OpRule, ListsAreFlatInTheAnswer) {
   const OpRule& split = rules::find("split");
   const auto x = tensor({8, 4}, {R, Shard(1)});
-  const OpAnswer a =
-      split.answer(question(split, {{x}}, {{"sections", std::vector<int64_t>{3, 5}}}));
+  const OpInference a =
+      split.infer(call_spec(split, {{x}}, {{"sections", std::vector<int64_t>{3, 5}}}));
   ASSERT_EQ(a.outputs.size(), 2u);
   EXPECT_EQ(a.outputs[1].meta->dims, (Dims{5, 4}));
   EXPECT_EQ(a.outputs[1].attr, x.attr);
   const OpRule& concat = rules::find("concat");
-  const OpAnswer joined = concat.answer(question(concat, {{x, x, x}}));
+  const OpInference joined = concat.infer(call_spec(concat, {{x, x, x}}));
   EXPECT_EQ(joined.inputs.size(), 3u);
   EXPECT_EQ(joined.outputs[0].meta->dims, (Dims{24, 4}));
 }
@@ -126,7 +126,7 @@ TEST(OpRule, ListsAreFlatInTheAnswer) {
 TEST(OpRule, ADeclarationInTheEntryIsARule) {
   const OpRule& tril = rules::find("tril");
   EXPECT_EQ(tril.rule(), "... 1 1 -> ... 1 1");
-  const OpAnswer a = tril.answer(question(tril, {{tensor({4, 6, 6}, {Shard(0), Shard(2)})}}));
+  const OpInference a = tril.infer(call_spec(tril, {{tensor({4, 6, 6}, {Shard(0), Shard(2)})}}));
   EXPECT_EQ(a.outputs[0].attr, attr({Shard(0), R}));
 }
 
@@ -134,43 +134,43 @@ TEST(OpRule, DtypesNotSaidAreThoseThatTheOperatorTakes) {
   const OpRule& embedding = rules::find("embedding");
   const auto ids = tensor({8, 6}, {R, R});
   const auto weight = tensor({100, 16}, {R, R});
-  const OpQuestion chosen = embedding.with_dtypes(question(embedding, {{ids}, {weight}}));
+  const OpCallSpec chosen = embedding.with_dtypes(call_spec(embedding, {{ids}, {weight}}));
   EXPECT_EQ(chosen.inputs[0][0].meta.dtype, DataType::INT64);
   EXPECT_EQ(chosen.inputs[1][0].meta.dtype, DataType::FLOAT32);
   // One that is said stays, and is what the others go with.
   const auto halves = tensor({100, 16}, {R, R}, DataType::BFLOAT16);
-  const OpAnswer a = embedding.answer(question(embedding, {{ids}, {halves}}));
+  const OpInference a = embedding.infer(call_spec(embedding, {{ids}, {halves}}));
   EXPECT_EQ(a.outputs[0].meta->dtype, DataType::BFLOAT16);
   const OpRule& where = rules::find("where");
-  const OpQuestion of_where = where.with_dtypes(question(where, {{weight}, {weight}, {weight}}));
+  const OpCallSpec of_where = where.with_dtypes(call_spec(where, {{weight}, {weight}, {weight}}));
   EXPECT_EQ(of_where.inputs[0][0].meta.dtype, DataType::BOOL);
   EXPECT_EQ(of_where.inputs[1][0].meta.dtype, DataType::FLOAT32);
   // Where nothing will do the error is that of float32.
   EXPECT_THAT(
       [&] {
-        embedding.answer(question(embedding, {{ids}, {tensor({100}, {R, R})}}));
+        embedding.infer(call_spec(embedding, {{ids}, {tensor({100}, {R, R})}}));
       },
       ThrowsError(ErrorCode::kInvalidArgument, "f32[8,6]"));
 }
 
 TEST(OpRule, BackwardIsAskedWithTheOutputsThatTheCallMakes) {
   const OpRule& transpose = rules::find("transpose");
-  const OpQuestion q =
-      question(transpose, {{tensor({4, 6}, {R, R})}}, {{"perm", std::vector<int64_t>{1, 0}}});
+  const OpCallSpec q =
+      call_spec(transpose, {{tensor({4, 6}, {R, R})}}, {{"perm", std::vector<int64_t>{1, 0}}});
   const OpTensor right[] = {tensor({6, 4}, {Shard(0), R})};
-  EXPECT_EQ(transpose.answer_backward(q, right).inputs[0], attr({Shard(1), R}));
+  EXPECT_EQ(transpose.infer_backward(q, right).inputs[0], attr({Shard(1), R}));
   const OpTensor wrong[] = {tensor({4, 6}, {Shard(0), R})};
-  EXPECT_THAT([&] { transpose.answer_backward(q, wrong); },
+  EXPECT_THAT([&] { transpose.infer_backward(q, wrong); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "output 0 is given as [4,6], transpose makes [6,4]"));
-  EXPECT_THAT([&] { transpose.answer_backward(q, {}); },
+  EXPECT_THAT([&] { transpose.infer_backward(q, {}); },
               ThrowsError(ErrorCode::kInvalidArgument, "0 outputs are given, transpose has 1"));
 }
 
 TEST(OpRule, ConflictsAreTold) {
   const OpRule& add = rules::find("add");
   distributed::Conflicts conflicts;
-  add.answer(question(add, {{tensor({8}, {Shard(0), R})}, {tensor({8}, {R, Shard(0)})}}),
+  add.infer(call_spec(add, {{tensor({8}, {Shard(0), R})}, {tensor({8}, {R, Shard(0)})}}),
              &conflicts);
   EXPECT_EQ(conflicts.size(), 1u);
 }
@@ -182,29 +182,29 @@ TEST(OpRule, QuestionsThatDoNotFitAreErrors) {
   const OpTensor elsewhere{{{8}, DataType::FLOAT32}, TensorDistAttr::replicated(other)};
   const OpRule& softmax = rules::find("softmax");
   const std::pair<std::function<void()>, const char*> rows[] = {
-      {[&] { add.answer(question(add, {{x}})); }, "1 inputs are given, add takes 2: x, y"},
+      {[&] { add.infer(call_spec(add, {{x}})); }, "1 inputs are given, add takes 2: x, y"},
       {[&] {
-         add.answer(question(add, {{x}, {x, x}}));
+         add.infer(call_spec(add, {{x}, {x, x}}));
        },
        "y of add is one tensor, 2 are given"},
       {[&] {
-         add.answer(question(add, {{x}, {OpTensor()}}));
+         add.infer(call_spec(add, {{x}, {OpTensor()}}));
        },
        "y of add is not optional"},
       {[&] {
-         add.answer(question(add, {{x}, {elsewhere}}));
+         add.infer(call_spec(add, {{x}, {elsewhere}}));
        },
        "y of add lies on another mesh"},
       {[&] {
-         add.answer(question(add, {{x}, {tensor({8}, {Shard(1), R})}}));
+         add.infer(call_spec(add, {{x}, {tensor({8}, {Shard(1), R})}}));
        },
        "Shard"},
       {[&] {
-         softmax.answer({mesh(), {{x}}, {}});
+         softmax.infer({mesh(), {{x}}, {}});
        },
        "0 attributes are given, softmax takes 1"},
       {[&] {
-         softmax.answer({mesh(), {{x}}, {std::string("last")}});
+         softmax.infer({mesh(), {{x}}, {std::string("last")}});
        },
        "an attribute is 'last', expected an int"},
   };

@@ -34,7 +34,7 @@ struct Input {
 };
 
 // "x0 x1 -> out0": how each lies then.
-std::string answer(const char* op, const std::vector<std::vector<Input>>& inputs,
+std::string inference(const char* op, const std::vector<std::vector<Input>>& inputs,
                    const Attributes& attributes = {}) {
   const OpRule& rule = rules::find(op);
   const ProcessMesh mesh(inputs[0][0].placements.size() == 1 ? std::vector<int64_t>{2}
@@ -48,7 +48,7 @@ std::string answer(const char* op, const std::vector<std::vector<Input>>& inputs
                          : OpTensor{{x.dims, x.dtype}, TensorDistAttr::get(mesh, x.placements)});
     }
   }
-  const OpAnswer found = rule.answer({mesh, tensors, rule.attributes(attributes)});
+  const OpInference found = rule.infer({mesh, tensors, rule.attributes(attributes)});
   std::string text;
   const auto add = [&](const TensorDistAttr* attr) {
     if (attr == nullptr) {
@@ -71,11 +71,11 @@ std::string answer(const char* op, const std::vector<std::vector<Input>>& inputs
 // Of one tensor f32[4,6].
 std::string unary(const char* op, const Placement& placement, const Attributes& attributes = {},
                   DataType dtype = DataType::FLOAT32) {
-  return answer(op, {{{{4, 6}, {placement}, dtype}}}, attributes);
+  return inference(op, {{{{4, 6}, {placement}, dtype}}}, attributes);
 }
 std::string binary(const char* op, const Placement& x, const Placement& y,
                    DataType dtype = DataType::FLOAT32) {
-  return answer(op, {{{{4, 6}, {x}, dtype}}, {{{4, 6}, {y}, dtype}}});
+  return inference(op, {{{{4, 6}, {x}, dtype}}, {{{4, 6}, {y}, dtype}}});
 }
 
 TEST(PartialPropagation, SumsNeedOnePartialFactorInEachTerm) {
@@ -100,27 +100,27 @@ TEST(PartialPropagation, AveragesTakeConstantsAndWholeTerms) {
 
 TEST(PartialPropagation, ProductsKeepOneFactorTheLarger) {
   const auto matmul = [](const Dims& x, const Placement& p, const Dims& y, const Placement& q) {
-    return answer("matmul", {{{x, {p}}}, {{y, {q}}}});
+    return inference("matmul", {{{x, {p}}}, {{y, {q}}}});
   };
   EXPECT_EQ(matmul({4, 6}, kSum, {6, 5}, R), "P(sum) R -> P(sum)");
   EXPECT_EQ(matmul({4, 6}, kSum, {6, 3}, kSum), "P(sum) R -> P(sum)");
   EXPECT_EQ(matmul({2, 6}, kSum, {6, 3}, kSum), "R P(sum) -> P(sum)");
-  EXPECT_EQ(answer("einsum", {{{{4, 6}, {kSum}}, {{6, 3}, {R}}}}, {{"equation", "ab,bc->ac"}}),
+  EXPECT_EQ(inference("einsum", {{{{4, 6}, {kSum}}, {{6, 3}, {R}}}}, {{"equation", "ab,bc->ac"}}),
             "P(sum) R -> P(sum)");
 }
 
 TEST(PartialPropagation, WhatGrowsIsReducedFirst) {
-  EXPECT_EQ(answer("matmul", {{{{4, 6}, {kSum}}}, {{{6, 7}, {R}}}}), "R R -> R");
-  EXPECT_EQ(answer("expand_as", {{{{1, 6}, {kSum}}}, {{{4, 6}, {R}}}},
+  EXPECT_EQ(inference("matmul", {{{{4, 6}, {kSum}}}, {{{6, 7}, {R}}}}), "R R -> R");
+  EXPECT_EQ(inference("expand_as", {{{{1, 6}, {kSum}}}, {{{4, 6}, {R}}}},
                    {{"target_shape", std::vector<int64_t>{4, 6}}}),
             "R R -> R");
   // Two outputs of the size of the one input.
-  EXPECT_EQ(answer("minimum_grad", {{{{4}, {R}}}, {{{4}, {R}}}, {{{4}, {kSum}}}}), "R R R -> R R");
+  EXPECT_EQ(inference("minimum_grad", {{{{4}, {R}}}, {{{4}, {R}}}, {{{4}, {kSum}}}}), "R R R -> R R");
 }
 
 TEST(PartialPropagation, EachOutputHasItsOwn) {
   const auto grad = [](const Placement& x, const Placement& y, const Placement& out_grad) {
-    return answer("matmul_grad", {{{{8, 6}, {x}}}, {{{6, 2}, {y}}}, {{{8, 2}, {out_grad}}}},
+    return inference("matmul_grad", {{{{8, 6}, {x}}}, {{{6, 2}, {y}}}, {{{8, 2}, {out_grad}}}},
                   {{"transpose_x", false}, {"transpose_y", false}});
   };
   EXPECT_EQ(grad(kSum, R, R), "P(sum) R R -> R P(sum)");
@@ -147,16 +147,16 @@ TEST(PartialPropagation, OrderPassesWhatGrowsOrFallsWithOneInput) {
 
 TEST(PartialPropagation, CopiesPassAnyOrder) {
   const auto concat = [](const Placement& x, const Placement& y) {
-    return answer("concat", {{{{4}, {x}}, {{4}, {y}}}});
+    return inference("concat", {{{{4}, {x}}, {{4}, {y}}}});
   };
   EXPECT_EQ(concat(kMax, kMax), "P(max) P(max) -> P(max)");
   EXPECT_EQ(unary("triu", kMin), "P(min) -> P(min)");
   EXPECT_EQ(unary("fill_diagonal", kSum, {{"value", 0.0}}), "P(sum) -> P(sum)");
   EXPECT_EQ(unary("fill_diagonal", kSum, {{"value", 1.0}}), "R -> R");
   EXPECT_EQ(unary("fill_diagonal", kMax, {{"value", 1.0}}), "P(max) -> P(max)");
-  EXPECT_EQ(answer("broadcast_tensors", {{{{4, 6}, {kMax}}, {{1, 6}, {R}}}}),
+  EXPECT_EQ(inference("broadcast_tensors", {{{{4, 6}, {kMax}}, {{1, 6}, {R}}}}),
             "P(max) R -> P(max) R");
-  EXPECT_EQ(answer("broadcast_tensors", {{{{4, 6}, {R}}, {{1, 6}, {kMax}}}}), "R R -> R R");
+  EXPECT_EQ(inference("broadcast_tensors", {{{{4, 6}, {R}}, {{1, 6}, {kMax}}}}), "R R -> R R");
 }
 
 TEST(PartialPropagation, CastsOfSumsWaitAndThoseInOrderPass) {
@@ -173,23 +173,23 @@ TEST(PartialPropagation, CastsOfSumsWaitAndThoseInOrderPass) {
 }
 
 TEST(PartialPropagation, NothingIsSplitOverTheMeshDimOfWhatPasses) {
-  EXPECT_EQ(answer("matmul", {{{{4, 6}, {kSum}}}, {{{6, 4}, {Shard(1)}}}}), "R S1 -> S1");
-  EXPECT_EQ(answer("matmul", {{{{4, 6}, {kSum, R}}}, {{{6, 4}, {R, Shard(1)}}}}),
+  EXPECT_EQ(inference("matmul", {{{{4, 6}, {kSum}}}, {{{6, 4}, {Shard(1)}}}}), "R S1 -> S1");
+  EXPECT_EQ(inference("matmul", {{{{4, 6}, {kSum, R}}}, {{{6, 4}, {R, Shard(1)}}}}),
             "P(sum)R RS1 -> P(sum)S1");
-  EXPECT_EQ(answer("matmul", {{{{4, 8}, {kSum, Shard(1)}}}, {{{8, 4}, {R, Shard(0)}}}}),
+  EXPECT_EQ(inference("matmul", {{{{4, 8}, {kSum, Shard(1)}}}, {{{8, 4}, {R, Shard(0)}}}}),
             "P(sum)S1 RS0 -> P(sum)P(sum)");
 }
 
 TEST(PartialPropagation, KindsThatDoNotCommuteWait) {
-  EXPECT_EQ(answer("scale", {{{{4, 6}, {kSum, kAvg}}}}), "P(sum)P(avg) -> P(sum)P(avg)");
-  EXPECT_EQ(answer("scale", {{{{4, 6}, {kSum, kMax}}}}), "RR -> RR");
-  EXPECT_EQ(answer("add", {{{{4, 6}, {kAvg, R}}}, {{{4, 6}, {R, kAvg}}}}),
+  EXPECT_EQ(inference("scale", {{{{4, 6}, {kSum, kAvg}}}}), "P(sum)P(avg) -> P(sum)P(avg)");
+  EXPECT_EQ(inference("scale", {{{{4, 6}, {kSum, kMax}}}}), "RR -> RR");
+  EXPECT_EQ(inference("add", {{{{4, 6}, {kAvg, R}}}, {{{4, 6}, {R, kAvg}}}}),
             "P(avg)R RP(avg) -> P(avg)P(avg)");
 }
 
 TEST(PartialPropagation, AnAbsentSummandIsNone) {
   const auto bilinear = [](const Input& bias) {
-    return answer("bilinear", {{{{8, 3}, {kSum}}}, {{{8, 3}, {R}}}, {{{2, 3, 3}, {R}}}, {bias}});
+    return inference("bilinear", {{{{8, 3}, {kSum}}}, {{{8, 3}, {R}}}, {{{2, 3, 3}, {R}}}, {bias}});
   };
   EXPECT_EQ(bilinear({{}, {}}), "P(sum) R R - -> P(sum)");
   EXPECT_EQ(bilinear({{1, 2}, {R}}), "R R R R -> R");
@@ -202,8 +202,8 @@ TEST(PartialPropagation, WhatRulesPassByThemselvesStays) {
   const auto* partial = TensorDistAttr::get(mesh, {kSum});
   const OpTensor x{{{4, 6}, DataType::FLOAT32}, partial};
   const OpTensor y{{{6, 4}, DataType::FLOAT32}, TensorDistAttr::replicated(mesh)};
-  const OpQuestion question{mesh, {{x}, {y}}, matmul.attributes({})};
-  EXPECT_EQ(matmul.answer_by_rule(question).inputs[0], y.attr);
+  const OpCallSpec call_spec{mesh, {{x}, {y}}, matmul.attributes({})};
+  EXPECT_EQ(matmul.infer_by_rule(call_spec).inputs[0], y.attr);
   EXPECT_EQ(matmul.partial(), "x * y");
 }
 

@@ -61,7 +61,7 @@ class Asking {
 
   void ask_all(const ir::Body& body) {
     for (const ir::Operation& call : body.operations) {
-      if (call.kind == ir::Kind::kCall && is_distributed(body, call)) ask(body, call);
+      if (call.kind == ir::Kind::kCall && is_distributed(body, call)) infer(body, call);
     }
   }
   const std::set<std::string_view>& asked() const { return asked_; }
@@ -80,10 +80,10 @@ class Asking {
     return {value.meta, value.attr != nullptr ? value.attr : TensorDistAttr::replicated(mesh_)};
   }
 
-  OpQuestion question(const OpRule& rule, const ir::Body& body, const ir::Operation& call) const {
-    OpQuestion question{mesh_, {}, {}};
+  OpCallSpec call_spec(const OpRule& rule, const ir::Body& body, const ir::Operation& call) const {
+    OpCallSpec call_spec{mesh_, {}, {}};
     for (size_t arg = 0; arg + 1 < call.input_begin.size(); ++arg) {
-      auto& argument = question.inputs.emplace_back();
+      auto& argument = call_spec.inputs.emplace_back();
       for (int slot = call.input_begin[arg]; slot < call.input_begin[arg + 1]; ++slot) {
         argument.push_back(tensor(body, call.inputs[slot]));
       }
@@ -92,29 +92,29 @@ class Asking {
     for (const ir::Attribute& attribute : call.attributes) {
       given.emplace_back(attribute.name, attribute.value);
     }
-    question.attributes = rule.attributes(given);
-    return question;
+    call_spec.attributes = rule.attributes(given);
+    return call_spec;
   }
 
-  void ask(const ir::Body& body, const ir::Operation& call) {
+  void infer(const ir::Body& body, const ir::Operation& call) {
     SCOPED_TRACE(call.op->name);
     const OpRule& rule = rules::find(call.op->name);
     asked_.insert(rule.name());
-    const OpAnswer answer = rule.answer(question(rule, body, call));
-    ASSERT_EQ(answer.inputs.size(), call.inputs.size());
+    const OpInference inference = rule.infer(call_spec(rule, body, call));
+    ASSERT_EQ(inference.inputs.size(), call.inputs.size());
     for (size_t i = 0; i < call.inputs.size(); ++i) {
       if (call.inputs[i] == ir::kAbsent || i >= call.taken.size() || !call.taken[i]) continue;
-      EXPECT_EQ(answer.inputs[i], call.taken[i]) << "input " << i;
+      EXPECT_EQ(inference.inputs[i], call.taken[i]) << "input " << i;
     }
-    ASSERT_EQ(answer.outputs.size(), call.outputs.size());
+    ASSERT_EQ(inference.outputs.size(), call.outputs.size());
     for (size_t i = 0; i < call.outputs.size(); ++i) {
       if (call.outputs[i] == ir::kAbsent) continue;  // not wanted
       const ir::Value& made = body.values[call.outputs[i]];
-      ASSERT_TRUE(answer.outputs[i].meta.has_value()) << "output " << i;
-      EXPECT_EQ(answer.outputs[i].meta->to_string(), made.meta.to_string()) << "output " << i;
+      ASSERT_TRUE(inference.outputs[i].meta.has_value()) << "output " << i;
+      EXPECT_EQ(inference.outputs[i].meta->to_string(), made.meta.to_string()) << "output " << i;
       // What is written in place then lies as it lay.
       if (i < call.inplace.size() && call.inplace[i] >= 0) continue;
-      EXPECT_EQ(answer.outputs[i].attr, made.attr) << "output " << i;
+      EXPECT_EQ(inference.outputs[i].attr, made.attr) << "output " << i;
     }
   }
 
@@ -166,8 +166,8 @@ TEST(RulesByName, WrongShapesAreTheShapeFunctionsErrorEverywhere) {
   EXPECT_THAT([&] { matmul(sharded, y); }, words);
   const OpRule& rule = rules::find("matmul");
   const auto* attr = TensorDistAttr::replicated(mesh);
-  const OpQuestion question{mesh, {{{x.meta(), attr}}, {{y.meta(), attr}}}, rule.attributes({})};
-  EXPECT_THAT([&] { rule.answer(question); }, words);
+  const OpCallSpec call_spec{mesh, {{{x.meta(), attr}}, {{y.meta(), attr}}}, rule.attributes({})};
+  EXPECT_THAT([&] { rule.infer(call_spec); }, words);
 }
 
 TEST(RulesByName, CallsTellRulesTheNamesOfTheirArguments) {
@@ -177,10 +177,10 @@ TEST(RulesByName, CallsTellRulesTheNamesOfTheirArguments) {
   const Tensor x = distributed::shard_tensor(full({4, 4}, 1.0f), mesh, {});
   const TensorList parts = {x, x};
   const DistArgs args(ops::concat, parts);
-  const RuleArgs question = args.question({});
-  for (const auto& spec : question.list_spec(0)) EXPECT_STREQ(spec.name, "x");
+  const RuleArgs call_spec = args.rule_args({});
+  for (const auto& spec : call_spec.list_spec(0)) EXPECT_STREQ(spec.name, "x");
   const DistArgs product(ops::matmul, x, x);
-  EXPECT_STREQ(product.question({}).spec(1).name, "y");
+  EXPECT_STREQ(product.rule_args({}).spec(1).name, "y");
 }
 
 }  // namespace

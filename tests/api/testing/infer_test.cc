@@ -44,11 +44,11 @@ TEST(Infer, SaysWhatMovesAndWhatDisagrees) {
 }
 
 TEST(Infer, TakesListsDtypesAndTensorsThatAreNotGiven) {
-  const std::vector<AskedTensor> parts = {{{2, 4}, {Shard(1)}}, {{3, 4}, {}}};
+  const std::vector<RuleTensor> parts = {{{2, 4}, {Shard(1)}}, {{3, 4}, {}}};
   EXPECT_EQ(infer("concat", mesh(), {parts}).outputs[0], TensorDistAttr::get(mesh(), {Shard(1)}));
   for (const auto& arguments :
-       {std::vector<AskedArgument>{{{8, 6}, {Shard(0)}}},
-        std::vector<AskedArgument>{{{8, 6}, {Shard(0)}}, std::nullopt, std::nullopt}}) {
+       {std::vector<RuleArgument>{{{8, 6}, {Shard(0)}}},
+        std::vector<RuleArgument>{{{8, 6}, {Shard(0)}}, std::nullopt, std::nullopt}}) {
     const Inferred r = infer("layer_norm", mesh(), arguments);
     EXPECT_EQ(r.inputs[1], nullptr);
     EXPECT_EQ(r.outputs[0], TensorDistAttr::get(mesh(), {Shard(0)}));

@@ -10,9 +10,9 @@
 
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
-#include "tools/spmd/ask.h"
 #include "tools/spmd/case.h"
 #include "tools/spmd/check.h"
+#include "tools/spmd/infer.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -157,7 +157,7 @@ TEST(SpmdTool, AnAxisBeyondAllIsAnError) {
     EXPECT_THAT(message_of([&] { check(text); }), HasSubstr("numbers of at most 2^62")) << axis;
   }
   EXPECT_THAT(message_of([] {
-                ask({"concat", "2", {"4[0] 4[0]"}, {}, {"axis=1e30"}, false});
+                infer_text({"concat", "2", {"4[0] 4[0]"}, {}, {"axis=1e30"}, false});
               }),
               HasSubstr("attribute axis is 1e+30; a rule is asked with numbers of at most 2^62"));
 }
@@ -260,7 +260,7 @@ TEST(SpmdTool, AFolderStandsForItsFiles) {
 }
 
 TEST(SpmdTool, AskAnswersReadably) {
-  EXPECT_EQ(ask({"matmul", "2x3", {"64x32[0,_]", "32x48[_,1]"}, {}, {}, false}),
+  EXPECT_EQ(infer_text({"matmul", "2x3", {"64x32[0,_]", "32x48[_,1]"}, {}, {}, false}),
             "matmul --mesh=2x3 --in='64x32[0,_]' --in='32x48[_,1]' --attr transpose_x=false --attr "
             "transpose_y=false\n"
             "  needs  x    64x32[0,_]  [S0,R] on mesh(d0=2,d1=3)\n"
@@ -269,48 +269,49 @@ TEST(SpmdTool, AskAnswersReadably) {
 }
 
 TEST(SpmdTool, AskTakesEveryOperatorAndItsDefaults) {
-  EXPECT_THAT(ask({"rms_norm", "2", {"8x16[0,_]", "16[0]"}, {}, {}, false}),
+  EXPECT_THAT(infer_text({"rms_norm", "2", {"8x16[0,_]", "16[0]"}, {}, {}, false}),
               AllOf(HasSubstr("--attr epsilon=1e-06"), HasSubstr("gives  invvar  8[0]"),
                     HasSubstr("needs  scale   16[_]")));
   // Along the last dim, not the first.
-  EXPECT_THAT(ask({"softmax", "2", {"8x16[0,_]"}, {}, {}, false}),
+  EXPECT_THAT(infer_text({"softmax", "2", {"8x16[0,_]"}, {}, {}, false}),
               HasSubstr("gives  out  8x16[0,_]"));
-  EXPECT_THAT(ask({"softmax", "2", {"8x16[0,_]"}, {}, {"axis=0"}, false}),
+  EXPECT_THAT(infer_text({"softmax", "2", {"8x16[0,_]"}, {}, {"axis=0"}, false}),
               HasSubstr("gives  out  8x16[_,_]"));
-  EXPECT_THAT(ask({"masked_select", "2", {"8[0]", "8[0]"}, {}, {}, false}),
+  EXPECT_THAT(infer_text({"masked_select", "2", {"8[0]", "8[0]"}, {}, {}, false}),
               AllOf(HasSubstr("--in='bool:8[0]'"), HasSubstr("gives  out   ?[_]")));
-  EXPECT_THAT(ask({"split", "2", {"8x4[_,0]"}, {}, {"sections=3,5"}, false}),
+  EXPECT_THAT(infer_text({"split", "2", {"8x4[_,0]"}, {}, {"sections=3,5"}, false}),
               AllOf(HasSubstr("gives  out 0  3x4[_,0]"), HasSubstr("gives  out 1  5x4[_,0]")));
-  EXPECT_THAT(ask({"layer_norm", "2", {"8x4[0,_]"}, {}, {}, false}),
+  EXPECT_THAT(infer_text({"layer_norm", "2", {"8x4[0,_]"}, {}, {}, false}),
               HasSubstr("needs  scale     absent\n"));
 }
 
 TEST(SpmdTool, AskReadsCoShardPartialDtypesAndLists) {
-  EXPECT_THAT(ask({"relu", "2x3", {"64[0+1]"}, {}, {}, false}), HasSubstr("64[0+1]"));
-  EXPECT_THAT(ask({"add_n", "2", {"6[_,p0] 6[_,p0]"}, {}, {}, false}),
+  EXPECT_THAT(infer_text({"relu", "2x3", {"64[0+1]"}, {}, {}, false}), HasSubstr("64[0+1]"));
+  EXPECT_THAT(infer_text({"add_n", "2", {"6[_,p0] 6[_,p0]"}, {}, {}, false}),
               HasSubstr("gives  out     6[_,p0]  [P(sum)]"));
-  EXPECT_THAT(ask({"transpose", "2", {"6x4[_,_,p0:max]"}, {}, {"perm=1,0"}, false}),
+  EXPECT_THAT(infer_text({"transpose", "2", {"6x4[_,_,p0:max]"}, {}, {"perm=1,0"}, false}),
               HasSubstr("gives  out  4x6[_,_,p0:max]  [P(max)]"));
-  EXPECT_THAT(ask({"relu", "2", {"bf16:6[0]"}, {}, {}, false}), HasSubstr("gives  out  bf16:6[0]"));
-  EXPECT_THAT(ask({"full_like", "2", {"6[0]"}, {}, {"value=0.5", "dtype=i64"}, false}),
+  EXPECT_THAT(infer_text({"relu", "2", {"bf16:6[0]"}, {}, {}, false}),
+              HasSubstr("gives  out  bf16:6[0]"));
+  EXPECT_THAT(infer_text({"full_like", "2", {"6[0]"}, {}, {"value=0.5", "dtype=i64"}, false}),
               HasSubstr("gives  out  i64:6[0]"));
 }
 
 // The spelling of autophi show and reshard, of meshes too.
 TEST(SpmdTool, AskReadsPlacementsByMeshDim) {
   const std::string answer =
-      ask({"matmul", "dp=2,tp=3", {"64x32[S0,R]", "32x48[R,S1]"}, {}, {}, false});
+      infer_text({"matmul", "dp=2,tp=3", {"64x32[S0,R]", "32x48[R,S1]"}, {}, {}, false});
   EXPECT_THAT(answer, HasSubstr("gives  out  64x48[0,1]  [S0,S1] on mesh(dp=2,tp=3)\n"));
-  EXPECT_THAT(ask({"transpose", "2x2", {"6x4[S1.1,S1]"}, {}, {"perm=1,0"}, false}),
+  EXPECT_THAT(infer_text({"transpose", "2x2", {"6x4[S1.1,S1]"}, {}, {"perm=1,0"}, false}),
               HasSubstr("gives  out  4x6[1+0,_]"));
-  EXPECT_THAT(ask({"transpose", "2", {"6x4[P(max)]"}, {"4x6[R]"}, {"perm=1,0"}, false}),
+  EXPECT_THAT(infer_text({"transpose", "2", {"6x4[P(max)]"}, {"4x6[R]"}, {"perm=1,0"}, false}),
               HasSubstr("needs  x    6x4[_,_]"));
 }
 
 TEST(SpmdTool, AskSaysWhatMovesAndWhatDisagrees) {
-  EXPECT_THAT(ask({"softmax", "2", {"8x16[_,0]"}, {}, {}, false}),
+  EXPECT_THAT(infer_text({"softmax", "2", {"8x16[_,0]"}, {}, {}, false}),
               HasSubstr("needs  x    8x16[_,_]  [R] on mesh(d0=2)  given as [S1]\n"));
-  const std::string answer = ask({"add", "2x2", {"4x4[0,_]", "4x4[1,_]"}, {}, {}, false});
+  const std::string answer = infer_text({"add", "2x2", {"4x4[0,_]", "4x4[1,_]"}, {}, {}, false});
   EXPECT_THAT(answer, AllOf(HasSubstr("needs  x    4x4[0,_]  [S0,R] on mesh(d0=2,d1=2)\n"),
                             HasSubstr("on mesh(d0=2,d1=2)  given as [R,S0]\n"),
                             HasSubstr("is split over mesh dim 'd0' by one tensor and over mesh dim "
@@ -318,19 +319,21 @@ TEST(SpmdTool, AskSaysWhatMovesAndWhatDisagrees) {
 }
 
 TEST(SpmdTool, AskInfersInputsFromOutputs) {
-  EXPECT_THAT(ask({"transpose", "2", {"4x6[_,_]"}, {"6x4[0,_]"}, {"perm=1,0"}, false}),
+  EXPECT_THAT(infer_text({"transpose", "2", {"4x6[_,_]"}, {"6x4[0,_]"}, {"perm=1,0"}, false}),
               HasSubstr("needs  x    4x6[_,0]"));
 }
 
 TEST(SpmdTool, OnlyStrictCallersAreRefused) {
   const std::vector<std::string> disagreeing = {"4x4[0,_]", "4x4[1,_]"};
-  EXPECT_THAT(ask({"add", "2x2", disagreeing, {}, {}, false}), HasSubstr("gives  out  4x4[0,_]"));
+  EXPECT_THAT(infer_text({"add", "2x2", disagreeing, {}, {}, false}),
+              HasSubstr("gives  out  4x4[0,_]"));
   EXPECT_THAT(message_of([&] {
-                ask({"add", "2x2", disagreeing, {}, {}, true});
+                infer_text({"add", "2x2", disagreeing, {}, {}, true});
               }),
               HasSubstr("is split over mesh dim 'd0' by one tensor and over mesh dim 'd1' by "
                         "another; without --strict a policy decides."));
-  EXPECT_THAT(ask({"nonzero", "2x2", {"4x4[0,1]"}, {}, {}, true}), HasSubstr("needs  condition"));
+  EXPECT_THAT(infer_text({"nonzero", "2x2", {"4x4[0,1]"}, {}, {}, true}),
+              HasSubstr("needs  condition"));
 }
 
 TEST(SpmdTool, ListSaysWhatAnOperatorTakes) {
@@ -349,7 +352,7 @@ struct BadAsk {
 class BadAsks : public ::testing::TestWithParam<BadAsk> {};
 
 TEST_P(BadAsks, AreExplained) {
-  EXPECT_THAT(message_of([] { ask(GetParam().question); }), HasSubstr(GetParam().message));
+  EXPECT_THAT(message_of([] { infer_text(GetParam().question); }), HasSubstr(GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -64,10 +64,11 @@ Subject elementwise_subject() {
   dropout.forward_inputs = ForwardInputs::kAsGiven;
   dropout.one_mesh_dim = OneMeshDim::kOutputs;
   return {
-      {form("fused_dropout_add", {"", ask_rule<dropout_add>}, "x, y"),
-       form("label_smooth", {"LabelSmoothInferSpmd", ask_rule<distributed::LabelSmoothInferSpmd>},
+      {form("fused_dropout_add", {"", infer_rule<dropout_add>}, "x, y"),
+       form("label_smooth", {"LabelSmoothInferSpmd", infer_rule<distributed::LabelSmoothInferSpmd>},
             "label, prior_dist?", "epsilon: float"),
-       form("label_smooth_grad", {"", ask_rule<label_smooth_grad>}, "out_grad", "epsilon: float")},
+       form("label_smooth_grad", {"", infer_rule<label_smooth_grad>}, "out_grad",
+            "epsilon: float")},
       {{kUnary, "exp"},
        {kBinary, "add", binary},
        {"multiply", "", binary},

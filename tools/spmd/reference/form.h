@@ -41,19 +41,19 @@ class ArgReader {
 };
 
 template <auto kRule>
-struct Asked;
+struct RuleCall;
 template <typename... Parameters, distributed::SpmdRule (*kRule)(Parameters...)>
-struct Asked<kRule> {
-  static distributed::SpmdRule ask(const RuleArgs& args) {
+struct RuleCall<kRule> {
+  static distributed::SpmdRule infer_spmd(const RuleArgs& args) {
     [[maybe_unused]] ArgReader reader(args);
     // Braces guarantee evaluation from left to right.
     return std::apply(
         kRule, std::tuple<decltype(reader.next<Parameters>())...>{reader.next<Parameters>()...});
   }
 };
-/// A rule function as RuleFunctions::Ask, with its parameters read in order.
+/// A rule function as RuleFunctions::InferSpmd, with its parameters read in order.
 template <auto kRule>
-inline constexpr RuleFunctions::Ask ask_rule = Asked<kRule>::ask;
+inline constexpr RuleFunctions::InferSpmd infer_rule = RuleCall<kRule>::infer_spmd;
 
 /// Errors: InvalidArgument for text in another format.
 OpRule form(const char* name, const RuleFunctions& functions, std::string_view tensors,

@@ -63,11 +63,11 @@ Subject network_subject() {
                                   .last_output_first = true,
                                   .lacks_first_output = without_softmax};
   return {
-      {form("swiglu", {"", ask_rule<swiglu>}, "x, y?"),
+      {form("swiglu", {"", infer_rule<swiglu>}, "x, y?"),
        form("c_softmax_with_cross_entropy",
-            {"", ask_rule<distributed::CSoftmaxWithCrossEntropyInferSpmd>}, "x, label",
+            {"", infer_rule<distributed::CSoftmaxWithCrossEntropyInferSpmd>}, "x, label",
             "ignore_index: int, rank: int, nranks: int"),
-       form("c_softmax_with_multi_label_cross_entropy", {"", ask_rule<multi_label_cross_entropy>},
+       form("c_softmax_with_multi_label_cross_entropy", {"", infer_rule<multi_label_cross_entropy>},
             "x, label, smooth_weight",
             "ignore_index: int, sum_multi_label_loss: bool, rank: int, nranks: int")},
       {{"log_softmax", "softmax"},

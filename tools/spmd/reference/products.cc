@@ -232,9 +232,9 @@ SpmdResult einsum_grad(const RuleArgs& args) {
 Subject product_subject() {
   const Policies matmul = {.backward_outputs = BackwardOutputs::kAsGiven,
                            .refusal = vector_operand};
-  return {{form("bmm", {"", ask_rule<bmm>}, "x, y"),
+  return {{form("bmm", {"", infer_rule<bmm>}, "x, y"),
            form("bmm_grad", {"", composed<bmm_grad>}, "x, y, out_grad"),
-           form("einsum", {"", ask_rule<einsum>}, "[inputs]", "equation: string"),
+           form("einsum", {"", infer_rule<einsum>}, "[inputs]", "equation: string"),
            form("einsum_grad", {"", composed<einsum_grad>}, "[inputs], [inner_cache], out_grad",
                 "equation: string"),
            form("fused_gemm_epilogue", {"", composed<fused_gemm_epilogue>}, "x, y, bias",

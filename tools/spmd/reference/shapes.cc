@@ -103,25 +103,27 @@ Subject shape_subject() {
   using namespace distributed;
   const Policies whole = {.wholes_partial = true};
   constexpr std::string_view kSteps = "axes: ints, starts: ints, ends: ints, strides: ints";
-  const auto lists = [](const char* name, RuleFunctions::Ask ask) {
-    return form(name, {"", ask}, "[ins], [outs]");
+  const auto lists = [](const char* name, RuleFunctions::InferSpmd infer_spmd) {
+    return form(name, {"", infer_spmd}, "[ins], [outs]");
   };
   return {
-      {form("expand_as", {"", ask_rule<expand_as>}, "x, y?", "target_shape: ints"),
-       form("expand_as_grad", {"", ask_rule<expand_as_grad>}, "x, out_grad", "target_shape: ints"),
-       form("tril", {"", ask_rule<tril>}, "x", "diagonal: int"),
-       lists("data_parallel", ask_rule<data_parallel>), lists("replicated", ask_rule<replicated>),
-       form("flatten", {"", ask_rule<FlattenInferSpmd>}, "x", "start_axis: int, stop_axis: int"),
-       form("stack", {"", ask_rule<StackInferSpmd>}, "[x]", "axis: number"),
-       form("tile", {"", ask_rule<TileInferSpmd>}, "x", "repeat_times: ints"),
-       form("cumsum", {"", ask_rule<CumsumInferSpmd>}, "x",
+      {form("expand_as", {"", infer_rule<expand_as>}, "x, y?", "target_shape: ints"),
+       form("expand_as_grad", {"", infer_rule<expand_as_grad>}, "x, out_grad",
+            "target_shape: ints"),
+       form("tril", {"", infer_rule<tril>}, "x", "diagonal: int"),
+       lists("data_parallel", infer_rule<data_parallel>),
+       lists("replicated", infer_rule<replicated>),
+       form("flatten", {"", infer_rule<FlattenInferSpmd>}, "x", "start_axis: int, stop_axis: int"),
+       form("stack", {"", infer_rule<StackInferSpmd>}, "[x]", "axis: number"),
+       form("tile", {"", infer_rule<TileInferSpmd>}, "x", "repeat_times: ints"),
+       form("cumsum", {"", infer_rule<CumsumInferSpmd>}, "x",
             "axis: number, flatten: bool, exclusive: bool, reverse: bool"),
-       form("pad", {"", ask_rule<PadInferSpmd>}, "x", "paddings: ints, pad_value: int"),
-       form("roll", {"", ask_rule<RollInferSpmd>}, "x", "shifts: ints, axis: ints"),
-       form("roll_grad", {"", ask_rule<RollGradInferSpmd>}, "x, out_grad",
+       form("pad", {"", infer_rule<PadInferSpmd>}, "x", "paddings: ints, pad_value: int"),
+       form("roll", {"", infer_rule<RollInferSpmd>}, "x", "shifts: ints, axis: ints"),
+       form("roll_grad", {"", infer_rule<RollGradInferSpmd>}, "x, out_grad",
             "shifts: ints, axis: ints"),
-       form("unbind", {"", ask_rule<UnbindInferSpmd>}, "x", "axis: int"),
-       form("strided_slice", {"", ask_rule<strided_slice>}, "input", kSteps),
+       form("unbind", {"", infer_rule<UnbindInferSpmd>}, "x", "axis: int"),
+       form("strided_slice", {"", infer_rule<strided_slice>}, "input", kSteps),
        form("strided_slice_grad", {"", composed<strided_slice_grad>}, "input, out_grad", kSteps)},
       {{"reshape2", "reshape"},
        {"transpose2", "transpose"},

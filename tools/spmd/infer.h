@@ -9,7 +9,7 @@
 namespace phi::spmd_tool {
 
 /// The words of the command line, not yet parsed.
-struct Ask {
+struct InferRequest {
   std::string op;
   std::string mesh;                  // "2x3"
   std::vector<std::string> inputs;   // "64x32[0,_]"; for a list, several separated by blanks
@@ -20,13 +20,13 @@ struct Ask {
 
 /// The tensors and attributes as arguments of `rule`; unspecified dtypes are UNDEFINED. Trailing
 /// optional tensors may be omitted; one without dims is absent.
-/// Errors: as ask().
-OpQuestion parse_question(const Ask& ask, const OpRule& rule);
+/// Errors: as infer_text().
+OpCallSpec parse_call(const InferRequest& request, const OpRule& rule);
 
 /// The inferred placements as text.
 /// Errors: cli::UsageError for text that cannot be parsed; phi::Error of the shape function or the
 /// rule.
-std::string ask(const Ask& ask);
+std::string infer_text(const InferRequest& request);
 
 /// A line for each operator: "matmul (x, y) transpose_x=false transpose_y=false: MatmulInferSpmd".
 std::string list();

@@ -1,5 +1,5 @@
 // Parses tensors, meshes and attributes from the command line, and formats the result.
-#include "tools/spmd/ask.h"
+#include "tools/spmd/infer.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -142,24 +142,24 @@ std::vector<AttributeValue> parse_attrs(const OpRule& rule, const std::vector<st
 
 }  // namespace
 
-OpQuestion parse_question(const Ask& ask, const OpRule& rule) {
-  if (ask.mesh.empty()) throw UsageError("which mesh? Give --mesh=2x3 or --mesh=dp=2,tp=3.");
-  OpQuestion question{cli::parse_mesh(ask.mesh, "", "--mesh"), {}, {}};
-  for (const auto& text : ask.inputs) {
-    const size_t i = question.inputs.size();
+OpCallSpec parse_call(const InferRequest& request, const OpRule& rule) {
+  if (request.mesh.empty()) throw UsageError("which mesh? Give --mesh=2x3 or --mesh=dp=2,tp=3.");
+  OpCallSpec call_spec{cli::parse_mesh(request.mesh, "", "--mesh"), {}, {}};
+  for (const auto& text : request.inputs) {
+    const size_t i = call_spec.inputs.size();
     const bool optional =
         i < rule.tensors().size() && rule.tensors()[i].kind == TensorKind::kOptional;
-    auto& argument = question.inputs.emplace_back();
-    for (const OpTensor& tensor : parse_argument(text, question.mesh)) {
+    auto& argument = call_spec.inputs.emplace_back();
+    for (const OpTensor& tensor : parse_argument(text, call_spec.mesh)) {
       argument.push_back(optional && tensor.meta.dims.ndim() == 0 ? OpTensor() : tensor);
     }
   }
-  while (question.inputs.size() < rule.tensors().size() &&
-         rule.tensors()[question.inputs.size()].kind == TensorKind::kOptional) {
-    question.inputs.push_back({OpTensor()});
+  while (call_spec.inputs.size() < rule.tensors().size() &&
+         rule.tensors()[call_spec.inputs.size()].kind == TensorKind::kOptional) {
+    call_spec.inputs.push_back({OpTensor()});
   }
-  question.attributes = parse_attrs(rule, ask.attrs);
-  return question;
+  call_spec.attributes = parse_attrs(rule, request.attrs);
+  return call_spec;
 }
 
 namespace {
@@ -216,9 +216,10 @@ std::string lines_text(const std::vector<Line>& needs, const std::vector<Line>& 
   return text;
 }
 
-std::string question_text(const Ask& ask, const OpRule& rule, const OpQuestion& question) {
-  std::string text = fmt::format("{} --mesh={}", rule.name(), ask.mesh);
-  for (const auto& argument : question.inputs) {
+std::string call_text(const InferRequest& request, const OpRule& rule,
+                      const OpCallSpec& call_spec) {
+  std::string text = fmt::format("{} --mesh={}", rule.name(), request.mesh);
+  for (const auto& argument : call_spec.inputs) {
     std::string tensors;
     for (const OpTensor& tensor : argument) {
       tensors += tensors.empty() ? "" : " ";
@@ -226,25 +227,27 @@ std::string question_text(const Ask& ask, const OpRule& rule, const OpQuestion& 
     }
     text += fmt::format(" --in='{}'", tensors);
   }
-  for (const auto& output : ask.outputs) text += fmt::format(" --out='{}'", output);
-  for (size_t i = 0; i < question.attributes.size(); ++i) {
+  for (const auto& output : request.outputs) text += fmt::format(" --out='{}'", output);
+  for (size_t i = 0; i < call_spec.attributes.size(); ++i) {
     text += fmt::format(" --attr {}={}", rule.attributes()[i].name,
-                        phi::to_text(question.attributes[i]));
+                        phi::to_text(call_spec.attributes[i]));
   }
   return text + "\n";
 }
 
-std::string answer_text(const OpRule& rule, const OpQuestion& question, const OpAnswer& answer) {
+std::string inference_text(const OpRule& rule, const OpCallSpec& call_spec,
+                           const OpInference& inference) {
   std::vector<Line> needs, gives;
-  for (size_t i = 0; i < question.inputs.size(); ++i) {
-    for (const OpTensor& tensor : question.inputs[i]) {
-      needs.push_back(line_of_input(rule.tensors()[i].name, tensor, answer.inputs[needs.size()]));
+  for (size_t i = 0; i < call_spec.inputs.size(); ++i) {
+    for (const OpTensor& tensor : call_spec.inputs[i]) {
+      needs.push_back(
+          line_of_input(rule.tensors()[i].name, tensor, inference.inputs[needs.size()]));
     }
   }
   const auto names = rule.outputs();
-  for (size_t i = 0; i < answer.outputs.size(); ++i) {
-    const auto& [meta, attr] = answer.outputs[i];
-    const bool listed = answer.outputs.size() > names.size() && i + 1 >= names.size();
+  for (size_t i = 0; i < inference.outputs.size(); ++i) {
+    const auto& [meta, attr] = inference.outputs[i];
+    const bool listed = inference.outputs.size() > names.size() && i + 1 >= names.size();
     const std::string name =
         listed ? fmt::format("{} {}", names.back(), i + 1 - names.size()) : std::string(names[i]);
     gives.push_back(line_of(name, meta.value_or(TensorMeta()), attr));
@@ -254,21 +257,23 @@ std::string answer_text(const OpRule& rule, const OpQuestion& question, const Op
 
 }  // namespace
 
-std::string ask(const Ask& ask) {
-  const OpRule& rule = rules::find(ask.op);
-  const OpQuestion question = rule.with_dtypes(parse_question(ask, rule));
+std::string infer_text(const InferRequest& request) {
+  const OpRule& rule = rules::find(request.op);
+  const OpCallSpec call_spec = rule.with_dtypes(parse_call(request, rule));
   std::vector<OpTensor> outputs;
-  for (const auto& text : ask.outputs) {
-    for (OpTensor& tensor : parse_argument(text, question.mesh)) outputs.push_back(tensor);
+  for (const auto& text : request.outputs) {
+    for (OpTensor& tensor : parse_argument(text, call_spec.mesh)) outputs.push_back(tensor);
   }
   distributed::Conflicts conflicts;
-  const OpAnswer answer = outputs.empty() ? rule.answer(question, &conflicts)
-                                          : rule.answer_backward(question, outputs, &conflicts);
+  const OpInference inference = outputs.empty()
+                                    ? rule.infer(call_spec, &conflicts)
+                                    : rule.infer_backward(call_spec, outputs, &conflicts);
   for (const auto& conflict : conflicts) {
-    PHI_CHECK(!ask.strict || conflict.kind == distributed::Conflict::Kind::kGivenUp,
+    PHI_CHECK(!request.strict || conflict.kind == distributed::Conflict::Kind::kGivenUp,
               errors::InvalidArgument("{}; without --strict a policy decides.", conflict.text));
   }
-  std::string text = question_text(ask, rule, question) + answer_text(rule, question, answer);
+  std::string text =
+      call_text(request, rule, call_spec) + inference_text(rule, call_spec, inference);
   for (const auto& conflict : conflicts) text += fmt::format("  {}\n", conflict.text);
   return text;
 }
