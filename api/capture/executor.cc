@@ -570,7 +570,7 @@ void Executor::run_all(const std::function<void(int32_t launch)>& run, bool repl
     engine_->skip_launches();
     return;
   }
-  if (replay_) replay_->stand_aside();
+  if (replay_) replay_->skip_run();
   for (int32_t launch = 0; launch < engine_->num_launches(); ++launch) {
     if (binds_each_launch_) {
       bind_planned(program_.steps[static_cast<size_t>(engine_->step(launch))], launch);

@@ -105,7 +105,7 @@ struct ScanEnds {
 };
 
 /// How scan() is captured: as bodies, or unrolled.
-enum class Scans : uint8_t { kBodies, kWrittenOut };
+enum class Scans : uint8_t { kBodies, kUnrolled };
 
 class Recording final : public Recorder, public CallRecorder {
  public:

@@ -1,4 +1,4 @@
-// Captures pieces of a program into graphs and launches them.
+// Captures segments of a program into graphs and launches them.
 #include "api/capture/replay.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 // The launch of a graph costs the host as much as launches of a few kernels.
 constexpr size_t kFewestSteps = 3;
-// A piece whose buffers move in each run costs more to capture than to run.
+// A segment whose buffers move in each run costs more to capture than to run.
 constexpr int kMostUnused = 4;
 
 // The traffic between two states of a rank's counters.
@@ -64,30 +64,30 @@ std::vector<ReplayStep> replay_steps(const std::vector<ir::RecordedStep>& steps)
 
 Replay::Replay(Device& device, std::vector<ReplayStep> steps, std::unique_ptr<ReplayRanks> ranks)
     : device_(device), steps_(std::move(steps)), ranks_(std::move(ranks)) {
-  find_pieces();
+  find_segments();
 }
 
-// ---- pieces ----
+// ---- segments ----
 
 bool Replay::belongs(size_t step) const {
   const ReplayStep& which = steps_[step];
   return which.is_repeatable || (ranks_ && which.has_messages && !which.waits);
 }
 
-// Whether a transfer starts in this piece and finishes outside of it, or the reverse. The program
+// Whether a transfer starts in this segment and finishes outside of it, or the reverse. The program
 // owns the state of such a transfer, so no graph may contain one half of it.
-bool Replay::has_apart_half(const Piece& piece) const {
-  for (size_t at = piece.begin; at < piece.end; ++at) {
+bool Replay::has_half_transfer(const GraphSegment& segment) const {
+  for (size_t at = segment.begin; at < segment.end; ++at) {
     const int64_t other = steps_[at].other_half;
     const bool is_inside =
-        other >= static_cast<int64_t>(piece.begin) && other < static_cast<int64_t>(piece.end);
+        other >= static_cast<int64_t>(segment.begin) && other < static_cast<int64_t>(segment.end);
     if (steps_[at].has_messages && !is_inside) return true;
   }
   return false;
 }
 
-void Replay::find_pieces() {
-  std::vector<Piece> known = std::exchange(pieces_, {});
+void Replay::find_segments() {
+  std::vector<GraphSegment> known = std::exchange(segments_, {});
   for (size_t begin = 0; begin < steps_.size();) {
     size_t end = begin;
     while (end < steps_.size() && belongs(end)) ++end;
@@ -95,10 +95,11 @@ void Replay::find_pieces() {
                                           steps_.begin() + static_cast<std::ptrdiff_t>(end),
                                           [](const ReplayStep& step) { return step.has_messages; });
     if (end - begin >= kFewestSteps || has_messages) {
-      const auto same = std::find_if(known.begin(), known.end(), [&](const Piece& piece) {
-        return piece.begin == begin && piece.end == end;
+      const auto same = std::find_if(known.begin(), known.end(), [&](const GraphSegment& segment) {
+        return segment.begin == begin && segment.end == end;
       });
-      pieces_.push_back(same != known.end() ? std::move(*same) : Piece{begin, end, has_messages});
+      segments_.push_back(same != known.end() ? std::move(*same)
+                                              : GraphSegment{begin, end, has_messages});
     }
     begin = end + 1;
   }
@@ -118,38 +119,38 @@ void Replay::try_step(size_t at, const RunStep& step) const {
   if (steps_[at].is_kernel) step(at);
 }
 
-// Captures the steps of a piece without their messages. Returns null if the device refuses.
-std::unique_ptr<LaunchGraph> Replay::try_out(const Piece& piece, const RunStep& step) {
-  size_t at = piece.begin;
+// Captures the steps of a segment without their messages. Returns null if the device refuses.
+std::unique_ptr<LaunchGraph> Replay::try_out(const GraphSegment& segment, const RunStep& step) {
+  size_t at = segment.begin;
   auto record = device_.capture([&] {
-    for (at = piece.begin; at < piece.end; ++at) try_step(at, step);
+    for (at = segment.begin; at < segment.end; ++at) try_step(at, step);
   });
   if (record) return record;
   // If no single step was refused, their combination was: one frees memory that another allocated.
-  if (at < piece.end) {
+  if (at < segment.end) {
     steps_[at].waits = true;
     leave_out(at, at + 1);
   } else {
-    leave_out(piece.begin, piece.end);
+    leave_out(segment.begin, segment.end);
   }
   return nullptr;
 }
 
-bool Replay::is_found_ready(Piece& piece, const RunStep& step, const Locate& locate) {
-  std::optional<Addresses> addresses = locate(piece.begin, piece.end);
+bool Replay::is_found_ready(GraphSegment& segment, const RunStep& step, const Locate& locate) {
+  std::optional<Addresses> addresses = locate(segment.begin, segment.end);
   if (!addresses) return false;
-  if (piece.record && piece.addresses == *addresses) {
-    piece.unused = 0;
+  if (segment.record && segment.addresses == *addresses) {
+    segment.unused = 0;
     return true;
   }
-  piece.record = nullptr;  // frees its memory for the new one
-  if (piece.unused++ == kMostUnused) {
-    leave_out(piece.begin, piece.end);
+  segment.record = nullptr;  // frees its memory for the new one
+  if (segment.unused++ == kMostUnused) {
+    leave_out(segment.begin, segment.end);
     return false;
   }
-  piece.addresses = std::move(*addresses);
-  piece.record = try_out(piece, step);
-  return piece.record != nullptr;
+  segment.addresses = std::move(*addresses);
+  segment.record = try_out(segment, step);
+  return segment.record != nullptr;
 }
 
 // ---- messages ----
@@ -158,50 +159,51 @@ bool Replay::all_messages_belong() const {
   for (size_t at = 0; at < steps_.size(); ++at) {
     if (steps_[at].has_messages && !belongs(at)) return false;
   }
-  return std::none_of(pieces_.begin(), pieces_.end(),
-                      [this](const Piece& piece) { return has_apart_half(piece); });
+  return std::none_of(segments_.begin(), segments_.end(),
+                      [this](const GraphSegment& segment) { return has_half_transfer(segment); });
 }
 
-Replay::Way Replay::own_way(const Locate& locate) {
-  if (!messages_belong_ || !ranks_->are_connected()) return Way::kNeverLaunched;
-  Way way = Way::kNoMessages;
-  for (const Piece& piece : pieces_) {
-    if (!piece.has_messages) continue;
-    const std::optional<Addresses> addresses = locate(piece.begin, piece.end);
-    if (!addresses || !piece.is_tried) {
-      way = std::min(way, Way::kByStep);
-    } else if (piece.record && piece.addresses == *addresses) {
-      way = std::min(way, Way::kLaunched);
-    } else if (piece.unused > kMostUnused) {
-      return Way::kNeverLaunched;
+Replay::ReplayMode Replay::own_mode(const Locate& locate) {
+  if (!messages_belong_ || !ranks_->are_connected()) return ReplayMode::kNeverLaunched;
+  ReplayMode mode = ReplayMode::kNoMessages;
+  for (const GraphSegment& segment : segments_) {
+    if (!segment.has_messages) continue;
+    const std::optional<Addresses> addresses = locate(segment.begin, segment.end);
+    if (!addresses || !segment.is_tried) {
+      mode = std::min(mode, ReplayMode::kByStep);
+    } else if (segment.record && segment.addresses == *addresses) {
+      mode = std::min(mode, ReplayMode::kLaunched);
+    } else if (segment.unused > kMostUnused) {
+      return ReplayMode::kNeverLaunched;
     } else {
-      way = std::min(way, Way::kWrittenDown);
+      mode = std::min(mode, ReplayMode::kCaptured);
     }
   }
-  return way;
+  return mode;
 }
 
-void Replay::agree(Way own) {
-  way_ = static_cast<Way>(ranks_->least(static_cast<int64_t>(own)));
-  const bool is_over = way_ == Way::kNeverLaunched || way_ == Way::kNoMessages;
+void Replay::agree(ReplayMode own) {
+  mode_ = static_cast<ReplayMode>(ranks_->least(static_cast<int64_t>(own)));
+  const bool is_over = mode_ == ReplayMode::kNeverLaunched || mode_ == ReplayMode::kNoMessages;
   if (!is_over) return;
   ranks_ = nullptr;
-  find_pieces();
+  find_segments();
 }
 
-void Replay::stand_aside() {
-  if (ranks_) agree(Way::kByStep);
+void Replay::skip_run() {
+  if (ranks_) agree(ReplayMode::kByStep);
 }
 
-void Replay::write_down_with_messages(Piece& piece, const RunStep& step, const Locate& locate) {
-  piece.record = nullptr;  // frees its memory for the new one
-  ++piece.unused;
-  piece.addresses = *locate(piece.begin, piece.end);
+void Replay::capture_with_messages(GraphSegment& segment, const RunStep& step,
+                                   const Locate& locate) {
+  segment.record = nullptr;  // frees its memory for the new one
+  ++segment.unused;
+  segment.addresses = *locate(segment.begin, segment.end);
   Counters& counters = RankContext::current().counters();
   const Counters before = counters;
   try {
-    piece.record = ranks_->record([&] {
-      for (size_t at = piece.begin; at < piece.end; ++at) step(at);
+    segment.record = ranks_->record([&] {
+      for (size_t at = segment.begin; at < segment.end; ++at) step(at);
     });
   } catch (Error& error) {
     error.note(
@@ -209,48 +211,48 @@ void Replay::write_down_with_messages(Piece& piece, const RunStep& step, const L
         "ranks runs its steps one by one");
     throw;
   }
-  piece.counted = traffic_since(before, counters);
+  segment.counted = traffic_since(before, counters);
   counters = before;  // the capture has sent nothing; the launch counts the traffic
 }
 
-// Prepares the piece and returns whether it can be launched. For a piece with messages, all ranks
-// have agreed on the result (way_).
-bool Replay::is_ready(Piece& piece, const RunStep& step, const Locate& locate) {
-  if (!piece.has_messages) return is_found_ready(piece, step, locate);
-  switch (way_) {
-    case Way::kLaunched:
-      piece.unused = 0;
+// Prepares the segment and returns whether it can be launched. For a segment with messages, all
+// ranks have agreed on the result (mode_).
+bool Replay::is_ready(GraphSegment& segment, const RunStep& step, const Locate& locate) {
+  if (!segment.has_messages) return is_found_ready(segment, step, locate);
+  switch (mode_) {
+    case ReplayMode::kLaunched:
+      segment.unused = 0;
       return true;
-    case Way::kWrittenDown:
-      write_down_with_messages(piece, step, locate);
+    case ReplayMode::kCaptured:
+      capture_with_messages(segment, step, locate);
       return true;
     default:
-      piece.is_tried = piece.is_tried || try_out(piece, step) != nullptr;
+      segment.is_tried = segment.is_tried || try_out(segment, step) != nullptr;
       return false;
   }
 }
 
 // ---- a run ----
 
-void Replay::launch(Piece& piece) {
+void Replay::launch(GraphSegment& segment) {
   const OpScope scope("steps of a captured program");
-  piece.record->launch();
-  add_traffic(piece.counted, &RankContext::current().counters());
+  segment.record->launch();
+  add_traffic(segment.counted, &RankContext::current().counters());
 }
 
 void Replay::run(const RunStep& step, const Locate& locate) {
-  if (changed_) find_pieces();
-  if (ranks_) agree(own_way(locate));
-  auto piece = pieces_.begin();
+  if (changed_) find_segments();
+  if (ranks_) agree(own_mode(locate));
+  auto segment = segments_.begin();
   for (size_t at = 0; at < steps_.size();) {
-    const bool begins = piece != pieces_.end() && piece->begin == at;
-    if (begins && is_ready(*piece, step, locate)) {
-      launch(*piece);
-      at = piece->end;
+    const bool begins = segment != segments_.end() && segment->begin == at;
+    if (begins && is_ready(*segment, step, locate)) {
+      launch(*segment);
+      at = segment->end;
     } else {
       step(at++);
     }
-    if (piece != pieces_.end() && at > piece->begin) ++piece;
+    if (segment != segments_.end() && at > segment->begin) ++segment;
   }
 }
 

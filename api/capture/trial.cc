@@ -61,7 +61,7 @@ Trial::Trial(const ChainLink& link, const Tensor& x)
   inputs.push_back(x.detach());  // for the gradient of the link's result
   const uint64_t begin = newest_node();
   recording_ = record([&](const TensorList& given) { return call(link, x, given, begin); }, inputs,
-                      Scans::kWrittenOut);
+                      Scans::kUnrolled);
   if (obstacle_.empty()) obstacle_ = obstacle_of_recording();
 }
 

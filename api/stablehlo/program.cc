@@ -7,7 +7,7 @@
 namespace phi {
 namespace {
 
-bool is_written_down(const Tensor& constant) {
+bool is_inlined(const Tensor& constant) {
   return !constant.is_dist() && constant.numel() == 1 && !RankContext::current().is_dry();
 }
 
@@ -23,7 +23,7 @@ ir::Operation full_call(double value, ir::ValueId output) {
 }
 
 // Prepends calls that produce the constants that are not inputs.
-void write_down_constants(const Program& program, ir::Body* body) {
+void inline_constants(const Program& program, ir::Body* body) {
   const TensorList constants = program.constants();
   const size_t first = body->inputs.size() - constants.size();
   std::vector<ir::ValueId> inputs(body->inputs.begin(),
@@ -31,7 +31,7 @@ void write_down_constants(const Program& program, ir::Body* body) {
   std::vector<ir::Operation> operations;
   for (size_t i = 0; i < constants.size(); ++i) {
     const ir::ValueId value = body->inputs[first + i];
-    if (is_written_down(constants[i])) {
+    if (is_inlined(constants[i])) {
       operations.push_back(full_call(constants[i].item(), value));
     } else {
       inputs.push_back(value);
@@ -48,7 +48,7 @@ std::string Program::to_stablehlo() const { return to_stablehlo(StablehloOptions
 std::string Program::to_stablehlo(const StablehloOptions& given) const {
   StablehloOptions options = given;
   ir::Body exported = body();
-  write_down_constants(*this, &exported);
+  inline_constants(*this, &exported);
   options.inputs.resize(exported.inputs.size());
   const size_t own_outputs = exported.outputs.size();
   for (size_t i = options.outputs.size(); i < own_outputs; ++i)
@@ -75,7 +75,7 @@ std::vector<size_t> input_constants(const Program& program) {
   const TensorList constants = program.constants();
   std::vector<size_t> inputs;
   for (size_t i = 0; i < constants.size(); ++i) {
-    if (!is_written_down(constants[i])) inputs.push_back(i);
+    if (!is_inlined(constants[i])) inputs.push_back(i);
   }
   return inputs;
 }

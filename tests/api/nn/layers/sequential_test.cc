@@ -76,9 +76,9 @@ TEST(Sequential, ACapturedProgramHasOneBodyForRepeatedLinks) {
   const Program scanned = capture(step, {input()});
   EXPECT_EQ(scanned.bodies().size(), 2u);  // forward and backward
   net.set_scan(false);
-  const Program written_out = capture(step, {input()});
-  EXPECT_EQ(written_out.bodies().size(), 0u);
-  for (const Program* program : {&scanned, &written_out}) {
+  const Program unrolled = capture(step, {input()});
+  EXPECT_EQ(unrolled.bodies().size(), 0u);
+  for (const Program* program : {&scanned, &unrolled}) {
     const TensorList given = program->run({input()});
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_EQ(given[i].to_vector<float>(), expected[i].to_vector<float>()) << i;
