@@ -16,7 +16,7 @@ RUNTIME_NAMES = frozenset(
     "seed_offset_for "
     "dense_out dense_outs local_out local_outs as attrs metas "
     "reshard_inputs launch check_inplace reuse_buffer assign_inplace replace view_of share_buffer "
-    "settle_shapes any_requires_grad track without_grad without_bytes check_inplace_tracked check_not_tracked grad "
+    "broadcast_dynamic_shapes any_requires_grad track without_grad without_bytes check_inplace_tracked check_not_tracked grad "
     "recompute results calls ops rules kernels intermediate composite distributed detail errors std".split())
 # Variables of every generated body.
 VARIABLES = ("call", "args", "decision", "local", "wanted", "tracked")

@@ -41,7 +41,7 @@ Tensor seed_of(const Tensor& output, const Tensor& grad) {
         grad.shape() == output.shape() && grad.dtype() == output.dtype(),
         errors::InvalidArgument("the gradient given for {} is {}; shape and dtype must agree.",
                                 output.to_string(), grad.to_string()));
-    return form.settle(grad);
+    return form.reshard(grad);
   }
   PHI_CHECK(output.numel() == 1,
             errors::InvalidArgument("{} has {} elements: say with which gradient backward is to "
@@ -51,7 +51,7 @@ Tensor seed_of(const Tensor& output, const Tensor& grad) {
             errors::InvalidArgument("{} is complex: say with which gradient backward is to begin, "
                                     "or take its real part or its magnitude.",
                                     output.to_string()));
-  return form.settle(deferred_full(output.shape(), 1.0, output.dtype()));
+  return form.reshard(deferred_full(output.shape(), 1.0, output.dtype()));
 }
 
 Root root_of(const Tensor& output, const Tensor& grad) {
@@ -74,7 +74,7 @@ Tensor checked_hooked(const TensorForm& form, bool is_leaf, const Tensor& grad,
                               grad.to_string(), made.to_string()));
   if (is_leaf) return made;
   const NoGrad no_grad;
-  return form.settle(made);
+  return form.reshard(made);
 }
 
 bool is_among(const std::vector<Tensor>& leaves, const autograd::Node<Tensor>& node) {
@@ -184,7 +184,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   std::vector<Tensor> grads = autograd::run_backward(std::move(roots), options);
   const NoGrad no_grad;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (grads[i].defined()) grads[i] = TensorForm::of(inputs[i]).settle(grads[i]);
+    if (grads[i].defined()) grads[i] = TensorForm::of(inputs[i]).reshard(grads[i]);
   }
   return grads;
 }
@@ -257,7 +257,7 @@ Tensor Tensor::grad() const {
   // orders get an error; without the number they would sum gradients of different leaves.
   const Dims dims = shape();
   const distributed::CommAnnotation about(dims, dtype(), leaf->sequence());
-  leaf->grad() = TensorForm::of(*this).settle(leaf->grad());
+  leaf->grad() = TensorForm::of(*this).reshard(leaf->grad());
   return leaf->grad();
 }
 

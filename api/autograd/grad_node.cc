@@ -113,7 +113,7 @@ Tensor TensorForm::zeros() const {
   return attr ? distributed::shard_tensor(plain, attr->mesh(), attr->placements()) : plain;
 }
 
-Tensor TensorForm::settle(const Tensor& grad) const {
+Tensor TensorForm::reshard(const Tensor& grad) const {
   if (!attr) return grad.is_dist() ? distributed::gathered_everywhere(grad) : grad;
   if (!grad.is_dist()) return distributed::shard_tensor(grad, attr->mesh(), attr->placements());
   if (grad.dist_attr() == attr) return grad;
@@ -231,7 +231,7 @@ void GradNode::prepare(std::span<Tensor> grads) const {
   std::optional<CallSite::Scope> site;
   if (site_) site.emplace(site_->view("a gradient is laid out as the value that it is of"));
   for (size_t slot = 0; slot < grads.size(); ++slot) {
-    if (grads[slot].defined()) grads[slot] = outputs_[slot].settle(grads[slot]);
+    if (grads[slot].defined()) grads[slot] = outputs_[slot].reshard(grads[slot]);
   }
 }
 

@@ -30,7 +30,7 @@ struct TensorForm {
   /// A tensor of zeros in this form.
   Tensor zeros() const;
   /// Returns `grad` with this form's mesh and placements; partial values are reduced. Collective.
-  Tensor settle(const Tensor& grad) const;
+  Tensor reshard(const Tensor& grad) const;
 };
 
 /// Returns a tensor with x's metadata, place, placements and history, and without bytes.

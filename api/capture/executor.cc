@@ -428,7 +428,7 @@ TensorList Executor::take_outputs() const {
 
 // A step reads the addresses of its arguments in order. If it reads a copy-on-write alias of an
 // array that it also writes to, the alias must have its own bytes before the step begins.
-void Executor::settle_writes(const TensorList& inputs) {
+void Executor::copy_back_writes(const TensorList& inputs) {
   for (const ir::External& parameter : recording_->parameters()) {
     if (parameter.is_written) WriteJournal::note(parameter.handle);
   }
@@ -545,7 +545,7 @@ TensorList Executor::run(const TensorList& inputs) {
   const bool replays = may_replay();
   take_inputs(inputs);
   take_externals();
-  settle_writes(inputs);
+  copy_back_writes(inputs);
   if (replays) fix_inputs();
   make_outputs(replays);
   engine_->begin_run();

@@ -67,7 +67,7 @@ class Executor {
   void take_inputs(const TensorList& inputs);
   void take_externals();
   void take_planned(External& external);
-  void settle_writes(const TensorList& inputs);
+  void copy_back_writes(const TensorList& inputs);
   void note_writes(const TensorList& inputs);
   Tensor external_output(const ir::Port& port) const;
   TensorList take_outputs() const;

@@ -126,7 +126,7 @@ class ScanNode final : public GradNode {
     const Tensor of_x = taken_from(body_.x);
     const TensorForm form = TensorForm::of(body_.x);
     // A step of the body must make the zeros: a constant would be one array for all trips.
-    TensorList grads = {of_x.defined() ? form.settle(of_x) : assign(form.zeros())};
+    TensorList grads = {of_x.defined() ? form.reshard(of_x) : assign(form.zeros())};
     for (Tensor& w : body_.layer) grads.push_back(taken_from(w));
     give_own_arrays(grads, grad);
     return grads;

@@ -20,7 +20,7 @@ class MoveNode final : public GradNode {
 
  private:
   void backward(const Incoming& in, Outgoing& out) override {
-    out.give(0, form_.settle(in.grad(0)));
+    out.give(0, form_.reshard(in.grad(0)));
   }
   TensorForm form_;
   Tensor source_;

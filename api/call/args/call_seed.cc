@@ -9,7 +9,7 @@
 
 namespace phi {
 
-CallSeed::CallSeed(const OpDef& op, std::optional<int64_t> given, int slot, bool is_fixed, Settled)
+CallSeed::CallSeed(const OpDef& op, std::optional<int64_t> given, int slot, bool is_fixed, Tag)
     : op_(op), value_(is_fixed && !given ? 0 : given) {
   if (value_) return;
   RankContext& rank = RankContext::current();

@@ -19,8 +19,8 @@ class CallSeed {
   /// seed that is not passed is 0 (Paddle's fix_seed).
   template <std::integral T>
   CallSeed(const OpDef& op, const std::optional<T>& given, int slot, bool is_fixed = false)
-      : CallSeed(op, given ? std::optional<int64_t>(*given) : std::nullopt, slot, is_fixed,
-                 Settled()) {}
+      : CallSeed(op, given ? std::optional<int64_t>(*given) : std::nullopt, slot, is_fixed, Tag()) {
+  }
   ~CallSeed();
   CallSeed(const CallSeed&) = delete;
   CallSeed& operator=(const CallSeed&) = delete;
@@ -35,8 +35,8 @@ class CallSeed {
   const std::optional<int64_t>& value() const { return value_; }
 
  private:
-  struct Settled {};
-  CallSeed(const OpDef& op, std::optional<int64_t> given, int slot, bool is_fixed, Settled);
+  struct Tag {};
+  CallSeed(const OpDef& op, std::optional<int64_t> given, int slot, bool is_fixed, Tag);
 
   const OpDef& op_;
   std::optional<int64_t> value_;

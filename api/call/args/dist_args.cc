@@ -45,7 +45,7 @@ void DistArgs::add_slot(const Tensor& x) {
   any_plain_ = any_plain_ || (x.defined() && !dist);
 }
 
-void DistArgs::settle() {
+void DistArgs::choose_mesh() {
   bool found = false;
   for (const DistTensor* x : slots_) {
     if (!x || (found && x->dims().ndim() == 0)) continue;

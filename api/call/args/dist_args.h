@@ -22,7 +22,7 @@ class DistArgs {
   template <typename... Args>
   explicit DistArgs(const OpDef& op, const Args&... args) : op_(op) {
     (add(args), ...);
-    settle();
+    choose_mesh();
   }
   DistArgs(const DistArgs&) = delete;
   DistArgs& operator=(const DistArgs&) = delete;
@@ -63,7 +63,7 @@ class DistArgs {
   // Chooses the op's mesh and describes plain tensors as replicated on it. The mesh is that of the
   // last distributed input that is not 0-D, or of the last distributed input if all are 0-D. In an
   // op's arguments activations come first and weights last, so weights stay where they are.
-  void settle();
+  void choose_mesh();
 
   const OpDef& op_;
   distributed::ProcessMesh mesh_;

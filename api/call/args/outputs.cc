@@ -239,10 +239,10 @@ void set_global_shape(Tensor& out, const Dims& dims) {
 
 }  // namespace
 
-void settle_shapes(const Decision& decision, std::span<Tensor* const> outputs) {
-  const bool is_settled = std::ranges::all_of(
+void broadcast_dynamic_shapes(const Decision& decision, std::span<Tensor* const> outputs) {
+  const bool is_static = std::ranges::all_of(
       outputs, [](const Tensor* out) { return !out->defined() || out->dist().dims().known(); });
-  if (is_settled) return;
+  if (is_static) return;
   for (size_t i = 0; i < outputs.size(); ++i) {
     PHI_CHECK(!outputs[i]->defined() || outputs[i]->dist().attr()->is_replicated(),
               errors::Unimplemented(

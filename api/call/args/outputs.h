@@ -88,11 +88,11 @@ void assign_written(const OptionalTensor& x, const Tensor& view);
 /// control-sized message. Does nothing if the shape function determined all shapes (an op whose
 /// sizes may be tensors, but are not in this call). Errors: Unimplemented if an output is not
 /// replicated.
-void settle_shapes(const Decision& decision, std::span<Tensor* const> outputs);
+void broadcast_dynamic_shapes(const Decision& decision, std::span<Tensor* const> outputs);
 template <typename... Tensors>
-void settle_shapes(const Decision& decision, Tensors&... outputs) {
+void broadcast_dynamic_shapes(const Decision& decision, Tensors&... outputs) {
   Tensor* const list[] = {&outputs...};
-  settle_shapes(decision, std::span<Tensor* const>(list));
+  broadcast_dynamic_shapes(decision, std::span<Tensor* const>(list));
 }
 
 }  // namespace phi

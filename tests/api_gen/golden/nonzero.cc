@@ -15,7 +15,7 @@ Tensor nonzero(const Tensor& condition) {
       launch<kernels::nonzero>(ops::nonzero, decision, condition.dtype(), local[0],
                                local_out(decision, out));
     }
-    settle_shapes(decision, out);
+    broadcast_dynamic_shapes(decision, out);
   }
   call.set_outputs(out);
   return out;
