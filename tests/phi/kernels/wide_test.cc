@@ -87,12 +87,12 @@ TEST(Wide, AnElementsResultDoesNotDependOnItsPlace) {
 /// A block of values that have a common form, `xs`, alone and beside each of `rare`.
 template <typename F, typename T>
 void expect_indifferent_to(const std::vector<T>& rare, std::vector<T> xs, const std::string& name) {
-  static_assert(phi::detail::HasCommonForm<F>);
+  static_assert(phi::detail::HasFastPath<F>);
   const auto n = static_cast<int64_t>(xs.size());
   std::vector<T> alone(n), beside(n);
   unary_loop(xs.data(), alone.data(), n, F());
   for (T x : rare) {
-    EXPECT_GT(phi::detail::CommonForm<F>::rank(x), phi::detail::CommonForm<F>::kMost)
+    EXPECT_GT(phi::detail::FastPath<F>::rank(x), phi::detail::FastPath<F>::kMost)
         << name << "(" << x << ")";
     xs[0] = x;
     unary_loop(xs.data(), beside.data(), n, F());

@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "phi/kernels/cpu/loops/common_form.h"
+#include "phi/kernels/cpu/loops/fast_path.h"
 #include "phi/kernels/cpu/loops/wide_form.h"
 #include "phi/kernels/cpu/wide.h"
-#include "phi/kernels/functors/rare_form.h"
+#include "phi/kernels/functors/slow_path.h"
 
 namespace phi {
 
@@ -29,59 +29,59 @@ inline void map_all(R* out, int64_t begin, int64_t end, F f, In... in) {
   for (int64_t i = begin; i < end; ++i) out[i] = f(in(i)...);
 }
 
-/// map_all for functors with a rare form, which is used for a block only if one of its elements
+/// map_all for functors with a slow path, which is used for a block only if one of its elements
 /// needs it.
 template <typename R, typename F, typename... In>
-inline void map_block_with_rare(R* out, int64_t begin, int64_t end, F f, In... in) {
+inline void map_block_with_slow_path(R* out, int64_t begin, int64_t end, F f, In... in) {
   // As wide as the numbers: g++ 12 does not vectorise a loop that folds bools.
   using Word = std::conditional_t<sizeof(R) == sizeof(uint64_t), uint64_t, uint32_t>;
   Word rare = 0;
-  for (int64_t i = begin; i < end; ++i) rare |= F::is_common(in(i)...) ? Word{0} : Word{1};
+  for (int64_t i = begin; i < end; ++i) rare |= F::takes_fast_path(in(i)...) ? Word{0} : Word{1};
   if (rare == 0) return map_all(out, begin, end, f, in...);
   for (int64_t i = begin; i < end; ++i) out[i] = apply(f, in(i)...);
 }
 
-/// map_all for functors with a CommonForm; it is computed again by `f` if an element was not
+/// map_all for functors with a FastPath; it is computed again by `f` if an element was not
 /// common. With `looks_first`, elements are tested before results are written, as is necessary if
 /// `out` is an input. Returns whether all elements were common.
 template <typename R, typename F, typename... In>
-inline bool map_block_with_common(bool looks_first, R* out, int64_t begin, int64_t end, F f,
-                                  In... in) {
-  using Common = CommonForm<F>;
-  decltype(Common::rank(in(begin)...)) highest = 0;
+inline bool map_block_with_fast_path(bool looks_first, R* out, int64_t begin, int64_t end, F f,
+                                     In... in) {
+  using Fast = FastPath<F>;
+  decltype(Fast::rank(in(begin)...)) highest = 0;
   if (looks_first) {
-    for (int64_t i = begin; i < end; ++i) highest = std::max(highest, Common::rank(in(i)...));
-    if (highest <= Common::kMost) map_all(out, begin, end, Common(), in...);
+    for (int64_t i = begin; i < end; ++i) highest = std::max(highest, Fast::rank(in(i)...));
+    if (highest <= Fast::kMost) map_all(out, begin, end, Fast(), in...);
   } else {
 #pragma GCC ivdep
     for (int64_t i = begin; i < end; ++i) {
-      highest = std::max(highest, Common::rank(in(i)...));
-      out[i] = Common()(in(i)...);
+      highest = std::max(highest, Fast::rank(in(i)...));
+      out[i] = Fast()(in(i)...);
     }
   }
-  if (highest > Common::kMost) map_all(out, begin, end, f, in...);
-  return highest <= Common::kMost;
+  if (highest > Fast::kMost) map_all(out, begin, end, f, in...);
+  return highest <= Fast::kMost;
 }
 
 /// Number of elements for which one form of a functor is chosen.
-inline constexpr int64_t kFormBlock = 256;
+inline constexpr int64_t kPathBlock = 256;
 
 /// Sets out[i] = f(in(i)...).
 template <typename R, typename F, typename... In>
 inline void map_run(R* out, int64_t n, F f, In... in) {
   const auto for_each_block = [n](auto map) {
-    for (int64_t begin = 0; begin < n; begin += kFormBlock)
-      map(begin, std::min(begin + kFormBlock, n));
+    for (int64_t begin = 0; begin < n; begin += kPathBlock)
+      map(begin, std::min(begin + kPathBlock, n));
   };
-  if constexpr (HasRareForm<F, std::invoke_result_t<In, int64_t>...>) {
+  if constexpr (HasSlowPath<F, std::invoke_result_t<In, int64_t>...>) {
     for_each_block(
-        [=](int64_t begin, int64_t end) { map_block_with_rare(out, begin, end, f, in...); });
-  } else if constexpr (HasCommonForm<F>) {
+        [=](int64_t begin, int64_t end) { map_block_with_slow_path(out, begin, end, f, in...); });
+  } else if constexpr (HasFastPath<F>) {
     // After a block that was not common, the next one hardly ever is.
     const bool in_place = (... || (static_cast<const void*>(in.x) == out));
     bool looks_first = in_place;
     for_each_block([&](int64_t begin, int64_t end) {
-      looks_first = !map_block_with_common(looks_first, out, begin, end, f, in...) || in_place;
+      looks_first = !map_block_with_fast_path(looks_first, out, begin, end, f, in...) || in_place;
     });
   } else {
     map_all(out, 0, n, f, in...);

@@ -75,7 +75,7 @@ PHI_HD FlooredQuotient<T> floored_quotient(T x, T y) {
 /// The remainder with y's sign, like Python's `%`. An integer y must not be 0.
 template <typename T>
 struct RemainderFunctor {
-  PHI_HD static bool is_common(T x, T y) requires std::is_floating_point_v<T> {
+  PHI_HD static bool takes_fast_path(T x, T y) requires std::is_floating_point_v<T> {
     return detail::has_short_quotient(x, y);
   }
   PHI_HD T operator()(T x, T y) const {
@@ -88,7 +88,7 @@ struct RemainderFunctor {
       return rest == T(0) ? std::copysign(T(0), x) : rest;
     }
   }
-  PHI_HD T rare(T x, T y) const requires std::is_floating_point_v<T> {
+  PHI_HD T slow_path(T x, T y) const requires std::is_floating_point_v<T> {
     const T rest = std::fmod(x, y);
     return rest != T(0) && (rest < T(0)) != (y < T(0)) ? rest + y : rest;
   }
@@ -98,7 +98,7 @@ struct RemainderFunctor {
 /// not be 0.
 template <typename T>
 struct FloorDivideFunctor {
-  PHI_HD static bool is_common(T x, T y) requires std::is_floating_point_v<T> {
+  PHI_HD static bool takes_fast_path(T x, T y) requires std::is_floating_point_v<T> {
     return detail::has_short_quotient(x, y);
   }
   PHI_HD T operator()(T x, T y) const {
@@ -110,7 +110,7 @@ struct FloorDivideFunctor {
       return detail::floored_quotient(x, y).whole;
     }
   }
-  PHI_HD T rare(T x, T y) const requires std::is_floating_point_v<T> {
+  PHI_HD T slow_path(T x, T y) const requires std::is_floating_point_v<T> {
     if (y == T(0)) return x / y;
     const T rest = std::fmod(x, y);
     T quotient = (x - rest) / y;  // an integer up to rounding

@@ -1,8 +1,8 @@
 // Elementary and special functions of one value. T is float or double; functors that also accept
 // integers say so.
 //
-// A functor with `is_common` and `rare` has two versions: a fast, vectorisable one for common
-// values and one for all others.
+// A functor with `takes_fast_path` and `slow_path` has two versions: a fast, vectorisable one for
+// common values and one for all others.
 #pragma once
 
 #include <cmath>
@@ -48,18 +48,18 @@ template <typename T>
 struct ErfinvFunctor {
   PHI_HD T operator()(T x) const { return fast::erfinv(x); }
 
-  /// Equal bit for bit if |x| <= kInside.
-  static constexpr T kInside = fast::kErfinvInside<T>;
-  PHI_HD T inside(T x) const { return fast::erfinv_inside(x); }
+  /// Equal bit for bit if |x| <= kFastPathMax.
+  static constexpr T kFastPathMax = fast::kErfinvInside<T>;
+  PHI_HD T fast_path(T x) const { return fast::erfinv_inside(x); }
 };
 
 /// Functors whose fast version requires an argument near 0.
-#define PHI_REDUCIBLE_FUNCTOR_(Name, function)                          \
-  template <typename T>                                                 \
-  struct Name##Functor {                                                \
-    PHI_HD static bool is_common(T x) { return fast::is_reducible(x); } \
-    PHI_HD T operator()(T x) const { return fast::function(x); }        \
-    PHI_HD T rare(T x) const { return std::function(x); }               \
+#define PHI_REDUCIBLE_FUNCTOR_(Name, function)                                \
+  template <typename T>                                                       \
+  struct Name##Functor {                                                      \
+    PHI_HD static bool takes_fast_path(T x) { return fast::is_reducible(x); } \
+    PHI_HD T operator()(T x) const { return fast::function(x); }              \
+    PHI_HD T slow_path(T x) const { return std::function(x); }                \
   }
 PHI_REDUCIBLE_FUNCTOR_(Cos, cos);
 PHI_REDUCIBLE_FUNCTOR_(Sin, sin);
@@ -67,12 +67,12 @@ PHI_REDUCIBLE_FUNCTOR_(Tan, tan);
 #undef PHI_REDUCIBLE_FUNCTOR_
 
 /// Functors whose fast version requires a positive finite argument.
-#define PHI_POSITIVE_FUNCTOR_(Name, function)                                 \
-  template <typename T>                                                       \
-  struct Name##Functor {                                                      \
-    PHI_HD static bool is_common(T x) { return fast::is_positive_finite(x); } \
-    PHI_HD T operator()(T x) const { return fast::function##_positive(x); }   \
-    PHI_HD T rare(T x) const { return T(fast::function(x)); }                 \
+#define PHI_POSITIVE_FUNCTOR_(Name, function)                                       \
+  template <typename T>                                                             \
+  struct Name##Functor {                                                            \
+    PHI_HD static bool takes_fast_path(T x) { return fast::is_positive_finite(x); } \
+    PHI_HD T operator()(T x) const { return fast::function##_positive(x); }         \
+    PHI_HD T slow_path(T x) const { return T(fast::function(x)); }                  \
   }
 PHI_POSITIVE_FUNCTOR_(Digamma, digamma);
 PHI_POSITIVE_FUNCTOR_(Lgamma, lgamma);

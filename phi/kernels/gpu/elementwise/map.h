@@ -10,7 +10,7 @@
 #include "phi/gpu/walk.h"
 #include "phi/kernels/broadcast_dims.h"
 #include "phi/kernels/functors/convert_value.h"
-#include "phi/kernels/functors/rare_form.h"
+#include "phi/kernels/functors/slow_path.h"
 
 namespace phi::gpu {
 

@@ -1,4 +1,4 @@
-// CommonForm: a faster version of a functor, with the same bits, for blocks in which all values are
+// FastPath: a faster version of a functor, with the same bits, for blocks in which all values are
 // common. g++ compiles the handling of each range limit of a functor to several comparisons and
 // selects, which take as long as a polynomial. One test of a block takes two instructions per
 // element and replaces them.
@@ -41,14 +41,14 @@ struct SiluGradFunctor;
 
 namespace detail {
 
-/// Computes F(x..) if rank(x..) is at most kMost; most functors have no CommonForm. Ranks are
+/// Computes F(x..) if rank(x..) is at most kMost; most functors have no FastPath. Ranks are
 /// unsigned, so that loops find their maximum in one step.
 template <typename F>
-struct CommonForm;
+struct FastPath;
 
 template <typename F>
-concept HasCommonForm = requires {
-  sizeof(CommonForm<F>);
+concept HasFastPath = requires {
+  sizeof(FastPath<F>);
 };
 
 template <typename T>
@@ -82,39 +82,39 @@ struct PositiveNormal {
   static auto rank(T x) { return std::bit_cast<bits_of_t<T>>(x) - kLeast; }
 };
 
-/// Functors with a common form of their own: inside(x) for |x| <= kInside.
+/// Functors with a fast path of their own: fast_path(x) for |x| <= kFastPathMax.
 template <typename F>
-requires requires { F::kInside; }
-struct CommonForm<F> : ByMagnitude {
-  static constexpr auto kMost = magnitude_bits(F::kInside);
+requires requires { F::kFastPathMax; }
+struct FastPath<F> : ByMagnitude {
+  static constexpr auto kMost = magnitude_bits(F::kFastPathMax);
   template <typename T>
   T operator()(T x) const {
-    return F().inside(x);
+    return F().fast_path(x);
   }
 };
 
 template <typename T>
-struct CommonForm<ExpFunctor<T>> : WithinExp<T> {
+struct FastPath<ExpFunctor<T>> : WithinExp<T> {
   T operator()(T x) const { return fast::exp_inside(x); }
 };
 
 template <typename T>
-struct CommonForm<Expm1Functor<T>> : WithinExp<T> {
+struct FastPath<Expm1Functor<T>> : WithinExp<T> {
   T operator()(T x) const { return std::copysign(fast::expm1_inside(x), x); }
 };
 
 template <typename T>
-struct CommonForm<SigmoidFunctor<T>> : WithinExp<T> {
+struct FastPath<SigmoidFunctor<T>> : WithinExp<T> {
   T operator()(T x) const { return fast::sigmoid_inside(x); }
 };
 
 template <typename T>
-struct CommonForm<SiluFunctor<T>> : WithinExp<T> {
+struct FastPath<SiluFunctor<T>> : WithinExp<T> {
   T operator()(T x) const { return x * fast::sigmoid_inside(x); }
 };
 
 template <typename T>
-struct CommonForm<SiluGradFunctor<T>> : WithinExp<T> {
+struct FastPath<SiluGradFunctor<T>> : WithinExp<T> {
   T operator()(T x, T g) const {
     const T s = fast::sigmoid_inside(x);
     return g * s * (T(1) + x * (T(1) - s));
@@ -122,34 +122,34 @@ struct CommonForm<SiluGradFunctor<T>> : WithinExp<T> {
 };
 
 template <>
-struct CommonForm<GeluFunctor<float>> : ByMagnitude {
+struct FastPath<GeluFunctor<float>> : ByMagnitude {
   static constexpr auto kMost = magnitude_bits(fast::kGeluInside);
   float operator()(float x) const { return fast::gelu_inside(x); }
 };
 
 template <>
-struct CommonForm<GeluTanhFunctor<float>> : ByMagnitude {
+struct FastPath<GeluTanhFunctor<float>> : ByMagnitude {
   static constexpr auto kMost = magnitude_bits(fast::kGeluTanhInside);
   float operator()(float x) const { return x * fast::sigmoid_inside(fast::gelu_tanh_exponent(x)); }
 };
 
 template <typename T>
-struct CommonForm<LogFunctor<T>> : PositiveNormal<T> {
+struct FastPath<LogFunctor<T>> : PositiveNormal<T> {
   T operator()(T x) const { return fast::log_inside(x); }
 };
 
 template <typename T>
-struct CommonForm<Log2Functor<T>> : PositiveNormal<T> {
+struct FastPath<Log2Functor<T>> : PositiveNormal<T> {
   T operator()(T x) const { return fast::log2_inside(x); }
 };
 
 template <typename T>
-struct CommonForm<Log10Functor<T>> : PositiveNormal<T> {
+struct FastPath<Log10Functor<T>> : PositiveNormal<T> {
   T operator()(T x) const { return fast::log10_inside(x); }
 };
 
 template <>
-struct CommonForm<Log1pFunctor<float>> {
+struct FastPath<Log1pFunctor<float>> {
   static constexpr auto kMost = PositiveNormal<float>::kMost;
   static auto rank(float x) { return PositiveNormal<float>::rank(1.0f + x); }
   float operator()(float x) const { return fast::log1p_inside(x); }
