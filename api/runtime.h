@@ -6,6 +6,6 @@
 #include "api/call/args/outputs.h"
 #include "api/call/call.h"
 #include "api/call/call_args.h"
-#include "api/call/declared_only.h"
 #include "api/call/grad_mask.h"
 #include "api/call/launch.h"
+#include "api/call/unimplemented_op.h"

@@ -437,7 +437,7 @@ def _declared_only(op: Op, inplace: bool) -> FunctionView:
     return FunctionView(
         op=op.name, op_def="", kernel="", name=name, source=op.at.file, returns=returns,
         declared=declared, defined=tuple(_unnamed(parameter) for parameter in declared), result="",
-        call=f'declared_only<{returns}>("{name}", {cpp.literal(op.missing)})',
+        call=f'throw_unimplemented_op<{returns}>("{name}", {cpp.literal(op.missing)})',
         doc=(f"{op.name}{_signature_text(op)} -> {_join([o.name for o in op.visible_outputs])}",
              f"Missing    {op.missing}", f"Source     {op.at.file}"))
 

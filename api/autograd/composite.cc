@@ -1,7 +1,7 @@
 // Gradients that are composed of operators.
 #include "api/autograd/composite.h"
 
-#include "api/autograd/reduced_to.h"
+#include "api/autograd/sum_to_shape.h"
 #include "api/generated/ops/add.h"
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/complex.h"
@@ -68,24 +68,24 @@ Tensor divide_conjugate(const Tensor& x, const Tensor& y) { return divide(x, con
 
 TensorPair add_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad, GradMask wanted) {
   TensorPair grads;
-  if (wanted[0]) std::get<0>(grads) = reduced_to(out_grad, x);
-  if (wanted[1]) std::get<1>(grads) = reduced_to(out_grad, y);
+  if (wanted[0]) std::get<0>(grads) = sum_to_shape(out_grad, x);
+  if (wanted[1]) std::get<1>(grads) = sum_to_shape(out_grad, y);
   return grads;
 }
 
 TensorPair subtract_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
                          GradMask wanted) {
   TensorPair grads;
-  if (wanted[0]) std::get<0>(grads) = reduced_to(out_grad, x);
-  if (wanted[1]) std::get<1>(grads) = scale(reduced_to(out_grad, y), -1.0);
+  if (wanted[0]) std::get<0>(grads) = sum_to_shape(out_grad, x);
+  if (wanted[1]) std::get<1>(grads) = scale(sum_to_shape(out_grad, y), -1.0);
   return grads;
 }
 
 TensorPair multiply_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
                          GradMask wanted) {
   TensorPair grads;
-  if (wanted[0]) std::get<0>(grads) = reduced_to(multiply_conjugate(out_grad, y), x);
-  if (wanted[1]) std::get<1>(grads) = reduced_to(multiply_conjugate(out_grad, x), y);
+  if (wanted[0]) std::get<0>(grads) = sum_to_shape(multiply_conjugate(out_grad, y), x);
+  if (wanted[1]) std::get<1>(grads) = sum_to_shape(multiply_conjugate(out_grad, x), y);
   return grads;
 }
 
@@ -93,8 +93,8 @@ TensorPair divide_grad(const Tensor& x, const Tensor& y, const Tensor& out, cons
                        GradMask wanted) {
   TensorPair grads;
   const Tensor by_y = divide_conjugate(out_grad, y);
-  if (wanted[0]) std::get<0>(grads) = reduced_to(by_y, x);
-  if (wanted[1]) std::get<1>(grads) = scale(reduced_to(multiply_conjugate(by_y, out), y), -1.0);
+  if (wanted[0]) std::get<0>(grads) = sum_to_shape(by_y, x);
+  if (wanted[1]) std::get<1>(grads) = scale(sum_to_shape(multiply_conjugate(by_y, out), y), -1.0);
   return grads;
 }
 
@@ -107,11 +107,11 @@ TensorPair maximum_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad
   TensorPair grads;
   if (wanted[0]) {
     const Tensor alone = where(not_less, out_grad, nothing);
-    std::get<0>(grads) = reduced_to(where(ties, half, alone), x);
+    std::get<0>(grads) = sum_to_shape(where(ties, half, alone), x);
   }
   if (wanted[1]) {
     const Tensor alone = where(not_less, nothing, out_grad);
-    std::get<1>(grads) = reduced_to(where(ties, half, alone), y);
+    std::get<1>(grads) = sum_to_shape(where(ties, half, alone), y);
   }
   return grads;
 }
@@ -120,8 +120,8 @@ TensorPair where_grad(const Tensor& condition, const Tensor& x, const Tensor& y,
                       const Tensor& out_grad, GradMask wanted) {
   TensorPair grads;
   const Tensor nothing = zeros_like(out_grad);
-  if (wanted[0]) std::get<0>(grads) = reduced_to(where(condition, out_grad, nothing), x);
-  if (wanted[1]) std::get<1>(grads) = reduced_to(where(condition, nothing, out_grad), y);
+  if (wanted[0]) std::get<0>(grads) = sum_to_shape(where(condition, out_grad, nothing), x);
+  if (wanted[1]) std::get<1>(grads) = sum_to_shape(where(condition, nothing, out_grad), y);
   return grads;
 }
 
@@ -132,8 +132,8 @@ TensorList add_n_grad(const TensorList& inputs, const Tensor& out_grad) {
 TensorPair complex_grad(const Tensor& real, const Tensor& imag, const Tensor& out_grad,
                         GradMask wanted) {
   TensorPair grads;
-  if (wanted[0]) std::get<0>(grads) = reduced_to(phi::real(out_grad), real);
-  if (wanted[1]) std::get<1>(grads) = reduced_to(phi::imag(out_grad), imag);
+  if (wanted[0]) std::get<0>(grads) = sum_to_shape(phi::real(out_grad), real);
+  if (wanted[1]) std::get<1>(grads) = sum_to_shape(phi::imag(out_grad), imag);
   return grads;
 }
 

@@ -1,7 +1,7 @@
 // Builds and caches decisions.
 #include "api/call/decision.h"
 
-#include "api/call/silent_combines.h"
+#include "api/call/suppress_combines.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
@@ -50,7 +50,7 @@ Decision::Decision(const DistArgs& args, const distributed::SpmdResult& spmd,
 }
 
 void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor* values) const {
-  if (SilentCombines::lives()) [[unlikely]]
+  if (SuppressCombines::is_active()) [[unlikely]]
     return;
   const auto reduce =
       kind == CombineKind::kSum ? distributed::ReduceKind::kSum : distributed::ReduceKind::kMax;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/call/launch_step.h"
-#include "api/call/silent_combines.h"
+#include "api/call/suppress_combines.h"
 #include "api/capture/recording.h"
 #include "distributed/reshard/recorded.h"
 #include "phi/common/errors.h"
@@ -115,7 +115,7 @@ void Replay::leave_out(size_t begin, size_t end) {
 // Runs the step without its messages.
 void Replay::try_step(size_t at, const RunStep& step) const {
   if (!steps_[at].has_messages) return step(at);
-  const SilentCombines silence;
+  const SuppressCombines silence;
   if (steps_[at].is_kernel) step(at);
 }
 

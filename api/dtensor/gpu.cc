@@ -26,10 +26,10 @@ GpuReduction parse_gpu_reduction(std::string_view word) {
 
 Place use_gpu(const GpuOptions& options) {
   World& world = World::current();
-  const Place place = own_gpu(world);
+  const Place place = gpu_of_rank(world);
   world.set_device_communicator(nullptr);  // removes the device communicator of an earlier call
   if (options.messages == GpuMessages::kHost) {
-    tell_of_shared_gpus(world, place);
+    warn_of_shared_gpus(world, place);
   } else if (world.size() > 1 && world.transfers_data()) {
     world.set_device_communicator(make_nccl_world(world, place, options.reduction));
   }

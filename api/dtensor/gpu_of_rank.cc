@@ -15,13 +15,13 @@
 
 namespace phi::distributed {
 
-Place own_gpu(const World& world) {
+Place gpu_of_rank(const World& world) {
   const Place place = GPUPlace(static_cast<int>(world.local_rank() % visible_gpus()));
   Device::of(place);
   return place;
 }
 
-void tell_of_shared_gpus(World& world, const Place& place) {
+void warn_of_shared_gpus(World& world, const Place& place) {
   if (world.size() == 1 || !world.transfers_data()) return;
   const GpuId own = id_of_gpu(place.index);
   std::vector<GpuId> all(static_cast<size_t>(world.size()));
@@ -33,8 +33,8 @@ void tell_of_shared_gpus(World& world, const Place& place) {
   for (const auto& [gpu, sharing] : ranks) {
     if (sharing.size() > 1) shared.push_back(fmt::format("ranks {}", fmt::join(sharing, ", ")));
   }
-  static std::atomic<bool> is_told{false};
-  if (shared.empty() || is_told.exchange(true)) return;
+  static std::atomic<bool> has_warned{false};
+  if (shared.empty() || has_warned.exchange(true)) return;
   fmt::print(stderr,
              "several ranks share one GPU ({}): they take turns there, and its memory is for all "
              "of them. Start as many ranks on a machine as it has GPUs, or see what "

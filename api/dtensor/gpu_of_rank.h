@@ -10,11 +10,11 @@ namespace phi::distributed {
 /// rank to which the launcher exposes one GPU uses that one. Errors: Unavailable if there is no
 /// driver, if it is too old or exposes no GPU, if the GPU cannot run the code of this build, or if
 /// the build has no CUDA.
-Place own_gpu(const World& world);
+Place gpu_of_rank(const World& world);
 
 /// Warns if ranks share a GPU. This is allowed if messages go through the host, but it is slow, and
 /// the ranks share the GPU's memory. Rank 0 prints the ranks on stderr, once per process.
 /// Collective over the world. `place`: this rank's GPU.
-void tell_of_shared_gpus(World& world, const Place& place);
+void warn_of_shared_gpus(World& world, const Place& place);
 
 }  // namespace phi::distributed

@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-#include "api/call/args/on_mesh.h"
+#include "api/call/args/translate_mesh.h"
 #include "api/rules/rule_functions.h"
 
 namespace phi {
@@ -67,7 +67,7 @@ class RuleProbe {
 
  private:
   const TensorDistAttr* on_mesh(const TensorDistAttr& attr) const {
-    return attr.mesh() == call_.mesh ? &attr : translated(attr, call_.mesh);
+    return attr.mesh() == call_.mesh ? &attr : translate_to_mesh(attr, call_.mesh);
   }
   const std::string& mesh_dim(int m) const {
     return call_.mesh.dim_names()[static_cast<size_t>(m)];

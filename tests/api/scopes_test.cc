@@ -16,7 +16,7 @@
 
 #include "api/autograd/autograd.h"
 #include "api/call/call_site.h"
-#include "api/call/silent_combines.h"
+#include "api/call/suppress_combines.h"
 #include "api/explain/check_numbers.h"
 #include "api/explain/listening.h"
 #include "api/generated/ops/full.h"
@@ -88,9 +88,9 @@ std::vector<ScopeRow> rows_of(Things& things) {
       {"api/call/call_site.h CallSite::Because",
        [&, at](int n) { return std::make_shared<CallSite::Because>(things.names[at(n)].c_str()); },
        [] { return text_of(CallSite::current().reason); }},
-      {"api/call/silent_combines.h SilentCombines",
-       [](int) { return std::make_shared<SilentCombines>(); },
-       [] { return fmt::format("{}", SilentCombines::lives()); }, false},
+      {"api/call/suppress_combines.h SuppressCombines",
+       [](int) { return std::make_shared<SuppressCombines>(); },
+       [] { return fmt::format("{}", SuppressCombines::is_active()); }, false},
       {"phi/autograd/grad_mode.h GradMode",
        [](int n) { return std::make_shared<autograd::GradMode>(n % 2 == 0); },
        [] { return fmt::format("{}", autograd::grad_enabled()); }},

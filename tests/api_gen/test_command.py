@@ -266,7 +266,7 @@ def test_what_is_missing_is_declared_if_that_is_asked_for(command):
     assert command.run("--ops=ops.yaml", "--functions=.").returncode == 1
     assert command.run("--ops=ops.yaml", "--functions=.", "--declare-missing").returncode == 0
     text = (command.folder / "out/api/generated/batches/declared_only_0.cc").read_text()
-    assert 'declared_only<Tensor>(' in text and "no header of . declares 'MysteryInferMeta'" in text
+    assert 'throw_unimplemented_op<Tensor>(' in text and "no header of . declares 'MysteryInferMeta'" in text
     assert "ops::mystery" not in (command.folder / "out/api/generated/ops.cc").read_text()
 
 

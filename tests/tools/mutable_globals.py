@@ -17,7 +17,7 @@ THREADS = {
     r"phi::RankContext::current_": "whose rank the thread is",
     r"phi::distributed::World::(current_|process_world\(\)::single)": "the rank's world",
     r"phi::OpScope::current_": "the op that errors name",
-    r"phi::SilentCombines::lives_": "kernels are tried without their messages",
+    r"phi::SuppressCombines::active_": "kernels are tried without their messages",
     r"phi::distributed::CommAnnotation::current_": "the tensor that calls are about",
     r"phi::autograd::(grad_enabled_flag\(\)|detail::BackwardPass<.*>::current\(\)|Node<.*>::destroy\(.*\)|"
     r"Node<.*>::next_sequence\(\))::\w+": "what autograd is doing",
@@ -51,7 +51,7 @@ SHARED = {
     r"phi::\(anonymous namespace\)::(calls|loaded|compat_names)\(\)::instance":
         "operators by name, and what libraries brought: of the process",
     r"phi::distributed::\(anonymous namespace\)::Picture::cuts\(.*\).*::one": "constant",
-    r"phi::distributed::tell_of_shared_gpus\(.*\)::is_told": "ranks that share a GPU are named once",
+    r"phi::distributed::warn_of_shared_gpus\(.*\)::has_warned": "ranks that share a GPU are named once",
     r"phi::cow_alias::\(anonymous namespace\)::everything": "whether tests alias small parts too; set before the first tensor",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
     r"phi::data::\(anonymous namespace\)::(kRows|kOtherFormats)": "constant",

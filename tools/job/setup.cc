@@ -89,7 +89,7 @@ void settle_place(const JobConfig& config) {
   if (config.place == "cpu") return World::current().rank_context().set_place(CPUPlace());
   try {
     World& world = World::current();
-    world.rank_context().set_place(distributed::own_gpu(world));
+    world.rank_context().set_place(distributed::gpu_of_rank(world));
     world.rank_context().set_tf32(config.run.tf32);
   } catch (const Error& error) {
     throw config.wrong({"place"}, error.what());

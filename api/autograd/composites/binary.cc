@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/autograd/reduced_to.h"
+#include "api/autograd/sum_to_shape.h"
 #include "api/generated/ops/assign.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/mean.h"
@@ -58,8 +58,8 @@ std::tuple<Tensor, Tensor> lerp_grad(const Tensor& x, const Tensor& y, const Ten
                                      const Tensor& out_grad, GradMask wanted) {
   std::tuple<Tensor, Tensor> grads;
   const Tensor share = multiply(out_grad, weight);
-  if (wanted[0]) std::get<0>(grads) = reduced_to(subtract(out_grad, share), x);
-  if (wanted[1]) std::get<1>(grads) = reduced_to(share, y);
+  if (wanted[0]) std::get<0>(grads) = sum_to_shape(subtract(out_grad, share), x);
+  if (wanted[1]) std::get<1>(grads) = sum_to_shape(share, y);
   return grads;
 }
 

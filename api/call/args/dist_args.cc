@@ -2,7 +2,7 @@
 #include "api/call/args/dist_args.h"
 
 #include "api/call/args/common_place.h"
-#include "api/call/args/on_mesh.h"
+#include "api/call/args/translate_mesh.h"
 #include "api/call/decision.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/execute.h"
@@ -108,7 +108,7 @@ RuleArgs DistArgs::rule_args(std::vector<AttributeValue> attributes) const {
         rule_args.add({}, {});
         continue;
       }
-      const auto* attr = x->mesh() == mesh_ ? x->attr() : translated(*x->attr(), mesh_);
+      const auto* attr = x->mesh() == mesh_ ? x->attr() : translate_to_mesh(*x->attr(), mesh_);
       rule_args.add({x->dims(), attr, op_.inputs[arg]}, x->meta());
     }
   }

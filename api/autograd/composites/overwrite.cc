@@ -1,5 +1,5 @@
 // Operators that overwrite a tensor of any earlier shape and dtype.
-#include "api/autograd/composites/written.h"
+#include "api/autograd/composites/overwrite.h"
 
 #include "api/generated/ops/assign.h"
 #include "api/generated/ops/fill.h"

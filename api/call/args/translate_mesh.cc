@@ -1,5 +1,5 @@
 // Translates placements to another mesh.
-#include "api/call/args/on_mesh.h"
+#include "api/call/args/translate_mesh.h"
 
 namespace phi {
 
@@ -19,7 +19,7 @@ bool same_shape(const ProcessMesh& a, const ProcessMesh& b) {
 
 }  // namespace
 
-const TensorDistAttr* translated(const TensorDistAttr& attr, const ProcessMesh& mesh) {
+const TensorDistAttr* translate_to_mesh(const TensorDistAttr& attr, const ProcessMesh& mesh) {
   const ProcessMesh& from = attr.mesh();
   const bool by_position = same_shape(from, mesh);
   distributed::PlacementArray placements{};

@@ -9,7 +9,7 @@ namespace phi {
 /// mesh: the one that is cheapest to reach. If both meshes have the same shape (pipeline stages),
 /// placements are kept by position, otherwise by the names of mesh dims. Partial becomes
 /// Replicate: partial values are reduced by the reshard.
-const distributed::TensorDistAttr* translated(const distributed::TensorDistAttr& attr,
+const distributed::TensorDistAttr* translate_to_mesh(const distributed::TensorDistAttr& attr,
                                               const distributed::ProcessMesh& mesh);
 
 }  // namespace phi

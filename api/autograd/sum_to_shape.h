@@ -7,7 +7,7 @@
 namespace phi::composite {
 
 /// Returns the sum of `grad` over the dims along which `argument` was broadcast.
-inline Tensor reduced_to(const Tensor& grad, const Tensor& argument) {
+inline Tensor sum_to_shape(const Tensor& grad, const Tensor& argument) {
   return grad.shape() == argument.shape() ? grad : reduce_as(grad, argument);
 }
 

@@ -8,7 +8,7 @@ namespace phi {
 
 /// Throws Unimplemented. `missing`: what does not exist, and what to write.
 template <typename Result>
-[[noreturn]] Result declared_only(const char* op, const char* missing) {
+[[noreturn]] Result throw_unimplemented_op(const char* op, const char* missing) {
   throw errors::Unimplemented("{} is declared only: {}.", op, missing);
 }
 

@@ -1,5 +1,5 @@
 // Gradients of data-movement operators, composed of other operators.
-#include "api/autograd/composites/moves.h"
+#include "api/autograd/composites/data_movement.h"
 
 #include <algorithm>
 
