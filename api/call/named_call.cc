@@ -8,13 +8,13 @@
 #include "api/rules/op_rule.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"
-#include "phi/core/op_registry.h"
 #include "phi/core/attribute_types.h"
+#include "phi/core/op_registry.h"
 
 namespace phi {
 namespace {
 
-struct Calls {
+struct CallRegistry {
   std::mutex mutex;
   std::map<std::string_view, const NamedCall*> by_name;
   void add(std::span<const NamedCall> calls) {
@@ -23,9 +23,9 @@ struct Calls {
 };
 
 // Contains the library's own functions from the first use.
-Calls& calls() {
+CallRegistry& calls() {
   static auto& instance = *[] {
-    auto* made = new Calls;
+    auto* made = new CallRegistry;
     made->add(built_in_calls());
     return made;
   }();

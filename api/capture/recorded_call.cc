@@ -6,9 +6,9 @@
 
 namespace phi::ir {
 
-class Recording::CallOf final : public RecordedCall {
+class Recording::OperationBuilder final : public RecordedCall {
  public:
-  CallOf(Recording& recording, const OpDef& op, const CallSlots& inputs)
+  OperationBuilder(Recording& recording, const OpDef& op, const CallSlots& inputs)
       : recording_(recording), outermost_(recording.calls_++ == 0) {
     if (!outermost_) return;
     operation_.op = &op;
@@ -19,9 +19,9 @@ class Recording::CallOf final : public RecordedCall {
       handles_.push_back(x->identity());
     }
   }
-  ~CallOf() override { --recording_.calls_; }
-  CallOf(const CallOf&) = delete;
-  CallOf& operator=(const CallOf&) = delete;
+  ~OperationBuilder() override { --recording_.calls_; }
+  OperationBuilder(const OperationBuilder&) = delete;
+  OperationBuilder& operator=(const OperationBuilder&) = delete;
 
   bool is_outermost() const override { return outermost_; }
 
@@ -64,7 +64,7 @@ class Recording::CallOf final : public RecordedCall {
 };
 
 std::unique_ptr<RecordedCall> Recording::begin(const OpDef& op, const CallSlots& inputs) {
-  return std::make_unique<CallOf>(*this, op, inputs);
+  return std::make_unique<OperationBuilder>(*this, op, inputs);
 }
 
 void Recording::used(const Tensor& x) { value_of(x); }

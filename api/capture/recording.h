@@ -181,7 +181,7 @@ class Recording final : public Recorder, public CallRecorder {
   const ShownOps& ops_behind(int number) const { return frame(number).ops; }
 
  private:
-  class CallOf;
+  class OperationBuilder;
   struct Key {
     uint64_t storage;
     size_t offset;

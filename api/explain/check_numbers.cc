@@ -45,12 +45,14 @@ std::optional<std::string> nonfinite_in(const DenseTensor& array) {
 }
 
 // An open call and its decision.
-class FirstNonfinite::CallOf final : public RecordedCall {
+class FirstNonfinite::CallObserver final : public RecordedCall {
  public:
-  explicit CallOf(FirstNonfinite& watch) : watch_(watch) { watch_.decisions_.push_back(nullptr); }
-  ~CallOf() override { watch_.decisions_.pop_back(); }
-  CallOf(const CallOf&) = delete;
-  CallOf& operator=(const CallOf&) = delete;
+  explicit CallObserver(FirstNonfinite& watch) : watch_(watch) {
+    watch_.decisions_.push_back(nullptr);
+  }
+  ~CallObserver() override { watch_.decisions_.pop_back(); }
+  CallObserver(const CallObserver&) = delete;
+  CallObserver& operator=(const CallObserver&) = delete;
 
   bool is_outermost() const override { return false; }  // its outputs are not needed
   void set_decision(const Decision& decision) override { watch_.decisions_.back() = &decision; }
@@ -70,7 +72,7 @@ FirstNonfinite::FirstNonfinite()
 FirstNonfinite::~FirstNonfinite() { context_.watch_outputs(outer_); }
 
 std::unique_ptr<RecordedCall> FirstNonfinite::begin(const OpDef&, const CallSlots&) {
-  return std::make_unique<CallOf>(*this);
+  return std::make_unique<CallObserver>(*this);
 }
 
 int64_t FirstNonfinite::now() const {

@@ -52,7 +52,7 @@ class FirstNonfinite final : public OutputWatch, public CallRecorder {
   const Finding& finding() const { return finding_; }
 
  private:
-  class CallOf;
+  class CallObserver;
   int64_t now() const;
   std::string placements_of(const DenseTensor& output) const;
 

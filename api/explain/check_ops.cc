@@ -126,16 +126,16 @@ class OpsChecker final : public CallRecorder {
   int64_t checked() const { return checked_; }
 
  private:
-  class CallOf;
+  class CheckedCall;
 
   const NamesByStorage names_;
   const Listening listening_;
   int64_t checked_ = 0;
 };
 
-class OpsChecker::CallOf final : public RecordedCall {
+class OpsChecker::CheckedCall final : public RecordedCall {
  public:
-  CallOf(OpsChecker& checker, const OpDef& op, const CallSlots& inputs)
+  CheckedCall(OpsChecker& checker, const OpDef& op, const CallSlots& inputs)
       : checker_(checker), op_(op), inputs_(inputs) {}
 
   bool is_outermost() const override { return true; }
@@ -259,7 +259,7 @@ class OpsChecker::CallOf final : public RecordedCall {
 };
 
 std::unique_ptr<RecordedCall> OpsChecker::begin(const OpDef& op, const CallSlots& inputs) {
-  return std::make_unique<CallOf>(*this, op, inputs);
+  return std::make_unique<CheckedCall>(*this, op, inputs);
 }
 
 }  // namespace

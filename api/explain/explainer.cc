@@ -43,9 +43,9 @@ MovedBytes bytes_between(const Counters& before, const Counters& after) {
 }  // namespace
 
 // One call, from its arguments to its outputs.
-class Explainer::CallOf final : public RecordedCall {
+class Explainer::CallObserver final : public RecordedCall {
  public:
-  CallOf(Explainer& explainer, const OpDef& op, const CallSlots& inputs)
+  CallObserver(Explainer& explainer, const OpDef& op, const CallSlots& inputs)
       : explainer_(explainer),
         op_(op),
         begin_(inputs.begin),
@@ -60,7 +60,7 @@ class Explainer::CallOf final : public RecordedCall {
     explainer.open_calls_.push_back(this);
   }
 
-  ~CallOf() override {
+  ~CallObserver() override {
     explainer_.open_calls_.pop_back();
     // Failed calls, and the calls on local parts within a distributed call, have no row.
     if (!has_outputs_ || (is_inner_ && !is_distributed_)) {
@@ -71,8 +71,8 @@ class Explainer::CallOf final : public RecordedCall {
       if (row().moves.empty()) explainer_.calls_[row_] = nullptr;
     }
   }
-  CallOf(const CallOf&) = delete;
-  CallOf& operator=(const CallOf&) = delete;
+  CallObserver(const CallObserver&) = delete;
+  CallObserver& operator=(const CallObserver&) = delete;
 
   bool is_outermost() const override { return true; }
 
@@ -140,7 +140,7 @@ class Explainer::CallOf final : public RecordedCall {
   }
 
   void explain(const std::vector<AttributeValue>& attributes) {
-    DecidedCall call{op_, mesh_, attributes, {}, begin_, outputs_};
+    DistributedCall call{op_, mesh_, attributes, {}, begin_, outputs_};
     for (const ExplainedCall::Tensor& input : row().inputs) {
       call.inputs.push_back({input.name, input.meta, input.attr, input.wanted});
     }
@@ -197,7 +197,7 @@ Explanation Explainer::take() {
 }
 
 std::unique_ptr<RecordedCall> Explainer::begin(const OpDef& op, const CallSlots& inputs) {
-  return std::make_unique<CallOf>(*this, op, inputs);
+  return std::make_unique<CallObserver>(*this, op, inputs);
 }
 
 ExplainedCall& Explainer::new_call() {
@@ -236,10 +236,10 @@ void Explainer::follow_actions() {
 }
 
 // Cached: equal layers make equal calls.
-Reasons Explainer::reasons_for(const DecidedCall& call) {
+Reasons Explainer::reasons_for(const DistributedCall& call) {
   std::string key =
       fmt::format("{} {} {}", call.to_string(), call.mesh.id(), fmt::join(call.begin, ","));
-  for (const DecidedCall::Slot& slot : call.inputs) {
+  for (const DistributedCall::Slot& slot : call.inputs) {
     key += fmt::format(" {} {} {} {}", slot.name, slot.meta.to_string(),
                        static_cast<const void*>(slot.given), static_cast<const void*>(slot.wanted));
   }

@@ -34,7 +34,7 @@ class Explainer final : public CallRecorder, public MoveWatch {
   void ended(const Move& move) override;
 
  private:
-  class CallOf;
+  class CallObserver;
   // A reshard whose transfer to another mesh has not finished.
   struct UnderWay {
     const distributed::ReshardPlan* plan;
@@ -47,7 +47,7 @@ class Explainer final : public CallRecorder, public MoveWatch {
   void end_finish(const Move& move);
   void place(ExplainedCall* call);
   void follow_actions();
-  Reasons reasons_for(const DecidedCall& call);
+  Reasons reasons_for(const DistributedCall& call);
 
   RankContext& context_;
   const Listening listening_;
@@ -56,7 +56,7 @@ class Explainer final : public CallRecorder, public MoveWatch {
   std::vector<const TraceEvent*> actions_;  // open actions, each nested in the previous one
   Explanation explanation_;
   std::vector<std::unique_ptr<ExplainedCall>> calls_;
-  std::vector<CallOf*> open_calls_;
+  std::vector<CallObserver*> open_calls_;
   std::optional<ExplainedMove> open_move_;
   size_t open_row_ = 0;  // index of its row
   std::vector<UnderWay> under_way_;

@@ -21,8 +21,8 @@ using distributed::TensorDistAttr;
 
 class RuleProbe {
  public:
-  explicit RuleProbe(const DecidedCall& call) : call_(call) {
-    for (const DecidedCall::Slot& slot : call.inputs) {
+  explicit RuleProbe(const DistributedCall& call) : call_(call) {
+    for (const DistributedCall::Slot& slot : call.inputs) {
       placed_.push_back(!slot.wanted  ? nullptr
                         : !slot.given ? TensorDistAttr::replicated(call.mesh)
                                       : on_mesh(*slot.given));
@@ -30,7 +30,7 @@ class RuleProbe {
   }
 
   std::string why_input(size_t i) {
-    const DecidedCall::Slot& slot = call_.inputs[i];
+    const DistributedCall::Slot& slot = call_.inputs[i];
     if (!slot.wanted || !slot.given || slot.given == slot.wanted) return "";
     std::vector<std::string> whys;
     if (slot.given->mesh() != call_.mesh) whys.push_back(why_mesh(i));
@@ -50,7 +50,7 @@ class RuleProbe {
     for (const int m : attr->partial_dims()) {
       std::vector<std::string> split;
       std::vector<std::string> partial;
-      for (const DecidedCall::Slot& slot : call_.inputs) {
+      for (const DistributedCall::Slot& slot : call_.inputs) {
         if (!slot.wanted) continue;
         const Placement& p = slot.wanted->placement(m);
         if (p.is_shard()) split.push_back(fmt::format("dim {} of {}", p.tensor_dim(), slot.name));
@@ -144,8 +144,8 @@ class RuleProbe {
     const Placement& p = before(i, m);
     const std::string kind(name_of(p.reduce()));
     if (has_placement(infer(m, [&](size_t j) { return j == i       ? p
-                                                    : placed_[j] ? p
-                                                                 : Placement(); }),
+                                                      : placed_[j] ? p
+                                                                   : Placement(); }),
                       i, m, p)) {
       return fmt::format(
           "partial over {} becomes whole: {} passes a partial {} on only where all "
@@ -205,13 +205,13 @@ class RuleProbe {
     return texts.empty() ? rule : fmt::format("{}: {}", rule, fmt::join(texts, ", "));
   }
 
-  const DecidedCall& call_;
+  const DistributedCall& call_;
   std::vector<const TensorDistAttr*> placed_;  // as passed to the rule; null: absent
 };
 
 }  // namespace
 
-std::string DecidedCall::to_string() const {
+std::string DistributedCall::to_string() const {
   std::vector<std::string> texts;
   for (size_t i = 0; i < attributes.size() && i < op.attributes.size(); ++i) {
     const bool* flag = std::get_if<bool>(&attributes[i]);
@@ -221,7 +221,7 @@ std::string DecidedCall::to_string() const {
   return texts.empty() ? op.name : fmt::format("{}({})", op.name, fmt::join(texts, ","));
 }
 
-Reasons reasons_of(const DecidedCall& call) {
+Reasons reasons_of(const DistributedCall& call) {
   Reasons reasons;
   RuleProbe probe(call);
   for (size_t i = 0; i < call.inputs.size(); ++i) reasons.inputs.push_back(probe.why_input(i));

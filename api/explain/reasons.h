@@ -13,7 +13,7 @@
 namespace phi {
 
 /// A distributed call with its decision.
-struct DecidedCall {
+struct DistributedCall {
   struct Slot {
     std::string name;
     TensorMeta meta;
@@ -38,6 +38,6 @@ struct Reasons {
 };
 
 /// Runs the op's rule several times for each input that changes placements. Never throws.
-Reasons reasons_of(const DecidedCall& call);
+Reasons reasons_of(const DistributedCall& call);
 
 }  // namespace phi

@@ -27,7 +27,7 @@ Ssa weighted(Builder& b, const Ssa& weights, const Ssa& x, bool transposed = fal
 
 class Attention {
  public:
-  explicit Attention(Call& call)
+  explicit Attention(LoweringContext& call)
       : b_(call.b),
         call_(call),
         group_(heads_of("q") / std::max<int64_t>(heads_of("k"), 1)),
@@ -37,7 +37,7 @@ class Attention {
 
  private:
   Builder& b_;
-  Call& call_;
+  LoweringContext& call_;
   const int64_t group_;  // query heads per key head
 
  public:
@@ -118,7 +118,7 @@ class Attention {
   }
 };
 
-void flash_attention(Call& call) {
+void flash_attention(LoweringContext& call) {
   Builder& b = call.b;
   const Attention attention(call);
   const Ssa scores = attention.scores();
@@ -132,14 +132,14 @@ void flash_attention(Call& call) {
   if (attention.drops()) {
     const Ssa* seed_offset = call.optional("fixed_seed_offset");
     weights = b.mul(weights, attention.kept(seed_offset, weights.type));
-    call.give(3, seed_offset ? *seed_offset : b.constant(int64_t{0}, {{2}, "i64"}));
+    call.set_output(3, seed_offset ? *seed_offset : b.constant(int64_t{0}, {{2}, "i64"}));
   }
-  call.give(0, weighted(b, weights, attention.v));
-  call.give(1, weights);
-  call.give(2, b.add(shift, b.unary("log", total)));
+  call.set_output(0, weighted(b, weights, attention.v));
+  call.set_output(1, weights);
+  call.set_output(2, b.add(shift, b.unary("log", total)));
 }
 
-void flash_attention_grad(Call& call) {
+void flash_attention_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Attention attention(call);
   const Ssa g = b.wide(call.input("out_grad"));
@@ -151,19 +151,19 @@ void flash_attention_grad(Call& call) {
                                b.unary("exponential", b.sub(scores, lse)));
   const Ssa kept = attention.drops() ? attention.kept(call.optional("seed_offset"), weights.type)
                                      : b.like(weights, 1.0);
-  if (call.wants(2)) {
+  if (call.needs_output(2)) {
     const Ssa v_grad = weighted(b, b.mul(weights, kept), g, /*transposed=*/true);
-    call.give(2, attention.summed_groups(v_grad));
+    call.set_output(2, attention.summed_groups(v_grad));
   }
   const Ssa products = b.reduce_last(Reduction::kSum, b.mul(g, b.wide(call.input("out"))));
   const int64_t perm[] = {0, 2, 1, 3};
   const Ssa common = b.transpose(products, perm);  // [batch, heads, sq, 1]
   const Ssa slopes = b.mul(weights, b.sub(b.mul(kept, scores_of(b, g, attention.v)), common));
   const Ssa scaled = b.mul(slopes, attention.scale());
-  if (call.wants(0)) call.give(0, weighted(b, scaled, attention.k));
-  if (call.wants(1)) {
+  if (call.needs_output(0)) call.set_output(0, weighted(b, scaled, attention.k));
+  if (call.needs_output(1)) {
     const Ssa k_grad = weighted(b, scaled, attention.q, /*transposed=*/true);
-    call.give(1, attention.summed_groups(k_grad));
+    call.set_output(1, attention.summed_groups(k_grad));
   }
 }
 

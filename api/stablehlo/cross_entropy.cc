@@ -8,7 +8,7 @@ namespace {
 
 class Classes {
  public:
-  Classes(Call& call, const Dims& dims)
+  Classes(LoweringContext& call, const Dims& dims)
       : call_(call),
         b_(call.b),
         dims_(dims),
@@ -40,14 +40,14 @@ class Classes {
     return b_.compare("NE", label, b_.constant(call_.integer("ignore_index"), label.type));
   }
 
-  Call& call_;
+  LoweringContext& call_;
   Builder& b_;
   Dims dims_;
   int axis_;
 };
 
 // The sum over classes of label * terms; a weight of 0 gives 0 even for a term that is not finite.
-Ssa weigh(Call& call, const Classes& classes, const Ssa& terms) {
+Ssa weigh(LoweringContext& call, const Classes& classes, const Ssa& terms) {
   Builder& b = call.b;
   const Ssa zero = b.like(terms, 0.0);
   if (!call.flag("soft_label")) return classes.sum(b.select(classes.at_label(), terms, zero));
@@ -55,22 +55,22 @@ Ssa weigh(Call& call, const Classes& classes, const Ssa& terms) {
   return classes.sum(b.select(b.compare("EQ", weights, zero), zero, b.mul(weights, terms)));
 }
 
-void cross_entropy_with_softmax(Call& call) {
+void cross_entropy_with_softmax(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("input"));
   const Classes classes(call, x.dims());
   if (!call.flag("use_softmax")) {
-    call.give(0, x);
-    return call.give(1, weigh(call, classes, b.unary("negate", b.unary("log", x))));
+    call.set_output(0, x);
+    return call.set_output(1, weigh(call, classes, b.unary("negate", b.unary("log", x))));
   }
   const Ssa shifted = b.sub(x, classes.max(x));
   const Ssa shares = b.unary("exponential", shifted);
   const Ssa total = classes.sum(shares);
-  call.give(0, b.div(shares, total));
-  call.give(1, weigh(call, classes, b.sub(b.unary("log", total), shifted)));
+  call.set_output(0, b.div(shares, total));
+  call.set_output(1, weigh(call, classes, b.sub(b.unary("log", total), shifted)));
 }
 
-void cross_entropy_with_softmax_grad(Call& call) {
+void cross_entropy_with_softmax_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa softmax = b.wide(call.input("softmax"));
   const Ssa g = b.wide(call.input("loss_grad"));
@@ -80,15 +80,15 @@ void cross_entropy_with_softmax_grad(Call& call) {
   if (call.flag("use_softmax")) {
     if (!hard) {
       const Ssa weights = classes.weights();
-      return call.give(b.mul(b.sub(b.mul(softmax, classes.sum(weights)), weights), g));
+      return call.set_output(b.mul(b.sub(b.mul(softmax, classes.sum(weights)), weights), g));
     }
     const Ssa one_hot = b.convert(classes.at_label(), softmax.type.element);
-    return call.give(b.select(classes.row_counts(), b.mul(b.sub(softmax, one_hot), g), zero));
+    return call.set_output(b.select(classes.row_counts(), b.mul(b.sub(softmax, one_hot), g), zero));
   }
   const Ssa inverse = b.unary("negate", b.div(g, softmax));
-  if (hard) return call.give(b.select(classes.at_label(), inverse, zero));
+  if (hard) return call.set_output(b.select(classes.at_label(), inverse, zero));
   const Ssa weights = classes.weights();
-  call.give(b.select(b.compare("EQ", weights, zero), zero, b.mul(inverse, weights)));
+  call.set_output(b.select(b.compare("EQ", weights, zero), zero, b.mul(inverse, weights)));
 }
 
 constexpr Lowering kCrossEntropyLowerings[] = {

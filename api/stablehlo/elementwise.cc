@@ -21,67 +21,73 @@ Ssa normal_cdf(Builder& b, const Ssa& x) {
 
 namespace {
 
-void binary(Call& call, std::string_view op) {
+void binary(LoweringContext& call, std::string_view op) {
   Builder& b = call.b;
-  call.give(b.binary(op, b.wide(call.input("x")), b.wide(call.input("y"))));
+  call.set_output(b.binary(op, b.wide(call.input("x")), b.wide(call.input("y"))));
 }
-void add(Call& call) { binary(call, "add"); }
-void subtract(Call& call) { binary(call, "subtract"); }
-void multiply(Call& call) { binary(call, "multiply"); }
+void add(LoweringContext& call) { binary(call, "add"); }
+void subtract(LoweringContext& call) { binary(call, "subtract"); }
+void multiply(LoweringContext& call) { binary(call, "multiply"); }
 // Integers are divided in float32.
-void divide(Call& call) {
+void divide(LoweringContext& call) {
   Builder& b = call.b;
   const auto element = wide_element(call.output_type().element);
-  call.give(
+  call.set_output(
       b.binary("divide", b.convert(call.input("x"), element), b.convert(call.input("y"), element)));
 }
-void maximum(Call& call) { binary(call, "maximum"); }
-void minimum(Call& call) { binary(call, "minimum"); }
-void equal(Call& call) { call.give(call.b.compare("EQ", call.input("x"), call.input("y"))); }
-void greater_equal(Call& call) {
-  call.give(call.b.compare("GE", call.input("x"), call.input("y")));
+void maximum(LoweringContext& call) { binary(call, "maximum"); }
+void minimum(LoweringContext& call) { binary(call, "minimum"); }
+void equal(LoweringContext& call) {
+  call.set_output(call.b.compare("EQ", call.input("x"), call.input("y")));
 }
-void not_equal(Call& call) { call.give(call.b.compare("NE", call.input("x"), call.input("y"))); }
-void greater_than(Call& call) { call.give(call.b.compare("GT", call.input("x"), call.input("y"))); }
-
-void unary(Call& call, std::string_view op) {
-  call.give(call.b.unary(op, call.b.wide(call.input("x"))));
+void greater_equal(LoweringContext& call) {
+  call.set_output(call.b.compare("GE", call.input("x"), call.input("y")));
 }
-void exp(Call& call) { unary(call, "exponential"); }
-void log(Call& call) { unary(call, "log"); }
-void sqrt(Call& call) { unary(call, "sqrt"); }
-void rsqrt(Call& call) { unary(call, "rsqrt"); }
-void tanh(Call& call) { unary(call, "tanh"); }
-void sigmoid(Call& call) { unary(call, "logistic"); }
+void not_equal(LoweringContext& call) {
+  call.set_output(call.b.compare("NE", call.input("x"), call.input("y")));
+}
+void greater_than(LoweringContext& call) {
+  call.set_output(call.b.compare("GT", call.input("x"), call.input("y")));
+}
 
-void square(Call& call) {
+void unary(LoweringContext& call, std::string_view op) {
+  call.set_output(call.b.unary(op, call.b.wide(call.input("x"))));
+}
+void exp(LoweringContext& call) { unary(call, "exponential"); }
+void log(LoweringContext& call) { unary(call, "log"); }
+void sqrt(LoweringContext& call) { unary(call, "sqrt"); }
+void rsqrt(LoweringContext& call) { unary(call, "rsqrt"); }
+void tanh(LoweringContext& call) { unary(call, "tanh"); }
+void sigmoid(LoweringContext& call) { unary(call, "logistic"); }
+
+void square(LoweringContext& call) {
   const Ssa x = call.b.wide(call.input("x"));
-  call.give(call.b.mul(x, x));
+  call.set_output(call.b.mul(x, x));
 }
 
-void relu(Call& call) {
+void relu(LoweringContext& call) {
   const Ssa& x = call.input("x");
   const Ssa zero = call.b.like(x, 0.0);
-  call.give(call.b.select(call.b.compare("LT", x, zero), zero, x));
+  call.set_output(call.b.select(call.b.compare("LT", x, zero), zero, x));
 }
 
-void gelu(Call& call) {
+void gelu(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
   const Ssa share =
       call.flag("approximate") ? b.unary("logistic", gelu_tanh_argument(b, x)) : normal_cdf(b, x);
-  call.give(b.mul(x, share));
+  call.set_output(b.mul(x, share));
 }
 
 Ssa silu_of(Builder& b, const Ssa& x) { return b.mul(x, b.unary("logistic", x)); }
-void silu(Call& call) { call.give(silu_of(call.b, call.b.wide(call.input("x")))); }
+void silu(LoweringContext& call) { call.set_output(silu_of(call.b, call.b.wide(call.input("x")))); }
 
-void pow(Call& call) {
+void pow(LoweringContext& call) {
   const Ssa x = call.b.wide(call.input("x"));
-  call.give(call.b.binary("power", x, call.b.like(x, call.number("y"))));
+  call.set_output(call.b.binary("power", x, call.b.like(x, call.number("y"))));
 }
 
-void scale(Call& call) {
+void scale(LoweringContext& call) {
   Builder& b = call.b;
   Ssa x = b.wide(call.input("x"));
   const double factor = call.number("scale");
@@ -90,31 +96,33 @@ void scale(Call& call) {
   if (bias_first) x = b.add(x, bias);
   x = b.mul(x, factor);
   if (bias != 0.0 && !bias_first) x = b.add(x, bias);
-  call.give(x);
+  call.set_output(x);
 }
 
-void cast(Call& call) { call.give(call.input("x")); }  // give() converts
-void assign(Call& call) { call.give(call.input("x")); }
+void cast(LoweringContext& call) { call.set_output(call.input("x")); }  // set_output() converts
+void assign(LoweringContext& call) { call.set_output(call.input("x")); }
 
-void full_like(Call& call) { call.give(call.b.constant(call.number("value"), call.output_type())); }
-
-void where(Call& call) {
-  call.give(call.b.select(call.input("condition"), call.input("x"), call.input("y")));
+void full_like(LoweringContext& call) {
+  call.set_output(call.b.constant(call.number("value"), call.output_type()));
 }
 
-void add_n(Call& call) {
+void where(LoweringContext& call) {
+  call.set_output(call.b.select(call.input("condition"), call.input("x"), call.input("y")));
+}
+
+void add_n(LoweringContext& call) {
   Builder& b = call.b;
   const std::vector<Ssa> inputs = call.list("inputs");
   Ssa sum = b.wide(inputs[0]);
   for (size_t i = 1; i < inputs.size(); ++i) sum = b.add(sum, b.wide(inputs[i]));
-  call.give(sum);
+  call.set_output(sum);
 }
 
 // Without an argument y, x and y are the halves of x's last tensor dim.
 struct Gated {
   Ssa x, y;
 };
-Gated gated(Call& call) {
+Gated gated(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
   if (const Ssa* y = call.optional("y")) return {x, b.wide(*y)};
@@ -123,23 +131,23 @@ Gated gated(Call& call) {
   return {b.slice_of(x, last, 0, half), b.slice_of(x, last, half, 2 * half)};
 }
 
-void swiglu(Call& call) {
+void swiglu(LoweringContext& call) {
   const auto [x, y] = gated(call);
-  call.give(call.b.mul(silu_of(call.b, x), y));
+  call.set_output(call.b.mul(silu_of(call.b, x), y));
 }
 
-void swiglu_grad(Call& call) {
+void swiglu_grad(LoweringContext& call) {
   Builder& b = call.b;
   const auto [x, y] = gated(call);
   const Ssa g = b.wide(call.input("out_grad"));
   const Ssa x_grad = silu_grad_of(b, x, b.mul(g, y));
   const Ssa y_grad = b.mul(g, silu_of(b, x));
   if (call.optional("y")) {
-    call.give(0, x_grad);
-    return call.give(1, y_grad);
+    call.set_output(0, x_grad);
+    return call.set_output(1, y_grad);
   }
   const Ssa halves[] = {x_grad, y_grad};
-  call.give(0, b.concat(halves, x.ndim() - 1));
+  call.set_output(0, b.concat(halves, x.ndim() - 1));
 }
 
 constexpr Lowering kElementwiseLowerings[] = {

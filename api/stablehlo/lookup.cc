@@ -58,7 +58,7 @@ Ssa scatter_rows(Builder& b, const Dims& dims, const Ssa& index, const Ssa& upda
 }
 
 // x, with 0 where the id is padding_idx.
-Ssa without_padding(Call& call, const Ssa& x) {
+Ssa without_padding(LoweringContext& call, const Ssa& x) {
   const int64_t padding = call.integer("padding_idx");
   if (padding < 0) return x;
   Builder& b = call.b;
@@ -69,38 +69,38 @@ Ssa without_padding(Call& call, const Ssa& x) {
   return b.select(b.reshape(is_padding, dims), b.like(x, 0.0), x);
 }
 
-void embedding(Call& call) {
+void embedding(LoweringContext& call) {
   const Ssa rows = gather_rows(call.b, call.input("weight"), call.input("x"), 0);
-  call.give(without_padding(call, rows));
+  call.set_output(without_padding(call, rows));
 }
 
-void embedding_grad(Call& call) {
+void embedding_grad(LoweringContext& call) {
   const Ssa g = without_padding(call, call.b.wide(call.input("out_grad")));
-  call.give(scatter_rows(call.b, call.output_dims(), call.input("x"), g, 0));
+  call.set_output(scatter_rows(call.b, call.output_dims(), call.input("x"), g, 0));
 }
 
-int axis_of(const Call& call, const Dims& dims) {
+int axis_of(const LoweringContext& call, const Dims& dims) {
   return normalise_axis(call.integer("axis"), dims.ndim(), dims);
 }
 
-void gather(Call& call) {
+void gather(LoweringContext& call) {
   const Ssa& x = call.input("x");
-  call.give(gather_rows(call.b, x, call.input("index"), axis_of(call, x.dims())));
+  call.set_output(gather_rows(call.b, x, call.input("index"), axis_of(call, x.dims())));
 }
 
-void gather_grad(Call& call) {
+void gather_grad(LoweringContext& call) {
   const Ssa g = call.b.wide(call.input("out_grad"));
   const Dims& dims = call.output_dims();
-  call.give(scatter_rows(call.b, dims, call.input("index"), g, axis_of(call, dims)));
+  call.set_output(scatter_rows(call.b, dims, call.input("index"), g, axis_of(call, dims)));
 }
 
-void one_hot(Call& call) {
+void one_hot(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa& ids = call.input("x");
   Dims dims = ids.dims();
   dims.push_back(1);
   const Ssa classes = b.iota({call.output_dims(), ids.type.element}, ids.ndim());
-  call.give(b.compare("EQ", b.reshape(ids, dims), classes));
+  call.set_output(b.compare("EQ", b.reshape(ids, dims), classes));
 }
 
 constexpr Lowering kLookupLowerings[] = {

@@ -7,15 +7,16 @@
 
 namespace phi::stablehlo {
 
-Call::Call(Builder& builder, const ir::Operation& operation, std::vector<std::optional<Ssa>> inputs,
-           std::vector<const ir::Value*> outputs)
+LoweringContext::LoweringContext(Builder& builder, const ir::Operation& operation,
+                                 std::vector<std::optional<Ssa>> inputs,
+                                 std::vector<const ir::Value*> outputs)
     : b(builder),
       operation_(operation),
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)),
       given_(outputs_.size()) {}
 
-std::optional<size_t> Call::argument(std::string_view name) const {
+std::optional<size_t> LoweringContext::argument(std::string_view name) const {
   const auto names = operation_.op->inputs;
   for (size_t i = 0; i < names.size(); ++i) {
     if (name == names[i]) return i;
@@ -23,20 +24,20 @@ std::optional<size_t> Call::argument(std::string_view name) const {
   return std::nullopt;
 }
 
-const Ssa* Call::optional(std::string_view name) const {
+const Ssa* LoweringContext::optional(std::string_view name) const {
   const auto i = argument(name);
   if (!i) return nullptr;
   const auto slot = static_cast<size_t>(operation_.input_begin[*i]);
   return inputs_[slot] ? &*inputs_[slot] : nullptr;
 }
 
-const Ssa& Call::input(std::string_view name) const {
+const Ssa& LoweringContext::input(std::string_view name) const {
   const Ssa* found = optional(name);
   if (!found) refuse("without input " + std::string(name));
   return *found;
 }
 
-std::vector<Ssa> Call::list(std::string_view name) const {
+std::vector<Ssa> LoweringContext::list(std::string_view name) const {
   const auto i = argument(name);
   if (!i) refuse("without inputs " + std::string(name));
   std::vector<Ssa> found;
@@ -46,18 +47,18 @@ std::vector<Ssa> Call::list(std::string_view name) const {
   return found;
 }
 
-bool Call::has(std::string_view name) const {
+bool LoweringContext::has(std::string_view name) const {
   for (const ir::Attribute& a : operation_.attributes) {
     if (name == a.name) return true;
   }
   return false;
 }
 
-bool Call::is_left_out(std::string_view name) const {
+bool LoweringContext::is_absent(std::string_view name) const {
   return std::holds_alternative<std::monostate>(attribute(name).value);
 }
 
-const ir::Attribute& Call::attribute(std::string_view name) const {
+const ir::Attribute& LoweringContext::attribute(std::string_view name) const {
   for (const ir::Attribute& a : operation_.attributes) {
     if (name == a.name) return a;
   }
@@ -75,15 +76,17 @@ const T& value_of(const ir::Attribute& attribute) {
 }
 }  // namespace
 
-bool Call::flag(std::string_view name) const { return value_of<bool>(attribute(name)); }
-int64_t Call::integer(std::string_view name) const { return value_of<int64_t>(attribute(name)); }
-const std::string& Call::text(std::string_view name) const {
+bool LoweringContext::flag(std::string_view name) const { return value_of<bool>(attribute(name)); }
+int64_t LoweringContext::integer(std::string_view name) const {
+  return value_of<int64_t>(attribute(name));
+}
+const std::string& LoweringContext::text(std::string_view name) const {
   return value_of<std::string>(attribute(name));
 }
-std::vector<int64_t> Call::integers(std::string_view name) const {
+std::vector<int64_t> LoweringContext::integers(std::string_view name) const {
   return value_of<std::vector<int64_t>>(attribute(name));
 }
-double Call::number(std::string_view name) const {
+double LoweringContext::number(std::string_view name) const {
   const ir::Attribute& found = attribute(name);
   if (const auto* integer = std::get_if<int64_t>(&found.value))
     return static_cast<double>(*integer);
@@ -91,13 +94,13 @@ double Call::number(std::string_view name) const {
   return value_of<double>(found);
 }
 
-void Call::give(size_t slot, const Ssa& value) {
-  if (!wants(slot)) return;
+void LoweringContext::set_output(size_t slot, const Ssa& value) {
+  if (!needs_output(slot)) return;
   const Type type = output_type(slot);
   given_[slot] = b.reshape(b.convert(value, type.element), type.dims);
 }
 
-void Call::refuse(std::string_view what) const {
+void LoweringContext::refuse(std::string_view what) const {
   throw errors::Unimplemented(
       "operator '{}' {} has no StableHLO lowering; extend its function in api/stablehlo/, or "
       "leave it out of the program.",

@@ -14,11 +14,11 @@
 namespace phi::stablehlo {
 
 /// A call of an operator, as seen by its lowering. Names are those of the op YAML.
-class Call {
+class LoweringContext {
  public:
   /// `inputs` and `outputs` are indexed by slot; an absent tensor has no value.
-  Call(Builder& builder, const ir::Operation& operation, std::vector<std::optional<Ssa>> inputs,
-       std::vector<const ir::Value*> outputs);
+  LoweringContext(Builder& builder, const ir::Operation& operation,
+                  std::vector<std::optional<Ssa>> inputs, std::vector<const ir::Value*> outputs);
 
   Builder& b;
 
@@ -29,7 +29,7 @@ class Call {
 
   bool has(std::string_view attribute) const;
   /// Whether an optional attribute is absent.
-  bool is_left_out(std::string_view attribute) const;
+  bool is_absent(std::string_view attribute) const;
   // These throw Internal if the attribute does not exist or has another type.
   bool flag(std::string_view attribute) const;
   int64_t integer(std::string_view attribute) const;
@@ -38,7 +38,7 @@ class Call {
   const std::string& text(std::string_view attribute) const;
 
   size_t num_outputs() const { return outputs_.size(); }
-  bool wants(size_t slot) const { return outputs_[slot] != nullptr; }
+  bool needs_output(size_t slot) const { return outputs_[slot] != nullptr; }
   const TensorMeta& output(size_t slot = 0) const { return outputs_[slot]->meta; }
   const Dims& output_dims(size_t slot = 0) const { return output(slot).dims; }
   /// The type of an output.
@@ -46,8 +46,8 @@ class Call {
     return {output(slot).dims, element_of(output(slot).dtype)};
   }
   /// Sets an output, converted to its dtype and reshaped to its shape; ignored if it is not wanted.
-  void give(size_t slot, const Ssa& value);
-  void give(const Ssa& value) { give(0, value); }
+  void set_output(size_t slot, const Ssa& value);
+  void set_output(const Ssa& value) { set_output(0, value); }
   const std::optional<Ssa>& given(size_t slot) const { return given_[slot]; }
 
   /// Throws Unimplemented with the operator's name; `what` is the unsupported case.
@@ -63,7 +63,7 @@ class Call {
   std::vector<std::optional<Ssa>> given_;
 };
 
-using Lower = void (*)(Call& call);
+using Lower = void (*)(LoweringContext& call);
 struct Lowering {
   std::string_view op;
   Lower lower;

@@ -54,7 +54,7 @@ struct Operands {
   Ssa x, y;
   bool transpose_x, transpose_y;
 };
-Operands operands_of(Call& call) {
+Operands operands_of(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa& x = call.input("x");
   const Ssa& y = call.input("y");
@@ -63,28 +63,28 @@ Operands operands_of(Call& call) {
           x.ndim() > 1 && call.flag("transpose_x"), y.ndim() > 1 && call.flag("transpose_y")};
 }
 
-void matmul(Call& call) {
+void matmul(LoweringContext& call) {
   const auto [x, y, transpose_x, transpose_y] = operands_of(call);
-  call.give(product(call.b, x, transpose_x, y, transpose_y));
+  call.set_output(product(call.b, x, transpose_x, y, transpose_y));
 }
 
-void matmul_grad(Call& call) {
+void matmul_grad(LoweringContext& call) {
   Builder& b = call.b;
   const auto [x, y, transpose_x, transpose_y] = operands_of(call);
   Dims dims = broadcast_dims(batch_of(x), batch_of(y));
   dims.push_back(x.dims()[x.ndim() - (transpose_x ? 1 : 2)]);
   dims.push_back(y.dims()[y.ndim() - (transpose_y ? 2 : 1)]);
   const Ssa g = b.reshape(call.input("out_grad"), dims);
-  if (call.wants(0)) {
+  if (call.needs_output(0)) {
     const Ssa grad =
         transpose_x ? product(b, y, transpose_y, g, true) : product(b, g, false, y, !transpose_y);
-    call.give(0, b.sum_to(grad, x.dims()));
+    call.set_output(0, b.sum_to(grad, x.dims()));
   }
-  if (!call.wants(1)) return;
-  if (y.ndim() == 2) return call.give(1, weight_grad(b, x, transpose_x, g, transpose_y));
+  if (!call.needs_output(1)) return;
+  if (y.ndim() == 2) return call.set_output(1, weight_grad(b, x, transpose_x, g, transpose_y));
   const Ssa grad =
       transpose_y ? product(b, g, true, x, transpose_x) : product(b, x, !transpose_x, g, false);
-  call.give(1, b.sum_to(grad, y.dims()));
+  call.set_output(1, b.sum_to(grad, y.dims()));
 }
 
 constexpr Lowering kMatmulLowerings[] = {{"matmul", matmul}, {"matmul_grad", matmul_grad}};

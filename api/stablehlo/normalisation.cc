@@ -5,23 +5,23 @@
 namespace phi::stablehlo {
 namespace {
 
-void softmax(Call& call) {
+void softmax(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
-  if (x.ndim() == 0) return call.give(b.like(x, 1.0));
+  if (x.ndim() == 0) return call.set_output(b.like(x, 1.0));
   const int64_t axes[] = {normalise_axis(call.integer("axis"), x.ndim(), x.dims())};
   const Ssa shares = b.unary("exponential", b.sub(x, b.reduce(Reduction::kMax, x, axes)));
-  call.give(b.div(shares, b.reduce(Reduction::kSum, shares, axes)));
+  call.set_output(b.div(shares, b.reduce(Reduction::kSum, shares, axes)));
 }
 
-void softmax_grad(Call& call) {
+void softmax_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa out = b.wide(call.input("out"));
   const Ssa g = b.wide(call.input("out_grad"));
-  if (out.ndim() == 0) return call.give(b.like(out, 0.0));
+  if (out.ndim() == 0) return call.set_output(b.like(out, 0.0));
   const int64_t axes[] = {normalise_axis(call.integer("axis"), out.ndim(), out.dims())};
   const Ssa common = b.reduce(Reduction::kSum, b.mul(g, out), axes);
-  call.give(b.mul(b.sub(g, common), out));
+  call.set_output(b.mul(b.sub(g, common), out));
 }
 
 /// The rows of a normalisation: the tensor dims from `axis` on.
@@ -57,7 +57,7 @@ class Rows {
   int axis_;
 };
 
-void layer_norm(Call& call) {
+void layer_norm(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
   const Rows rows(b, x.dims(), static_cast<int>(call.integer("begin_norm_axis")));
@@ -68,9 +68,9 @@ void layer_norm(Call& call) {
   Ssa out = b.mul(centred, factor);
   if (const Ssa* scale = call.optional("scale")) out = b.mul(out, rows.per_element(*scale));
   if (const Ssa* bias = call.optional("bias")) out = b.add(out, rows.per_element(*bias));
-  call.give(0, out);
-  call.give(1, mean);
-  call.give(2, variance);
+  call.set_output(0, out);
+  call.set_output(1, mean);
+  call.set_output(2, variance);
 }
 
 // Input gradient of a normalised y = (x - mean) f, with g = out_grad * scale: f (g - <g> - y <g
@@ -82,7 +82,7 @@ Ssa input_grad(Builder& b, const Rows& rows, const Ssa& y, const Ssa& factor, co
   return b.mul(grad, factor);
 }
 
-void layer_norm_grad(Call& call) {
+void layer_norm_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
   const Ssa out_grad = b.wide(call.input("out_grad"));
@@ -90,37 +90,37 @@ void layer_norm_grad(Call& call) {
   const Ssa variance = rows.per_row(call.input("variance"));
   const Ssa factor = b.unary("rsqrt", b.add(variance, call.number("epsilon")));
   const Ssa y = b.mul(b.sub(x, rows.per_row(call.input("mean"))), factor);
-  if (call.wants(0)) {
+  if (call.needs_output(0)) {
     const Ssa* scale = call.optional("scale");
     const Ssa g = scale ? b.mul(out_grad, rows.per_element(*scale)) : out_grad;
-    call.give(0, input_grad(b, rows, y, factor, g, /*centred=*/true));
+    call.set_output(0, input_grad(b, rows, y, factor, g, /*centred=*/true));
   }
-  if (call.wants(1)) call.give(1, rows.sum_over_rows(b.mul(out_grad, y)));
-  if (call.wants(2)) call.give(2, rows.sum_over_rows(out_grad));
+  if (call.needs_output(1)) call.set_output(1, rows.sum_over_rows(b.mul(out_grad, y)));
+  if (call.needs_output(2)) call.set_output(2, rows.sum_over_rows(out_grad));
 }
 
-void rms_norm(Call& call) {
+void rms_norm(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
   const Rows rows(b, x.dims(), x.ndim() - 1);
   const Ssa mean_square = rows.average(b.mul(x, x));
   const Ssa factor = b.unary("rsqrt", b.add(mean_square, call.number("epsilon")));
-  call.give(0, b.mul(b.mul(x, factor), rows.per_element(call.input("scale"))));
-  call.give(1, factor);
+  call.set_output(0, b.mul(b.mul(x, factor), rows.per_element(call.input("scale"))));
+  call.set_output(1, factor);
 }
 
-void rms_norm_grad(Call& call) {
+void rms_norm_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
   const Ssa out_grad = b.wide(call.input("out_grad"));
   const Rows rows(b, x.dims(), x.ndim() - 1);
   const Ssa factor = rows.per_row(call.input("invvar"));
   const Ssa y = b.mul(x, factor);
-  if (call.wants(0)) {
+  if (call.needs_output(0)) {
     const Ssa g = b.mul(out_grad, rows.per_element(call.input("scale")));
-    call.give(0, input_grad(b, rows, y, factor, g, /*centred=*/false));
+    call.set_output(0, input_grad(b, rows, y, factor, g, /*centred=*/false));
   }
-  if (call.wants(1)) call.give(1, rows.sum_over_rows(b.mul(out_grad, y)));
+  if (call.needs_output(1)) call.set_output(1, rows.sum_over_rows(b.mul(out_grad, y)));
 }
 
 constexpr Lowering kNormalisationLowerings[] = {

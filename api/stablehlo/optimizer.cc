@@ -7,7 +7,7 @@ namespace {
 /// Inputs and outputs common to all updates; computes in float, for f64 parameters in double.
 class Update {
  public:
-  explicit Update(Call& call)
+  explicit Update(LoweringContext& call)
       : call_(call),
         b_(call.b),
         old_(call.optional("master_param") ? call.input("master_param") : call.input("param")),
@@ -16,7 +16,7 @@ class Update {
                  b_.convert(scalar("grad_scale"), w.type.element))) {}
 
  private:
-  Call& call_;
+  LoweringContext& call_;
   Builder& b_;
   const Ssa old_;
 
@@ -65,14 +65,14 @@ class Update {
   }
 };
 
-void sgd(Call& call) {
+void sgd(LoweringContext& call) {
   Builder& b = call.b;
   Update update(call);
   const Ssa step = b.add(update.g, b.mul(update.w, update.number("weight_decay")));
   update.give_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 1);
 }
 
-void momentum(Call& call) {
+void momentum(LoweringContext& call) {
   Builder& b = call.b;
   Update update(call);
   const Ssa& velocity = call.input("velocity");
@@ -85,7 +85,7 @@ void momentum(Call& call) {
 }
 
 // Loshchilov and Hutter 2019. Values that all elements share are computed in double.
-void adamw(Call& call) {
+void adamw(LoweringContext& call) {
   Builder& b = call.b;
   Update update(call);
   const double beta1 = update.number("beta1");

@@ -23,9 +23,9 @@ Drawn draw(Builder& b, const Dims& dims, const Ssa& seed, RandomUse use) {
 
 Ssa own_word(Builder& b, const Drawn& drawn) { return pick_word(b, drawn.words, drawn.which); }
 
-Ssa seed_of(Call& call) {
+Ssa seed_of(LoweringContext& call) {
   if (const Ssa* given = call.optional("seed_tensor")) return *given;
-  if (call.is_left_out("seed")) {
+  if (call.is_absent("seed")) {
     call.refuse("without a seed, which each run would draw (give it one),");
   }
   return call.b.constant(call.integer("seed"), {{}, "i64"});
@@ -38,7 +38,7 @@ Ssa unit_float(Builder& b, const Ssa& word) {
 }
 
 // Box-Muller: words 0 and 1 give elements 0 and 1, words 2 and 3 the others.
-void gaussian(Call& call) {
+void gaussian(LoweringContext& call) {
   Builder& b = call.b;
   const auto [words, which] = draw(b, call.output_dims(), seed_of(call), RandomUse::kGaussian);
   const Ssa in_first = b.compare("LT", which, b.constant_bits(2, which.type));
@@ -50,10 +50,10 @@ void gaussian(Call& call) {
   const Ssa is_sine = b.compare("EQ", odd, b.constant_bits(1, odd.type));
   const Ssa z = b.mul(radius, b.select(is_sine, b.unary("sine", angle), b.unary("cosine", angle)));
   const Ssa value = b.convert(z, wide_element(call.output_type().element));
-  call.give(b.add(b.mul(value, call.number("std")), call.number("mean")));
+  call.set_output(b.add(b.mul(value, call.number("std")), call.number("mean")));
 }
 
-void uniform(Call& call) {
+void uniform(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa word = own_word(b, draw(b, call.output_dims(), seed_of(call), RandomUse::kUniform));
   const bool is_double = call.output().dtype == DataType::FLOAT64;
@@ -67,42 +67,42 @@ void uniform(Call& call) {
                                  : std::nextafter(static_cast<float>(max), static_cast<float>(min));
   const Ssa value = b.add(b.mul(unit, max - min), min);
   // Rounding may have produced max.
-  call.give(b.select(b.compare("LT", value, max), value, b.like(value, below)));
+  call.set_output(b.select(b.compare("LT", value, max), value, b.like(value, below)));
 }
 
-double kept_factor(const Call& call) {
+double kept_factor(const LoweringContext& call) {
   const double p = call.number("p");
   const bool upscale = call.text("mode") == "upscale_in_train";
   if (call.flag("is_test")) return upscale ? 1.0 : 1.0 - p;
   return upscale && p < 1.0 ? 1.0 / (1.0 - p) : 1.0;
 }
 
-void dropout(Call& call) {
+void dropout(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa scaled = b.mul(b.wide(call.input("x")), kept_factor(call));
   const Type flags{scaled.dims(), "i1"};
   const auto threshold = static_cast<uint64_t>(call.number("p") * 0x1p32);
   if (call.flag("is_test") || threshold == 0) {
-    call.give(0, scaled);
-    return call.give(1, b.constant(int64_t{1}, flags));
+    call.set_output(0, scaled);
+    return call.set_output(1, b.constant(int64_t{1}, flags));
   }
   if (threshold > 0xffffffffu) {
-    call.give(0, b.like(scaled, 0.0));
-    return call.give(1, b.constant(int64_t{0}, flags));
+    call.set_output(0, b.like(scaled, 0.0));
+    return call.set_output(1, b.constant(int64_t{0}, flags));
   }
   const Ssa word = own_word(b, draw(b, scaled.dims(), seed_of(call), RandomUse::kDropout));
   const Ssa keep = b.compare("GE", word, b.constant_bits(threshold, word.type));
-  call.give(0, b.select(keep, scaled, b.like(scaled, 0.0)));
-  call.give(1, keep);
+  call.set_output(0, b.select(keep, scaled, b.like(scaled, 0.0)));
+  call.set_output(1, keep);
 }
 
-void dropout_grad(Call& call) {
+void dropout_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa g = b.wide(call.input("out_grad"));
   const Ssa scaled = b.mul(g, kept_factor(call));
-  if (call.flag("is_test")) return call.give(scaled);
+  if (call.flag("is_test")) return call.set_output(scaled);
   const Ssa kept = b.convert(call.input("mask"), "i1");
-  call.give(b.select(kept, scaled, b.like(g, 0.0)));
+  call.set_output(b.select(kept, scaled, b.like(g, 0.0)));
 }
 
 constexpr Lowering kRandomLowerings[] = {

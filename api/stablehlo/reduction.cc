@@ -5,7 +5,7 @@
 namespace phi::stablehlo {
 namespace {
 
-std::vector<int64_t> axes_of(const Call& call, const Ssa& x) {
+std::vector<int64_t> axes_of(const LoweringContext& call, const Ssa& x) {
   const AxisSet set = normalise_axes(call.integers("axis"), x.dims());
   std::vector<int64_t> axes;
   for (int d = 0; d < x.ndim(); ++d) {
@@ -15,7 +15,7 @@ std::vector<int64_t> axes_of(const Call& call, const Ssa& x) {
 }
 
 // The sum of x; integers and bool are summed in i64.
-Ssa total_of(Call& call, const Ssa& x) {
+Ssa total_of(LoweringContext& call, const Ssa& x) {
   const std::string_view element = x.type.element;
   return call.b.reduce(Reduction::kSum,
                        call.b.convert(x, is_float(element) ? wide_element(element) : "i64"),
@@ -23,27 +23,27 @@ Ssa total_of(Call& call, const Ssa& x) {
 }
 
 // Elements are cast to the result's dtype before they are summed.
-void sum(Call& call) {
-  call.give(total_of(call, call.b.convert(call.input("x"), call.output_type().element)));
+void sum(LoweringContext& call) {
+  call.set_output(total_of(call, call.b.convert(call.input("x"), call.output_type().element)));
 }
 
-void mean(Call& call) {
+void mean(LoweringContext& call) {
   const Ssa& x = call.input("x");
   double count = 1.0;
   for (int64_t axis : axes_of(call, x)) {
     count *= static_cast<double>(x.dims()[static_cast<int>(axis)]);
   }
   const Ssa total = total_of(call, x);
-  call.give(call.b.div(total, call.b.like(total, count)));
+  call.set_output(call.b.div(total, call.b.like(total, count)));
 }
 
-void max(Call& call) {
+void max(LoweringContext& call) {
   const Ssa& x = call.input("x");
-  call.give(call.b.reduce(Reduction::kMax, x, axes_of(call, x)));
+  call.set_output(call.b.reduce(Reduction::kMax, x, axes_of(call, x)));
 }
 
 // The index of the first largest element, or of the first NaN.
-void argmax(Call& call) {
+void argmax(LoweringContext& call) {
   Builder& b = call.b;
   Ssa x = b.wide(call.input("x"));
   if (call.flag("flatten") || x.ndim() == 0) x = b.reshape(x, {x.dims().numel()});
@@ -56,17 +56,17 @@ void argmax(Call& call) {
       b.op("stablehlo.or", {b.compare("EQ", x, largest), b.compare("NE", x, x)}, {x.dims(), "i1"});
   const Ssa index = b.iota({x.dims(), "i64"}, axis);
   const Ssa none = b.constant(x.dims()[axis], index.type);
-  call.give(b.reduce(Reduction::kMin, b.select(is_best, index, none), axes));
+  call.set_output(b.reduce(Reduction::kMin, b.select(is_best, index, none), axes));
 }
 
-void reduce_as(Call& call) {
+void reduce_as(LoweringContext& call) {
   const Ssa x = call.b.convert(call.input("x"), call.output_type().element);
-  call.give(call.b.sum_to(call.b.wide(x), call.output_dims()));
+  call.set_output(call.b.sum_to(call.b.wide(x), call.output_dims()));
 }
 
-void squared_l2_norm(Call& call) {
+void squared_l2_norm(LoweringContext& call) {
   const Ssa x = call.b.wide(call.input("x"));
-  call.give(call.b.reshape(call.b.reduce_from(Reduction::kSum, call.b.mul(x, x), 0), {1}));
+  call.set_output(call.b.reshape(call.b.reduce_from(Reduction::kSum, call.b.mul(x, x), 0), {1}));
 }
 
 constexpr Lowering kReductionLowerings[] = {

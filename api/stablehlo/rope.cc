@@ -11,7 +11,7 @@ namespace {
 class Rotation {
  public:
   /// `q_name` is the argument that determines batch, sequence length and width.
-  Rotation(Call& call, std::string_view q_name)
+  Rotation(LoweringContext& call, std::string_view q_name)
       : b_(call.b),
         call_(call),
         dims_(call.input(q_name).dims()),
@@ -94,28 +94,28 @@ class Rotation {
   }
 
   Builder& b_;
-  Call& call_;
+  LoweringContext& call_;
   Dims dims_;
   bool adjacent_;
   int seq_dim_;
   Ssa cosine_, sine_;  // sine_ includes signs()
 };
 
-void fused_rope(Call& call) {
+void fused_rope(LoweringContext& call) {
   const Rotation rotation(call, "q");
   size_t slot = 0;
   for (const char* name : {"q", "k", "v"}) {
-    if (const Ssa* x = call.optional(name)) call.give(slot, rotation.turned(*x));
+    if (const Ssa* x = call.optional(name)) call.set_output(slot, rotation.turned(*x));
     ++slot;
   }
 }
 
-void fused_rope_grad(Call& call) {
+void fused_rope_grad(LoweringContext& call) {
   const Rotation rotation(call, "out_q_grad");
   size_t slot = 0;
   for (const char* name : {"out_q_grad", "out_k_grad", "out_v_grad"}) {
     const Ssa* g = call.optional(name);
-    if (g && call.wants(slot)) call.give(slot, rotation.turned_back(*g));
+    if (g && call.needs_output(slot)) call.set_output(slot, rotation.turned_back(*g));
     ++slot;
   }
 }

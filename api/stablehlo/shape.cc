@@ -7,30 +7,32 @@
 namespace phi::stablehlo {
 namespace {
 
-void reshape(Call& call) { call.give(call.input("x")); }  // give() reshapes
-void expand(Call& call) { call.give(call.b.expand(call.input("x"), call.output_dims())); }
+void reshape(LoweringContext& call) { call.set_output(call.input("x")); }  // give() reshapes
+void expand(LoweringContext& call) {
+  call.set_output(call.b.expand(call.input("x"), call.output_dims()));
+}
 
-void transpose(Call& call) {
+void transpose(LoweringContext& call) {
   const Ssa& x = call.input("x");
   std::vector<int64_t> perm = call.integers("perm");
   for (int64_t& d : perm) d = normalise_axis(d, x.ndim(), x.dims(), "perm");
-  call.give(call.b.transpose(x, perm));
+  call.set_output(call.b.transpose(x, perm));
 }
 
-void concat(Call& call) {
+void concat(LoweringContext& call) {
   const std::vector<Ssa> parts = call.list("x");
   const int axis = normalise_axis(call.integer("axis"), parts[0].ndim(), parts[0].dims());
-  call.give(call.b.concat(parts, axis));
+  call.set_output(call.b.concat(parts, axis));
 }
 
-void split(Call& call) {
+void split(LoweringContext& call) {
   const Ssa& x = call.input("x");
   const int axis = normalise_axis(call.integer("axis"), x.ndim(), x.dims());
   // All parts are recorded, wanted or not.
   int64_t begin = 0;
   for (size_t i = 0; i < call.num_outputs(); ++i) {
     const int64_t end = begin + call.output_dims(i)[axis];
-    call.give(i, call.b.slice_of(x, axis, begin, end));
+    call.set_output(i, call.b.slice_of(x, axis, begin, end));
     begin = end;
   }
 }
@@ -39,7 +41,7 @@ struct Range {
   Dims begin, end;
 };
 // The box that a slice selects from an array of shape `dims`.
-Range range_of(const Call& call, const Dims& dims) {
+Range range_of(const LoweringContext& call, const Dims& dims) {
   Range range{Dims::filled(dims.ndim(), 0), dims};
   const auto axes = call.integers("axes");
   const auto starts = call.integers("starts");
@@ -53,13 +55,13 @@ Range range_of(const Call& call, const Dims& dims) {
   return range;
 }
 
-void slice(Call& call) {
+void slice(LoweringContext& call) {
   const Ssa& x = call.input("input");
   const auto [begin, end] = range_of(call, x.dims());
-  call.give(call.b.slice(x, begin, end));
+  call.set_output(call.b.slice(x, begin, end));
 }
 
-void slice_grad(Call& call) {
+void slice_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Dims& dims = call.output_dims();
   const auto [begin, end] = range_of(call, dims);
@@ -76,12 +78,13 @@ void slice_grad(Call& call) {
     none += std::string(comma) + "0";
   }
   const Ssa zero = b.constant(0.0, {{}, g.type.element});
-  call.give(b.op("stablehlo.pad", {g, zero}, {dims, g.type.element},
-                 "edge_padding_low = array<i64: " + low + ">, edge_padding_high = array<i64: " +
-                     high + ">, interior_padding = array<i64: " + none + ">"));
+  call.set_output(b.op("stablehlo.pad", {g, zero}, {dims, g.type.element},
+                       "edge_padding_low = array<i64: " + low +
+                           ">, edge_padding_high = array<i64: " + high +
+                           ">, interior_padding = array<i64: " + none + ">"));
 }
 
-void slice_scatter(Call& call) {
+void slice_scatter(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa& x = call.input("x");
   const auto [begin, end] = range_of(call, x.dims());
@@ -89,16 +92,16 @@ void slice_scatter(Call& call) {
   for (int d = 0; d < x.ndim(); ++d) inner.push_back(end[d] - begin[d]);
   std::vector<Ssa> operands = {x, b.reshape(call.input("value"), inner)};
   for (int64_t at : begin) operands.push_back(b.constant(static_cast<double>(at), {{}, "i64"}));
-  call.give(b.op("stablehlo.dynamic_update_slice", operands, x.type));
+  call.set_output(b.op("stablehlo.dynamic_update_slice", operands, x.type));
 }
 
-void tril(Call& call) {
+void tril(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa& x = call.input("x");
   const Type index{x.dims(), "i64"};
   const Ssa row = b.add(b.iota(index, x.ndim() - 2), static_cast<double>(call.integer("diagonal")));
   const Ssa is_kept = b.compare("LE", b.iota(index, x.ndim() - 1), row);
-  call.give(b.select(is_kept, x, b.like(x, 0.0)));
+  call.set_output(b.select(is_kept, x, b.like(x, 0.0)));
 }
 
 constexpr Lowering kShapeLowerings[] = {

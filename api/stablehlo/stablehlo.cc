@@ -180,7 +180,7 @@ class Writer {
       outputs.push_back(id == ir::kAbsent ? nullptr : &value_at(body, id));
       if (outputs.back()) type_of(*outputs.back());
     }
-    Call call(b, operation, std::move(inputs), std::move(outputs));
+    LoweringContext call(b, operation, std::move(inputs), std::move(outputs));
     lower(call);
     for (size_t slot = 0; slot < operation.outputs.size(); ++slot) {
       const ir::ValueId id = operation.outputs[slot];

@@ -16,42 +16,42 @@ struct Grad {
   Ssa x;  // or the forward result
   Ssa g;
 };
-Grad of_input(Call& call) {
+Grad of_input(LoweringContext& call) {
   return {call.b.wide(call.input("x")), call.b.wide(call.input("out_grad"))};
 }
-Grad of_output(Call& call) {
+Grad of_output(LoweringContext& call) {
   return {call.b.wide(call.input("out")), call.b.wide(call.input("out_grad"))};
 }
 
-void sqrt_grad(Call& call) {
+void sqrt_grad(LoweringContext& call) {
   const auto [out, g] = of_output(call);
-  call.give(call.b.div(call.b.mul(g, 0.5), out));
+  call.set_output(call.b.div(call.b.mul(g, 0.5), out));
 }
 
-void rsqrt_grad(Call& call) {
+void rsqrt_grad(LoweringContext& call) {
   Builder& b = call.b;
   const auto [out, g] = of_output(call);
-  call.give(b.mul(b.mul(b.mul(b.mul(g, -0.5), out), out), out));
+  call.set_output(b.mul(b.mul(b.mul(b.mul(g, -0.5), out), out), out));
 }
 
-void square_grad(Call& call) {
+void square_grad(LoweringContext& call) {
   const auto [x, g] = of_input(call);
-  call.give(call.b.mul(call.b.mul(x, 2.0), g));
+  call.set_output(call.b.mul(call.b.mul(x, 2.0), g));
 }
 
-void tanh_grad(Call& call) {
+void tanh_grad(LoweringContext& call) {
   const auto [out, g] = of_output(call);
-  call.give(call.b.mul(g, call.b.from(1.0, call.b.mul(out, out))));
+  call.set_output(call.b.mul(g, call.b.from(1.0, call.b.mul(out, out))));
 }
 
-void sigmoid_grad(Call& call) {
+void sigmoid_grad(LoweringContext& call) {
   const auto [out, g] = of_output(call);
-  call.give(call.b.mul(call.b.mul(g, out), call.b.from(1.0, out)));
+  call.set_output(call.b.mul(call.b.mul(g, out), call.b.from(1.0, out)));
 }
 
-void relu_grad(Call& call) {
+void relu_grad(LoweringContext& call) {
   const auto [out, g] = of_output(call);
-  call.give(call.b.select(call.b.compare("GT", out, 0.0), g, call.b.like(g, 0.0)));
+  call.set_output(call.b.select(call.b.compare("GT", out, 0.0), g, call.b.like(g, 0.0)));
 }
 
 // Beyond the limit the gradient is constant; an infinite x would give 0 * inf.
@@ -73,22 +73,22 @@ Ssa gelu_tanh_slope(Builder& b, const Ssa& given) {
   return b.add(s, b.mul(b.mul(b.mul(x, s), b.from(1.0, s)), inner));
 }
 
-void gelu_grad(Call& call) {
+void gelu_grad(LoweringContext& call) {
   const auto [x, g] = of_input(call);
-  call.give(
+  call.set_output(
       call.b.mul(g, call.flag("approximate") ? gelu_tanh_slope(call.b, x) : gelu_slope(call.b, x)));
 }
 
-void silu_grad(Call& call) {
+void silu_grad(LoweringContext& call) {
   const auto [x, g] = of_input(call);
-  call.give(silu_grad_of(call.b, within(call.b, x, 1000.0), g));
+  call.set_output(silu_grad_of(call.b, within(call.b, x, 1000.0), g));
 }
 
-void pow_grad(Call& call) {
+void pow_grad(LoweringContext& call) {
   Builder& b = call.b;
   const auto [x, g] = of_input(call);
   const double exponent = call.number("y");
-  call.give(b.mul(b.mul(g, exponent), b.binary("power", x, b.like(x, exponent - 1.0))));
+  call.set_output(b.mul(b.mul(g, exponent), b.binary("power", x, b.like(x, exponent - 1.0))));
 }
 
 constexpr Lowering kUnaryGradLowerings[] = {

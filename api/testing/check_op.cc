@@ -59,7 +59,7 @@ std::vector<Meeting> meetings() {
 }
 
 struct Wanted {
-  const Call& call;
+  const TensorFunction& call;
   const TensorList& inputs;
   const TensorList& expected;
   double tolerance;
@@ -124,7 +124,7 @@ int64_t try_choices(const std::string& name, const Wanted& wanted, const Meeting
   return static_cast<int64_t>(tried);
 }
 
-int64_t try_everywhere(const OpCase& test, const std::string& name, const Call& call,
+int64_t try_everywhere(const OpCase& test, const std::string& name, const TensorFunction& call,
                        const CheckOptions& options, std::vector<std::string>& failures) {
   std::mt19937 rng(options.seed);
   const TensorList expected = call(test.inputs);
@@ -141,7 +141,7 @@ int64_t try_everywhere(const OpCase& test, const std::string& name, const Call& 
 }
 
 // Makes every run draw the same random numbers, so that calls without a seed can be compared.
-Call drawing_alike(const Call& call) {
+TensorFunction drawing_alike(const TensorFunction& call) {
   return [call, state = RankContext::current().generator().state()](const TensorList& in) {
     const Generator::Scope drawing(RankContext::current().generator(), state);
     return call(in);
@@ -155,7 +155,7 @@ bool is_differentiable(const OpCase& test) {
 }
 
 void try_gradients(const OpCase& test, const CheckOptions& options, OpReport& report) {
-  const Call call = [&test](const TensorList& in) { return gradients(test.call, in); };
+  const TensorFunction call = [&test](const TensorList& in) { return gradients(test.call, in); };
   report.gradient_calls =
       try_everywhere(test, test.name + "'s gradient", call, options, report.failures);
   if (!test.smooth) return;

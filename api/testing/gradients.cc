@@ -35,7 +35,7 @@ Tensor cotangent(const Tensor& out, int seed) {
 
 }  // namespace
 
-Tracked track_outputs(const Call& call, const TensorList& leaves) {
+Tracked track_outputs(const TensorFunction& call, const TensorList& leaves) {
   Tracked result;
   for (const Tensor& out : call(leaves)) {
     if (!out.defined() || !out.requires_grad()) continue;
@@ -45,7 +45,7 @@ Tracked track_outputs(const Call& call, const TensorList& leaves) {
   return result;
 }
 
-TensorList gradients(const Call& call, const TensorList& inputs) {
+TensorList gradients(const TensorFunction& call, const TensorList& inputs) {
   const TensorList leaves = with_gradients(inputs);
   const Tracked tracked = track_outputs(call, leaves);
   TensorList wanted;
@@ -67,7 +67,7 @@ std::span<const double> numbers(const Tensor& x) {
   return {static_cast<const double*>(x.dense().raw_data()), x.dense().nbytes() / sizeof(double)};
 }
 
-double objective(const Call& call, const TensorList& inputs, const Tracked& at) {
+double objective(const TensorFunction& call, const TensorList& inputs, const Tracked& at) {
   const NoGrad no_grad;
   double total = 0;
   size_t k = 0;
@@ -85,8 +85,8 @@ double objective(const Call& call, const TensorList& inputs, const Tracked& at) 
 }
 
 // Compares the gradient of input `i`, number by number.
-void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const Tensor& computed,
-                    const Tracked& at, Slopes& slopes) {
+void compare_slopes(const TensorFunction& call, const TensorList& inputs, size_t i,
+                    const Tensor& computed, const Tracked& at, Slopes& slopes) {
   constexpr double kStep = 1e-6;
   constexpr double kTolerance = 1e-6;
   if (computed.shape() != inputs[i].shape() || computed.dtype() != inputs[i].dtype()) {
@@ -120,7 +120,7 @@ void compare_slopes(const Call& call, const TensorList& inputs, size_t i, const 
 
 }  // namespace
 
-Slopes compare_with_differences(const Call& call, const TensorList& given) {
+Slopes compare_with_differences(const TensorFunction& call, const TensorList& given) {
   TensorList inputs;
   for (const Tensor& x : given) {
     inputs.push_back(is_inexact(x.dtype()) ? cast(x, in_double(x.dtype())) : x);

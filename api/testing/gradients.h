@@ -9,7 +9,7 @@
 
 namespace phi::testing {
 
-using Call = std::function<TensorList(const TensorList&)>;
+using TensorFunction = std::function<TensorList(const TensorList&)>;
 
 /// The inputs as leaves. Floating and complex ones require a gradient.
 TensorList with_gradients(const TensorList& inputs);
@@ -19,11 +19,11 @@ struct Tracked {
   TensorList outputs;
   TensorList cotangents;
 };
-Tracked track_outputs(const Call& call, const TensorList& leaves);
+Tracked track_outputs(const TensorFunction& call, const TensorList& leaves);
 
 /// Gradients of the floating and complex inputs in order; undefined if an input has none. Empty if
 /// no output depends on an input.
-TensorList gradients(const Call& call, const TensorList& inputs);
+TensorList gradients(const TensorFunction& call, const TensorList& inputs);
 
 /// The result of a comparison with central differences.
 struct Slopes {
@@ -33,6 +33,6 @@ struct Slopes {
   std::string wrong;
 };
 /// Casts the inputs to float64 and complex128 and compares the gradients of all elements.
-Slopes compare_with_differences(const Call& call, const TensorList& inputs);
+Slopes compare_with_differences(const TensorFunction& call, const TensorList& inputs);
 
 }  // namespace phi::testing

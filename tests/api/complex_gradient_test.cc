@@ -89,7 +89,9 @@ INSTANTIATE_TEST_SUITE_P(Tables, ComplexGradients, ::testing::ValuesIn(smooth_ta
 
 TEST(CompareWithDifferences, NoticesWhatIsWrongMissingOrNotANumber) {
   const TensorList inputs = {full({2}, 3.0), full({2}, 2.0)};
-  const auto wrong = [&](const Call& call) { return compare_with_differences(call, inputs).wrong; };
+  const auto wrong = [&](const TensorFunction& call) {
+    return compare_with_differences(call, inputs).wrong;
+  };
   EXPECT_EQ(wrong([](const TensorList& in) { return TensorList{multiply(in[0], in[1])}; }), "");
   EXPECT_THAT(
       wrong([](const TensorList& in) { return TensorList{multiply(in[0], in[0].detach())}; }),

@@ -51,7 +51,7 @@ struct Loss {
   bool use_softmax = true;
   int axis = -1;
 };
-Call loss_along(Loss loss) {
+TensorFunction loss_along(Loss loss) {
   return [loss](const List& in) {
     const auto [softmax, value] = cross_entropy_with_softmax(
         in[0], in[1], loss.soft, loss.use_softmax, /*numeric_stable_mode=*/true,

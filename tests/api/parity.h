@@ -21,7 +21,7 @@ namespace phi::testing {
 struct ParityCase {
   std::string name;
   std::vector<Tensor> inputs;  // plain
-  Call call;
+  TensorFunction call;
   double tolerance = 1e-5;  // relative to the largest magnitude of the output
   bool partial = true;      // inputs may be partial sums too
   bool gradients = true;    // false: none are checked, though the call may have some
