@@ -16,11 +16,11 @@ namespace phi {
 
 namespace {
 
-using Edge = autograd::Edge<Tensor>;
-using Root = autograd::BackwardRoot<Tensor>;
-using Options = autograd::BackwardOptions<Tensor>;
+using GraphEdge = autograd::Edge<Tensor>;
+using GraphRoot = autograd::BackwardRoot<Tensor>;
+using BackwardOptions = autograd::BackwardOptions<Tensor>;
 
-Edge edge_of(const Tensor& x) {
+GraphEdge edge_of(const Tensor& x) {
   return {IntrusivePtr<autograd::Node<Tensor>>(x.grad_link().node()), x.grad_link().slot()};
 }
 
@@ -54,7 +54,7 @@ Tensor seed_of(const Tensor& output, const Tensor& grad) {
   return form.reshard(deferred_full(output.shape(), 1.0, output.dtype()));
 }
 
-Root root_of(const Tensor& output, const Tensor& grad) {
+GraphRoot root_of(const Tensor& output, const Tensor& grad) {
   check_tracked(output, "the output");
   const autograd::GradMode no_grad(false);
   return {edge_of(output), seed_of(output, grad)};
@@ -139,7 +139,7 @@ class RecomputeNode final : public GradNode {
   std::vector<Tensor> gradients(const std::vector<Tensor>& inputs, const Tensor& grad,
                                 WriteJournal& again) const {
     const Tensor result = called_again(inputs, again);
-    std::vector<Edge> edges;
+    std::vector<GraphEdge> edges;
     for (const Tensor& x : inputs) edges.push_back(edge_of(x));
     return autograd::run_inner_backward<Tensor>({{edge_of(result), grad}}, edges);
   }
@@ -171,11 +171,11 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   PHI_CHECK(grad_outputs.empty() || grad_outputs.size() == outputs.size(),
             errors::InvalidArgument("{} outputs and {} gradients for them are given.",
                                     outputs.size(), grad_outputs.size()));
-  std::vector<Root> roots;
+  std::vector<GraphRoot> roots;
   for (size_t i = 0; i < outputs.size(); ++i) {
     roots.push_back(root_of(outputs[i], grad_outputs.empty() ? Tensor() : grad_outputs[i]));
   }
-  Options options;
+  BackwardOptions options;
   options.retain_graph = retain_graph;
   for (const Tensor& x : inputs) {
     check_tracked(x, "the input");
@@ -192,7 +192,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 void backward_deferring(const Tensor& output, const Tensor& grad, const std::vector<Tensor>& now,
                         DeferredGradients* deferred) {
   const OpScope scope("backward");
-  Options options;
+  BackwardOptions options;
   options.deferred = deferred;
   options.defers = [&](const autograd::Node<Tensor>& leaf) { return !is_among(now, leaf); };
   autograd::run_backward({root_of(output, grad)}, options);
@@ -273,7 +273,7 @@ Tensor Tensor::detach() const {
 
 void Tensor::backward(const Tensor& grad, bool retain_graph) const {
   const OpScope scope("backward");
-  Options options;
+  BackwardOptions options;
   options.retain_graph = retain_graph;
   autograd::run_backward({root_of(*this, grad)}, options);
 }

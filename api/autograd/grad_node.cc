@@ -217,9 +217,9 @@ void GradNode::begin_list(size_t count) {
   lists_.push_back({num_outputs(), static_cast<int>(count)});
 }
 
-GradNode::Range GradNode::range_of(int output) const {
+GradNode::SlotRange GradNode::range_of(int output) const {
   int first = output;  // earlier outputs have one slot each, lists excepted
-  for (const Range& list : lists_) {
+  for (const SlotRange& list : lists_) {
     if (list.first > first) break;
     if (list.first == first) return list;
     first += list.count - 1;
@@ -278,14 +278,14 @@ OptionalTensor GradNode::Incoming::optional(int output) const {
 }
 
 TensorList GradNode::Incoming::list(int output) const {
-  const Range range = node_.range_of(output);
+  const SlotRange range = node_.range_of(output);
   TensorList list;
   for (int i = 0; i < range.count; ++i) list.push_back(of_slot(range.first + i));
   return list;
 }
 
 bool GradNode::Outgoing::wants(int input) const {
-  const Range& range = node_.inputs_[static_cast<size_t>(input)];
+  const SlotRange& range = node_.inputs_[static_cast<size_t>(input)];
   for (int i = 0; i < range.count; ++i) {
     if (wanted_[static_cast<size_t>(range.first + i)]) return true;
   }
@@ -309,14 +309,14 @@ Tensor writable(Tensor grad) {
 }  // namespace
 
 void GradNode::Outgoing::give(int input, Tensor grad) {
-  const Range& range = node_.inputs_[static_cast<size_t>(input)];
+  const SlotRange& range = node_.inputs_[static_cast<size_t>(input)];
   if (wanted_[static_cast<size_t>(range.first)]) {
     results_[static_cast<size_t>(range.first)] = writable(std::move(grad));
   }
 }
 
 void GradNode::Outgoing::give(int input, TensorList grads) {
-  const Range& range = node_.inputs_[static_cast<size_t>(input)];
+  const SlotRange& range = node_.inputs_[static_cast<size_t>(input)];
   for (int i = 0; i < range.count; ++i) {
     const auto edge = static_cast<size_t>(range.first + i);
     if (wanted_[edge]) results_[edge] = writable(std::move(grads[static_cast<size_t>(i)]));

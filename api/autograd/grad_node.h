@@ -142,16 +142,16 @@ class GradNode : public autograd::Node<Tensor> {
   virtual void backward(const Incoming& in, Outgoing& out) = 0;
 
  private:
-  struct Range {
+  struct SlotRange {
     int first;
     int count;
   };
   // The slots of an output.
-  Range range_of(int output) const;
+  SlotRange range_of(int output) const;
 
   std::vector<TensorForm> outputs_;
-  std::vector<Range> lists_;  // the slots of those outputs that are lists
-  std::vector<Range> inputs_;
+  std::vector<SlotRange> lists_;  // the slots of those outputs that are lists
+  std::vector<SlotRange> inputs_;
   std::unique_ptr<const KeptSite> site_;  // of the tracked call; null if calls are not observed
 };
 

@@ -17,7 +17,7 @@ void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& array
 }
 
 void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
-                   DataType dtype, HeldArgs&& args, LaunchStep::Run run) {
+                   DataType dtype, HeldArgs&& args, LaunchStep::LaunchFunction run) {
   auto view = context.view() ? context.view()->shared_from_this() : nullptr;
   auto step = std::make_unique<LaunchStep>(op, dtype, context.place(), std::move(view),
                                            std::move(args), run);
@@ -25,9 +25,10 @@ void record_launch(Recorder& recorder, const KernelContext& context, const OpDef
   recorder.add(std::move(step));
 }
 
-template struct Launch<KernelSignature<const DenseTensor&, DenseTensor*>>;
-template struct Launch<KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>>;
-template struct Launch<KernelSignature<const DenseTensor&, const IntArray&, DenseTensor*>>;
+template struct KernelLauncher<KernelSignature<const DenseTensor&, DenseTensor*>>;
+template struct KernelLauncher<
+    KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>>;
+template struct KernelLauncher<KernelSignature<const DenseTensor&, const IntArray&, DenseTensor*>>;
 
 }  // namespace detail
 }  // namespace phi

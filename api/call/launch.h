@@ -46,14 +46,14 @@ namespace detail {
 void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& arrays);
 /// Adds the launch to the program that is being captured, as a step.
 void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
-                   DataType dtype, HeldArgs&& args, LaunchStep::Run run);
+                   DataType dtype, HeldArgs&& args, LaunchStep::LaunchFunction run);
 
 template <typename Signature>
-struct Launch;
+struct KernelLauncher;
 
 /// Launches kernels of one signature.
 template <typename... Params>
-struct Launch<KernelSignature<Params...>> {
+struct KernelLauncher<KernelSignature<Params...>> {
   using Function = typename KernelSignature<Params...>::Function;
 
   static void plain(const OpDef& op, DataType dtype, Params... args) {
@@ -122,10 +122,11 @@ struct Launch<KernelSignature<Params...>> {
 };
 
 // The signatures of most operators are instantiated once (launch.cc), to save compile time.
-extern template struct Launch<KernelSignature<const DenseTensor&, DenseTensor*>>;
-extern template struct Launch<
+extern template struct KernelLauncher<KernelSignature<const DenseTensor&, DenseTensor*>>;
+extern template struct KernelLauncher<
     KernelSignature<const DenseTensor&, const DenseTensor&, DenseTensor*>>;
-extern template struct Launch<KernelSignature<const DenseTensor&, const IntArray&, DenseTensor*>>;
+extern template struct KernelLauncher<
+    KernelSignature<const DenseTensor&, const IntArray&, DenseTensor*>>;
 
 }  // namespace detail
 
@@ -134,14 +135,14 @@ extern template struct Launch<KernelSignature<const DenseTensor&, const IntArray
 /// is data-dependent; InvalidArgument for tensors of different places.
 template <typename Name, typename... Args>
 void launch(const OpDef& op, DataType dtype, Args&&... args) {
-  detail::Launch<typename Name::Signature>::plain(op, dtype, std::forward<Args>(args)...);
+  detail::KernelLauncher<typename Name::Signature>::plain(op, dtype, std::forward<Args>(args)...);
 }
 
 /// Launches the kernel of a distributed call on its local parts. Errors: Unimplemented, as above.
 template <typename Name, typename... Args>
 void launch(const OpDef& op, const Decision& decision, DataType dtype, Args&&... args) {
-  detail::Launch<typename Name::Signature>::at(decision.place(), &decision, op, dtype,
-                                               std::forward<Args>(args)...);
+  detail::KernelLauncher<typename Name::Signature>::at(decision.place(), &decision, op, dtype,
+                                                       std::forward<Args>(args)...);
 }
 
 }  // namespace phi

@@ -83,7 +83,7 @@ std::vector<Dims> HeldArgs::shapes() const {
 }
 
 LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
-                       std::shared_ptr<const LaunchView> view, HeldArgs&& args, Run run)
+                       std::shared_ptr<const LaunchView> view, HeldArgs&& args, LaunchFunction run)
     : op_(op),
       dtype_(dtype),
       place_(place),

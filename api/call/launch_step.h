@@ -94,10 +94,11 @@ class HeldArgs {
 class LaunchStep final : public Step {
  public:
   /// Calls a kernel of one signature with its stored arguments.
-  using Run = void (*)(Kernel::Erased kernel, const KernelContext& context, const HeldArgs& args);
+  using LaunchFunction = void (*)(Kernel::Erased kernel, const KernelContext& context,
+                                  const HeldArgs& args);
 
   LaunchStep(const OpDef& op, DataType dtype, const Place& place,
-             std::shared_ptr<const LaunchView> view, HeldArgs&& args, Run run);
+             std::shared_ptr<const LaunchView> view, HeldArgs&& args, LaunchFunction run);
 
   /// Makes each run draw a new seed for the kernel.
   void draw(const DrawAtRun& draw) { draw_ = draw; }
@@ -124,7 +125,7 @@ class LaunchStep final : public Step {
   Kernel::Erased kernel_;  // null if the op is declared only
   std::shared_ptr<const LaunchView> view_;
   HeldArgs args_;
-  Run run_;
+  LaunchFunction run_;
   std::optional<DrawAtRun> draw_ = std::nullopt;
 };
 

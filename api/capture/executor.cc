@@ -196,7 +196,7 @@ memory::SwapStep Executor::swap_step(const ir::RecordedStep& step) const {
       out.repeatable = out.repeatable && !is_written_[static_cast<size_t>(use.buffer)];
       continue;
     }
-    const ir::Buffer& buffer = program_.buffers[static_cast<size_t>(use.buffer)];
+    const ir::ProgramBuffer& buffer = program_.buffers[static_cast<size_t>(use.buffer)];
     const bool whole = use.offset == 0 && use.nbytes == buffer.nbytes;
     const auto access = use.access == Access::kRead             ? memory::BufferAccess::kRead
                         : use.access == Access::kWrite && whole ? memory::BufferAccess::kWrite

@@ -81,7 +81,7 @@ class Flattener {
     if (buffer < 0) return buffer;
     const auto found = trip.find(buffer);
     if (found != trip.end()) return found->second;
-    const Buffer of_body = flat_.buffers[static_cast<size_t>(buffer)];
+    const ProgramBuffer of_body = flat_.buffers[static_cast<size_t>(buffer)];
     if (of_body.body < 0) return buffer;
     const int own = static_cast<int>(flat_.buffers.size());
     flat_.buffers.push_back({of_body.nbytes, nullptr, -1});

@@ -35,7 +35,7 @@ struct Attribute {
   friend bool operator==(const Attribute& a, const Attribute& b);
 };
 
-enum class Kind : uint8_t {
+enum class OperationKind : uint8_t {
   kCall,      // an operator
   kMove,      // shard_tensor, reshard: the input with the output's mesh and placements
   kScan,      // a loop over equal bodies
@@ -44,7 +44,7 @@ enum class Kind : uint8_t {
 };
 
 struct Operation {
-  Kind kind = Kind::kCall;
+  OperationKind kind = OperationKind::kCall;
 
   // kCall: a call of `op`, with inputs and outputs by slot. An absent optional tensor has one slot,
   // a list one per element. Argument i of op->inputs has the slots from input_begin[i] up to

@@ -8,7 +8,7 @@
 namespace phi::ir {
 namespace {
 
-struct Text {
+struct AttributeFormatter {
   std::string operator()(bool x) const { return x ? "true" : "false"; }
   std::string operator()(int64_t x) const { return std::to_string(x); }
   std::string operator()(double x) const { return fmt::format("{}", x); }
@@ -21,7 +21,7 @@ struct Text {
   }
 };
 
-std::string text_of(const AttributeValue& value) { return std::visit(Text(), value); }
+std::string text_of(const AttributeValue& value) { return std::visit(AttributeFormatter(), value); }
 
 class BodyText {
  public:
@@ -56,16 +56,16 @@ class BodyText {
   }
   std::string what(const Operation& operation) const {
     switch (operation.kind) {
-      case Kind::kCall:
+      case OperationKind::kCall:
         return call(operation);
-      case Kind::kMove:
+      case OperationKind::kMove:
         return fmt::format("reshard({})", name(operation.inputs[0]));
-      case Kind::kScan:
+      case OperationKind::kScan:
         return fmt::format("scan{} {} x body{}({})", operation.reversed ? " reversed" : "",
                            operation.trips, operation.body, names(operation.inputs));
-      case Kind::kSequence:
+      case OperationKind::kSequence:
         return fmt::format("sequence({})", names(operation.inputs));
-      case Kind::kElement:
+      case OperationKind::kElement:
         return fmt::format("element({}, {})", name(operation.inputs[0]), operation.index);
     }
     return "";
@@ -170,7 +170,7 @@ class StepText {
   }
   std::string name(const BufferUse& use) const {
     if (use.buffer < 0) return "shape";
-    const Buffer& buffer = recording_.buffers()[static_cast<size_t>(use.buffer)];
+    const ProgramBuffer& buffer = recording_.buffers()[static_cast<size_t>(use.buffer)];
     return fmt::format("{}{}{}", buffer.external ? "@" : "#", use.buffer,
                        use.offset ? fmt::format("+{}", use.offset) : "");
   }

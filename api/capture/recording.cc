@@ -134,7 +134,7 @@ ValueId Recording::followed(const Frame& other, ValueId value) {
 // Adds a move that defines x as a view of value `of`, or as the same value with other placements.
 ValueId Recording::add_move(const Tensor& x, ValueId of) {
   Operation move;
-  move.kind = Kind::kMove;
+  move.kind = OperationKind::kMove;
   move.inputs = {of};
   const ValueId value = new_value(x);
   move.outputs = {value};
@@ -205,7 +205,7 @@ void Recording::add_scan(const ScanEnds& ends) {
   check_nothing_written(body, ends);
   body.used.clear();
   Operation scan;
-  scan.kind = Kind::kScan;
+  scan.kind = OperationKind::kScan;
   scan.body = ends.body;
   scan.trips = ends.trips;
   scan.reversed = ends.reversed;
@@ -264,13 +264,14 @@ ValueId Recording::sequence_for(Frame& body, ValueId value, int64_t trips) {
 
 ValueId Recording::sequence_of(const TensorList& elements) {
   Operation operation;
-  operation.kind = Kind::kSequence;
+  operation.kind = OperationKind::kSequence;
   for (const Tensor& x : elements) operation.inputs.push_back(value_of(x));
   Value kind = value_for(elements[0]);
   kind.count = static_cast<int64_t>(elements.size());
   // A scan and the one that follows it share a sequence of the same elements.
   for (const Operation& other : top().body.operations) {
-    if (other.kind == Kind::kSequence && other.inputs == operation.inputs) return other.outputs[0];
+    if (other.kind == OperationKind::kSequence && other.inputs == operation.inputs)
+      return other.outputs[0];
   }
   operation.outputs = {new_value(top(), kind)};
   add_operation(std::move(operation));
@@ -279,7 +280,7 @@ ValueId Recording::sequence_of(const TensorList& elements) {
 
 ValueId Recording::element(const Tensor& x, const Element& which) {
   Operation operation;
-  operation.kind = Kind::kElement;
+  operation.kind = OperationKind::kElement;
   operation.inputs = {which.sequence};
   operation.index = which.index;
   const ValueId value = new_value(x);

@@ -23,7 +23,7 @@ namespace phi::ir {
 using ShownOps = std::vector<const TraceEvent*>;
 
 /// A storage that steps use; referred to by its number.
-struct Buffer {
+struct ProgramBuffer {
   size_t nbytes = 0;
   /// The storage of a parameter or constant, which has bytes or a source; otherwise null.
   IntrusivePtr<Storage> external;
@@ -166,7 +166,7 @@ class Recording final : public Recorder, public CallRecorder {
   const std::vector<RecordedStep>& steps() const { return frames_[0]->steps; }
   /// The steps of body `number`.
   const std::vector<RecordedStep>& steps(int number) const { return frame(number).steps; }
-  const std::vector<Buffer>& buffers() const { return buffers_; }
+  const std::vector<ProgramBuffer>& buffers() const { return buffers_; }
   /// Whether the function made the storage.
   bool is_own(const Storage& storage) const { return storage.was_made_under(*account_); }
   /// The counts that a run adds to the rank's counters.
@@ -268,7 +268,7 @@ class Recording final : public Recorder, public CallRecorder {
   std::vector<Port> inputs_;
   std::vector<External> given_;  // the function's inputs, until it ends
   std::vector<Port> outputs_;
-  std::vector<Buffer> buffers_;
+  std::vector<ProgramBuffer> buffers_;
   std::unordered_map<uint64_t, int> buffer_numbers_;  // by storage
   int calls_ = 0;                                     // calls that have begun and not ended
   Counters counted_;

@@ -9,10 +9,10 @@
 namespace phi::ir {
 namespace {
 
-struct Place {
+struct StepPosition {
   int64_t behind = -1;  // the step's number, or that of the step after which it was moved
   int64_t count = 0;
-  friend bool operator<(const Place& a, const Place& b) {
+  friend bool operator<(const StepPosition& a, const StepPosition& b) {
     return std::tie(a.behind, a.count) < std::tie(b.behind, b.count);
   }
 };
@@ -41,24 +41,24 @@ bool is_sum(const RecordedStep& step) {
 class Order {
  public:
   // Returns the step's place: for a sum, directly after the last step that it depends on.
-  Place place(const RecordedStep& step, int64_t number) {
-    Place place{number, 0};
+  StepPosition place(const RecordedStep& step, int64_t number) {
+    StepPosition place{number, 0};
     if (is_sum(step)) {
       place = after(step);
       place.count = ++moved_[place.behind];
     }
     for (const BufferUse& use : step.uses) {
       if (use.buffer < 0 || use.access == Access::kShape) continue;
-      Place& last = is_written(use) ? written_[use.buffer] : read_[use.buffer];
+      StepPosition& last = is_written(use) ? written_[use.buffer] : read_[use.buffer];
       last = std::max(last, place);
     }
     return place;
   }
 
  private:
-  Place after(const RecordedStep& step) const {
-    Place last;
-    const auto look = [&](const std::unordered_map<int, Place>& places, int buffer) {
+  StepPosition after(const RecordedStep& step) const {
+    StepPosition last;
+    const auto look = [&](const std::unordered_map<int, StepPosition>& places, int buffer) {
       const auto found = places.find(buffer);
       if (found != places.end()) last = std::max(last, found->second);
     };
@@ -70,15 +70,15 @@ class Order {
     return last;
   }
 
-  std::unordered_map<int, Place> written_;      // by buffer: the last write
-  std::unordered_map<int, Place> read_;         // by buffer: the last read
-  std::unordered_map<int64_t, int64_t> moved_;  // number of steps moved after a step
+  std::unordered_map<int, StepPosition> written_;  // by buffer: the last write
+  std::unordered_map<int, StepPosition> read_;     // by buffer: the last read
+  std::unordered_map<int64_t, int64_t> moved_;     // number of steps moved after a step
 };
 
 }  // namespace
 
 std::vector<RecordedStep> move_sums_up(std::vector<RecordedStep> steps) {
-  std::vector<std::pair<Place, size_t>> places;
+  std::vector<std::pair<StepPosition, size_t>> places;
   Order order;
   for (size_t i = 0; i < steps.size(); ++i) {
     places.emplace_back(order.place(steps[i], static_cast<int64_t>(i)), i);

@@ -15,7 +15,7 @@
 namespace phi {
 namespace {
 
-using Edge = autograd::Edge<Tensor>;
+using GraphEdge = autograd::Edge<Tensor>;
 
 Tensor stand_in(const Tensor& x) { return ir::stand_in_at_same_place(x, "scan"); }
 
@@ -74,7 +74,7 @@ TensorList column(const std::vector<TensorList>& layers, size_t k) {
 }
 
 // A recorded body: its leaves, its result, and the graph between them.
-struct Body {
+struct ScanBody {
   int number = -1;
   Tensor x;
   TensorList layer;
@@ -83,7 +83,7 @@ struct Body {
 
 class ScanNode final : public GradNode {
  public:
-  ScanNode(const Tensor& x, const std::vector<TensorList>& layers, Body body)
+  ScanNode(const Tensor& x, const std::vector<TensorList>& layers, ScanBody body)
       : GradNode("scan"), trips_(static_cast<int64_t>(layers.size())), body_(std::move(body)) {
     add_input(x);
     for (const TensorList& layer : layers) {
@@ -116,8 +116,8 @@ class ScanNode final : public GradNode {
 
   // Returns the gradients of x and of the layer's tensors; undefined for one that receives none.
   TensorList gradients(const Tensor& grad) {
-    Edge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
-              body_.y.grad_link().slot()};
+    GraphEdge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
+                   body_.y.grad_link().slot()};
     // The body's saved tensors are released with this node, because the outer pass may retain the
     // graph.
     autograd::BackwardOptions<Tensor> options;
@@ -169,7 +169,7 @@ class ScanNode final : public GradNode {
   }
 
   int64_t trips_;
-  Body body_;
+  ScanBody body_;
 };
 
 Tensor leaf_like(const Tensor& x, bool needs_grad, ir::Recording& recording) {
@@ -188,7 +188,8 @@ void refuse_tracked(const std::string& what) {
 
 // Whether the gradient leads out of the open body, to x or to a layer's tensor. Throws if it leads
 // to a tensor that f captures: that gradient would be computed once and not in every trip.
-bool leads_out(const Body& body, const Tensor& x, uint64_t begin, const ir::Recording& recording) {
+bool leads_out(const ScanBody& body, const Tensor& x, uint64_t begin,
+               const ir::Recording& recording) {
   const ir::GraphBehind graph = ir::graph_behind(body.y, begin);
   if (graph.outside) refuse_tracked(graph.outside->name());
   if (graph.reaches_further) {
@@ -209,7 +210,7 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& given,
   const Tensor x = at_start(given);
   bool tracked = any_requires_grad(x);
   for (const TensorList& layer : layers) tracked = tracked || any_requires_grad(layer);
-  Body body;
+  ScanBody body;
   const uint64_t begin = ir::newest_node();
   body.number = recording.begin_body(-1);
   body.x = leaf_like(x, tracked, recording);

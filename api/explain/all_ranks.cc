@@ -8,8 +8,8 @@
 
 #include "api/explain/explanation.h"
 #include "api/explain/listening.h"
-#include "distributed/config_check/config_check.h"
 #include "distributed/comm/world.h"
+#include "distributed/config_check/config_check.h"
 
 namespace phi {
 
@@ -42,17 +42,17 @@ std::vector<std::string> gathered_texts(const std::string& own) {
 
 namespace {
 
-struct Group {
+struct RankGroup {
   std::vector<int64_t> ranks;
   std::string text;  // of the group's first rank
 };
 
 // Ranks whose explanations are equal except for times.
-std::vector<Group> groups_of(const Explanation& own, const std::string& own_text) {
+std::vector<RankGroup> groups_of(const Explanation& own, const std::string& own_text) {
   const std::vector<std::string> keys = gathered_texts(own.text(/*with_times=*/false));
   const std::vector<std::string> texts = gathered_texts(own_text);
   if (keys.size() == 1) return {{{own.rank}, own_text}};
-  std::vector<Group> groups;
+  std::vector<RankGroup> groups;
   std::vector<size_t> first;
   for (size_t rank = 0; rank < keys.size(); ++rank) {
     size_t g = 0;
@@ -70,7 +70,7 @@ std::vector<Group> groups_of(const Explanation& own, const std::string& own_text
 
 std::string explain_all_ranks(const Explanation& own) {
   std::string out;
-  for (const Group& group : groups_of(own, own.to_string())) {
+  for (const RankGroup& group : groups_of(own, own.to_string())) {
     std::string name = distributed::name_ranks(group.ranks);
     if (group.ranks.size() > 1) {
       name += fmt::format(", which did the same (times are rank {}'s)", group.ranks.front());
@@ -84,7 +84,7 @@ std::string explain_all_ranks(const Explanation& own) {
 std::string explain_all_ranks_as_json(const Explanation& own) {
   std::string out = fmt::format("{{\"world_size\": {}, \"explained\": [\n", own.world_size);
   bool is_first = true;
-  for (const Group& group : groups_of(own, own.to_json())) {
+  for (const RankGroup& group : groups_of(own, own.to_json())) {
     std::string ranks;
     for (const int64_t rank : group.ranks)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);

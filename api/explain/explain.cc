@@ -23,26 +23,26 @@ namespace {
 constexpr size_t kShown = 5;  // moves in a message
 
 // Counts that ranks exchange; all ranks then report the same error.
-struct Count {
+struct MoveCount {
   int64_t bytes = 0;
   int64_t reshards = 0;
 };
 
-std::vector<Count> counts_of_all(const Count& own) {
+std::vector<MoveCount> counts_of_all(const MoveCount& own) {
   distributed::World& world = distributed::World::current();
-  std::vector<Count> all(world.transfers_data() ? static_cast<size_t>(world.size()) : 1, own);
+  std::vector<MoveCount> all(world.transfers_data() ? static_cast<size_t>(world.size()) : 1, own);
   if (all.size() > 1) world.everyone().all_gather(&own, all.data(), 2, DataType::INT64);
   return all;
 }
 
 // The rank that exceeds the budget most; nothing if none does.
-std::optional<size_t> worst_of(const std::vector<Count>& counts, const MoveBudget& budget) {
+std::optional<size_t> worst_of(const std::vector<MoveCount>& counts, const MoveBudget& budget) {
   std::optional<size_t> worst;
   for (size_t rank = 0; rank < counts.size(); ++rank) {
-    const Count& count = counts[rank];
+    const MoveCount& count = counts[rank];
     const bool over = (budget.bytes_at_most && count.bytes > *budget.bytes_at_most) ||
                       (budget.reshards_at_most && count.reshards > *budget.reshards_at_most);
-    const auto more = [&](const Count& other) {
+    const auto more = [&](const MoveCount& other) {
       return count.bytes != other.bytes ? count.bytes > other.bytes
                                         : count.reshards > other.reshards;
     };
@@ -65,7 +65,7 @@ std::string in_words(const MoveBudget& budget) {
 void expect_moves(const std::function<void()>& f, const MoveBudget& budget,
                   const TensorNames& names) {
   const Explanation own = explain(f, names);
-  const std::vector<Count> counts = counts_of_all({own.moved().most(), own.num_moves()});
+  const std::vector<MoveCount> counts = counts_of_all({own.moved().most(), own.num_moves()});
   const auto worst = worst_of(counts, budget);
   if (!worst) return;
   std::string moves;

@@ -109,9 +109,9 @@ class Explainer::CallObserver final : public RecordedCall {
   }
 
   /// The input that this reshard brings to the placements that the rule requires; null: none.
-  const ExplainedCall::Tensor* input_for(const ReshardPlan& plan) {
+  const ExplainedCall::Argument* input_for(const ReshardPlan& plan) {
     for (size_t i = 0; i < row().inputs.size(); ++i) {
-      const ExplainedCall::Tensor& input = row().inputs[i];
+      const ExplainedCall::Argument& input = row().inputs[i];
       const bool moved = std::ranges::find(moved_, i) != moved_.end();
       if (moved || !input.wanted || input.wanted != plan.dst || input.meta.dims != plan.shape ||
           !(input.attr ? input.attr == plan.src : plan.src->is_replicated())) {
@@ -129,7 +129,7 @@ class Explainer::CallObserver final : public RecordedCall {
  private:
   void add_input(const CallSlots& inputs, size_t i, ExplainedCall* call) {
     const Tensor& x = *inputs.tensors[i];
-    ExplainedCall::Tensor& input = call->inputs.emplace_back();
+    ExplainedCall::Argument& input = call->inputs.emplace_back();
     input.name = name_of_slot(op_, inputs, i);
     if ((op_.meta_only >> argument_of(inputs, i)) & 1u) unread_.push_back(i);
     if (!x.defined()) return;
@@ -141,7 +141,7 @@ class Explainer::CallObserver final : public RecordedCall {
 
   void explain(const std::vector<AttributeValue>& attributes) {
     DistributedCall call{op_, mesh_, attributes, {}, begin_, outputs_};
-    for (const ExplainedCall::Tensor& input : row().inputs) {
+    for (const ExplainedCall::Argument& input : row().inputs) {
       call.inputs.push_back({input.name, input.meta, input.attr, input.wanted});
     }
     const Reasons reasons = explainer_.reasons_for(call);
@@ -151,7 +151,7 @@ class Explainer::CallObserver final : public RecordedCall {
       if (outputs_[o]) row().outputs[given++].reason = reasons.outputs[o];
     }
     for (ExplainedMove& move : row().moves) {
-      for (const ExplainedCall::Tensor& input : row().inputs) {
+      for (const ExplainedCall::Argument& input : row().inputs) {
         if (!move.tensor.empty() && input.name == move.tensor) move.reason = input.reason;
       }
     }
@@ -271,7 +271,7 @@ void Explainer::begins(const ReshardPlan& plan, const DenseTensor& local) {
     move.reason = reason ? reason : fmt::format("asked for by {}", call.op);
   } else {
     open_row_ = open_calls_.back()->number();
-    if (const ExplainedCall::Tensor* input = open_calls_.back()->input_for(plan)) {
+    if (const ExplainedCall::Argument* input = open_calls_.back()->input_for(plan)) {
       move.tensor = input->name;
     } else {
       move.reason = "brought to where the tensor that is written to lies";

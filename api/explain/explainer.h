@@ -60,7 +60,7 @@ class Explainer final : public CallRecorder, public MoveWatch {
   std::optional<ExplainedMove> open_move_;
   size_t open_row_ = 0;  // index of its row
   std::vector<UnderWay> under_way_;
-  std::vector<ExplainedMove::Step> steps_;  // of the reshard in progress
+  std::vector<ExplainedMove::MoveStep> steps_;  // of the reshard in progress
   std::unordered_map<std::string, Reasons> known_reasons_;
 };
 

@@ -87,7 +87,7 @@ std::vector<Explanation::Total> Explanation::by_mesh_dim() const {
   std::map<std::string, Total> totals;
   for (const ExplainedCall& call : calls) {
     for (const ExplainedMove& move : call.moves) {
-      for (const ExplainedMove::Step& step : move.steps) {
+      for (const ExplainedMove::MoveStep& step : move.steps) {
         Total& total = totals[step.mesh_dims];
         ++total.moves;
         total.bytes += step.bytes;

@@ -29,7 +29,7 @@ struct MovedBytes {
 
 /// A reshard.
 struct ExplainedMove {
-  struct Step {
+  struct MoveStep {
     std::string name;       // "all_gather"
     std::string mesh_dims;  // "tp", "dp,tp"; "between meshes"; "ranks here": local
     MovedBytes bytes;
@@ -41,12 +41,12 @@ struct ExplainedMove {
   const distributed::TensorDistAttr* from = nullptr;
   const distributed::TensorDistAttr* to = nullptr;
   std::string reason;
-  std::vector<Step> steps;
+  std::vector<MoveStep> steps;
   MovedBytes bytes;  // all steps, including waits
 };
 
 struct ExplainedCall {
-  struct Tensor {
+  struct Argument {
     std::string name;
     std::string value;  // as in ExplainedMove
     TensorMeta meta;    // global
@@ -69,8 +69,8 @@ struct ExplainedCall {
   int32_t chunk = -1;        // chunk of the model; -1: none
   bool computes_here = true;
   const distributed::TensorDistAttr* layout = nullptr;  // any attr on the op's mesh; null: plain
-  std::vector<Tensor> inputs;
-  std::vector<Tensor> outputs;
+  std::vector<Argument> inputs;
+  std::vector<Argument> outputs;
   std::vector<ExplainedMove> moves;
   MovedBytes kernel;  // bytes within the kernel; time without the moves
 

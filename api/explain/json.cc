@@ -20,7 +20,7 @@ Json json_of(const distributed::TensorDistAttr* attr) {
   return attr ? Json(placements(attr)) : Json(nullptr);
 }
 
-Json json_of(const ExplainedCall::Tensor& x) {
+Json json_of(const ExplainedCall::Argument& x) {
   Json json = {{"name", x.name}};
   if (!x.value.empty()) json["value"] = x.value;
   if (x.meta.dtype == DataType::UNDEFINED) return json;
@@ -36,7 +36,7 @@ Json json_of(const ExplainedMove& move, bool is_dry) {
                {"from", move.from->to_string()}, {"to", move.to->to_string()},
                {"reason", move.reason},          {"bytes", json_of(move.bytes, is_dry)}};
   if (!move.value.empty()) json["value"] = move.value;
-  for (const ExplainedMove::Step& step : move.steps) {
+  for (const ExplainedMove::MoveStep& step : move.steps) {
     json["steps"].push_back(
         {{"name", step.name}, {"over", step.mesh_dims}, {"bytes", json_of(step.bytes, is_dry)}});
   }

@@ -15,14 +15,14 @@ namespace {
 using namespace explain_words;
 
 // Calls that differ only in micro-batch, bytes and time.
-struct Row {
+struct TableRow {
   const ExplainedCall* call;
   int64_t count = 0;
   std::vector<MovedBytes> moves;  // sums over these calls, by move of the call
   MovedBytes kernel;
 };
 
-std::string tensor_text(const ExplainedCall::Tensor& x) {
+std::string tensor_text(const ExplainedCall::Argument& x) {
   if (x.meta.dtype == DataType::UNDEFINED) return x.name + " absent";
   std::string text =
       fmt::format("{} {} {}", named(x.name, x.value), x.meta.to_string(), placements(x.attr));
@@ -58,13 +58,13 @@ std::string key_of(const ExplainedCall& call) {
   return key;
 }
 
-std::vector<Row> rows_of(const std::vector<ExplainedCall>& calls) {
-  std::vector<Row> rows;
+std::vector<TableRow> rows_of(const std::vector<ExplainedCall>& calls) {
+  std::vector<TableRow> rows;
   std::unordered_map<std::string, size_t> known;
   for (const ExplainedCall& call : calls) {
     const auto [at, is_new] = known.try_emplace(key_of(call), rows.size());
     if (is_new) rows.push_back({&call, 0, std::vector<MovedBytes>(call.moves.size()), {}});
-    Row& row = rows[at->second];
+    TableRow& row = rows[at->second];
     ++row.count;
     for (size_t i = 0; i < call.moves.size(); ++i) row.moves[i] += call.moves[i].bytes;
     row.kernel += call.kernel;
@@ -77,7 +77,7 @@ class Table {
   explicit Table(bool with_times) : with_times_(with_times) {}
 
   std::string text(const Explanation& explanation) {
-    for (const Row& row : rows_of(explanation.calls)) add(row);
+    for (const TableRow& row : rows_of(explanation.calls)) add(row);
     add_totals(explanation);
     return std::move(out_);
   }
@@ -88,7 +88,7 @@ class Table {
                        : bytes(moved);
   }
 
-  void add(const Row& row) {
+  void add(const TableRow& row) {
     const std::string header = header_of(*row.call);
     if (header != header_) out_ += fmt::format("\n{}\n", header_ = header);
     const std::string count = row.count == 1 ? "" : fmt::format("{}x ", row.count);

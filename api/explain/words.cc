@@ -35,7 +35,7 @@ std::string change(const ExplainedMove& move) {
 
 std::string steps(const ExplainedMove& move) {
   std::vector<std::string> texts;
-  for (const ExplainedMove::Step& step : move.steps) {
+  for (const ExplainedMove::MoveStep& step : move.steps) {
     texts.push_back(step.mesh_dims.empty() ? step.name
                     : step.mesh_dims == "between meshes"
                         ? step.name + " " + step.mesh_dims

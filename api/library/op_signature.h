@@ -11,7 +11,7 @@ namespace phi {
 
 struct OpSignature {
   const char* name;
-  std::vector<OpRule::Tensor> tensors;
+  std::vector<OpRule::TensorParameter> tensors;
   std::vector<OpRule::Attribute> attributes;
   std::vector<const char*> outputs;  // hidden ones included; any may be a list
 };

@@ -17,7 +17,7 @@ namespace {
 using distributed::SpmdResult;
 using distributed::TensorSpec;
 
-std::string names_of(std::span<const OpRule::Tensor> tensors) {
+std::string names_of(std::span<const OpRule::TensorParameter> tensors) {
   std::string names;
   for (const auto& tensor : tensors)
     names += (names.empty() ? "" : ", ") + std::string(tensor.name);
@@ -119,9 +119,10 @@ std::vector<AttributeValue> OpRule::attributes(
 }
 
 RuleArgs OpRule::args(const OpCallSpec& call_spec) const {
-  PHI_CHECK(call_spec.inputs.size() == tensors_.size(),
-            errors::InvalidArgument("{} inputs are given, {} takes {}: {}.", call_spec.inputs.size(),
-                                    name_, tensors_.size(), names_of(tensors_)));
+  PHI_CHECK(
+      call_spec.inputs.size() == tensors_.size(),
+      errors::InvalidArgument("{} inputs are given, {} takes {}: {}.", call_spec.inputs.size(),
+                              name_, tensors_.size(), names_of(tensors_)));
   PHI_CHECK(call_spec.attributes.size() == attributes_.size(),
             errors::InvalidArgument("{} attributes are given, {} takes {}.",
                                     call_spec.attributes.size(), name_, attributes_.size()));
@@ -176,7 +177,7 @@ OpInference OpRule::infer_by_rule(const OpCallSpec& untyped) const {
 }
 
 OpInference OpRule::infer_backward(const OpCallSpec& untyped, std::span<const OpTensor> outputs,
-                                 distributed::Conflicts* conflicts) const {
+                                   distributed::Conflicts* conflicts) const {
   const OpCallSpec call_spec = with_dtypes(untyped);
   const RuleArgs given = args(call_spec);
   const OutputMetas metas = functions_.infer_meta(given);

@@ -47,7 +47,7 @@ struct OpInference {
 
 class OpRule {
  public:
-  struct Tensor {
+  struct TensorParameter {
     const char* name;
     TensorKind kind;
   };
@@ -78,7 +78,7 @@ class OpRule {
   std::string_view rule() const { return functions_.name; }
   /// The `partial` key of the YAML entry (partial_propagation.h); empty if it has none.
   std::string_view partial() const { return functions_.partial; }
-  std::span<const Tensor> tensors() const { return tensors_; }
+  std::span<const TensorParameter> tensors() const { return tensors_; }
   std::span<const Attribute> attributes() const { return attributes_; }
   /// The names of the outputs; the last one may be a list.
   std::span<const char* const> outputs() const { return outputs_; }
@@ -104,10 +104,12 @@ class OpRule {
   /// Infers the inputs that yield outputs with the given placements. `outputs`: one tensor for each
   /// output, of its shape.
   OpInference infer_backward(const OpCallSpec& call_spec, std::span<const OpTensor> outputs,
-                           distributed::Conflicts* conflicts = nullptr) const;
+                             distributed::Conflicts* conflicts = nullptr) const;
 
   /// Runs the rule without the shape function. Requires that the operator has a rule.
-  distributed::SpmdRule infer_spmd(const RuleArgs& args) const { return functions_.infer_spmd(args); }
+  distributed::SpmdRule infer_spmd(const RuleArgs& args) const {
+    return functions_.infer_spmd(args);
+  }
   /// Returns the arguments for rule and shape function. Errors: InvalidArgument if tensors or
   /// attributes do not match the operator's.
   RuleArgs args(const OpCallSpec& call_spec) const;
@@ -115,7 +117,7 @@ class OpRule {
  private:
   const char* name_;
   RuleFunctions functions_;
-  std::vector<Tensor> tensors_;
+  std::vector<TensorParameter> tensors_;
   std::vector<Attribute> attributes_;
   std::vector<const char*> outputs_;
 };

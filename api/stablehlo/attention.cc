@@ -99,11 +99,11 @@ class Attention {
     return b_.reshape(wide, {d[0], d[1], d[2] * group_, d[3]});
   }
 
-  struct Places {
+  struct RandomWordIndex {
     Ssa block, word;
   };
   // Key 32 i + 8 w + s of a row uses word w of the row's Philox block 8 i + s (AttentionDropout).
-  Places places(const Dims& dims) const {
+  RandomWordIndex places(const Dims& dims) const {
     const Type type{dims, "ui64"};
     const auto bits = [&](int64_t value) {
       return b_.constant_bits(static_cast<uint64_t>(value), type);

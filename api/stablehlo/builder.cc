@@ -153,21 +153,22 @@ std::string sharding_attribute(const std::string& sharding) {
   return sharding.empty() ? "" : fmt::format("sdy.sharding = #sdy.sharding<@mesh, {}>", sharding);
 }
 
-const std::vector<Type>& Module::function(const std::string& name,
-                                          const std::vector<Parameter>& parameters,
-                                          const Write& write) {
+const std::vector<Type>& ModuleBuilder::function(const std::string& name,
+                                                 const std::vector<FunctionParameter>& parameters,
+                                                 const Write& write) {
   const auto known = results_.find(name);
   if (known != results_.end()) return known->second;
   std::vector<Type> results = add("private", name, parameters, write);
   return results_.emplace(name, std::move(results)).first->second;
 }
 
-std::vector<Type> Module::add(std::string_view visibility, const std::string& name,
-                              const std::vector<Parameter>& parameters, const Write& write,
-                              std::span<const std::string> result_attributes) {
+std::vector<Type> ModuleBuilder::add(std::string_view visibility, const std::string& name,
+                                     const std::vector<FunctionParameter>& parameters,
+                                     const Write& write,
+                                     std::span<const std::string> result_attributes) {
   std::vector<Ssa> arguments;
   std::string signature;
-  for (const Parameter& p : parameters) {
+  for (const FunctionParameter& p : parameters) {
     arguments.push_back({p.name, p.type});
     signature +=
         fmt::format("{}{}: {}", signature.empty() ? "" : ",\n      ", p.name, p.type.to_string());
@@ -193,7 +194,8 @@ std::vector<Type> Module::add(std::string_view visibility, const std::string& na
 
 // ---- operations ----
 
-Builder::Builder(Module& module, const std::vector<Module::Parameter>& parameters)
+Builder::Builder(ModuleBuilder& module,
+                 const std::vector<ModuleBuilder::FunctionParameter>& parameters)
     : module_(module) {
   for (const auto& p : parameters) shardings_[p.name] = p.sharding;
 }
@@ -201,7 +203,7 @@ Builder::Builder(Module& module, const std::vector<Module::Parameter>& parameter
 Ssa Builder::op(std::string_view op, std::span<const Ssa> operands, const Type& result,
                 std::string_view properties, std::string_view region) {
   Ssa out{new_name(), result};
-  Line line;
+  OperationText line;
   line.head = fmt::format("{} = \"{}\"({})", out.name, op, names_of(operands));
   if (!properties.empty()) line.head += fmt::format(" <{{{}}}>", properties);
   if (!region.empty()) line.head += fmt::format(" ({{\n{}    }})", region);
@@ -212,8 +214,8 @@ Ssa Builder::op(std::string_view op, std::span<const Ssa> operands, const Type& 
 }
 
 std::vector<Ssa> Builder::call(const std::string& function, std::span<const Ssa> arguments,
-                               const std::vector<Module::Parameter>& parameters,
-                               const Module::Write& write) {
+                               const std::vector<ModuleBuilder::FunctionParameter>& parameters,
+                               const ModuleBuilder::Write& write) {
   const std::vector<Type>& types = module_.function(function, parameters, write);
   const std::string name = new_name();
   std::vector<Ssa> results;
@@ -411,7 +413,7 @@ Ssa Builder::placed(const Ssa& x, const std::string& sharding) {
 
 std::string Builder::text() const {
   std::string out;
-  for (const Line& line : lines_) {
+  for (const OperationText& line : lines_) {
     out += "    " + line.head;
     if (!line.sharding.empty()) {
       out +=

@@ -53,20 +53,21 @@ class Builder;
 std::string sharding_attribute(const std::string& sharding);
 
 /// The functions of a module. Each private function is written once, at its first call.
-class Module {
+class ModuleBuilder {
  public:
   using Write = std::function<std::vector<Ssa>(Builder&, std::span<const Ssa> arguments)>;
-  struct Parameter {
+  struct FunctionParameter {
     std::string name;  // "%x"
     Type type;
     std::string sharding;  // as returned by Meshes; empty: none
   };
   /// Writes the private function unless one of this name exists. Returns its result types.
   const std::vector<Type>& function(const std::string& name,
-                                    const std::vector<Parameter>& parameters, const Write& write);
+                                    const std::vector<FunctionParameter>& parameters,
+                                    const Write& write);
   /// Writes a function. `result_attributes` has one text per result, or is empty.
   std::vector<Type> add(std::string_view visibility, const std::string& name,
-                        const std::vector<Parameter>& parameters, const Write& write,
+                        const std::vector<FunctionParameter>& parameters, const Write& write,
                         std::span<const std::string> result_attributes = {});
   const std::vector<std::string>& functions() const { return texts_; }
 
@@ -77,7 +78,7 @@ class Module {
 
 class Builder {
  public:
-  Builder(Module& module, const std::vector<Module::Parameter>& parameters);
+  Builder(ModuleBuilder& module, const std::vector<ModuleBuilder::FunctionParameter>& parameters);
 
   /// `op` is a full name. `properties` and `region` are MLIR text without the enclosing brackets.
   Ssa op(std::string_view op, std::span<const Ssa> operands, const Type& result,
@@ -88,8 +89,8 @@ class Builder {
   }
   /// Calls a private function. `write` writes it at the first call of that name.
   std::vector<Ssa> call(const std::string& function, std::span<const Ssa> arguments,
-                        const std::vector<Module::Parameter>& parameters,
-                        const Module::Write& write);
+                        const std::vector<ModuleBuilder::FunctionParameter>& parameters,
+                        const ModuleBuilder::Write& write);
 
   // Values without operands.
   Ssa constant(double value, const Type& type);
@@ -161,16 +162,16 @@ class Builder {
   std::string text() const;
 
  private:
-  struct Line {
+  struct OperationText {
     std::string head;  // text before the attributes
     std::string types;
     std::string sharding;  // not yet written; empty: none
   };
   std::string new_name() { return "%" + std::to_string(next_++); }
 
-  Module& module_;
+  ModuleBuilder& module_;
   int next_ = 0;
-  std::vector<Line> lines_;
+  std::vector<OperationText> lines_;
   std::map<std::string, size_t> made_by_;  // line of each result; operations with one result only
   std::map<std::string, std::string> shardings_;  // of values, by name
 };

@@ -50,11 +50,11 @@ Ssa weight_grad(Builder& b, const Ssa& x, bool transpose_x, const Ssa& g, bool t
 }
 
 // A call's operands; a vector becomes a matrix of one row (x) or one column (y).
-struct Operands {
+struct DotOperands {
   Ssa x, y;
   bool transpose_x, transpose_y;
 };
-Operands operands_of(LoweringContext& call) {
+DotOperands operands_of(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa& x = call.input("x");
   const Ssa& y = call.input("y");

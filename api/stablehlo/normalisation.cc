@@ -25,9 +25,9 @@ void softmax_grad(LoweringContext& call) {
 }
 
 /// The rows of a normalisation: the tensor dims from `axis` on.
-class Rows {
+class NormalizedRows {
  public:
-  Rows(Builder& b, const Dims& dims, int axis) : b_(b), dims_(dims), axis_(axis) {}
+  NormalizedRows(Builder& b, const Dims& dims, int axis) : b_(b), dims_(dims), axis_(axis) {}
 
   Ssa average(const Ssa& x) const {
     const Ssa total = b_.reduce_from(Reduction::kSum, x, axis_);
@@ -60,7 +60,7 @@ class Rows {
 void layer_norm(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
-  const Rows rows(b, x.dims(), static_cast<int>(call.integer("begin_norm_axis")));
+  const NormalizedRows rows(b, x.dims(), static_cast<int>(call.integer("begin_norm_axis")));
   const Ssa mean = rows.average(x);
   const Ssa centred = b.sub(x, mean);
   const Ssa variance = rows.average(b.mul(centred, centred));
@@ -75,8 +75,8 @@ void layer_norm(LoweringContext& call) {
 
 // Input gradient of a normalised y = (x - mean) f, with g = out_grad * scale: f (g - <g> - y <g
 // y>); without <g> if nothing was subtracted.
-Ssa input_grad(Builder& b, const Rows& rows, const Ssa& y, const Ssa& factor, const Ssa& g,
-               bool centred) {
+Ssa input_grad(Builder& b, const NormalizedRows& rows, const Ssa& y, const Ssa& factor,
+               const Ssa& g, bool centred) {
   Ssa grad = b.sub(g, b.mul(y, rows.average(b.mul(g, y))));
   if (centred) grad = b.sub(grad, rows.average(g));
   return b.mul(grad, factor);
@@ -86,7 +86,7 @@ void layer_norm_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
   const Ssa out_grad = b.wide(call.input("out_grad"));
-  const Rows rows(b, x.dims(), static_cast<int>(call.integer("begin_norm_axis")));
+  const NormalizedRows rows(b, x.dims(), static_cast<int>(call.integer("begin_norm_axis")));
   const Ssa variance = rows.per_row(call.input("variance"));
   const Ssa factor = b.unary("rsqrt", b.add(variance, call.number("epsilon")));
   const Ssa y = b.mul(b.sub(x, rows.per_row(call.input("mean"))), factor);
@@ -102,7 +102,7 @@ void layer_norm_grad(LoweringContext& call) {
 void rms_norm(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
-  const Rows rows(b, x.dims(), x.ndim() - 1);
+  const NormalizedRows rows(b, x.dims(), x.ndim() - 1);
   const Ssa mean_square = rows.average(b.mul(x, x));
   const Ssa factor = b.unary("rsqrt", b.add(mean_square, call.number("epsilon")));
   call.set_output(0, b.mul(b.mul(x, factor), rows.per_element(call.input("scale"))));
@@ -113,7 +113,7 @@ void rms_norm_grad(LoweringContext& call) {
   Builder& b = call.b;
   const Ssa x = b.wide(call.input("x"));
   const Ssa out_grad = b.wide(call.input("out_grad"));
-  const Rows rows(b, x.dims(), x.ndim() - 1);
+  const NormalizedRows rows(b, x.dims(), x.ndim() - 1);
   const Ssa factor = rows.per_row(call.input("invvar"));
   const Ssa y = b.mul(x, factor);
   if (call.needs_output(0)) {

@@ -9,11 +9,11 @@ namespace {
 constexpr uint64_t kMultiplier[] = {0xD2511F53u, 0xCD9E8D57u};
 constexpr uint64_t kBump[] = {0x9E3779B9u, 0xBB67AE85u};
 
-struct Product {
+struct WideProduct {
   Ssa high, low;
 };
 // Both words of a 64-bit product.
-Product wide_product(Builder& b, const Ssa& word, uint64_t factor) {
+WideProduct wide_product(Builder& b, const Ssa& word, uint64_t factor) {
   const Ssa wide = b.convert(word, "ui64");
   const Ssa product = b.mul(wide, b.constant_bits(factor, wide.type));
   const Ssa high = b.binary("shift_right_logical", product, b.constant_bits(32, {{}, "ui64"}));
@@ -29,8 +29,8 @@ std::vector<Ssa> write_philox(Builder& b, std::span<const Ssa> arguments) {
   std::array<Ssa, 4> c = {arguments[0], arguments[1], arguments[2], arguments[3]};
   std::array<Ssa, 2> key = {arguments[4], arguments[5]};
   for (int round = 0; round < kPhiloxRounds; ++round) {
-    const Product first = wide_product(b, c[0], kMultiplier[0]);
-    const Product second = wide_product(b, c[2], kMultiplier[1]);
+    const WideProduct first = wide_product(b, c[0], kMultiplier[0]);
+    const WideProduct second = wide_product(b, c[2], kMultiplier[1]);
     c = {exclusive_or(b, second.high, c[1], key[0]), second.low,
          exclusive_or(b, first.high, c[3], key[1]), first.low};
     for (size_t k = 0; k < 2; ++k) key[k] = b.add(key[k], b.constant_bits(kBump[k], key[k].type));
@@ -59,7 +59,7 @@ std::array<Ssa, 4> philox_words(Builder& b, const Ssa& block, RandomUse use, con
                                 b.expand(last, block.dims()),
                                 key[0],
                                 key[1]};
-  std::vector<Module::Parameter> parameters;
+  std::vector<ModuleBuilder::FunctionParameter> parameters;
   for (size_t i = 0; i < arguments.size(); ++i)
     parameters.push_back({fmt::format("%arg{}", i), arguments[i].type, ""});
   std::string name = "philox";

@@ -37,12 +37,12 @@ void split(LoweringContext& call) {
   }
 }
 
-struct Range {
+struct SliceRange {
   Dims begin, end;
 };
 // The box that a slice selects from an array of shape `dims`.
-Range range_of(const LoweringContext& call, const Dims& dims) {
-  Range range{Dims::filled(dims.ndim(), 0), dims};
+SliceRange range_of(const LoweringContext& call, const Dims& dims) {
+  SliceRange range{Dims::filled(dims.ndim(), 0), dims};
   const auto axes = call.integers("axes");
   const auto starts = call.integers("starts");
   const auto ends = call.integers("ends");

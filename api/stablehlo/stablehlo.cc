@@ -53,7 +53,7 @@ class Writer {
         meshes_(program, bodies, options.mesh) {}
 
   std::string write() {
-    const std::vector<Module::Parameter> parameters = main_parameters();
+    const std::vector<ModuleBuilder::FunctionParameter> parameters = main_parameters();
     const std::vector<std::string> results = main_results();
     module_.add("public", "main", parameters, body_writer(program_), results);
     std::string out = "// Made by Autophi: the global program; shardings say where values lie.\n";
@@ -72,8 +72,8 @@ class Writer {
  private:
   // ---- the functions ----
 
-  std::vector<Module::Parameter> main_parameters() {
-    std::vector<Module::Parameter> parameters;
+  std::vector<ModuleBuilder::FunctionParameter> main_parameters() {
+    std::vector<ModuleBuilder::FunctionParameter> parameters;
     std::set<std::string> taken;
     for (size_t i = 0; i < program_.inputs.size(); ++i) {
       const ir::Value& value = value_at(program_, program_.inputs[i]);
@@ -110,7 +110,7 @@ class Writer {
     return sharding;
   }
 
-  Module::Write body_writer(const ir::Body& body) {
+  ModuleBuilder::Write body_writer(const ir::Body& body) {
     return [this, &body](Builder& b, std::span<const Ssa> arguments) {
       return write_body(b, body, arguments);
     };
@@ -139,23 +139,23 @@ class Writer {
   void write_operation(Builder& b, const ir::Body& body, const ir::Operation& operation,
                        Values& values) {
     switch (operation.kind) {
-      case ir::Kind::kCall:
+      case ir::OperationKind::kCall:
         return write_call(b, body, operation, values);
-      case ir::Kind::kMove: {
+      case ir::OperationKind::kMove: {
         const ir::ValueId to = operation.outputs[0];
         const Ssa& from = one(values, operation.inputs[0]);
         values[static_cast<size_t>(to)] = {b.placed(from, sharding_of(value_at(body, to)))};
         return;
       }
-      case ir::Kind::kScan:
+      case ir::OperationKind::kScan:
         return write_scan(b, operation, values);
-      case ir::Kind::kSequence: {
+      case ir::OperationKind::kSequence: {
         std::vector<Ssa> sequence;
         for (ir::ValueId id : operation.inputs) sequence.push_back(one(values, id));
         values[static_cast<size_t>(operation.outputs[0])] = std::move(sequence);
         return;
       }
-      case ir::Kind::kElement: {
+      case ir::OperationKind::kElement: {
         const auto& sequence = values[static_cast<size_t>(operation.inputs[0])];
         values[static_cast<size_t>(operation.outputs[0])] = {
             sequence[static_cast<size_t>(operation.index)]};
@@ -227,8 +227,8 @@ class Writer {
       values[static_cast<size_t>(scan.outputs[i])] = {carried[i]};
   }
 
-  std::vector<Module::Parameter> body_parameters(const ir::Body& body) const {
-    std::vector<Module::Parameter> parameters;
+  std::vector<ModuleBuilder::FunctionParameter> body_parameters(const ir::Body& body) const {
+    std::vector<ModuleBuilder::FunctionParameter> parameters;
     for (ir::ValueId id : body.inputs) {
       const ir::Value& value = value_at(body, id);
       parameters.push_back(
@@ -251,7 +251,7 @@ class Writer {
   std::span<const ir::Body> bodies_;
   const StablehloOptions& options_;
   Meshes meshes_;
-  Module module_;
+  ModuleBuilder module_;
   std::vector<std::string> notes_;
 };
 

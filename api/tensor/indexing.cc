@@ -52,7 +52,7 @@ TensorPart TensorPart::part(std::span<const TensorIndex> indices) const {
   size_t next = 0;
   for (int d = 0; next < indices.size(); ++next, ++d) {
     while (result.extents_[d].is_gone) ++d;
-    Extent& extent = result.extents_[d];
+    DimRange& extent = result.extents_[d];
     const TensorIndex& index = indices[next];
     const int64_t size = extent.size;
     const auto counted = [size](int64_t at) { return at < 0 ? at + size : at; };
@@ -76,7 +76,7 @@ TensorPart TensorPart::part(std::span<const TensorIndex> indices) const {
 
 Dims TensorPart::shape() const {
   Dims dims;
-  for (const Extent& extent : extents_) {
+  for (const DimRange& extent : extents_) {
     if (!extent.is_gone) dims.push_back(extent.size);
   }
   return dims;
@@ -85,7 +85,7 @@ Dims TensorPart::shape() const {
 std::string TensorPart::to_string() const {
   std::vector<std::string> indices;
   bool is_whole = true;
-  for (const Extent& extent : extents_) {
+  for (const DimRange& extent : extents_) {
     is_whole = is_whole && extent.is_whole;
     indices.push_back(extent.is_gone ? std::to_string(extent.begin)
                       : extent.is_whole
@@ -102,7 +102,7 @@ TensorPart::SliceArguments TensorPart::arguments() const {
   std::vector<int64_t> starts;
   std::vector<int64_t> ends;
   for (size_t d = 0; d < extents_.size(); ++d) {
-    const Extent& extent = extents_[d];
+    const DimRange& extent = extents_[d];
     if (extent.is_whole) continue;
     arguments.axes.push_back(static_cast<int64_t>(d));
     starts.push_back(extent.begin);

@@ -130,7 +130,7 @@ class TensorPart {
  private:
   friend class Tensor;
   // The range that is selected in one tensor dim of the whole tensor.
-  struct Extent {
+  struct DimRange {
     int64_t begin;
     int64_t size;
     bool is_whole;
@@ -143,7 +143,7 @@ class TensorPart {
   SliceArguments arguments() const;
 
   Tensor whole_;
-  std::vector<Extent> extents_;  // by tensor dim of the whole
+  std::vector<DimRange> extents_;  // by tensor dim of the whole
 };
 
 inline TensorPart Tensor::operator[](const TensorIndex& index) const {

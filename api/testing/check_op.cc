@@ -58,7 +58,7 @@ std::vector<Meeting> meetings() {
           {ProcessMesh({2, 2}, {"x", "y"}, {0, 1, 3, 4}), 5}};
 }
 
-struct Wanted {
+struct ExpectedOutputs {
   const TensorFunction& call;
   const TensorList& inputs;
   const TensorList& expected;
@@ -67,7 +67,7 @@ struct Wanted {
 };
 
 // Compares output `i` on this rank; returns the difference as text.
-std::string wrong_output(const Tensor& actual, const Wanted& wanted, size_t i,
+std::string wrong_output(const Tensor& actual, const ExpectedOutputs& wanted, size_t i,
                          const ProcessMesh& mesh) {
   const Tensor& expected = wanted.expected[i];
   if (actual.defined() != expected.defined()) {
@@ -80,7 +80,7 @@ std::string wrong_output(const Tensor& actual, const Wanted& wanted, size_t i,
   return here ? difference(whole.local(), expected, wanted.tolerance) : "";
 }
 
-std::string call_once(const Wanted& wanted, const ProcessMesh& mesh,
+std::string call_once(const ExpectedOutputs& wanted, const ProcessMesh& mesh,
                       const PlacementChoice& choice) {
   TensorList inputs;
   for (size_t i = 0; i < wanted.inputs.size(); ++i) {
@@ -100,7 +100,7 @@ std::string call_once(const Wanted& wanted, const ProcessMesh& mesh,
 }
 
 // Tries choices until one fails on some rank. Returns the number tried.
-int64_t try_choices(const std::string& name, const Wanted& wanted, const Meeting& meeting,
+int64_t try_choices(const std::string& name, const ExpectedOutputs& wanted, const Meeting& meeting,
                     const std::vector<PlacementChoice>& choices, FirstFailure& failure) {
   size_t tried = 0;  // on rank 0
   const auto question = [&](size_t choice) {
@@ -128,7 +128,7 @@ int64_t try_everywhere(const OpCase& test, const std::string& name, const Tensor
                        const CheckOptions& options, std::vector<std::string>& failures) {
   std::mt19937 rng(options.seed);
   const TensorList expected = call(test.inputs);
-  const Wanted wanted{call, test.inputs, expected, test.tolerance, options.seed};
+  const ExpectedOutputs wanted{call, test.inputs, expected, test.tolerance, options.seed};
   int64_t tried = 0;
   for (const Meeting& meeting : meetings()) {
     FirstFailure failure;

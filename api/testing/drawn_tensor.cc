@@ -19,7 +19,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-struct Words {
+struct TensorDescription {
   DataType dtype;
   Dims dims;
   std::string how;
@@ -44,12 +44,12 @@ DataType dtype_of_short_name(const std::string& name) {
   return parse_dtype(name);
 }
 
-Words parse(const std::string& text) {
+TensorDescription parse(const std::string& text) {
   const size_t open = text.find('[');
   const size_t close = text.find(']');
   PHI_CHECK(open != std::string::npos && close != std::string::npos && open < close,
             errors::InvalidArgument("'{}' is no tensor as 'f32[5,4] uniform(0,1)'.", text));
-  Words words{dtype_of_short_name(text.substr(0, open)), {}, "", {}};
+  TensorDescription words{dtype_of_short_name(text.substr(0, open)), {}, "", {}};
   for (const double n : numbers_in(text.substr(open + 1, close - open - 1))) {
     words.dims.push_back(static_cast<int64_t>(n));
   }
@@ -65,20 +65,26 @@ Words parse(const std::string& text) {
   return words;
 }
 
-class Draw {
+class ValueGenerator {
  public:
-  Draw(const Words& words, uint32_t seed)
+  ValueGenerator(const TensorDescription& words, uint32_t seed)
       : words_(words), count_(static_cast<size_t>(words.dims.numel())), rng_(seed) {}
 
   Values values() {
-    const std::map<std::string, Values (Draw::*)()> ways = {
-        {"normal", &Draw::normal},         {"integers", &Draw::integers},
-        {"below", &Draw::below},           {"uniform", &Draw::uniform},
-        {"positive", &Draw::positive},     {"permutation", &Draw::permutation},
-        {"distinct", &Draw::distinct},     {"values", &Draw::listed},
-        {"spd", &Draw::positive_definite}, {"well_conditioned", &Draw::well_conditioned},
-        {"true", &Draw::all_true},         {"false", &Draw::all_false},
-        {"one_of", &Draw::one_of}};
+    const std::map<std::string, Values (ValueGenerator::*)()> ways = {
+        {"normal", &ValueGenerator::normal},
+        {"integers", &ValueGenerator::integers},
+        {"below", &ValueGenerator::below},
+        {"uniform", &ValueGenerator::uniform},
+        {"positive", &ValueGenerator::positive},
+        {"permutation", &ValueGenerator::permutation},
+        {"distinct", &ValueGenerator::distinct},
+        {"values", &ValueGenerator::listed},
+        {"spd", &ValueGenerator::positive_definite},
+        {"well_conditioned", &ValueGenerator::well_conditioned},
+        {"true", &ValueGenerator::all_true},
+        {"false", &ValueGenerator::all_false},
+        {"one_of", &ValueGenerator::one_of}};
     const auto way = ways.find(words_.how);
     PHI_CHECK(way != ways.end(),
               errors::InvalidArgument("'{}' is no way to draw a tensor.", words_.how));
@@ -177,7 +183,7 @@ class Draw {
   Values all_true() { return Values(count_, 1.0); }
   Values all_false() { return Values(count_, 0.0); }
 
-  const Words& words_;
+  const TensorDescription& words_;
   size_t count_;
   std::mt19937 rng_;
 };
@@ -185,9 +191,10 @@ class Draw {
 }  // namespace
 
 Tensor drawn_tensor(const std::string& text, uint32_t seed) {
-  const Words words = parse(text);
-  const Values values = Draw(words, seed).values();
-  const Values imaginary = is_complex(words.dtype) ? Draw(words, seed + 7919).values() : Values();
+  const TensorDescription words = parse(text);
+  const Values values = ValueGenerator(words, seed).values();
+  const Values imaginary =
+      is_complex(words.dtype) ? ValueGenerator(words, seed + 7919).values() : Values();
   DenseTensor out = DenseTensor::empty({words.dims, words.dtype}, CPUPlace());
   visit_any_dtype(words.dtype, [&]<typename T>() {
     T* to = out.mutable_data<T>();

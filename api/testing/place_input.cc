@@ -56,14 +56,14 @@ double part_of(double value, size_t index, size_t count, ElementDraw draw) {
 }
 
 // The index of the part of a sum at mesh coordinate `coord`, and the number of parts.
-struct Share {
+struct PartIndex {
   size_t index = 0;
   size_t count = 1;
 };
 
-Share share_at(const MeshCoord& coord, const ProcessMesh& mesh,
-               std::span<const Placement> placements) {
-  Share share;
+PartIndex share_at(const MeshCoord& coord, const ProcessMesh& mesh,
+                   std::span<const Placement> placements) {
+  PartIndex share;
   for (int m = 0; m < static_cast<int>(placements.size()); ++m) {
     if (!placements[static_cast<size_t>(m)].is_partial()) continue;
     const auto size = static_cast<size_t>(mesh.dim_size(m));
@@ -73,7 +73,7 @@ Share share_at(const MeshCoord& coord, const ProcessMesh& mesh,
   return share;
 }
 
-Tensor share_of(const Tensor& local, const Share& share, uint32_t seed) {
+Tensor share_of(const Tensor& local, const PartIndex& share, uint32_t seed) {
   DenseTensor out = DenseTensor::empty({local.shape(), local.dtype()}, CPUPlace());
   visit_any_dtype(local.dtype(), [&]<typename T>() {
     if constexpr (!kIsComplex<T>) {

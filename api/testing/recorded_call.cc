@@ -26,9 +26,9 @@ namespace phi::testing {
 namespace {
 
 using distributed::ProcessMesh;
-using Tensors = RecordedCall::Tensors;
+using Argument = RecordedCall::Argument;
 
-const Tensors* find(const RecordedCall::ByName& list, std::string_view name) {
+const Argument* find(const RecordedCall::ByName& list, std::string_view name) {
   const auto it = std::ranges::find(list, name, [](const auto& entry) { return entry.first; });
   return it == list.end() ? nullptr : &it->second;
 }
@@ -51,12 +51,12 @@ AttributeValue attribute_of(const Tensor& x, AttributeKind kind) {
 }
 
 /// One run of a call: its arguments and results.
-class Run {
+class CallRun {
  public:
-  using Place = std::function<Tensor(const Tensor&)>;
+  using PlaceFunction = std::function<Tensor(const Tensor&)>;
 
   /// `place` converts each recorded tensor into an argument.
-  Run(const RecordedCall& call, const CallNames& names, const Place& place)
+  CallRun(const RecordedCall& call, const CallNames& names, const PlaceFunction& place)
       : call_(call), names_(names) {
     for (const std::string& name : names.tensors) add_argument(name, place);
     attributes_ = call.attributes;
@@ -80,7 +80,7 @@ class Run {
   }
 
   /// Gradients of the recorded arguments, in order. Cotangents get the placements of their outputs.
-  TensorList gradients(const Place& place) const {
+  TensorList gradients(const PlaceFunction& place) const {
     TensorList outputs, cotangents;
     for (const auto& [name, given] : call_.grad_of_out) {
       const TensorList outs = output(name);
@@ -96,8 +96,8 @@ class Run {
   const std::vector<std::string>& differentiated() const { return leaf_names_; }
 
  private:
-  void add_argument(const std::string& name, const Place& place) {
-    const Tensors* given = find(call_.in, name);
+  void add_argument(const std::string& name, const PlaceFunction& place) {
+    const Argument* given = find(call_.in, name);
     TensorList list;
     if (given == nullptr) list.emplace_back();
     const bool wanted = find(call_.grad, name) != nullptr;
@@ -117,9 +117,10 @@ class Run {
     }
     return call_.op.ends_with('_') ? assign(x) : x;
   }
-  void add_as_attribute(const std::string& name, const Tensors& tensors) {
+  void add_as_attribute(const std::string& name, const Argument& tensors) {
     if (std::ranges::find(names_.tensors, name) != names_.tensors.end()) return;
-    const auto attribute = std::ranges::find(names_.attributes, name, &CallNames::Attribute::name);
+    const auto attribute =
+        std::ranges::find(names_.attributes, name, &CallNames::NamedAttribute::name);
     if (tensors.values.empty() || !tensors.values[0].defined()) return;
     PHI_CHECK(attribute != names_.attributes.end(),
               errors::NotFound("{} has no argument '{}', of which a tensor was recorded.", call_.op,
@@ -141,13 +142,13 @@ class Run {
     return all <= results_.size() ? size : 0;
   }
   size_t recorded_size(size_t i) const {
-    if (const Tensors* recorded = find(call_.out, names_.outputs[i])) {
+    if (const Argument* recorded = find(call_.out, names_.outputs[i])) {
       return recorded->is_list ? recorded->values.size() : 1;
     }
     return names_.outputs.size() == 1 ? results_.size() : 1;
   }
   bool is_absent(size_t i) const {
-    const Tensors* recorded = find(call_.out, names_.outputs[i]);
+    const Argument* recorded = find(call_.out, names_.outputs[i]);
     return recorded && !recorded->is_list && !recorded->values[0].defined();
   }
 
@@ -172,7 +173,7 @@ std::string wrong_element(const RecordedCall& call, const std::string& what, con
   return wrong.empty() ? "" : fmt::format("{}: {}", what, wrong);
 }
 
-std::string wrong_outputs(const RecordedCall& call, const CallNames& names, const Run& run,
+std::string wrong_outputs(const RecordedCall& call, const CallNames& names, const CallRun& run,
                           const Whole& whole) {
   for (const auto& [name, expected] : call.out) {
     const TensorList got = run.output(name);
@@ -192,14 +193,14 @@ std::string wrong_outputs(const RecordedCall& call, const CallNames& names, cons
   return "";
 }
 
-std::string wrong_gradients(const RecordedCall& call, const Run& run, const Run::Place& place,
-                            const Whole& whole) {
+std::string wrong_gradients(const RecordedCall& call, const CallRun& run,
+                            const CallRun::PlaceFunction& place, const Whole& whole) {
   if (call.grad_of_out.empty()) return "";
   const TensorList got = run.gradients(place);
   std::map<std::string, size_t> seen;
   for (size_t i = 0; i < got.size(); ++i) {
     const std::string& name = run.differentiated()[i];
-    const Tensors& list = *find(call.grad, name);
+    const Argument& list = *find(call.grad, name);
     const size_t at = seen[name]++;
     const Tensor expected = at < list.values.size() ? list.values[at] : Tensor();
     const Tensor value = got[i].defined() ? whole(got[i]) : Tensor();
@@ -226,17 +227,18 @@ bool is_no_answer(const RecordedCall& call, const Error& error) {
 }
 
 /// Placement of a run's tensors.
-struct Layout {
-  Run::Place place;
-  Run::Place place_like;  // of cotangents
+struct RunLayout {
+  CallRun::PlaceFunction place;
+  CallRun::PlaceFunction place_like;  // of cotangents
   Whole whole;
   /// A GPU reports an error to its own rank only; the rank must pass it on to the others.
   bool is_on_gpus_of_ranks = false;
 };
 
-std::string wrong_of_run(const RecordedCall& call, const CallNames& names, const Layout& layout) {
+std::string wrong_of_run(const RecordedCall& call, const CallNames& names,
+                         const RunLayout& layout) {
   try {
-    const Run run(call, names, layout.place);
+    const CallRun run(call, names, layout.place);
     // A device reports some errors only at the next synchronisation.
     Device& device = Device::of(RankContext::current().place());
     device.wait();

@@ -16,11 +16,11 @@ namespace phi::testing {
 
 struct RecordedCall {
   /// A tensor, or the elements of a list; undefined ones are absent.
-  struct Tensors {
+  struct Argument {
     TensorList values;
     bool is_list = false;
   };
-  using ByName = std::vector<std::pair<std::string, Tensors>>;
+  using ByName = std::vector<std::pair<std::string, Argument>>;
   enum class Refused : uint8_t { kNo, kCall, kDtype };
 
   std::string op;
@@ -35,12 +35,12 @@ struct RecordedCall {
 
 /// Names of the tensors, attributes and outputs of an operator, or of a function made of operators.
 struct CallNames {
-  struct Attribute {
+  struct NamedAttribute {
     std::string name;
     AttributeKind kind;
   };
   std::vector<std::string> tensors;
-  std::vector<Attribute> attributes;
+  std::vector<NamedAttribute> attributes;
   std::vector<std::string> outputs;  // including hidden ones
   bool is_operator = true;           // false: attributes are passed unchanged
 };

@@ -15,10 +15,10 @@
 namespace phi::testing {
 namespace {
 
-using Numbers = std::vector<std::complex<double>>;
+using ComplexValues = std::vector<std::complex<double>>;
 
-Numbers numbers_of(const Tensor& x) {
-  Numbers numbers;
+ComplexValues numbers_of(const Tensor& x) {
+  ComplexValues numbers;
   visit_any_dtype(x.dtype(), [&]<typename T>() {
     const HostArray values(x.dense(), HostArray::kRead);
     for (const T& v : values.array().values<T>()) {
@@ -32,7 +32,7 @@ Numbers numbers_of(const Tensor& x) {
   return numbers;
 }
 
-double largest_magnitude(const Numbers& numbers) {
+double largest_magnitude(const ComplexValues& numbers) {
   double largest = 0;
   for (const auto& v : numbers) {
     if (std::isfinite(v.real()) && std::isfinite(v.imag()))
@@ -60,8 +60,8 @@ struct Matrices {
   int64_t length() const { return by_rows ? columns : rows; }
 };
 
-void take_factor(const Matrices& m, int64_t matrix, int64_t line, const Numbers& want,
-                 Numbers& got) {
+void take_factor(const Matrices& m, int64_t matrix, int64_t line, const ComplexValues& want,
+                 ComplexValues& got) {
   size_t largest = m.at(line, 0, matrix);
   for (int64_t i = 1; i < m.length(); ++i) {
     const size_t at = m.at(line, i, matrix);
@@ -72,7 +72,7 @@ void take_factor(const Matrices& m, int64_t matrix, int64_t line, const Numbers&
   for (int64_t i = 0; i < m.length(); ++i) got[m.at(line, i, matrix)] /= factor / std::abs(factor);
 }
 
-void take_factors(const Dims& dims, bool by_rows, const Numbers& want, Numbers& got) {
+void take_factors(const Dims& dims, bool by_rows, const ComplexValues& want, ComplexValues& got) {
   if (dims.ndim() < 2 || want.empty()) return;
   const Matrices m{dims[dims.ndim() - 2], dims[dims.ndim() - 1], by_rows};
   const int64_t matrices = dims.numel() / (m.rows * m.columns);
@@ -105,8 +105,8 @@ std::string wrong_values(const Tensor& got, const Tensor& expected, double toler
   if (got.shape() != expected.shape() || got.dtype() != expected.dtype()) {
     return fmt::format("{}, got {}", wanted(), text_of_values(got));
   }
-  const Numbers want = numbers_of(expected);
-  Numbers here = numbers_of(got);
+  const ComplexValues want = numbers_of(expected);
+  ComplexValues here = numbers_of(got);
   if (freedom != Freedom::kNone) {
     take_factors(expected.shape(), freedom == Freedom::kRowFactors, want, here);
   }
@@ -137,7 +137,7 @@ bool has_negative_zero(const Tensor& x) {
 
 std::string text_of_values(const Tensor& x) {
   constexpr size_t kShown = 8;
-  const Numbers numbers = numbers_of(x);
+  const ComplexValues numbers = numbers_of(x);
   std::vector<std::string> words;
   for (size_t i = 0; i < std::min(numbers.size(), kShown); ++i) {
     words.push_back(text_of(numbers[i], x.dtype()));

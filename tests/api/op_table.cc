@@ -70,7 +70,8 @@ class RowReader {
     const YAML::Node attributes = map_.get("attrs");
     for (const auto& entry : attributes) {
       const std::string& name = entry.first.Scalar();
-      const auto known = std::ranges::find(names.attributes, name, &CallNames::Attribute::name);
+      const auto known =
+          std::ranges::find(names.attributes, name, &CallNames::NamedAttribute::name);
       const auto kind = known == names.attributes.end() ? guessed_kind(entry.second) : known->kind;
       row.attributes.emplace_back(name, op_tool::attribute_of(entry.second, kind));
     }

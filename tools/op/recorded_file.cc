@@ -107,7 +107,7 @@ class Reader {
     if (!node || node.IsNull()) return result;
     if (!node.IsMap()) fail(node, "a map of tensors is expected.");
     for (const auto& entry : node) {
-      RecordedCall::Tensors tensors;
+      RecordedCall::Argument tensors;
       tensors.is_list = entry.second.IsSequence();
       if (tensors.is_list) {
         for (const auto& item : entry.second) tensors.values.push_back(tensor(item));
@@ -120,7 +120,7 @@ class Reader {
   }
 
   // "x.1" is the element at index 1 of the list x, as gradients are recorded.
-  static void add(const std::string& key, RecordedCall::Tensors tensors,
+  static void add(const std::string& key, RecordedCall::Argument tensors,
                   RecordedCall::ByName& result) {
     const size_t dot = key.find_last_of('.');
     if (dot == std::string::npos) {
@@ -176,7 +176,7 @@ class Reader {
   }
 
   AttributeKind kind_of(const std::string& name, const CallNames& names) const {
-    const auto known = std::ranges::find(names.attributes, name, &CallNames::Attribute::name);
+    const auto known = std::ranges::find(names.attributes, name, &CallNames::NamedAttribute::name);
     if (known != names.attributes.end()) return known->kind;
     const auto said = std::ranges::find(parameters_, name, &Parameter::name);
     return said == parameters_.end() ? AttributeKind::kNumber : kind_of_type(said->type);

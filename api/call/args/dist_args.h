@@ -43,11 +43,11 @@ class DistArgs {
   /// the placements with which it will arrive on the op's mesh.
   RuleArgs rule_args(std::vector<AttributeValue> attributes) const;
 
-  struct Range {
+  struct SlotRange {
     int first;
     int count;
   };
-  const Range& range(int arg) const { return ranges_[arg]; }
+  const SlotRange& range(int arg) const { return ranges_[arg]; }
   /// Bit i is set if the call uses only the metadata of slot i.
   uint64_t meta_only_slots() const;
   /// "x f32[64,32] [S0] on mesh(dp=2), y ...", for error messages.
@@ -69,7 +69,7 @@ class DistArgs {
   distributed::ProcessMesh mesh_;
   InlineVector<const distributed::DistTensor*, 8> slots_;
   InlineVector<const Tensor*, 8> plain_;  // parallel to slots_: set where the argument is plain
-  InlineVector<Range, 8> ranges_;
+  InlineVector<SlotRange, 8> ranges_;
   bool any_plain_ = false;
   std::list<distributed::DistTensor> replicated_;  // plain arguments on the mesh
 };

@@ -63,7 +63,7 @@ PyObject* call_loaded(Frame& frame);
 class LoadedEntry : public OpEntry {
  public:
   explicit LoadedEntry(const OpSignature& signature) : OpEntry{}, signature_(signature) {
-    for (const OpRule::Tensor& tensor : signature.tensors) {
+    for (const OpRule::TensorParameter& tensor : signature.tensors) {
       arguments_.push_back({tensor.name, tensor.kind == TensorKind::kOne ? nullptr : "None"});
     }
     for (const OpRule::Attribute& attribute : signature.attributes) {
@@ -134,7 +134,7 @@ PyObject* call_loaded(Frame& frame) {
   const OpSignature& signature = static_cast<const LoadedEntry&>(frame.op()).signature();
   int i = 0;
   std::vector<TensorList> tensors;
-  for (const OpRule::Tensor& tensor : signature.tensors) {
+  for (const OpRule::TensorParameter& tensor : signature.tensors) {
     tensors.push_back(tensors_of(frame, i++, tensor.kind));
   }
   std::vector<AttributeValue> attributes;

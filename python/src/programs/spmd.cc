@@ -48,7 +48,7 @@ std::vector<OpTensor> tensors_in(nb::handle told, const ProcessMesh& mesh) {
 }
 
 OpCallSpec call_spec_of(const OpRule& rule, const ProcessMesh& mesh, const nb::list& inputs,
-                       const nb::dict& attributes) {
+                        const nb::dict& attributes) {
   OpCallSpec call_spec{mesh, {}, {}};
   for (nb::handle argument : inputs) call_spec.inputs.push_back(tensors_in(argument, mesh));
   std::vector<std::pair<std::string, AttributeValue>> given;
@@ -126,7 +126,7 @@ const char* name_of(TensorKind kind) {
 nb::dict described(const OpRule& rule) {
   nb::list tensors, outputs;
   nb::dict attributes;
-  for (const OpRule::Tensor& tensor : rule.tensors()) {
+  for (const OpRule::TensorParameter& tensor : rule.tensors()) {
     tensors.append(nb::make_tuple(tensor.name, name_of(tensor.kind)));
   }
   for (const OpRule::Attribute& attribute : rule.attributes()) {

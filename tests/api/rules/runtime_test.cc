@@ -61,7 +61,7 @@ class Asking {
 
   void ask_all(const ir::Body& body) {
     for (const ir::Operation& call : body.operations) {
-      if (call.kind == ir::Kind::kCall && is_distributed(body, call)) infer(body, call);
+      if (call.kind == ir::OperationKind::kCall && is_distributed(body, call)) infer(body, call);
     }
   }
   const std::set<std::string_view>& asked() const { return asked_; }

@@ -36,7 +36,7 @@ struct Program {
     body.inputs.push_back(value(dims, attr));
     return body.inputs.back();
   }
-  ir::Operation& add(ir::Kind kind, std::vector<ir::ValueId> inputs,
+  ir::Operation& add(ir::OperationKind kind, std::vector<ir::ValueId> inputs,
                      std::vector<ir::ValueId> outputs) {
     ir::Operation operation;
     operation.kind = kind;
@@ -49,7 +49,7 @@ struct Program {
   ir::ValueId call(const char* op, const std::vector<ir::ValueId>& inputs, const Dims& dims,
                    const TensorDistAttr* attr = nullptr) {
     const ir::ValueId out = value(dims, attr);
-    ir::Operation& operation = add(ir::Kind::kCall, inputs, {out});
+    ir::Operation& operation = add(ir::OperationKind::kCall, inputs, {out});
     operation.op = &ops::find(op);
     for (size_t i = 0; i <= inputs.size(); ++i)
       operation.input_begin.push_back(static_cast<int>(i));
@@ -123,7 +123,7 @@ TEST(Stablehlo, Stages_LieOnTheWholeMesh) {
   const auto* second = TensorDistAttr::get(whole.slice(0, 1), {Shard(1)});
   const ir::ValueId x = p.call("tanh", {p.input({8, 8}, first)}, {8, 8}, first);
   const ir::ValueId moved = p.value({8, 8}, second);
-  p.add(ir::Kind::kMove, {x}, {moved});
+  p.add(ir::OperationKind::kMove, {x}, {moved});
   p.body.outputs = {moved};
   const std::string derived = p.text();
   EXPECT_THAT(derived, HasSubstr(R"(<["stage"=2, "tp"=4]>)"));
@@ -137,7 +137,7 @@ TEST(Stablehlo, MeshOfReplicatedValues_AddsNoMeshDims) {
   const auto* rows = TensorDistAttr::get(grid(), {Shard(0)});
   const ir::ValueId x = p.call("tanh", {p.input({8, 8}, rows)}, {8, 8}, rows);
   const ir::ValueId everywhere = p.value({8, 8}, TensorDistAttr::replicated(world));
-  p.add(ir::Kind::kMove, {x}, {everywhere});
+  p.add(ir::OperationKind::kMove, {x}, {everywhere});
   p.body.outputs = {everywhere};
   const std::string text = p.text();
   EXPECT_THAT(text, HasSubstr(R"(<["dp"=2, "tp"=4]>)"));
@@ -169,16 +169,16 @@ Program scanning_program(bool reversed) {
   const ir::ValueId start = p.input({4});
   const std::vector<ir::ValueId> parts = {p.input({4}), p.input({4})};
   const ir::ValueId sequence = p.value({4}, nullptr, 2);
-  p.add(ir::Kind::kSequence, parts, {sequence});
+  p.add(ir::OperationKind::kSequence, parts, {sequence});
   const ir::ValueId last = p.value({4});
   const ir::ValueId all = p.value({4}, nullptr, 2);
-  ir::Operation& scan = p.add(ir::Kind::kScan, {start, sequence}, {last, all});
+  ir::Operation& scan = p.add(ir::OperationKind::kScan, {start, sequence}, {last, all});
   scan.body = 0;
   scan.trips = 2;
   scan.num_carried = 1;
   scan.reversed = reversed;
   const ir::ValueId second = p.value({4});
-  p.add(ir::Kind::kElement, {all}, {second}).index = 1;
+  p.add(ir::OperationKind::kElement, {all}, {second}).index = 1;
   p.body.outputs = {last, second};
   return p;
 }
