@@ -112,7 +112,7 @@ class RecomputeNode final : public GradNode {
   bool reaches_further() const override { return true; }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
+  void backward(const GradOutputs& in, GradInputs& out) override {
     std::vector<Tensor> inputs;
     for (const Tensor& x : inputs_.get()) {
       inputs.push_back(x.detach());
@@ -130,7 +130,7 @@ class RecomputeNode final : public GradNode {
     again.undo();
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!needs_[i]) continue;
-      out.give(static_cast<int>(i), grads.empty() ? inputs[i].grad_so_far() : grads[i]);
+      out.set_grad(static_cast<int>(i), grads.empty() ? inputs[i].grad_so_far() : grads[i]);
     }
   }
 

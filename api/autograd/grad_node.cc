@@ -203,7 +203,7 @@ template class autograd::Node<Tensor>;
 
 GradNode::GradNode(const char* name) : autograd::Node<Tensor>(name) {
   if (CallRecorder::current()) [[unlikely]]
-    site_ = std::make_unique<KeptSite>(CallSite::current());
+    site_ = std::make_unique<SavedCallSite>(CallSite::current());
 }
 
 GradNode::~GradNode() = default;
@@ -242,8 +242,8 @@ void GradNode::run(std::span<Tensor> grads, const autograd::EdgeMask& wanted,
   const OpScope scope(name());
   std::optional<CallSite::Scope> site;
   if (site_) site.emplace(site_->view());
-  Outgoing out(*this, wanted, results);
-  backward(Incoming(*this, grads), out);
+  GradInputs out(*this, wanted, results);
+  backward(GradOutputs(*this, grads), out);
 }
 
 void GradNode::add_input(const Tensor& x) {
@@ -266,25 +266,25 @@ void GradNode::add_input(const TensorList& xs) {
   inputs_.push_back({first, static_cast<int>(xs.size())});
 }
 
-Tensor GradNode::Incoming::of_slot(int slot) const {
+Tensor GradNode::GradOutputs::of_slot(int slot) const {
   const Tensor& grad = grads_[static_cast<size_t>(slot)];
   return grad.defined() ? grad : node_.output(slot).zeros();
 }
 
-OptionalTensor GradNode::Incoming::optional(int output) const {
+OptionalTensor GradNode::GradOutputs::optional(int output) const {
   const int slot = node_.range_of(output).first;
   if (node_.output(slot).meta.dtype == DataType::UNDEFINED) return std::nullopt;
   return of_slot(slot);
 }
 
-TensorList GradNode::Incoming::list(int output) const {
+TensorList GradNode::GradOutputs::list(int output) const {
   const SlotRange range = node_.range_of(output);
   TensorList list;
   for (int i = 0; i < range.count; ++i) list.push_back(of_slot(range.first + i));
   return list;
 }
 
-bool GradNode::Outgoing::wants(int input) const {
+bool GradNode::GradInputs::needs(int input) const {
   const SlotRange& range = node_.inputs_[static_cast<size_t>(input)];
   for (int i = 0; i < range.count; ++i) {
     if (wanted_[static_cast<size_t>(range.first + i)]) return true;
@@ -292,10 +292,10 @@ bool GradNode::Outgoing::wants(int input) const {
   return false;
 }
 
-GradMask GradNode::Outgoing::mask() const {
+GradMask GradNode::GradInputs::mask() const {
   GradMask mask = GradMask::none();
   for (size_t input = 0; input < node_.inputs_.size(); ++input) {
-    if (wants(static_cast<int>(input))) mask.add(static_cast<int>(input));
+    if (needs(static_cast<int>(input))) mask.add(static_cast<int>(input));
   }
   return mask;
 }
@@ -308,14 +308,14 @@ Tensor writable(Tensor grad) {
 }
 }  // namespace
 
-void GradNode::Outgoing::give(int input, Tensor grad) {
+void GradNode::GradInputs::set_grad(int input, Tensor grad) {
   const SlotRange& range = node_.inputs_[static_cast<size_t>(input)];
   if (wanted_[static_cast<size_t>(range.first)]) {
     results_[static_cast<size_t>(range.first)] = writable(std::move(grad));
   }
 }
 
-void GradNode::Outgoing::give(int input, TensorList grads) {
+void GradNode::GradInputs::set_grad(int input, TensorList grads) {
   const SlotRange& range = node_.inputs_[static_cast<size_t>(input)];
   for (int i = 0; i < range.count; ++i) {
     const auto edge = static_cast<size_t>(range.first + i);
@@ -323,7 +323,7 @@ void GradNode::Outgoing::give(int input, TensorList grads) {
   }
 }
 
-void LeafNode::backward(const Incoming& in, Outgoing&) {
+void LeafNode::backward(const GradOutputs& in, GradInputs&) {
   Tensor more = in.grad(0);
   if (grad_.defined()) {
     accumulate(grad_, std::move(more));

@@ -99,9 +99,9 @@ class GradNode : public autograd::Node<Tensor> {
 
  protected:
   /// The gradients of the outputs, which backward() reads.
-  class Incoming {
+  class GradOutputs {
    public:
-    Incoming(const GradNode& node, std::span<Tensor> grads) : node_(node), grads_(grads) {}
+    GradOutputs(const GradNode& node, std::span<Tensor> grads) : node_(node), grads_(grads) {}
     // `output` numbers the operation's outputs; a list counts as one.
 
     /// The output's gradient; zeros if none was received.
@@ -119,14 +119,14 @@ class GradNode : public autograd::Node<Tensor> {
 
   /// Receives the gradients of the inputs from backward(). Inputs are numbered in the order of
   /// add_input.
-  class Outgoing {
+  class GradInputs {
    public:
-    Outgoing(const GradNode& node, const autograd::EdgeMask& wanted, std::span<Tensor> results)
+    GradInputs(const GradNode& node, const autograd::EdgeMask& wanted, std::span<Tensor> results)
         : node_(node), wanted_(wanted), results_(results) {}
-    bool wants(int input) const;
+    bool needs(int input) const;
     GradMask mask() const;
-    void give(int input, Tensor grad);
-    void give(int input, TensorList grads);
+    void set_grad(int input, Tensor grad);
+    void set_grad(int input, TensorList grads);
 
    private:
     const GradNode& node_;
@@ -139,7 +139,7 @@ class GradNode : public autograd::Node<Tensor> {
   void add_input(const OptionalTensor& x);
   void add_input(const TensorList& xs);
 
-  virtual void backward(const Incoming& in, Outgoing& out) = 0;
+  virtual void backward(const GradOutputs& in, GradInputs& out) = 0;
 
  private:
   struct SlotRange {
@@ -152,7 +152,7 @@ class GradNode : public autograd::Node<Tensor> {
   std::vector<TensorForm> outputs_;
   std::vector<SlotRange> lists_;  // the slots of those outputs that are lists
   std::vector<SlotRange> inputs_;
-  std::unique_ptr<const KeptSite> site_;  // of the tracked call; null if calls are not observed
+  std::unique_ptr<const SavedCallSite> site_;  // of the tracked call; null if calls are not observed
 };
 
 /// A leaf of the graph. Accumulates the gradient of one tensor.
@@ -166,7 +166,7 @@ class LeafNode final : public GradNode {
   Tensor& grad() { return grad_; }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override;
+  void backward(const GradOutputs& in, GradInputs& out) override;
   Tensor grad_;
 };
 

@@ -2,7 +2,7 @@
 // of calls (api/explain) read it; no result depends on it.
 //
 //   const CallSite::Scope scope({path().c_str(), where.file_name(), where.line()});  // nn::Layer
-//   const CallSite::Because because("the model's layout fixes it here");             // of moves
+//   const CallSite::ReasonScope because("the model's layout fixes it here");             // of moves
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct CallSite {
   static const CallSite& current();
 
   class Scope;
-  class Because;
+  class ReasonScope;
 };
 
 namespace detail {
@@ -44,14 +44,14 @@ class CallSite::Scope {
 };
 
 /// Sets the reason of moves for the lifetime of the object. `reason` must outlive it.
-class CallSite::Because {
+class CallSite::ReasonScope {
  public:
-  explicit Because(const char* reason) : outer_(detail::call_site.reason) {
+  explicit ReasonScope(const char* reason) : outer_(detail::call_site.reason) {
     detail::call_site.reason = reason;
   }
-  ~Because() { detail::call_site.reason = outer_; }
-  Because(const Because&) = delete;
-  Because& operator=(const Because&) = delete;
+  ~ReasonScope() { detail::call_site.reason = outer_; }
+  ReasonScope(const ReasonScope&) = delete;
+  ReasonScope& operator=(const ReasonScope&) = delete;
 
  private:
   const char* const outer_;
@@ -59,8 +59,8 @@ class CallSite::Because {
 
 /// A copy of a site that owns the module's path. A gradient node keeps the site of its forward
 /// call, so that the gradient's calls are reported at that site.
-struct KeptSite {
-  explicit KeptSite(const CallSite& site)
+struct SavedCallSite {
+  explicit SavedCallSite(const CallSite& site)
       : module(site.module ? site.module : ""), file(site.file), line(site.line) {}
   CallSite view(const char* reason = nullptr) const { return {module.c_str(), file, line, reason}; }
 

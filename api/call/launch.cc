@@ -17,7 +17,7 @@ void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& array
 }
 
 void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
-                   DataType dtype, HeldArgs&& args, LaunchStep::LaunchFunction run) {
+                   DataType dtype, StoredArgs&& args, LaunchStep::LaunchFunction run) {
   auto view = context.view() ? context.view()->shared_from_this() : nullptr;
   auto step = std::make_unique<LaunchStep>(op, dtype, context.place(), std::move(view),
                                            std::move(args), run);

@@ -46,7 +46,7 @@ namespace detail {
 void show_outputs(OutputWatch& watch, const OpDef& op, const KernelArrays& arrays);
 /// Adds the launch to the program that is being captured, as a step.
 void record_launch(Recorder& recorder, const KernelContext& context, const OpDef& op,
-                   DataType dtype, HeldArgs&& args, LaunchStep::LaunchFunction run);
+                   DataType dtype, StoredArgs&& args, LaunchStep::LaunchFunction run);
 
 template <typename Signature>
 struct KernelLauncher;
@@ -101,9 +101,9 @@ struct KernelLauncher<KernelSignature<Params...>> {
     const KernelArrays all = arrays(args...);
     check_shapes_known(op, all);
     if (Recorder* recorder = RankContext::current().recorder()) {
-      HeldArgs held(op);
-      (held.add(args), ...);
-      return record_launch(*recorder, context, op, dtype, std::move(held), run_held);
+      StoredArgs stored(op);
+      (stored.add(args), ...);
+      return record_launch(*recorder, context, op, dtype, std::move(stored), run_stored);
     }
     plan_arrays(op, all);
     if (const auto kernel = op.kernel.find_dry(dtype)) {
@@ -111,9 +111,9 @@ struct KernelLauncher<KernelSignature<Params...>> {
     }
   }
 
-  [[gnu::cold, gnu::noinline]] static void run_held(Kernel::Erased kernel,
+  [[gnu::cold, gnu::noinline]] static void run_stored(Kernel::Erased kernel,
                                                     const KernelContext& context,
-                                                    const HeldArgs& args) {
+                                                    const StoredArgs& args) {
     [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
       reinterpret_cast<Function>(kernel)(context, args.get<Params>(kIndex)...);
     }

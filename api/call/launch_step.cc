@@ -11,55 +11,55 @@
 
 namespace phi::detail {
 
-HeldArgs::HeldArgs(const HeldArgs&) = default;
-HeldArgs::HeldArgs(HeldArgs&&) noexcept = default;
-HeldArgs::~HeldArgs() = default;
+StoredArgs::StoredArgs(const StoredArgs&) = default;
+StoredArgs::StoredArgs(StoredArgs&&) noexcept = default;
+StoredArgs::~StoredArgs() = default;
 
-void HeldArgs::keep(const DenseTensor* x, Access access, size_t tensor) {
+void StoredArgs::keep(const DenseTensor* x, Access access, size_t tensor) {
   arrays_.push_back({x ? *x : DenseTensor(), x != nullptr, access, tensor});
 }
 
-void HeldArgs::read(std::span<const DenseTensor* const> list) {
+void StoredArgs::read(std::span<const DenseTensor* const> list) {
   slots_.push_back({arrays_.size(), list.size()});
   const Access access = op_.is_unread(position_) ? Access::kShape : Access::kRead;
   for (const DenseTensor* x : list) keep(x, access, static_cast<size_t>(op_.taken[position_]));
   ++position_;
 }
 
-void HeldArgs::write(std::span<DenseTensor* const> list) {
+void StoredArgs::write(std::span<DenseTensor* const> list) {
   slots_.push_back({arrays_.size(), list.size()});
   for (const DenseTensor* x : list) keep(x, Access::kWrite, op_.inputs.size() + output_);
   ++output_;
 }
 
-void HeldArgs::add(const DenseTensor* x) { read({&x, 1}); }
-void HeldArgs::add(std::span<const DenseTensor* const> list) { read(list); }
-void HeldArgs::add(DenseTensor* x) { write({&x, 1}); }
-void HeldArgs::add(std::span<DenseTensor* const> list) { write(list); }
+void StoredArgs::add(const DenseTensor* x) { read({&x, 1}); }
+void StoredArgs::add(std::span<const DenseTensor* const> list) { read(list); }
+void StoredArgs::add(DenseTensor* x) { write({&x, 1}); }
+void StoredArgs::add(std::span<DenseTensor* const> list) { write(list); }
 
 template <typename T>
-void HeldArgs::add(const T& value) {
+void StoredArgs::add(const T& value) {
   slots_.push_back({values_.size(), 1});
   values_.emplace_back(value);
 }
 
 template <typename T>
-const T& HeldArgs::value(size_t i) const {
+const T& StoredArgs::value(size_t i) const {
   return *std::any_cast<T>(&values_[i]);
 }
 
 #define PHI_HOLD(T)                      \
-  template void HeldArgs::add(const T&); \
-  template const T& HeldArgs::value<T>(size_t) const;
+  template void StoredArgs::add(const T&); \
+  template const T& StoredArgs::value<T>(size_t) const;
 #define PHI_HOLD_ATTRIBUTE(T) PHI_HOLD(T) PHI_HOLD(std::optional<T>)
 PHI_EACH_ATTRIBUTE_TYPE(PHI_HOLD_ATTRIBUTE)
 
-void HeldArgs::point_to_arrays() {
+void StoredArgs::point_to_arrays() {
   pointers_.clear();
   for (Array& each : arrays_) pointers_.push_back(each.is_there ? &each.array : nullptr);
 }
 
-void HeldArgs::set_seed(size_t i, int32_t seed) {
+void StoredArgs::set_seed(size_t i, int32_t seed) {
   std::any& held = values_[slots_[i].first];
   if (held.type() == typeid(int64_t)) {
     held = int64_t{seed};
@@ -68,13 +68,13 @@ void HeldArgs::set_seed(size_t i, int32_t seed) {
   }
 }
 
-void HeldArgs::visit(const Step::Visitor& visitor) {
+void StoredArgs::visit(const Step::Visitor& visitor) {
   for (Array& each : arrays_) {
     if (each.is_there) visitor(each.array, each.access);
   }
 }
 
-std::vector<Dims> HeldArgs::shapes() const {
+std::vector<Dims> StoredArgs::shapes() const {
   std::vector<Dims> shapes(op_.inputs.size() + op_.outputs.size(), Dims{0});
   for (const Array& each : arrays_) {
     if (each.is_there) shapes[each.tensor] = each.array.dims();
@@ -83,7 +83,7 @@ std::vector<Dims> HeldArgs::shapes() const {
 }
 
 LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
-                       std::shared_ptr<const LaunchView> view, HeldArgs&& args, LaunchFunction run)
+                       std::shared_ptr<const LaunchView> view, StoredArgs&& args, LaunchFunction run)
     : op_(op),
       dtype_(dtype),
       place_(place),

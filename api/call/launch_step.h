@@ -18,12 +18,12 @@
 namespace phi::detail {
 
 /// A kernel's arguments of any signature, stored by value.
-class HeldArgs {
+class StoredArgs {
  public:
-  explicit HeldArgs(const OpDef& op) : op_(op) {}
-  HeldArgs(const HeldArgs&);
-  HeldArgs(HeldArgs&&) noexcept;
-  ~HeldArgs();
+  explicit StoredArgs(const OpDef& op) : op_(op) {}
+  StoredArgs(const StoredArgs&);
+  StoredArgs(StoredArgs&&) noexcept;
+  ~StoredArgs();
 
   // Arguments are added one by one, in the kernel's order.
   void add(const DenseTensor& x) { add(&x); }
@@ -95,10 +95,10 @@ class LaunchStep final : public Step {
  public:
   /// Calls a kernel of one signature with its stored arguments.
   using LaunchFunction = void (*)(Kernel::Erased kernel, const KernelContext& context,
-                                  const HeldArgs& args);
+                                  const StoredArgs& args);
 
   LaunchStep(const OpDef& op, DataType dtype, const Place& place,
-             std::shared_ptr<const LaunchView> view, HeldArgs&& args, LaunchFunction run);
+             std::shared_ptr<const LaunchView> view, StoredArgs&& args, LaunchFunction run);
 
   /// Makes each run draw a new seed for the kernel.
   void draw(const DrawAtRun& draw) { draw_ = draw; }
@@ -124,7 +124,7 @@ class LaunchStep final : public Step {
   Place place_;
   Kernel::Erased kernel_;  // null if the op is declared only
   std::shared_ptr<const LaunchView> view_;
-  HeldArgs args_;
+  StoredArgs args_;
   LaunchFunction run_;
   std::optional<DrawAtRun> draw_ = std::nullopt;
 };

@@ -30,7 +30,7 @@ class CaptureWorld {
   CaptureWorld(const CaptureWorld&) = delete;
   CaptureWorld& operator=(const CaptureWorld&) = delete;
 
-  std::shared_ptr<ir::Recording> listen(ir::Scans scans) {
+  std::shared_ptr<ir::Recording> listen(ir::ScanMode scans) {
     RankContext& context = world_.rank_context();
     auto recording = std::make_shared<ir::Recording>(context.memory(), scans);
     context.record_steps_to(recording.get());
@@ -55,7 +55,7 @@ Tensor input_like(const Tensor& x) {
 }  // namespace
 
 std::shared_ptr<ir::Recording> ir::record(const Program::Function& function,
-                                          const TensorList& inputs, Scans scans) {
+                                          const TensorList& inputs, ScanMode scans) {
   const Place place = RankContext::current().place();
   CaptureWorld world(World::current(), place);
   auto recording = world.listen(scans);
@@ -77,7 +77,7 @@ Program capture(const Program::Function& function, const TensorList& inputs) {
   PHI_CHECK(ir::Recording::current() == nullptr,
             errors::PreconditionNotMet("a function that is being captured captures another; "
                                        "call the inner one itself."));
-  return Program(ir::record(function, inputs, ir::Scans::kBodies));
+  return Program(ir::record(function, inputs, ir::ScanMode::kBodies));
 }
 
 }  // namespace phi

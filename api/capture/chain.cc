@@ -3,7 +3,7 @@
 
 #include <glog/logging.h>
 
-#include "api/capture/trial.h"
+#include "api/capture/link_capture.h"
 #include "phi/common/errors.h"
 
 namespace phi {
@@ -11,8 +11,8 @@ namespace {
 
 // Returns the end of the links, from `begin` on, that share one body.
 size_t end_of_run(const std::vector<ChainLink>& links, size_t begin, const Tensor& x) {
-  const ir::Trial first(links[begin], x);
-  PHI_CHECK(first.is_repeated_by(ir::Trial(links[begin], x)),
+  const ir::LinkCapture first(links[begin], x);
+  PHI_CHECK(first.is_repeated_by(ir::LinkCapture(links[begin], x)),
             errors::PreconditionNotMet("{} does not do the same when it is called again, as it is "
                                        "to see what it does while a program is captured; keep "
                                        "what changes from call to call in a buffer, or give a "
@@ -23,7 +23,7 @@ size_t end_of_run(const std::vector<ChainLink>& links, size_t begin, const Tenso
     VLOG(1) << links[begin].name << " is written out: " << first.obstacle();
     return end;
   }
-  while (end < links.size() && ir::Trial(links[end], x).does_as(first)) ++end;
+  while (end < links.size() && ir::LinkCapture(links[end], x).matches(first)) ++end;
   return end;
 }
 
@@ -39,7 +39,7 @@ Tensor run_captured(const std::vector<ChainLink>& links, size_t begin, size_t en
 
 Tensor chain(const std::vector<ChainLink>& links, const Tensor& x) {
   const auto* recording = ir::Recording::current();
-  const bool looks_for_runs = recording && recording->takes_scans() && links.size() > 1;
+  const bool looks_for_runs = recording && recording->captures_scans() && links.size() > 1;
   Tensor y = x;
   for (size_t begin = 0; begin < links.size();) {
     const size_t end = looks_for_runs ? end_of_run(links, begin, y) : begin + 1;

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "api/call/write_journal.h"
-#include "api/capture/aliases.h"
-#include "api/capture/reorder.h"
+#include "api/capture/drop_aliases.h"
+#include "api/capture/reorder_steps.h"
 #include "distributed/reshard/recorded.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
@@ -69,7 +69,7 @@ class EngineSource final : public Storage::Source {
 };
 
 // Adds ops without a step to the trace: views, and ops of other ranks.
-void show(Trace* trace, const ir::ShownOps& ops) {
+void show(Trace* trace, const ir::TracedOps& ops) {
   if (!trace) [[likely]]
     return;
   for (const TraceEvent* op : ops) {
@@ -117,7 +117,7 @@ Executor::Executor(std::shared_ptr<ir::Recording> recording, const ProgramMemory
       storages_(program_.buffers.size()) {
   find_ports();
   ir::drop_aliases(program_, is_port_);
-  program_.steps = ir::move_sums_up(std::move(program_.steps));
+  program_.steps = ir::hoist_accumulations(std::move(program_.steps));
   find_externals();
   plan_buffers();
   bind_arrays();
@@ -596,7 +596,7 @@ void Executor::run_steps(bool replays) {
   };
   try {
     run_all(run, replays);
-    show(rank.trace(), program_.ops_behind);
+    show(rank.trace(), program_.trailing_ops);
   } catch (Error& error) {
     error.note(fmt::format("step {} ({}) of a captured program", current, name));
     throw;

@@ -27,8 +27,8 @@ class Flattener {
         add({step.name, std::move(step.step), step.uses, nullptr, step.op});
       }
     }
-    append(recording_.ops_behind());
-    flat_.ops_behind = std::move(ops_);
+    append(recording_.trailing_ops());
+    flat_.trailing_ops = std::move(ops_);
     return std::move(flat_);
   }
 
@@ -49,7 +49,7 @@ class Flattener {
       check_result(scan, trip);
       if (is_last) trip[scan.carried_out] = scan.last;
       for (const RecordedStep& step : recording_.steps(scan.body)) add(step, trip);
-      append(recording_.ops_behind(scan.body));
+      append(recording_.trailing_ops(scan.body));
       carried = resolve(scan.carried_out, trip);
     }
   }
@@ -61,7 +61,7 @@ class Flattener {
                                     "it make a new one."));
   }
 
-  void append(const ShownOps& ops) { ops_.insert(ops_.end(), ops.begin(), ops.end()); }
+  void append(const TracedOps& ops) { ops_.insert(ops_.end(), ops.begin(), ops.end()); }
 
   void add(RecordedStep step) {
     step.before = std::exchange(ops_, {});
@@ -91,7 +91,7 @@ class Flattener {
 
   Recording& recording_;
   FlatProgram flat_;
-  ShownOps ops_;                                      // since the last step
+  TracedOps ops_;                                      // since the last step
   std::unordered_map<int, std::vector<Trip>> trips_;  // by body
 };
 

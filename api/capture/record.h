@@ -11,6 +11,6 @@ namespace phi::ir {
 /// Same as capture(), but returns the recording. May be called during a capture, which does not
 /// observe it.
 std::shared_ptr<Recording> record(const Program::Function& function, const TensorList& inputs,
-                                  Scans scans);
+                                  ScanMode scans);
 
 }  // namespace phi::ir

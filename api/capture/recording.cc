@@ -41,8 +41,8 @@ Recording::Key Recording::key_of(const Tensor& x) {
           x.shape()};
 }
 
-Recording::Recording(const IntrusivePtr<MemoryAccount>& account, Scans scans)
-    : account_(account), scans_(scans) {
+Recording::Recording(const IntrusivePtr<MemoryAccount>& account, ScanMode scans)
+    : account_(account), scan_mode_(scans) {
   frames_.push_back(std::make_unique<Frame>());
   stack_.push_back(0);
 }
@@ -182,7 +182,7 @@ Tensor Recording::tracked_of_outside() const {
   return {};
 }
 
-void Recording::check_nothing_written(const Frame& body, const ScanEnds& ends) {
+void Recording::check_nothing_written(const Frame& body, const ScanInterface& ends) {
   const auto refuse = [](const std::string& what) {
     throw errors::Unimplemented(
         "scan: the function writes to {}, which a captured scan does not do; write to a clone, or "
@@ -200,7 +200,7 @@ void Recording::check_nothing_written(const Frame& body, const ScanEnds& ends) {
   }
 }
 
-void Recording::add_scan(const ScanEnds& ends) {
+void Recording::add_scan(const ScanInterface& ends) {
   Frame& body = frame(ends.body);
   check_nothing_written(body, ends);
   body.used.clear();
@@ -221,7 +221,7 @@ void Recording::add_scan(const ScanEnds& ends) {
     const ValueId sequence = sequence_for(frame(body.follows), link.outer, ends.trips);
     body.trip_inputs.push_back({sequence, link.inner});
   }
-  for (const ScanEnds::PerTrip& input : ends.inputs) {
+  for (const ScanInterface::PerTrip& input : ends.inputs) {
     body.trip_inputs.push_back({sequence_of(input.outer), known(body, input.inner)});
   }
   for (const Link& link : body.trip_inputs) {
@@ -233,7 +233,7 @@ void Recording::add_scan(const ScanEnds& ends) {
   define(ends.last, scan.outputs[0]);
   body.scan = top().body.operations.size();
   add_operation(std::move(scan));
-  for (const ScanEnds::PerTrip& output : ends.outputs) {
+  for (const ScanInterface::PerTrip& output : ends.outputs) {
     const ValueId sequence = sequence_for(body, known(body, output.inner), ends.trips);
     for (size_t i = 0; i < output.outer.size(); ++i) {
       elements_[key_of(output.outer[i])] = {sequence, static_cast<int64_t>(i)};
@@ -290,9 +290,9 @@ ValueId Recording::element(const Tensor& x, const Element& which) {
   return value;
 }
 
-void Recording::add_scan_step(const ScanEnds& ends) {
+void Recording::add_scan_step(const ScanInterface& ends) {
   if (frame(ends.body).steps.empty()) {  // only other ranks compute it
-    const ShownOps& trip = frame(ends.body).ops;
+    const TracedOps& trip = frame(ends.body).ops;
     for (int64_t i = 0; i < ends.trips; ++i) {
       top().ops.insert(top().ops.end(), trip.begin(), trip.end());
     }
@@ -308,7 +308,7 @@ void Recording::add_scan_step(const ScanEnds& ends) {
   scan->carried_out = buffer_of(ends.carried_out);
   scan->last = buffer_of(ends.last);
   for (const auto* lists : {&ends.inputs, &ends.outputs}) {
-    for (const ScanEnds::PerTrip& list : *lists) {
+    for (const ScanInterface::PerTrip& list : *lists) {
       RecordedScan::PerTrip& trips = scan->per_trip.emplace_back();
       trips.inner = buffer_of(list.inner);
       for (const Tensor& x : list.outer) trips.outer.push_back(buffer_of(x));
@@ -360,7 +360,7 @@ void Recording::add(std::unique_ptr<Step> step) {
   recorded.step = std::move(step);
   take_ops();
   // The unfinished op is the one that adds the step.
-  ShownOps& ops = top().ops;
+  TracedOps& ops = top().ops;
   if (!ops.empty() && ops.back()->duration_ns == TraceEvent::kUnfinished &&
       ops.back()->kind == TraceKind::kOp) {
     recorded.op = ops.back();

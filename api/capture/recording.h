@@ -20,7 +20,7 @@
 namespace phi::ir {
 
 /// Ops in the order of the capture, as its trace has them.
-using ShownOps = std::vector<const TraceEvent*>;
+using TracedOps = std::vector<const TraceEvent*>;
 
 /// A storage that steps use; referred to by its number.
 struct ProgramBuffer {
@@ -63,7 +63,7 @@ struct RecordedStep {
   std::vector<BufferUse> uses;  // in the order of Step::visit
   std::unique_ptr<RecordedScan> scan = nullptr;
   const TraceEvent* op = nullptr;  // the op that it launches; null: none
-  ShownOps before = {};  // ops without a step since the previous step: views, ops of other ranks
+  TracedOps before = {};  // ops without a step since the previous step: views, ops of other ranks
 };
 
 /// A tensor from outside the program, as it was at its first use.
@@ -88,7 +88,7 @@ struct Port {
 };
 
 /// The interface of a scan: tensors of the body and the outer tensors that they correspond to.
-struct ScanEnds {
+struct ScanInterface {
   struct PerTrip {
     Tensor inner;
     TensorList outer;  // by trip
@@ -105,12 +105,12 @@ struct ScanEnds {
 };
 
 /// How scan() is captured: as bodies, or unrolled.
-enum class Scans : uint8_t { kBodies, kUnrolled };
+enum class ScanMode : uint8_t { kBodies, kUnrolled };
 
 class Recording final : public Recorder, public CallRecorder {
  public:
   /// Storages that are allocated under `account` belong to the program.
-  Recording(const IntrusivePtr<MemoryAccount>& account, Scans scans);
+  Recording(const IntrusivePtr<MemoryAccount>& account, ScanMode scans);
 
   /// The calling rank's recording; null unless it captures a program.
   static Recording* current() {
@@ -140,13 +140,13 @@ class Recording final : public Recorder, public CallRecorder {
   int begin_body(int follows);
   void end_body(const TensorList& results);
   /// Whether a scan at this point would become a body.
-  bool takes_scans() const { return scans_ == Scans::kBodies && stack_.size() == 1; }
+  bool captures_scans() const { return scan_mode_ == ScanMode::kBodies && stack_.size() == 1; }
   /// A tensor from outside the open body that the body uses and that requires a gradient;
   /// undefined: none.
   Tensor tracked_of_outside() const;
   /// Adds the scan of a body that has ended. Errors: Unimplemented if the body writes to its inputs
   /// or to tensors from outside.
-  void add_scan(const ScanEnds& ends);
+  void add_scan(const ScanInterface& ends);
 
   /// Ends the program and restores the handles of parameters.
   /// Errors: PreconditionNotMet if the function left a gradient in a parameter.
@@ -177,8 +177,8 @@ class Recording final : public Recorder, public CallRecorder {
   /// each op that the rank counts, with or without a step.
   Trace* trace() { return &trace_; }
   /// Ops after the last step of the program, or of body `number`.
-  const ShownOps& ops_behind() const { return frames_[0]->ops; }
-  const ShownOps& ops_behind(int number) const { return frame(number).ops; }
+  const TracedOps& trailing_ops() const { return frames_[0]->ops; }
+  const TracedOps& trailing_ops(int number) const { return frame(number).ops; }
 
  private:
   class OperationBuilder;
@@ -215,7 +215,7 @@ class Recording final : public Recorder, public CallRecorder {
     std::unordered_map<Key, ValueId, KeyHash> values;
     std::unordered_map<uint64_t, ValueId> last_value;  // by storage
     std::vector<RecordedStep> steps;
-    ShownOps ops;      // since the last of these steps
+    TracedOps ops;      // since the last of these steps
     size_t scan = 0;   // index of the program's operation that repeats it
     Counters counted;  // while open: the rank's counters before it; then its own counts
   };
@@ -245,8 +245,8 @@ class Recording final : public Recorder, public CallRecorder {
   ValueId add_move(const Tensor& x, ValueId of);
   int buffer_of(const IntrusivePtr<Storage>& storage, Access access, const char* user);
   int buffer_of(const Tensor& x);
-  static void check_nothing_written(const Frame& body, const ScanEnds& ends);
-  void add_scan_step(const ScanEnds& ends);
+  static void check_nothing_written(const Frame& body, const ScanInterface& ends);
+  void add_scan_step(const ScanInterface& ends);
   void add_step(RecordedStep step);
   void take_ops();
   Port port_of(const Tensor& x);
@@ -257,7 +257,7 @@ class Recording final : public Recorder, public CallRecorder {
   void check_no_gradient_left(const External& parameter) const;
 
   IntrusivePtr<MemoryAccount> account_;
-  Scans scans_;
+  ScanMode scan_mode_;
   std::vector<std::unique_ptr<Frame>> frames_;  // the program, then bodies in the order of begin
   std::vector<int> stack_;                      // open frames, innermost last
   std::vector<Body> bodies_;

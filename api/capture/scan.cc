@@ -5,7 +5,7 @@
 #include <set>
 
 #include "api/autograd/grad_node.h"
-#include "api/capture/graph_behind.h"
+#include "api/capture/result_graph.h"
 #include "api/capture/recording.h"
 #include "api/capture/stand_in.h"
 #include "api/generated/ops/assign.h"
@@ -93,12 +93,12 @@ class ScanNode final : public GradNode {
   void release() override { body_ = {}; }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
+  void backward(const GradOutputs& in, GradInputs& out) override {
     auto* recording = ir::Recording::current();
     PHI_CHECK(recording && body_.y.defined(),
               errors::PreconditionNotMet("the gradient of a captured scan is asked for outside of "
                                          "its program, or a second time."));
-    ir::ScanEnds ends;
+    ir::ScanInterface ends;
     ends.trips = trips_;
     ends.reversed = true;
     ends.first = at_start(in.grad(0));
@@ -148,22 +148,22 @@ class ScanNode final : public GradNode {
     return grad;
   }
 
-  void add_output(ir::ScanEnds& ends, const Tensor& grad) const {
+  void add_output(ir::ScanInterface& ends, const Tensor& grad) const {
     if (!grad.defined()) return;
-    ir::ScanEnds::PerTrip& output = ends.outputs.emplace_back();
+    ir::ScanInterface::PerTrip& output = ends.outputs.emplace_back();
     output.inner = grad;
     for (int64_t i = 0; i < trips_; ++i) output.outer.push_back(stand_in(grad));
   }
 
-  void give(const ir::ScanEnds& ends, const TensorList& grads, Outgoing& out) const {
+  void give(const ir::ScanInterface& ends, const TensorList& grads, GradInputs& out) const {
     const size_t width = grads.size() - 1;
-    out.give(0, ends.last);
+    out.set_grad(0, ends.last);
     size_t output = 0;
     for (size_t k = 0; k < width; ++k) {
       if (!grads[k + 1].defined()) continue;
       const TensorList& by_trip = ends.outputs[output++].outer;
       for (size_t i = 0; i < by_trip.size(); ++i) {
-        out.give(static_cast<int>(1 + i * width + k), by_trip[i]);
+        out.set_grad(static_cast<int>(1 + i * width + k), by_trip[i]);
       }
     }
   }
@@ -190,7 +190,7 @@ void refuse_tracked(const std::string& what) {
 // to a tensor that f captures: that gradient would be computed once and not in every trip.
 bool leads_out(const ScanBody& body, const Tensor& x, uint64_t begin,
                const ir::Recording& recording) {
-  const ir::GraphBehind graph = ir::graph_behind(body.y, begin);
+  const ir::ResultGraph graph = ir::result_graph(body.y, begin);
   if (graph.outside) refuse_tracked(graph.outside->name());
   if (graph.reaches_further) {
     const Tensor held = recording.tracked_of_outside();
@@ -225,7 +225,7 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& given,
                                   "seed, append the layers one by one, or do not capture."));
   const bool has_gradient = leads_out(body, x, begin, recording);
   recording.end_body({body.y});
-  ir::ScanEnds ends;
+  ir::ScanInterface ends;
   ends.body = body.number;
   ends.trips = static_cast<int64_t>(layers.size());
   ends.first = x;
@@ -246,7 +246,7 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& given,
 Tensor scan(const ScanFunction& f, const Tensor& x, const std::vector<TensorList>& layers) {
   check_layers(layers);
   auto* recording = ir::Recording::current();
-  if (recording && recording->takes_scans() && layers.size() > 1) {
+  if (recording && recording->captures_scans() && layers.size() > 1) {
     return recorded_scan(f, x, layers, *recording);
   }
   Tensor y = x;

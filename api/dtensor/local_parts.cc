@@ -29,10 +29,10 @@ class LocalNode final : public GradNode {
   void release() override {}
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
+  void backward(const GradOutputs& in, GradInputs& out) override {
     const Tensor grad = in.grad(0);
     const bool here = form_.attr->mesh().contains(rank());
-    out.give(0, Tensor(here ? DistTensor(form_.meta, form_.attr, grad.dense())
+    out.set_grad(0, Tensor(here ? DistTensor(form_.meta, form_.attr, grad.dense())
                             : DistTensor::clipped(form_.meta, form_.attr, grad.place(), "local")));
   }
   TensorForm form_;
@@ -62,9 +62,9 @@ class FromLocalNode final : public GradNode {
   void release() override {}
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
+  void backward(const GradOutputs& in, GradInputs& out) override {
     const Tensor grad = in.grad(0);
-    out.give(0, grad.dist().local().computed_here() ? Tensor(grad.dist().local()) : form_.zeros());
+    out.set_grad(0, grad.dist().local().computed_here() ? Tensor(grad.dist().local()) : form_.zeros());
   }
   TensorForm form_;
 };

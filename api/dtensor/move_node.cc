@@ -19,8 +19,8 @@ class MoveNode final : public GradNode {
   void release() override { source_ = Tensor(); }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
-    out.give(0, form_.reshard(in.grad(0)));
+  void backward(const GradOutputs& in, GradInputs& out) override {
+    out.set_grad(0, form_.reshard(in.grad(0)));
   }
   TensorForm form_;
   Tensor source_;

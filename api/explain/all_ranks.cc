@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "api/explain/explanation.h"
-#include "api/explain/listening.h"
+#include "api/explain/observer_scope.h"
 #include "distributed/comm/world.h"
 #include "distributed/config_check/config_check.h"
 
@@ -18,7 +18,7 @@ using distributed::World;
 std::vector<std::string> gathered_texts(const std::string& own) {
   World& world = World::current();
   if (!world.transfers_data() || world.size() == 1) return {own};
-  const Unheard unheard;
+  const SuspendObservers suspended;
   const auto ranks = static_cast<size_t>(world.size());
   std::vector<int64_t> sizes(ranks);
   const auto size = static_cast<int64_t>(own.size());

@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "api/call/decision.h"
-#include "api/explain/listening.h"
+#include "api/explain/observer_scope.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/common/finite.h"
@@ -26,7 +26,7 @@ void Finding::set(int64_t at, const std::string& what) {
 }
 
 std::optional<std::pair<int64_t, std::string>> earliest(const Finding& own) {
-  const Unheard unheard;
+  const SuspendObservers suspended;
   World& world = World::current();
   std::vector<Finding> all(static_cast<size_t>(world.size()));
   world.everyone().all_gather(&own, all.data(), sizeof(Finding) / 8, DataType::INT64);
@@ -65,7 +65,7 @@ class FirstNonfinite::CallObserver final : public RecordedCall {
 FirstNonfinite::FirstNonfinite()
     : context_(RankContext::current()), start_(now()), outer_(context_.output_watch()) {
   if (!context_.calls() && !context_.moves())
-    listening_ = std::make_unique<Listening>(this, nullptr);
+    observers_ = std::make_unique<ObserverScope>(this, nullptr);
   context_.watch_outputs(this);
 }
 

@@ -18,7 +18,7 @@
 
 namespace phi {
 
-class Listening;
+class ObserverScope;
 
 /// The finding of one rank, in a form that can be gathered.
 struct Finding {
@@ -59,7 +59,7 @@ class FirstNonfinite final : public OutputWatch, public CallRecorder {
   RankContext& context_;
   const int64_t start_;
   OutputWatch* const outer_;
-  std::unique_ptr<Listening> listening_;    // null: another observer is active; no placements
+  std::unique_ptr<ObserverScope> observers_;    // null: another observer is active; no placements
   std::vector<const Decision*> decisions_;  // of open calls; null: not decided yet
   Finding finding_;
 };

@@ -14,8 +14,8 @@
 #include "api/call/call_recorder.h"
 #include "api/call/decision.h"
 #include "api/call/named_call.h"
-#include "api/explain/listening.h"
-#include "api/explain/words.h"
+#include "api/explain/observer_scope.h"
+#include "api/explain/explanation_text.h"
 #include "api/tensor/deferred.h"
 #include "distributed/reshard/execute.h"
 #include "phi/autograd/grad_mode.h"
@@ -118,7 +118,7 @@ Tensor gathered(const Tensor& x, const distributed::ProcessMesh& mesh) {
 
 class OpsChecker final : public CallRecorder {
  public:
-  explicit OpsChecker(const TensorNames& names) : names_(names), listening_(this, nullptr) {}
+  explicit OpsChecker(const TensorNames& names) : names_(names), observers_(this, nullptr) {}
 
   std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
   void used(const Tensor&) override {}
@@ -129,7 +129,7 @@ class OpsChecker final : public CallRecorder {
   class CheckedCall;
 
   const NamesByStorage names_;
-  const Listening listening_;
+  const ObserverScope observers_;
   int64_t checked_ = 0;
 };
 
@@ -142,7 +142,7 @@ class OpsChecker::CheckedCall final : public RecordedCall {
 
   // At this point the call has not written anything.
   void set_decision(const Decision& decision) override {
-    const Unheard unheard;
+    const SuspendObservers suspended;
     mesh_ = decision.mesh();
     for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
       const Tensor& x = *inputs_.tensors[i];
@@ -150,8 +150,8 @@ class OpsChecker::CheckedCall final : public RecordedCall {
       if (x.defined()) {
         described_.push_back(
             fmt::format("{} {} {} as {}", name_of_slot(op_, inputs_, i), x.meta().to_string(),
-                        explain_words::placements(x.is_dist() ? x.dist_attr() : nullptr),
-                        explain_words::placements(decision.input(i).attr)));
+                        explanation_text::placements(x.is_dist() ? x.dist_attr() : nullptr),
+                        explanation_text::placements(decision.input(i).attr)));
         const std::string value = checker_.names_.of(array_of(x));
         if (!value.empty()) described_.back() += " (" + value + ")";
       }
@@ -161,7 +161,7 @@ class OpsChecker::CheckedCall final : public RecordedCall {
   void set_outputs(const std::vector<AttributeValue>& attributes,
                    const CallSlots& outputs) override {
     if (!mesh_.defined()) return;
-    const Unheard unheard;
+    const SuspendObservers suspended;
     TensorList got;
     for (const Tensor* out : outputs.tensors) got.push_back(whole_output(*out));
     if (!mesh_.contains(RankContext::current().rank())) return;

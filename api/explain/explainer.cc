@@ -180,9 +180,9 @@ class Explainer::CallObserver final : public RecordedCall {
 
 Explainer::Explainer(const TensorNames& names)
     : context_(RankContext::current()),
-      listening_(this, this, Trace::kDefaultLimit),
+      observers_(this, this, Trace::kDefaultLimit),
       names_(names),
-      seen_events_(listening_.trace().size()) {
+      seen_events_(observers_.trace().size()) {
   explanation_.rank = context_.rank();
   explanation_.world_size = context_.world_size();
   explanation_.is_dry = context_.is_dry();
@@ -217,13 +217,13 @@ void Explainer::place(ExplainedCall* call) {
     const TraceEvent& action = *actions_.back();
     call->action = action.detail ? action.detail : action.name;
   }
-  call->micro_batch = listening_.trace().work().micro_batch;
-  call->chunk = listening_.trace().work().chunk;
+  call->micro_batch = observers_.trace().work().micro_batch;
+  call->chunk = observers_.trace().work().chunk;
 }
 
 // Updates the stack of open actions from new events of the trace.
 void Explainer::follow_actions() {
-  const Trace& trace = listening_.trace();
+  const Trace& trace = observers_.trace();
   for (; seen_events_ < trace.size(); ++seen_events_) {
     const TraceEvent& event = trace[seen_events_];
     const bool is_action =

@@ -10,7 +10,7 @@
 #include "api/call/call_recorder.h"
 #include "api/explain/explain.h"
 #include "api/explain/explanation.h"
-#include "api/explain/listening.h"
+#include "api/explain/observer_scope.h"
 #include "api/explain/reasons.h"
 #include "distributed/reshard/move_watch.h"
 #include "phi/core/trace/trace.h"
@@ -50,7 +50,7 @@ class Explainer final : public CallRecorder, public MoveWatch {
   Reasons reasons_for(const DistributedCall& call);
 
   RankContext& context_;
-  const Listening listening_;
+  const ObserverScope observers_;
   const NamesByStorage names_;
   size_t seen_events_ = 0;
   std::vector<const TraceEvent*> actions_;  // open actions, each nested in the previous one

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "api/explain/words.h"
+#include "api/explain/explanation_text.h"
 
 namespace phi {
 
@@ -32,7 +32,7 @@ MovedBytes ExplainedCall::moved() const {
 
 std::string ExplainedCall::where() const {
   if (file.empty()) return module;
-  const std::string line_text = fmt::format("{}:{}", explain_words::short_path(file), line);
+  const std::string line_text = fmt::format("{}:{}", explanation_text::short_path(file), line);
   return module.empty() ? line_text : fmt::format("{} ({})", module, line_text);
 }
 
@@ -110,10 +110,10 @@ std::vector<std::string> Explanation::worst_moves(size_t count) const {
   std::vector<Entry> entries;
   for (const ExplainedCall& call : calls) {
     for (const ExplainedMove& move : call.moves) {
-      entries.push_back({move.bytes.most(), explain_words::of_move(call, move)});
+      entries.push_back({move.bytes.most(), explanation_text::of_move(call, move)});
     }
     if (call.kernel.most() > 0) {
-      entries.push_back({call.kernel.most(), explain_words::of_kernel(call)});
+      entries.push_back({call.kernel.most(), explanation_text::of_kernel(call)});
     }
   }
   std::ranges::stable_sort(entries, std::greater{}, &Entry::bytes);

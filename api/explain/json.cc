@@ -2,13 +2,13 @@
 #include <nlohmann/json.hpp>
 
 #include "api/explain/explanation.h"
-#include "api/explain/words.h"
+#include "api/explain/explanation_text.h"
 
 namespace phi {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using namespace explain_words;
+using namespace explanation_text;
 
 Json json_of(const MovedBytes& bytes, bool is_dry) {
   Json json = {{"sent", bytes.sent}, {"received", bytes.received}};

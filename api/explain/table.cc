@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "api/explain/explanation.h"
-#include "api/explain/words.h"
+#include "api/explain/explanation_text.h"
 
 namespace phi {
 namespace {
 
-using namespace explain_words;
+using namespace explanation_text;
 
 // Calls that differ only in micro-batch, bytes and time.
 struct TableRow {

@@ -367,7 +367,7 @@ void Module::count_dropout(bool drops) {
 bool Module::drops_now() const { return model_state_->drops && model_state_->is_training; }
 
 Tensor Module::apply_placements(ActivationSlot activation, const Tensor& x) const {
-  const CallSite::Because because("the model's layout fixes it here");
+  const CallSite::ReasonScope because("the model's layout fixes it here");
   return nn::apply_placements(x, attr(activation));
 }
 

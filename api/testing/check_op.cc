@@ -159,7 +159,7 @@ void try_gradients(const OpCase& test, const CheckOptions& options, OpReport& re
   report.gradient_calls =
       try_everywhere(test, test.name + "'s gradient", call, options, report.failures);
   if (!test.smooth) return;
-  const Slopes slopes = compare_with_differences(test.call, test.inputs);
+  const DifferenceCheck slopes = compare_with_differences(test.call, test.inputs);
   report.differences = slopes.compared;
   if (!slopes.wrong.empty()) report.failures.push_back(test.name + ": " + slopes.wrong);
 }

@@ -35,8 +35,8 @@ Tensor cotangent(const Tensor& out, int seed) {
 
 }  // namespace
 
-Tracked track_outputs(const TensorFunction& call, const TensorList& leaves) {
-  Tracked result;
+TrackedOutputs track_outputs(const TensorFunction& call, const TensorList& leaves) {
+  TrackedOutputs result;
   for (const Tensor& out : call(leaves)) {
     if (!out.defined() || !out.requires_grad()) continue;
     result.cotangents.push_back(cotangent(out, 40 + static_cast<int>(result.outputs.size())));
@@ -47,7 +47,7 @@ Tracked track_outputs(const TensorFunction& call, const TensorList& leaves) {
 
 TensorList gradients(const TensorFunction& call, const TensorList& inputs) {
   const TensorList leaves = with_gradients(inputs);
-  const Tracked tracked = track_outputs(call, leaves);
+  const TrackedOutputs tracked = track_outputs(call, leaves);
   TensorList wanted;
   for (const Tensor& leaf : leaves) {
     if (leaf.requires_grad()) wanted.push_back(leaf);
@@ -67,7 +67,7 @@ std::span<const double> numbers(const Tensor& x) {
   return {static_cast<const double*>(x.dense().raw_data()), x.dense().nbytes() / sizeof(double)};
 }
 
-double objective(const TensorFunction& call, const TensorList& inputs, const Tracked& at) {
+double objective(const TensorFunction& call, const TensorList& inputs, const TrackedOutputs& at) {
   const NoGrad no_grad;
   double total = 0;
   size_t k = 0;
@@ -86,7 +86,7 @@ double objective(const TensorFunction& call, const TensorList& inputs, const Tra
 
 // Compares the gradient of input `i`, number by number.
 void compare_slopes(const TensorFunction& call, const TensorList& inputs, size_t i,
-                    const Tensor& computed, const Tracked& at, Slopes& slopes) {
+                    const Tensor& computed, const TrackedOutputs& at, DifferenceCheck& slopes) {
   constexpr double kStep = 1e-6;
   constexpr double kTolerance = 1e-6;
   if (computed.shape() != inputs[i].shape() || computed.dtype() != inputs[i].dtype()) {
@@ -120,14 +120,14 @@ void compare_slopes(const TensorFunction& call, const TensorList& inputs, size_t
 
 }  // namespace
 
-Slopes compare_with_differences(const TensorFunction& call, const TensorList& given) {
+DifferenceCheck compare_with_differences(const TensorFunction& call, const TensorList& given) {
   TensorList inputs;
   for (const Tensor& x : given) {
     inputs.push_back(is_inexact(x.dtype()) ? cast(x, in_double(x.dtype())) : x);
   }
-  Slopes slopes;
+  DifferenceCheck slopes;
   const TensorList computed = gradients(call, inputs);
-  const Tracked at = track_outputs(call, with_gradients(inputs));
+  const TrackedOutputs at = track_outputs(call, with_gradients(inputs));
   if (std::ranges::none_of(computed, &Tensor::defined)) {
     slopes.wrong = "no output leads back to an input in double precision";
     return slopes;

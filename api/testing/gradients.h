@@ -15,24 +15,24 @@ using TensorFunction = std::function<TensorList(const TensorList&)>;
 TensorList with_gradients(const TensorList& inputs);
 
 /// The outputs of a call that depend on its leaves, with a fixed cotangent for each.
-struct Tracked {
+struct TrackedOutputs {
   TensorList outputs;
   TensorList cotangents;
 };
-Tracked track_outputs(const TensorFunction& call, const TensorList& leaves);
+TrackedOutputs track_outputs(const TensorFunction& call, const TensorList& leaves);
 
 /// Gradients of the floating and complex inputs in order; undefined if an input has none. Empty if
 /// no output depends on an input.
 TensorList gradients(const TensorFunction& call, const TensorList& inputs);
 
 /// The result of a comparison with central differences.
-struct Slopes {
+struct DifferenceCheck {
   int64_t compared = 0;  // number of elements; complex ones count as two
   /// The first gradient that differs by more than 1e-6 (1 + its magnitude) or is not finite, or
   /// that there is no gradient at all; as text. Empty if all agree.
   std::string wrong;
 };
 /// Casts the inputs to float64 and complex128 and compares the gradients of all elements.
-Slopes compare_with_differences(const TensorFunction& call, const TensorList& inputs);
+DifferenceCheck compare_with_differences(const TensorFunction& call, const TensorList& inputs);
 
 }  // namespace phi::testing

@@ -169,7 +169,7 @@ using Whole = std::function<Tensor(const Tensor&)>;
 
 std::string wrong_element(const RecordedCall& call, const std::string& what, const Tensor& got,
                           const Tensor& expected, Freedom freedom) {
-  const std::string wrong = wrong_values(got, expected, tolerance_of(call, expected), freedom);
+  const std::string wrong = compare_values(got, expected, tolerance_of(call, expected), freedom);
   return wrong.empty() ? "" : fmt::format("{}: {}", what, wrong);
 }
 
@@ -235,8 +235,8 @@ struct RunLayout {
   bool is_on_gpus_of_ranks = false;
 };
 
-std::string wrong_of_run(const RecordedCall& call, const CallNames& names,
-                         const RunLayout& layout) {
+std::string compare_one_run(const RecordedCall& call, const CallNames& names,
+                            const RunLayout& layout) {
   try {
     const CallRun run(call, names, layout.place);
     // A device reports some errors only at the next synchronisation.
@@ -286,17 +286,17 @@ Freedom freedom_of(std::string_view op, std::string_view output) {
   return op == "svd" && output == "vh" ? Freedom::kRowFactors : Freedom::kNone;
 }
 
-std::string wrong_of(const RecordedCall& call, const CallNames& names) {
+std::string compare_run(const RecordedCall& call, const CallNames& names) {
   const Place& here = RankContext::current().place();
   const auto placed = [&here](const Tensor& x) {
     return x.place() == here ? x : Tensor(DenseTensor::from(x.meta(), x.dense().raw_data()));
   };
   const auto as_it_is = [](const Tensor& x) { return x; };
-  return wrong_of_run(call, names, {placed, placed, as_it_is});
+  return compare_one_run(call, names, {placed, placed, as_it_is});
 }
 
-std::string wrong_of_distributed(const RecordedCall& call, const CallNames& names,
-                                 const MeshChoice& choice) {
+std::string compare_distributed_run(const RecordedCall& call, const CallNames& names,
+                                    const MeshChoice& choice) {
   const ProcessMesh& mesh = choice.mesh;
   std::mt19937 rng(choice.seed);
   const TensorList inputs = defined_of(call);
@@ -320,7 +320,7 @@ std::string wrong_of_distributed(const RecordedCall& call, const CallNames& name
         return x.is_dist() ? distributed::reshard(x.detach(), mesh, {}).local() : x;
       };
       const std::string wrong =
-          wrong_of_run(call, names, {place, replicated, whole, choice.on_gpus});
+          compare_one_run(call, names, {place, replicated, whole, choice.on_gpus});
       const std::lock_guard lock(mutex);
       is_refused |= call.refused == RecordedCall::Refused::kCall && wrong.empty();
       if (!wrong.empty() && first.empty()) {

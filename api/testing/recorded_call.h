@@ -56,7 +56,7 @@ Freedom freedom_of(std::string_view op, std::string_view output);
 /// or an empty string. The call runs on the rank's device (distributed::use_gpu); recorded tensors
 /// are there or on the CPU.
 /// Errors: Unimplemented on a GPU that lacks a kernel for the call.
-std::string wrong_of(const RecordedCall& call, const CallNames& names);
+std::string compare_run(const RecordedCall& call, const CallNames& names);
 
 struct MeshChoice {
   distributed::ProcessMesh mesh;  // of ranks 0, 1, ..
@@ -64,10 +64,10 @@ struct MeshChoice {
   uint32_t seed = 20261123;
   bool on_gpus = false;  // each rank uses a GPU, with messages through the host
 };
-/// Like wrong_of, with the call's tensors distributed over thread ranks. The tensors are on the
-/// CPU. Errors: as wrong_of and use_gpu.
-std::string wrong_of_distributed(const RecordedCall& call, const CallNames& names,
-                                 const MeshChoice& choice);
+/// Like compare_run, with the call's tensors distributed over thread ranks. The tensors are on the
+/// CPU. Errors: as compare_run and use_gpu.
+std::string compare_distributed_run(const RecordedCall& call, const CallNames& names,
+                                    const MeshChoice& choice);
 
 /// "cumsum(x: f32[3,4], axis=1)"
 std::string to_string(const RecordedCall& call);

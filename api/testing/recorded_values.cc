@@ -97,8 +97,8 @@ double usual_tolerance(DataType dtype) {
   }
 }
 
-std::string wrong_values(const Tensor& got, const Tensor& expected, double tolerance,
-                         Freedom freedom) {
+std::string compare_values(const Tensor& got, const Tensor& expected, double tolerance,
+                           Freedom freedom) {
   const auto wanted = [&] { return fmt::format("expected {}", text_of_values(expected)); };
   // A recorded output without elements may be undefined here.
   if (!got.defined()) return expected.numel() == 0 ? "" : wanted() + ", got none";

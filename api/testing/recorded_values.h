@@ -25,8 +25,8 @@ double usual_tolerance(DataType dtype);
 
 /// The difference between `got` (plain or undefined) and `expected` in shape, dtype or values, as
 /// text; empty if there is none.
-std::string wrong_values(const Tensor& got, const Tensor& expected, double tolerance,
-                         Freedom freedom);
+std::string compare_values(const Tensor& got, const Tensor& expected, double tolerance,
+                           Freedom freedom);
 
 bool is_zero(const Tensor& x);
 /// Whether an element is -0.

@@ -47,7 +47,7 @@ Tensor moved(const Tensor& x, const TensorDistAttr* attr) {
 // A number that is on some mesh, as a plain tensor on every rank of the job.
 Tensor everywhere(const Tensor& x) {
   if (!x.is_dist()) return x;
-  const CallSite::Because because("every rank is to know the number");
+  const CallSite::ReasonScope because("every rank is to know the number");
   const ProcessMesh everyone({distributed::world_size()}, {"world"});
   return moved(x, TensorDistAttr::replicated(everyone)).local();
 }
@@ -181,7 +181,7 @@ Optimizer::Outcome Optimizer::step(double learning_rate, double loss_scale, bool
 }
 
 void Optimizer::collect_gradients() {
-  const CallSite::Because because("the gradient is summed, and split as its states are");
+  const CallSite::ReasonScope because("the gradient is summed, and split as its states are");
   for (OptimizerSlot& slot : slots_) {
     Tensor gradient = slot.parameter.grad_so_far();
     slot.parameter.clear_grad();
@@ -213,7 +213,7 @@ Tensor Optimizer::grad_norm() const {
 
 void Optimizer::update(OptimizerSlot& slot, const StepScalars& step_scalars,
                        std::optional<Tensor> grad_scale) {
-  const CallSite::Because because(
+  const CallSite::ReasonScope because(
       "a parameter is updated where its states lie, and laid out again");
   Tensor part = moved(slot.parameter.detach(), slot.attr);
   const double decay = slot.decays ? config_.weight_decay : 0.0;

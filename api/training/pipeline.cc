@@ -103,7 +103,7 @@ class ScheduleRun {
   void send_output(int chunk, int micro_batch) {
     MicroBatchState& own = state_of(chunk, micro_batch);
     const auto* attr = model_.input_attr(chunk + 1, own.output);
-    const CallSite::Because because("sent to the next stage");
+    const CallSite::ReasonScope because("sent to the next stage");
     state_of(chunk + 1, micro_batch).arriving =
         distributed::start_reshard(own.output.detach(), attr->mesh(), attr->placements());
     own.output = without_bytes(own.output);
@@ -138,7 +138,7 @@ class ScheduleRun {
     MicroBatchState& own = state_of(chunk, micro_batch);
     MicroBatchState& before = state_of(chunk - 1, micro_batch);
     const auto* attr = before.output_form.attr;
-    const CallSite::Because because("a gradient sent to the stage before");
+    const CallSite::ReasonScope because("a gradient sent to the stage before");
     before.grad_arriving =
         distributed::start_reshard(own.input_grad, attr->mesh(), attr->placements());
     own.input_grad = Tensor();

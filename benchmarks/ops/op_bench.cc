@@ -16,7 +16,7 @@
 
 #include "api/call/named_call.h"
 #include "api/rules/op_rule.h"
-#include "api/testing/drawn_tensor.h"
+#include "api/testing/generate_tensor.h"
 #include "benchmarks/ops/direct_conv.h"
 #include "phi/common/errors.h"
 #include "tools/op/attribute_text.h"
@@ -75,9 +75,9 @@ std::string with_size(std::string text, Size size) {
 
 phi::TensorList drawn(const YAML::Node& node, Size size) {
   phi::TensorList list;
-  if (!node.IsSequence()) return {phi::testing::drawn_tensor(with_size(node.Scalar(), size), 1)};
+  if (!node.IsSequence()) return {phi::testing::generate_tensor(with_size(node.Scalar(), size), 1)};
   for (const auto& item : node) {
-    list.push_back(phi::testing::drawn_tensor(with_size(item.Scalar(), size), 1));
+    list.push_back(phi::testing::generate_tensor(with_size(item.Scalar(), size), 1));
   }
   return list;
 }

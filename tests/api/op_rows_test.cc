@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/capture/program.h"
-#include "api/testing/drawn_tensor.h"
+#include "api/testing/generate_tensor.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -105,15 +105,15 @@ INSTANTIATE_TEST_SUITE_P(Tables, Rows, ::testing::ValuesIn(tables_of_rows()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(DrawnTensor, IsWhatTheWordsSay) {
-  EXPECT_THAT(drawn_tensor("f64[2,2] values(1,2,3,4.5)", 1).to_vector<double>(),
+  EXPECT_THAT(generate_tensor("f64[2,2] values(1,2,3,4.5)", 1).to_vector<double>(),
               ElementsAre(1, 2, 3, 4.5));
-  EXPECT_EQ(drawn_tensor("c64[3]", 1).dtype(), DataType::COMPLEX64);
-  EXPECT_EQ(drawn_tensor("i64[] below(7)", 1).shape(), Dims());
-  EXPECT_THAT([] { drawn_tensor("f32[3] strangely", 1); },
+  EXPECT_EQ(generate_tensor("c64[3]", 1).dtype(), DataType::COMPLEX64);
+  EXPECT_EQ(generate_tensor("i64[] below(7)", 1).shape(), Dims());
+  EXPECT_THAT([] { generate_tensor("f32[3] strangely", 1); },
               ThrowsError(ErrorCode::kInvalidArgument, "no way to draw"));
-  EXPECT_THAT([] { drawn_tensor("f32 3", 1); },
+  EXPECT_THAT([] { generate_tensor("f32 3", 1); },
               ThrowsError(ErrorCode::kInvalidArgument, "is no tensor as"));
-  EXPECT_THAT([] { drawn_tensor("f32[3] values(1)", 1); },
+  EXPECT_THAT([] { generate_tensor("f32[3] values(1)", 1); },
               ThrowsError(ErrorCode::kInvalidArgument, "1 values are listed for 3"));
 }
 

@@ -11,7 +11,7 @@
 
 #include "api/call/named_call.h"
 #include "api/generated/ops/assign.h"
-#include "api/testing/drawn_tensor.h"
+#include "api/testing/generate_tensor.h"
 #include "api/testing/recorded_call.h"
 #include "phi/common/errors.h"
 #include "tools/op/attribute_text.h"
@@ -131,7 +131,8 @@ class RowReader {
   }
   int add(const YAML::Node& node, Row& row) const {
     if (node.IsNull()) return -1;
-    row.inputs.push_back(drawn_tensor(node.Scalar(), static_cast<uint32_t>(row.inputs.size() + 1)));
+    row.inputs.push_back(
+        generate_tensor(node.Scalar(), static_cast<uint32_t>(row.inputs.size() + 1)));
     return static_cast<int>(row.inputs.size()) - 1;
   }
 
@@ -222,7 +223,7 @@ std::vector<Answer> answers() {
       yaml::YamlMap map(path, node);
       Answer answer{.test = table_row(path, map).test, .gives = {}};
       for (const auto& text : map.require("gives")) {
-        answer.gives.push_back(drawn_tensor(text.Scalar(), 1));
+        answer.gives.push_back(generate_tensor(text.Scalar(), 1));
       }
       map.check_all_read();
       all.push_back(std::move(answer));

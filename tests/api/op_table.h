@@ -2,7 +2,7 @@
 //
 //   - {op: index_select, in: {x: "f32[5,4]", index: "i64[3] below(5)"}, attrs: {axis: 0}}
 //
-// What a row says of its inputs: drawn_tensor.h. Further keys: `name`; `tolerance`; `partial:
+// What a row says of its inputs: generate_tensor.h. Further keys: `name`; `tolerance`; `partial:
 // false`, `smooth: false` (no finite differences), `gradients: false`, which need a reason, `why`.
 #pragma once
 

@@ -18,7 +18,7 @@
 #include "api/call/call_site.h"
 #include "api/call/suppress_combines.h"
 #include "api/explain/check_numbers.h"
-#include "api/explain/listening.h"
+#include "api/explain/observer_scope.h"
 #include "api/generated/ops/full.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layers/sequential.h"
@@ -85,8 +85,8 @@ std::vector<ScopeRow> rows_of(Things& things) {
          const CallSite& now = CallSite::current();
          return fmt::format("{} {} {}", text_of(now.module), text_of(now.file), now.line);
        }},
-      {"api/call/call_site.h CallSite::Because",
-       [&, at](int n) { return std::make_shared<CallSite::Because>(things.names[at(n)].c_str()); },
+      {"api/call/call_site.h CallSite::ReasonScope",
+       [&, at](int n) { return std::make_shared<CallSite::ReasonScope>(things.names[at(n)].c_str()); },
        [] { return text_of(CallSite::current().reason); }},
       {"api/call/suppress_combines.h SuppressCombines",
        [](int) { return std::make_shared<SuppressCombines>(); },
@@ -143,11 +143,11 @@ std::vector<ScopeRow> rows_of(Things& things) {
                             rank.trace() != nullptr);
        },
        false},
-      {"Unheard",
+      {"SuspendObservers",
        [](int) {
-         auto unheard = std::make_shared<Unheard>();
+         auto suspended = std::make_shared<SuspendObservers>();
          ++RankContext::current().counters().ops_launched;
-         return unheard;
+         return suspended;
        },
        [] { return fmt::format("{}", RankContext::current().counters().ops_launched); }},
   };

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "api/testing/drawn_tensor.h"
+#include "api/testing/generate_tensor.h"
 #include "phi/api.h"
 #include "tests/support/rare_values.h"
 
@@ -196,7 +196,7 @@ TEST(Ties, AreSettledAsInAPlainLoop) {
           for (int axis = 0; axis < ndim; ++axis) {
             const std::string text = fmt::format("{}[{}] {}", dtype, shape, draw);
             SCOPED_TRACE(fmt::format("{} of {} along {}", chooser.name, text, axis));
-            check(chooser, drawn_tensor(text, static_cast<uint32_t>(axis + 1)), axis);
+            check(chooser, generate_tensor(text, static_cast<uint32_t>(axis + 1)), axis);
           }
         }
       }

@@ -53,10 +53,10 @@ struct Count {
   int absent = 0;  // without a kernel on GPUs
 };
 
-std::string wrong_of(const RecordedCase& c, const testing::CallNames& names,
-                     const CheckOptions& options) {
-  if (!options.mesh) return testing::wrong_of(c.call, names);
-  return testing::wrong_of_distributed(
+std::string compare_run(const RecordedCase& c, const testing::CallNames& names,
+                        const CheckOptions& options) {
+  if (!options.mesh) return testing::compare_run(c.call, names);
+  return testing::compare_distributed_run(
       c.call, names,
       {.mesh = *options.mesh, .placements = options.placements, .on_gpus = options.on_gpus});
 }
@@ -65,7 +65,7 @@ std::string wrong_of(const RecordedCase& c, const testing::CallNames& names,
 std::optional<std::string> wrong_if_there(const RecordedCase& c, const testing::CallNames& names,
                                           const CheckOptions& options) {
   try {
-    return wrong_of(c, names, options);
+    return compare_run(c, names, options);
   } catch (const Error& error) {
     if (!testing::is_missing_on_gpus(error)) throw;
     return std::nullopt;

@@ -36,7 +36,7 @@ std::string wrong_of_refused(const std::string& function) {
   const CallNames names{
       .tensors = {"x"}, .attributes = {}, .outputs = {"out"}, .is_operator = false};
   const distributed::ProcessMesh pair({2}, {"x"});
-  return wrong_of_distributed(call, names, {.mesh = pair, .placements = 1});
+  return compare_distributed_run(call, names, {.mesh = pair, .placements = 1});
 }
 
 TEST(RecordedRefusals, OneRankMayRefuseForAll) {

@@ -11,10 +11,10 @@ class BmmGradNode final : public GradNode {
   }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
+  void backward(const GradOutputs& in, GradInputs& out) override {
     auto [x_grad, y_grad] = bmm_grad(x_.get(), y_.get(), in.grad(0), out.mask());
-    out.give(0, std::move(x_grad));
-    out.give(1, std::move(y_grad));
+    out.set_grad(0, std::move(x_grad));
+    out.set_grad(1, std::move(y_grad));
   }
 
   SavedTensor x_;

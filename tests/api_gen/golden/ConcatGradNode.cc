@@ -8,8 +8,8 @@ class ConcatGradNode final : public GradNode {
   void release() override { x_.release(); }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
-    out.give(0, concat_grad(x_.get(), in.grad(0), axis_));
+  void backward(const GradOutputs& in, GradInputs& out) override {
+    out.set_grad(0, concat_grad(x_.get(), in.grad(0), axis_));
   }
 
   SavedList x_;

@@ -12,11 +12,11 @@ class DistributeGradNode final : public GradNode {
   }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
+  void backward(const GradOutputs& in, GradInputs& out) override {
     auto [rois_grad, levels_grad] =
         distribute_grad(levels_.get(), order_.get(), in.list(0), in.grad(2), out.mask());
-    out.give(0, std::move(rois_grad));
-    out.give(1, std::move(levels_grad));
+    out.set_grad(0, std::move(rois_grad));
+    out.set_grad(1, std::move(levels_grad));
   }
 
   SavedList levels_;

@@ -14,11 +14,11 @@ class NormGradNode final : public GradNode {
   }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
+  void backward(const GradOutputs& in, GradInputs& out) override {
     auto [x_grad, scale_grad] =
         norm_grad(x_.get(), scale_.optional(), mean_.get(), in.grad(0), epsilon_, true, out.mask());
-    out.give(0, std::move(x_grad));
-    out.give(1, std::move(scale_grad));
+    out.set_grad(0, std::move(x_grad));
+    out.set_grad(1, std::move(scale_grad));
   }
 
   SavedTensor x_;

@@ -7,8 +7,8 @@ class ReluGradNode final : public GradNode {
   void release() override { out_.release(); }
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
-    out.give(0, relu_grad(out_.get(), in.grad(0)));
+  void backward(const GradOutputs& in, GradInputs& out) override {
+    out.set_grad(0, relu_grad(out_.get(), in.grad(0)));
   }
 
   SavedTensor out_;

@@ -8,8 +8,8 @@ class ScaleAllGradNode final : public GradNode {
   void release() override {}
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
-    out.give(0, scale_all_grad(in.list(0), factor_));
+  void backward(const GradOutputs& in, GradInputs& out) override {
+    out.set_grad(0, scale_all_grad(in.list(0), factor_));
   }
 
   float factor_;

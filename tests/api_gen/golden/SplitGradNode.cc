@@ -7,8 +7,8 @@ class SplitGradNode final : public GradNode {
   void release() override {}
 
  private:
-  void backward(const Incoming& in, Outgoing& out) override {
-    out.give(0, split_grad(in.list(0), axis_));
+  void backward(const GradOutputs& in, GradInputs& out) override {
+    out.set_grad(0, split_grad(in.list(0), axis_));
   }
 
   Scalar axis_;

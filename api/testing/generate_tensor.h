@@ -15,6 +15,6 @@
 namespace phi::testing {
 
 /// Returns the same tensor for the same text and seed. Errors: InvalidArgument for invalid text.
-Tensor drawn_tensor(const std::string& text, uint32_t seed);
+Tensor generate_tensor(const std::string& text, uint32_t seed);
 
 }  // namespace phi::testing

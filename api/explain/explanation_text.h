@@ -6,7 +6,7 @@
 
 #include "api/explain/explanation.h"
 
-namespace phi::explain_words {
+namespace phi::explanation_text {
 
 /// The last three components of a path, which distinguish the files of a program.
 std::string short_path(std::string_view path);
@@ -26,4 +26,4 @@ std::string time(int64_t nanoseconds);
 std::string of_move(const ExplainedCall& call, const ExplainedMove& move);
 std::string of_kernel(const ExplainedCall& call);
 
-}  // namespace phi::explain_words
+}  // namespace phi::explanation_text

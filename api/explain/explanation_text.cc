@@ -1,5 +1,5 @@
 // Text of the parts of an explanation.
-#include "api/explain/words.h"
+#include "api/explain/explanation_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 
 #include "phi/common/readable_numbers.h"
 
-namespace phi::explain_words {
+namespace phi::explanation_text {
 
 std::string short_path(std::string_view path) {
   size_t begin = path.size();
@@ -75,4 +75,4 @@ std::string of_kernel(const ExplainedCall& call) {
                      call.kernel.received, where.empty() ? "" : "; at " + where);
 }
 
-}  // namespace phi::explain_words
+}  // namespace phi::explanation_text

@@ -1,15 +1,15 @@
 // Registers observers with a rank.
-#include "api/explain/listening.h"
+#include "api/explain/observer_scope.h"
 
 #include <fmt/format.h>
 
 #include "api/call/call_site.h"
-#include "api/explain/words.h"
+#include "api/explain/explanation_text.h"
 #include "phi/common/errors.h"
 
 namespace phi {
 
-Listening::Listening(CallRecorder* calls, MoveWatch* moves, size_t limit)
+ObserverScope::ObserverScope(CallRecorder* calls, MoveWatch* moves, size_t limit)
     : context_(RankContext::current()) {
   PHI_CHECK(!context_.calls() && !context_.moves(),
             errors::PreconditionNotMet("rank {} is being explained or captured already; explain "
@@ -23,13 +23,13 @@ Listening::Listening(CallRecorder* calls, MoveWatch* moves, size_t limit)
   context_.watch_moves(moves);
 }
 
-Listening::~Listening() {
+ObserverScope::~ObserverScope() {
   context_.observe_calls(nullptr);
   context_.watch_moves(nullptr);
   if (own_trace_) context_.trace_to(nullptr);
 }
 
-Unheard::Unheard()
+SuspendObservers::SuspendObservers()
     : context_(RankContext::current()),
       calls_(context_.calls()),
       moves_(context_.moves()),
@@ -38,7 +38,7 @@ Unheard::Unheard()
   context_.watch_moves(nullptr);
 }
 
-Unheard::~Unheard() {
+SuspendObservers::~SuspendObservers() {
   context_.observe_calls(calls_);
   context_.watch_moves(moves_);
   context_.counters() = counters_;

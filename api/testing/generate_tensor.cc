@@ -1,5 +1,5 @@
 // Parses the text and draws the values.
-#include "api/testing/drawn_tensor.h"
+#include "api/testing/generate_tensor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -190,7 +190,7 @@ class ValueGenerator {
 
 }  // namespace
 
-Tensor drawn_tensor(const std::string& text, uint32_t seed) {
+Tensor generate_tensor(const std::string& text, uint32_t seed) {
   const TensorDescription words = parse(text);
   const Values values = ValueGenerator(words, seed).values();
   const Values imaginary =

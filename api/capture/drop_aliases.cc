@@ -1,5 +1,5 @@
 // Finds the last write to each buffer and merges buffers of aliases.
-#include "api/capture/aliases.h"
+#include "api/capture/drop_aliases.h"
 
 #include <utility>
 
@@ -67,7 +67,7 @@ class Aliases {
 void drop_aliases(FlatProgram& program, const std::vector<bool>& is_port) {
   Aliases aliases(program, is_port);
   std::vector<RecordedStep> left;
-  ShownOps shown;  // of removed steps
+  TracedOps shown;  // of removed steps
   for (size_t number = 0; number < program.steps.size(); ++number) {
     RecordedStep& step = program.steps[number];
     shown.insert(shown.end(), step.before.begin(), step.before.end());
@@ -76,7 +76,7 @@ void drop_aliases(FlatProgram& program, const std::vector<bool>& is_port) {
     step.before = std::exchange(shown, {});
     left.push_back(std::move(step));
   }
-  program.ops_behind.insert(program.ops_behind.begin(), shown.begin(), shown.end());
+  program.trailing_ops.insert(program.trailing_ops.begin(), shown.begin(), shown.end());
   program.steps = std::move(left);
 }
 

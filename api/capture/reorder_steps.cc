@@ -1,5 +1,5 @@
 // Sorts steps by the number of the step that they follow, then by a count of steps moved after it.
-#include "api/capture/reorder.h"
+#include "api/capture/reorder_steps.h"
 
 #include <algorithm>
 #include <tuple>
@@ -77,7 +77,7 @@ class Order {
 
 }  // namespace
 
-std::vector<RecordedStep> move_sums_up(std::vector<RecordedStep> steps) {
+std::vector<RecordedStep> hoist_accumulations(std::vector<RecordedStep> steps) {
   std::vector<std::pair<StepPosition, size_t>> places;
   Order order;
   for (size_t i = 0; i < steps.size(); ++i) {

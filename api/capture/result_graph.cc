@@ -1,5 +1,5 @@
 // Walks the graph along the edges of its nodes.
-#include "api/capture/graph_behind.h"
+#include "api/capture/result_graph.h"
 
 #include <vector>
 
@@ -9,8 +9,8 @@ namespace phi::ir {
 
 uint64_t newest_node() { return IntrusivePtr<GradNode>(new LeafNode)->sequence(); }
 
-GraphBehind graph_behind(const Tensor& y, uint64_t begin) {
-  GraphBehind graph;
+ResultGraph result_graph(const Tensor& y, uint64_t begin) {
+  ResultGraph graph;
   std::vector<const GraphNode*> open;
   const auto meet = [&](const GraphNode* node) {
     if (node && graph.nodes.insert(node).second) open.push_back(node);

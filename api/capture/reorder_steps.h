@@ -12,6 +12,6 @@ namespace phi::ir {
 /// produces all its layers' gradients before its end; after this each gradient is added as soon as
 /// it is computed. Steps that exchange messages or that depend on more than their arrays keep their
 /// order.
-std::vector<RecordedStep> move_sums_up(std::vector<RecordedStep> steps);
+std::vector<RecordedStep> hoist_accumulations(std::vector<RecordedStep> steps);
 
 }  // namespace phi::ir

@@ -17,14 +17,14 @@ namespace phi {
 
 /// Registers observers of the calling rank's calls and moves for its lifetime. The rank then also
 /// traces what it works on (step, micro-batch, chunk).
-class Listening {
+class ObserverScope {
  public:
   /// `moves` may be null. `limit` is the size of a trace that is added if the rank keeps none.
   /// Errors: PreconditionNotMet if the rank has an observer already.
-  Listening(CallRecorder* calls, MoveWatch* moves, size_t limit = 0);
-  ~Listening();
-  Listening(const Listening&) = delete;
-  Listening& operator=(const Listening&) = delete;
+  ObserverScope(CallRecorder* calls, MoveWatch* moves, size_t limit = 0);
+  ~ObserverScope();
+  ObserverScope(const ObserverScope&) = delete;
+  ObserverScope& operator=(const ObserverScope&) = delete;
 
   const Trace& trace() const { return *context_.trace(); }
 
@@ -34,12 +34,12 @@ class Listening {
 };
 
 /// Suspends observers and counters of the rank for its lifetime, for calls that an observer makes.
-class Unheard {
+class SuspendObservers {
  public:
-  Unheard();
-  ~Unheard();
-  Unheard(const Unheard&) = delete;
-  Unheard& operator=(const Unheard&) = delete;
+  SuspendObservers();
+  ~SuspendObservers();
+  SuspendObservers(const SuspendObservers&) = delete;
+  SuspendObservers& operator=(const SuspendObservers&) = delete;
 
  private:
   RankContext& context_;

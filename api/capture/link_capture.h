@@ -10,19 +10,19 @@
 
 namespace phi::ir {
 
-class Trial {
+class LinkCapture {
  public:
   /// Reads only x's metadata and placements, and whether x requires a gradient.
-  Trial(const ChainLink& link, const Tensor& x);
+  LinkCapture(const ChainLink& link, const Tensor& x);
 
   /// The reason why a captured scan cannot repeat the link; empty if it can. The same on every
   /// rank.
   const std::string& obstacle() const { return obstacle_; }
   /// Whether one body can serve both links: the same operators with the same attributes on the same
   /// tensors, except for the links' own. The same on every rank.
-  bool does_as(const Trial& other) const;
+  bool matches(const LinkCapture& other) const;
   /// Whether another trial of the same link has recorded the same operators.
-  bool is_repeated_by(const Trial& again) const;
+  bool is_repeated_by(const LinkCapture& again) const;
 
  private:
   TensorList call(const ChainLink& link, const Tensor& x, const TensorList& inputs, uint64_t begin);

@@ -15,13 +15,13 @@ using GraphNode = autograd::Node<Tensor>;
 /// later nodes.
 uint64_t newest_node();
 
-struct GraphBehind {
+struct ResultGraph {
   std::set<const GraphNode*> nodes;    // nodes that are reachable from y
   const GraphNode* outside = nullptr;  // one of them that is older than `begin`; not expanded
   bool reaches_further = false;        // a node leads to tensors without an edge to them
 };
 
 /// Returns the graph of y, the result of a function that was called after `begin` = newest_node().
-GraphBehind graph_behind(const Tensor& y, uint64_t begin);
+ResultGraph result_graph(const Tensor& y, uint64_t begin);
 
 }  // namespace phi::ir

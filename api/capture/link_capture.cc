@@ -1,5 +1,5 @@
 // Records a link and compares it with another one.
-#include "api/capture/trial.h"
+#include "api/capture/link_capture.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "api/autograd/autograd.h"
-#include "api/capture/graph_behind.h"
+#include "api/capture/result_graph.h"
 #include "api/capture/record.h"
 #include "phi/common/inexact.h"
 #include "phi/core/storage/source_bytes.h"
@@ -54,18 +54,18 @@ bool was_written_since(const External& external) {
 
 }  // namespace
 
-Trial::Trial(const ChainLink& link, const Tensor& x)
+LinkCapture::LinkCapture(const ChainLink& link, const Tensor& x)
     : own_(link.own), is_tracked_(any_requires_grad(x) || any_requires_grad(link.own)) {
   TensorList inputs = {x};
   inputs.insert(inputs.end(), own_.begin(), own_.end());
   inputs.push_back(x.detach());  // for the gradient of the link's result
   const uint64_t begin = newest_node();
   recording_ = record([&](const TensorList& given) { return call(link, x, given, begin); }, inputs,
-                      Scans::kUnrolled);
+                      ScanMode::kUnrolled);
   if (obstacle_.empty()) obstacle_ = obstacle_of_recording();
 }
 
-TensorList Trial::call(const ChainLink& link, const Tensor& x, const TensorList& inputs,
+TensorList LinkCapture::call(const ChainLink& link, const Tensor& x, const TensorList& inputs,
                        uint64_t begin) {
   Tensor h = inputs.front();
   if (is_tracked_ && is_inexact(h.dtype())) h.set_requires_grad();
@@ -86,7 +86,7 @@ TensorList Trial::call(const ChainLink& link, const Tensor& x, const TensorList&
   return results;
 }
 
-std::string Trial::obstacle_of_result(const Tensor& y, const Tensor& x, const TensorList& inputs,
+std::string LinkCapture::obstacle_of_result(const Tensor& y, const Tensor& x, const TensorList& inputs,
                                       uint64_t begin) const {
   if (has_repeated_storage(own_)) return "two of its own tensors share bytes";
   if (is_tracked_ && !is_inexact(x.dtype())) return "its input has no gradient";
@@ -95,13 +95,13 @@ std::string Trial::obstacle_of_result(const Tensor& y, const Tensor& x, const Te
   }
   const auto is_given = [&](const Tensor& given) { return bytes_owner(given) == bytes_owner(y); };
   if (std::ranges::any_of(inputs, is_given)) return "it gives back bytes that it was given";
-  if (graph_behind(y, begin).outside != nullptr) {
+  if (result_graph(y, begin).outside != nullptr) {
     return "it uses a tensor that requires a gradient and is not its own";
   }
   return "";
 }
 
-std::string Trial::obstacle_of_recording() const {
+std::string LinkCapture::obstacle_of_recording() const {
   if (recording_->draws() > 0) return "it leaves a seed out";
   const auto is_written = [](const Port& port) { return port.is_written; };
   if (std::ranges::any_of(recording_->inputs(), is_written)) {
@@ -122,7 +122,7 @@ std::string Trial::obstacle_of_recording() const {
   return "";
 }
 
-bool Trial::does_as(const Trial& other) const {
+bool LinkCapture::matches(const LinkCapture& other) const {
   return obstacle_.empty() && other.obstacle_.empty() && is_tracked_ == other.is_tracked_ &&
          std::ranges::equal(own_, other.own_, is_used_alike) &&
          recording_->body() == other.recording_->body() &&
@@ -132,7 +132,7 @@ bool Trial::does_as(const Trial& other) const {
                             is_same_constant);
 }
 
-bool Trial::is_repeated_by(const Trial& again) const {
+bool LinkCapture::is_repeated_by(const LinkCapture& again) const {
   return recording_->body() == again.recording_->body();
 }
 
