@@ -103,13 +103,13 @@ Row examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_ra
   return row;
 }
 
-Certificate certify(const std::vector<NotedCall>& calls, const Effort& effort, uint32_t seed,
+Certificate certify(const std::vector<CapturedCall>& calls, const Effort& effort, uint32_t seed,
                     const std::string& op, const std::function<void(const Row&)>& done) {
   // One thread a rank. In the forked children of apart.h a pool of threads would be waited for that
   // only the parent has.
   share_cores(static_cast<int>(std::thread::hardware_concurrency()));
   std::map<std::string, Row> rows;
-  for (const NotedCall& call : calls) {
+  for (const CapturedCall& call : calls) {
     if (!op.empty() && op != call.op->name) continue;
     Row row = examined(trial_of(call), effort, seed, call.is_rare);
     row.op = call.op->name;

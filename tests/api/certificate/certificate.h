@@ -1,4 +1,4 @@
-// The certificate of the placement rules: every operator with a kernel, each noted call of it on
+// The certificate of the placement rules: every operator with a kernel, each captured call of it on
 // many placements, what came out, and the page that says so (docs/rules_certificate.md).
 #pragma once
 
@@ -53,7 +53,7 @@ struct Certificate {
   std::vector<Row> rows;  // sorted by op
 };
 /// `op`: only that one; empty: all. `done` is called with each row of one call.
-Certificate certify(const std::vector<NotedCall>& calls, const Effort& effort, uint32_t seed,
+Certificate certify(const std::vector<CapturedCall>& calls, const Effort& effort, uint32_t seed,
                     const std::string& op = "", const std::function<void(const Row&)>& done = {});
 
 std::string to_markdown(const Certificate& certificate);

@@ -35,7 +35,7 @@ std::vector<std::string> apart(const Rules& seen, const Rules& wanted) {
 
 TEST(Certificate, OfAFewPlacementsOfEveryOperator_NothingIsIncorrect) {
   SCOPED_TRACE("--seed=" + std::to_string(FLAGS_seed));
-  const auto calls = noted_calls(op_tables());
+  const auto calls = captured_calls(op_tables());
   const Certificate certificate = certify(calls, kSmallEffort, FLAGS_seed, FLAGS_op);
   Rules tried;
   for (const Row& row : certificate.rows) {

@@ -221,12 +221,12 @@ TEST(Layouts, AreAllWhereThereAreFew_ElseSeeded) {
 
 // ---- notes ----
 
-TEST(NotedCalls, AreThoseOfTheTables_AsTheyWereMade) {
+TEST(CapturedCalls, AreThoseOfTheTables_AsTheyWereMade) {
   const auto once = [] { return optimizer_cases(); };
-  const auto calls = noted_calls({{"Products", product_cases}, {"Optimizers", once}});
+  const auto calls = captured_calls({{"Products", product_cases}, {"Optimizers", once}});
   const auto named = [&](std::string_view name) {
-    std::vector<const NotedCall*> found;
-    for (const NotedCall& call : calls) {
+    std::vector<const CapturedCall*> found;
+    for (const CapturedCall& call : calls) {
       if (name == call.op->name) found.push_back(&call);
     }
     return found;
@@ -234,14 +234,14 @@ TEST(NotedCalls, AreThoseOfTheTables_AsTheyWereMade) {
   EXPECT_EQ(named("matmul").size(), product_cases().size());
   EXPECT_EQ(named("matmul_grad").size(), product_cases().size());
   ASSERT_EQ(named("scaled_sgd_").size(), 1u);
-  const NotedCall& sgd = *named("scaled_sgd_")[0];
+  const CapturedCall& sgd = *named("scaled_sgd_")[0];
   // Before it was written to, and with what is absent in its place.
   const Tensor weights = optimizer_cases()[0].inputs[0];
   EXPECT_TRUE(std::ranges::equal(sgd.arguments[0][0].values<float>(), weights.values<float>()));
   ASSERT_EQ(sgd.arguments.size(), 5u);
   EXPECT_FALSE(sgd.arguments[2][0].defined());
-  EXPECT_EQ(noted_calls({{"Products", product_cases}, {"Products", product_cases}}).size(),
-            noted_calls({{"Products", product_cases}}).size());
+  EXPECT_EQ(captured_calls({{"Products", product_cases}, {"Products", product_cases}}).size(),
+            captured_calls({{"Products", product_cases}}).size());
 }
 
 }  // namespace

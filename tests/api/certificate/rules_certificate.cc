@@ -39,11 +39,11 @@ void show_kinds(const Row& row) {
 }
 
 int run() {
-  const auto calls = noted_calls(op_tables());
+  const auto calls = captured_calls(op_tables());
   const Effort effort = FLAGS_small ? kSmallEffort : kFullEffort;
   const Certificate certificate = certify(calls, effort, FLAGS_seed, FLAGS_op, show);
   if (certificate.rows.empty()) {
-    fmt::print(stderr, "no call of '{}' is noted; give it a row in tests/api/op_cases.cc\n",
+    fmt::print(stderr, "no call of '{}' is captured; give it a row in tests/api/op_cases.cc\n",
                FLAGS_op);
     return 2;
   }

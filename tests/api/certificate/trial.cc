@@ -54,7 +54,7 @@ Trial completed(Trial trial) {
 namespace {
 
 // float32 in sums of other orders; 16-bit floats in their last place but one.
-double tolerance_of(const NotedCall& call) {
+double tolerance_of(const CapturedCall& call) {
   double tolerance = 1e-9;
   for (const TensorList& argument : call.arguments) {
     for (const Tensor& x : argument) {
@@ -68,7 +68,7 @@ double tolerance_of(const NotedCall& call) {
   return tolerance;
 }
 
-std::vector<std::string> slot_names_of(const NotedCall& call) {
+std::vector<std::string> slot_names_of(const CapturedCall& call) {
   std::vector<std::string> names;
   for (size_t a = 0; a < call.arguments.size(); ++a) {
     for (size_t i = 0; i < call.arguments[a].size(); ++i) {
@@ -119,24 +119,25 @@ struct RuleInference {
 
 }  // namespace
 
-Trial trial_of(const NotedCall& noted) {
+Trial trial_of(const CapturedCall& captured) {
   Trial trial;
-  trial.name = std::string(noted.op->name) + " " + to_string(noted);
-  trial.arguments = noted.arguments;
-  trial.call = [op = noted.op, attributes = noted.attributes](const Arguments& arguments) {
+  trial.name = std::string(captured.op->name) + " " + to_string(captured);
+  trial.arguments = captured.arguments;
+  trial.call = [op = captured.op, attributes = captured.attributes](const Arguments& arguments) {
     return call_op(*op, arguments, attributes);
   };
-  trial.slot_names = slot_names_of(noted);
+  trial.slot_names = slot_names_of(captured);
   size_t slot = 0;
-  for (size_t a = 0; a < noted.arguments.size(); ++a) {
-    for (size_t i = 0; i < noted.arguments[a].size(); ++i, ++slot) {
-      if ((noted.op->meta_only >> a) & 1u) trial.unread |= uint64_t{1} << slot;
+  for (size_t a = 0; a < captured.arguments.size(); ++a) {
+    for (size_t i = 0; i < captured.arguments[a].size(); ++i, ++slot) {
+      if ((captured.op->meta_only >> a) & 1u) trial.unread |= uint64_t{1} << slot;
     }
   }
-  trial.tolerance = tolerance_of(noted);
+  trial.tolerance = tolerance_of(captured);
   trial = completed(std::move(trial));
-  RuleInference inference{noted.op, noted.attributes, {}, {}};
-  for (const TensorList& argument : noted.arguments) inference.lengths.push_back(argument.size());
+  RuleInference inference{captured.op, captured.attributes, {}, {}};
+  for (const TensorList& argument : captured.arguments)
+    inference.lengths.push_back(argument.size());
   for (const Whole& x : trial.inputs) inference.metas.push_back(x.meta);
   trial.infer = [inference](const ProcessMesh& mesh, const Layout& layout) {
     return inference(mesh, layout);

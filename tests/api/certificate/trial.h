@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "distributed/spmd/spec.h"
-#include "tests/api/certificate/noted_calls.h"
+#include "tests/api/certificate/captured_calls.h"
 #include "tests/api/certificate/parts.h"
 
 namespace phi::testing {
@@ -42,7 +42,7 @@ struct Trial {
 /// Rounds the arguments and makes the plain call. Where one is rare none will be partial.
 Trial completed(Trial trial);
 /// The call of an operator, with the kernel and the rule that it has.
-Trial trial_of(const NotedCall& call);
+Trial trial_of(const CapturedCall& call);
 
 /// Every way in which x can lie on a mesh: whole, split along any tensor dim (along one of them by
 /// several mesh dims too, in both orders), a partial sum, mean, maximum or minimum, or of bool any

@@ -11,7 +11,7 @@
 
 namespace phi::testing {
 
-struct NotedCall {
+struct CapturedCall {
   const OpDef* op = nullptr;
   /// As they were before the call, in bytes of their own: a list per argument, with an undefined
   /// tensor where an optional one is absent. Zeros where only the meta is used.
@@ -23,9 +23,9 @@ struct NotedCall {
 
 /// Each once: of calls of one op with the same shapes, dtypes and attributes the first, but all of
 /// those on rare numbers. In the order of the tables.
-std::vector<NotedCall> noted_calls(const std::vector<OpTable>& tables);
+std::vector<CapturedCall> captured_calls(const std::vector<OpTable>& tables);
 
 /// "f32[5,6], f32[6,3], transpose_x=true".
-std::string to_string(const NotedCall& call);
+std::string to_string(const CapturedCall& call);
 
 }  // namespace phi::testing

@@ -1,5 +1,5 @@
 // Taking calls down while the tables run in one process.
-#include "tests/api/certificate/noted_calls.h"
+#include "tests/api/certificate/captured_calls.h"
 
 #include <cstring>
 #include <memory>
@@ -19,14 +19,14 @@ Tensor kept(const Tensor& x, bool is_unread) {
   return Tensor(zeros);
 }
 
-class Noter final : public CallRecorder {
+class CallCapture final : public CallRecorder {
  public:
-  Noter() { RankContext::current().observe_calls(this); }
-  ~Noter() override { RankContext::current().observe_calls(nullptr); }
-  Noter(const Noter&) = delete;
-  Noter& operator=(const Noter&) = delete;
+  CallCapture() { RankContext::current().observe_calls(this); }
+  ~CallCapture() override { RankContext::current().observe_calls(nullptr); }
+  CallCapture(const CallCapture&) = delete;
+  CallCapture& operator=(const CallCapture&) = delete;
 
-  std::vector<NotedCall> take() { return std::exchange(calls_, {}); }
+  std::vector<CapturedCall> take() { return std::exchange(calls_, {}); }
 
   std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override {
     return std::make_unique<OneCall>(*this, op, inputs);
@@ -37,7 +37,7 @@ class Noter final : public CallRecorder {
  private:
   class OneCall final : public RecordedCall {
    public:
-    OneCall(Noter& noter, const OpDef& op, const CallSlots& inputs) : noter_(noter) {
+    OneCall(CallCapture& capture, const OpDef& op, const CallSlots& inputs) : capture_(capture) {
       call_.op = &op;
       for (size_t a = 0; a < inputs.begin.size(); ++a) {
         const auto first = static_cast<size_t>(inputs.begin[a]);
@@ -53,27 +53,27 @@ class Noter final : public CallRecorder {
     void set_decision(const Decision&) override {}
     void set_outputs(const std::vector<AttributeValue>& attributes, const CallSlots&) override {
       call_.attributes = attributes;
-      noter_.calls_.push_back(std::move(call_));
+      capture_.calls_.push_back(std::move(call_));
     }
 
    private:
-    Noter& noter_;
-    NotedCall call_;
+    CallCapture& capture_;
+    CapturedCall call_;
   };
 
-  std::vector<NotedCall> calls_;
+  std::vector<CapturedCall> calls_;
 };
 
-std::vector<NotedCall> calls_of(const ParityCase& test) {
-  Noter noter;
+std::vector<CapturedCall> calls_of(const ParityCase& test) {
+  CallCapture capture;
   test.call(test.inputs);
   if (is_differentiable(test)) gradients(test, test.inputs);
-  return noter.take();
+  return capture.take();
 }
 
 }  // namespace
 
-std::string to_string(const NotedCall& call) {
+std::string to_string(const CapturedCall& call) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   for (const TensorList& argument : call.arguments) {
@@ -85,13 +85,13 @@ std::string to_string(const NotedCall& call) {
   return text;
 }
 
-std::vector<NotedCall> noted_calls(const std::vector<OpTable>& tables) {
-  std::vector<NotedCall> all;
+std::vector<CapturedCall> captured_calls(const std::vector<OpTable>& tables) {
+  std::vector<CapturedCall> all;
   std::set<std::string> seen;
   for (const OpTable& table : tables) {
     const std::vector<ParityCase> cases = table.cases();
     for (const ParityCase& test : cases) {
-      for (NotedCall& call : calls_of(test)) {
+      for (CapturedCall& call : calls_of(test)) {
         call.origin = test.name;
         call.is_rare = std::string_view(table.name).starts_with("Rare");
         std::string key = std::string(call.op->name) + " " + to_string(call);
