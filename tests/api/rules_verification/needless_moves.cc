@@ -1,5 +1,5 @@
 // The plain call on the parts of each rank, and what placement puts the results together.
-#include "tests/api/certificate/needless.h"
+#include "tests/api/rules_verification/needless_moves.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "tests/api/certificate/apart.h"
+#include "tests/api/rules_verification/child_process.h"
 #include "tests/support/rare_values.h"
 
 namespace phi::testing {
@@ -33,7 +33,7 @@ bool belong_together(const Trial& trial, const TensorList& parts) {
 // What the plain call on the parts gives, by output and rank; nothing where it refuses them.
 std::optional<std::vector<std::vector<Part>>> plain_parts(const Trial& trial,
                                                           const ProcessMesh& mesh,
-                                                          const Layout& layout) {
+                                                          const InputLayout& layout) {
   std::vector<std::vector<Tensor>> parts;
   for (size_t i = 0; i < layout.size(); ++i) {
     parts.push_back(layout[i] ? parts_of(trial.inputs[i], *layout[i])
@@ -81,8 +81,8 @@ std::vector<Placement> placements_of(const Whole& expected, const ProcessMesh& m
 }
 
 // The same placements on another mesh of one dim.
-Layout on(const ProcessMesh& mesh, const Layout& layout) {
-  Layout result;
+InputLayout on(const ProcessMesh& mesh, const InputLayout& layout) {
+  InputLayout result;
   for (const TensorDistAttr* attr : layout) {
     result.push_back(attr ? TensorDistAttr::get(mesh, attr->placements()) : nullptr);
   }
@@ -90,7 +90,7 @@ Layout on(const ProcessMesh& mesh, const Layout& layout) {
 }
 
 // The inputs that move; bit by bit.
-uint64_t moved(const Trial& trial, const Layout& layout, const SpmdResult& answer) {
+uint64_t moved(const Trial& trial, const InputLayout& layout, const SpmdResult& answer) {
   uint64_t slots = 0;
   for (size_t i = 0; i < layout.size(); ++i) {
     if (layout[i] == nullptr || layout[i] == answer.inputs[i] || (trial.unread >> i) & 1u) continue;
@@ -101,7 +101,7 @@ uint64_t moved(const Trial& trial, const Layout& layout, const SpmdResult& answe
 
 // By output, how it may lie where nothing is moved; empty if some output cannot.
 std::vector<std::vector<Placement>> outputs_unmoved(const Trial& trial, const ProcessMesh& mesh,
-                                                    const Layout& layout) {
+                                                    const InputLayout& layout) {
   const auto parts = plain_parts(trial, mesh, layout);
   if (!parts) return {};
   std::vector<std::vector<Placement>> outputs;
@@ -192,7 +192,7 @@ int64_t bytes_of(const Whole& x) {
 
 // Whether less is reduced where the partial inputs of `slots` are moved: outputs would be partial
 // that have more bytes.
-bool saves_bytes(const Trial& trial, const Layout& layout, uint64_t slots,
+bool saves_bytes(const Trial& trial, const InputLayout& layout, uint64_t slots,
                  const std::vector<std::vector<Placement>>& outputs) {
   int64_t bytes = 0;
   for (size_t i = 0; i < layout.size(); ++i) {
@@ -213,14 +213,14 @@ constexpr std::string_view kSaves = ", which is more)";
 
 // Of inputs that move, whether they need to: on meshes of two and of three ranks, on all values.
 std::string needless_moves(const Trial& trial, const std::vector<Trial>& others,
-                           const Layout& layout) {
+                           const InputLayout& layout) {
   static const ProcessMesh two({2}), three({3});
   const SpmdResult answer = trial.infer(two, layout);
   const uint64_t slots = moved(trial, layout, answer);
   if (slots == 0) return "";
   const auto on_two = outputs_unmoved(trial, two, layout);
   if (on_two.empty()) return "";
-  const Layout larger = on(three, layout);
+  const InputLayout larger = on(three, layout);
   if (moved(trial, larger, trial.infer(three, larger)) != slots) return "";
   auto outputs = common(on_two, outputs_unmoved(trial, three, larger));
   for (const Trial& other : others) {
@@ -243,7 +243,7 @@ std::string needless_moves(const Trial& trial, const std::vector<Trial>& others,
   return what + " (out: " + out + (saves ? std::string(kSaves) : ")");
 }
 
-bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
+bool is_local(const Trial& trial, const ProcessMesh& mesh, const InputLayout& layout,
               const Verdict& verdict) {
   if (layout.empty() || !std::ranges::equal(layout, trial.infer(mesh, layout).inputs)) return true;
   const auto plain = plain_parts(trial, mesh, layout);
@@ -259,11 +259,11 @@ bool is_local(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
 }  // namespace
 
 std::vector<Study> studied(const Trial& trial, const ProcessMesh& mesh,
-                           const std::vector<Layout>& layouts,
+                           const std::vector<InputLayout>& layouts,
                            const std::vector<Verdict>& verdicts) {
   const bool asks_moves = mesh.size() == 2;
   const std::vector<Trial> others = asks_moves ? on_other_values(trial) : std::vector<Trial>();
-  const auto answers = answered_apart(layouts.size(), [&](size_t q) -> std::string {
+  const auto answers = run_in_child(layouts.size(), [&](size_t q) -> std::string {
     if (verdicts[q].kind != Verdict::Kind::kRight) return "1";
     return (is_local(trial, mesh, layouts[q], verdicts[q]) ? "1" : "0") +
            (asks_moves ? needless_moves(trial, others, layouts[q]) : "");

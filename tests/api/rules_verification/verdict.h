@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/api/certificate/trial.h"
+#include "tests/api/rules_verification/trial.h"
 
 namespace phi::testing {
 
@@ -19,6 +19,6 @@ struct Verdict {
 
 /// One for each layout. The ranks are those of the mesh, 0 to n - 1.
 std::vector<Verdict> verdicts(const Trial& trial, const distributed::ProcessMesh& mesh,
-                              const std::vector<Layout>& layouts);
+                              const std::vector<InputLayout>& layouts);
 
 }  // namespace phi::testing

@@ -1,5 +1,5 @@
 // Running trials on thread ranks.
-#include "tests/api/certificate/verdict.h"
+#include "tests/api/rules_verification/verdict.h"
 
 #include <fmt/format.h>
 
@@ -32,8 +32,9 @@ struct Outcome {
 // The parts of each input under each of its attrs, for all ranks.
 class InputParts {
  public:
-  InputParts(const Trial& trial, const std::vector<Layout>& layouts) : parts_(trial.inputs.size()) {
-    for (const Layout& layout : layouts) {
+  InputParts(const Trial& trial, const std::vector<InputLayout>& layouts)
+      : parts_(trial.inputs.size()) {
+    for (const InputLayout& layout : layouts) {
       for (size_t i = 0; i < layout.size(); ++i) {
         if (layout[i] == nullptr || parts_[i].contains(layout[i])) continue;
         parts_[i][layout[i]] = parts_of(trial.inputs[i], *layout[i]);
@@ -48,7 +49,7 @@ class InputParts {
   std::vector<std::map<const TensorDistAttr*, std::vector<Tensor>>> parts_;
 };
 
-TensorList inputs_here(const Trial& trial, const InputParts& parts, const Layout& layout) {
+TensorList inputs_here(const Trial& trial, const InputParts& parts, const InputLayout& layout) {
   TensorList inputs;
   for (size_t i = 0; i < layout.size(); ++i) {
     if (layout[i] == nullptr) {
@@ -63,7 +64,7 @@ TensorList inputs_here(const Trial& trial, const InputParts& parts, const Layout
   return inputs;
 }
 
-Outcome outcome_here(const Trial& trial, const InputParts& parts, const Layout& layout) {
+Outcome outcome_here(const Trial& trial, const InputParts& parts, const InputLayout& layout) {
   Outcome outcome;
   try {
     for (const Tensor& out : trial.call(trial.with(inputs_here(trial, parts, layout)))) {
@@ -102,7 +103,7 @@ std::string wrong_output(const Trial& trial, const ProcessMesh& mesh, size_t out
   return wrong.empty() ? wrong : "as " + attr->to_string() + " " + wrong;
 }
 
-Verdict judged(const Trial& trial, const ProcessMesh& mesh, const Layout& layout,
+Verdict judged(const Trial& trial, const ProcessMesh& mesh, const InputLayout& layout,
                const std::vector<Outcome>& ranks) {
   using Kind = Verdict::Kind;
   const auto wrong = [&](const std::string& why) {
@@ -129,7 +130,7 @@ Verdict judged(const Trial& trial, const ProcessMesh& mesh, const Layout& layout
 }  // namespace
 
 std::vector<Verdict> verdicts(const Trial& trial, const ProcessMesh& mesh,
-                              const std::vector<Layout>& layouts) {
+                              const std::vector<InputLayout>& layouts) {
   const InputParts parts(trial, layouts);
   std::vector<std::vector<Outcome>> outcomes(
       layouts.size(), std::vector<Outcome>(static_cast<size_t>(mesh.size())));

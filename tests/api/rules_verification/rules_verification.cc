@@ -1,28 +1,28 @@
-// rules_certificate: tries the placement rules of all operators and writes the page that says what
+// rules_verification: tries the placement rules of all operators and writes the page that says what
 // came out.
 //
-//   build/bin/rules_certificate                  # a row for each operator on the terminal
-//   build/bin/rules_certificate --op=matmul      # of one, and which of its moves are needless
-//   build/bin/rules_certificate --kinds          # that of all
-//   build/bin/rules_certificate --write          # docs/rules_certificate.md anew
+//   build/bin/rules_verification                  # a row for each operator on the terminal
+//   build/bin/rules_verification --op=matmul      # of one, and which of its moves are needless
+//   build/bin/rules_verification --kinds          # that of all
+//   build/bin/rules_verification --write          # docs/rules_verification.md anew
 #include <fmt/core.h>
 #include <gflags/gflags.h>
 
 #include <fstream>
 
-#include "tests/api/certificate/certificate.h"
+#include "tests/api/rules_verification/verification_report.h"
 
 DEFINE_uint32(seed, 20261123, "draws the placements where there are too many");
 DEFINE_bool(small, false, "the few placements that the test tries");
 DEFINE_bool(kinds, false, "which moves are needless and why calls are refused, of each operator");
 DEFINE_bool(write, false, "write the page");
-DEFINE_string(page, AUTOPHI_SOURCE_DIR "/docs/rules_certificate.md", "the page");
+DEFINE_string(page, AUTOPHI_SOURCE_DIR "/docs/rules_verification.md", "the page");
 DECLARE_string(op);
 
 namespace phi::testing {
 namespace {
 
-void show(const Row& row) {
+void show(const OperatorResult& row) {
   fmt::print(
       "{:32} {:28} {:4} calls {:7} tried {:4} refused {:4} incorrect, needless {} of {} ({} "
       "saving){}\n",
@@ -32,7 +32,7 @@ void show(const Row& row) {
   std::fflush(stdout);
 }
 
-void show_kinds(const Row& row) {
+void show_kinds(const OperatorResult& row) {
   for (const auto& [which, count] : row.moves)
     fmt::print("  needless {} times: {}\n", count, which);
   for (const auto& [why, count] : row.refusals) fmt::print("  refused {} times: {}\n", count, why);
@@ -41,18 +41,18 @@ void show_kinds(const Row& row) {
 int run() {
   const auto calls = captured_calls(op_tables());
   const Effort effort = FLAGS_small ? kSmallEffort : kFullEffort;
-  const Certificate certificate = certify(calls, effort, FLAGS_seed, FLAGS_op, show);
-  if (certificate.rows.empty()) {
+  const VerificationReport report = verify_rules(calls, effort, FLAGS_seed, FLAGS_op, show);
+  if (report.rows.empty()) {
     fmt::print(stderr, "no call of '{}' is captured; give it a row in tests/api/op_cases.cc\n",
                FLAGS_op);
     return 2;
   }
-  Row total;
-  for (const Row& row : certificate.rows) total.add(row);
+  OperatorResult total;
+  for (const OperatorResult& row : report.rows) total.add(row);
   total.op = "all";
   total.rule = "";
   fmt::print("\n");
-  for (const Row& row : certificate.rows) {
+  for (const OperatorResult& row : report.rows) {
     show(row);
     if (FLAGS_kinds || !FLAGS_op.empty()) show_kinds(row);
   }
@@ -62,7 +62,7 @@ int run() {
       fmt::print(stderr, "--write takes all operators and placements: not --op, not --small\n");
       return 2;
     }
-    std::ofstream(FLAGS_page) << to_markdown(certificate);
+    std::ofstream(FLAGS_page) << to_markdown(report);
   }
   return total.incorrect == 0 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// The certificate of the placement rules: every operator with a kernel, each captured call of it on
-// many placements, what came out, and the page that says so (docs/rules_certificate.md).
+// The report of the placement rules: every operator with a kernel, each captured call of it on
+// many placements, what came out, and the page that says so (docs/rules_verification.md).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/api/certificate/trial.h"
+#include "tests/api/rules_verification/trial.h"
 
 namespace phi::testing {
 
@@ -23,10 +23,10 @@ inline constexpr Effort kFullEffort{.one_dim = 400, .two_dims = 200, .three_dims
 inline constexpr Effort kSmallEffort{.one_dim = 9, .two_dims = 6, .three_dims = 5, .rare = 1};
 
 /// 2, 3, 4 and 8 ranks; 2x2, 2x3, 2x4; 2x2x2.
-const std::vector<distributed::ProcessMesh>& certificate_meshes();
+const std::vector<distributed::ProcessMesh>& verification_meshes();
 
 /// What was found of one operator.
-struct Row {
+struct OperatorResult {
   std::string op;
   std::string rule;     // empty: it has none, inputs are whole
   int64_t calls = 0;    // that differ in shapes, dtypes or attributes
@@ -41,22 +41,24 @@ struct Row {
   std::map<std::string, int64_t> moves;     // needless ones: which, and how often
   std::vector<std::string> wrong;           // the first incorrect ones
 
-  void add(const Row& other);
+  void add(const OperatorResult& other);
 };
 
 /// One call on all meshes. The draw depends on the seed and the trial's name alone.
-Row examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_rare = false);
+OperatorResult examined(const Trial& trial, const Effort& effort, uint32_t seed,
+                        bool is_rare = false);
 
-struct Certificate {
+struct VerificationReport {
   uint32_t seed = 0;
   Effort effort{};
-  std::vector<Row> rows;  // sorted by op
+  std::vector<OperatorResult> rows;  // sorted by op
 };
 /// `op`: only that one; empty: all. `done` is called with each row of one call.
-Certificate certify(const std::vector<CapturedCall>& calls, const Effort& effort, uint32_t seed,
-                    const std::string& op = "", const std::function<void(const Row&)>& done = {});
+VerificationReport verify_rules(const std::vector<CapturedCall>& calls, const Effort& effort,
+                                uint32_t seed, const std::string& op = "",
+                                const std::function<void(const OperatorResult&)>& done = {});
 
-std::string to_markdown(const Certificate& certificate);
+std::string to_markdown(const VerificationReport& report);
 /// The ops of a page, each with its rule.
 std::map<std::string, std::string> ops_of_page(const std::string& markdown);
 /// Every operator of the library, with its rule.

@@ -1,13 +1,13 @@
-// A few placements of every call that the certificate tries, and that its page speaks of the
+// A few placements of every call that the report tries, and that its page speaks of the
 // operators that there are.
-#include "tests/api/certificate/certificate.h"
-
 #include <gflags/gflags.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
+
+#include "tests/api/rules_verification/verification_report.h"
 
 DEFINE_uint32(seed, 20261123, "draws the placements");
 DECLARE_string(op);
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-constexpr const char* kToMend = "to mend: build/bin/rules_certificate --write";
+constexpr const char* kToMend = "to mend: build/bin/rules_verification --write";
 
 using Rules = std::map<std::string, std::string>;  // by operator
 
@@ -33,12 +33,12 @@ std::vector<std::string> apart(const Rules& seen, const Rules& wanted) {
   return lines;
 }
 
-TEST(Certificate, OfAFewPlacementsOfEveryOperator_NothingIsIncorrect) {
+TEST(VerificationReport, OfAFewPlacementsOfEveryOperator_NothingIsIncorrect) {
   SCOPED_TRACE("--seed=" + std::to_string(FLAGS_seed));
   const auto calls = captured_calls(op_tables());
-  const Certificate certificate = certify(calls, kSmallEffort, FLAGS_seed, FLAGS_op);
+  const VerificationReport report = verify_rules(calls, kSmallEffort, FLAGS_seed, FLAGS_op);
   Rules tried;
-  for (const Row& row : certificate.rows) {
+  for (const OperatorResult& row : report.rows) {
     EXPECT_THAT(row.wrong, IsEmpty()) << row.op;
     EXPECT_EQ(row.incorrect, 0) << row.op;
     EXPECT_GT(row.tried, row.refused) << row.op << " is never computed";
@@ -46,12 +46,12 @@ TEST(Certificate, OfAFewPlacementsOfEveryOperator_NothingIsIncorrect) {
   }
   if (FLAGS_op.empty()) {
     EXPECT_THAT(apart(tried, ops_of_library()), IsEmpty()) << "add a call to tests/api/op_cases.cc";
-    EXPECT_THAT(apart(ops_of_page(to_markdown(certificate)), ops_of_library()), IsEmpty());
+    EXPECT_THAT(apart(ops_of_page(to_markdown(report)), ops_of_library()), IsEmpty());
   }
 }
 
-TEST(Certificate, ThePageNamesEveryOperator_WithItsRule) {
-  std::ifstream file(AUTOPHI_SOURCE_DIR "/docs/rules_certificate.md");
+TEST(VerificationReport, ThePageNamesEveryOperator_WithItsRule) {
+  std::ifstream file(AUTOPHI_SOURCE_DIR "/docs/rules_verification.md");
   ASSERT_TRUE(file) << kToMend;
   std::ostringstream page;
   page << file.rdbuf();
@@ -59,18 +59,18 @@ TEST(Certificate, ThePageNamesEveryOperator_WithItsRule) {
   EXPECT_THAT(page.str(), ::testing::HasSubstr(" 0 incorrect.**"));
 }
 
-TEST(Certificate, APageThatLacksAnOperator_IsNoticed) {
-  Certificate certificate;
+TEST(VerificationReport, APageThatLacksAnOperator_IsNoticed) {
+  VerificationReport report;
   for (const auto& [op, rule] : ops_of_library()) {
     if (op == "relu") continue;
-    Row row;
+    OperatorResult row;
     row.op = op;
     row.rule = rule;
-    certificate.rows.push_back(row);
+    report.rows.push_back(row);
   }
   auto without = ops_of_library();
   without.erase("relu");
-  EXPECT_THAT(apart(ops_of_page(to_markdown(certificate)), without), IsEmpty());
+  EXPECT_THAT(apart(ops_of_page(to_markdown(report)), without), IsEmpty());
   EXPECT_THAT(apart(without, ops_of_library()),
               ::testing::ElementsAre(::testing::HasSubstr("lacking: relu by")));
 }

@@ -1,5 +1,5 @@
 // Children that answer, one after the other where one ends too early.
-#include "tests/api/certificate/apart.h"
+#include "tests/api/rules_verification/child_process.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -36,8 +36,7 @@ std::string read_all(int fd) {
 }
 
 // Lines of the answers from `first` on, as far as the child came.
-std::string answered_from(size_t first, size_t n,
-                          const std::function<std::string(size_t)>& answer) {
+std::string run_from(size_t first, size_t n, const std::function<std::string(size_t)>& answer) {
   int ends[2];
   PHI_CHECK(::pipe(ends) == 0, errors::Internal("pipe: {}.", std::strerror(errno)));
   const pid_t child = ::fork();
@@ -63,11 +62,11 @@ std::string answered_from(size_t first, size_t n,
 
 }  // namespace
 
-std::vector<std::optional<std::string>> answered_apart(
+std::vector<std::optional<std::string>> run_in_child(
     size_t n, const std::function<std::string(size_t)>& answer) {
   std::vector<std::optional<std::string>> answers;
   while (answers.size() < n) {
-    const std::string text = answered_from(answers.size(), n, answer);
+    const std::string text = run_from(answers.size(), n, answer);
     for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
          begin = end + 1)
       answers.emplace_back(text.substr(begin, end - begin));

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "distributed/spmd/spec.h"
-#include "tests/api/certificate/captured_calls.h"
-#include "tests/api/certificate/parts.h"
+#include "tests/api/rules_verification/captured_calls.h"
+#include "tests/api/rules_verification/parts.h"
 
 namespace phi::testing {
 
 /// A tensor of each argument: a list has several, an absent optional one is undefined.
 using Arguments = std::vector<TensorList>;
 /// How each tensor of a call lies, those of lists one after the other; null where one is absent.
-using Layout = std::vector<const distributed::TensorDistAttr*>;
+using InputLayout = std::vector<const distributed::TensorDistAttr*>;
 
 struct Trial {
   std::string name;  // "matmul f32[5,6], f32[6,3]"
@@ -23,7 +23,7 @@ struct Trial {
   /// Makes the call, on plain tensors or on distributed ones; may write to them.
   std::function<TensorList(const Arguments&)> call;
   /// What the rule answers; needs no ranks.
-  std::function<distributed::SpmdResult(const distributed::ProcessMesh&, const Layout&)> infer;
+  std::function<distributed::SpmdResult(const distributed::ProcessMesh&, const InputLayout&)> infer;
   /// Whether whole tensors of these shapes, by tensor, are a call's; null: all are.
   std::function<bool(const std::vector<Dims>&)> takes;
   std::vector<std::string> slot_names;  // by tensor: "x", "inputs[1]"
@@ -51,10 +51,10 @@ std::vector<const distributed::TensorDistAttr*> layouts_of(const Whole& x,
                                                            const distributed::ProcessMesh& mesh);
 
 /// All layouts of the trial's inputs if these are no more than `most`, else `most` of them drawn.
-std::vector<Layout> layouts(const Trial& trial, const distributed::ProcessMesh& mesh, size_t most,
-                            std::mt19937& rng);
+std::vector<InputLayout> layouts(const Trial& trial, const distributed::ProcessMesh& mesh,
+                                 size_t most, std::mt19937& rng);
 
 /// "x f32[5,6] [S0,P(sum)], y ..."
-std::string describe(const Trial& trial, const Layout& layout);
+std::string describe(const Trial& trial, const InputLayout& layout);
 
 }  // namespace phi::testing

@@ -1,5 +1,5 @@
 // Taking calls down while the tables run in one process.
-#include "tests/api/certificate/captured_calls.h"
+#include "tests/api/rules_verification/captured_calls.h"
 
 #include <cstring>
 #include <memory>

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "tests/api/certificate/trial.h"
-#include "tests/api/certificate/verdict.h"
+#include "tests/api/rules_verification/trial.h"
+#include "tests/api/rules_verification/verdict.h"
 
 namespace phi::testing {
 
@@ -27,7 +27,7 @@ struct Study {
 };
 /// Of each layout; of those that are not right nothing. Errors: those of the rule.
 std::vector<Study> studied(const Trial& trial, const distributed::ProcessMesh& mesh,
-                           const std::vector<Layout>& layouts,
+                           const std::vector<InputLayout>& layouts,
                            const std::vector<Verdict>& verdicts);
 
 }  // namespace phi::testing

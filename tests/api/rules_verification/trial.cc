@@ -1,5 +1,5 @@
 // Trials of operators, and how their inputs may lie.
-#include "tests/api/certificate/trial.h"
+#include "tests/api/rules_verification/trial.h"
 
 #include <algorithm>
 #include <set>
@@ -86,7 +86,7 @@ struct RuleInference {
   std::vector<size_t> lengths;  // of the arguments
   std::vector<TensorMeta> metas;
 
-  SpmdResult operator()(const ProcessMesh& mesh, const Layout& layout,
+  SpmdResult operator()(const ProcessMesh& mesh, const InputLayout& layout,
                         const std::vector<Dims>* shapes = nullptr) const {
     RuleArgs args(mesh, attributes);
     size_t slot = 0;
@@ -103,7 +103,7 @@ struct RuleInference {
 
   bool takes(const std::vector<Dims>& shapes) const {
     static const ProcessMesh one({1});
-    Layout layout;
+    InputLayout layout;
     for (const TensorMeta& meta : metas) {
       const bool is_there = meta.dtype != DataType::UNDEFINED;
       layout.push_back(is_there ? TensorDistAttr::replicated(one) : nullptr);
@@ -139,7 +139,7 @@ Trial trial_of(const CapturedCall& captured) {
   for (const TensorList& argument : captured.arguments)
     inference.lengths.push_back(argument.size());
   for (const Whole& x : trial.inputs) inference.metas.push_back(x.meta);
-  trial.infer = [inference](const ProcessMesh& mesh, const Layout& layout) {
+  trial.infer = [inference](const ProcessMesh& mesh, const InputLayout& layout) {
     return inference(mesh, layout);
   };
   trial.takes = [inference](const std::vector<Dims>& shapes) { return inference.takes(shapes); };
@@ -178,12 +178,12 @@ Placement drawn_placement(const Whole& x, std::mt19937& rng) {
 }
 
 // Inputs that lie in any way, or, as often, mostly as the one before.
-Layout drawn(const Trial& trial, const ProcessMesh& mesh, std::mt19937& rng) {
+InputLayout drawn(const Trial& trial, const ProcessMesh& mesh, std::mt19937& rng) {
   const bool mostly_alike = rng() % 2 == 0;
   const bool from_the_right = rng() % 2 == 0;  // are tensor dims alike
   std::vector<Placement> before(static_cast<size_t>(mesh.ndim()));
   int ndim_before = 0;
-  Layout layout;
+  InputLayout layout;
   for (const Whole& x : trial.inputs) {
     if (x.meta.dtype == DataType::UNDEFINED) {
       layout.push_back(nullptr);
@@ -223,20 +223,20 @@ std::vector<const TensorDistAttr*> layouts_of(const Whole& x, const ProcessMesh&
   return all;
 }
 
-std::vector<Layout> layouts(const Trial& trial, const ProcessMesh& mesh, size_t most,
-                            std::mt19937& rng) {
+std::vector<InputLayout> layouts(const Trial& trial, const ProcessMesh& mesh, size_t most,
+                                 std::mt19937& rng) {
   double count = 1;
   std::vector<std::vector<const TensorDistAttr*>> options;
   for (const Whole& x : trial.inputs) {
     options.push_back(layouts_of(x, mesh));
     count *= static_cast<double>(options.back().size());
   }
-  std::vector<Layout> all;
+  std::vector<InputLayout> all;
   if (count <= static_cast<double>(most)) {
     all.push_back({});
     for (const auto& of_slot : options) {
-      std::vector<Layout> longer;
-      for (const Layout& layout : all) {
+      std::vector<InputLayout> longer;
+      for (const InputLayout& layout : all) {
         for (const TensorDistAttr* attr : of_slot) {
           longer.push_back(layout);
           longer.back().push_back(attr);
@@ -246,15 +246,15 @@ std::vector<Layout> layouts(const Trial& trial, const ProcessMesh& mesh, size_t 
     }
     return all;
   }
-  std::set<Layout> seen;
+  std::set<InputLayout> seen;
   for (size_t i = 0; all.size() < most && i < 4 * most; ++i) {
-    Layout layout = drawn(trial, mesh, rng);
+    InputLayout layout = drawn(trial, mesh, rng);
     if (seen.insert(layout).second) all.push_back(std::move(layout));
   }
   return all;
 }
 
-std::string describe(const Trial& trial, const Layout& layout) {
+std::string describe(const Trial& trial, const InputLayout& layout) {
   std::string text;
   for (size_t i = 0; i < layout.size(); ++i) {
     if (layout[i] == nullptr) continue;

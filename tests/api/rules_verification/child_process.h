@@ -12,7 +12,7 @@ namespace phi::testing {
 
 /// answer(0), ..., answer(n - 1), each of one line; nothing where the child ended in it. The
 /// calling process has no other threads that work.
-std::vector<std::optional<std::string>> answered_apart(
+std::vector<std::optional<std::string>> run_in_child(
     size_t n, const std::function<std::string(size_t)>& answer);
 
 }  // namespace phi::testing

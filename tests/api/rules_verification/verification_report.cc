@@ -1,19 +1,19 @@
 // Going through all calls, meshes and layouts.
-#include "tests/api/certificate/certificate.h"
+#include "tests/api/rules_verification/verification_report.h"
 
 #include <algorithm>
 #include <thread>
 
 #include "api/rules/rule_functions.h"
 #include "phi/kernels/threads.h"
-#include "tests/api/certificate/needless.h"
-#include "tests/api/certificate/verdict.h"
+#include "tests/api/rules_verification/needless_moves.h"
+#include "tests/api/rules_verification/verdict.h"
 
 namespace phi::testing {
 
 using distributed::ProcessMesh;
 
-const std::vector<ProcessMesh>& certificate_meshes() {
+const std::vector<ProcessMesh>& verification_meshes() {
   static const std::vector<ProcessMesh> meshes = {
       ProcessMesh({2}),    ProcessMesh({3}),    ProcessMesh({4}),    ProcessMesh({8}),
       ProcessMesh({2, 2}), ProcessMesh({2, 3}), ProcessMesh({2, 4}), ProcessMesh({2, 2, 2}),
@@ -21,7 +21,7 @@ const std::vector<ProcessMesh>& certificate_meshes() {
   return meshes;
 }
 
-void Row::add(const Row& other) {
+void OperatorResult::add(const OperatorResult& other) {
   op = other.op;
   rule = other.rule;
   calls += other.calls;
@@ -56,7 +56,7 @@ std::string reason_of(const std::string& error) {
   return line.substr(0, line.find(". "));
 }
 
-void count(const Verdict& verdict, Row* row) {
+void count(const Verdict& verdict, OperatorResult* row) {
   ++row->tried;
   switch (verdict.kind) {
     case Verdict::Kind::kRight:
@@ -72,7 +72,7 @@ void count(const Verdict& verdict, Row* row) {
   }
 }
 
-void count(const Study& study, Row* row) {
+void count(const Study& study, OperatorResult* row) {
   row->is_local &= study.is_local;
   row->moved += study.moves.any ? 1 : 0;
   row->needless += study.moves.needless ? 1 : 0;
@@ -89,11 +89,11 @@ size_t most_of(const Effort& effort, int mesh_ndim, bool is_rare) {
 
 }  // namespace
 
-Row examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_rare) {
+OperatorResult examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_rare) {
   std::mt19937 rng(seed_of(trial.name, seed));
-  Row row;
+  OperatorResult row;
   row.calls = 1;
-  for (const ProcessMesh& mesh : certificate_meshes()) {
+  for (const ProcessMesh& mesh : verification_meshes()) {
     const auto tried = layouts(trial, mesh, most_of(effort, mesh.ndim(), is_rare), rng);
     const auto found = verdicts(trial, mesh, tried);
     for (const Verdict& verdict : found) count(verdict, &row);
@@ -103,23 +103,24 @@ Row examined(const Trial& trial, const Effort& effort, uint32_t seed, bool is_ra
   return row;
 }
 
-Certificate certify(const std::vector<CapturedCall>& calls, const Effort& effort, uint32_t seed,
-                    const std::string& op, const std::function<void(const Row&)>& done) {
+VerificationReport verify_rules(const std::vector<CapturedCall>& calls, const Effort& effort,
+                                uint32_t seed, const std::string& op,
+                                const std::function<void(const OperatorResult&)>& done) {
   // One thread a rank. In the forked children of apart.h a pool of threads would be waited for that
   // only the parent has.
   share_cores(static_cast<int>(std::thread::hardware_concurrency()));
-  std::map<std::string, Row> rows;
+  std::map<std::string, OperatorResult> rows;
   for (const CapturedCall& call : calls) {
     if (!op.empty() && op != call.op->name) continue;
-    Row row = examined(trial_of(call), effort, seed, call.is_rare);
+    OperatorResult row = examined(trial_of(call), effort, seed, call.is_rare);
     row.op = call.op->name;
     row.rule = call.op->rule.name;
     if (done) done(row);
     rows[row.op].add(row);
   }
-  Certificate certificate{seed, effort, {}};
-  for (auto& [name, row] : rows) certificate.rows.push_back(std::move(row));
-  return certificate;
+  VerificationReport report{seed, effort, {}};
+  for (auto& [name, row] : rows) report.rows.push_back(std::move(row));
+  return report;
 }
 
 namespace {

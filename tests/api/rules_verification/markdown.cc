@@ -1,17 +1,17 @@
-// The certificate as a page.
+// The report as a page.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "tests/api/certificate/certificate.h"
+#include "tests/api/rules_verification/verification_report.h"
 
 namespace phi::testing {
 namespace {
 
 std::string meshes_text() {
   std::string text;
-  for (const distributed::ProcessMesh& mesh : certificate_meshes()) {
+  for (const distributed::ProcessMesh& mesh : verification_meshes()) {
     text += text.empty() ? "[" : ", [";
     for (int m = 0; m < mesh.ndim(); ++m) {
       text += (m == 0 ? "" : ",") + std::to_string(mesh.dim_size(m));
@@ -21,14 +21,14 @@ std::string meshes_text() {
   return text;
 }
 
-std::string needless_text(const Row& row) {
+std::string needless_text(const OperatorResult& row) {
   if (row.moved == 0) return "-";
   const std::string saving = row.saving == 0 ? "" : fmt::format(", {} saving", row.saving);
   return fmt::format("{}{} of {}{}", row.is_local ? "" : "at least ", row.needless, row.moved,
                      saving);
 }
 
-void write_row(std::string* page, const Row& row) {
+void write_row(std::string* page, const OperatorResult& row) {
   *page += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", row.op,
                        row.rule.empty() ? "none" : "`" + row.rule + "`", row.calls, row.tried,
                        row.refused, row.incorrect, needless_text(row));
@@ -37,7 +37,7 @@ void write_row(std::string* page, const Row& row) {
 constexpr size_t kMaxMoves = 6;
 
 // Of one operator, the most frequent first.
-void write_moves(std::string* page, const Row& row) {
+void write_moves(std::string* page, const OperatorResult& row) {
   std::vector<std::pair<std::string, int64_t>> moves(row.moves.begin(), row.moves.end());
   std::ranges::stable_sort(moves, [](const auto& a, const auto& b) { return a.second > b.second; });
   *page += fmt::format("- `{}`: ", row.op);
@@ -50,14 +50,14 @@ void write_moves(std::string* page, const Row& row) {
 
 }  // namespace
 
-std::string to_markdown(const Certificate& certificate) {
-  const Effort& effort = certificate.effort;
-  Row total;
-  for (const Row& row : certificate.rows) total.add(row);
+std::string to_markdown(const VerificationReport& report) {
+  const Effort& effort = report.effort;
+  OperatorResult total;
+  for (const OperatorResult& row : report.rows) total.add(row);
   std::string page = fmt::format(
-      R"(# Certificate of the placement rules
+      R"(# Verification report of the placement rules
 
-Written by `build/bin/rules_certificate --write` (seed {}); do not edit. What it is and how it is tested:
+Written by `build/bin/rules_verification --write` (seed {}); do not edit. What it is and how it is tested:
 [test_methods.md](test_methods.md#the-verification-report-of-rules).
 
 Every operator and gradient that has a kernel is called through the distributed API on ranks that are threads, with its own kernel and
@@ -81,14 +81,14 @@ rule, and what the ranks hold is put together and compared with the plain call. 
 | op | rule | calls | tried | refused | incorrect | needless moves |
 |---|---|---|---|---|---|---|
 )",
-      certificate.seed, total.tried, total.refused, total.incorrect, total.calls, meshes_text(),
+      report.seed, total.tried, total.refused, total.incorrect, total.calls, meshes_text(),
       effort.one_dim, effort.two_dims, effort.three_dims, effort.rare);
-  for (const Row& row : certificate.rows) write_row(&page, row);
+  for (const OperatorResult& row : report.rows) write_row(&page, row);
   page +=
       fmt::format("\nIn all {} operators: needless are {} of {} moves; {} of these are saving.\n",
-                  certificate.rows.size(), total.needless, total.moved, total.saving);
+                  report.rows.size(), total.needless, total.moved, total.saving);
   page += "\n## Needless moves\n\nHow often, which, and how the outputs could lie.\n\n";
-  for (const Row& row : certificate.rows) {
+  for (const OperatorResult& row : report.rows) {
     if (!row.moves.empty()) write_moves(&page, row);
   }
   if (!total.refusals.empty()) {

@@ -1,4 +1,4 @@
-// The certificate's own means: they find rules and kernels that are wrong, count moves that are not
+// The report's own means: they find rules and kernels that are wrong, count moves that are not
 // needed, take values apart so that no part gives them away, and note calls as they were made.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include "api/generated/ops/scale.h"
 #include "api/generated/ops/softmax.h"
 #include "distributed/api.h"
-#include "tests/api/certificate/apart.h"
-#include "tests/api/certificate/certificate.h"
-#include "tests/api/certificate/needless.h"
-#include "tests/api/certificate/verdict.h"
 #include "tests/api/op_calls.h"
+#include "tests/api/rules_verification/child_process.h"
+#include "tests/api/rules_verification/needless_moves.h"
+#include "tests/api/rules_verification/verdict.h"
+#include "tests/api/rules_verification/verification_report.h"
 
 namespace phi::testing {
 namespace {
@@ -59,7 +59,7 @@ Trial made_up(const char* name, Kernel kernel, Allowed stays) {
     const Tensor out = kernel(moved.local(), local_box(x.shape(), *required, *coord));
     return {distributed::from_local(out, x.shape(), required->mesh(), required->placements())};
   };
-  trial.infer = [stays](const ProcessMesh&, const Layout& layout) {
+  trial.infer = [stays](const ProcessMesh&, const InputLayout& layout) {
     SpmdResult answer;
     answer.inputs.push_back(kept(layout[0], stays));
     answer.outputs.push_back(kept(layout[0], stays));
@@ -93,12 +93,12 @@ bool splits_rows(const Placement& p) { return p.is_shard(0); }
 bool splits_and_sums(const Placement& p) { return splits(p) || p == Partial(); }
 bool all_that_may(const Placement& p) { return splits(p) || (p.is_partial() && p != Partial()); }
 
-Row row_of(const char* name, Kernel kernel, Allowed stays) {
+OperatorResult row_of(const char* name, Kernel kernel, Allowed stays) {
   return examined(made_up(name, kernel, stays), kSmallEffort, 1);
 }
 
 TEST(Examined, ASoundRule_IsRightOnEveryMesh) {
-  const Row row = row_of("plus_one", plus_one, all_that_may);
+  const OperatorResult row = row_of("plus_one", plus_one, all_that_may);
   EXPECT_THAT(row.wrong, IsEmpty());
   EXPECT_EQ(row.incorrect, 0);
   // 7 ways to lie on one mesh dim.
@@ -109,17 +109,17 @@ TEST(Examined, ASoundRule_IsRightOnEveryMesh) {
 }
 
 TEST(Examined, AnUnsoundRule_IsIncorrect) {
-  const Row sums = row_of("plus_one of sums", plus_one, splits_and_sums);
+  const OperatorResult sums = row_of("plus_one of sums", plus_one, splits_and_sums);
   EXPECT_GE(sums.incorrect, 4);  // P(sum) on each mesh of one dim at least
   EXPECT_THAT(sums.wrong, Contains(HasSubstr("P(sum)")));
-  const Row rows = row_of("softmax of split rows", softmax_of_rows, splits);
+  const OperatorResult rows = row_of("softmax of split rows", softmax_of_rows, splits);
   EXPECT_GE(rows.incorrect, 4);
   EXPECT_THAT(rows.wrong, Contains(HasSubstr("S1")));
   EXPECT_EQ(row_of("softmax", softmax_of_rows, splits_rows).incorrect, 0);
 }
 
 TEST(Examined, AKernelThatIsWrongOnOneRank_IsIncorrect) {
-  const Row row = row_of("wrong_at_rank_1", wrong_at_rank_1, splits);
+  const OperatorResult row = row_of("wrong_at_rank_1", wrong_at_rank_1, splits);
   EXPECT_EQ(row.incorrect, row.tried);
 }
 
@@ -128,11 +128,11 @@ TEST(Examined, RefusalsAreCounted_AndThoseOfSomeRanksAreIncorrect) {
   all.call = [](const Arguments& arguments) -> TensorList {
     return {refused(arguments[0][0], {})};
   };
-  const Row row = examined(all, kSmallEffort, 1);
+  const OperatorResult row = examined(all, kSmallEffort, 1);
   EXPECT_EQ(row.refused, row.tried);
   EXPECT_EQ(row.incorrect, 0);
   EXPECT_THAT(row.refusals, Contains(Pair("no", row.tried)));
-  const Row some = row_of("refused_at_rank_1", refused_at_rank_1, splits);
+  const OperatorResult some = row_of("refused_at_rank_1", refused_at_rank_1, splits);
   EXPECT_EQ(some.refused, 0);
   EXPECT_GT(some.incorrect, 0);
   EXPECT_THAT(some.wrong, Contains(HasSubstr("some ranks only refuse it")));
@@ -140,7 +140,7 @@ TEST(Examined, RefusalsAreCounted_AndThoseOfSomeRanksAreIncorrect) {
 
 TEST(Examined, MovesThatAreNotNeeded_AreCounted) {
   // x + 1 of parts of a mean, a maximum or a minimum is x + 1 of these.
-  const Row row = row_of("plus_one of whole tensors", plus_one, splits);
+  const OperatorResult row = row_of("plus_one of whole tensors", plus_one, splits);
   EXPECT_EQ(row.moved, 4);
   EXPECT_EQ(row.needless, 3);
   EXPECT_THAT(row.moves, Contains(Pair("x P(max) to R (out: P(max))", 1)));
@@ -151,13 +151,13 @@ TEST(Examined, MovesThatAreNotNeeded_AreCounted) {
 }
 
 TEST(Examined, AKernelThatAsksWhereItIs_IsNotLocal) {
-  const Row row = row_of("plus_its_first_row", plus_its_first_row, splits_rows);
+  const OperatorResult row = row_of("plus_its_first_row", plus_its_first_row, splits_rows);
   EXPECT_EQ(row.incorrect, 0);
   EXPECT_FALSE(row.is_local);
 }
 
-TEST(AnsweredApart, AChildThatEnds_AnswersNothing_AndTheNextGoesOn) {
-  const auto answers = answered_apart(4, [](size_t i) -> std::string {
+TEST(RunInChild, AChildThatEnds_AnswersNothing_AndTheNextGoesOn) {
+  const auto answers = run_in_child(4, [](size_t i) -> std::string {
     if (i == 1) std::abort();
     return "answer " + std::to_string(i);
   });
@@ -171,7 +171,7 @@ TEST(Parts, PutTogether_AreTheValue) {
   const Whole integers = rounded(Tensor::from<int64_t>({3, 0, 6, 2, 5, 1}, {3, 2}));
   const Whole flags = rounded(
       Tensor(DenseTensor::from<bool>(std::span<const bool>(std::array{true, false, true}), {3})));
-  for (const ProcessMesh& mesh : certificate_meshes()) {
+  for (const ProcessMesh& mesh : verification_meshes()) {
     for (const Whole* whole : {&floats, &integers, &flags}) {
       for (const TensorDistAttr* attr : layouts_of(*whole, mesh)) {
         std::vector<Part> parts;
@@ -214,7 +214,7 @@ TEST(Layouts, AreAllWhereThereAreFew_ElseSeeded) {
   rng.seed(1);
   const auto drawn = layouts(trial, grid, 20, rng);
   EXPECT_EQ(drawn.size(), 20u);
-  EXPECT_EQ(std::set<Layout>(drawn.begin(), drawn.end()).size(), 20u);
+  EXPECT_EQ(std::set<InputLayout>(drawn.begin(), drawn.end()).size(), 20u);
   EXPECT_EQ(layouts(trial, grid, 20, same), drawn);
   EXPECT_NE(layouts(trial, grid, 20, other), drawn);
 }

@@ -1,5 +1,5 @@
 // Taking values apart and putting them together.
-#include "tests/api/certificate/parts.h"
+#include "tests/api/rules_verification/parts.h"
 
 #include <fmt/format.h>
 
