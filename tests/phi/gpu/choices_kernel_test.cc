@@ -4,7 +4,7 @@
 #include "phi/generated/kernels/closeness.h"
 #include "phi/generated/kernels/complex.h"
 #include "phi/generated/kernels/elementwise.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "tests/phi/gpu/both_devices.h"
 
 namespace phi::testing {

@@ -1,7 +1,7 @@
 // Kernels on GPUs that find the shapes of their outputs, and their gradients, beside the CPU's.
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/data_dependent.h"
-#include "phi/generated/kernels/moves.h"
+#include "phi/generated/kernels/data_movement.h"
 #include "phi/generated/kernels/statistics.h"
 #include "tests/phi/gpu/same_refusal.h"
 

@@ -1,5 +1,5 @@
 // Cumulative kernels and their gradients on GPUs, beside the CPU's.
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/generated/kernels/scan.h"
 #include "tests/phi/gpu/both_devices.h"
 

@@ -2,7 +2,7 @@
 #include "phi/generated/kernels/activation.h"
 #include "phi/generated/kernels/linalg.h"
 #include "phi/generated/kernels/loss_scaling.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/generated/kernels/sampling.h"
 #include "phi/generated/kernels/sequence.h"
 #include "phi/generated/kernels/statistics.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/joining.h"
+#include "phi/generated/kernels/concat.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/looked_up_rows.h"
 #include "phi/kernels/functors/hd.h"

@@ -5,7 +5,7 @@
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/moves.h"
+#include "phi/generated/kernels/data_movement.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/moves/move.h"
 

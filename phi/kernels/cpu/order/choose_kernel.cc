@@ -4,7 +4,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/order/row_order.h"

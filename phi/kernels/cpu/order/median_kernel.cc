@@ -3,7 +3,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/kernels/cpu/gathered_rows.h"
 #include "phi/kernels/cpu/order/row_order.h"
 #include "phi/kernels/functors/median.h"

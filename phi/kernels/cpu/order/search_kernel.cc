@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"

@@ -1,6 +1,6 @@
 // cummax and cummin on the CPU: the best element so far, and its position.
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/kernels/cpu/scan/scan_loop.h"
 #include "phi/kernels/functors/scan.h"
 

@@ -2,7 +2,7 @@
 #include <span>
 #include <type_traits>
 
-#include "phi/generated/kernels/joining.h"
+#include "phi/generated/kernels/concat.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/words.h"

@@ -2,7 +2,7 @@
 // for the total number of repetitions; the gradient knows it from its input's shape.
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
-#include "phi/generated/kernels/moves.h"
+#include "phi/generated/kernels/data_movement.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/indexing/slices.h"

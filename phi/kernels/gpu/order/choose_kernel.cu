@@ -1,6 +1,6 @@
 // argsort, topk, kthvalue, mode and their common gradient on GPUs.
 #include "phi/common/errors.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/kernels/gpu/indexing/elements.h"
 #include "phi/kernels/gpu/order/order_lines.h"
 #include "phi/kernels/gpu/words.h"

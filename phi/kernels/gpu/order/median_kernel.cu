@@ -3,7 +3,7 @@
 #include <string>
 
 #include "phi/common/errors.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/kernels/functors/median.h"
 #include "phi/kernels/gpu/order/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"

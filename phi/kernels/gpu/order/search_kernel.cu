@@ -1,5 +1,5 @@
 // searchsorted on GPUs.
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/words.h"
 

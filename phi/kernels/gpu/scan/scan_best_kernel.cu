@@ -1,6 +1,6 @@
 // cummax and cummin on GPUs: the best element so far and its index.
 #include "phi/core/kernel_registry.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "phi/kernels/functors/scan.h"
 #include "phi/kernels/gpu/scan/scan_parts.h"
 

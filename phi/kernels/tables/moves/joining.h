@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "phi/generated/kernels/joining.h"
+#include "phi/generated/kernels/concat.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/pieces.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "phi/common/inexact.h"
-#include "phi/generated/kernels/moves.h"
+#include "phi/generated/kernels/data_movement.h"
 #include "phi/infermeta/axes.h"
 #include "phi/infermeta/data_movement.h"
 #include "phi/kernels/pieces.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "phi/common/inexact.h"
-#include "phi/generated/kernels/moves.h"
+#include "phi/generated/kernels/data_movement.h"
 #include "phi/infermeta/data_movement.h"
 #include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/pieces.h"

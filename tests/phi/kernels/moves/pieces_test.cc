@@ -1,5 +1,5 @@
 // Pieces: what they move, and what their gradients add up. What kernels make of them is checked by
-// recorded calls (autophi op --cases) and by the rows of tests/api/ops/moves.yaml.
+// recorded calls (autophi op --cases) and by the rows of tests/api/ops/data_movement.yaml.
 #include "phi/kernels/cpu/moves/pieces.h"
 
 #include <gtest/gtest.h>

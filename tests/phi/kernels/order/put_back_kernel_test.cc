@@ -1,7 +1,7 @@
 // put_back, the gradient of what is chosen along an axis, against plain loops: along every axis,
 // with places named twice and never, of both dtypes of indices; and places that are not there.
 #include "phi/core/registered_kernel.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
 namespace phi::testing {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "phi/core/registered_kernel.h"
-#include "phi/generated/kernels/order.h"
+#include "phi/generated/kernels/sort.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
 namespace phi::testing {
