@@ -4,8 +4,8 @@
 #include "api/rules/op_rule.h"
 #include "distributed/spmd/factors.h"
 #include "distributed/spmd/rules.h"
-#include "phi/core/op_def.h"
 #include "phi/core/flop_count.h"
+#include "phi/core/op_def.h"
 #include "phi/infermeta/infermeta.h"
 
 namespace phi {
@@ -33,11 +33,11 @@ extern const OpDef flatten;
 
 namespace {
 
-distributed::SpmdRule ask_matmul(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_matmul(const RuleArgs& args) {
   return MatmulInferSpmd(args.spec(0), args.spec(1), args.attr<bool>(0), args.attr<bool>(1));
 }
 
-OutputMetas infer_matmul(const RuleArgs& args) {
+OutputMetas infer_meta_matmul(const RuleArgs& args) {
   return metas(MatmulInferMeta(args.meta(0), args.meta(1), args.attr<bool>(0), args.attr<bool>(1)));
 }
 
@@ -50,16 +50,18 @@ OpRule describe_matmul(const RuleFunctions& functions) {
       .output("out");
 }
 
-constexpr PartialPropagation kMatmulPropagations[] = {{PartialPropagation::Kind::kTerm, -1, -1, 0x3, 0x0}};
-constexpr RuleFunctions kMatmulRule = {"MatmulInferSpmd", ask_matmul, infer_matmul, describe_matmul,
-                                       {}, "x * y", kMatmulPropagations};
+constexpr PartialPropagation kMatmulPropagations[] = {
+    {PartialPropagation::Kind::kTerm, -1, -1, 0x3, 0x0}};
+constexpr RuleFunctions kMatmulRule = {"MatmulInferSpmd", infer_spmd_matmul, infer_meta_matmul,
+                                       describe_matmul, {}, "x * y", kMatmulPropagations};
 constexpr const char* kMatmulInputs[] = {"x", "y"};
 constexpr int kMatmulTaken[] = {0, 1};
 constexpr AttributeDef kMatmulAttributes[] = {{"transpose_x", AttributeKind::kBool, true},
                                               {"transpose_y", AttributeKind::kBool, true}};
 constexpr const char* kMatmulOutputs[] = {"out"};
 double kMatmulFlops(std::span<const Dims> shapes) {
-  return 2.0 * flop_count::elements(shapes[2]) * flop_count::extent(shapes[0], -1) * flop_count::extent(
+  return 2.0 * flop_count::elements(shapes[2]) * flop_count::extent(shapes[0],
+                                                                    -1) * flop_count::extent(
       shapes[0], -2) / flop_count::divisor(flop_count::extent(shapes[2], -2));
 }
 
@@ -72,17 +74,19 @@ const OpDef ops::matmul = {"matmul", kMatmulRule, kMatmulInputs, kMatmulOutputs,
 
 namespace {
 
-distributed::SpmdRule ask_relu(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_relu(const RuleArgs& args) {
   return ElementwiseUnaryInferSpmd(args.spec(0));
 }
 
-OutputMetas infer_relu(const RuleArgs& args) { return metas(UnchangedInferMeta(args.meta(0))); }
+OutputMetas infer_meta_relu(const RuleArgs& args) {
+  return metas(UnchangedInferMeta(args.meta(0)));
+}
 
 OpRule describe_relu(const RuleFunctions& functions) {
   return OpRule("relu", functions).tensor("x").output("out");
 }
 
-constexpr RuleFunctions kReluRule = {"ElementwiseUnaryInferSpmd", ask_relu, infer_relu,
+constexpr RuleFunctions kReluRule = {"ElementwiseUnaryInferSpmd", infer_spmd_relu, infer_meta_relu,
                                      describe_relu};
 constexpr const char* kReluInputs[] = {"x"};
 constexpr int kReluTaken[] = {0};
@@ -97,11 +101,11 @@ const OpDef ops::relu = {"relu", kReluRule, kReluInputs, kReluOutputs, {}, kRelu
 
 namespace {
 
-distributed::SpmdRule ask_split(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_split(const RuleArgs& args) {
   return SplitInferSpmd(args.spec(0), args.attr<IntArray>(0), args.attr<Scalar>(1));
 }
 
-OutputMetas infer_split(const RuleArgs& args) {
+OutputMetas infer_meta_split(const RuleArgs& args) {
   return metas(SplitInferMeta(args.meta(0), args.attr<IntArray>(0), args.attr<Scalar>(1)));
 }
 
@@ -113,7 +117,8 @@ OpRule describe_split(const RuleFunctions& functions) {
       .output("out");
 }
 
-constexpr RuleFunctions kSplitRule = {"SplitInferSpmd", ask_split, infer_split, describe_split};
+constexpr RuleFunctions kSplitRule = {"SplitInferSpmd", infer_spmd_split, infer_meta_split,
+                                      describe_split};
 constexpr const char* kSplitInputs[] = {"x"};
 constexpr int kSplitTaken[] = {0};
 constexpr AttributeDef kSplitAttributes[] = {{"sections", AttributeKind::kInts, true},
@@ -129,7 +134,7 @@ const OpDef ops::split = {"split", kSplitRule, kSplitInputs, kSplitOutputs, kSpl
 
 namespace {
 
-OutputMetas infer_concat(const RuleArgs& args) {
+OutputMetas infer_meta_concat(const RuleArgs& args) {
   return metas(ConcatInferMeta(args.list_meta(0), args.attr<Scalar>(0)));
 }
 
@@ -140,7 +145,7 @@ OpRule describe_concat(const RuleFunctions& functions) {
       .output("out");
 }
 
-constexpr RuleFunctions kConcatRule = {"", nullptr, infer_concat, describe_concat};
+constexpr RuleFunctions kConcatRule = {"", nullptr, infer_meta_concat, describe_concat};
 constexpr const char* kConcatInputs[] = {"x"};
 constexpr int kConcatTaken[] = {0};
 constexpr AttributeDef kConcatAttributes[] = {{"axis", AttributeKind::kNumber, true}};
@@ -155,11 +160,11 @@ const OpDef ops::concat = {"concat", kConcatRule, kConcatInputs, kConcatOutputs,
 
 namespace {
 
-distributed::SpmdRule ask_norm(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_norm(const RuleArgs& args) {
   return NormInferSpmd(args.spec(0), args.optional_spec(1), args.attr<float>(0));
 }
 
-OutputMetas infer_norm(const RuleArgs& args) {
+OutputMetas infer_meta_norm(const RuleArgs& args) {
   return metas(NormInferMeta(args.meta(0), args.optional_meta(1), args.attr<float>(0)));
 }
 
@@ -172,7 +177,8 @@ OpRule describe_norm(const RuleFunctions& functions) {
       .output("mean");
 }
 
-constexpr RuleFunctions kNormRule = {"NormInferSpmd", ask_norm, infer_norm, describe_norm};
+constexpr RuleFunctions kNormRule = {"NormInferSpmd", infer_spmd_norm, infer_meta_norm,
+                                     describe_norm};
 constexpr const char* kNormInputs[] = {"x", "scale"};
 constexpr int kNormTaken[] = {0, 1};
 constexpr AttributeDef kNormAttributes[] = {{"epsilon", AttributeKind::kFloat, true}};
@@ -187,15 +193,19 @@ const OpDef ops::norm = {"norm", kNormRule, kNormInputs, kNormOutputs, kNormAttr
 
 namespace {
 
-distributed::SpmdRule ask_nonzero(const RuleArgs& args) { return NonZeroInferSpmd(args.spec(0)); }
+distributed::SpmdRule infer_spmd_nonzero(const RuleArgs& args) {
+  return NonZeroInferSpmd(args.spec(0));
+}
 
-OutputMetas infer_nonzero(const RuleArgs& args) { return metas(NonZeroInferMeta(args.meta(0))); }
+OutputMetas infer_meta_nonzero(const RuleArgs& args) {
+  return metas(NonZeroInferMeta(args.meta(0)));
+}
 
 OpRule describe_nonzero(const RuleFunctions& functions) {
   return OpRule("nonzero", functions).tensor("condition").output("out");
 }
 
-constexpr RuleFunctions kNonzeroRule = {"NonZeroInferSpmd", ask_nonzero, infer_nonzero,
+constexpr RuleFunctions kNonzeroRule = {"NonZeroInferSpmd", infer_spmd_nonzero, infer_meta_nonzero,
                                         describe_nonzero};
 constexpr const char* kNonzeroInputs[] = {"condition"};
 constexpr int kNonzeroTaken[] = {0};
@@ -210,11 +220,11 @@ const OpDef ops::nonzero = {"nonzero", kNonzeroRule, kNonzeroInputs, kNonzeroOut
 
 namespace {
 
-distributed::SpmdRule ask_reshape(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_reshape(const RuleArgs& args) {
   return ReshapeInferSpmd(args.spec(0), args.attr<IntArray>(0));
 }
 
-OutputMetas infer_reshape(const RuleArgs& args) {
+OutputMetas infer_meta_reshape(const RuleArgs& args) {
   return metas(ReshapeInferMeta(args.meta(0), args.attr<IntArray>(0)));
 }
 
@@ -225,7 +235,7 @@ OpRule describe_reshape(const RuleFunctions& functions) {
       .output("out");
 }
 
-constexpr RuleFunctions kReshapeRule = {"ReshapeInferSpmd", ask_reshape, infer_reshape,
+constexpr RuleFunctions kReshapeRule = {"ReshapeInferSpmd", infer_spmd_reshape, infer_meta_reshape,
                                         describe_reshape};
 constexpr const char* kReshapeInputs[] = {"x"};
 constexpr int kReshapeTaken[] = {0};
@@ -242,7 +252,7 @@ const OpDef ops::reshape = {"reshape", kReshapeRule, kReshapeInputs, kReshapeOut
 
 namespace {
 
-OutputMetas infer_full(const RuleArgs& args) {
+OutputMetas infer_meta_full(const RuleArgs& args) {
   return metas(CreateInferMeta(args.attr<IntArray>(0), args.attr<DataType>(2)));
 }
 
@@ -255,7 +265,7 @@ OpRule describe_full(const RuleFunctions& functions) {
       .output("out");
 }
 
-constexpr RuleFunctions kFullRule = {"", nullptr, infer_full, describe_full};
+constexpr RuleFunctions kFullRule = {"", nullptr, infer_meta_full, describe_full};
 constexpr AttributeDef kFullAttributes[] = {
     {"shape", AttributeKind::kInts, true}, {"value", AttributeKind::kNumber, false},
     {"dtype", AttributeKind::kDataType, true}, {"place", AttributeKind::kPlace, false}};
@@ -270,11 +280,11 @@ const OpDef ops::full = {"full", kFullRule, {}, kFullOutputs, kFullAttributes, {
 
 namespace {
 
-distributed::SpmdRule ask_momentum_(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_momentum_(const RuleArgs& args) {
   return MomentumInferSpmd(args.spec(0), args.spec(1), args.spec(2), args.optional_spec(3));
 }
 
-OutputMetas infer_momentum_(const RuleArgs& args) {
+OutputMetas infer_meta_momentum_(const RuleArgs& args) {
   return metas(MomentumInferMeta(args.meta(0), args.meta(1), args.meta(2), args.optional_meta(3)));
 }
 
@@ -290,8 +300,8 @@ OpRule describe_momentum_(const RuleFunctions& functions) {
       .output("master_param_out");
 }
 
-constexpr RuleFunctions kMomentum_Rule = {"MomentumInferSpmd", ask_momentum_, infer_momentum_,
-                                          describe_momentum_};
+constexpr RuleFunctions kMomentum_Rule = {"MomentumInferSpmd", infer_spmd_momentum_,
+                                          infer_meta_momentum_, describe_momentum_};
 constexpr const char* kMomentum_Inputs[] = {"param", "grad", "velocity", "master_param"};
 constexpr int kMomentum_Taken[] = {0, 1, 2, 3};
 constexpr AttributeDef kMomentum_Attributes[] = {{"mu", AttributeKind::kFloat, false}};
@@ -307,7 +317,7 @@ const OpDef ops::momentum_ = {"momentum_", kMomentum_Rule, kMomentum_Inputs, kMo
 
 namespace {
 
-distributed::SpmdRule ask_bmm(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_bmm(const RuleArgs& args) {
   const auto batch = distributed::Factors::batch(args.spec(0).ndim() - 2, args.spec(1).ndim() - 2);
   return distributed::Factors()
       .input(args.spec(0), batch, "mk")
@@ -315,7 +325,7 @@ distributed::SpmdRule ask_bmm(const RuleArgs& args) {
       .output(batch, "mn");
 }
 
-OutputMetas infer_bmm(const RuleArgs& args) {
+OutputMetas infer_meta_bmm(const RuleArgs& args) {
   return metas(BmmInferMeta(args.meta(0), args.meta(1)));
 }
 
@@ -323,7 +333,7 @@ OpRule describe_bmm(const RuleFunctions& functions) {
   return OpRule("bmm", functions).tensor("x").tensor("y").output("out");
 }
 
-constexpr RuleFunctions kBmmRule = {"... m k, ... k n -> ... m n", ask_bmm, infer_bmm,
+constexpr RuleFunctions kBmmRule = {"... m k, ... k n -> ... m n", infer_spmd_bmm, infer_meta_bmm,
                                     describe_bmm};
 constexpr const char* kBmmInputs[] = {"x", "y"};
 constexpr int kBmmTaken[] = {0, 1};
@@ -338,12 +348,12 @@ const OpDef ops::bmm = {"bmm", kBmmRule, kBmmInputs, kBmmOutputs, {}, kBmmTaken,
 
 namespace {
 
-distributed::SpmdRule ask_merged_momentum_(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_merged_momentum_(const RuleArgs& args) {
   return MergedMomentumInferSpmd(args.list_spec(0), args.list_spec(1), args.list_spec(2),
                                  args.list_spec(3));
 }
 
-OutputMetas infer_merged_momentum_(const RuleArgs& args) {
+OutputMetas infer_meta_merged_momentum_(const RuleArgs& args) {
   return metas(MergedMomentumInferMeta(args.list_meta(0), args.list_meta(1), args.list_meta(2),
                                        args.list_meta(3)));
 }
@@ -360,8 +370,9 @@ OpRule describe_merged_momentum_(const RuleFunctions& functions) {
       .output("master_param_out");
 }
 
-constexpr RuleFunctions kMergedMomentum_Rule = {"MergedMomentumInferSpmd", ask_merged_momentum_,
-                                                infer_merged_momentum_, describe_merged_momentum_};
+constexpr RuleFunctions kMergedMomentum_Rule = {
+    "MergedMomentumInferSpmd", infer_spmd_merged_momentum_, infer_meta_merged_momentum_,
+    describe_merged_momentum_};
 constexpr const char* kMergedMomentum_Inputs[] = {"param", "grad", "velocity", "master_param"};
 constexpr int kMergedMomentum_Taken[] = {0, 1, 2, 3};
 constexpr AttributeDef kMergedMomentum_Attributes[] = {{"mu", AttributeKind::kFloat, false}};
@@ -378,11 +389,11 @@ const OpDef ops::merged_momentum_ = {"merged_momentum_", kMergedMomentum_Rule,
 
 namespace {
 
-distributed::SpmdRule ask_check_finite_(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_check_finite_(const RuleArgs& args) {
   return CheckFiniteInferSpmd(args.list_spec(0), args.spec(1));
 }
 
-OutputMetas infer_check_finite_(const RuleArgs& args) {
+OutputMetas infer_meta_check_finite_(const RuleArgs& args) {
   return metas(CheckFiniteInferMeta(args.list_meta(0), args.meta(1)));
 }
 
@@ -394,8 +405,8 @@ OpRule describe_check_finite_(const RuleFunctions& functions) {
       .output("found");
 }
 
-constexpr RuleFunctions kCheckFinite_Rule = {"CheckFiniteInferSpmd", ask_check_finite_,
-                                             infer_check_finite_, describe_check_finite_};
+constexpr RuleFunctions kCheckFinite_Rule = {"CheckFiniteInferSpmd", infer_spmd_check_finite_,
+                                             infer_meta_check_finite_, describe_check_finite_};
 constexpr const char* kCheckFinite_Inputs[] = {"x", "scale"};
 constexpr int kCheckFinite_Taken[] = {0, 1};
 constexpr const char* kCheckFinite_Outputs[] = {"out", "found"};
@@ -410,11 +421,11 @@ const OpDef ops::check_finite_ = {"check_finite_", kCheckFinite_Rule, kCheckFini
 
 namespace {
 
-distributed::SpmdRule ask_distribute(const RuleArgs& args) {
+distributed::SpmdRule infer_spmd_distribute(const RuleArgs& args) {
   return DistributeInferSpmd(args.spec(0), args.list_spec(1), args.attr<int>(0));
 }
 
-OutputMetas infer_distribute(const RuleArgs& args) {
+OutputMetas infer_meta_distribute(const RuleArgs& args) {
   return metas(DistributeInferMeta(args.meta(0), args.list_meta(1), args.attr<int>(0)));
 }
 
@@ -428,8 +439,8 @@ OpRule describe_distribute(const RuleFunctions& functions) {
       .output("order");
 }
 
-constexpr RuleFunctions kDistributeRule = {"DistributeInferSpmd", ask_distribute, infer_distribute,
-                                           describe_distribute};
+constexpr RuleFunctions kDistributeRule = {"DistributeInferSpmd", infer_spmd_distribute,
+                                           infer_meta_distribute, describe_distribute};
 constexpr const char* kDistributeInputs[] = {"rois", "levels"};
 constexpr int kDistributeTaken[] = {0, 1};
 constexpr AttributeDef kDistributeAttributes[] = {{"least", AttributeKind::kInt, true}};
@@ -445,7 +456,7 @@ const OpDef ops::distribute = {"distribute", kDistributeRule, kDistributeInputs,
 
 namespace {
 
-OutputMetas infer_scale_all(const RuleArgs& args) {
+OutputMetas infer_meta_scale_all(const RuleArgs& args) {
   return metas(UnchangedListInferMeta(args.list_meta(0)));
 }
 
@@ -456,7 +467,7 @@ OpRule describe_scale_all(const RuleFunctions& functions) {
       .output("out");
 }
 
-constexpr RuleFunctions kScaleAllRule = {"", nullptr, infer_scale_all, describe_scale_all};
+constexpr RuleFunctions kScaleAllRule = {"", nullptr, infer_meta_scale_all, describe_scale_all};
 constexpr const char* kScaleAllInputs[] = {"xs"};
 constexpr int kScaleAllTaken[] = {0};
 constexpr AttributeDef kScaleAllAttributes[] = {{"factor", AttributeKind::kFloat, false}};
@@ -472,7 +483,7 @@ const OpDef ops::scale_all = {"scale_all", kScaleAllRule, kScaleAllInputs, kScal
 
 namespace {
 
-OutputMetas infer_batch_norm(const RuleArgs& args) {
+OutputMetas infer_meta_batch_norm(const RuleArgs& args) {
   return metas(BatchNormInferMeta(args.meta(0), args.meta(1), args.optional_meta(3)));
 }
 
@@ -490,7 +501,7 @@ OpRule describe_batch_norm(const RuleFunctions& functions) {
       .output("saved");
 }
 
-constexpr RuleFunctions kBatchNormRule = {"", nullptr, infer_batch_norm, describe_batch_norm};
+constexpr RuleFunctions kBatchNormRule = {"", nullptr, infer_meta_batch_norm, describe_batch_norm};
 constexpr const char* kBatchNormInputs[] = {"x", "mean", "more", "variance"};
 constexpr int kBatchNormTaken[] = {0, 1, 2, 3};
 constexpr AttributeDef kBatchNormAttributes[] = {{"momentum", AttributeKind::kFloat, false},
@@ -507,7 +518,7 @@ const OpDef ops::batch_norm = {"batch_norm", kBatchNormRule, kBatchNormInputs, k
 
 namespace {
 
-OutputMetas infer_flatten(const RuleArgs& args) {
+OutputMetas infer_meta_flatten(const RuleArgs& args) {
   return metas(FlattenInferMeta(args.meta(0), args.attr<int>(0)));
 }
 
@@ -519,7 +530,7 @@ OpRule describe_flatten(const RuleFunctions& functions) {
       .output("shape");
 }
 
-constexpr RuleFunctions kFlattenRule = {"", nullptr, infer_flatten, describe_flatten};
+constexpr RuleFunctions kFlattenRule = {"", nullptr, infer_meta_flatten, describe_flatten};
 constexpr const char* kFlattenInputs[] = {"x"};
 constexpr int kFlattenTaken[] = {0};
 constexpr AttributeDef kFlattenAttributes[] = {{"axis", AttributeKind::kInt, true}};
