@@ -27,7 +27,7 @@ const TensorDistAttr* with(const TensorDistAttr* attr, const PlacementArray& pla
 }
 
 // `attr` with these mesh dims replicated.
-const TensorDistAttr* replicated_over(const TensorDistAttr* attr, MeshDims dims) {
+const TensorDistAttr* replicated_over(const TensorDistAttr* attr, MeshDimMask dims) {
   PlacementArray placements = attr->placement_array();
   for (int m = 0; m < kMaxMeshNdim; ++m) {
     if (has(dims, m)) placements[m] = Replicate();
@@ -37,9 +37,9 @@ const TensorDistAttr* replicated_over(const TensorDistAttr* attr, MeshDims dims)
 
 // The mesh dims along which data moves between two attrs of one mesh. Data also moves along an
 // unchanged mesh dim, if a mesh dim that splits the same tensor dim before it changes.
-MeshDims changed_dims(const TensorDistAttr& a, const TensorDistAttr& b) {
+MeshDimMask changed_dims(const TensorDistAttr& a, const TensorDistAttr& b) {
   const int ndim = a.mesh().ndim();
-  MeshDims changed = 0;
+  MeshDimMask changed = 0;
   for (int m = 0; m < ndim; ++m) {
     if (a.placement(m) != b.placement(m)) changed |= 1u << m;
   }
@@ -71,7 +71,7 @@ class Planner {
 
   std::vector<ReshardStep> run() && {
     if (src_ == dst_) return {};
-    MeshDims left = reduce_dims_;
+    MeshDimMask left = reduce_dims_;
     if (left != 0) left = same_mesh_ ? reduce_here() : reduce_before_leaving();
     // New partial mesh dims are replicated until they are filled. Only the ranks that keep the
     // value need it.
@@ -120,8 +120,8 @@ class Planner {
     }
   }
 
-  MeshDims fill_first_only() const {
-    MeshDims dims = 0;
+  MeshDimMask fill_first_only() const {
+    MeshDimMask dims = 0;
     for (int m = 0; m < dst_->mesh().ndim(); ++m) {
       if (has(fill_dims_, m) && dst_->placement(m).reduce() != ReduceKind::kAvg) dims |= 1u << m;
     }
@@ -143,8 +143,8 @@ class Planner {
   }
 
   // Within one mesh. Returns the mesh dims that the final move reduces on arrival.
-  MeshDims reduce_here() {
-    MeshDims to_shard = 0;
+  MeshDimMask reduce_here() {
+    MeshDimMask to_shard = 0;
     if (one_kind()) {
       for (int m = 0; m < dst_->mesh().ndim(); ++m) {
         if (has(reduce_dims_, m) && dst_->placement(m).is_shard()) to_shard |= 1u << m;
@@ -161,7 +161,7 @@ class Planner {
   // The source, sharded in advance over every mesh dim that is a replica (or in `to_shard`) and
   // that the target shards. Existing shards stay outermost, except in a tensor dim that then has
   // all the mesh dims of the target: it gets the target's order.
-  const TensorDistAttr* sharded_early(MeshDims to_shard) const {
+  const TensorDistAttr* sharded_early(MeshDimMask to_shard) const {
     PlacementArray placements = src_->placement_array();
     constexpr int ndim = kMaxMeshNdim;  // entries past the mesh's ndim are replicated
     for (int m = 0; m < ndim; ++m) {
@@ -183,8 +183,8 @@ class Planner {
   }
 
   // Reduces innermost mesh dims first, and consecutive ones of one kind together.
-  void all_reduce_runs(MeshDims dims) {
-    MeshDims run = 0;
+  void all_reduce_runs(MeshDimMask dims) {
+    MeshDimMask run = 0;
     ReduceKind kind{};
     for (int m = src_->mesh().ndim() - 1; m >= -1; --m) {
       const bool is_next = m >= 0 && has(dims, m);
@@ -198,7 +198,7 @@ class Planner {
     }
   }
 
-  void all_reduce(MeshDims dims, ReduceKind kind) {
+  void all_reduce(MeshDimMask dims, ReduceKind kind) {
     ReshardStep step;
     step.kind = Kind::kAllReduce;
     step.move = {shape_, at_, replicated_over(at_, dims)};
@@ -210,7 +210,7 @@ class Planner {
 
   // Between meshes: reduces on the source side, into shards if the tensor can be split, so that
   // every source rank reduces and then sends a part of its own.
-  MeshDims reduce_before_leaving() {
+  MeshDimMask reduce_before_leaving() {
     const int tensor_dim = one_kind() ? splittable_dim() : -1;
     if (tensor_dim < 0) {
       all_reduce_runs(reduce_dims_);
@@ -247,7 +247,7 @@ class Planner {
     return best;
   }
 
-  void move_to(const TensorDistAttr* to, MeshDims reduced, MeshDims first_only) {
+  void move_to(const TensorDistAttr* to, MeshDimMask reduced, MeshDimMask first_only) {
     ReshardStep step;
     step.move = {shape_, at_, to, reduced, kept_as_, first_only};
     const bool crosses = !(at_->mesh() == to->mesh());
@@ -264,8 +264,8 @@ class Planner {
     steps_.push_back(step);
   }
 
-  static Kind kind_of(const TensorDistAttr& from, const TensorDistAttr& to, MeshDims changed,
-                      MeshDims reduced) {
+  static Kind kind_of(const TensorDistAttr& from, const TensorDistAttr& to, MeshDimMask changed,
+                      MeshDimMask reduced) {
     if (reduced != 0) return Kind::kReduceScatter;
     bool slice = true;
     bool gather = true;
@@ -292,9 +292,9 @@ class Planner {
   const Dims& shape_;
   const bool same_mesh_;
   std::array<int8_t, kMaxMeshNdim> kept_as_{};
-  MeshDims reduce_dims_ = 0;  // of src
-  MeshDims fill_dims_ = 0;    // of dst
-  const TensorDistAttr* at_;  // the sharding after the steps so far
+  MeshDimMask reduce_dims_ = 0;  // of src
+  MeshDimMask fill_dims_ = 0;    // of dst
+  const TensorDistAttr* at_;     // the sharding after the steps so far
   std::vector<ReshardStep> steps_;
 };
 
@@ -342,7 +342,7 @@ struct PlanKeyHash {
   }
 };
 
-std::string names_of(const ProcessMesh& mesh, MeshDims dims) {
+std::string names_of(const ProcessMesh& mesh, MeshDimMask dims) {
   std::vector<std::string> names;
   for (int m = 0; m < mesh.ndim(); ++m) {
     if (has(dims, m)) names.push_back(mesh.dim_names()[m]);

@@ -34,8 +34,8 @@ struct ReshardStep {
     kFillPartial,    // replicas become partial values
   };
   Kind kind = Kind::kSlice;
-  BoxMove move;     // from move.src to move.dst; an all-reduce and a fill move no boxes
-  MeshDims over{};  // the mesh dims that change: of move.dst for a fill, otherwise of move.src
+  BoxMove move;        // from move.src to move.dst; an all-reduce and a fill move no boxes
+  MeshDimMask over{};  // the mesh dims that change: of move.dst for a fill, otherwise of move.src
   ReduceKind reduce = ReduceKind::kSum;  // of kReduceScatter and kAllReduce
 
   const TensorDistAttr* from() const { return move.src; }

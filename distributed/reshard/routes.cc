@@ -74,7 +74,7 @@ Routes::Routes(const BoxMove& move)
     if (move.src->placement(m).is_replicate()) free_ |= 1u << m;
     if (has(move.reduced, m)) contributions_ *= move.src->mesh().dim_size(m);
   }
-  MeshDims kept = 0;
+  MeshDimMask kept = 0;
   for (int8_t m : move.kept_as) {
     if (m >= 0) kept |= 1u << m;
   }

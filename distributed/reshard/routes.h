@@ -17,8 +17,8 @@
 namespace phi::distributed {
 
 /// A set of mesh dims, bit m for mesh dim m.
-using MeshDims = uint32_t;
-constexpr bool has(MeshDims dims, int mesh_dim) { return (dims >> mesh_dim & 1u) != 0; }
+using MeshDimMask = uint32_t;
+constexpr bool has(MeshDimMask dims, int mesh_dim) { return (dims >> mesh_dim & 1u) != 0; }
 
 /// One box exchange. Partial mesh dims of `src` are either reduced on arrival or kept; a kept one
 /// is paired with a partial mesh dim of `dst` of the same size.
@@ -26,9 +26,9 @@ struct BoxMove {
   Dims shape;
   const TensorDistAttr* src = nullptr;
   const TensorDistAttr* dst = nullptr;
-  MeshDims reduced = 0;                                              // of src
+  MeshDimMask reduced = 0;                                           // of src
   std::array<int8_t, kMaxMeshNdim> kept_as{-1, -1, -1, -1, -1, -1};  // src mesh dim -> dst's
-  MeshDims first_only = 0;  // of dst: only the ranks at coordinate 0 receive
+  MeshDimMask first_only = 0;  // of dst: only the ranks at coordinate 0 receive
 };
 
 /// One message: `box` (global coordinates) from or to rank `peer`, which may be the rank itself.
@@ -74,15 +74,15 @@ class Routes {
   BoxMove move_;
   std::vector<Split> src_splits_;  // by tensor dim
   std::vector<Split> dst_splits_;
-  MeshDims free_ = 0;      // of src: replicas; any coordinate may send
-  MeshDims dst_free_ = 0;  // of dst: replicas; all coordinates receive the same boxes
+  MeshDimMask free_ = 0;      // of src: replicas; any coordinate may send
+  MeshDimMask dst_free_ = 0;  // of dst: replicas; all coordinates receive the same boxes
   int64_t contributions_ = 1;
 };
 
 /// Calls f(coord) for every assignment of the mesh dims in `dims`, in row-major order; the other
 /// entries of `coord` stay fixed.
 template <typename F>
-void for_each_coord(const ProcessMesh& mesh, MeshDims dims, MeshCoord coord, F f) {
+void for_each_coord(const ProcessMesh& mesh, MeshDimMask dims, MeshCoord coord, F f) {
   for (int m = 0; m < mesh.ndim(); ++m) {
     if (has(dims, m)) coord[m] = 0;
   }
