@@ -181,7 +181,7 @@ Box local_box(const Dims& global, const TensorDistAttr& attr, const MeshCoord& c
         continue;
       }
       const int d = p.tensor_dim();
-      const Range part = split_range(box.size[d], attr.mesh().dim_size(m), coord[m]);
+      const ShardRange part = split_range(box.size[d], attr.mesh().dim_size(m), coord[m]);
       box.offset[d] += part.offset;
       box.size[d] = part.size;
     }

@@ -36,7 +36,7 @@ std::string list_of(const std::vector<int64_t>& ranks) {
   return out;
 }
 
-std::string range_text(const Range& range) {
+std::string range_text(const ShardRange& range) {
   return fmt::format("{}:{}", range.offset, range.end());
 }
 
@@ -71,13 +71,13 @@ class Picture {
 
  private:
   // The distinct ranges of a tensor dim, in order.
-  std::vector<Range> cuts_of(int d) const {
-    std::vector<Range> cuts = {{0, shape_[d]}};
+  std::vector<ShardRange> cuts_of(int d) const {
+    std::vector<ShardRange> cuts = {{0, shape_[d]}};
     for (const int m : attr_.mesh_dims_of(d)) {
-      std::vector<Range> finer;
-      for (const Range& cut : cuts) {
+      std::vector<ShardRange> finer;
+      for (const ShardRange& cut : cuts) {
         for (int64_t i = 0; i < mesh_.dim_size(m); ++i) {
-          const Range part = split_range(cut.size, mesh_.dim_size(m), i);
+          const ShardRange part = split_range(cut.size, mesh_.dim_size(m), i);
           if (part.size > 0) finer.push_back({cut.offset + part.offset, part.size});
         }
       }
@@ -100,8 +100,8 @@ class Picture {
     if (drawn.size() == 2) down_ = drawn.front();
   }
 
-  const std::vector<Range>& cuts(int d) const {
-    static const std::vector<Range> one = {{0, 1}};
+  const std::vector<ShardRange>& cuts(int d) const {
+    static const std::vector<ShardRange> one = {{0, 1}};
     return d < 0 ? one : cuts_[static_cast<size_t>(d)];
   }
 
@@ -178,7 +178,7 @@ class Picture {
 
   // ---- grids ----
 
-  static Box within(Box box, int d, const Range& range) {
+  static Box within(Box box, int d, const ShardRange& range) {
     if (d < 0) return box;
     box.offset[d] = range.offset;
     box.size[d] = range.size;
@@ -187,8 +187,8 @@ class Picture {
 
   size_t widest_label() const {
     size_t widest = 3;
-    for (const Range& row : cuts(down_)) {
-      for (const Range& column : cuts(across_)) {
+    for (const ShardRange& row : cuts(down_)) {
+      for (const ShardRange& column : cuts(across_)) {
         const Box part = within(within(first_part(), down_, row), across_, column);
         widest = std::max({widest, label(part).size(), range_text(column).size()});
       }
@@ -208,7 +208,7 @@ class Picture {
   size_t margin() const {
     size_t widest = 0;
     if (down_ < 0) return widest;
-    for (const Range& row : cuts(down_)) widest = std::max(widest, range_text(row).size() + 1);
+    for (const ShardRange& row : cuts(down_)) widest = std::max(widest, range_text(row).size() + 1);
     return widest;
   }
 
@@ -228,7 +228,7 @@ class Picture {
   void draw_pictures(int d, const Box& box) {
     if (d == shape_.ndim()) return draw_grid(box);
     if (d == down_ || d == across_) return draw_pictures(d + 1, box);
-    for (const Range& part : cuts(d)) draw_pictures(d + 1, within(box, d, part));
+    for (const ShardRange& part : cuts(d)) draw_pictures(d + 1, within(box, d, part));
   }
 
   // States the other dims of a grid; empty for 2-D tensors.
@@ -237,7 +237,7 @@ class Picture {
     std::vector<std::string> words = {fmt::format("dim {} down, dim {} across", down_, across_)};
     for (int d = 0; d < shape_.ndim(); ++d) {
       if (d == down_ || d == across_) continue;
-      const Range part{box.offset[d], box.size[d]};
+      const ShardRange part{box.offset[d], box.size[d]};
       words.push_back(part.size == shape_[d] ? fmt::format("dim {} whole", d)
                                              : fmt::format("dim {} {}", d, range_text(part)));
     }
@@ -252,7 +252,7 @@ class Picture {
     const size_t room = static_cast<size_t>(style_.width) - margin() - 1 - columns.size();
     const size_t wanted = std::max(least * columns.size(), std::min<size_t>(room, 48));
     std::vector<size_t> widths;
-    for (const Range& column : columns) {
+    for (const ShardRange& column : columns) {
       const auto share = static_cast<size_t>(static_cast<double>(wanted) * column.size / extent);
       widths.push_back(std::clamp(share, least, 2 * least));
     }
@@ -267,7 +267,7 @@ class Picture {
     if (rows.size() == 1) return {kLinesInAll / 2};
     const int64_t extent = rows.back().end();
     std::vector<int> heights;
-    for (const Range& row : rows) {
+    for (const ShardRange& row : rows) {
       heights.push_back(std::max(1, static_cast<int>(kLinesInAll * row.size / extent)));
     }
     return heights;
@@ -287,7 +287,7 @@ class Picture {
     }
     draw_rule(widths);
     for (size_t i = 0; i < cuts(down_).size(); ++i) {
-      const Range& row = cuts(down_)[i];
+      const ShardRange& row = cuts(down_)[i];
       for (int line = 0; line < heights[i]; ++line) {
         const bool middle = line == (heights[i] - 1) / 2;
         out_ += fmt::format("{:<{}}|", middle && down_ >= 0 ? range_text(row) : "", margin());
@@ -361,7 +361,7 @@ class Picture {
   const TensorDistAttr& attr_;
   const ProcessMesh& mesh_;
   const PictureStyle style_;
-  std::vector<std::vector<Range>> cuts_;  // by tensor dim
+  std::vector<std::vector<ShardRange>> cuts_;  // by tensor dim
   int down_ = -1;
   int across_ = -1;
   std::string out_;

@@ -10,14 +10,14 @@
 
 namespace phi::distributed {
 
-struct Range {
+struct ShardRange {
   int64_t offset = 0;
   int64_t size = 0;
   int64_t end() const { return offset + size; }
-  friend bool operator==(const Range&, const Range&) = default;
+  friend bool operator==(const ShardRange&, const ShardRange&) = default;
 };
 
-constexpr Range split_range(int64_t n, int64_t k, int64_t i) {
+constexpr ShardRange split_range(int64_t n, int64_t k, int64_t i) {
   const int64_t base = n / k;
   const int64_t larger = n % k;
   return {i * base + std::min(i, larger), base + (i < larger ? 1 : 0)};

@@ -40,7 +40,7 @@ std::vector<Routes::Split> Routes::splits_of(const Dims& shape, const TensorDist
       finer.reserve(split.parts.size() * static_cast<size_t>(k));
       for (const Part& part : split.parts) {
         for (int64_t i = 0; i < k; ++i) {
-          const Range inner = split_range(part.range.size, k, i);
+          const ShardRange inner = split_range(part.range.size, k, i);
           finer.push_back({{part.range.offset + inner.offset, inner.size}, part.coord});
           finer.back().coord[m] = static_cast<int32_t>(i);
         }
@@ -57,7 +57,7 @@ int64_t Routes::Split::index_of(const ProcessMesh& mesh, const MeshCoord& coord)
   return index;
 }
 
-std::pair<int64_t, int64_t> Routes::Split::meeting(const Range& range) const {
+std::pair<int64_t, int64_t> Routes::Split::meeting(const ShardRange& range) const {
   if (range.size == 0) return {0, 0};
   const auto first = std::partition_point(
       parts.begin(), parts.end(), [&](const Part& p) { return p.range.end() <= range.offset; });

@@ -53,7 +53,7 @@ class Routes {
  private:
   // Part i of a tensor dim: its elements, and its coordinates in the mesh dims that split it.
   struct Part {
-    Range range;
+    ShardRange range;
     MeshCoord coord{};
   };
   // The parts of a tensor dim in ascending order, and the mesh dims that split it, outermost first.
@@ -63,7 +63,7 @@ class Routes {
     int64_t index_of(const ProcessMesh& mesh, const MeshCoord& coord) const;
     /// The parts that overlap `range`, as [first, last + 1). An empty part in between overlaps
     /// nothing.
-    std::pair<int64_t, int64_t> meeting(const Range& range) const;
+    std::pair<int64_t, int64_t> meeting(const ShardRange& range) const;
   };
   static std::vector<Split> splits_of(const Dims& shape, const TensorDistAttr& attr);
 

@@ -36,7 +36,7 @@ TEST(SplitRange, CoversEveryElementOnce) {
     for (int64_t k = 1; k < 12; ++k) {
       int64_t next = 0;
       for (int64_t i = 0; i < k; ++i) {
-        const Range r = split_range(n, k, i);
+        const ShardRange r = split_range(n, k, i);
         ASSERT_EQ(r.offset, next) << n << " over " << k << " at " << i;
         ASSERT_GE(r.size, 0);
         next = r.end();
