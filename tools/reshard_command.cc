@@ -48,7 +48,7 @@ void print_rank(const ReshardPlan& plan, int64_t rank) {
     fmt::print("rank {}, step {}: sends {} bytes, receives {} bytes\n", rank, i + 1, bytes.sent,
                bytes.received);
     if (!plan.steps[i].moves_boxes()) continue;
-    for (const BoxTransfer& t : Routes(plan.steps[i].move).incoming(rank)) {
+    for (const BoxTransfer& t : TransferRoutes(plan.steps[i].move).incoming(rank)) {
       fmt::print("  {} {}\n", t.box.to_string(),
                  t.peer == rank ? "is here" : fmt::format("from rank {}", t.peer));
     }

@@ -387,7 +387,7 @@ std::string ReshardStep::to_string() const {
 StepBytes ReshardPlan::bytes(const ReshardStep& step, int64_t rank) const {
   if (step.kind == Kind::kAllReduce) return all_reduce_bytes(step, shape, dtype, rank);
   if (step.kind == Kind::kFillPartial || step.kind == Kind::kSlice) return {};
-  const Routes routes(step.move);
+  const TransferRoutes routes(step.move);
   const auto total = [&](const std::vector<BoxTransfer>& transfers) {
     int64_t elements = 0;
     for (const auto& t : transfers) elements += t.peer == rank ? 0 : t.box.numel();

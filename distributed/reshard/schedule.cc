@@ -58,7 +58,7 @@ MoveSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world
   schedule.takes_part = true;
   if (group.size() > 1) schedule.group = &world.group(group);
   if (!step.moves_boxes()) return schedule;
-  const Routes routes(step.move);
+  const TransferRoutes routes(step.move);
   schedule.contributions = routes.contributions();
   if (const auto coord = step.from()->mesh().coord_of(rank)) {
     schedule.held = local_box(step.move.shape, *step.from(), *coord);

@@ -129,7 +129,7 @@ void check_boxes(const ReshardPlan& plan, int64_t world) {
   SCOPED_TRACE(plan.to_string());
   for (const ReshardStep& step : plan.steps) {
     if (!step.moves_boxes()) continue;
-    const Routes routes(step.move);
+    const TransferRoutes routes(step.move);
     std::vector<std::vector<BoxTransfer>> sent_to(static_cast<size_t>(world));
     for (int64_t rank = 0; rank < world; ++rank) {
       for (const BoxTransfer& t : routes.outgoing(rank)) {

@@ -1,4 +1,4 @@
-// Routes: which rank sends which box to which rank when a tensor moves from one attr to another.
+// TransferRoutes: which rank sends which box to which rank when a tensor moves from one attr to another.
 // Pure arithmetic on meshes and splits, one rank at a time, so any rank of a job of any size can be
 // queried.
 //
@@ -22,7 +22,7 @@ constexpr bool has(MeshDimMask dims, int mesh_dim) { return (dims >> mesh_dim & 
 
 /// One box exchange. Partial mesh dims of `src` are either reduced on arrival or kept; a kept one
 /// is paired with a partial mesh dim of `dst` of the same size.
-struct BoxMove {
+struct BoxExchange {
   Dims shape;
   const TensorDistAttr* src = nullptr;
   const TensorDistAttr* dst = nullptr;
@@ -38,9 +38,9 @@ struct BoxTransfer {
   friend bool operator==(const BoxTransfer&, const BoxTransfer&) = default;
 };
 
-class Routes {
+class TransferRoutes {
  public:
-  explicit Routes(const BoxMove& move);
+  explicit TransferRoutes(const BoxExchange& move);
 
   /// The transfers that `rank` receives. Where values are reduced, each run of contributions()
   /// transfers has one box; combine them in this order. Empty for a rank that receives nothing.
@@ -52,28 +52,28 @@ class Routes {
 
  private:
   // Part i of a tensor dim: its elements, and its coordinates in the mesh dims that split it.
-  struct Part {
+  struct DimShard {
     ShardRange range;
     MeshCoord coord{};
   };
   // The parts of a tensor dim in ascending order, and the mesh dims that split it, outermost first.
-  struct Split {
+  struct DimSplit {
     std::vector<int> mesh_dims;
-    std::vector<Part> parts;
+    std::vector<DimShard> parts;
     int64_t index_of(const ProcessMesh& mesh, const MeshCoord& coord) const;
     /// The parts that overlap `range`, as [first, last + 1). An empty part in between overlaps
     /// nothing.
-    std::pair<int64_t, int64_t> meeting(const ShardRange& range) const;
+    std::pair<int64_t, int64_t> overlapping(const ShardRange& range) const;
   };
-  static std::vector<Split> splits_of(const Dims& shape, const TensorDistAttr& attr);
+  static std::vector<DimSplit> splits_of(const Dims& shape, const TensorDistAttr& attr);
 
   int64_t source_for(int64_t dst_rank, const MeshCoord& dst_coord, MeshCoord fixed) const;
   int64_t request_index(const MeshCoord& dst_coord, const MeshCoord& fixed) const;
   bool receives(const MeshCoord& dst_coord) const;
 
-  BoxMove move_;
-  std::vector<Split> src_splits_;  // by tensor dim
-  std::vector<Split> dst_splits_;
+  BoxExchange move_;
+  std::vector<DimSplit> src_splits_;  // by tensor dim
+  std::vector<DimSplit> dst_splits_;
   MeshDimMask free_ = 0;      // of src: replicas; any coordinate may send
   MeshDimMask dst_free_ = 0;  // of dst: replicas; all coordinates receive the same boxes
   int64_t contributions_ = 1;

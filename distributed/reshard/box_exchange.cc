@@ -1,6 +1,6 @@
 // Enumerates overlapping boxes. Each side has a sorted list of parts per tensor dim; its boxes are
 // the Cartesian product of these lists.
-#include "distributed/reshard/routes.h"
+#include "distributed/reshard/box_exchange.h"
 
 #include <algorithm>
 
@@ -28,17 +28,17 @@ void for_each_combination(const std::vector<std::pair<int64_t, int64_t>>& ranges
 
 }  // namespace
 
-std::vector<Routes::Split> Routes::splits_of(const Dims& shape, const TensorDistAttr& attr) {
-  std::vector<Split> splits(static_cast<size_t>(shape.ndim()));
+std::vector<TransferRoutes::DimSplit> TransferRoutes::splits_of(const Dims& shape, const TensorDistAttr& attr) {
+  std::vector<DimSplit> splits(static_cast<size_t>(shape.ndim()));
   for (int t = 0; t < shape.ndim(); ++t) {
-    Split& split = splits[t];
+    DimSplit& split = splits[t];
     split.mesh_dims = attr.mesh_dims_of(t);
     split.parts = {{{0, shape[t]}, {}}};
     for (int m : split.mesh_dims) {
-      std::vector<Part> finer;
+      std::vector<DimShard> finer;
       const int64_t k = attr.mesh().dim_size(m);
       finer.reserve(split.parts.size() * static_cast<size_t>(k));
-      for (const Part& part : split.parts) {
+      for (const DimShard& part : split.parts) {
         for (int64_t i = 0; i < k; ++i) {
           const ShardRange inner = split_range(part.range.size, k, i);
           finer.push_back({{part.range.offset + inner.offset, inner.size}, part.coord});
@@ -51,22 +51,22 @@ std::vector<Routes::Split> Routes::splits_of(const Dims& shape, const TensorDist
   return splits;
 }
 
-int64_t Routes::Split::index_of(const ProcessMesh& mesh, const MeshCoord& coord) const {
+int64_t TransferRoutes::DimSplit::index_of(const ProcessMesh& mesh, const MeshCoord& coord) const {
   int64_t index = 0;
   for (int m : mesh_dims) index = index * mesh.dim_size(m) + coord[m];
   return index;
 }
 
-std::pair<int64_t, int64_t> Routes::Split::meeting(const ShardRange& range) const {
+std::pair<int64_t, int64_t> TransferRoutes::DimSplit::overlapping(const ShardRange& range) const {
   if (range.size == 0) return {0, 0};
   const auto first = std::partition_point(
-      parts.begin(), parts.end(), [&](const Part& p) { return p.range.end() <= range.offset; });
+      parts.begin(), parts.end(), [&](const DimShard& p) { return p.range.end() <= range.offset; });
   const auto last = std::partition_point(
-      first, parts.end(), [&](const Part& p) { return p.range.offset < range.end(); });
+      first, parts.end(), [&](const DimShard& p) { return p.range.offset < range.end(); });
   return {first - parts.begin(), last - parts.begin()};
 }
 
-Routes::Routes(const BoxMove& move)
+TransferRoutes::TransferRoutes(const BoxExchange& move)
     : move_(move),
       src_splits_(splits_of(move.shape, *move.src)),
       dst_splits_(splits_of(move.shape, *move.dst)) {
@@ -83,7 +83,7 @@ Routes::Routes(const BoxMove& move)
   }
 }
 
-bool Routes::receives(const MeshCoord& dst_coord) const {
+bool TransferRoutes::receives(const MeshCoord& dst_coord) const {
   for (int m = 0; m < kMaxMeshNdim; ++m) {
     if (has(move_.first_only, m) && dst_coord[m] != 0) return false;
   }
@@ -91,13 +91,13 @@ bool Routes::receives(const MeshCoord& dst_coord) const {
 }
 
 // This rank's index among the ranks that request the same source part; it selects the replica.
-int64_t Routes::request_index(const MeshCoord& dst_coord, const MeshCoord& fixed) const {
+int64_t TransferRoutes::request_index(const MeshCoord& dst_coord, const MeshCoord& fixed) const {
   const ProcessMesh& src_mesh = move_.src->mesh();
   const ProcessMesh& dst_mesh = move_.dst->mesh();
   int64_t index = 0;
   for (size_t t = 0; t < src_splits_.size(); ++t) {
-    const Part& part = src_splits_[t].parts[src_splits_[t].index_of(src_mesh, fixed)];
-    const auto [first, last] = dst_splits_[t].meeting(part.range);
+    const DimShard& part = src_splits_[t].parts[src_splits_[t].index_of(src_mesh, fixed)];
+    const auto [first, last] = dst_splits_[t].overlapping(part.range);
     index = index * (last - first) + dst_splits_[t].index_of(dst_mesh, dst_coord) - first;
   }
   for (int m = 0; m < dst_mesh.ndim(); ++m) {
@@ -107,7 +107,7 @@ int64_t Routes::request_index(const MeshCoord& dst_coord, const MeshCoord& fixed
 }
 
 // Chooses the coordinates in the free mesh dims of src; `fixed` has the others.
-int64_t Routes::source_for(int64_t dst_rank, const MeshCoord& dst_coord, MeshCoord fixed) const {
+int64_t TransferRoutes::source_for(int64_t dst_rank, const MeshCoord& dst_coord, MeshCoord fixed) const {
   const ProcessMesh& mesh = move_.src->mesh();
   if (free_ == 0) return mesh.rank_at(fixed);
   if (const auto own = mesh.coord_of(dst_rank)) {
@@ -127,7 +127,7 @@ int64_t Routes::source_for(int64_t dst_rank, const MeshCoord& dst_coord, MeshCoo
   return mesh.rank_at(fixed);
 }
 
-std::vector<BoxTransfer> Routes::incoming(int64_t rank) const {
+std::vector<BoxTransfer> TransferRoutes::incoming(int64_t rank) const {
   const auto coord = move_.dst->mesh().coord_of(rank);
   if (!coord || !receives(*coord)) return {};
   const Box wanted = local_box(move_.shape, *move_.dst, *coord);
@@ -135,7 +135,7 @@ std::vector<BoxTransfer> Routes::incoming(int64_t rank) const {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (size_t t = 0; t < src_splits_.size(); ++t) {
     const int d = static_cast<int>(t);
-    ranges.push_back(src_splits_[t].meeting({wanted.offset[d], wanted.size[d]}));
+    ranges.push_back(src_splits_[t].overlapping({wanted.offset[d], wanted.size[d]}));
   }
   MeshCoord kept{};
   for (int m = 0; m < kMaxMeshNdim; ++m) {
@@ -146,7 +146,7 @@ std::vector<BoxTransfer> Routes::incoming(int64_t rank) const {
     Box part = wanted;
     MeshCoord fixed = kept;
     for (size_t t = 0; t < index.size(); ++t) {
-      const Part& p = src_splits_[t].parts[index[t]];
+      const DimShard& p = src_splits_[t].parts[index[t]];
       part.offset[static_cast<int>(t)] = p.range.offset;
       part.size[static_cast<int>(t)] = p.range.size;
       for (int m : src_splits_[t].mesh_dims) fixed[m] = p.coord[m];
@@ -160,7 +160,7 @@ std::vector<BoxTransfer> Routes::incoming(int64_t rank) const {
   return transfers;
 }
 
-std::vector<BoxTransfer> Routes::outgoing(int64_t rank) const {
+std::vector<BoxTransfer> TransferRoutes::outgoing(int64_t rank) const {
   const auto coord = move_.src->mesh().coord_of(rank);
   if (!coord) return {};
   const Box held = local_box(move_.shape, *move_.src, *coord);
@@ -168,7 +168,7 @@ std::vector<BoxTransfer> Routes::outgoing(int64_t rank) const {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (size_t t = 0; t < dst_splits_.size(); ++t) {
     const int d = static_cast<int>(t);
-    ranges.push_back(dst_splits_[t].meeting({held.offset[d], held.size[d]}));
+    ranges.push_back(dst_splits_[t].overlapping({held.offset[d], held.size[d]}));
   }
   MeshCoord kept{};
   for (int m = 0; m < kMaxMeshNdim; ++m) {
@@ -180,7 +180,7 @@ std::vector<BoxTransfer> Routes::outgoing(int64_t rank) const {
     Box part = held;
     MeshCoord to = kept;
     for (size_t t = 0; t < index.size(); ++t) {
-      const Part& p = dst_splits_[t].parts[index[t]];
+      const DimShard& p = dst_splits_[t].parts[index[t]];
       part.offset[static_cast<int>(t)] = p.range.offset;
       part.size[static_cast<int>(t)] = p.range.size;
       for (int m : dst_splits_[t].mesh_dims) to[m] = p.coord[m];
