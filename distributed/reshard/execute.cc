@@ -8,11 +8,11 @@
 #include "distributed/comm/comm_annotation.h"
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
-#include "distributed/reshard/move_run.h"
+#include "distributed/reshard/box_exchange_run.h"
 #include "distributed/reshard/move_watch.h"
 #include "distributed/reshard/plan.h"
+#include "distributed/reshard/rank_schedule.h"
 #include "distributed/reshard/recorded.h"
-#include "distributed/reshard/schedule.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
 #include "phi/common/process/yield_point.h"
@@ -30,7 +30,7 @@ DenseTensor new_array(const TensorMeta& meta, const Place& place, const DenseTen
   return into.defined() ? into : DenseTensor::empty(meta, place);
 }
 
-DenseTensor all_reduced(World& world, const MoveSchedule& schedule, const ReshardStep& step,
+DenseTensor all_reduced(World& world, const StepSchedule& schedule, const ReshardStep& step,
                         const DenseTensor& in, const DenseTensor& into) {
   DenseTensor out = new_array(in.meta(), in.place(), into);
   const bool dry = RankContext::current().is_dry();
@@ -122,7 +122,7 @@ std::optional<DenseTensor> part_in_each_run(const DenseTensor& global, const Box
 }
 
 // A reduction over one rank returns the value, except that any and all normalise it to 0 or 1.
-bool changes_nothing(const MoveSchedule& schedule, const ReshardStep& step) {
+bool changes_nothing(const StepSchedule& schedule, const ReshardStep& step) {
   return step.kind == ReshardStep::Kind::kAllReduce && schedule.group == nullptr &&
          step.reduce != ReduceKind::kAny && step.reduce != ReduceKind::kAll;
 }
@@ -195,29 +195,29 @@ class TracedReshard {
 
 // The steps of one plan on this rank, run in order. A step between meshes is left in flight.
 struct PendingReshard::Steps {
-  std::shared_ptr<const Schedule> schedule;
+  std::shared_ptr<const RankSchedule> schedule;
   TensorMeta global;
   Place place;
-  DenseTensor into;                             // for the last array made; undefined: a new one
-  DenseTensor local;                            // the result of the steps so far
-  size_t next = 0;                              // the next step to run
-  std::shared_ptr<MoveRun> crossing = nullptr;  // the step in flight
+  DenseTensor into;   // for the last array made; undefined: a new one
+  DenseTensor local;  // the result of the steps so far
+  size_t next = 0;    // the next step to run
+  std::shared_ptr<BoxExchangeRun> in_flight = nullptr;  // the step in flight
 
   // Runs to the end, or to a step between meshes, whose transfer it returns.
   Transfer run(World& world);
   // Whether this rank does anything in step `at`.
-  bool acts_in(size_t at) const {
-    const MoveSchedule& move = schedule->moves[at];
+  bool participates_in(size_t at) const {
+    const StepSchedule& move = schedule->moves[at];
     return move.takes_part && !changes_nothing(move, schedule->plan->steps[at]);
   }
-  bool acts_from(size_t first) const {
+  bool participates_from(size_t first) const {
     for (size_t at = first; at < schedule->moves.size(); ++at) {
-      if (acts_in(at)) return true;
+      if (participates_in(at)) return true;
     }
     return false;
   }
   // Call it when that transfer is done.
-  void land() { local = std::exchange(crossing, nullptr)->finish(); }
+  void complete_in_flight() { local = std::exchange(in_flight, nullptr)->finish(); }
 };
 
 Transfer PendingReshard::Steps::run(World& world) {
@@ -225,9 +225,9 @@ Transfer PendingReshard::Steps::run(World& world) {
   while (next < schedule->moves.size()) {
     const size_t at = next++;
     const ReshardStep& step = schedule->plan->steps[at];
-    const MoveSchedule& move = schedule->moves[at];
-    if (!acts_in(at)) continue;
-    const DenseTensor target = into.defined() && !acts_from(next) ? into : DenseTensor();
+    const StepSchedule& move = schedule->moves[at];
+    if (!participates_in(at)) continue;
+    const DenseTensor target = into.defined() && !participates_from(next) ? into : DenseTensor();
     ++world.rank_context().counters().reshard_steps;
     const TracedReshard traced(world, *schedule->plan, at);
     if (step.kind == ReshardStep::Kind::kAllReduce) {
@@ -236,12 +236,13 @@ Transfer PendingReshard::Steps::run(World& world) {
       const MeshCoord coord = *step.to()->mesh().coord_of(world.rank());
       local = filled(step, local, global, place, coord, target);
     } else {
-      crossing = std::make_shared<MoveRun>(world, schedule, at, local, global, place, target);
-      Transfer transfer = MoveRun::start(crossing);
+      in_flight =
+          std::make_shared<BoxExchangeRun>(world, schedule, at, local, global, place, target);
+      Transfer transfer = BoxExchangeRun::start(in_flight);
       yield_point("reshard.run.started");
       if (step.kind == ReshardStep::Kind::kSendRecv) return transfer;
       transfer.wait();
-      land();
+      complete_in_flight();
     }
   }
   return {};
@@ -267,7 +268,7 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
     watch->begins(*plan, src.local());
   auto steps = std::make_unique<PendingReshard::Steps>(
       PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, into, from});
-  pending.acts_ = steps->acts_from(0);
+  pending.participates_ = steps->participates_from(0);
   pending.transfer_ = steps->run(world);
   if (in_dst) pending.rest_ = std::move(steps);
   return pending;
@@ -284,7 +285,7 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
   PendingReshard pending = PendingReshard::begin(src, dst, {}, src.local());
   PendingReshard known;
   known.result_ = pending.wait();
-  if (recorder != nullptr && pending.acts_) {
+  if (recorder != nullptr && pending.participates_) {
     RecordedReshard steps = record_reshard(src, known.result_);
     recorder->add(std::move(steps.start));
     known.recorded_ = std::move(steps.finish);
@@ -303,13 +304,13 @@ DistTensor PendingReshard::wait() {
   PHI_CHECK(result_.defined(), errors::PreconditionNotMet(
                                    "a pending reshard is waited for that was never started, or "
                                    "was waited for before; keep the tensor that wait() gives."));
-  while (rest_ && rest_->crossing) {
+  while (rest_ && rest_->in_flight) {
     World& world = World::current().device_communicator(rest_->place);
     const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan,
                                MoveWatch::Move::Part::kFinish);
     transfer_.wait();
     yield_point("reshard.wait.arrived");
-    rest_->land();
+    rest_->complete_in_flight();
     transfer_ = rest_->run(world);
   }
   if (rest_) result_.local() = std::move(rest_->local);
@@ -328,7 +329,7 @@ DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, KeptPart ke
   DistTensor made = pending.wait_until_sent();
   if (src.attr() == dst && kept == KeptPart::kShared) return made;
   Recorder* const recorder = RankContext::current().recorder();
-  if (recorder && pending.acts_) [[unlikely]]
+  if (recorder && pending.participates_) [[unlikely]]
     recorder->add(record_whole_reshard(src, made));
   if (kept == KeptPart::kAlias) unshare(src.local(), made);
   if (recorder) [[unlikely]]

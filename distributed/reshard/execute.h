@@ -72,7 +72,7 @@ class PendingReshard {
   DistTensor result_;
   Transfer transfer_;
   std::unique_ptr<Steps> rest_;               // null: result_ is complete
-  bool acts_ = false;                         // whether this rank takes part in any step
+  bool participates_ = false;                 // whether this rank takes part in any step
   std::unique_ptr<Step> recorded_ = nullptr;  // in a captured program: the step that waits
 };
 

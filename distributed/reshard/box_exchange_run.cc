@@ -1,5 +1,5 @@
 // Packs outgoing boxes, and stores or reduces incoming ones.
-#include "distributed/reshard/move_run.h"
+#include "distributed/reshard/box_exchange_run.h"
 
 #include <algorithm>
 #include <span>
@@ -31,7 +31,7 @@ CommOp op_of(ReshardStep::Kind kind) {
 
 }  // namespace
 
-MoveRun::MoveRun(World& world, std::shared_ptr<const Schedule> schedule, size_t step,
+BoxExchangeRun::BoxExchangeRun(World& world, std::shared_ptr<const RankSchedule> schedule, size_t step,
                  const DenseTensor& in, const TensorMeta& global, const Place& place,
                  const DenseTensor& out)
     : world_(world),
@@ -43,12 +43,12 @@ MoveRun::MoveRun(World& world, std::shared_ptr<const Schedule> schedule, size_t 
       width_(size_of(global.dtype)),
       dry_(RankContext::current().is_dry()) {
   if (!schedule_.receives) return;
-  const TensorMeta wanted{schedule_.wanted.size, global.dtype, global.layout};
+  const TensorMeta wanted{schedule_.dst_box.size, global.dtype, global.layout};
   out_ = passes_through() ? in_ : out.defined() ? out : DenseTensor::empty(wanted, place);
 }
 
-Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
-  const MoveSchedule& schedule = run->schedule_;
+Transfer BoxExchangeRun::start(const std::shared_ptr<BoxExchangeRun>& run) {
+  const StepSchedule& schedule = run->schedule_;
   const bool only_sends = schedule.receives && run->passes_through();
   if (!only_sends && !schedule.scatter_counts.empty() && schedule.group != nullptr) {
     run->open(/*only_sends=*/false);
@@ -59,25 +59,25 @@ Transfer MoveRun::start(const std::shared_ptr<MoveRun>& run) {
   if (only_sends && schedule.group == nullptr) return {};
   run->open(only_sends);
   if (!run->dry_) {
-    run->staging_ = Staging(run->device_, schedule.staging_bytes);
+    run->staging_ = StagingBuffer(run->device_, schedule.staging_bytes);
   }
   const auto sends = run->packed_sends();
-  const auto recvs = only_sends ? std::vector<Recv>() : run->landing_places();
+  const auto recvs = only_sends ? std::vector<Recv>() : run->recv_buffers();
   run->copy_boxes();
   if (schedule.group == nullptr) return {};
   yield_point("move_run.start.packed");
   return schedule.group->start_exchange(sends, recvs, run, op_of(run->step_.kind));
 }
 
-void MoveRun::open(bool only_sends) {
+void BoxExchangeRun::open(bool only_sends) {
   if (dry_) return;
   const bool reads = !schedule_.sends.empty() || !schedule_.scatter_counts.empty() ||
-                     std::ranges::any_of(schedule_.recvs, &Leg::is_own);
+                     std::ranges::any_of(schedule_.recvs, &BoxMessage::is_own);
   if (reads) from_ = ArrayAt(device_, in_, ArrayAt::kRead);
   if (schedule_.receives && !only_sends) to_ = ArrayAt(device_, out_, ArrayAt::kWrite);
 }
 
-DenseTensor MoveRun::finish() {
+DenseTensor BoxExchangeRun::finish() {
   if (dry_) return std::move(out_);
   if (step_.move.reduced != 0) {
     reduce();
@@ -90,82 +90,82 @@ DenseTensor MoveRun::finish() {
 }
 
 // Whether this rank's input is its output already.
-bool MoveRun::passes_through() const {
+bool BoxExchangeRun::passes_through() const {
   if (schedule_.contributions > 1 || step_.move.reduced != 0) return false;
-  if (schedule_.held != schedule_.wanted || !in_.computed_here()) return false;
-  return schedule_.recvs.empty() ? schedule_.wanted.empty() && schedule_.wanted.ndim() > 0
+  if (schedule_.src_box != schedule_.dst_box || !in_.computed_here()) return false;
+  return schedule_.recvs.empty() ? schedule_.dst_box.empty() && schedule_.dst_box.ndim() > 0
                                  : schedule_.recvs[0].is_own;
 }
 
-std::vector<Send> MoveRun::packed_sends() {
+std::vector<Send> BoxExchangeRun::packed_sends() {
   std::vector<Send> sends;
-  for (const Leg& leg : schedule_.sends) {
-    if (!leg.is_own) sends.push_back({leg.position, piece_of_input(leg), leg.bytes});
+  for (const BoxMessage& message : schedule_.sends) {
+    if (!message.is_own) sends.push_back({message.position, piece_of_input(message), message.bytes});
   }
   return sends;
 }
 
-const void* MoveRun::piece_of_input(const Leg& leg) {
+const void* BoxExchangeRun::piece_of_input(const BoxMessage& message) {
   if (dry_) return nullptr;
-  const auto offset = contiguous_offset(schedule_.held, leg.box);
+  const auto offset = contiguous_offset(schedule_.src_box, message.box);
   if (offset) return element(from_.data(), *offset, width_);
-  std::byte* packed = staging_.take(leg.bytes);
-  copies_.push_back({from_.data(), schedule_.held, packed, leg.box, leg.box});
+  std::byte* packed = staging_.allocate(message.bytes);
+  copies_.push_back({from_.data(), schedule_.src_box, packed, message.box, message.box});
   return packed;
 }
 
-std::vector<Recv> MoveRun::landing_places() {
+std::vector<Recv> BoxExchangeRun::recv_buffers() {
   const bool reduces = step_.move.reduced != 0;
   std::vector<Recv> recvs;
-  for (const Leg& leg : schedule_.recvs) {
-    if (leg.is_own) {
-      arrived_.push_back(reduces ? piece_of_input(leg) : nullptr);
+  for (const BoxMessage& message : schedule_.recvs) {
+    if (message.is_own) {
+      arrived_.push_back(reduces ? piece_of_input(message) : nullptr);
       continue;
     }
-    recvs.push_back({leg.position, landing_place(leg, reduces), leg.bytes});
+    recvs.push_back({message.position, recv_buffer(message, reduces), message.bytes});
     arrived_.push_back(recvs.back().data);
   }
   return recvs;
 }
 
-void* MoveRun::landing_place(const Leg& leg, bool reduces) {
+void* BoxExchangeRun::recv_buffer(const BoxMessage& message, bool reduces) {
   if (dry_) return nullptr;
-  if (!leg.offset || reduces) return staging_.take(leg.bytes);
-  return element(to_.data(), *leg.offset, width_);
+  if (!message.offset || reduces) return staging_.allocate(message.bytes);
+  return element(to_.data(), *message.offset, width_);
 }
 
-void MoveRun::copy_boxes() {
+void BoxExchangeRun::copy_boxes() {
   if (copies_.empty()) return;
   device_.copy_boxes(copies_, width_);
   copies_.clear();
 }
 
-void MoveRun::unpack() {
+void BoxExchangeRun::unpack() {
   for (size_t i = 0; i < arrived_.size(); ++i) {
-    const Leg& leg = schedule_.recvs[i];
-    if (leg.is_own) {
-      copies_.push_back({from_.data(), schedule_.held, to_.data(), schedule_.wanted, leg.box});
-    } else if (!leg.offset) {
+    const BoxMessage& message = schedule_.recvs[i];
+    if (message.is_own) {
+      copies_.push_back({from_.data(), schedule_.src_box, to_.data(), schedule_.dst_box, message.box});
+    } else if (!message.offset) {
       const auto* const arrived = static_cast<const std::byte*>(arrived_[i]);
-      copies_.push_back({arrived, leg.box, to_.data(), schedule_.wanted, leg.box});
+      copies_.push_back({arrived, message.box, to_.data(), schedule_.dst_box, message.box});
     }
   }
 }
 
-void MoveRun::reduce() {
+void BoxExchangeRun::reduce() {
   const auto n = static_cast<size_t>(schedule_.contributions);
   for (size_t i = 0; i < arrived_.size(); i += n) {
-    const Leg& leg = schedule_.recvs[i];
+    const BoxMessage& message = schedule_.recvs[i];
     const std::span inputs(arrived_.data() + i, n);
-    const int64_t count = leg.box.numel();
-    if (leg.offset) {
-      world_.reduce(inputs, element(to_.data(), *leg.offset, width_), count, out_.dtype(),
+    const int64_t count = message.box.numel();
+    if (message.offset) {
+      world_.reduce(inputs, element(to_.data(), *message.offset, width_), count, out_.dtype(),
                     step_.reduce);
       continue;
     }
-    std::byte* reduced = staging_.take(leg.bytes);
+    std::byte* reduced = staging_.allocate(message.bytes);
     world_.reduce(inputs, reduced, count, out_.dtype(), step_.reduce);
-    copies_.push_back({reduced, leg.box, to_.data(), schedule_.wanted, leg.box});
+    copies_.push_back({reduced, message.box, to_.data(), schedule_.dst_box, message.box});
   }
 }
 

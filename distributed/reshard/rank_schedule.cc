@@ -1,22 +1,22 @@
 // Computes the messages that a rank sends and receives in each step of a plan.
-#include "distributed/reshard/schedule.h"
+#include "distributed/reshard/rank_schedule.h"
 
 #include <glog/logging.h>
 
 #include <bit>
 #include <unordered_map>
 
-#include "distributed/reshard/staging.h"
+#include "distributed/reshard/staging_buffer.h"
 #include "phi/core/box_copy.h"
 
 namespace phi::distributed {
 namespace {
 
-std::vector<Leg> legs_of(const std::vector<BoxTransfer>& transfers, const Box& local, int64_t rank,
+std::vector<BoxMessage> box_messages_of(const std::vector<BoxTransfer>& transfers, const Box& local, int64_t rank,
                          std::span<const int64_t> group, size_t width) {
   std::unordered_map<int64_t, int64_t> positions;
   for (size_t i = 0; i < group.size(); ++i) positions[group[i]] = static_cast<int64_t>(i);
-  std::vector<Leg> legs;
+  std::vector<BoxMessage> legs;
   legs.reserve(transfers.size());
   for (const BoxTransfer& t : transfers) {
     legs.push_back({positions.at(t.peer), t.peer == rank, t.box,
@@ -49,8 +49,8 @@ std::vector<int64_t> scatter_counts(const ReshardStep& step, const std::vector<i
   return counts;
 }
 
-MoveSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world) {
-  MoveSchedule schedule;
+StepSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world) {
+  StepSchedule schedule;
   const int64_t rank = world.rank();
   const size_t width = size_of(dtype);
   const auto group = ranks_of_step(step, rank);
@@ -61,35 +61,35 @@ MoveSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world
   const TransferRoutes routes(step.move);
   schedule.contributions = routes.contributions();
   if (const auto coord = step.from()->mesh().coord_of(rank)) {
-    schedule.held = local_box(step.move.shape, *step.from(), *coord);
-    schedule.sends = legs_of(routes.outgoing(rank), schedule.held, rank, group, width);
+    schedule.src_box = local_box(step.move.shape, *step.from(), *coord);
+    schedule.sends = box_messages_of(routes.outgoing(rank), schedule.src_box, rank, group, width);
   }
   if (const auto coord = step.to()->mesh().coord_of(rank)) {
     schedule.receives = true;
     for (int m = 0; m < kMaxMeshNdim; ++m) {
       if (has(step.move.first_only, m) && (*coord)[m] != 0) schedule.receives = false;
     }
-    schedule.wanted = local_box(step.move.shape, *step.to(), *coord);
-    schedule.recvs = legs_of(routes.incoming(rank), schedule.wanted, rank, group, width);
+    schedule.dst_box = local_box(step.move.shape, *step.to(), *coord);
+    schedule.recvs = box_messages_of(routes.incoming(rank), schedule.dst_box, rank, group, width);
   }
   schedule.scatter_counts = scatter_counts(step, group);
-  for (const Leg& leg : schedule.sends) {
-    if (!leg.offset) schedule.staging_bytes += Staging::round_up(leg.bytes);
+  for (const BoxMessage& message : schedule.sends) {
+    if (!message.offset) schedule.staging_bytes += StagingBuffer::round_up(message.bytes);
   }
   const bool reduces = step.move.reduced != 0;
   for (size_t i = 0; i < schedule.recvs.size(); ++i) {
-    const Leg& leg = schedule.recvs[i];
+    const BoxMessage& message = schedule.recvs[i];
     const bool is_first = i % static_cast<size_t>(schedule.contributions) == 0;
     // Space for what arrives and, once per box, for the result of reducing it.
-    if (!leg.offset || reduces) schedule.staging_bytes += Staging::round_up(leg.bytes);
-    if (!leg.offset && reduces && is_first) schedule.staging_bytes += Staging::round_up(leg.bytes);
+    if (!message.offset || reduces) schedule.staging_bytes += StagingBuffer::round_up(message.bytes);
+    if (!message.offset && reduces && is_first) schedule.staging_bytes += StagingBuffer::round_up(message.bytes);
   }
   return schedule;
 }
 
 }  // namespace
 
-std::shared_ptr<const Schedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
+std::shared_ptr<const RankSchedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
                                             World& world) {
   struct Key {
     const ReshardPlan* plan;
@@ -102,11 +102,11 @@ std::shared_ptr<const Schedule> schedule_of(const std::shared_ptr<const ReshardP
     }
   };
   constexpr size_t kMostSchedules = 8192;
-  thread_local std::unordered_map<Key, std::shared_ptr<const Schedule>, KeyHash> schedules;
+  thread_local std::unordered_map<Key, std::shared_ptr<const RankSchedule>, KeyHash> schedules;
   const Key key{plan.get(), world.id()};
   if (const auto it = schedules.find(key); it != schedules.end()) return it->second;
   VLOG(1) << "rank " << world.rank() << ": " << plan->to_string();
-  auto schedule = std::make_shared<Schedule>(Schedule{plan, {}});
+  auto schedule = std::make_shared<RankSchedule>(RankSchedule{plan, {}});
   for (const ReshardStep& step : plan->steps) {
     schedule->moves.push_back(schedule_move(step, plan->dtype, world));
   }

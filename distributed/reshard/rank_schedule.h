@@ -11,7 +11,7 @@
 namespace phi::distributed {
 
 // One message of a step, for this rank.
-struct Leg {
+struct BoxMessage {
   int64_t position = 0;  // the peer's position in the group
   bool is_own = false;   // from this rank to itself
   Box box;
@@ -20,26 +20,26 @@ struct Leg {
 };
 
 // This rank's work in one step that moves boxes.
-struct MoveSchedule {
+struct StepSchedule {
   bool takes_part = false;
   bool receives = false;
   Group* group = nullptr;
-  Box held;    // this rank's part before the step
-  Box wanted;  // and after it
-  std::vector<Leg> sends;
-  std::vector<Leg> recvs;
+  Box src_box;    // this rank's part before the step
+  Box dst_box;  // and after it
+  std::vector<BoxMessage> sends;
+  std::vector<BoxMessage> recvs;
   int64_t contributions = 1;
   std::vector<int64_t> scatter_counts;  // not empty: the step is exactly Group::reduce_scatter_v
   size_t staging_bytes = 0;
 };
 
-struct Schedule {
+struct RankSchedule {
   std::shared_ptr<const ReshardPlan> plan;
-  std::vector<MoveSchedule> moves;  // one per step
+  std::vector<StepSchedule> moves;  // one per step
 };
 
 /// Returns the schedule of a plan. Schedules are cached per thread.
-std::shared_ptr<const Schedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
+std::shared_ptr<const RankSchedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
                                             World& world);
 
 }  // namespace phi::distributed

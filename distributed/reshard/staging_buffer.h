@@ -6,10 +6,10 @@
 namespace phi::distributed {
 
 /// Owns the buffer. It must outlive the messages from and to it.
-class Staging {
+class StagingBuffer {
  public:
-  Staging() = default;
-  Staging(const Device& device, size_t bytes) {
+  StagingBuffer() = default;
+  StagingBuffer(const Device& device, size_t bytes) {
     if (bytes == 0) return;
     memory_ = DeviceMemory(device, bytes);
     next_ = memory_.data();
@@ -17,10 +17,10 @@ class Staging {
 
   /// Allocates from the buffer. The sum of round_up(bytes) over all calls must not exceed the
   /// constructor's bytes.
-  std::byte* take(size_t bytes) {
-    std::byte* taken = next_;
+  std::byte* allocate(size_t bytes) {
+    std::byte* allocated = next_;
     next_ += round_up(bytes);
-    return taken;
+    return allocated;
   }
   static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
