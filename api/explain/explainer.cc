@@ -32,7 +32,7 @@ std::string mesh_dims_of(const ReshardStep& step) {
   return fmt::format("{}", fmt::join(over, ","));
 }
 
-MovedBytes bytes_of(const MoveWatch::Move& move) {
+MovedBytes bytes_of(const ReshardObserver::Span& move) {
   return {move.bytes_sent, move.bytes_received, move.nanoseconds};
 }
 
@@ -254,7 +254,7 @@ Reasons Explainer::reasons_for(const DistributedCall& call) {
 // ---- reshards ----
 
 // A move belongs to the innermost open call; without one it is a row of its own.
-void Explainer::begins(const ReshardPlan& plan, const DenseTensor& local) {
+void Explainer::on_begin(const ReshardPlan& plan, const DenseTensor& local) {
   ExplainedMove move;
   move.meta = {plan.shape, plan.dtype};
   move.from = plan.src;
@@ -280,21 +280,21 @@ void Explainer::begins(const ReshardPlan& plan, const DenseTensor& local) {
   open_move_ = std::move(move);
 }
 
-void Explainer::ended(const Move& move) {
-  switch (move.part) {
-    case Move::Part::kStep: {
+void Explainer::on_end(const Span& move) {
+  switch (move.phase) {
+    case Span::Phase::kStep: {
       const ReshardStep& step = move.plan.steps[move.step];
       steps_.push_back({std::string(name_of(step.kind)), mesh_dims_of(step), bytes_of(move)});
       break;
     }
-    case Move::Part::kWhole:
+    case Span::Phase::kWhole:
       return end_whole(move);
-    case Move::Part::kFinish:
+    case Span::Phase::kFinish:
       return end_finish(move);
   }
 }
 
-void Explainer::end_whole(const Move& move) {
+void Explainer::end_whole(const Span& move) {
   ExplainedCall& call = *calls_[open_row_];
   open_move_->steps = std::exchange(steps_, {});
   open_move_->bytes = bytes_of(move);
@@ -309,7 +309,7 @@ void Explainer::end_whole(const Move& move) {
 }
 
 // Transfers of one plan finish in the order in which they started.
-void Explainer::end_finish(const Move& move) {
+void Explainer::end_finish(const Span& move) {
   const auto begun = std::ranges::find(under_way_, &move.plan, &UnderWay::plan);
   const auto steps = std::exchange(steps_, {});
   if (begun == under_way_.end()) return;  // started before the rank was observed

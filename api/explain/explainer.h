@@ -12,12 +12,12 @@
 #include "api/explain/explanation.h"
 #include "api/explain/observer_scope.h"
 #include "api/explain/reasons.h"
-#include "distributed/reshard/move_watch.h"
+#include "distributed/reshard/reshard_observer.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi {
 
-class Explainer final : public CallRecorder, public MoveWatch {
+class Explainer final : public CallRecorder, public ReshardObserver {
  public:
   /// Observes the calling rank during its lifetime.
   /// Errors: PreconditionNotMet if the rank has an observer already.
@@ -30,8 +30,8 @@ class Explainer final : public CallRecorder, public MoveWatch {
   std::unique_ptr<RecordedCall> begin(const OpDef& op, const CallSlots& inputs) override;
   void used(const Tensor&) override {}
   void alias(const Tensor&, const Tensor&) override {}
-  void begins(const distributed::ReshardPlan& plan, const DenseTensor& local) override;
-  void ended(const Move& move) override;
+  void on_begin(const distributed::ReshardPlan& plan, const DenseTensor& local) override;
+  void on_end(const Span& move) override;
 
  private:
   class CallObserver;
@@ -43,8 +43,8 @@ class Explainer final : public CallRecorder, public MoveWatch {
   };
 
   ExplainedCall& new_call();
-  void end_whole(const Move& move);
-  void end_finish(const Move& move);
+  void end_whole(const Span& move);
+  void end_finish(const Span& move);
   void place(ExplainedCall* call);
   void follow_actions();
   Reasons reasons_for(const DistributedCall& call);

@@ -9,7 +9,7 @@
 
 namespace phi {
 
-ObserverScope::ObserverScope(CallRecorder* calls, MoveWatch* moves, size_t limit)
+ObserverScope::ObserverScope(CallRecorder* calls, ReshardObserver* moves, size_t limit)
     : context_(RankContext::current()) {
   PHI_CHECK(!context_.calls() && !context_.moves(),
             errors::PreconditionNotMet("rank {} is being explained or captured already; explain "
@@ -20,12 +20,12 @@ ObserverScope::ObserverScope(CallRecorder* calls, MoveWatch* moves, size_t limit
     context_.trace_to(own_trace_.get());
   }
   context_.observe_calls(calls);
-  context_.watch_moves(moves);
+  context_.set_reshard_observer(moves);
 }
 
 ObserverScope::~ObserverScope() {
   context_.observe_calls(nullptr);
-  context_.watch_moves(nullptr);
+  context_.set_reshard_observer(nullptr);
   if (own_trace_) context_.trace_to(nullptr);
 }
 
@@ -35,12 +35,12 @@ SuspendObservers::SuspendObservers()
       moves_(context_.moves()),
       counters_(context_.counters()) {
   context_.observe_calls(nullptr);
-  context_.watch_moves(nullptr);
+  context_.set_reshard_observer(nullptr);
 }
 
 SuspendObservers::~SuspendObservers() {
   context_.observe_calls(calls_);
-  context_.watch_moves(moves_);
+  context_.set_reshard_observer(moves_);
   context_.counters() = counters_;
 }
 

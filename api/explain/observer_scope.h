@@ -9,7 +9,7 @@
 
 #include "api/call/call_recorder.h"
 #include "api/explain/explain.h"
-#include "distributed/reshard/move_watch.h"
+#include "distributed/reshard/reshard_observer.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace/trace.h"
 
@@ -21,7 +21,7 @@ class ObserverScope {
  public:
   /// `moves` may be null. `limit` is the size of a trace that is added if the rank keeps none.
   /// Errors: PreconditionNotMet if the rank has an observer already.
-  ObserverScope(CallRecorder* calls, MoveWatch* moves, size_t limit = 0);
+  ObserverScope(CallRecorder* calls, ReshardObserver* moves, size_t limit = 0);
   ~ObserverScope();
   ObserverScope(const ObserverScope&) = delete;
   ObserverScope& operator=(const ObserverScope&) = delete;
@@ -44,7 +44,7 @@ class SuspendObservers {
  private:
   RankContext& context_;
   CallRecorder* const calls_;
-  MoveWatch* const moves_;
+  ReshardObserver* const moves_;
   const Counters counters_;
 };
 

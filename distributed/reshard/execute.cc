@@ -9,10 +9,10 @@
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/box_exchange_run.h"
-#include "distributed/reshard/move_watch.h"
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/rank_schedule.h"
 #include "distributed/reshard/recorded.h"
+#include "distributed/reshard/reshard_observer.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
 #include "phi/common/process/yield_point.h"
@@ -127,21 +127,23 @@ bool changes_nothing(const StepSchedule& schedule, const ReshardStep& step) {
          step.reduce != ReduceKind::kAny && step.reduce != ReduceKind::kAll;
 }
 
-// Reports a reshard, or one step of its plan, to the trace and to a MoveWatch, with the bytes that
-// this rank sends and receives in it.
+// Reports a reshard, or one step of its plan, to the trace and to a ReshardObserver, with the bytes
+// that this rank sends and receives in it.
 class TracedReshard {
  public:
-  TracedReshard(World& world, const char* name, const ReshardPlan& plan, MoveWatch::Move::Part part)
-      : TracedReshard(world, name, plan, part, plan.steps.size()) {}
+  TracedReshard(World& world, const char* name, const ReshardPlan& plan,
+                ReshardObserver::Span::Phase phase)
+      : TracedReshard(world, name, plan, phase, plan.steps.size()) {}
   TracedReshard(World& world, const ReshardPlan& plan, size_t step)
       : TracedReshard(world, name_of(plan.steps[step].kind).data(), plan,
-                      MoveWatch::Move::Part::kStep, step) {}
+                      ReshardObserver::Span::Phase::kStep, step) {}
   ~TracedReshard() {
     TraceEvent* const event = span_.event();
-    if (!event && !watch_) return;
+    if (!event && !observer_) return;
     const int64_t sent = rank_.counters().bytes_sent - before_.bytes_sent;
     const int64_t received = rank_.counters().bytes_received - before_.bytes_received;
-    if (watch_) watch_->ended({plan_, part_, step_, Trace::now_ns() - start_ns_, sent, received});
+    if (observer_)
+      observer_->on_end({plan_, phase_, step_, Trace::now_ns() - start_ns_, sent, received});
     if (!event) return;
     event->bytes_sent = sent;
     event->bytes_received = received;
@@ -151,16 +153,16 @@ class TracedReshard {
 
  private:
   // `step` == plan.steps.size(): the whole plan.
-  TracedReshard(World& world, const char* name, const ReshardPlan& plan, MoveWatch::Move::Part part,
-                size_t step)
+  TracedReshard(World& world, const char* name, const ReshardPlan& plan,
+                ReshardObserver::Span::Phase phase, size_t step)
       : rank_(world.rank_context()),
         plan_(plan),
-        part_(part),
+        phase_(phase),
         step_(step),
         span_(rank_.trace(), TraceKind::kReshard, name),
-        watch_(rank_.moves()) {
+        observer_(rank_.reshard_observer()) {
     if (span_.event()) describe(plan, step);
-    if (!span_.event() && !watch_) return;
+    if (!span_.event() && !observer_) return;
     before_ = rank_.counters();
     start_ns_ = Trace::now_ns();
   }
@@ -183,10 +185,10 @@ class TracedReshard {
 
   RankContext& rank_;
   const ReshardPlan& plan_;
-  const MoveWatch::Move::Part part_;
+  const ReshardObserver::Span::Phase phase_;
   const size_t step_;
   TraceScope span_;
-  MoveWatch* const watch_;
+  ReshardObserver* const observer_;
   Counters before_;
   int64_t start_ns_ = 0;
 };
@@ -263,9 +265,9 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   const bool in_dst = dst->mesh().contains(world.rank());
   pending.result_ = DistTensor::clipped(src.meta(), dst, place, OpScope::current());
   if (!in_src && !in_dst) return pending;
-  const TracedReshard traced(world, "reshard", *plan, MoveWatch::Move::Part::kWhole);
-  if (MoveWatch* watch = world.rank_context().moves()) [[unlikely]]
-    watch->begins(*plan, src.local());
+  const TracedReshard traced(world, "reshard", *plan, ReshardObserver::Span::Phase::kWhole);
+  if (ReshardObserver* observer = world.rank_context().reshard_observer()) [[unlikely]]
+    observer->on_begin(*plan, src.local());
   auto steps = std::make_unique<PendingReshard::Steps>(
       PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, into, from});
   pending.participates_ = steps->participates_from(0);
@@ -307,7 +309,7 @@ DistTensor PendingReshard::wait() {
   while (rest_ && rest_->in_flight) {
     World& world = World::current().device_communicator(rest_->place);
     const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan,
-                               MoveWatch::Move::Part::kFinish);
+                               ReshardObserver::Span::Phase::kFinish);
     transfer_.wait();
     yield_point("reshard.wait.arrived");
     rest_->complete_in_flight();

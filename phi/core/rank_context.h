@@ -40,7 +40,7 @@ enum class Execution : uint8_t { kReal, kDry };
 class Trace;
 class Recorder;
 class CallRecorder;
-class MoveWatch;
+class ReshardObserver;
 class OutputWatch;
 
 class RankContext {
@@ -94,9 +94,9 @@ class RankContext {
   /// Receives every call on handles (api/call/call_recorder.h), during a capture or a real run.
   CallRecorder* calls() const { return calls_; }
   void observe_calls(CallRecorder* calls) { calls_ = calls; }
-  /// Receives every reshard in which the rank takes part (distributed/reshard/move_watch.h).
-  MoveWatch* moves() const { return moves_; }
-  void watch_moves(MoveWatch* watch) { moves_ = watch; }
+  /// Receives every reshard in which the rank takes part (distributed/reshard/reshard_observer.h).
+  ReshardObserver* reshard_observer() const { return reshard_observer_; }
+  void set_reshard_observer(ReshardObserver* observer) { reshard_observer_ = observer; }
 
   /// The context of the calling thread: that of the innermost Scope, otherwise the process's
   /// default (rank 0 of 1).
@@ -130,7 +130,7 @@ class RankContext {
   Trace* trace_ = nullptr;
   Recorder* recorder_ = nullptr;
   CallRecorder* calls_ = nullptr;
-  MoveWatch* moves_ = nullptr;
+  ReshardObserver* reshard_observer_ = nullptr;
   OutputWatch* output_watch_ = nullptr;
   IntrusivePtr<MemoryAccount> memory_;
   static inline thread_local RankContext* current_ = nullptr;

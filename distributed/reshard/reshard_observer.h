@@ -1,6 +1,6 @@
-// MoveWatch: an observer of every reshard that a rank takes part in, with its plan, bytes and time.
+// ReshardObserver: an observer of every reshard that a rank takes part in, with its plan, bytes and time.
 //
-//   RankContext::current().watch_moves(&watch);   // from here on; null: nobody is told
+//   RankContext::current().set_reshard_observer(&watch);   // from here on; null: nobody is told
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace phi {
 
-class MoveWatch {
+class ReshardObserver {
  public:
-  struct Move {
-    enum class Part : uint8_t {
+  struct Span {
+    enum class Phase : uint8_t {
       kWhole,   // from its beginning to its end or, across meshes, until its messages are in flight
       kFinish,  // waiting for a reshard in flight, and the remaining steps of its plan
       kStep,    // one step of the plan; reported before the part that it belongs to
     };
     const distributed::ReshardPlan& plan;
-    Part part;
+    Phase phase;
     size_t step;  // of kStep
     int64_t nanoseconds;
     int64_t bytes_sent;  // by this rank
     int64_t bytes_received;
   };
 
-  virtual ~MoveWatch() = default;
+  virtual ~ReshardObserver() = default;
   /// A reshard begins; `local` is this rank's part of its source. All reports until its end belong
   /// to it.
-  virtual void begins(const distributed::ReshardPlan& plan, const DenseTensor& local) = 0;
-  virtual void ended(const Move& move) = 0;
+  virtual void on_begin(const distributed::ReshardPlan& plan, const DenseTensor& local) = 0;
+  virtual void on_end(const Span& move) = 0;
 };
 
 }  // namespace phi
