@@ -8,7 +8,7 @@
 #include "api/call/write_journal.h"
 #include "api/capture/drop_aliases.h"
 #include "api/capture/reorder_steps.h"
-#include "distributed/reshard/recorded.h"
+#include "distributed/reshard/captured_steps.h"
 #include "phi/common/errors.h"
 #include "phi/core/box_copy.h"
 #include "phi/core/device/device.h"
@@ -251,8 +251,8 @@ int64_t Executor::bytes_outside_of_plan() const {
 // The plan may move arrays between any two steps, so no transfer may be in progress there.
 void Executor::leave_nothing_under_way() {
   for (ir::RecordedStep& step : program_.steps) {
-    auto* overlapping = dynamic_cast<distributed::OverlappingStep*>(step.step.get());
-    if (overlapping) overlapping->finish_at_once();
+    auto* overlapping = dynamic_cast<distributed::AsyncReshardStep*>(step.step.get());
+    if (overlapping) overlapping->make_synchronous();
   }
 }
 

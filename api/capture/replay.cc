@@ -8,7 +8,7 @@
 #include "api/call/launch_step.h"
 #include "api/call/suppress_combines.h"
 #include "api/capture/recording.h"
-#include "distributed/reshard/recorded.h"
+#include "distributed/reshard/captured_steps.h"
 #include "phi/common/errors.h"
 
 namespace phi {
@@ -53,9 +53,9 @@ std::vector<ReplayStep> replay_steps(const std::vector<ir::RecordedStep>& steps)
                      .has_messages = step.has_messages(),
                      .is_kernel = dynamic_cast<const detail::LaunchStep*>(&step) != nullptr,
                      .other_half = static_cast<int64_t>(at)});
-    const auto* half = dynamic_cast<const distributed::HalfReshard*>(&step);
+    const auto* half = dynamic_cast<const distributed::ReshardPhaseStep*>(&step);
     if (!half) continue;
-    const auto [other, is_first] = halves.emplace(half->under_way(), at);
+    const auto [other, is_first] = halves.emplace(half->transfer_id(), at);
     found[at].other_half = is_first ? -1 : static_cast<int64_t>(other->second);
     if (!is_first) found[other->second].other_half = static_cast<int64_t>(at);
   }

@@ -11,7 +11,7 @@
 #include "distributed/reshard/box_exchange_run.h"
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/rank_schedule.h"
-#include "distributed/reshard/recorded.h"
+#include "distributed/reshard/captured_steps.h"
 #include "distributed/reshard/reshard_observer.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
@@ -288,7 +288,7 @@ PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst) {
   PendingReshard known;
   known.result_ = pending.wait();
   if (recorder != nullptr && pending.participates_) {
-    RecordedReshard steps = record_reshard(src, known.result_);
+    CapturedReshard steps = capture_reshard(src, known.result_);
     recorder->add(std::move(steps.start));
     known.recorded_ = std::move(steps.finish);
   }
@@ -332,7 +332,7 @@ DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, KeptPart ke
   if (src.attr() == dst && kept == KeptPart::kShared) return made;
   Recorder* const recorder = RankContext::current().recorder();
   if (recorder && pending.participates_) [[unlikely]]
-    recorder->add(record_whole_reshard(src, made));
+    recorder->add(capture_whole_reshard(src, made));
   if (kept == KeptPart::kAlias) unshare(src.local(), made);
   if (recorder) [[unlikely]]
     recorder->moved(shown(src), shown(made));
@@ -370,14 +370,14 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   Recorder* const recorder = RankContext::current().recorder();
   if (const auto kind = filled_with(fill, *coord)) {
     const DenseTensor local = filled(fill, {}, meta, place, *coord, {});
-    if (recorder) recorder->add(recorded_fill(*kind, local));
+    if (recorder) recorder->add(capture_fill(*kind, local));
     return laid_out(global, {meta, attr, local});
   }
   const Box box = local_box(meta.dims, *attr, *coord);
   const auto each_run = part_in_each_run(global, box, place);
   const DenseTensor local = each_run ? *each_run : part_of(global, box, place);
   const bool is_copied = local.storage() != global.storage() && !local.storage()->source();
-  if (recorder && is_copied) recorder->add(recorded_slice(global, box, local));
+  if (recorder && is_copied) recorder->add(capture_slice(global, box, local));
   DistTensor made(meta, attr, local);
   unshare(global, made);
   return laid_out(global, std::move(made));

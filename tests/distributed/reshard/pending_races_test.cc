@@ -11,7 +11,7 @@
 
 #include "distributed/comm/local/local_world.h"
 #include "distributed/reshard/execute.h"
-#include "distributed/reshard/recorded.h"
+#include "distributed/reshard/captured_steps.h"
 #include "phi/core/storage/host_source.h"
 #include "support/races.h"
 #include "support/reshard_oracle.h"
@@ -128,7 +128,7 @@ TEST(ReshardRaces, WhatARecordedSendSends_MayBeWrittenToAtOnce) {
         DistTensor x = filled_on(0, {40, 50}, -1);
         const DistTensor y =
             DistTensor::empty(x.meta(), on(1), CPUPlace(), world.rank(), "reshard");
-        const RecordedReshard steps = record_reshard(x, y);
+        const CapturedReshard steps = capture_reshard(x, y);
         for (int run = 0; run < 8; ++run) {
           fill(&x, static_cast<float>(run));
           steps.start->run();

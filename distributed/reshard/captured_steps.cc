@@ -1,5 +1,5 @@
 // Steps of captured programs: reshards as one or two steps, slices and fills.
-#include "distributed/reshard/recorded.h"
+#include "distributed/reshard/captured_steps.h"
 
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
@@ -11,7 +11,7 @@ namespace phi::distributed {
 namespace {
 
 // A rank's ends of one reshard. An array is absent on a rank that holds or receives no part.
-struct Ends {
+struct ReshardEndpoints {
   TensorMeta global;
   const TensorDistAttr* from;
   const TensorDistAttr* to;
@@ -22,7 +22,7 @@ struct Ends {
   DenseTensor output;
 };
 
-Ends ends_of(const DistTensor& src, const DistTensor& made) {
+ReshardEndpoints endpoints_of(const DistTensor& src, const DistTensor& made) {
   const int64_t rank = World::current().rank();
   const bool has_input = src.mesh().contains(rank);
   const bool same_bytes = src.local().storage() == made.local().storage();
@@ -33,53 +33,53 @@ Ends ends_of(const DistTensor& src, const DistTensor& made) {
 
 class ReshardStepBase : public Step {
  public:
-  explicit ReshardStepBase(Ends ends) : ends_(std::move(ends)) {}
+  explicit ReshardStepBase(ReshardEndpoints endpoints) : endpoints_(std::move(endpoints)) {}
   bool has_messages() const override { return true; }
   // Memory for the arrays between the steps of the plan.
   size_t scratch_bytes() const override {
-    return 2 * (ends_.has_input ? ends_.input.nbytes() : 0) +
-           (ends_.has_output ? ends_.output.nbytes() : 0);
+    return 2 * (endpoints_.has_input ? endpoints_.input.nbytes() : 0) +
+           (endpoints_.has_output ? endpoints_.output.nbytes() : 0);
   }
 
  protected:
-  void visit_ends(const Visitor& visitor, Access of_output) {
-    if (ends_.has_input) visitor(ends_.input, Access::kRead);
-    if (ends_.has_output) visitor(ends_.output, of_output);
+  void visit_endpoints(const Visitor& visitor, Access of_output) {
+    if (endpoints_.has_input) visitor(endpoints_.input, Access::kRead);
+    if (endpoints_.has_output) visitor(endpoints_.output, of_output);
   }
   // Whether this rank sends and receives nothing.
-  bool only_sends() const { return ends_.has_input && !ends_.has_output; }
+  bool only_sends() const { return endpoints_.has_input && !endpoints_.has_output; }
   // `keeps_input`: sends a copy, because the array may be reused before the messages have left.
   PendingReshard begin(bool keeps_input) {
-    DistTensor src = DistTensor::clipped(ends_.global, ends_.from, ends_.place, "reshard");
-    if (ends_.has_input) src.local() = keeps_input ? ends_.input.clone() : ends_.input;
-    return start_reshard_into(src, ends_.to, ends_.has_output ? ends_.output : DenseTensor());
+    DistTensor src = DistTensor::clipped(endpoints_.global, endpoints_.from, endpoints_.place, "reshard");
+    if (endpoints_.has_input) src.local() = keeps_input ? endpoints_.input.clone() : endpoints_.input;
+    return start_reshard_into(src, endpoints_.to, endpoints_.has_output ? endpoints_.output : DenseTensor());
   }
   void end(PendingReshard pending) {
     const DistTensor made = pending.wait_until_sent();
-    if (!ends_.has_output || ends_.output.nbytes() == 0) return;
+    if (!endpoints_.has_output || endpoints_.output.nbytes() == 0) return;
     // If the last step does not change this rank's part, the part is in another array: copy it.
-    copy_array(made.local(), ends_.output);
+    copy_array(made.local(), endpoints_.output);
   }
 
  private:
-  Ends ends_;
+  ReshardEndpoints endpoints_;
 };
 
 class WholeReshard final : public ReshardStepBase {
  public:
   using ReshardStepBase::ReshardStepBase;
   const char* name() const override { return "reshard"; }
-  void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
+  void visit(const Visitor& visitor) override { visit_endpoints(visitor, Access::kWrite); }
   void run() override { end(begin(/*keeps_input=*/false)); }
   std::unique_ptr<Step> clone() const override { return std::make_unique<WholeReshard>(*this); }
 };
 
 // State shared by the two halves.
-struct Crossing {
+struct SharedTransfer {
   PendingReshard pending;
-  bool at_once = false;  // the first half does everything
+  bool synchronous = false;  // the first half does everything
 };
-using UnderWay = std::shared_ptr<Crossing>;
+using SharedTransferPtr = std::shared_ptr<SharedTransfer>;
 
 [[noreturn]] void throw_repeated() {
   throw errors::Unimplemented(
@@ -87,51 +87,51 @@ using UnderWay = std::shared_ptr<Crossing>;
       "inside a scan.");
 }
 
-class StartReshard final : public ReshardStepBase, public OverlappingStep {
+class StartReshard final : public ReshardStepBase, public AsyncReshardStep {
  public:
-  StartReshard(Ends ends, UnderWay under_way)
-      : ReshardStepBase(std::move(ends)), under_way_(std::move(under_way)) {}
+  StartReshard(ReshardEndpoints endpoints, SharedTransferPtr transfer)
+      : ReshardStepBase(std::move(endpoints)), transfer_(std::move(transfer)) {}
   const char* name() const override { return "start_reshard"; }
-  void visit(const Visitor& visitor) override { visit_ends(visitor, Access::kWrite); }
+  void visit(const Visitor& visitor) override { visit_endpoints(visitor, Access::kWrite); }
   void run() override {
     // Later steps may write to the array, or reuse its memory, before the messages have left.
-    under_way_->pending = begin(/*keeps_input=*/!under_way_->at_once);
-    if (under_way_->at_once) end(std::move(under_way_->pending));
+    transfer_->pending = begin(/*keeps_input=*/!transfer_->synchronous);
+    if (transfer_->synchronous) end(std::move(transfer_->pending));
   }
-  void finish_at_once() override { under_way_->at_once = true; }
-  const void* under_way() const override { return under_way_.get(); }
+  void make_synchronous() override { transfer_->synchronous = true; }
+  const void* transfer_id() const override { return transfer_.get(); }
   std::unique_ptr<Step> clone() const override { throw_repeated(); }
 
  private:
-  UnderWay under_way_;
+  SharedTransferPtr transfer_;
 };
 
-class FinishReshard final : public ReshardStepBase, public HalfReshard {
+class FinishReshard final : public ReshardStepBase, public ReshardPhaseStep {
  public:
-  FinishReshard(Ends ends, UnderWay under_way)
-      : ReshardStepBase(std::move(ends)), under_way_(std::move(under_way)) {}
+  FinishReshard(ReshardEndpoints endpoints, SharedTransferPtr transfer)
+      : ReshardStepBase(std::move(endpoints)), transfer_(std::move(transfer)) {}
   const char* name() const override { return "finish_reshard"; }
   void visit(const Visitor& visitor) override {
-    if (!only_sends()) visit_ends(visitor, Access::kUpdate);
+    if (!only_sends()) visit_endpoints(visitor, Access::kUpdate);
   }
   void run() override {
-    if (under_way_->at_once) return;
+    if (transfer_->synchronous) return;
     if (only_sends()) {
-      under_way_->pending = {};
+      transfer_->pending = {};
     } else {
-      end(std::move(under_way_->pending));
+      end(std::move(transfer_->pending));
     }
   }
-  const void* under_way() const override { return under_way_.get(); }
+  const void* transfer_id() const override { return transfer_.get(); }
   std::unique_ptr<Step> clone() const override { throw_repeated(); }
 
  private:
-  UnderWay under_way_;
+  SharedTransferPtr transfer_;
 };
 
-class Slice final : public Step {
+class SliceStep final : public Step {
  public:
-  Slice(const DenseTensor& whole, const Box& part, const DenseTensor& out)
+  SliceStep(const DenseTensor& whole, const Box& part, const DenseTensor& out)
       : whole_(whole), part_(part), out_(out) {}
   const char* name() const override { return "slice"; }
   void visit(const Visitor& visitor) override {
@@ -145,7 +145,7 @@ class Slice final : public Step {
     if (source && source->meta() == whole_.meta()) return bring_box(*source, part_, &out_);
     copy_box(whole_, Box::whole(whole_.dims()), out_, part_, part_);
   }
-  std::unique_ptr<Step> clone() const override { return std::make_unique<Slice>(*this); }
+  std::unique_ptr<Step> clone() const override { return std::make_unique<SliceStep>(*this); }
   bool is_repeatable() const override { return true; }
 
  private:
@@ -154,13 +154,13 @@ class Slice final : public Step {
   DenseTensor out_;
 };
 
-class Fill final : public Step {
+class FillStep final : public Step {
  public:
-  Fill(ReduceKind kind, const DenseTensor& out) : kind_(kind), out_(out) {}
+  FillStep(ReduceKind kind, const DenseTensor& out) : kind_(kind), out_(out) {}
   const char* name() const override { return "fill"; }
   void visit(const Visitor& visitor) override { visitor(out_, Access::kWrite); }
   void run() override { fill_identity(kind_, out_); }
-  std::unique_ptr<Step> clone() const override { return std::make_unique<Fill>(*this); }
+  std::unique_ptr<Step> clone() const override { return std::make_unique<FillStep>(*this); }
   bool is_repeatable() const override { return true; }
 
  private:
@@ -170,23 +170,23 @@ class Fill final : public Step {
 
 }  // namespace
 
-RecordedReshard record_reshard(const DistTensor& src, const DistTensor& made) {
-  const auto under_way = std::make_shared<Crossing>();
-  return {std::make_unique<StartReshard>(ends_of(src, made), under_way),
-          std::make_unique<FinishReshard>(ends_of(src, made), under_way)};
+CapturedReshard capture_reshard(const DistTensor& src, const DistTensor& made) {
+  const auto transfer = std::make_shared<SharedTransfer>();
+  return {std::make_unique<StartReshard>(endpoints_of(src, made), transfer),
+          std::make_unique<FinishReshard>(endpoints_of(src, made), transfer)};
 }
 
-std::unique_ptr<Step> record_whole_reshard(const DistTensor& src, const DistTensor& made) {
-  return std::make_unique<WholeReshard>(ends_of(src, made));
+std::unique_ptr<Step> capture_whole_reshard(const DistTensor& src, const DistTensor& made) {
+  return std::make_unique<WholeReshard>(endpoints_of(src, made));
 }
 
-std::unique_ptr<Step> recorded_slice(const DenseTensor& whole, const Box& part,
+std::unique_ptr<Step> capture_slice(const DenseTensor& whole, const Box& part,
                                      const DenseTensor& out) {
-  return std::make_unique<Slice>(whole, part, out);
+  return std::make_unique<SliceStep>(whole, part, out);
 }
 
-std::unique_ptr<Step> recorded_fill(ReduceKind kind, const DenseTensor& out) {
-  return std::make_unique<Fill>(kind, out);
+std::unique_ptr<Step> capture_fill(ReduceKind kind, const DenseTensor& out) {
+  return std::make_unique<FillStep>(kind, out);
 }
 
 }  // namespace phi::distributed
