@@ -12,7 +12,8 @@ Tensor reshard(const Tensor& x, const ProcessMesh& mesh, std::span<const Placeme
   const OpScope scope("reshard");
   const TensorDistAttr* attr = attr_of_move(x, mesh, placements);
   if (x.dist_attr() == attr) return x;
-  return tracked_move("reshard", x, Tensor(distributed::reshard(x.dist(), attr, KeptPart::kAlias)));
+  return tracked_move("reshard", x,
+                      Tensor(distributed::reshard(x.dist(), attr, ReshardAliasing::kAlias)));
 }
 
 PendingTensor start_reshard(const Tensor& x, const ProcessMesh& mesh,
@@ -39,7 +40,8 @@ Tensor gathered_everywhere(const Tensor& x) {
   const bool spans_job = x.mesh().contains(rank()) && x.mesh().size() == world_size();
   const ProcessMesh mesh = spans_job ? x.mesh() : ProcessMesh({world_size()}, {"world"});
   Tensor whole(
-      distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh), KeptPart::kAlias).local());
+      distributed::reshard(x.dist(), TensorDistAttr::replicated(mesh), ReshardAliasing::kAlias)
+          .local());
   if (any_requires_grad(x)) track_move("gathered_everywhere", x, whole, /*gathers=*/false);
   return whole;
 }

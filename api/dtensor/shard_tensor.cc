@@ -10,9 +10,10 @@ Tensor shard_tensor(const Tensor& x, const ProcessMesh& mesh,
                     std::span<const Placement> placements) {
   const OpScope scope("shard_tensor");
   const TensorDistAttr* attr = attr_of_move(x, mesh, placements);
-  return tracked_move("shard_tensor", x,
-                      Tensor(x.is_dist() ? distributed::reshard(x.dist(), attr, KeptPart::kAlias)
-                                         : distribute(x.dense(), attr)));
+  return tracked_move(
+      "shard_tensor", x,
+      Tensor(x.is_dist() ? distributed::reshard(x.dist(), attr, ReshardAliasing::kAlias)
+                         : distribute(x.dense(), attr)));
 }
 
 }  // namespace phi::distributed

@@ -31,14 +31,14 @@ void normalise_orders(PlacementArray& placements, int mesh_ndim) {
   }
 }
 
-struct Key {
+struct AttrKey {
   const void* mesh;
   PlacementArray placements;
-  friend bool operator==(const Key&, const Key&) = default;
+  friend bool operator==(const AttrKey&, const AttrKey&) = default;
 };
 
-struct KeyHash {
-  size_t operator()(const Key& key) const {
+struct AttrKeyHash {
+  size_t operator()(const AttrKey& key) const {
     static_assert(sizeof(Placement) == 4 && sizeof(PlacementArray) % 8 == 0);
     std::array<uint64_t, sizeof(PlacementArray) / 8> words;
     std::memcpy(words.data(), key.placements.data(), sizeof(words));
@@ -54,10 +54,10 @@ struct KeyHash {
 // hot path takes no lock.
 struct AttrTable {
   std::mutex mutex;
-  std::unordered_map<Key, std::unique_ptr<const TensorDistAttr>, KeyHash> attrs;
+  std::unordered_map<AttrKey, std::unique_ptr<const TensorDistAttr>, AttrKeyHash> attrs;
 
-  static const TensorDistAttr* find_or_add(const Key& key, const ProcessMesh& mesh) {
-    thread_local std::unordered_map<Key, const TensorDistAttr*, KeyHash> seen;
+  static const TensorDistAttr* find_or_add(const AttrKey& key, const ProcessMesh& mesh) {
+    thread_local std::unordered_map<AttrKey, const TensorDistAttr*, AttrKeyHash> seen;
     auto [it, fresh] = seen.try_emplace(key, nullptr);
     if (!fresh) return it->second;
     static auto& table = *new AttrTable;

@@ -9,9 +9,9 @@
 #include "distributed/comm/reduce.h"
 #include "distributed/comm/world.h"
 #include "distributed/reshard/box_exchange_run.h"
+#include "distributed/reshard/captured_steps.h"
 #include "distributed/reshard/plan.h"
 #include "distributed/reshard/rank_schedule.h"
-#include "distributed/reshard/captured_steps.h"
 #include "distributed/reshard/reshard_observer.h"
 #include "phi/common/errors.h"
 #include "phi/common/inline_vector.h"
@@ -326,14 +326,14 @@ DistTensor PendingReshard::wait_until_sent() {
   return wait();
 }
 
-DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, KeptPart kept) {
+DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, ReshardAliasing aliasing) {
   PendingReshard pending = PendingReshard::begin(src, dst, {}, src.local());
   DistTensor made = pending.wait_until_sent();
-  if (src.attr() == dst && kept == KeptPart::kShared) return made;
+  if (src.attr() == dst && aliasing == ReshardAliasing::kShared) return made;
   Recorder* const recorder = RankContext::current().recorder();
   if (recorder && pending.participates_) [[unlikely]]
     recorder->add(capture_whole_reshard(src, made));
-  if (kept == KeptPart::kAlias) unshare(src.local(), made);
+  if (aliasing == ReshardAliasing::kAlias) unshare(src.local(), made);
   if (recorder) [[unlikely]]
     recorder->moved(shown(src), shown(made));
   return made;

@@ -17,7 +17,7 @@ namespace phi::distributed {
 void check_mesh(const ProcessMesh& mesh);
 
 /// The result on a rank whose part does not change.
-enum class KeptPart : uint8_t {
+enum class ReshardAliasing : uint8_t {
   kShared,  // shares bytes with the source: for callers that only read the result
   kAlias,   // a copy-on-write alias of the source's part (DenseTensor::alias)
 };
@@ -33,7 +33,7 @@ enum class KeptPart : uint8_t {
 /// Errors   InvalidArgument, alike on all ranks and before any communication, if an attr does not
 ///          fit the shape or an extent is unknown.
 DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst,
-                   KeptPart kept = KeptPart::kShared);
+                   ReshardAliasing aliasing = ReshardAliasing::kShared);
 
 /// A reshard whose transfer between two meshes may still be in flight. The caller may drop the
 /// handle at any time: the transfer completes, and the world keeps its buffers until then. Use it
@@ -63,7 +63,8 @@ class PendingReshard {
   friend PendingReshard start_reshard(const DistTensor& src, const TensorDistAttr* dst);
   friend PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* dst,
                                            const DenseTensor& into);
-  friend DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst, KeptPart kept);
+  friend DistTensor reshard(const DistTensor& src, const TensorDistAttr* dst,
+                            ReshardAliasing aliasing);
   struct Steps;
   /// Moves `from`, which has the value of src's local part.
   static PendingReshard begin(const DistTensor& src, const TensorDistAttr* dst,
@@ -95,7 +96,7 @@ PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* d
 /// Where `attr` is partial the first coordinate keeps the value and the others get the identity
 /// element. Of a deferred array only this rank's part is read, into a new array; `global` stays
 /// deferred. In a dry run the part is deferred too. The result is a new value, as with
-/// KeptPart::kAlias.
+/// ReshardAliasing::kAlias.
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr);
 
 /// Returns the whole value, on every rank of the mesh. Errors: PreconditionNotMet on other ranks.

@@ -13,7 +13,7 @@
 namespace phi::distributed {
 namespace {
 
-using Kind = ReshardStep::Kind;
+using StepKind = ReshardStep::Kind;
 
 // Whether the reductions over two mesh dims commute: a(b(x)) = b(a(x)).
 bool commute(ReduceKind a, ReduceKind b) {
@@ -62,9 +62,9 @@ MeshDimMask changed_dims(const TensorDistAttr& a, const TensorDistAttr& b) {
   return changed;
 }
 
-class Planner {
+class ReshardPlanner {
  public:
-  Planner(const TensorDistAttr* src, const TensorDistAttr* dst, const Dims& shape)
+  ReshardPlanner(const TensorDistAttr* src, const TensorDistAttr* dst, const Dims& shape)
       : src_(src), dst_(dst), shape_(shape), same_mesh_(src->mesh() == dst->mesh()), at_(src) {
     pair_partial_dims();
   }
@@ -200,7 +200,7 @@ class Planner {
 
   void all_reduce(MeshDimMask dims, ReduceKind kind) {
     ReshardStep step;
-    step.kind = Kind::kAllReduce;
+    step.kind = StepKind::kAllReduce;
     step.move = {shape_, at_, replicated_over(at_, dims)};
     step.over = dims;
     step.reduce = kind;
@@ -258,15 +258,15 @@ class Planner {
       }
       step.over = changed_dims(*at_, *to);
     }
-    step.kind = crosses ? Kind::kSendRecv : kind_of(*at_, *to, step.over, reduced);
+    step.kind = crosses ? StepKind::kSendRecv : kind_of(*at_, *to, step.over, reduced);
     if (reduced != 0) step.reduce = src_at(std::countr_zero(reduced)).reduce();
     at_ = to;
     steps_.push_back(step);
   }
 
-  static Kind kind_of(const TensorDistAttr& from, const TensorDistAttr& to, MeshDimMask changed,
-                      MeshDimMask reduced) {
-    if (reduced != 0) return Kind::kReduceScatter;
+  static StepKind kind_of(const TensorDistAttr& from, const TensorDistAttr& to, MeshDimMask changed,
+                          MeshDimMask reduced) {
+    if (reduced != 0) return StepKind::kReduceScatter;
     bool slice = true;
     bool gather = true;
     for (int m = 0; m < from.mesh().ndim(); ++m) {
@@ -274,13 +274,13 @@ class Planner {
       slice = slice && from.placement(m).is_replicate();
       gather = gather && to.placement(m).is_replicate();
     }
-    if (slice) return Kind::kSlice;
-    return gather ? Kind::kAllGather : Kind::kAllToAll;
+    if (slice) return StepKind::kSlice;
+    return gather ? StepKind::kAllGather : StepKind::kAllToAll;
   }
 
   void fill() {
     ReshardStep step;
-    step.kind = Kind::kFillPartial;
+    step.kind = StepKind::kFillPartial;
     step.move = {shape_, at_, dst_};
     step.over = fill_dims_;
     at_ = dst_;
@@ -354,19 +354,19 @@ std::string names_of(const ProcessMesh& mesh, MeshDimMask dims) {
 
 std::string_view name_of(ReshardStep::Kind kind) {
   switch (kind) {
-    case Kind::kSlice:
+    case StepKind::kSlice:
       return "slice";
-    case Kind::kAllGather:
+    case StepKind::kAllGather:
       return "all_gather";
-    case Kind::kAllToAll:
+    case StepKind::kAllToAll:
       return "all_to_all";
-    case Kind::kReduceScatter:
+    case StepKind::kReduceScatter:
       return "reduce_scatter";
-    case Kind::kAllReduce:
+    case StepKind::kAllReduce:
       return "all_reduce";
-    case Kind::kSendRecv:
+    case StepKind::kSendRecv:
       return "send_recv";
-    case Kind::kFillPartial:
+    case StepKind::kFillPartial:
       return "fill_partial";
   }
   return "unknown";
@@ -374,19 +374,19 @@ std::string_view name_of(ReshardStep::Kind kind) {
 
 std::string ReshardStep::to_string() const {
   std::string name(name_of(kind));
-  if (kind == Kind::kReduceScatter || kind == Kind::kAllReduce) {
+  if (kind == StepKind::kReduceScatter || kind == StepKind::kAllReduce) {
     name += fmt::format("({})", distributed::name_of(reduce));
   }
-  if (kind != Kind::kSendRecv) {
-    const ProcessMesh& mesh = kind == Kind::kFillPartial ? to()->mesh() : from()->mesh();
+  if (kind != StepKind::kSendRecv) {
+    const ProcessMesh& mesh = kind == StepKind::kFillPartial ? to()->mesh() : from()->mesh();
     name += " over " + names_of(mesh, over);
   }
   return fmt::format("{}: {} -> {}", name, from()->to_string(), to()->to_string());
 }
 
 StepBytes ReshardPlan::bytes(const ReshardStep& step, int64_t rank) const {
-  if (step.kind == Kind::kAllReduce) return all_reduce_bytes(step, shape, dtype, rank);
-  if (step.kind == Kind::kFillPartial || step.kind == Kind::kSlice) return {};
+  if (step.kind == StepKind::kAllReduce) return all_reduce_bytes(step, shape, dtype, rank);
+  if (step.kind == StepKind::kFillPartial || step.kind == StepKind::kSlice) return {};
   const TransferRoutes routes(step.move);
   const auto total = [&](const std::vector<BoxTransfer>& transfers) {
     int64_t elements = 0;
@@ -452,7 +452,7 @@ std::shared_ptr<const ReshardPlan> plan_reshard(const TensorDistAttr* src,
   plan->dst = dst;
   plan->shape = shape;
   plan->dtype = dtype;
-  plan->steps = Planner(src, dst, shape).run();
+  plan->steps = ReshardPlanner(src, dst, shape).run();
   if (plans.size() >= kMostPlans) plans.clear();
   return plans[key] = std::move(plan);
 }
