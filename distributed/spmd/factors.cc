@@ -1,11 +1,11 @@
-// Builds factor declarations; engine.cc runs them.
+// Builds factor declarations; factor_inference.cc runs them.
 #include "distributed/spmd/factors.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
@@ -32,11 +32,11 @@ std::string Factors::factor_name(uint8_t factor) {
   return std::string(1, static_cast<char>('a' + factor - kMaxNdim));
 }
 
-Factors::Term Factors::term(Batch batch, std::string_view letters) {
+Factors::TensorFactors Factors::term(BatchFactors batch, std::string_view letters) {
   const int ndim = batch.ndim + static_cast<int>(letters.size());
   PHI_CHECK(ndim <= kMaxNdim,
             errors::InvalidArgument("a tensor of {} dims is more than {} dims.", ndim, kMaxNdim));
-  Term term;
+  TensorFactors term;
   term.ndim = static_cast<uint8_t>(ndim);
   term.absent = false;
   term.follows = false;
@@ -56,7 +56,7 @@ uint64_t Factors::mask_of(std::string_view letters) {
   return mask;
 }
 
-Factors& Factors::input(const TensorSpec& x, Batch batch, std::string_view letters) {
+Factors& Factors::input(const TensorSpec& x, BatchFactors batch, std::string_view letters) {
   if (x.absent()) return absent_input();
   const int lead = x.ndim() - static_cast<int>(letters.size());
   PHI_CHECK(
@@ -64,7 +64,7 @@ Factors& Factors::input(const TensorSpec& x, Batch batch, std::string_view lette
       errors::InvalidArgument("{} has {} dims {}, expected {}{} (factors '{}').",
                               described(x.name, inputs_.size()), x.ndim(), x.shape.to_string(),
                               batch.ndim > 0 ? "at least " : "", letters.size(), letters));
-  Term t = term({lead}, letters);
+  TensorFactors t = term({lead}, letters);
   t.attr = x.attr;
   t.name = x.name;
   t.shape = x.shape;
@@ -76,7 +76,7 @@ Factors& Factors::input(const TensorSpec& x, Batch batch, std::string_view lette
   return *this;
 }
 
-void Factors::add_size(const Term& term, int d) {
+void Factors::add_size(const TensorFactors& term, int d) {
   const uint8_t f = term.factor[d];
   const uint64_t bit = uint64_t{1} << f;
   const int64_t size = term.shape[d];
@@ -91,13 +91,13 @@ void Factors::add_size(const Term& term, int d) {
   size_[f] = std::max(size_[f], size);
 }
 
-void Factors::refuse_size(const Term& term, uint8_t f, int64_t size) const {
-  const auto has = [&](const Term& t) {
+void Factors::refuse_size(const TensorFactors& term, uint8_t f, int64_t size) const {
+  const auto has = [&](const TensorFactors& t) {
     return std::find(t.factor.begin(), t.factor.begin() + t.ndim, f) != t.factor.begin() + t.ndim;
   };
   size_t first = 0;
   while (first < inputs_.size() && !has(inputs_[first])) ++first;
-  const Term& other = first < inputs_.size() ? inputs_[first] : term;
+  const TensorFactors& other = first < inputs_.size() ? inputs_[first] : term;
   throw errors::InvalidArgument(
       "factor {} is {} in {} {} and {} in {} {}; give tensors of one size there.", factor_name(f),
       size_[f], described(other.name, first), other.shape.to_string(), size,
@@ -105,19 +105,19 @@ void Factors::refuse_size(const Term& term, uint8_t f, int64_t size) const {
 }
 
 Factors& Factors::absent_input() {
-  Term t = term({}, "");
+  TensorFactors t = term({}, "");
   t.absent = true;
   inputs_.push_back(t);
   return *this;
 }
 
-Factors& Factors::output(Batch batch, std::string_view letters) {
+Factors& Factors::output(BatchFactors batch, std::string_view letters) {
   outputs_.push_back(term(batch, letters));
   return *this;
 }
 
 Factors& Factors::output_like(int i) {
-  Term t = inputs_[i];
+  TensorFactors t = inputs_[i];
   t.follows = false;
   t.attr = nullptr;
   outputs_.push_back(t);
@@ -125,7 +125,7 @@ Factors& Factors::output_like(int i) {
 }
 
 Factors& Factors::absent_output() {
-  Term t = term({}, "");
+  TensorFactors t = term({}, "");
   t.absent = true;
   outputs_.push_back(t);
   return *this;
@@ -147,7 +147,7 @@ Factors& Factors::whole_dims(int i, std::span<const int> axes) {
 }
 
 Factors& Factors::whole_dims(int i, int64_t axis) {
-  const Term& term = inputs_[static_cast<size_t>(i)];
+  const TensorFactors& term = inputs_[static_cast<size_t>(i)];
   if (term.ndim == 0 && (axis == 0 || axis == -1)) return *this;  // a 0-D tensor accepts these
   whole_ |= uint64_t{1} << term.factor[static_cast<size_t>(normal_axis(axis, term.ndim))];
   return *this;
@@ -191,12 +191,12 @@ Factors& Factors::prefer_larger_tensor() {
   return *this;
 }
 
-Factors& Factors::prefer_most_wanted() {
-  prefer_most_wanted_ = true;
+Factors& Factors::prefer_majority() {
+  prefer_majority_ = true;
   return *this;
 }
 
-Factors& Factors::join_mesh_dims() {
+Factors& Factors::merge_mesh_dims() {
   join_ = true;
   return *this;
 }

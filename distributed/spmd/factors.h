@@ -9,7 +9,7 @@
 // by them. '1' is a tensor dim that is never split, '_' one whose split is ignored. A factor that
 // an output lacks is reduced: the output is Partial over the mesh dims that split the factor.
 //
-// Policies for all rules (implemented in engine.cc):
+// Policies for all rules (implemented in factor_inference.cc):
 //   | one factor, placed differently   the first tensor decides
 //   | one mesh dim, several factors    the factor met first keeps it, going through the tensors in
 //   |                                  order and through each from its first dim to its last
@@ -49,17 +49,17 @@ class Factors {
   static constexpr uint8_t kUnsplit = kMaxFactors - 1;
   static constexpr uint8_t kIgnored = 255;
 
-  struct Batch {
+  struct BatchFactors {
     int ndim = 0;
   };
   /// As many batch factors as the longest of these numbers of leading dims.
-  static Batch batch(int a, int b = 0, int c = 0) {
+  static BatchFactors batch(int a, int b = 0, int c = 0) {
     return {std::max(std::max(a, b), std::max(c, 0))};
   }
 
   /// Errors: InvalidArgument if `letters` and the batch dims do not add up to x.ndim(), or if an
   /// earlier input has another size for a factor.
-  Factors& input(const TensorSpec& x, Batch batch, std::string_view letters);
+  Factors& input(const TensorSpec& x, BatchFactors batch, std::string_view letters);
   Factors& input(const TensorSpec& x, std::string_view letters) { return input(x, {}, letters); }
   /// Declares an optional input that is not given; its required attribute is null.
   Factors& absent_input();
@@ -67,7 +67,7 @@ class Factors {
   Factors& input(const TensorSpec* x, std::string_view letters) {
     return x == nullptr ? absent_input() : input(*x, letters);
   }
-  Factors& output(Batch batch, std::string_view letters);
+  Factors& output(BatchFactors batch, std::string_view letters);
   Factors& output(std::string_view letters) { return output({}, letters); }
   /// Declares an output with the shape of input `i` (its gradient). A factor is reduced where the
   /// input has size 1 and other inputs do not. The output is absent if the input is.
@@ -99,10 +99,10 @@ class Factors {
   Factors& prefer_larger_tensor();
   /// A mesh dim that several factors want goes to the one for which most tensors want it. The other
   /// policies break ties.
-  Factors& prefer_most_wanted();
+  Factors& prefer_majority();
   /// A factor that two tensors split over different mesh dims is split over the mesh dims of both,
   /// the larger mesh dim first, if its size allows.
-  Factors& join_mesh_dims();
+  Factors& merge_mesh_dims();
   Factors& pass_partial(PartialFlow flow, ReduceKinds kinds);
   /// For an op that copies single elements: partial values of any kind pass.
   Factors& pass_any_partial() { return pass_partial(PartialFlow::kEvery, kAllKinds); }
@@ -121,10 +121,10 @@ class Factors {
   int outputs() const { return static_cast<int>(outputs_.size()); }
 
  private:
-  friend class Inference;
+  friend class FactorInference;
 
   /// The factor of each tensor dim.
-  struct Term {
+  struct TensorFactors {
     std::array<uint8_t, kMaxNdim> factor;
     uint8_t ndim;
     bool absent;
@@ -133,15 +133,15 @@ class Factors {
     const char* name;            // null: unknown
     Dims shape;
   };
-  static Term term(Batch batch, std::string_view letters);
+  static TensorFactors term(BatchFactors batch, std::string_view letters);
   static uint64_t mask_of(std::string_view letters);
   /// "k", "batch 0" (the innermost).
   static std::string factor_name(uint8_t factor);
-  void add_size(const Term& term, int d);
-  [[noreturn]] void refuse_size(const Term& term, uint8_t factor, int64_t size) const;
+  void add_size(const TensorFactors& term, int d);
+  [[noreturn]] void refuse_size(const TensorFactors& term, uint8_t factor, int64_t size) const;
 
-  InlineVector<Term, 6> inputs_;
-  InlineVector<Term, 4> outputs_;
+  InlineVector<TensorFactors, 6> inputs_;
+  InlineVector<TensorFactors, 4> outputs_;
   std::array<int64_t, kMaxFactors> size_;  // for the factors in used_
   uint64_t used_ = 0;
   uint64_t whole_ = uint64_t{1} << kUnsplit;
@@ -155,7 +155,7 @@ class Factors {
   PartialFlow partial_flow_ = PartialFlow::kNone;
   ReduceKinds partial_kinds_ = 0;
   bool prefer_larger_ = false;
-  bool prefer_most_wanted_ = false;
+  bool prefer_majority_ = false;
   bool join_ = false;
   bool unit_dims_whole_ = false;
 };

@@ -19,27 +19,27 @@ namespace phi::distributed {
 
 class SpmdRule {
  public:
-  class Body {
+  class CustomRule {
    public:
-    virtual ~Body() = default;
+    virtual ~CustomRule() = default;
     virtual SpmdResult forward() const = 0;
     virtual SpmdResult backward(std::span<const TensorSpec> outputs) const = 0;
   };
 
   explicit(false) SpmdRule(const Factors& factors) : factors_(factors) {}
-  explicit SpmdRule(std::shared_ptr<const Body> body) : body_(std::move(body)) {}
+  explicit SpmdRule(std::shared_ptr<const CustomRule> custom) : custom_(std::move(custom)) {}
 
   /// Appends conflicts between tensors to `conflicts` if it is not null. A body reports none.
   SpmdResult forward(Conflicts* conflicts = nullptr) const {
-    return body_ ? body_->forward() : factors_.forward(conflicts);
+    return custom_ ? custom_->forward() : factors_.forward(conflicts);
   }
   SpmdResult backward(std::span<const TensorSpec> outputs, Conflicts* conflicts = nullptr) const {
-    return body_ ? body_->backward(outputs) : factors_.backward(outputs, conflicts);
+    return custom_ ? custom_->backward(outputs) : factors_.backward(outputs, conflicts);
   }
 
  private:
   Factors factors_;
-  std::shared_ptr<const Body> body_;
+  std::shared_ptr<const CustomRule> custom_;
 };
 
 }  // namespace phi::distributed

@@ -1,21 +1,21 @@
 // Activations as factors: every dim of x is a batch factor, except for reduced channels.
 #include "distributed/spmd/rules/activation.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
 
 struct PReluNames {
-  Names x;
-  Names alpha;
+  FactorNames x;
+  FactorNames alpha;
 };
 
 // A weight that is not laid out like dims of x must be whole, and so must the dims of x that it is
 // for.
 PReluNames prelu_names(const TensorSpec& x, const TensorSpec& alpha, const std::string& data_format,
                        const std::string& mode) {
-  PReluNames names{Names(dim_names(x.ndim())), {}};
+  PReluNames names{FactorNames(dim_names(x.ndim())), {}};
   for (int d = 0; d < alpha.ndim(); ++d) names.alpha.push_back('1');
   if (mode == "element" && alpha.ndim() == x.ndim()) {
     for (int d = 1; d < x.ndim(); ++d) names.alpha[d] = names.x[d];
@@ -30,8 +30,8 @@ PReluNames prelu_names(const TensorSpec& x, const TensorSpec& alpha, const std::
   return names;
 }
 
-Names maxout_names(const TensorSpec& x, int axis) {
-  Names names(dim_names(x.ndim()));
+FactorNames maxout_names(const TensorSpec& x, int axis) {
+  FactorNames names(dim_names(x.ndim()));
   names[normal_axis(axis, x.ndim())] = '1';
   return names;
 }
@@ -54,13 +54,13 @@ SpmdRule PReluGradInferSpmd(const TensorSpec& x, const TensorSpec& alpha,
 }
 
 SpmdRule MaxOutInferSpmd(const TensorSpec& x, int axis) {
-  const Names names = maxout_names(x, axis);
+  const FactorNames names = maxout_names(x, axis);
   return Factors().input(x, names).output(names);
 }
 
 SpmdRule MaxOutGradInferSpmd(const TensorSpec& x, const TensorSpec& out, const TensorSpec& out_grad,
                              int axis) {
-  const Names names = maxout_names(x, axis);
+  const FactorNames names = maxout_names(x, axis);
   return Factors().input(x, names).input(out, names).input(out_grad, names).output(names);
 }
 

@@ -1,7 +1,7 @@
 // Attention rules as factors: b batch, h heads, s sequence, d head dim.
 #include "distributed/spmd/rules/attention.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 
@@ -29,7 +29,7 @@ void add_seed_and_mask(Factors* rule, const TensorSpec* seed_offset, const Tenso
     return;
   }
   // The mask may have size 1 for any of its dims.
-  Names names("bh__");
+  FactorNames names("bh__");
   PHI_CHECK(attn_mask->ndim() == 4,
             errors::InvalidArgument("attn_mask is {}, expected [batch, heads, queries, keys].",
                                     attn_mask->shape.to_string()));
@@ -75,7 +75,7 @@ SpmdRule FusedRopeInferSpmd(const TensorSpec& q, const TensorSpec* k, const Tens
   const std::string_view names = time_major ? "sbhd" : "bshd";
   // A single key or value head is shared by all query heads and cannot be split with them.
   const auto names_of = [&](const TensorSpec& x) {
-    Names own(names);
+    FactorNames own(names);
     if (x.ndim() == 4 && x.shape[2] == 1 && q.shape[2] != 1) own[2] = '1';
     return own;
   };

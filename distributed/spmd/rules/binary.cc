@@ -1,7 +1,7 @@
 // Elementwise ops with two and three inputs as factors.
 #include "distributed/spmd/rules/binary.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 

@@ -1,14 +1,14 @@
 // Ops per channel, and bilinear, as factors.
 #include "distributed/spmd/rules/channels.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
 
 // The names of all dims, of the channel dim, and of the other dims.
-struct Image {
-  Image(const TensorSpec& x, bool channels_last) : names(dim_names(x.ndim())) {
+struct ChannelFactors {
+  ChannelFactors(const TensorSpec& x, bool channels_last) : names(dim_names(x.ndim())) {
     PHI_CHECK(x.ndim() >= 2, errors::InvalidArgument("x is {}; images and channels are needed.",
                                                      x.shape.to_string()));
     const int axis = channels_last ? x.ndim() - 1 : 1;
@@ -18,7 +18,7 @@ struct Image {
   }
   std::string_view names;
   std::string_view channel;
-  Names others;
+  FactorNames others;
 };
 
 }  // namespace
@@ -26,7 +26,7 @@ struct Image {
 SpmdRule BatchStatisticsInferSpmd(const TensorSpec& x, const TensorSpec& mean,
                                   const TensorSpec& variance, const TensorSpec* scale,
                                   const TensorSpec* bias, const std::string& data_format) {
-  const Image image(x, data_format.ends_with('C'));
+  const ChannelFactors image(x, data_format.ends_with('C'));
   Factors rule;
   rule.input(x, image.names).input(mean, image.channel).input(variance, image.channel);
   rule.input(scale, image.channel);
@@ -40,7 +40,7 @@ SpmdRule BatchStatisticsGradInferSpmd(const TensorSpec& x, const TensorSpec* sca
                                       const TensorSpec* bias, const TensorSpec& saved_mean,
                                       const TensorSpec& saved_variance, const TensorSpec& out_grad,
                                       const std::string& data_format) {
-  const Image image(x, data_format.ends_with('C'));
+  const ChannelFactors image(x, data_format.ends_with('C'));
   Factors rule;
   rule.input(x, image.names);
   rule.input(scale, image.channel);
@@ -52,7 +52,7 @@ SpmdRule BatchStatisticsGradInferSpmd(const TensorSpec& x, const TensorSpec* sca
 
 SpmdRule AffineChannelInferSpmd(const TensorSpec& x, const TensorSpec& scale,
                                 const TensorSpec& bias, const std::string& data_layout) {
-  const Image image(x, data_layout != "NCHW");
+  const ChannelFactors image(x, data_layout != "NCHW");
   return Factors()
       .input(x, image.names)
       .input(scale, image.channel)
@@ -63,7 +63,7 @@ SpmdRule AffineChannelInferSpmd(const TensorSpec& x, const TensorSpec& scale,
 SpmdRule AffineChannelGradInferSpmd(const TensorSpec& x, const TensorSpec& scale,
                                     const TensorSpec& bias, const TensorSpec& out_grad,
                                     const std::string& data_layout) {
-  const Image image(x, data_layout != "NCHW");
+  const ChannelFactors image(x, data_layout != "NCHW");
   Factors rule;
   rule.input(x, image.names).input(scale, image.channel).input(bias, image.channel);
   rule.input(out_grad, image.names);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "distributed/spmd/align.h"
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
@@ -24,9 +24,9 @@ Sharding insert_dim(const Sharding& from, int axis) {
   return to;
 }
 
-class JoinBody : public SpmdRule::Body {
+class ConcatRule : public SpmdRule::CustomRule {
  public:
-  JoinBody(std::span<const TensorSpec> x, int axis, bool new_dim)
+  ConcatRule(std::span<const TensorSpec> x, int axis, bool new_dim)
       : x_(x.begin(), x.end()), axis_(axis), new_dim_(new_dim) {}
 
   SpmdResult forward() const override {
@@ -67,7 +67,7 @@ SpmdRule join(std::span<const TensorSpec> x, const Scalar& axis, bool new_dim) {
                                       x[0].shape.to_string(), part.shape.to_string()));
   }
   const int at = normal_axis(axis.to<int64_t>(), ndim);
-  return SpmdRule(std::make_shared<const JoinBody>(x, at, new_dim));
+  return SpmdRule(std::make_shared<const ConcatRule>(x, at, new_dim));
 }
 
 }  // namespace

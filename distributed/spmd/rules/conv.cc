@@ -1,7 +1,7 @@
 // Convolutions as factors: n images, c channels of the input, m of the output.
 #include "distributed/spmd/rules/conv.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
@@ -13,15 +13,15 @@ struct Convolution {
   char m;
   bool transposed;
 
-  Names image(char channels) const {
-    Names names("n");
+  FactorNames image(char channels) const {
+    FactorNames names("n");
     if (!channels_last) names.push_back(channels);
     for (int d = 0; d < spatial; ++d) names.push_back('_');
     if (channels_last) names.push_back(channels);
     return names;
   }
-  Names filter() const {
-    Names names;
+  FactorNames filter() const {
+    FactorNames names;
     names.push_back(transposed ? c : m);
     names.push_back(transposed ? m : c);
     for (int d = 0; d < spatial; ++d) names.push_back('_');
@@ -52,7 +52,7 @@ SpmdRule conv_gradient(const Convolution& conv, const TensorSpec& input, const T
   rule.input(input, conv.image(conv.c)).input(filter, conv.filter());
   rule.input(out_grad, conv.image(conv.m)).output_like(0).output_like(1);
   // As in matmul: images stay split and the weight is gathered.
-  return rule.prefer_most_wanted().yields("cm");
+  return rule.prefer_majority().yields("cm");
 }
 
 // The inputs of a deformable convolution. `splits`: its channels may be split.

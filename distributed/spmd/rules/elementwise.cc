@@ -1,7 +1,7 @@
 // Elementwise ops as factors: every tensor dim is a batch factor.
 #include "distributed/spmd/rules/elementwise.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
@@ -17,14 +17,14 @@ Factors binary(const TensorSpec& x, const TensorSpec& y) {
 }
 
 // The factors of x. Without y the last dim of x holds both halves and must be whole.
-Names swiglu_names(const TensorSpec& x, const TensorSpec* y) {
-  Names names(dim_names(x.ndim()));
+FactorNames swiglu_names(const TensorSpec& x, const TensorSpec* y) {
+  FactorNames names(dim_names(x.ndim()));
   if (y == nullptr && x.ndim() > 0) names[x.ndim() - 1] = '1';
   return names;
 }
 
 Factors swiglu_inputs(const TensorSpec& x, const TensorSpec* y) {
-  const Names names = swiglu_names(x, y);
+  const FactorNames names = swiglu_names(x, y);
   Factors rule;
   rule.input(x, names);
   return y == nullptr ? rule.absent_input() : rule.input(*y, names);

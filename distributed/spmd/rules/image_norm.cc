@@ -1,15 +1,15 @@
 // Normalisations of images as factors: n images, c channels; spatial dims are whole.
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/rules/norm.h"
 
 namespace phi::distributed {
 namespace {
 
 // `n` and `c` are the factor names of images and channels; '_' if they must be whole.
-Names norm_image_names(const TensorSpec& x, char n, char c, const std::string& data_format) {
+FactorNames norm_image_names(const TensorSpec& x, char n, char c, const std::string& data_format) {
   PHI_CHECK(x.ndim() >= 2, errors::InvalidArgument("x is {}; images and channels are needed.",
                                                    x.shape.to_string()));
-  Names names;
+  FactorNames names;
   for (int d = 0; d < x.ndim(); ++d) names.push_back('_');
   const bool last = !data_format.empty() && data_format.back() == 'C';
   names[0] = n;
@@ -22,7 +22,7 @@ Names norm_image_names(const TensorSpec& x, char n, char c, const std::string& d
 SpmdRule BatchNormInferSpmd(const TensorSpec& x, const TensorSpec& mean, const TensorSpec& variance,
                             const TensorSpec* scale, const TensorSpec* bias, bool, float, float,
                             const std::string& data_format, bool, bool) {
-  const Names names = norm_image_names(x, '_', 'c', data_format);
+  const FactorNames names = norm_image_names(x, '_', 'c', data_format);
   Factors rule;
   rule.input(x, names).input(mean, "c").input(variance, "c");
   rule.input(scale, "c");
@@ -33,7 +33,7 @@ SpmdRule BatchNormInferSpmd(const TensorSpec& x, const TensorSpec& mean, const T
 
 SpmdRule GroupNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const TensorSpec* bias,
                             float, int, const std::string& data_format) {
-  const Names names = norm_image_names(x, 'n', '_', data_format);
+  const FactorNames names = norm_image_names(x, 'n', '_', data_format);
   Factors rule;
   rule.input(x, names);
   rule.input(scale, "_");
@@ -45,7 +45,7 @@ SpmdRule GroupNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
                                 const TensorSpec* bias, const TensorSpec& y, const TensorSpec& mean,
                                 const TensorSpec& variance, const TensorSpec& y_grad, float, int,
                                 const std::string& data_format) {
-  const Names names = norm_image_names(x, 'n', '_', data_format);
+  const FactorNames names = norm_image_names(x, 'n', '_', data_format);
   Factors rule;
   rule.input(x, names);
   rule.input(scale, "_");
@@ -56,7 +56,7 @@ SpmdRule GroupNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
 
 SpmdRule InstanceNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const TensorSpec* bias,
                                float) {
-  const Names names = norm_image_names(x, 'n', 'c', "NCHW");
+  const FactorNames names = norm_image_names(x, 'n', 'c', "NCHW");
   Factors rule;
   rule.input(x, names);
   rule.input(scale, "c");
@@ -68,7 +68,7 @@ SpmdRule InstanceNormGradInferSpmd(const TensorSpec& x, const TensorSpec* scale,
                                    const TensorSpec* bias, const TensorSpec& saved_mean,
                                    const TensorSpec& saved_variance, const TensorSpec& y_grad,
                                    float) {
-  const Names names = norm_image_names(x, 'n', 'c', "NCHW");
+  const FactorNames names = norm_image_names(x, 'n', 'c', "NCHW");
   Factors rule;
   rule.input(x, names);
   rule.input(scale, "c");

@@ -3,20 +3,20 @@
 
 #include <algorithm>
 
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/rules/lookup.h"
-#include "distributed/spmd/rules/names.h"
 
 namespace phi::distributed {
 namespace {
 
 // A tensor that is addressed by positions [..., k], and the addressed elements.
-struct Addressed {
-  Names x;         // k times '_', then the other dims
-  Names position;  // a factor per dim, and '_' for the last
-  Names elements;  // the factors of the positions, then the other dims of x
+struct GatherNdFactors {
+  FactorNames x;         // k times '_', then the other dims
+  FactorNames position;  // a factor per dim, and '_' for the last
+  FactorNames elements;  // the factors of the positions, then the other dims of x
 };
 
-Addressed addressed(int x_ndim, const TensorSpec& index) {
+GatherNdFactors addressed(int x_ndim, const TensorSpec& index) {
   PHI_CHECK(index.ndim() > 0,
             errors::InvalidArgument("index is a scalar; its last dim counts the dims of x that it "
                                     "addresses."));
@@ -24,7 +24,7 @@ Addressed addressed(int x_ndim, const TensorSpec& index) {
   PHI_CHECK(last <= x_ndim, errors::InvalidArgument("index {} addresses {} dims, x has {}.",
                                                     index.shape.to_string(), last, x_ndim));
   const int k = last < 0 ? x_ndim : static_cast<int>(last);
-  Addressed names;
+  GatherNdFactors names;
   for (char name : other_dim_names(index.ndim() - 1)) {
     names.position.push_back(name);
     names.elements.push_back(name);
@@ -38,8 +38,8 @@ Addressed addressed(int x_ndim, const TensorSpec& index) {
 }
 
 // Replaces the factors of the positions by '_', because every rank needs all positions.
-Names whole_positions(const Names& names, const Names& position) {
-  Names result = names;
+FactorNames whole_positions(const FactorNames& names, const FactorNames& position) {
+  FactorNames result = names;
   for (int d = 0; d < position.size() && d < result.size(); ++d) {
     if (result[d] == position.view()[static_cast<size_t>(d)]) result[d] = '_';
   }
@@ -47,9 +47,9 @@ Names whole_positions(const Names& names, const Names& position) {
 }
 
 // Dims with one size in all `tensors` share a name; other dims are '1', the axis '_'.
-Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
+FactorNames alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
   const TensorSpec& first = **tensors.begin();
-  Names names = names_without(first.ndim(), axis);
+  FactorNames names = names_without(first.ndim(), axis);
   for (const TensorSpec* tensor : tensors) {
     PHI_CHECK(tensor->ndim() == first.ndim(),
               errors::InvalidArgument("{} and {} have {} and {} dims; give as many.",
@@ -63,8 +63,8 @@ Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
 }
 
 // Names for the indices of take_along_axis, which may also be split along the axis.
-Names with_axis(const Names& names) {
-  Names result = names;
+FactorNames with_axis(const FactorNames& names) {
+  FactorNames result = names;
   for (int d = 0; d < result.size(); ++d) {
     if (result[d] == '_') result[d] = 'z';
   }
@@ -72,20 +72,20 @@ Names with_axis(const Names& names) {
 }
 
 // Names for rows of x: the first dim is '_'.
-Names rows(int ndim) {
+FactorNames rows(int ndim) {
   PHI_CHECK(ndim > 0, errors::InvalidArgument("x is a scalar; scatter writes rows."));
   return names_without(ndim, 0);
 }
 
 // Names for the updates of scatter; with a 0-D index they have no row dim.
-std::string_view updates_names(const Names& rows, const TensorSpec& updates) {
+std::string_view updates_names(const FactorNames& rows, const TensorSpec& updates) {
   const auto missing = static_cast<int>(rows.size()) - updates.ndim();
   return rows.view().substr(missing == 1 ? 1 : 0);
 }
 
-struct Put {
-  Names x;
-  Names value;
+struct IndexPutFactors {
+  FactorNames x;
+  FactorNames value;
 };
 
 // Whether an index of index_put may be a bool mask: it has the extents of x from dim `first` on.
@@ -108,12 +108,13 @@ int named_dims(const TensorSpec& x, std::span<const TensorSpec> indices) {
   return at_least;
 }
 
-Put put_names(const TensorSpec& x, std::span<const TensorSpec> indices, const TensorSpec& value) {
+IndexPutFactors put_names(const TensorSpec& x, std::span<const TensorSpec> indices,
+                          const TensorSpec& value) {
   PHI_CHECK(static_cast<int>(indices.size()) <= x.ndim(),
             errors::InvalidArgument("{} indices are given for x {}; give one per dim at most.",
                                     indices.size(), x.shape.to_string()));
   const int count = named_dims(x, indices);
-  Put names;
+  IndexPutFactors names;
   for (int d = 0; d < x.ndim(); ++d) {
     names.x.push_back(d < count ? '_' : dim_names(x.ndim())[d]);
   }
@@ -128,7 +129,7 @@ Put put_names(const TensorSpec& x, std::span<const TensorSpec> indices, const Te
 }  // namespace
 
 SpmdRule GatherNdInferSpmd(const TensorSpec& x, const TensorSpec& index) {
-  const Addressed names = addressed(x.ndim(), index);
+  const GatherNdFactors names = addressed(x.ndim(), index);
   Factors rule;
   rule.input(x, names.x).input(index, names.position).output(names.elements);
   return pass_partial_of_first(rule, index);
@@ -136,7 +137,7 @@ SpmdRule GatherNdInferSpmd(const TensorSpec& x, const TensorSpec& index) {
 
 SpmdRule GatherNdGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
                                const TensorSpec& out_grad) {
-  const Addressed names = addressed(x.ndim(), index);
+  const GatherNdFactors names = addressed(x.ndim(), index);
   Factors rule;
   rule.input(x, names.x).input(index, names.position).input(out_grad, names.elements);
   return rule.output_like(0);
@@ -152,7 +153,7 @@ SpmdRule IndexSelectGradInferSpmd(const TensorSpec& x, const TensorSpec& index,
 }
 
 SpmdRule TakeAlongAxisInferSpmd(const TensorSpec& arr, const TensorSpec& indices, int axis) {
-  const Names names = alike({&arr, &indices}, axis);
+  const FactorNames names = alike({&arr, &indices}, axis);
   Factors rule;
   rule.input(arr, names).input(indices, with_axis(names)).output(with_axis(names));
   return pass_partial_of_first(rule, indices);
@@ -160,7 +161,7 @@ SpmdRule TakeAlongAxisInferSpmd(const TensorSpec& arr, const TensorSpec& indices
 
 SpmdRule TakeAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& indices,
                                     const TensorSpec& out_grad, int axis) {
-  const Names names = alike({&arr, &indices}, axis);
+  const FactorNames names = alike({&arr, &indices}, axis);
   Factors rule;
   rule.input(arr, names).input(indices, with_axis(names)).input(out_grad, with_axis(names));
   return rule.output_like(0);
@@ -168,14 +169,14 @@ SpmdRule TakeAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& ind
 
 SpmdRule PutAlongAxisInferSpmd(const TensorSpec& arr, const TensorSpec& indices,
                                const TensorSpec& values, int axis, const std::string&, bool) {
-  const Names names = alike({&arr, &indices, &values}, axis);
+  const FactorNames names = alike({&arr, &indices, &values}, axis);
   return Factors().input(arr, names).input(indices, names).input(values, names).output(names);
 }
 
 SpmdRule PutAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& indices,
                                    const TensorSpec& values, const TensorSpec& out,
                                    const TensorSpec& out_grad, int axis, const std::string&, bool) {
-  const Names names = alike({&arr, &indices, &values}, axis);
+  const FactorNames names = alike({&arr, &indices, &values}, axis);
   Factors rule;
   for (const TensorSpec* tensor : {&arr, &indices, &values, &out, &out_grad}) {
     rule.input(*tensor, names);
@@ -185,7 +186,7 @@ SpmdRule PutAlongAxisGradInferSpmd(const TensorSpec& arr, const TensorSpec& indi
 
 SpmdRule ScatterInferSpmd(const TensorSpec& x, const TensorSpec& index, const TensorSpec& updates,
                           bool) {
-  const Names names = rows(x.ndim());
+  const FactorNames names = rows(x.ndim());
   return Factors()
       .input(x, names)
       .input(index, whole_dim_names(index.ndim()))
@@ -195,7 +196,7 @@ SpmdRule ScatterInferSpmd(const TensorSpec& x, const TensorSpec& index, const Te
 
 SpmdRule ScatterGradInferSpmd(const TensorSpec& index, const TensorSpec& updates,
                               const TensorSpec& out_grad, bool) {
-  const Names names = rows(out_grad.ndim());
+  const FactorNames names = rows(out_grad.ndim());
   Factors rule;
   rule.input(index, whole_dim_names(index.ndim()))
       .input(updates, updates_names(names, updates))
@@ -205,7 +206,7 @@ SpmdRule ScatterGradInferSpmd(const TensorSpec& index, const TensorSpec& updates
 
 SpmdRule ScatterNdAddInferSpmd(const TensorSpec& x, const TensorSpec& index,
                                const TensorSpec& updates) {
-  const Addressed names = addressed(x.ndim(), index);
+  const GatherNdFactors names = addressed(x.ndim(), index);
   return Factors()
       .input(x, names.x)
       .input(index, whole_dim_names(index.ndim()))
@@ -215,7 +216,7 @@ SpmdRule ScatterNdAddInferSpmd(const TensorSpec& x, const TensorSpec& index,
 
 SpmdRule ScatterNdAddGradInferSpmd(const TensorSpec& index, const TensorSpec& updates,
                                    const TensorSpec& out_grad) {
-  const Addressed names = addressed(out_grad.ndim(), index);
+  const GatherNdFactors names = addressed(out_grad.ndim(), index);
   Factors rule;
   rule.input(index, names.position).input(updates, names.elements).input(out_grad, names.x);
   // The gradient of x is out_grad itself, independent of this rank's part of the positions.
@@ -225,7 +226,7 @@ SpmdRule ScatterNdAddGradInferSpmd(const TensorSpec& index, const TensorSpec& up
 
 SpmdRule IndexPutInferSpmd(const TensorSpec& x, std::span<const TensorSpec> indices,
                            const TensorSpec& value, bool) {
-  const Put names = put_names(x, indices, value);
+  const IndexPutFactors names = put_names(x, indices, value);
   Factors rule;
   rule.input(x, names.x);
   for (const TensorSpec& index : indices) rule.input(index, whole_dim_names(index.ndim()));
@@ -234,7 +235,7 @@ SpmdRule IndexPutInferSpmd(const TensorSpec& x, std::span<const TensorSpec> indi
 
 SpmdRule IndexPutGradInferSpmd(const TensorSpec& x, std::span<const TensorSpec> indices,
                                const TensorSpec& value, const TensorSpec& out_grad, bool) {
-  const Put names = put_names(x, indices, value);
+  const IndexPutFactors names = put_names(x, indices, value);
   Factors rule;
   rule.input(x, names.x);
   for (const TensorSpec& index : indices) rule.input(index, whole_dim_names(index.ndim()));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
@@ -11,21 +11,21 @@ namespace {
 constexpr std::string_view kMatrix = "11";
 constexpr std::string_view kVector = "1";
 
-Factors::Batch batch_of(const TensorSpec& x) { return Factors::batch(x.ndim() - 2); }
+Factors::BatchFactors batch_of(const TensorSpec& x) { return Factors::batch(x.ndim() - 2); }
 
 // Builds rules for tensors with one matrix or vector per member of a batch.
-class OfBatch {
+class BatchedRuleBuilder {
  public:
-  explicit OfBatch(const TensorSpec& matrices) : batch_(batch_of(matrices)) {}
-  OfBatch& input(const TensorSpec& x) {
+  explicit BatchedRuleBuilder(const TensorSpec& matrices) : batch_(batch_of(matrices)) {}
+  BatchedRuleBuilder& input(const TensorSpec& x) {
     rule_.input(x, batch_, x.ndim() - batch_.ndim == 2 ? kMatrix : kVector);
     return *this;
   }
-  OfBatch& input(const TensorSpec* x) {
+  BatchedRuleBuilder& input(const TensorSpec* x) {
     x ? input(*x) : (rule_.absent_input(), *this);
     return *this;
   }
-  OfBatch& output(std::string_view letters, bool is_there = true) {
+  BatchedRuleBuilder& output(std::string_view letters, bool is_there = true) {
     is_there ? rule_.output(batch_, letters) : rule_.absent_output();
     return *this;
   }
@@ -33,17 +33,17 @@ class OfBatch {
   operator SpmdRule() const { return rule_; }
 
  private:
-  Factors::Batch batch_;
+  Factors::BatchFactors batch_;
   Factors rule_;
 };
 
 // Right-hand sides: matrices whose columns may be split, or vectors.
-struct Sides {
-  Factors::Batch batch;
+struct RightHandSides {
+  Factors::BatchFactors batch;
   std::string_view letters;
 };
 
-Sides sides_of(const TensorSpec& matrices, const TensorSpec& sides, bool vectors) {
+RightHandSides sides_of(const TensorSpec& matrices, const TensorSpec& sides, bool vectors) {
   return {Factors::batch(matrices.ndim() - 2, sides.ndim() - (vectors ? 1 : 2)),
           vectors ? "1" : "1n"};
 }
@@ -53,7 +53,7 @@ bool solves_vectors(const TensorSpec& x, const TensorSpec& y) {
   return y.ndim() == 1 || (y.ndim() == x.ndim() - 1 && fits());
 }
 
-Factors with_solution(Factors rule, const Sides& sides, const TensorSpec& out,
+Factors with_solution(Factors rule, const RightHandSides& sides, const TensorSpec& out,
                       const TensorSpec& out_grad) {
   rule.input(out, sides.batch, sides.letters).input(out_grad, sides.batch, sides.letters);
   return rule.output_like(0).output_like(1);
@@ -66,7 +66,7 @@ void check_has_matrices(const TensorSpec& x) {
 }
 
 // The names of x's dims, with '_' for the axis of the vectors.
-Names around_vectors(const TensorSpec& x, int axis) {
+FactorNames around_vectors(const TensorSpec& x, int axis) {
   constexpr int kFirstOfThree = 9;
   if (axis != kFirstOfThree) return names_without(x.ndim(), axis);
   const auto at = std::find(x.shape.begin(), x.shape.end(), 3) - x.shape.begin();
@@ -76,13 +76,13 @@ Names around_vectors(const TensorSpec& x, int axis) {
 // Rules of slogdeterminant: its output is [2, batch...]; x has its matrix dims after the batch.
 Factors sign_and_log(const TensorSpec& x) {
   check_has_matrices(x);
-  Names names(dim_names(x.ndim() - 2));
+  FactorNames names(dim_names(x.ndim() - 2));
   names.push_back('1');
   names.push_back('1');
   return Factors().input(x, names);
 }
-Names sign_and_log_names(const TensorSpec& x) {
-  Names names(kVector);
+FactorNames sign_and_log_names(const TensorSpec& x) {
+  FactorNames names(kVector);
   for (char name : dim_names(x.ndim() - 2)) names.push_back(name);
   return names;
 }
@@ -91,7 +91,7 @@ Names sign_and_log_names(const TensorSpec& x) {
 
 SpmdRule SolveInferSpmd(const TensorSpec& x, const TensorSpec& y) {
   check_has_matrices(x);
-  const Sides sides = sides_of(x, y, solves_vectors(x, y));
+  const RightHandSides sides = sides_of(x, y, solves_vectors(x, y));
   return Factors()
       .input(x, sides.batch, kMatrix)
       .input(y, sides.batch, sides.letters)
@@ -100,21 +100,21 @@ SpmdRule SolveInferSpmd(const TensorSpec& x, const TensorSpec& y) {
 SpmdRule SolveGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out,
                             const TensorSpec& out_grad) {
   check_has_matrices(x);
-  const Sides sides = sides_of(x, y, solves_vectors(x, y));
+  const RightHandSides sides = sides_of(x, y, solves_vectors(x, y));
   Factors rule;
   rule.input(x, sides.batch, kMatrix).input(y, sides.batch, sides.letters);
   return with_solution(rule, sides, out, out_grad);
 }
 SpmdRule CholeskySolveGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out,
                                     const TensorSpec& out_grad) {
-  const Sides sides = sides_of(y, x, false);
+  const RightHandSides sides = sides_of(y, x, false);
   Factors rule;
   rule.input(x, sides.batch, sides.letters).input(y, sides.batch, kMatrix);
   return with_solution(rule, sides, out, out_grad);
 }
 SpmdRule TriangularSolveGradInferSpmd(const TensorSpec& x, const TensorSpec& y,
                                       const TensorSpec& out, const TensorSpec& out_grad) {
-  const Sides sides = sides_of(x, y, false);
+  const RightHandSides sides = sides_of(x, y, false);
   Factors rule;
   rule.input(x, sides.batch, kMatrix).input(y, sides.batch, sides.letters);
   return with_solution(rule, sides, out, out_grad);
@@ -128,15 +128,15 @@ SpmdRule SlogDeterminantGradInferSpmd(const TensorSpec& x, const TensorSpec& out
 }
 
 SpmdRule EigvalshInferSpmd(const TensorSpec& x, bool is_test) {
-  return OfBatch(x).input(x).output(kVector).output(kMatrix, !is_test);
+  return BatchedRuleBuilder(x).input(x).output(kVector).output(kMatrix, !is_test);
 }
 SpmdRule EigvalshGradInferSpmd(const TensorSpec& x, const TensorSpec* eigenvectors,
                                const TensorSpec& eigenvalues_grad) {
-  return OfBatch(x).input(x).input(eigenvectors).input(eigenvalues_grad).output(kMatrix);
+  return BatchedRuleBuilder(x).input(x).input(eigenvectors).input(eigenvalues_grad).output(kMatrix);
 }
 SpmdRule EigGradInferSpmd(const TensorSpec& x, const TensorSpec& out_w, const TensorSpec& out_v,
                           const TensorSpec& out_w_grad, const TensorSpec& out_v_grad) {
-  return OfBatch(x)
+  return BatchedRuleBuilder(x)
       .input(x)
       .input(out_w)
       .input(out_v)
@@ -146,7 +146,7 @@ SpmdRule EigGradInferSpmd(const TensorSpec& x, const TensorSpec& out_w, const Te
 }
 SpmdRule EighGradInferSpmd(const TensorSpec& out_w, const TensorSpec& out_v,
                            const TensorSpec& out_w_grad, const TensorSpec& out_v_grad) {
-  return OfBatch(out_v)
+  return BatchedRuleBuilder(out_v)
       .input(out_w)
       .input(out_v)
       .input(out_w_grad)
@@ -156,7 +156,7 @@ SpmdRule EighGradInferSpmd(const TensorSpec& out_w, const TensorSpec& out_v,
 
 SpmdRule LUUnpackInferSpmd(const TensorSpec& x, const TensorSpec& y, bool unpack_ludata,
                            bool unpack_pivots) {
-  return OfBatch(x)
+  return BatchedRuleBuilder(x)
       .input(x)
       .input(y)
       .output(kMatrix, unpack_pivots)
@@ -165,7 +165,7 @@ SpmdRule LUUnpackInferSpmd(const TensorSpec& x, const TensorSpec& y, bool unpack
 }
 SpmdRule LUUnpackGradInferSpmd(const TensorSpec& x, const TensorSpec* l_grad,
                                const TensorSpec* u_grad) {
-  return OfBatch(x).input(x).input(l_grad).input(u_grad).output(kMatrix);
+  return BatchedRuleBuilder(x).input(x).input(l_grad).input(u_grad).output(kMatrix);
 }
 
 SpmdRule QrInferSpmd(const TensorSpec& x, const std::string& mode) {
@@ -180,12 +180,13 @@ SpmdRule QrGradInferSpmd(const TensorSpec& x, const TensorSpec& q, const TensorS
                          const TensorSpec& q_grad, const TensorSpec& r_grad,
                          const std::string& mode) {
   PHI_CHECK(mode != "r", errors::InvalidArgument("mode 'r' makes no q and has no gradient."));
-  return OfBatch(x).input(x).input(q).input(r).input(q_grad).input(r_grad).output(kMatrix);
+  return BatchedRuleBuilder(x).input(x).input(q).input(r).input(q_grad).input(r_grad).output(
+      kMatrix);
 }
 SpmdRule SvdGradInferSpmd(const TensorSpec& x, const TensorSpec& u, const TensorSpec& s,
                           const TensorSpec& vh, const TensorSpec& u_grad, const TensorSpec& s_grad,
                           const TensorSpec& vh_grad) {
-  return OfBatch(x)
+  return BatchedRuleBuilder(x)
       .input(x)
       .input(u)
       .input(s)
@@ -206,12 +207,12 @@ SpmdRule MatrixRankAtolRtolInferSpmd(const TensorSpec& x, const TensorSpec& atol
 }
 
 SpmdRule CrossInferSpmd(const TensorSpec& x, const TensorSpec& y, int axis) {
-  const Names names = around_vectors(x, axis);
+  const FactorNames names = around_vectors(x, axis);
   return Factors().input(x, names).input(y, names).output(names);
 }
 SpmdRule CrossGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out_grad,
                             int axis) {
-  const Names names = around_vectors(x, axis);
+  const FactorNames names = around_vectors(x, axis);
   return Factors()
       .input(x, names)
       .input(y, names)

@@ -1,7 +1,7 @@
 // Losses as factors: samples may be split, classes are whole.
 #include "distributed/spmd/rules/losses.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
@@ -15,10 +15,10 @@ Factors sigmoid_inputs(const TensorSpec& x, const TensorSpec& label, const Tenso
 }
 
 // The factors of input [N, C, ...], and of label [N, ...].
-struct ClassNames {
-  Names input;
-  Names label;
-  explicit ClassNames(const TensorSpec& of) : input(dim_names(of.ndim())) {
+struct ClassFactors {
+  FactorNames input;
+  FactorNames label;
+  explicit ClassFactors(const TensorSpec& of) : input(dim_names(of.ndim())) {
     for (int d = 0; d < of.ndim(); ++d) {
       if (d != 1) label.push_back(input[d]);
     }
@@ -27,7 +27,7 @@ struct ClassNames {
 };
 
 Factors nll_inputs(const TensorSpec& input, const TensorSpec& label, const TensorSpec* weight) {
-  const ClassNames names(input);
+  const ClassFactors names(input);
   Factors rule;
   rule.input(input, names.input).input(label, names.label);
   if (!weight) return rule.absent_input();
@@ -64,7 +64,7 @@ SpmdRule KLDivGradInferSpmd(const TensorSpec& x, const TensorSpec& label,
 
 SpmdRule NllLossInferSpmd(const TensorSpec& input, const TensorSpec& label,
                           const TensorSpec* weight, const std::string& reduction) {
-  const Names samples = ClassNames(input).label;
+  const FactorNames samples = ClassFactors(input).label;
   Factors rule = nll_inputs(input, label, weight);
   rule.output(reduction == "none" ? samples.view() : "").output("");
   return reduction == "mean" ? rule.combined(samples) : rule;
@@ -73,7 +73,7 @@ SpmdRule NllLossInferSpmd(const TensorSpec& input, const TensorSpec& label,
 SpmdRule NllLossGradInferSpmd(const TensorSpec& input, const TensorSpec& label,
                               const TensorSpec* weight, const TensorSpec& total_weight,
                               const TensorSpec& out_grad, const std::string& reduction) {
-  const Names samples = ClassNames(input).label;
+  const FactorNames samples = ClassFactors(input).label;
   Factors rule = nll_inputs(input, label, weight);
   rule.input(total_weight, "").input(out_grad, reduction == "none" ? samples.view() : "");
   return rule.output_like(0);

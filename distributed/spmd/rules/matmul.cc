@@ -1,15 +1,15 @@
 // Batched matmul as factors: a split contracted dim k makes the output partial.
 #include "distributed/spmd/rules/matmul.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
 
-struct Product {
+struct MatmulFactors {
   bool has_m;  // x is a matrix, not a vector
   bool has_n;
-  Factors::Batch batch;
+  Factors::BatchFactors batch;
   Factors rule;  // x and y
 
   std::string_view out_names() const {
@@ -18,19 +18,20 @@ struct Product {
 };
 
 // Transpose flags of 1-D operands are ignored, as in the shape function.
-Product product_of(const TensorSpec& x, const TensorSpec& y, bool transpose_x, bool transpose_y) {
+MatmulFactors product_of(const TensorSpec& x, const TensorSpec& y, bool transpose_x,
+                         bool transpose_y) {
   PHI_CHECK(x.ndim() >= 1 && y.ndim() >= 1,
             errors::InvalidArgument("x is {} and y is {}; 1 dim or more is needed.",
                                     x.shape.to_string(), y.shape.to_string()));
-  Product p{x.ndim() > 1, y.ndim() > 1, Factors::batch(x.ndim() - 2, y.ndim() - 2), {}};
+  MatmulFactors p{x.ndim() > 1, y.ndim() > 1, Factors::batch(x.ndim() - 2, y.ndim() - 2), {}};
   p.rule.input(x, p.batch, !p.has_m ? "k" : transpose_x ? "km" : "mk");
   p.rule.input(y, p.batch, !p.has_n ? "k" : transpose_y ? "nk" : "kn");
   return p;
 }
 
 // Letters for the input that is added to x y [m, n]: dims that broadcast are never split.
-Names added_names(const TensorSpec& input, int64_t m, int64_t n) {
-  Names names;
+FactorNames added_names(const TensorSpec& input, int64_t m, int64_t n) {
+  FactorNames names;
   const int ndim = input.ndim();
   PHI_CHECK(ndim <= 2, errors::InvalidArgument("input is {}; it has 2 dims at most.",
                                                input.shape.to_string()));
@@ -51,14 +52,14 @@ Factors sum_and_product(const TensorSpec& input, const TensorSpec& x, const Tens
 }
 
 // Factors a, b, .. for a chain's extents, as far as the letters go; the other extents are whole.
-class Chain {
+class MatrixChainFactors {
  public:
-  explicit Chain(std::span<const TensorSpec> x) {
+  explicit MatrixChainFactors(std::span<const TensorSpec> x) {
     PHI_CHECK(x.size() >= 2,
               errors::InvalidArgument("x has {} tensors; 2 or more are multiplied.", x.size()));
     for (size_t i = 0; i < x.size(); ++i) {
       const bool is_row = x[i].ndim() == 1 && i == 0;
-      Names names;
+      FactorNames names;
       if (!is_row) names.push_back(letter(i));
       if (x[i].ndim() == 2 || is_row) names.push_back(letter(i + 1));
       rule.input(x[i], names);
@@ -68,7 +69,7 @@ class Chain {
   }
 
   Factors rule;
-  Names output;
+  FactorNames output;
 
  private:
   static char letter(size_t i) { return i < 26 ? static_cast<char>('a' + i) : '1'; }
@@ -78,17 +79,17 @@ class Chain {
 
 SpmdRule MatmulInferSpmd(const TensorSpec& x, const TensorSpec& y, bool transpose_x,
                          bool transpose_y) {
-  Product p = product_of(x, y, transpose_x, transpose_y);
+  MatmulFactors p = product_of(x, y, transpose_x, transpose_y);
   p.rule.output(p.batch, p.out_names());
   // Splitting k costs a reduction of the output; splitting m or n is free.
-  return p.rule.yields("k").prefer_larger_tensor().join_mesh_dims();
+  return p.rule.yields("k").prefer_larger_tensor().merge_mesh_dims();
 }
 
 SpmdRule MatmulGradInferSpmd(const TensorSpec& x, const TensorSpec& y, const TensorSpec& out_grad,
                              bool transpose_x, bool transpose_y) {
-  Product p = product_of(x, y, transpose_x, transpose_y);
+  MatmulFactors p = product_of(x, y, transpose_x, transpose_y);
   p.rule.input(out_grad, p.batch, p.out_names()).output_like(0).output_like(1);
-  return p.rule.prefer_most_wanted().yields("kn");
+  return p.rule.prefer_majority().yields("kn");
 }
 
 SpmdRule AddmmInferSpmd(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y) {
@@ -98,16 +99,16 @@ SpmdRule AddmmInferSpmd(const TensorSpec& input, const TensorSpec& x, const Tens
 SpmdRule AddmmGradInferSpmd(const TensorSpec& input, const TensorSpec& x, const TensorSpec& y,
                             const TensorSpec& out_grad) {
   Factors rule = sum_and_product(input, x, y).input(out_grad, "mn");
-  return rule.output_like(0).output_like(1).output_like(2).prefer_most_wanted().yields("kn");
+  return rule.output_like(0).output_like(1).output_like(2).prefer_majority().yields("kn");
 }
 
 SpmdRule MultiDotInferSpmd(std::span<const TensorSpec> x) {
-  Chain chain(x);
+  MatrixChainFactors chain(x);
   return chain.rule.output(chain.output);
 }
 
 SpmdRule MultiDotGradInferSpmd(std::span<const TensorSpec> x, const TensorSpec& out_grad) {
-  Chain chain(x);
+  MatrixChainFactors chain(x);
   chain.rule.input(out_grad, chain.output);
   for (int i = 0; i < static_cast<int>(x.size()); ++i) chain.rule.output_like(i);
   return chain.rule;

@@ -3,57 +3,58 @@
 
 #include <algorithm>
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
 
-SpmdRule moved_as(const TensorSpec& x, const Names& names) {
+SpmdRule moved_as(const TensorSpec& x, const FactorNames& names) {
   Factors rule;
   return rule.input(x, names).output(names).pass_any_partial();
 }
 
 template <typename Axes>
-Names whole_along(const TensorSpec& x, const Axes& axes) {
-  Names names(dim_names(x.ndim()));
+FactorNames whole_along(const TensorSpec& x, const Axes& axes) {
+  FactorNames names(dim_names(x.ndim()));
   for (int64_t axis : axes) names[normal_axis(axis, x.ndim())] = '_';
   return names;
 }
 
 // The names of x, with '_' for the depth, height and width dims that pad3d pads.
-Names pad3d_names(const TensorSpec& x, const IntArray& paddings, const std::string& data_format) {
+FactorNames pad3d_names(const TensorSpec& x, const IntArray& paddings,
+                        const std::string& data_format) {
   PHI_CHECK(x.ndim() == 5 && paddings.size() == 6,
             errors::InvalidArgument("x is {} and there are {} paddings; 5 dims and 6 are needed.",
                                     x.shape.to_string(), paddings.size()));
   const int last = data_format == "NDHWC" ? 3 : 4;
-  Names names(dim_names(5));
+  FactorNames names(dim_names(5));
   for (int k = 0; k < 3; ++k) {
     if (paddings[2 * k] != 0 || paddings[2 * k + 1] != 0) names[last - k] = '_';
   }
   return names;
 }
 
-struct Windows {
-  Names input;
-  Names out;
+struct UnfoldFactors {
+  FactorNames input;
+  FactorNames out;
 };
 
-Windows windows(const TensorSpec& input, int64_t axis) {
-  Windows names{names_without(input.ndim(), axis), {}};
+UnfoldFactors windows(const TensorSpec& input, int64_t axis) {
+  UnfoldFactors names{names_without(input.ndim(), axis), {}};
   for (int d = 0; d < input.ndim(); ++d) names.out.push_back(names.input[d]);
   names.out.push_back('_');
   return names;
 }
 
-struct Diagonals {
-  Names matrices;
-  Names diagonal;  // the other dims, then '_'
+struct DiagonalFactors {
+  FactorNames matrices;
+  FactorNames diagonal;  // the other dims, then '_'
 };
 
-Diagonals diagonals(int ndim, int axis1, int axis2) {
+DiagonalFactors diagonals(int ndim, int axis1, int axis2) {
   const int rows = normal_axis(axis1, ndim);
   const int columns = normal_axis(axis2, ndim);
-  Diagonals names;
+  DiagonalFactors names;
   for (int d = 0; d < ndim; ++d) {
     const bool whole = d == rows || d == columns;
     names.matrices.push_back(whole ? '_' : dim_names(ndim)[d]);
@@ -72,7 +73,7 @@ int channels_of(const TensorSpec& x, const std::string& data_format) {
 // Batch 'n' and channels 'c'; `channels` is the smaller of the input's and the output's channel
 // counts.
 SpmdRule pixels(const TensorSpec& x, int channel_dim, int64_t channels) {
-  Names names("n___");
+  FactorNames names("n___");
   names[channel_dim] = 'c';
   Factors rule;
   rule.any_size("c").divides('c', channels);
@@ -103,7 +104,7 @@ SpmdRule CropInferSpmd(const TensorSpec& x, const IntArray& shape, const IntArra
   PHI_CHECK(shape.size() == x.ndim() && offsets.size() == x.ndim(),
             errors::InvalidArgument("shape {} and offsets {} are given for {}; give one per dim.",
                                     shape.to_string(), offsets.to_string(), x.shape.to_string()));
-  Names names(dim_names(x.ndim()));
+  FactorNames names(dim_names(x.ndim()));
   for (int d = 0; d < x.ndim(); ++d) {
     const bool all = offsets[d] == 0 && (shape[d] == -1 || shape[d] == x.shape[d]);
     if (!all) names[d] = '_';
@@ -113,7 +114,7 @@ SpmdRule CropInferSpmd(const TensorSpec& x, const IntArray& shape, const IntArra
 
 SpmdRule Pad3dInferSpmd(const TensorSpec& x, const IntArray& paddings, const std::string& mode,
                         double pad_value, const std::string& data_format) {
-  const Names names = pad3d_names(x, paddings, data_format);
+  const FactorNames names = pad3d_names(x, paddings, data_format);
   if (mode != "constant") return moved_as(x, names);
   Factors rule;
   rule.input(x, names).output(names);
@@ -124,24 +125,24 @@ SpmdRule Pad3dInferSpmd(const TensorSpec& x, const IntArray& paddings, const std
 
 SpmdRule Pad3dGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
                             const IntArray& paddings, const std::string& data_format) {
-  const Names names = pad3d_names(x, paddings, data_format);
+  const FactorNames names = pad3d_names(x, paddings, data_format);
   return Factors().input(x, names).input(out_grad, names).output_like(0);
 }
 
 SpmdRule TensorUnfoldInferSpmd(const TensorSpec& input, int64_t axis) {
-  const Windows names = windows(input, axis);
+  const UnfoldFactors names = windows(input, axis);
   Factors rule;
   return rule.input(input, names.input).output(names.out).pass_any_partial();
 }
 
 SpmdRule TensorUnfoldGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
                                    int64_t axis) {
-  const Windows names = windows(input, axis);
+  const UnfoldFactors names = windows(input, axis);
   return Factors().input(input, names.input).input(out_grad, names.out).output_like(0);
 }
 
 SpmdRule ViewDtypeInferSpmd(const TensorSpec& input) {
-  const Names names = names_without(input.ndim(), -1);
+  const FactorNames names = names_without(input.ndim(), -1);
   return Factors().input(input, names).output(names);
 }
 
@@ -150,26 +151,26 @@ SpmdRule ViewSliceInferSpmd(const TensorSpec& input) {
 }
 
 SpmdRule DiagonalInferSpmd(const TensorSpec& x, int axis1, int axis2) {
-  const Diagonals names = diagonals(x.ndim(), axis1, axis2);
+  const DiagonalFactors names = diagonals(x.ndim(), axis1, axis2);
   Factors rule;
   return rule.input(x, names.matrices).output(names.diagonal).pass_any_partial();
 }
 
 SpmdRule DiagonalGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int axis1,
                                int axis2) {
-  const Diagonals names = diagonals(x.ndim(), axis1, axis2);
+  const DiagonalFactors names = diagonals(x.ndim(), axis1, axis2);
   return Factors().input(x, names.matrices).input(out_grad, names.diagonal).output_like(0);
 }
 
 SpmdRule DiagEmbedInferSpmd(const TensorSpec& input, int dim1, int dim2) {
-  const Diagonals names = diagonals(input.ndim() + 1, dim1, dim2);
+  const DiagonalFactors names = diagonals(input.ndim() + 1, dim1, dim2);
   Factors rule;
   rule.input(input, names.diagonal).output(names.matrices);
   return rule.pass_partial(PartialFlow::kEvery, kLinearKinds);
 }
 
 SpmdRule FillDiagonalTensorInferSpmd(const TensorSpec& x, const TensorSpec& y, int dim1, int dim2) {
-  const Diagonals names = diagonals(x.ndim(), dim1, dim2);
+  const DiagonalFactors names = diagonals(x.ndim(), dim1, dim2);
   Factors rule;
   rule.input(x, names.matrices).input(y, names.diagonal).output(names.matrices);
   return rule.pass_any_partial();
@@ -187,7 +188,7 @@ SpmdRule BroadcastTensorsInferSpmd(std::span<const TensorSpec> input) {
 
 SpmdRule MeshgridInferSpmd(std::span<const TensorSpec> inputs) {
   const auto names = dim_names(static_cast<int>(inputs.size()));
-  Names grid(names);
+  FactorNames grid(names);
   Factors rule;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].ndim() == 0) grid[static_cast<int>(i)] = '_';
@@ -203,7 +204,7 @@ SpmdRule MultiplexInferSpmd(std::span<const TensorSpec> inputs, const TensorSpec
   const auto names = dim_names(inputs[0].ndim());
   Factors rule;
   for (const TensorSpec& x : inputs) rule.input(x, names);
-  return rule.input(index, Names("a_")).output(names);
+  return rule.input(index, FactorNames("a_")).output(names);
 }
 
 SpmdRule PartialColumnsInferSpmd(std::span<const TensorSpec> x) {
@@ -247,7 +248,7 @@ SpmdRule FullBatchSizeLikeInferSpmd(const TensorSpec& input, const std::vector<i
                                     int input_dim_idx, int output_dim_idx) {
   const auto names = dim_names(input.ndim());
   const int ndim = static_cast<int>(shape.size());
-  Names out;
+  FactorNames out;
   for (int d = 0; d < ndim; ++d) out.push_back('_');
   const int from = normal_axis(input_dim_idx, input.ndim(), "input_dim_idx");
   out[normal_axis(output_dim_idx, ndim, "output_dim_idx")] = names[static_cast<size_t>(from)];

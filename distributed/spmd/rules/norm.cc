@@ -1,7 +1,7 @@
 // Normalisations and cross entropy as factors.
 #include "distributed/spmd/rules/norm.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
@@ -12,13 +12,13 @@ bool classes_may_split(bool soft_label, bool use_softmax, int classes, int ndim)
 }
 
 // The factors of the label, which may lack the class dim `classes`.
-Names label_dims(const TensorSpec& x, const TensorSpec& label, bool soft_label, int classes,
-                 std::string_view names, std::string_view per_sample) {
+FactorNames label_dims(const TensorSpec& x, const TensorSpec& label, bool soft_label, int classes,
+                       std::string_view names, std::string_view per_sample) {
   PHI_CHECK(label.ndim() == x.ndim() || (!soft_label && label.ndim() == x.ndim() - 1),
             errors::InvalidArgument("label is {}, x is {}: soft labels have the shape of x, index "
                                     "labels have size 1 at axis {} or lack it.",
                                     label.shape.to_string(), x.shape.to_string(), classes));
-  Names label_names;
+  FactorNames label_names;
   for (int d = 0; d < x.ndim(); ++d) {
     if (d == classes && label.ndim() < x.ndim()) continue;
     label_names.push_back((soft_label ? names : per_sample)[static_cast<size_t>(d)]);
@@ -46,7 +46,7 @@ SpmdRule LayerNormInferSpmd(const TensorSpec& x, const TensorSpec* scale, const 
   Factors rule;
   rule.input(x, names);
   add_weights(&rule, {scale, bias});
-  Names out(lead);
+  FactorNames out(lead);
   while (out.size() < x.ndim()) out.push_back('1');
   return rule.output(out).output(lead).output(lead).whole(names.substr(begin));
 }
@@ -93,9 +93,9 @@ SpmdRule CrossEntropyWithSoftmaxInferSpmd(const TensorSpec& x, const TensorSpec&
   const int classes = normal_axis(axis, x.ndim());
   const auto names = dim_names(x.ndim());
   const auto class_name = names.substr(static_cast<size_t>(classes), 1);
-  Names per_sample(names);
+  FactorNames per_sample(names);
   per_sample[classes] = '1';
-  const Names label_names = label_dims(x, label, soft_label, classes, names, per_sample);
+  const FactorNames label_names = label_dims(x, label, soft_label, classes, names, per_sample);
   Factors rule;
   rule.input(x, names).input(label, label_names).output(names).output(per_sample);
   if (classes_may_split(soft_label, use_softmax, classes, x.ndim())) {
@@ -112,7 +112,7 @@ SpmdRule CSoftmaxWithCrossEntropyInferSpmd(const TensorSpec& logits, const Tenso
 SpmdRule CSoftmaxWithCrossEntropyGradInferSpmd(const TensorSpec& softmax, const TensorSpec& label,
                                                const TensorSpec& loss_grad, int64_t, int, int) {
   const auto names = dim_names(softmax.ndim());
-  Names per_sample(names);
+  FactorNames per_sample(names);
   per_sample[softmax.ndim() - 1] = '1';
   Factors rule;
   rule.input(softmax, names);
@@ -125,7 +125,7 @@ SpmdRule CrossEntropyWithSoftmaxGradInferSpmd(const TensorSpec& label, const Ten
                                               bool use_softmax, int axis) {
   const int classes = normal_axis(axis, softmax.ndim());
   const auto names = dim_names(softmax.ndim());
-  Names per_sample(names);
+  FactorNames per_sample(names);
   per_sample[classes] = '1';
   Factors rule;
   rule.input(label, label_dims(softmax, label, soft_label, classes, names, per_sample));

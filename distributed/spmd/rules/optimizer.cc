@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {

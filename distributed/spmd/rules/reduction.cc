@@ -3,23 +3,23 @@
 
 #include <cmath>
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
 
-struct Axes {
-  Names reduced;  // the factors of the given axes
-  Names output;
+struct ReducedFactors {
+  FactorNames reduced;  // the factors of the given axes
+  FactorNames output;
 };
 
-Axes split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
+ReducedFactors split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
   uint32_t given = axes.empty() ? ~0u : 0;
   for (int64_t axis : axes) {
     if (ndim == 0 && (axis == 0 || axis == -1)) continue;  // a 0-D tensor accepts these
     given |= 1u << normal_axis(axis, ndim);
   }
-  Axes result;
+  ReducedFactors result;
   for (int d = 0; d < ndim; ++d) {
     const char name = dim_names(ndim)[d];
     if (!((given >> d) & 1u)) {
@@ -35,35 +35,37 @@ Axes split_axes(int ndim, std::span<const int64_t> axes, bool keepdim) {
 // Reduces over all dims if `all`; reduced dims are whole.
 SpmdRule whole_reduction(const TensorSpec& x, std::span<const int64_t> axis, bool keepdim,
                          bool all) {
-  const Axes axes = split_axes(x.ndim(), all ? std::span<const int64_t>() : axis, keepdim);
+  const ReducedFactors axes =
+      split_axes(x.ndim(), all ? std::span<const int64_t>() : axis, keepdim);
   return Factors().input(x, dim_names(x.ndim())).output(axes.output).whole(axes.reduced);
 }
 
 SpmdRule reduction_gradient(const TensorSpec& x, const TensorSpec& out, const TensorSpec& out_grad,
                             std::span<const int64_t> axis, bool keepdim, bool all) {
-  const Axes axes = split_axes(x.ndim(), all ? std::span<const int64_t>() : axis, keepdim);
+  const ReducedFactors axes =
+      split_axes(x.ndim(), all ? std::span<const int64_t>() : axis, keepdim);
   Factors rule;
   rule.input(x, dim_names(x.ndim())).input(out, axes.output).input(out_grad, axes.output);
   return rule.output_like(0);
 }
 
-struct Diagonal {
-  Names axes;
-  Names others;
+struct TraceFactors {
+  FactorNames axes;
+  FactorNames others;
 };
 
-Diagonal diagonal_of(const TensorSpec& x, int axis1, int axis2) {
+TraceFactors diagonal_of(const TensorSpec& x, int axis1, int axis2) {
   const int first = normal_axis(axis1, x.ndim(), "axis1");
   const int second = normal_axis(axis2, x.ndim(), "axis2");
-  Diagonal diagonal;
+  TraceFactors diagonal;
   for (int d = 0; d < x.ndim(); ++d) {
     (d == first || d == second ? diagonal.axes : diagonal.others).push_back(dim_names(x.ndim())[d]);
   }
   return diagonal;
 }
 
-Names all_but(int axis, int ndim) {
-  Names names;
+FactorNames all_but(int axis, int ndim) {
+  FactorNames names;
   for (int d = 0; d < ndim; ++d) {
     if (d != normal_axis(axis, ndim)) names.push_back(dim_names(ndim)[d]);
   }
@@ -74,7 +76,7 @@ Names all_but(int axis, int ndim) {
 
 SpmdRule ReductionInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
                             ReduceKind kind) {
-  const Axes axes = split_axes(x.ndim(), axis, keepdim);
+  const ReducedFactors axes = split_axes(x.ndim(), axis, keepdim);
   return Factors().input(x, dim_names(x.ndim())).output(axes.output).reduce(axes.reduced, kind);
 }
 
@@ -162,7 +164,7 @@ SpmdRule ArgMaxInferSpmd(const TensorSpec& x, const Scalar& axis, bool keepdims,
   const int64_t one_axis[] = {axis.to<int64_t>()};
   const bool all = flatten || x.ndim() == 0;
   const auto along = all ? std::span<const int64_t>() : std::span<const int64_t>(one_axis);
-  const Axes axes = split_axes(x.ndim(), along, keepdims);
+  const ReducedFactors axes = split_axes(x.ndim(), along, keepdims);
   return Factors().input(x, dim_names(x.ndim())).output(axes.output).whole(axes.reduced);
 }
 
@@ -183,21 +185,21 @@ SpmdRule SoftmaxGradInferSpmd(const TensorSpec& out, const TensorSpec& out_grad,
 }
 
 SpmdRule TraceInferSpmd(const TensorSpec& x, int axis1, int axis2) {
-  const Diagonal diagonal = diagonal_of(x, axis1, axis2);
+  const TraceFactors diagonal = diagonal_of(x, axis1, axis2);
   Factors rule;
   rule.input(x, dim_names(x.ndim())).output(diagonal.others).whole(diagonal.axes);
   return rule.pass_partial(PartialFlow::kOne, kLinearKinds);
 }
 
 SpmdRule TraceGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, int axis1, int axis2) {
-  const Diagonal diagonal = diagonal_of(x, axis1, axis2);
+  const TraceFactors diagonal = diagonal_of(x, axis1, axis2);
   Factors rule;
   rule.input(x, dim_names(x.ndim())).input(out_grad, diagonal.others);
   return rule.output_like(0).whole(diagonal.axes);
 }
 
 SpmdRule NormInferSpmd(const TensorSpec& x, int axis, bool is_test) {
-  Names norms(dim_names(x.ndim()));
+  FactorNames norms(dim_names(x.ndim()));
   Factors rule;
   rule.input(x, norms).output(norms);
   if (x.ndim() > 0) {

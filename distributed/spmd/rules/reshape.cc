@@ -10,7 +10,7 @@
 // both sides have them at the same place. Both directions work alike.
 #include "distributed/spmd/rules/reshape.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
 
 namespace phi::distributed {
@@ -43,13 +43,14 @@ Dims target_shape(const Dims& x, const IntArray& shape) {
 }
 
 // The dims of one side of a group: [first, last), without dims of size 1.
-struct Side {
+struct ReshapeSide {
   std::array<int, kMaxNdim> dims;
   int count = 0;
 };
 
-void carry_group(const Side& from, const Dims& from_shape, Sharding& given, const Side& to,
-                 const Dims& to_shape, Sharding& answer, const ProcessMesh& mesh) {
+void carry_group(const ReshapeSide& from, const Dims& from_shape, Sharding& given,
+                 const ReshapeSide& to, const Dims& to_shape, Sharding& answer,
+                 const ProcessMesh& mesh) {
   const int head = from.dims[0];
   if (from.count == 1 && to.count == 1) {
     answer.dims[to.dims[0]] = given.dims[head];
@@ -108,7 +109,7 @@ Sharding carry(const Dims& from, Sharding& given, const Dims& to, const ProcessM
   int i = 0;
   int j = 0;
   while (i < from.ndim() || j < to.ndim()) {
-    Side source, target;
+    ReshapeSide source, target;
     int64_t in = 1;
     int64_t out = 1;
     do {
@@ -125,9 +126,9 @@ Sharding carry(const Dims& from, Sharding& given, const Dims& to, const ProcessM
   return answer;
 }
 
-class ReshapeBody : public SpmdRule::Body {
+class ReshapeRule : public SpmdRule::CustomRule {
  public:
-  ReshapeBody(const TensorSpec& x, const Dims& out) : x_(x), out_(out) {}
+  ReshapeRule(const TensorSpec& x, const Dims& out) : x_(x), out_(out) {}
 
   SpmdResult forward() const override {
     const ProcessMesh& mesh = x_.attr->mesh();
@@ -163,7 +164,7 @@ class ReshapeBody : public SpmdRule::Body {
 }  // namespace
 
 SpmdRule ReshapeInferSpmd(const TensorSpec& x, const IntArray& shape) {
-  return SpmdRule(std::make_shared<const ReshapeBody>(x, target_shape(x.shape, shape)));
+  return SpmdRule(std::make_shared<const ReshapeRule>(x, target_shape(x.shape, shape)));
 }
 
 SpmdRule FlattenInferSpmd(const TensorSpec& x, int start_axis, int stop_axis) {
@@ -176,7 +177,7 @@ SpmdRule FlattenInferSpmd(const TensorSpec& x, int start_axis, int stop_axis) {
   for (int d = 0; d < start; ++d) out.push_back(x.shape[d]);
   out.push_back(x.shape.numel(start, stop + 1));
   for (int d = stop + 1; d < x.ndim(); ++d) out.push_back(x.shape[d]);
-  return SpmdRule(std::make_shared<const ReshapeBody>(x, out));
+  return SpmdRule(std::make_shared<const ReshapeRule>(x, out));
 }
 
 }  // namespace phi::distributed

@@ -1,7 +1,7 @@
 // Ops on sequences as factors; b is the factor of samples.
 #include "distributed/spmd/rules/sequence.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {

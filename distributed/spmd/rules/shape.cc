@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
@@ -17,17 +17,17 @@ Factors split_along(const TensorSpec& x, int64_t axis, int64_t parts) {
   return rule.pass_any_partial();
 }
 
-struct Expansion {
-  Names from;
-  Names to;
+struct ExpandFactors {
+  FactorNames from;
+  FactorNames to;
 };
 
 // The factors of `to`, and of `from` aligned to its right, with '_' where a dim grows from size 1.
-Expansion expansion(const Dims& from, const IntArray& to) {
+ExpandFactors expansion(const Dims& from, const IntArray& to) {
   const int added = to.size() - from.ndim();
   PHI_CHECK(added >= 0, errors::InvalidArgument("the shape {} has fewer dims than x {}.",
                                                 to.to_string(), from.to_string()));
-  Expansion names;
+  ExpandFactors names;
   for (int i = 0; i < added; ++i) names.to.push_back('_');
   for (int d = 0; d < from.ndim(); ++d) {
     const int64_t size = to[added + d];
@@ -38,15 +38,15 @@ Expansion expansion(const Dims& from, const IntArray& to) {
   return names;
 }
 
-struct Sliced {
-  Names input;
-  Names out;
+struct SliceFactors {
+  FactorNames input;
+  FactorNames out;
 };
 
 // Names with '_' for sliced axes; `out` lacks those of decrease_axis.
-Sliced sliced(const TensorSpec& input, const std::vector<int64_t>& axes,
-              const std::vector<int64_t>& decrease_axis) {
-  Sliced names{Names(dim_names(input.ndim())), {}};
+SliceFactors sliced(const TensorSpec& input, const std::vector<int64_t>& axes,
+                    const std::vector<int64_t>& decrease_axis) {
+  SliceFactors names{FactorNames(dim_names(input.ndim())), {}};
   for (int64_t axis : axes) names.input[normal_axis(axis, input.ndim(), "an entry of axes")] = '_';
   uint32_t dropped = 0;
   for (int64_t axis : decrease_axis) {
@@ -62,23 +62,23 @@ Sliced sliced(const TensorSpec& input, const std::vector<int64_t>& axes,
   return names;
 }
 
-Names rolled(const TensorSpec& x, const IntArray& shifts, const std::vector<int64_t>& axis) {
+FactorNames rolled(const TensorSpec& x, const IntArray& shifts, const std::vector<int64_t>& axis) {
   const size_t expected = axis.empty() ? 1 : axis.size();
   PHI_CHECK(static_cast<size_t>(shifts.size()) == expected,
             errors::InvalidArgument("{} shifts and {} axes are given; give one shift per axis, or "
                                     "one shift and no axis.",
                                     shifts.size(), axis.size()));
-  Names names(dim_names(x.ndim()));
+  FactorNames names(dim_names(x.ndim()));
   for (int d = 0; d < x.ndim() && axis.empty(); ++d) names[d] = '_';
   for (int64_t a : axis) names[normal_axis(a, x.ndim())] = '_';
   return names;
 }
 
-Names pad_names(const TensorSpec& x, const std::vector<int>& paddings) {
+FactorNames pad_names(const TensorSpec& x, const std::vector<int>& paddings) {
   PHI_CHECK(static_cast<int>(paddings.size()) == 2 * x.ndim(),
             errors::InvalidArgument("{} paddings are given for {}; give two per dim.",
                                     paddings.size(), x.shape.to_string()));
-  Names names(dim_names(x.ndim()));
+  FactorNames names(dim_names(x.ndim()));
   for (int d = 0; d < x.ndim(); ++d) {
     const auto at = static_cast<size_t>(2 * d);
     if (paddings[at] != 0 || paddings[at + 1] != 0) names[d] = '_';
@@ -102,7 +102,7 @@ SpmdRule TransposeInferSpmd(const TensorSpec& x, const std::vector<int>& perm) {
             errors::InvalidArgument("perm has {} entries, x is {}; give one per dim.", perm.size(),
                                     x.shape.to_string()));
   const auto names = dim_names(x.ndim());
-  Names out;
+  FactorNames out;
   for (int p : perm) out.push_back(names[normal_axis(p, x.ndim(), "an entry of perm")]);
   return Factors().input(x, names).output(out).pass_partial(PartialFlow::kEvery, kAllKinds);
 }
@@ -110,7 +110,7 @@ SpmdRule TransposeInferSpmd(const TensorSpec& x, const std::vector<int>& perm) {
 SpmdRule SqueezeInferSpmd(const TensorSpec& x, const IntArray& axis) {
   uint32_t given = axis.empty() ? ~0u : 0;
   for (int64_t a : axis.values()) given |= 1u << normal_axis(a, std::max(x.ndim(), 1));
-  Names in, out;
+  FactorNames in, out;
   for (int d = 0; d < x.ndim(); ++d) {
     const bool goes = x.shape[d] == 1 && ((given >> d) & 1u);
     in.push_back(goes ? '1' : dim_names(x.ndim())[d]);
@@ -145,8 +145,8 @@ SpmdRule SplitWithNumInferSpmd(const TensorSpec& x, int num, const Scalar& axis)
 
 SpmdRule UnbindInferSpmd(const TensorSpec& x, int axis) {
   const int along = normal_axis(axis, x.ndim());
-  const Names names = names_without(x.ndim(), along);
-  Names out;
+  const FactorNames names = names_without(x.ndim(), along);
+  FactorNames out;
   for (int d = 0; d < x.ndim(); ++d) {
     if (d != along) out.push_back(names.view()[static_cast<size_t>(d)]);
   }
@@ -158,7 +158,7 @@ SpmdRule UnbindInferSpmd(const TensorSpec& x, int axis) {
 
 SpmdRule PadInferSpmd(const TensorSpec& x, const std::vector<int>& paddings,
                       const Scalar& pad_value) {
-  const Names names = pad_names(x, paddings);
+  const FactorNames names = pad_names(x, paddings);
   Factors rule;
   rule.input(x, names).output(names);
   // Padding with zeros is linear.
@@ -173,14 +173,14 @@ SpmdRule PadGradInferSpmd(const TensorSpec& out_grad, const std::vector<int>& pa
 
 SpmdRule RollInferSpmd(const TensorSpec& x, const IntArray& shifts,
                        const std::vector<int64_t>& axis) {
-  const Names names = rolled(x, shifts, axis);
+  const FactorNames names = rolled(x, shifts, axis);
   Factors rule;
   return rule.input(x, names).output(names).pass_any_partial();
 }
 
 SpmdRule RollGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, const IntArray& shifts,
                            const std::vector<int64_t>& axis) {
-  const Names names = rolled(x, shifts, axis);
+  const FactorNames names = rolled(x, shifts, axis);
   return Factors().input(x, names).input(out_grad, names).output_like(0);
 }
 
@@ -188,7 +188,7 @@ SpmdRule StridedSliceInferSpmd(const TensorSpec& x, const std::vector<int>& axes
                                const IntArray& starts, const IntArray& ends,
                                const IntArray& strides) {
   check_steps(axes, starts, ends, strides);
-  const Sliced names = sliced(x, std::vector<int64_t>(axes.begin(), axes.end()), {});
+  const SliceFactors names = sliced(x, std::vector<int64_t>(axes.begin(), axes.end()), {});
   Factors rule;
   return rule.input(x, names.input).output(names.out).pass_any_partial();
 }
@@ -207,7 +207,7 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
             errors::InvalidArgument("{} axes, {} starts and {} ends are given; give as many of "
                                     "each.",
                                     axes.size(), starts.size(), ends.size()));
-  const Sliced names = sliced(input, axes, decrease_axis);
+  const SliceFactors names = sliced(input, axes, decrease_axis);
   Factors rule;
   return rule.input(input, names.input).output(names.out).pass_any_partial();
 }
@@ -215,26 +215,26 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
 SpmdRule SliceGradInferSpmd(const TensorSpec& input, const TensorSpec& out_grad,
                             const std::vector<int64_t>& axes,
                             const std::vector<int64_t>& decrease_axis) {
-  const Sliced names = sliced(input, axes, decrease_axis);
+  const SliceFactors names = sliced(input, axes, decrease_axis);
   return Factors().input(input, names.input).input(out_grad, names.out).output_like(0);
 }
 
 SpmdRule SliceScatterInferSpmd(const TensorSpec& x, const TensorSpec& value,
                                const std::vector<int64_t>& axes,
                                const std::vector<int64_t>& decrease_axis) {
-  const Sliced names = sliced(x, axes, decrease_axis);
+  const SliceFactors names = sliced(x, axes, decrease_axis);
   const auto all = dim_names(x.ndim());
   return Factors().input(x, all).input(value, names.out).output(all);
 }
 
 SpmdRule ExpandInferSpmd(const TensorSpec& x, const IntArray& shape) {
-  const Expansion names = expansion(x.shape, shape);
+  const ExpandFactors names = expansion(x.shape, shape);
   Factors rule;
   return rule.input(x, names.from).output(names.to).pass_any_partial();
 }
 
 SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y) {
-  const Expansion names = expansion(x.shape, y.shape);
+  const ExpandFactors names = expansion(x.shape, y.shape);
   Factors rule;
   rule.input(x, names.from).last_input_follows();
   return rule.input(y, dim_names(y.ndim())).output(dim_names(y.ndim()));
@@ -243,14 +243,14 @@ SpmdRule ExpandAsInferSpmd(const TensorSpec& x, const TensorSpec& y) {
 SpmdRule ExpandToInferSpmd(const TensorSpec& x, const TensorSpec* y,
                            const std::vector<int64_t>& target_shape) {
   if (y != nullptr) return ExpandAsInferSpmd(x, *y);
-  const Expansion names = expansion(x.shape, target_shape);
+  const ExpandFactors names = expansion(x.shape, target_shape);
   Factors rule;
   return rule.input(x, names.from).absent_input().output(names.to).pass_any_partial();
 }
 
 SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
   const int ndim = std::max(x.ndim(), repeat_times.size());
-  Names in, out;
+  FactorNames in, out;
   for (int d = 0; d < ndim; ++d) {
     const int own = d - (ndim - x.ndim());
     const int times = d - (ndim - repeat_times.size());
@@ -264,7 +264,7 @@ SpmdRule TileInferSpmd(const TensorSpec& x, const IntArray& repeat_times) {
 }
 
 SpmdRule CumsumInferSpmd(const TensorSpec& x, const Scalar& axis, bool flatten, bool, bool) {
-  Names names(dim_names(x.ndim()));
+  FactorNames names(dim_names(x.ndim()));
   for (int d = 0; d < x.ndim(); ++d) {
     if (flatten || d == normal_axis(axis.to<int64_t>(), x.ndim())) names[d] = '_';
   }

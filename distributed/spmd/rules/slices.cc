@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/rules/indexing.h"
-#include "distributed/spmd/rules/names.h"
 
 namespace phi::distributed {
 namespace {
 
-Names without(const Names& names, int axis) {
-  Names rest;
+FactorNames without(const FactorNames& names, int axis) {
+  FactorNames rest;
   for (int d = 0; d < names.size(); ++d) {
     if (d != axis) rest.push_back(names.view()[static_cast<size_t>(d)]);
   }
@@ -35,13 +35,13 @@ std::vector<int> slice_dims(int ndim, const std::vector<int64_t>& decrease_axes,
 }
 
 // Names for values: the factor of a dim of x that it covers entirely, '_' for others.
-Names values_names(const Dims& x, const Dims& values, const std::vector<int64_t>& axes,
-                   const std::vector<int64_t>& decrease_axes,
-                   const std::vector<int64_t>& none_axes) {
-  Names of_x(dim_names(x.ndim()));
+FactorNames values_names(const Dims& x, const Dims& values, const std::vector<int64_t>& axes,
+                         const std::vector<int64_t>& decrease_axes,
+                         const std::vector<int64_t>& none_axes) {
+  FactorNames of_x(dim_names(x.ndim()));
   for (int64_t axis : axes) of_x[normal_axis(axis, x.ndim(), "an entry of axes")] = '_';
   const std::vector<int> slice = slice_dims(x.ndim(), decrease_axes, none_axes);
-  Names names;
+  FactorNames names;
   for (int d = 0; d < values.ndim(); ++d) {
     const int own = d + static_cast<int>(slice.size()) - values.ndim();
     const int from = own < 0 ? -1 : slice[static_cast<size_t>(own)];
@@ -53,7 +53,7 @@ Names values_names(const Dims& x, const Dims& values, const std::vector<int64_t>
 }  // namespace
 
 SpmdRule IndexSelectStridedInferSpmd(const TensorSpec& x, int axis) {
-  const Names names = names_without(x.ndim(), axis);
+  const FactorNames names = names_without(x.ndim(), axis);
   Factors rule;
   rule.input(x, names).output(without(names, normal_axis(axis, x.ndim())));
   return rule.pass_partial(PartialFlow::kEvery, kAllKinds);
@@ -61,7 +61,7 @@ SpmdRule IndexSelectStridedInferSpmd(const TensorSpec& x, int axis) {
 
 SpmdRule IndexSelectStridedGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
                                          int axis) {
-  const Names names = names_without(x.ndim(), axis);
+  const FactorNames names = names_without(x.ndim(), axis);
   Factors rule;
   rule.input(x, names).input(out_grad, without(names, normal_axis(axis, x.ndim())));
   return rule.output_like(0);
@@ -73,7 +73,7 @@ SpmdRule IndexSampleInferSpmd(const TensorSpec& x, const TensorSpec& index) {
 
 SpmdRule IndexAddInferSpmd(const TensorSpec& x, const TensorSpec& index,
                            const TensorSpec& add_value, int axis) {
-  const Names names = names_without(x.ndim(), axis);
+  const FactorNames names = names_without(x.ndim(), axis);
   return Factors()
       .input(x, names)
       .input(index, whole_dim_names(index.ndim()))
@@ -83,7 +83,7 @@ SpmdRule IndexAddInferSpmd(const TensorSpec& x, const TensorSpec& index,
 
 SpmdRule IndexAddGradInferSpmd(const TensorSpec& index, const TensorSpec& add_value,
                                const TensorSpec& out_grad, int axis) {
-  const Names names = names_without(out_grad.ndim(), axis);
+  const FactorNames names = names_without(out_grad.ndim(), axis);
   Factors rule;
   rule.input(index, whole_dim_names(index.ndim())).input(add_value, names).input(out_grad, names);
   return rule.output_like(2).output_like(1);

@@ -1,13 +1,13 @@
 // Sorts and scans along an axis as factors: splits of the axis are ignored.
 #include "distributed/spmd/rules/sort.h"
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
 
 Factors along(const TensorSpec& x, int axis) {
-  const Names names = names_without(x.ndim(), axis);
+  const FactorNames names = names_without(x.ndim(), axis);
   return Factors().input(x, names).output(names).output(names);
 }
 
@@ -20,13 +20,13 @@ Factors sort_gradient(std::initializer_list<const TensorSpec*> tensors, int like
 
 // A tensor reduced over `axes` (all if empty). Reduced dims are '_' in x, and '1' in out if they
 // are kept.
-struct Reduced {
-  Names x;
-  Names out;
+struct SortFactors {
+  FactorNames x;
+  FactorNames out;
 };
 
-Reduced reduced(int ndim, std::span<const int64_t> axes, bool keepdim) {
-  Reduced names;
+SortFactors reduced(int ndim, std::span<const int64_t> axes, bool keepdim) {
+  SortFactors names;
   for (int d = 0; d < ndim; ++d) {
     bool gone = axes.empty();
     for (int64_t axis : axes) gone |= normal_axis(axis, ndim) == d;
@@ -39,12 +39,12 @@ Reduced reduced(int ndim, std::span<const int64_t> axes, bool keepdim) {
 
 Factors chosen(const TensorSpec& x, int axis, bool keepdim) {
   const int64_t axes[] = {axis};
-  const Reduced names = reduced(x.ndim(), axes, keepdim);
+  const SortFactors names = reduced(x.ndim(), axes, keepdim);
   return Factors().input(x, names.x).output(names.out).output(names.out);
 }
 
-Names medians_names(const Names& out, const std::string& mode) {
-  Names names = out;
+FactorNames medians_names(const FactorNames& out, const std::string& mode) {
+  FactorNames names = out;
   if (mode == "avg") names.push_back('1');
   return names;
 }
@@ -85,7 +85,7 @@ SpmdRule ModeInferSpmd(const TensorSpec& x, int axis, bool keepdim) {
 SpmdRule ChosenGradInferSpmd(const TensorSpec& x, const TensorSpec& indices,
                              const TensorSpec& out_grad, int axis, bool keepdim) {
   const int64_t axes[] = {axis};
-  const Reduced names = reduced(x.ndim(), axes, keepdim);
+  const SortFactors names = reduced(x.ndim(), axes, keepdim);
   Factors rule;
   rule.input(x, names.x).input(indices, names.out).input(out_grad, names.out);
   return rule.output_like(0);
@@ -93,28 +93,28 @@ SpmdRule ChosenGradInferSpmd(const TensorSpec& x, const TensorSpec& indices,
 
 SpmdRule NanmedianInferSpmd(const TensorSpec& x, const IntArray& axis, bool keepdim,
                             const std::string& mode) {
-  const Reduced names = reduced(x.ndim(), axis, keepdim);
+  const SortFactors names = reduced(x.ndim(), axis, keepdim);
   return Factors().input(x, names.x).output(names.out).output(medians_names(names.out, mode));
 }
 
 SpmdRule NanmedianGradInferSpmd(const TensorSpec& x, const TensorSpec& medians,
                                 const TensorSpec& out_grad, const IntArray& axis, bool keepdim,
                                 const std::string& mode) {
-  const Reduced names = reduced(x.ndim(), axis, keepdim);
+  const SortFactors names = reduced(x.ndim(), axis, keepdim);
   Factors rule;
   rule.input(x, names.x).input(medians, medians_names(names.out, mode));
   return rule.input(out_grad, names.out).output_like(0);
 }
 
 SpmdRule SearchsortedInferSpmd(const TensorSpec& sorted_sequence, const TensorSpec& values) {
-  Names sequence(dim_names(sorted_sequence.ndim()));
+  FactorNames sequence(dim_names(sorted_sequence.ndim()));
   sequence[sorted_sequence.ndim() - 1] = '_';
-  Names names(dim_names(values.ndim()));
+  FactorNames names(dim_names(values.ndim()));
   return Factors().input(sorted_sequence, sequence).input(values, names).output(names);
 }
 
 SpmdRule CumprodInferSpmd(const TensorSpec& x, int dim) {
-  const Names names = names_without(x.ndim(), dim);
+  const FactorNames names = names_without(x.ndim(), dim);
   return Factors().input(x, names).output(names);
 }
 
@@ -124,7 +124,8 @@ SpmdRule CumprodGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad, i
 
 SpmdRule LogcumsumexpGradInferSpmd(const TensorSpec& x, const TensorSpec& out,
                                    const TensorSpec& out_grad, int axis, bool flatten) {
-  const Names names = flatten ? reduced(x.ndim(), {}, false).x : names_without(x.ndim(), axis);
+  const FactorNames names =
+      flatten ? reduced(x.ndim(), {}, false).x : names_without(x.ndim(), axis);
   const std::string_view line = flatten ? std::string_view("_") : names.view();
   Factors rule;
   rule.input(x, names).input(out, line).input(out_grad, line).output_like(0);

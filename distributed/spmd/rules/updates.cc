@@ -4,49 +4,49 @@
 #include <initializer_list>
 #include <vector>
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
 
 namespace phi::distributed {
 namespace {
 
 // Names of a tensor whose dims are never split.
-Names whole_dims(const TensorSpec& x) {
-  Names names;
+FactorNames whole_dims(const TensorSpec& x) {
+  FactorNames names;
   for (int d = 0; d < x.ndim(); ++d) names.push_back('1');
   return names;
 }
 
 // Adds the inputs and outputs of a step in signature order.
-class Step {
+class StepRuleBuilder {
  public:
-  explicit Step(const TensorSpec& param) : names_(dim_names(param.ndim())) {
+  explicit StepRuleBuilder(const TensorSpec& param) : names_(dim_names(param.ndim())) {
     rule_.input(param, names_);
   }
-  Step& in(const TensorSpec& alike) {
+  StepRuleBuilder& in(const TensorSpec& alike) {
     rule_.input(alike, names_).last_input_follows();
     return *this;
   }
-  Step& in(const TensorSpec* alike) {
+  StepRuleBuilder& in(const TensorSpec* alike) {
     if (alike) return in(*alike);
     rule_.absent_input();
     return *this;
   }
-  Step& number(const TensorSpec& number) {
+  StepRuleBuilder& number(const TensorSpec& number) {
     rule_.input(number, whole_dims(number));
     return *this;
   }
-  Step& out() {
+  StepRuleBuilder& out() {
     rule_.output(names_);
     return *this;
   }
-  Step& out(const TensorSpec* of) {
+  StepRuleBuilder& out(const TensorSpec* of) {
     if (of) return out();
     rule_.absent_output();
     return *this;
   }
   /// An output that is equal on all ranks, whichever part of param they hold.
-  Step& number_out(const TensorSpec& of) {
+  StepRuleBuilder& number_out(const TensorSpec& of) {
     rule_.output(whole_dims(of)).combined(names_);
     return *this;
   }
@@ -59,11 +59,11 @@ class Step {
 
 // A rule body for tensors that each follow one of `leaders`, or are whole. Partial sums are
 // reduced.
-class GroupsBody : public SpmdRule::Body {
+class GroupedRule : public SpmdRule::CustomRule {
  public:
   static constexpr int kWhole = -1;
 
-  explicit GroupsBody(std::span<const TensorSpec> leaders) {
+  explicit GroupedRule(std::span<const TensorSpec> leaders) {
     for (const TensorSpec& leader : leaders) {
       Sharding sharding = Sharding::of(leader);
       sharding.partial_mask = 0;
@@ -111,27 +111,33 @@ class GroupsBody : public SpmdRule::Body {
 
 SpmdRule groups(std::span<const TensorSpec> leaders, auto&& declare) {
   PHI_CHECK(!leaders.empty(), errors::InvalidArgument("the list of params is empty."));
-  auto body = std::make_shared<GroupsBody>(leaders);
+  auto body = std::make_shared<GroupedRule>(leaders);
   declare(*body);
-  return SpmdRule(std::shared_ptr<const SpmdRule::Body>(std::move(body)));
+  return SpmdRule(std::shared_ptr<const SpmdRule::CustomRule>(std::move(body)));
 }
 
 }  // namespace
 
 SpmdRule DecayedAdagradInferSpmd(const TensorSpec& param, const TensorSpec& grad,
                                  const TensorSpec& moment) {
-  return Step(param).in(grad).in(moment).out().out();
+  return StepRuleBuilder(param).in(grad).in(moment).out().out();
 }
 
 SpmdRule FtrlInferSpmd(const TensorSpec& param, const TensorSpec& squared_accumulator,
                        const TensorSpec& linear_accumulator, const TensorSpec& grad) {
-  return Step(param).in(squared_accumulator).in(linear_accumulator).in(grad).out().out().out();
+  return StepRuleBuilder(param)
+      .in(squared_accumulator)
+      .in(linear_accumulator)
+      .in(grad)
+      .out()
+      .out()
+      .out();
 }
 
 SpmdRule RmspropInferSpmd(const TensorSpec& param, const TensorSpec& mean_square,
                           const TensorSpec& grad, const TensorSpec& moment,
                           const TensorSpec* mean_grad, const TensorSpec* master_param) {
-  Step rule(param);
+  StepRuleBuilder rule(param);
   rule.in(mean_square).in(grad).in(moment).in(mean_grad).in(master_param);
   return rule.out().out().out().out(mean_grad).out(master_param);
 }
@@ -141,7 +147,7 @@ SpmdRule AdamInferSpmd(const TensorSpec& param, const TensorSpec& grad,
                        const TensorSpec& moment2, const TensorSpec* moment2_max,
                        const TensorSpec& beta1_pow, const TensorSpec& beta2_pow,
                        const TensorSpec* master_param) {
-  Step rule(param);
+  StepRuleBuilder rule(param);
   rule.in(grad).number(learning_rate).in(moment1).in(moment2).in(moment2_max);
   rule.number(beta1_pow).number(beta2_pow).in(master_param);
   rule.out().out().out().out(moment2_max).number_out(beta1_pow).number_out(beta2_pow);
@@ -152,7 +158,7 @@ SpmdRule LambInferSpmd(const TensorSpec& param, const TensorSpec& grad,
                        const TensorSpec& learning_rate, const TensorSpec& moment1,
                        const TensorSpec& moment2, const TensorSpec& beta1_pow,
                        const TensorSpec& beta2_pow, const TensorSpec* master_param) {
-  Step rule(param);
+  StepRuleBuilder rule(param);
   rule.in(grad).number(learning_rate).in(moment1).in(moment2).number(beta1_pow).number(beta2_pow);
   rule.in(master_param).out().out().out().number_out(beta1_pow).number_out(beta2_pow);
   return rule.out(master_param);
@@ -162,7 +168,7 @@ SpmdRule NadamInferSpmd(const TensorSpec& param, const TensorSpec& grad, const T
                         const TensorSpec& number2, const TensorSpec& number3,
                         const TensorSpec& moment1, const TensorSpec& moment2,
                         const TensorSpec* master_param) {
-  Step rule(param);
+  StepRuleBuilder rule(param);
   rule.in(grad).number(number1).number(number2).number(number3).in(moment1).in(moment2);
   rule.in(master_param).out().number_out(number1).number_out(number2).number_out(number3);
   return rule.out().out().out(master_param);
@@ -173,7 +179,7 @@ SpmdRule AverageAccumulatesInferSpmd(const TensorSpec& param, const TensorSpec& 
                                      const TensorSpec& in_num_accumulates,
                                      const TensorSpec& in_old_num_accumulates,
                                      const TensorSpec& in_num_updates) {
-  Step rule(param);
+  StepRuleBuilder rule(param);
   rule.in(in_sum_1).in(in_sum_2).in(in_sum_3).out().out().out();
   for (const TensorSpec* count : {&in_num_accumulates, &in_old_num_accumulates, &in_num_updates})
     rule.number(*count).number_out(*count);
@@ -185,7 +191,7 @@ SpmdRule MergedMomentumInferSpmd(std::span<const TensorSpec> param,
                                  std::span<const TensorSpec> velocity,
                                  std::span<const TensorSpec> learning_rate,
                                  std::span<const TensorSpec> master_param) {
-  return groups(param, [&](GroupsBody& rule) {
+  return groups(param, [&](GroupedRule& rule) {
     rule.in(param);
     rule.in(grad);
     rule.in(velocity);
@@ -203,7 +209,7 @@ SpmdRule MergedAdamInferSpmd(std::span<const TensorSpec> param, std::span<const 
                              std::span<const TensorSpec> beta1_pow,
                              std::span<const TensorSpec> beta2_pow,
                              std::span<const TensorSpec> master_param) {
-  return groups(param, [&](GroupsBody& rule) {
+  return groups(param, [&](GroupedRule& rule) {
     rule.in(param);
     rule.in(grad);
     rule.whole_in(learning_rate.size());
@@ -228,7 +234,7 @@ SpmdRule FusedAdamInferSpmd(std::span<const TensorSpec> params, std::span<const 
 }
 
 SpmdRule CheckFiniteAndUnscaleInferSpmd(std::span<const TensorSpec> x, const TensorSpec&) {
-  return groups(x, [&](GroupsBody& rule) {
+  return groups(x, [&](GroupedRule& rule) {
     rule.in(x);
     rule.whole_in(1);
     rule.out(x);
@@ -238,7 +244,7 @@ SpmdRule CheckFiniteAndUnscaleInferSpmd(std::span<const TensorSpec> x, const Ten
 
 SpmdRule UpdateLossScalingInferSpmd(std::span<const TensorSpec> x, const TensorSpec&,
                                     const TensorSpec&, const TensorSpec&, const TensorSpec&) {
-  return groups(x, [&](GroupsBody& rule) {
+  return groups(x, [&](GroupedRule& rule) {
     rule.in(x);
     rule.whole_in(4);
     rule.out(x);

@@ -3,28 +3,28 @@
 
 #include <algorithm>
 
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 
 namespace phi::distributed {
 namespace {
 
-Names whole(int ndim) {
-  Names names;
+FactorNames whole(int ndim) {
+  FactorNames names;
   while (names.size() < ndim) names.push_back('_');
   return names;
 }
 
 // Names with only n splittable.
-Names batch(int ndim) {
-  Names names = whole(ndim);
+FactorNames batch(int ndim) {
+  FactorNames names = whole(ndim);
   if (ndim > 0) names[0] = 'n';
   return names;
 }
 
 // Names with n, and c at its position in the format. A tensor that is no image is whole.
-Names window_image_names(int ndim, const std::string& data_format = "NCHW") {
+FactorNames window_image_names(int ndim, const std::string& data_format = "NCHW") {
   if (ndim < 3) return whole(ndim);
-  Names names = batch(ndim);
+  FactorNames names = batch(ndim);
   const bool last = !data_format.empty() && data_format.back() == 'C';
   names[last ? ndim - 1 : 1] = 'c';
   return names;
@@ -33,7 +33,7 @@ Names window_image_names(int ndim, const std::string& data_format = "NCHW") {
 Factors& linear(Factors& rule) { return rule.pass_partial(PartialFlow::kOne, kLinearKinds); }
 
 // In interpolation every format other than "NCHW" has its channels last.
-Names interpolated(int ndim, const std::string& data_format) {
+FactorNames interpolated(int ndim, const std::string& data_format) {
   return window_image_names(ndim, data_format == "NCHW" ? "NCHW" : "NHWC");
 }
 
@@ -41,14 +41,14 @@ Names interpolated(int ndim, const std::string& data_format) {
 std::string_view places(int ndim) {
   return std::string_view("hwd").substr(0, static_cast<size_t>(std::clamp(ndim - 2, 0, 3)));
 }
-Names grid_names(int ndim) {
-  Names names("n");
+FactorNames grid_names(int ndim) {
+  FactorNames names("n");
   for (char place : places(ndim)) names.push_back(place);
   names.push_back('_');
   return names;
 }
-Names sampled_names(int ndim) {
-  Names names("nc");
+FactorNames sampled_names(int ndim) {
+  FactorNames names("nc");
   for (char place : places(ndim)) names.push_back(place);
   return names;
 }
@@ -62,7 +62,7 @@ Factors sampling(const TensorSpec& x, const TensorSpec& grid) {
   return rule.input(x, window_image_names(x.ndim())).input(grid, grid_names(grid.ndim()));
 }
 
-Factors window_columns(const TensorSpec& x, int64_t channels, const Names& names) {
+Factors window_columns(const TensorSpec& x, int64_t channels, const FactorNames& names) {
   Factors rule;
   return rule.any_size("c").divides('c', channels).input(x, names);
 }
@@ -71,7 +71,7 @@ Factors window_columns(const TensorSpec& x, int64_t channels, const Names& names
 
 SpmdRule PoolInferSpmd(const TensorSpec& x, const std::string& data_format,
                        const std::string& pooling_type) {
-  const Names names = window_image_names(x.ndim(), data_format);
+  const FactorNames names = window_image_names(x.ndim(), data_format);
   Factors rule;
   rule.input(x, names).output(names);
   return pooling_type == "avg" ? linear(rule) : rule;
@@ -86,7 +86,7 @@ SpmdRule PoolGradInferSpmd(const TensorSpec& x, const TensorSpec& out_grad,
 }
 
 SpmdRule LpPoolInferSpmd(const TensorSpec& x, const std::string& data_format) {
-  const Names names = window_image_names(x.ndim(), data_format);
+  const FactorNames names = window_image_names(x.ndim(), data_format);
   return Factors().input(x, names).output(names);
 }
 
@@ -99,7 +99,7 @@ SpmdRule LpPoolGradInferSpmd(const TensorSpec& x, const TensorSpec& out, const T
 }
 
 SpmdRule MaxPoolWithIndexInferSpmd(const TensorSpec& x) {
-  const Names names = window_image_names(x.ndim());
+  const FactorNames names = window_image_names(x.ndim());
   return Factors().input(x, names).output(names).output(names);
 }
 
@@ -111,7 +111,7 @@ SpmdRule MaxPoolWithIndexGradInferSpmd(const TensorSpec& x, const TensorSpec& ma
 }
 
 SpmdRule UnpoolInferSpmd(const TensorSpec& x, const TensorSpec& indices) {
-  const Names names = window_image_names(x.ndim());
+  const FactorNames names = window_image_names(x.ndim());
   return Factors().input(x, names).input(indices, window_image_names(indices.ndim())).output(names);
 }
 
@@ -138,7 +138,7 @@ SpmdRule InterpInferSpmd(const TensorSpec& x, const TensorSpec* out_size,
                          const std::string& data_format) {
   // If a kernel computes the output shape from tensors, the shape is known only for whole outputs.
   const bool found = out_size || scale_tensor || !size_tensor.empty();
-  const Names names = found ? whole(x.ndim()) : interpolated(x.ndim(), data_format);
+  const FactorNames names = found ? whole(x.ndim()) : interpolated(x.ndim(), data_format);
   Factors rule;
   rule.input(x, names);
   const auto optional = [&](const TensorSpec* tensor) {

@@ -2,14 +2,14 @@
 #include <algorithm>
 
 #include "distributed/spmd/rules.h"
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
 
+using distributed::FactorNames;
 using distributed::Factors;
-using distributed::Names;
 using distributed::SpmdRule;
 using distributed::TensorSpec;
 
@@ -19,8 +19,8 @@ const char* narrow_condition(const RuleArgs& args, Direction) {
 }
 
 // Letters aligned at the last dim, '1' where a tensor broadcasts.
-Names aligned(const TensorSpec& tensor, int ndim) {
-  Names names(distributed::dim_names(ndim).substr(static_cast<size_t>(ndim - tensor.ndim())));
+FactorNames aligned(const TensorSpec& tensor, int ndim) {
+  FactorNames names(distributed::dim_names(ndim).substr(static_cast<size_t>(ndim - tensor.ndim())));
   for (int d = 0; d < tensor.ndim(); ++d) {
     if (tensor.shape[d] == 1) names[d] = '1';
   }

@@ -42,9 +42,9 @@ OpRule::Attribute attribute_of(std::string_view text) {
   throw errors::InvalidArgument("'{}' is no type of attribute.", text);
 }
 
-class ComposedBody : public SpmdRule::Body {
+class ComposedRule : public SpmdRule::CustomRule {
  public:
-  ComposedBody(Answer answer, const RuleArgs& args) : answer_(answer), args_(args) {}
+  ComposedRule(Answer answer, const RuleArgs& args) : answer_(answer), args_(args) {}
 
   SpmdResult forward() const override { return answer_(args_); }
   SpmdResult backward(std::span<const distributed::TensorSpec>) const override {
@@ -94,7 +94,7 @@ SpmdResult settled(const SpmdRule& rule, bool refuses_shared_mesh_dims) {
 }
 
 SpmdRule composed_rule(Answer answer, const RuleArgs& args) {
-  return SpmdRule(std::make_shared<const ComposedBody>(answer, args));
+  return SpmdRule(std::make_shared<const ComposedRule>(answer, args));
 }
 
 }  // namespace phi::spmd_tool

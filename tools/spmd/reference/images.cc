@@ -3,15 +3,15 @@
 // Its convolutions give the spatial dims of image and kernel the same letters and allow splits of
 // them; the operators' rules do not.
 #include "distributed/spmd/rules.h"
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
 #include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
 
+using distributed::FactorNames;
 using distributed::Factors;
-using distributed::Names;
 using distributed::Sharding;
 using distributed::SpmdResult;
 using distributed::SpmdRule;
@@ -20,9 +20,9 @@ using distributed::TensorSpec;
 
 // Factors of a convolution, and the letters of the channels of input and filter.
 struct Letters {
-  Names input;
-  Names filter;
-  Names output;
+  FactorNames input;
+  FactorNames filter;
+  FactorNames output;
   int input_channel;
   int filter_channel;
 };
@@ -33,7 +33,7 @@ Letters letters(std::string_view spatial, Kind kind, const std::string& data_for
   const bool last = !data_format.empty() && data_format.back() == 'C';
   const char c = kind == Kind::kDepthwise ? '1' : 'c';
   const auto with_spatial = [&](std::string_view front) {
-    Names names(front);
+    FactorNames names(front);
     for (char letter : spatial) names.push_back(letter);
     return names;
   };
@@ -117,7 +117,7 @@ SpmdResult gradient(const RuleArgs& args) {
 SpmdRule batch_norm(const TensorSpec& x, const TensorSpec& mean, const TensorSpec& variance,
                     const TensorSpec& scale, const TensorSpec& bias) {
   PHI_CHECK(x.ndim() >= 2, errors::InvalidArgument("x has fewer than 2 dims."));
-  Names names(std::string_view("_________").substr(0, static_cast<size_t>(x.ndim())));
+  FactorNames names(std::string_view("_________").substr(0, static_cast<size_t>(x.ndim())));
   names[1] = 'c';
   Factors rule;
   rule.input(x, names).input(mean, "c").last_input_follows();
@@ -127,8 +127,8 @@ SpmdRule batch_norm(const TensorSpec& x, const TensorSpec& mean, const TensorSpe
 }
 
 // Group and instance norm: `names` are the letters of x's first dims; weights are replicated.
-Names image(const TensorSpec& x, std::string_view names) {
-  Names result(names);
+FactorNames image(const TensorSpec& x, std::string_view names) {
+  FactorNames result(names);
   while (result.size() < x.ndim()) {
     result.push_back(names.size() < 4 ? '_' : distributed::dim_names(x.ndim())[result.size()]);
   }
@@ -148,7 +148,7 @@ SpmdRule group_norm(const TensorSpec& x, const TensorSpec& scale, const TensorSp
 // Only the first two spatial dims must not be split.
 SpmdRule instance_norm(const TensorSpec& x, const TensorSpec& scale, const TensorSpec& bias,
                        double) {
-  const Names names = image(x, "nx__");
+  const FactorNames names = image(x, "nx__");
   Factors rule;
   rule.input(x, names).input(scale, "_").input(bias, "_");
   rule.output(names).output("nx").output("nx");
@@ -157,7 +157,7 @@ SpmdRule instance_norm(const TensorSpec& x, const TensorSpec& scale, const Tenso
 
 SpmdResult instance_norm_grad(const RuleArgs& args) {
   const TensorSpec& x = args.spec(0);
-  const Names names = image(x, "nx__");
+  const FactorNames names = image(x, "nx__");
   Factors rule;
   rule.input(x, names).input(args.spec(1), "_");
   for (int i : {3, 4}) rule.input(args.spec(i), "nx").last_input_follows();

@@ -1,14 +1,14 @@
 // The reference's lookup, sort and scatter operators.
 #include "distributed/spmd/rules.h"
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
 #include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
 
+using distributed::FactorNames;
 using distributed::Factors;
-using distributed::Names;
 using distributed::Sharding;
 using distributed::SpmdResult;
 using distributed::SpmdRule;
@@ -31,8 +31,8 @@ const char* split_vocabulary(const RuleArgs& args, Direction direction) {
 // The weight gradient has the weight's placements, partial where the ids are split.
 SpmdResult c_embedding_grad(const RuleArgs& args) {
   const TensorSpec &weight = args.spec(0), &x = args.spec(1);
-  const Names names(distributed::dim_names(x.ndim()));
-  Names out = names;
+  const FactorNames names(distributed::dim_names(x.ndim()));
+  FactorNames out = names;
   out.push_back('w');
   SpmdResult result =
       settled(Factors().input(x, names).input(args.spec(2), out).output("_").absent_output(), true);
@@ -62,16 +62,16 @@ SpmdResult argsort_grad(const RuleArgs& args) {
   PHI_CHECK(x.ndim() == indices.ndim() && x.ndim() == out_grad.ndim() &&
                 Sharding::of(x).dims == Sharding::of(indices).dims,
             errors::InvalidArgument("indices must be split as x is."));
-  const Names names = distributed::names_without(x.ndim(), args.attr<int>(0));
+  const FactorNames names = distributed::names_without(x.ndim(), args.attr<int>(0));
   Factors rule;
   rule.input(indices, names).input(x, names).input(out_grad, names).last_input_follows();
   return settled(rule.output(names));
 }
 
 // The factors of x; dims whose size differs from the first tensor's, and the axis, are '1'.
-Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
+FactorNames alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
   const TensorSpec& first = **tensors.begin();
-  Names names(distributed::dim_names(first.ndim()));
+  FactorNames names(distributed::dim_names(first.ndim()));
   names[distributed::normal_axis(axis, first.ndim())] = '1';
   for (const TensorSpec* tensor : tensors) {
     for (int d = 0; d < first.ndim() && d < tensor->ndim(); ++d) {
@@ -84,8 +84,8 @@ Names alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
 // out_grad alone determines the result, and the gradient is never partial.
 SpmdRule take_along_axis_grad(const TensorSpec& x, const TensorSpec& index,
                               const TensorSpec& out_grad, int axis) {
-  const Names x_names = alike({&x, &index}, axis);
-  Names names = x_names;
+  const FactorNames x_names = alike({&x, &index}, axis);
+  FactorNames names = x_names;
   const int along = distributed::normal_axis(axis, x.ndim());
   names[along] = 'z';
   Factors rule;
@@ -96,7 +96,7 @@ SpmdRule take_along_axis_grad(const TensorSpec& x, const TensorSpec& index,
 SpmdRule put_along_axis_grad(const TensorSpec& x, const TensorSpec& index, const TensorSpec& value,
                              const TensorSpec& out, const TensorSpec& out_grad, int axis,
                              const std::string&, bool) {
-  const Names names = alike({&x, &index, &value}, axis);
+  const FactorNames names = alike({&x, &index, &value}, axis);
   Factors rule;
   for (const TensorSpec* tensor : {&x, &index, &value, &out}) {
     rule.input(*tensor, names).last_input_follows();
@@ -107,8 +107,8 @@ SpmdRule put_along_axis_grad(const TensorSpec& x, const TensorSpec& index, const
 // out_grad follows x and index.
 SpmdRule index_select_grad(const TensorSpec& x, const TensorSpec& index, const TensorSpec& out_grad,
                            int axis) {
-  const Names names = distributed::names_without(x.ndim(), axis);
-  Names selected = names;
+  const FactorNames names = distributed::names_without(x.ndim(), axis);
+  FactorNames selected = names;
   selected[distributed::normal_axis(axis, x.ndim())] = 'z';
   Factors rule;
   rule.input(x, names).input(index, "z").input(out_grad, selected).last_input_follows();
@@ -125,7 +125,7 @@ const char* deep_index(const RuleArgs& args, Direction direction) {
 // output is partial although x, which is added to, is not.
 SpmdRule scatter_by_position(const TensorSpec& x, const TensorSpec& index,
                              const TensorSpec& updates) {
-  const Names names = distributed::names_without(x.ndim(), 0);
+  const FactorNames names = distributed::names_without(x.ndim(), 0);
   Factors rule;
   rule.any_size(kEveryLetter).input(x, names).last_input_follows();
   rule.input(index, distributed::dim_names(index.ndim()));
@@ -141,8 +141,8 @@ SpmdRule scatter(const TensorSpec& x, const TensorSpec& index, const TensorSpec&
 SpmdResult put_at(const RuleArgs& args, const TensorSpec* out_grad) {
   const TensorSpec &x = args.spec(0), &value = args.spec(2);
   const auto indices = args.list_spec(1);
-  Names names(distributed::dim_names(x.ndim()));
-  Names others("_");
+  FactorNames names(distributed::dim_names(x.ndim()));
+  FactorNames others("_");
   for (int d = 0; d < x.ndim(); ++d) {
     if (d < static_cast<int>(indices.size())) {
       names[d] = '_';

@@ -1,14 +1,14 @@
 // The reference's normalisations of rows, losses and attention.
 #include "distributed/spmd/rules.h"
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
 #include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
 
+using distributed::FactorNames;
 using distributed::Factors;
-using distributed::Names;
 using distributed::Sharding;
 using distributed::SpmdRule;
 using distributed::TensorSpec;
@@ -47,7 +47,7 @@ SpmdRule multi_label_cross_entropy(const TensorSpec& x, const TensorSpec& label,
                                    const TensorSpec& smooth_weight, int64_t, bool sum, int64_t,
                                    int64_t) {
   const auto names = distributed::dim_names(x.ndim());
-  Names labels(names), loss(names);
+  FactorNames labels(names), loss(names);
   labels[x.ndim() - 1] = 'z';
   loss[x.ndim() - 1] = sum ? '1' : 'z';
   Factors rule;

@@ -2,15 +2,15 @@
 #include <algorithm>
 
 #include "distributed/spmd/rules.h"
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
 #include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
 
+using distributed::FactorNames;
 using distributed::Factors;
-using distributed::Names;
 using distributed::Sharding;
 using distributed::SpmdResult;
 using distributed::SpmdRule;
@@ -165,8 +165,8 @@ SpmdResult linear_param_grad(const RuleArgs& args) {
 // The reference counts each dot of the equation as one dim that is never split, however many dims
 // it stands for. Letters after the last dim are then ignored, and the output lacks them.
 struct Operands {
-  std::vector<Names> inputs;
-  Names output;
+  std::vector<FactorNames> inputs;
+  FactorNames output;
 };
 
 Operands operands(std::span<const TensorSpec> x, const std::string& equation) {
@@ -196,8 +196,8 @@ SpmdRule einsum(std::span<const TensorSpec> x, const std::string& equation) {
 }
 
 // Whether a letter that the other operand lacks lost a mesh dim.
-bool loses_own_letter(const TensorSpec& x, const TensorDistAttr* answer, const Names& names,
-                      const Names& other) {
+bool loses_own_letter(const TensorSpec& x, const TensorDistAttr* answer, const FactorNames& names,
+                      const FactorNames& other) {
   const Sharding given = Sharding::of(x);
   const Sharding left = Sharding::of(placed(x, answer));
   for (int d = 0; d < x.ndim(); ++d) {

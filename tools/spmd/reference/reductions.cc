@@ -2,7 +2,7 @@
 #include <array>
 
 #include "distributed/spmd/rules.h"
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {

@@ -2,15 +2,15 @@
 #include <algorithm>
 
 #include "distributed/spmd/rules.h"
-#include "distributed/spmd/rules/names.h"
+#include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
 #include "tools/spmd/reference/form.h"
 
 namespace phi::spmd_tool {
 namespace {
 
+using distributed::FactorNames;
 using distributed::Factors;
-using distributed::Names;
 using distributed::SpmdResult;
 using distributed::SpmdRule;
 using distributed::TensorSpec;
@@ -40,7 +40,7 @@ SpmdRule tril(const TensorSpec& x, int) {
 // For any op: the first dim of tensors has the factor `first_dim`; others are ignored.
 SpmdRule any_op(std::span<const TensorSpec> ins, std::span<const TensorSpec> outs, char first_dim) {
   const auto names = [&](const TensorSpec& tensor) {
-    Names result;
+    FactorNames result;
     for (int d = 0; d < tensor.ndim(); ++d) result.push_back(d == 0 ? first_dim : '_');
     return result;
   };
@@ -88,7 +88,7 @@ SpmdRule strided_slice(const TensorSpec& x, const std::vector<int>& axes, const 
 // Requirements on out_grad take precedence over those on x.
 SpmdResult strided_slice_grad(const RuleArgs& args) {
   const TensorSpec& x = args.spec(0);
-  Names names(distributed::dim_names(x.ndim()));
+  FactorNames names(distributed::dim_names(x.ndim()));
   for (int axis : args.attr<std::vector<int>>(0)) {
     names[distributed::normal_axis(axis, x.ndim())] = '_';
   }

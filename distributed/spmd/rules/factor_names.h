@@ -26,10 +26,10 @@ inline std::string_view whole_dim_names(int ndim) {
 }
 
 /// A list of factor names built dim by dim.
-class Names {
+class FactorNames {
  public:
-  Names() = default;
-  explicit Names(std::string_view names) {
+  FactorNames() = default;
+  explicit FactorNames(std::string_view names) {
     for (char c : names) push_back(c);
   }
   void push_back(char name) {
@@ -56,8 +56,8 @@ inline int normal_axis(int64_t axis, int ndim, const char* what = "axis") {
 
 /// The same as dim_names, with '_' for `axis`, a dim that must be whole. A 0-D tensor accepts axis
 /// 0 and -1.
-inline Names names_without(int ndim, int64_t axis) {
-  Names names(dim_names(ndim));
+inline FactorNames names_without(int ndim, int64_t axis) {
+  FactorNames names(dim_names(ndim));
   if (ndim > 0 || (axis != 0 && axis != -1)) names[normal_axis(axis, ndim)] = '_';
   return names;
 }

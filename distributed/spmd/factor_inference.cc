@@ -13,21 +13,21 @@
 
 namespace phi::distributed {
 
-class Inference {
+class FactorInference {
  public:
-  Inference(const Factors& rule, Conflicts* conflicts) : rule_(rule), conflicts_(conflicts) {}
+  FactorInference(const Factors& rule, Conflicts* conflicts) : rule_(rule), conflicts_(conflicts) {}
 
   SpmdResult forward();
   SpmdResult backward(std::span<const TensorSpec> outputs);
 
  private:
-  using Term = Factors::Term;
+  using TensorFactors = Factors::TensorFactors;
   using Kinds = std::array<ReduceKind, kMaxMeshNdim>;
   static constexpr int kBatch = kMaxNdim;
 
   static bool has(uint64_t mask, int f) { return (mask >> f) & 1u; }
 
-  void gather(const Term& term, const Sharding& sharding, const Dims& shape);
+  void gather(const TensorFactors& term, const Sharding& sharding, const Dims& shape);
   void gather_output(size_t i, const TensorSpec& output);
   void merge(int f, const MeshDims& wanted, int64_t numel);
   void join(int f, const MeshDims& wanted);
@@ -37,9 +37,9 @@ class Inference {
   bool beats(int mesh_dim, int challenger, int holder) const;
   void flow_partials();
 
-  const TensorDistAttr* attr_of(const Term& term, uint32_t partial_mask, const Kinds& kinds) const;
+  const TensorDistAttr* attr_of(const TensorFactors& term, uint32_t partial_mask, const Kinds& kinds) const;
   const TensorDistAttr* input_attr(int i) const;
-  const TensorDistAttr* output_attr(const Term& term) const;
+  const TensorDistAttr* output_attr(const TensorFactors& term) const;
 
   const Factors& rule_;
   Conflicts* const conflicts_;  // null: conflicts are not collected
@@ -63,7 +63,7 @@ class Inference {
 
 // ---- gather ----
 
-void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
+void FactorInference::merge(int f, const MeshDims& wanted, int64_t numel) {
   if (wanted.empty()) return;
   MeshDims& held = want_[f];
   if (held.empty()) {
@@ -96,7 +96,7 @@ void Inference::merge(int f, const MeshDims& wanted, int64_t numel) {
 }
 
 // Adds the wanted mesh dims to those of factor f; settle() decides whether its size allows both.
-void Inference::join(int f, const MeshDims& wanted) {
+void FactorInference::join(int f, const MeshDims& wanted) {
   if (!has(joined_, f)) {
     joined_ |= uint64_t{1} << f;
     first_wanted_[f] = want_[f];
@@ -108,7 +108,7 @@ void Inference::join(int f, const MeshDims& wanted) {
 
 // Splits over the larger mesh dim first, if the factor's size allows all. Otherwise keeps what the
 // first tensor wanted, or what the next one wanted.
-void Inference::sort_joined(int f) {
+void FactorInference::sort_joined(int f) {
   const MeshDims joined = want_[f];
   const MeshDims first = first_wanted_[f].without(~joined.mask());
   if (joined == first) return;
@@ -132,7 +132,7 @@ void Inference::sort_joined(int f) {
   want_[f] = sorted;
 }
 
-void Inference::gather(const Term& term, const Sharding& sharding, const Dims& shape) {
+void FactorInference::gather(const TensorFactors& term, const Sharding& sharding, const Dims& shape) {
   const int64_t numel = rule_.prefer_larger_ ? shape.numel() : 0;
   for (int d = 0; d < term.ndim; ++d) {
     const MeshDims& wanted = sharding.dims[d];
@@ -144,9 +144,9 @@ void Inference::gather(const Term& term, const Sharding& sharding, const Dims& s
 
 // ---- settle ----
 
-bool Inference::beats(int mesh_dim, int challenger, int holder) const {
+bool FactorInference::beats(int mesh_dim, int challenger, int holder) const {
   const int more = votes_[challenger][mesh_dim] - votes_[holder][mesh_dim];
-  if (rule_.prefer_most_wanted_ && more != 0) return more > 0;
+  if (rule_.prefer_majority_ && more != 0) return more > 0;
   const bool challenger_yields = has(rule_.yields_, challenger);
   const bool holder_yields = has(rule_.yields_, holder);
   if (challenger_yields != holder_yields) return holder_yields;
@@ -158,7 +158,7 @@ bool Inference::beats(int mesh_dim, int challenger, int holder) const {
   return rule_.prefer_larger_ && weight_[challenger] > weight_[holder];
 }
 
-int Inference::winner(int mesh_dim) const {
+int FactorInference::winner(int mesh_dim) const {
   int best = -1;
   for (int i = 0; i < met_count_; ++i) {
     const int f = met_[i];
@@ -175,7 +175,7 @@ int Inference::winner(int mesh_dim) const {
   return best;
 }
 
-void Inference::settle() {
+void FactorInference::settle() {
   uint32_t once = 0;
   uint32_t twice = 0;
   for (int i = 0; i < met_count_; ++i) {
@@ -203,7 +203,7 @@ void Inference::settle() {
 }
 
 // Decides over which mesh dims partial inputs stay partial; the outputs are partial over them.
-void Inference::flow_partials() {
+void FactorInference::flow_partials() {
   if (rule_.partial_flow_ == PartialFlow::kNone) return;
   uint32_t split = 0;
   for (int i = 0; i < met_count_; ++i) split |= want_[met_[i]].mask();
@@ -230,7 +230,7 @@ void Inference::flow_partials() {
 
 // ---- write ----
 
-const TensorDistAttr* Inference::attr_of(const Term& term, uint32_t partial_mask,
+const TensorDistAttr* FactorInference::attr_of(const TensorFactors& term, uint32_t partial_mask,
                                          const Kinds& kinds) const {
   PlacementArray placements{};
   for (int d = 0; d < term.ndim; ++d) {
@@ -246,14 +246,14 @@ const TensorDistAttr* Inference::attr_of(const Term& term, uint32_t partial_mask
   return TensorDistAttr::get(mesh_, std::span<const Placement>(placements.data(), mesh_.ndim()));
 }
 
-const TensorDistAttr* Inference::input_attr(int i) const {
-  const Term& term = rule_.inputs_[i];
+const TensorDistAttr* FactorInference::input_attr(int i) const {
+  const TensorFactors& term = rule_.inputs_[i];
   if (term.absent) return nullptr;
   const bool stays = flow_from_ < 0 || flow_from_ == i;
   return attr_of(term, stays ? flowing_ : 0, partial_kind_);
 }
 
-const TensorDistAttr* Inference::output_attr(const Term& term) const {
+const TensorDistAttr* FactorInference::output_attr(const TensorFactors& term) const {
   if (term.absent) return nullptr;
   Kinds kinds = partial_kind_;
   uint32_t partial = flowing_;
@@ -273,8 +273,8 @@ const TensorDistAttr* Inference::output_attr(const Term& term) const {
 
 // ---- forward and backward ----
 
-SpmdResult Inference::forward() {
-  for (const Term& term : rule_.inputs_) {
+SpmdResult FactorInference::forward() {
+  for (const TensorFactors& term : rule_.inputs_) {
     if (term.absent) {
       input_partial_.push_back(0);
       continue;
@@ -299,29 +299,29 @@ SpmdResult Inference::forward() {
   flow_partials();
   SpmdResult result;
   for (int i = 0; i < rule_.inputs(); ++i) result.inputs.push_back(input_attr(i));
-  for (const Term& term : rule_.outputs_) result.outputs.push_back(output_attr(term));
+  for (const TensorFactors& term : rule_.outputs_) result.outputs.push_back(output_attr(term));
   return result;
 }
 
-void Inference::gather_output(size_t i, const TensorSpec& output) {
-  const Term& term = rule_.outputs_[i];
+void FactorInference::gather_output(size_t i, const TensorSpec& output) {
+  const TensorFactors& term = rule_.outputs_[i];
   if (output.absent() || term.absent) return;
   PHI_CHECK(output.ndim() == term.ndim,
             errors::InvalidArgument("output {} has {} dims {}, the inputs make one of {} dims.", i,
                                     output.ndim(), output.shape.to_string(), term.ndim));
   mesh_ = output.attr->mesh();
-  Term own = term;
+  TensorFactors own = term;
   for (int d = 0; d < own.ndim; ++d) {
     if (own.factor[d] < kBatch && output.shape[d] == 1) own.factor[d] = Factors::kUnsplit;
   }
   gather(own, Sharding::of(output), output.shape);
 }
 
-SpmdResult Inference::backward(std::span<const TensorSpec> outputs) {
+SpmdResult FactorInference::backward(std::span<const TensorSpec> outputs) {
   PHI_CHECK(static_cast<int>(outputs.size()) == rule_.outputs(),
             errors::InvalidArgument("{} outputs are given, the rule has {}.", outputs.size(),
                                     rule_.outputs()));
-  for (const Term& term : rule_.inputs_) {
+  for (const TensorFactors& term : rule_.inputs_) {
     if (!term.absent) mesh_ = term.attr->mesh();
   }
   for (size_t i = 0; i < outputs.size(); ++i) gather_output(i, outputs[i]);
@@ -335,11 +335,11 @@ SpmdResult Inference::backward(std::span<const TensorSpec> outputs) {
 }
 
 SpmdResult Factors::forward(Conflicts* conflicts) const {
-  return Inference(*this, conflicts).forward();
+  return FactorInference(*this, conflicts).forward();
 }
 
 SpmdResult Factors::backward(std::span<const TensorSpec> outputs, Conflicts* conflicts) const {
-  return Inference(*this, conflicts).backward(outputs);
+  return FactorInference(*this, conflicts).backward(outputs);
 }
 
 }  // namespace phi::distributed
