@@ -1,5 +1,5 @@
 // Paddle's optimizer steps as factors: states follow param, scalars are whole.
-#include "distributed/spmd/rules/updates.h"
+#include "distributed/spmd/rules/fused_optimizer.h"
 
 #include <initializer_list>
 #include <vector>

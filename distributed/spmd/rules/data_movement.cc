@@ -1,5 +1,5 @@
 // Flips, shifts, crops and pads, diagonals and lists as factors.
-#include "distributed/spmd/rules/moves.h"
+#include "distributed/spmd/rules/data_movement.h"
 
 #include <algorithm>
 

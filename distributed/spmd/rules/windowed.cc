@@ -1,5 +1,5 @@
 // Image windows as factors: n images, c channels.
-#include "distributed/spmd/rules/window.h"
+#include "distributed/spmd/rules/windowed.h"
 
 #include <algorithm>
 

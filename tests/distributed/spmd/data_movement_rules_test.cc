@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/spmd/rules/moves.h"
+#include "distributed/spmd/rules/data_movement.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {
@@ -47,7 +47,7 @@ void expect_all(const char* what, const char* side, const AttrList& got, const T
   }
 }
 
-TEST(MovesRules, WhatIsWorkedAlongIsWholeAndTheRestSplit) {
+TEST(DataMovementRules, WhatIsWorkedAlongIsWholeAndTheRestSplit) {
   const TensorSpec image = spec({8, 8, 4, 4}, "0 1");
   const std::vector<TensorSpec> columns = {spec({8, 1}, "0 _"), spec({1, 8}, "_ 1")};
   const std::vector<TensorSpec> lines = {spec({8}, "0 _"), spec({4}, "_ 0")};
@@ -96,7 +96,7 @@ TEST(MovesRules, WhatIsWorkedAlongIsWholeAndTheRestSplit) {
   }
 }
 
-TEST(MovesRules, GradientsLieAsTheTensorDoes) {
+TEST(DataMovementRules, GradientsLieAsTheTensorDoes) {
   const TensorSpec volume = spec({8, 4, 4, 4, 4}, "0 _");
   const Row table[] = {
       {"pad3d",
@@ -119,7 +119,7 @@ TEST(MovesRules, GradientsLieAsTheTensorDoes) {
   }
 }
 
-TEST(MovesRules, RefusalsSayWhatIsWrong) {
+TEST(DataMovementRules, RefusalsSayWhatIsWrong) {
   const TensorSpec x = spec({8, 4}, "_ _");
   const std::pair<std::function<void()>, const char*> rows[] = {
       {[&] { FlipInferSpmd(x, {2}); }, "axis is 2"},

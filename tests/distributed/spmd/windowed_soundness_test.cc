@@ -250,13 +250,13 @@ std::vector<Trial> trials() {
   };
 }
 
-class WindowSoundness : public ::testing::TestWithParam<size_t> {};
+class WindowedSoundness : public ::testing::TestWithParam<size_t> {};
 
-TEST_P(WindowSoundness, AnyPlacementGivesTheOpsResult) {
+TEST_P(WindowedSoundness, AnyPlacementGivesTheOpsResult) {
   EXPECT_EQ(first_mismatch(trials()[GetParam()]), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, WindowSoundness, ::testing::Range<size_t>(0, trials().size()),
+INSTANTIATE_TEST_SUITE_P(Rules, WindowedSoundness, ::testing::Range<size_t>(0, trials().size()),
                          [](const auto& info) { return trials()[info.param].name; });
 
 TEST(EinsumRule, RefusesWhatIsNoEquation) {
