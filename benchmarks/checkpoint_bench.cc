@@ -53,7 +53,7 @@ void erase_checksums(const std::string& folder) {
   const std::string path = folder + "/" + kIndexFile;
   Index index = Index::decode(read_text(path), path);
   for (IndexedTensor& tensor : index.tensors) {
-    for (Piece& piece : tensor.pieces) piece.sums.clear();
+    for (TensorPiece& piece : tensor.pieces) piece.sums.clear();
   }
   write_text(path, index.encode());
 }

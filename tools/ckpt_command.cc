@@ -87,7 +87,7 @@ std::string shortened(std::string text) {
 }
 
 int list_folder(const std::string& path) {
-  const CheckpointFolder::Found found = CheckpointFolder(path).find();
+  const CheckpointFolder::Listing found = CheckpointFolder(path).find();
   for (const SavedStep& saved : found.complete) {
     const Checkpoint checkpoint = distributed::checkpoint::open(saved.path);
     say("{}  step {}, {} tensors, {}\n", saved.path, saved.step, checkpoint.names().size(),
@@ -180,7 +180,7 @@ bool is_sound(const std::string& path) {
 
 int verify_all(const Words& words) {
   const std::string& path = words[0];
-  const CheckpointFolder::Found found = CheckpointFolder(path).find();
+  const CheckpointFolder::Listing found = CheckpointFolder(path).find();
   if (found.complete.empty() && found.broken.empty()) return is_sound(path) ? 0 : 1;
   bool sound = found.broken.empty();
   for (const std::string& fault : found.faults) say("{}\n", fault);

@@ -7,21 +7,21 @@
 namespace phi {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using namespace explanation_text;
 
-Json json_of(const MovedBytes& bytes, bool is_dry) {
-  Json json = {{"sent", bytes.sent}, {"received", bytes.received}};
+OrderedJson json_of(const MovedBytes& bytes, bool is_dry) {
+  OrderedJson json = {{"sent", bytes.sent}, {"received", bytes.received}};
   if (!is_dry) json["seconds"] = static_cast<double>(bytes.nanoseconds) * 1e-9;
   return json;
 }
 
-Json json_of(const distributed::TensorDistAttr* attr) {
-  return attr ? Json(placements(attr)) : Json(nullptr);
+OrderedJson json_of(const distributed::TensorDistAttr* attr) {
+  return attr ? OrderedJson(placements(attr)) : OrderedJson(nullptr);
 }
 
-Json json_of(const ExplainedCall::Argument& x) {
-  Json json = {{"name", x.name}};
+OrderedJson json_of(const ExplainedCall::Argument& x) {
+  OrderedJson json = {{"name", x.name}};
   if (!x.value.empty()) json["value"] = x.value;
   if (x.meta.dtype == DataType::UNDEFINED) return json;
   json["meta"] = x.meta.to_string();
@@ -31,10 +31,10 @@ Json json_of(const ExplainedCall::Argument& x) {
   return json;
 }
 
-Json json_of(const ExplainedMove& move, bool is_dry) {
-  Json json = {{"tensor", move.tensor},          {"meta", move.meta.to_string()},
-               {"from", move.from->to_string()}, {"to", move.to->to_string()},
-               {"reason", move.reason},          {"bytes", json_of(move.bytes, is_dry)}};
+OrderedJson json_of(const ExplainedMove& move, bool is_dry) {
+  OrderedJson json = {{"tensor", move.tensor},          {"meta", move.meta.to_string()},
+                      {"from", move.from->to_string()}, {"to", move.to->to_string()},
+                      {"reason", move.reason},          {"bytes", json_of(move.bytes, is_dry)}};
   if (!move.value.empty()) json["value"] = move.value;
   for (const ExplainedMove::MoveStep& step : move.steps) {
     json["steps"].push_back(
@@ -43,8 +43,8 @@ Json json_of(const ExplainedMove& move, bool is_dry) {
   return json;
 }
 
-Json json_of(const ExplainedCall& call, bool is_dry) {
-  Json json = {{"op", call.op}};
+OrderedJson json_of(const ExplainedCall& call, bool is_dry) {
+  OrderedJson json = {{"op", call.op}};
   if (call.is_move) json["is_move"] = true;
   if (!call.rule.empty()) json["rule"] = call.rule;
   if (!call.module.empty()) json["module"] = call.module;
@@ -63,10 +63,10 @@ Json json_of(const ExplainedCall& call, bool is_dry) {
   return json;
 }
 
-Json json_of(const std::vector<Explanation::Total>& totals, bool is_dry) {
-  Json json = Json::object();
+OrderedJson json_of(const std::vector<Explanation::Total>& totals, bool is_dry) {
+  OrderedJson json = OrderedJson::object();
   for (const Explanation::Total& total : totals) {
-    Json& entry = json[total.name];
+    OrderedJson& entry = json[total.name];
     if (total.calls > 0) entry["calls"] = total.calls;
     entry["moves"] = total.moves;
     entry["bytes"] = json_of(total.bytes, is_dry);
@@ -77,17 +77,17 @@ Json json_of(const std::vector<Explanation::Total>& totals, bool is_dry) {
 }  // namespace
 
 std::string Explanation::to_json() const {
-  Json json = {{"rank", rank},
-               {"world_size", world_size},
-               {"calls_here", calls.size()},
-               {"calls_elsewhere", calls_elsewhere},
-               {"moves", num_moves()},
-               {"bytes", json_of(moved(), is_dry)},
-               {"by_op", json_of(by_op(), is_dry)},
-               {"by_mesh_dim", json_of(by_mesh_dim(), is_dry)},
-               {"calls", Json::array()}};
+  OrderedJson json = {{"rank", rank},
+                      {"world_size", world_size},
+                      {"calls_here", calls.size()},
+                      {"calls_elsewhere", calls_elsewhere},
+                      {"moves", num_moves()},
+                      {"bytes", json_of(moved(), is_dry)},
+                      {"by_op", json_of(by_op(), is_dry)},
+                      {"by_mesh_dim", json_of(by_mesh_dim(), is_dry)},
+                      {"calls", OrderedJson::array()}};
   for (const ExplainedCall& call : calls) json["calls"].push_back(json_of(call, is_dry));
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace phi

@@ -36,7 +36,7 @@ checkpoint::Checkpoint weights_in(const checkpoint::Checkpoint& from) {
 
 void load(const checkpoint::Checkpoint& saved, Module* model) {
   const checkpoint::Checkpoint from = weights_in(saved);
-  std::vector<checkpoint::Wanted> wanted;
+  std::vector<checkpoint::ExpectedTensor> wanted;
   for (const auto& [name, value] : all_of(*model)) wanted.push_back({name, value.meta()});
   from.check(wanted);
   model->fill([&](const std::string& name, const Tensor& now) {

@@ -23,7 +23,7 @@ std::string ending(const std::string& hint) { return hint.empty() ? "." : hint; 
 
 class Checkpoint::BoxSource final : public Storage::Source {
  public:
-  BoxSource(std::shared_ptr<const Tensors> tensors, std::string name, const TensorMeta& stored,
+  BoxSource(std::shared_ptr<const TensorSource> tensors, std::string name, const TensorMeta& stored,
             DataType dtype)
       : tensors_(std::move(tensors)),
         name_(std::move(name)),
@@ -44,13 +44,15 @@ class Checkpoint::BoxSource final : public Storage::Source {
   }
 
  private:
-  std::shared_ptr<const Tensors> tensors_;
+  std::shared_ptr<const TensorSource> tensors_;
   std::string name_;
   TensorMeta meta_;
   DataType stored_;
 };
 
-Checkpoint open(const std::string& path) { return Checkpoint(std::make_shared<const Files>(path)); }
+Checkpoint open(const std::string& path) {
+  return Checkpoint(std::make_shared<const CheckpointFiles>(path));
+}
 
 const std::string& Checkpoint::path() const { return tensors_->path(); }
 int64_t Checkpoint::bytes_read() const { return tensors_->bytes_read(); }
@@ -100,9 +102,9 @@ void Checkpoint::read(const std::string& name, const Box& box, DataType dtype, v
   tensors_->read(name, box, dtype, out);
 }
 
-void Checkpoint::check(std::span<const Wanted> wanted, Extras extras) const {
+void Checkpoint::check(std::span<const ExpectedTensor> wanted, Extras extras) const {
   std::set<std::string> wanted_names;
-  for (const Wanted& w : wanted) wanted_names.insert(w.name);
+  for (const ExpectedTensor& w : wanted) wanted_names.insert(w.name);
   std::vector<std::string> unused;  // names that a missing name may stand for
   for (const auto& [name, meta] : tensors_->metas()) {
     if (!wanted_names.contains(name)) unused.push_back(name);
@@ -132,7 +134,7 @@ void Checkpoint::check(std::span<const Wanted> wanted, Extras extras) const {
 
 void load(const Checkpoint& checkpoint, std::span<NamedTensor> tensors, Checkpoint::Extras extras) {
   const OpScope scope("load");
-  std::vector<Wanted> wanted;
+  std::vector<ExpectedTensor> wanted;
   for (const NamedTensor& named : tensors) wanted.push_back({named.name, named.tensor.meta()});
   checkpoint.check(wanted, extras);
   const int64_t rank = RankContext::current().rank();

@@ -24,7 +24,7 @@
 namespace phi::distributed::checkpoint {
 
 /// A tensor that the caller expects in a checkpoint.
-struct Wanted {
+struct ExpectedTensor {
   std::string name;
   TensorMeta meta;
 };
@@ -35,9 +35,9 @@ class Checkpoint {
   enum class Extras { kRefused, kAllowed };
 
   /// The source of the tensors: files, or another checkpoint (view.h). Thread-safe.
-  class Tensors {
+  class TensorSource {
    public:
-    virtual ~Tensors() = default;
+    virtual ~TensorSource() = default;
     virtual const std::string& path() const = 0;
     /// Shape and on-disk dtype by name.
     virtual const std::map<std::string, TensorMeta>& metas() const = 0;
@@ -50,7 +50,7 @@ class Checkpoint {
     /// Names of the files that contain the tensor, in order.
     virtual std::vector<std::string> files_of(const std::string& name) const = 0;
   };
-  explicit Checkpoint(std::shared_ptr<const Tensors> tensors) : tensors_(std::move(tensors)) {}
+  explicit Checkpoint(std::shared_ptr<const TensorSource> tensors) : tensors_(std::move(tensors)) {}
 
   const std::string& path() const;
   /// The metadata of the save (SaveOptions::metadata); for files of other tools, their metadata
@@ -79,7 +79,7 @@ class Checkpoint {
   /// Errors: InvalidArgument that lists everything that does not fit: missing tensors (the first 32
   /// with the nearest name), different shapes, dtypes that do not convert, and extra tensors if
   /// they are refused.
-  void check(std::span<const Wanted> wanted, Extras extras = Extras::kRefused) const;
+  void check(std::span<const ExpectedTensor> wanted, Extras extras = Extras::kRefused) const;
 
   /// Bytes of tensors that sources of this checkpoint have copied out of the files so far.
   int64_t bytes_read() const;
@@ -87,7 +87,7 @@ class Checkpoint {
  private:
   class BoxSource;
 
-  std::shared_ptr<const Tensors> tensors_;
+  std::shared_ptr<const TensorSource> tensors_;
 };
 
 /// Opens the checkpoint in a folder (by its index, or its model.safetensors), or one .safetensors

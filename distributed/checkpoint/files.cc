@@ -40,22 +40,23 @@ void for_each_range(const Box& box, Box region, const F& f) {
 
 }  // namespace
 
-Files::Files(std::string path) : path_(std::move(path)) {
+CheckpointFiles::CheckpointFiles(std::string path) : path_(std::move(path)) {
   std::error_code ignored;
   if (!fs::is_directory(path_, ignored)) {
     folder_ = fs::path(path_).parent_path();
-    take_file(fs::path(path_).filename());
-  } else if (folder_ = path_; may_be_there(folder_ / kIndexFile)) {
-    take_index();
+    add_file(fs::path(path_).filename());
+  } else if (folder_ = path_; may_exist(folder_ / kIndexFile)) {
+    add_index();
   } else {
-    PHI_CHECK(may_be_there(folder_ / kSingleFile),
+    PHI_CHECK(may_exist(folder_ / kSingleFile),
               errors::NotFound("there is no checkpoint in '{}': neither {} nor {}.", path_,
                                kIndexFile, kSingleFile));
-    take_file(kSingleFile);
+    add_file(kSingleFile);
   }
 }
 
-void Files::read(const std::string& name, const Box& box, DataType dtype, void* out) const {
+void CheckpointFiles::read(const std::string& name, const Box& box, DataType dtype,
+                           void* out) const {
   const TensorMeta& meta = metas_.at(name);
   if (meta.dtype == dtype) return read_stored(name, box, out);
   auto* to = static_cast<std::byte*>(out);
@@ -68,13 +69,13 @@ void Files::read(const std::string& name, const Box& box, DataType dtype, void* 
   });
 }
 
-std::vector<std::string> Files::files_of(const std::string& name) const {
+std::vector<std::string> CheckpointFiles::files_of(const std::string& name) const {
   std::set<std::string> names;
   for (const StoredPiece& stored : pieces_.at(name)) names.insert(stored.piece.file);
   return {names.begin(), names.end()};
 }
 
-std::vector<std::string> Files::names_of_files() const {
+std::vector<std::string> CheckpointFiles::names_of_files() const {
   std::set<std::string> names;
   for (const auto& [tensor, stored_pieces] : pieces_) {
     for (const StoredPiece& stored : stored_pieces) names.insert(stored.piece.file);
@@ -83,12 +84,12 @@ std::vector<std::string> Files::names_of_files() const {
 }
 
 // Reads in the on-disk dtype.
-void Files::read_stored(const std::string& name, const Box& box, void* out) const {
+void CheckpointFiles::read_stored(const std::string& name, const Box& box, void* out) const {
   const DataType dtype = metas_.at(name).dtype;
   for (const StoredPiece& stored : pieces_.at(name)) {
     const Box region = intersect(stored.piece.box, box);
     if (region.empty()) continue;
-    const Place place = place_of(stored.piece, dtype);
+    const PieceLocation place = location_of(stored.piece, dtype);
     // Copy a block right after its verification, while it is in cache.
     const auto chunk_elements = static_cast<int64_t>(kBlockBytes / size_of(dtype));
     for_each_chunk(region, stored.checked ? chunk_elements : region.numel(), [&](const Box& chunk) {
@@ -99,7 +100,8 @@ void Files::read_stored(const std::string& name, const Box& box, void* out) cons
   }
 }
 
-Files::Place Files::place_of(const Piece& piece, DataType dtype) const {
+CheckpointFiles::PieceLocation CheckpointFiles::location_of(const TensorPiece& piece,
+                                                            DataType dtype) const {
   FilePtr in = file(piece.file);
   const TensorEntry* entry = in->find(piece.name);
   const TensorMeta expected{piece.box.size, dtype};
@@ -111,8 +113,8 @@ Files::Place Files::place_of(const Piece& piece, DataType dtype) const {
   return {std::move(in), entry};
 }
 
-void Files::check_blocks(const Place& place, const std::string& tensor, const StoredPiece& stored,
-                         const Box& region) const {
+void CheckpointFiles::check_blocks(const PieceLocation& place, const std::string& tensor,
+                                   const StoredPiece& stored, const Box& region) const {
   const size_t width = size_of(place.entry->meta.dtype);
   for_each_range(stored.piece.box, region, [&](int64_t begin, int64_t end) {
     const size_t first = static_cast<size_t>(begin) * width / kBlockBytes;
@@ -125,8 +127,8 @@ void Files::check_blocks(const Place& place, const std::string& tensor, const St
   });
 }
 
-void Files::check_block(const Place& place, const std::string& tensor, const Piece& piece,
-                        size_t block) const {
+void CheckpointFiles::check_block(const PieceLocation& place, const std::string& tensor,
+                                  const TensorPiece& piece, size_t block) const {
   const size_t begin = block * kBlockBytes;
   const size_t end = std::min(begin + kBlockBytes, place.entry->meta.nbytes());
   PHI_CHECK(place.file->checksum(*place.entry, begin, end) == piece.sums[block],
@@ -137,16 +139,16 @@ void Files::check_block(const Place& place, const std::string& tensor, const Pie
                 place.file->path(), tensor, block + 1, piece.sums.size(), piece.name, begin, end));
 }
 
-void Files::take_file(const std::string& name) {
+void CheckpointFiles::add_file(const std::string& name) {
   const SafetensorsHeader& header = file(name)->header();
   metadata_ = header.metadata;
-  std::erase_if(metadata_, [](const auto& entry) { return is_taken(entry.first); });
+  std::erase_if(metadata_, [](const auto& entry) { return is_reserved(entry.first); });
   for (const TensorEntry& entry : header.tensors) {
-    take_tensor({entry.name, entry.meta, {{name, entry.name, Box::whole(entry.meta.dims)}}});
+    add_tensor({entry.name, entry.meta, {{name, entry.name, Box::whole(entry.meta.dims)}}});
   }
 }
 
-void Files::take_index() {
+void CheckpointFiles::add_index() {
   const std::string path = (folder_ / kIndexFile).string();
   Index index = Index::decode(read_text(path), path);
   save_id_ = index.save_id;
@@ -154,13 +156,13 @@ void Files::take_index() {
   metadata_ = std::move(index.metadata);
   for (IndexedTensor& indexed : index.tensors) {
     if (indexed.meta.dtype == DataType::UNDEFINED) complete(&indexed);
-    take_tensor(std::move(indexed));
+    add_tensor(std::move(indexed));
   }
 }
 
-void Files::take_tensor(IndexedTensor indexed) {
+void CheckpointFiles::add_tensor(IndexedTensor indexed) {
   metas_[indexed.name] = indexed.meta;
-  for (Piece& piece : indexed.pieces) {
+  for (TensorPiece& piece : indexed.pieces) {
     StoredPiece stored{std::move(piece)};
     const size_t blocks = stored.piece.sums.size();
     if (blocks > 0) stored.checked = std::make_unique<std::atomic<bool>[]>(blocks);
@@ -169,8 +171,8 @@ void Files::take_tensor(IndexedTensor indexed) {
 }
 
 // A tensor from a weight_map has its metadata in the file only.
-void Files::complete(IndexedTensor* indexed) const {
-  Piece& piece = indexed->pieces.front();
+void CheckpointFiles::complete(IndexedTensor* indexed) const {
+  TensorPiece& piece = indexed->pieces.front();
   const FilePtr in = file(piece.file);
   const TensorEntry* entry = in->find(piece.name);
   PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', of which the index tells.",
@@ -179,7 +181,7 @@ void Files::complete(IndexedTensor* indexed) const {
   piece.box = Box::whole(entry->meta.dims);
 }
 
-FilePtr Files::file(const std::string& name) const {
+FilePtr CheckpointFiles::file(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   FilePtr& file = files_[name];
   if (!file) file = open_file(name);
@@ -187,11 +189,11 @@ FilePtr Files::file(const std::string& name) const {
 }
 
 // A save that was interrupted after its index became valid has left files under temporary names.
-FilePtr Files::open_file(const std::string& name) const {
+FilePtr CheckpointFiles::open_file(const std::string& name) const {
   const std::string path = (folder_ / name).string();
   if (save_id_.empty()) return SafetensorsFile::open(path);
   const std::string part = part_path(path, save_id_);
-  FilePtr file = SafetensorsFile::open(may_be_there(part) ? part : path);
+  FilePtr file = SafetensorsFile::open(may_exist(part) ? part : path);
   const auto& metadata = file->header().metadata;
   const auto id = metadata.find(kSaveKey);
   PHI_CHECK(id != metadata.end() && id->second == save_id_,

@@ -18,10 +18,10 @@
 
 namespace phi::distributed::checkpoint {
 
-class Files final : public Checkpoint::Tensors {
+class CheckpointFiles final : public Checkpoint::TensorSource {
  public:
   /// `path` is a folder or one file. Errors: those of open() (checkpoint.h).
-  explicit Files(std::string path);
+  explicit CheckpointFiles(std::string path);
 
   const std::string& path() const override { return path_; }
   const std::map<std::string, TensorMeta>& metas() const override { return metas_; }
@@ -31,7 +31,7 @@ class Files final : public Checkpoint::Tensors {
   void read(const std::string& name, const Box& box, DataType dtype, void* out) const override;
 
   struct StoredPiece {
-    Piece piece;
+    TensorPiece piece;
     std::unique_ptr<std::atomic<bool>[]> checked {};  // per block: its checksum has been verified
   };
   const std::map<std::string, std::vector<StoredPiece>>& pieces() const { return pieces_; }
@@ -43,22 +43,22 @@ class Files final : public Checkpoint::Tensors {
   std::shared_ptr<const SafetensorsFile> file(const std::string& name) const;
   /// The location of a piece's bytes. Errors: those of file(); InvalidArgument if the file has no
   /// such tensor.
-  struct Place {
+  struct PieceLocation {
     std::shared_ptr<const SafetensorsFile> file;
     const TensorEntry* entry;
   };
-  Place place_of(const Piece& piece, DataType dtype) const;
+  PieceLocation location_of(const TensorPiece& piece, DataType dtype) const;
   /// Errors: InvalidArgument that names file, tensor and block if its bytes differ from the save's.
-  void check_block(const Place& place, const std::string& tensor, const Piece& piece,
+  void check_block(const PieceLocation& place, const std::string& tensor, const TensorPiece& piece,
                    size_t block) const;
 
  private:
   void read_stored(const std::string& name, const Box& box, void* out) const;
-  void check_blocks(const Place& place, const std::string& tensor, const StoredPiece& stored,
-                    const Box& region) const;
-  void take_file(const std::string& name);
-  void take_index();
-  void take_tensor(IndexedTensor indexed);
+  void check_blocks(const PieceLocation& place, const std::string& tensor,
+                    const StoredPiece& stored, const Box& region) const;
+  void add_file(const std::string& name);
+  void add_index();
+  void add_tensor(IndexedTensor indexed);
   void complete(IndexedTensor* indexed) const;
   std::shared_ptr<const SafetensorsFile> open_file(const std::string& name) const;
 

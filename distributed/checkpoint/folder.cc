@@ -55,7 +55,7 @@ std::vector<SavedStep> steps_in(const std::string& path) {
   return steps;
 }
 
-bool may_have_index(const std::string& path) { return may_be_there(fs::path(path) / kIndexFile); }
+bool may_have_index(const std::string& path) { return may_exist(fs::path(path) / kIndexFile); }
 
 void check_has_index(const std::string& path) {
   PHI_CHECK(may_have_index(path),
@@ -70,7 +70,7 @@ bool was_complete(const std::string& path) { return may_have_index(path) || has_
 std::string fault_of(const std::string& path) {
   try {
     check_has_index(path);
-    const Files files(path);
+    const CheckpointFiles files(path);
     for (const std::string& name : files.names_of_files()) files.file(name);
     return "";
   } catch (const Error& error) {
@@ -84,7 +84,7 @@ void remove_files(const std::string& path) {
   const FolderLock lock(path);
   std::set<std::string> names;
   try {
-    for (const std::string& name : Files(path).names_of_files()) names.insert(name);
+    for (const std::string& name : CheckpointFiles(path).names_of_files()) names.insert(name);
   } catch (const Error&) {  // remove only files that identify themselves as this library's
   }
   if (fs::remove(fs::path(path) / kIndexFile)) sync_folder(path);
@@ -106,8 +106,8 @@ std::string CheckpointFolder::path_of(int64_t step) const {
   return (fs::path(path_) / fmt::format("{}{:08}", kPrefix, step)).string();
 }
 
-CheckpointFolder::Found CheckpointFolder::find() const {
-  Found found;
+CheckpointFolder::Listing CheckpointFolder::find() const {
+  Listing found;
   for (SavedStep& saved : steps_in(path_)) {
     std::string fault = fault_of(saved.path);
     if (fault.empty()) {
@@ -138,7 +138,7 @@ std::vector<SavedStep> CheckpointFolder::saved(World& world) const {
   return saved;
 }
 
-std::optional<SavedStep> CheckpointFolder::newest_good(World& world) const {
+std::optional<SavedStep> CheckpointFolder::newest_valid(World& world) const {
   for (const SavedStep& saved : this->saved(world)) {
     const auto damage = together(world, [&] {
       check_has_index(saved.path);
@@ -154,7 +154,7 @@ std::optional<SavedStep> CheckpointFolder::newest_good(World& world) const {
 void CheckpointFolder::prune(int64_t keep) const {
   PHI_CHECK(keep >= 1, errors::InvalidArgument("{} checkpoints cannot be kept.", keep));
   try {
-    const Found found = find();
+    const Listing found = find();
     for (size_t i = static_cast<size_t>(keep); i < found.complete.size(); ++i) {
       remove_save(found.complete[i].path);
     }
@@ -178,7 +178,7 @@ std::string checkpoint_in(const std::string& path) {
       fs::exists(fs::path(path) / kSingleFile, ignored)) {
     return path;
   }
-  const CheckpointFolder::Found found = CheckpointFolder(path).find();
+  const CheckpointFolder::Listing found = CheckpointFolder(path).find();
   PHI_CHECK(!found.complete.empty(),
             errors::NotFound("there is no checkpoint in '{}': neither {} nor {}, and no complete "
                              "one in a folder step-NNNNNNNN.",

@@ -4,7 +4,7 @@
 //   const CheckpointFolder folder("runs/a");
 //   save(folder.path_of(100), tensors);
 //   folder.prune(3);
-//   const auto newest = folder.newest_good(world);   // to resume from
+//   const auto newest = folder.newest_valid(world);   // to resume from
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class CheckpointFolder {
   const std::string& path() const { return path_; }
   std::string path_of(int64_t step) const;
 
-  struct Found {
+  struct Listing {
     std::vector<SavedStep> complete;  // newest first
     std::vector<SavedStep> broken;    // newest first: truncated, damaged, or currently unreadable
     std::vector<std::string> faults;  // what is wrong with the broken ones
@@ -40,7 +40,7 @@ class CheckpointFolder {
   /// Lists the checkpoints. One is complete if its index can be read and all files exist with the
   /// right headers. Values are not read (verify.h). Errors: Unavailable if the folder cannot be
   /// read.
-  Found find() const;
+  Listing find() const;
 
   /// Returns saves that were complete once, newest first, including those whose index is lost or
   /// unreadable. Rank 0 lists the folder for all ranks, because a file system may show other ranks
@@ -50,7 +50,7 @@ class CheckpointFolder {
   /// Returns the newest checkpoint that is complete and unchanged in every byte; nullopt if there
   /// is none. Rank 0 logs a warning for each newer, broken one. Collective: each rank reads its
   /// share of the bytes. Errors: the same on all ranks.
-  std::optional<SavedStep> newest_good(World& world) const;
+  std::optional<SavedStep> newest_valid(World& world) const;
 
   /// Keeps the newest `keep` complete checkpoints. Removes older complete ones, and older ones
   /// without an index, whose save was interrupted. It removes the index first, then the files that

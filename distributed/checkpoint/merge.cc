@@ -57,7 +57,7 @@ Receipt write_tensors(const Checkpoint& from, const std::vector<std::string>& na
 // Files that get their names together, or not at all.
 class NewFiles {
  public:
-  NewFiles() : id_(draw_id()) {}
+  NewFiles() : id_(random_save_id()) {}
   ~NewFiles() {
     for (PartFile& part : parts_) part.discard();
   }

@@ -13,19 +13,19 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Files& files, int64_t part, int64_t parts)
+  Verifier(const CheckpointFiles& files, int64_t part, int64_t parts)
       : files_(files), part_(part), parts_(parts) {}
 
   Verification run() {
     for (const auto& [tensor, pieces] : files_.pieces()) {
       ++out_.tensors;
-      for (const Files::StoredPiece& stored : pieces) verify_piece(tensor, stored.piece);
+      for (const CheckpointFiles::StoredPiece& stored : pieces) verify_piece(tensor, stored.piece);
     }
     return std::move(out_);
   }
 
  private:
-  void verify_piece(const std::string& tensor, const Piece& piece) {
+  void verify_piece(const std::string& tensor, const TensorPiece& piece) {
     if (broken_files_.contains(piece.file)) return;
     const DataType dtype = files_.metas().at(tensor).dtype;
     try {
@@ -36,13 +36,14 @@ class Verifier {
       return;
     }
     try {
-      verify_blocks(files_.place_of(piece, dtype), tensor, piece);
+      verify_blocks(files_.location_of(piece, dtype), tensor, piece);
     } catch (const Error& error) {
       out_.faults.emplace_back(error.what());
     }
   }
 
-  void verify_blocks(const Files::Place& place, const std::string& tensor, const Piece& piece) {
+  void verify_blocks(const CheckpointFiles::PieceLocation& place, const std::string& tensor,
+                     const TensorPiece& piece) {
     const size_t nbytes = place.entry->meta.nbytes();
     if (piece.sums.empty() && nbytes > 0) {
       if (out_.unprotected.empty() || out_.unprotected.back() != tensor) {
@@ -61,7 +62,7 @@ class Verifier {
     }
   }
 
-  const Files& files_;
+  const CheckpointFiles& files_;
   const int64_t part_;
   const int64_t parts_;
   int64_t count_ = 0;  // blocks counted so far
@@ -75,7 +76,7 @@ Verification verify(const std::string& path, int64_t part, int64_t parts) {
   PHI_CHECK(0 <= part && part < parts,
             errors::InvalidArgument("part {} of {} cannot be verified.", part, parts));
   try {
-    return Verifier(Files(path), part, parts).run();
+    return Verifier(CheckpointFiles(path), part, parts).run();
   } catch (const Error& error) {
     return {.faults = {error.what()}, .unprotected = {}};
   }

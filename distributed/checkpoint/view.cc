@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kTile = 64;
 
 // Consecutive indices along an underlying tensor dim, and the output offset of each.
-struct Range {
+struct IndexRun {
   int64_t begin = 0;
   std::vector<int64_t> places;
 
@@ -29,13 +29,13 @@ struct Range {
 };
 
 // The underlying ranges of the view's indices [offset, offset + size) along a tensor dim.
-std::vector<Range> ranges_of(const Interleave& order, int64_t offset, int64_t size,
-                             int64_t stride) {
+std::vector<IndexRun> ranges_of(const Interleave& order, int64_t offset, int64_t size,
+                                int64_t stride) {
   std::vector<std::pair<int64_t, int64_t>> found;  // underlying index, output offset
   found.reserve(static_cast<size_t>(size));
   for (int64_t i = 0; i < size; ++i) found.emplace_back(order.source_of(offset + i), i * stride);
   if (!order.is_identity()) std::ranges::sort(found);
-  std::vector<Range> ranges;
+  std::vector<IndexRun> ranges;
   for (const auto& [index, place] : found) {
     if (ranges.empty() || ranges.back().begin + ranges.back().size() != index) {
       ranges.push_back({index, {}});
@@ -78,7 +78,7 @@ void scatter(size_t width, const std::byte* tile, std::span<const int64_t> rows,
   }
 }
 
-class View final : public Checkpoint::Tensors {
+class View final : public Checkpoint::TensorSource {
  public:
   View(const Checkpoint& below, const std::vector<ViewTensor>& tensors) : below_(below) {
     for (const ViewTensor& tensor : tensors) {
@@ -105,15 +105,15 @@ class View final : public Checkpoint::Tensors {
     if (is_as_below(tensor)) return below_.read(tensor.source, box, dtype, out);
     // Ranges along the underlying tensor dims; a 1-D tensor is treated as a single row.
     const int ndim = box.ndim();
-    std::array<std::vector<Range>, 2> ranges;
+    std::array<std::vector<IndexRun>, 2> ranges;
     ranges[0] = {{0, {0}}};
     for (int d = 0; d < ndim; ++d) {
       const int dim_below = tensor.transposed ? 1 - d : d;
       ranges[static_cast<size_t>(dim_below + 2 - ndim)] =
           ranges_of(order_of(tensor, d), box.offset[d], box.size[d], box.size.numel(d + 1, ndim));
     }
-    for (const Range& rows : ranges[0]) {
-      for (const Range& columns : ranges[1]) {
+    for (const IndexRun& rows : ranges[0]) {
+      for (const IndexRun& columns : ranges[1]) {
         read_ranges(tensor.source, ndim, rows, columns, dtype, out);
       }
     }
@@ -148,8 +148,8 @@ class View final : public Checkpoint::Tensors {
     }
   }
 
-  void read_ranges(const std::string& source, int ndim, const Range& rows, const Range& columns,
-                   DataType dtype, void* out) const {
+  void read_ranges(const std::string& source, int ndim, const IndexRun& rows,
+                   const IndexRun& columns, DataType dtype, void* out) const {
     std::array<uint64_t, kTile * kTile> memory;
     auto* tile = reinterpret_cast<std::byte*>(memory.data());
     const std::span<const int64_t> row_places(rows.places);

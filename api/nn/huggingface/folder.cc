@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using distributed::checkpoint::Checkpoint;
+using distributed::checkpoint::ExpectedTensor;
 using distributed::checkpoint::ViewTensor;
-using distributed::checkpoint::Wanted;
 
 // Elements compared per read.
 constexpr int64_t kChunkElements = 1 << 20;
@@ -88,12 +88,14 @@ Checkpoint without_extras(const Checkpoint& files, const Config& config,
 
 enum class NamedBy { kOurs, kTheirs };
 
-std::vector<Wanted> wanted_of(const std::vector<NamePair>& pairs, NamedBy names, DataType dtype) {
-  std::vector<Wanted> wanted;
+std::vector<ExpectedTensor> wanted_of(const std::vector<NamePair>& pairs, NamedBy names,
+                                      DataType dtype) {
+  std::vector<ExpectedTensor> wanted;
   wanted.reserve(pairs.size());
   for (const NamePair& pair : pairs) {
-    wanted.push_back(names == NamedBy::kOurs ? Wanted{pair.ours, {pair.shape, dtype}}
-                                             : Wanted{pair.theirs, {pair.their_shape(), dtype}});
+    wanted.push_back(names == NamedBy::kOurs
+                         ? ExpectedTensor{pair.ours, {pair.shape, dtype}}
+                         : ExpectedTensor{pair.theirs, {pair.their_shape(), dtype}});
   }
   return wanted;
 }

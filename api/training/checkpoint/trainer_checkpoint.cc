@@ -57,7 +57,7 @@ Checkpoint as_states(const Checkpoint& from, const nn::NamedTensors& states) {
 }
 
 void check_fits(const Checkpoint& from, const nn::NamedTensors& states) {
-  std::vector<checkpoint::Wanted> wanted;
+  std::vector<checkpoint::ExpectedTensor> wanted;
   for (const auto& [name, now] : states) wanted.push_back({name, now.meta()});
   from.check(wanted);
 }

@@ -22,7 +22,7 @@ constexpr const char* kChecksumKey = "checksum";
 
 Json encode_tensor(const IndexedTensor& indexed) {
   Json pieces = Json::array();
-  for (const Piece& piece : indexed.pieces) {
+  for (const TensorPiece& piece : indexed.pieces) {
     Json encoded = {{"file", piece.file},
                     {"name", piece.name},
                     {"offset", piece.box.offset.to_vector()},
@@ -131,15 +131,15 @@ void check_own_checksum(const JsonFile& file) {
 std::map<std::string, std::string> decode_metadata(const Json& metadata) {
   std::map<std::string, std::string> texts;
   for (const auto& [key, value] : metadata.items()) {
-    if (value.is_string() && !is_taken(key)) texts[key] = value.get<std::string>();
+    if (value.is_string() && !is_reserved(key)) texts[key] = value.get<std::string>();
   }
   return texts;
 }
 
 }  // namespace
 
-bool is_taken(std::string_view key) {
-  return std::ranges::find(kTakenKeys, key) != kTakenKeys.end();
+bool is_reserved(std::string_view key) {
+  return std::ranges::find(kReservedKeys, key) != kReservedKeys.end();
 }
 
 bool is_grid(const Dims& global, std::span<const Box> boxes) {
@@ -171,7 +171,7 @@ std::string Index::encode() const {
   Json entries = Json::object();
   for (const IndexedTensor& indexed : tensors) {
     total += indexed.meta.nbytes();
-    for (const Piece& piece : indexed.pieces) weight_map[piece.name] = piece.file;
+    for (const TensorPiece& piece : indexed.pieces) weight_map[piece.name] = piece.file;
     entries[indexed.name] = encode_tensor(indexed);
   }
   Json all_metadata = metadata;

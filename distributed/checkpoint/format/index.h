@@ -37,10 +37,10 @@ inline constexpr const char* kSingleFile = "model.safetensors";
 /// The key of the save's id, in the metadata of the index and of each file.
 inline constexpr const char* kSaveKey = "save";
 /// Metadata keys reserved for the above, for other tools, and for a file's header.
-inline constexpr std::array<std::string_view, 3> kTakenKeys = {kSaveKey, "total_size", "format"};
-bool is_taken(std::string_view key);
+inline constexpr std::array<std::string_view, 3> kReservedKeys = {kSaveKey, "total_size", "format"};
+bool is_reserved(std::string_view key);
 
-struct Piece {
+struct TensorPiece {
   std::string file;              // in the checkpoint's folder
   std::string name;              // in the file
   Box box;                       // of the global tensor
@@ -49,8 +49,8 @@ struct Piece {
 
 struct IndexedTensor {
   std::string name;
-  TensorMeta meta;            // dtype UNDEFINED: see the file (index with only a weight_map)
-  std::vector<Piece> pieces;  // in row-major order; they partition the tensor
+  TensorMeta meta;                  // dtype UNDEFINED: see the file (index with only a weight_map)
+  std::vector<TensorPiece> pieces;  // in row-major order; they partition the tensor
 };
 
 struct Index {

@@ -149,7 +149,7 @@ class Attempt::Run {
       index.headers[file] = receipt.header;
     }
     for (IndexedTensor& tensor : index.tensors) {
-      for (Piece& piece : tensor.pieces) {
+      for (TensorPiece& piece : tensor.pieces) {
         piece.sums = std::move(receipts.at(piece.file).sums[piece.name]);
       }
     }

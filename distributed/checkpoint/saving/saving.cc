@@ -54,7 +54,7 @@ void check_tensor(const NamedTensor& named, int64_t world_size) {
 
 void check_metadata(const std::map<std::string, std::string>& metadata) {
   for (const auto& [key, text] : metadata) {
-    PHI_CHECK(!is_taken(key),
+    PHI_CHECK(!is_reserved(key),
               errors::InvalidArgument("the metadata's key '{}' is taken; give another.", key));
     try {
       Json(key + text).dump();
@@ -156,7 +156,7 @@ void Saving::prepare_folder() {
   const bool is_held =
       options_.lock && std::filesystem::equivalent(options_.lock->folder(), folder_);
   target_.lock = is_held ? options_.lock : std::make_shared<const FolderLock>(folder_);
-  target_.old_names = refuse_strangers(folder_);
+  target_.old_names = replaceable_files(folder_);
 }
 
 // Checks that all ranks have the same plan, and broadcasts the id that rank 0 draws.
@@ -178,7 +178,7 @@ void Saving::agree(std::span<const NamedTensor> tensors) {
     uint64_t tensors, metadata, folders, streams, id;
   };
   const Told own = {of_tensors.value(), of_metadata.value(), of_folders.value(), any_streams_,
-                    std::stoull(draw_id(), nullptr, 16)};
+                    std::stoull(random_save_id(), nullptr, 16)};
   std::vector<Told> all(static_cast<size_t>(world_.size()));
   world_.everyone().all_gather(&own, all.data(), sizeof(Told) / 8, DataType::INT64);
   for (size_t rank = 0; rank < all.size(); ++rank) {

@@ -39,7 +39,7 @@ bool is_temporary_name(const std::string& file) {
 }
 
 std::set<std::string> names_in(const fs::path& index_path) {
-  if (!may_be_there(index_path)) return {};
+  if (!may_exist(index_path)) return {};
   const std::string path = index_path.string();
   const Index index = Index::decode(read_text(path), path);
   PHI_CHECK(!index.save_id.empty(),
@@ -48,7 +48,7 @@ std::set<std::string> names_in(const fs::path& index_path) {
                                   path));
   std::set<std::string> names;
   for (const IndexedTensor& tensor : index.tensors) {
-    for (const Piece& piece : tensor.pieces) names.insert(piece.file);
+    for (const TensorPiece& piece : tensor.pieces) names.insert(piece.file);
   }
   return names;
 }
@@ -80,7 +80,7 @@ std::string file_of_rank(int64_t rank, int64_t world_size) {
   return fmt::format("model-{:05}-of-{:05}.safetensors", rank + 1, world_size);
 }
 
-bool may_be_there(const fs::path& path) {
+bool may_exist(const fs::path& path) {
   std::error_code failed;
   return fs::exists(path, failed) || failed;
 }
@@ -93,7 +93,7 @@ bool has_data_file(const std::string& folder) {
   });
 }
 
-std::set<std::string> refuse_strangers(const std::string& folder) {
+std::set<std::string> replaceable_files(const std::string& folder) {
   std::set<std::string> named = names_in(fs::path(folder) / kIndexFile);
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string file = entry.path().filename().string();
@@ -123,8 +123,8 @@ void remove_old_files(const std::string& folder, const std::set<std::string>& ol
 
 void check_folder(const std::string& folder, int64_t bytes_needed) {
   const FolderLock lock(folder);
-  refuse_strangers(folder);
-  const std::string id = draw_id();
+  replaceable_files(folder);
+  const std::string id = random_save_id();
   PartFile probe((fs::path(folder) / kSingleFile).string(), id);
   try {
     probe.write(std::as_bytes(std::span(id)));

@@ -60,13 +60,13 @@ void PartFile::commit() { commit_part(path_, id_); }
 
 void PartFile::discard() noexcept { unlink(part_.c_str()); }
 
-std::string draw_id() {
+std::string random_save_id() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
 void write_text(const std::string& path, std::string_view text) {
-  PartFile part(path, draw_id());
+  PartFile part(path, random_save_id());
   try {
     part.write(std::as_bytes(std::span(text)));
     part.finish();

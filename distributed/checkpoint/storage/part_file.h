@@ -45,7 +45,7 @@ class PartFile {
 };
 
 /// Returns 16 random hexadecimal digits, unique per save.
-std::string draw_id();
+std::string random_save_id();
 
 /// Writes a file with this text, which atomically replaces an existing one and is on disk on
 /// return.

@@ -89,11 +89,11 @@ TEST(Checkpoint, CheckListsAllThatDoesNotFit) {
        std::vector{named<float>("layers.0.up", {1, 2}, {2}), named<float>("bias", {1, 2}, {2}),
                    named<int64_t>("count", {1}, {1}), named<float>("fine", {1}, {1})});
   const Checkpoint checkpoint = open(folder.path());
-  const std::vector<Wanted> wanted = {{"layers.0.upp", {Dims{2}, DataType::FLOAT32}},
-                                      {"bias", {Dims{3}, DataType::FLOAT32}},
-                                      {"count", {Dims{1}, DataType::FLOAT32}},
-                                      {"fine", {Dims{1}, DataType::BFLOAT16}},
-                                      {"quite_else", {Dims{1}, DataType::FLOAT32}}};
+  const std::vector<ExpectedTensor> wanted = {{"layers.0.upp", {Dims{2}, DataType::FLOAT32}},
+                                              {"bias", {Dims{3}, DataType::FLOAT32}},
+                                              {"count", {Dims{1}, DataType::FLOAT32}},
+                                              {"fine", {Dims{1}, DataType::BFLOAT16}},
+                                              {"quite_else", {Dims{1}, DataType::FLOAT32}}};
   const std::string expected = "the checkpoint '" + folder.path() +
                                "' does not fit:"
                                "\n  'layers.0.upp' f32[2] is missing, did you mean 'layers.0.up'?"
@@ -112,13 +112,13 @@ TEST(Checkpoint, CheckListsAllThatDoesNotFit) {
   EXPECT_EQ(message(Checkpoint::Extras::kRefused),
             expected + "\n  'layers.0.up' f32[2] is not wanted");
   EXPECT_EQ(message(Checkpoint::Extras::kAllowed), expected);
-  checkpoint.check(std::vector<Wanted>{wanted[3]}, Checkpoint::Extras::kAllowed);
+  checkpoint.check(std::vector<ExpectedTensor>{wanted[3]}, Checkpoint::Extras::kAllowed);
 }
 
 TEST(Checkpoint, OnlyTheFirstMissingNamesComeWithTheNearest) {
   const TemporaryFolder folder;
   std::vector<NamedTensor> saved;
-  std::vector<Wanted> wanted;
+  std::vector<ExpectedTensor> wanted;
   for (int i = 0; i < 40; ++i) {
     const std::string name = "block" + std::to_string(i) + ".weight";
     saved.push_back(named<float>(name, {1}, {1}));

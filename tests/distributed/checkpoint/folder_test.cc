@@ -53,7 +53,7 @@ TEST(CheckpointFolder, ListsWhatIsCompleteNewestFirst) {
     fs::create_directories(root / "runs" / other);
   }
   fs::remove(fs::path(folder.path_of(100)) / kSingleFile);
-  const CheckpointFolder::Found found = folder.find();
+  const CheckpointFolder::Listing found = folder.find();
   EXPECT_THAT(steps_of(found.complete), ElementsAre(300, 20));
   EXPECT_THAT(steps_of(found.broken), ElementsAre(400, 100));
   EXPECT_THAT(found.faults, ElementsAre(HasSubstr("step-00000400' has no model.safetensors.index"),
@@ -140,7 +140,7 @@ TEST(CheckpointFolder, WithoutItsIndexNoneIsGood) {
   fs::create_directories(folder.path_of(3));  // cut off
   run_ranks(2, [&](World& world) {
     EXPECT_THAT(steps_of(folder.saved(world)), ElementsAre(2, 1));
-    EXPECT_EQ(folder.newest_good(world), (SavedStep{1, folder.path_of(1)}));
+    EXPECT_EQ(folder.newest_valid(world), (SavedStep{1, folder.path_of(1)}));
   });
   EXPECT_THAT(
       [&] {
@@ -157,16 +157,16 @@ TEST(CheckpointFolder, NewestGoodPassesOverDamage) {
   flip_bit(fs::path(folder.path_of(3)) / kIndexFile, 20);
   for (const int64_t ranks : {1, 3}) {
     run_ranks(ranks, [&](World& world) {
-      EXPECT_EQ(folder.newest_good(world), (SavedStep{2, folder.path_of(2)}));
+      EXPECT_EQ(folder.newest_valid(world), (SavedStep{2, folder.path_of(2)}));
     });
   }
   folder.set_aside({4, folder.path_of(4)});
   save_step(folder, 4);
   run_ranks(2, [&](World& world) {
-    EXPECT_EQ(folder.newest_good(world), (SavedStep{4, folder.path_of(4)}));
+    EXPECT_EQ(folder.newest_valid(world), (SavedStep{4, folder.path_of(4)}));
   });
   const CheckpointFolder empty((root / "empty").string());
-  run_ranks(2, [&](World& world) { EXPECT_EQ(empty.newest_good(world), std::nullopt); });
+  run_ranks(2, [&](World& world) { EXPECT_EQ(empty.newest_valid(world), std::nullopt); });
 }
 
 }  // namespace
