@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "distributed/checkpoint/files.h"
+#include "distributed/checkpoint/checkpoint_files.h"
 #include "distributed/checkpoint/format/convert.h"
 #include "phi/common/errors.h"
 #include "phi/common/nearest_name.h"

@@ -11,12 +11,12 @@
 #include <string_view>
 #include <utility>
 
-#include "distributed/checkpoint/files.h"
+#include "distributed/checkpoint/checkpoint_files.h"
 #include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/checkpoint/storage/part_file.h"
-#include "distributed/checkpoint/together.h"
+#include "distributed/checkpoint/collective_error.h"
 #include "distributed/checkpoint/verify.h"
 #include "phi/common/errors.h"
 
@@ -122,7 +122,7 @@ CheckpointFolder::Listing CheckpointFolder::find() const {
 
 std::vector<SavedStep> CheckpointFolder::saved(World& world) const {
   std::vector<int64_t> steps;
-  const auto fault = together(world, [&] {
+  const auto fault = run_on_all_ranks(world, [&] {
     if (world.rank() != 0) return;
     for (const SavedStep& saved : steps_in(path_)) {
       if (was_complete(saved.path)) steps.push_back(saved.step);
@@ -140,7 +140,7 @@ std::vector<SavedStep> CheckpointFolder::saved(World& world) const {
 
 std::optional<SavedStep> CheckpointFolder::newest_valid(World& world) const {
   for (const SavedStep& saved : this->saved(world)) {
-    const auto damage = together(world, [&] {
+    const auto damage = run_on_all_ranks(world, [&] {
       check_has_index(saved.path);
       const Verification result = verify(saved.path, world.rank(), world.size());
       PHI_CHECK(result.faults.empty(), errors::InvalidArgument("{}", result.faults.front()));

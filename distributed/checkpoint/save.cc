@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "distributed/checkpoint/saving/saving.h"
+#include "distributed/checkpoint/saving/collective_save.h"
 
 namespace phi::distributed::checkpoint {
 
-PendingSave::PendingSave(std::unique_ptr<Saving> saving) : saving_(std::move(saving)) {}
+PendingSave::PendingSave(std::unique_ptr<CollectiveSave> saving) : saving_(std::move(saving)) {}
 PendingSave::~PendingSave() = default;
 PendingSave::PendingSave(PendingSave&&) noexcept = default;
 PendingSave& PendingSave::operator=(PendingSave&&) noexcept = default;
@@ -19,12 +19,12 @@ const std::string& PendingSave::folder() const { return saving_->folder(); }
 
 void save(const std::string& folder, std::span<const NamedTensor> tensors,
           const SaveOptions& options) {
-  Saving(folder, tensors, options, Saving::Mode::kForeground);
+  CollectiveSave(folder, tensors, options, CollectiveSave::Mode::kForeground);
 }
 
 PendingSave start_save(const std::string& folder, std::span<const NamedTensor> tensors,
                        const SaveOptions& options) {
-  return PendingSave(std::make_unique<Saving>(folder, tensors, options, Saving::Mode::kBackground));
+  return PendingSave(std::make_unique<CollectiveSave>(folder, tensors, options, CollectiveSave::Mode::kBackground));
 }
 
 }  // namespace phi::distributed::checkpoint

@@ -25,7 +25,7 @@
 namespace phi::distributed::checkpoint {
 
 class FolderLock;
-class Saving;
+class CollectiveSave;
 
 struct NamedTensor {
   std::string name;
@@ -73,7 +73,7 @@ void save(const std::string& folder, std::span<const NamedTensor> tensors,
 /// A save in progress. Complete it or destroy it before the world ends.
 class PendingSave {
  public:
-  explicit PendingSave(std::unique_ptr<Saving> saving);
+  explicit PendingSave(std::unique_ptr<CollectiveSave> saving);
   /// Abandons an unfinished save: the old checkpoint stays, or the new one is complete.
   ~PendingSave();
   PendingSave(PendingSave&&) noexcept;
@@ -90,7 +90,7 @@ class PendingSave {
   const std::string& folder() const;
 
  private:
-  std::unique_ptr<Saving> saving_;
+  std::unique_ptr<CollectiveSave> saving_;
 };
 
 /// Like save(), but returns when all ranks have copied their data to host memory. A rank

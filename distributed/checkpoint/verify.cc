@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "distributed/checkpoint/files.h"
+#include "distributed/checkpoint/checkpoint_files.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "phi/common/errors.h"
 

@@ -12,7 +12,7 @@
 #include "api/tensor/checkpoint.h"
 #include "api/training/checkpoint/trainer_checkpoint.h"
 #include "distributed/checkpoint/storage/folder_files.h"
-#include "distributed/checkpoint/together.h"
+#include "distributed/checkpoint/collective_error.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -72,7 +72,7 @@ Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
   PHI_CHECK(
       options_.keep >= 1,
       errors::InvalidArgument("checkpoints keep {} of themselves; keep 1 or more.", options_.keep));
-  const auto fault = checkpoint::together(World::current(), [&] {
+  const auto fault = checkpoint::run_on_all_ranks(World::current(), [&] {
     if (!is_reporter()) return;
     checkpoint::check_folder(options_.folder, checkpoint_bytes(trainer_));
     if (!options_.fallback.empty()) {
@@ -102,9 +102,9 @@ std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& s
                                                   ResumedCheckpoint* resumed) {
   World& world = World::current();
   std::optional<checkpoint::Checkpoint> from;
-  const auto unreadable = checkpoint::together(world, [&] { from = checkpoint::open(saved); });
+  const auto unreadable = checkpoint::run_on_all_ranks(world, [&] { from = checkpoint::open(saved); });
   if (unreadable) return damage_in(*unreadable);
-  const auto mismatch = checkpoint::together(world, [&] {
+  const auto mismatch = checkpoint::run_on_all_ranks(world, [&] {
     if (options_.check_metadata) options_.check_metadata(from->metadata());
     check_loads(*from, trainer_);
   });
@@ -141,7 +141,7 @@ std::optional<ResumedCheckpoint> Checkpointer::resume() {
 // Renames damaged checkpoints, because their steps will be saved again. Called only after another
 // checkpoint is loaded: then all ranks are present and have found the same damage.
 void Checkpointer::set_aside(const std::vector<checkpoint::SavedStep>& damaged) const {
-  const auto fault = checkpoint::together(World::current(), [&] {
+  const auto fault = checkpoint::run_on_all_ranks(World::current(), [&] {
     if (!is_reporter()) return;
     for (const checkpoint::SavedStep& each : damaged) folder_.set_aside(each);
   });
@@ -208,7 +208,7 @@ void Checkpointer::attempt(Part&& part) {
   } catch (const Error& error) {
     pending_.reset();
     if (error.code() == ErrorCode::kNotFinite) throw;
-    checkpoint::first_fault(World::current(), error);
+    checkpoint::first_error(World::current(), error);
     ++stats_.failures;
     failure_ = error;
     if (!is_reporter()) return;

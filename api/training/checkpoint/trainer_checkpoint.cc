@@ -13,7 +13,7 @@
 #include "api/tensor/local_shard.h"
 #include "api/tensor/random_seed.h"
 #include "distributed/checkpoint/format/json.h"
-#include "distributed/checkpoint/together.h"
+#include "distributed/checkpoint/collective_error.h"
 #include "distributed/checkpoint/view.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
@@ -182,7 +182,7 @@ void check_loads(const Checkpoint& from, const Trainer& trainer) {
 // have found the checkpoint sound, so that all ranks have the same.
 std::optional<Error> load_or_error(const Checkpoint& from, Trainer* trainer) {
   std::optional<RngState> generator;
-  const auto fault = checkpoint::together(World::current(), [&] {
+  const auto fault = checkpoint::run_on_all_ranks(World::current(), [&] {
     const Checkpoint states = as_states(from, trainer->states());
     trainer->restore(counters_in(from), [&](const std::string& name, const Tensor& now) {
       return checkpoint::deferred(states, name, now.dtype());
@@ -195,7 +195,7 @@ std::optional<Error> load_or_error(const Checkpoint& from, Trainer* trainer) {
 }
 
 void load(const Checkpoint& from, Trainer* trainer) {
-  auto fault = checkpoint::together(World::current(), [&] { check_loads(from, *trainer); });
+  auto fault = checkpoint::run_on_all_ranks(World::current(), [&] { check_loads(from, *trainer); });
   if (!fault) fault = load_or_error(from, trainer);
   if (fault) throw Error(*fault);
 }

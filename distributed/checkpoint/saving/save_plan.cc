@@ -8,19 +8,19 @@ namespace phi::distributed::checkpoint {
 namespace {
 
 // The mesh dims along which a tensor's parts differ, or those along which they are replicas.
-enum class Along { kShards, kCopies };
+enum class DimRole { kShards, kReplicas };
 
 // Calls f for all coordinates that differ from `coord` only along these mesh dims.
 template <typename F>
-void for_each_along(Along along, const TensorDistAttr& attr, MeshCoord coord, const F& f,
+void for_each_coord_along(DimRole role, const TensorDistAttr& attr, MeshCoord coord, const F& f,
                     int mesh_dim = 0) {
   if (mesh_dim == attr.mesh().ndim()) return f(coord);
-  if (attr.placement(mesh_dim).is_shard() != (along == Along::kShards)) {
-    return for_each_along(along, attr, coord, f, mesh_dim + 1);
+  if (attr.placement(mesh_dim).is_shard() != (role == DimRole::kShards)) {
+    return for_each_coord_along(role, attr, coord, f, mesh_dim + 1);
   }
   for (int64_t i = 0; i < attr.mesh().dim_size(mesh_dim); ++i) {
     coord[mesh_dim] = static_cast<int32_t>(i);
-    for_each_along(along, attr, coord, f, mesh_dim + 1);
+    for_each_coord_along(role, attr, coord, f, mesh_dim + 1);
   }
 }
 
@@ -37,7 +37,7 @@ void append_shards(size_t tensor, const TensorLayout& layout, std::vector<Shard>
     return;
   }
   const size_t first = shards->size();
-  for_each_along(Along::kShards, attr, {}, [&](const MeshCoord& coord) {
+  for_each_coord_along(DimRole::kShards, attr, {}, [&](const MeshCoord& coord) {
     const Box box = local_box(layout.meta.dims, attr, coord);
     if (box.empty()) return;
     shards->push_back({{tensor, box, 0}, coord, box.numel() * size_of(layout.meta.dtype)});
@@ -63,7 +63,7 @@ std::vector<PlannedPiece> plan_save(std::span<const TensorLayout> tensors, int64
     Shard& shard = shards[i];
     const TensorDistAttr& attr = *tensors[shard.piece.tensor].attr;
     int64_t writer = -1;
-    for_each_along(Along::kCopies, attr, shard.first_holder, [&](const MeshCoord& coord) {
+    for_each_coord_along(DimRole::kReplicas, attr, shard.first_holder, [&](const MeshCoord& coord) {
       const int64_t holder = attr.mesh().rank_at(coord);
       if (writer < 0 || load[holder] < load[writer]) writer = holder;
     });

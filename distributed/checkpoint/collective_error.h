@@ -13,11 +13,11 @@ namespace phi::distributed::checkpoint {
 
 /// Combines the ranks' errors; `own` is this rank's. Returns the same value on every rank: nullopt,
 /// or the error of the first rank that has one ("rank 2: ..."). Errors: those of the collectives.
-std::optional<Error> first_fault(World& world, const std::optional<Error>& own);
+std::optional<Error> first_error(World& world, const std::optional<Error>& own);
 
-/// Runs `work` on every rank, waits for all ranks, and returns first_fault.
+/// Runs `work` on every rank, waits for all ranks, and returns first_error.
 template <typename F>
-std::optional<Error> together(World& world, F&& work) {
+std::optional<Error> run_on_all_ranks(World& world, F&& work) {
   std::optional<Error> own;
   try {
     work();
@@ -26,7 +26,7 @@ std::optional<Error> together(World& world, F&& work) {
   } catch (const std::exception& error) {
     own = errors::Internal("{}", error.what());
   }
-  return first_fault(world, own);
+  return first_error(world, own);
 }
 
 }  // namespace phi::distributed::checkpoint

@@ -1,5 +1,5 @@
 // Consistency checks before a save, and the collective decision about its end.
-#include "distributed/checkpoint/saving/saving.h"
+#include "distributed/checkpoint/saving/collective_save.h"
 
 #include <fmt/ranges.h>
 #include <glog/logging.h>
@@ -17,7 +17,7 @@
 #include "distributed/checkpoint/storage/checksum.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/part_file.h"
-#include "distributed/checkpoint/together.h"
+#include "distributed/checkpoint/collective_error.h"
 #include "phi/common/readable_numbers.h"
 #include "phi/common/split_mix.h"
 #include "phi/core/rank_context.h"
@@ -25,11 +25,8 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-using Microseconds = std::chrono::microseconds;
-using State = Attempt::State;
-
 // Interval of the log lines about a long save.
-constexpr std::chrono::seconds kTellEvery{10};
+constexpr std::chrono::seconds kLogInterval{10};
 
 std::string piece_name(const PlannedPiece& piece, const NamedTensor& tensor) {
   if (piece.box == Box::whole(tensor.tensor.dims())) return tensor.name;
@@ -80,33 +77,33 @@ class Fingerprint {
 }  // namespace
 
 // A rank's report in a poll.
-struct Saving::Progress {
-  State state;
+struct CollectiveSave::Progress {
+  SaveAttempt::State state;
   int64_t bytes_written;
   int64_t is_late;  // whether this rank has waited longer than the deadline
 };
 
-Saving::Saving(const std::string& folder, std::span<const NamedTensor> tensors,
+CollectiveSave::CollectiveSave(const std::string& folder, std::span<const NamedTensor> tensors,
                const SaveOptions& options, Mode mode)
     : world_(World::current()),
       folder_(folder),
       options_(options),
       work_(std::make_shared<SaveWork>()) {
   const OpScope scope("save");
-  const auto fault = together(world_, [&] {
+  const auto fault = run_on_all_ranks(world_, [&] {
     prepare(tensors);
     any_streams_ = mode == Mode::kForeground || !take_snapshot();
     if (any_streams_ && options_.must_be_finite) work_->own.check_finite();
   });
   if (fault) throw Error(*fault);
-  if (const auto refused = together(world_, [&] { prepare_folder(); })) go_to_fallback(*refused);
-  agree(tensors);
+  if (const auto refused = run_on_all_ranks(world_, [&] { prepare_folder(); })) go_to_fallback(*refused);
+  check_consistency(tensors);
   work_->in_background = !any_streams_;
   start();
   if (any_streams_) wait();
 }
 
-void Saving::prepare(std::span<const NamedTensor> tensors) {
+void CollectiveSave::prepare(std::span<const NamedTensor> tensors) {
   PHI_CHECK(world_.transfers_data(),
             errors::PreconditionNotMet("a dry run has no values to save; leave the save out."));
   check_metadata(options_.metadata);
@@ -135,7 +132,7 @@ void Saving::prepare(std::span<const NamedTensor> tensors) {
 }
 
 // Returns false if this rank has no memory for a copy.
-bool Saving::take_snapshot() {
+bool CollectiveSave::take_snapshot() {
   const RankContext& context = world_.rank_context();
   if (context.memory()->device_limit() != std::numeric_limits<int64_t>::max()) return false;
   try {
@@ -149,7 +146,7 @@ bool Saving::take_snapshot() {
   }
 }
 
-void Saving::prepare_folder() {
+void CollectiveSave::prepare_folder() {
   target_.folder = folder_;
   if (world_.rank() != 0) return;
   make_folder(folder_);
@@ -160,7 +157,7 @@ void Saving::prepare_folder() {
 }
 
 // Checks that all ranks have the same plan, and broadcasts the id that rank 0 draws.
-void Saving::agree(std::span<const NamedTensor> tensors) {
+void CollectiveSave::check_consistency(std::span<const NamedTensor> tensors) {
   Fingerprint of_tensors;
   for (const NamedTensor& named : tensors) {
     of_tensors.add(named.name);
@@ -174,13 +171,13 @@ void Saving::agree(std::span<const NamedTensor> tensors) {
   Fingerprint of_folders;
   of_folders.add(folder_);
   of_folders.add(options_.fallback);
-  struct Told {
+  struct SaveSettings {
     uint64_t tensors, metadata, folders, streams, id;
   };
-  const Told own = {of_tensors.value(), of_metadata.value(), of_folders.value(), any_streams_,
+  const SaveSettings own = {of_tensors.value(), of_metadata.value(), of_folders.value(), any_streams_,
                     std::stoull(random_save_id(), nullptr, 16)};
-  std::vector<Told> all(static_cast<size_t>(world_.size()));
-  world_.everyone().all_gather(&own, all.data(), sizeof(Told) / 8, DataType::INT64);
+  std::vector<SaveSettings> all(static_cast<size_t>(world_.size()));
+  world_.everyone().all_gather(&own, all.data(), sizeof(SaveSettings) / 8, DataType::INT64);
   for (size_t rank = 0; rank < all.size(); ++rank) {
     PHI_CHECK(all[rank].tensors == all[0].tensors,
               errors::InvalidArgument(
@@ -200,14 +197,14 @@ void Saving::agree(std::span<const NamedTensor> tensors) {
   target_.id = fmt::format("{:016x}", all[0].id);
 }
 
-void Saving::start() {
-  began_ = told_ = Clock::now();
+void CollectiveSave::start() {
+  began_ = logged_ = Clock::now();
   attempt_.emplace(world_, work_, std::exchange(target_, {folder_, target_.id, {}, {}}));
 }
 
-bool Saving::done() const { return !attempt_ || attempt_->state() != State::kRunning; }
+bool CollectiveSave::done() const { return !attempt_ || attempt_->state() != SaveAttempt::State::kRunning; }
 
-std::vector<Saving::Progress> Saving::gather() {
+std::vector<CollectiveSave::Progress> CollectiveSave::gather() {
   const bool is_late = Clock::now() - began_ > options_.deadline;
   const Progress own = {attempt_->state(), attempt_->bytes_written(), is_late};
   std::vector<Progress> all(static_cast<size_t>(world_.size()));
@@ -215,36 +212,36 @@ std::vector<Saving::Progress> Saving::gather() {
   return all;
 }
 
-bool Saving::poll() {
+bool CollectiveSave::poll() {
   if (!attempt_) return true;
   const OpScope scope("save");
   const std::vector<Progress> all = gather();
-  const auto is = [](State state) {
+  const auto is = [](SaveAttempt::State state) {
     return [state](const Progress& progress) { return progress.state == state; };
   };
-  if (std::ranges::all_of(all, is(State::kDone))) {
+  if (std::ranges::all_of(all, is(SaveAttempt::State::kDone))) {
     attempt_.reset();
     return true;
   }
   // Rank 0's clock decides for all ranks.
   const bool is_late = all[0].is_late != 0;
-  if (is_late || std::ranges::any_of(all, is(State::kFailed)) ||
-      all[0].state == State::kFailedLate) {
+  if (is_late || std::ranges::any_of(all, is(SaveAttempt::State::kFailed)) ||
+      all[0].state == SaveAttempt::State::kFailedLate) {
     fail(all);
     return false;
   }
-  if (world_.rank() == 0 && Clock::now() - told_ > kTellEvery) {
-    told_ = Clock::now();
+  if (world_.rank() == 0 && Clock::now() - logged_ > kLogInterval) {
+    logged_ = Clock::now();
     LOG(INFO) << "saving to '" << folder_ << "': " << describe(all);
   }
   return false;
 }
 
 // Gives up all attempts, and restarts in the fallback folder if there is one.
-void Saving::fail(const std::vector<Progress>& all) {
-  attempt_->give_up();
+void CollectiveSave::fail(const std::vector<Progress>& all) {
+  attempt_->cancel();
   const bool is_late = std::ranges::none_of(all, [](const Progress& p) {
-    return p.state == State::kFailed || p.state == State::kFailedLate;
+    return p.state == SaveAttempt::State::kFailed || p.state == SaveAttempt::State::kFailedLate;
   });
   std::optional<Error> fault;
   if (is_late) {
@@ -252,34 +249,34 @@ void Saving::fail(const std::vector<Progress>& all) {
                                      std::chrono::duration<double>(options_.deadline).count(),
                                      describe(all));
   } else {
-    fault = first_fault(world_, attempt_->error());
+    fault = first_error(world_, attempt_->error());
   }
-  if (!is_late && all[0].state != State::kFailedLate) attempt_->discard();
+  if (!is_late && all[0].state != SaveAttempt::State::kFailedLate) attempt_->discard();
   attempt_.reset();
-  if (all[0].state == State::kFailedLate) throw Error(*fault);
+  if (all[0].state == SaveAttempt::State::kFailedLate) throw Error(*fault);
   go_to_fallback(*fault);
   target_.id = fmt::format("{:016x}", split_mix(std::stoull(target_.id, nullptr, 16)));
   start();
 }
 
 // Throws the first folder's error if there is no fallback.
-void Saving::go_to_fallback(const Error& fault) {
+void CollectiveSave::go_to_fallback(const Error& fault) {
   if (options_.fallback.empty()) throw Error(fault);
   if (world_.rank() == 0) {
     LOG(WARNING) << fault.what() << " The save goes to '" << options_.fallback << "'.";
   }
   folder_ = std::exchange(options_.fallback, {});
-  const auto second = together(world_, [&] { prepare_folder(); });
+  const auto second = run_on_all_ranks(world_, [&] { prepare_folder(); });
   if (second) throw Error(*second);
 }
 
-std::string Saving::describe(const std::vector<Progress>& all) const {
+std::string CollectiveSave::describe(const std::vector<Progress>& all) const {
   constexpr size_t kMostRanks = 8;
   std::vector<std::string> texts;
   size_t more = 0;
   for (size_t rank = 0; rank < all.size(); ++rank) {
     const int64_t bytes = std::max<int64_t>(work_->bytes[rank], 0);
-    if (all[rank].state != State::kRunning) continue;
+    if (all[rank].state != SaveAttempt::State::kRunning) continue;
     if (texts.size() == kMostRanks) {
       ++more;
       continue;
@@ -291,9 +288,9 @@ std::string Saving::describe(const std::vector<Progress>& all) const {
                      more == 0 ? "" : fmt::format(", and {} more are under way", more));
 }
 
-void Saving::wait() {
-  constexpr Microseconds kLongest{250'000};
-  for (Microseconds time{100};; time = std::min(2 * time, kLongest)) {
+void CollectiveSave::wait() {
+  constexpr std::chrono::microseconds kLongest{250'000};
+  for (std::chrono::microseconds time{100};; time = std::min(2 * time, kLongest)) {
     if (attempt_) attempt_->wait_for(time);
     if (poll()) return;
   }

@@ -36,16 +36,16 @@ struct SaveTarget {
   std::set<std::string> old_names;  // files that the previous index names
 };
 
-class Attempt {
+class SaveAttempt {
  public:
   /// kFailedLate: failed after the new index got its name.
   enum class State : int64_t { kRunning, kDone, kFailed, kFailedLate };
 
-  Attempt(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target);
-  /// Calls give_up(). Files that other ranks may rely on stay.
-  ~Attempt();
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
+  SaveAttempt(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target);
+  /// Calls cancel(). Files that other ranks may rely on stay.
+  ~SaveAttempt();
+  SaveAttempt(const SaveAttempt&) = delete;
+  SaveAttempt& operator=(const SaveAttempt&) = delete;
 
   State state() const;
   int64_t bytes_written() const;
@@ -55,14 +55,14 @@ class Attempt {
   std::optional<Error> error() const;
 
   /// Ends the attempt soon. A thread that is blocked in the system is detached.
-  void give_up();
+  void cancel();
   /// Removes this rank's files. Call it when it is certain that no index will name them.
   void discard() noexcept;
 
  private:
-  class Run;
+  class SaveThread;
 
-  std::shared_ptr<Run> run_;
+  std::shared_ptr<SaveThread> run_;
   std::thread thread_;
 };
 

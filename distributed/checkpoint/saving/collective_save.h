@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "distributed/checkpoint/save.h"
-#include "distributed/checkpoint/saving/attempt.h"
+#include "distributed/checkpoint/saving/save_attempt.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed::checkpoint {
 
-class Saving {
+class CollectiveSave {
  public:
   enum class Mode { kForeground, kBackground };
-  Saving(const std::string& folder, std::span<const NamedTensor> tensors,
+  CollectiveSave(const std::string& folder, std::span<const NamedTensor> tensors,
          const SaveOptions& options, Mode mode);
 
   bool done() const;
@@ -33,7 +33,7 @@ class Saving {
   void prepare(std::span<const NamedTensor> tensors);
   bool take_snapshot();
   void prepare_folder();
-  void agree(std::span<const NamedTensor> tensors);
+  void check_consistency(std::span<const NamedTensor> tensors);
   void start();
   std::vector<Progress> gather();
   void fail(const std::vector<Progress>& all);
@@ -46,9 +46,9 @@ class Saving {
   std::shared_ptr<SaveWork> work_;
   bool any_streams_ = false;  // whether a rank has no copy of its values
   SaveTarget target_;
-  std::optional<Attempt> attempt_;  // until it has ended
+  std::optional<SaveAttempt> attempt_;  // until it has ended
   Clock::time_point began_;
-  Clock::time_point told_;
+  Clock::time_point logged_;
 };
 
 }  // namespace phi::distributed::checkpoint

@@ -1,5 +1,5 @@
 // Exchanges errors between ranks.
-#include "distributed/checkpoint/together.h"
+#include "distributed/checkpoint/collective_error.h"
 
 #include <string>
 #include <string_view>
@@ -16,18 +16,18 @@ std::string_view without_op(std::string_view text) {
   return text;
 }
 
-struct Fault {
+struct RankError {
   int64_t text_bytes = 0;  // 0: no error
   int64_t code = 0;
 };
 
 }  // namespace
 
-std::optional<Error> first_fault(World& world, const std::optional<Error>& own) {
+std::optional<Error> first_error(World& world, const std::optional<Error>& own) {
   std::string text = own ? std::string(without_op(own->what())) : "";
-  const Fault told{static_cast<int64_t>(text.size()), own ? static_cast<int64_t>(own->code()) : 0};
-  std::vector<Fault> all(static_cast<size_t>(world.size()));
-  world.everyone().all_gather(&told, all.data(), sizeof(Fault) / 8, DataType::INT64);
+  const RankError told{static_cast<int64_t>(text.size()), own ? static_cast<int64_t>(own->code()) : 0};
+  std::vector<RankError> all(static_cast<size_t>(world.size()));
+  world.everyone().all_gather(&told, all.data(), sizeof(RankError) / 8, DataType::INT64);
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].text_bytes == 0) continue;
     text.resize(static_cast<size_t>(all[rank].text_bytes));

@@ -1,5 +1,5 @@
 // Finds a checkpoint's files, and reads boxes from the pieces in them.
-#include "distributed/checkpoint/files.h"
+#include "distributed/checkpoint/checkpoint_files.h"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // A rank's steps in a save, and the order that makes the save valid.
-#include "distributed/checkpoint/saving/attempt.h"
+#include "distributed/checkpoint/saving/save_attempt.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,18 +23,18 @@ namespace {
 namespace fs = std::filesystem;
 using Microseconds = std::chrono::microseconds;
 
-// How long a thread may take to end after give_up(); longer than any working disk needs.
+// How long a thread may take to end after cancel(); longer than any working disk needs.
 constexpr Microseconds kGrace{10'000'000};
 
-struct GivenUp {};
+struct Cancelled {};
 
-std::string receipt_of(const std::string& path) { return path + ".receipt"; }
+std::string receipt_path_of(const std::string& path) { return path + ".receipt"; }
 
 }  // namespace
 
-class Attempt::Run {
+class SaveAttempt::SaveThread {
  public:
-  Run(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target)
+  SaveThread(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target)
       : world_(world),
         rank_(world.rank()),
         world_size_(world.size()),
@@ -50,21 +50,21 @@ class Attempt::Run {
     try {
       write_own_file();
       if (rank_ == 0) {
-        commit_save(target_.folder, complete_index(), target_.old_names, [&] { is_told_ = true; });
+        commit_save(target_.folder, complete_index(), target_.old_names, [&] { is_committed_ = true; });
       }
       failed = false;
-    } catch (const GivenUp&) {
+    } catch (const Cancelled&) {
     } catch (const Error& caught) {
       error = caught;
     } catch (const std::exception& caught) {
       error = errors::Internal("{}", caught.what());
     }
     // No other rank relies on this rank's file, or rank 0 has not committed any.
-    if (failed && !is_told_) discard();
+    if (failed && !is_committed_) discard();
     target_.lock.reset();
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
-    state_ = !failed ? State::kDone : rank_ == 0 && is_told_ ? State::kFailedLate : State::kFailed;
+    state_ = !failed ? State::kDone : rank_ == 0 && is_committed_ ? State::kFailedLate : State::kFailed;
     over_.notify_all();
   }
 
@@ -81,16 +81,16 @@ class Attempt::Run {
     return over_.wait_for(lock, time, [&] { return state_ != State::kRunning; });
   }
   int64_t bytes_written() const { return bytes_written_.load(); }
-  void give_up() {
+  void cancel() {
     const std::lock_guard lock(mutex_);
-    given_up_ = true;
+    cancelled_ = true;
     wake_.notify_all();
   }
 
   void discard() noexcept {
     if (work_->own.empty()) return;
     unlink(part_path(own_path(), target_.id).c_str());
-    if (rank_ != 0) unlink(part_path(receipt_of(own_path()), target_.id).c_str());
+    if (rank_ != 0) unlink(part_path(receipt_path_of(own_path()), target_.id).c_str());
   }
 
  private:
@@ -99,14 +99,14 @@ class Attempt::Run {
   }
   std::string own_path() const { return path_of(rank_); }
 
-  void check_goes_on() const {
+  void check_not_cancelled() const {
     const std::lock_guard lock(mutex_);
-    if (given_up_) throw GivenUp();
+    if (cancelled_) throw Cancelled();
   }
-  // Throws GivenUp as soon as the attempt is given up.
+  // Throws Cancelled as soon as the attempt is given up.
   void pause(Microseconds time) {
     std::unique_lock lock(mutex_);
-    if (wake_.wait_for(lock, time, [&] { return given_up_; })) throw GivenUp();
+    if (wake_.wait_for(lock, time, [&] { return cancelled_; })) throw Cancelled();
   }
 
   void write_own_file() {
@@ -114,22 +114,22 @@ class Attempt::Run {
     PartFile part(own_path(), target_.id);
     own_receipt_ = work_->own.write(&part, target_.id, [&](size_t bytes) {
       bytes_written_ += static_cast<int64_t>(bytes);
-      check_goes_on();
+      check_not_cancelled();
     });
-    if (rank_ != 0) tell_rank_0();
+    if (rank_ != 0) commit_to_rank_0();
   }
 
   // A complete receipt commits this rank: its file must stay. An incomplete one is ignored.
-  void tell_rank_0() {
-    PartFile receipt(receipt_of(own_path()), target_.id);
+  void commit_to_rank_0() {
+    PartFile receipt(receipt_path_of(own_path()), target_.id);
     const std::string text = own_receipt_.encode();
     receipt.write(std::as_bytes(std::span(text)));
-    is_told_ = true;
+    is_committed_ = true;
   }
 
   Receipt receipt_of_rank(int64_t rank) {
     if (rank == rank_) return own_receipt_;
-    const std::string path = part_path(receipt_of(path_of(rank)), target_.id);
+    const std::string path = part_path(receipt_path_of(path_of(rank)), target_.id);
     constexpr Microseconds kLongest{200'000};
     for (Microseconds time{100};; time = std::min(2 * time, kLongest)) {
       if (auto receipt = Receipt::find(path)) return *std::move(receipt);
@@ -162,30 +162,30 @@ class Attempt::Run {
   const std::shared_ptr<const SaveWork> work_;
   SaveTarget target_;
   Receipt own_receipt_;
-  bool is_told_ = false;  // whether others may rely on what this rank has written
+  bool is_committed_ = false;  // whether others may rely on what this rank has written
   std::atomic<int64_t> bytes_written_{0};
   mutable std::mutex mutex_;
   std::condition_variable over_;
   std::condition_variable wake_;
-  bool given_up_ = false;
+  bool cancelled_ = false;
   State state_ = State::kRunning;
   std::optional<Error> error_;
 };
 
-Attempt::Attempt(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target)
-    : run_(std::make_shared<Run>(world, std::move(work), std::move(target))),
+SaveAttempt::SaveAttempt(World& world, std::shared_ptr<const SaveWork> work, SaveTarget target)
+    : run_(std::make_shared<SaveThread>(world, std::move(work), std::move(target))),
       thread_([run = run_] { run->run(); }) {}
 
-Attempt::~Attempt() { give_up(); }
+SaveAttempt::~SaveAttempt() { cancel(); }
 
-Attempt::State Attempt::state() const { return run_->state(); }
-int64_t Attempt::bytes_written() const { return run_->bytes_written(); }
-void Attempt::wait_for(Microseconds time) { run_->wait_for(time); }
-std::optional<Error> Attempt::error() const { return run_->error(); }
+SaveAttempt::State SaveAttempt::state() const { return run_->state(); }
+int64_t SaveAttempt::bytes_written() const { return run_->bytes_written(); }
+void SaveAttempt::wait_for(Microseconds time) { run_->wait_for(time); }
+std::optional<Error> SaveAttempt::error() const { return run_->error(); }
 
-void Attempt::give_up() {
+void SaveAttempt::cancel() {
   if (!thread_.joinable()) return;
-  run_->give_up();
+  run_->cancel();
   if (run_->wait_for(kGrace)) {
     thread_.join();
   } else {
@@ -193,7 +193,7 @@ void Attempt::give_up() {
   }
 }
 
-void Attempt::discard() noexcept {
+void SaveAttempt::discard() noexcept {
   if (run_->state() != State::kRunning) run_->discard();
 }
 
