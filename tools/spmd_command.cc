@@ -47,7 +47,7 @@ constexpr const char* kHelp =
 
 using LoadLibrary = void (*)(const std::string& path);
 
-struct Options {
+struct SpmdCommandOptions {
   bool help = false;
   bool list = false;
   bool document = false;
@@ -66,11 +66,11 @@ void add_files(std::vector<std::string>& files, const std::string& list) {
 }
 
 // Parsed by hand: --in and --attr may be repeated, which gflags does not support.
-Options parse(int argc, char** argv, bool loads) {
+SpmdCommandOptions parse(int argc, char** argv, bool loads) {
   std::vector<std::string> names = {"--help",        "--list", "--document", "--strict", "--cases",
                                     "--differences", "--mesh", "--in",       "--out",    "--attr"};
   if (loads) names.emplace_back("--ops");
-  Options options;
+  SpmdCommandOptions options;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     if (!word.starts_with('-')) {
@@ -118,7 +118,7 @@ Options parse(int argc, char** argv, bool loads) {
 }
 
 // Each of the command's three forms accepts other words and flags.
-void check_all_read(const Options& options) {
+void check_all_read(const SpmdCommandOptions& options) {
   const phi::spmd_tool::InferRequest& request = options.request;
   const bool prints = options.list || options.document;
   const bool checks = !prints && !options.files.empty();
@@ -138,7 +138,7 @@ void check_all_read(const Options& options) {
   }
 }
 
-int run(const Options& options, LoadLibrary load) {
+int run(const SpmdCommandOptions& options, LoadLibrary load) {
   if (options.help) {
     std::fputs(kHelp, stdout);
     return 0;

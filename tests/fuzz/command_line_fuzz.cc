@@ -17,7 +17,7 @@ namespace {
 
 using namespace phi;
 
-void ask(const std::vector<std::string>& words) {
+void infer(const std::vector<std::string>& words) {
   if (words.size() < 3) return;
   spmd_tool::infer_text({.op = words[0],
                          .mesh = words[1],
@@ -35,8 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (std::string word; std::getline(in, word);) words.push_back(word);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
-  const auto answered = [](const auto& parse) { fuzz::expect_an_answer<cli::UsageError>(parse); };
-  answered([&] {
+  const auto parsed = [](const auto& parse) {
+    fuzz::expect_result_or_error<cli::UsageError>(parse);
+  };
+  parsed([&] {
     const int argc = static_cast<int>(argv.size());
     for (const std::string& word : cli::parse_flags(argc, argv.data(), job::run_flags())) {
       job::parse_bytes(word);
@@ -44,8 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     job::check_run_flags(false);
     job::dry_run_of_flags();
   });
-  answered([&] { job::parse_mesh_flag(FLAGS_mesh); });
-  answered([&] { job::parse_traced_steps(FLAGS_trace_steps); });
-  answered([&] { ask({words.begin() + 1, words.end()}); });
+  parsed([&] { job::parse_mesh_flag(FLAGS_mesh); });
+  parsed([&] { job::parse_traced_steps(FLAGS_trace_steps); });
+  parsed([&] { infer({words.begin() + 1, words.end()}); });
   return 0;
 }

@@ -25,7 +25,7 @@ struct NoOther {};
 /// Runs `parse`. An Error, or `Other` that the parser's header names, is an answer; all else ends
 /// the process, and the fuzzer keeps the input.
 template <typename Other = NoOther, typename F>
-void expect_an_answer(const F& parse) {
+void expect_result_or_error(const F& parse) {
   try {
     parse();
   } catch (const Error& error) {

@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace phi;
   for (const int64_t processes : {1, 4}) {
-    fuzz::expect_an_answer([&] {
+    fuzz::expect_result_or_error([&] {
       job::JobConfig config = job::parse_job(std::string(fuzz::text_of(data, size)), "job.yaml");
       std::string note;
       job::resolve_mesh(&config, processes, "", &note);

@@ -31,9 +31,9 @@ OpTensor case_tensor_of(const TensorText& text, TensorKind kind, const ProcessMe
   return {{Dims(text.shape), DataType::FLOAT32}, attr_of(text, mesh)};
 }
 
-std::vector<TensorSpec> outputs_of(const Question& question, const ProcessMesh& mesh) {
+std::vector<TensorSpec> outputs_of(const CaseCall& call, const ProcessMesh& mesh) {
   std::vector<TensorSpec> outputs;
-  for (const ArgumentText& argument : question.outputs) {
+  for (const ArgumentText& argument : call.outputs) {
     for (const TensorText& text : argument.tensors) {
       outputs.push_back({Dims(text.shape), attr_of(text, mesh)});
     }
@@ -80,14 +80,13 @@ const TensorDistAttr* with_partial_of(const TensorDistAttr* attr, const TensorDi
   return TensorDistAttr::get(attr->mesh(), placements);
 }
 
-OpCallSpec call_spec_of(const Reference& reference, const Question& question,
-                       const ProcessMesh& mesh) {
-  const OpRule& rule = reference.of(question.direction);
+OpCallSpec call_spec_of(const Reference& reference, const CaseCall& call, const ProcessMesh& mesh) {
+  const OpRule& rule = reference.of(call.direction);
   OpCallSpec call_spec{mesh, {}, {}};
-  for (size_t i = 0; i < question.inputs.size(); ++i) {
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
     const TensorKind kind = i < rule.tensors().size() ? rule.tensors()[i].kind : TensorKind::kOne;
     auto& argument = call_spec.inputs.emplace_back();
-    for (const TensorText& text : question.inputs[i].tensors) {
+    for (const TensorText& text : call.inputs[i].tensors) {
       argument.push_back(case_tensor_of(text, kind, mesh));
       const TensorDistAttr*& attr = argument.back().attr;
       if (attr != nullptr && reference.policies.wholes_partial) {
@@ -95,17 +94,17 @@ OpCallSpec call_spec_of(const Reference& reference, const Question& question,
       }
     }
   }
-  if (takes_outputs(rule, question.inputs.size())) {
+  if (takes_outputs(rule, call.inputs.size())) {
     auto& argument = call_spec.inputs.emplace_back();
-    for (const TensorSpec& output : outputs_of(question, mesh)) {
+    for (const TensorSpec& output : outputs_of(call, mesh)) {
       argument.push_back({{output.shape, DataType::FLOAT32}, output.attr});
     }
   }
   for (const auto& attribute : rule.attributes()) {
     call_spec.attributes.push_back(zero_of(attribute.kind));
   }
-  for (const auto& [name, value] : question.attrs) {
-    const auto* attribute = reference.attribute(name, question.direction);
+  for (const auto& [name, value] : call.attrs) {
+    const auto* attribute = reference.attribute(name, call.direction);
     if (attribute == nullptr) continue;
     call_spec.attributes[static_cast<size_t>(attribute - rule.attributes().data())] = value;
   }
@@ -155,9 +154,9 @@ const TensorDistAttr* yielding_to(const TensorDistAttr* attr, const TensorDistAt
 }
 
 SpmdResult infer_backward(const Policies& policies, const RuleArgs& args,
-                           const distributed::SpmdRule& rule, const Question& question,
-                           const ProcessMesh& mesh) {
-  std::vector<TensorSpec> outputs = outputs_of(question, mesh);
+                          const distributed::SpmdRule& rule, const CaseCall& call,
+                          const ProcessMesh& mesh) {
+  std::vector<TensorSpec> outputs = outputs_of(call, mesh);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const bool scalar_is_absent = (policies.scalars_are_absent >> i) & 1u;
     const bool left_out =
@@ -227,12 +226,12 @@ std::vector<int> ndims_of(const std::vector<ArgumentText>& arguments) {
 }
 
 // The number of dims of each output, from the case or else from the shape function.
-std::vector<int> output_ndims(const Reference& reference, const Question& question) {
-  if (!question.outputs.empty()) return ndims_of(question.outputs);
-  const OpRule& rule = reference.of(question.direction);
+std::vector<int> output_ndims(const Reference& reference, const CaseCall& call) {
+  if (!call.outputs.empty()) return ndims_of(call.outputs);
+  const OpRule& rule = reference.of(call.direction);
   const auto is_rule = [&](const OpRule& each) { return &each == &rule; };
   if (std::ranges::none_of(rules::all(), is_rule)) return {};  // a form without a shape function
-  OpCallSpec call_spec = call_spec_of(reference, question, ProcessMesh(question.mesh));
+  OpCallSpec call_spec = call_spec_of(reference, call, ProcessMesh(call.mesh));
   for (auto& argument : call_spec.inputs) {
     for (OpTensor& tensor : argument) tensor.meta.dtype = DataType::UNDEFINED;
   }
@@ -256,11 +255,11 @@ std::string list_text(const distributed::AttrList& actual, const std::vector<int
 }
 
 std::string actual_text(const Reference& reference, const Case& c, const SpmdResult& actual) {
-  std::vector<int> outputs = output_ndims(reference, c.question);
+  std::vector<int> outputs = output_ndims(reference, c.call);
   for (size_t i = outputs.size(); c.expected && i < c.expected->outputs.size(); ++i) {
     outputs.push_back(static_cast<int>(c.expected->outputs[i].dims_mapping.size()));
   }
-  return list_text(actual.inputs, ndims_of(c.question.inputs)) + " -> " +
+  return list_text(actual.inputs, ndims_of(c.call.inputs)) + " -> " +
          list_text(actual.outputs, outputs);
 }
 
@@ -293,24 +292,24 @@ double checked_number(double value, const std::string& where) {
   return value;
 }
 
-SpmdResult answer(const Reference& reference, const Question& question) {
-  const ProcessMesh mesh(question.mesh);
+SpmdResult infer(const Reference& reference, const CaseCall& call) {
+  const ProcessMesh mesh(call.mesh);
   const Policies& policies = reference.policies;
-  const OpRule& op = reference.of(question.direction);
-  const OpCallSpec call_spec = call_spec_of(reference, question, mesh);
+  const OpRule& op = reference.of(call.direction);
+  const OpCallSpec call_spec = call_spec_of(reference, call, mesh);
   const RuleArgs args = op.args(call_spec);
   if (policies.refusal != nullptr) {
-    const char* reason = policies.refusal(args, question.direction);
+    const char* reason = policies.refusal(args, call.direction);
     PHI_CHECK(reason == nullptr, errors::InvalidArgument("{}", reason));
   }
   const auto rule = op.infer_spmd(args);
-  if (question.direction == Direction::kBackward) {
-    return infer_backward(policies, args, rule, question, mesh);
+  if (call.direction == Direction::kBackward) {
+    return infer_backward(policies, args, rule, call, mesh);
   }
   distributed::Conflicts conflicts;
   SpmdResult result = rule.forward(&conflicts);
   refuse(conflicts, policies.refuses_shared_mesh_dims);
-  if (question.direction == Direction::kForward) {
+  if (call.direction == Direction::kForward) {
     set_forward_inputs(policies.forward_inputs, op, call_spec, &result);
     if (policies.one_mesh_dim == OneMeshDim::kOutputs) keep_largest_mesh_dims(&result.outputs);
   }
@@ -320,9 +319,9 @@ SpmdResult answer(const Reference& reference, const Question& question) {
   return result;
 }
 
-Verdict judge(const Reference& reference, const Case& c) {
+CaseResult run_case(const Reference& reference, const Case& c) {
   try {
-    const SpmdResult actual = answer(reference, c.question);
+    const SpmdResult actual = infer(reference, c.call);
     if (c.expected && same(actual.inputs, c.expected->inputs) &&
         same(actual.outputs, c.expected->outputs)) {
       return {true, ""};
@@ -357,10 +356,10 @@ std::string to_text(const TensorDistAttr* attr, int ndim) {
   return to_text(TensorText{{}, attr->dims_mapping(ndim), attr->partial_dims(), kinds});
 }
 
-std::string to_text(const Reference& reference, const Question& question) {
-  std::string text = fmt::format("{}{} --mesh={}", reference.name,
-                                 question.direction == Direction::kGrad ? " (grad)" : "",
-                                 fmt::join(question.mesh, "x"));
+std::string to_text(const Reference& reference, const CaseCall& call) {
+  std::string text =
+      fmt::format("{}{} --mesh={}", reference.name,
+                  call.direction == Direction::kGrad ? " (grad)" : "", fmt::join(call.mesh, "x"));
   const auto add = [&](const std::vector<ArgumentText>& arguments, const char* flag) {
     for (const auto& argument : arguments) {
       std::vector<std::string> tensors;
@@ -368,15 +367,15 @@ std::string to_text(const Reference& reference, const Question& question) {
       text += fmt::format(" --{}='{}'", flag, fmt::join(tensors, " "));
     }
   };
-  add(question.inputs, "in");
-  add(question.outputs, "out");
-  for (const auto& [name, value] : question.attrs) {
+  add(call.inputs, "in");
+  add(call.outputs, "out");
+  for (const auto& [name, value] : call.attrs) {
     text += fmt::format(" --attr {}={}", name, phi::to_text(value));
   }
   return text;
 }
 
-std::string to_text(const Expected& expected) {
+std::string to_text(const ExpectedResult& expected) {
   const auto list = [](const std::vector<TensorText>& tensors) {
     std::vector<std::string> texts;
     for (const auto& tensor : tensors) texts.push_back(to_text(tensor));

@@ -29,7 +29,7 @@ struct ArgumentText {
   bool is_list = false;
 };
 
-struct Question {
+struct CaseCall {
   std::vector<int64_t> mesh;
   std::vector<ArgumentText> inputs;
   std::vector<ArgumentText> outputs;                          // backward only
@@ -37,7 +37,7 @@ struct Question {
   Direction direction = Direction::kForward;
 };
 
-struct Expected {
+struct ExpectedResult {
   std::vector<TensorText> inputs;  // lists flattened; without shapes
   std::vector<TensorText> outputs;
 };
@@ -45,8 +45,8 @@ struct Expected {
 struct Case {
   int number = 0;  // in its file, from 1
   int line = 0;
-  Question question;
-  std::optional<Expected> expected;  // nullopt: the rule must refuse
+  CaseCall call;
+  std::optional<ExpectedResult> expected;  // nullopt: the rule must refuse
   bool suspect = false;
   bool uneven = false;
 };
@@ -71,21 +71,21 @@ CaseFile load_cases(const std::string& path);
 
 /// The result of the reference, as far as our rules and its policies reproduce it.
 /// Errors: for questions that it refuses, and for invalid tensors.
-distributed::SpmdResult answer(const Reference& reference, const Question& question);
+distributed::SpmdResult infer(const Reference& reference, const CaseCall& call);
 
-struct Verdict {
+struct CaseResult {
   bool agrees = false;
   std::string actual;  // the result, or the refusal
 };
-Verdict judge(const Reference& reference, const Case& c);
+CaseResult run_case(const Reference& reference, const Case& c);
 
 /// The attr of such a tensor on `mesh`. Errors: InvalidArgument if it does not fit.
 const distributed::TensorDistAttr* attr_of(const TensorText& text,
                                            const distributed::ProcessMesh& mesh);
 
 /// "matmul --mesh=2x3 --in='64x32[1,_]' --in='32x48[_,0]' --attr transpose_x=false"
-std::string to_text(const Reference& reference, const Question& question);
-std::string to_text(const Expected& expected);
+std::string to_text(const Reference& reference, const CaseCall& call);
+std::string to_text(const ExpectedResult& expected);
 /// "64x32[1,_,p0]"; without shape "[1,_,p0]"; partial with another reduction than sum
 /// "[1,_,p0:avg]".
 std::string to_text(const TensorText& tensor);

@@ -43,7 +43,7 @@ Differences load_differences(const std::string& path) {
   return differences;
 }
 
-struct Count {
+struct CaseCount {
   int agree = 0;
   int differ = 0;
   void add(bool agrees) { ++(agrees ? agree : differ); }
@@ -51,13 +51,12 @@ struct Count {
 };
 
 void print_failure(std::FILE* out, const CaseFile& file, const Case& c, const Reference& reference,
-                   const Verdict& verdict) {
+                   const CaseResult& result) {
   fmt::print(out, "FAIL {} case {} ({}:{})\n", file.rule, c.number, file.path, c.line);
-  fmt::print(out, "  question  {}{}\n",
-             c.question.direction == Direction::kBackward ? "backward " : "",
-             to_text(reference, c.question));
+  fmt::print(out, "  question  {}{}\n", c.call.direction == Direction::kBackward ? "backward " : "",
+             to_text(reference, c.call));
   fmt::print(out, "  expected  {}\n", c.expected ? to_text(*c.expected) : "to be refused");
-  fmt::print(out, "  actual    {}\n", verdict.actual);
+  fmt::print(out, "  actual    {}\n", result.actual);
 }
 
 // A file with an unknown rule is one failure; other files are still checked.
@@ -75,7 +74,7 @@ std::optional<CaseFile> load_known(const std::string& path, std::FILE* out) {
 int check_cases(const std::vector<std::string>& paths, const std::string& differences_path,
                 std::FILE* out) {
   const Differences differences = load_differences(differences_path);
-  Count must, suspect, uneven, listed;
+  CaseCount must, suspect, uneven, listed;
   int unknown = 0;
   for (const auto& path : yaml::files_of(paths)) {
     const std::optional<CaseFile> file = load_known(path, out);
@@ -85,26 +84,26 @@ int check_cases(const std::vector<std::string>& paths, const std::string& differ
     }
     const Reference& reference = find_reference(file->rule);
     for (const Case& c : file->cases) {
-      const Verdict verdict = judge(reference, c);
+      const CaseResult result = run_case(reference, c);
       if (c.suspect) {
-        suspect.add(verdict.agrees);
+        suspect.add(result.agrees);
       } else if (c.uneven) {
-        uneven.add(verdict.agrees);
+        uneven.add(result.agrees);
       } else if (differences.contains({file->rule, c.number})) {
-        listed.add(verdict.agrees);
+        listed.add(result.agrees);
       } else {
-        must.add(verdict.agrees);
-        if (!verdict.agrees) print_failure(out, *file, c, reference, verdict);
+        must.add(result.agrees);
+        if (!result.agrees) print_failure(out, *file, c, reference, result);
       }
     }
   }
-  const auto apart = [&](const char* name, const Count& count) {
+  const auto print_count = [&](const char* name, const CaseCount& count) {
     if (count.total() == 0) return;
     fmt::print(out, "{}: {} agree, {} differ\n", name, count.agree, count.differ);
   };
-  apart("suspect", suspect);
-  apart("uneven", uneven);
-  apart("listed differences", listed);
+  print_count("suspect", suspect);
+  print_count("uneven", uneven);
+  print_count("listed differences", listed);
   if (unknown > 0) fmt::print(out, "rules that are not known: {}\n", unknown);
   const int aside = suspect.total() + uneven.total() + listed.total();
   fmt::print(out, "{} passed, {} failed{}\n", must.agree, must.differ + unknown,

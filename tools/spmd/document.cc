@@ -24,9 +24,9 @@ struct InferredPlacements {
 };
 
 // A rule and the tensors of its example, whose placements can be set.
-class RuleSubject {
+class RuleExample {
  public:
-  RuleSubject(const OpRule& rule, bool operates, const Example& example, const std::string& mesh)
+  RuleExample(const OpRule& rule, bool operates, const Example& example, const std::string& mesh)
       : rule_(rule), operates_(operates) {
     InferRequest request{std::string(rule.name()), mesh, {}, {}, example.attrs, false};
     for (const std::string& argument : example.inputs) request.inputs.push_back(unplaced(argument));
@@ -121,21 +121,21 @@ struct Findings {
 
 class Prober {
  public:
-  explicit Prober(RuleSubject subject) : subject_(std::move(subject)) {}
+  explicit Prober(RuleExample subject) : example_(std::move(subject)) {}
 
   Findings run() {
-    subject_.reset();
-    const auto whole = subject_.infer();
+    example_.reset();
+    const auto whole = example_.infer();
     if (!whole) return {};
-    for (size_t i = 0; i < subject_.size(); ++i) {
-      found_.inputs.emplace_back(static_cast<size_t>(subject_.shape(i).ndim()), '1');
+    for (size_t i = 0; i < example_.size(); ++i) {
+      found_.inputs.emplace_back(static_cast<size_t>(example_.shape(i).ndim()), '1');
     }
     found_.outputs.resize(whole->outputs.size());
     present_.assign(whole->outputs.begin(), whole->outputs.end());
-    for (size_t i = 0; i < subject_.size(); ++i) {
-      for (int d = 0; d < subject_.shape(i).ndim(); ++d) probe_split(i, d);
+    for (size_t i = 0; i < example_.size(); ++i) {
+      for (int d = 0; d < example_.shape(i).ndim(); ++d) probe_split(i, d);
     }
-    for (size_t i = 0; i < subject_.size(); ++i) probe_partial(i);
+    for (size_t i = 0; i < example_.size(); ++i) probe_partial(i);
     probe_every_partial();
     return found_;
   }
@@ -150,10 +150,10 @@ class Prober {
 
   void probe_split(size_t i, int d) {
     if (found_.inputs[i][static_cast<size_t>(d)] != '1') return;
-    subject_.reset();
+    example_.reset();
     const Placement shard[] = {distributed::Shard(d)};
-    subject_.place(i, TensorDistAttr::get(subject_.mesh(), shard));
-    const auto inference = subject_.infer();
+    example_.place(i, TensorDistAttr::get(example_.mesh(), shard));
+    const auto inference = example_.infer();
     if (!inference || inference->inputs.size() <= i || split_dim(inference->inputs[i]) != d) return;
     const char letter = next_++;
     for (size_t k = 0; k < inference->inputs.size(); ++k) {
@@ -177,29 +177,29 @@ class Prober {
   }
 
   bool passes() const {
-    const auto inference = subject_.infer();
+    const auto inference = example_.infer();
     return inference &&
            std::any_of(inference->outputs.begin(), inference->outputs.end(),
                        [](const auto* a) { return a != nullptr && a->placement(0).is_partial(); });
   }
 
   void probe_partial(size_t i) {
-    subject_.reset();
+    example_.reset();
     const Placement partial[] = {distributed::Partial()};
-    subject_.place(i, TensorDistAttr::get(subject_.mesh(), partial));
-    if (passes()) found_.partial.push_back(subject_.name(i));
+    example_.place(i, TensorDistAttr::get(example_.mesh(), partial));
+    if (passes()) found_.partial.push_back(example_.name(i));
   }
 
   void probe_every_partial() {
-    if (!found_.partial.empty() || subject_.size() < 2) return;
+    if (!found_.partial.empty() || example_.size() < 2) return;
     const Placement partial[] = {distributed::Partial()};
-    for (size_t i = 0; i < subject_.size(); ++i) {
-      subject_.place(i, TensorDistAttr::get(subject_.mesh(), partial));
+    for (size_t i = 0; i < example_.size(); ++i) {
+      example_.place(i, TensorDistAttr::get(example_.mesh(), partial));
     }
     if (passes()) found_.partial.push_back("all inputs together");
   }
 
-  RuleSubject subject_;
+  RuleExample example_;
   Findings found_;
   std::vector<const TensorDistAttr*> present_;
   char next_ = 'a';
@@ -223,7 +223,7 @@ std::string placed_text(const std::string& name, const TensorDistAttr* attr, int
 }
 
 // The example on a 2 x 2 mesh with its first two factors split, each where it occurs first.
-std::string picture(RuleSubject& subject, const Findings& found) {
+std::string picture(RuleExample& subject, const Findings& found) {
   subject.reset();
   int mesh_dim = 0;
   for (char letter = 'a'; letter <= 'z' && mesh_dim < 2; ++letter) {
@@ -279,7 +279,7 @@ std::string partial_section() {
 // Whether an operator accepts the example; operators with one rule have different arguments.
 bool takes(const OpRule& rule, const Example& example) {
   try {
-    return RuleSubject(rule, /*operates=*/true, example, "2").infer().has_value();
+    return RuleExample(rule, /*operates=*/true, example, "2").infer().has_value();
   } catch (const Error&) {
     return false;
   }
@@ -305,10 +305,10 @@ std::string section(const Example& example, const std::vector<std::string>& user
   bool operates = false;
   const OpRule* rule = answering(example, &operates);
   if (rule == nullptr) return text + "\n";
-  Prober prober(RuleSubject(*rule, operates, example, "2"));
+  Prober prober(RuleExample(*rule, operates, example, "2"));
   const Findings found = prober.run();
   text += fmt::format("\n```\n{}\n", notation(found, prober));
-  RuleSubject subject(*rule, operates, example, "2x2");
+  RuleExample subject(*rule, operates, example, "2x2");
   text += picture(subject, found) + "```\n\n";
   if (*example.about != '\0') text += fmt::format("- {}\n", example.about);
   for (const auto& sum : found.sums) text += fmt::format("- {}\n", sum);

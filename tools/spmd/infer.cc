@@ -174,20 +174,21 @@ std::string tensor_text(const TensorMeta& meta, const distributed::TensorDistAtt
          to_text(attr, meta.dims.ndim());
 }
 
-struct Line {
+struct PlacementLine {
   std::string name;
   std::string tensor;
   std::string placements;
 };
 
-Line line_of(std::string name, const TensorMeta& meta, const distributed::TensorDistAttr* attr) {
+PlacementLine line_of(std::string name, const TensorMeta& meta,
+                      const distributed::TensorDistAttr* attr) {
   return {std::move(name), tensor_text(meta, attr), attr == nullptr ? "" : attr->to_string()};
 }
 
 // A line for an input; one that the call would reshard also shows its given placements.
-Line line_of_input(const char* name, const OpTensor& given,
-                   const distributed::TensorDistAttr* needed) {
-  Line line = line_of(name, given.meta, needed);
+PlacementLine line_of_input(const char* name, const OpTensor& given,
+                            const distributed::TensorDistAttr* needed) {
+  PlacementLine line = line_of(name, given.meta, needed);
   if (needed == given.attr || needed == nullptr || given.attr == nullptr) return line;
   std::vector<std::string> placements;
   for (const auto& p : given.attr->placements()) placements.push_back(p.to_string());
@@ -196,17 +197,18 @@ Line line_of_input(const char* name, const OpTensor& given,
 }
 
 // Aligns the lines in columns.
-std::string lines_text(const std::vector<Line>& needs, const std::vector<Line>& gives) {
+std::string lines_text(const std::vector<PlacementLine>& needs,
+                       const std::vector<PlacementLine>& gives) {
   size_t name = 0, tensor = 0;
   for (const auto* lines : {&needs, &gives}) {
-    for (const Line& line : *lines) {
+    for (const PlacementLine& line : *lines) {
       name = std::max(name, line.name.size());
       tensor = std::max(tensor, line.tensor.size());
     }
   }
   std::string text;
   for (const auto* lines : {&needs, &gives}) {
-    for (const Line& line : *lines) {
+    for (const PlacementLine& line : *lines) {
       std::string row = fmt::format("  {}  {:<{}}  {:<{}}  {}", lines == &needs ? "needs" : "gives",
                                     line.name, name, line.tensor, tensor, line.placements);
       row.erase(row.find_last_not_of(' ') + 1);
@@ -237,7 +239,7 @@ std::string call_text(const InferRequest& request, const OpRule& rule,
 
 std::string inference_text(const OpRule& rule, const OpCallSpec& call_spec,
                            const OpInference& inference) {
-  std::vector<Line> needs, gives;
+  std::vector<PlacementLine> needs, gives;
   for (size_t i = 0; i < call_spec.inputs.size(); ++i) {
     for (const OpTensor& tensor : call_spec.inputs[i]) {
       needs.push_back(

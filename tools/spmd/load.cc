@@ -13,9 +13,9 @@ using yaml::YamlMap;
 
 namespace {
 
-class Reader {
+class CaseFileReader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  explicit CaseFileReader(std::string path) : path_(std::move(path)) {}
 
   [[noreturn]] void fail(const YAML::Node& at, const std::string& message) const {
     throw errors::InvalidArgument("{}:{}: {}", path_, at.Mark().line + 1, message);
@@ -194,7 +194,7 @@ class Reader {
   Case one(YamlMap& map, const Reference& reference) const {
     Case c;
     c.line = map.node().Mark().line + 1;
-    Question& q = c.question;
+    CaseCall& q = c.call;
     q.mesh = whole(map.require("mesh"),
                    [&](YamlMap& mesh) { return integers(mesh.require("shape"), "mesh.shape"); });
     q.direction = direction(map.get("direction"));
@@ -213,7 +213,7 @@ class Reader {
     c.uneven = flag(map, "uneven");
     if (!flag(map, "error")) {
       c.expected = whole(map.require("expect"), [&](YamlMap& expect) {
-        return Expected{flat(expect, "inputs"), flat(expect, "outputs")};
+        return ExpectedResult{flat(expect, "inputs"), flat(expect, "outputs")};
       });
     }
     return c;
@@ -251,6 +251,6 @@ class Reader {
 
 }  // namespace
 
-CaseFile load_cases(const std::string& path) { return Reader(path).file(); }
+CaseFile load_cases(const std::string& path) { return CaseFileReader(path).file(); }
 
 }  // namespace phi::spmd_tool

@@ -345,53 +345,58 @@ TEST(SpmdTool, ListSaysWhatAnOperatorTakes) {
   EXPECT_THAT(list(), HasSubstr("\nargmax (x) axis=<number> "));
 }
 
-struct BadAsk {
-  Ask question;
+struct BadInferRequest {
+  InferRequest request;
   const char* message;
 };
-class BadAsks : public ::testing::TestWithParam<BadAsk> {};
+class BadInferRequests : public ::testing::TestWithParam<BadInferRequest> {};
 
-TEST_P(BadAsks, AreExplained) {
-  EXPECT_THAT(message_of([] { infer_text(GetParam().question); }), HasSubstr(GetParam().message));
+TEST_P(BadInferRequests, AreExplained) {
+  EXPECT_THAT(message_of([] { infer_text(GetParam().request); }), HasSubstr(GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Lines, BadAsks,
+    Lines, BadInferRequests,
     ::testing::Values(
-        BadAsk{{"relu", "", {"4[0]"}, {}, {}, false}, "which mesh?"},
-        BadAsk{{"relu", "2", {"4"}, {}, {}, false}, "is not of the form"},
-        BadAsk{{"relu", "2", {"4x4[0]"}, {}, {}, false}, "has 2 extents and 1 entries in brackets"},
-        BadAsk{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
-        BadAsk{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
-        BadAsk{{"relu", "2", {"4[4294967296]"}, {}, {}, false}, "does not exist"},
-        BadAsk{{"relu", "2", {"4[S0,R]"}, {}, {}, false}, "has 2 placements, but"},
-        BadAsk{{"relu", "2", {"4[Q]"}, {}, {}, false},
-               "'Q' in the tensor '4[Q]' is no placement; write R, S0, S0.1, P(sum), P(avg), "
-               "P(max), ..., or for each tensor dim the mesh dim that splits it, as in [0,_]."},
-        BadAsk{{"relu", "2", {"4[S1]"}, {}, {}, false}, "S1"},
-        BadAsk{{"relu", "2", {"4[0,p0:most]"}, {}, {}, false}, "most"},
-        BadAsk{{"relu", "2", {"f31:4[0]"}, {}, {}, false}, "f31"},
-        BadAsk{{"matmull", "2", {"4[0]"}, {}, {}, false},
-               "there is no operator 'matmull'; the nearest are matmul"},
-        BadAsk{{"matmul_v2", "2", {"4[0]"}, {}, {}, false}, "there is no operator 'matmul_v2'"},
-        BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
-               "softmax has no attribute 'axes', did you mean 'axis'?"},
-        BadAsk{{"argmax", "2", {"4[0]"}, {}, {}, false},
-               "the attribute 'axis' of argmax has no default; give it."},
-        BadAsk{{"add", "2", {"4[0]"}, {}, {}, false}, "1 inputs are given, add takes 2: x, y"},
-        BadAsk{{"relu", "2", {"4[0]"}, {}, {"a=1"}, false},
-               "relu has no attribute 'a'; it takes none"},
-        BadAsk{{"softmax", "2", {"4[0]"}, {}, {"axis"}, false},
-               "--attr 'axis' is not of the form name=value"},
-        BadAsk{{"sum", "2", {"4[0]"}, {}, {"keepdim=2"}, false},
-               "attribute keepdim is '2', expected true or false"},
-        BadAsk{{"scale", "2", {"4[0]"}, {}, {"scale=2x"}, false}, "'2x' in attribute scale"},
-        BadAsk{{"matmul", "2", {"4x4[0,_]", "5x4[_,_]"}, {}, {}, false},
-               "x is f32[4,4] and y is f32[5,4]"},
-        BadAsk{{"add", "2", {"4[0]", "5[_]"}, {}, {}, false},
-               "x has shape [4] and y has shape [5]"},
-        BadAsk{{"transpose", "2", {"4x6[_,_]"}, {"4x6[0,_]"}, {"perm=1,0"}, false},
-               "output 0 is given as [4,6], transpose makes [6,4]"}));
+        BadInferRequest{{"relu", "", {"4[0]"}, {}, {}, false}, "which mesh?"},
+        BadInferRequest{{"relu", "2", {"4"}, {}, {}, false}, "is not of the form"},
+        BadInferRequest{{"relu", "2", {"4x4[0]"}, {}, {}, false},
+                        "has 2 extents and 1 entries in brackets"},
+        BadInferRequest{{"relu", "2y", {"4[0]"}, {}, {}, false}, "is no number"},
+        BadInferRequest{{"relu", "2", {"4[3]"}, {}, {}, false}, "mesh dim 3 does not exist"},
+        BadInferRequest{{"relu", "2", {"4[4294967296]"}, {}, {}, false}, "does not exist"},
+        BadInferRequest{{"relu", "2", {"4[S0,R]"}, {}, {}, false}, "has 2 placements, but"},
+        BadInferRequest{
+            {"relu", "2", {"4[Q]"}, {}, {}, false},
+            "'Q' in the tensor '4[Q]' is no placement; write R, S0, S0.1, P(sum), P(avg), "
+            "P(max), ..., or for each tensor dim the mesh dim that splits it, as in [0,_]."},
+        BadInferRequest{{"relu", "2", {"4[S1]"}, {}, {}, false}, "S1"},
+        BadInferRequest{{"relu", "2", {"4[0,p0:most]"}, {}, {}, false}, "most"},
+        BadInferRequest{{"relu", "2", {"f31:4[0]"}, {}, {}, false}, "f31"},
+        BadInferRequest{{"matmull", "2", {"4[0]"}, {}, {}, false},
+                        "there is no operator 'matmull'; the nearest are matmul"},
+        BadInferRequest{{"matmul_v2", "2", {"4[0]"}, {}, {}, false},
+                        "there is no operator 'matmul_v2'"},
+        BadInferRequest{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
+                        "softmax has no attribute 'axes', did you mean 'axis'?"},
+        BadInferRequest{{"argmax", "2", {"4[0]"}, {}, {}, false},
+                        "the attribute 'axis' of argmax has no default; give it."},
+        BadInferRequest{{"add", "2", {"4[0]"}, {}, {}, false},
+                        "1 inputs are given, add takes 2: x, y"},
+        BadInferRequest{{"relu", "2", {"4[0]"}, {}, {"a=1"}, false},
+                        "relu has no attribute 'a'; it takes none"},
+        BadInferRequest{{"softmax", "2", {"4[0]"}, {}, {"axis"}, false},
+                        "--attr 'axis' is not of the form name=value"},
+        BadInferRequest{{"sum", "2", {"4[0]"}, {}, {"keepdim=2"}, false},
+                        "attribute keepdim is '2', expected true or false"},
+        BadInferRequest{{"scale", "2", {"4[0]"}, {}, {"scale=2x"}, false},
+                        "'2x' in attribute scale"},
+        BadInferRequest{{"matmul", "2", {"4x4[0,_]", "5x4[_,_]"}, {}, {}, false},
+                        "x is f32[4,4] and y is f32[5,4]"},
+        BadInferRequest{{"add", "2", {"4[0]", "5[_]"}, {}, {}, false},
+                        "x has shape [4] and y has shape [5]"},
+        BadInferRequest{{"transpose", "2", {"4x6[_,_]"}, {"4x6[0,_]"}, {"perm=1,0"}, false},
+                        "output 0 is given as [4,6], transpose makes [6,4]"}));
 
 TEST(SpmdTool, TheReferencesOwnFormsAreChecked) {
   EXPECT_THAT(check("rule: reduce_base\n"
@@ -404,7 +409,7 @@ TEST(SpmdTool, TheReferencesOwnFormsAreChecked) {
               HasSubstr("reduce_type is 7; use 0 (sum) to 6 (all)."));
 }
 
-std::string asked(const std::string& rule, const std::string& inputs, const std::string& more) {
+std::string checked(const std::string& rule, const std::string& inputs, const std::string& more) {
   return check("rule: " + rule + "\ncases:\n- mesh: {shape: [2]}\n  direction: grad\n  inputs: [" +
                inputs + "]\n" + more + "  expect: {inputs: [], outputs: []}\n")
       .first;
@@ -413,16 +418,16 @@ std::string asked(const std::string& rule, const std::string& inputs, const std:
 TEST(SpmdTool, TheReferencesGradientsSayWhatTheyCannotTake) {
   const std::string split = "{shape: [4, 4], dims_mapping: [0, -1]}";
   const std::string whole = "{shape: [4, 4], dims_mapping: [-1, -1]}";
-  EXPECT_THAT(asked("argsort", whole + ", " + split + ", " + whole,
-                    "  attrs: {axis: 1, descending: false, stable: false}\n"),
+  EXPECT_THAT(checked("argsort", whole + ", " + split + ", " + whole,
+                      "  attrs: {axis: 1, descending: false, stable: false}\n"),
               HasSubstr("indices must be split as x is."));
-  EXPECT_THAT(asked("bmm", whole + ", " + whole + ", " + whole, ""),
+  EXPECT_THAT(checked("bmm", whole + ", " + whole + ", " + whole, ""),
               HasSubstr("x is [4,4], y is [4,4]; both need 3 dims."));
-  EXPECT_THAT(asked("bmm",
-                    "{shape: [4, 4, 4], dims_mapping: [-1, -1, -1]}, "
-                    "{shape: [4, 4, 4], dims_mapping: [-1, -1, -1]}, "
-                    "{shape: [4, 4, 4], dims_mapping: [-1, 0, -1]}",
-                    ""),
+  EXPECT_THAT(checked("bmm",
+                      "{shape: [4, 4, 4], dims_mapping: [-1, -1, -1]}, "
+                      "{shape: [4, 4, 4], dims_mapping: [-1, -1, -1]}, "
+                      "{shape: [4, 4, 4], dims_mapping: [-1, 0, -1]}",
+                      ""),
               HasSubstr("the two gradients need x, y or out_grad placed differently."));
 }
 
