@@ -7,7 +7,7 @@
 
 #include "distributed/spmd/sharding.h"
 #include "phi/common/errors.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -89,7 +89,7 @@ OpCallSpec call_spec_of(const Reference& reference, const CaseCall& call, const 
     for (const TensorText& text : call.inputs[i].tensors) {
       argument.push_back(case_tensor_of(text, kind, mesh));
       const TensorDistAttr*& attr = argument.back().attr;
-      if (attr != nullptr && reference.policies.wholes_partial) {
+      if (attr != nullptr && reference.policies.reduces_partial) {
         attr = with_partial_of(attr, TensorDistAttr::replicated(mesh));
       }
     }
@@ -115,7 +115,7 @@ void set_forward_inputs(ForwardInputs inputs, const OpRule& rule, const OpCallSp
                         SpmdResult* result) {
   for (size_t i = 0; i < call_spec.inputs.size(); ++i) {
     if (inputs == ForwardInputs::kAsGiven) result->inputs[i] = call_spec.inputs[i][0].attr;
-    if (inputs != ForwardInputs::kApart) continue;
+    if (inputs != ForwardInputs::kIndependent) continue;
     OpCallSpec alone = call_spec;
     for (size_t k = 0; k < alone.inputs.size(); ++k) {
       if (k != i) alone.inputs[k][0].attr = TensorDistAttr::replicated(call_spec.mesh);
@@ -165,7 +165,7 @@ SpmdResult infer_backward(const Policies& policies, const RuleArgs& args,
   }
   distributed::Conflicts conflicts;
   SpmdResult result = rule.backward(outputs, &conflicts);
-  refuse(conflicts, policies.refuses_shared_mesh_dims);
+  refuse_conflicts(conflicts, policies.refuses_shared_mesh_dims);
   if (policies.last_output_first && !outputs[0].absent()) {
     std::vector<TensorSpec> ranked = outputs;
     ranked[0].attr = yielding_to(outputs[0].attr, outputs.back().attr);
@@ -308,7 +308,7 @@ SpmdResult infer(const Reference& reference, const CaseCall& call) {
   }
   distributed::Conflicts conflicts;
   SpmdResult result = rule.forward(&conflicts);
-  refuse(conflicts, policies.refuses_shared_mesh_dims);
+  refuse_conflicts(conflicts, policies.refuses_shared_mesh_dims);
   if (call.direction == Direction::kForward) {
     set_forward_inputs(policies.forward_inputs, op, call_spec, &result);
     if (policies.one_mesh_dim == OneMeshDim::kOutputs) keep_largest_mesh_dims(&result.outputs);

@@ -292,7 +292,7 @@ const OpRule* answering(const Example& example, bool* operates) {
     *operates = rule.rule() == example.rule && takes(rule, example);
     if (*operates) return &rule;
   }
-  for (const OpRule& rule : waiting_rules()) {
+  for (const OpRule& rule : unused_rules()) {
     if (rule.rule() == example.rule) return &rule;
   }
   return nullptr;

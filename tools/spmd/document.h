@@ -21,7 +21,7 @@ struct Example {
 /// One example per rule function, in the order of the document.
 const std::vector<Example>& examples();
 /// Rules that no operator of this library uses yet.
-const std::vector<OpRule>& waiting_rules();
+const std::vector<OpRule>& unused_rules();
 
 /// The page, in Markdown.
 std::string document();

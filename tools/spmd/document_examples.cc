@@ -1,7 +1,7 @@
 // The examples of docs/spmd_rules.md, and the rules that no operator uses yet.
 #include "distributed/spmd/rules.h"
 #include "tools/spmd/document.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 
@@ -243,10 +243,10 @@ const std::vector<Example>& examples() {
   return list;
 }
 
-const std::vector<OpRule>& waiting_rules() {
+const std::vector<OpRule>& unused_rules() {
   using namespace distributed;
 #define RULE(function, tensors, attributes) \
-  form(#function, {#function, infer_rule<function>}, tensors, attributes)
+  rule_variant(#function, {#function, infer_rule<function>}, tensors, attributes)
   constexpr const char* kReduce = "axis: ints, keepdim: bool, reduce_all: bool";
   constexpr const char* kNorm =
       "porder: float, axis: int, epsilon: float, keepdim: bool, asvector: bool";

@@ -7,20 +7,20 @@
 #include <iterator>
 
 #include "phi/common/nearest_name.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
 
 // The forms and rows of all subjects.
-const Subject& subjects() {
+const ReferenceRules& reference_rules() {
   static const auto& all = *[] {
-    auto* joined = new Subject;
-    for (Subject& subject :
-         std::vector{elementwise_subject(), reduction_subject(), shape_subject(), product_subject(),
-                     indexing_subject(), network_subject(), image_subject()}) {
-      std::move(subject.forms.begin(), subject.forms.end(), std::back_inserter(joined->forms));
-      std::move(subject.rows.begin(), subject.rows.end(), std::back_inserter(joined->rows));
+    auto* joined = new ReferenceRules;
+    for (ReferenceRules& rules_of_file :
+         std::vector{elementwise_reference_rules(), reduction_reference_rules(), shape_reference_rules(), matmul_reference_rules(),
+                     indexing_reference_rules(), network_reference_rules(), image_reference_rules()}) {
+      std::move(rules_of_file.variants.begin(), rules_of_file.variants.end(), std::back_inserter(joined->variants));
+      std::move(rules_of_file.entries.begin(), rules_of_file.entries.end(), std::back_inserter(joined->entries));
     }
     return joined;
   }();
@@ -29,10 +29,10 @@ const Subject& subjects() {
 
 // Finds a form or an operator.
 const OpRule* rule_named(std::string_view name) {
-  const auto& forms = subjects().forms;
-  const auto it = std::find_if(forms.begin(), forms.end(),
-                               [&](const OpRule& form) { return form.name() == name; });
-  return it != forms.end() ? &*it : &rules::find(name);
+  const auto& variants = reference_rules().variants;
+  const auto it = std::find_if(variants.begin(), variants.end(),
+                               [&](const OpRule& variant) { return variant.name() == name; });
+  return it != variants.end() ? &*it : &rules::find(name);
 }
 
 std::vector<std::string> words(std::string_view text) {
@@ -48,11 +48,11 @@ std::vector<std::string> words(std::string_view text) {
 const std::vector<Reference>& table() {
   static const auto& references = *[] {
     auto* list = new std::vector<Reference>;
-    for (const Row& row : subjects().rows) {
-      for (const std::string& name : words(row.names)) {
-        const std::string_view rule = *row.rule != '\0' ? std::string_view(row.rule) : name;
-        const OpRule* grad = row.grad != nullptr ? rule_named(row.grad) : nullptr;
-        list->push_back({name, rule_named(rule), grad, row.renamed, row.policies});
+    for (const ReferenceEntry& entry : reference_rules().entries) {
+      for (const std::string& name : words(entry.names)) {
+        const std::string_view rule = *entry.rule != '\0' ? std::string_view(entry.rule) : name;
+        const OpRule* grad = entry.grad != nullptr ? rule_named(entry.grad) : nullptr;
+        list->push_back({name, rule_named(rule), grad, entry.renamed, entry.policies});
       }
     }
     for (const OpRule& rule : rules::all()) {

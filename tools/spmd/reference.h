@@ -26,7 +26,7 @@ enum class BackwardOutputs : uint8_t {
 enum class ForwardInputs : uint8_t {
   kInferred,
   // Each input as if the others were replicated: conflicts affect only the outputs.
-  kApart,
+  kIndependent,
   kAsGiven,  // unchanged
 };
 
@@ -48,7 +48,7 @@ struct Policies {
   /// Refuses a mesh dim that splits several factors.
   bool refuses_shared_mesh_dims = false;
   /// Reduces partial inputs that our rule accepts.
-  bool wholes_partial = false;
+  bool reduces_partial = false;
   ForwardInputs forward_inputs = ForwardInputs::kInferred;
   OneMeshDim one_mesh_dim = OneMeshDim::kNowhere;
   /// In the backward direction, tensors stay partial as given.

@@ -3,7 +3,7 @@
 
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/factor_names.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -58,16 +58,16 @@ constexpr std::string_view kBinary =
 
 }  // namespace
 
-Subject elementwise_subject() {
+ReferenceRules elementwise_reference_rules() {
   const Policies binary = {.backward_outputs = BackwardOutputs::kAsGivenWhole};
   Policies dropout = binary;
   dropout.forward_inputs = ForwardInputs::kAsGiven;
   dropout.one_mesh_dim = OneMeshDim::kOutputs;
   return {
-      {form("fused_dropout_add", {"", infer_rule<dropout_add>}, "x, y"),
-       form("label_smooth", {"LabelSmoothInferSpmd", infer_rule<distributed::LabelSmoothInferSpmd>},
+      {rule_variant("fused_dropout_add", {"", infer_rule<dropout_add>}, "x, y"),
+       rule_variant("label_smooth", {"LabelSmoothInferSpmd", infer_rule<distributed::LabelSmoothInferSpmd>},
             "label, prior_dist?", "epsilon: float"),
-       form("label_smooth_grad", {"", infer_rule<label_smooth_grad>}, "out_grad",
+       rule_variant("label_smooth_grad", {"", infer_rule<label_smooth_grad>}, "out_grad",
             "epsilon: float")},
       {{kUnary, "exp"},
        {kBinary, "add", binary},

@@ -5,7 +5,7 @@
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -19,7 +19,7 @@ using distributed::TensorDistAttr;
 using distributed::TensorSpec;
 
 // Factors of a convolution, and the letters of the channels of input and filter.
-struct Letters {
+struct ConvolutionLetters {
   FactorNames input;
   FactorNames filter;
   FactorNames output;
@@ -27,26 +27,26 @@ struct Letters {
   int filter_channel;
 };
 
-enum class Kind { kPlain, kTransposed, kDepthwise };
+enum class ConvolutionKind { kPlain, kTransposed, kDepthwise };
 
-Letters letters(std::string_view spatial, Kind kind, const std::string& data_format) {
+ConvolutionLetters letters(std::string_view spatial, ConvolutionKind kind, const std::string& data_format) {
   const bool last = !data_format.empty() && data_format.back() == 'C';
-  const char c = kind == Kind::kDepthwise ? '1' : 'c';
+  const char c = kind == ConvolutionKind::kDepthwise ? '1' : 'c';
   const auto with_spatial = [&](std::string_view front) {
     FactorNames names(front);
     for (char letter : spatial) names.push_back(letter);
     return names;
   };
   const char first[] = {'n', c};
-  Letters result{with_spatial({first, last ? size_t{1} : size_t{2}}),
+  ConvolutionLetters result{with_spatial({first, last ? size_t{1} : size_t{2}}),
                  {},
                  with_spatial("nm"),
                  last ? static_cast<int>(spatial.size()) + 1 : 1,
                  1};
   if (last) result.input.push_back(c);
   const char filter[] = {'m', c};
-  result.filter = with_spatial(kind == Kind::kTransposed ? "cm" : std::string_view(filter, 2));
-  if (kind == Kind::kTransposed) result.filter_channel = 0;
+  result.filter = with_spatial(kind == ConvolutionKind::kTransposed ? "cm" : std::string_view(filter, 2));
+  if (kind == ConvolutionKind::kTransposed) result.filter_channel = 0;
   return result;
 }
 
@@ -54,60 +54,60 @@ const distributed::MeshDims split_of(const TensorSpec& tensor, int d) {
   return Sharding::of(tensor).dims[static_cast<size_t>(d)];
 }
 
-Factors forward(const Letters& names, const TensorSpec& input, const TensorSpec& filter) {
+Factors forward(const ConvolutionLetters& names, const TensorSpec& input, const TensorSpec& filter) {
   Factors rule;
   rule.any_size("ncmdhw").input(input, names.input).input(filter, names.filter);
   return rule.output(names.output);
 }
 
 // Refuses channels that input and filter split differently, in the forward direction.
-const char* unlike_channels(const RuleArgs& args, const Letters& names) {
+const char* unlike_channels(const RuleArgs& args, const ConvolutionLetters& names) {
   return split_of(args.spec(0), names.input_channel) == split_of(args.spec(1), names.filter_channel)
              ? nullptr
              : "the channels of input and filter are split differently.";
 }
 
-template <int kSpatial, Kind kKind>
-Letters letters_of(const RuleArgs& args) {
+template <int kSpatial, ConvolutionKind kKind>
+ConvolutionLetters letters_of(const RuleArgs& args) {
   // conv2d is recorded without attributes; in the others, data_format is the last one.
-  constexpr int kFormat = kKind == Kind::kTransposed ? 7 : 5;
-  const bool plain = kSpatial == 2 && kKind == Kind::kPlain;
+  constexpr int kFormat = kKind == ConvolutionKind::kTransposed ? 7 : 5;
+  const bool plain = kSpatial == 2 && kKind == ConvolutionKind::kPlain;
   return letters(kSpatial == 2 ? "hw" : "dhw", kKind,
                  plain ? "NCHW" : args.attr<std::string>(kFormat));
 }
 
-template <int kSpatial, Kind kKind>
+template <int kSpatial, ConvolutionKind kKind>
 SpmdRule convolution(const RuleArgs& args) {
   return forward(letters_of<kSpatial, kKind>(args), args.spec(0), args.spec(1));
 }
 
-template <int kSpatial, Kind kKind>
+template <int kSpatial, ConvolutionKind kKind>
 const char* refused(const RuleArgs& args, Direction direction) {
   if (direction != Direction::kForward) return nullptr;
-  if (kKind != Kind::kDepthwise) return unlike_channels(args, letters_of<kSpatial, kKind>(args));
+  if (kKind != ConvolutionKind::kDepthwise) return unlike_channels(args, letters_of<kSpatial, kKind>(args));
   return split_of(args.spec(1), 1).empty() ? nullptr : "the filter's channels are split.";
 }
 
 // Each gradient is a convolution of out_grad with the other tensor, with its own factors.
-template <int kSpatial, Kind kKind>
+template <int kSpatial, ConvolutionKind kKind>
 SpmdResult gradient(const RuleArgs& args) {
   const TensorSpec &input = args.spec(0), &filter = args.spec(1), &out_grad = args.spec(2);
-  const Letters names = letters_of<kSpatial, kKind>(args);
+  const ConvolutionLetters names = letters_of<kSpatial, kKind>(args);
   Factors of_input, of_filter, of_all;
   of_input.any_size("ncmdhw").input(filter, names.filter).input(out_grad, names.output);
   of_filter.any_size("ncmdhw").input(input, names.input).input(out_grad, names.output);
   of_all.any_size("ncmdhw").input(input, names.input).input(filter, names.filter);
   of_all.input(out_grad, names.output);
-  if (kKind == Kind::kDepthwise) {
+  if (kKind == ConvolutionKind::kDepthwise) {
     of_input.combined("nmhw");
     of_filter.combined("nmhw");
   }
-  const SpmdResult for_input = settled(of_input.output(names.input));
-  const SpmdResult for_filter = settled(of_filter.output(names.filter));
+  const SpmdResult for_input = resolved_result(of_input.output(names.input));
+  const SpmdResult for_filter = resolved_result(of_filter.output(names.filter));
   SpmdResult result;
   result.inputs.push_back(for_filter.inputs[0]);
   result.inputs.push_back(for_input.inputs[0]);
-  result.inputs.push_back(settled(of_all).inputs[2]);
+  result.inputs.push_back(resolved_result(of_all).inputs[2]);
   result.outputs.push_back(for_input.outputs[0]);
   result.outputs.push_back(for_filter.outputs[0]);
   return result;
@@ -163,12 +163,12 @@ SpmdResult instance_norm_grad(const RuleArgs& args) {
   for (int i : {3, 4}) rule.input(args.spec(i), "nx").last_input_follows();
   rule.input(args.spec(5), names).last_input_follows();
   rule.combined("cdefghi");
-  return settled(rule.output(names).output("_").output("_"));
+  return resolved_result(rule.output(names).output("_").output("_"));
 }
 
 }  // namespace
 
-Subject image_subject() {
+ReferenceRules image_reference_rules() {
   using namespace distributed;
   constexpr std::string_view kConv =
       "strides: ints, paddings: ints, padding_algorithm: string, groups: int, dilations: ints, "
@@ -181,24 +181,24 @@ Subject image_subject() {
       "bool";
   constexpr std::string_view kTensors = "input, filter";
   constexpr std::string_view kGradTensors = "input, filter, output_grad";
-  constexpr auto kPlain = Kind::kPlain;
+  constexpr auto kPlain = ConvolutionKind::kPlain;
   return {
-      {form("conv2d", {"", convolution<2, kPlain>}, kTensors),
-       form("conv3d", {"", convolution<3, kPlain>}, kTensors, kConv),
-       form("conv3d_grad", {"", composed<gradient<3, kPlain>>}, kGradTensors, kConv),
-       form("depthwise_conv2d", {"", convolution<2, Kind::kDepthwise>}, kTensors, kConv),
-       form("depthwise_conv2d_grad", {"", composed<gradient<2, Kind::kDepthwise>>}, kGradTensors,
+      {rule_variant("conv2d", {"", convolution<2, kPlain>}, kTensors),
+       rule_variant("conv3d", {"", convolution<3, kPlain>}, kTensors, kConv),
+       rule_variant("conv3d_grad", {"", composed<gradient<3, kPlain>>}, kGradTensors, kConv),
+       rule_variant("depthwise_conv2d", {"", convolution<2, ConvolutionKind::kDepthwise>}, kTensors, kConv),
+       rule_variant("depthwise_conv2d_grad", {"", composed<gradient<2, ConvolutionKind::kDepthwise>>}, kGradTensors,
             kConv),
-       form("conv2d_transpose", {"", convolution<2, Kind::kTransposed>}, kTensors, kTransposed),
-       form("conv2d_transpose_grad", {"", composed<gradient<2, Kind::kTransposed>>}, kGradTensors,
+       rule_variant("conv2d_transpose", {"", convolution<2, ConvolutionKind::kTransposed>}, kTensors, kTransposed),
+       rule_variant("conv2d_transpose_grad", {"", composed<gradient<2, ConvolutionKind::kTransposed>>}, kGradTensors,
             kTransposed),
-       form("roi_align", {"", infer_rule<RoiAlignInferSpmd>}, "x, boxes, boxes_num?", kRegions),
-       form("roi_align_grad", {"", infer_rule<RoiAlignGradInferSpmd>},
+       rule_variant("roi_align", {"", infer_rule<RoiAlignInferSpmd>}, "x, boxes, boxes_num?", kRegions),
+       rule_variant("roi_align_grad", {"", infer_rule<RoiAlignGradInferSpmd>},
             "x, boxes, boxes_num?, out_grad", kRegions),
-       form("batch_norm", {"", infer_rule<batch_norm>}, "x, mean, variance, scale, bias"),
-       form("group_norm", {"", infer_rule<group_norm>}, "x, scale, bias"),
-       form("instance_norm", {"", infer_rule<instance_norm>}, "x, scale, bias", "epsilon: float"),
-       form("instance_norm_grad", {"", composed<instance_norm_grad>},
+       rule_variant("batch_norm", {"", infer_rule<batch_norm>}, "x, mean, variance, scale, bias"),
+       rule_variant("group_norm", {"", infer_rule<group_norm>}, "x, scale, bias"),
+       rule_variant("instance_norm", {"", infer_rule<instance_norm>}, "x, scale, bias", "epsilon: float"),
+       rule_variant("instance_norm_grad", {"", composed<instance_norm_grad>},
             "x, scale, bias, saved_mean, saved_variance, y_grad", "epsilon: float")},
       {{"conv2d",
         "conv2d",
@@ -206,12 +206,12 @@ Subject image_subject() {
        {"conv3d", "conv3d", {.refusal = refused<3, kPlain>}, {}, "conv3d_grad"},
        {"depthwise_conv2d",
         "depthwise_conv2d",
-        {.refusal = refused<2, Kind::kDepthwise>},
+        {.refusal = refused<2, ConvolutionKind::kDepthwise>},
         {},
         "depthwise_conv2d_grad"},
        {"conv2d_transpose",
         "conv2d_transpose",
-        {.refusal = refused<2, Kind::kTransposed>},
+        {.refusal = refused<2, ConvolutionKind::kTransposed>},
         {},
         "conv2d_transpose_grad"},
        {"roi_align", "roi_align", {}, {}, "roi_align_grad"},

@@ -2,7 +2,7 @@
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -35,7 +35,7 @@ SpmdResult c_embedding_grad(const RuleArgs& args) {
   FactorNames out = names;
   out.push_back('w');
   SpmdResult result =
-      settled(Factors().input(x, names).input(args.spec(2), out).output("_").absent_output(), true);
+      resolved_result(Factors().input(x, names).input(args.spec(2), out).output("_").absent_output(), true);
   Sharding sharding = Sharding::of(weight);
   const Sharding ids = Sharding::of({x.shape, result.inputs[0]});
   const uint32_t taken = sharding.shard_mask() | sharding.partial_mask;
@@ -65,7 +65,7 @@ SpmdResult argsort_grad(const RuleArgs& args) {
   const FactorNames names = distributed::names_without(x.ndim(), args.attr<int>(0));
   Factors rule;
   rule.input(indices, names).input(x, names).input(out_grad, names).last_input_follows();
-  return settled(rule.output(names));
+  return resolved_result(rule.output(names));
 }
 
 // The factors of x; dims whose size differs from the first tensor's, and the axis, are '1'.
@@ -157,7 +157,7 @@ SpmdResult put_at(const RuleArgs& args, const TensorSpec* out_grad) {
   if (out_grad != nullptr) rule.input(*out_grad, names).last_input_follows();
   rule.output(names);
   if (out_grad != nullptr) rule.output(others);
-  SpmdResult result = settled(rule);
+  SpmdResult result = resolved_result(rule);
   for (size_t i = 0; i < indices.size(); ++i) {
     Sharding given = Sharding::of(indices[i]);
     given.dims = {};
@@ -197,12 +197,12 @@ SpmdRule moe_combine_grad(const TensorSpec& x, const TensorSpec& combine_weights
 
 }  // namespace
 
-Subject indexing_subject() {
+ReferenceRules indexing_reference_rules() {
   using namespace distributed;
-  const Policies apart = {.backward_outputs = BackwardOutputs::kAsGiven,
-                          .wholes_partial = true,
-                          .forward_inputs = ForwardInputs::kApart};
-  Policies gather = apart;
+  const Policies independent = {.backward_outputs = BackwardOutputs::kAsGiven,
+                          .reduces_partial = true,
+                          .forward_inputs = ForwardInputs::kIndependent};
+  Policies gather = independent;
   gather.refusal = scalar_index;
   const Policies embedding = {.backward_outputs = BackwardOutputs::kAsGiven,
                               .refusal = split_vocabulary,
@@ -212,33 +212,33 @@ Subject indexing_subject() {
   constexpr std::string_view kSort = "axis: int, descending: bool, stable: bool";
   constexpr std::string_view kPut = "axis: int, reduce: string, include_self: bool";
   return {
-      {form("topk", {"", infer_rule<TopkInferSpmd>}, "x", kTopk),
-       form("topk_grad", {"", infer_rule<TopkGradInferSpmd>}, "x, indices, out_grad", kTopk),
-       form("argsort", {"", infer_rule<ArgSortInferSpmd>}, "x", kSort),
-       form("argsort_grad", {"", composed<argsort_grad>}, "indices, x, out_grad", kSort),
-       form("cummax", {"", infer_rule<CummaxInferSpmd>}, "x", kScan),
-       form("cummax_grad", {"", infer_rule<CummaxGradInferSpmd>}, "x, indices, out_grad", kScan),
-       form("c_embedding", {"", infer_rule<CEmbeddingInferSpmd>}, "weight, x",
+      {rule_variant("topk", {"", infer_rule<TopkInferSpmd>}, "x", kTopk),
+       rule_variant("topk_grad", {"", infer_rule<TopkGradInferSpmd>}, "x, indices, out_grad", kTopk),
+       rule_variant("argsort", {"", infer_rule<ArgSortInferSpmd>}, "x", kSort),
+       rule_variant("argsort_grad", {"", composed<argsort_grad>}, "indices, x, out_grad", kSort),
+       rule_variant("cummax", {"", infer_rule<CummaxInferSpmd>}, "x", kScan),
+       rule_variant("cummax_grad", {"", infer_rule<CummaxGradInferSpmd>}, "x, indices, out_grad", kScan),
+       rule_variant("c_embedding", {"", infer_rule<CEmbeddingInferSpmd>}, "weight, x",
             "start_index: int, vocab_size: int"),
-       form("c_embedding_grad", {"", composed<c_embedding_grad>}, "weight, x, out_grad",
+       rule_variant("c_embedding_grad", {"", composed<c_embedding_grad>}, "weight, x, out_grad",
             "start_index: int"),
-       form("gather_nd", {"", infer_rule<GatherNdInferSpmd>}, "x, index"),
-       form("index_select", {"", infer_rule<IndexSelectInferSpmd>}, "x, index", "axis: int"),
-       form("index_select_grad", {"", infer_rule<index_select_grad>}, "x, index, out_grad",
+       rule_variant("gather_nd", {"", infer_rule<GatherNdInferSpmd>}, "x, index"),
+       rule_variant("index_select", {"", infer_rule<IndexSelectInferSpmd>}, "x, index", "axis: int"),
+       rule_variant("index_select_grad", {"", infer_rule<index_select_grad>}, "x, index, out_grad",
             "axis: int"),
-       form("take_along_axis", {"", infer_rule<TakeAlongAxisInferSpmd>}, "x, index", "axis: int"),
-       form("take_along_axis_grad", {"", infer_rule<take_along_axis_grad>}, "x, index, out_grad",
+       rule_variant("take_along_axis", {"", infer_rule<TakeAlongAxisInferSpmd>}, "x, index", "axis: int"),
+       rule_variant("take_along_axis_grad", {"", infer_rule<take_along_axis_grad>}, "x, index, out_grad",
             "axis: int"),
-       form("put_along_axis", {"", infer_rule<PutAlongAxisInferSpmd>}, "x, index, value", kPut),
-       form("put_along_axis_grad", {"", infer_rule<put_along_axis_grad>},
+       rule_variant("put_along_axis", {"", infer_rule<PutAlongAxisInferSpmd>}, "x, index, value", kPut),
+       rule_variant("put_along_axis_grad", {"", infer_rule<put_along_axis_grad>},
             "x, index, value, out, out_grad", kPut),
-       form("scatter", {"", infer_rule<scatter>}, "x, index, updates", "overwrite: bool"),
-       form("scatter_nd_add", {"", infer_rule<scatter_by_position>}, "x, index, updates"),
-       form("index_put", {"", composed<index_put>}, "x, [indices], value", "accumulate: bool"),
-       form("index_put_grad", {"", composed<index_put_grad>}, "x, [indices], value, out_grad",
+       rule_variant("scatter", {"", infer_rule<scatter>}, "x, index, updates", "overwrite: bool"),
+       rule_variant("scatter_nd_add", {"", infer_rule<scatter_by_position>}, "x, index, updates"),
+       rule_variant("index_put", {"", composed<index_put>}, "x, [indices], value", "accumulate: bool"),
+       rule_variant("index_put_grad", {"", composed<index_put_grad>}, "x, [indices], value, out_grad",
             "accumulate: bool"),
-       form("moe_combine", {"", infer_rule<moe_combine>}, "x, combine_weights, scatter_index"),
-       form("moe_combine_grad", {"", infer_rule<moe_combine_grad>},
+       rule_variant("moe_combine", {"", infer_rule<moe_combine>}, "x, combine_weights, scatter_index"),
+       rule_variant("moe_combine_grad", {"", infer_rule<moe_combine_grad>},
             "x, combine_weights, scatter_index, grad_y")},
       {{"topk", "topk", {}, {}, "topk_grad"},
        {"argsort", "argsort", {}, {}, "argsort_grad"},
@@ -246,9 +246,9 @@ Subject indexing_subject() {
        {"embedding lookup_table_v2", "embedding", embedding},
        {"c_embedding", "c_embedding", {.refuses_shared_mesh_dims = true}, {}, "c_embedding_grad"},
        {"gather", "", gather},
-       {"gather_nd", "gather_nd", apart},
-       {"index_select", "index_select", {.wholes_partial = true}, {}, "index_select_grad"},
-       {"take_along_axis", "take_along_axis", {.wholes_partial = true}, {}, "take_along_axis_grad"},
+       {"gather_nd", "gather_nd", independent},
+       {"index_select", "index_select", {.reduces_partial = true}, {}, "index_select_grad"},
+       {"take_along_axis", "take_along_axis", {.reduces_partial = true}, {}, "take_along_axis_grad"},
        {"put_along_axis", "put_along_axis", {}, {}, "put_along_axis_grad"},
        {"scatter", "scatter", {.refusal = deep_index}},
        {"scatter_nd_add", "scatter_nd_add", {.refusal = deep_index}},

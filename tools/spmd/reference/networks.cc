@@ -2,7 +2,7 @@
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -57,17 +57,17 @@ SpmdRule multi_label_cross_entropy(const TensorSpec& x, const TensorSpec& label,
 
 }  // namespace
 
-Subject network_subject() {
+ReferenceRules network_reference_rules() {
   const Policies cross_entropy = {.refusal = split_classes,
                                   .keeps_partial = true,
                                   .last_output_first = true,
                                   .lacks_first_output = without_softmax};
   return {
-      {form("swiglu", {"", infer_rule<swiglu>}, "x, y?"),
-       form("c_softmax_with_cross_entropy",
+      {rule_variant("swiglu", {"", infer_rule<swiglu>}, "x, y?"),
+       rule_variant("c_softmax_with_cross_entropy",
             {"", infer_rule<distributed::CSoftmaxWithCrossEntropyInferSpmd>}, "x, label",
             "ignore_index: int, rank: int, nranks: int"),
-       form("c_softmax_with_multi_label_cross_entropy", {"", infer_rule<multi_label_cross_entropy>},
+       rule_variant("c_softmax_with_multi_label_cross_entropy", {"", infer_rule<multi_label_cross_entropy>},
             "x, label, smooth_weight",
             "ignore_index: int, sum_multi_label_loss: bool, rank: int, nranks: int")},
       {{"log_softmax", "softmax"},

@@ -3,7 +3,7 @@
 
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/factor_names.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -50,25 +50,25 @@ SpmdRule mean_all_grad(const TensorSpec& x, const TensorSpec& out_grad) {
 
 }  // namespace
 
-Subject reduction_subject() {
+ReferenceRules reduction_reference_rules() {
   const Policies as_given = {.backward_outputs = BackwardOutputs::kAsGiven,
                              .one_mesh_dim = OneMeshDim::kBackwardInputs};
   const std::vector<Reference::Renamed> keepdim = {{"keep_dim", "keepdim"}};
   const auto over_axes = [](const char* name, RuleFunctions::InferSpmd infer_spmd) {
-    return form(name, {"ReductionInferSpmd", infer_spmd}, "x", "axis: ints, keep_dim: bool");
+    return rule_variant(name, {"ReductionInferSpmd", infer_spmd}, "x", "axis: ints, keep_dim: bool");
   };
   return {{over_axes("all", infer_rule<reduced<ReduceKind::kAll>>),
            over_axes("any", infer_rule<reduced<ReduceKind::kAny>>),
            over_axes("min", infer_rule<reduced<ReduceKind::kMin>>),
            over_axes("prod", infer_rule<reduced<ReduceKind::kProd>>),
-           form("reduce_base", {"ReductionInferSpmd", infer_rule<reduce_base>}, "x",
+           rule_variant("reduce_base", {"ReductionInferSpmd", infer_rule<reduce_base>}, "x",
                 "axis: ints, keep_dim: bool, reduce_type: int"),
-           form("logsumexp", {"", infer_rule<logsumexp>}, "x",
+           rule_variant("logsumexp", {"", infer_rule<logsumexp>}, "x",
                 "axis: ints, keepdims: bool, reduce_all: bool"),
-           form("p_norm", {"", infer_rule<p_norm>}, "x",
+           rule_variant("p_norm", {"", infer_rule<p_norm>}, "x",
                 "porder: float, axis: int, epsilon: float, keepdims: bool, asvector: bool"),
-           form("mean_all", {"", infer_rule<mean_all>}, "x"),
-           form("mean_all_grad", {"", infer_rule<mean_all_grad>}, "x, out_grad")},
+           rule_variant("mean_all", {"", infer_rule<mean_all>}, "x"),
+           rule_variant("mean_all_grad", {"", infer_rule<mean_all_grad>}, "x, out_grad")},
           {{"sum reduce_sum squared_l2_norm frobenius_norm", "sum", as_given, keepdim},
            {"max amax reduce_max", "max", as_given, keepdim},
            {"min amin", "min", as_given},

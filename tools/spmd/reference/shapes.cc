@@ -4,7 +4,7 @@
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -92,45 +92,45 @@ SpmdResult strided_slice_grad(const RuleArgs& args) {
   for (int axis : args.attr<std::vector<int>>(0)) {
     names[distributed::normal_axis(axis, x.ndim())] = '_';
   }
-  SpmdResult result = settled(Factors().input(args.spec(1), names).input(x, names).output(names));
+  SpmdResult result = resolved_result(Factors().input(args.spec(1), names).input(x, names).output(names));
   std::swap(result.inputs[0], result.inputs[1]);
   return result;
 }
 
 }  // namespace
 
-Subject shape_subject() {
+ReferenceRules shape_reference_rules() {
   using namespace distributed;
-  const Policies whole = {.wholes_partial = true};
+  const Policies whole = {.reduces_partial = true};
   constexpr std::string_view kSteps = "axes: ints, starts: ints, ends: ints, strides: ints";
   const auto lists = [](const char* name, RuleFunctions::InferSpmd infer_spmd) {
-    return form(name, {"", infer_spmd}, "[ins], [outs]");
+    return rule_variant(name, {"", infer_spmd}, "[ins], [outs]");
   };
   return {
-      {form("expand_as", {"", infer_rule<expand_as>}, "x, y?", "target_shape: ints"),
-       form("expand_as_grad", {"", infer_rule<expand_as_grad>}, "x, out_grad",
+      {rule_variant("expand_as", {"", infer_rule<expand_as>}, "x, y?", "target_shape: ints"),
+       rule_variant("expand_as_grad", {"", infer_rule<expand_as_grad>}, "x, out_grad",
             "target_shape: ints"),
-       form("tril", {"", infer_rule<tril>}, "x", "diagonal: int"),
+       rule_variant("tril", {"", infer_rule<tril>}, "x", "diagonal: int"),
        lists("data_parallel", infer_rule<data_parallel>),
        lists("replicated", infer_rule<replicated>),
-       form("flatten", {"", infer_rule<FlattenInferSpmd>}, "x", "start_axis: int, stop_axis: int"),
-       form("stack", {"", infer_rule<StackInferSpmd>}, "[x]", "axis: number"),
-       form("tile", {"", infer_rule<TileInferSpmd>}, "x", "repeat_times: ints"),
-       form("cumsum", {"", infer_rule<CumsumInferSpmd>}, "x",
+       rule_variant("flatten", {"", infer_rule<FlattenInferSpmd>}, "x", "start_axis: int, stop_axis: int"),
+       rule_variant("stack", {"", infer_rule<StackInferSpmd>}, "[x]", "axis: number"),
+       rule_variant("tile", {"", infer_rule<TileInferSpmd>}, "x", "repeat_times: ints"),
+       rule_variant("cumsum", {"", infer_rule<CumsumInferSpmd>}, "x",
             "axis: number, flatten: bool, exclusive: bool, reverse: bool"),
-       form("pad", {"", infer_rule<PadInferSpmd>}, "x", "paddings: ints, pad_value: int"),
-       form("roll", {"", infer_rule<RollInferSpmd>}, "x", "shifts: ints, axis: ints"),
-       form("roll_grad", {"", infer_rule<RollGradInferSpmd>}, "x, out_grad",
+       rule_variant("pad", {"", infer_rule<PadInferSpmd>}, "x", "paddings: ints, pad_value: int"),
+       rule_variant("roll", {"", infer_rule<RollInferSpmd>}, "x", "shifts: ints, axis: ints"),
+       rule_variant("roll_grad", {"", infer_rule<RollGradInferSpmd>}, "x, out_grad",
             "shifts: ints, axis: ints"),
-       form("unbind", {"", infer_rule<UnbindInferSpmd>}, "x", "axis: int"),
-       form("strided_slice", {"", infer_rule<strided_slice>}, "input", kSteps),
-       form("strided_slice_grad", {"", composed<strided_slice_grad>}, "input, out_grad", kSteps)},
+       rule_variant("unbind", {"", infer_rule<UnbindInferSpmd>}, "x", "axis: int"),
+       rule_variant("strided_slice", {"", infer_rule<strided_slice>}, "input", kSteps),
+       rule_variant("strided_slice_grad", {"", composed<strided_slice_grad>}, "input, out_grad", kSteps)},
       {{"reshape2", "reshape"},
        {"transpose2", "transpose"},
        {"split split_with_num squeeze", "", whole},
        {"unsqueeze unsqueeze2", "unsqueeze", whole},
        {"tril_triu triu", "tril", {}, {{"lower", ""}}},
-       {"slice", "", {.refusal = decreased_axis, .wholes_partial = true}},
+       {"slice", "", {.refusal = decreased_axis, .reduces_partial = true}},
        {"expand_as expand_as_v2", "expand_as", whole, {}, "expand_as_grad"},
        {"default_ default_data_parallel", "data_parallel"},
        {"replicated", "replicated"},
@@ -138,7 +138,7 @@ Subject shape_subject() {
        {"stack", "stack"},
        {"tile", "tile", whole},
        {"cumsum", "cumsum"},
-       {"pad", "pad", {.wholes_partial = true, .one_mesh_dim = OneMeshDim::kOutputs}},
+       {"pad", "pad", {.reduces_partial = true, .one_mesh_dim = OneMeshDim::kOutputs}},
        {"roll", "roll", whole, {}, "roll_grad"},
        {"unbind", "unbind", whole},
        {"strided_slice", "strided_slice", whole, {}, "strided_slice_grad"}}};

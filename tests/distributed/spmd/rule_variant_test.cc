@@ -1,5 +1,5 @@
 // Forms of the reference's rules, said in texts.
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace phi::spmd_tool {
 namespace {
 
 TEST(Form, TensorsAndAttributesAreReadFromTexts) {
-  const OpRule rule = form("f", {""}, "x, y?, [z]", "k: int, axes: ints, keep: bool");
+  const OpRule rule = rule_variant("f", {""}, "x, y?, [z]", "k: int, axes: ints, keep: bool");
   ASSERT_EQ(rule.tensors().size(), 3u);
   EXPECT_EQ(rule.tensors()[1].kind, TensorKind::kOptional);
   EXPECT_EQ(rule.tensors()[2].kind, TensorKind::kList);
@@ -21,7 +21,7 @@ TEST(Form, TensorsAndAttributesAreReadFromTexts) {
 
 TEST(Form, ATypeThatIsNoneIsAnError) {
   EXPECT_THAT(
-      [] { form("f", {""}, "x", "k: number of things"); },
+      [] { rule_variant("f", {""}, "x", "k: number of things"); },
       ThrowsError(ErrorCode::kInvalidArgument, "'k: number of things' is no type of attribute."));
 }
 

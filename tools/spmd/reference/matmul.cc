@@ -4,7 +4,7 @@
 #include "distributed/spmd/rules.h"
 #include "distributed/spmd/rules/factor_names.h"
 #include "distributed/spmd/sharding.h"
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 namespace phi::spmd_tool {
 namespace {
@@ -48,11 +48,11 @@ SpmdRule bmm(const TensorSpec& x, const TensorSpec& y) {
 SpmdResult bmm_grad(const RuleArgs& args) {
   const TensorSpec &x = args.spec(0), &y = args.spec(1), &out_grad = args.spec(2);
   check_bmm(x, y);
-  const SpmdResult forward = settled(distributed::MatmulInferSpmd(x, y, false, false));
+  const SpmdResult forward = resolved_result(distributed::MatmulInferSpmd(x, y, false, false));
   const TensorSpec own_x = placed(x, forward.inputs[0]);
   const TensorSpec own_y = placed(y, forward.inputs[1]);
-  const SpmdResult dx = settled(distributed::MatmulInferSpmd(out_grad, own_y, false, true));
-  const SpmdResult dy = settled(distributed::MatmulInferSpmd(own_x, out_grad, true, false));
+  const SpmdResult dx = resolved_result(distributed::MatmulInferSpmd(out_grad, own_y, false, true));
+  const SpmdResult dy = resolved_result(distributed::MatmulInferSpmd(own_x, out_grad, true, false));
   // The reference drops a split of a contracted dim if it is uneven.
   const auto uneven = [](const TensorSpec& tensor, int d) {
     const Sharding sharding = Sharding::of(tensor);
@@ -71,12 +71,12 @@ SpmdResult bmm_grad(const RuleArgs& args) {
 
 // x [..., m, k] times y [..., k, n] plus bias [n]. The first tensor takes precedence, and the bias
 // follows the output. The second output is reserved and not recorded.
-struct Biased {
+struct LinearResult {
   SpmdResult result;
   const TensorDistAttr* out;
 };
 
-Biased biased(const TensorSpec& x, const TensorSpec& y, const TensorSpec& bias, bool trans_x,
+LinearResult biased(const TensorSpec& x, const TensorSpec& y, const TensorSpec& bias, bool trans_x,
               bool trans_y) {
   PHI_CHECK(
       x.ndim() >= 2 && y.ndim() >= 2 && bias.ndim() == 1,
@@ -87,7 +87,7 @@ Biased biased(const TensorSpec& x, const TensorSpec& y, const TensorSpec& bias, 
   Factors rule;
   rule.input(x, batch, trans_x ? "km" : "mk").input(y, batch, trans_y ? "nk" : "kn");
   rule.input(bias, "n").last_input_follows().output(batch, "mn").absent_output();
-  Biased answer{settled(rule), nullptr};
+  LinearResult answer{resolved_result(rule), nullptr};
   answer.out = answer.result.outputs[0];
   return answer;
 }
@@ -95,7 +95,7 @@ Biased biased(const TensorSpec& x, const TensorSpec& y, const TensorSpec& bias, 
 // The bias is partial where the output is: each rank would add a part of it.
 SpmdResult fused_gemm_epilogue(const RuleArgs& args) {
   const TensorSpec& bias = args.spec(2);
-  Biased answer = biased(args.spec(0), args.spec(1), bias, args.attr<bool>(0), args.attr<bool>(1));
+  LinearResult answer = biased(args.spec(0), args.spec(1), bias, args.attr<bool>(0), args.attr<bool>(1));
   Sharding own = Sharding::of(placed(bias, answer.result.inputs[2]));
   own.partial_mask = 0;
   for (int m : answer.out->partial_dims()) own.set_partial(m, distributed::ReduceKind::kSum);
@@ -106,7 +106,7 @@ SpmdResult fused_gemm_epilogue(const RuleArgs& args) {
 // All dims but the leading ones become unsharded if the output would be partial.
 SpmdResult linear_v2(const RuleArgs& args) {
   PHI_CHECK(!args.attr<bool>(0), errors::InvalidArgument("transpose_weight must be false."));
-  Biased answer = biased(args.spec(0), args.spec(1), args.spec(2), false, false);
+  LinearResult answer = biased(args.spec(0), args.spec(1), args.spec(2), false, false);
   if (answer.out->partial_dims().empty()) return answer.result;
   const auto whole = [&](const TensorDistAttr* attr, int ndim) {
     Sharding sharding = Sharding::of({Dims::filled(ndim, 1), attr});
@@ -148,7 +148,7 @@ void check_same(const TensorSpec* given, const TensorDistAttr* needed, const cha
 // of the gradients that are added to them.
 SpmdResult linear_param_grad(const RuleArgs& args) {
   const TensorSpec &x = args.spec(0), &dout = args.spec(1);
-  const SpmdResult product = settled(distributed::MatmulInferSpmd(x, dout, true, false));
+  const SpmdResult product = resolved_result(distributed::MatmulInferSpmd(x, dout, true, false));
   const auto* weight = summed(product.outputs[0], std::max(x.ndim(), dout.ndim()), 2);
   const auto* bias = args.attr<bool>(1) ? summed(dout.attr, dout.ndim(), 1) : nullptr;
   check_same(args.optional_spec(2), weight, "dweight");
@@ -164,18 +164,18 @@ SpmdResult linear_param_grad(const RuleArgs& args) {
 
 // The reference counts each dot of the equation as one dim that is never split, however many dims
 // it stands for. Letters after the last dim are then ignored, and the output lacks them.
-struct Operands {
+struct EinsumLetters {
   std::vector<FactorNames> inputs;
   FactorNames output;
 };
 
-Operands operands(std::span<const TensorSpec> x, const std::string& equation) {
+EinsumLetters operands(std::span<const TensorSpec> x, const std::string& equation) {
   PHI_CHECK(x.size() <= 2, errors::InvalidArgument("{} operands are given; 2 at most.", x.size()));
   const auto parsed = distributed::Equation::parse(equation, x.size());
   const auto text = [](const distributed::Equation::Subscripts& term) {
     return term.before + (term.ellipsis ? "111" : "") + term.after;
   };
-  Operands names;
+  EinsumLetters names;
   std::string seen = "1";
   for (size_t i = 0; i < x.size(); ++i) {
     const std::string all = text(parsed.inputs[i]);
@@ -189,7 +189,7 @@ Operands operands(std::span<const TensorSpec> x, const std::string& equation) {
 }
 
 SpmdRule einsum(std::span<const TensorSpec> x, const std::string& equation) {
-  const Operands names = operands(x, equation);
+  const EinsumLetters names = operands(x, equation);
   Factors rule;
   for (size_t i = 0; i < x.size(); ++i) rule.input(x[i], names.inputs[i]);
   return rule.output(names.output);
@@ -212,13 +212,13 @@ bool loses_own_letter(const TensorSpec& x, const TensorDistAttr* answer, const F
 // Caches are ignored. With two operands, out_grad has no influence.
 SpmdResult einsum_grad(const RuleArgs& args) {
   const auto x = args.list_spec(0);
-  const Operands names = operands(x, args.attr<std::string>(0));
+  const EinsumLetters names = operands(x, args.attr<std::string>(0));
   Factors rule;
   for (size_t i = 0; i < x.size(); ++i) rule.input(x[i], names.inputs[i]);
   rule.input(args.spec(2), names.output);
   if (x.size() == 2) rule.last_input_follows();
   for (int i = 0; i < static_cast<int>(x.size()); ++i) rule.output_like(i);
-  const SpmdResult result = settled(rule);
+  const SpmdResult result = resolved_result(rule);
   for (size_t i = 0; x.size() == 2 && i < 2; ++i) {
     PHI_CHECK(!loses_own_letter(x[i], result.inputs[i], names.inputs[i], names.inputs[1 - i]),
               errors::InvalidArgument("the other operand's gradient would be partial over a mesh "
@@ -229,19 +229,19 @@ SpmdResult einsum_grad(const RuleArgs& args) {
 
 }  // namespace
 
-Subject product_subject() {
+ReferenceRules matmul_reference_rules() {
   const Policies matmul = {.backward_outputs = BackwardOutputs::kAsGiven,
                            .refusal = vector_operand};
-  return {{form("bmm", {"", infer_rule<bmm>}, "x, y"),
-           form("bmm_grad", {"", composed<bmm_grad>}, "x, y, out_grad"),
-           form("einsum", {"", infer_rule<einsum>}, "[inputs]", "equation: string"),
-           form("einsum_grad", {"", composed<einsum_grad>}, "[inputs], [inner_cache], out_grad",
+  return {{rule_variant("bmm", {"", infer_rule<bmm>}, "x, y"),
+           rule_variant("bmm_grad", {"", composed<bmm_grad>}, "x, y, out_grad"),
+           rule_variant("einsum", {"", infer_rule<einsum>}, "[inputs]", "equation: string"),
+           rule_variant("einsum_grad", {"", composed<einsum_grad>}, "[inputs], [inner_cache], out_grad",
                 "equation: string"),
-           form("fused_gemm_epilogue", {"", composed<fused_gemm_epilogue>}, "x, y, bias",
+           rule_variant("fused_gemm_epilogue", {"", composed<fused_gemm_epilogue>}, "x, y, bias",
                 "trans_x: bool, trans_y: bool"),
-           form("linear_v2", {"", composed<linear_v2>}, "input, weight, bias",
+           rule_variant("linear_v2", {"", composed<linear_v2>}, "input, weight, bias",
                 "transpose_weight: bool"),
-           form("fused_linear_param_grad_add", {"", composed<linear_param_grad>},
+           rule_variant("fused_linear_param_grad_add", {"", composed<linear_param_grad>},
                 "x, dout, dweight?, dbias?", "multi_precision: bool, has_bias: bool")},
           {{"matmul matmul_v2",
             "matmul",

@@ -1,5 +1,5 @@
 // Parses the text of forms.
-#include "tools/spmd/reference/form.h"
+#include "tools/spmd/reference/rule_variant.h"
 
 #include <deque>
 #include <string>
@@ -44,21 +44,21 @@ OpRule::Attribute attribute_of(std::string_view text) {
 
 class ComposedRule : public SpmdRule::CustomRule {
  public:
-  ComposedRule(Answer answer, const RuleArgs& args) : answer_(answer), args_(args) {}
+  ComposedRule(InferFunction infer, const RuleArgs& args) : infer_(infer), args_(args) {}
 
-  SpmdResult forward() const override { return answer_(args_); }
+  SpmdResult forward() const override { return infer_(args_); }
   SpmdResult backward(std::span<const distributed::TensorSpec>) const override {
     throw errors::Unimplemented("the rule is asked from its inputs only.");
   }
 
  private:
-  Answer answer_;
+  InferFunction infer_;
   RuleArgs args_;
 };
 
 }  // namespace
 
-OpRule form(const char* name, const RuleFunctions& functions, std::string_view tensors,
+OpRule rule_variant(const char* name, const RuleFunctions& functions, std::string_view tensors,
             std::string_view attributes) {
   OpRule rule(name, functions);
   for (std::string_view tensor : list_of(tensors)) {
@@ -78,7 +78,7 @@ OpRule form(const char* name, const RuleFunctions& functions, std::string_view t
   return rule;
 }
 
-void refuse(const distributed::Conflicts& conflicts, bool refuses_shared_mesh_dims) {
+void refuse_conflicts(const distributed::Conflicts& conflicts, bool refuses_shared_mesh_dims) {
   for (const Conflict& conflict : conflicts) {
     const bool passes =
         conflict.kind == Conflict::Kind::kSharedMeshDim && !refuses_shared_mesh_dims;
@@ -86,15 +86,15 @@ void refuse(const distributed::Conflicts& conflicts, bool refuses_shared_mesh_di
   }
 }
 
-SpmdResult settled(const SpmdRule& rule, bool refuses_shared_mesh_dims) {
+SpmdResult resolved_result(const SpmdRule& rule, bool refuses_shared_mesh_dims) {
   distributed::Conflicts conflicts;
   SpmdResult result = rule.forward(&conflicts);
-  refuse(conflicts, refuses_shared_mesh_dims);
+  refuse_conflicts(conflicts, refuses_shared_mesh_dims);
   return result;
 }
 
-SpmdRule composed_rule(Answer answer, const RuleArgs& args) {
-  return SpmdRule(std::make_shared<const ComposedRule>(answer, args));
+SpmdRule composed_rule(InferFunction infer, const RuleArgs& args) {
+  return SpmdRule(std::make_shared<const ComposedRule>(infer, args));
 }
 
 }  // namespace phi::spmd_tool

@@ -41,9 +41,9 @@ class ArgReader {
 };
 
 template <auto kRule>
-struct RuleCall;
+struct RuleInvoker;
 template <typename... Parameters, distributed::SpmdRule (*kRule)(Parameters...)>
-struct RuleCall<kRule> {
+struct RuleInvoker<kRule> {
   static distributed::SpmdRule infer_spmd(const RuleArgs& args) {
     [[maybe_unused]] ArgReader reader(args);
     // Braces guarantee evaluation from left to right.
@@ -53,29 +53,29 @@ struct RuleCall<kRule> {
 };
 /// A rule function as RuleFunctions::InferSpmd, with its parameters read in order.
 template <auto kRule>
-inline constexpr RuleFunctions::InferSpmd infer_rule = RuleCall<kRule>::infer_spmd;
+inline constexpr RuleFunctions::InferSpmd infer_rule = RuleInvoker<kRule>::infer_spmd;
 
 /// Errors: InvalidArgument for text in another format.
-OpRule form(const char* name, const RuleFunctions& functions, std::string_view tensors,
+OpRule rule_variant(const char* name, const RuleFunctions& functions, std::string_view tensors,
             std::string_view attributes = "");
 
 /// Errors: Unimplemented for conflicts that the reference refuses: two tensors split a factor over
 /// different mesh dims, or, with `refuses_shared_mesh_dims`, one mesh dim splits two factors.
-void refuse(const distributed::Conflicts& conflicts, bool refuses_shared_mesh_dims);
+void refuse_conflicts(const distributed::Conflicts& conflicts, bool refuses_shared_mesh_dims);
 /// The result of a rule after refuse().
-distributed::SpmdResult settled(const distributed::SpmdRule& rule,
+distributed::SpmdResult resolved_result(const distributed::SpmdRule& rule,
                                 bool refuses_shared_mesh_dims = false);
 
 /// A result that no single declaration can express; forward direction only.
-using Answer = distributed::SpmdResult (*)(const RuleArgs& args);
-distributed::SpmdRule composed_rule(Answer answer, const RuleArgs& args);
-template <Answer kAnswer>
+using InferFunction = distributed::SpmdResult (*)(const RuleArgs& args);
+distributed::SpmdRule composed_rule(InferFunction infer, const RuleArgs& args);
+template <InferFunction kInfer>
 distributed::SpmdRule composed(const RuleArgs& args) {
-  return composed_rule(kAnswer, args);
+  return composed_rule(kInfer, args);
 }
 
 /// A row of the table: names that are no operator of ours, or that differ from it.
-struct Row {
+struct ReferenceEntry {
   std::string_view names;  // separated by blanks
   const char* rule;        // operator or form; "": each name is an operator
   Policies policies = {};
@@ -84,17 +84,17 @@ struct Row {
 };
 
 /// The forms and rows that one file contributes.
-struct Subject {
-  std::vector<OpRule> forms;
-  std::vector<Row> rows;
+struct ReferenceRules {
+  std::vector<OpRule> variants;
+  std::vector<ReferenceEntry> entries;
 };
 
-Subject elementwise_subject();
-Subject reduction_subject();
-Subject shape_subject();
-Subject product_subject();
-Subject indexing_subject();
-Subject network_subject();
-Subject image_subject();
+ReferenceRules elementwise_reference_rules();
+ReferenceRules reduction_reference_rules();
+ReferenceRules shape_reference_rules();
+ReferenceRules matmul_reference_rules();
+ReferenceRules indexing_reference_rules();
+ReferenceRules network_reference_rules();
+ReferenceRules image_reference_rules();
 
 }  // namespace phi::spmd_tool
