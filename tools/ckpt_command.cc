@@ -30,7 +30,7 @@ namespace phi::ckpt_tool {
 namespace {
 
 using cli::UsageError;
-using Words = std::vector<std::string>;
+using ArgumentList = std::vector<std::string>;
 using distributed::checkpoint::Checkpoint;
 using distributed::checkpoint::checkpoint_in;
 using distributed::checkpoint::CheckpointFolder;
@@ -99,17 +99,17 @@ int list_folder(const std::string& path) {
   return 0;
 }
 
-int list(const Words& words) {
+int list(const ArgumentList& words) {
   if (is_job_folder(words[0])) return list_folder(words[0]);
   const Checkpoint checkpoint = open_at(words[0]);
   for (const auto& [key, text] : checkpoint.metadata()) {
     say("{}: {}\n", key, shortened(text));
   }
-  const Words names = checkpoint.names();
+  const ArgumentList names = checkpoint.names();
   size_t width = 0;
   for (const std::string& name : names) width = std::max(width, name.size());
   for (const std::string& name : names) {
-    const Words files = checkpoint.files_of(name);
+    const ArgumentList files = checkpoint.files_of(name);
     say("{:<{}}  {}  {}{}\n", name, width, checkpoint.meta(name).to_string(), files[0],
         files.size() == 1 ? "" : fmt::format(" and {} more", files.size() - 1));
   }
@@ -146,7 +146,7 @@ Box parse_box(std::string_view text, const TensorMeta& meta) {
   return box;
 }
 
-int print_values(const Words& words) {
+int print_values(const ArgumentList& words) {
   const Checkpoint checkpoint = open_at(words[0]);
   const TensorMeta& meta = checkpoint.meta(words[1]);
   const Box box = FLAGS_box.empty() ? Box::whole(meta.dims) : parse_box(FLAGS_box, meta);
@@ -156,7 +156,7 @@ int print_values(const Words& words) {
   return 0;
 }
 
-int show_differences(const Words& words) {
+int show_differences(const ArgumentList& words) {
   const Checkpoint a = open_at(words[0]);
   const Checkpoint b = open_at(words[1]);
   const std::vector<TensorDifference> found = distributed::checkpoint::compare(a, b);
@@ -178,7 +178,7 @@ bool is_sound(const std::string& path) {
   return found.faults.empty();
 }
 
-int verify_all(const Words& words) {
+int verify_all(const ArgumentList& words) {
   const std::string& path = words[0];
   const CheckpointFolder::Listing found = CheckpointFolder(path).find();
   if (found.complete.empty() && found.broken.empty()) return is_sound(path) ? 0 : 1;
@@ -188,7 +188,7 @@ int verify_all(const Words& words) {
   return sound ? 0 : 1;
 }
 
-int merge_to_file(const Words& words) {
+int merge_to_file(const ArgumentList& words) {
   if (!words[1].ends_with(".safetensors")) {
     throw UsageError(
         fmt::format("'{}' is to be one file; give it a name like whole.safetensors.", words[1]));
@@ -198,7 +198,7 @@ int merge_to_file(const Words& words) {
   return 0;
 }
 
-int import_files(const Words& words) {
+int import_files(const ArgumentList& words) {
   distributed::checkpoint::copy_to_folder(open_at(words[0]), words[1]);
   say("checkpoint written to {}\n", words[1]);
   return 0;
@@ -206,8 +206,8 @@ int import_files(const Words& words) {
 
 struct Verb {
   std::string_view name;
-  int (*run)(const Words& words);
-  Words takes;
+  int (*run)(const ArgumentList& words);
+  ArgumentList takes;
 };
 
 const std::vector<Verb>& verbs() {
@@ -221,9 +221,9 @@ const std::vector<Verb>& verbs() {
 }
 
 int run(int argc, char** argv) {
-  static const Words flags = {"box"};
-  Words words = cli::parse_flags(argc, argv, flags);
-  Words known;
+  static const ArgumentList flags = {"box"};
+  ArgumentList words = cli::parse_flags(argc, argv, flags);
+  ArgumentList known;
   for (const Verb& verb : verbs()) known.emplace_back(verb.name);
   if (words.empty()) {
     throw UsageError(

@@ -42,7 +42,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace supervise = distributed::supervise;
 using cli::UsageError;
-using Words = std::vector<std::string>;
+using CommandWords = std::vector<std::string>;
 
 constexpr double kMaxSeconds = 365 * 24 * 3600.0;
 
@@ -82,19 +82,19 @@ std::chrono::milliseconds seconds(const char* flag, double value) {
 
 // Words after `--` are passed to autophi run.
 struct CommandLine {
-  Words own;
-  Words of_run;
+  CommandWords own;
+  CommandWords of_run;
 };
 
 CommandLine split(int argc, char** argv) {
   char** const dashes = std::find(argv + 1, argv + argc, std::string_view("--"));
-  CommandLine line{Words(argv, dashes), {}};
+  CommandLine line{CommandWords(argv, dashes), {}};
   if (dashes != argv + argc) line.of_run.assign(dashes + 1, argv + argc);
   return line;
 }
 
 // The supervisor sets these flags itself.
-void check_words_of_run(const Words& words) {
+void check_words_of_run(const CommandWords& words) {
   for (const std::string& word : words) {
     const size_t begin = word.find_first_not_of('-');
     if (begin != 1 && begin != 2) {
@@ -110,7 +110,7 @@ void check_words_of_run(const Words& words) {
 
 class Job {
  public:
-  Job(const std::string& file, Words of_run)
+  Job(const std::string& file, CommandWords of_run)
       : config_(job::load_job(file)), of_run_(std::move(of_run)) {
     if (config_.mode != "train" || config_.checkpoint.dir.empty()) {
       throw config_.wrong({"checkpoint.dir"},
@@ -208,9 +208,9 @@ class Job {
     return fmt::format("{} has {} ranks", mesh.to_string(), mesh.num_ranks());
   }
 
-  Words program(const job::LaunchSize& launch_size) const {
-    Words words = {fs::read_symlink("/proc/self/exe").string(), "run", config_.file, "--resume",
-                   "--status_file=" + status_file()};
+  CommandWords program(const job::LaunchSize& launch_size) const {
+    CommandWords words = {fs::read_symlink("/proc/self/exe").string(), "run", config_.file,
+                          "--resume", "--status_file=" + status_file()};
     if (!launch_size.mesh.empty()) words.push_back("--mesh=" + launch_size.mesh);
     words.insert(words.end(), of_run_.begin(), of_run_.end());
     return words;
@@ -218,15 +218,15 @@ class Job {
 
   job::JobConfig config_;
   std::string mesh_flag_ = FLAGS_mesh;
-  Words of_run_;
+  CommandWords of_run_;
   std::vector<supervise::Machine> machines_;
   std::string told_missing_;
 };
 
-const Words& own_flags() {
-  static const Words flags = {"n",      "restarts", "hostfile", "mesh",        "mpirun",
-                              "probe",  "probe_s",  "grace_s",  "mpirun_args", "stall_s",
-                              "stop_s", "wait_s",   "pause_s"};
+const CommandWords& own_flags() {
+  static const CommandWords flags = {"n",      "restarts", "hostfile", "mesh",        "mpirun",
+                                     "probe",  "probe_s",  "grace_s",  "mpirun_args", "stall_s",
+                                     "stop_s", "wait_s",   "pause_s"};
   return flags;
 }
 
@@ -234,7 +234,8 @@ int run(int argc, char** argv) {
   CommandLine line = split(argc, argv);
   std::vector<char*> own;
   for (std::string& word : line.own) own.push_back(word.data());
-  const Words files = cli::parse_flags(static_cast<int>(own.size()), own.data(), own_flags());
+  const CommandWords files =
+      cli::parse_flags(static_cast<int>(own.size()), own.data(), own_flags());
   if (files.size() != 1) {
     throw UsageError(fmt::format("autophi supervise takes one job file, got {}{}; see --help.",
                                  files.size(), files.empty() ? "" : " (" + files[1] + ")"));

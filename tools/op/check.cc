@@ -45,7 +45,7 @@ Differences load_differences(const std::string& path) {
   return differences;
 }
 
-struct Count {
+struct CallCount {
   int passed = 0;
   int failed = 0;
   int agree = 0;   // listed as differences
@@ -73,7 +73,7 @@ std::optional<std::string> wrong_if_there(const RecordedCase& c, const testing::
 }
 
 void check_file(const RecordedFile& file, const CheckOptions& options,
-                const Differences& differences, Count& count, std::FILE* out) {
+                const Differences& differences, CallCount& count, std::FILE* out) {
   const auto listed = differences.find(file.op);
   for (const RecordedCase& c : file.cases) {
     const std::optional<std::string> found = wrong_if_there(c, file.names, options);
@@ -95,7 +95,7 @@ void check_file(const RecordedFile& file, const CheckOptions& options,
 
 // If an operator does not exist, all of its cases fail.
 void check_path(const std::string& path, const CheckOptions& options,
-                const Differences& differences, Count& count, std::FILE* out) {
+                const Differences& differences, CallCount& count, std::FILE* out) {
   const RecordedFile file = load_recorded(path);
   if (!file.names.is_operator && !has_call(file.op)) {
     fmt::print(out, "FAIL {} ({}): there is no such operator\n", file.op, path);
@@ -110,7 +110,7 @@ void check_path(const std::string& path, const CheckOptions& options,
 int check_recorded(const std::vector<std::string>& paths, const CheckOptions& options,
                    std::FILE* out) {
   const Differences differences = load_differences(options.differences);
-  Count count;
+  CallCount count;
   if (options.on_gpus && !options.mesh) distributed::use_gpu();
   for (const std::string& path : yaml::files_of(paths)) {
     check_path(path, options, differences, count, out);

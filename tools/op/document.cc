@@ -11,7 +11,7 @@
 #include "api/call/named_call.h"
 #include "api/rules/op_rule.h"
 #include "phi/core/op_def.h"
-#include "tools/op/left_out.h"
+#include "tools/op/missing_operators.h"
 #include "tools/op/torch_names.h"
 
 namespace phi::op_tool {
@@ -130,7 +130,7 @@ std::string operators_document() {
   page += "| operator | dtypes | rule | gradient | PyTorch |\n|---|---|---|---|---|\n" + rows;
   page += fmt::format("\n## Made of others\n\n{}\n", fmt::join(made_of_others, " · "));
   page += "\n## Left out\n\n| operator | why |\n|---|---|\n";
-  for (const LeftOut& left : left_out()) page += fmt::format("| {} | {} |\n", left.op, left.why);
+  for (const MissingOperator& left : missing_operators()) page += fmt::format("| {} | {} |\n", left.op, left.why);
   return page + section_of_gpus(all);
 }
 

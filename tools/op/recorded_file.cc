@@ -25,9 +25,9 @@ using testing::CallNames;
 using testing::RecordedCall;
 using yaml::YamlMap;
 
-class Reader {
+class RecordedFileReader {
  public:
-  explicit Reader(const std::string& path)
+  explicit RecordedFileReader(const std::string& path)
       : path_(path),
         tensors_(
             SafetensorsFile::open(std::filesystem::path(path).replace_extension("safetensors"))),
@@ -59,7 +59,7 @@ class Reader {
       return testing::names_of_call(op);
     } catch (const Error& error) {
       CallNames names;
-      for (const Parameter& p : parameters_) {
+      for (const SignatureParameter& p : parameters_) {
         if (p.is_tensor()) {
           names.tensors.push_back(p.name);
         } else {
@@ -178,18 +178,18 @@ class Reader {
   AttributeKind kind_of(const std::string& name, const CallNames& names) const {
     const auto known = std::ranges::find(names.attributes, name, &CallNames::NamedAttribute::name);
     if (known != names.attributes.end()) return known->kind;
-    const auto said = std::ranges::find(parameters_, name, &Parameter::name);
+    const auto said = std::ranges::find(parameters_, name, &SignatureParameter::name);
     return said == parameters_.end() ? AttributeKind::kNumber : kind_of_type(said->type);
   }
 
   std::string path_;
   std::shared_ptr<const SafetensorsFile> tensors_;
   YAML::Node root_;
-  std::vector<Parameter> parameters_;
+  std::vector<SignatureParameter> parameters_;
 };
 
 }  // namespace
 
-RecordedFile load_recorded(const std::string& path) { return Reader(path).file(); }
+RecordedFile load_recorded(const std::string& path) { return RecordedFileReader(path).file(); }
 
 }  // namespace phi::op_tool

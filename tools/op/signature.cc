@@ -32,8 +32,8 @@ std::vector<std::string> parts_of(std::string_view text) {
 
 }  // namespace
 
-std::vector<Parameter> parse_signature(const std::string& text) {
-  std::vector<Parameter> parameters;
+std::vector<SignatureParameter> parse_signature(const std::string& text) {
+  std::vector<SignatureParameter> parameters;
   for (const std::string& part : parts_of(text)) {
     const std::string declared = trimmed(part.substr(0, part.find('=')));
     const size_t space = declared.find_last_of(' ');

@@ -8,7 +8,7 @@
 
 namespace phi::op_tool {
 
-struct Parameter {
+struct SignatureParameter {
   std::string type;  // "Tensor", "Tensor[]", "bool", "int64_t[]", ...
   std::string name;
   bool is_tensor() const { return type.starts_with("Tensor"); }
@@ -16,7 +16,7 @@ struct Parameter {
 };
 
 /// Parses "Tensor x, Scalar axis=-1", without the defaults.
-std::vector<Parameter> parse_signature(const std::string& text);
+std::vector<SignatureParameter> parse_signature(const std::string& text);
 
 /// The attribute kind of a type.
 AttributeKind kind_of_type(const std::string& type);

@@ -7,14 +7,14 @@
 namespace phi::op_tool {
 namespace {
 
-using Names = std::map<std::string, std::string, std::less<>>;
+using TorchNames = std::map<std::string, std::string, std::less<>>;
 
-struct Module {
+struct TorchModule {
   const char* name;
   const char* functions;  // separated by blanks
 };
 
-constexpr Module kSameName[] = {{"torch",
+constexpr TorchModule kSameName[] = {{"torch",
                                  "abs acos acosh add addmm all allclose amax amin angle any arange "
                                  "argmax argmin argsort as_strided asin asinh "
                                  "atan atan2 atanh bernoulli bilinear bincount binomial "
@@ -51,12 +51,12 @@ constexpr Module kSameName[] = {{"torch",
                                  "cholesky det eig eigh eigvals eigvalsh inverse lstsq lu "
                                  "matrix_rank multi_dot qr solve svd svdvals"}};
 
-struct Pair {
+struct TorchNamePair {
   const char* ours;
   const char* torch;
 };
 
-constexpr Pair kOthers[] = {
+constexpr TorchNamePair kOthers[] = {
     {"add_n", "torch.add, several times"},
     {"as_complex", "torch.view_as_complex"},
     {"as_real", "torch.view_as_real"},
@@ -158,20 +158,20 @@ constexpr Pair kOthers[] = {
     {"p_send", "torch.distributed.send"},
     {"p_recv", "torch.distributed.recv"}};
 
-Names all_names() {
-  Names names;
-  for (const Module& module : kSameName) {
+TorchNames all_names() {
+  TorchNames names;
+  for (const TorchModule& module : kSameName) {
     std::istringstream functions(module.functions);
     for (std::string name; functions >> name;) names[name] = std::string(module.name) + "." + name;
   }
-  for (const Pair& pair : kOthers) names[pair.ours] = pair.torch;
+  for (const TorchNamePair& pair : kOthers) names[pair.ours] = pair.torch;
   return names;
 }
 
 }  // namespace
 
 std::string torch_name_of(std::string_view op) {
-  static const Names names = all_names();
+  static const TorchNames names = all_names();
   const auto found = names.find(op);
   return found == names.end() ? "" : found->second;
 }

@@ -1,10 +1,10 @@
 // The list of operators that are left out.
-#include "tools/op/left_out.h"
+#include "tools/op/missing_operators.h"
 
 namespace phi::op_tool {
 namespace {
 
-constexpr LeftOut kLeftOut[] = {
+constexpr MissingOperator kMissingOperators[] = {
     {"detection operators (nms, yolo_box, prior_box, ..)",
      "no model of this library uses them, and none is recorded"},
     {"quantisation other than weight_only_linear",
@@ -15,6 +15,6 @@ constexpr LeftOut kLeftOut[] = {
 
 }  // namespace
 
-std::span<const LeftOut> left_out() { return kLeftOut; }
+std::span<const MissingOperator> missing_operators() { return kMissingOperators; }
 
 }  // namespace phi::op_tool

@@ -5,11 +5,11 @@
 
 namespace phi::op_tool {
 
-struct LeftOut {
+struct MissingOperator {
   const char* op;
   const char* why;
 };
 
-std::span<const LeftOut> left_out();
+std::span<const MissingOperator> missing_operators();
 
 }  // namespace phi::op_tool
