@@ -24,7 +24,7 @@
 #include "tools/job/export_command.h"
 #include "tools/job/output/standard_output.h"
 #include "tools/job/run_command.h"
-#include "tools/joint_call.h"
+#include "tools/collective_command.h"
 #include "tools/op_command.h"
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
@@ -58,7 +58,7 @@ constexpr const char* kHelp =
 
 // Invalid command lines are the same on every rank; one of them prints the message.
 int usage_error(const std::string& message) {
-  if (phi::cli::speaks_for_job()) std::fprintf(stderr, "autophi: %s\n", message.c_str());
+  if (phi::cli::prints_for_job()) std::fprintf(stderr, "autophi: %s\n", message.c_str());
   return kUsageStatus;
 }
 
@@ -127,18 +127,18 @@ int status_after_printing(int status) {
 }
 
 int call(int argc, char** argv) {
-  using phi::cli::JointCall;
-  using phi::cli::speaks_for_job;
+  using phi::cli::CollectiveCommand;
+  using phi::cli::prints_for_job;
   const std::string name = argc < 2 ? "" : argv[1];
-  if (name == "run" && !phi::cli::asks_for_help(argc - 1, argv + 1)) {
+  if (name == "run" && !phi::cli::has_help_flag(argc - 1, argv + 1)) {
     const phi::job::RunCommandLine line = phi::job::parse_run_command_line(argc - 1, argv + 1);
-    const JointCall joint(&argc, &argv, name, JointCall::kAll, line.start_deadline);
+    const CollectiveCommand joint(&argc, &argv, name, CollectiveCommand::kAll, line.start_deadline);
     return joint.works() ? phi::job::run_command(line) : joint.status();
   }
   if (name == "supervise") {  // starts ranks, but is none
-    return speaks_for_job() ? status_after_printing(dispatch(argc, argv)) : kUsageStatus;
+    return prints_for_job() ? status_after_printing(dispatch(argc, argv)) : kUsageStatus;
   }
-  const JointCall joint(&argc, &argv, name == "run" ? "run --help" : name, JointCall::kOne);
+  const CollectiveCommand joint(&argc, &argv, name == "run" ? "run --help" : name, CollectiveCommand::kOne);
   return joint.works() ? status_after_printing(dispatch(argc, argv)) : joint.status();
 }
 

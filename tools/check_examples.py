@@ -85,13 +85,13 @@ def paragraphs(text: str) -> Iterator[list[Line]]:
     for number, line in enumerate([*text.splitlines(), ""], start=1):
         match = re.match(r"(\s*///?)(\s.*)?$", line)
         kind = match.group(1) if match else None
-        behind = ((match.group(2) or "") if match else "").rstrip()
-        if paragraph and (kind != last or (empty and not behind.startswith(" " * INDENT))):
+        rest = ((match.group(2) or "") if match else "").rstrip()
+        if paragraph and (kind != last or (empty and not rest.startswith(" " * INDENT))):
             yield paragraph
             paragraph = []
-        if behind:
-            paragraph.append(Line(number, behind))
-        last, empty = kind, bool(match) and not behind
+        if rest:
+            paragraph.append(Line(number, rest))
+        last, empty = kind, bool(match) and not rest
     assert not paragraph
 
 

@@ -248,8 +248,8 @@ int run(int argc, char** argv) {
 }  // namespace phi::ckpt_tool
 
 int ckpt_command(int argc, char** argv) {
-  if (!phi::cli::speaks_for_job()) return 0;  // one process does all the work
-  if (phi::cli::asks_for_help(argc, argv)) {
+  if (!phi::cli::prints_for_job()) return 0;  // one process does all the work
+  if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(phi::ckpt_tool::kHelp, stdout);
     return 0;
   }

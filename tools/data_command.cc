@@ -170,7 +170,7 @@ int run(int argc, char** argv) {
 }  // namespace phi::data_tool
 
 int data_command(int argc, char** argv) {
-  if (phi::cli::asks_for_help(argc, argv)) {
+  if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(phi::data_tool::kHelp, stdout);
     return 0;
   }

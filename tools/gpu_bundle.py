@@ -11,14 +11,14 @@ import re
 import shutil
 import subprocess
 
-import carried_libraries
+import bundled_libraries
 
 PROGRAMS = ("op_parity_test", "gradient_test", "gpu_recorded_calls", "random_program_test", "gpu_kernel_tests", "gpu_bench")
 MPI_PROGRAM = "gpu_messages_mpi_tests"
 OF_NCCL = ("gpu_messages_tests", MPI_PROGRAM)  # where the build has it
 TABLES = "tests/api/ops"
 RECORDED = ("recorded", "differences")  # folders there
-CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "tools/gpu_machine.py", "tools/carried_libraries.py", "benchmarks/torch_on_gpu")
+CHECK = ("tools/gpu_check", "tools/gpu_bundle.py", "tools/gpu_machine.py", "tools/bundled_libraries.py", "benchmarks/torch_on_gpu")
 ABOUT = "bundle.json"
 
 
@@ -45,15 +45,15 @@ def copy_programs(build, folder):
     for program in programs:
         if not program.exists():
             raise BundleError(f"{program} is not there; build it (with CUDA and AUTOPHI_BENCHMARKS)")
-        carried_libraries.copy_stripped(program, folder / "bin" / program.name)
+        bundled_libraries.copy_stripped(program, folder / "bin" / program.name)
     # No program names the kernel libraries: the core library loads them from its folder.
     homes = (build / "phi/generated/kernel_homes.cc").read_text()
     kernels = [build / f"lib/libautophi_{name}.so" for name in sorted(set(re.findall(r'\{"\w+", "(\w+)"\}', homes)))]
     for library in kernels:
-        carried_libraries.copy_stripped(library, folder / carried_libraries.LIBRARIES / library.name)
-    carried_libraries.copy_libraries_of([*programs, *kernels], folder)
+        bundled_libraries.copy_stripped(library, folder / bundled_libraries.LIBRARIES / library.name)
+    bundled_libraries.copy_libraries_of([*programs, *kernels], folder)
     if (folder / "bin" / MPI_PROGRAM).exists():
-        carried_libraries.copy_open_mpi(folder)
+        bundled_libraries.copy_open_mpi(folder)
 
 
 def copy_checks(root, folder):
@@ -91,7 +91,7 @@ def write(root, build, folder, facts, most_megabytes):
     copy_programs(build, folder)
     copy_checks(root, folder)
     about = {**facts, "architectures": setting(build, "AUTOPHI_CUDA_ARCH"),
-             "needs": carried_libraries.needs_of(carried_libraries.programs_and_libraries(folder))}
+             "needs": bundled_libraries.needs_of(bundled_libraries.programs_and_libraries(folder))}
     (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
     archive = pack(folder)
     megabytes = archive.stat().st_size / 1e6

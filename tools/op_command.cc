@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tools/cli/command_line.h"
-#include "tools/cli/layout_words.h"
+#include "tools/cli/parse_layout.h"
 #include "tools/op/check.h"
 #include "tools/op/document.h"
 
@@ -93,7 +93,7 @@ int run(std::vector<std::string> files, void (*load)(const char* path)) {
 int op_command(int argc, char** argv, void (*load)(const char* path)) {
   static const std::array<std::string, 8> flags = {"cases", "differences", "ops",  "document",
                                                    "list",  "draws",       "mesh", "place"};
-  if (phi::cli::asks_for_help(argc, argv)) {
+  if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(kHelp, stdout);
     return 0;
   }

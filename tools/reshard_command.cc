@@ -14,7 +14,7 @@
 #include "distributed/reshard/plan.h"
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/layout_words.h"
+#include "tools/cli/parse_layout.h"
 
 DEFINE_string(src, "", "placements now, one per mesh dim, e.g. '[S0,R]'");
 DEFINE_string(dst, "", "placements wanted");
@@ -77,7 +77,7 @@ void run() {
 int reshard_command(int argc, char** argv) {
   static const std::array<std::string, 9> flags = {
       "shape", "mesh", "src", "dst", "src_ranks", "dst_mesh", "dst_ranks", "dtype", "rank"};
-  if (phi::cli::asks_for_help(argc, argv)) {
+  if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(phi::distributed::kHelp, stdout);
     return 0;
   }

@@ -161,7 +161,7 @@ void run() {
 int schedule_command(int argc, char** argv) {
   static const std::array<std::string, 9> flags = {
       "kind", "stages", "micro_batches", "chunks", "forward", "backward", "weight", "comm", "svg"};
-  if (phi::cli::asks_for_help(argc, argv)) {
+  if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(phi::schedule_tool::kHelp, stdout);
     return 0;
   }

@@ -11,7 +11,7 @@
 #include "distributed/placement/picture.h"
 #include "phi/common/process/terminal.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/layout_words.h"
+#include "tools/cli/parse_layout.h"
 
 DEFINE_string(placements, "", "how the tensor lies, one placement per mesh dim, e.g. '[S0,R]'");
 DEFINE_string(ranks, "", "ranks of --mesh, e.g. 4,5,6,7; default 0, 1, ...");
@@ -50,7 +50,7 @@ void run() {
 
 int show_command(int argc, char** argv) {
   static const std::array<std::string, 4> flags = {"shape", "mesh", "ranks", "placements"};
-  if (phi::cli::asks_for_help(argc, argv)) {
+  if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(phi::kHelp, stdout);
     return 0;
   }

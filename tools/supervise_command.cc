@@ -273,7 +273,7 @@ int status_of_run(int argc, char** argv) {
 }  // namespace phi::supervise_tool
 
 int supervise_command(int argc, char** argv) {
-  if (phi::cli::asks_for_help(argc, argv)) {
+  if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(phi::supervise_tool::kHelp, stdout);
     return 0;
   }

@@ -131,7 +131,7 @@ int run(int argc, char** argv) {
 }  // namespace phi
 
 int weights_command(int argc, char** argv) {
-  if (phi::cli::asks_for_help(argc, argv)) {
+  if (phi::cli::has_help_flag(argc, argv)) {
     std::fputs(phi::kHelp, stdout);
     return 0;
   }

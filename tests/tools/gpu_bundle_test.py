@@ -12,7 +12,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-import carried_libraries  # noqa: E402
+import bundled_libraries  # noqa: E402
 import gpu_machine  # noqa: E402
 NO_GPU = 77
 # What Debian 12 has; docs/gpu_check.md says that no newer is needed.
@@ -35,13 +35,13 @@ def has_gpu():
 
 def check_libraries(bundle):
     """All that is loaded is the bundle's own or the system's, down to the components of Open MPI."""
-    environment = carried_libraries.environment_of(bundle, {})
-    files = carried_libraries.programs_and_libraries(bundle)
+    environment = bundled_libraries.environment_of(bundle, {})
+    files = bundled_libraries.programs_and_libraries(bundle)
     for file in files:
         lines = [line.split() for line in run("ldd", file, **environment).splitlines() if "=>" in line]
-        others = [words for words in lines if not carried_libraries.is_of_the_system(words[0]) and not words[2].startswith(f"{bundle}/")]
+        others = [words for words in lines if not bundled_libraries.is_of_the_system(words[0]) and not words[2].startswith(f"{bundle}/")]
         assert not others, f"{file.name} takes {others}"
-    needs = carried_libraries.needs_of(files)
+    needs = bundled_libraries.needs_of(files)
     newer = {name: version for name, version in needs.items() if tuple(map(int, version.split("."))) > tuple(map(int, OLDEST[name].split(".")))}
     assert "GLIBC" in needs and not newer, f"Debian 12 lacks {newer}"
     if (bundle / "bin/gpu_messages_mpi_tests").exists():
@@ -71,7 +71,7 @@ def main(build):
         run("tar", "--extract", f"--file={written}.tar.xz", f"--directory={bundle}", "--strip-components=1")
         shutil.rmtree(written)
         check_libraries(bundle)
-        os.environ.update(carried_libraries.environment_of(bundle, {}))
+        os.environ.update(bundled_libraries.environment_of(bundle, {}))
         if not has_gpu():
             run(bundle / "bin/gpu_bench", status=NO_GPU)
             run(bundle / "tools/gpu_check", f"--out={folder}/out", status=NO_GPU)

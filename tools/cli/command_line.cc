@@ -52,7 +52,7 @@ void set_flag(const std::string& name, const std::string& value) {
 }  // namespace
 
 std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own,
-                                     std::span<const std::string> may_stand_alone) {
+                                     std::span<const std::string> optional_value) {
   std::vector<std::string> known(own.begin(), own.end());
   known.insert(known.end(), kGlogFlags.begin(), kGlogFlags.end());
   const auto is_known = [&](const std::string& name) {
@@ -82,8 +82,8 @@ std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std:
     if (!word.has_value && is_bool(word.name)) {
       word.value = "true";
     } else if (!word.has_value &&
-               std::ranges::find(may_stand_alone, word.name) != may_stand_alone.end()) {
-      word.value = kAlone;
+               std::ranges::find(optional_value, word.name) != optional_value.end()) {
+      word.value = kNoValue;
     } else if (!word.has_value) {
       if (i + 1 == argc) throw UsageError(fmt::format("--{} needs a value.", word.name));
       word.value = argv[++i];
@@ -105,7 +105,7 @@ void check_flags_are_read(std::span<const FlagUse> uses) {
   }
 }
 
-bool asks_for_help(int argc, char** argv) {
+bool has_help_flag(int argc, char** argv) {
   // The rest are words.
   char** const end = std::find(argv + 1, argv + argc, std::string_view("--"));
   return std::any_of(argv + 1, end, [](std::string_view word) {
@@ -125,7 +125,7 @@ int status_of(const char* name, const std::function<int()>& work) {
   }
 }
 
-bool speaks_for_job() {
+bool prints_for_job() {
   // Set by OpenMPI, then by PMI-based launchers.
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
     if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";

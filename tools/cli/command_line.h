@@ -38,12 +38,12 @@ using phi::did_you_mean;
 
 /// Sets the flags in argv[1..] (--name=value, --name value, --name, --noname; also with one dash)
 /// and returns the other words in order. Words after `--` are returned unparsed. Only the
-/// subcommand's flags `own` and those of glog are accepted. A flag of `may_stand_alone` accepts a
-/// value only after `=`; without a value it is kAlone.
+/// subcommand's flags `own` and those of glog are accepted. A flag of `optional_value` accepts a
+/// value only after `=`; without a value it is kNoValue.
 /// Errors: UsageError naming the nearest flag, or the value and the flag's type.
 std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std::string> own,
-                                     std::span<const std::string> may_stand_alone = {});
-inline constexpr const char* kAlone = "-";
+                                     std::span<const std::string> optional_value = {});
+inline constexpr const char* kNoValue = "-";
 
 /// Whether this call reads a flag, and which flag it requires.
 struct FlagUse {
@@ -60,13 +60,13 @@ void check_flags_are_read(std::span<const FlagUse> uses);
 void check_flag_is_read(const FlagUse& use, bool is_given);
 
 /// Whether one of the words is --help or -h.
-bool asks_for_help(int argc, char** argv);
+bool has_help_flag(int argc, char** argv);
 
 /// Returns the result of `work`. Prints an error after "autophi NAME: " and returns kUsageStatus
 /// for a UsageError, 1 for an Error.
 int status_of(const char* name, const std::function<int()>& work);
 
 /// False on all but one process of an mpirun job. For messages before the ranks are connected.
-bool speaks_for_job();
+bool prints_for_job();
 
 }  // namespace phi::cli

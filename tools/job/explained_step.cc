@@ -47,7 +47,7 @@ std::string explain_step(const std::function<void()>& step, const TensorNames& n
       path.ends_with(".json") ? explain_all_ranks_as_json(own) : explain_all_ranks(own);
   const distributed::World& world = distributed::World::current();
   if (world.transfers_data() && world.rank() != 0) return "";
-  if (path == cli::kAlone) {
+  if (path == cli::kNoValue) {
     std::cout << text << std::flush;
     return "";
   }

@@ -19,7 +19,7 @@ void adjust_for_explain(bool is_dry, JobConfig* config);
 void adjust_for_check(JobConfig* config);
 
 /// Runs `step` and, on rank 0, writes what all ranks did to standard output if `path` is
-/// cli::kAlone, else to the file `path`, as JSON if its name ends in .json. Returns the reason if
+/// cli::kNoValue, else to the file `path`, as JSON if its name ends in .json. Returns the reason if
 /// the output could not be written, else an empty text. Collective over the job.
 std::string explain_step(const std::function<void()>& step, const TensorNames& names,
                          const std::string& path);

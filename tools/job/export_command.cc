@@ -73,7 +73,7 @@ void write(const std::string& text) {
 
 int export_command(int argc, char** argv) {
   static const std::vector<std::string> flags = {"mode", "out", "mesh"};
-  if (cli::asks_for_help(argc, argv)) {
+  if (cli::has_help_flag(argc, argv)) {
     std::fputs(kHelp, stdout);
     return 0;
   }

@@ -179,7 +179,7 @@ Setup prepare(JobConfig config) {
   if (!setup.dry) check_disk(setup.config);
   if (distributed::rank() == 0) {
     if (!FLAGS_report.empty()) check_writable(FLAGS_report, "report");
-    if (!FLAGS_explain.empty() && FLAGS_explain != cli::kAlone) {
+    if (!FLAGS_explain.empty() && FLAGS_explain != cli::kNoValue) {
       check_writable(FLAGS_explain, "explanation");
     }
     if (!FLAGS_trace.empty()) check_writable(FLAGS_trace, "trace");

@@ -9,7 +9,7 @@
 
 #include "api/rules/op_rule.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/layout_words.h"
+#include "tools/cli/parse_layout.h"
 #include "tools/spmd/case.h"
 
 namespace phi::spmd_tool {

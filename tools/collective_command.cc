@@ -1,5 +1,5 @@
 // Connects the processes, and disconnects at once those that have no work.
-#include "tools/joint_call.h"
+#include "tools/collective_command.h"
 
 #include <fmt/format.h>
 
@@ -31,16 +31,16 @@ ConfigEntries config_of_command_line(int argc, char** argv) {
 
 }  // namespace
 
-JointCall::JointCall(int* argc, char*** argv, const std::string& subcommand, Who who,
+CollectiveCommand::CollectiveCommand(int* argc, char*** argv, const std::string& subcommand, Participants participants,
                      std::chrono::milliseconds start_deadline) {
   distributed::init(argc, argv, start_deadline);
   World& world = World::current();
   // The comparison belongs to the start of the job, so it has the start deadline.
   if (start_deadline > std::chrono::milliseconds(0)) world.set_deadline(start_deadline);
-  works_ = who == kAll || world.rank() == 0;
+  works_ = participants == kAll || world.rank() == 0;
   try {
     if (world.size() > 1) check_config_consistency(world, config_of_program(subcommand));
-    if (world.size() > 1 && who == kOne)
+    if (world.size() > 1 && participants == kOne)
       check_config_consistency(world, config_of_command_line(*argc, *argv));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) distributed::abort_job(error.what());
@@ -50,9 +50,9 @@ JointCall::JointCall(int* argc, char*** argv, const std::string& subcommand, Who
     works_ = false;
     status_ = kUsageStatus;
   }
-  if (who == kOne) distributed::finalize();
+  if (participants == kOne) distributed::finalize();
 }
 
-JointCall::~JointCall() { distributed::finalize(); }
+CollectiveCommand::~CollectiveCommand() { distributed::finalize(); }
 
 }  // namespace phi::cli

@@ -1,8 +1,8 @@
-// JointCall: a call of autophi by all processes that mpirun started. The processes connect and
+// CollectiveCommand: a call of autophi by all processes that mpirun started. The processes connect and
 // compare subcommand, version and program, because processes that were started with different ones
 // would wait for each other forever.
 //
-//   const JointCall call(&argc, &argv, subcommand, JointCall::kAll);    // a rank each
+//   const CollectiveCommand call(&argc, &argv, subcommand, CollectiveCommand::kAll);    // a rank each
 //   if (!call.works()) return call.status();
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace phi::cli {
 
-class JointCall {
+class CollectiveCommand {
  public:
-  enum Who {
+  enum Participants {
     kAll,  // every process is a rank of the job during the call
     kOne   // only the first process works, and the others do not wait for it
   };
 
   /// If the processes differ, the first one prints the difference, and none works. `start_deadline`
   /// is passed to distributed::init.
-  JointCall(int* argc, char*** argv, const std::string& subcommand, Who who,
+  CollectiveCommand(int* argc, char*** argv, const std::string& subcommand, Participants participants,
             std::chrono::milliseconds start_deadline = {});
-  ~JointCall();
-  JointCall(const JointCall&) = delete;
-  JointCall& operator=(const JointCall&) = delete;
+  ~CollectiveCommand();
+  CollectiveCommand(const CollectiveCommand&) = delete;
+  CollectiveCommand& operator=(const CollectiveCommand&) = delete;
 
   /// False: this process must exit with status().
   bool works() const { return works_; }

@@ -1,5 +1,5 @@
 // Parses shapes, meshes and placements.
-#include "tools/cli/layout_words.h"
+#include "tools/cli/parse_layout.h"
 
 #include <fmt/format.h>
 #include <gflags/gflags.h>
