@@ -17,7 +17,7 @@
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/tensor_api.h"
 #include "support/system/requested_bytes.h"
-#include "support/wire.h"
+#include "support/counted_world.h"
 
 namespace phi {
 namespace {
@@ -32,7 +32,7 @@ using distributed::shard_tensor;
 using distributed::World;
 using distributed::testing::CountedWorld;
 using distributed::testing::on_counted_ranks;
-using distributed::testing::Wire;
+using distributed::testing::MessageCounts;
 using phi::testing::requested_bytes;
 
 constexpr DataType kFloat = DataType::FLOAT32;
@@ -108,10 +108,10 @@ TEST(Absence, AClippedCallMakesNothingElseThanPlaceholders) {
     const Tensor x = shard_tensor(deferred_full({512, 512}, 1.0), mesh, {Shard(0)});
     const Tensor w = shard_tensor(deferred_full({512, 512}, 1.0), mesh, {Replicate()});
     for (const bool first : {true, false}) {  // decisions are made, then found
-      const Wire before = world.wire();
+      const MessageCounts before = world.message_counts();
       const Cost cost = cost_of([&] { return calls(x, w); });
       if (world.rank() < 2) continue;
-      EXPECT_EQ(world.wire() - before, Wire{});
+      EXPECT_EQ(world.message_counts() - before, MessageCounts{});
       EXPECT_LE(cost.reserved, kCalls * kObjectBytes);
       EXPECT_TRUE(first || cost.requested <= kCalls * kTensorBytes) << cost.requested;
     }
@@ -230,11 +230,11 @@ TEST(Absence, ViewsAndEqualPlacementsShareBytes) {
     const ProcessMesh mesh({2}, {"x"});
     const Tensor x = shard_tensor(deferred_full({512, 512}, 1.0), mesh, {Shard(0)});
     for (const bool first : {true, false}) {
-      const Wire before = world.wire();
+      const MessageCounts before = world.message_counts();
       const Cost cost = cost_of([&] {
         return TensorList{reshape(x, {512 * 512}), reshard(x, mesh, {Shard(0)}), x.detach()};
       });
-      EXPECT_EQ(world.wire() - before, Wire{});
+      EXPECT_EQ(world.message_counts() - before, MessageCounts{});
       EXPECT_LE(cost.reserved, 3 * kObjectBytes);
       EXPECT_TRUE(first || cost.requested <= 3 * kTensorBytes) << cost.requested;
     }

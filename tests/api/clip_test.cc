@@ -9,7 +9,7 @@
 #include "distributed/comm/world.h"
 #include "phi/api.h"
 #include "support/error_matchers.h"
-#include "support/wire.h"
+#include "support/counted_world.h"
 
 namespace phi {
 namespace {

@@ -25,7 +25,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
-#include "tests/support/take_gpu.h"
+#include "tests/support/assign_gpu.h"
 
 DEFINE_string(place, "cpu", "where tensors lie and operators run: cpu or gpu");
 DEFINE_int32(gpus, 8, "GPUs, of which each rank has its own where there are enough");
@@ -41,7 +41,7 @@ constexpr int kRanks = 3;
 
 void run_ranks(int64_t n, const std::function<void(World& world)>& body) {
   distributed::run_ranks(n, [&](World& world) {
-    if (FLAGS_place == "gpu") distributed::testing::take_gpu(world, FLAGS_gpus);
+    if (FLAGS_place == "gpu") distributed::testing::assign_gpu(world, FLAGS_gpus);
     body(world);
   });
 }

@@ -20,7 +20,7 @@
 #include "phi/core/trace/trace.h"
 #include "phi/tensor_api.h"
 #include "support/kernel_hook.h"
-#include "support/wire.h"
+#include "support/counted_world.h"
 #include "tests/api/op_cases.h"
 
 DEFINE_uint32(seed, 1, "of the placements that are drawn");
@@ -34,7 +34,7 @@ using distributed::ProcessMesh;
 using distributed::World;
 using distributed::testing::CountedWorld;
 using distributed::testing::on_counted_ranks;
-using distributed::testing::Wire;
+using distributed::testing::MessageCounts;
 using phi::testing::Choice;
 using phi::testing::KernelHook;
 using phi::testing::ParityCase;
@@ -102,10 +102,10 @@ std::vector<Tensor> sharded(const ParityCase& test, const ProcessMesh& mesh, con
 void check_rank(const ParityCase& test, const std::vector<Tensor>& inputs, bool computes,
                 CountedWorld& world) {
   const Deeds deeds;
-  const Wire before = world.wire();
+  const MessageCounts before = world.message_counts();
   const std::vector<Tensor> outputs = test.call(inputs);
   EXPECT_EQ(deeds.kernels(), deeds.launched() - deeds.views());
-  const Wire wire = world.wire() - before;
+  const MessageCounts message_counts = world.message_counts() - before;
   if (computes) {
     EXPECT_GT(deeds.launched(), 0);
     return;
@@ -113,12 +113,12 @@ void check_rank(const ParityCase& test, const std::vector<Tensor>& inputs, bool 
   EXPECT_EQ(deeds.kernels(), 0);
   // Ops whose shapes depend on data make them known to everybody.
   constexpr int64_t kControlBytes = 512;
-  EXPECT_LE(wire.bytes_sent + wire.bytes_received, kControlBytes);
+  EXPECT_LE(message_counts.bytes_sent + message_counts.bytes_received, kControlBytes);
   const auto& ops = {"nonzero", "masked_select", "unique"};
   const bool depends_on_data = std::ranges::any_of(
       ops, [&](const char* name) { return test.name.find(name) != std::string::npos; });
   if (!depends_on_data) {
-    EXPECT_EQ(wire, Wire{});
+    EXPECT_EQ(message_counts, MessageCounts{});
   }
 }
 
@@ -171,7 +171,7 @@ TEST(DryRun, RunsNoKernel) {
       EXPECT_EQ(error.code(), ErrorCode::kUnimplemented) << error.what();
     }
     EXPECT_EQ(deeds.kernels(), 0);
-    EXPECT_EQ(world.wire().bytes_sent, counters().bytes_sent);
+    EXPECT_EQ(world.message_counts().bytes_sent, counters().bytes_sent);
     launched += deeds.launched();
   }
   EXPECT_GT(launched, 50);
@@ -276,7 +276,7 @@ TEST(KernelCount, OfATrainingStepOverTwoStages) {
     stages.step({x});
     EXPECT_EQ(deeds.kernels(), deeds.launched() - deeds.views());
     EXPECT_GT(deeds.kernels(), 0);
-    EXPECT_GT(world.wire().bytes_sent + world.wire().bytes_received, 0);
+    EXPECT_GT(world.message_counts().bytes_sent + world.message_counts().bytes_received, 0);
   });
 }
 
@@ -293,14 +293,14 @@ TEST(Capture, RunsNoKernelAndSendsNothing) {
       kernels = eager.kernels();
       launched = eager.launched();
     }
-    const Wire before = world.wire();
+    const MessageCounts before = world.message_counts();
     const Deeds deeds;
     const Program program = capture([&](const TensorList& in) { return stages.step(in); }, {x});
     program.to_string();
     program.arena_bytes();
     EXPECT_EQ(program.device_parameter_id_tensor_mapping().size(), 2u);
     EXPECT_EQ(deeds.kernels(), 0);
-    EXPECT_EQ(world.wire() - before, Wire{});
+    EXPECT_EQ(world.message_counts() - before, MessageCounts{});
     const Deeds replayed;
     program.run({x});
     EXPECT_EQ(replayed.kernels(), kernels);

@@ -11,7 +11,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
 #include "tests/support/error_matchers.h"
-#include "tests/support/take_gpu.h"
+#include "tests/support/assign_gpu.h"
 
 DEFINE_string(place, "cpu", "where tensors lie and operators run: cpu or gpu");
 
@@ -39,7 +39,7 @@ float mean_loss(int64_t last) {
 
 TEST(Refusals, ALabelOfOneRankIsRefusedByAll) {
   const auto run = [](distributed::World& world) {
-    if (FLAGS_place == "gpu") distributed::testing::take_gpu(world, 2);
+    if (FLAGS_place == "gpu") distributed::testing::assign_gpu(world, 2);
     EXPECT_EQ(mean_loss(1), 2.0f);
     const char* text = world.rank() == 1 ? "label of row 1 is 3, but input has 3 classes"
                                          : "a label that another rank has is no class";

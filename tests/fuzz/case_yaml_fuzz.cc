@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace phi;
   static std::FILE* const nowhere = std::fopen("/dev/null", "w");
-  const fuzz::File file(fuzz::text_of(data, size));
+  const fuzz::MemoryFile file(fuzz::text_of(data, size));
   fuzz::expect_result_or_error([&] { spmd_tool::check_cases({file.path()}, "", nowhere); });
   return 0;
 }

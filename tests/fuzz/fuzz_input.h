@@ -35,16 +35,16 @@ void expect_result_or_error(const F& parse) {
 }
 
 /// A file with these bytes that nobody else sees, while it lives.
-class File {
+class MemoryFile {
  public:
-  explicit File(std::string_view bytes) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
+  explicit MemoryFile(std::string_view bytes) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
     if (fd_ < 0 || write(fd_, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
       std::abort();
     }
   }
-  ~File() { close(fd_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
  private:

@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace phi;
-  const fuzz::File bytes(fuzz::text_of(data, size));
+  const fuzz::MemoryFile bytes(fuzz::text_of(data, size));
   fuzz::expect_result_or_error([&] {
     const auto file = distributed::checkpoint::SafetensorsFile::open(bytes.path());
     for (const auto& entry : file->header().tensors) {

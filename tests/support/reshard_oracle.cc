@@ -12,7 +12,7 @@
 #include "distributed/reshard/execute.h"
 #include "distributed/reshard/plan.h"
 #include "phi/core/device/host_array.h"
-#include "support/wire.h"
+#include "support/counted_world.h"
 
 namespace phi::distributed::testing {
 namespace {
@@ -144,8 +144,8 @@ bool says_only_whether(const TensorDistAttr& attr) {
 void check_bytes(const ReshardPlan& plan, const Counters& before, const CountedWorld& world) {
   const StepBytes planned = plan.bytes(world.rank());
   expect_counted(world, before);
-  EXPECT_EQ(planned.sent, world.wire().bytes_sent) << plan.to_string();
-  EXPECT_EQ(planned.received, world.wire().bytes_received) << plan.to_string();
+  EXPECT_EQ(planned.sent, world.message_counts().bytes_sent) << plan.to_string();
+  EXPECT_EQ(planned.received, world.message_counts().bytes_received) << plan.to_string();
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace phi::testing {
 
-class PlaceOfTests : public ::testing::Environment {
+class TestPlaceEnvironment : public ::testing::Environment {
  public:
   void SetUp() override {
     const char* const named = std::getenv("AUTOPHI_TEST_PLACE");
@@ -24,6 +24,6 @@ class PlaceOfTests : public ::testing::Environment {
     RankContext::current().set_place(place == "gpu" ? GPUPlace(0) : guarded_device(0));
   }
 };
-inline auto* const place_of_tests = ::testing::AddGlobalTestEnvironment(new PlaceOfTests);
+inline auto* const place_of_tests = ::testing::AddGlobalTestEnvironment(new TestPlaceEnvironment);
 
 }  // namespace phi::testing

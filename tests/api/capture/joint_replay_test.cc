@@ -28,7 +28,7 @@
 #include "support/cuda_on_cpu/cuda_on_cpu.h"
 #include "support/cuda_on_cpu/nccl_on_cpu.h"
 #include "support/error_matchers.h"
-#include "support/take_gpu.h"
+#include "support/assign_gpu.h"
 
 namespace phi {
 namespace {
@@ -60,7 +60,7 @@ void on_gpus(int64_t n, const std::function<void(World& world)>& body,
   distributed::run_ranks(
       n,
       [&](World& world) {
-        distributed::testing::take_gpu(world, static_cast<int>(n));
+        distributed::testing::assign_gpu(world, static_cast<int>(n));
         body(world);
       },
       deadline);
@@ -364,7 +364,7 @@ TEST_F(JointReplay, AProgramThatOutlivesTheConnectionSendsByStep) {
     for (int run = 0; run < 4; ++run) expected = values_of(program.run({model.x})[0]);
     world.everyone().barrier();
     world.set_device_communicator(nullptr);
-    distributed::testing::take_gpu(world, 2);
+    distributed::testing::assign_gpu(world, 2);
     for (int run = 0; run < 3; ++run) EXPECT_EQ(values_of(program.run({model.x})[0]), expected);
   });
 }

@@ -6,7 +6,7 @@
 #include "distributed/comm/local/local_world.h"
 #include "lives.h"
 #include "phi/core/output_watch.h"
-#include "tests/support/take_gpu.h"
+#include "tests/support/assign_gpu.h"
 
 namespace phi::testing::programs {
 namespace {
@@ -42,7 +42,7 @@ struct Ranks {
     std::vector<Record> all(static_cast<size_t>(count));
     each(where, [&](World& world, size_t rank) {
       if (kind == DeviceKind::GPU)
-        distributed::testing::take_gpu(world, where.gpus, where.messages);
+        distributed::testing::assign_gpu(world, where.gpus, where.messages);
       all[rank] = live(test, meshes, way, /*graphs=*/count <= where.gpus);
     });
     return all;

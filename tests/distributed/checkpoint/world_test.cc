@@ -17,7 +17,7 @@
 #include "phi/common/errors.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
-#include "support/wire.h"
+#include "support/counted_world.h"
 
 namespace phi::distributed::checkpoint {
 namespace {
@@ -238,10 +238,10 @@ TEST(CheckpointInAnyWorld, NoTensorsBytesTravel) {
     save(folder.path(), tensors);
     // However long it takes: a rank tells the others how far it is every quarter of a second.
     constexpr int64_t kControlBytes = 1 << 16;
-    EXPECT_LE(counted.wire().bytes_sent, kControlBytes);
-    const testing::Wire before = counted.wire();
+    EXPECT_LE(counted.message_counts().bytes_sent, kControlBytes);
+    const testing::MessageCounts before = counted.message_counts();
     load(open(folder.path()), tensors);
-    EXPECT_EQ(counted.wire(), before);
+    EXPECT_EQ(counted.message_counts(), before);
     counted.everyone().barrier();
   });
 }

@@ -66,14 +66,14 @@ using Arrays = std::vector<Array>;
 using Specs = std::vector<TensorSpec>;
 // An op on local arrays; the shapes of its outputs are given, as kernels find them.
 using Op = std::function<Arrays(const Arrays&, const std::vector<Dims>& out_shapes)>;
-using Ask = std::function<SpmdRule(const Specs&)>;
+using RuleOf = std::function<SpmdRule(const Specs&)>;
 
 struct Trial {
   const char* name;
   std::vector<Dims> inputs;
   std::vector<Dims> outputs;
   Op op;
-  Ask rule;
+  RuleOf rule;
 };
 
 class Ranks {

@@ -9,7 +9,7 @@ namespace phi::distributed::testing {
 
 /// Messages go by NCCL between GPUs of their own, where the build has it and the test wants it,
 /// else through the host: a test of many worlds cannot wait for NCCL to join each.
-inline void take_gpu(World& world, int gpus, GpuMessages messages = GpuMessages::kNccl) {
+inline void assign_gpu(World& world, int gpus, GpuMessages messages = GpuMessages::kNccl) {
   const Place gpu = GPUPlace(static_cast<int>(world.rank()) % gpus);
   world.rank_context().set_place(gpu);
   const bool by_nccl = messages == GpuMessages::kNccl && has_nccl();

@@ -3,7 +3,7 @@
 //
 //   on_counted_ranks(4, [&](CountedWorld& world) {
 //     relu(x);
-//     EXPECT_EQ(world.wire(), Wire{});
+//     EXPECT_EQ(world.message_counts(), MessageCounts{});
 //   });
 #pragma once
 
@@ -17,15 +17,15 @@
 namespace phi::distributed::testing {
 
 /// A message of 0 bytes is a message.
-struct Wire {
+struct MessageCounts {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t messages_received = 0;
   int64_t bytes_received = 0;
 
-  friend bool operator==(const Wire&, const Wire&) = default;
-  friend Wire operator-(const Wire& a, const Wire& b);
-  friend void PrintTo(const Wire& wire, std::ostream* out);
+  friend bool operator==(const MessageCounts&, const MessageCounts&) = default;
+  friend MessageCounts operator-(const MessageCounts& a, const MessageCounts& b);
+  friend void PrintTo(const MessageCounts& message_counts, std::ostream* out);
 };
 
 /// Another rank's view of `inner`'s job, whatever its backend: the same rank, context and peers,
@@ -36,7 +36,7 @@ class CountedWorld final : public World {
   explicit CountedWorld(World& inner);
   ~CountedWorld() override { abandon_transfers(); }
 
-  Wire wire() const;
+  MessageCounts message_counts() const;
 
   std::string_view backend() const override { return inner_.backend(); }
   bool transfers_data() const override { return inner_.transfers_data(); }
@@ -57,7 +57,7 @@ class CountedWorld final : public World {
   class CountedMessages;
 
   World& inner_;
-  Wire wire_;
+  MessageCounts counts_;
   CountedWorld* device_communicator_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // A world and messages around those of a backend.
-#include "support/wire.h"
+#include "support/counted_world.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,27 +35,27 @@ std::shared_ptr<RankContext> context_of(World& world) {
 
 }  // namespace
 
-Wire operator-(const Wire& a, const Wire& b) {
+MessageCounts operator-(const MessageCounts& a, const MessageCounts& b) {
   return {a.messages_sent - b.messages_sent, a.bytes_sent - b.bytes_sent,
           a.messages_received - b.messages_received, a.bytes_received - b.bytes_received};
 }
 
-void PrintTo(const Wire& wire, std::ostream* out) {
-  *out << fmt::format("{} messages of {} bytes sent, {} of {} received", wire.messages_sent,
-                      wire.bytes_sent, wire.messages_received, wire.bytes_received);
+void PrintTo(const MessageCounts& message_counts, std::ostream* out) {
+  *out << fmt::format("{} messages of {} bytes sent, {} of {} received", message_counts.messages_sent,
+                      message_counts.bytes_sent, message_counts.messages_received, message_counts.bytes_received);
 }
 
 class CountedWorld::CountedMessages final : public Messages {
  public:
-  CountedMessages(std::unique_ptr<Messages> inner, Wire& wire)
-      : inner_(std::move(inner)), wire_(wire) {}
+  CountedMessages(std::unique_ptr<Messages> inner, MessageCounts& message_counts)
+      : inner_(std::move(inner)), counts_(message_counts) {}
 
   void post(const CollectiveCall& call, std::span<const Send> sends,
             std::span<const Recv> recvs) override {
-    wire_.messages_sent += static_cast<int64_t>(sends.size());
-    wire_.messages_received += static_cast<int64_t>(recvs.size());
-    for (const Send& send : sends) wire_.bytes_sent += static_cast<int64_t>(send.bytes);
-    for (const Recv& recv : recvs) wire_.bytes_received += static_cast<int64_t>(recv.bytes);
+    counts_.messages_sent += static_cast<int64_t>(sends.size());
+    counts_.messages_received += static_cast<int64_t>(recvs.size());
+    for (const Send& send : sends) counts_.bytes_sent += static_cast<int64_t>(send.bytes);
+    for (const Recv& recv : recvs) counts_.bytes_received += static_cast<int64_t>(recv.bytes);
     inner_->post(call, sends, recvs);
   }
   bool done(const CollectiveCall& call) override { return inner_->done(call); }
@@ -63,7 +63,7 @@ class CountedWorld::CountedMessages final : public Messages {
 
  private:
   std::unique_ptr<Messages> inner_;
-  Wire& wire_;
+  MessageCounts& counts_;
 };
 
 CountedWorld::CountedWorld(World& inner) : World(context_of(inner)), inner_(inner) {
@@ -75,10 +75,10 @@ CountedWorld::CountedWorld(World& inner) : World(context_of(inner)), inner_(inne
   set_device_communicator(std::move(counted));
 }
 
-Wire CountedWorld::wire() const {
-  Wire all = wire_;
+MessageCounts CountedWorld::message_counts() const {
+  MessageCounts all = counts_;
   if (!device_communicator_) return all;
-  const Wire more = device_communicator_->wire();
+  const MessageCounts more = device_communicator_->message_counts();
   all.messages_sent += more.messages_sent;
   all.bytes_sent += more.bytes_sent;
   all.messages_received += more.messages_received;
@@ -90,7 +90,7 @@ std::byte* CountedWorld::scratch(size_t bytes) { return Opened::scratch_of(inner
 int64_t CountedWorld::slice_bytes() const { return Opened::slice_bytes_of(inner_); }
 
 std::unique_ptr<Messages> CountedWorld::new_messages() {
-  return std::make_unique<CountedMessages>(Opened::new_messages_of(inner_), wire_);
+  return std::make_unique<CountedMessages>(Opened::new_messages_of(inner_), counts_);
 }
 
 void CountedWorld::note(const CollectiveCall& call, CallState state) {
@@ -103,9 +103,9 @@ void expect_counted(const CountedWorld& world, const Counters& before) {
   for (size_t i = 0; i < kNumCollectives; ++i) {
     messages += after.traffic[i].messages - before.traffic[i].messages;
   }
-  EXPECT_EQ(after.bytes_sent - before.bytes_sent, world.wire().bytes_sent);
-  EXPECT_EQ(after.bytes_received - before.bytes_received, world.wire().bytes_received);
-  EXPECT_EQ(messages, world.wire().messages_sent);
+  EXPECT_EQ(after.bytes_sent - before.bytes_sent, world.message_counts().bytes_sent);
+  EXPECT_EQ(after.bytes_received - before.bytes_received, world.message_counts().bytes_received);
+  EXPECT_EQ(messages, world.message_counts().messages_sent);
 }
 
 void on_counted_ranks(int64_t n, const std::function<void(CountedWorld& world)>& body) {

@@ -1,5 +1,5 @@
 // What docs say of messages, asked of the transport.
-#include "support/wire.h"
+#include "support/counted_world.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,29 +22,29 @@ using distributed::Shard;
 using distributed::shard_tensor;
 using distributed::testing::CountedWorld;
 using distributed::testing::on_counted_ranks;
-using distributed::testing::Wire;
+using distributed::testing::MessageCounts;
 
 constexpr int64_t kFloat = 4;
 
-TEST(Wire, ATensorGoesToTheNextStageOnceAndInTheBoxesNeeded) {
+TEST(MessageCounts, ATensorGoesToTheNextStageOnceAndInTheBoxesNeeded) {
   on_counted_ranks(4, [](CountedWorld& world) {
     const ProcessMesh first({2}, {"tp"}, {0, 1});
     const ProcessMesh second({2}, {"tp"}, {2, 3});
     const Tensor x = shard_tensor(deferred_full({64, 32}, 1.0), first, {Replicate()});
     const Tensor w0 = shard_tensor(deferred_full({32, 128}, 1.0), first, {Shard(1)});
     const Tensor w1 = shard_tensor(deferred_full({128, 16}, 1.0), second, {Shard(0)});
-    EXPECT_EQ(world.wire(), Wire{});
+    EXPECT_EQ(world.message_counts(), MessageCounts{});
     const Tensor h = gelu(matmul(x, w0));
-    EXPECT_EQ(world.wire(), Wire{});
+    EXPECT_EQ(world.message_counts(), MessageCounts{});
     matmul(h, w1);
     const int64_t half = 64 * 128 / 2 * kFloat;
     const bool sends = world.rank() < 2;
-    EXPECT_EQ(world.wire(), (Wire{sends, sends ? half : 0, !sends, sends ? 0 : half}));
+    EXPECT_EQ(world.message_counts(), (MessageCounts{sends, sends ? half : 0, !sends, sends ? 0 : half}));
   });
 }
 
 // docs/training.md: leaves keep partial sums, so only the last use of a gradient is a reduction.
-TEST(Wire, MicroBatchesAccumulateWithoutMessages) {
+TEST(MessageCounts, MicroBatchesAccumulateWithoutMessages) {
   on_counted_ranks(2, [](CountedWorld& world) {
     const ProcessMesh mesh({2}, {"dp"});
     Tensor w = shard_tensor(deferred_gaussian({32, 16}, 0, 1, 1), mesh, {Replicate()});
@@ -52,14 +52,14 @@ TEST(Wire, MicroBatchesAccumulateWithoutMessages) {
     for (const uint64_t seed : {2, 3}) {
       const Tensor x = shard_tensor(deferred_gaussian({8, 32}, 0, 1, seed), mesh, {Shard(0)});
       sum(matmul(x, w)).backward();
-      EXPECT_EQ(world.wire(), Wire{});
+      EXPECT_EQ(world.message_counts(), MessageCounts{});
     }
     reshard(w.grad(), mesh, {Replicate()});
-    EXPECT_GT(world.wire().bytes_sent, 0);
+    EXPECT_GT(world.message_counts().bytes_sent, 0);
   });
 }
 
-TEST(Wire, DeferredTensorsAreShardedWithoutMessages) {
+TEST(MessageCounts, DeferredTensorsAreShardedWithoutMessages) {
   on_counted_ranks(4, [](CountedWorld& world) {
     const ProcessMesh mesh({2, 2}, {"dp", "tp"});
     const std::vector<float> values(64 * 64, 1.0f);
@@ -69,34 +69,34 @@ TEST(Wire, DeferredTensorsAreShardedWithoutMessages) {
       shard_tensor(x, mesh, {Replicate(), Shard(0)});
       shard_tensor(x, ProcessMesh({2}, {"tp"}, {1, 2}), {Shard(1)});
     }
-    EXPECT_EQ(world.wire(), Wire{});
+    EXPECT_EQ(world.message_counts(), MessageCounts{});
   });
 }
 
 // Every rank learns the shape, and nothing else.
-TEST(Wire, AShapeThatDependsOnDataIsAControlMessage) {
+TEST(MessageCounts, AShapeThatDependsOnDataIsAControlMessage) {
   on_counted_ranks(4, [](CountedWorld& world) {
     const ProcessMesh mesh({2}, {"tp"}, {0, 1});
     const Tensor x = shard_tensor(deferred_full({512, 512}, 1.0), mesh, {Replicate()});
     EXPECT_EQ(nonzero(x).shape(), (Dims{512 * 512, 2}));
-    EXPECT_LE(world.wire().bytes_sent, 512);
-    EXPECT_LE(world.wire().bytes_received, 512);
-    EXPECT_GT(world.wire().messages_sent + world.wire().messages_received, 0);
+    EXPECT_LE(world.message_counts().bytes_sent, 512);
+    EXPECT_LE(world.message_counts().bytes_received, 512);
+    EXPECT_GT(world.message_counts().messages_sent + world.message_counts().messages_received, 0);
   });
 }
 
-TEST(Wire, ATransferThatIsStartedIsSeenWhenItIsStarted) {
+TEST(MessageCounts, ATransferThatIsStartedIsSeenWhenItIsStarted) {
   on_counted_ranks(2, [](CountedWorld& world) {
     const ProcessMesh from({1}, {"x"}, {0});
     const ProcessMesh to({1}, {"x"}, {1});
     const Tensor x = shard_tensor(deferred_full({64}, 1.0), from, {Replicate()});
     auto pending = distributed::start_reshard(x, to, {Replicate()});
     const bool sends = world.rank() == 0;
-    const Wire once{sends, sends ? 64 * kFloat : 0, !sends, sends ? 0 : 64 * kFloat};
-    EXPECT_EQ(world.wire(), once);
+    const MessageCounts once{sends, sends ? 64 * kFloat : 0, !sends, sends ? 0 : 64 * kFloat};
+    EXPECT_EQ(world.message_counts(), once);
     pending.wait();
     world.drain();
-    EXPECT_EQ(world.wire(), once);
+    EXPECT_EQ(world.message_counts(), once);
   });
 }
 
