@@ -31,7 +31,8 @@ void add_all(std::vector<int>& to, const std::vector<int>& from) {
 bool all_joined(Capture& capture) {
   std::vector<int> reached = capture.ends[capture.origin];
   for (size_t i = 0; i < reached.size(); ++i) {
-    add_all(reached, std::vector<int>(capture.graph.nodes[static_cast<size_t>(reached[i])].behind));
+    add_all(reached,
+            std::vector<int>(capture.graph.nodes[static_cast<size_t>(reached[i])].dependencies));
   }
   for (const auto& [stream, ends] : capture.ends) {
     for (const int end : ends) {
@@ -49,8 +50,8 @@ std::vector<const CUgraph_st::Node*> ordered(const CUgraph_st& graph) {
   while (order.size() < graph.nodes.size()) {
     std::vector<size_t> free;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      const auto& behind = graph.nodes[i].behind;
-      if (!taken[i] && std::all_of(behind.begin(), behind.end(),
+      const auto& dependencies = graph.nodes[i].dependencies;
+      if (!taken[i] && std::all_of(dependencies.begin(), dependencies.end(),
                                    [&](int node) { return taken[static_cast<size_t>(node)]; })) {
         free.push_back(i);
       }

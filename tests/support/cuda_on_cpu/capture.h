@@ -12,7 +12,7 @@
 struct CUgraph_st {
   struct Node {
     cuda_on_cpu::Work work;
-    std::vector<int> behind;  // nodes that this one depends on
+    std::vector<int> dependencies;  // nodes that this one depends on
   };
   std::vector<Node> nodes;
 };

@@ -20,12 +20,12 @@ struct OpenGroup {
 };
 thread_local OpenGroup open_group;
 
-// Orders later work on `behind` after the current work of `before`, also in a capture.
-cudaError_t order(cudaStream_t before, cudaStream_t behind) {
+// Orders later work on `after` after the current work of `before`, also in a capture.
+cudaError_t order(cudaStream_t before, cudaStream_t after) {
   cudaEvent_t event = nullptr;
   cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
   if (error == cudaSuccess) error = cudaEventRecord(event, before);
-  if (error == cudaSuccess) error = cudaStreamWaitEvent(behind, event, 0);
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(after, event, 0);
   cudaEventDestroy(event);
   return error;
 }

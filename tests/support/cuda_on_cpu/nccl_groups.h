@@ -13,7 +13,7 @@ void add_to_group(ncclComm& comm, cudaStream_t stream, const Call& call);
 /// An aborted communicator.
 struct Aborted {
   const ncclComm* comm;
-  Ends ends;  // ends of its work in streams
+  CompletionMarks ends;  // ends of its work in streams
 };
 void add_to_group(Aborted aborted);
 /// Waits until none of its work is left. Call without the lock.

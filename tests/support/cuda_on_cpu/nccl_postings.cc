@@ -210,8 +210,8 @@ Work work_of(const Launch::Part& part) {
   return work;
 }
 
-Ends drop_postings(ncclComm& comm) {
-  Ends ends;
+CompletionMarks drop_postings(ncclComm& comm) {
+  CompletionMarks ends;
   for (const auto& posting : comm.postings) {
     ends.push_back(posting->end);
     for (Pending& own : posting->calls) {

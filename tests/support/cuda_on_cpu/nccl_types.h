@@ -132,8 +132,8 @@ ncclResult_t launch(const Launch& group);
 Work work_of(const Launch::Part& part);
 /// Drops the communicator's postings, which then do nothing when they reach the head of their
 /// streams. Returns the marks of their ends. Requires the lock.
-using Ends = std::vector<std::shared_ptr<Mark>>;
-Ends drop_postings(ncclComm& comm);
+using CompletionMarks = std::vector<std::shared_ptr<Mark>>;
+CompletionMarks drop_postings(ncclComm& comm);
 
 /// Copies the data of a message from its two sides, and of a collective from all sides, indexed by
 /// rank. The sides must match. Requires the lock.
