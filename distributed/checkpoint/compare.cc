@@ -36,10 +36,10 @@ class Comparison {
   void add(int64_t a, int64_t b) {
     if (a == b) return;
     // The distance of two values with opposite signs may overflow int64_t.
-    const double apart = static_cast<double>(a) - static_cast<double>(b);
+    const double difference = static_cast<double>(a) - static_cast<double>(b);
     const double size =
         std::max(std::abs(static_cast<double>(a)), std::abs(static_cast<double>(b)));
-    tell(std::max(1.0, std::abs(apart)), std::max(1.0, std::abs(apart)) / size);
+    tell(std::max(1.0, std::abs(difference)), std::max(1.0, std::abs(difference)) / size);
   }
   void tell(double difference, double relative) {
     if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
