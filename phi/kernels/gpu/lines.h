@@ -133,7 +133,7 @@ inline unsigned blocks_for_lines(const GpuContext& ctx, int64_t lines, int threa
   return static_cast<unsigned>(std::clamp<int64_t>(blocks, 1, most));
 }
 
-inline constexpr int64_t kAlone =
+inline constexpr int64_t kMaxSerialLine =
     4;  // a line of at most this many elements is processed by one thread
 
 /// Number of threads in a line's team.
@@ -141,7 +141,7 @@ template <typename Lines>
 int threads_for_lines(const Lines& lines) {
   constexpr int64_t kShort = 1024;  // up to this many elements, a warp
   constexpr int64_t kMany = 8192;   // from this many lines, one thread each fills the GPU
-  if (lines.n <= kAlone || (!lines.is_contiguous() && lines.count >= kMany)) return 1;
+  if (lines.n <= kMaxSerialLine || (!lines.is_contiguous() && lines.count >= kMany)) return 1;
   return lines.n <= kShort ? kWarp : kBlock;
 }
 

@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "phi/generated/kernels/normalisation.h"
-#include "phi/kernels/gpu/row_weights.h"
+#include "phi/kernels/gpu/column_weights.h"
 
 namespace phi {
 namespace {
 
 using gpu::AxisLines;
-using gpu::PlaceWeights;
+using gpu::ColumnWeights;
 
 /// The normalisation of a row: y = (x - shift) * factor. In layer_norm the shift depends on x.
 template <typename C>
@@ -47,14 +47,14 @@ struct InputGradRow {
   using C = compute_t<T>;
   const T* x;
   const T* out_grad;
-  PlaceWeights<T> scale;
+  ColumnWeights<T> scale;
   Norm norm;
   T* x_grad;
 
   __device__ Normalised<C> normalised(int64_t r) const { return {norm.shift(r), norm.factor(r)}; }
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(x);
     const auto grads = row.read(out_grad);
     const auto scales = row.weights(scale);
@@ -65,14 +65,14 @@ struct InputGradRow {
   /// The terms to sum: g * y, and g if <g> is needed.
   __device__ static auto terms(C y, C dy, C s) {
     if constexpr (Norm::kShiftDependsOnX) {
-      return gpu::Two<C>{dy * s, dy * s * y};
+      return gpu::SumPair<C>{dy * s, dy * s * y};
     } else {
       return dy * s * y;
     }
   }
   /// Writes the row of x_grad from the sums of the terms and the elements of the row.
-  template <typename Row, typename Sums, typename... Elements>
-  __device__ void write(const Row& row, const Normalised<C>& y, const Sums& sums,
+  template <typename TeamRow, typename Sums, typename... Elements>
+  __device__ void write(const TeamRow& row, const Normalised<C>& y, const Sums& sums,
                         const Elements&... elements) const {
     const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
     C mean = 0;
@@ -97,18 +97,18 @@ struct WeightParts {
 };
 
 /// Computes all gradients of held rows. Each team processes the next part of the rows.
-template <typename Row, typename T, typename Norm>
-__global__ void __launch_bounds__(Row::kBlockThreads, 1)
+template <typename TeamRow, typename T, typename Norm>
+__global__ void __launch_bounds__(TeamRow::kBlockThreads, 1)
     gradients_of_rows(AxisLines rows, int64_t parts, InputGradRow<T, Norm> input,
                       WeightParts<compute_t<T>> weights) {
   using C = compute_t<T>;
-  constexpr int64_t kTeams = Row::kBlockThreads / Row::kThreads;
-  const int64_t team = blockIdx.x * kTeams + threadIdx.x / Row::kThreads;
+  constexpr int64_t kTeams = TeamRow::kBlockThreads / TeamRow::kThreads;
+  const int64_t team = blockIdx.x * kTeams + threadIdx.x / TeamRow::kThreads;
   for (int64_t part = team; part < parts; part += gridDim.x * kTeams) {
-    typename Row::template Columns<C> scales, biases;
+    typename TeamRow::template ColumnValues<C> scales, biases;
     const int64_t end = rows.count * (part + 1) / parts;
     for (int64_t r = rows.count * part / parts; r < end; ++r) {
-      const Row row(rows, r);
+      const TeamRow row(rows, r);
       const auto x = row.read(input.x);
       const auto grads = row.read(input.out_grad);
       const auto scale = row.weights(input.scale);
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(Row::kBlockThreads, 1)
       if (input.x_grad) input.write(row, y, sums, x, grads, scale);
     }
     const auto same = [](C v) { return v; };
-    const Row row(rows, part);
+    const TeamRow row(rows, part);
     if (weights.scale) row.write(weights.scale, same, scales);
     if constexpr (Norm::kShiftDependsOnX) {
       if (weights.bias) row.write(weights.bias, same, biases);
@@ -244,27 +244,28 @@ void gradients_apart(const GpuContext& ctx, const AxisLines& rows,
                   input.scale.wide);
 }
 
-/// Number of parts of rows for the teams of `Row`: enough to fill the GPU, and small enough for
+/// Number of parts of rows for the teams of `TeamRow`: enough to fill the GPU, and small enough for
 /// accurate sums in T's compute type.
-template <typename Row>
+template <typename TeamRow>
 int64_t parts_of_rows(const GpuContext& ctx, int64_t rows) {
   constexpr int64_t kMostRows = 256;
   constexpr int64_t kThreads = 512;  // per multiprocessor, limited by registers
   const int64_t wanted =
-      gpu::GpuDevice::of(ctx.place()).multiprocessors() * (kThreads / Row::kThreads);
+      gpu::GpuDevice::of(ctx.place()).multiprocessors() * (kThreads / TeamRow::kThreads);
   return std::max(std::clamp<int64_t>(rows, 1, wanted), rows / kMostRows);
 }
 
-template <typename Row, typename T, typename Norm>
+template <typename TeamRow, typename T, typename Norm>
 void gradients_together(const GpuContext& ctx, const AxisLines& rows,
                         const InputGradRow<T, Norm>& input, const Gradients& to) {
   using C = compute_t<T>;
-  const int64_t parts = parts_of_rows<Row>(ctx, rows.count);
+  const int64_t parts = parts_of_rows<TeamRow>(ctx, rows.count);
   WeightSums<T, C> scale(ctx, to.scale, rows.n, parts);
   WeightSums<T, C> bias(ctx, to.bias, rows.n, parts);
-  gpu::launch(ctx, gradients_of_rows<Row, T, Norm>,
-              gpu::blocks_for_lines(ctx, parts, Row::kThreads, Row::kBlockThreads),
-              Row::kBlockThreads, rows, parts, input, WeightParts<C>{scale.parts(), bias.parts()});
+  gpu::launch(ctx, gradients_of_rows<TeamRow, T, Norm>,
+              gpu::blocks_for_lines(ctx, parts, TeamRow::kThreads, TeamRow::kBlockThreads),
+              TeamRow::kBlockThreads, rows, parts, input,
+              WeightParts<C>{scale.parts(), bias.parts()});
   scale.finish();
   bias.finish();
 }
@@ -274,14 +275,17 @@ void norm_gradients(const GpuContext& ctx, const DenseTensor& x, const DenseTens
                     const DenseTensor& out_grad, const AxisLines& rows, const Norm& norm,
                     const Gradients& to) {
   if (rows.n == 0) return;
-  const gpu::RowWeights<T> scales(ctx, scale, 1);
+  const gpu::ColumnWeightArray<T> scales(ctx, scale, 1);
   const InputGradRow<T, Norm> input{x.data<T>(), out_grad.data<T>(), scales.get(), norm,
                                     to.x ? to.x->mutable_data<T>() : nullptr};
-  const auto together = [&]<typename Row>() { gradients_together<Row>(ctx, rows, input, to); };
+  const auto together = [&]<typename TeamRow>() {
+    gradients_together<TeamRow>(ctx, rows, input, to);
+  };
   constexpr int kHeld = 2;  // packs of each of two arrays, and the sums of as many columns
   const bool has_weights = to.scale || to.bias;
-  if (has_weights && gpu::hold_rows<T, kHeld>(rows, together, input.x, input.out_grad, input.x_grad,
-                                              scales.narrow(), scales.wide()))
+  if (has_weights &&
+      gpu::with_register_rows<T, kHeld>(rows, together, input.x, input.out_grad, input.x_grad,
+                                        scales.narrow(), scales.wide()))
     return;
   gradients_apart(ctx, rows, input, to);
 }

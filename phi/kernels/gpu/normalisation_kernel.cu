@@ -2,35 +2,35 @@
 #include <cmath>
 
 #include "phi/generated/kernels/normalisation.h"
-#include "phi/kernels/gpu/row_weights.h"
-#include "phi/kernels/gpu/rows.h"
+#include "phi/kernels/gpu/column_weights.h"
+#include "phi/kernels/gpu/team_row.h"
 
 namespace phi {
 namespace {
 
 using gpu::AxisLines;
-using gpu::PlaceWeights;
+using gpu::ColumnWeights;
 
 template <typename T>
 struct LayerNormRow {
   using C = compute_t<T>;
   const T* x;
-  PlaceWeights<T> scale;
-  PlaceWeights<T> bias;
+  ColumnWeights<T> scale;
+  ColumnWeights<T> bias;
   C epsilon;
   T* out;
   C* means;
   C* variances;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(x);
     const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
     // If all elements are close to a large number, their mean is slightly wrong. The second pass,
     // relative to that mean, corrects it.
     const C about = row.sum([](C v) { return v; }, own) / count;
-    const auto around = [=](C v) { return gpu::Two<C>{v - about, (v - about) * (v - about)}; };
-    const gpu::Two<C> sums = row.sum(around, own);
+    const auto around = [=](C v) { return gpu::SumPair<C>{v - about, (v - about) * (v - about)}; };
+    const gpu::SumPair<C> sums = row.sum(around, own);
     const C off = sums.a / count;
     const C mean = about + off;
     const C variance = std::max(C(0), sums.b / count - off * off);
@@ -49,13 +49,13 @@ template <typename T>
 struct RmsNormRow {
   using C = compute_t<T>;
   const T* x;
-  PlaceWeights<T> scale;
+  ColumnWeights<T> scale;
   C epsilon;
   T* out;
   C* inverses;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(x);
     const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
     const C square = row.sum([](C v) { return v * v; }, own) / count;
@@ -78,8 +78,8 @@ void LayerNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   using C = compute_t<T>;
   const auto rows = AxisLines::rows(x.dims().numel(0, begin_norm_axis),
                                     x.dims().numel(begin_norm_axis, x.ndim()));
-  const gpu::RowWeights<T> scales(ctx, scale, C(1));
-  const gpu::RowWeights<T> biases(ctx, bias, C(-0.0));  // adding -0.0 changes no value
+  const gpu::ColumnWeightArray<T> scales(ctx, scale, C(1));
+  const gpu::ColumnWeightArray<T> biases(ctx, bias, C(-0.0));  // adding -0.0 changes no value
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   for_each_row<T>(ctx, rows,
@@ -94,7 +94,7 @@ void RmsNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& 
                    float epsilon, DenseTensor* out, DenseTensor* invvar) {
   using C = compute_t<T>;
   const auto rows = AxisLines::rows(x.dims().numel(0, x.ndim() - 1), x.dims().back());
-  const gpu::RowWeights<T> scales(ctx, &scale, C(1));
+  const gpu::ColumnWeightArray<T> scales(ctx, &scale, C(1));
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   for_each_row<T>(

@@ -3,8 +3,8 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
-#include "phi/kernels/gpu/rows.h"
 #include "phi/kernels/gpu/softmax_terms.h"
+#include "phi/kernels/gpu/team_row.h"
 
 namespace phi {
 namespace {
@@ -16,8 +16,8 @@ struct SoftmaxRow {
   const T* x;
   T* out;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(x);
     gpu::write_shares(row, own, gpu::softmax_sum<T>(row, own), out);
   }
@@ -30,8 +30,8 @@ struct SoftmaxGradRow {
   const T* out_grad;
   T* x_grad;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto y = row.read(out);
     const auto g = row.read(out_grad);
     const C sum = row.sum([](C y, C g) { return y * g; }, y, g);
@@ -46,8 +46,8 @@ struct LogSoftmaxRow {
   const T* x;
   T* out;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(x);
     const gpu::SoftmaxSum<C> terms = gpu::softmax_sum<T>(row, own);
     // Subtract the largest first: next to large numbers the sum's logarithm would be lost.
@@ -64,8 +64,8 @@ struct LogSoftmaxGradRow {
   const T* out_grad;
   T* x_grad;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto y = row.read(out);
     const auto g = row.read(out_grad);
     const C sum = row.sum([](C g) { return g; }, g);

@@ -6,7 +6,7 @@
 
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/gpu/rough_exp2.h"
-#include "phi/kernels/gpu/rows.h"
+#include "phi/kernels/gpu/team_row.h"
 
 namespace phi::gpu {
 
@@ -57,7 +57,7 @@ struct RunningSum {
   __device__ void add(const Pack<C, kWidth>& pack) {
     C largest = most;
     PHI_UNROLL(16)
-    for (int e = 0; e < kWidth; ++e) largest = LargestNumber<C>::join(largest, pack.element[e]);
+    for (int e = 0; e < kWidth; ++e) largest = MaxIgnoringNan<C>::join(largest, pack.element[e]);
     if (largest > most) raise(largest);
     const auto term = terms_below<T>(most);
     C few = 0;
@@ -69,13 +69,13 @@ struct RunningSum {
 
 /// Maximum and sum of a row. The sum is NaN if the row contains NaN or +inf. If all elements are
 /// -inf, the sum is 0, and the softmax is NaN.
-template <typename T, typename Row, typename Elements>
-__device__ SoftmaxSum<compute_t<T>> softmax_sum(const Row& row, const Elements& own) {
+template <typename T, typename TeamRow, typename Elements>
+__device__ SoftmaxSum<compute_t<T>> softmax_sum(const TeamRow& row, const Elements& own) {
   using C = compute_t<T>;
-  if constexpr (Row::kReadsAgain) {
+  if constexpr (TeamRow::kReadsAgain) {
     RunningSum<T> running;
     row.each_of_packs([&](const auto& pack) { running.add(pack); }, own);
-    const C most = row.template join<LargestNumber<C>>(running.most);
+    const C most = row.template join<MaxIgnoringNan<C>>(running.most);
     running.raise(most);
     return {most, static_cast<C>(row.template join<PlainSum<double>>(running.sum))};
   } else {
@@ -85,8 +85,8 @@ __device__ SoftmaxSum<compute_t<T>> softmax_sum(const Row& row, const Elements& 
 }
 
 /// Writes the row's softmax to `out`.
-template <typename T, typename Row, typename Elements>
-__device__ void write_shares(const Row& row, const Elements& own,
+template <typename T, typename TeamRow, typename Elements>
+__device__ void write_shares(const TeamRow& row, const Elements& own,
                              const SoftmaxSum<compute_t<T>>& of, T* out) {
   using C = compute_t<T>;
   const PowerBelow<T> power{of.most};

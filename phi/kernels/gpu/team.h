@@ -13,17 +13,17 @@ namespace phi::gpu {
 /// Reducer: the largest element that is not NaN; -inf if there is none. Softmax detects NaN in the
 /// sum of exponentials, which is NaN for any shift.
 template <typename C>
-struct LargestNumber {
+struct MaxIgnoringNan {
   using Acc = C;
   static constexpr C kIdentity = -std::numeric_limits<C>::infinity();
   PHI_HD static C join(C most, C x) { return x > most ? x : most; }
 };
 
 template <typename C>
-struct Two {
+struct SumPair {
   C a{};
   C b{};
-  __device__ Two& operator+=(const Two& other) {
+  __device__ SumPair& operator+=(const SumPair& other) {
     a += other.a;
     b += other.b;
     return *this;
@@ -31,15 +31,15 @@ struct Two {
 };
 
 template <typename Terms>
-struct InDouble {
+struct DoubleSum {
   using type = double;
 };
 template <typename C>
-struct InDouble<Two<C>> {
-  using type = Two<double>;
+struct DoubleSum<SumPair<C>> {
+  using type = SumPair<double>;
 };
 template <typename Terms>
-using in_double_t = typename InDouble<Terms>::type;
+using double_sum_t = typename DoubleSum<Terms>::type;
 
 /// Converts a number, or a Two, to another type.
 template <typename To, typename From>
@@ -87,7 +87,7 @@ class Team {
   /// The largest of value(0) .. value(n - 1), without NaN.
   template <typename C, typename Value>
   __device__ static C largest(int64_t n, const Value& value) {
-    using R = LargestNumber<C>;
+    using R = MaxIgnoringNan<C>;
     C most = R::kIdentity;
     in_runs(
         index(), n, kThreads, [&](int64_t i) { most = R::join(most, value(i)); }, [] {});
@@ -97,8 +97,8 @@ class Team {
   /// The sum of term(0) .. term(n - 1). Terms is a number or a Two. A few terms are added as Terms,
   /// then carried into double.
   template <typename Terms, typename Term>
-  __device__ static in_double_t<Terms> wide_sum(int64_t n, const Term& term) {
-    using Many = in_double_t<Terms>;
+  __device__ static double_sum_t<Terms> wide_sum(int64_t n, const Term& term) {
+    using Many = double_sum_t<Terms>;
     Many sum{};
     Terms lane{};
     in_runs(

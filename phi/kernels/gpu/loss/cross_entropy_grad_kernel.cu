@@ -2,7 +2,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/gpu/loss/class_lines.h"
-#include "phi/kernels/gpu/rows.h"
+#include "phi/kernels/gpu/team_row.h"
 
 namespace phi {
 namespace {
@@ -30,8 +30,8 @@ struct HardRow {
   using C = compute_t<T>;
   Gradient<T> gradient;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto& hard = gradient.targets.hard;
     const bool is_ignored = hard.is_ignored(row.line());
     const int64_t here = hard.here(row.line());
@@ -52,8 +52,8 @@ template <typename T>
 struct TotalOfRow {
   Gradient<T> gradient;
   compute_t<T>* totals;
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto same = [](compute_t<T> weight) { return weight; };
     const auto total = row.sum(same, row.read(gradient.targets.soft));
     if (row.is_first_thread()) totals[row.line()] = total;
@@ -68,8 +68,8 @@ struct SoftRow {
   Gradient<T> gradient;
   const C* totals;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto weights = row.read(gradient.targets.soft);
     const C total = totals ? totals[row.line()] : row.sum([](C weight) { return weight; }, weights);
     const C g = gradient.loss(row.line());

@@ -5,8 +5,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/gpu/loss/class_lines.h"
-#include "phi/kernels/gpu/rows.h"
 #include "phi/kernels/gpu/softmax_terms.h"
+#include "phi/kernels/gpu/team_row.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -23,8 +23,8 @@ struct Logits {
   Targets<T> targets;
 
   /// The sum over the local classes of label * cost(logit). A term with zero weight is 0.
-  template <typename Row, typename Elements, typename Cost>
-  __device__ C weigh(const Row& row, const Elements& own, const Cost& cost) const {
+  template <typename TeamRow, typename Elements, typename Cost>
+  __device__ C weigh(const TeamRow& row, const Elements& own, const Cost& cost) const {
     if (!targets.soft) {
       const int64_t here = targets.hard.here(row.line());
       return here >= 0 ? cost(static_cast<C>(input[row.at(here)])) : C(0);
@@ -34,8 +34,8 @@ struct Logits {
     };
     return row.sum(term, row.read(targets.soft), own);
   }
-  template <typename Row, typename Elements>
-  __device__ C loss(const Row& row, const Elements& own, const gpu::SoftmaxSum<C>& of) const {
+  template <typename TeamRow, typename Elements>
+  __device__ C loss(const TeamRow& row, const Elements& own, const gpu::SoftmaxSum<C>& of) const {
     const C log_sum = std::log(of.sum);
     return weigh(row, own, [=](C logit) { return log_sum - (logit - of.most); });
   }
@@ -47,8 +47,8 @@ struct WholeRow {
   T* softmax;
   T* loss;
 
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(logits.input);
     const auto of = gpu::softmax_sum<T>(row, own);
     const auto term = logits.loss(row, own, of);
@@ -66,8 +66,8 @@ struct SumOfRow {
   C* own_most;
   C* most;
   C* sums;
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto of = gpu::softmax_sum<T>(row, row.read(logits.input));
     if (!row.is_first_thread()) return;
     own_most[row.line()] = most[row.line()] = of.most;
@@ -92,8 +92,8 @@ struct TermOfRow {
   const C* sums;
   T* softmax;
   C* terms;
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(logits.input);
     const gpu::SoftmaxSum<C> of{most[row.line()], sums[row.line()]};
     const C term = logits.loss(row, own, of);
@@ -108,8 +108,8 @@ struct TermOfShares {
   using C = compute_t<T>;
   Logits<T> shares;
   C* terms;
-  template <typename Row>
-  __device__ void operator()(const Row& row) const {
+  template <typename TeamRow>
+  __device__ void operator()(const TeamRow& row) const {
     const auto cost = [](C share) { return -std::log(share); };
     const C term = shares.weigh(row, row.read(shares.input), cost);
     if (row.is_first_thread()) terms[row.line()] = term;

@@ -32,7 +32,7 @@ struct AffineGradTerms {
   using C = compute_t<T>;
   const T* x;
   const T* out_grad;
-  __device__ gpu::Two<C> operator()(int64_t at, int64_t) const {
+  __device__ gpu::SumPair<C> operator()(int64_t at, int64_t) const {
     const C g = static_cast<C>(out_grad[at]);
     return {static_cast<C>(x[at]) * g, g};
   }

@@ -10,7 +10,7 @@ namespace phi {
 namespace {
 
 using gpu::ChannelDims;
-using gpu::Two;
+using gpu::SumPair;
 
 /// x as a shard of the global batch, and sums per channel over all ranks.
 class Batch {
@@ -61,7 +61,7 @@ template <typename T>
 struct Element {
   const T* x;
   template <typename C = compute_t<T>>
-  __device__ Two<C> operator()(int64_t at, int64_t) const {
+  __device__ SumPair<C> operator()(int64_t at, int64_t) const {
     return {static_cast<C>(x[at]), C(0)};
   }
 };
@@ -73,7 +73,7 @@ struct AroundMean {
   using C = compute_t<T>;
   const T* x;
   const C* around;
-  __device__ Two<C> operator()(int64_t at, int64_t c) const {
+  __device__ SumPair<C> operator()(int64_t at, int64_t c) const {
     const C off = static_cast<C>(x[at]) - around[c];
     return {off, off * off};
   }
@@ -145,7 +145,7 @@ struct GradTerms {
   const T* x;
   const T* out_grad;
   const C* mean;
-  __device__ Two<C> operator()(int64_t at, int64_t c) const {
+  __device__ SumPair<C> operator()(int64_t at, int64_t c) const {
     const C g = static_cast<C>(out_grad[at]);
     return {g, (static_cast<C>(x[at]) - mean[c]) * g};
   }

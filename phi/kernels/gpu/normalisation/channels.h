@@ -46,7 +46,7 @@ struct ChannelSums {
   template <typename Team>
   __device__ void operator()(const Team& team, int64_t c) const {
     const int64_t first = lines.start(c);
-    const auto both = team.template wide_sum<gpu::Two<C>>(
+    const auto both = team.template wide_sum<gpu::SumPair<C>>(
         lines.n, [&](int64_t k) { return term(first + lines.at(k), c); });
     if (team.index() != 0) return;
     sums[c] = both.a;

@@ -10,7 +10,7 @@ namespace phi {
 namespace {
 
 using gpu::ChannelDims;
-using gpu::Two;
+using gpu::SumPair;
 using gpu::WalkLines;
 
 /// The images of a batch and their groups of channels.
@@ -114,9 +114,9 @@ struct GroupGradient {
       const C g = static_cast<C>(y_grad[at]);
       return scale ? g * scale[images.dims.channel_of(at)] : g;
     };
-    const auto sums = team.template wide_sum<gpu::Two<C>>(lines.n, [&](int64_t k) {
+    const auto sums = team.template wide_sum<gpu::SumPair<C>>(lines.n, [&](int64_t k) {
       const int64_t at = first + lines.at(k);
-      return Two<C>{g_at(at), (static_cast<C>(x[at]) - mean) * g_at(at)};
+      return SumPair<C>{g_at(at), (static_cast<C>(x[at]) - mean) * g_at(at)};
     });
     const C factor = static_cast<C>(f);
     const C average = static_cast<C>(f * sums.a / count);
@@ -139,7 +139,7 @@ struct WeightTerms {
   const T* y_grad;
   const C* means;
   const C* spreads;
-  __device__ Two<C> operator()(int64_t at, int64_t c) const {
+  __device__ SumPair<C> operator()(int64_t at, int64_t c) const {
     const int64_t line = images.line_of(at, c);
     const C g = static_cast<C>(y_grad[at]);
     const C inverse = static_cast<C>(kept.inverse_of(spreads[line]));

@@ -14,7 +14,7 @@ using gpu::AxisLines;
 using gpu::element;
 using gpu::number;
 using gpu::SliceLines;
-using gpu::Two;
+using gpu::SumPair;
 
 /// The slices along `axis`.
 SliceLines slices(const Dims& dims, int axis) {
@@ -57,8 +57,8 @@ struct NormGradLine {
     const int64_t first = lines.start(line);
     const auto value = [&](int64_t k) { return number(x[first + lines.at(k)]); };
     const auto g = [&](int64_t k) { return number(out_grad[first + lines.at(k)]); };
-    const auto sums = team.template wide_sum<gpu::Two<double>>(lines.n, [&](int64_t k) {
-      return Two<double>{value(k) * value(k), value(k) * g(k)};
+    const auto sums = team.template wide_sum<gpu::SumPair<double>>(lines.n, [&](int64_t k) {
+      return SumPair<double>{value(k) * value(k), value(k) * g(k)};
     });
     const double squares = epsilon + sums.a;
     const double length = std::sqrt(squares);

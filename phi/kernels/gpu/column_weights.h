@@ -2,26 +2,26 @@
 #pragma once
 
 #include "phi/kernels/gpu/compute_array.h"
-#include "phi/kernels/gpu/rows.h"
+#include "phi/kernels/gpu/team_row.h"
 
 namespace phi::gpu {
 
 /// Access to `weight` for kernels over rows of T: the array itself if its dtype is T or the compute
 /// type, else a copy in the compute type that this object owns.
 template <typename T>
-class RowWeights {
+class ColumnWeightArray {
  public:
   using C = compute_t<T>;
 
   /// `otherwise` replaces each weight if `weight` is null.
-  RowWeights(const GpuContext& ctx, const DenseTensor* weight, C otherwise)
+  ColumnWeightArray(const GpuContext& ctx, const DenseTensor* weight, C otherwise)
       : copy_(ctx, is_narrow(weight) ? nullptr : weight) {
     weights_.narrow = is_narrow(weight) ? weight->data<T>() : nullptr;
     weights_.wide = copy_.data();
     weights_.otherwise = otherwise;
   }
 
-  const PlaceWeights<T>& get() const { return weights_; }
+  const ColumnWeights<T>& get() const { return weights_; }
   const T* narrow() const { return weights_.narrow; }
   const C* wide() const { return weights_.wide; }
 
@@ -31,7 +31,7 @@ class RowWeights {
   }
 
   ComputeArray<C> copy_;
-  PlaceWeights<T> weights_;
+  ColumnWeights<T> weights_;
 };
 
 }  // namespace phi::gpu

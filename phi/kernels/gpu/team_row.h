@@ -38,7 +38,7 @@ __device__ Pack<compute_t<T>, kWidth> wide(const Pack<T, kWidth>& pack) {
 
 /// One weight per column, the same for all rows: from `narrow` or `wide`, else `otherwise`.
 template <typename T>
-struct PlaceWeights {
+struct ColumnWeights {
   using C = compute_t<T>;
   const T* narrow = nullptr;
   const C* wide = nullptr;
@@ -51,7 +51,7 @@ struct PlaceWeights {
 /// and is read from memory at each use. All threads must call the members that combine values, and
 /// all receive the result.
 template <int threads, int width, int held>
-class Row {
+class TeamRow {
  public:
   static constexpr int kThreads = threads;
   static constexpr int kBlockThreads = threads > kWarp ? threads : kBlock;
@@ -62,7 +62,7 @@ class Row {
   /// cheaper than two passes.
   static constexpr bool kReadsAgain = width > 1 && held == 0;
 
-  __device__ Row(const AxisLines& lines, int64_t line)
+  __device__ TeamRow(const AxisLines& lines, int64_t line)
       : line_(line), n_(lines.n), first_(lines.start(line)), inner_(lines.inner) {}
 
   __device__ int64_t line() const { return line_; }
@@ -76,25 +76,25 @@ class Row {
   /// loads them.
   template <typename T>
   __device__ auto read(const T* array) const {
-    const Read<T> elements{array + first_, inner_};
+    const MemoryPacks<T> elements{array + first_, inner_};
     if constexpr (held == 0) {
       return elements;
     } else {
-      Held<T> packs;
+      RegisterPacks<T> packs;
       each_slot([&](int slot, int64_t k) { packs.at[slot] = elements.pack(k); });
       return packs;
     }
   }
   template <typename T>
-  __device__ auto weights(const PlaceWeights<T>& weights) const {
-    return Weighted<T>{weights};
+  __device__ auto weights(const ColumnWeights<T>& weights) const {
+    return ColumnWeightPacks<T>{weights};
   }
   /// The index of each element within the row.
-  __device__ auto numbers() const { return Numbers(); }
+  __device__ auto numbers() const { return ColumnIndices(); }
 
   template <typename Elements>
   __device__ auto largest(const Elements& elements) const {
-    using R = LargestNumber<decltype(elements.values(0, 0).element[0] + 0)>;
+    using R = MaxIgnoringNan<decltype(elements.values(0, 0).element[0] + 0)>;
     auto most = R::kIdentity;
     each([&](auto value) { most = R::join(most, value); }, [] {}, elements);
     return join<R>(most);
@@ -106,7 +106,7 @@ class Row {
   template <typename Term, typename... Elements>
   __device__ auto sum(const Term& term, const Elements&... elements) const {
     using Terms = decltype(term(elements.values(0, 0).element[0]...));
-    using Many = std::conditional_t<(held > 0), Terms, in_double_t<Terms>>;
+    using Many = std::conditional_t<(held > 0), Terms, double_sum_t<Terms>>;
     Terms few{};
     Many many{};
     const auto carry = [&] {
@@ -143,16 +143,16 @@ class Row {
 
   /// One value per column of a held row, in registers.
   template <typename C>
-  struct Columns {
+  struct ColumnValues {
     Pack<C, width> at[held] = {};
     __device__ Pack<C, width> values(int slot, int64_t) const { return at[slot]; }
     /// Mutable access to the values, for functors that update them.
-    __device__ auto places() { return ColumnPlaces<C>{this}; }
+    __device__ auto places() { return ColumnValuePointers<C>{this}; }
   };
 
  private:
   template <typename T>
-  struct Read {
+  struct MemoryPacks {
     const T* first;
     int64_t inner;
     __device__ Pack<T, width> pack(int64_t k) const {
@@ -166,15 +166,15 @@ class Row {
   };
 
   template <typename T>
-  struct Held {
+  struct RegisterPacks {
     Pack<T, width> at[held];
     __device__ auto values(int slot, int64_t) const { return wide(at[slot]); }
   };
 
   template <typename T>
-  struct Weighted {
+  struct ColumnWeightPacks {
     using C = compute_t<T>;
-    PlaceWeights<T> weights;
+    ColumnWeights<T> weights;
     __device__ Pack<C, width> values(int, int64_t k) const {
       if (weights.wide) return pack_at<width>(weights.wide + k, 0);
       if (weights.narrow) return wide(pack_at<width>(weights.narrow + k, 0));
@@ -185,7 +185,7 @@ class Row {
     }
   };
 
-  struct Numbers {
+  struct ColumnIndices {
     __device__ Pack<int64_t, width> values(int, int64_t k) const {
       Pack<int64_t, width> numbers;
       PHI_UNROLL(16)
@@ -195,8 +195,8 @@ class Row {
   };
 
   template <typename C>
-  struct ColumnPlaces {
-    Columns<C>* columns;
+  struct ColumnValuePointers {
+    ColumnValues<C>* columns;
     __device__ Pack<C*, width> values(int slot, int64_t) const {
       Pack<C*, width> places;
       PHI_UNROLL(16)
@@ -276,20 +276,20 @@ class Row {
   int64_t inner_;
 };
 
-template <typename Row, typename Op>
-__global__ void __launch_bounds__(Row::kBlockThreads, Row::kLeastBlocks)
+template <typename TeamRow, typename Op>
+__global__ void __launch_bounds__(TeamRow::kBlockThreads, TeamRow::kLeastBlocks)
     run_rows(AxisLines lines, Op op) {
-  constexpr int64_t kTeams = Row::kBlockThreads / Row::kThreads;
-  for (int64_t line = blockIdx.x * kTeams + threadIdx.x / Row::kThreads; line < lines.count;
+  constexpr int64_t kTeams = TeamRow::kBlockThreads / TeamRow::kThreads;
+  for (int64_t line = blockIdx.x * kTeams + threadIdx.x / TeamRow::kThreads; line < lines.count;
        line += gridDim.x * kTeams) {
-    op(Row(lines, line));
+    op(TeamRow(lines, line));
   }
 }
 
 /// Whether each row of all arrays consists of whole aligned packs and is long enough for a warp.
 template <int kWidth, typename... Arrays>
-bool lie_in_rows(const AxisLines& lines, const Arrays*... arrays) {
-  return lines.n > kAlone && lines.is_contiguous() && lines.n % kWidth == 0 &&
+bool are_packed_rows(const AxisLines& lines, const Arrays*... arrays) {
+  return lines.n > kMaxSerialLine && lines.is_contiguous() && lines.n % kWidth == 0 &&
          are_pack_aligned<kWidth>(arrays...);
 }
 
@@ -297,13 +297,13 @@ bool lie_in_rows(const AxisLines& lines, const Arrays*... arrays) {
 /// false, without a call, if the rows are too long, or if `arrays` (T and the dtypes that accompany
 /// it) are not aligned to packs.
 template <typename T, int held, typename F, typename... Arrays>
-bool hold_rows(const AxisLines& lines, const F& f, const Arrays*... arrays) {
+bool with_register_rows(const AxisLines& lines, const F& f, const Arrays*... arrays) {
   constexpr int kWidth = pack_width(sizeof(T));
   if constexpr (sizeof(T) < sizeof(double)) {  // doubles would spill
-    if (!lie_in_rows<kWidth>(lines, arrays...)) return false;
+    if (!are_packed_rows<kWidth>(lines, arrays...)) return false;
     const auto with = [&]<int threads, int packs = held>() {
       if (lines.n > int64_t{threads} * kWidth * packs) return false;
-      f.template operator()<Row<threads, kWidth, packs>>();
+      f.template operator()<TeamRow<threads, kWidth, packs>>();
       return true;
     };
     return with.template operator()<kWarp, 1>() || with.template operator()<kWarp>() ||
@@ -320,21 +320,21 @@ template <typename T, typename Op, typename... Arrays>
 void for_each_row(const GpuContext& ctx, const AxisLines& lines, const Op& op,
                   const Arrays*... arrays) {
   constexpr int kWidth = pack_width(sizeof(T));
-  const auto run = [&]<typename Row>() {
-    launch(ctx, run_rows<Row, Op>,
-           blocks_for_lines(ctx, lines.count, Row::kThreads, Row::kBlockThreads),
-           Row::kBlockThreads, lines, op);
+  const auto run = [&]<typename TeamRow>() {
+    launch(ctx, run_rows<TeamRow, Op>,
+           blocks_for_lines(ctx, lines.count, TeamRow::kThreads, TeamRow::kBlockThreads),
+           TeamRow::kBlockThreads, lines, op);
   };
   constexpr int kHeld = 4;  // 64 bytes of each array per thread
-  if (lines.count == 0 || hold_rows<T, kHeld>(lines, run, arrays...)) return;
+  if (lines.count == 0 || with_register_rows<T, kHeld>(lines, run, arrays...)) return;
   if constexpr (sizeof(T) < sizeof(double)) {
-    if (lie_in_rows<kWidth>(lines, arrays...))
-      return run.template operator()<Row<2 * kBlock, kWidth, 0>>();
+    if (are_packed_rows<kWidth>(lines, arrays...))
+      return run.template operator()<TeamRow<2 * kBlock, kWidth, 0>>();
   }
   const int threads = threads_for_lines(lines);
-  if (threads == 1) return run.template operator()<Row<1, 1, 0>>();
-  if (threads == kWarp) return run.template operator()<Row<kWarp, 1, 0>>();
-  run.template operator()<Row<kBlock, 1, 0>>();
+  if (threads == 1) return run.template operator()<TeamRow<1, 1, 0>>();
+  if (threads == kWarp) return run.template operator()<TeamRow<kWarp, 1, 0>>();
+  run.template operator()<TeamRow<kBlock, 1, 0>>();
 }
 
 }  // namespace phi::gpu
