@@ -22,7 +22,8 @@ inline constexpr int kLaneRun = 16;  // elements combined in R::Lane before each
 template <typename R>
 __device__ typename R::Acc join_warp(typename R::Acc value) {
   PHI_UNROLL(5)
-  for (int by = kWarp / 2; by > 0; by /= 2) value = merge<R>(value, shuffle(value, FromAbove{by}));
+  for (int by = kWarp / 2; by > 0; by /= 2)
+    value = merge<R>(value, shuffle(value, ShuffleDown{by}));
   return value;
 }
 

@@ -13,7 +13,7 @@ namespace phi::gpu {
 inline constexpr int kWarp = 32;
 inline constexpr unsigned kWholeWarp = ~0u;
 
-struct FromBelow {  // the lane `by` below
+struct ShuffleUp {  // the lane `by` below
   int by;
   template <typename Word>
   __device__ Word operator()(Word word) const {
@@ -21,7 +21,7 @@ struct FromBelow {  // the lane `by` below
   }
 };
 
-struct FromAbove {  // the lane `by` above
+struct ShuffleDown {  // the lane `by` above
   int by;
   template <typename Word>
   __device__ Word operator()(Word word) const {
@@ -29,7 +29,7 @@ struct FromAbove {  // the lane `by` above
   }
 };
 
-struct FromLane {
+struct ShuffleIdx {
   int lane;
   template <typename Word>
   __device__ Word operator()(Word word) const {

@@ -79,7 +79,7 @@ class Team {
     if constexpr (kThreads > 1) {
       value = join_warp<R>(value);
       if constexpr (kThreads > kWarp) value = join_warps<R>(value);
-      value = shuffle(value, FromLane{0});
+      value = shuffle(value, ShuffleIdx{0});
     }
     return value;
   }

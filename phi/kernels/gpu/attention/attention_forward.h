@@ -29,7 +29,7 @@ template <typename C>
 __device__ C largest_of_row(C value) {
   PHI_UNROLL(2)
   for (int by = 1; by < kRowThreads; by *= 2) {
-    const C other = shuffle(value, FromLane{(static_cast<int>(threadIdx.x) ^ by) % kWarp});
+    const C other = shuffle(value, ShuffleIdx{(static_cast<int>(threadIdx.x) ^ by) % kWarp});
     value = other > value ? other : value;
   }
   return value;
@@ -38,7 +38,7 @@ template <typename C>
 __device__ C sum_of_row(C value) {
   PHI_UNROLL(2)
   for (int by = 1; by < kRowThreads; by *= 2)
-    value += shuffle(value, FromLane{(static_cast<int>(threadIdx.x) ^ by) % kWarp});
+    value += shuffle(value, ShuffleIdx{(static_cast<int>(threadIdx.x) ^ by) % kWarp});
   return value;
 }
 

@@ -111,7 +111,7 @@ class AttentionInRegisters : public OfQueries {
 
   /// The value of another of the four adjacent lanes that share rows.
   __device__ static float from_neighbour(float value, int by) {
-    return shuffle(value, FromLane{Tiles::lane() ^ by});
+    return shuffle(value, ShuffleIdx{Tiles::lane() ^ by});
   }
 
   /// Calls f(score, column) for each score of one of this lane's rows. Column 0 is the lane's first

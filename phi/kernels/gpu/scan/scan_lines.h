@@ -21,11 +21,11 @@ __device__ Prefix<State> scan_warp(State own) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   PHI_UNROLL(5)
   for (int by = 1; by < kWarp; by *= 2) {
-    const State below = shuffle(own, FromBelow{by});
+    const State below = shuffle(own, ShuffleUp{by});
     if (lane >= by) own = Scan::merge(below, own);
   }
-  const State before = shuffle(own, FromBelow{1});
-  return {lane == 0 ? Scan::start() : before, shuffle(own, FromLane{kWarp - 1})};
+  const State before = shuffle(own, ShuffleUp{1});
+  return {lane == 0 ? Scan::start() : before, shuffle(own, ShuffleIdx{kWarp - 1})};
 }
 
 template <typename Scan, typename Team, typename State>
