@@ -19,7 +19,7 @@ struct SoftmaxRow {
   template <typename TeamRow>
   __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(x);
-    gpu::write_shares(row, own, gpu::softmax_sum<T>(row, own), out);
+    gpu::write_softmax(row, own, gpu::softmax_sum<T>(row, own), out);
   }
 };
 
@@ -49,7 +49,7 @@ struct LogSoftmaxRow {
   template <typename TeamRow>
   __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(x);
-    const gpu::SoftmaxSum<C> terms = gpu::softmax_sum<T>(row, own);
+    const gpu::SoftmaxStatistics<C> terms = gpu::softmax_sum<T>(row, own);
     // Subtract the largest first: next to large numbers the sum's logarithm would be lost.
     const C rest = std::log(terms.sum);
     row.write(

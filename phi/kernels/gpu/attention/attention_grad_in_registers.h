@@ -5,9 +5,9 @@
 
 #include <limits>
 
+#include "phi/kernels/gpu/approx_exp2.h"
 #include "phi/kernels/gpu/attention/attention_grad.h"
 #include "phi/kernels/gpu/attention/run_in_registers.h"
-#include "phi/kernels/gpu/rough_exp2.h"
 
 namespace phi::gpu {
 
@@ -36,7 +36,7 @@ struct WeightAndSlope {
 
   __device__ WeightAndSlope(float score, float product, const QueryRow& row, float factor,
                             bool is_seen)
-      : weight(is_seen ? rough_exp2(score * factor - row.log_sum) : 0.0f),
+      : weight(is_seen ? approx_exp2(score * factor - row.log_sum) : 0.0f),
         slope(is_seen ? weight * (product - row.share) : 0.0f) {}
 };
 

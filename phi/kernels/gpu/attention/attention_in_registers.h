@@ -9,9 +9,9 @@
 #include <cmath>
 #include <limits>
 
+#include "phi/kernels/gpu/approx_exp2.h"
 #include "phi/kernels/gpu/attention/attention_forward.h"
 #include "phi/kernels/gpu/attention/run_in_registers.h"
-#include "phi/kernels/gpu/rough_exp2.h"
 
 namespace phi::gpu {
 
@@ -147,10 +147,10 @@ class AttentionInRegisters : public OfQueries {
       most = std::fmax(most, from_neighbour(most, 1));
       most = std::fmax(most, from_neighbour(most, 2));
       const float level = (most == kNone ? 0.0f : most) * factor;
-      const float shrink = rough_exp2(most_[half] * factor - level);
+      const float shrink = approx_exp2(most_[half] * factor - level);
       float total = total_[half] * shrink;
       each(scores, half, [&](float& score, int) {
-        score = rough_exp2(score * factor - level);
+        score = approx_exp2(score * factor - level);
         total += score;
       });
       most_[half] = most;

@@ -35,7 +35,8 @@ struct Logits {
     return row.sum(term, row.read(targets.soft), own);
   }
   template <typename TeamRow, typename Elements>
-  __device__ C loss(const TeamRow& row, const Elements& own, const gpu::SoftmaxSum<C>& of) const {
+  __device__ C loss(const TeamRow& row, const Elements& own,
+                    const gpu::SoftmaxStatistics<C>& of) const {
     const C log_sum = std::log(of.sum);
     return weigh(row, own, [=](C logit) { return log_sum - (logit - of.most); });
   }
@@ -53,7 +54,7 @@ struct WholeRow {
     const auto of = gpu::softmax_sum<T>(row, own);
     const auto term = logits.loss(row, own, of);
     if (row.is_first_thread()) loss[row.line()] = static_cast<T>(term);
-    gpu::write_shares(row, own, of, softmax);
+    gpu::write_softmax(row, own, of, softmax);
   }
 };
 
@@ -95,10 +96,10 @@ struct TermOfRow {
   template <typename TeamRow>
   __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(logits.input);
-    const gpu::SoftmaxSum<C> of{most[row.line()], sums[row.line()]};
+    const gpu::SoftmaxStatistics<C> of{most[row.line()], sums[row.line()]};
     const C term = logits.loss(row, own, of);
     if (row.is_first_thread()) terms[row.line()] = term;
-    gpu::write_shares(row, own, of, softmax);
+    gpu::write_softmax(row, own, of, softmax);
   }
 };
 

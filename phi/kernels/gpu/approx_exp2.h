@@ -8,7 +8,7 @@
 namespace phi::gpu {
 
 /// 2^x with an error of at most 2 units in the last place. Subnormal results are flushed to 0.
-PHI_HD float rough_exp2(float x) {
+PHI_HD float approx_exp2(float x) {
 #ifdef __CUDA_ARCH__
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
