@@ -20,8 +20,8 @@ using HalfPair = uint32_t;
 /// the address of row r of matrix m: 16 bytes, aligned to 16. A lane receives the elements (g, 2t)
 /// and (g, 2t + 1) of each matrix; load_transposed_matrices returns those of the transposes.
 ///
-/// add_product computes sums += left * right for left [16, 16], right [16, 8] and sums [16, 8]. A
-/// lane holds these elements:
+/// multiply_accumulate computes sums += left * right for left [16, 16], right [16, 8] and sums [16,
+/// 8]. A lane holds these elements:
 ///   left   (g, 2t..), (g + 8, 2t..), (g, 2t + 8..), (g + 8, 2t + 8..)
 ///   right  (2t.., g), (2t + 8.., g)
 ///   sums   (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)
@@ -45,8 +45,8 @@ __device__ __forceinline__ void load_transposed_matrices(const void* row, HalfPa
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_above), \
         "r"(right_below))
 template <typename W>
-__device__ __forceinline__ void add_product(const HalfPair (&left)[4], HalfPair right_above,
-                                            HalfPair right_below, float (&sums)[4]) {
+__device__ __forceinline__ void multiply_accumulate(const HalfPair (&left)[4], HalfPair right_above,
+                                                    HalfPair right_below, float (&sums)[4]) {
   static_assert(std::is_same_v<W, __half> || std::is_same_v<W, __nv_bfloat16>);
   if constexpr (std::is_same_v<W, __half>) {
     PHI_ADD_PRODUCT_("f16");
@@ -58,12 +58,13 @@ __device__ __forceinline__ void add_product(const HalfPair (&left)[4], HalfPair 
 #else
 void load_matrices(const void* row, HalfPair (&to)[4], const char* file = __builtin_FILE(),
                    int line = __builtin_LINE());
-void load_transposed_matrices(const void* row, HalfPair (&to)[4], const char* file = __builtin_FILE(),
-                              int line = __builtin_LINE());
+void load_transposed_matrices(const void* row, HalfPair (&to)[4],
+                              const char* file = __builtin_FILE(), int line = __builtin_LINE());
 /// Instantiated for __half and __nv_bfloat16.
 template <typename W>
-void add_product(const HalfPair (&left)[4], HalfPair right_above, HalfPair right_below, float (&sums)[4],
-                 const char* file = __builtin_FILE(), int line = __builtin_LINE());
+void multiply_accumulate(const HalfPair (&left)[4], HalfPair right_above, HalfPair right_below,
+                         float (&sums)[4], const char* file = __builtin_FILE(),
+                         int line = __builtin_LINE());
 #endif
 
 /// Rounds two floats to W and packs them.

@@ -122,13 +122,14 @@ void load_transposed_matrices(const void* row, HalfPair (&to)[4], const char* fi
 }
 
 template <typename W>
-void add_product(const HalfPair (&left)[4], HalfPair right_above, HalfPair right_below, float (&sums)[4],
-                 const char* file, int line) {
+void multiply_accumulate(const HalfPair (&left)[4], HalfPair right_above, HalfPair right_below,
+                         float (&sums)[4], const char* file, int line) {
   const Product part{{multiply<W>}, left, {right_above, right_below}, sums};
   cuda_on_cpu::work_together(part, {file, line});
 }
-template void add_product<__half>(const HalfPair (&)[4], HalfPair, HalfPair, float (&)[4], const char*, int);
-template void add_product<__nv_bfloat16>(const HalfPair (&)[4], HalfPair, HalfPair, float (&)[4], const char*,
-                                         int);
+template void multiply_accumulate<__half>(const HalfPair (&)[4], HalfPair, HalfPair, float (&)[4],
+                                          const char*, int);
+template void multiply_accumulate<__nv_bfloat16>(const HalfPair (&)[4], HalfPair, HalfPair,
+                                                 float (&)[4], const char*, int);
 
 }  // namespace phi::gpu

@@ -44,20 +44,20 @@ __device__ C sum_of_row(C value) {
 
 template <typename T>
 struct ForwardMemory {
-  using Tile = AttentionTile<T>;
   using C = compute_t<T>;
   using W = operand_t<T>;
   /// Queries of heads with at most this many columns stay in shared memory for all keys.
-  static constexpr int kResident = sizeof(T) == 8 ? Tile::kDepth : 2 * Tile::kDepth;
-  static constexpr int kScoreStride = Tile::kEdge + 16 / static_cast<int>(sizeof(C));
+  static constexpr int kResident =
+      sizeof(T) == 8 ? AttentionTile<T>::kDepth : 2 * AttentionTile<T>::kDepth;
+  static constexpr int kScoreStride = AttentionTile<T>::kEdge + 16 / static_cast<int>(sizeof(C));
   static constexpr int kWeightStride =
       kScoreStride * static_cast<int>(sizeof(C)) / static_cast<int>(sizeof(W));
 
-  alignas(32) W queries[kResident / Tile::kDepth][Tile::kPart];
-  alignas(32) W others[Tile::kPart];  // a part of the keys or values
+  alignas(32) W queries[kResident / AttentionTile<T>::kDepth][AttentionTile<T>::kPart];
+  alignas(32) W others[AttentionTile<T>::kPart];  // a part of the keys or values
   /// A row's weights overwrite its scores.
-  alignas(32) C scores[Tile::kEdge * kScoreStride];
-  C shrink[Tile::kEdge];
+  alignas(32) C scores[AttentionTile<T>::kEdge * kScoreStride];
+  C shrink[AttentionTile<T>::kEdge];
 
   __device__ W* weights() { return reinterpret_cast<W*>(scores); }
 };
@@ -66,27 +66,27 @@ struct ForwardMemory {
 template <typename T>
 class ForwardTile {
  public:
-  using Tile = AttentionTile<T>;
-  using Memory = ForwardMemory<T>;
   using C = compute_t<T>;
   using W = operand_t<T>;
 
   __device__ ForwardTile(const ForwardArrays<T>& arrays, const AttentionShape& shape,
-                         const AttentionMask<T>& mask, const AttentionDrops& drops, Memory& memory)
+                         const AttentionMask<T>& mask, const AttentionDropoutMask& drops,
+                         ForwardMemory<T>& memory)
       : arrays_(arrays), shape_(shape), mask_(mask), drops_(drops), memory_(memory) {}
 
   /// Number of column chunks of the values. It is 1 for values without columns, for callers that
   /// need only the sums of weights.
   PHI_HD static int64_t chunks_of(const AttentionShape& shape) {
-    return shape.value_width > 0 ? tiles_of(shape.value_width, Tile::kColumns) : 1;
+    return shape.value_width > 0 ? tiles_of(shape.value_width, AttentionTile<T>::kColumns) : 1;
   }
   /// Computes chunk number `chunk` of the output's columns for the queries from `begin` on.
   __device__ void run(int64_t b, int64_t h, int64_t chunk, int64_t begin) {
     b_ = b;
     h_ = h;
-    first_column_ = chunk * Tile::kColumns;
+    first_column_ = chunk * AttentionTile<T>::kColumns;
     begin_ = begin;
-    rows_ = shape_.sq - begin_ < Tile::kEdge ? shape_.sq - begin_ : Tile::kEdge;
+    rows_ =
+        shape_.sq - begin_ < AttentionTile<T>::kEdge ? shape_.sq - begin_ : AttentionTile<T>::kEdge;
     attend();
     finish();
   }
@@ -99,23 +99,24 @@ class ForwardTile {
     return {data, shape_.key_batch(b_) * shape_.sk + key, shape_.kv_heads, shape_.key_head(h_),
             width};
   }
-  __device__ bool is_resident() const { return shape_.width <= Memory::kResident; }
+  __device__ bool is_resident() const { return shape_.width <= ForwardMemory<T>::kResident; }
 
   __device__ void load_queries() {
     PHI_UNROLL(1)
-    for (int part = 0; part * Tile::kDepth < shape_.width; ++part)
-      load_part(query_rows(), rows_, part * Tile::kDepth, shape_.width, memory_.queries[part]);
+    for (int part = 0; part * AttentionTile<T>::kDepth < shape_.width; ++part)
+      load_part(query_rows(), rows_, part * AttentionTile<T>::kDepth, shape_.width,
+                memory_.queries[part]);
   }
 
   __device__ void attend() {
     PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) sums_[i].clear();
+    for (int i = 0; i < AttentionTile<T>::kSumTiles; ++i) sums_[i].clear();
     most_ = -std::numeric_limits<C>::infinity();
     total_ = 0;
     __syncthreads();  // the previous tile is complete
     if (is_resident()) load_queries();
     const int64_t key_end = shape_.visible_keys(b_, begin_ + rows_ - 1);
-    for (int64_t key = 0; key < key_end; key += Tile::kEdge) {
+    for (int64_t key = 0; key < key_end; key += AttentionTile<T>::kEdge) {
       score(key);
       weigh(key);
       __syncthreads();
@@ -127,36 +128,37 @@ class ForwardTile {
 
   /// Computes the scores for keys [key, key + kEdge), without scale and mask.
   __device__ void score(int64_t key) {
-    WarpTile<W> tiles[Tile::kScoreTiles];
+    WarpTile<W> tiles[AttentionTile<T>::kScoreTiles];
     const int64_t keys = shape_.keys(b_) - key;
     PHI_UNROLL(1)
-    for (int64_t column = 0; column < shape_.width; column += Tile::kDepth) {
+    for (int64_t column = 0; column < shape_.width; column += AttentionTile<T>::kDepth) {
       __syncthreads();  // the part before is read
-      const int slot = is_resident() ? static_cast<int>(column / Tile::kDepth) : 0;
+      const int slot = is_resident() ? static_cast<int>(column / AttentionTile<T>::kDepth) : 0;
       if (!is_resident()) load_part(query_rows(), rows_, column, shape_.width, memory_.queries[0]);
       load_part(key_rows(arrays_.k, key, shape_.width), keys, column, shape_.width, memory_.others);
       __syncthreads();
       const int depth = depth_of<T>(column, shape_.width);
       PHI_UNROLL(2)
-      for (int i = 0; i < Tile::kScoreTiles; ++i) {
-        tiles[i].template add_product<TileLayout::kRows, TileLayout::kColumns>(
-            memory_.queries[slot] + share_.band * Tile::kStride, Tile::kStride,
-            memory_.others + share_.column(i) * Tile::kStride, Tile::kStride, depth);
+      for (int i = 0; i < AttentionTile<T>::kScoreTiles; ++i) {
+        tiles[i].template multiply_accumulate<TileLayout::kRows, TileLayout::kColumns>(
+            memory_.queries[slot] + warp_.band * AttentionTile<T>::kStride,
+            AttentionTile<T>::kStride, memory_.others + warp_.column(i) * AttentionTile<T>::kStride,
+            AttentionTile<T>::kStride, depth);
       }
     }
     PHI_UNROLL(2)
-    for (int i = 0; i < Tile::kScoreTiles; ++i) {
+    for (int i = 0; i < AttentionTile<T>::kScoreTiles; ++i) {
       PHI_UNROLL(8)
       for (int e = 0; e < kTileOfLane; ++e) {
-        memory_.scores[(share_.band + places_.row(e)) * Memory::kScoreStride + share_.column(i) +
-                       places_.column(e)] = tiles[i][e];
+        memory_.scores[(warp_.band + places_.row(e)) * ForwardMemory<T>::kScoreStride +
+                       warp_.column(i) + places_.column(e)] = tiles[i][e];
       }
     }
     __syncthreads();
   }
 
   // ---- rows of scores: four threads per row; a thread has the same four of each 32 columns ----
-  static constexpr int kOwn = Tile::kEdge / kRowThreads;
+  static constexpr int kOwn = AttentionTile<T>::kEdge / kRowThreads;
   static constexpr int kWords = 4;                  // words per Philox block
   static constexpr int kOwnBlocks = kOwn / kWords;  // Philox blocks for this thread's weights
   __device__ static int row() { return static_cast<int>(threadIdx.x) / kRowThreads; }
@@ -179,8 +181,8 @@ class ForwardTile {
         const int column = column_of(block, w);
         C score = -std::numeric_limits<C>::infinity();
         if (column < seen) {
-          score =
-              memory_.scores[row() * Memory::kScoreStride + column] * static_cast<C>(shape_.scale);
+          score = memory_.scores[row() * ForwardMemory<T>::kScoreStride + column] *
+                  static_cast<C>(shape_.scale);
           if (added) score += static_cast<C>(added[column]);
         }
         own[block * kWords + w] = score;
@@ -219,13 +221,13 @@ class ForwardTile {
       own[i] = fast::exp_or_zero(own[i] - level());
       total_ += own[i];
     }
-    if (drops_.are_some) drop(key, own);
+    if (drops_.is_active) drop(key, own);
     __syncwarp();  // the row's other threads have read their scores
     PHI_UNROLL(4)
     for (int block = 0; block < kOwnBlocks; ++block) {
       PHI_UNROLL(4)
       for (int w = 0; w < kWords; ++w) {
-        memory_.weights()[row() * Memory::kWeightStride + column_of(block, w)] =
+        memory_.weights()[row() * ForwardMemory<T>::kWeightStride + column_of(block, w)] =
             static_cast<W>(own[block * kWords + w]);
       }
     }
@@ -237,28 +239,30 @@ class ForwardTile {
   // ---- sums of weighted values ----
   __device__ void shrink_sums() {
     PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) {
+    for (int i = 0; i < AttentionTile<T>::kSumTiles; ++i) {
       PHI_UNROLL(8)
       for (int e = 0; e < kTileOfLane; ++e)
-        sums_[i][e] *= memory_.shrink[share_.band + places_.row(e)];
+        sums_[i][e] *= memory_.shrink[warp_.band + places_.row(e)];
     }
   }
 
   __device__ void add_values(int64_t key) {
     const int64_t keys = shape_.keys(b_) - key;
     PHI_UNROLL(2)
-    for (int p = 0; p < Tile::kParts; ++p) {
-      const int64_t column = first_column_ + p * Tile::kDepth;
+    for (int p = 0; p < AttentionTile<T>::kParts; ++p) {
+      const int64_t column = first_column_ + p * AttentionTile<T>::kDepth;
       if (column >= shape_.value_width) break;
       __syncthreads();  // the part before is read
       load_part(key_rows(arrays_.v, key, shape_.value_width), keys, column, shape_.value_width,
                 memory_.others);
       __syncthreads();
       PHI_UNROLL(2)
-      for (int i = 0; i < Tile::kPartTiles; ++i) {
-        sums_[p * Tile::kPartTiles + i].template add_product<TileLayout::kRows, TileLayout::kRows>(
-            memory_.weights() + share_.band * Memory::kWeightStride, Memory::kWeightStride,
-            memory_.others + share_.column(i), Tile::kStride, Tile::kEdge);
+      for (int i = 0; i < AttentionTile<T>::kPartTiles; ++i) {
+        sums_[p * AttentionTile<T>::kPartTiles + i]
+            .template multiply_accumulate<TileLayout::kRows, TileLayout::kRows>(
+                memory_.weights() + warp_.band * ForwardMemory<T>::kWeightStride,
+                ForwardMemory<T>::kWeightStride, memory_.others + warp_.column(i),
+                AttentionTile<T>::kStride, AttentionTile<T>::kEdge);
       }
     }
   }
@@ -278,12 +282,13 @@ class ForwardTile {
 
   __device__ void write_sums() {
     PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) {
-      const int64_t first =
-          first_column_ + i / Tile::kPartTiles * Tile::kDepth + share_.column(i % Tile::kPartTiles);
+    for (int i = 0; i < AttentionTile<T>::kSumTiles; ++i) {
+      const int64_t first = first_column_ +
+                            i / AttentionTile<T>::kPartTiles * AttentionTile<T>::kDepth +
+                            warp_.column(i % AttentionTile<T>::kPartTiles);
       PHI_UNROLL(8)
       for (int e = 0; e < kTileOfLane; ++e) {
-        const int64_t r = share_.band + places_.row(e);
+        const int64_t r = warp_.band + places_.row(e);
         const int64_t column = first + places_.column(e);
         if (r >= rows_ || column >= shape_.value_width) continue;
         const int64_t at = (b_ * shape_.sq + begin_ + r) * shape_.heads + h_;
@@ -294,13 +299,13 @@ class ForwardTile {
 
   /// Computes the weights again, once their sums are known, and writes them to `softmax`.
   __device__ void write_softmax(C factor) {
-    for (int64_t key = 0; key < shape_.sk; key += Tile::kEdge) {
+    for (int64_t key = 0; key < shape_.sk; key += AttentionTile<T>::kEdge) {
       score(key);
       C own[kOwn];
       read_row(key, own);
       PHI_UNROLL(16)
       for (int i = 0; i < kOwn; ++i) own[i] = fast::exp_or_zero(own[i] - level()) * factor;
-      if (drops_.are_some) drop(key, own);
+      if (drops_.is_active) drop(key, own);
       if (row() >= rows_) continue;
       T* const to = arrays_.softmax + shape_.row_of(b_, h_, query()) * shape_.sk + key;
       PHI_UNROLL(4)
@@ -317,12 +322,12 @@ class ForwardTile {
   const ForwardArrays<T>& arrays_;
   const AttentionShape& shape_;
   const AttentionMask<T>& mask_;
-  const AttentionDrops& drops_;
-  Memory& memory_;
-  const WarpShare<T> share_;
-  const TilePlaces<W> places_{};
+  const AttentionDropoutMask& drops_;
+  ForwardMemory<T>& memory_;
+  const WarpPosition<T> warp_;
+  const TileCoordinates<W> places_{};
   int64_t b_ = 0, h_ = 0, begin_ = 0, rows_ = 0, first_column_ = 0;
-  WarpTile<W> sums_[Tile::kSumTiles];
+  WarpTile<W> sums_[AttentionTile<T>::kSumTiles];
   C most_ = 0;   // maximum of the row's scores so far
   C total_ = 0;  // this thread's share of the sum of exp(score - most)
 };

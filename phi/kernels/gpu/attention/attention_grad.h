@@ -31,30 +31,28 @@ struct GradArrays {
 
 template <typename T>
 struct GradMemory {
-  using Tile = AttentionTile<T>;
   using C = compute_t<T>;
   using W = operand_t<T>;
-  static constexpr int kPairStride = Tile::kEdge + 16 / static_cast<int>(sizeof(W));
-  static constexpr int kPair = Tile::kEdge * kPairStride;
+  static constexpr int kPairStride = AttentionTile<T>::kEdge + 16 / static_cast<int>(sizeof(W));
+  static constexpr int kPair = AttentionTile<T>::kEdge * kPairStride;
 
-  alignas(32) W left[Tile::kPart];   // a part of the queries or of the output gradients
-  alignas(32) W right[Tile::kPart];  // a part of the keys or values
-  C lse[Tile::kEdge];
-  C shares[Tile::kEdge];
-  int64_t visible[Tile::kEdge];  // a row's query sees keys [0, visible)
+  alignas(32) W left[AttentionTile<T>::kPart];   // a part of the queries or of the output gradients
+  alignas(32) W right[AttentionTile<T>::kPart];  // a part of the keys or values
+  C lse[AttentionTile<T>::kEdge];
+  C shares[AttentionTile<T>::kEdge];
+  int64_t visible[AttentionTile<T>::kEdge];  // a row's query sees keys [0, visible)
 };
 
 /// A tile of queries and a tile of keys, and the weights and score gradients of the pair.
 template <typename T>
 class GradTile {
  public:
-  using Tile = AttentionTile<T>;
-  using Memory = GradMemory<T>;
   using C = compute_t<T>;
   using W = operand_t<T>;
 
   __device__ GradTile(const GradArrays<T>& arrays, const AttentionShape& shape,
-                      const AttentionMask<T>& mask, const AttentionDrops& drops, Memory& memory)
+                      const AttentionMask<T>& mask, const AttentionDropoutMask& drops,
+                      GradMemory<T>& memory)
       : arrays(arrays), shape(shape), memory(memory), mask_(mask), drops_(drops) {}
 
   /// Selects batch entry b and head h of q, the queries from `query` on and the keys from `key` on.
@@ -68,7 +66,8 @@ class GradTile {
   }
   /// Loads the per-query values into shared memory. Synchronise the block before reading them.
   __device__ void load_rows() {
-    for (int r = static_cast<int>(threadIdx.x); r < Tile::kEdge; r += Tile::kThreads) {
+    for (int r = static_cast<int>(threadIdx.x); r < AttentionTile<T>::kEdge;
+         r += AttentionTile<T>::kThreads) {
       const int64_t at = shape.row_of(b_, h_, query_ + r);
       const bool is_there = r < rows;
       const C log_sum = is_there ? arrays.lse[at] : C(0);
@@ -82,19 +81,20 @@ class GradTile {
   /// Computes `weights`, P (multiplied by the dropout mask M), and `slopes`, dS. Both are in shared
   /// memory with one row per query.
   __device__ void make_pair(W* weights, W* slopes) {
-    WarpTile<W> scores[Tile::kScoreTiles];
-    WarpTile<W> products[Tile::kScoreTiles];
+    WarpTile<W> scores[AttentionTile<T>::kScoreTiles];
+    WarpTile<W> products[AttentionTile<T>::kScoreTiles];
     multiply(arrays.q, arrays.k, shape.width, scores);
     multiply(arrays.out_grad, arrays.v, shape.value_width, products);
     PHI_UNROLL(2)
-    for (int i = 0; i < Tile::kScoreTiles; ++i) {
+    for (int i = 0; i < AttentionTile<T>::kScoreTiles; ++i) {
       PHI_UNROLL(8)
       for (int e = 0; e < kTileOfLane; ++e) {
-        const int r = share.band + places.row(e);
-        const int column = share.column(i) + places.column(e);
+        const int r = warp.band + places.row(e);
+        const int column = warp.column(i) + places.column(e);
         const Slope slope = slope_of(r, column, scores[i][e], products[i][e]);
-        if (weights) weights[r * Memory::kPairStride + column] = static_cast<W>(slope.weight);
-        slopes[r * Memory::kPairStride + column] = static_cast<W>(slope.slope);
+        if (weights)
+          weights[r * GradMemory<T>::kPairStride + column] = static_cast<W>(slope.weight);
+        slopes[r * GradMemory<T>::kPairStride + column] = static_cast<W>(slope.slope);
       }
     }
   }
@@ -109,9 +109,9 @@ class GradTile {
 
   const GradArrays<T>& arrays;
   const AttentionShape& shape;
-  Memory& memory;
-  const WarpShare<T> share{};
-  const TilePlaces<W> places{};
+  GradMemory<T>& memory;
+  const WarpPosition<T> warp{};
+  const TileCoordinates<W> places{};
   int64_t rows = 0;  // queries of this tile
   int64_t keys = 0;  // keys of this tile
 
@@ -120,22 +120,24 @@ class GradTile {
     C weight;
     C slope;
   };
-  __device__ static int64_t clamped(int64_t n) { return n < Tile::kEdge ? n : Tile::kEdge; }
+  __device__ static int64_t clamped(int64_t n) {
+    return n < AttentionTile<T>::kEdge ? n : AttentionTile<T>::kEdge;
+  }
 
   /// tiles += the queries' rows of `left` times the transposed keys' rows of `right`.
   __device__ void multiply(const T* left, const T* right, int64_t width,
-                           WarpTile<W> (&tiles)[Tile::kScoreTiles]) {
+                           WarpTile<W> (&tiles)[AttentionTile<T>::kScoreTiles]) {
     PHI_UNROLL(1)
-    for (int64_t column = 0; column < width; column += Tile::kDepth) {
+    for (int64_t column = 0; column < width; column += AttentionTile<T>::kDepth) {
       __syncthreads();  // the previous parts have been read
       load_part(query_rows(left, width), rows, column, width, memory.left);
       load_part(key_rows(right, width), keys, column, width, memory.right);
       __syncthreads();
       PHI_UNROLL(2)
-      for (int i = 0; i < Tile::kScoreTiles; ++i) {
-        tiles[i].template add_product<TileLayout::kRows, TileLayout::kColumns>(
-            memory.left + share.band * Tile::kStride, Tile::kStride,
-            memory.right + share.column(i) * Tile::kStride, Tile::kStride,
+      for (int i = 0; i < AttentionTile<T>::kScoreTiles; ++i) {
+        tiles[i].template multiply_accumulate<TileLayout::kRows, TileLayout::kColumns>(
+            memory.left + warp.band * AttentionTile<T>::kStride, AttentionTile<T>::kStride,
+            memory.right + warp.column(i) * AttentionTile<T>::kStride, AttentionTile<T>::kStride,
             depth_of<T>(column, width));
       }
     }
@@ -146,7 +148,7 @@ class GradTile {
     C logit = score * static_cast<C>(shape.scale);
     if (mask_.data) logit += static_cast<C>(mask_.row(b_, h_, query_ + r)[key_ + column]);
     const C weight = fast::exp_or_zero(logit - memory.lse[r]);
-    if (!drops_.are_some) return {weight, weight * (product - memory.shares[r])};
+    if (!drops_.is_active) return {weight, weight * (product - memory.shares[r])};
     const C factor =
         drops_.factor_of<C>(shape.drops, shape.global_row(b_, h_, query_ + r), key_ + column);
     const C kept = factor == C(0) ? C(0) : weight * factor;
@@ -154,16 +156,15 @@ class GradTile {
   }
 
   const AttentionMask<T>& mask_;
-  const AttentionDrops& drops_;
+  const AttentionDropoutMask& drops_;
   int64_t b_ = 0, h_ = 0, query_ = 0, key_ = 0;
 };
 
 /// A warp's share of a block's sums [kEdge, kColumns].
 template <typename T>
 struct BlockSums {
-  using Tile = AttentionTile<T>;
   using W = operand_t<T>;
-  WarpTile<W> tiles[Tile::kSumTiles];  // initially zero
+  WarpTile<W> tiles[AttentionTile<T>::kSumTiles];  // initially zero
 
   /// Adds `pair`, or its transpose, times the columns [first, first + kColumns) of the rows `from`.
   template <TileLayout kLayout>
@@ -171,18 +172,19 @@ struct BlockSums {
                       int64_t first, int64_t width, W* part) {
     constexpr int kStride = GradMemory<T>::kPairStride;
     PHI_UNROLL(2)
-    for (int p = 0; p < Tile::kParts; ++p) {
-      const int64_t column = first + p * Tile::kDepth;
+    for (int p = 0; p < AttentionTile<T>::kParts; ++p) {
+      const int64_t column = first + p * AttentionTile<T>::kDepth;
       if (column >= width) break;
       __syncthreads();  // the previous part has been read, and the pair written
       load_part(from, rows, column, width, part);
       __syncthreads();
-      const int band = tile.share.band;
+      const int band = tile.warp.band;
       PHI_UNROLL(2)
-      for (int i = 0; i < Tile::kPartTiles; ++i) {
-        tiles[p * Tile::kPartTiles + i].template add_product<kLayout, TileLayout::kRows>(
-            pair + (kLayout == TileLayout::kRows ? band * kStride : band), kStride,
-            part + tile.share.column(i), Tile::kStride, Tile::kEdge);
+      for (int i = 0; i < AttentionTile<T>::kPartTiles; ++i) {
+        tiles[p * AttentionTile<T>::kPartTiles + i]
+            .template multiply_accumulate<kLayout, TileLayout::kRows>(
+                pair + (kLayout == TileLayout::kRows ? band * kStride : band), kStride,
+                part + tile.warp.column(i), AttentionTile<T>::kStride, AttentionTile<T>::kEdge);
       }
     }
   }
@@ -192,12 +194,12 @@ struct BlockSums {
   __device__ void write(const GradTile<T>& tile, compute_t<T> scale, T* to, int64_t stride,
                         int64_t rows, int64_t first, int64_t width) {
     PHI_UNROLL(4)
-    for (int i = 0; i < Tile::kSumTiles; ++i) {
-      const int64_t from =
-          first + i / Tile::kPartTiles * Tile::kDepth + tile.share.column(i % Tile::kPartTiles);
+    for (int i = 0; i < AttentionTile<T>::kSumTiles; ++i) {
+      const int64_t from = first + i / AttentionTile<T>::kPartTiles * AttentionTile<T>::kDepth +
+                           tile.warp.column(i % AttentionTile<T>::kPartTiles);
       PHI_UNROLL(8)
       for (int e = 0; e < kTileOfLane; ++e) {
-        const int64_t r = tile.share.band + tile.places.row(e);
+        const int64_t r = tile.warp.band + tile.places.row(e);
         const int64_t column = from + tile.places.column(e);
         if (r < rows && column < width)
           to[r * stride + column] = static_cast<T>(scale * tiles[i][e]);
@@ -216,14 +218,13 @@ struct QueryGradMemory {
 template <typename T>
 __device__ void find_query_tile(GradTile<T>& tile, QueryGradMemory<T>& memory, int64_t b, int64_t h,
                                 int64_t first, int64_t query) {
-  using Tile = AttentionTile<T>;
   const AttentionShape& shape = tile.shape;
   BlockSums<T> sums;
   tile.select(b, h, query, 0);
   __syncthreads();  // the previous rows have been read
   tile.load_rows();
   const int64_t key_end = shape.visible_keys(b, query + tile.rows - 1);
-  for (int64_t key = 0; key < key_end; key += Tile::kEdge) {
+  for (int64_t key = 0; key < key_end; key += AttentionTile<T>::kEdge) {
     tile.select(b, h, query, key);
     tile.make_pair(nullptr, memory.slopes);
     sums.template add<TileLayout::kRows>(tile, memory.slopes,
@@ -247,7 +248,6 @@ struct KeyGradMemory {
 template <typename T>
 __device__ void find_key_tile(GradTile<T>& tile, KeyGradMemory<T>& memory, int64_t kv_b,
                               int64_t kv_h, int64_t first, int64_t key) {
-  using Tile = AttentionTile<T>;
   const GradArrays<T>& arrays = tile.arrays;
   const AttentionShape& shape = tile.shape;
   BlockSums<T> key_sums;
@@ -258,7 +258,7 @@ __device__ void find_key_tile(GradTile<T>& tile, KeyGradMemory<T>& memory, int64
   for (int64_t of_group = 0; has_batch && of_group < shape.group; ++of_group) {
     const int64_t h = first_head + of_group;
     if (h < 0 || h >= shape.heads) continue;  // on another rank
-    for (int64_t query = 0; query < shape.sq; query += Tile::kEdge) {
+    for (int64_t query = 0; query < shape.sq; query += AttentionTile<T>::kEdge) {
       tile.select(b, h, query, key);
       if (shape.visible_keys(b, query + tile.rows - 1) <= key) continue;
       __syncthreads();  // the previous tile's results have been read

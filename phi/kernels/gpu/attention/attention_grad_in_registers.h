@@ -14,7 +14,7 @@ namespace phi::gpu {
 /// Per-query terms of the score gradients.
 struct QueryRow {
   float log_sum;  // base-2 logarithm of the sum of exponentials of the scores
-  float share;
+  float delta;
 };
 
 template <typename T>
@@ -37,23 +37,23 @@ struct WeightAndSlope {
   __device__ WeightAndSlope(float score, float product, const QueryRow& row, float factor,
                             bool is_seen)
       : weight(is_seen ? approx_exp2(score * factor - row.log_sum) : 0.0f),
-        slope(is_seen ? weight * (product - row.share) : 0.0f) {}
+        slope(is_seen ? weight * (product - row.delta) : 0.0f) {}
 };
 
 /// Gradient of q. A block processes 64 queries of a head and loops over the keys.
 template <typename T, int kWidth>
-class QueryGradInRegisters : public OfQueries {
+class QueryGradInRegisters : public QueryTiling {
  public:
   using Tiles = RegisterTiles<T, kWidth>;
   static constexpr int kEdge = Tiles::kEdge;
   static constexpr int kThreads = Tiles::kThreads;
-  struct Memory {
+  struct State {
     typename Tiles::Tile keys;    // initially queries
     typename Tiles::Tile values;  // initially output gradients
   };
 
   __device__ QueryGradInRegisters(const GradArrays<T>& arrays, const AttentionShape& shape,
-                                  Memory& memory)
+                                  State& memory)
       : arrays_(arrays), shape_(shape), memory_(memory) {}
 
   /// Computes the queries from `begin` on of a head.
@@ -65,15 +65,15 @@ class QueryGradInRegisters : public OfQueries {
     const HeadRows<T> keys(arrays_.k, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
     const HeadRows<T> values(arrays_.v, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
     const int64_t end = shape_.visible_keys(b, begin + (rows < kEdge ? rows : kEdge) - 1);
-    typename Tiles::Share share;
-    if (end > 0) share.fetch(keys, 0, shape_.sk);
+    typename Tiles::TileLoader loader;
+    if (end > 0) loader.fetch(keys, 0, shape_.sk);
     for (int64_t key = 0; key < end; key += kEdge) {
       __syncthreads();  // the tiles before are read
-      share.put(memory_.keys);
-      share.fetch(values, key, shape_.sk - key);
-      share.put(memory_.values);
+      loader.put(memory_.keys);
+      loader.fetch(values, key, shape_.sk - key);
+      loader.put(memory_.values);
       __syncthreads();
-      if (key + kEdge < end) share.fetch(keys, key + kEdge, shape_.sk - key - kEdge);
+      if (key + kEdge < end) loader.fetch(keys, key + kEdge, shape_.sk - key - kEdge);
       PHI_UNROLL(1)
       for (int i = 0; i < Tiles::kChunks; ++i) add_chunk(key, i);
     }
@@ -125,10 +125,10 @@ class QueryGradInRegisters : public OfQueries {
 
   const GradArrays<T>& arrays_;
   const AttentionShape& shape_;
-  Memory& memory_;
-  typename Tiles::Left queries_;
-  typename Tiles::Left out_grads_;
-  typename Tiles::Sums sums_;
+  State& memory_;
+  typename Tiles::LeftOperand queries_;
+  typename Tiles::LeftOperand out_grads_;
+  typename Tiles::HeadAccumulator sums_;
   // For this lane's two rows.
   QueryRow rows_[2];
   int64_t seen_[2];  // number of visible keys
@@ -137,12 +137,12 @@ class QueryGradInRegisters : public OfQueries {
 /// Gradients of k and v. A block processes 64 keys of a key head and loops over the queries of all
 /// heads that share it. Score tiles are transposed: rows are keys, columns queries.
 template <typename T, int kWidth>
-class KeyGradsInRegisters : public OfKeys {
+class KeyGradsInRegisters : public KeyTiling {
  public:
   using Tiles = RegisterTiles<T, kWidth>;
   static constexpr int kEdge = Tiles::kEdge;
   static constexpr int kThreads = Tiles::kThreads;
-  struct Memory {
+  struct State {
     typename Tiles::Tile queries;    // initially keys
     typename Tiles::Tile out_grads;  // initially values
     QueryRow rows[kEdge];
@@ -150,7 +150,7 @@ class KeyGradsInRegisters : public OfKeys {
   };
 
   __device__ KeyGradsInRegisters(const GradArrays<T>& arrays, const AttentionShape& shape,
-                                 Memory& memory)
+                                 State& memory)
       : arrays_(arrays), shape_(shape), memory_(memory) {}
 
   /// Computes the keys from `begin` on of a key head.
@@ -238,11 +238,11 @@ class KeyGradsInRegisters : public OfKeys {
 
   const GradArrays<T>& arrays_;
   const AttentionShape& shape_;
-  Memory& memory_;
-  typename Tiles::Left keys_;
-  typename Tiles::Left values_;
-  typename Tiles::Sums key_sums_;
-  typename Tiles::Sums value_sums_;
+  State& memory_;
+  typename Tiles::LeftOperand keys_;
+  typename Tiles::LeftOperand values_;
+  typename Tiles::HeadAccumulator key_sums_;
+  typename Tiles::HeadAccumulator value_sums_;
 };
 
 }  // namespace phi::gpu

@@ -16,18 +16,18 @@
 namespace phi::gpu {
 
 template <typename T, int kWidth>
-class AttentionInRegisters : public OfQueries {
+class AttentionInRegisters : public QueryTiling {
  public:
-  using Tiles = RegisterTiles<T, kWidth>;
-  static constexpr int kEdge = Tiles::kEdge;
-  static constexpr int kThreads = Tiles::kThreads;
-  struct Memory {
-    typename Tiles::Tile keys;  // initially queries
-    typename Tiles::Tile values;
+  using HeadTiles = RegisterTiles<T, kWidth>;
+  static constexpr int kEdge = HeadTiles::kEdge;
+  static constexpr int kThreads = HeadTiles::kThreads;
+  struct State {
+    typename HeadTiles::Tile keys;  // initially queries
+    typename HeadTiles::Tile values;
   };
 
   __device__ AttentionInRegisters(const ForwardArrays<T>& arrays, const AttentionShape& shape,
-                                  Memory& memory)
+                                  State& memory)
       : arrays_(arrays), shape_(shape), memory_(memory) {}
 
   /// Computes the queries from `begin` on of a head.
@@ -39,68 +39,70 @@ class AttentionInRegisters : public OfQueries {
     const HeadRows<T> values(arrays_.v, key_rows, shape_.kv_heads, shape_.key_head(h), kWidth);
     load_queries(queries, rows);
     const int64_t last = begin + (rows < kEdge ? rows : kEdge) - 1;
-    attend(keys, values, shape_.keys(b), shape_.visible_keys(b, last), b, begin + Tiles::band());
+    attend(keys, values, shape_.keys(b), shape_.visible_keys(b, last), b,
+           begin + HeadTiles::band());
     PHI_UNROLL(2)
     for (int half = 0; half < 2; ++half) {
-      const int64_t query = begin + Tiles::band() + Tiles::group() + 8 * half;
+      const int64_t query = begin + HeadTiles::band() + HeadTiles::group() + 8 * half;
       if (query >= shape_.sq) continue;
       const float factor = total_[half] == 0 ? 0.0f : 1 / total_[half];
       const int64_t row = (b * shape_.sq + query) * shape_.heads + h;
-      Tiles::write_row(sums_, half, factor, arrays_.out + row * kWidth);
-      if (Tiles::thread() == 0 && arrays_.lse)
+      HeadTiles::write_row(sums_, half, factor, arrays_.out + row * kWidth);
+      if (HeadTiles::thread() == 0 && arrays_.lse)
         arrays_.lse[shape_.row_of(b, h, query)] = most_[half] * scale() + std::log(total_[half]);
     }
   }
 
  private:
-  static constexpr int kChunks = Tiles::kChunks;
+  static constexpr int kChunks = HeadTiles::kChunks;
   static constexpr float kNone = -std::numeric_limits<float>::infinity();
-  using Scores = typename Tiles::Chunk[kChunks];
+  using Scores = typename HeadTiles::Chunk[kChunks];
 
   __device__ float scale() const { return static_cast<float>(shape_.scale); }
 
   __device__ void load_queries(const HeadRows<T>& queries, int64_t rows) {
-    typename Tiles::Share share;
-    share.fetch(queries, 0, rows);
+    typename HeadTiles::TileLoader loader;
+    loader.fetch(queries, 0, rows);
     __syncthreads();  // the previous tile is complete
-    share.put(memory_.keys);
+    loader.put(memory_.keys);
     __syncthreads();
-    Tiles::load_left(memory_.keys, queries_);
+    HeadTiles::load_left(memory_.keys, queries_);
     __syncthreads();
   }
 
   __device__ void attend(const HeadRows<T>& keys, const HeadRows<T>& values, int64_t all,
                          int64_t end, int64_t b, int64_t first_query) {
-    Tiles::clear(sums_);
+    HeadTiles::clear(sums_);
     PHI_UNROLL(2)
     for (int half = 0; half < 2; ++half) {
       most_[half] = kNone;
       total_[half] = 0;
-      seen_[half] = shape_.visible_keys(b, first_query + Tiles::group() + 8 * half);
+      seen_[half] = shape_.visible_keys(b, first_query + HeadTiles::group() + 8 * half);
     }
     const int64_t seen_by_all = shape_.visible_keys(b, first_query);
-    typename Tiles::Share share;
+    typename HeadTiles::TileLoader loader;
     if (end > 0) {
-      share.fetch(keys, 0, all);
-      share.put(memory_.keys);
+      loader.fetch(keys, 0, all);
+      loader.put(memory_.keys);
     }
     for (int64_t key = 0; key < end; key += kEdge) {
       Scores scores;
       __syncthreads();  // keys are loaded; the previous values have been read
-      share.fetch(values, key, all - key);
+      loader.fetch(values, key, all - key);
       PHI_UNROLL(4)
       for (int i = 0; i < kChunks; ++i) {
-        Tiles::clear(scores[i]);
-        Tiles::multiply(queries_, memory_.keys.chunk(i), scores[i]);
+        HeadTiles::clear(scores[i]);
+        HeadTiles::multiply(queries_, memory_.keys.chunk(i), scores[i]);
       }
       if (key + kEdge > seen_by_all) hide(key, scores);
       weigh(scores);
-      share.put(memory_.values);
+      loader.put(memory_.values);
       __syncthreads();  // values are loaded; the keys have been read
-      if (key + kEdge < end) share.fetch(keys, key + kEdge, all - key - kEdge);
+      if (key + kEdge < end) loader.fetch(keys, key + kEdge, all - key - kEdge);
       PHI_UNROLL(4)
-      for (int i = 0; i < kChunks; ++i) Tiles::add_rows(scores[i], memory_.values.chunk(i), sums_);
-      if (key + kEdge < end) share.put(memory_.keys);
+      for (int i = 0; i < kChunks; ++i)
+        HeadTiles::add_rows(scores[i], memory_.values.chunk(i), sums_);
+      if (key + kEdge < end) loader.put(memory_.keys);
     }
     PHI_UNROLL(2)
     for (int half = 0; half < 2; ++half) {
@@ -111,7 +113,7 @@ class AttentionInRegisters : public OfQueries {
 
   /// The value of another of the four adjacent lanes that share rows.
   __device__ static float from_neighbour(float value, int by) {
-    return shuffle(value, ShuffleIdx{Tiles::lane() ^ by});
+    return shuffle(value, ShuffleIdx{HeadTiles::lane() ^ by});
   }
 
   /// Calls f(score, column) for each score of one of this lane's rows. Column 0 is the lane's first
@@ -129,7 +131,7 @@ class AttentionInRegisters : public OfQueries {
   __device__ void hide(int64_t key, Scores& scores) const {
     PHI_UNROLL(2)
     for (int half = 0; half < 2; ++half) {
-      const int64_t left = seen_[half] - key - 2 * Tiles::thread();
+      const int64_t left = seen_[half] - key - 2 * HeadTiles::thread();
       const int seen = left < kEdge ? static_cast<int>(left < 0 ? 0 : left) : kEdge;
       each(scores, half, [=](float& score, int column) {
         if (column >= seen) score = kNone;
@@ -156,7 +158,7 @@ class AttentionInRegisters : public OfQueries {
       most_[half] = most;
       total_[half] = total;
       PHI_UNROLL(16)
-      for (int n = 0; n < Tiles::kColumns; ++n) {
+      for (int n = 0; n < HeadTiles::kColumns; ++n) {
         sums_[n][2 * half] *= shrink;
         sums_[n][2 * half + 1] *= shrink;
       }
@@ -165,10 +167,10 @@ class AttentionInRegisters : public OfQueries {
 
   const ForwardArrays<T>& arrays_;
   const AttentionShape& shape_;
-  Memory& memory_;
-  typename Tiles::Left queries_;
-  typename Tiles::Sums sums_;
-  // For this lane's two rows, Tiles::group() and Tiles::group() + 8.
+  State& memory_;
+  typename HeadTiles::LeftOperand queries_;
+  typename HeadTiles::HeadAccumulator sums_;
+  // For this lane's two rows, HeadTiles::group() and HeadTiles::group() + 8.
   float most_[2];    // maximum of the scores so far
   float total_[2];   // this lane's share of the sum of weights
   int64_t seen_[2];  // number of visible keys

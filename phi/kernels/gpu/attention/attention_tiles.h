@@ -45,7 +45,7 @@ struct AttentionTile {
 };
 
 /// Position of a row's random words in the dropout stream.
-struct DropWords {
+struct DropoutStream {
   int64_t batches;      // batches of words per row
   uint64_t seed_shift;  // added to the seed
 };
@@ -71,9 +71,9 @@ struct AttentionShape {
   int64_t kv_batch_step;   // batch entry b uses keys of entry kv_batch_step * b + kv_batch_shift
   const int64_t* lengths;  // null, or the previous lengths of the caches [batch]
   bool causal;
-  double scale;      // factor of the scores
-  int64_t row_step;  // stride between heads in arrays [batch, heads, queries]
-  DropWords drops;   // position in the dropout stream
+  double scale;         // factor of the scores
+  int64_t row_step;     // stride between heads in arrays [batch, heads, queries]
+  DropoutStream drops;  // position in the dropout stream
 
   PHI_HD int64_t keys(int64_t b) const {
     if (!lengths) return sk;
@@ -156,15 +156,15 @@ struct AttentionMask {
 };
 
 /// The weights that dropout removes (functors/attention_dropout.h). The seed is in GPU memory.
-struct AttentionDrops {
-  bool are_some = false;
+struct AttentionDropoutMask {
+  bool is_active = false;
   const int64_t* seed_offset = nullptr;  // null: seed and offset are 0
   uint32_t threshold = 0;
   double factor = 1;
 
-  AttentionDrops(const DenseTensor* given, float probability, bool is_test) {
+  AttentionDropoutMask(const DenseTensor* given, float probability, bool is_test) {
     if (probability == 0.0f || is_test) return;
-    are_some = true;
+    is_active = true;
     if (given) seed_offset = given->data<int64_t>();
     threshold = drop_threshold(probability);
     factor = kept_factor(probability);
@@ -174,7 +174,7 @@ struct AttentionDrops {
 
   /// Factors of the weights for the keys kDropBatch * batch + 8 * w + s of a row, 0 <= w < 4.
   template <typename C>
-  __device__ void factors(const DropWords& of_rows, int64_t row, int64_t batch, int s,
+  __device__ void factors(const DropoutStream& of_rows, int64_t row, int64_t batch, int s,
                           C (&of_word)[4]) const {
     const PhiloxBlock words =
         philox(drop_counter(static_cast<uint64_t>(row * of_rows.batches + batch), s,
@@ -186,7 +186,7 @@ struct AttentionDrops {
   }
   /// Factor of the weight for one key.
   template <typename C>
-  __device__ C factor_of(const DropWords& of_rows, int64_t row, int64_t key) const {
+  __device__ C factor_of(const DropoutStream& of_rows, int64_t row, int64_t key) const {
     const int at = static_cast<int>(key % kDropBatch);
     C of_word[4];
     factors(of_rows, row, key / kDropBatch, at % kDropLanes, of_word);
@@ -218,29 +218,31 @@ struct HeadRows {
 template <typename T>
 __device__ void load_part(const HeadRows<T>& from, int64_t rows, int64_t column, int64_t width,
                           operand_t<T>* part) {
-  using Tile = AttentionTile<T>;
   constexpr int kVector = 16 / static_cast<int>(sizeof(T));
   const T* const first = from.first + column;
   const bool is_even = reinterpret_cast<uintptr_t>(first) % 16 == 0 && from.stride % kVector == 0 &&
                        width % kVector == 0;
   if (is_even) {
-    constexpr int kVectors = Tile::kDepth / kVector;  // vectors per row
-    for (int i = static_cast<int>(threadIdx.x); i < Tile::kEdge * kVectors; i += Tile::kThreads) {
+    constexpr int kVectors = AttentionTile<T>::kDepth / kVector;  // vectors per row
+    for (int i = static_cast<int>(threadIdx.x); i < AttentionTile<T>::kEdge * kVectors;
+         i += AttentionTile<T>::kThreads) {
       const int r = i / kVectors;
       const int c = i % kVectors * kVector;
       uint4 bytes{0, 0, 0, 0};
       if (r < rows && column + c < width)
         bytes = *reinterpret_cast<const uint4*>(first + r * from.stride + c);
-      *reinterpret_cast<uint4*>(part + r * Tile::kStride + c) = bytes;
+      *reinterpret_cast<uint4*>(part + r * AttentionTile<T>::kStride + c) = bytes;
     }
     return;
   }
   const auto* const elements = reinterpret_cast<const operand_t<T>*>(first);
-  for (int i = static_cast<int>(threadIdx.x); i < Tile::kEdge * Tile::kDepth; i += Tile::kThreads) {
-    const int r = i / Tile::kDepth;
-    const int c = i % Tile::kDepth;
+  for (int i = static_cast<int>(threadIdx.x);
+       i < AttentionTile<T>::kEdge * AttentionTile<T>::kDepth; i += AttentionTile<T>::kThreads) {
+    const int r = i / AttentionTile<T>::kDepth;
+    const int c = i % AttentionTile<T>::kDepth;
     const bool is_there = r < rows && column + c < width;
-    part[r * Tile::kStride + c] = is_there ? elements[r * from.stride + c] : operand_t<T>(0.0f);
+    part[r * AttentionTile<T>::kStride + c] =
+        is_there ? elements[r * from.stride + c] : operand_t<T>(0.0f);
   }
 }
 
@@ -255,27 +257,27 @@ __device__ int depth_of(int64_t column, int64_t width) {
 
 /// A warp's share of the tiles of its block.
 template <typename T>
-struct WarpShare {
-  using Tile = AttentionTile<T>;
-  int band = static_cast<int>(threadIdx.x) / kWarp % Tile::kBands * kTileEdge;  // first row
-  int side = static_cast<int>(threadIdx.x) / kWarp / Tile::kBands;
+struct WarpPosition {
+  int band =
+      static_cast<int>(threadIdx.x) / kWarp % AttentionTile<T>::kBands * kTileEdge;  // first row
+  int side = static_cast<int>(threadIdx.x) / kWarp / AttentionTile<T>::kBands;
 
   /// First column of the warp's tile number i.
-  __device__ int column(int i) const { return (side + Tile::kSides * i) * kTileEdge; }
+  __device__ int column(int i) const { return (side + AttentionTile<T>::kSides * i) * kTileEdge; }
 };
 
 /// Number of tiles of `edge` that cover n.
 PHI_HD int64_t tiles_of(int64_t n, int64_t edge) { return (n + edge - 1) / edge; }
 
 /// Head and tile that a block processes.
-struct TileNumber {
+struct TileIndex {
   int64_t head;
   int64_t tile;
 };
 /// Maps block number `item` to a head and tile. Groups of heads are processed one after another.
 /// Within a group the last tiles of queries, which see the most keys, come first, so that no long
 /// block runs alone at the end.
-__device__ inline TileNumber tile_number(int64_t item, int64_t items, int64_t tiles) {
+__device__ inline TileIndex tile_index(int64_t item, int64_t items, int64_t tiles) {
   constexpr int64_t kHeads = 8;  // heads whose keys and values fit in the cache together
   const int64_t first = item / (kHeads * tiles) * kHeads;
   const int64_t left = items / tiles - first;

@@ -17,7 +17,7 @@ namespace phi {
 namespace {
 
 /// cache_kv [2, batch, heads, room, width], and the number of valid positions.
-struct Cache {
+struct CacheShape {
   int64_t batch;
   int64_t heads;
   int64_t room;
@@ -25,7 +25,7 @@ struct Cache {
   const int32_t* lengths;  // [batch] before the step; null: `held` for each
   int64_t held;
 
-  Cache(const Dims& d, const DenseTensor* sequence_lengths, const DenseTensor* src_mask)
+  CacheShape(const Dims& d, const DenseTensor* sequence_lengths, const DenseTensor* src_mask)
       : batch(d[1]),
         heads(d[2]),
         room(d[3]),
@@ -64,7 +64,7 @@ struct NewPosition {
 
 /// Appends the new keys and values; element i of [2, batch, heads, width].
 template <typename T>
-__global__ void append_position(NewPosition<T> now, Cache cache, int64_t n, T* kept) {
+__global__ void append_position(NewPosition<T> now, CacheShape cache, int64_t n, T* kept) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
     const int64_t column = i % cache.width;
     const int64_t line = i / cache.width % (cache.batch * cache.heads);
@@ -79,7 +79,7 @@ template <typename T>
 struct ScoreLine {
   using C = compute_t<T>;
   NewPosition<T> now;
-  Cache cache;
+  CacheShape cache;
   const T* kept;
   const C* mask;  // null: no mask
   int64_t masked;
@@ -103,7 +103,7 @@ struct ScoreLine {
 /// Replaces the scores of a head by softmax weights.
 template <typename C>
 struct WeightLine {
-  Cache cache;
+  CacheShape cache;
   C* scores;
 
   template <typename Team>
@@ -121,7 +121,7 @@ struct WeightLine {
 template <typename T>
 struct ValueLine {
   using C = compute_t<T>;
-  Cache cache;
+  CacheShape cache;
   const T* kept;
   const C* weights;
   T* out;
@@ -144,7 +144,8 @@ struct HasNoRoom {
 };
 
 /// Errors: OutOfRange if a cache has no room for another position.
-void check_room(const GpuContext& ctx, const Cache& cache, const DenseTensor* sequence_lengths) {
+void check_room(const GpuContext& ctx, const CacheShape& cache,
+                const DenseTensor* sequence_lengths) {
   if (cache.batch == 0) return;
   if (!sequence_lengths) {
     if (HasNoRoom{cache.room}(cache.held)) throw_no_room_for_position(cache.held, cache.room);
@@ -169,7 +170,7 @@ void MaskedMultiheadAttentionKernel(const Context& ctx, const DenseTensor& x,
                                     DenseTensor* cache_kv_out,
                                     DenseTensor* /*beam_cache_offset_out*/) {
   using C = compute_t<T>;
-  const Cache cache(cache_kv.dims(), sequence_lengths, src_mask);
+  const CacheShape cache(cache_kv.dims(), sequence_lengths, src_mask);
   check_room(ctx, cache, sequence_lengths);
   keep(ctx, cache_kv, cache_kv_out);
   if (cache_kv.numel() == 0) return;

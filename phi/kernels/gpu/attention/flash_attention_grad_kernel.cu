@@ -15,7 +15,7 @@ namespace {
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_query_grad(int64_t items, GradArrays<T> arrays, AttentionShape shape,
-                    AttentionMask<T> mask, AttentionDrops drops) {
+                    AttentionMask<T> mask, AttentionDropoutMask drops) {
   using Tile = AttentionTile<T>;
   __shared__ QueryGradMemory<T> memory;
   GradTile<T> tile(arrays, shape, mask, drops, memory.tile);
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_key_grads(int64_t items, GradArrays<T> arrays, AttentionShape shape, AttentionMask<T> mask,
-                   AttentionDrops drops) {
+                   AttentionDropoutMask drops) {
   using Tile = AttentionTile<T>;
   __shared__ KeyGradMemory<T> memory;
   GradTile<T> tile(arrays, shape, mask, drops, memory.tile);
@@ -58,9 +58,9 @@ void launch_in_registers(const GpuContext& ctx, const GradArrays<T>& arrays,
 template <typename T>
 void launch_gradients(const GpuContext& ctx, const GradArrays<T>& arrays,
                       const AttentionShape& shape, const AttentionMask<T>& mask,
-                      const AttentionDrops& drops) {
+                      const AttentionDropoutMask& drops) {
   if constexpr (kIs16Bit<T>) {
-    if (!mask.data && !drops.are_some &&
+    if (!mask.data && !drops.is_active &&
         fit_registers<T>(shape, arrays.q, arrays.k, arrays.v, arrays.out_grad, arrays.q_grad,
                          arrays.k_grad, arrays.v_grad)) {
       return shape.width == 64 ? launch_in_registers<64>(ctx, arrays, shape)
@@ -104,7 +104,8 @@ void FlashAttentionGradKernel(const Context& ctx, const DenseTensor& q, const De
                                   out_grad.data<T>(), softmax_lse.data<C>(), shares.data<C>(),
                                   data_of(q_grad),    data_of(k_grad),       data_of(v_grad)};
   gpu::launch_gradients<T>(ctx, arrays, gpu::attention_shape(q, k, v, places, causal),
-                           {attn_mask, places}, gpu::AttentionDrops(seed_offset, dropout, is_test));
+                           {attn_mask, places},
+                           gpu::AttentionDropoutMask(seed_offset, dropout, is_test));
 }
 
 PHI_REGISTER_KERNEL(flash_attention_grad, GPU, FlashAttentionGradKernel, Floats);

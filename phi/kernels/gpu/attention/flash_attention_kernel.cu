@@ -14,13 +14,13 @@ namespace {
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     attend(int64_t items, ForwardArrays<T> arrays, AttentionShape shape, AttentionMask<T> mask,
-           AttentionDrops drops) {
+           AttentionDropoutMask drops) {
   __shared__ ForwardMemory<T> memory;
   ForwardTile<T> tile(arrays, shape, mask, drops, memory);
   const int64_t tiles = tiles_of(shape.sq, AttentionTile<T>::kEdge);
   const int64_t chunks = ForwardTile<T>::chunks_of(shape);
   for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
-    const TileNumber at = tile_number(item, items, tiles);
+    const TileIndex at = tile_index(item, items, tiles);
     const int64_t head = at.head / chunks;
     tile.run(head / shape.heads, head % shape.heads, at.head % chunks,
              at.tile * AttentionTile<T>::kEdge);
@@ -30,13 +30,13 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
 template <typename T>
 void launch_attention(const GpuContext& ctx, const ForwardArrays<T>& arrays,
                       const AttentionShape& shape, const AttentionMask<T>& mask,
-                      const AttentionDrops& drops) {
+                      const AttentionDropoutMask& drops) {
   using Tile = AttentionTile<T>;
   const int64_t items = shape.batch * shape.heads * ForwardTile<T>::chunks_of(shape) *
                         tiles_of(shape.sq, Tile::kEdge);
   if (items == 0) return;
   if constexpr (kIs16Bit<T>) {
-    const bool needs_weights = mask.data || drops.are_some || arrays.softmax;
+    const bool needs_weights = mask.data || drops.is_active || arrays.softmax;
     if (!needs_weights && fit_registers<T>(shape, arrays.q, arrays.k, arrays.v, arrays.out)) {
       return shape.width == 64 ? run_in_registers<AttentionInRegisters<T, 64>>(ctx, arrays, shape)
                                : run_in_registers<AttentionInRegisters<T, 128>>(ctx, arrays, shape);
@@ -85,8 +85,8 @@ void FlashAttentionKernel(const Context& ctx, const DenseTensor& q, const DenseT
   const AttentionPlaces places = attention_places(ctx, q, k, v, attn_mask, 4);
   places.check_keys();
   if (attn_mask) places.check_mask();
-  const gpu::AttentionDrops drops(fixed_seed_offset, dropout, is_test);
-  if (drops.are_some && seed_offset) {
+  const gpu::AttentionDropoutMask drops(fixed_seed_offset, dropout, is_test);
+  if (drops.is_active && seed_offset) {
     index_loop(ctx, seed_offset->mutable_data<int64_t>(), seed_offset->numel(),
                gpu::CopySeed{drops.seed_offset});
   }
@@ -132,7 +132,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
       q.data<T>(), k_cache_out->data<T>(), v_cache_out->data<T>(), out->mutable_data<T>(), nullptr,
       nullptr};
   gpu::launch_attention<T>(ctx, arrays, shape, {nullptr, places},
-                           gpu::AttentionDrops(nullptr, 0, true));
+                           gpu::AttentionDropoutMask(nullptr, 0, true));
 }
 
 PHI_REGISTER_KERNEL(flash_attention, GPU, FlashAttentionKernel, Floats);

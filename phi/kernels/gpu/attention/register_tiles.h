@@ -26,10 +26,10 @@ struct RegisterTiles {
   static constexpr int kColumns = kWidth / 8;  // 8-column accumulator tiles
 
   /// 16 rows as the left operand.
-  using Left = HalfPair[kSteps][4];
+  using LeftOperand = HalfPair[kSteps][4];
   /// Accumulators of 16 rows: for 16 columns, and for all columns of a head.
   using Chunk = float[2][4];
-  using Sums = float[kColumns][4];
+  using HeadAccumulator = float[kColumns][4];
 
   struct Tile {
     alignas(16) W rows[kEdge * kStride];
@@ -46,7 +46,7 @@ struct RegisterTiles {
   /// A thread's share of a tile while it is copied from global to shared memory: all of it, or one
   /// of kParts to save registers.
   template <int kParts>
-  class PartOfShare {
+  class PartialTileLoader {
    public:
     /// Loads `rows` rows from `first` on. Rows after them are zero.
     __device__ void fetch(const HeadRows<T>& from, int64_t first, int64_t rows, int part = 0) {
@@ -76,21 +76,21 @@ struct RegisterTiles {
     __device__ static int column() { return static_cast<int>(threadIdx.x) % kRowVectors * kVector; }
     uint4 vectors_[kOwn];
   };
-  using Share = PartOfShare<1>;
+  using TileLoader = PartialTileLoader<1>;
 
   /// Copies a whole tile, part by part.
   __device__ static void copy(const HeadRows<T>& from, int64_t first, int64_t rows, Tile& tile) {
     constexpr int kParts = 4;
     PHI_UNROLL(1)
     for (int part = 0; part < kParts; ++part) {
-      PartOfShare<kParts> share;
-      share.fetch(from, first, rows, part);
-      share.put(tile, part);
+      PartialTileLoader<kParts> loader;
+      loader.fetch(from, first, rows, part);
+      loader.put(tile, part);
     }
   }
 
   /// Loads the warp's rows of a tile as a left operand.
-  __device__ static void load_left(const Tile& tile, Left& left) {
+  __device__ static void load_left(const Tile& tile, LeftOperand& left) {
     const W* const row = tile.rows + (band() + lane() % 16) * kStride + lane() / 16 * 8;
     PHI_UNROLL(8)
     for (int k = 0; k < kSteps; ++k) load_matrices(row + k * 16, left[k]);
@@ -98,14 +98,14 @@ struct RegisterTiles {
 
   /// Loads the warp's rows of two arrays, through tiles that the block no longer needs.
   __device__ static void load_both(const HeadRows<T>& first, const HeadRows<T>& second,
-                                   int64_t rows, Tile& of_first, Tile& of_second, Left& left,
-                                   Left& other) {
-    Share share;
-    share.fetch(first, 0, rows);
+                                   int64_t rows, Tile& of_first, Tile& of_second, LeftOperand& left,
+                                   LeftOperand& other) {
+    TileLoader loader;
+    loader.fetch(first, 0, rows);
     __syncthreads();
-    share.put(of_first);
-    share.fetch(second, 0, rows);
-    share.put(of_second);
+    loader.put(of_first);
+    loader.fetch(second, 0, rows);
+    loader.put(of_second);
     __syncthreads();
     load_left(of_first, left);
     load_left(of_second, other);
@@ -121,20 +121,20 @@ struct RegisterTiles {
   }
 
   /// sums += left times the transpose of 16 rows.
-  __device__ static void multiply(const Left& left, const W* rows, Chunk& sums) {
+  __device__ static void multiply(const LeftOperand& left, const W* rows, Chunk& sums) {
     const int l = lane();
     const W* const row = rows + (l % 8 + l / 16 * 8) * kStride + l / 8 % 2 * 8;
     PHI_UNROLL(8)
     for (int k = 0; k < kSteps; ++k) {
       HalfPair right[4];
       load_matrices(row + k * 16, right);
-      add_product<W>(left[k], right[0], right[1], sums[0]);
-      add_product<W>(left[k], right[2], right[3], sums[1]);
+      multiply_accumulate<W>(left[k], right[0], right[1], sums[0]);
+      multiply_accumulate<W>(left[k], right[2], right[3], sums[1]);
     }
   }
 
   /// sums += factors [16, 16] times 16 rows.
-  __device__ static void add_rows(const Chunk& factors, const W* rows, Sums& sums) {
+  __device__ static void add_rows(const Chunk& factors, const W* rows, HeadAccumulator& sums) {
     const W* const row = rows + lane() % 16 * kStride + lane() / 16 * 8;
     const HalfPair left[4] = {
         pair_of<W>(factors[0][0], factors[0][1]), pair_of<W>(factors[0][2], factors[0][3]),
@@ -143,13 +143,13 @@ struct RegisterTiles {
     for (int n = 0; n < kColumns; n += 2) {
       HalfPair right[4];
       load_transposed_matrices(row + n * 8, right);
-      add_product<W>(left, right[0], right[1], sums[n]);
-      add_product<W>(left, right[2], right[3], sums[n + 1]);
+      multiply_accumulate<W>(left, right[0], right[1], sums[n]);
+      multiply_accumulate<W>(left, right[2], right[3], sums[n + 1]);
     }
   }
 
   /// Writes this lane's part of row group() + 8 half, multiplied by `factor`.
-  __device__ static void write_row(const Sums& sums, int half, float factor, T* row) {
+  __device__ static void write_row(const HeadAccumulator& sums, int half, float factor, T* row) {
     HalfPair* const to = reinterpret_cast<HalfPair*>(row) + thread();
     PHI_UNROLL(16)
     for (int n = 0; n < kColumns; ++n)

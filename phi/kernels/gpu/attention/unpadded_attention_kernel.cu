@@ -109,7 +109,7 @@ __device__ void select_sequence(const Arrays& arrays, const AttentionShape& shap
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     attend_sequences(int64_t items, ForwardArrays<T> arrays, AttentionShape shape,
-                     AttentionMask<T> no_mask, AttentionDrops drops, Sequences sequences,
+                     AttentionMask<T> no_mask, AttentionDropoutMask drops, Sequences sequences,
                      int64_t tiles) {
   __shared__ ForwardMemory<T> memory;
   __shared__ SequenceProblem<ForwardArrays<T>> own;
@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_sequence_query_grad(int64_t items, GradArrays<T> arrays, AttentionShape shape,
-                             AttentionMask<T> no_mask, AttentionDrops drops, Sequences sequences,
-                             int64_t tiles) {
+                             AttentionMask<T> no_mask, AttentionDropoutMask drops,
+                             Sequences sequences, int64_t tiles) {
   using Tile = AttentionTile<T>;
   __shared__ QueryGradMemory<T> memory;
   __shared__ SequenceProblem<GradArrays<T>> own;
@@ -147,8 +147,8 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
 template <typename T>
 __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
     find_sequence_key_grads(int64_t items, GradArrays<T> arrays, AttentionShape shape,
-                            AttentionMask<T> no_mask, AttentionDrops drops, Sequences sequences,
-                            int64_t tiles) {
+                            AttentionMask<T> no_mask, AttentionDropoutMask drops,
+                            Sequences sequences, int64_t tiles) {
   using Tile = AttentionTile<T>;
   __shared__ KeyGradMemory<T> memory;
   __shared__ SequenceProblem<GradArrays<T>> own;
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(AttentionTile<T>::kThreads, 1)
 /// `lines` is the number of heads times the number of column parts.
 template <typename T, typename Kernel, typename Arrays>
 void launch_sequences(const GpuContext& ctx, Kernel kernel, int64_t lines, const Arrays& arrays,
-                      const AttentionShape& shape, const AttentionDrops& drops,
+                      const AttentionShape& shape, const AttentionDropoutMask& drops,
                       const Sequences& sequences, const SequenceBegins& of_tiles) {
   using Tile = AttentionTile<T>;
   const int64_t tiles = of_tiles.tiles(Tile::kEdge);
@@ -251,7 +251,7 @@ void FlashAttnUnpaddedKernel(const Context& ctx, const DenseTensor& q, const Den
                              DenseTensor* out, DenseTensor* /*softmax*/, DenseTensor* softmax_lse,
                              DenseTensor* seed_offset) {
   using C = compute_t<T>;
-  const gpu::AttentionDrops drops(fixed_seed_offset, dropout, is_test);
+  const gpu::AttentionDropoutMask drops(fixed_seed_offset, dropout, is_test);
   if (seed_offset) {
     index_loop(ctx, seed_offset->mutable_data<int64_t>(), seed_offset->numel(),
                gpu::CopySeed{drops.seed_offset});
@@ -294,7 +294,7 @@ void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const
                                   out_grad.data<T>(), softmax_lse.data<C>(), shares.data<C>(),
                                   data_of(q_grad),    data_of(k_grad),       data_of(v_grad)};
   const gpu::Sequences sequences{q_begins.get(), k_begins.get()};
-  const gpu::AttentionDrops drops(seed_offset, dropout, is_test);
+  const gpu::AttentionDropoutMask drops(seed_offset, dropout, is_test);
   if (q_grad) {
     gpu::launch_sequences<T>(ctx, gpu::find_sequence_query_grad<T>,
                              shape.heads * gpu::tiles_of(shape.width, Tile::kColumns), arrays,

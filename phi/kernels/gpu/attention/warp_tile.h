@@ -2,8 +2,8 @@
 // in shared memory are added to it, on tensor cores for half precision, else by the lanes.
 //
 //   WarpTile<W> sums;
-//   sums.add_product<TileLayout::kRows, TileLayout::kColumns>(a, a_stride, b, b_stride, depth);
-//   const TilePlaces<W> places;
+//   sums.multiply_accumulate<TileLayout::kRows, TileLayout::kColumns>(a, a_stride, b, b_stride, depth);
+//   const TileCoordinates<W> places;
 //   for (int i = 0; i < kTileOfLane; ++i) out[places.row(i) * stride + places.column(i)] = sums[i];
 #pragma once
 
@@ -54,13 +54,13 @@ class TensorCoreTile {
   /// Adds left [16, depth] times right [depth, 16]. `depth` must be a multiple of 16, strides of 8,
   /// and addresses of 32 bytes. All lanes take part.
   template <TileLayout kLeft, TileLayout kRight>
-  __device__ void add_product(const W* left, int left_stride, const W* right, int right_stride,
-                              int depth) {
+  __device__ void multiply_accumulate(const W* left, int left_stride, const W* right,
+                                      int right_stride, int depth) {
     using nvcuda::wmma::matrix_a;
     using nvcuda::wmma::matrix_b;
     constexpr int n = kTileEdge;
-    nvcuda::wmma::fragment<matrix_a, n, n, n, W, Layout<kLeft>> a;
-    nvcuda::wmma::fragment<matrix_b, n, n, n, W, Layout<kRight>> b;
+    nvcuda::wmma::fragment<matrix_a, n, n, n, W, WmmaLayout<kLeft>> a;
+    nvcuda::wmma::fragment<matrix_b, n, n, n, W, WmmaLayout<kRight>> b;
     PHI_UNROLL(4)
     for (int k = 0; k < depth; k += n) {
       const int left_at = kLeft == TileLayout::kRows ? k : k * left_stride;
@@ -72,28 +72,28 @@ class TensorCoreTile {
   }
 
  private:
-  friend class TensorCorePlaces;
+  friend class TensorCoreCoordinates;
   template <TileLayout kLayout>
-  using Layout = std::conditional_t<kLayout == TileLayout::kRows, nvcuda::wmma::row_major,
-                                    nvcuda::wmma::col_major>;
-  using Sums =
+  using WmmaLayout = std::conditional_t<kLayout == TileLayout::kRows, nvcuda::wmma::row_major,
+                                        nvcuda::wmma::col_major>;
+  using AccumulatorFragment =
       nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kTileEdge, kTileEdge, kTileEdge, float>;
-  static_assert(Sums::num_elements == kTileOfLane);
-  Sums sums_;
+  static_assert(AccumulatorFragment::num_elements == kTileOfLane);
+  AccumulatorFragment sums_;
 };
 
 /// The elements of a tile that this lane has, found by loading a tile of index numbers. They stay
 /// in shared memory, because keeping them and values derived from them in registers causes spills.
 /// All threads of the block must take part in the construction.
-class TensorCorePlaces {
+class TensorCoreCoordinates {
  public:
-  __device__ TensorCorePlaces() {
-    __shared__ Numbers numbers;
+  __device__ TensorCoreCoordinates() {
+    __shared__ ElementNumbers numbers;
     __shared__ uint8_t places[kElements];
     for (int i = static_cast<int>(threadIdx.x); i < kElements; i += static_cast<int>(blockDim.x))
       numbers.of_elements[i] = static_cast<float>(i);
     __syncthreads();
-    TensorCoreTile<__half>::Sums tile;
+    TensorCoreTile<__half>::AccumulatorFragment tile;
     nvcuda::wmma::load_matrix_sync(tile, numbers.of_elements, kTileEdge,
                                    nvcuda::wmma::mem_row_major);
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -110,14 +110,14 @@ class TensorCorePlaces {
 
  private:
   static constexpr int kElements = kTileEdge * kTileEdge;
-  struct alignas(32) Numbers {
+  struct alignas(32) ElementNumbers {
     float of_elements[kElements];
   };
   const uint8_t* of_lane_;
 };
 
-/// The elements of a LaneTile that this lane has: half a row.
-class LanePlaces {
+/// The elements of a SimtTile that this lane has: half a row.
+class SimtCoordinates {
  public:
   __device__ static int row(int) { return lane() / kLanesOfRow; }
   __device__ static int column(int i) { return lane() % kLanesOfRow * kTileOfLane + i; }
@@ -128,21 +128,22 @@ class LanePlaces {
 };
 
 template <typename W>
-class LaneTile {
+class SimtTile {
  public:
-  __device__ LaneTile() { clear(); }
+  __device__ SimtTile() { clear(); }
   __device__ void clear() {
     PHI_UNROLL(8)
     for (int i = 0; i < kTileOfLane; ++i) sums_[i] = 0;
   }
   __device__ W& operator[](int i) { return sums_[i]; }
 
-  /// Same as TensorCoreTile::add_product, without the conditions on depth, strides and addresses.
+  /// Same as TensorCoreTile::multiply_accumulate, without the conditions on depth, strides and
+  /// addresses.
   template <TileLayout kLeft, TileLayout kRight>
-  __device__ void add_product(const W* left, int left_stride, const W* right, int right_stride,
-                              int depth) {
-    const int row = LanePlaces::row(0);
-    const int column = LanePlaces::column(0);
+  __device__ void multiply_accumulate(const W* left, int left_stride, const W* right,
+                                      int right_stride, int depth) {
+    const int row = SimtCoordinates::row(0);
+    const int column = SimtCoordinates::column(0);
     PHI_UNROLL(1)
     for (int k = 0; k < depth; ++k) {
       const W a = left[kLeft == TileLayout::kRows ? row * left_stride + k : k * left_stride + row];
@@ -160,8 +161,8 @@ class LaneTile {
 };
 
 template <typename W>
-using WarpTile = std::conditional_t<sizeof(W) == 2, TensorCoreTile<W>, LaneTile<W>>;
+using WarpTile = std::conditional_t<sizeof(W) == 2, TensorCoreTile<W>, SimtTile<W>>;
 template <typename W>
-using TilePlaces = std::conditional_t<sizeof(W) == 2, TensorCorePlaces, LanePlaces>;
+using TileCoordinates = std::conditional_t<sizeof(W) == 2, TensorCoreCoordinates, SimtCoordinates>;
 
 }  // namespace phi::gpu

@@ -38,7 +38,7 @@ const Instruction* multiply(const Instruction& self, Frame& frame) {
   const HalfPair left[4] = {word(4), word(5), word(6), word(7)};
   float sums[4];
   for (size_t i = 0; i < 4; ++i) sums[i] = get<float>(frame, self.slots[10 + i]);
-  phi::gpu::add_product<W>(left, word(8), word(9), sums, kFile, self.line);
+  phi::gpu::multiply_accumulate<W>(left, word(8), word(9), sums, kFile, self.line);
   for (size_t i = 0; i < 4; ++i) put<float>(frame, self.slots[i], sums[i]);
   return &self + 1;
 }
