@@ -22,9 +22,9 @@ struct GradArrays {
   const T* k;
   const T* v;
   const T* out_grad;
-  const C* lse;     // [batch, heads, sq]
-  const C* shares;  // rowsum(out_grad * out), the same
-  T* q_grad;        // null: not computed; the same holds for the others
+  const C* lse;    // [batch, heads, sq]
+  const C* delta;  // rowsum(out_grad * out), the same
+  T* q_grad;       // null: not computed; the same holds for the others
   T* k_grad;
   T* v_grad;
 };
@@ -39,7 +39,7 @@ struct GradMemory {
   alignas(32) W left[AttentionTile<T>::kPart];   // a part of the queries or of the output gradients
   alignas(32) W right[AttentionTile<T>::kPart];  // a part of the keys or values
   C lse[AttentionTile<T>::kEdge];
-  C shares[AttentionTile<T>::kEdge];
+  C delta[AttentionTile<T>::kEdge];
   int64_t visible[AttentionTile<T>::kEdge];  // a row's query sees keys [0, visible)
 };
 
@@ -73,28 +73,27 @@ class GradTile {
       const C log_sum = is_there ? arrays.lse[at] : C(0);
       const bool sees = is_there && log_sum != -std::numeric_limits<C>::infinity();
       memory.lse[r] = log_sum;
-      memory.shares[r] = is_there ? arrays.shares[at] : C(0);
+      memory.delta[r] = is_there ? arrays.delta[at] : C(0);
       memory.visible[r] = sees ? shape.visible_keys(b_, query_ + r) : 0;
     }
   }
 
-  /// Computes `weights`, P (multiplied by the dropout mask M), and `slopes`, dS. Both are in shared
-  /// memory with one row per query.
-  __device__ void make_pair(W* weights, W* slopes) {
+  /// Computes `weights`, P (multiplied by the dropout mask M), and `score_grads`, dS. Both are in
+  /// shared memory with one row per query.
+  __device__ void make_pair(W* weights, W* score_grads) {
     WarpTile<W> scores[AttentionTile<T>::kScoreTiles];
-    WarpTile<W> products[AttentionTile<T>::kScoreTiles];
+    WarpTile<W> weight_grads[AttentionTile<T>::kScoreTiles];
     multiply(arrays.q, arrays.k, shape.width, scores);
-    multiply(arrays.out_grad, arrays.v, shape.value_width, products);
+    multiply(arrays.out_grad, arrays.v, shape.value_width, weight_grads);
     PHI_UNROLL(2)
     for (int i = 0; i < AttentionTile<T>::kScoreTiles; ++i) {
       PHI_UNROLL(8)
       for (int e = 0; e < kTileOfLane; ++e) {
         const int r = warp.band + places.row(e);
         const int column = warp.column(i) + places.column(e);
-        const Slope slope = slope_of(r, column, scores[i][e], products[i][e]);
-        if (weights)
-          weights[r * GradMemory<T>::kPairStride + column] = static_cast<W>(slope.weight);
-        slopes[r * GradMemory<T>::kPairStride + column] = static_cast<W>(slope.slope);
+        const PairGrad pair = pair_grad(r, column, scores[i][e], weight_grads[i][e]);
+        if (weights) weights[r * GradMemory<T>::kPairStride + column] = static_cast<W>(pair.weight);
+        score_grads[r * GradMemory<T>::kPairStride + column] = static_cast<W>(pair.score_grad);
       }
     }
   }
@@ -116,9 +115,9 @@ class GradTile {
   int64_t keys = 0;  // keys of this tile
 
  private:
-  struct Slope {
+  struct PairGrad {
     C weight;
-    C slope;
+    C score_grad;
   };
   __device__ static int64_t clamped(int64_t n) {
     return n < AttentionTile<T>::kEdge ? n : AttentionTile<T>::kEdge;
@@ -143,16 +142,16 @@ class GradTile {
     }
   }
 
-  __device__ Slope slope_of(int r, int column, C score, C product) const {
+  __device__ PairGrad pair_grad(int r, int column, C score, C weight_grad) const {
     if (key_ + column >= memory.visible[r]) return {C(0), C(0)};
     C logit = score * static_cast<C>(shape.scale);
     if (mask_.data) logit += static_cast<C>(mask_.row(b_, h_, query_ + r)[key_ + column]);
     const C weight = fast::exp_or_zero(logit - memory.lse[r]);
-    if (!drops_.is_active) return {weight, weight * (product - memory.shares[r])};
+    if (!drops_.is_active) return {weight, weight * (weight_grad - memory.delta[r])};
     const C factor =
         drops_.factor_of<C>(shape.drops, shape.global_row(b_, h_, query_ + r), key_ + column);
     const C kept = factor == C(0) ? C(0) : weight * factor;
-    return {kept, kept * product - weight * memory.shares[r]};
+    return {kept, kept * weight_grad - weight * memory.delta[r]};
   }
 
   const AttentionMask<T>& mask_;
@@ -211,7 +210,7 @@ struct BlockSums {
 template <typename T>
 struct QueryGradMemory {
   GradMemory<T> tile;
-  alignas(32) operand_t<T> slopes[GradMemory<T>::kPair];
+  alignas(32) operand_t<T> score_grads[GradMemory<T>::kPair];
 };
 
 /// Computes q_grad for the queries from `query` on of a head, columns [first, first + kColumns).
@@ -226,8 +225,8 @@ __device__ void find_query_tile(GradTile<T>& tile, QueryGradMemory<T>& memory, i
   const int64_t key_end = shape.visible_keys(b, query + tile.rows - 1);
   for (int64_t key = 0; key < key_end; key += AttentionTile<T>::kEdge) {
     tile.select(b, h, query, key);
-    tile.make_pair(nullptr, memory.slopes);
-    sums.template add<TileLayout::kRows>(tile, memory.slopes,
+    tile.make_pair(nullptr, memory.score_grads);
+    sums.template add<TileLayout::kRows>(tile, memory.score_grads,
                                          tile.key_rows(tile.arrays.k, shape.width), tile.keys,
                                          first, shape.width, memory.tile.right);
   }
@@ -240,7 +239,7 @@ template <typename T>
 struct KeyGradMemory {
   GradMemory<T> tile;
   alignas(32) operand_t<T> weights[GradMemory<T>::kPair];
-  alignas(32) operand_t<T> slopes[GradMemory<T>::kPair];
+  alignas(32) operand_t<T> score_grads[GradMemory<T>::kPair];
 };
 
 /// Computes k_grad and v_grad for the keys from `key` on of a key head, columns [first, first +
@@ -263,7 +262,7 @@ __device__ void find_key_tile(GradTile<T>& tile, KeyGradMemory<T>& memory, int64
       if (shape.visible_keys(b, query + tile.rows - 1) <= key) continue;
       __syncthreads();  // the previous tile's results have been read
       tile.load_rows();
-      tile.make_pair(memory.weights, memory.slopes);
+      tile.make_pair(memory.weights, memory.score_grads);
       if (arrays.v_grad) {
         value_sums.template add<TileLayout::kColumns>(
             tile, memory.weights, tile.query_rows(arrays.out_grad, shape.value_width), tile.rows,
@@ -271,7 +270,7 @@ __device__ void find_key_tile(GradTile<T>& tile, KeyGradMemory<T>& memory, int64
       }
       if (arrays.k_grad) {
         key_sums.template add<TileLayout::kColumns>(
-            tile, memory.slopes, tile.query_rows(arrays.q, shape.width), tile.rows, first,
+            tile, memory.score_grads, tile.query_rows(arrays.q, shape.width), tile.rows, first,
             shape.width, memory.tile.left);
       }
     }
@@ -288,12 +287,12 @@ __device__ void find_key_tile(GradTile<T>& tile, KeyGradMemory<T>& memory, int64
   }
 }
 
-/// shares[b, h, i] = rowsum(out_grad * out) for line (b, i, h).
+/// delta[b, h, i] = rowsum(out_grad * out) for line (b, i, h).
 template <typename T>
-struct ShareLine {
+struct DeltaLine {
   const T* out;
   const T* out_grad;
-  compute_t<T>* shares;
+  compute_t<T>* delta;
   int64_t sq;
   int64_t heads;
   int64_t width;
@@ -308,22 +307,22 @@ struct ShareLine {
     const int64_t h = line % heads;
     const int64_t i = line / heads % sq;
     const int64_t b = line / heads / sq;
-    if (team.index() == 0) shares[(b * heads + h) * sq + i] = sum;
+    if (team.index() == 0) delta[(b * heads + h) * sq + i] = sum;
   }
 };
 
 /// rowsum(out_grad * out) of arrays [.., sq, heads, width], in the layout of lse.
 template <typename T>
-DenseTensor shares_of(const GpuContext& ctx, const DenseTensor& out, const DenseTensor& out_grad,
-                      const Dims& lse) {
+DenseTensor attention_delta(const GpuContext& ctx, const DenseTensor& out,
+                            const DenseTensor& out_grad, const Dims& lse) {
   using C = compute_t<T>;
-  DenseTensor shares = DenseTensor::empty({lse, dtype_of<C>()}, ctx.place());
+  DenseTensor delta = DenseTensor::empty({lse, dtype_of<C>()}, ctx.place());
   const int64_t width = out.dims().back();
   const int64_t sq = lse.back();
   for_each_line(ctx, AxisLines::rows(lse.numel(), width),
-                ShareLine<T>{out.data<T>(), out_grad.data<T>(), shares.mutable_data<C>(), sq,
+                DeltaLine<T>{out.data<T>(), out_grad.data<T>(), delta.mutable_data<C>(), sq,
                              lse[lse.ndim() - 2], width});
-  return shares;
+  return delta;
 }
 
 }  // namespace phi::gpu

@@ -19,7 +19,7 @@ struct QueryRow {
 
 template <typename T>
 __device__ QueryRow query_row(const GradArrays<T>& arrays, int64_t at) {
-  return {arrays.lse[at] * kLog2E, arrays.shares[at]};
+  return {arrays.lse[at] * kLog2E, arrays.delta[at]};
 }
 /// Number of keys that a query sees; 0 if its log-sum is -inf, that is, if the forward pass saw
 /// none.
@@ -30,14 +30,14 @@ __device__ inline int64_t keys_seen(const AttentionShape& shape, const QueryRow&
 }
 
 /// Weight and score gradient of one (query, key) pair.
-struct WeightAndSlope {
+struct WeightAndScoreGrad {
   float weight;
-  float slope;
+  float score_grad;
 
-  __device__ WeightAndSlope(float score, float product, const QueryRow& row, float factor,
-                            bool is_seen)
+  __device__ WeightAndScoreGrad(float score, float weight_grad, const QueryRow& row, float factor,
+                                bool is_seen)
       : weight(is_seen ? approx_exp2(score * factor - row.log_sum) : 0.0f),
-        slope(is_seen ? weight * (product - row.delta) : 0.0f) {}
+        score_grad(is_seen ? weight * (weight_grad - row.delta) : 0.0f) {}
 };
 
 /// Gradient of q. A block processes 64 queries of a head and loops over the keys.
@@ -107,18 +107,19 @@ class QueryGradInRegisters : public QueryTiling {
 
   __device__ void add_chunk(int64_t key, int i) {
     const float factor = static_cast<float>(shape_.scale) * kLog2E;
-    typename Tiles::Chunk scores, products;
+    typename Tiles::Chunk scores, weight_grads;
     Tiles::clear(scores);
-    Tiles::clear(products);
+    Tiles::clear(weight_grads);
     Tiles::multiply(queries_, memory_.keys.chunk(i), scores);
-    Tiles::multiply(out_grads_, memory_.values.chunk(i), products);
+    Tiles::multiply(out_grads_, memory_.values.chunk(i), weight_grads);
     const int64_t first = key + i * Tiles::kChunk + 2 * Tiles::thread();
     PHI_UNROLL(8)
     for (int e = 0; e < 8; ++e) {
       const int half = e % 4 / 2;
       float& score = scores[e / 4][e % 4];
       const bool is_seen = first + e / 4 * 8 + e % 2 < seen_[half];
-      score = WeightAndSlope(score, products[e / 4][e % 4], rows_[half], factor, is_seen).slope;
+      score = WeightAndScoreGrad(score, weight_grads[e / 4][e % 4], rows_[half], factor, is_seen)
+                  .score_grad;
     }
     Tiles::add_rows(scores, memory_.keys.chunk(i), sums_);
   }
@@ -212,11 +213,11 @@ class KeyGradsInRegisters : public KeyTiling {
 
   __device__ void add_chunk(int i) {
     const float factor = static_cast<float>(shape_.scale) * kLog2E;
-    typename Tiles::Chunk weights, slopes;
+    typename Tiles::Chunk weights, score_grads;
     Tiles::clear(weights);
-    Tiles::clear(slopes);
+    Tiles::clear(score_grads);
     Tiles::multiply(keys_, memory_.queries.chunk(i), weights);
-    Tiles::multiply(values_, memory_.out_grads.chunk(i), slopes);
+    Tiles::multiply(values_, memory_.out_grads.chunk(i), score_grads);
     const int key = Tiles::band() + Tiles::group();
     PHI_UNROLL(4)
     for (int column = 0; column < 4; ++column) {
@@ -227,13 +228,14 @@ class KeyGradsInRegisters : public KeyTiling {
       PHI_UNROLL(2)
       for (int half = 0; half < 2; ++half) {
         const int e = 2 * half + column % 2;
-        const WeightAndSlope both(weights[n][e], slopes[n][e], row, factor, key + 8 * half < seen);
+        const WeightAndScoreGrad both(weights[n][e], score_grads[n][e], row, factor,
+                                      key + 8 * half < seen);
         weights[n][e] = both.weight;
-        slopes[n][e] = both.slope;
+        score_grads[n][e] = both.score_grad;
       }
     }
     Tiles::add_rows(weights, memory_.out_grads.chunk(i), value_sums_);
-    Tiles::add_rows(slopes, memory_.queries.chunk(i), key_sums_);
+    Tiles::add_rows(score_grads, memory_.queries.chunk(i), key_sums_);
   }
 
   const GradArrays<T>& arrays_;

@@ -98,10 +98,10 @@ void FlashAttentionGradKernel(const Context& ctx, const DenseTensor& q, const De
   places.check_keys();
   if (attn_mask) places.check_mask();
   if (k.dims()[2] == 0) return;
-  const DenseTensor shares = gpu::shares_of<T>(ctx, out, out_grad, softmax_lse.dims());
+  const DenseTensor delta = gpu::attention_delta<T>(ctx, out, out_grad, softmax_lse.dims());
   const auto data_of = [](DenseTensor* x) { return x ? x->mutable_data<T>() : nullptr; };
   const gpu::GradArrays<T> arrays{q.data<T>(),        k.data<T>(),           v.data<T>(),
-                                  out_grad.data<T>(), softmax_lse.data<C>(), shares.data<C>(),
+                                  out_grad.data<T>(), softmax_lse.data<C>(), delta.data<C>(),
                                   data_of(q_grad),    data_of(k_grad),       data_of(v_grad)};
   gpu::launch_gradients<T>(ctx, arrays, gpu::attention_shape(q, k, v, places, causal),
                            {attn_mask, places},

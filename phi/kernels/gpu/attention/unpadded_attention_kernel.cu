@@ -78,7 +78,7 @@ __device__ void move_arrays(GradArrays<T>* arrays, const AttentionShape& s, int6
   arrays->v += key * s.kv_heads * s.value_width;
   arrays->out_grad += query * s.heads * s.value_width;
   arrays->lse += query;
-  arrays->shares += query;
+  arrays->delta += query;
   if (arrays->q_grad) arrays->q_grad += query * s.heads * s.width;
   if (arrays->k_grad) arrays->k_grad += key * s.kv_heads * s.width;
   if (arrays->v_grad) arrays->v_grad += key * s.kv_heads * s.value_width;
@@ -288,10 +288,10 @@ void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const
   for (DenseTensor* grad : {q_grad, k_grad, v_grad})
     if (grad) fill(ctx, grad->mutable_data<T>(), grad->numel(), T(0.0f));
   const gpu::AttentionShape shape = gpu::common_shape(ctx, q, k, v, causal, scale);
-  const DenseTensor shares = gpu::shares_of<T>(ctx, out, out_grad, softmax_lse.dims());
+  const DenseTensor delta = gpu::attention_delta<T>(ctx, out, out_grad, softmax_lse.dims());
   const auto data_of = [](DenseTensor* x) { return x ? x->mutable_data<T>() : nullptr; };
   const gpu::GradArrays<T> arrays{q.data<T>(),        k.data<T>(),           v.data<T>(),
-                                  out_grad.data<T>(), softmax_lse.data<C>(), shares.data<C>(),
+                                  out_grad.data<T>(), softmax_lse.data<C>(), delta.data<C>(),
                                   data_of(q_grad),    data_of(k_grad),       data_of(v_grad)};
   const gpu::Sequences sequences{q_begins.get(), k_begins.get()};
   const gpu::AttentionDropoutMask drops(seed_offset, dropout, is_test);
