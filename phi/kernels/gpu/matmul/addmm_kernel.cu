@@ -11,8 +11,8 @@ namespace {
 
 /// c = alpha op(a) op(b) + beta c.
 template <typename T>
-void product(const GpuContext& ctx, gpu::GemmProblem shape, double alpha, const DenseTensor& a,
-             const DenseTensor& b, double beta, DenseTensor* c) {
+void gemm(const GpuContext& ctx, gpu::GemmProblem shape, double alpha, const DenseTensor& a,
+          const DenseTensor& b, double beta, DenseTensor* c) {
   shape.lda = a.dims()[1];
   shape.ldb = b.dims()[1];
   shape.ldc = shape.n;
@@ -23,7 +23,7 @@ void product(const GpuContext& ctx, gpu::GemmProblem shape, double alpha, const 
 }
 
 template <typename C>
-struct Times {
+struct MultiplyBy {
   double factor;
   PHI_HD C operator()(C x) const {
     if constexpr (kIsComplex<C>) {
@@ -47,11 +47,11 @@ void AddmmKernel(const Context& ctx, const DenseTensor& input, const DenseTensor
   const bool adds = beta != 0 && has_first_part(ctx, x);
   if (adds) {
     // The GEMM multiplies this copy by beta, unless k is 0.
-    nary_loop<T>(ctx, {&input}, out, Times<C>{k > 0 ? 1.0 : static_cast<double>(beta)});
+    nary_loop<T>(ctx, {&input}, out, MultiplyBy<C>{k > 0 ? 1.0 : static_cast<double>(beta)});
   } else if (k == 0) {
     fill(ctx, out->mutable_data<T>(), out->numel(), T(0));
   }
-  if (k > 0) product<T>(ctx, {.m = m, .n = n, .k = k}, alpha, x, y, adds ? beta : 0, out);
+  if (k > 0) gemm<T>(ctx, {.m = m, .n = n, .k = k}, alpha, x, y, adds ? beta : 0, out);
 }
 
 /// The gradient of the input is a partial sum if x's second tensor dim is sharded, as the output
@@ -68,14 +68,14 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
     if (dims.back() == 1) summed.add(1);
     const double factor = has_first_part(ctx, x) ? beta : 0;
     sum_over(ctx, out_grad.data<T>(), out_grad.dims(), summed, input_grad->mutable_data<T>(),
-             Times<double>{factor});
+             MultiplyBy<double>{factor});
   }
   const auto find = [&](gpu::GemmProblem shape, const DenseTensor& a, const DenseTensor& b,
                         DenseTensor* grad) {
     if (grad->numel() == 0) return;
     shape.k = counted(alpha, shape.k);
     if (shape.k == 0) return fill(ctx, grad->mutable_data<T>(), grad->numel(), T(0));
-    product<T>(ctx, shape, alpha, a, b, 0, grad);
+    gemm<T>(ctx, shape, alpha, a, b, 0, grad);
   };
   if (x_grad) {
     find({.m = m, .n = k, .k = n, .trans_b = true}, out_grad, conjugated<T>(ctx, y), x_grad);

@@ -9,15 +9,15 @@ namespace {
 
 /// Type of the arithmetic; integers wrap.
 template <typename T>
-using product_t = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                     std::type_identity<compute_t<T>>>::type;
+using wrapping_product_t = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                              std::type_identity<compute_t<T>>>::type;
 
 template <typename T>
-struct RowProduct {
+struct ElementProduct {
   const T* x;
   const T* y;
-  PHI_HD product_t<T> operator()(int64_t i) const {
-    using C = product_t<T>;
+  PHI_HD wrapping_product_t<T> operator()(int64_t i) const {
+    using C = wrapping_product_t<T>;
     return static_cast<C>(static_cast<C>(x[i]) * static_cast<C>(y[i]));
   }
 };
@@ -38,11 +38,11 @@ struct ScaleByRow {
 
 template <typename T, typename Context>
 void DotKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
-  using C = product_t<T>;
+  using C = wrapping_product_t<T>;
   using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, C>;
   DenseTensor products = DenseTensor::empty({x.dims(), dtype_of<Sum>()}, ctx.place());
   Sum* const terms = products.mutable_data<Sum>();
-  index_loop(ctx, terms, x.numel(), RowProduct<T>{x.data<T>(), y.data<T>()});
+  index_loop(ctx, terms, x.numel(), ElementProduct<T>{x.data<T>(), y.data<T>()});
   if constexpr (kIsComplex<T>) {
     AxisSet last;
     last.add(x.ndim() - 1);
@@ -65,8 +65,8 @@ void DotGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& 
   scale_rows(x, y_grad);
 }
 
-using DotTypes = join_t<SignedNumbers, Complexes>;
-PHI_REGISTER_KERNEL(dot, GPU, DotKernel, DotTypes);
+using GpuDotTypes = join_t<SignedNumbers, Complexes>;
+PHI_REGISTER_KERNEL(dot, GPU, DotKernel, GpuDotTypes);
 PHI_REGISTER_KERNEL(dot_grad, GPU, DotGradKernel, ProductTypes);
 
 }  // namespace phi

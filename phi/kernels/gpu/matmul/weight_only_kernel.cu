@@ -171,8 +171,8 @@ void for_each_group(int64_t rows, int group_size, const F& f) {
 }
 
 template <typename T>
-void run_product(const GpuContext& ctx, gpu::GemmProblem product, const T* a, const T* b,
-                 compute_t<T>* c) {
+void run_gemm(const GpuContext& ctx, gpu::GemmProblem product, const T* a, const T* b,
+              compute_t<T>* c) {
   product.dtype = dtype_of<T>();
   product.out = dtype_of<compute_t<T>>();
   gpu::GpuDevice& device = gpu::GpuDevice::of(ctx.place());
@@ -256,8 +256,8 @@ void WeightOnlyLinearKernel(const Context& ctx, const DenseTensor& x, const Dens
   C* const sum = sums.mutable_data<C>();
   if (k == 0) fill(ctx, sum, m * n, C(0));
   for_each_group(k, group_size, [&](int64_t group, int64_t begin, int64_t rows) {
-    run_product<T>(ctx, {.m = m, .n = n, .k = rows, .trans_b = true, .lda = k, .ldb = k, .ldc = n},
-                   x.data<T>() + begin, wide.data<T>() + begin, product.mutable_data<C>());
+    run_gemm<T>(ctx, {.m = m, .n = n, .k = rows, .trans_b = true, .lda = k, .ldb = k, .ldc = n},
+                x.data<T>() + begin, wide.data<T>() + begin, product.mutable_data<C>());
     index_loop(ctx, sum, m * n,
                AddScaled<C>{group == 0 ? nullptr : sum, product.data<C>(),
                             weight_scale.data<C>() + group * n, n});
@@ -281,8 +281,8 @@ void WeightOnlyLinearGradKernel(const Context& ctx, const DenseTensor& weight,
   for_each_group(k, group_size, [&](int64_t group, int64_t begin, int64_t rows) {
     index_loop(ctx, scaled.mutable_data<C>(), m * n,
                TimesScale<T>{out_grad.data<T>(), weight_scale.data<C>() + group * n, n});
-    run_product<C>(ctx, {.m = m, .n = rows, .k = n, .lda = n, .ldb = k, .ldc = k}, scaled.data<C>(),
-                   wide.data<C>() + begin, sum.mutable_data<C>() + begin);
+    run_gemm<C>(ctx, {.m = m, .n = rows, .k = n, .lda = n, .ldb = k, .ldc = k}, scaled.data<C>(),
+                wide.data<C>() + begin, sum.mutable_data<C>() + begin);
   });
   convert(ctx, sum.data<C>(), x_grad->mutable_data<T>(), m * k);
 }
