@@ -15,7 +15,7 @@ using gpu::ColumnWeights;
 
 /// The normalisation of a row: y = (x - shift) * factor. In layer_norm the shift depends on x.
 template <typename C>
-struct Centred {
+struct LayerNormStatistics {
   static constexpr bool kShiftDependsOnX = true;
   const C* means;
   const C* variances;
@@ -25,7 +25,7 @@ struct Centred {
 };
 
 template <typename C>
-struct Scaled {
+struct RmsNormStatistics {
   static constexpr bool kShiftDependsOnX = false;
   const C* inverses;
   __device__ C shift(int64_t) const { return C(0); }
@@ -34,7 +34,7 @@ struct Scaled {
 
 /// The normalisation y of one row.
 template <typename C>
-struct Normalised {
+struct NormaliseElement {
   C shift;
   C factor;
   __device__ C operator()(C x) const { return (x - shift) * factor; }
@@ -51,14 +51,16 @@ struct InputGradRow {
   Norm norm;
   T* x_grad;
 
-  __device__ Normalised<C> normalised(int64_t r) const { return {norm.shift(r), norm.factor(r)}; }
+  __device__ NormaliseElement<C> normalised(int64_t r) const {
+    return {norm.shift(r), norm.factor(r)};
+  }
 
   template <typename TeamRow>
   __device__ void operator()(const TeamRow& row) const {
     const auto own = row.read(x);
     const auto grads = row.read(out_grad);
     const auto scales = row.weights(scale);
-    const Normalised<C> y = normalised(row.line());
+    const NormaliseElement<C> y = normalised(row.line());
     const auto of_element = [=](C v, C dy, C s) { return terms(y(v), dy, s); };
     write(row, y, row.sum(of_element, own, grads, scales), own, grads, scales);
   }
@@ -72,7 +74,7 @@ struct InputGradRow {
   }
   /// Writes the row of x_grad from the sums of the terms and the elements of the row.
   template <typename TeamRow, typename Sums, typename... Elements>
-  __device__ void write(const TeamRow& row, const Normalised<C>& y, const Sums& sums,
+  __device__ void write(const TeamRow& row, const NormaliseElement<C>& y, const Sums& sums,
                         const Elements&... elements) const {
     const C count = static_cast<C>(row.size() > 1 ? row.size() : 1);
     C mean = 0;
@@ -112,7 +114,7 @@ __global__ void __launch_bounds__(TeamRow::kBlockThreads, 1)
       const auto x = row.read(input.x);
       const auto grads = row.read(input.out_grad);
       const auto scale = row.weights(input.scale);
-      const Normalised<C> y = input.normalised(r);
+      const NormaliseElement<C> y = input.normalised(r);
       const auto terms = [=](C v, C dy, C s, C* of_scale, C* of_bias) {
         *of_scale += dy * y(v);
         if constexpr (Norm::kShiftDependsOnX) *of_bias += dy;
@@ -183,9 +185,9 @@ __global__ void join_weight_parts(const P* parts, int64_t n, int64_t count, Out*
 /// The partial sums of one weight gradient, in T or its compute type; empty if the gradient is not
 /// computed.
 template <typename T, typename P>
-class WeightSums {
+class PartialWeightGrad {
  public:
-  WeightSums(const GpuContext& ctx, DenseTensor* grad, int64_t n, int64_t count)
+  PartialWeightGrad(const GpuContext& ctx, DenseTensor* grad, int64_t n, int64_t count)
       : ctx_(ctx), grad_(grad), n_(n), count_(count) {
     if (grad) parts_ = DenseTensor::empty({{count, n}, dtype_of<P>()}, ctx.place());
   }
@@ -210,7 +212,7 @@ class WeightSums {
 };
 
 /// The gradients to write; null ones are not computed.
-struct Gradients {
+struct NormGrads {
   DenseTensor* x;
   DenseTensor* scale;
   DenseTensor* bias;
@@ -227,12 +229,12 @@ int64_t splits_of_rows(const GpuContext& ctx, int64_t rows, int64_t n) {
 /// Computes the gradients separately. Those of the weights come first, because x's may overwrite
 /// out_grad.
 template <typename T, typename Norm>
-void gradients_apart(const GpuContext& ctx, const AxisLines& rows,
-                     const InputGradRow<T, Norm>& input, const Gradients& to) {
+void gradients_separately(const GpuContext& ctx, const AxisLines& rows,
+                          const InputGradRow<T, Norm>& input, const NormGrads& to) {
   if (to.scale || to.bias) {
     const int64_t splits = splits_of_rows(ctx, rows.count, rows.n);
-    WeightSums<T, double> scale(ctx, to.scale, rows.n, splits);
-    WeightSums<T, double> bias(ctx, to.bias, rows.n, splits);
+    PartialWeightGrad<T, double> scale(ctx, to.scale, rows.n, splits);
+    PartialWeightGrad<T, double> bias(ctx, to.bias, rows.n, splits);
     gpu::launch(ctx, sum_weight_terms<T, Norm>, gpu::blocks_for(ctx, rows.n * splits), gpu::kBlock,
                 input.x, input.out_grad, input.norm, rows.count, rows.n, splits,
                 WeightParts<double>{scale.parts(), bias.parts()});
@@ -257,11 +259,11 @@ int64_t parts_of_rows(const GpuContext& ctx, int64_t rows) {
 
 template <typename TeamRow, typename T, typename Norm>
 void gradients_together(const GpuContext& ctx, const AxisLines& rows,
-                        const InputGradRow<T, Norm>& input, const Gradients& to) {
+                        const InputGradRow<T, Norm>& input, const NormGrads& to) {
   using C = compute_t<T>;
   const int64_t parts = parts_of_rows<TeamRow>(ctx, rows.count);
-  WeightSums<T, C> scale(ctx, to.scale, rows.n, parts);
-  WeightSums<T, C> bias(ctx, to.bias, rows.n, parts);
+  PartialWeightGrad<T, C> scale(ctx, to.scale, rows.n, parts);
+  PartialWeightGrad<T, C> bias(ctx, to.bias, rows.n, parts);
   gpu::launch(ctx, gradients_of_rows<TeamRow, T, Norm>,
               gpu::blocks_for_lines(ctx, parts, TeamRow::kThreads, TeamRow::kBlockThreads),
               TeamRow::kBlockThreads, rows, parts, input,
@@ -273,7 +275,7 @@ void gradients_together(const GpuContext& ctx, const AxisLines& rows,
 template <typename T, typename Norm>
 void norm_gradients(const GpuContext& ctx, const DenseTensor& x, const DenseTensor* scale,
                     const DenseTensor& out_grad, const AxisLines& rows, const Norm& norm,
-                    const Gradients& to) {
+                    const NormGrads& to) {
   if (rows.n == 0) return;
   const gpu::ColumnWeightArray<T> scales(ctx, scale, 1);
   const InputGradRow<T, Norm> input{x.data<T>(), out_grad.data<T>(), scales.get(), norm,
@@ -287,7 +289,7 @@ void norm_gradients(const GpuContext& ctx, const DenseTensor& x, const DenseTens
       gpu::with_register_rows<T, kHeld>(rows, together, input.x, input.out_grad, input.x_grad,
                                         scales.narrow(), scales.wide()))
     return;
-  gradients_apart(ctx, rows, input, to);
+  gradients_separately(ctx, rows, input, to);
 }
 
 }  // namespace
@@ -302,7 +304,7 @@ void LayerNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   using C = compute_t<T>;
   const auto rows = AxisLines::rows(x.dims().numel(0, begin_norm_axis),
                                     x.dims().numel(begin_norm_axis, x.ndim()));
-  const Centred<C> norm{mean.data<C>(), variance.data<C>(), static_cast<C>(epsilon)};
+  const LayerNormStatistics<C> norm{mean.data<C>(), variance.data<C>(), static_cast<C>(epsilon)};
   norm_gradients<T>(ctx, x, scale, out_grad, rows, norm, {x_grad, scale_grad, bias_grad});
 }
 
@@ -312,7 +314,7 @@ void RmsNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTens
                        DenseTensor* scale_grad) {
   using C = compute_t<T>;
   const auto rows = AxisLines::rows(x.dims().numel(0, x.ndim() - 1), x.dims().back());
-  norm_gradients<T>(ctx, x, &scale, out_grad, rows, Scaled<C>{invvar.data<C>()},
+  norm_gradients<T>(ctx, x, &scale, out_grad, rows, RmsNormStatistics<C>{invvar.data<C>()},
                     {x_grad, scale_grad, nullptr});
 }
 

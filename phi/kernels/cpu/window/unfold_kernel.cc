@@ -9,8 +9,6 @@
 namespace phi {
 namespace {
 
-using Folded = join_t<Floats, Complexes>;
-
 template <typename T>
 void unfold_images(const CpuContext&, const Sliding& s, int64_t images, const T* image,
                    T* columns) {

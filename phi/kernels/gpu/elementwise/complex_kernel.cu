@@ -18,7 +18,7 @@ struct PartFunctor {
 
 /// Real numbers are their own conjugates.
 template <typename Part>
-struct ConjugateFunctor {
+struct ConjugatePart {
   const Part* parts;
   PHI_HD Part operator()(int64_t i) const { return (i & 1) != 0 ? -parts[i] : parts[i]; }
 };
@@ -57,7 +57,7 @@ void ConjKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
   if constexpr (kIsComplex<T>) {
     using Part = typename T::value_type;
     index_loop(ctx, static_cast<Part*>(out->mutable_raw_data()), 2 * out->numel(),
-               ConjugateFunctor<Part>{static_cast<const Part*>(x.raw_data())});
+               ConjugatePart<Part>{static_cast<const Part*>(x.raw_data())});
   } else {
     keep(ctx, x, out);
   }

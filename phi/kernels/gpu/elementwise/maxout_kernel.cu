@@ -8,7 +8,7 @@ namespace {
 
 /// x as [rows, groups, inner], of which out has [rows, inner].
 template <typename T>
-struct Groups {
+struct MaxoutInput {
   const T* x;
   int64_t count;
   int64_t inner;
@@ -20,7 +20,7 @@ struct Groups {
 
 template <typename T>
 struct LargestOfGroup {
-  Groups<T> of;
+  MaxoutInput<T> of;
   PHI_HD T operator()(int64_t i) const {
     int64_t best = of.first(i);
     auto most = of.at(best);
@@ -39,7 +39,7 @@ struct LargestOfGroup {
 /// Gradient of element i of x: out_grad if it is the first maximum of its group, else 0.
 template <typename T>
 struct LargestGradient {
-  Groups<T> of;
+  MaxoutInput<T> of;
   const T* out;
   const T* out_grad;
   PHI_HD T operator()(int64_t i) const {
@@ -72,7 +72,7 @@ struct SmoothFunctor {
 };
 
 template <typename T>
-Groups<T> groups_of(const DenseTensor& x, int groups, int axis) {
+MaxoutInput<T> groups_of(const DenseTensor& x, int groups, int axis) {
   const int d = normalise_axis(axis, x.ndim(), x.dims());
   return {x.data<T>(), groups, x.dims().numel(d + 1, x.ndim())};
 }

@@ -49,7 +49,7 @@ struct SumOfTerms {
 };
 
 template <typename T>
-struct Rounded {
+struct RoundedSum {
   SumOfTerms<T> sum;
   PHI_HD T operator()(int64_t i) const { return static_cast<T>(sum(i)); }
 };
@@ -87,7 +87,7 @@ void add_terms(const GpuContext& ctx, const SumOfTerms<T>& sum, T* out, int64_t 
                         PackOfSums<T, kWidth>{sum});
     }
   }
-  index_loop(ctx, out, n, Rounded<T>{sum});
+  index_loop(ctx, out, n, RoundedSum<T>{sum});
 }
 
 struct LerpFunctor {

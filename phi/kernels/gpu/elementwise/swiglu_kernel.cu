@@ -10,7 +10,7 @@ namespace {
 
 /// Inputs x and y: separate arrays, or the two halves of rows of 2 * `half` elements.
 template <typename T>
-struct Gated {
+struct GatedInput {
   const T* x;
   const T* y;  // null: after x in its row
   gpu::Divider half;
@@ -23,8 +23,8 @@ struct Gated {
 };
 
 template <typename T>
-struct SwiGLUFunctor {
-  Gated<T> in;
+struct SwiGLUElement {
+  GatedInput<T> in;
   PHI_HD T operator()(int64_t i) const {
     return static_cast<T>(SiluFunctor<compute_t<T>>()(in.gate(i)) * in.value(i));
   }
@@ -33,7 +33,7 @@ struct SwiGLUFunctor {
 template <typename T>
 struct GateGradient {
   using C = compute_t<T>;
-  Gated<T> in;
+  GatedInput<T> in;
   const T* out_grad;
   PHI_HD T operator()(int64_t i) const {
     const C g = static_cast<C>(out_grad[i]);
@@ -44,7 +44,7 @@ struct GateGradient {
 template <typename T>
 struct ValueGradient {
   using C = compute_t<T>;
-  Gated<T> in;
+  GatedInput<T> in;
   const T* out_grad;
   PHI_HD T operator()(int64_t i) const {
     return static_cast<T>(static_cast<C>(out_grad[i]) * SiluFunctor<C>()(in.gate(i)));
@@ -54,7 +54,7 @@ struct ValueGradient {
 /// Gradient of element i of rows that contain both halves.
 template <typename T>
 struct HalvesGradient {
-  Gated<T> in;
+  GatedInput<T> in;
   const T* out_grad;
   PHI_HD T operator()(int64_t i) const {
     const int64_t half = in.half.by();
@@ -67,7 +67,7 @@ struct HalvesGradient {
 };
 
 template <typename T>
-Gated<T> gated(const DenseTensor& x, const DenseTensor* y, const DenseTensor& out) {
+GatedInput<T> gated(const DenseTensor& x, const DenseTensor* y, const DenseTensor& out) {
   return {x.data<T>(), y ? y->data<T>() : nullptr,
           gpu::Divider(out.dims().ndim() > 0 ? out.dims().back() : 1)};
 }
@@ -78,7 +78,7 @@ Gated<T> gated(const DenseTensor& x, const DenseTensor* y, const DenseTensor& ou
 template <typename T, typename Context>
 void SwiGLUKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* y,
                   DenseTensor* out) {
-  index_loop(ctx, out->mutable_data<T>(), out->numel(), SwiGLUFunctor<T>{gated<T>(x, y, *out)});
+  index_loop(ctx, out->mutable_data<T>(), out->numel(), SwiGLUElement<T>{gated<T>(x, y, *out)});
 }
 
 /// Without y, x_grad contains both halves. A null gradient is not computed.
@@ -87,7 +87,7 @@ void SwiGLUGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
                       const DenseTensor& out_grad, DenseTensor* x_grad, DenseTensor* y_grad) {
   const int64_t n = out_grad.numel();
   if (n == 0) return;
-  const Gated<T> in = gated<T>(x, y, out_grad);
+  const GatedInput<T> in = gated<T>(x, y, out_grad);
   const T* g = out_grad.data<T>();
   if (x_grad && !y) {
     return index_loop(ctx, x_grad->mutable_data<T>(), 2 * n, HalvesGradient<T>{in, g});

@@ -88,11 +88,11 @@ void OverlapAddGradKernel(const Context& ctx, const DenseTensor& out_grad, int h
   cut<T>(ctx, Framing(out_grad.dims(), x_grad->dims(), hop_length, axis), out_grad, x_grad);
 }
 
-using FrameTypes = join_t<SignedNumbers, Complexes>;
-using FrameGradTypes = join_t<Floats, Complexes>;
-PHI_REGISTER_KERNEL(frame, GPU, FrameKernel, FrameTypes);
-PHI_REGISTER_KERNEL(frame_grad, GPU, FrameGradKernel, FrameGradTypes);
-PHI_REGISTER_KERNEL(overlap_add, GPU, OverlapAddKernel, FrameTypes);
-PHI_REGISTER_KERNEL(overlap_add_grad, GPU, OverlapAddGradKernel, FrameGradTypes);
+using GpuFrameTypes = join_t<SignedNumbers, Complexes>;
+using GpuFrameGradTypes = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(frame, GPU, FrameKernel, GpuFrameTypes);
+PHI_REGISTER_KERNEL(frame_grad, GPU, FrameGradKernel, GpuFrameGradTypes);
+PHI_REGISTER_KERNEL(overlap_add, GPU, OverlapAddKernel, GpuFrameTypes);
+PHI_REGISTER_KERNEL(overlap_add_grad, GPU, OverlapAddGradKernel, GpuFrameGradTypes);
 
 }  // namespace phi

@@ -19,7 +19,7 @@ using sampling::Sampling;
 
 /// Computes one element of the output [n, c, places].
 template <typename T>
-struct Sample {
+struct SampleElement {
   using C = compute_t<T>;
   Sampling space;
   gpu::IndexSpace<2> places;  // per image: [c, places]
@@ -137,8 +137,9 @@ void GridSampleKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
                       const std::string& mode, const std::string& padding_mode, bool align_corners,
                       DenseTensor* out) {
   const Sampling s(x.dims(), grid.dims());
-  index_loop(ctx, out->mutable_data<T>(), out->numel(),
-             Sample<T>{s, gpu::IndexSpace<2>({s.c, s.places}),
+  index_loop(
+      ctx, out->mutable_data<T>(), out->numel(),
+      SampleElement<T>{s, gpu::IndexSpace<2>({s.c, s.places}),
                        Placing(mode, padding_mode, align_corners), x.data<T>(), grid.data<T>()});
 }
 

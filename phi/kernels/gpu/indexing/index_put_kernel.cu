@@ -18,7 +18,7 @@ namespace {
 using Indices = std::span<const DenseTensor* const>;
 
 /// One index: places along one tensor dim, or along several dims counted as one.
-struct NamedDims {
+struct IndexAlongDims {
   DenseTensor places;
   Dims shape;
   int count;
@@ -29,7 +29,7 @@ struct IsTrue {
   PHI_HD bool operator()(int64_t i) const { return mask[i]; }
 };
 
-NamedDims true_places(const GpuContext& ctx, const DenseTensor& mask) {
+IndexAlongDims true_places(const GpuContext& ctx, const DenseTensor& mask) {
   const gpu::Chosen chosen = gpu::choose(ctx, mask.numel(), IsTrue{mask.data<bool>()});
   return {chosen.places, {chosen.count()}, mask.ndim()};
 }
@@ -49,21 +49,21 @@ struct AddPlaces {
 };
 
 /// The elements that all indices select.
-struct NamedPlaces {
+struct CombinedIndices {
   DenseTensor places;
   Dims shape;      // shape of the places, broadcast together
   int named_dims;  // indexed dims of the array, which places count as one
 };
 
-NamedPlaces places_of_indices(const GpuContext& ctx, Indices indices, const Dims& dims) {
-  std::vector<NamedDims> each;
-  NamedPlaces all{{}, {}, 0};
+CombinedIndices places_of_indices(const GpuContext& ctx, Indices indices, const Dims& dims) {
+  std::vector<IndexAlongDims> each;
+  CombinedIndices all{{}, {}, 0};
   for (const DenseTensor* index : indices) {
-    each.push_back(
-        index->dtype() == DataType::BOOL
-            ? true_places(ctx, *index)
-            : NamedDims{places_along(ctx, *index, "an index", dims[all.named_dims], FromEnd::kYes),
-                        index->dims(), 1});
+    each.push_back(index->dtype() == DataType::BOOL
+                       ? true_places(ctx, *index)
+                       : IndexAlongDims{places_along(ctx, *index, "an index", dims[all.named_dims],
+                                                     FromEnd::kYes),
+                                        index->dims(), 1});
     const Dims& shape = each.back().shape;
     all.shape = each.size() == 1 ? shape : broadcast_dims(all.shape, shape, "an index", "the next");
     all.named_dims += each.back().count;
@@ -72,7 +72,7 @@ NamedPlaces places_of_indices(const GpuContext& ctx, Indices indices, const Dims
   auto* places = all.places.mutable_data<int64_t>();
   int64_t stride = dims.numel(0, all.named_dims);
   int first = 0;
-  for (const NamedDims& named : each) {
+  for (const IndexAlongDims& named : each) {
     const int64_t extent = dims.numel(first, first + named.count);
     stride = extent == 0 ? 0 : stride / extent;
     index_loop(ctx, places, all.places.numel(),
@@ -84,7 +84,7 @@ NamedPlaces places_of_indices(const GpuContext& ctx, Indices indices, const Dims
 }
 
 /// The shape of the selected elements. Errors: InvalidArgument if `value` does not broadcast to it.
-Dims named_shape(const NamedPlaces& named, const Dims& dims, const Dims& value) {
+Dims named_shape(const CombinedIndices& named, const Dims& dims, const Dims& value) {
   Dims shape = named.shape;
   for (int d = named.named_dims; d < dims.ndim(); ++d) shape.push_back(dims[d]);
   PHI_CHECK(broadcast_dims(value, shape, "value", "what indices name") == shape,
@@ -115,7 +115,7 @@ template <typename T, typename Context>
 void IndexPutKernel(const Context& ctx, const DenseTensor& x, Indices indices,
                     const DenseTensor& value, bool accumulate, DenseTensor* out) {
   using W = width_t<T>;
-  const NamedPlaces named = places_of_indices(ctx, indices, x.dims());
+  const CombinedIndices named = places_of_indices(ctx, indices, x.dims());
   const Dims shape = named_shape(named, x.dims(), value.dims());
   DenseTensor full = DenseTensor::empty({shape, value.dtype()}, ctx.place());
   copy_pieces<T>(ctx, broadcast(value.dims(), shape), value, &full);
@@ -132,7 +132,7 @@ void IndexPutKernel(const Context& ctx, const DenseTensor& x, Indices indices,
 template <typename T, typename Context>
 void IndexPutGradKernel(const Context& ctx, Indices indices, const DenseTensor& out_grad,
                         bool accumulate, DenseTensor* x_grad, DenseTensor* value_grad) {
-  const NamedPlaces named = places_of_indices(ctx, indices, out_grad.dims());
+  const CombinedIndices named = places_of_indices(ctx, indices, out_grad.dims());
   const Slices slices = Slices::of_first(out_grad.dims(), named.named_dims);
   if (x_grad) {
     keep(ctx, out_grad, x_grad);
@@ -146,8 +146,8 @@ void IndexPutGradKernel(const Context& ctx, Indices indices, const DenseTensor& 
   sum_pieces_back<T>(ctx, broadcast(value_grad->dims(), shape), full, value_grad);
 }
 
-using Differentiable = join_t<Floats, Complexes>;
+using GpuIndexPutGradTypes = join_t<Floats, Complexes>;
 PHI_REGISTER_KERNEL(index_put, GPU, IndexPutKernel, EveryType);
-PHI_REGISTER_KERNEL(index_put_grad, GPU, IndexPutGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(index_put_grad, GPU, IndexPutGradKernel, GpuIndexPutGradTypes);
 
 }  // namespace phi

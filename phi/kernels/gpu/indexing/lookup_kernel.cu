@@ -103,9 +103,9 @@ void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
              OneHotFunctor{places.data<int64_t>(), out->dims()[last]});
 }
 
-using Tables = join_t<TypeList<int8_t>, Inexact>;
+using GpuEmbeddingTypes = join_t<TypeList<int8_t>, Inexact>;
 
-PHI_REGISTER_KERNEL(embedding, GPU, EmbeddingKernel, Tables);
+PHI_REGISTER_KERNEL(embedding, GPU, EmbeddingKernel, GpuEmbeddingTypes);
 PHI_REGISTER_KERNEL(embedding_with_scaled_gradient_grad, GPU, EmbeddingWithScaledGradientGradKernel,
                     Inexact);
 PHI_REGISTER_KERNEL(one_hot, GPU, OneHotKernel, SignedIntegers);

@@ -99,7 +99,7 @@ struct PartsOf {
 };
 
 template <typename T>
-struct PutGradients {
+struct PutAlongAxisGrad {
   PutValues<T> puts;
   const T* out;
   const T* out_grad;
@@ -131,7 +131,7 @@ struct PutGradients {
 };
 
 template <typename T>
-__global__ void give_gradients(PutGradients<T> gradients, int64_t n) {
+__global__ void give_gradients(PutAlongAxisGrad<T> gradients, int64_t n) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) gradients.give(i);
 }
 
@@ -178,7 +178,7 @@ void PutAlongAxisGradKernel(const Context& ctx, const DenseTensor& arr, const De
   const auto named = puts_of(ctx, arr, indices, values, axis);
   const int64_t n = arr.numel();
   if (n == 0) return;
-  const PutGradients<T> gradients{
+  const PutAlongAxisGrad<T> gradients{
       {arr.data<T>(), values.data<T>(), named.first(), named.of(), include_self},
       out.data<T>(),
       out_grad.data<T>(),

@@ -17,11 +17,11 @@ constexpr int kWarps = kBlock / kWarp;
 static_assert(kDigits == kBlock, "a thread has a digit");
 
 /// The elements that a block sorts: a multiple of the block's tile, except for the last.
-struct Range {
+struct BlockRange {
   int64_t begin;
   int64_t end;
 };
-__device__ Range range_of(int64_t n, int64_t per_block) {
+__device__ BlockRange range_of(int64_t n, int64_t per_block) {
   const int64_t begin = int64_t{blockIdx.x} * per_block;
   return {begin, begin + per_block < n ? begin + per_block : n};
 }
@@ -36,7 +36,7 @@ __global__ void count_digits(const uint64_t* keys, int64_t n, int64_t per_block,
   __shared__ unsigned own[kDigits];
   own[threadIdx.x] = 0;
   __syncthreads();
-  const Range range = range_of(n, per_block);
+  const BlockRange range = range_of(n, per_block);
   for (int64_t i = range.begin + threadIdx.x; i < range.end; i += kBlock) {
     atomicAdd(&own[digit_of(keys[i], shift)], 1u);
   }
@@ -83,7 +83,7 @@ __global__ void move_pairs(const uint64_t* keys, const int64_t* values, int64_t 
   const int warp = thread / kWarp;
   const unsigned below = (1u << thread % kWarp) - 1;
   next[thread] = places[int64_t{blockIdx.x} * kDigits + thread];
-  const Range range = range_of(n, per_block);
+  const BlockRange range = range_of(n, per_block);
   for (int64_t tile = range.begin; tile < range.end; tile += kBlock) {
     for (int w = 0; w < kWarps; ++w) of_warp[w][thread] = 0;
     __syncthreads();

@@ -8,7 +8,7 @@ namespace {
 
 /// An array of vectors. Integer arithmetic wraps.
 template <typename T>
-struct Vectors {
+struct VectorOperand {
   using C = std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                std::type_identity<compute_t<T>>>::type;
   const T* data;
@@ -26,8 +26,8 @@ struct Vectors {
 /// Element i of x cross y. The three elements of a vector are `inner` apart.
 template <typename T>
 struct CrossElement {
-  Vectors<T> x;
-  Vectors<T> y;
+  VectorOperand<T> x;
+  VectorOperand<T> y;
   int64_t inner;
   PHI_HD T operator()(int64_t i) const {
     const int64_t row = i / inner;
@@ -40,8 +40,8 @@ struct CrossElement {
 };
 
 template <typename T>
-void cross(const GpuContext& ctx, const Vectors<T>& x, const Vectors<T>& y, const Dims& dims,
-           int axis, DenseTensor* out) {
+void cross(const GpuContext& ctx, const VectorOperand<T>& x, const VectorOperand<T>& y,
+           const Dims& dims, int axis, DenseTensor* out) {
   index_loop(ctx, out->mutable_data<T>(), out->numel(),
              CrossElement<T>{x, y, dims.numel(axis + 1, dims.ndim())});
 }
@@ -62,14 +62,14 @@ void CrossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                      const DenseTensor& out_grad, int axis, DenseTensor* x_grad,
                      DenseTensor* y_grad) {
   const int at = cross_axis(ctx.input_box(0, x.dims()).global, axis);
-  const Vectors<T> g{out_grad.data<T>()};
+  const VectorOperand<T> g{out_grad.data<T>()};
   if (x_grad) cross<T>(ctx, {y.data<T>(), true}, g, x.dims(), at, x_grad);
   if (y_grad) cross<T>(ctx, g, {x.data<T>(), true}, x.dims(), at, y_grad);
 }
 
-using CrossTypes = join_t<SignedNumbers, Complexes>;
-using CrossGradTypes = join_t<Floats, Complexes>;
-PHI_REGISTER_KERNEL(cross, GPU, CrossKernel, CrossTypes);
-PHI_REGISTER_KERNEL(cross_grad, GPU, CrossGradKernel, CrossGradTypes);
+using GpuCrossTypes = join_t<SignedNumbers, Complexes>;
+using GpuCrossGradTypes = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(cross, GPU, CrossKernel, GpuCrossTypes);
+PHI_REGISTER_KERNEL(cross_grad, GPU, CrossGradKernel, GpuCrossGradTypes);
 
 }  // namespace phi

@@ -78,7 +78,7 @@ struct SumOfRow {
 
 /// Rescales a rank's sum to the largest logit of all ranks.
 template <typename C>
-struct Rebased {
+struct RescaleSum {
   PHI_HD C operator()(C sum, C own_most, C most) const {
     const bool is_nothing = own_most == -std::numeric_limits<C>::infinity();
     return is_nothing ? sum : sum * std::exp(own_most - most);
@@ -105,14 +105,14 @@ struct TermOfRow {
 
 /// The loss term for probabilities (without softmax).
 template <typename T>
-struct TermOfShares {
+struct LossOfProbabilities {
   using C = compute_t<T>;
-  Logits<T> shares;
+  Logits<T> probabilities;
   C* terms;
   template <typename TeamRow>
   __device__ void operator()(const TeamRow& row) const {
-    const auto cost = [](C share) { return -std::log(share); };
-    const C term = shares.weigh(row, row.read(shares.input), cost);
+    const auto cost = [](C probability) { return -std::log(probability); };
+    const C term = probabilities.weigh(row, row.read(probabilities.input), cost);
     if (row.is_first_thread()) terms[row.line()] = term;
   }
 };
@@ -135,7 +135,8 @@ void sharded_rows(const GpuContext& ctx, const AxisLines& lines, const Logits<T>
   visit(ctx, lines, logits, softmax,
         SumOfRow<T>{logits, own_most.data(), most.data(), sums.data()});
   most.combine(ctx, 0, axis, CombineKind::kMax);
-  gpu::map(ctx, sums.data(), lines.count, Rebased<C>(), sums.data(), own_most.data(), most.data());
+  gpu::map(ctx, sums.data(), lines.count, RescaleSum<C>(), sums.data(), own_most.data(),
+           most.data());
   sums.combine(ctx, 0, axis, CombineKind::kSum);
   visit(ctx, lines, logits, softmax,
         TermOfRow<T>{logits, most.data(), sums.data(), softmax, terms.data()});
@@ -144,11 +145,12 @@ void sharded_rows(const GpuContext& ctx, const AxisLines& lines, const Logits<T>
 }
 
 template <typename T>
-void given_probabilities(const GpuContext& ctx, const AxisLines& lines, const Logits<T>& shares,
-                         int axis, bool sharded, T* softmax, T* loss) {
-  convert(ctx, shares.input, softmax, lines.count * lines.n);
+void given_probabilities(const GpuContext& ctx, const AxisLines& lines,
+                         const Logits<T>& probabilities, int axis, bool sharded, T* softmax,
+                         T* loss) {
+  convert(ctx, probabilities.input, softmax, lines.count * lines.n);
   RowNumbers<compute_t<T>> terms(ctx, lines.count);
-  visit(ctx, lines, shares, softmax, TermOfShares<T>{shares, terms.data()});
+  visit(ctx, lines, probabilities, softmax, LossOfProbabilities<T>{probabilities, terms.data()});
   if (sharded) terms.combine(ctx, 0, axis, CombineKind::kSum);
   convert(ctx, terms.data(), loss, lines.count);
 }
@@ -169,12 +171,12 @@ void CrossEntropyWithSoftmaxKernel(const Context& ctx, const DenseTensor& input,
   const Logits<T> logits{input.data<T>(),
                          gpu::targets_of<T>(ctx, label, layout, box, soft_label, ignore_index)};
   const bool sharded = classes_sharded(ctx, box, layout.axis);
-  T* shares = softmax->mutable_data<T>();
+  T* probabilities = softmax->mutable_data<T>();
   T* losses = loss->mutable_data<T>();
   if (!use_softmax)
-    return given_probabilities(ctx, lines, logits, layout.axis, sharded, shares, losses);
-  if (sharded) return sharded_rows(ctx, lines, logits, layout.axis, shares, losses);
-  visit(ctx, lines, logits, shares, WholeRow<T>{logits, shares, losses});
+    return given_probabilities(ctx, lines, logits, layout.axis, sharded, probabilities, losses);
+  if (sharded) return sharded_rows(ctx, lines, logits, layout.axis, probabilities, losses);
+  visit(ctx, lines, logits, probabilities, WholeRow<T>{logits, probabilities, losses});
 }
 
 PHI_REGISTER_KERNEL(cross_entropy_with_softmax, GPU, CrossEntropyWithSoftmaxKernel, Floats);

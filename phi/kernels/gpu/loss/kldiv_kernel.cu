@@ -15,13 +15,13 @@ double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string
   return reduction == "batchmean" && whole.ndim() > 0 ? static_cast<double>(whole[0]) : 1;
 }
 
-struct DividedBy {
+struct DivideBy {
   double count;
   PHI_HD double operator()(double sum) const { return sum / count; }
 };
 
 template <typename C>
-struct ShareOfGrad {
+struct ScaledGrad {
   KLDivLossGradFunctor<C> grad;
   C share;
   PHI_HD C operator()(C label, C g) const { return grad(label, g * share); }
@@ -39,7 +39,7 @@ void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   DenseTensor terms = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
   even_loop<T>(ctx, std::array{&x, &label}, terms.mutable_data<C>(), x.dims(), term);
   reduce_all<SumReducer<C>>(ctx, terms.data<C>(), x.numel(), out->mutable_data<T>(),
-                            DividedBy{divisor(ctx, x, reduction)});
+                            DivideBy{divisor(ctx, x, reduction)});
 }
 
 template <typename T, typename Context>
@@ -49,7 +49,7 @@ void KLDivLossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   using C = compute_t<T>;
   const auto share = static_cast<C>(1 / divisor(ctx, x, reduction));
   nary_loop<T>(ctx, {&label, &out_grad}, x_grad,
-               ShareOfGrad<C>{KLDivLossGradFunctor<C>{log_target}, share});
+               ScaledGrad<C>{KLDivLossGradFunctor<C>{log_target}, share});
 }
 
 PHI_REGISTER_KERNEL(kldiv_loss, GPU, KLDivLossKernel, Floats);

@@ -14,7 +14,7 @@ constexpr int kSums = 3;
 
 /// The element that a row's label selects, and its weight.
 template <typename T>
-struct Labelled {
+struct WeightedLabels {
   using C = compute_t<T>;
   gpu::AxisLines lines;
   gpu::HardLabels labels;
@@ -33,7 +33,7 @@ struct Labelled {
 /// Writes each row's loss; its weight and whether its label is invalid if these arrays are not
 /// null. All are 0 for rows without a local element.
 template <typename T, typename Out>
-__global__ void nll_rows(const T* input, Labelled<T> labelled, Out* losses, Out* weights,
+__global__ void nll_rows(const T* input, WeightedLabels<T> labelled, Out* losses, Out* weights,
                          Out* wrong) {
   using C = compute_t<T>;
   for (int64_t r = gpu::first_item(); r < labelled.lines.count; r += gpu::item_stride()) {
@@ -47,7 +47,7 @@ __global__ void nll_rows(const T* input, Labelled<T> labelled, Out* losses, Out*
 
 /// `total_weight` is the divisor of a mean, else null.
 template <typename T>
-__global__ void nll_grad_rows(Labelled<T> labelled, const T* out_grad, int64_t step,
+__global__ void nll_grad_rows(WeightedLabels<T> labelled, const T* out_grad, int64_t step,
                               const T* total_weight, T* input_grad) {
   using C = compute_t<T>;
   const C total = total_weight ? static_cast<C>(*total_weight) : C(1);
@@ -61,9 +61,10 @@ __global__ void nll_grad_rows(Labelled<T> labelled, const T* out_grad, int64_t s
 }
 
 template <typename T>
-Labelled<T> labelled_rows(const GpuContext& ctx, const DenseTensor& input, const DenseTensor& label,
-                          const DenseTensor* weight, int64_t ignore_index) {
-  Labelled<T> labelled{
+WeightedLabels<T> labelled_rows(const GpuContext& ctx, const DenseTensor& input,
+                                const DenseTensor& label, const DenseTensor* weight,
+                                int64_t ignore_index) {
+  WeightedLabels<T> labelled{
       gpu::AxisLines(input.dims(), kClassAxis), {}, weight ? weight->data<T>() : nullptr};
   labelled.labels = gpu::hard_labels(ctx, label, labelled.lines.n, ignore_index);
   labelled.labels.classes = labelled.lines.n;

@@ -14,7 +14,7 @@ struct IsCounted {
 };
 
 template <typename C>
-struct ShareOf {
+struct ReciprocalOfCount {
   PHI_HD C operator()(double count) const {
     return static_cast<C>(1 / (count > 1e-5 ? count : 1e-5));
   }
@@ -22,7 +22,8 @@ struct ShareOf {
 
 /// 1 / (number of labels on all ranks that are not ignored).
 template <typename T>
-DenseTensor share_of_label(const GpuContext& ctx, const DenseTensor& label, int ignore_index) {
+DenseTensor reciprocal_label_count(const GpuContext& ctx, const DenseTensor& label,
+                                   int ignore_index) {
   using C = compute_t<T>;
   constexpr int kLabelInput = 1;
   DenseTensor counted = DenseTensor::empty({label.dims(), dtype_of<C>()}, ctx.place());
@@ -33,17 +34,17 @@ DenseTensor share_of_label(const GpuContext& ctx, const DenseTensor& label, int 
   reduce_all<SumReducer<C>>(ctx, counted.data<C>(), label.numel(), count.mutable_data<double>());
   for (int d = 0; ctx.view() && d < label.ndim(); ++d)
     ctx.view()->combine_over(kLabelInput, d, CombineKind::kSum, &count);
-  unary_loop(ctx, count.data<double>(), share.mutable_data<C>(), 1, ShareOf<C>());
+  unary_loop(ctx, count.data<double>(), share.mutable_data<C>(), 1, ReciprocalOfCount<C>());
   return share;
 }
 
 /// A loss functor with a scale in GPU memory, if the scale is not 1.
 template <typename T, template <typename> typename Functor>
-class Shared {
+class ScaledLoss {
  public:
   using C = compute_t<T>;
   /// `share` is undefined, or must outlive the launch.
-  Shared(int ignore_index, const DenseTensor& share)
+  ScaledLoss(int ignore_index, const DenseTensor& share)
       : ignored_(static_cast<C>(ignore_index)),
         share_(share.defined() ? share.data<C>() : nullptr) {}
 
@@ -63,8 +64,9 @@ template <typename T, typename Context>
 void SigmoidCrossEntropyWithLogitsKernel(const Context& ctx, const DenseTensor& x,
                                          const DenseTensor& label, const DenseTensor* pos_weight,
                                          bool normalize, int ignore_index, DenseTensor* out) {
-  const auto share = normalize ? share_of_label<T>(ctx, label, ignore_index) : DenseTensor();
-  const Shared<T, SigmoidCrossEntropyFunctor> loss(ignore_index, share);
+  const auto share =
+      normalize ? reciprocal_label_count<T>(ctx, label, ignore_index) : DenseTensor();
+  const ScaledLoss<T, SigmoidCrossEntropyFunctor> loss(ignore_index, share);
   if (pos_weight) return nary_loop<T>(ctx, {&x, &label, pos_weight}, out, loss);
   even_loop<T>(ctx, {&x, &label}, out, loss);
 }
@@ -75,8 +77,9 @@ void SigmoidCrossEntropyWithLogitsGradKernel(const Context& ctx, const DenseTens
                                              const DenseTensor* pos_weight,
                                              const DenseTensor& out_grad, bool normalize,
                                              int ignore_index, DenseTensor* x_grad) {
-  const auto share = normalize ? share_of_label<T>(ctx, label, ignore_index) : DenseTensor();
-  const Shared<T, SigmoidCrossEntropyGradFunctor> grad(ignore_index, share);
+  const auto share =
+      normalize ? reciprocal_label_count<T>(ctx, label, ignore_index) : DenseTensor();
+  const ScaledLoss<T, SigmoidCrossEntropyGradFunctor> grad(ignore_index, share);
   if (pos_weight) return nary_loop<T>(ctx, {&x, &label, pos_weight, &out_grad}, x_grad, grad);
   even_loop<T>(ctx, {&x, &label, &out_grad}, x_grad, grad);
 }

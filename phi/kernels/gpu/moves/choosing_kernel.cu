@@ -23,22 +23,22 @@ struct ChosenRows {
 
 /// Type in which columns are added; integers wrap.
 template <typename T>
-struct SumType {
+struct WrappingSumType {
   using type = compute_t<T>;
 };
 template <typename T>
 requires std::is_integral_v<T>
-struct SumType<T> {
+struct WrappingSumType<T> {
   using type = std::make_unsigned_t<T>;
 };
 template <typename T>
-using sum_t = typename SumType<T>::type;
+using wrapping_sum_t = typename WrappingSumType<T>::type;
 
 /// Adds columns from `first` on of rows of `columns` to the sums so far; `sums` is null for the
 /// first input.
 template <typename T>
 struct AddColumns {
-  using C = sum_t<T>;
+  using C = wrapping_sum_t<T>;
   const C* sums;
   const T* x;
   int64_t columns;
@@ -73,7 +73,7 @@ void MultiplexKernel(const Context& ctx, std::span<const DenseTensor* const> inp
 template <typename T, typename Context>
 void PartialSumKernel(const Context& ctx, std::span<const DenseTensor* const> x, int start_index,
                       DenseTensor* out) {
-  using C = sum_t<T>;
+  using C = wrapping_sum_t<T>;
   const int64_t width = out->dims()[1];
   constexpr bool kIsOwn = sizeof(C) == sizeof(T);  // integers are summed as unsigned
   DenseTensor wide =

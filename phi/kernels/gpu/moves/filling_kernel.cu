@@ -70,7 +70,7 @@ struct OnDiagonal {
 /// The elements (r, c) of a [rows, columns] matrix with c - r <= offset, or >= offset, in row-major
 /// order. Row r has clamp(r + shift, 0, columns) elements left of the boundary; the triangle has
 /// these, or the others.
-struct Triangle {
+struct TriangleLayout {
   int64_t rows;
   int64_t columns;
   int64_t shift;
@@ -108,7 +108,7 @@ struct Triangle {
 /// Element i of a shard of [2, n]: row indices, then column indices.
 template <typename T>
 struct TriangleIndex {
-  Triangle triangle;
+  TriangleLayout triangle;
   int64_t width;  // local extent
   int64_t first_line;
   int64_t first;
@@ -121,7 +121,7 @@ struct TriangleIndex {
 };
 
 template <typename T>
-void triangle_indices(const GpuContext& ctx, const Triangle& triangle, DenseTensor* out) {
+void triangle_indices(const GpuContext& ctx, const TriangleLayout& triangle, DenseTensor* out) {
   const Box here = ctx.output_box(0, out->dims()).box;
   index_loop(ctx, out->mutable_data<T>(), out->numel(),
              TriangleIndex<T>{triangle, here.size[1], here.offset[0], here.offset[1]});

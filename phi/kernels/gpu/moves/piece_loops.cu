@@ -7,10 +7,8 @@
 namespace phi::gpu {
 namespace {
 
-using Loop = Pieces::Loop;
-
 // Number of entries that a loop needs in the table.
-size_t runs_in(const Loop& loop) { return loop.runs.size() > 1 ? loop.runs.size() : 0; }
+size_t runs_in(const Pieces::Loop& loop) { return loop.runs.size() > 1 ? loop.runs.size() : 0; }
 
 void append_stride(int64_t size, Strides stride, PieceLoops* loops) {
   if (size == 1) return;
@@ -28,7 +26,7 @@ void append_stride(int64_t size, Strides stride, PieceLoops* loops) {
   ++loops->ndim;
 }
 
-void append_runs(const Loop& loop, PieceLoops* loops) {
+void append_runs(const Pieces::Loop& loop, PieceLoops* loops) {
   const Strides& by = loop.strides;
   int at = loops->first_run[loops->ndim];
   int64_t turns = 0;
@@ -41,7 +39,7 @@ void append_runs(const Loop& loop, PieceLoops* loops) {
   loops->first_run[++loops->ndim] = at;
 }
 
-PieceLoops whole(const std::vector<Loop>& all, Strides first) {
+PieceLoops whole(const std::vector<Pieces::Loop>& all, Strides first) {
   PieceLoops loops;
   loops.first = first;
   loops.first_run[0] = 0;
@@ -58,9 +56,10 @@ PieceLoops whole(const std::vector<Loop>& all, Strides first) {
   return loops;
 }
 
-void append_parts(const std::vector<Loop>& all, Strides first, std::vector<PieceLoops>* parts) {
+void append_parts(const std::vector<Pieces::Loop>& all, Strides first,
+                  std::vector<PieceLoops>* parts) {
   size_t runs = 0;
-  for (const Loop& loop : all) runs += runs_in(loop);
+  for (const Pieces::Loop& loop : all) runs += runs_in(loop);
   if (runs <= PieceLoops::kMaxRuns) {
     parts->push_back(whole(all, first));
     return;
@@ -68,7 +67,7 @@ void append_parts(const std::vector<Loop>& all, Strides first, std::vector<Piece
   const auto longest = std::ranges::max_element(all, {}, runs_in) - all.begin();
   const std::vector<IndexRun>& cut = all[longest].runs;
   const auto middle = cut.begin() + static_cast<std::ptrdiff_t>(cut.size() / 2);
-  std::vector<Loop> half = all;
+  std::vector<Pieces::Loop> half = all;
   half[longest].runs.assign(cut.begin(), middle);
   append_parts(half, first, parts);
   half[longest].runs.assign(middle, cut.end());
@@ -79,8 +78,8 @@ void append_parts(const std::vector<Loop>& all, Strides first, std::vector<Piece
 
 std::vector<PieceLoops> piece_loops(const Pieces& pieces) {
   std::vector<PieceLoops> parts;
-  const std::vector<Loop>& all = pieces.loops();
-  const bool is_empty = std::ranges::any_of(all, [](const Loop& loop) {
+  const std::vector<Pieces::Loop>& all = pieces.loops();
+  const bool is_empty = std::ranges::any_of(all, [](const Pieces::Loop& loop) {
     return std::ranges::all_of(loop.runs, [](const IndexRun& run) { return run.count == 0; });
   });
   if (!is_empty) append_parts(all, pieces.first(), &parts);

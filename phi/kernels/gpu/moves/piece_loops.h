@@ -17,7 +17,7 @@ namespace phi::gpu {
 struct PieceLoops {
   static constexpr int kMaxLoops = 2 * kMaxNdim;
   static constexpr int kMaxRuns = 48;  // limited by the size of kernel parameters
-  struct Run {
+  struct LoopRun {
     int64_t begin;  // iterations of the loop before this run
     int64_t from, to;
     int64_t from_step, to_step;
@@ -27,7 +27,7 @@ struct PieceLoops {
   Divider sizes[kMaxLoops];
   Strides strides[kMaxLoops];
   int first_run[kMaxLoops + 1];  // runs of loop d: first_run[d] .. first_run[d + 1] - 1
-  Run runs[kMaxRuns];
+  LoopRun runs[kMaxRuns];
 
   bool has_runs() const { return first_run[ndim] > 0; }
   int64_t turns() const {
@@ -48,7 +48,7 @@ struct PieceLoops {
         at.to += turn * strides[d].to;
         continue;
       }
-      const Run& run = runs[run_of(d, turn)];
+      const LoopRun& run = runs[run_of(d, turn)];
       at.from += run.from + (turn - run.begin) * run.from_step;
       at.to += run.to + (turn - run.begin) * run.to_step;
     }

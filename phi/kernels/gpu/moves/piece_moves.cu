@@ -45,7 +45,7 @@ void swap_ends(PieceLoops* loops) {
   std::swap(loops->first.from, loops->first.to);
   for (int d = 0; d < loops->ndim; ++d) std::swap(loops->strides[d].from, loops->strides[d].to);
   for (int r = 0; r < loops->first_run[loops->ndim]; ++r) {
-    PieceLoops::Run& run = loops->runs[r];
+    PieceLoops::LoopRun& run = loops->runs[r];
     std::swap(run.from, run.to);
     std::swap(run.from_step, run.to_step);
   }

@@ -26,7 +26,7 @@ struct IsNegative {
 
 /// Number of repetitions of an index; a single number applies to all.
 template <typename Index>
-struct Times {
+struct RepeatsOf {
   const Index* repeats;
   bool is_one;
   PHI_HD int64_t operator()(int64_t i) const {
@@ -43,7 +43,7 @@ DenseTensor begins_of(const GpuContext& ctx, const DenseTensor& repeats, int64_t
       refuse_elements<Index>(ctx, repeats, IsNegative<Index>(),
                              {.argument = "repeats", .raise = throw_negative});
     }
-    begins = gpu::running_sums(ctx, extent, Times<Index>{values, repeats.numel() == 1});
+    begins = gpu::running_sums(ctx, extent, RepeatsOf<Index>{values, repeats.numel() == 1});
   });
   return begins;
 }

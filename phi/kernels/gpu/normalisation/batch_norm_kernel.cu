@@ -13,9 +13,9 @@ using gpu::ChannelDims;
 using gpu::SumPair;
 
 /// x as a shard of the global batch, and sums per channel over all ranks.
-class Batch {
+class BatchChannels {
  public:
-  Batch(const GpuContext& ctx, const DenseTensor& x, const std::string& data_format)
+  BatchChannels(const GpuContext& ctx, const DenseTensor& x, const std::string& data_format)
       : ctx_(ctx),
         ndim_(x.ndim()),
         axis_(gpu::channel_axis(x.ndim(), data_format)),
@@ -191,7 +191,7 @@ struct InputGradient {
 
 /// Returns [2, channels] sums relative to the means, which are written to `around`.
 template <typename T>
-DenseTensor batch_sums(const GpuContext& ctx, const Batch& batch, const T* x,
+DenseTensor batch_sums(const GpuContext& ctx, const BatchChannels& batch, const T* x,
                        compute_t<T>* around) {
   using C = compute_t<T>;
   const DenseTensor sums = batch.sums<C>(Element<T>{x});
@@ -209,7 +209,7 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                      DenseTensor* mean_out, DenseTensor* variance_out, DenseTensor* saved_mean,
                      DenseTensor* saved_variance) {
   using C = compute_t<T>;
-  const Batch batch(ctx, x, data_format);
+  const BatchChannels batch(ctx, x, data_format);
   const int64_t channels = batch.channels();
   if (channels == 0) return;
   const bool of_batch =
@@ -257,7 +257,7 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                          bool use_global_stats, bool trainable_statistics, DenseTensor* x_grad,
                          DenseTensor* scale_grad, DenseTensor* bias_grad) {
   using C = compute_t<T>;
-  const Batch batch(ctx, x, data_format);
+  const BatchChannels batch(ctx, x, data_format);
   const int64_t channels = batch.channels();
   if (channels == 0) return;
   const gpu::ComputeArray<C> means(ctx, &saved_mean);

@@ -14,13 +14,13 @@ using gpu::SumPair;
 using gpu::WalkLines;
 
 /// The images of a batch and their groups of channels.
-struct Images {
+struct GroupedChannels {
   ChannelDims dims;  // dims of the batch
   int64_t groups;
   gpu::Divider image;     // elements per image
   gpu::Divider of_group;  // channels per group
 
-  Images(const Dims& x, int axis, int64_t group_count)
+  GroupedChannels(const Dims& x, int axis, int64_t group_count)
       : dims(x, axis),
         groups(group_count),
         image(x.numel(1, x.ndim())),
@@ -40,7 +40,7 @@ struct Images {
 
 /// The second saved statistic of a group: the variance, or 1 / sqrt(variance + epsilon).
 template <typename C>
-struct Kept {
+struct SavedVariance {
   bool is_inverse;
   double epsilon;
   __device__ C value(double variance) const {
@@ -56,9 +56,9 @@ struct Kept {
 template <typename T>
 struct NormaliseGroup {
   using C = compute_t<T>;
-  Images images;
+  GroupedChannels images;
   WalkLines lines;
-  Kept<C> kept;
+  SavedVariance<C> kept;
   const T* x;
   const C* scale;
   const C* bias;
@@ -94,9 +94,9 @@ struct NormaliseGroup {
 template <typename T>
 struct GroupGradient {
   using C = compute_t<T>;
-  Images images;
+  GroupedChannels images;
   WalkLines lines;
-  Kept<C> kept;
+  SavedVariance<C> kept;
   const T* x;
   const C* scale;
   const C* means;
@@ -133,8 +133,8 @@ struct GroupGradient {
 template <typename T>
 struct WeightTerms {
   using C = compute_t<T>;
-  Images images;
-  Kept<C> kept;
+  GroupedChannels images;
+  SavedVariance<C> kept;
   const T* x;
   const T* y_grad;
   const C* means;
@@ -148,9 +148,10 @@ struct WeightTerms {
 };
 
 template <typename T>
-void normalise(const GpuContext& ctx, const Images& images, const Kept<compute_t<T>>& kept,
-               const DenseTensor& x, const DenseTensor* scale, const DenseTensor* bias,
-               DenseTensor* y, DenseTensor* means, DenseTensor* spreads) {
+void normalise(const GpuContext& ctx, const GroupedChannels& images,
+               const SavedVariance<compute_t<T>>& kept, const DenseTensor& x,
+               const DenseTensor* scale, const DenseTensor* bias, DenseTensor* y,
+               DenseTensor* means, DenseTensor* spreads) {
   using C = compute_t<T>;
   const gpu::ComputeArray<C> scales(ctx, scale);
   const gpu::ComputeArray<C> biases(ctx, bias);
@@ -163,8 +164,9 @@ void normalise(const GpuContext& ctx, const Images& images, const Kept<compute_t
 
 /// Gradients of scale and bias. A null one is not computed.
 template <typename T>
-void weight_gradients(const GpuContext& ctx, const Images& images, const WeightTerms<T>& terms,
-                      DenseTensor* scale_grad, DenseTensor* bias_grad) {
+void weight_gradients(const GpuContext& ctx, const GroupedChannels& images,
+                      const WeightTerms<T>& terms, DenseTensor* scale_grad,
+                      DenseTensor* bias_grad) {
   const int64_t channels = images.dims.channels;
   if ((!scale_grad && !bias_grad) || channels == 0) return;
   DenseTensor sums = DenseTensor::empty({{2, channels}, DataType::FLOAT64}, ctx.place());
@@ -180,10 +182,11 @@ void weight_gradients(const GpuContext& ctx, const Images& images, const WeightT
 }
 
 template <typename T>
-void gradients(const GpuContext& ctx, const Images& images, const Kept<compute_t<T>>& kept,
-               const DenseTensor& x, const DenseTensor* scale, const DenseTensor& mean,
-               const DenseTensor& spread, const DenseTensor& y_grad, DenseTensor* x_grad,
-               DenseTensor* scale_grad, DenseTensor* bias_grad) {
+void gradients(const GpuContext& ctx, const GroupedChannels& images,
+               const SavedVariance<compute_t<T>>& kept, const DenseTensor& x,
+               const DenseTensor* scale, const DenseTensor& mean, const DenseTensor& spread,
+               const DenseTensor& y_grad, DenseTensor* x_grad, DenseTensor* scale_grad,
+               DenseTensor* bias_grad) {
   using C = compute_t<T>;
   const WeightTerms<T> terms{images,           kept,           x.data<T>(),
                              y_grad.data<T>(), mean.data<C>(), spread.data<C>()};
@@ -204,7 +207,7 @@ void GroupNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                      const DenseTensor* bias, float epsilon, int groups,
                      const std::string& data_format, DenseTensor* y, DenseTensor* mean,
                      DenseTensor* variance) {
-  const Images images(x.dims(), gpu::channel_axis(x.ndim(), data_format), groups);
+  const GroupedChannels images(x.dims(), gpu::channel_axis(x.ndim(), data_format), groups);
   normalise<T>(ctx, images, {false, epsilon}, x, scale, bias, y, mean, variance);
 }
 
@@ -214,7 +217,7 @@ void GroupNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                          const DenseTensor& y_grad, float epsilon, int groups,
                          const std::string& data_format, DenseTensor* x_grad,
                          DenseTensor* scale_grad, DenseTensor* bias_grad) {
-  const Images images(x.dims(), gpu::channel_axis(x.ndim(), data_format), groups);
+  const GroupedChannels images(x.dims(), gpu::channel_axis(x.ndim(), data_format), groups);
   gradients<T>(ctx, images, {false, epsilon}, x, scale, mean, variance, y_grad, x_grad, scale_grad,
                bias_grad);
 }
@@ -224,7 +227,7 @@ template <typename T, typename Context>
 void InstanceNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* scale,
                         const DenseTensor* bias, float epsilon, DenseTensor* y,
                         DenseTensor* saved_mean, DenseTensor* saved_variance) {
-  const Images images(x.dims(), 1, x.dims()[1]);
+  const GroupedChannels images(x.dims(), 1, x.dims()[1]);
   normalise<T>(ctx, images, {true, epsilon}, x, scale, bias, y, saved_mean, saved_variance);
 }
 
@@ -233,7 +236,7 @@ void InstanceNormGradKernel(const Context& ctx, const DenseTensor& x, const Dens
                             const DenseTensor& saved_mean, const DenseTensor& saved_variance,
                             const DenseTensor& y_grad, DenseTensor* x_grad, DenseTensor* scale_grad,
                             DenseTensor* bias_grad) {
-  const Images images(x.dims(), 1, x.dims()[1]);
+  const GroupedChannels images(x.dims(), 1, x.dims()[1]);
   gradients<T>(ctx, images, {true, 0}, x, scale, saved_mean, saved_variance, y_grad, x_grad,
                scale_grad, bias_grad);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr int kCounts = 3;
 
 /// Statistics of a set of elements.
-struct Numerics {
+struct ElementStatistics {
   int64_t nans;
   int64_t infinities;
   int64_t zeros;
@@ -25,18 +25,18 @@ struct Numerics {
 
 /// Computes all statistics in one pass, because reading dominates the time.
 struct NumericsReducer {
-  using Lane = Numerics;
-  using Acc = Numerics;
+  using Lane = ElementStatistics;
+  using Acc = ElementStatistics;
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
-  static constexpr Numerics kIdentity{0, 0, 0, kNone, kNone, 0.0};
+  static constexpr ElementStatistics kIdentity{0, 0, 0, kNone, kNone, 0.0};
 
-  PHI_HD static Numerics lift(double x) {
+  PHI_HD static ElementStatistics lift(double x) {
     const bool is_number = x == x;
     const bool is_infinite = is_number && x - x != 0.0;
     return {is_number ? 0 : 1,     is_infinite ? 1 : 0,    x == 0.0 ? 1 : 0,
             is_number ? x : kNone, is_number ? -x : kNone, x};
   }
-  PHI_HD static Numerics join(const Numerics& a, const Numerics& b) {
+  PHI_HD static ElementStatistics join(const ElementStatistics& a, const ElementStatistics& b) {
     return {a.nans + b.nans,
             a.infinities + b.infinities,
             a.zeros + b.zeros,
@@ -44,22 +44,24 @@ struct NumericsReducer {
             a.negated > b.negated ? a.negated : b.negated,
             a.sum + b.sum};
   }
-  PHI_HD static Numerics carry(const Numerics& a, const Numerics& b) { return join(a, b); }
+  PHI_HD static ElementStatistics carry(const ElementStatistics& a, const ElementStatistics& b) {
+    return join(a, b);
+  }
 };
 
 /// The counts as output elements.
 struct CountAt {
-  const Numerics* found;
+  const ElementStatistics* found;
   PHI_HD int64_t operator()(int64_t i) const {
     return i == 0 ? found->nans : i == 1 ? found->infinities : found->zeros;
   }
 };
 struct MostAt {
-  const Numerics* found;
+  const ElementStatistics* found;
   PHI_HD double operator()(int64_t i) const { return i == 0 ? found->most : found->negated; }
 };
 struct SumAt {
-  const Numerics* found;
+  const ElementStatistics* found;
   PHI_HD double operator()(int64_t) const { return found->sum; }
 };
 
@@ -87,10 +89,11 @@ void CheckNumericsKernel(const Context& ctx, const DenseTensor& tensor, const st
                          DenseTensor* stats, DenseTensor* values) {
   DenseTensor sum = DenseTensor::empty({{1}, DataType::FLOAT64}, ctx.place());
   DenseTensor extremes = DenseTensor::empty({{2}, DataType::FLOAT64}, ctx.place());
-  DenseTensor memory = DenseTensor::empty({{sizeof(Numerics)}, DataType::UINT8}, ctx.place());
+  DenseTensor memory =
+      DenseTensor::empty({{sizeof(ElementStatistics)}, DataType::UINT8}, ctx.place());
   auto* counts = stats->mutable_data<int64_t>();
   auto* most = extremes.mutable_data<double>();
-  auto* const numerics = static_cast<Numerics*>(memory.mutable_raw_data());
+  auto* const numerics = static_cast<ElementStatistics*>(memory.mutable_raw_data());
   reduce_all<NumericsReducer>(ctx, tensor.data<T>(), tensor.numel(), numerics);
   index_loop(ctx, counts, kCounts, CountAt{numerics});
   index_loop(ctx, most, 2, MostAt{numerics});

@@ -9,13 +9,13 @@
 namespace phi {
 namespace {
 
-using Lines = gpu::AxisLines;
+using gpu::AxisLines;
 
 /// Writes elements first .. first + count - 1 of each line's sorted order.
 template <typename T>
-__global__ void give_ranks(const T* x, const int64_t* ordered, Lines lines, int64_t first,
+__global__ void give_ranks(const T* x, const int64_t* ordered, AxisLines lines, int64_t first,
                            int64_t count, T* values, int64_t* places) {
-  Lines out = lines;
+  AxisLines out = lines;
   out.n = count;
   for (int64_t i = gpu::first_item(); i < lines.count * count; i += gpu::item_stride()) {
     const int64_t line = i / count;
@@ -29,7 +29,7 @@ __global__ void give_ranks(const T* x, const int64_t* ordered, Lines lines, int6
 
 /// Writes the most frequent element of each line, the smallest of several, with its last index.
 template <typename T>
-__global__ void give_modes(const T* x, const int64_t* ordered, Lines lines, T* values,
+__global__ void give_modes(const T* x, const int64_t* ordered, AxisLines lines, T* values,
                            int64_t* places) {
   for (int64_t line = gpu::first_item(); line < lines.count; line += gpu::item_stride()) {
     int64_t most = 0;
@@ -53,7 +53,7 @@ __global__ void give_modes(const T* x, const int64_t* ordered, Lines lines, T* v
 }
 
 template <typename T>
-void give(const GpuContext& ctx, const DenseTensor& x, const Lines& lines,
+void give(const GpuContext& ctx, const DenseTensor& x, const AxisLines& lines,
           const DenseTensor& ordered, int64_t first, int64_t count, DenseTensor* out,
           DenseTensor* indices) {
   if (lines.count * count == 0) return;
@@ -75,7 +75,7 @@ template <typename T, typename Context>
 void ArgsortKernel(const Context& ctx, const DenseTensor& x, int axis, bool descending,
                    DenseTensor* out, DenseTensor* indices) {
   if (x.numel() == 0) return;
-  const Lines lines(x.dims(), axis);
+  const AxisLines lines(x.dims(), axis);
   give<T>(ctx, x, lines, gpu::order_lines<T>(ctx, x, lines, descending), 0, lines.n, out, indices);
 }
 
@@ -84,7 +84,7 @@ template <typename T, typename Context>
 void TopkKernel(const Context& ctx, const DenseTensor& x, const Scalar& k, int axis, bool largest,
                 bool /*sorted*/, DenseTensor* out, DenseTensor* indices) {
   if (x.numel() == 0) return;
-  const Lines lines(x.dims(), axis);
+  const AxisLines lines(x.dims(), axis);
   give<T>(ctx, x, lines, gpu::order_lines<T>(ctx, x, lines, largest), 0, k.to<int64_t>(), out,
           indices);
 }
@@ -94,7 +94,7 @@ template <typename T, typename Context>
 void KthvalueKernel(const Context& ctx, const DenseTensor& x, int k, int axis, DenseTensor* out,
                     DenseTensor* indices) {
   if (x.numel() == 0) return;
-  const Lines lines(x.dims(), axis);
+  const AxisLines lines(x.dims(), axis);
   give<T>(ctx, x, lines, gpu::order_lines<T>(ctx, x, lines, false), k - 1, 1, out, indices);
 }
 
@@ -102,7 +102,7 @@ template <typename T, typename Context>
 void ModeKernel(const Context& ctx, const DenseTensor& x, int axis, DenseTensor* out,
                 DenseTensor* indices) {
   if (x.numel() == 0) return;
-  const Lines lines(x.dims(), axis);
+  const AxisLines lines(x.dims(), axis);
   const DenseTensor ordered = gpu::order_lines<T>(ctx, x, lines, false);
   gpu::launch(ctx, give_modes<T>, gpu::blocks_for(ctx, lines.count), gpu::kBlock, x.data<T>(),
               ordered.data<int64_t>(), lines, out->mutable_data<T>(),
@@ -115,7 +115,7 @@ template <typename T, typename Context>
 void PutBackKernel(const Context& ctx, const DenseTensor& indices, const DenseTensor& out_grad,
                    int axis, DenseTensor* x_grad) {
   if (x_grad->numel() == 0) return;
-  const Lines lines(x_grad->dims(), axis);
+  const AxisLines lines(x_grad->dims(), axis);
   const int64_t outer = lines.count / lines.inner;
   const Dims chosen{outer, out_grad.numel() / lines.count, lines.inner};
   const Dims whole{outer, lines.n, lines.inner};
@@ -127,9 +127,9 @@ void PutBackKernel(const Context& ctx, const DenseTensor& indices, const DenseTe
                         out_grad.data<T>(), to);
 }
 
-using Sorted = join_t<TypeList<int16_t>, Numbers>;
+using GpuSortTypes = join_t<TypeList<int16_t>, Numbers>;
 
-PHI_REGISTER_KERNEL(argsort, GPU, ArgsortKernel, Sorted);
+PHI_REGISTER_KERNEL(argsort, GPU, ArgsortKernel, GpuSortTypes);
 PHI_REGISTER_KERNEL(topk, GPU, TopkKernel, Numbers);
 PHI_REGISTER_KERNEL(kthvalue, GPU, KthvalueKernel, Numbers);
 PHI_REGISTER_KERNEL(mode, GPU, ModeKernel, Numbers);

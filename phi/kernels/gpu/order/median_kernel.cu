@@ -69,12 +69,12 @@ __global__ void give_shares(const int64_t* places, const T* out_grad, gpu::WalkL
   }
 }
 
-struct IsBehindRow {
+struct IsPastRowEnd {
   int64_t length;
   PHI_HD bool operator()(int64_t place) const { return place >= length; }
 };
 
-[[noreturn]] void throw_behind_row(const DeviceAssertion& found) {
+[[noreturn]] void throw_past_row_end(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "medians hold {}, but a row has {} elements; "
       "give those of the forward call.",
@@ -101,8 +101,8 @@ void NanmedianGradKernel(const Context& ctx, const DenseTensor& medians,
   const gpu::WalkLines lines(x_grad->dims(), normalise_axes(axis, x_grad->dims()));
   fill(ctx, x_grad->mutable_data<T>(), x_grad->numel(), T(0.0f));
   if (x_grad->numel() == 0) return;
-  refuse_elements<int64_t>(ctx, medians, IsBehindRow{lines.n},
-                           {.argument = "medians", .raise = throw_behind_row, .extent = lines.n});
+  refuse_elements<int64_t>(ctx, medians, IsPastRowEnd{lines.n},
+                           {.argument = "medians", .raise = throw_past_row_end, .extent = lines.n});
   gpu::launch(ctx, give_shares<T>, gpu::blocks_for(ctx, lines.count), gpu::kBlock,
               medians.data<int64_t>(), out_grad.data<T>(), lines, medians.numel() / lines.count,
               x_grad->mutable_data<T>());

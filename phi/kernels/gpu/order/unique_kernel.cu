@@ -94,7 +94,7 @@ __global__ void write_groups(const int64_t* order, gpu::GroupOf group, int64_t n
 }
 
 template <typename To, typename F>
-struct Converted {
+struct ConvertTo {
   F f;
   PHI_HD To operator()(int64_t i) const { return static_cast<To>(f(i)); }
 };
@@ -110,7 +110,7 @@ void assign_integers(const GpuContext& ctx, DataType dtype, int64_t n, const F& 
                      DenseTensor* out) {
   *out = DenseTensor::empty({{n}, dtype, out->meta().layout}, ctx.place());
   if (dtype == DataType::INT32) {
-    return index_loop(ctx, out->mutable_data<int32_t>(), n, Converted<int32_t, F>{f});
+    return index_loop(ctx, out->mutable_data<int32_t>(), n, ConvertTo<int32_t, F>{f});
   }
   index_loop(ctx, out->mutable_data<int64_t>(), n, f);
 }

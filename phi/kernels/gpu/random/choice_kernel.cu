@@ -106,7 +106,7 @@ __global__ void mark_classes(const T* labels, int64_t n, int64_t classes, int32_
   }
 }
 
-struct IsThere {
+struct IsPresent {
   const int32_t* flags;
   PHI_HD bool operator()(int64_t c) const { return flags[c] != 0; }
 };
@@ -196,7 +196,7 @@ void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int n
     gpu::launch(ctx, mark_classes<T>, gpu::blocks_for(ctx, n), gpu::kBlock, label.data<T>(), n,
                 int64_t{num_classes}, is_there);
   }
-  const gpu::Chosen centres = gpu::choose(ctx, num_classes, IsThere{is_there});
+  const gpu::Chosen centres = gpu::choose(ctx, num_classes, IsPresent{is_there});
   DenseTensor others;
   if (num_samples > centres.count()) {
     DenseTensor draws = DenseTensor::empty({classes, DataType::FLOAT64}, ctx.place());

@@ -7,14 +7,14 @@
 namespace phi {
 namespace {
 
-struct Largest {
+struct LargestFirst {
   template <typename C>
   PHI_HD static bool precedes(C a, C b) {
     return a > b;
   }
 };
 
-struct Smallest {
+struct SmallestFirst {
   template <typename C>
   PHI_HD static bool precedes(C a, C b) {
     return a < b;
@@ -22,7 +22,7 @@ struct Smallest {
 };
 
 template <typename C>
-struct Best {
+struct ExtremeAndOffset {
   C value;
   int64_t at;  // offset from the line's first element; -1: none yet
 };
@@ -30,8 +30,8 @@ struct Best {
 /// Reducer: the best element, or a NaN; the first of equal ones. The result does not depend on the
 /// order of combination.
 template <typename R, typename C>
-struct BestReducer {
-  using Lane = Best<C>;
+struct ArgExtremeReducer {
+  using Lane = ExtremeAndOffset<C>;
   using Acc = Lane;
   static constexpr Acc kIdentity{C(0), -1};
   PHI_HD static Lane lift(C x, int64_t at) { return {x, at}; }
@@ -52,7 +52,7 @@ struct BestReducer {
 template <typename C>
 struct NumberInLine {
   int64_t stride;
-  PHI_HD int64_t operator()(const Best<C>& best) const { return best.at / stride; }
+  PHI_HD int64_t operator()(const ExtremeAndOffset<C>& best) const { return best.at / stride; }
 };
 
 template <typename R, typename T>
@@ -66,8 +66,8 @@ void arg_extreme(const GpuContext& ctx, const DenseTensor& x, const Scalar& axis
   AxisSet axes;
   axes.add(along);
   const auto find = [&](DenseTensor* places) {
-    reduce<BestReducer<R, C>>(ctx, x.data<T>(), dims, axes, places->mutable_data<int64_t>(),
-                              NumberInLine<C>{dims.numel(along + 1, dims.ndim())});
+    reduce<ArgExtremeReducer<R, C>>(ctx, x.data<T>(), dims, axes, places->mutable_data<int64_t>(),
+                                    NumberInLine<C>{dims.numel(along + 1, dims.ndim())});
   };
   if (out->dtype() == DataType::INT64) return find(out);
   DenseTensor wide = DenseTensor::empty({out->dims(), DataType::INT64}, ctx.place());
@@ -75,7 +75,7 @@ void arg_extreme(const GpuContext& ctx, const DenseTensor& x, const Scalar& axis
   convert(ctx, wide.data<int64_t>(), out->mutable_data<int32_t>(), out->numel());
 }
 
-using Ordered = join_t<TypeList<int16_t>, Numbers>;
+using GpuArgExtremeTypes = join_t<TypeList<int16_t>, Numbers>;
 
 }  // namespace
 
@@ -83,17 +83,17 @@ using Ordered = join_t<TypeList<int16_t>, Numbers>;
 template <typename T, typename Context>
 void ArgMaxKernel(const Context& ctx, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
-  arg_extreme<Largest, T>(ctx, x, axis, flatten, out);
+  arg_extreme<LargestFirst, T>(ctx, x, axis, flatten, out);
 }
 
 /// The same for the smallest element.
 template <typename T, typename Context>
 void ArgMinKernel(const Context& ctx, const DenseTensor& x, const Scalar& axis, bool flatten,
                   DenseTensor* out) {
-  arg_extreme<Smallest, T>(ctx, x, axis, flatten, out);
+  arg_extreme<SmallestFirst, T>(ctx, x, axis, flatten, out);
 }
 
-PHI_REGISTER_KERNEL(argmax, GPU, ArgMaxKernel, Ordered);
-PHI_REGISTER_KERNEL(argmin, GPU, ArgMinKernel, Ordered);
+PHI_REGISTER_KERNEL(argmax, GPU, ArgMaxKernel, GpuArgExtremeTypes);
+PHI_REGISTER_KERNEL(argmin, GPU, ArgMinKernel, GpuArgExtremeTypes);
 
 }  // namespace phi

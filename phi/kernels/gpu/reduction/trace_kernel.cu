@@ -101,9 +101,9 @@ void TraceGradKernel(const Context& ctx, const DenseTensor& out_grad, int offset
   gpu::for_each_line(ctx, lines, TraceGradLine<T>{lines, out_grad.data<T>(), to});
 }
 
-using Traced = join_t<Integers, Inexact>;
+using GpuTraceTypes = join_t<Integers, Inexact>;
 
-PHI_REGISTER_KERNEL(trace, GPU, TraceKernel, Traced);
+PHI_REGISTER_KERNEL(trace, GPU, TraceKernel, GpuTraceTypes);
 PHI_REGISTER_KERNEL(trace_grad, GPU, TraceGradKernel, Inexact);
 
 }  // namespace phi

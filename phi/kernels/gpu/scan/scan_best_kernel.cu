@@ -9,15 +9,15 @@ namespace {
 
 /// An element and its index in its line; -1 for none.
 template <typename C>
-struct Best {
+struct ExtremeAndIndex {
   C value;
   int64_t place;
 };
 
 /// The best of some elements. The order of merging does not matter.
 template <typename Takes, typename C>
-struct BestScan {
-  using State = Best<C>;
+struct ExtremeScan {
+  using State = ExtremeAndIndex<C>;
   PHI_HD static constexpr State start() { return {C(0), -1}; }
   PHI_HD static State merge(State a, State b) {
     const State first = a.place < b.place ? a : b;
@@ -27,11 +27,11 @@ struct BestScan {
 };
 
 template <typename T>
-struct BestOf {
+struct ExtremeOfElement {
   const T* x;
   gpu::AxisLines lines;
 
-  __device__ Best<compute_t<T>> operator()(int64_t line, int64_t k) const {
+  __device__ ExtremeAndIndex<compute_t<T>> operator()(int64_t line, int64_t k) const {
     return {static_cast<compute_t<T>>(x[lines.start(line) + lines.at(k)]), k};
   }
 };
@@ -39,7 +39,7 @@ struct BestOf {
 /// Stores indices as int64 or int32; one of the two pointers is null. Both types share a kernel to
 /// save compile time.
 template <typename T>
-struct StoreBest {
+struct StoreExtreme {
   T* out;
   int64_t* wide;
   int32_t* narrow;
@@ -64,10 +64,11 @@ void scan_best(const GpuContext& ctx, const DenseTensor& x, int axis, DenseTenso
   if (x.numel() == 0) return;
   const gpu::AxisLines lines(x.dims(), axis);
   const bool is_narrow = indices->dtype() == DataType::INT32;
-  gpu::scan_lines<BestScan<Takes<C>, C>>(
-      ctx, lines, BestOf<T>{x.data<T>(), lines},
-      StoreBest<T>{out->mutable_data<T>(), is_narrow ? nullptr : indices->mutable_data<int64_t>(),
-                   is_narrow ? indices->mutable_data<int32_t>() : nullptr, lines});
+  gpu::scan_lines<ExtremeScan<Takes<C>, C>>(
+      ctx, lines, ExtremeOfElement<T>{x.data<T>(), lines},
+      StoreExtreme<T>{out->mutable_data<T>(),
+                      is_narrow ? nullptr : indices->mutable_data<int64_t>(),
+                      is_narrow ? indices->mutable_data<int32_t>() : nullptr, lines});
 }
 
 }  // namespace

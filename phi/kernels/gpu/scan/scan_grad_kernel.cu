@@ -30,19 +30,19 @@ __device__ double exp_difference(double a, double b) { return a == b ? 1.0 : std
 
 /// Type in which products of elements of T are computed.
 template <typename T>
-using Product = typename ProdScan<compute_t<T>>::State;
+using prod_state_t = typename ProdScan<compute_t<T>>::State;
 
 /// An element, or its conjugate if it is complex.
 template <typename T>
-__device__ Product<T> factor(T x) {
-  return conjugate(static_cast<Product<T>>(static_cast<compute_t<T>>(x)));
+__device__ prod_state_t<T> factor(T x) {
+  return conjugate(static_cast<prod_state_t<T>>(static_cast<compute_t<T>>(x)));
 }
 
 /// `before` is scratch for the product of the elements before each one.
 template <typename T>
 __global__ void cumprod_grad_lines(const T* x, const T* out_grad, ScanPlaces places, bool exclusive,
-                                   Product<T>* before, T* x_grad) {
-  using N = Product<T>;
+                                   prod_state_t<T>* before, T* x_grad) {
+  using N = prod_state_t<T>;
   const int64_t n = places.lines.n;
   for (int64_t line = gpu::first_item(); line < places.lines.count; line += gpu::item_stride()) {
     N product = 1;
@@ -95,7 +95,7 @@ void CumprodGradKernel(const Context& ctx, const DenseTensor& x, const DenseTens
                        int dim, bool exclusive, bool reverse, DenseTensor* x_grad) {
   if (x.numel() == 0) return;
   const ScanPlaces places{gpu::AxisLines(x.dims(), dim), reverse};
-  using N = Product<T>;
+  using N = prod_state_t<T>;
   DenseTensor before = DenseTensor::empty({x.dims(), dtype_of<N>()}, ctx.place());
   gpu::launch(ctx, cumprod_grad_lines<T>, gpu::blocks_for(ctx, places.lines.count), gpu::kBlock,
               x.data<T>(), out_grad.data<T>(), places, exclusive, before.mutable_data<N>(),

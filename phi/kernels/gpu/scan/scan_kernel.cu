@@ -71,11 +71,11 @@ void LogcumsumexpKernel(const Context& ctx, const DenseTensor& x, int axis, bool
   scan<LogSumExpScan, F>(ctx, converted<F, T>(ctx, x), axis, flatten, exclusive, reverse, out);
 }
 
-using Multiplied = join_t<Numbers, Complexes>;
-using Summed = join_t<join_t<TypeList<int8_t, int16_t>, Numbers>, Complexes>;
+using GpuCumprodTypes = join_t<Numbers, Complexes>;
+using GpuCumsumTypes = join_t<join_t<TypeList<int8_t, int16_t>, Numbers>, Complexes>;
 
-PHI_REGISTER_KERNEL(cumsum, GPU, CumsumKernel, Summed);
-PHI_REGISTER_KERNEL(cumprod, GPU, CumprodKernel, Multiplied);
+PHI_REGISTER_KERNEL(cumsum, GPU, CumsumKernel, GpuCumsumTypes);
+PHI_REGISTER_KERNEL(cumprod, GPU, CumprodKernel, GpuCumprodTypes);
 PHI_REGISTER_KERNEL(logcumsumexp, GPU, LogcumsumexpKernel, RealNumbers);
 
 }  // namespace phi

@@ -20,7 +20,7 @@ struct IsHit {
   }
 };
 
-struct Quotient {
+struct HitFraction {
   float divisor;
   PHI_HD float operator()(int32_t found) const {
     return divisor == 0 ? 0.0f : static_cast<float>(found) / divisor;
@@ -50,7 +50,7 @@ void AccuracyKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
   }
   auto* found = correct->mutable_data<int32_t>();
   reduce_all<SumReducer<int32_t>>(ctx, hits.data<int32_t>(), hits.numel(), found);
-  unary_loop(ctx, found, accuracy->mutable_data<float>(), 1, Quotient{static_cast<float>(rows)});
+  unary_loop(ctx, found, accuracy->mutable_data<float>(), 1, HitFraction{static_cast<float>(rows)});
   fill(ctx, total->mutable_data<int32_t>(), 1, static_cast<int32_t>(x.dims()[0]));
 }
 

@@ -88,7 +88,7 @@ struct PoolSegment {
   }
 };
 
-enum class Share : uint8_t { kWhole, kMean, kWhereChosen };
+enum class SegmentGradMode : uint8_t { kWhole, kMean, kWhereChosen };
 
 template <typename T>
 struct SegmentGradient {
@@ -98,18 +98,19 @@ struct SegmentGradient {
   Segments segments;
   int64_t count;
   int64_t width;
-  Share share;
+  SegmentGradMode mode;
   PHI_HD T operator()(int64_t i) const {
     using C = compute_t<T>;
     const int64_t row = i / width;
     const int64_t segment = segments.ids[row];
     if (segment < 0 || segment >= count) return T(0.0f);
     const int64_t from = segment * width + i - row * width;
-    if (share == Share::kWhereChosen && static_cast<C>(x[i]) != static_cast<C>(out[from])) {
+    if (mode == SegmentGradMode::kWhereChosen &&
+        static_cast<C>(x[i]) != static_cast<C>(out[from])) {
       return T(0.0f);
     }
     const auto gradient = static_cast<C>(out_grad[from]);
-    if (share != Share::kMean) return static_cast<T>(gradient);
+    if (mode != SegmentGradMode::kMean) return static_cast<T>(gradient);
     const int64_t rows = segments.begin(segment + 1) - segments.begin(segment);
     return static_cast<T>(gradient / static_cast<C>(rows));
   }
@@ -142,9 +143,9 @@ void SegmentPoolGradKernel(const Context& ctx, const DenseTensor& x, const Dense
                            const std::string& pooltype, DenseTensor* x_grad) {
   const DenseTensor ids = wide_ids(ctx, segment_ids);
   const bool chooses = pooltype == "MAX" || pooltype == "MIN";
-  const Share share = chooses              ? Share::kWhereChosen
-                      : pooltype == "MEAN" ? Share::kMean
-                                           : Share::kWhole;
+  const SegmentGradMode mode = chooses              ? SegmentGradMode::kWhereChosen
+                               : pooltype == "MEAN" ? SegmentGradMode::kMean
+                                                    : SegmentGradMode::kWhole;
   index_loop(ctx, x_grad->mutable_data<T>(), x_grad->numel(),
              SegmentGradient<T>{x.data<T>(),
                                 out.data<T>(),
@@ -152,7 +153,7 @@ void SegmentPoolGradKernel(const Context& ctx, const DenseTensor& x, const Dense
                                 {ids.data<int64_t>(), ids.numel()},
                                 out.dims()[0],
                                 x.dims().numel(1, x.ndim()),
-                                share});
+                                mode});
 }
 
 PHI_REGISTER_KERNEL(segment_pool, GPU, SegmentPoolKernel, SignedNumbers);

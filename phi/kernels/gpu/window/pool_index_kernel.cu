@@ -31,7 +31,7 @@ void pool_with_mask(const GpuContext& ctx, const DenseTensor& x,
 
 /// Indices into images. Each image has `each` indices and `size` elements.
 template <typename Index>
-struct Places {
+struct PoolIndices {
   const Index* data;
   int64_t each;
   int64_t size;
@@ -44,7 +44,7 @@ struct Places {
 };
 
 template <typename Index>
-Places<Index> places_of(const DenseTensor& places, const Dims& image) {
+PoolIndices<Index> pool_indices(const DenseTensor& places, const Dims& image) {
   return {places.data<Index>(), places.dims().numel(2, places.ndim()),
           image.numel(2, image.ndim())};
 }
@@ -105,7 +105,7 @@ void visit_index(const DenseTensor& indices, const F& f) {
 
 /// last[place] = the last position that selects it, counted from 1. Must be 0 before.
 template <typename Index>
-__global__ void find_last(Places<Index> places, int64_t n, unsigned long long* last) {
+__global__ void find_last(PoolIndices<Index> places, int64_t n, unsigned long long* last) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
     const int64_t place = places(i);
     if (place >= 0) atomicMax(last + place, static_cast<unsigned long long>(i + 1));
@@ -120,8 +120,8 @@ struct PutLast {
 };
 
 template <typename T, typename Index>
-struct TakePlaces {
-  Places<Index> places;
+struct TakeIndexed {
+  PoolIndices<Index> places;
   const T* from;
   PHI_HD T operator()(int64_t i) const {
     const int64_t place = places(i);
@@ -165,7 +165,7 @@ void MaxPoolWithIndexGradKernel(const Context& ctx, const DenseTensor& mask,
   if (n == 0) return;
   DenseTensor places = DenseTensor::empty({mask.dims(), DataType::INT64}, ctx.place());
   index_loop(ctx, places.mutable_data<int64_t>(), mask.numel(),
-             places_of<int32_t>(mask, x_grad->dims()));
+             pool_indices<int32_t>(mask, x_grad->dims()));
   T* const to = x_grad->mutable_data<T>();
   gpu::add_positions<T>(ctx, SumsFrom::kZero, {1, n, 1}, gpu::positions_by_slice(ctx, places, n),
                         mask.numel(), to, out_grad.data<T>(), to);
@@ -181,7 +181,7 @@ void UnpoolKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& i
     fill(ctx, last.mutable_data<int64_t>(), last.numel(), int64_t{0});
     if (indices.numel() > 0) {
       gpu::launch(ctx, find_last<Index>, gpu::blocks_for(ctx, indices.numel()), gpu::kBlock,
-                  places_of<Index>(indices, out->dims()), indices.numel(),
+                  pool_indices<Index>(indices, out->dims()), indices.numel(),
                   static_cast<unsigned long long*>(last.mutable_raw_data()));
     }
     index_loop(ctx, out->mutable_data<T>(), out->numel(),
@@ -196,7 +196,7 @@ void UnpoolGradKernel(const Context& ctx, const DenseTensor& indices, const Dens
     check_indices<Index>(ctx, indices, out_grad.dims());
     index_loop(
         ctx, x_grad->mutable_data<T>(), x_grad->numel(),
-        TakePlaces<T, Index>{places_of<Index>(indices, out_grad.dims()), out_grad.data<T>()});
+        TakeIndexed<T, Index>{pool_indices<Index>(indices, out_grad.dims()), out_grad.data<T>()});
   });
 }
 

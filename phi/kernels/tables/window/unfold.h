@@ -1,6 +1,6 @@
 // unfold, which writes the windows of an image as columns, and fold, which adds columns back into
 // an image. Each is the gradient of the other. Device primitives: unfold_images and fold_images for
-// a number of single-channel images, and Folded, the dtypes that they support.
+// a number of single-channel images.
 #pragma once
 
 #include <vector>
@@ -45,7 +45,8 @@ void FoldKernel(const Context& ctx, const DenseTensor& x, const std::vector<int>
   fold_images(ctx, s, dims[0] * dims[1], x.data<T>(), out->mutable_data<T>());
 }
 
-PHI_REGISTER_KERNEL(unfold, PHI_DEVICE, UnfoldKernel, Folded);
-PHI_REGISTER_KERNEL(fold, PHI_DEVICE, FoldKernel, Folded);
+using FoldTypes = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(unfold, PHI_DEVICE, UnfoldKernel, FoldTypes);
+PHI_REGISTER_KERNEL(fold, PHI_DEVICE, FoldKernel, FoldTypes);
 
 }  // namespace phi
