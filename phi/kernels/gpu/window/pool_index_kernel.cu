@@ -10,7 +10,7 @@ namespace phi {
 namespace {
 
 template <typename T>
-__global__ void pool_with_places(gpu::Windows3 windows, const T* x, int64_t n, T* values,
+__global__ void pool_with_places(gpu::PoolWindows windows, const T* x, int64_t n, T* values,
                                  int32_t* places) {
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
     const gpu::LargestOfWindow<compute_t<T>> largest(windows, i, x);

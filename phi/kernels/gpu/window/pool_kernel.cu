@@ -8,18 +8,18 @@
 namespace phi {
 namespace {
 
-using gpu::Gather;
-using gpu::Taken;
-using gpu::Windows3;
+using gpu::CoveringWindow;
+using gpu::PoolWindows;
+using gpu::SumOverWindows;
 
 template <typename T>
-struct Average {
+struct AveragePool {
   using C = compute_t<T>;
-  Windows3 windows;
+  PoolWindows windows;
   bool padded;
   const T* x;
   __device__ T operator()(int64_t i) const {
-    const gpu::WindowPlace p = output_place(windows, i);
+    const gpu::PoolCoordinates p = output_place(windows, i);
     const T* const image = x + p.image * windows.image_size();
     C sum = 0;
     for_each_element(windows, p, [&](int64_t at) { sum += static_cast<C>(image[at]); });
@@ -29,12 +29,12 @@ struct Average {
 };
 
 template <typename T>
-struct Largest {
+struct MaxPool {
   using C = compute_t<T>;
-  Windows3 windows;
+  PoolWindows windows;
   const T* x;
   __device__ T operator()(int64_t i) const {
-    const gpu::WindowPlace p = output_place(windows, i);
+    const gpu::PoolCoordinates p = output_place(windows, i);
     const T* const image = x + p.image * windows.image_size();
     auto most = static_cast<C>(MaxFold::kStart);
     for_each_element(windows, p,
@@ -45,8 +45,8 @@ struct Largest {
 };
 
 template <typename T>
-struct PlaceOfLargest {
-  Windows3 windows;
+struct IndexOfLargest {
+  PoolWindows windows;
   const T* x;
   __device__ int64_t operator()(int64_t i) const {
     return gpu::LargestOfWindow<compute_t<T>>(windows, i, x).place;
@@ -54,24 +54,25 @@ struct PlaceOfLargest {
 };
 
 template <typename T>
-struct GiveShare {
+struct AveragePoolGrad {
   using C = compute_t<T>;
   bool padded;
   const T* out_grad;
-  __device__ C operator()(const Windows3& windows, const Taken& taken) const {
-    const int64_t* const w = taken.window;
+  __device__ C operator()(const PoolWindows& windows, const CoveringWindow& covering) const {
+    const int64_t* const w = covering.window;
     const auto count = static_cast<C>(windows.count(w[0], w[1], w[2], padded));
-    return count > C(0) ? static_cast<C>(out_grad[taken.output]) / count : C(0);
+    return count > C(0) ? static_cast<C>(out_grad[covering.output]) / count : C(0);
   }
 };
 
 template <typename T>
-struct GiveToLargest {
+struct MaxPoolGrad {
   using C = compute_t<T>;
   const int64_t* places;
   const T* out_grad;
-  __device__ C operator()(const Windows3&, const Taken& taken) const {
-    return places[taken.output] == taken.in_image ? static_cast<C>(out_grad[taken.output]) : C(0);
+  __device__ C operator()(const PoolWindows&, const CoveringWindow& covering) const {
+    return places[covering.output] == covering.in_image ? static_cast<C>(out_grad[covering.output])
+                                                        : C(0);
   }
 };
 
@@ -91,13 +92,13 @@ struct Power {
 };
 
 template <typename T>
-struct Norm {
+struct LpPool {
   using C = compute_t<T>;
-  Windows3 windows;
+  PoolWindows windows;
   Power<C> power;
   const T* x;
   __device__ T operator()(int64_t i) const {
-    const gpu::WindowPlace p = output_place(windows, i);
+    const gpu::PoolCoordinates p = output_place(windows, i);
     const T* const image = x + p.image * windows.image_size();
     C sum = 0;
     for_each_element(windows, p, [&](int64_t at) { sum += power(static_cast<C>(image[at])); });
@@ -107,18 +108,18 @@ struct Norm {
 
 /// Gradient of Lp pooling. A window of zeros passes no gradient, unless its norm is a sum.
 template <typename T>
-struct GiveToNorm {
+struct LpPoolGrad {
   using C = compute_t<T>;
-  Power<C> slope;  // derivative of a term: x to this power
+  Power<C> derivative;  // derivative of a term: x to this power
   const T* x;
   const T* norms;
   const T* out_grad;
-  __device__ C operator()(const Windows3&, const Taken& taken) const {
-    const auto norm = static_cast<C>(norms[taken.output]);
-    const bool is_sum = slope.p == C(0);
+  __device__ C operator()(const PoolWindows&, const CoveringWindow& covering) const {
+    const auto norm = static_cast<C>(norms[covering.output]);
+    const bool is_sum = derivative.p == C(0);
     if (norm == C(0) && !is_sum) return C(0);
-    const C share = static_cast<C>(out_grad[taken.output]) / slope(norm);
-    return share * slope(static_cast<C>(x[taken.element]));
+    const C share = static_cast<C>(out_grad[covering.output]) / derivative(norm);
+    return share * derivative(static_cast<C>(x[covering.element]));
   }
 };
 
@@ -128,8 +129,8 @@ void pool(const GpuContext& ctx, const PoolImages& images, bool is_max, bool pad
   if (out->numel() == 0) return;
   const gpu::DeviceWindows windows(ctx, images);
   T* const to = out->mutable_data<T>();
-  if (is_max) return index_loop(ctx, to, out->numel(), Largest<T>{windows.get(), x.data<T>()});
-  index_loop(ctx, to, out->numel(), Average<T>{windows.get(), padded, x.data<T>()});
+  if (is_max) return index_loop(ctx, to, out->numel(), MaxPool<T>{windows.get(), x.data<T>()});
+  index_loop(ctx, to, out->numel(), AveragePool<T>{windows.get(), padded, x.data<T>()});
 }
 
 template <typename T>
@@ -140,13 +141,14 @@ void pool_grad(const GpuContext& ctx, const PoolImages& images, bool is_max, boo
   T* const to = x_grad->mutable_data<T>();
   const T* const g = out_grad.data<T>();
   if (!is_max) {
-    return index_loop(ctx, to, x.numel(), Gather<T, GiveShare<T>>{windows.get(), {padded, g}});
+    return index_loop(ctx, to, x.numel(),
+                      SumOverWindows<T, AveragePoolGrad<T>>{windows.get(), {padded, g}});
   }
   DenseTensor places = DenseTensor::empty({out_grad.dims(), DataType::INT64}, ctx.place());
   index_loop(ctx, places.mutable_data<int64_t>(), places.numel(),
-             PlaceOfLargest<T>{windows.get(), x.data<T>()});
+             IndexOfLargest<T>{windows.get(), x.data<T>()});
   index_loop(ctx, to, x.numel(),
-             Gather<T, GiveToLargest<T>>{windows.get(), {places.data<int64_t>(), g}});
+             SumOverWindows<T, MaxPoolGrad<T>>{windows.get(), {places.data<int64_t>(), g}});
 }
 
 }  // namespace
@@ -162,7 +164,7 @@ void LpPoolKernel(const Context& ctx, const DenseTensor& x, const IntArray& kern
                                          global_pooling, adaptive, padding_algorithm});
   const gpu::DeviceWindows windows(ctx, images);
   index_loop(ctx, out->mutable_data<T>(), out->numel(),
-             Norm<T>{windows.get(), {static_cast<compute_t<T>>(norm_type)}, x.data<T>()});
+             LpPool<T>{windows.get(), {static_cast<compute_t<T>>(norm_type)}, x.data<T>()});
 }
 
 template <typename T, typename Context>
@@ -177,12 +179,12 @@ void LpPoolGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
                                         {entries(kernel_size), strides, paddings, ceil_mode,
                                          global_pooling, adaptive, padding_algorithm});
   const gpu::DeviceWindows windows(ctx, images);
-  const GiveToNorm<T> give{{static_cast<compute_t<T>>(norm_type - 1.0f)},
+  const LpPoolGrad<T> term{{static_cast<compute_t<T>>(norm_type - 1.0f)},
                            x.data<T>(),
                            out.data<T>(),
                            out_grad.data<T>()};
   index_loop(ctx, x_grad->mutable_data<T>(), x.numel(),
-             Gather<T, GiveToNorm<T>>{windows.get(), give});
+             SumOverWindows<T, LpPoolGrad<T>>{windows.get(), term});
 }
 
 PHI_REGISTER_KERNEL(lp_pool, GPU, LpPoolKernel, Floats);

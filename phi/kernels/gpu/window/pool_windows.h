@@ -15,7 +15,7 @@
 namespace phi::gpu {
 
 /// The windows [begin, end) along a dim that cover one element.
-struct Takers {
+struct WindowRange {
   int32_t begin;
   int32_t end;
 };
@@ -24,19 +24,19 @@ struct Takers {
 struct PoolAxis {
   int64_t extent;
   int64_t windows;
-  const int64_t* ranges;  // [windows, 3]: begin, end, padded
-  const int32_t* takers;  // [extent, 2]
+  const int64_t* ranges;    // [windows, 3]: begin, end, padded
+  const int32_t* covering;  // [extent, 2]
 
   __device__ int64_t begin(int64_t window) const { return ranges[3 * window]; }
   __device__ int64_t end(int64_t window) const { return ranges[3 * window + 1]; }
   __device__ int64_t padded(int64_t window) const { return ranges[3 * window + 2]; }
   __device__ int64_t size(int64_t window) const { return end(window) - begin(window); }
-  __device__ Takers takers_of(int64_t element) const {
-    return {takers[2 * element], takers[2 * element + 1]};
+  __device__ WindowRange windows_covering(int64_t element) const {
+    return {covering[2 * element], covering[2 * element + 1]};
   }
 };
 
-struct Windows3 {
+struct PoolWindows {
   int64_t inner;  // channels, if they are innermost; else 1
   PoolAxis axis[3];
   IndexSpace<4> outputs;   // coordinates of an output: [windows.., inner]
@@ -66,17 +66,17 @@ class DeviceWindows {
       std::vector<int64_t> all;
       for (const PoolRange& range : ranges)
         all.insert(all.end(), {range.begin, range.end, range.padded});
-      std::vector<int32_t> takers;
+      std::vector<int32_t> covering;
       for (int64_t i = 0; i < images.extents[d]; ++i) {
         const auto first = std::ranges::find_if(ranges, [&](const auto& r) { return r.end > i; });
         const auto last =
             std::find_if(first, ranges.end(), [&](const auto& r) { return r.begin > i; });
-        takers.push_back(static_cast<int32_t>(first - ranges.begin()));
-        takers.push_back(static_cast<int32_t>(last - ranges.begin()));
+        covering.push_back(static_cast<int32_t>(first - ranges.begin()));
+        covering.push_back(static_cast<int32_t>(last - ranges.begin()));
       }
       arrays_.push_back(array_from_host(ctx, all.data(), all.size()));
       const auto* const of_windows = arrays_.back().data<int64_t>();
-      arrays_.push_back(array_from_host(ctx, takers.data(), takers.size()));
+      arrays_.push_back(array_from_host(ctx, covering.data(), covering.size()));
       windows_.axis[d] = {images.extents[d], images.windows(static_cast<int>(d)), of_windows,
                           arrays_.back().data<int32_t>()};
     }
@@ -84,20 +84,20 @@ class DeviceWindows {
     windows_.outputs = IndexSpace<4>({z.windows, y.windows, x.windows, images.inner});
     windows_.elements = IndexSpace<4>({z.extent, y.extent, x.extent, images.inner});
   }
-  const Windows3& get() const { return windows_; }
+  const PoolWindows& get() const { return windows_; }
 
  private:
-  Windows3 windows_{};
+  PoolWindows windows_{};
   std::vector<DenseTensor> arrays_;
 };
 
 /// Coordinates of an output or an element: its image, spatial indices and channel.
-struct WindowPlace {
+struct PoolCoordinates {
   int64_t image;
   int64_t at[3];
   int64_t channel;
 
-  __device__ WindowPlace(const IndexSpace<4>& space, int64_t i) {
+  __device__ PoolCoordinates(const IndexSpace<4>& space, int64_t i) {
     const auto place = space.place(i);
     image = place.outer;
     PHI_UNROLL(3)
@@ -105,14 +105,16 @@ struct WindowPlace {
     channel = place.along[3];
   }
 };
-__device__ inline WindowPlace output_place(const Windows3& w, int64_t i) { return {w.outputs, i}; }
-__device__ inline WindowPlace element_place(const Windows3& w, int64_t i) {
+__device__ inline PoolCoordinates output_place(const PoolWindows& w, int64_t i) {
+  return {w.outputs, i};
+}
+__device__ inline PoolCoordinates element_place(const PoolWindows& w, int64_t i) {
   return {w.elements, i};
 }
 
 /// Calls f(offset within the image) for each element of a window.
 template <typename F>
-__device__ void for_each_element(const Windows3& w, const WindowPlace& p, const F& f) {
+__device__ void for_each_element(const PoolWindows& w, const PoolCoordinates& p, const F& f) {
   for (int64_t z = w.axis[0].begin(p.at[0]); z < w.axis[0].end(p.at[0]); ++z) {
     for (int64_t y = w.axis[1].begin(p.at[1]); y < w.axis[1].end(p.at[1]); ++y) {
       for (int64_t x = w.axis[2].begin(p.at[2]); x < w.axis[2].end(p.at[2]); ++x)
@@ -129,8 +131,8 @@ struct LargestOfWindow {
   int64_t place = -1;
 
   template <typename T>
-  __device__ LargestOfWindow(const Windows3& w, int64_t output, const T* x) {
-    const WindowPlace p = output_place(w, output);
+  __device__ LargestOfWindow(const PoolWindows& w, int64_t output, const T* x) {
+    const PoolCoordinates p = output_place(w, output);
     const T* const image = x + p.image * w.image_size();
     for_each_element(w, p, [&](int64_t at) {
       const auto value = static_cast<C>(image[at]);
@@ -142,32 +144,32 @@ struct LargestOfWindow {
 };
 
 /// A window that covers the element: its output, its indices, and the element.
-struct Taken {
+struct CoveringWindow {
   int64_t output;
   int64_t window[3];
   int64_t in_image;  // offset of the element in its image
   int64_t element;   // offset of the element in the array
 };
 
-/// Sums give(windows, Taken) over the windows that cover an element.
-template <typename T, typename Give>
-struct Gather {
+/// Sums term(windows, CoveringWindow) over the windows that cover an element.
+template <typename T, typename Term>
+struct SumOverWindows {
   using C = compute_t<T>;
-  Windows3 windows;
-  Give give;
+  PoolWindows windows;
+  Term term;
   __device__ T operator()(int64_t i) const {
-    const WindowPlace p = element_place(windows, i);
+    const PoolCoordinates p = element_place(windows, i);
     const int64_t own = i - p.image * windows.image_size();
-    const Takers depth = windows.axis[0].takers_of(p.at[0]);
-    const Takers height = windows.axis[1].takers_of(p.at[1]);
-    const Takers width = windows.axis[2].takers_of(p.at[2]);
+    const WindowRange depth = windows.axis[0].windows_covering(p.at[0]);
+    const WindowRange height = windows.axis[1].windows_covering(p.at[1]);
+    const WindowRange width = windows.axis[2].windows_covering(p.at[2]);
     C sum = 0;
     for (int64_t z = depth.begin; z < depth.end; ++z) {
       for (int64_t y = height.begin; y < height.end; ++y) {
         for (int64_t x = width.begin; x < width.end; ++x) {
           const int64_t row = (z * windows.axis[1].windows + y) * windows.axis[2].windows + x;
           const int64_t output = p.image * windows.output_size() + row * windows.inner + p.channel;
-          sum += give(windows, Taken{output, {z, y, x}, own, i});
+          sum += term(windows, CoveringWindow{output, {z, y, x}, own, i});
         }
       }
     }
