@@ -4,7 +4,7 @@
 #include "phi/generated/kernels/data_dependent.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/indexing/slices.h"
-#include "phi/kernels/gpu/scan/running_sums.h"
+#include "phi/kernels/gpu/scan/prefix_sums.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -90,7 +90,8 @@ struct PutBack {
 template <typename T, typename Context>
 void NonZeroKernel(const Context& ctx, const DenseTensor& condition, DenseTensor* out) {
   const Dims& dims = condition.dims();
-  const gpu::Chosen chosen = gpu::choose(ctx, condition.numel(), IsNonzero<T>{condition.data<T>()});
+  const gpu::SelectedIndices chosen =
+      gpu::select_indices(ctx, condition.numel(), IsNonzero<T>{condition.data<T>()});
   *out = DenseTensor::empty({{chosen.count(), dims.ndim()}, DataType::INT64, out->meta().layout},
                             ctx.place());
   index_loop(ctx, out->mutable_data<int64_t>(), out->numel(),
@@ -102,8 +103,8 @@ void MaskedSelectKernel(const Context& ctx, const DenseTensor& x, const DenseTen
                         DenseTensor* out) {
   using W = width_t<T>;
   const MaskedDims dims(x.dims(), mask.dims());
-  const gpu::Chosen chosen =
-      gpu::choose(ctx, dims.full.numel(), IsTrueOfMask{mask.data<bool>(), dims.of_mask});
+  const gpu::SelectedIndices chosen =
+      gpu::select_indices(ctx, dims.full.numel(), IsTrueOfMask{mask.data<bool>(), dims.of_mask});
   *out = DenseTensor::empty({{chosen.count()}, x.dtype(), out->meta().layout}, ctx.place());
   index_loop(ctx, static_cast<W*>(out->mutable_raw_data()), out->numel(),
              TakeChosen<W>{static_cast<const W*>(x.raw_data()), chosen.places.data<int64_t>(),
@@ -118,7 +119,7 @@ void MaskedSelectGradKernel(const Context& ctx, const DenseTensor& mask,
   if (n == 0) return;
   const MaskedDims dims(x_grad->dims(), mask.dims());
   const IsTrueOfMask is_true{mask.data<bool>(), dims.of_mask};
-  const DenseTensor before = gpu::running_sums(ctx, dims.full.numel(), is_true);
+  const DenseTensor before = gpu::prefix_sums(ctx, dims.full.numel(), is_true);
   if (x_grad->dims() == dims.full) {
     return index_loop(
         ctx, x_grad->mutable_data<T>(), n,

@@ -9,7 +9,7 @@
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/moves/move.h"
-#include "phi/kernels/gpu/scan/running_sums.h"
+#include "phi/kernels/gpu/scan/prefix_sums.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -30,7 +30,8 @@ struct IsTrue {
 };
 
 IndexAlongDims true_places(const GpuContext& ctx, const DenseTensor& mask) {
-  const gpu::Chosen chosen = gpu::choose(ctx, mask.numel(), IsTrue{mask.data<bool>()});
+  const gpu::SelectedIndices chosen =
+      gpu::select_indices(ctx, mask.numel(), IsTrue{mask.data<bool>()});
   return {chosen.places, {chosen.count()}, mask.ndim()};
 }
 

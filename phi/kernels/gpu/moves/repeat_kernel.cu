@@ -7,7 +7,7 @@
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/partition_point.h"
-#include "phi/kernels/gpu/scan/running_sums.h"
+#include "phi/kernels/gpu/scan/prefix_sums.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/indices.h"
 
@@ -43,7 +43,7 @@ DenseTensor begins_of(const GpuContext& ctx, const DenseTensor& repeats, int64_t
       refuse_elements<Index>(ctx, repeats, IsNegative<Index>(),
                              {.argument = "repeats", .raise = throw_negative});
     }
-    begins = gpu::running_sums(ctx, extent, RepeatsOf<Index>{values, repeats.numel() == 1});
+    begins = gpu::prefix_sums(ctx, extent, RepeatsOf<Index>{values, repeats.numel() == 1});
   });
   return begins;
 }

@@ -8,7 +8,7 @@
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/order/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
-#include "phi/kernels/gpu/scan/running_sums.h"
+#include "phi/kernels/gpu/scan/prefix_sums.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/items.h"
 
@@ -140,7 +140,8 @@ void UniqueKernel(const Context& ctx, const DenseTensor& x, bool return_index, b
   const int64_t n = from.items.items;
   const DenseTensor order = order_items(ctx, x, from.items);
   const auto* places = order.data<int64_t>();
-  const gpu::Chosen starts = gpu::choose(ctx, n, BeginsGroup<T>{from.items, places});
+  const gpu::SelectedIndices starts =
+      gpu::select_indices(ctx, n, BeginsGroup<T>{from.items, places});
   const int64_t groups = starts.count();
   DenseTensor firsts = DenseTensor::empty(starts.places.meta(), ctx.place());
   unary_loop(ctx, starts.places.data<int64_t>(), firsts.mutable_data<int64_t>(), groups,
@@ -167,7 +168,7 @@ void UniqueConsecutiveKernel(const Context& ctx, const DenseTensor& x, bool retu
                              DenseTensor* out, DenseTensor* index, DenseTensor* counts) {
   const ItemsOf<T> from(x, axis);
   const int64_t n = from.items.items;
-  const gpu::Chosen starts = gpu::choose(ctx, n, BeginsRun<T>{from.items});
+  const gpu::SelectedIndices starts = gpu::select_indices(ctx, n, BeginsRun<T>{from.items});
   assign_items(ctx, from, starts.places, x.dtype(), out);
   if (return_inverse && index) {
     assign_integers(ctx, dtype, n, gpu::GroupOf{starts.before.data<int64_t>()}, index);

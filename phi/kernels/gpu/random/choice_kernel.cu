@@ -11,7 +11,7 @@
 #include "phi/kernels/functors/random_permutation.h"
 #include "phi/kernels/gpu/order/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
-#include "phi/kernels/gpu/scan/running_sums.h"
+#include "phi/kernels/gpu/scan/prefix_sums.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -196,7 +196,7 @@ void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int n
     gpu::launch(ctx, mark_classes<T>, gpu::blocks_for(ctx, n), gpu::kBlock, label.data<T>(), n,
                 int64_t{num_classes}, is_there);
   }
-  const gpu::Chosen centres = gpu::choose(ctx, num_classes, IsPresent{is_there});
+  const gpu::SelectedIndices centres = gpu::select_indices(ctx, num_classes, IsPresent{is_there});
   DenseTensor others;
   if (num_samples > centres.count()) {
     DenseTensor draws = DenseTensor::empty({classes, DataType::FLOAT64}, ctx.place());

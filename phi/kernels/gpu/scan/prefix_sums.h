@@ -1,7 +1,7 @@
 // Running sums of counts over all blocks of a GPU, and stream compaction based on them: the
 // ascending indices of the elements that satisfy a condition.
 //
-//   const Chosen chosen = choose(ctx, n, IsTrue{mask});  // the host waits for their number
+//   const SelectedIndices chosen = select_indices(ctx, n, IsTrue{mask});  // the host waits for their number
 //   index_loop(ctx, out, chosen.count(), Take{chosen.places.data<int64_t>(), x});
 #pragma once
 
@@ -32,7 +32,7 @@ struct StoreSum {
 /// Exclusive prefix sums [n + 1]: element i is count(0) + .. + count(i - 1). Counts are numbers or
 /// bool.
 template <typename Count>
-DenseTensor running_sums(const GpuContext& ctx, int64_t n, const Count& count) {
+DenseTensor prefix_sums(const GpuContext& ctx, int64_t n, const Count& count) {
   DenseTensor sums = DenseTensor::empty({{n + 1}, DataType::INT64}, ctx.place());
   auto* const to = sums.mutable_data<int64_t>();
   if (n == 0) {
@@ -48,9 +48,9 @@ inline int64_t total_of(const DenseTensor& sums) {
   return value_on_host<int64_t>(sums, sums.numel() - 1);
 }
 
-/// Result of choose(): the chosen elements in ascending order (`places`), and for each element the
-/// number of chosen ones before it (`before`, [n + 1]).
-struct Chosen {
+/// Result of select_indices(): the chosen elements in ascending order (`places`), and for each
+/// element the number of chosen ones before it (`before`, [n + 1]).
+struct SelectedIndices {
   DenseTensor before;
   DenseTensor places;
   int64_t count() const { return places.numel(); }
@@ -77,8 +77,8 @@ void write_places(const GpuContext& ctx, const DenseTensor& before, const IsChos
 
 /// Chooses the elements i < n for which is_chosen(i). The host synchronises with the GPU.
 template <typename IsChosen>
-Chosen choose(const GpuContext& ctx, int64_t n, const IsChosen& is_chosen) {
-  DenseTensor before = running_sums(ctx, n, is_chosen);
+SelectedIndices select_indices(const GpuContext& ctx, int64_t n, const IsChosen& is_chosen) {
+  DenseTensor before = prefix_sums(ctx, n, is_chosen);
   DenseTensor places = DenseTensor::empty({{total_of(before)}, DataType::INT64}, ctx.place());
   write_places(ctx, before, is_chosen, &places);
   return {std::move(before), std::move(places)};
