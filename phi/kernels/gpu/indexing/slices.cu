@@ -21,7 +21,7 @@ template <typename W>
 __global__ void put_named(const W* there, const W* from, IndexSpace<2> slices, int64_t count,
                           int64_t n, const int64_t* begins, const int64_t* positions, W* x) {
   for (int64_t i = first_item(); i < n; i += item_stride()) {
-    const NamedElement at(i, slices, begins);
+    const IndexedElement at(i, slices, begins);
     W value{};
     if (at.begin == at.end) {
       value = there[i];

@@ -30,12 +30,12 @@ void clear_slices(const GpuContext& ctx, const Slices& slices, const DenseTensor
 DenseTensor last_named(const GpuContext& ctx, const Slices& slices, const DenseTensor& places);
 
 /// Element i of an array [outer, slices, inner], and the positions that select its slice.
-struct NamedElement {
+struct IndexedElement {
   int64_t outer;
   int64_t inner;
   int64_t begin;
   int64_t end;
-  __device__ NamedElement(int64_t i, const IndexSpace<2>& slices, const int64_t* begins) {
+  __device__ IndexedElement(int64_t i, const IndexSpace<2>& slices, const int64_t* begins) {
     const auto place = slices.place(i);
     const int64_t slice = place.along[0];
     outer = place.outer;
@@ -58,7 +58,7 @@ __global__ void sum_slices(SumOfSlices<T> sum, IndexSpace<2> slices, int64_t n,
                            const int64_t* begins, const int64_t* positions, T* x) {
   using C = compute_t<T>;
   for (int64_t i = first_item(); i < n; i += item_stride()) {
-    const NamedElement at(i, slices, begins);
+    const IndexedElement at(i, slices, begins);
     if (at.begin == at.end) {
       x[i] = sum.start == SumsFrom::kZero ? T(0.0f) : sum.there[i];
       continue;

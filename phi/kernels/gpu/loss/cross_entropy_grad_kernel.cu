@@ -1,7 +1,7 @@
 // Gradient of softmax with cross entropy on GPUs, for whole or sharded classes.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
-#include "phi/kernels/gpu/loss/class_lines.h"
+#include "phi/kernels/gpu/loss/class_targets.h"
 #include "phi/kernels/gpu/team_row.h"
 
 namespace phi {

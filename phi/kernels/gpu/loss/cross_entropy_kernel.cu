@@ -4,7 +4,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
-#include "phi/kernels/gpu/loss/class_lines.h"
+#include "phi/kernels/gpu/loss/class_targets.h"
 #include "phi/kernels/gpu/softmax_terms.h"
 #include "phi/kernels/gpu/team_row.h"
 #include "phi/kernels/gpu/words.h"

@@ -9,7 +9,7 @@
 
 namespace phi::gpu {
 
-struct IsNoLabel {
+struct IsInvalidLabel {
   int64_t classes;
   int64_t ignored;
   PHI_HD bool operator()(int64_t label) const {
@@ -45,7 +45,7 @@ inline HardLabels hard_labels(const GpuContext& ctx, const DenseTensor& label,
                             }};
   assertion.extent = global_classes;
   assertion.ignored = ignore_index;
-  const IsNoLabel wrong{global_classes, ignore_index};
+  const IsInvalidLabel wrong{global_classes, ignore_index};
   if (label.dtype() == DataType::INT32) {
     labels.narrow = label.data<int32_t>();
     refuse_elements<int32_t>(ctx, label, wrong, assertion);

@@ -11,9 +11,9 @@ struct AverageCounts {
   Number terms;
   Number old_terms;
   Number updates;
-  gpu::NumberOut terms_out;
-  gpu::NumberOut old_terms_out;
-  gpu::NumberOut updates_out;
+  gpu::ScalarOutput terms_out;
+  gpu::ScalarOutput old_terms_out;
+  gpu::ScalarOutput updates_out;
   AverageWindow window;
 };
 
@@ -21,9 +21,9 @@ struct AverageCounts {
 __global__ void advance_counts(AverageCounts counts, bool* moves_and_restarts) {
   const AverageStep step = counts.window(counts.terms.as<int64_t>(), counts.old_terms.as<int64_t>(),
                                          counts.updates.as<int64_t>());
-  gpu::store_number(counts.terms_out, step.terms);
-  gpu::store_number(counts.old_terms_out, step.old_terms);
-  gpu::store_number(counts.updates_out, step.updates);
+  gpu::store_scalar(counts.terms_out, step.terms);
+  gpu::store_scalar(counts.old_terms_out, step.old_terms);
+  gpu::store_scalar(counts.updates_out, step.updates);
   moves_and_restarts[0] = step.moves;
   moves_and_restarts[1] = step.restarts;
 }
@@ -76,9 +76,9 @@ void AverageAccumulatesKernel(const Context& ctx, const DenseTensor& param,
               AverageCounts{Number(in_num_accumulates),
                             Number(in_old_num_accumulates),
                             Number(in_num_updates),
-                            gpu::NumberOut(out_num_accumulates),
-                            gpu::NumberOut(out_old_num_accumulates),
-                            gpu::NumberOut(out_num_updates),
+                            gpu::ScalarOutput(out_num_accumulates),
+                            gpu::ScalarOutput(out_old_num_accumulates),
+                            gpu::ScalarOutput(out_num_updates),
                             {average_window, max_average_window, min_average_window}},
               flags.mutable_data<bool>());
   const int64_t n = param.numel();

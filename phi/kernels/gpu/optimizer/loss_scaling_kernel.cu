@@ -61,9 +61,9 @@ struct ScaleNumbers {
   Number good_steps;
   Number bad_steps;
   const bool* found;
-  gpu::NumberOut scale_out;
-  gpu::NumberOut good_out;
-  gpu::NumberOut bad_out;
+  gpu::ScalarOutput scale_out;
+  gpu::ScalarOutput good_out;
+  gpu::ScalarOutput bad_out;
   int incr_every_n_steps;
   int decr_every_n_nan_or_inf;
   float incr_ratio;
@@ -103,9 +103,9 @@ __global__ void update_scale(ScaleNumbers set) {
       good = 0;
     }
   }
-  gpu::store_number(set.scale_out, scale);
-  gpu::store_number(set.good_out, good);
-  gpu::store_number(set.bad_out, bad);
+  gpu::store_scalar(set.scale_out, scale);
+  gpu::store_scalar(set.good_out, good);
+  gpu::store_scalar(set.bad_out, bad);
 }
 
 }  // namespace
@@ -153,8 +153,8 @@ void UpdateLossScalingKernel(const Context& ctx, std::span<const DenseTensor* co
   gpu::launch(
       ctx, update_scale, 1, 1,
       ScaleNumbers{Number(prev_loss_scaling), Number(in_good_steps), Number(in_bad_steps), found,
-                   gpu::NumberOut(loss_scaling), gpu::NumberOut(out_good_steps),
-                   gpu::NumberOut(out_bad_steps), incr_every_n_steps, decr_every_n_nan_or_inf,
+                   gpu::ScalarOutput(loss_scaling), gpu::ScalarOutput(out_good_steps),
+                   gpu::ScalarOutput(out_bad_steps), incr_every_n_steps, decr_every_n_nan_or_inf,
                    incr_ratio, decr_ratio, stop_update.to<bool>()});
 }
 

@@ -69,14 +69,14 @@ __global__ void step_elements(TrainedArrays<T, G> x, StateArrays<compute_t<T>, k
 }
 
 /// The only element of a one-element array, and its dtype.
-struct NumberOut {
+struct ScalarOutput {
   void* out;
   DataType dtype;
-  explicit NumberOut(DenseTensor* x) : out(x->mutable_raw_data()), dtype(x->dtype()) {}
+  explicit ScalarOutput(DenseTensor* x) : out(x->mutable_raw_data()), dtype(x->dtype()) {}
 };
 
 template <typename Value>
-__device__ void store_number(const NumberOut& to, Value value) {
+__device__ void store_scalar(const ScalarOutput& to, Value value) {
   void* const out = to.out;
   switch (to.dtype) {
     case DataType::FLOAT32:
@@ -112,8 +112,8 @@ __device__ void store_number(const NumberOut& to, Value value) {
 }
 
 template <typename F>
-__global__ void write_number(NumberOut out, F f) {
-  store_number(out, f());
+__global__ void write_number(ScalarOutput out, F f) {
+  store_scalar(out, f());
 }
 
 template <typename T, typename G, typename Make>
@@ -153,7 +153,7 @@ void take_step(const GpuContext& ctx, const Trained& x,
 /// Writes the number f() to the only element of `out`.
 template <typename F>
 void set_number_of(const GpuContext& ctx, DenseTensor* out, const F& f) {
-  gpu::launch(ctx, gpu::write_number<F>, 1, 1, gpu::NumberOut(out), f);
+  gpu::launch(ctx, gpu::write_number<F>, 1, 1, gpu::ScalarOutput(out), f);
 }
 
 }  // namespace phi

@@ -7,11 +7,11 @@
 namespace phi::gpu {
 
 template <typename T, typename Good>
-struct IsBad {
+struct IsInvalidParameter {
   PHI_HD bool operator()(T x) const { return !Good()(static_cast<double>(x)); }
 };
 template <typename Good>
-[[noreturn]] void throw_bad(const DeviceAssertion& found) {
+[[noreturn]] void throw_invalid_parameter(const DeviceAssertion& found) {
   throw_no_parameter(found.argument, found.number, Good::kRange);
 }
 
@@ -19,7 +19,7 @@ template <typename Good>
 /// synchronisation, so the sampling kernel must terminate for invalid parameters too.
 template <typename Good, typename T>
 void check_parameters(const GpuContext& ctx, const DenseTensor& x, const char* name) {
-  refuse_elements<T>(ctx, x, IsBad<T, Good>(), {.argument = name, .raise = throw_bad<Good>});
+  refuse_elements<T>(ctx, x, IsInvalidParameter<T, Good>(), {.argument = name, .raise = throw_invalid_parameter<Good>});
 }
 
 }  // namespace phi::gpu
