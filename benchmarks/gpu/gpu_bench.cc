@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
 #include "distributed/api.h"
 #include "phi/common/errors.h"
 
@@ -33,7 +33,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kNoGpu = 77;
 
-Json json_of(const Row& row, const Extent& extent) {
+Json json_of(const Measurement& row, const Extent& extent) {
   Json json{
       {"what", row.what}, {"beside", row.beside}, {"goal", row.goal}, {"timed", !extent.is_tiny}};
   if (!row.sizes.empty()) json["sizes"] = row.sizes;
@@ -57,7 +57,7 @@ void print(const Json& row) {
 template <typename Measure>
 bool print_rows(const char* family, const Measure& measure, const Extent& extent) {
   try {
-    measure([&](const Row& row) { print(json_of(row, extent)); });
+    measure([&](const Measurement& row) { print(json_of(row, extent)); });
     return true;
   } catch (const std::exception& error) {
     print({{"what", family}, {"note", error.what()}});
@@ -68,18 +68,22 @@ bool print_rows(const char* family, const Measure& measure, const Extent& extent
 template <typename Rows>
 void measure_calls(const Place& place, const Extent& extent, const Rows& rows) {
   double peak = 0;
-  rows("products", [&](const AddRow& add) { product_rows(place, extent, &peak, add); });
-  rows("calls that memory bounds", [&](const AddRow& add) { memory_rows(place, extent, add); });
-  rows("attention", [&](const AddRow& add) { attention_rows(place, extent, peak, add); });
-  rows("messages", [&](const AddRow& add) { message_rows(extent, add); });
-  rows("host time", [&](const AddRow& add) { host_rows(place, extent, add); });
+  rows("matmuls", [&](const AddMeasurement& add) { measure_matmuls(place, extent, &peak, add); });
+  rows("calls that memory bounds",
+       [&](const AddMeasurement& add) { measure_memory_bound_ops(place, extent, add); });
+  rows("attention",
+       [&](const AddMeasurement& add) { measure_attention(place, extent, peak, add); });
+  rows("messages", [&](const AddMeasurement& add) { measure_collectives(extent, add); });
+  rows("host time", [&](const AddMeasurement& add) { measure_host_time(place, extent, add); });
 }
 
 template <typename Rows>
 void measure_steps(const Place& place, const Extent& extent, const Rows& rows) {
-  rows("captured steps", [&](const AddRow& add) { step_rows(place, extent, add); });
-  rows("swapping", [&](const AddRow& add) { swap_rows(place, extent, add); });
-  rows("a step of a Llama", [&](const AddRow& add) { llama_rows(place, extent, add); });
+  rows("captured steps",
+       [&](const AddMeasurement& add) { measure_captured_steps(place, extent, add); });
+  rows("swapping", [&](const AddMeasurement& add) { measure_swapping(place, extent, add); });
+  rows("a step of a Llama",
+       [&](const AddMeasurement& add) { measure_llama_step(place, extent, add); });
 }
 
 bool measure_all(const Place& place, const Extent& extent) {

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <vector>
 
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
 #include "phi/core/device/device.h"
 
 namespace phi::gpu_bench {
 
 /// Seconds of one call of each kind, medians over turns, and the median of their ratios.
-struct Beside {
+struct Comparison {
   double ours = 0, theirs = 0;
   double ratio = 0;  // theirs / ours: above 1 ours is quicker
 };
@@ -28,7 +28,7 @@ class Stopwatch {
         host_calls_(static_cast<int>(extent.of(200, 1))) {}
 
   template <typename Ours, typename Theirs>
-  Beside compare(const Ours& ours, const Theirs& theirs) const {
+  Comparison compare(const Ours& ours, const Theirs& theirs) const {
     const int our_calls = calls_for(ours), their_calls = calls_for(theirs);
     std::vector<double> a, b, ratios;
     for (int turn = 0; turn < turns_; ++turn) {

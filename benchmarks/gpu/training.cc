@@ -21,7 +21,7 @@ void draw_weights(nn::models::Decoder* model) {
 
 }  // namespace
 
-Training::Training(const TrainingSetting& setting, Way way)
+Training::Training(const TrainingSetting& setting, Mode mode)
     : model_(nn::models::make(setting.model)) {
   model_->initialise(1, setting.dtype);
   draw_weights(model_.get());
@@ -29,7 +29,7 @@ Training::Training(const TrainingSetting& setting, Way way)
       *model_, nn::cross_entropy,
       training::TrainerOptions{.optimizer = {.beta2 = 0.95, .weight_decay = 0.1, .grad_clip = 1.0},
                                .micro_batches = setting.micro_batches,
-                               .capture = way == kCaptured});
+                               .capture = mode == kCaptured});
   const int64_t rows = setting.batch / setting.micro_batches, positions = model_->seq_len();
   const auto vocab = static_cast<int>(model_->vocab());
   for (int64_t i = 0; i < setting.micro_batches; ++i) {
@@ -39,7 +39,7 @@ Training::Training(const TrainingSetting& setting, Way way)
   const auto numbers = step_->optimizer()->numbers(kRate);
   inputs_.push_back(numbers.learning_rate);
   inputs_.push_back(numbers.step);
-  if (way == kCaptured) {
+  if (mode == kCaptured) {
     program_ = capture([this](const TensorList& in) { return step_->run(in); }, inputs_);
   }
 }

@@ -21,8 +21,8 @@ struct TrainingSetting {
 /// parameters are drawn by the GPU.
 class Training {
  public:
-  enum Way { kCalled, kCaptured };
-  Training(const TrainingSetting& setting, Way way);
+  enum Mode { kCalled, kCaptured };
+  Training(const TrainingSetting& setting, Mode mode);
 
   /// Queues a step.
   void step();

@@ -9,13 +9,13 @@
 
 namespace phi::gpu_bench {
 
-class DirectMessages {
+class DirectNccl {
  public:
   /// A call of all ranks of `host`, each with its GPU. Errors: Unavailable, as NCCL says.
-  DirectMessages(distributed::World& host, gpu::GpuDevice& device);
-  ~DirectMessages();
-  DirectMessages(const DirectMessages&) = delete;
-  DirectMessages& operator=(const DirectMessages&) = delete;
+  DirectNccl(distributed::World& host, gpu::GpuDevice& device);
+  ~DirectNccl();
+  DirectNccl(const DirectNccl&) = delete;
+  DirectNccl& operator=(const DirectNccl&) = delete;
 
   // Queued on the compute stream.
   /// The sum of all ranks' arrays of `count` floats.

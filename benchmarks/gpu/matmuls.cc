@@ -8,8 +8,8 @@
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/gaussian.h"
 #include "api/generated/ops/matmul.h"
-#include "benchmarks/gpu/direct_product.h"
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/direct_matmul.h"
+#include "benchmarks/gpu/measurement.h"
 #include "benchmarks/gpu/stopwatch.h"
 #include "phi/common/errors.h"
 
@@ -32,14 +32,14 @@ void check_same(const Tensor& ours, const Tensor& direct, int64_t n) {
   }
 }
 
-Row product_row(const Place& place, const Extent& extent, DataType dtype, int64_t n) {
+Measurement measure_matmul(const Place& place, const Extent& extent, DataType dtype, int64_t n) {
   const Tensor a = cast(gaussian({n, n}, 0, 1, 1), dtype);
   const Tensor b = cast(gaussian({n, n}, 0, 1, 2), dtype);
   Tensor c = full({n, n}, 0.0f, dtype);
-  const DirectProduct direct(place, dtype, n);
+  const DirectMatmul direct(place, dtype, n);
   direct.run(a, b, c);
   check_same(matmul(a, b), c, n);
-  const Beside taken =
+  const Comparison taken =
       Stopwatch(place, extent).compare([&] { (void)matmul(a, b); }, [&] { direct.run(a, b, c); });
   return {.what = fmt::format("matmul {} {}", name_of(dtype), n),
           .beside = "cuBLASLt",
@@ -51,11 +51,12 @@ Row product_row(const Place& place, const Extent& extent, DataType dtype, int64_
 
 }  // namespace
 
-void product_rows(const Place& place, const Extent& extent, double* peak, const AddRow& add) {
+void measure_matmuls(const Place& place, const Extent& extent, double* peak,
+                     const AddMeasurement& add) {
   for (const DataType dtype : {DataType::BFLOAT16, DataType::FLOAT32}) {
     for (const int64_t n : {2048, 4096, 8192}) {
       const int64_t side = extent.of(n, n / 64);
-      const Row row = product_row(place, extent, dtype, side);
+      const Measurement row = measure_matmul(place, extent, dtype, side);
       add(row);
       const double operations = 2 * std::pow(static_cast<double>(side), 3);
       if (dtype == DataType::BFLOAT16) *peak = std::max(*peak, operations / (row.beside_us * 1e-6));

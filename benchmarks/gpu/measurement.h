@@ -10,7 +10,7 @@
 
 namespace phi::gpu_bench {
 
-struct Row {
+struct Measurement {
   std::string what;
   std::string beside;  // what the ratio is to
   double goal = 0;     // of the ratio; 0: none is set
@@ -23,7 +23,7 @@ struct Row {
 };
 
 /// Takes a row when it is measured: those before an error count.
-using AddRow = std::function<void(const Row&)>;
+using AddMeasurement = std::function<void(const Measurement&)>;
 
 /// How large the arrays are, and how often calls are repeated: once with tiny ones, whose times say
 /// nothing.
@@ -35,22 +35,24 @@ struct Extent {
 
 /// Products of square matrices through the operator, beside cuBLASLt called directly. `peak`: the
 /// most operations per second that a product of bfloat16 reached.
-void product_rows(const Place& place, const Extent& extent, double* peak, const AddRow& add);
+void measure_matmuls(const Place& place, const Extent& extent, double* peak,
+                     const AddMeasurement& add);
 /// Operators that memory bounds, beside a copy that reads and writes as many bytes as they must.
-void memory_rows(const Place& place, const Extent& extent, const AddRow& add);
+void measure_memory_bound_ops(const Place& place, const Extent& extent, const AddMeasurement& add);
 /// Attention, beside `peak`.
-void attention_rows(const Place& place, const Extent& extent, double peak, const AddRow& add);
+void measure_attention(const Place& place, const Extent& extent, double peak,
+                       const AddMeasurement& add);
 /// Messages between all GPUs of the machine, beside NCCL called directly.
-void message_rows(const Extent& extent, const AddRow& add);
+void measure_collectives(const Extent& extent, const AddMeasurement& add);
 /// What operators cost the host.
-void host_rows(const Place& place, const Extent& extent, const AddRow& add);
+void measure_host_time(const Place& place, const Extent& extent, const AddMeasurement& add);
 
 // Of whole steps.
 /// A captured training step: its host time, beside the same step called, and without its gaps.
-void step_rows(const Place& place, const Extent& extent, const AddRow& add);
+void measure_captured_steps(const Place& place, const Extent& extent, const AddMeasurement& add);
 /// A program whose parameters do not fit, beside copies of what it moves.
-void swap_rows(const Place& place, const Extent& extent, const AddRow& add);
+void measure_swapping(const Place& place, const Extent& extent, const AddMeasurement& add);
 /// A training step of a large model, for another program to stand beside.
-void llama_rows(const Place& place, const Extent& extent, const AddRow& add);
+void measure_llama_step(const Place& place, const Extent& extent, const AddMeasurement& add);
 
 }  // namespace phi::gpu_bench

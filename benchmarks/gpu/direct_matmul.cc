@@ -1,6 +1,6 @@
 // cuBLASLt's own steps, as its manual gives them: description, layouts, the algorithm that it finds
 // best, product.
-#include "benchmarks/gpu/direct_product.h"
+#include "benchmarks/gpu/direct_matmul.h"
 
 #include "api/generated/ops/full.h"
 #include "phi/common/errors.h"
@@ -21,7 +21,7 @@ void check(cublasStatus_t status) {
 
 }  // namespace
 
-struct DirectProduct::Plan {
+struct DirectMatmul::Plan {
   gpu::GpuDevice& device;
   cublasLtHandle_t handle = nullptr;
   cublasLtMatmulDesc_t description = nullptr;
@@ -30,7 +30,7 @@ struct DirectProduct::Plan {
   Tensor workspace = {};
 };
 
-DirectProduct::DirectProduct(const Place& place, DataType dtype, int64_t n)
+DirectMatmul::DirectMatmul(const Place& place, DataType dtype, int64_t n)
     : plan_(new Plan{.device = gpu::GpuDevice::of(place)}) {
   const gpu::CublasLt& lt = gpu::cublaslt();
   const cudaDataType_t type = dtype == DataType::BFLOAT16 ? CUDA_R_16BF : CUDA_R_32F;
@@ -59,13 +59,13 @@ DirectProduct::DirectProduct(const Place& place, DataType dtype, int64_t n)
   plan_->algorithm = best.algo;
 }
 
-DirectProduct::~DirectProduct() {
+DirectMatmul::~DirectMatmul() {
   plan_->device.wait();
   gpu::cublaslt().cublasLtMatrixLayoutDestroy(plan_->layout);
   gpu::cublaslt().cublasLtMatmulDescDestroy(plan_->description);
 }
 
-void DirectProduct::run(const Tensor& a, const Tensor& b, Tensor& c) const {
+void DirectMatmul::run(const Tensor& a, const Tensor& b, Tensor& c) const {
   const float one = 1, zero = 0;
   void* const out = c.dense().mutable_raw_data();
   // cuBLASLt's matrices lie column by column, so for it ours are transposed: c^T = b^T a^T.

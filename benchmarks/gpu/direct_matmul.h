@@ -9,14 +9,14 @@
 
 namespace phi::gpu_bench {
 
-class DirectProduct {
+class DirectMatmul {
  public:
   /// Of row-major [n, n] matrices on the GPU of `place`; 16-bit ones are summed in float32.
   /// Errors: Unavailable if cuBLASLt cannot be loaded, or refuses.
-  DirectProduct(const Place& place, DataType dtype, int64_t n);
-  ~DirectProduct();
-  DirectProduct(const DirectProduct&) = delete;
-  DirectProduct& operator=(const DirectProduct&) = delete;
+  DirectMatmul(const Place& place, DataType dtype, int64_t n);
+  ~DirectMatmul();
+  DirectMatmul(const DirectMatmul&) = delete;
+  DirectMatmul& operator=(const DirectMatmul&) = delete;
 
   /// c = a b, queued.
   void run(const Tensor& a, const Tensor& b, Tensor& c) const;

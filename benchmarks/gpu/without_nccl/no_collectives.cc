@@ -1,9 +1,9 @@
 // Stub of the rows of messages for a build without NCCL.
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
 
 namespace phi::gpu_bench {
 
-void message_rows(const Extent& /*extent*/, const AddRow& add) {
+void measure_collectives(const Extent& /*extent*/, const AddMeasurement& add) {
   add({.what = "messages", .beside = "NCCL", .note = "this build has no NCCL"});
 }
 

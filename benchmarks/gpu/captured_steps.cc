@@ -5,7 +5,7 @@
 // nothing to compute has as many of them, and its time is what passes from one to the next. An
 // empty kernel takes some of that itself, so the share of the gaps is that of this time at most.
 // Steps are queued one behind the other, so both are times of the GPU.
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
 #include "benchmarks/gpu/stopwatch.h"
 #include "benchmarks/gpu/training.h"
 
@@ -36,20 +36,20 @@ nn::models::GptConfig emptied(const nn::models::GptConfig& model) {
 
 }  // namespace
 
-void step_rows(const Place& place, const Extent& extent, const AddRow& add) {
+void measure_captured_steps(const Place& place, const Extent& extent, const AddMeasurement& add) {
   const Stopwatch stopwatch(place, extent);
   Training captured(setting_of(gpt(extent)), Training::kCaptured);
   Training called(setting_of(gpt(extent)), Training::kCalled);
   Training empty(setting_of(emptied(gpt(extent))), Training::kCaptured);
   const auto step = [&] { captured.step(); };
 
-  Row host{.what = "host time of a captured step", .beside = "20 us", .goal = 1};
+  Measurement host{.what = "host time of a captured step", .beside = "20 us", .goal = 1};
   host.beside_us = kMostHostMicroseconds;
   host.ours_us = stopwatch.idle_host_seconds(step) * 1e6;
   host.ratio = host.beside_us / host.ours_us;
   add(host);
 
-  const Beside eager = stopwatch.compare(step, [&] { called.step(); });
+  const Comparison eager = stopwatch.compare(step, [&] { called.step(); });
   add({.what = "a captured step of a GPT",
        .beside = "the step call by call",
        .goal = 3,
@@ -57,7 +57,7 @@ void step_rows(const Place& place, const Extent& extent, const AddRow& add) {
        .beside_us = eager.theirs * 1e6,
        .ratio = eager.ratio});
 
-  const Beside gaps = stopwatch.compare(step, [&] { empty.step(); });
+  const Comparison gaps = stopwatch.compare(step, [&] { empty.step(); });
   add({.what = "a captured step of a GPT",
        .beside = "itself without gaps between kernels",
        .goal = 0.95,

@@ -1,5 +1,5 @@
 // Calls of NCCL.
-#include "benchmarks/gpu/nccl/direct_messages.h"
+#include "benchmarks/gpu/nccl/direct_nccl.h"
 
 #include <cstring>
 
@@ -20,14 +20,14 @@ void check(ncclResult_t status, const char* what) {
 
 }  // namespace
 
-struct DirectMessages::Communicator {
+struct DirectNccl::Communicator {
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
   int own = 0;
   int ranks = 0;
 };
 
-DirectMessages::DirectMessages(distributed::World& host, gpu::GpuDevice& device)
+DirectNccl::DirectNccl(distributed::World& host, gpu::GpuDevice& device)
     : comm_(std::make_unique<Communicator>()) {
   device.make_current();
   comm_->stream = device.compute();
@@ -48,14 +48,14 @@ DirectMessages::DirectMessages(distributed::World& host, gpu::GpuDevice& device)
         "ncclCommInitRankConfig");
 }
 
-DirectMessages::~DirectMessages() { (void)nccl().ncclCommDestroy(comm_->comm); }
+DirectNccl::~DirectNccl() { (void)nccl().ncclCommDestroy(comm_->comm); }
 
-void DirectMessages::all_reduce(const void* in, void* out, size_t count) const {
+void DirectNccl::all_reduce(const void* in, void* out, size_t count) const {
   check(nccl().ncclAllReduce(in, out, count, ncclFloat32, ncclSum, comm_->comm, comm_->stream),
         "ncclAllReduce");
 }
 
-void DirectMessages::send_to_all(const void* part, std::byte* out, size_t nbytes) const {
+void DirectNccl::send_to_all(const void* part, std::byte* out, size_t nbytes) const {
   check(nccl().ncclGroupStart(), "ncclGroupStart");
   for (int peer = 0; peer < comm_->ranks; ++peer) {
     if (peer == comm_->own) continue;

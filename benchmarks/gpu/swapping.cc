@@ -7,7 +7,7 @@
 #include "api/capture/program.h"
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/scale.h"
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
 #include "benchmarks/gpu/stopwatch.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/copy_queues.h"
@@ -91,7 +91,7 @@ Program updates(const TensorList& parameters, int64_t nbytes) {
 
 }  // namespace
 
-void swap_rows(const Place& place, const Extent& extent, const AddRow& add) {
+void measure_swapping(const Place& place, const Extent& extent, const AddMeasurement& add) {
   const int64_t count = extent.of(int64_t{16} << 20, 1 << 18), nbytes = count * 4;
   TensorList parameters;
   for (int64_t i = 0; i < kParameters; ++i) parameters.push_back(full({count}, 1.0f));
@@ -106,7 +106,7 @@ void swap_rows(const Place& place, const Extent& extent, const AddRow& add) {
                                 kRoomFor, kParameters));
   const DirectCopies direct(Device::of(place), static_cast<size_t>(nbytes), in / nbytes,
                             out / nbytes);
-  const Beside taken =
+  const Comparison taken =
       Stopwatch(place, extent).compare([&] { program.run(inputs); }, [&] { direct.run(); });
   add({.what = fmt::format("swapping {} MiB in, {} MiB out", in >> 20, out >> 20),
        .beside = "copies of pinned memory",

@@ -6,7 +6,7 @@
 #include "api/generated/ops/cast.h"
 #include "api/generated/ops/flash_attention.h"
 #include "api/generated/ops/gaussian.h"
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
 #include "benchmarks/gpu/stopwatch.h"
 #include "phi/common/errors.h"
 
@@ -17,7 +17,7 @@ constexpr int64_t kHead = 128;
 
 /// A call that has so many operations, beside what they take at the peak.
 void measure(const Stopwatch& stopwatch, double operations, double peak,
-             const std::function<void()>& call, Row* row) {
+             const std::function<void()>& call, Measurement* row) {
   row->ours_us = stopwatch.seconds(call) * 1e6;
   row->beside_us = operations / peak * 1e6;
   row->ratio = row->beside_us / row->ours_us;
@@ -38,7 +38,8 @@ struct Attention {
 
 }  // namespace
 
-void attention_rows(const Place& place, const Extent& extent, double peak, const AddRow& add) {
+void measure_attention(const Place& place, const Extent& extent, double peak,
+                       const AddMeasurement& add) {
   const Attention x{
       .batch = extent.of(4, 1), .positions = extent.of(4096, 48), .heads = extent.of(16, 2)};
   PHI_CHECK(peak > 0,
@@ -46,10 +47,10 @@ void attention_rows(const Place& place, const Extent& extent, double peak, const
   const auto named = [&](const char* what) {
     return fmt::format("flash_attention {} bfloat16 {}", what, x.positions);
   };
-  Row forward{.what = named("forward"), .beside = "bfloat16 product", .goal = 0.25};
-  Row backward{.what = named("backward"), .beside = "bfloat16 product", .goal = 0.20};
+  Measurement forward{.what = named("forward"), .beside = "bfloat16 matmul", .goal = 0.25};
+  Measurement backward{.what = named("backward"), .beside = "bfloat16 matmul", .goal = 0.20};
   const Stopwatch stopwatch(place, extent);
-  Row* current = &forward;
+  Measurement* current = &forward;
   try {
     const auto attend = [&] {
       return intermediate::flash_attention(x.q, x.k, x.v, {}, {}, 0.0f, true);

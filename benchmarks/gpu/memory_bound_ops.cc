@@ -19,7 +19,7 @@
 #include "api/generated/ops/rms_norm.h"
 #include "api/generated/ops/softmax.h"
 #include "api/generated/ops/weight_only_linear.h"
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
 #include "benchmarks/gpu/stopwatch.h"
 
 namespace phi::gpu_bench {
@@ -65,10 +65,10 @@ class Copy {
   Tensor from_, to_;
 };
 
-Row measure(const Place& place, const Extent& extent, const Call& call) {
+Measurement measure(const Place& place, const Extent& extent, const Call& call) {
   Copy copy(place, bytes_of(call.read) + bytes_of(call.run()));
-  Row row{.what = call.what, .beside = "copy", .goal = call.goal};
-  const Beside taken =
+  Measurement row{.what = call.what, .beside = "copy", .goal = call.goal};
+  const Comparison taken =
       Stopwatch(place, extent).compare([&] { (void)call.run(); }, [&] { copy.run(); });
   row.ours_us = taken.ours * 1e6, row.beside_us = taken.theirs * 1e6, row.ratio = taken.ratio;
   return row;
@@ -188,7 +188,8 @@ std::vector<Call> calls_of(DataType dtype, const Extent& extent) {
 
 }  // namespace
 
-void memory_rows(const Place& place, const Extent& extent, const AddRow& add_row) {
+void measure_memory_bound_ops(const Place& place, const Extent& extent,
+                              const AddMeasurement& add_row) {
   for (const DataType dtype : {DataType::FLOAT32, DataType::BFLOAT16}) {
     for (const Call& call : calls_of(dtype, extent)) add_row(measure(place, extent, call));
   }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "benchmarks/gpu/nccl/direct_messages.h"
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
+#include "benchmarks/gpu/nccl/direct_nccl.h"
 #include "distributed/comm/local/local_world.h"
 #include "distributed/comm/nccl/nccl_world.h"
 #include "distributed/reshard/execute.h"
@@ -32,7 +32,7 @@ class Turns {
 
   /// Ours beside theirs, turn by turn.
   template <typename Ours, typename Theirs>
-  void compare(const Ours& ours, const Theirs& theirs, Row* row) const {
+  void compare(const Ours& ours, const Theirs& theirs, Measurement* row) const {
     run(ours);
     run(theirs);  // connections are made at first
     std::vector<double> a, b, ratios;
@@ -70,7 +70,7 @@ class Turns {
 // What one rank does; rank 0's rows are those of all.
 class Messages {
  public:
-  Messages(World& host, const Place& place, const Extent& extent, const AddRow& add_row)
+  Messages(World& host, const Place& place, const Extent& extent, const AddMeasurement& add_row)
       : host_(host),
         place_(place),
         extent_(extent),
@@ -86,10 +86,11 @@ class Messages {
     const DeviceMemory out(device_, static_cast<size_t>(count) * 4);
     device_.fill(in.data(), std::byte{0}, static_cast<size_t>(count) * 4);
     distributed::Group& group = host_.device_communicator(place_).everyone();
-    Row row{.what = fmt::format("all_reduce {} 64 MiB of {} GPUs",
-                                reduction == GpuReduction::kExact ? "exact" : "fast", host_.size()),
-            .beside = "ncclAllReduce",
-            .goal = goal};
+    Measurement row{
+        .what = fmt::format("all_reduce {} 64 MiB of {} GPUs",
+                            reduction == GpuReduction::kExact ? "exact" : "fast", host_.size()),
+        .beside = "ncclAllReduce",
+        .goal = goal};
     turns_.compare(
         [&] {
           group.all_reduce(in.data(), out.data(), count, DataType::FLOAT32,
@@ -114,16 +115,16 @@ class Messages {
     device_.fill(static_cast<std::byte*>(const_cast<void*>(x.local().raw_data())), std::byte{0},
                  nbytes);
     const DeviceMemory all(device_, nbytes * static_cast<size_t>(n));
-    Row row{.what = fmt::format("reshard [S0] to [R] {} MiB of {} GPUs", mebibytes, n),
-            .beside = "ncclSend, ncclRecv",
-            .goal = 0.95};
+    Measurement row{.what = fmt::format("reshard [S0] to [R] {} MiB of {} GPUs", mebibytes, n),
+                    .beside = "ncclSend, ncclRecv",
+                    .goal = 0.95};
     turns_.compare([&] { (void)distributed::reshard(x, whole); },
                    [&] { direct_.send_to_all(x.local().raw_data(), all.data(), nbytes); }, &row);
     add(row);
   }
 
  private:
-  void add(const Row& row) {
+  void add(const Measurement& row) {
     if (host_.rank() == 0) add_row_(row);
   }
 
@@ -131,9 +132,9 @@ class Messages {
   const Place place_;
   const Extent extent_;
   gpu::GpuDevice& device_;
-  DirectMessages direct_;
+  DirectNccl direct_;
   Turns turns_;
-  const AddRow& add_row_;
+  const AddMeasurement& add_row_;
 };
 
 // As many as CUDA shows to this process, but for those past the most.
@@ -149,7 +150,7 @@ int gpus_here() {
 
 }  // namespace
 
-void message_rows(const Extent& extent, const AddRow& add) {
+void measure_collectives(const Extent& extent, const AddMeasurement& add) {
   const int ranks = static_cast<int>(extent.of(gpus_here(), 3));
   if (ranks < 2) return add({.what = "messages", .beside = "NCCL", .note = "there is one GPU"});
   distributed::run_ranks(ranks, [&](World& host) {

@@ -1,7 +1,7 @@
 // A row of a training step of a Llama of 1.1 billion parameters, captured, in bfloat16 with float32
 // master weights. PyTorch takes the same step in a process of its own (benchmarks/torch_on_gpu),
 // which reads the sizes here; tools/gpu_check puts the two together.
-#include "benchmarks/gpu/rows.h"
+#include "benchmarks/gpu/measurement.h"
 #include "benchmarks/gpu/stopwatch.h"
 #include "benchmarks/gpu/training.h"
 #include "phi/common/errors.h"
@@ -31,10 +31,11 @@ std::map<std::string, int64_t> sizes_of(const nn::models::LlamaConfig& model, in
 
 }  // namespace
 
-void llama_rows(const Place& place, const Extent& extent, const AddRow& add) {
+void measure_llama_step(const Place& place, const Extent& extent, const AddMeasurement& add) {
   const nn::models::LlamaConfig model = llama(extent);
   const int64_t batch = extent.of(4, 2);
-  Row row{.what = "a step of a Llama of 1.1B, bfloat16", .beside = "PyTorch", .goal = kGoal};
+  Measurement row{
+      .what = "a step of a Llama of 1.1B, bfloat16", .beside = "PyTorch", .goal = kGoal};
   row.sizes = sizes_of(model, batch);
   try {
     Training training({.model = model, .dtype = DataType::BFLOAT16, .batch = batch},
