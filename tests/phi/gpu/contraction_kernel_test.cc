@@ -7,7 +7,7 @@
 namespace phi::testing {
 namespace {
 
-using ProductTypes = join_t<phi::Floats, Complexes>;
+using MatmulTypes = join_t<phi::Floats, Complexes>;
 using Pointers = std::vector<const DenseTensor*>;
 
 constexpr double kRoundings = 4;  // the CPU's sums go another way
@@ -49,7 +49,7 @@ const Contraction kContractions[] = {
 };
 
 TEST(GpuContraction, EinsumIsTheCpus) {
-  for_each_type(ProductTypes(), []<typename T>() {
+  for_each_type(MatmulTypes(), []<typename T>() {
     for (const Contraction& c : kContractions) {
       SCOPED_TRACE(c.equation + " " + std::string(name_of(dtype_of<T>())));
       Arrays in;
@@ -82,7 +82,7 @@ TEST(GpuContraction, ChainsAreTheCpus) {
                           {{{9}, {9, 2}, {2}}, {}},
                           {{{3, 4}, {4, 5}}, {3, 5}},
                           {{{3, 0}, {0, 5}, {5, 2}}, {3, 2}}};
-  for_each_type(ProductTypes(), [&]<typename T>() {
+  for_each_type(MatmulTypes(), [&]<typename T>() {
     for (const Chain& c : chains) {
       Arrays in;
       for (const Dims& dims : c.factors)

@@ -51,7 +51,7 @@ class Elimination {
     const Part<T> below = a_.part(middle, middle, a_.rows, to);
     const Part<T> beside = a_.part(from, middle, middle, to);
     solve_in_place<T>(true, kUnitLower, Op::kNone, a_.part(from, from, middle, middle), beside);
-    subtract_product<T>(Op::kNone, a_.part(middle, from, a_.rows, middle), Op::kNone, beside,
+    subtract_matmul<T>(Op::kNone, a_.part(middle, from, a_.rows, middle), Op::kNone, beside,
                         below);
   }
 

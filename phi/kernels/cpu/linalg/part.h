@@ -45,7 +45,7 @@ inline CBLAS_TRANSPOSE blas_op(Op op) {
 
 /// c -= op_a(a) op_b(b).
 template <typename T>
-void subtract_product(Op op_a, Part<const T> a, Op op_b, Part<const T> b, Part<T> c) {
+void subtract_matmul(Op op_a, Part<const T> a, Op op_b, Part<const T> b, Part<T> c) {
   const int inner = op_a == Op::kNone ? a.columns : a.rows;
   if (c.rows == 0 || c.columns == 0 || inner == 0) return;
   const T minus = -1, one = 1;

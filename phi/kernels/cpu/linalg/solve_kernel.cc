@@ -42,7 +42,7 @@ void subtract_outer_products(const linalg::Systems& systems, int64_t count, cons
   const Dims sides{count, systems.n(), systems.columns()};
   const MatrixBatch of_sides = matrices_of(sides, VectorIs::kRow);
   const MatrixBatch squares = matrices_of({count, systems.n(), systems.n()}, VectorIs::kRow);
-  batched_product<T>({of_sides, false}, a, {of_sides, true}, b, squares, c);
+  batched_matmul<T>({of_sides, false}, a, {of_sides, true}, b, squares, c);
   const int64_t elements = count * systems.n() * systems.n();
   for (int64_t i = 0; i < elements; ++i) c[i] = -c[i];
 }
@@ -173,10 +173,10 @@ void InverseGradKernel(const Context&, const DenseTensor& out, const DenseTensor
   T* to = conjugates.mutable_data<T>();
   const int64_t n = out.numel();
   for (int64_t i = 0; i < n; ++i) to[i] = -conjugate(inverse[i]);
-  batched_product<T>({matrices, true}, to, {matrices, false}, out_grad.data<T>(), matrices,
+  batched_matmul<T>({matrices, true}, to, {matrices, false}, out_grad.data<T>(), matrices,
                      half.mutable_data<T>());
   for (int64_t i = 0; i < n; ++i) to[i] = -to[i];
-  batched_product<T>({matrices, false}, half.data<T>(), {matrices, true}, to, matrices,
+  batched_matmul<T>({matrices, false}, half.data<T>(), {matrices, true}, to, matrices,
                      x_grad->mutable_data<T>());
 }
 

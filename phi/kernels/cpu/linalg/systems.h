@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "phi/kernels/cpu/linalg/lapack.h"
-#include "phi/kernels/cpu/matmul/batched_product.h"
+#include "phi/kernels/cpu/matmul/batched_matmul.h"
 #include "phi/kernels/strided_walk.h"
 
 namespace phi::linalg {

@@ -64,8 +64,8 @@ struct Solve {
   }
 
   void subtract(Part<const T> corner, Part<const T> x, Part<T> b) const {
-    left ? subtract_product<T>(op, corner, Op::kNone, x, b)
-         : subtract_product<T>(Op::kNone, x, op, corner, b);
+    left ? subtract_matmul<T>(op, corner, Op::kNone, x, b)
+         : subtract_matmul<T>(Op::kNone, x, op, corner, b);
   }
 };
 

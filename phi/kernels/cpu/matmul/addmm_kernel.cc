@@ -7,7 +7,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 #include "phi/kernels/cpu/matmul/matmul_operands.h"
-#include "phi/kernels/products/sum_and_product.h"
+#include "phi/kernels/matmul/addmm.h"
 
 namespace phi {
 namespace {
@@ -77,7 +77,7 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   }
 }
 
-PHI_REGISTER_KERNEL(addmm, CPU, AddmmKernel, ProductTypes);
-PHI_REGISTER_KERNEL(addmm_grad, CPU, AddmmGradKernel, ProductTypes);
+PHI_REGISTER_KERNEL(addmm, CPU, AddmmKernel, MatmulTypes);
+PHI_REGISTER_KERNEL(addmm_grad, CPU, AddmmGradKernel, MatmulTypes);
 
 }  // namespace phi

@@ -38,7 +38,7 @@ constexpr int64_t packed_size(int64_t n, int64_t k) {
 constexpr int64_t left_size(int64_t k) { return packed_size(kLeftRows, k); }
 
 /// A matrix as vectors along k: rows of op(a), or columns of op(b).
-struct Vectors {
+struct StridedVectors {
   const bfloat16* data = nullptr;
   int64_t ld = 0;             // row stride in elements
   bool k_contiguous = false;  // a stored row is one vector, else one step of all
@@ -52,23 +52,23 @@ struct Vectors {
 GemmIsa best_isa();
 
 /// Packs n columns of op(b) into packed_size(n, k) elements, which must be 64-byte aligned.
-void pack_right(const Vectors& b, int64_t n, int64_t k, bfloat16* packed);
+void pack_right(const StridedVectors& b, int64_t n, int64_t k, bfloat16* packed);
 
 /// c = alpha * op(a) * b + beta * c, for the first n columns and k steps of `packed`, whose panels
 /// are `stride` elements apart. k > 0. c is not read if beta is 0. Out is float or bfloat16.
 template <typename Out>
-struct Product {
+struct Bf16Gemm {
   int64_t m, n, k;
   float alpha;
-  Vectors a;
+  StridedVectors a;
   const bfloat16* packed;
   int64_t stride;
   float beta;
   Out* c;
   int64_t ldc;
 };
-void multiply(GemmIsa isa, const Product<float>& product, bfloat16* workspace);
-void multiply(GemmIsa isa, const Product<bfloat16>& product, bfloat16* workspace);
+void multiply(GemmIsa isa, const Bf16Gemm<float>& product, bfloat16* workspace);
+void multiply(GemmIsa isa, const Bf16Gemm<bfloat16>& product, bfloat16* workspace);
 
 }  // namespace bf16_tiles
 }  // namespace phi

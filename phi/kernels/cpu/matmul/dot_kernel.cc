@@ -10,14 +10,14 @@ namespace {
 
 /// The type in which products are computed; integers wrap around.
 template <typename T>
-using product_t = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+using dot_t = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                               std::type_identity<compute_t<T>>>::type;
 
 }  // namespace
 
 template <typename T, typename Context>
 void DotKernel(const Context&, const DenseTensor& x, const DenseTensor& y, DenseTensor* out) {
-  using C = product_t<T>;
+  using C = dot_t<T>;
   const int64_t n = x.dims().back();
   T* to = out->mutable_data<T>();
   using Read = read_t<T>;
@@ -58,6 +58,6 @@ void DotGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
 
 using DotTypes = join_t<SignedNumbers, Complexes>;
 PHI_REGISTER_KERNEL(dot, CPU, DotKernel, DotTypes);
-PHI_REGISTER_KERNEL(dot_grad, CPU, DotGradKernel, ProductTypes);
+PHI_REGISTER_KERNEL(dot_grad, CPU, DotGradKernel, MatmulTypes);
 
 }  // namespace phi

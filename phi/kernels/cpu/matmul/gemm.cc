@@ -14,9 +14,9 @@
 #include "phi/common/memory_advice.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
-#include "phi/kernels/cpu/matmul/gemm_16bit.h"
+#include "phi/kernels/cpu/matmul/gemm_half.h"
 #include "phi/kernels/cpu/matmul/openblas_room.h"
-#include "phi/kernels/cpu/matmul/small_product.h"
+#include "phi/kernels/cpu/matmul/small_gemm.h"
 #include "phi/kernels/threads.h"
 
 namespace phi {
@@ -226,15 +226,15 @@ void gemm(const GemmShape& shape, accumulator_t<T> alpha, const T* a, int64_t ld
   if (shape.m == 0 || shape.n == 0) return;
   if (shape.k == 0) return scale_output_rows(shape, beta, c, ldc);
   if constexpr (kIs16Bit<T>) {
-    detail::gemm_16bit(shape, alpha, a, lda, b, ldb, beta, c, ldc, isa);
+    detail::gemm_half(shape, alpha, a, lda, b, ldb, beta, c, ldc, isa);
   } else if constexpr (std::is_integral_v<T>) {
     integer_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
   } else {
     const int64_t work = shape.m * shape.n * shape.k;
     if (work <= kDirectLimit) return direct_gemm(shape, alpha, a, lda, b, ldb, beta, c, ldc);
     if constexpr (std::is_floating_point_v<T>) {
-      if (detail::is_small_product<T>(shape)) {
-        return detail::small_product<T>(shape, alpha, a, lda, b, ldb, beta, c, ldc);
+      if (detail::is_small_gemm<T>(shape)) {
+        return detail::small_gemm<T>(shape, alpha, a, lda, b, ldb, beta, c, ldc);
       }
     }
     if constexpr (std::is_same_v<T, float>) {

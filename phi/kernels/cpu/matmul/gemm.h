@@ -3,7 +3,7 @@
 //   gemm<float>({.m = 2, .n = 4, .k = 3}, 1.0f, a, 3, b, 4, 0.0f, c, 4);
 //
 // The size and the dtype select the implementation: a direct loop for very small matrices,
-// registers for small ones (small_product.h), otherwise oneDNN (float), OpenBLAS (double, complex)
+// registers for small ones (small_gemm.h), otherwise oneDNN (float), OpenBLAS (double, complex)
 // or, for bfloat16, tiles of AMX or AVX-512 if the machine has them (docs/kernel_algorithms.md). A
 // right-hand matrix that is used several times is packed once:
 //
@@ -17,7 +17,7 @@
 
 #include "phi/common/dtype.h"
 #include "phi/kernels/cpu/workspace.h"
-#include "phi/kernels/products/product_plan.h"
+#include "phi/kernels/matmul/gemm_plan.h"
 
 namespace phi {
 

@@ -1,5 +1,5 @@
 // matmul on the CPU.
-#include "phi/kernels/cpu/matmul/batched_product.h"
+#include "phi/kernels/cpu/matmul/batched_matmul.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/tables/matmul/matmul.h"
 

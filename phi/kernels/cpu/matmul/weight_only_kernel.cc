@@ -58,9 +58,9 @@ template <int kRows, typename T, typename C>
 inline void multiply_rows(const Weight<C>& w, int64_t begin, int64_t end, const C* x, const T* bias,
                           T* out) {
   for (int64_t c = begin; c < end; ++c) {
-    RowProducts<kRows, C> products;
+    RowDotProducts<kRows, C> products;
     for_each_scale_group(w.k, w.group_size, [&](const Group& group) {
-      add_row_products(group.end - group.begin, x + group.begin, w.k,
+      add_row_dot_products(group.end - group.begin, x + group.begin, w.k,
                        w.data + c * w.k + group.begin, w.scales[group.index * w.n + c], &products);
     });
     const C shift = bias ? static_cast<C>(bias[c]) : C(0);

@@ -2,15 +2,15 @@
 // widened to float in registers. With few rows of x, reading the matrix dominates, and a byte is a
 // quarter of a float.
 //
-//   RowProducts<4, float> products;
-//   add_row_products(k, x, k, weight + c * k, scales[c], &products);
+//   RowDotProducts<4, float> products;
+//   add_row_dot_products(k, x, k, weight + c * k, scales[c], &products);
 #pragma once
 
 #include <cstdint>
 
 namespace phi {
 
-/// Rows of x per call of add_row_products: their sums fill AVX-512's registers.
+/// Rows of x per call of add_row_dot_products: their sums fill AVX-512's registers.
 inline constexpr int kWeightRows = 4;
 /// Weights per step: the bytes of an AVX-512 register. g++ 12 does not vectorise shorter loops that
 /// widen bytes. The rest is multiplied element by element.
@@ -18,7 +18,7 @@ inline constexpr int kWeightLanes = 64;
 
 /// Dot products of kRows rows of x with one row of the weight. They stay in lanes until sum().
 template <int kRows, typename C>
-struct RowProducts {
+struct RowDotProducts {
   static constexpr int kLanes = kWeightLanes / 4;
   C lanes[kRows][kLanes] = {};
   C rest[kRows] = {};
@@ -36,8 +36,8 @@ struct RowProducts {
 
 /// Adds scale times the dot products of k elements of each row of x with `weight`.
 template <int kRows, typename C, typename W>
-inline void add_row_products(int64_t k, const C* x, int64_t ldx, const W* weight, C scale,
-                             RowProducts<kRows, C>* products) {
+inline void add_row_dot_products(int64_t k, const C* x, int64_t ldx, const W* weight, C scale,
+                             RowDotProducts<kRows, C>* products) {
   int64_t i = 0;
   if (k >= kWeightLanes) {
     C lanes[kRows][kWeightLanes];  // first set to products, since clearing costs as much

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "phi/kernels/cpu/window/conv_onednn.h"
-#include "phi/kernels/cpu/window/conv_products.h"
+#include "phi/kernels/cpu/window/conv_gemm.h"
 #include "phi/kernels/cpu/words.h"
 
 namespace phi {

@@ -10,7 +10,7 @@ namespace phi {
 /// conversion to oneDNN's layouts.
 bool onednn_takes(const ConvProblem& p);
 
-/// Same contracts as conv_forward and the others of conv_products.h. p.channels_last selects the
+/// Same contracts as conv_forward and the others of conv_gemm.h. p.channels_last selects the
 /// layout of the arrays.
 void onednn_conv_forward(const ConvProblem& p, const float* image, const float* filter,
                          float* result);

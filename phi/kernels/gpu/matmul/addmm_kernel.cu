@@ -2,7 +2,7 @@
 #include "phi/generated/kernels/matmul.h"
 #include "phi/gpu/gemm.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/products/sum_and_product.h"
+#include "phi/kernels/matmul/addmm.h"
 #include "phi/kernels/tables/matmul/operands.h"
 #include "phi/kernels/tables/sum_over.h"
 
@@ -85,7 +85,7 @@ void AddmmGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   }
 }
 
-PHI_REGISTER_KERNEL(addmm, GPU, AddmmKernel, ProductTypes);
-PHI_REGISTER_KERNEL(addmm_grad, GPU, AddmmGradKernel, ProductTypes);
+PHI_REGISTER_KERNEL(addmm, GPU, AddmmKernel, MatmulTypes);
+PHI_REGISTER_KERNEL(addmm_grad, GPU, AddmmGradKernel, MatmulTypes);
 
 }  // namespace phi

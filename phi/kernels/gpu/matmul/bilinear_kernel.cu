@@ -3,7 +3,7 @@
 // semantics.
 #include "phi/generated/kernels/bilinear.h"
 #include "phi/kernels/gpu/compute_array.h"
-#include "phi/kernels/gpu/matmul/batched_product.h"
+#include "phi/kernels/gpu/matmul/batched_matmul.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/tables/converted.h"

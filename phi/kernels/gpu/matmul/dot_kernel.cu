@@ -67,6 +67,6 @@ void DotGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& 
 
 using GpuDotTypes = join_t<SignedNumbers, Complexes>;
 PHI_REGISTER_KERNEL(dot, GPU, DotKernel, GpuDotTypes);
-PHI_REGISTER_KERNEL(dot_grad, GPU, DotGradKernel, ProductTypes);
+PHI_REGISTER_KERNEL(dot_grad, GPU, DotGradKernel, MatmulTypes);
 
 }  // namespace phi

@@ -1,5 +1,5 @@
 // Contractions: arrays with labelled dims are multiplied and summed over labels, as sums and
-// matmuls of two operands at a time. Device primitives: also copy_pieces and batched_product.
+// matmuls of two operands at a time. Device primitives: also copy_pieces and batched_matmul.
 #pragma once
 
 #include <string>
@@ -9,27 +9,27 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/pieces.h"
-#include "phi/kernels/products/labels.h"
-#include "phi/kernels/products/product_plan.h"
+#include "phi/kernels/matmul/einsum_labels.h"
+#include "phi/kernels/matmul/gemm_plan.h"
 #include "phi/kernels/tables/sum_over.h"
 
 namespace phi {
 namespace {
 
 /// An array with a letter for each dim.
-struct Labelled {
-  Labels labels;
+struct LabelledArray {
+  EinsumLabels labels;
   DenseTensor array;
 };
 
-Labelled labelled(const std::string& letters, const DenseTensor& x) {
+LabelledArray labelled(const std::string& letters, const DenseTensor& x) {
   return {labels_of(letters, x.dims()), x};
 }
 
 /// Copies x to the elements of target that `place` selects, repeated along letters that x lacks.
 /// Other elements of target keep their values.
 template <typename T, typename Context>
-void scatter(const Context& ctx, const Labelled& x, const Labels& place, DenseTensor* target) {
+void scatter(const Context& ctx, const LabelledArray& x, const EinsumLabels& place, DenseTensor* target) {
   Pieces pieces;
   for (int d = 0; d < place.dims.ndim(); ++d) {
     const int at = x.labels.find(place.letters[static_cast<size_t>(d)]);
@@ -39,16 +39,16 @@ void scatter(const Context& ctx, const Labelled& x, const Labels& place, DenseTe
 }
 
 template <typename T, typename Context>
-Labelled made(const Context& ctx, const Labels& labels) {
+LabelledArray made(const Context& ctx, const EinsumLabels& labels) {
   return {labels, DenseTensor::empty({labels.dims, dtype_of<T>()}, ctx.place())};
 }
 
 /// x with its dims in the order of `letters`, row-major.
 template <typename T, typename Context>
-Labelled arranged(const Context& ctx, Labelled x, const std::string& letters) {
-  const Labels wanted = labels_of(letters, x.labels.extents(letters));
+LabelledArray arranged(const Context& ctx, LabelledArray x, const std::string& letters) {
+  const EinsumLabels wanted = labels_of(letters, x.labels.extents(letters));
   if (x.labels.is_row_major(letters)) return {wanted, x.array};
-  Labelled result = made<T>(ctx, wanted);
+  LabelledArray result = made<T>(ctx, wanted);
   scatter<T>(ctx, x, wanted, &result.array);
   return result;
 }
@@ -63,12 +63,12 @@ void sum_rows(const Context& ctx, const T* x, int64_t rows, int64_t n, T* sums) 
 
 /// x summed over the letters that `needed` lacks.
 template <typename T, typename Context>
-Labelled summed(const Context& ctx, Labelled x, const std::string& needed) {
-  const std::string kept = x.labels.those_in(needed);
-  const std::string gone = x.labels.those_not_in(needed);
+LabelledArray summed(const Context& ctx, LabelledArray x, const std::string& needed) {
+  const std::string kept = x.labels.common_letters(needed);
+  const std::string gone = x.labels.missing_letters(needed);
   if (gone.empty()) return x;
   x = arranged<T>(ctx, std::move(x), kept + gone);
-  Labelled result = made<T>(ctx, labels_of(kept, x.labels.extents(kept)));
+  LabelledArray result = made<T>(ctx, labels_of(kept, x.labels.extents(kept)));
   sum_rows(ctx, x.array.template data<T>(), result.array.numel(), x.labels.extents(gone).numel(),
            result.array.template mutable_data<T>());
   return result;
@@ -76,7 +76,7 @@ Labelled summed(const Context& ctx, Labelled x, const std::string& needed) {
 
 /// x as matrices. Copies x only if it is row-major neither directly nor transposed.
 template <typename T, typename Context>
-ProductOperand as_matrices(const Context& ctx, Labelled* x, const std::string& batch,
+GemmOperand as_matrices(const Context& ctx, LabelledArray* x, const std::string& batch,
                            const std::string& rows, const std::string& columns) {
   const int64_t m = x->labels.extents(rows).numel(), n = x->labels.extents(columns).numel();
   const Dims batch_dims{x->labels.extents(batch).numel()};
@@ -87,33 +87,33 @@ ProductOperand as_matrices(const Context& ctx, Labelled* x, const std::string& b
 
 /// a b, summed over the letters that `needed` lacks.
 template <typename T, typename Context>
-Labelled multiplied(const Context& ctx, Labelled a, Labelled b, const std::string& needed) {
+LabelledArray multiplied(const Context& ctx, LabelledArray a, LabelledArray b, const std::string& needed) {
   const PairPlan plan = plan_pair(a.labels, b.labels, needed);
-  Labelled result = made<T>(ctx, plan.result);
-  const ProductOperand left = as_matrices<T>(ctx, &a, plan.batch, plan.rows, plan.inner);
-  const ProductOperand right = as_matrices<T>(ctx, &b, plan.batch, plan.inner, plan.columns);
+  LabelledArray result = made<T>(ctx, plan.result);
+  const GemmOperand left = as_matrices<T>(ctx, &a, plan.batch, plan.rows, plan.inner);
+  const GemmOperand right = as_matrices<T>(ctx, &b, plan.batch, plan.inner, plan.columns);
   const MatrixBatch c{left.matrices.batch,
                       left.transposed ? left.matrices.columns : left.matrices.rows,
                       right.transposed ? right.matrices.rows : right.matrices.columns};
-  batched_product(ctx, left, a.array.template data<T>(), right, b.array.template data<T>(), c,
+  batched_matmul(ctx, left, a.array.template data<T>(), right, b.array.template data<T>(), c,
                   result.array.template mutable_data<T>());
   return result;
 }
 
 /// The product of all operands in order, summed over the letters that `wanted` lacks. The result
-/// omits letters of `wanted` that no operand has. T is one of the types of batched_product.
+/// omits letters of `wanted` that no operand has. T is one of the types of batched_matmul.
 template <typename T, typename Context>
-Labelled contract(const Context& ctx, std::vector<Labelled> operands, const std::string& wanted) {
+LabelledArray contract(const Context& ctx, std::vector<LabelledArray> operands, const std::string& wanted) {
   // The letters of the output and of operands from `first` on.
   const auto needed_from = [&](size_t first) {
     std::string letters = wanted;
     for (size_t i = first; i < operands.size(); ++i) letters += operands[i].labels.letters;
     return letters;
   };
-  Labelled result = summed<T>(ctx, operands[0], needed_from(1));
+  LabelledArray result = summed<T>(ctx, operands[0], needed_from(1));
   for (size_t i = 1; i < operands.size(); ++i) {
     const std::string needed = needed_from(i + 1);
-    Labelled next = summed<T>(ctx, operands[i], needed + result.labels.letters);
+    LabelledArray next = summed<T>(ctx, operands[i], needed + result.labels.letters);
     result = multiplied<T>(ctx, std::move(result), std::move(next), needed);
   }
   return result;

@@ -12,9 +12,9 @@ template <typename T, typename Context>
 void MatmulKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, bool transpose_x,
                   bool transpose_y, DenseTensor* out) {
   const MatmulOperands in(x.dims(), y.dims(), transpose_x, transpose_y);
-  batched_product(ctx, in.x, x.data<T>(), in.y, y.data<T>(), in.out, out->mutable_data<T>());
+  batched_matmul(ctx, in.x, x.data<T>(), in.y, y.data<T>(), in.out, out->mutable_data<T>());
 }
 
-PHI_REGISTER_KERNEL(matmul, PHI_DEVICE, MatmulKernel, ProductTypes);
+PHI_REGISTER_KERNEL(matmul, PHI_DEVICE, MatmulKernel, MatmulTypes);
 
 }  // namespace phi

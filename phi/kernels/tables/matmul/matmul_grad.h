@@ -8,7 +8,7 @@
 namespace phi {
 namespace detail {
 
-inline ProductOperand flipped(ProductOperand operand) {
+inline GemmOperand flipped(GemmOperand operand) {
   operand.transposed = !operand.transposed;
   return operand;
 }
@@ -23,16 +23,16 @@ void MatmulGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
                       const DenseTensor& out_grad, bool transpose_x, bool transpose_y,
                       DenseTensor* x_grad, DenseTensor* y_grad) {
   const MatmulOperands ops(x.dims(), y.dims(), transpose_x, transpose_y);
-  const ProductOperand g{ops.out};
+  const GemmOperand g{ops.out};
   const T* g_data = out_grad.data<T>();
   if (x_grad) {
     T* to = x_grad->mutable_data<T>();
     const DenseTensor y_conjugated = conjugated<T>(ctx, y);
     const T* y_data = y_conjugated.template data<T>();
     if (ops.x.transposed) {  // x was multiplied transposed
-      batched_product(ctx, ops.y, y_data, detail::flipped(g), g_data, ops.x.matrices, to);
+      batched_matmul(ctx, ops.y, y_data, detail::flipped(g), g_data, ops.x.matrices, to);
     } else {
-      batched_product(ctx, g, g_data, detail::flipped(ops.y), y_data, ops.x.matrices, to);
+      batched_matmul(ctx, g, g_data, detail::flipped(ops.y), y_data, ops.x.matrices, to);
     }
   }
   if (y_grad) {
@@ -40,13 +40,13 @@ void MatmulGradKernel(const Context& ctx, const DenseTensor& x, const DenseTenso
     const DenseTensor x_conjugated = conjugated<T>(ctx, x);
     const T* x_data = x_conjugated.template data<T>();
     if (ops.y.transposed) {
-      batched_product(ctx, detail::flipped(g), g_data, ops.x, x_data, ops.y.matrices, to);
+      batched_matmul(ctx, detail::flipped(g), g_data, ops.x, x_data, ops.y.matrices, to);
     } else {
-      batched_product(ctx, detail::flipped(ops.x), x_data, g, g_data, ops.y.matrices, to);
+      batched_matmul(ctx, detail::flipped(ops.x), x_data, g, g_data, ops.y.matrices, to);
     }
   }
 }
 
-PHI_REGISTER_KERNEL(matmul_grad, PHI_DEVICE, MatmulGradKernel, ProductTypes);
+PHI_REGISTER_KERNEL(matmul_grad, PHI_DEVICE, MatmulGradKernel, MatmulTypes);
 
 }  // namespace phi

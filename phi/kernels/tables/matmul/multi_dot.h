@@ -6,7 +6,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/matmul.h"
-#include "phi/kernels/products/chain_order.h"
+#include "phi/kernels/matmul/chain_order.h"
 #include "phi/kernels/tables/matmul/operands.h"
 
 namespace phi {
@@ -18,7 +18,7 @@ struct Factor {
   int64_t rows = 0;
   int64_t columns = 0;
 
-  ProductOperand operand(bool transposed) const { return {{{}, rows, columns}, transposed}; }
+  GemmOperand operand(bool transposed) const { return {{{}, rows, columns}, transposed}; }
 };
 
 /// The first factor may be a row, the last a column.
@@ -37,7 +37,7 @@ template <typename T, typename Context>
 void multiply(const Context& ctx, const Factor& a, bool transpose_a, const Factor& b,
               bool transpose_b, DenseTensor* to) {
   const MatrixBatch c{{}, transpose_a ? a.columns : a.rows, transpose_b ? b.rows : b.columns};
-  batched_product(ctx, a.operand(transpose_a), a.array.template data<T>(), b.operand(transpose_b),
+  batched_matmul(ctx, a.operand(transpose_a), a.array.template data<T>(), b.operand(transpose_b),
                   b.array.template data<T>(), c, to->template mutable_data<T>());
 }
 
@@ -99,7 +99,7 @@ void MultiDotGradKernel(const Context& ctx, std::span<const DenseTensor* const> 
   }
 }
 
-PHI_REGISTER_KERNEL(multi_dot, PHI_DEVICE, MultiDotKernel, ProductTypes);
-PHI_REGISTER_KERNEL(multi_dot_grad, PHI_DEVICE, MultiDotGradKernel, ProductTypes);
+PHI_REGISTER_KERNEL(multi_dot, PHI_DEVICE, MultiDotKernel, MatmulTypes);
+PHI_REGISTER_KERNEL(multi_dot_grad, PHI_DEVICE, MultiDotGradKernel, MatmulTypes);
 
 }  // namespace phi

@@ -5,12 +5,12 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/kernels/functors/hd.h"
-#include "phi/kernels/products/product_plan.h"
+#include "phi/kernels/matmul/gemm_plan.h"
 
 namespace phi {
 
 /// The element types of matmuls.
-using ProductTypes = join_t<Floats, Complexes>;
+using MatmulTypes = join_t<Floats, Complexes>;
 
 namespace detail {
 template <typename C>
@@ -41,8 +41,8 @@ struct MatmulOperands {
             .rows = x.transposed ? x.matrices.columns : x.matrices.rows,
             .columns = y.transposed ? y.matrices.rows : y.matrices.columns} {}
 
-  ProductOperand x;
-  ProductOperand y;
+  GemmOperand x;
+  GemmOperand y;
   MatrixBatch out;
 };
 

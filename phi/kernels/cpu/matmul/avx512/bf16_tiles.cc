@@ -81,7 +81,7 @@ void store_tile(const __m512i* rows, bfloat16* tile) {
 /// Packs the vectors [begin, begin + n) over all of k, as right tiles (rows of pairs) or left
 /// tiles.
 template <bool kRight>
-void pack(const Vectors& from, int64_t begin, int64_t n, int64_t k, bfloat16* packed) {
+void pack(const StridedVectors& from, int64_t begin, int64_t n, int64_t k, bfloat16* packed) {
   const int64_t stride = panel_stride(k);
   __m512i rows[32];
   if (from.k_contiguous) {
@@ -251,7 +251,7 @@ class TileScope {
 
 /// Returns rows [begin, begin + rows) of a as tiles for n columns. They are loaded in place if all
 /// tiles are whole and the 16 rows of a tile do not compete for the same few cache sets.
-Left take_left(const Vectors& a, int64_t begin, int64_t rows, int64_t k, int64_t n,
+Left take_left(const StridedVectors& a, int64_t begin, int64_t rows, int64_t k, int64_t n,
                bfloat16* workspace) {
   const bool whole = k % kSteps == 0 && rows % kBlock == 0;
   if (a.k_contiguous && whole && a.ld % 512 != 0 && n < kPackedColumns)
@@ -261,7 +261,7 @@ Left take_left(const Vectors& a, int64_t begin, int64_t rows, int64_t k, int64_t
 }
 
 template <typename Out>
-void multiply_blocks(GemmIsa isa, const Product<Out>& p, bfloat16* workspace) {
+void multiply_blocks(GemmIsa isa, const Bf16Gemm<Out>& p, bfloat16* workspace) {
   const TileScope scope(isa);
   const int64_t tiles = round_up(p.k, kSteps) / kSteps;
   const int64_t fitting = kLeftElements / p.k / kBlock * kBlock;
@@ -286,13 +286,13 @@ void multiply_blocks(GemmIsa isa, const Product<Out>& p, bfloat16* workspace) {
 
 }  // namespace
 
-void pack_right(const Vectors& b, int64_t n, int64_t k, bfloat16* packed) {
+void pack_right(const StridedVectors& b, int64_t n, int64_t k, bfloat16* packed) {
   pack<true>(b, 0, n, k, packed);
 }
-void multiply(GemmIsa isa, const Product<float>& product, bfloat16* workspace) {
+void multiply(GemmIsa isa, const Bf16Gemm<float>& product, bfloat16* workspace) {
   multiply_blocks(isa, product, workspace);
 }
-void multiply(GemmIsa isa, const Product<bfloat16>& product, bfloat16* workspace) {
+void multiply(GemmIsa isa, const Bf16Gemm<bfloat16>& product, bfloat16* workspace) {
   multiply_blocks(isa, product, workspace);
 }
 

@@ -13,8 +13,8 @@ namespace {
 }  // namespace
 
 GemmIsa best_isa() { return GemmIsa::kWiden; }
-void pack_right(const Vectors&, int64_t, int64_t, bfloat16*) { refuse(); }
-void multiply(GemmIsa, const Product<float>&, bfloat16*) { refuse(); }
-void multiply(GemmIsa, const Product<bfloat16>&, bfloat16*) { refuse(); }
+void pack_right(const StridedVectors&, int64_t, int64_t, bfloat16*) { refuse(); }
+void multiply(GemmIsa, const Bf16Gemm<float>&, bfloat16*) { refuse(); }
+void multiply(GemmIsa, const Bf16Gemm<bfloat16>&, bfloat16*) { refuse(); }
 
 }  // namespace phi::bf16_tiles

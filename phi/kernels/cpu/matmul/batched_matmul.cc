@@ -1,5 +1,5 @@
 // Batched matmuls as GEMM calls.
-#include "phi/kernels/cpu/matmul/batched_product.h"
+#include "phi/kernels/cpu/matmul/batched_matmul.h"
 
 #include <algorithm>
 #include <memory>
@@ -12,7 +12,7 @@ namespace phi {
 namespace {
 
 template <typename T, typename Out>
-void multiply_batches(const ProductPlan& plan, const T* a, const T* b, Out* c) {
+void multiply_batches(const GemmPlan& plan, const T* a, const T* b, Out* c) {
   const GemmShape& s = plan.shape;
   if (plan.summed.turns() == 0) std::fill_n(c, s.m * s.n, Out(0));
   accumulator_t<T> beta = 0;
@@ -25,7 +25,7 @@ void multiply_batches(const ProductPlan& plan, const T* a, const T* b, Out* c) {
 /// Half precision: several summed batch elements are accumulated in float, because a sum in half
 /// precision would be rounded after each.
 template <typename T>
-void multiply_16bit(const ProductPlan& plan, const T* a, const T* b, T* c) {
+void multiply_16bit(const GemmPlan& plan, const T* a, const T* b, T* c) {
   if (plan.summed.turns() == 1) return multiply_batches(plan, a, b, c);
   const int64_t n = plan.shape.m * plan.shape.n;
   const auto sum = std::make_unique_for_overwrite<float[]>(n);
@@ -36,9 +36,9 @@ void multiply_16bit(const ProductPlan& plan, const T* a, const T* b, T* c) {
 }  // namespace
 
 template <typename T>
-void batched_product(const ProductOperand& a, const T* a_data, const ProductOperand& b,
+void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b,
                      const T* b_data, const MatrixBatch& c, T* c_data) {
-  const ProductPlan plan = plan_product(a, b, c);
+  const GemmPlan plan = plan_gemms(a, b, c);
   if (plan.shape.m == 0 || plan.shape.n == 0) return;
   plan.kept.for_each([&](const std::array<int64_t, 3>& at) {
     if constexpr (kIs16Bit<T>) {
@@ -49,17 +49,17 @@ void batched_product(const ProductOperand& a, const T* a_data, const ProductOper
   });
 }
 
-#define PHI_INSTANTIATE_PRODUCT(T)                                                                \
-  template void batched_product(const ProductOperand&, const T*, const ProductOperand&, const T*, \
+#define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                                                \
+  template void batched_matmul(const GemmOperand&, const T*, const GemmOperand&, const T*, \
                                 const MatrixBatch&, T*)
-PHI_INSTANTIATE_PRODUCT(float);
-PHI_INSTANTIATE_PRODUCT(double);
-PHI_INSTANTIATE_PRODUCT(bfloat16);
-PHI_INSTANTIATE_PRODUCT(float16);
-PHI_INSTANTIATE_PRODUCT(complex64);
-PHI_INSTANTIATE_PRODUCT(complex128);
-PHI_INSTANTIATE_PRODUCT(int32_t);
-PHI_INSTANTIATE_PRODUCT(int64_t);
-#undef PHI_INSTANTIATE_PRODUCT
+PHI_INSTANTIATE_BATCHED_MATMUL(float);
+PHI_INSTANTIATE_BATCHED_MATMUL(double);
+PHI_INSTANTIATE_BATCHED_MATMUL(bfloat16);
+PHI_INSTANTIATE_BATCHED_MATMUL(float16);
+PHI_INSTANTIATE_BATCHED_MATMUL(complex64);
+PHI_INSTANTIATE_BATCHED_MATMUL(complex128);
+PHI_INSTANTIATE_BATCHED_MATMUL(int32_t);
+PHI_INSTANTIATE_BATCHED_MATMUL(int64_t);
+#undef PHI_INSTANTIATE_BATCHED_MATMUL
 
 }  // namespace phi

@@ -1,5 +1,5 @@
 // Matrix-chain multiplication by dynamic programming (Cormen et al., "Introduction to Algorithms").
-#include "phi/kernels/products/chain_order.h"
+#include "phi/kernels/matmul/chain_order.h"
 
 #include <limits>
 

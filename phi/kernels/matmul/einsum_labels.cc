@@ -1,5 +1,5 @@
 // Letters of einsum operands, and the plan of a pair of operands.
-#include "phi/kernels/products/labels.h"
+#include "phi/kernels/matmul/einsum_labels.h"
 
 #include <algorithm>
 #include <iterator>
@@ -20,13 +20,13 @@ bool contains(const std::string& letters, char letter) {
 
 }  // namespace
 
-Dims Labels::extents(const std::string& some) const {
+Dims EinsumLabels::extents(const std::string& some) const {
   Dims result;
   for (char letter : some) result.push_back(dims[find(letter)]);
   return result;
 }
 
-bool Labels::is_row_major(const std::string& order) const {
+bool EinsumLabels::is_row_major(const std::string& order) const {
   int64_t step = 1;
   for (auto i = static_cast<int>(order.size()) - 1; i >= 0; --i) {
     const int at = find(order[static_cast<size_t>(i)]);
@@ -36,16 +36,16 @@ bool Labels::is_row_major(const std::string& order) const {
   return true;
 }
 
-std::string Labels::those_in(const std::string& wanted) const {
+std::string EinsumLabels::common_letters(const std::string& wanted) const {
   return those(letters, [&](char letter) { return contains(wanted, letter); });
 }
 
-std::string Labels::those_not_in(const std::string& wanted) const {
+std::string EinsumLabels::missing_letters(const std::string& wanted) const {
   return those(letters, [&](char letter) { return !contains(wanted, letter); });
 }
 
-Labels labels_of(const std::string& letters, const Dims& dims) {
-  Labels x;
+EinsumLabels labels_of(const std::string& letters, const Dims& dims) {
+  EinsumLabels x;
   const Dims own = dims.strides();
   for (int d = 0; d < dims.ndim(); ++d) {
     const char letter = letters[static_cast<size_t>(d)];
@@ -60,13 +60,13 @@ Labels labels_of(const std::string& letters, const Dims& dims) {
   return x;
 }
 
-PairPlan plan_pair(const Labels& a, const Labels& b, const std::string& needed) {
-  const std::string shared = a.those_in(b.letters);
+PairPlan plan_pair(const EinsumLabels& a, const EinsumLabels& b, const std::string& needed) {
+  const std::string shared = a.common_letters(b.letters);
   PairPlan plan;
   plan.batch = those(shared, [&](char letter) { return contains(needed, letter); });
   plan.inner = those(shared, [&](char letter) { return !contains(needed, letter); });
-  plan.rows = a.those_not_in(b.letters);
-  plan.columns = b.those_not_in(a.letters);
+  plan.rows = a.missing_letters(b.letters);
+  plan.columns = b.missing_letters(a.letters);
   Dims dims = a.extents(plan.batch + plan.rows);
   for (int64_t extent : b.extents(plan.columns)) dims.push_back(extent);
   plan.result = labels_of(plan.batch + plan.rows + plan.columns, dims);

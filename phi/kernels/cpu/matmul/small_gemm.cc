@@ -1,5 +1,5 @@
 // Small matmuls in blocks of a few rows and two vectors of columns, whose sums stay in registers.
-#include "phi/kernels/cpu/matmul/small_product.h"
+#include "phi/kernels/cpu/matmul/small_gemm.h"
 
 #include <algorithm>
 #include <array>
@@ -28,12 +28,12 @@ bool fits(const GemmShape& s) {
 }
 
 template <typename T, int L>
-class SmallProduct {
+class SmallGemm {
  public:
   using V = Lanes<T, L>;
   static constexpr int kRows = L > kLanes<T> ? 8 : 6;  // uses most of 32 registers, or of 16
 
-  SmallProduct(const GemmShape& s, T alpha, const T* a, int64_t lda, T beta, T* c, int64_t ldc)
+  SmallGemm(const GemmShape& s, T alpha, const T* a, int64_t lda, T beta, T* c, int64_t ldc)
       : s_(s),
         alpha_(alpha),
         beta_(beta),
@@ -131,27 +131,27 @@ class SmallProduct {
 template <typename T, int L>
 void run(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b, int64_t ldb, T beta,
          T* c, int64_t ldc) {
-  const SmallProduct<T, L> product(shape, alpha, a, lda, beta, c, ldc);
+  const SmallGemm<T, L> product(shape, alpha, a, lda, beta, c, ldc);
   run_in_lanes<T, L>([&product, b, ldb] { product.run(b, ldb); });
 }
 
 }  // namespace
 
 template <typename T>
-bool is_small_product(const GemmShape& shape) {
+bool is_small_gemm(const GemmShape& shape) {
   return has_wide() ? fits<T, kWideLanes<T>>(shape) : fits<T, kLanes<T>>(shape);
 }
 
 template <typename T>
-void small_product(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b,
+void small_gemm(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b,
                    int64_t ldb, T beta, T* c, int64_t ldc) {
   (has_wide() ? run<T, kWideLanes<T>> : run<T, kLanes<T>>)(shape, alpha, a, lda, b, ldb, beta, c,
                                                            ldc);
 }
 
 #define PHI_INSTANTIATE(T)                                                                      \
-  template bool is_small_product<T>(const GemmShape&);                                          \
-  template void small_product(const GemmShape&, T, const T*, int64_t, const T*, int64_t, T, T*, \
+  template bool is_small_gemm<T>(const GemmShape&);                                          \
+  template void small_gemm(const GemmShape&, T, const T*, int64_t, const T*, int64_t, T, T*, \
                               int64_t)
 PHI_INSTANTIATE(float);
 PHI_INSTANTIATE(double);

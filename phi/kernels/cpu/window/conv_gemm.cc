@@ -1,5 +1,5 @@
 // The matmuls of a convolution by columns.
-#include "phi/kernels/cpu/window/conv_products.h"
+#include "phi/kernels/cpu/window/conv_gemm.h"
 
 #include <algorithm>
 

@@ -3,13 +3,13 @@
 //
 //   const MatrixBatch x = matrices_of({2, 3, 4}, VectorIs::kRow);
 //   const MatrixBatch y = matrices_of({5, 4}, VectorIs::kColumn);
-//   batched_product<float>({x, false}, x_data, {y, true}, y_data, out, out_data);
+//   batched_matmul<float>({x, false}, x_data, {y, true}, y_data, out, out_data);
 #pragma once
 
 #include <cstdint>
 
 #include "phi/core/device/device_context.h"
-#include "phi/kernels/products/product_plan.h"
+#include "phi/kernels/matmul/gemm_plan.h"
 
 namespace phi {
 
@@ -18,14 +18,14 @@ namespace phi {
 /// complex64, complex128, int32_t or int64_t. Half-precision sums are kept in float and rounded
 /// once; integers wrap around.
 template <typename T>
-void batched_product(const ProductOperand& a, const T* a_data, const ProductOperand& b,
+void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b,
                      const T* b_data, const MatrixBatch& c, T* c_data);
 
 /// The device primitive for shared kernel templates (kernels/tables).
 template <typename T>
-void batched_product(const CpuContext&, const ProductOperand& a, const T* a_data,
-                     const ProductOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
-  batched_product(a, a_data, b, b_data, c, c_data);
+void batched_matmul(const CpuContext&, const GemmOperand& a, const T* a_data,
+                     const GemmOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
+  batched_matmul(a, a_data, b, b_data, c, c_data);
 }
 
 }  // namespace phi

@@ -36,13 +36,13 @@ MatrixBatch matrices_of(const Dims& dims, VectorIs vector);
 /// The broadcast of two batches.
 Dims broadcast_batch(const Dims& a, const Dims& b);
 
-struct ProductOperand {
+struct GemmOperand {
   MatrixBatch matrices;
   bool transposed = false;
 };
 
 /// One GEMM and the loops around it. Offsets count elements of a, b and c.
-struct ProductPlan {
+struct GemmPlan {
   GemmShape shape;
   int64_t lda;
   int64_t ldb;
@@ -52,6 +52,6 @@ struct ProductPlan {
 
 /// c = op(a) op(b) for each member of the batch of a and b, which are broadcast. Along batch dims
 /// where c has size 1 or no tensor dim, c is the sum over the members.
-ProductPlan plan_product(const ProductOperand& a, const ProductOperand& b, const MatrixBatch& c);
+GemmPlan plan_gemms(const GemmOperand& a, const GemmOperand& b, const MatrixBatch& c);
 
 }  // namespace phi

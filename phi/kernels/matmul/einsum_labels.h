@@ -1,4 +1,4 @@
-// Labels: arrays whose dims have letters, as in einsum, and how a pair of them becomes a batched
+// EinsumLabels: arrays whose dims have letters, as in einsum, and how a pair of them becomes a batched
 // matmul. Shared by all devices.
 //
 //   const Labels a = labels_of("iij", {3, 3, 4});  // "ij" [3, 4], strides {16, 1}
@@ -14,7 +14,7 @@
 namespace phi {
 
 /// The distinct letters of an array, with their extents and strides.
-struct Labels {
+struct EinsumLabels {
   std::string letters;
   Dims dims;
   Dims strides;
@@ -31,12 +31,12 @@ struct Labels {
   /// Whether the strides in `order` are those of a row-major array of these letters.
   bool is_row_major(const std::string& order) const;
   /// The letters that `wanted` has, in this array's order; and those that it lacks.
-  std::string those_in(const std::string& wanted) const;
-  std::string those_not_in(const std::string& wanted) const;
+  std::string common_letters(const std::string& wanted) const;
+  std::string missing_letters(const std::string& wanted) const;
 };
 
 /// The labels of a row-major array. A repeated letter selects the diagonal.
-Labels labels_of(const std::string& letters, const Dims& dims);
+EinsumLabels labels_of(const std::string& letters, const Dims& dims);
 
 /// The plan of a b, summed over the letters that are no longer needed: for each element of `batch`,
 /// a matmul of [rows, inner] and [inner, columns]. Each of these is a group of letters.
@@ -45,8 +45,8 @@ struct PairPlan {
   std::string inner;
   std::string rows;
   std::string columns;
-  Labels result;  // row-major, in the order batch, rows, columns
+  EinsumLabels result;  // row-major, in the order batch, rows, columns
 };
-PairPlan plan_pair(const Labels& a, const Labels& b, const std::string& needed);
+PairPlan plan_pair(const EinsumLabels& a, const EinsumLabels& b, const std::string& needed);
 
 }  // namespace phi

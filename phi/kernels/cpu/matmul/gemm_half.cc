@@ -1,5 +1,5 @@
 // Half-precision matmuls: on bfloat16 instructions in blocks of columns, or widened to float.
-#include "phi/kernels/cpu/matmul/gemm_16bit.h"
+#include "phi/kernels/cpu/matmul/gemm_half.h"
 
 #include <omp.h>
 
@@ -9,7 +9,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/isa_word.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
-#include "phi/kernels/cpu/matmul/thin_product.h"
+#include "phi/kernels/cpu/matmul/skinny_gemm.h"
 #include "phi/kernels/threads.h"
 
 namespace phi {
@@ -34,7 +34,7 @@ bfloat16* left_workspace(int64_t k) {
   return workspace.room<bfloat16>(bf16_tiles::left_size(k));
 }
 
-/// gemm_16bit on the calling thread.
+/// gemm_half on the calling thread.
 template <typename Out>
 void multiply_columns(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
                       const bfloat16* b, int64_t ldb, float beta, Out* c, int64_t ldc) {
@@ -42,7 +42,7 @@ void multiply_columns(GemmIsa isa, const GemmShape& s, float alpha, const bfloat
   const int64_t fitting = kRightElements / s.k / bf16_tiles::kBlock * bf16_tiles::kBlock;
   const int64_t step = std::min(std::max(fitting, kFewestColumns), s.n);
   auto* packed = workspace.room<bfloat16>(bf16_tiles::packed_size(step, s.k));
-  const bf16_tiles::Vectors columns{b, ldb, s.trans_b};
+  const bf16_tiles::StridedVectors columns{b, ldb, s.trans_b};
   for (int64_t begin = 0; begin < s.n; begin += step) {
     GemmShape part = s;
     part.n = std::min(step, s.n - begin);
@@ -98,7 +98,7 @@ void widen_rows(const T* from, int64_t ld, int64_t rows, int64_t n, float* out) 
 template <typename Out>
 void gemm_tiles(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
                 const bfloat16* packed, int64_t stride, float beta, Out* c, int64_t ldc) {
-  const bf16_tiles::Product<Out> product{s.m,    s.n,    s.k,  alpha, {a, lda, !s.trans_a},
+  const bf16_tiles::Bf16Gemm<Out> product{s.m,    s.n,    s.k,  alpha, {a, lda, !s.trans_a},
                                          packed, stride, beta, c,     ldc};
   bf16_tiles::multiply(isa, product, left_workspace(s.k));
 }
@@ -124,12 +124,12 @@ void gemm_widened(const GemmShape& s, float alpha, const T* a, int64_t lda, cons
 }
 
 template <typename T, typename Out>
-void gemm_16bit(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
+void gemm_half(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
                 float beta, Out* c, int64_t ldc, GemmIsa isa) {
-  if (is_thin(s)) {
+  if (is_skinny(s)) {
     return in_parallel(s, a, lda, b, ldb, c, ldc,
                        [=](const GemmShape& part, const T* rows, const T* columns, Out* to) {
-                         thin_product(part, alpha, rows, lda, columns, ldb, beta, to, ldc);
+                         skinny_gemm(part, alpha, rows, lda, columns, ldb, beta, to, ldc);
                        });
   }
   if constexpr (std::is_same_v<T, bfloat16>) {
@@ -149,7 +149,7 @@ void gemm_16bit(const GemmShape& s, float alpha, const T* a, int64_t lda, const 
 }
 
 #define PHI_INSTANTIATE_16BIT(T, Out)                                                            \
-  template void gemm_16bit(const GemmShape&, float, const T*, int64_t, const T*, int64_t, float, \
+  template void gemm_half(const GemmShape&, float, const T*, int64_t, const T*, int64_t, float, \
                            Out*, int64_t, GemmIsa);                                              \
   template void gemm_widened(const GemmShape&, float, const T*, int64_t, const float*, int64_t,  \
                              float, Out*, int64_t)

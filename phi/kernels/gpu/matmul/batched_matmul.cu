@@ -1,7 +1,7 @@
 // Batched matmul through cuBLASLt. The longest loop over members becomes the batch of one call.
 #include "phi/core/dense_tensor.h"
 #include "phi/gpu/gemm.h"
-#include "phi/kernels/gpu/matmul/batched_product.h"
+#include "phi/kernels/gpu/matmul/batched_matmul.h"
 #include "phi/kernels/gpu/words.h"
 
 namespace phi {
@@ -14,7 +14,7 @@ struct GemmCalls {
 };
 
 template <typename T>
-GemmCalls gemm_calls(const ProductPlan& plan) {
+GemmCalls gemm_calls(const GemmPlan& plan) {
   const GemmShape& s = plan.shape;
   GemmCalls calls{{.m = s.m,
                    .n = s.n,
@@ -42,7 +42,7 @@ GemmCalls gemm_calls(const ProductPlan& plan) {
 
 /// Computes c of one call: the first summed member overwrites c, the others accumulate.
 template <typename T>
-void add_members(gpu::GpuDevice& device, const ProductPlan& plan, const gpu::GemmProblem& gemm,
+void add_members(gpu::GpuDevice& device, const GemmPlan& plan, const gpu::GemmProblem& gemm,
                  const T* a, const T* b, void* c) {
   double beta = 0;
   plan.summed.for_each([&](const std::array<int64_t, 3>& at) {
@@ -54,9 +54,9 @@ void add_members(gpu::GpuDevice& device, const ProductPlan& plan, const gpu::Gem
 }  // namespace
 
 template <typename T>
-void batched_product(const GpuContext& ctx, const ProductOperand& a, const T* a_data,
-                     const ProductOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
-  const ProductPlan plan = plan_product(a, b, c);
+void batched_matmul(const GpuContext& ctx, const GemmOperand& a, const T* a_data,
+                     const GemmOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
+  const GemmPlan plan = plan_gemms(a, b, c);
   const int64_t n = c.batch.numel() * c.matrix_size();
   if (n == 0) return;
   if (plan.shape.k == 0 || plan.summed.turns() == 0) return fill(ctx, c_data, n, T(0));
@@ -77,15 +77,15 @@ void batched_product(const GpuContext& ctx, const ProductOperand& a, const T* a_
   if (needs_float_sums) convert(ctx, sums.data<float>(), c_data, n);
 }
 
-#define PHI_INSTANTIATE_PRODUCT(T)                                                  \
-  template void batched_product(const GpuContext&, const ProductOperand&, const T*, \
-                                const ProductOperand&, const T*, const MatrixBatch&, T*)
-PHI_INSTANTIATE_PRODUCT(float);
-PHI_INSTANTIATE_PRODUCT(double);
-PHI_INSTANTIATE_PRODUCT(bfloat16);
-PHI_INSTANTIATE_PRODUCT(float16);
-PHI_INSTANTIATE_PRODUCT(complex64);
-PHI_INSTANTIATE_PRODUCT(complex128);
-#undef PHI_INSTANTIATE_PRODUCT
+#define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                                  \
+  template void batched_matmul(const GpuContext&, const GemmOperand&, const T*, \
+                                const GemmOperand&, const T*, const MatrixBatch&, T*)
+PHI_INSTANTIATE_BATCHED_MATMUL(float);
+PHI_INSTANTIATE_BATCHED_MATMUL(double);
+PHI_INSTANTIATE_BATCHED_MATMUL(bfloat16);
+PHI_INSTANTIATE_BATCHED_MATMUL(float16);
+PHI_INSTANTIATE_BATCHED_MATMUL(complex64);
+PHI_INSTANTIATE_BATCHED_MATMUL(complex128);
+#undef PHI_INSTANTIATE_BATCHED_MATMUL
 
 }  // namespace phi

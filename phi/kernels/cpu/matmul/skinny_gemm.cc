@@ -1,7 +1,7 @@
 // Few rows times the lines of a matrix. If a line is a stored row, its dot products with the few
 // rows are computed. If it is a column, several stored rows at a time are added to the sums of many
 // columns.
-#include "phi/kernels/cpu/matmul/thin_product.h"
+#include "phi/kernels/cpu/matmul/skinny_gemm.h"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ constexpr int64_t kColumns = 2048;  // their sums fit into the L1 cache
 constexpr int64_t kAdded = 4;       // stored rows that are added at once
 
 template <typename T, typename Out>
-struct ThinProduct {
+struct SkinnyGemm {
   int64_t rows, extent, k;  // the few rows, lines of the matrix, elements of each
   const T* few;
   int64_t few_row, few_step;  // row and element strides of the few rows
@@ -68,8 +68,8 @@ struct ThinProduct {
     RowReader<T, read_t<T>> reader(matrix, k, ld);
     run_widest<float>([=, this, &reader] {
       for (int64_t j = 0; j < extent; ++j) {
-        RowProducts<kRows, float> products;
-        add_row_products(k, wide, k, reader.row(j), 1.0f, &products);
+        RowDotProducts<kRows, float> products;
+        add_row_dot_products(k, wide, k, reader.row(j), 1.0f, &products);
         for (int i = 0; i < kRows; ++i) put(r + i, j, products.sum(i));
       }
     });
@@ -124,7 +124,7 @@ struct ThinProduct {
 
 }  // namespace
 
-bool is_thin(const GemmShape& s) {
+bool is_skinny(const GemmShape& s) {
   const int64_t few = std::min(s.m, s.n);
   const bool lines_are_rows = s.m <= s.n ? s.trans_b : !s.trans_a;
   return few == 1 || (few <= (lines_are_rows ? kFewByLines : kFewByColumns) &&
@@ -132,10 +132,10 @@ bool is_thin(const GemmShape& s) {
 }
 
 template <typename T, typename Out>
-void thin_product(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
+void skinny_gemm(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
                   float beta, Out* c, int64_t ldc) {
   if (s.m <= s.n) {
-    ThinProduct<T, Out>{.rows = s.m,
+    SkinnyGemm<T, Out>{.rows = s.m,
                         .extent = s.n,
                         .k = s.k,
                         .few = a,
@@ -151,7 +151,7 @@ void thin_product(const GemmShape& s, float alpha, const T* a, int64_t lda, cons
                         .c_step = 1}
         .run();
   } else {
-    ThinProduct<T, Out>{.rows = s.n,
+    SkinnyGemm<T, Out>{.rows = s.n,
                         .extent = s.m,
                         .k = s.k,
                         .few = b,
@@ -170,7 +170,7 @@ void thin_product(const GemmShape& s, float alpha, const T* a, int64_t lda, cons
 }
 
 #define PHI_INSTANTIATE(T, Out)                                                                    \
-  template void thin_product(const GemmShape&, float, const T*, int64_t, const T*, int64_t, float, \
+  template void skinny_gemm(const GemmShape&, float, const T*, int64_t, const T*, int64_t, float, \
                              Out*, int64_t)
 PHI_INSTANTIATE(bfloat16, bfloat16);
 PHI_INSTANTIATE(bfloat16, float);

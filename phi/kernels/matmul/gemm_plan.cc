@@ -1,5 +1,5 @@
 // Folds batched matmuls into as few GEMMs as possible.
-#include "phi/kernels/products/product_plan.h"
+#include "phi/kernels/matmul/gemm_plan.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ int64_t step_along(const MatrixBatch& x, int batch_ndim, int d) {
 
 /// Merges batch members whose rows are consecutive in memory into one matrix: more rows of a and c
 /// if b is the same for all, or a longer sum if c is.
-void fold(const MatrixBatch& a, const MatrixBatch& b, ProductPlan* plan) {
+void fold(const MatrixBatch& a, const MatrixBatch& b, GemmPlan* plan) {
   GemmShape& s = plan->shape;
   const int last_kept = plan->kept.ndim() - 1;
   if (last_kept >= 0 && !s.trans_a && plan->kept.stride(last_kept, 0) == a.matrix_size() &&
@@ -58,10 +58,10 @@ Dims broadcast_batch(const Dims& a, const Dims& b) {
   return batch;
 }
 
-ProductPlan plan_product(const ProductOperand& a, const ProductOperand& b, const MatrixBatch& c) {
+GemmPlan plan_gemms(const GemmOperand& a, const GemmOperand& b, const MatrixBatch& c) {
   const MatrixBatch& x = a.matrices;
   const MatrixBatch& y = b.matrices;
-  ProductPlan plan;
+  GemmPlan plan;
   plan.shape = {.m = a.transposed ? x.columns : x.rows,
                 .n = b.transposed ? y.rows : y.columns,
                 .k = a.transposed ? x.rows : x.columns,

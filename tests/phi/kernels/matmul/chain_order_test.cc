@@ -1,5 +1,5 @@
 // The order of a chain of products against all orders there are.
-#include "phi/kernels/products/chain_order.h"
+#include "phi/kernels/matmul/chain_order.h"
 
 #include <gtest/gtest.h>
 

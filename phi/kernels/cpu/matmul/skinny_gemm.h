@@ -4,17 +4,17 @@
 
 #include <cstdint>
 
-#include "phi/kernels/products/product_plan.h"
+#include "phi/kernels/matmul/gemm_plan.h"
 
 namespace phi::detail {
 
 /// Whether op(a) has few rows or op(b) few columns.
-bool is_thin(const GemmShape& shape);
+bool is_skinny(const GemmShape& shape);
 
 /// Same contract as gemm(), on the calling thread; m, n and k are positive. Sums are kept in float
 /// and rounded once.
 template <typename T, typename Out>
-void thin_product(const GemmShape& shape, float alpha, const T* a, int64_t lda, const T* b,
+void skinny_gemm(const GemmShape& shape, float alpha, const T* a, int64_t lda, const T* b,
                   int64_t ldb, float beta, Out* c, int64_t ldc);
 
 }  // namespace phi::detail
