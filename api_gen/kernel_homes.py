@@ -11,14 +11,14 @@ from pathlib import Path
 
 from api_gen.declarations import kernel_signatures, registered_kernels
 
-_TABLE = re.compile(r'^#include "(phi/kernels/tables/[^"]+)"', re.MULTILINE)
+_TEMPLATE = re.compile(r'^#include "(phi/kernels/templates/[^"]+)"', re.MULTILINE)
 
 
-def with_tables(sources: Sequence[Path]) -> list[Path]:
+def with_templates(sources: Sequence[Path]) -> list[Path]:
     """The sources, and the headers of shared kernel templates that they include, from the project's root."""
     found = list(sources)
     for path in found:
-        included = [Path(name) for name in _TABLE.findall(path.read_text(encoding="utf-8"))]
+        included = [Path(name) for name in _TEMPLATE.findall(path.read_text(encoding="utf-8"))]
         found += [header for header in included if header not in found]
     return found
 
@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> int:
     homes: list[tuple[str, str]] = []
     for text in options.libraries:
         library, _, sources = text.partition("=")
-        kernels = registered_kernels(with_tables([Path(source) for source in sources.split(",")]))
+        kernels = registered_kernels(with_templates([Path(source) for source in sources.split(",")]))
         homes += [(kernel, library) for kernel in sorted(kernels & known.keys())]
     text = render(homes)
     if not options.out.exists() or options.out.read_text(encoding="utf-8") != text:

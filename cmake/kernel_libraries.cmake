@@ -31,13 +31,13 @@ function(autophi_kernel_homes result)
     list(JOIN sources "," text)
     list(APPEND arguments ${name}=${text})
   endforeach()
-  file(GLOB_RECURSE tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/phi/kernels/tables/*.h)
+  file(GLOB_RECURSE templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/phi/kernels/templates/*.h)
   set(out ${PROJECT_BINARY_DIR}/phi/generated/kernel_homes.cc)
   add_custom_command(
     OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -E env PYTHONDONTWRITEBYTECODE=1 ${AUTOPHI_GENERATOR_PYTHON} -m api_gen.kernel_homes --out=${out}
             --signatures=${PROJECT_BINARY_DIR}/phi/generated/kernels ${arguments}
-    DEPENDS ${all} ${tables} ${PROJECT_SOURCE_DIR}/api_gen/kernel_homes.py ${PROJECT_BINARY_DIR}/api/generated/stamp
+    DEPENDS ${all} ${templates} ${PROJECT_SOURCE_DIR}/api_gen/kernel_homes.py ${PROJECT_BINARY_DIR}/api/generated/stamp
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Listing the kernels of kernel libraries" VERBATIM)
   set(${result} ${out} PARENT_SCOPE)
 endfunction()

@@ -37,7 +37,7 @@ AROUND = "tools/examples.yaml"
 COMPILED_LIKE = "tools/autophi.cc"
 FOLDERS = ("api", "benchmarks", "distributed", "docs", "examples", "phi", "tests", "tools")
 # Of one device: what they include is not for a program of the CPU.
-OF_DEVICES = ("phi/gpu/", "phi/kernels/gpu/", "phi/kernels/tables/", "tests/cuda_on_cpu/", "tests/phi/gpu/",
+OF_DEVICES = ("phi/gpu/", "phi/kernels/gpu/", "phi/kernels/templates/", "tests/cuda_on_cpu/", "tests/phi/gpu/",
               "tests/support/cuda_on_cpu/")
 # Headers that a program writes, as a test expects it to.
 GOLDEN = "tests/api_gen/golden/"

@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("yaml", "phi", "distributed", "api", "tools", "api_gen", "cmake", "python")
 SUFFIXES = (".h", ".cc", ".cu", ".cuh", ".yaml", ".txt", ".cmake", ".py", ".pyi", ".j2")
 CALLERS = re.compile(r"api/nn/|api/training/|api/generation/|python/")
-TABLES = "phi/kernels/tables/"
+TEMPLATES = "phi/kernels/templates/"
 
 PARTS = [
     ("entry", r"yaml/"),
     ("shape function", r"phi/infermeta/"),
     ("functor", r"phi/kernels/functors/"),
-    ("shared kernel", TABLES),
+    ("shared kernel", TEMPLATES),
     ("CPU kernel", r"phi/kernels/cpu/"),
     ("GPU kernel", r"phi/kernels/gpu/"),
     ("kernel library", r"phi/kernels/CMakeLists\.txt"),
@@ -53,7 +53,7 @@ def part_of(path: str) -> str:
 def footprint(op: str, files: dict[str, str]) -> dict[str, list[str]]:
     """The files that name the operator, by part. Sources that instantiate its shared kernel are in the parts of kernels."""
     named = [path for path, text in files.items() if re.search(op, text, re.IGNORECASE)]
-    for table in [path for path in named if path.startswith(TABLES)]:
+    for table in [path for path in named if path.startswith(TEMPLATES)]:
         named += [path for path, text in files.items() if f'#include "{table}"' in text and path not in named]
     order = [part for part, _ in PARTS] + ["other"]
     found = {part: sorted(path for path in named if part_of(path) == part) for part in order}

@@ -1,5 +1,5 @@
 // Rotary position embedding on the CPU: all heads of q, k and v share one row of sines and cosines
-// per position. tables/rope.h defines what is rotated and how.
+// per position. templates/rope.h defines what is rotated and how.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -172,4 +172,4 @@ void rotate_all(const CpuContext& ctx, const Rotation& how,
 }  // namespace
 }  // namespace phi
 
-#include "phi/kernels/tables/rope.h"
+#include "phi/kernels/templates/rope.h"

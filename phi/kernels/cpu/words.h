@@ -1,4 +1,4 @@
-// Device primitives of the CPU, in which shared kernel templates (kernels/tables) are written.
+// Device primitives of the CPU, in which shared kernel templates (kernels/templates) are written.
 // gpu/words.h has the GPU's. The first argument of each is the device's context.
 #pragma once
 

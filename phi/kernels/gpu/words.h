@@ -1,4 +1,4 @@
-// Device primitives of the GPU, for the shared kernel templates in phi/kernels/tables. cpu/words.h
+// Device primitives of the GPU, for the shared kernel templates in phi/kernels/templates. cpu/words.h
 // has the same functions for the CPU.
 #pragma once
 

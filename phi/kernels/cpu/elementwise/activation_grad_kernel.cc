@@ -1,3 +1,3 @@
 // Gradients of activations on the CPU.
 #include "phi/kernels/cpu/words.h"
-#include "phi/kernels/tables/elementwise/activation_grad.h"
+#include "phi/kernels/templates/elementwise/activation_grad.h"

@@ -8,7 +8,7 @@
 #include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/functors/fast/complex_math.h"
-#include "phi/kernels/tables/elementwise/unary_rows.h"
+#include "phi/kernels/templates/elementwise/unary_instantiations.h"
 
 namespace phi {
 namespace {

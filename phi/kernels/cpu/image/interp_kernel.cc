@@ -118,4 +118,4 @@ DenseTensor on_host(const CpuContext&, const DenseTensor& x) { return x; }
 }  // namespace
 }  // namespace phi
 
-#include "phi/kernels/tables/image/interp.h"
+#include "phi/kernels/templates/image/interp.h"

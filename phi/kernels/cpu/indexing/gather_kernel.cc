@@ -3,4 +3,4 @@
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
 #include "phi/kernels/cpu/words.h"
-#include "phi/kernels/tables/indexing/gather.h"
+#include "phi/kernels/templates/indexing/gather.h"

@@ -2,4 +2,4 @@
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
 #include "phi/kernels/cpu/words.h"
-#include "phi/kernels/tables/indexing/scatter.h"
+#include "phi/kernels/templates/indexing/scatter.h"

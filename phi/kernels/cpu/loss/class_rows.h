@@ -9,7 +9,7 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/tables/loss/classes.h"
+#include "phi/kernels/templates/loss/classes.h"
 
 namespace phi {
 

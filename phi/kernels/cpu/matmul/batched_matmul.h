@@ -21,7 +21,7 @@ template <typename T>
 void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b,
                      const T* b_data, const MatrixBatch& c, T* c_data);
 
-/// The device primitive for shared kernel templates (kernels/tables).
+/// The device primitive for shared kernel templates (kernels/templates).
 template <typename T>
 void batched_matmul(const CpuContext&, const GemmOperand& a, const T* a_data,
                      const GemmOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {

@@ -2,4 +2,4 @@
 #include "phi/kernels/cpu/matmul/batched_matmul.h"
 #include "phi/kernels/cpu/moves/move.h"
 #include "phi/kernels/cpu/words.h"
-#include "phi/kernels/tables/matmul/einsum.h"
+#include "phi/kernels/templates/matmul/einsum.h"

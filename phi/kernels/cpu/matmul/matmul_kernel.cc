@@ -1,7 +1,7 @@
 // matmul on the CPU.
 #include "phi/kernels/cpu/matmul/batched_matmul.h"
 #include "phi/kernels/cpu/words.h"
-#include "phi/kernels/tables/matmul/matmul.h"
+#include "phi/kernels/templates/matmul/matmul.h"
 
 namespace phi {
 /// Integer sums wrap around.

@@ -5,7 +5,7 @@
 
 #include "phi/common/dtype.h"
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/tables/matmul/operands.h"
+#include "phi/kernels/templates/matmul/operands.h"
 
 namespace phi {
 

@@ -1,5 +1,5 @@
 // The loop of optimizer steps: one vectorised pass over param, grad and states, in blocks if dtypes
-// differ. tables/optimizer/trained.h explains dtypes and master weights.
+// differ. templates/optimizer/optimizer_arrays.h explains dtypes and master weights.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/hd.h"
-#include "phi/kernels/tables/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/optimizer_arrays.h"
 
 namespace phi {
 

@@ -8,7 +8,7 @@
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/cpu/words.h"
-#include "phi/kernels/tables/converted.h"
+#include "phi/kernels/templates/converted.h"
 
 namespace phi {
 namespace {

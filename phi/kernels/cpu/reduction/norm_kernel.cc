@@ -9,8 +9,8 @@
 #include "phi/kernels/cpu/reduction/beside_reduced.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/functors/norm_grad.h"
-#include "phi/kernels/tables/converted.h"
-#include "phi/kernels/tables/reduction/norms.h"
+#include "phi/kernels/templates/converted.h"
+#include "phi/kernels/templates/reduction/norms.h"
 
 namespace phi {
 namespace {

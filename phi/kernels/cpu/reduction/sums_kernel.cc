@@ -1,6 +1,6 @@
 // Sums and means on the CPU.
 #include "phi/kernels/cpu/words.h"
-#include "phi/kernels/tables/reduction/sums.h"
+#include "phi/kernels/templates/reduction/sums.h"
 
 namespace phi {
 

@@ -4,7 +4,7 @@
 #include "phi/kernels/cpu/scan/scan_loop.h"
 #include "phi/kernels/cpu/words.h"
 #include "phi/kernels/functors/scan.h"
-#include "phi/kernels/tables/converted.h"
+#include "phi/kernels/templates/converted.h"
 
 namespace phi {
 namespace {

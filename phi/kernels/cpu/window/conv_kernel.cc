@@ -2,8 +2,8 @@
 // channels that are last to the front first.
 #include <algorithm>
 
-#include "phi/kernels/cpu/window/conv_onednn.h"
 #include "phi/kernels/cpu/window/conv_gemm.h"
+#include "phi/kernels/cpu/window/conv_onednn.h"
 #include "phi/kernels/cpu/words.h"
 
 namespace phi {
@@ -91,4 +91,4 @@ void filter_grad(const CpuContext&, const ConvProblem& p, const T* image, const 
 
 }  // namespace phi
 
-#include "phi/kernels/tables/window/conv.h"
+#include "phi/kernels/templates/window/conv.h"

@@ -30,4 +30,4 @@ void fold_images(const CpuContext&, const Sliding& s, int64_t images, const T* c
 }  // namespace
 }  // namespace phi
 
-#include "phi/kernels/tables/window/unfold.h"
+#include "phi/kernels/templates/window/unfold.h"

@@ -1,3 +1,3 @@
 // Activations on GPUs.
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/elementwise/activation.h"
+#include "phi/kernels/templates/elementwise/activation.h"

@@ -1,3 +1,3 @@
 // Rounding, clipping and predicates on GPUs.
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/elementwise/rounding.h"
+#include "phi/kernels/templates/elementwise/rounding.h"

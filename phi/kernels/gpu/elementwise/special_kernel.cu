@@ -38,4 +38,4 @@ inline constexpr bool is_long<PolygammaGradFunctor<T>> = true;
 
 }  // namespace phi::gpu
 
-#include "phi/kernels/tables/elementwise/special.h"
+#include "phi/kernels/templates/elementwise/special.h"

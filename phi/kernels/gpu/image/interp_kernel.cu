@@ -100,4 +100,4 @@ DenseTensor on_host(const GpuContext& ctx, const DenseTensor& x) {
 }  // namespace
 }  // namespace phi
 
-#include "phi/kernels/tables/image/interp.h"
+#include "phi/kernels/templates/image/interp.h"

@@ -3,4 +3,4 @@
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/indexing/gather.h"
+#include "phi/kernels/templates/indexing/gather.h"

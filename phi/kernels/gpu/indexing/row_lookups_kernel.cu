@@ -2,4 +2,4 @@
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/indexing/row_lookups.h"
+#include "phi/kernels/templates/indexing/row_lookups.h"

@@ -2,4 +2,4 @@
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/indexing/scatter.h"
+#include "phi/kernels/templates/indexing/scatter.h"

@@ -1,4 +1,4 @@
 // Assignment to strided slices on GPUs.
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/indexing/set_value.h"
+#include "phi/kernels/templates/indexing/set_value.h"

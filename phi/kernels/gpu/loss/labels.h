@@ -5,7 +5,7 @@
 
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/refuse.h"
-#include "phi/kernels/tables/loss/classes.h"
+#include "phi/kernels/templates/loss/classes.h"
 
 namespace phi::gpu {
 

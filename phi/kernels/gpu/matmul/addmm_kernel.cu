@@ -3,8 +3,8 @@
 #include "phi/gpu/gemm.h"
 #include "phi/kernels/gpu/words.h"
 #include "phi/kernels/matmul/addmm.h"
-#include "phi/kernels/tables/matmul/operands.h"
-#include "phi/kernels/tables/sum_over.h"
+#include "phi/kernels/templates/matmul/operands.h"
+#include "phi/kernels/templates/sum_over.h"
 
 namespace phi {
 namespace {

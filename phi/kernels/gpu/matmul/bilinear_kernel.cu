@@ -6,8 +6,8 @@
 #include "phi/kernels/gpu/matmul/batched_matmul.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/converted.h"
-#include "phi/kernels/tables/matmul/contraction.h"
+#include "phi/kernels/templates/converted.h"
+#include "phi/kernels/templates/matmul/contraction.h"
 
 namespace phi {
 namespace {

@@ -1,8 +1,8 @@
 // Dot products of rows on GPUs. Complex numbers are not conjugated.
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/matmul/operands.h"
-#include "phi/kernels/tables/sum_over.h"
+#include "phi/kernels/templates/matmul/operands.h"
+#include "phi/kernels/templates/sum_over.h"
 
 namespace phi {
 namespace {

@@ -2,4 +2,4 @@
 #include "phi/kernels/gpu/matmul/batched_matmul.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/matmul/einsum.h"
+#include "phi/kernels/templates/matmul/einsum.h"

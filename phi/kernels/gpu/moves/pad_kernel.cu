@@ -1,4 +1,4 @@
 // Padding on GPUs.
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/moves/pad.h"
+#include "phi/kernels/templates/moves/pad.h"

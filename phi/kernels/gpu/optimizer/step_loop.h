@@ -6,7 +6,7 @@
 
 #include "phi/gpu/launch.h"
 #include "phi/kernels/functors/hd.h"
-#include "phi/kernels/tables/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/trained.h"
 
 namespace phi {
 namespace gpu {

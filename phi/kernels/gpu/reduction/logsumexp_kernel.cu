@@ -3,7 +3,7 @@
 #include "phi/generated/kernels/norms.h"
 #include "phi/kernels/functors/log_sum_exp.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/converted.h"
+#include "phi/kernels/templates/converted.h"
 
 namespace phi {
 

@@ -1,3 +1,3 @@
 // Sums and means on GPUs.
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/reduction/sums.h"
+#include "phi/kernels/templates/reduction/sums.h"

@@ -1,5 +1,5 @@
 // Rotary position embedding on GPUs. All heads of q, k and v share one row of sines and cosines per
-// position. tables/rope.h states the semantics.
+// position. templates/rope.h states the semantics.
 #include <array>
 
 #include "phi/common/errors.h"
@@ -165,4 +165,4 @@ void rotate_all(const GpuContext& ctx, const Rotation& how,
 }  // namespace
 }  // namespace phi
 
-#include "phi/kernels/tables/rope.h"
+#include "phi/kernels/templates/rope.h"

@@ -4,7 +4,7 @@
 #include "phi/kernels/functors/scan.h"
 #include "phi/kernels/gpu/scan/scan_parts.h"
 #include "phi/kernels/gpu/words.h"
-#include "phi/kernels/tables/converted.h"
+#include "phi/kernels/templates/converted.h"
 
 namespace phi {
 namespace {

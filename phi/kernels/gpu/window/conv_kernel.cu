@@ -199,4 +199,4 @@ void filter_grad(const GpuContext& ctx, const ConvProblem& p, const T* image, co
 }  // namespace
 }  // namespace phi
 
-#include "phi/kernels/tables/window/conv.h"
+#include "phi/kernels/templates/window/conv.h"

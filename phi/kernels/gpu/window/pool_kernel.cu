@@ -192,4 +192,4 @@ PHI_REGISTER_KERNEL(lp_pool_grad, GPU, LpPoolGradKernel, Floats);
 
 }  // namespace phi
 
-#include "phi/kernels/tables/window/pool.h"
+#include "phi/kernels/templates/window/pool.h"

@@ -19,4 +19,4 @@ void fold_images(const GpuContext& ctx, const Sliding& s, int64_t images, const 
 }  // namespace
 }  // namespace phi
 
-#include "phi/kernels/tables/window/unfold.h"
+#include "phi/kernels/templates/window/unfold.h"

@@ -9,8 +9,8 @@
 #include "phi/common/equation.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/matmul.h"
-#include "phi/kernels/tables/matmul/contraction.h"
-#include "phi/kernels/tables/matmul/operands.h"
+#include "phi/kernels/templates/matmul/contraction.h"
+#include "phi/kernels/templates/matmul/operands.h"
 
 namespace phi {
 

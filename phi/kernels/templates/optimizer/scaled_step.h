@@ -12,7 +12,7 @@
 #include "phi/core/device/device_assertion.h"
 #include "phi/generated/kernels/optimizer.h"
 #include "phi/kernels/functors/optimizer.h"
-#include "phi/kernels/tables/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/trained.h"
 
 namespace phi {
 namespace {

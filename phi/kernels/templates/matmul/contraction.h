@@ -8,10 +8,10 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/pieces.h"
 #include "phi/kernels/matmul/einsum_labels.h"
 #include "phi/kernels/matmul/gemm_plan.h"
-#include "phi/kernels/tables/sum_over.h"
+#include "phi/kernels/pieces.h"
+#include "phi/kernels/templates/sum_over.h"
 
 namespace phi {
 namespace {
@@ -29,7 +29,8 @@ LabelledArray labelled(const std::string& letters, const DenseTensor& x) {
 /// Copies x to the elements of target that `place` selects, repeated along letters that x lacks.
 /// Other elements of target keep their values.
 template <typename T, typename Context>
-void scatter(const Context& ctx, const LabelledArray& x, const EinsumLabels& place, DenseTensor* target) {
+void scatter(const Context& ctx, const LabelledArray& x, const EinsumLabels& place,
+             DenseTensor* target) {
   Pieces pieces;
   for (int d = 0; d < place.dims.ndim(); ++d) {
     const int at = x.labels.find(place.letters[static_cast<size_t>(d)]);
@@ -77,7 +78,7 @@ LabelledArray summed(const Context& ctx, LabelledArray x, const std::string& nee
 /// x as matrices. Copies x only if it is row-major neither directly nor transposed.
 template <typename T, typename Context>
 GemmOperand as_matrices(const Context& ctx, LabelledArray* x, const std::string& batch,
-                           const std::string& rows, const std::string& columns) {
+                        const std::string& rows, const std::string& columns) {
   const int64_t m = x->labels.extents(rows).numel(), n = x->labels.extents(columns).numel();
   const Dims batch_dims{x->labels.extents(batch).numel()};
   if (x->labels.is_row_major(batch + columns + rows)) return {{batch_dims, n, m}, true};
@@ -87,7 +88,8 @@ GemmOperand as_matrices(const Context& ctx, LabelledArray* x, const std::string&
 
 /// a b, summed over the letters that `needed` lacks.
 template <typename T, typename Context>
-LabelledArray multiplied(const Context& ctx, LabelledArray a, LabelledArray b, const std::string& needed) {
+LabelledArray multiplied(const Context& ctx, LabelledArray a, LabelledArray b,
+                         const std::string& needed) {
   const PairPlan plan = plan_pair(a.labels, b.labels, needed);
   LabelledArray result = made<T>(ctx, plan.result);
   const GemmOperand left = as_matrices<T>(ctx, &a, plan.batch, plan.rows, plan.inner);
@@ -96,14 +98,15 @@ LabelledArray multiplied(const Context& ctx, LabelledArray a, LabelledArray b, c
                       left.transposed ? left.matrices.columns : left.matrices.rows,
                       right.transposed ? right.matrices.rows : right.matrices.columns};
   batched_matmul(ctx, left, a.array.template data<T>(), right, b.array.template data<T>(), c,
-                  result.array.template mutable_data<T>());
+                 result.array.template mutable_data<T>());
   return result;
 }
 
 /// The product of all operands in order, summed over the letters that `wanted` lacks. The result
 /// omits letters of `wanted` that no operand has. T is one of the types of batched_matmul.
 template <typename T, typename Context>
-LabelledArray contract(const Context& ctx, std::vector<LabelledArray> operands, const std::string& wanted) {
+LabelledArray contract(const Context& ctx, std::vector<LabelledArray> operands,
+                       const std::string& wanted) {
   // The letters of the output and of operands from `first` on.
   const auto needed_from = [&](size_t first) {
     std::string letters = wanted;

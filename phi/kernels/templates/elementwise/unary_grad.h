@@ -4,7 +4,7 @@
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/unary.h"
 #include "phi/kernels/functors/elementwise/unary_grad.h"
-#include "phi/kernels/tables/elementwise/unary_rows.h"
+#include "phi/kernels/templates/elementwise/unary_instantiations.h"
 
 namespace phi {
 namespace {

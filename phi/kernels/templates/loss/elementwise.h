@@ -5,7 +5,7 @@
 #include "phi/core/device/device_assertion.h"
 #include "phi/generated/kernels/elementwise_loss.h"
 #include "phi/kernels/functors/losses.h"
-#include "phi/kernels/tables/elementwise/broadcast_gradients.h"
+#include "phi/kernels/templates/elementwise/broadcast_gradients.h"
 
 namespace phi {
 namespace {

@@ -6,7 +6,7 @@
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/unary.h"
 #include "phi/kernels/functors/elementwise/unary.h"
-#include "phi/kernels/tables/elementwise/unary_rows.h"
+#include "phi/kernels/templates/elementwise/unary_instantiations.h"
 
 namespace phi {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "phi/generated/kernels/unary_math.h"
 #include "phi/kernels/functors/elementwise/unary_math.h"
-#include "phi/kernels/tables/elementwise/unary_rows.h"
+#include "phi/kernels/templates/elementwise/unary_instantiations.h"
 
 namespace phi {
 

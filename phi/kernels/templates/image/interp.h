@@ -15,7 +15,7 @@
 #include "phi/infermeta/interpolate.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/image/taps.h"
-#include "phi/kernels/tables/converted.h"
+#include "phi/kernels/templates/converted.h"
 
 namespace phi {
 namespace {

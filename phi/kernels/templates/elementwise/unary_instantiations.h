@@ -104,17 +104,17 @@ struct UnaryGradKernel {
 
 }  // namespace phi
 
-#define PHI_UNARY_ROW_(Kernel, name, Functor, types, ...)                                \
+#define PHI_INSTANTIATE_UNARY_(Kernel, name, Functor, types, ...)                                \
   using PHI_CONCAT_(name##_row_, __LINE__) = Kernel<Functor __VA_OPT__(, ) __VA_ARGS__>; \
   PHI_REGISTER_KERNEL(name, PHI_DEVICE, PHI_CONCAT_(name##_row_, __LINE__)::template run, types)
 /// Registers a kernel, in namespace phi. Arguments: op, functor, TypeList, and the attribute types
 /// of the kernel's signature.
 #define PHI_UNARY_KERNEL(name, Functor, types, ...) \
-  PHI_UNARY_ROW_(UnaryKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)
+  PHI_INSTANTIATE_UNARY_(UnaryKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)
 /// The same for all floats, and for integers with a float32 result (FloatUnaryInferMeta).
 #define PHI_FLOAT_UNARY_KERNEL(name, Functor, ...)                                           \
   using name##_of_integers_row_ = UnaryOfIntegersKernel<Functor __VA_OPT__(, ) __VA_ARGS__>; \
   PHI_REGISTER_KERNEL(name, PHI_DEVICE, name##_of_integers_row_::template run, AllIntegers); \
   PHI_UNARY_KERNEL(name, Functor, Floats __VA_OPT__(, ) __VA_ARGS__)
 #define PHI_UNARY_GRAD_KERNEL(name, Functor, types, ...) \
-  PHI_UNARY_ROW_(UnaryGradKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)
+  PHI_INSTANTIATE_UNARY_(UnaryGradKernel, name, Functor, types __VA_OPT__(, ) __VA_ARGS__)

@@ -4,7 +4,7 @@
 #include "phi/generated/kernels/binary.h"
 #include "phi/kernels/functors/elementwise/binary_grad.h"
 #include "phi/kernels/functors/incomplete_gamma.h"
-#include "phi/kernels/tables/elementwise/broadcast_gradients.h"
+#include "phi/kernels/templates/elementwise/broadcast_gradients.h"
 
 namespace phi {
 

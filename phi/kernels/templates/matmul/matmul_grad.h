@@ -3,7 +3,7 @@
 #pragma once
 
 #include "phi/generated/kernels/matmul.h"
-#include "phi/kernels/tables/matmul/operands.h"
+#include "phi/kernels/templates/matmul/operands.h"
 
 namespace phi {
 namespace detail {

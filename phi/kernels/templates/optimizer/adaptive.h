@@ -6,7 +6,7 @@
 
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/functors/optimizer.h"
-#include "phi/kernels/tables/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/trained.h"
 
 namespace phi {
 namespace {

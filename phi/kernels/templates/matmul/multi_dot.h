@@ -7,7 +7,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/matmul/chain_order.h"
-#include "phi/kernels/tables/matmul/operands.h"
+#include "phi/kernels/templates/matmul/operands.h"
 
 namespace phi {
 namespace {
@@ -38,7 +38,7 @@ void multiply(const Context& ctx, const Factor& a, bool transpose_a, const Facto
               bool transpose_b, DenseTensor* to) {
   const MatrixBatch c{{}, transpose_a ? a.columns : a.rows, transpose_b ? b.rows : b.columns};
   batched_matmul(ctx, a.operand(transpose_a), a.array.template data<T>(), b.operand(transpose_b),
-                  b.array.template data<T>(), c, to->template mutable_data<T>());
+                 b.array.template data<T>(), c, to->template mutable_data<T>());
 }
 
 template <typename T, typename Context>

@@ -12,8 +12,8 @@
 #include "phi/kernels/functors/elementwise/activation.h"
 #include "phi/kernels/functors/elementwise/activation_grad.h"
 #include "phi/kernels/functors/fast/complex_math.h"
-#include "phi/kernels/tables/elementwise/broadcast_gradients.h"
-#include "phi/kernels/tables/elementwise/unary_rows.h"
+#include "phi/kernels/templates/elementwise/broadcast_gradients.h"
+#include "phi/kernels/templates/elementwise/unary_instantiations.h"
 
 namespace phi {
 namespace detail {

@@ -5,7 +5,7 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/real_type.h"
-#include "phi/kernels/tables/sum_over.h"
+#include "phi/kernels/templates/sum_over.h"
 
 namespace phi {
 

@@ -3,8 +3,8 @@
 
 #include "phi/generated/kernels/reduction.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/tables/converted.h"
-#include "phi/kernels/tables/sum_over.h"
+#include "phi/kernels/templates/converted.h"
+#include "phi/kernels/templates/sum_over.h"
 
 namespace phi {
 namespace {
