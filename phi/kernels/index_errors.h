@@ -1,5 +1,5 @@
 // Error messages for out-of-range indices, shared by all devices (DeviceAssertion and each device's
-// refuse.h).
+// check_elements.h).
 #pragma once
 
 #include "phi/core/device/device_assertion.h"

@@ -26,9 +26,9 @@ struct Slices {
 
 /// The values of the slices before a scatter adds to them.
 enum class SumsFrom : uint8_t {
-  kZero,        // all slices start as zeros
-  kWritten,     // indexed slices start as zeros, others keep their values
-  kWhatIsThere  // all slices keep their values
+  kZero,     // all slices start as zeros
+  kWritten,  // indexed slices start as zeros, others keep their values
+  kExisting  // all slices keep their values
 };
 
 }  // namespace phi

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "phi/common/errors.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/rotation.h"
 
 namespace phi {

@@ -43,11 +43,11 @@ struct BinRange {
 };
 
 template <typename T>
-struct IsNoBin {
+struct IsInvalidBin {
   PHI_HD bool operator()(T x) const { return x < 0 || int64_t{x} >= kMostBins; }
 };
 template <typename T>
-struct IsNotFinite {
+struct IsNonFiniteSample {
   PHI_HD bool operator()(T x) const {
     const auto value = static_cast<compute_t<T>>(x);
     return value - value != 0;  // NaN if value is not finite
@@ -55,7 +55,7 @@ struct IsNotFinite {
 };
 
 /// Reports a value that bincount cannot count. Errors: InvalidArgument.
-[[noreturn]] inline void throw_no_bin(const DeviceAssertion& found) {
+[[noreturn]] inline void throw_invalid_bin(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "x holds {} at position {}, but what is "
       "counted must not be negative, and below {}.",

@@ -11,14 +11,14 @@
 namespace phi {
 
 /// Whether a class weight is invalid: negative or not finite.
-struct IsNoWeight {
+struct IsInvalidWeight {
   template <typename T>
   PHI_HD bool operator()(T x) const {
     const auto weight = static_cast<compute_t<T>>(x);
     return !(weight >= 0 && weight - weight == 0);
   }
 };
-[[noreturn]] inline void throw_no_weight(const DeviceAssertion& found) {
+[[noreturn]] inline void throw_invalid_weight(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "x holds {}, but weights of classes are finite numbers of at least 0.", found.number);
 }
@@ -35,7 +35,7 @@ struct IsBelow {
       found.value, found.extent);
 }
 
-[[noreturn]] inline void throw_no_label(const DeviceAssertion& found) {
+[[noreturn]] inline void throw_invalid_label(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
       "label is {} at flat position {} (of this rank), but classes are "
       "counted from 0.",
@@ -43,11 +43,11 @@ struct IsBelow {
 }
 
 /// Whether a label is outside [0, classes).
-struct IsNoClass {
+struct IsInvalidClass {
   int64_t classes;
   PHI_HD bool operator()(int64_t label) const { return label < 0 || label >= classes; }
 };
-[[noreturn]] inline void throw_no_class(const DeviceAssertion& found) {
+[[noreturn]] inline void throw_invalid_class(const DeviceAssertion& found) {
   throw errors::InvalidArgument("label {} is {}, but it must be in [0, {}), num_classes.", found.at,
                                 found.value, found.extent);
 }

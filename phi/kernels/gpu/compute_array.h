@@ -2,7 +2,7 @@
 #pragma once
 
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi::gpu {
 

@@ -18,7 +18,7 @@ DenseTensor probabilities(const Dims& dims, uint32_t seed) {
 }
 
 template <typename T>
-void check_elements(const Dims& dims) {
+void check_elementwise_losses(const Dims& dims) {
   const DenseTensor x = probabilities<T>(dims, 1);
   const DenseTensor g = drawn(dtype_of<T>(), dims, 3);
   const std::vector<TensorMeta> out(9, x.meta());
@@ -41,7 +41,7 @@ TEST(GpuLoss, OfElements) {
   for_each_type(Floats(), []<typename T>() {
     for (const Dims& dims : kDims) {
       SCOPED_TRACE(dims.to_string());
-      check_elements<T>(dims);
+      check_elementwise_losses<T>(dims);
     }
   });
 }

@@ -1,3 +1,3 @@
 // Activations on the CPU.
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/elementwise/activation.h"

@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/complex.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/loops/elementwise_loop.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/functors/fast/complex_math.h"
 #include "phi/kernels/templates/elementwise/unary_instantiations.h"
 

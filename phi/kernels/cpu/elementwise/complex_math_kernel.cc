@@ -1,3 +1,3 @@
 // Elementary functions of complex numbers on the CPU.
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/elementwise/complex_math.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "phi/kernels/cpu/transpose_matrix.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/image/taps.h"
 
 namespace phi {

@@ -7,9 +7,9 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/deferred_error.h"
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
-#include "phi/kernels/cpu/shared_refusal.h"
 
 namespace phi {
 namespace {
@@ -48,9 +48,9 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   const LookupTable table(ctx.output_box(0, weight_grad->dims()), 0);
   const Slices slices = Slices::along(weight_grad->dims(), 0);
   std::vector<int64_t> places;
-  const SharedRefusal refusal([&] { places = places_in(table, x, kIds, kVocabulary); });
-  const DenseTensor counts = occurrences(ctx, slices.extent, places, refusal.count(), x.ndim());
-  refusal.raise(counts.data<int64_t>()[slices.extent] != 0, [&] {
+  const DeferredError deferred([&] { places = places_in(table, x, kIds, kVocabulary); });
+  const DenseTensor counts = occurrences(ctx, slices.extent, places, deferred.count(), x.ndim());
+  deferred.raise(counts.data<int64_t>()[slices.extent] != 0, [&] {
     throw errors::OutOfRange(
         "{} holds something on another rank that is not in [0, {}), and {} has {} entries. That "
         "rank's error names it.",

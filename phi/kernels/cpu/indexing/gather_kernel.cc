@@ -2,5 +2,5 @@
 #include "phi/kernels/cpu/indexing/element_places.h"
 #include "phi/kernels/cpu/indexing/places.h"
 #include "phi/kernels/cpu/indexing/slices.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/indexing/gather.h"

@@ -78,8 +78,8 @@ void IndexPutKernel(const Context& ctx, const DenseTensor& x,
   const DenseTensor full = broadcast_value<T>(value, shape);
   const Slices slices = Slices::of_first(x.dims(), named.named_dims);
   if (accumulate) {
-    return add_slices(ctx, SumsFrom::kWhatIsThere, slices, named.places, x.data<T>(),
-                      full.data<T>(), out->mutable_data<T>());
+    return add_slices(ctx, SumsFrom::kExisting, slices, named.places, x.data<T>(), full.data<T>(),
+                      out->mutable_data<T>());
   }
   keep(x, out);
   using W = width_t<T>;

@@ -152,7 +152,7 @@ class SliceSums {
       for (int64_t slice = 0; slice < slices_.extent; ++slice, x += inner, there += inner) {
         const auto named = positions_.of(slice);
         if (!named.empty()) {
-          add_up(start == SumsFrom::kWhatIsThere ? there : nullptr, named, from, x);
+          add_up(start == SumsFrom::kExisting ? there : nullptr, named, from, x);
         } else if (start == SumsFrom::kZero) {
           std::fill_n(x, inner, T{});
         } else if (there != x) {

@@ -15,7 +15,7 @@ using linalg::Op;
 using linalg::Triangle;
 
 /// Errors   InvalidArgument that matrix b of x is singular; none if b is -1.
-void refuse_singular(const DenseTensor& x, int64_t b) {
+void throw_singular(const DenseTensor& x, int64_t b) {
   PHI_CHECK(b < 0,
             errors::InvalidArgument("x is {} and its matrix {} (from 0) is singular: there is no "
                                     "inverse, and not one solution; lstsq finds the nearest.",
@@ -24,7 +24,7 @@ void refuse_singular(const DenseTensor& x, int64_t b) {
 template <typename T>
 linalg::Lu<T> factors_of(Matrix<T> a, const DenseTensor& x, int64_t b) {
   auto lu = linalg::lu_factor(std::move(a));
-  if (lu.info != 0) refuse_singular(x, b);
+  if (lu.info != 0) throw_singular(x, b);
   return lu;
 }
 
@@ -102,7 +102,7 @@ void SolveKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
   if (const auto step = systems.side_step()) {
     const linalg::SmallSides<T> sides{y.data<T>(), systems.columns(), *step};
     const auto singular = linalg::small_solve<T>(matrices, sides, out->mutable_data<T>());
-    if (singular) return refuse_singular(x, *singular);
+    if (singular) return throw_singular(x, *singular);
   }
   linalg::solve_all<T>(systems, x, y, out, [&x](int64_t i, Matrix<T> a) {
     return
@@ -155,7 +155,7 @@ template <typename T, typename Context>
 void InverseKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const int64_t n = linalg::rows_of(x), count = linalg::matrices_in(x.dims());
   const auto singular = linalg::small_inverse<T>({x.data<T>(), n, count}, out->mutable_data<T>());
-  if (singular) return refuse_singular(x, *singular);
+  if (singular) return throw_singular(x, *singular);
   for (int64_t b = 0; b < count; ++b) {
     const auto lu = factors_of(linalg::matrix_of<T>(x, b), x, b);
     linalg::put_matrix(lu_solve(lu, Matrix<T>::identity(n)), b, out);
@@ -174,10 +174,10 @@ void InverseGradKernel(const Context&, const DenseTensor& out, const DenseTensor
   const int64_t n = out.numel();
   for (int64_t i = 0; i < n; ++i) to[i] = -conjugate(inverse[i]);
   batched_matmul<T>({matrices, true}, to, {matrices, false}, out_grad.data<T>(), matrices,
-                     half.mutable_data<T>());
+                    half.mutable_data<T>());
   for (int64_t i = 0; i < n; ++i) to[i] = -to[i];
   batched_matmul<T>({matrices, false}, half.data<T>(), {matrices, true}, to, matrices,
-                     x_grad->mutable_data<T>());
+                    x_grad->mutable_data<T>());
 }
 
 PHI_REGISTER_KERNEL(solve, CPU, SolveKernel, linalg::MatrixTypes);

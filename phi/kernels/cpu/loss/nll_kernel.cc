@@ -6,9 +6,9 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
+#include "phi/kernels/cpu/deferred_error.h"
 #include "phi/kernels/cpu/loss/class_rows.h"
 #include "phi/kernels/cpu/loss/combined_sums.h"
-#include "phi/kernels/cpu/shared_refusal.h"
 
 namespace phi {
 namespace {
@@ -103,17 +103,17 @@ void NllLossKernel(const Context& ctx, const DenseTensor& input, const DenseTens
     return;
   }
   SumLosses<T> local{data};
-  const SharedRefusal refusal(
+  const DeferredError deferred(
       [&] { local = each_label<T>(label, layout, weight, ignore_index, local); });
   CombinedSums<kSums> sums(ctx);
   sums[0] = local.loss;
   sums[1] = local.weights;
-  sums[2] = static_cast<double>(refusal.count());
+  sums[2] = static_cast<double>(deferred.count());
   if (reduction == "mean") {
     sums.combine(ctx, kNllLabelInput, label.ndim());
     if (sums[1] != 0) sums[0] /= sums[1];
   }
-  refusal.raise(sums[2] != 0, [&] { throw_wrong_label_elsewhere(layout.classes, ignore_index); });
+  deferred.raise(sums[2] != 0, [&] { throw_wrong_label_elsewhere(layout.classes, ignore_index); });
   *to = convert_value<T>(sums[0]);
   *total = convert_value<T>(sums[1]);
 }

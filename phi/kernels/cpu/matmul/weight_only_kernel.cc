@@ -9,7 +9,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 #include "phi/kernels/cpu/matmul/weight_rows.h"
-#include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/quantize.h"
@@ -176,7 +176,7 @@ void multiply_blocks(const Weight<C>& w, int64_t m, const T* x, const T* bias, T
 template <typename T, typename Context>
 void WeightQuantizeKernel(const Context& ctx, const DenseTensor& x, int group_size,
                           DenseTensor* out, DenseTensor* scale) {
-  refuse_elements<T>(ctx, x, IsNotFinite(), not_finite());
+  check_elements<T>(ctx, x, IsNotFinite(), not_finite());
   const int64_t k = x.dims()[0];
   const int64_t n = x.dims()[1];
   const T* from = x.data<T>();

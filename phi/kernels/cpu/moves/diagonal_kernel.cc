@@ -1,4 +1,4 @@
 // Diagonals of matrices on the CPU.
 #include "phi/kernels/cpu/moves/move.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/moves/diagonal.h"

@@ -7,9 +7,9 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sampling.h"
+#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/random/random_stream.h"
-#include "phi/kernels/cpu/refuse.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
@@ -89,7 +89,7 @@ void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacemen
   const int64_t first_row = x.ndim() > 1 ? here.offset[0] : 0;
   const T* from = x.data<T>();
   auto* to = out->mutable_data<int64_t>();
-  refuse_elements<T>(ctx, x, IsNoWeight(), {.argument = "x", .raise = throw_no_weight});
+  check_elements<T>(ctx, x, IsInvalidWeight(), {.argument = "x", .raise = throw_invalid_weight});
   for (int64_t row = first_row; row < first_row + rows; ++row, from += classes, to += samples) {
     const Weights weights(from, classes);
     weights.check(replacement ? 1 : samples);

@@ -6,7 +6,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sampling.h"
-#include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
 
@@ -45,8 +45,8 @@ template <typename T, typename Context>
 void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int num_classes,
                              int num_samples, bool /*fix_seed*/, int seed, DenseTensor* remapped,
                              DenseTensor* sampled) {
-  refuse_elements<T>(ctx, label, IsNoClass{num_classes},
-                     {.argument = "label", .raise = throw_no_class, .extent = num_classes});
+  check_elements<T>(ctx, label, IsInvalidClass{num_classes},
+                    {.argument = "label", .raise = throw_invalid_class, .extent = num_classes});
   const std::vector<bool> is_there = classes_of<T>(label, num_classes);
   std::vector<int64_t> centres, others;
   for (int64_t c = 0; c < num_classes; ++c) (is_there[c] ? centres : others).push_back(c);

@@ -7,7 +7,7 @@
 #include "phi/kernels/cpu/gathered_rows.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/wide.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/converted.h"
 
 namespace phi {

@@ -7,7 +7,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/kernels/cpu/reduction/beside_reduced.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/functors/norm_grad.h"
 #include "phi/kernels/templates/converted.h"
 #include "phi/kernels/templates/reduction/norms.h"

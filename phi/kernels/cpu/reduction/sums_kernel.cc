@@ -1,5 +1,5 @@
 // Sums and means on the CPU.
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/reduction/sums.h"
 
 namespace phi {

@@ -2,7 +2,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/scan.h"
 #include "phi/kernels/cpu/scan/scan_loop.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/functors/scan.h"
 #include "phi/kernels/templates/converted.h"
 

@@ -4,8 +4,8 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/statistics.h"
+#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/refuse.h"
 #include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/bins.h"
 #include "phi/kernels/functors/hd.h"
@@ -18,7 +18,7 @@ namespace {
 /// Errors   InvalidArgument for a value that is negative, or too large for any memory.
 template <typename T>
 int64_t bins_for(const CpuContext& ctx, const DenseTensor& x, int64_t at_least) {
-  refuse_elements<T>(ctx, x, IsNoBin<T>(), {.argument = "x", .raise = throw_no_bin});
+  check_elements<T>(ctx, x, IsInvalidBin<T>(), {.argument = "x", .raise = throw_invalid_bin});
   if (x.numel() == 0) return at_least;
   const T* values = x.data<T>();
   return std::max<int64_t>(at_least, *std::max_element(values, values + x.numel()) + int64_t{1});
@@ -43,8 +43,8 @@ BinRange<compute_t<T>> range_of(const CpuContext& ctx, const DenseTensor& input,
   C most = static_cast<C>(max);
   if (min == max && input.numel() > 0) {
     if constexpr (!std::is_integral_v<T>) {
-      refuse_elements<T>(ctx, input, IsNotFinite<T>(),
-                         {.argument = "input", .raise = throw_not_finite_bins});
+      check_elements<T>(ctx, input, IsNonFiniteSample<T>(),
+                        {.argument = "input", .raise = throw_not_finite_bins});
     }
     const T* values = input.data<T>();
     least = most = static_cast<C>(values[0]);

@@ -5,8 +5,8 @@
 #include "phi/common/errors.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/statistics.h"
+#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/refuse.h"
 #include "phi/kernels/functors/choice_errors.h"
 
 namespace phi {
@@ -15,7 +15,7 @@ namespace {
 /// Returns the number of rows of `indices` that contain their label.
 template <typename Id>
 int64_t hits(const CpuContext& ctx, const DenseTensor& indices, const DenseTensor& label) {
-  refuse_elements<Id>(ctx, label, IsBelow{0}, {.raise = throw_no_label});
+  check_elements<Id>(ctx, label, IsBelow{0}, {.raise = throw_invalid_label});
   const int64_t width = indices.dims()[1];
   const Id* row = indices.data<Id>();
   int64_t found = 0;

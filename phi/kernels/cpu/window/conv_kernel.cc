@@ -4,7 +4,7 @@
 
 #include "phi/kernels/cpu/window/conv_gemm.h"
 #include "phi/kernels/cpu/window/conv_onednn.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/pool.h"
-#include "phi/kernels/cpu/shared_refusal.h"
+#include "phi/kernels/cpu/deferred_error.h"
 #include "phi/kernels/cpu/window/pool_loops.h"
 #include "phi/kernels/window/image_places.h"
 
@@ -64,11 +64,11 @@ void combine_flags(const KernelContext& ctx, DenseTensor* flag) {
 template <typename F>
 void for_each_checked_index(const KernelContext& ctx, const DenseTensor& indices, const Dims& image,
                             F f) {
-  const SharedRefusal refusal([&] { for_each_index(indices, image, f); });
+  const DeferredError deferred([&] { for_each_index(indices, image, f); });
   DenseTensor flag = DenseTensor::empty({{1}, DataType::INT64}, ctx.place());
-  *flag.mutable_data<int64_t>() = refusal.count();
+  *flag.mutable_data<int64_t>() = deferred.count();
   combine_flags(ctx, &flag);
-  refusal.raise(*flag.data<int64_t>() != 0, throw_outside_image_elsewhere);
+  deferred.raise(*flag.data<int64_t>() != 0, throw_outside_image_elsewhere);
 }
 
 PoolImages images_of(const DenseTensor& x, const std::vector<PoolRanges>& ranges) {

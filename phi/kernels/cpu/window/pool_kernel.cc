@@ -5,7 +5,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/pool.h"
 #include "phi/kernels/cpu/window/pool_loops.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/window/columns.h"
-#include "phi/kernels/cpu/words.h"
+#include "phi/kernels/cpu/device_primitives.h"
 
 namespace phi {
 namespace {

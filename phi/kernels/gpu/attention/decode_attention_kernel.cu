@@ -11,7 +11,7 @@
 #include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/gpu/compute_array.h"
 #include "phi/kernels/gpu/lines.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {
@@ -151,7 +151,7 @@ void check_room(const GpuContext& ctx, const CacheShape& cache,
     if (HasNoRoom{cache.room}(cache.held)) throw_no_room_for_position(cache.held, cache.room);
     return;
   }
-  refuse_elements<int32_t>(ctx, *sequence_lengths, HasNoRoom{cache.room},
+  check_elements<int32_t>(ctx, *sequence_lengths, HasNoRoom{cache.room},
                            {.argument = "sequence_lengths",
                             .raise =
                                 [](const DeviceAssertion& found) {

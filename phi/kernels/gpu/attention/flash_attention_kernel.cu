@@ -4,7 +4,7 @@
 #include "phi/generated/kernels/attention.h"
 #include "phi/kernels/gpu/attention/attention_forward.h"
 #include "phi/kernels/gpu/attention/attention_in_registers.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace gpu {
@@ -112,7 +112,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
   places.check_keys();
   const int64_t added = q.dims()[1];
   const int64_t room = k_cache.dims()[1];
-  refuse_elements<int64_t>(ctx, cache_seqlens, gpu::HoldsMore{room - added},
+  check_elements<int64_t>(ctx, cache_seqlens, gpu::HoldsMore{room - added},
                            {.argument = "cache_seqlens",
                             .raise =
                                 [](const DeviceAssertion& found) {

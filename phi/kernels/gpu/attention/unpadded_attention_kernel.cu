@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/fused_attention.h"
 #include "phi/kernels/gpu/attention/attention_forward.h"
 #include "phi/kernels/gpu/attention/attention_grad.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace gpu {
@@ -210,7 +210,7 @@ class Begins {
     const auto* const begins = array_.data<int64_t>();
     DenseTensor ends = DenseTensor::empty(array_.meta(), ctx.place());
     index_loop(ctx, ends.mutable_data<int64_t>(), n, EndOfLast{begins, n - 1});
-    refuse_elements<int64_t>(ctx, ends, DoesNotAscend{begins, positions_},
+    check_elements<int64_t>(ctx, ends, DoesNotAscend{begins, positions_},
                              {.argument = name,
                               .raise =
                                   [](const DeviceAssertion& found) {

@@ -1,3 +1,3 @@
 // Activations on GPUs.
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/elementwise/activation.h"

@@ -1,3 +1,3 @@
 // Gradients of elementwise kernels of two inputs on GPUs.
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/elementwise/binary_grad.h"

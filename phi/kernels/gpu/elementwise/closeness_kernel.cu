@@ -3,7 +3,7 @@
 #include "phi/kernels/functors/elementwise/binary.h"
 #include "phi/kernels/functors/elementwise/closeness.h"
 #include "phi/kernels/functors/reduce.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "phi/generated/kernels/complex.h"
 #include "phi/kernels/functors/fast/complex_math.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -1,3 +1,3 @@
 // Elementary functions of complex numbers on GPUs.
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/elementwise/complex_math.h"

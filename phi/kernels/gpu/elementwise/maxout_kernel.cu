@@ -1,7 +1,7 @@
 // maxout and label_smooth on GPUs.
 #include "phi/generated/kernels/activation.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

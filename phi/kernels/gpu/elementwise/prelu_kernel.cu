@@ -4,7 +4,7 @@
 #include "phi/generated/kernels/activation.h"
 #include "phi/kernels/functors/reduce.h"
 #include "phi/kernels/gpu/random/uniform.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -1,3 +1,3 @@
 // Rounding, clipping and predicates on GPUs.
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/elementwise/rounding.h"

@@ -5,7 +5,7 @@
 #include "phi/generated/kernels/elementwise.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/functors/elementwise/binary.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -1,7 +1,7 @@
 // Error, gamma and Bessel functions, and their gradients, on GPUs.
 #include "phi/kernels/functors/elementwise/unary_math.h"
 #include "phi/kernels/functors/elementwise/unary_math_grad.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi::gpu {
 

@@ -3,7 +3,7 @@
 #include "phi/gpu/divider.h"
 #include "phi/kernels/functors/elementwise/unary.h"
 #include "phi/kernels/functors/elementwise/unary_grad.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

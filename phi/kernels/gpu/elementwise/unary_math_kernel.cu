@@ -1,3 +1,3 @@
 // Elementary functions of one input on GPUs.
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/elementwise/unary_math.h"

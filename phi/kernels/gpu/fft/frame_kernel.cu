@@ -1,7 +1,7 @@
 // frame and overlap_add on GPUs.
 #include "phi/generated/kernels/fft.h"
 #include "phi/kernels/fft/framing.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -2,7 +2,7 @@
 #include "phi/generated/kernels/image.h"
 #include "phi/gpu/index_space.h"
 #include "phi/kernels/gpu/lines.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/image/affine_coordinates.h"
 
 namespace phi {

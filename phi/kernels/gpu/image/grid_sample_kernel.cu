@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/image.h"
 #include "phi/gpu/index_space.h"
 #include "phi/kernels/gpu/indexing/positions.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/image/sampling.h"
 
 namespace phi {

@@ -4,7 +4,7 @@
 
 #include "phi/gpu/index_space.h"
 #include "phi/kernels/gpu/moves/move.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/image/taps.h"
 
 namespace phi {

@@ -2,5 +2,5 @@
 #include "phi/kernels/gpu/indexing/elements.h"
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/indexing/gather.h"

@@ -6,11 +6,11 @@
 #include "phi/generated/kernels/indexing.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/element_width.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
-#include "phi/kernels/gpu/words.h"
 
 namespace phi {
 namespace {
@@ -122,8 +122,8 @@ void IndexPutKernel(const Context& ctx, const DenseTensor& x, Indices indices,
   copy_pieces<T>(ctx, broadcast(value.dims(), shape), value, &full);
   const Slices slices = Slices::of_first(x.dims(), named.named_dims);
   if (accumulate) {
-    return add_slices(ctx, SumsFrom::kWhatIsThere, slices, named.places, x.data<T>(),
-                      full.data<T>(), out->mutable_data<T>());
+    return add_slices(ctx, SumsFrom::kExisting, slices, named.places, x.data<T>(), full.data<T>(),
+                      out->mutable_data<T>());
   }
   keep(ctx, x, out);
   put_slices(ctx, slices, named.places, static_cast<const W*>(full.raw_data()),

@@ -3,8 +3,8 @@
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
 #include "phi/kernels/gpu/indexing/places.h"
-#include "phi/kernels/gpu/refuse.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/check_elements.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/indices.h"
 
 namespace phi {
@@ -96,7 +96,7 @@ void refuse_outside(const GpuContext& ctx, const DenseTensor& index, const char*
                     void (*raise)(const DeviceAssertion&) = throw_outside_dim) {
   const bool is_from_end = from_end == FromEnd::kYes;
   visit_indices(index, [&]<typename Id>(const Id*) {
-    refuse_elements<Id>(
+    check_elements<Id>(
         ctx, index, IsOutside{is_from_end ? -extent : 0, extent},
         {.argument = argument, .raise = raise, .extent = extent, .from_end = is_from_end});
   });
@@ -114,7 +114,7 @@ DenseTensor places_along(const GpuContext& ctx, const DenseTensor& index, const 
 DenseTensor places_in(const GpuContext& ctx, const LookupTable& table, const DenseTensor& ids,
                       const char* argument, const char* table_name) {
   visit_indices(ids, [&]<typename Id>(const Id*) {
-    refuse_elements<Id>(ctx, ids, IsOutside{table.lowest(), table.extent},
+    check_elements<Id>(ctx, ids, IsOutside{table.lowest(), table.extent},
                         {.argument = argument,
                          .raise = throw_outside_table,
                          .extent = table.extent,
@@ -140,7 +140,7 @@ DenseTensor places_of_first(const GpuContext& ctx, const DenseTensor& index, con
   visit_indices(index, [&]<typename Id>(const Id* ids) {
     for (int64_t d = 0; n > 0 && d < columns; ++d) {
       const int64_t extent = dims[static_cast<int>(d)];
-      refuse_elements<Id>(
+      check_elements<Id>(
           ctx, index, IsOutsideInColumn{columns, d, {-extent, extent}},
           {.argument = "index", .raise = throw_outside_dim, .extent = extent, .from_end = true});
       gpu::launch(ctx, add_dim<Id>, gpu::blocks_for(ctx, n), gpu::kBlock, ids + d, columns, n,

@@ -6,7 +6,7 @@
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/functors/put.h"
 #include "phi/kernels/gpu/indexing/elements.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -67,7 +67,7 @@ __global__ void sum_slices(SumOfSlices<T> sum, IndexSpace<2> slices, int64_t n,
     const T* from = sum.from + at.outer * sum.places * inner + at.inner;
     int64_t k = at.begin;
     C total;
-    if (sum.start == SumsFrom::kWhatIsThere) {
+    if (sum.start == SumsFrom::kExisting) {
       total = static_cast<C>(sum.there[i]);
     } else {
       total = static_cast<C>(from[positions[k++] * inner]);

@@ -1,7 +1,7 @@
 // Cross products along one tensor dim, on GPUs.
 #include "phi/generated/kernels/linalg.h"
 #include "phi/infermeta/linalg.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

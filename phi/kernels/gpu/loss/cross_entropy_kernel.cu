@@ -7,7 +7,7 @@
 #include "phi/kernels/gpu/loss/class_targets.h"
 #include "phi/kernels/gpu/softmax_terms.h"
 #include "phi/kernels/gpu/team_row.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "phi/generated/kernels/elementwise_loss.h"
 #include "phi/kernels/functors/losses.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

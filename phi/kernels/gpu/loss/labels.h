@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "phi/kernels/gpu/lines.h"
-#include "phi/kernels/gpu/refuse.h"
+#include "phi/kernels/gpu/check_elements.h"
 #include "phi/kernels/templates/loss/classes.h"
 
 namespace phi::gpu {
@@ -48,10 +48,10 @@ inline HardLabels hard_labels(const GpuContext& ctx, const DenseTensor& label,
   const IsInvalidLabel wrong{global_classes, ignore_index};
   if (label.dtype() == DataType::INT32) {
     labels.narrow = label.data<int32_t>();
-    refuse_elements<int32_t>(ctx, label, wrong, assertion);
+    check_elements<int32_t>(ctx, label, wrong, assertion);
   } else {
     labels.wide = label.data<int64_t>();
-    refuse_elements<int64_t>(ctx, label, wrong, assertion);
+    check_elements<int64_t>(ctx, label, wrong, assertion);
   }
   return labels;
 }

@@ -3,7 +3,7 @@
 
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/gpu/loss/labels.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {
@@ -85,7 +85,7 @@ struct IsWrongElsewhere {
   PHI_HD bool operator()(double sum, int64_t i) const { return i == kSums - 1 && sum != 0; }
 };
 
-/// Checks the labels of other ranks. Call after refuse_elements for the local labels, whose error
+/// Checks the labels of other ranks. Call after check_elements for the local labels, whose error
 /// has priority.
 void refuse_labels_elsewhere(const GpuContext& ctx, const DenseTensor& sums, int64_t classes,
                              int64_t ignore_index) {
@@ -94,7 +94,7 @@ void refuse_labels_elsewhere(const GpuContext& ctx, const DenseTensor& sums, int
                             }};
   assertion.extent = classes;
   assertion.ignored = ignore_index;
-  refuse_elements<double>(ctx, sums, IsWrongElsewhere(), assertion);
+  check_elements<double>(ctx, sums, IsWrongElsewhere(), assertion);
 }
 
 }  // namespace

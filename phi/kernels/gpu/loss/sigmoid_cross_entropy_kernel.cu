@@ -2,7 +2,7 @@
 // GPU.
 #include "phi/generated/kernels/elementwise_loss.h"
 #include "phi/kernels/functors/losses.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

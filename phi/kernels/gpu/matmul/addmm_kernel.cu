@@ -1,7 +1,7 @@
 // addmm on GPUs: a matmul added to an array that broadcasts.
 #include "phi/generated/kernels/matmul.h"
 #include "phi/gpu/gemm.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/matmul/addmm.h"
 #include "phi/kernels/templates/matmul/operands.h"
 #include "phi/kernels/templates/sum_over.h"

@@ -2,7 +2,7 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/gpu/gemm.h"
 #include "phi/kernels/gpu/matmul/batched_matmul.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -1,6 +1,6 @@
 // Dot products of rows on GPUs. Complex numbers are not conjugated.
 #include "phi/generated/kernels/matmul.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/matmul/operands.h"
 #include "phi/kernels/templates/sum_over.h"
 

@@ -9,7 +9,7 @@
 #include "phi/gpu/pack.h"
 #include "phi/kernels/functors/quantize.h"
 #include "phi/kernels/gpu/lines.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {
@@ -211,7 +211,7 @@ void run_weight_columns(const GpuContext& ctx, WeightColumn<T> op, int64_t m) {
 template <typename T, typename Context>
 void WeightQuantizeKernel(const Context& ctx, const DenseTensor& x, int group_size,
                           DenseTensor* out, DenseTensor* scale) {
-  refuse_elements<T>(ctx, x, IsNotFinite(), not_finite());
+  check_elements<T>(ctx, x, IsNotFinite(), not_finite());
   const int64_t rows = x.dims()[0];
   const int64_t columns = x.dims()[1];
   const int64_t of_group = group_rows(rows, group_size);

@@ -1,6 +1,6 @@
 // full, arange, cast and assign on GPUs.
 #include "phi/generated/kernels/creation.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

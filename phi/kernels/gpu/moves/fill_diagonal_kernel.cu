@@ -2,7 +2,7 @@
 #include "phi/generated/kernels/diagonal.h"
 #include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/gpu/random/draw.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -14,7 +14,7 @@
 #include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/gpu/moves/move.h"
 #include "phi/kernels/gpu/value_on_host.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {
@@ -287,7 +287,7 @@ template <typename T, typename Context>
 void ShardIndexKernel(const Context& ctx, const DenseTensor& input, int index_num, int nshards,
                       int shard_id, int ignore_value, DenseTensor* out) {
   const int64_t size = (int64_t{index_num} + nshards - 1) / nshards;
-  refuse_elements<T>(ctx, input, IsNoIndex{index_num},
+  check_elements<T>(ctx, input, IsNoIndex{index_num},
                      {.argument = "input", .raise = throw_no_index, .extent = index_num});
   unary_loop(ctx, input.data<T>(), out->mutable_data<T>(), input.numel(),
              ShardIndex<T>{size * shard_id, size, ignore_value});

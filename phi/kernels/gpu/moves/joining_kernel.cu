@@ -1,4 +1,4 @@
 // stack, unbind, meshgrid and similar kernels on GPUs.
 #include "phi/kernels/gpu/moves/move.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/moves/joining.h"

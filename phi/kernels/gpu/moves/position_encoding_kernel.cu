@@ -1,7 +1,7 @@
 // add_position_encoding on GPUs.
 #include "phi/generated/kernels/channels.h"
 #include "phi/kernels/functors/position_encoding.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -8,7 +8,7 @@
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/indices.h"
 
 namespace phi {
@@ -40,7 +40,7 @@ DenseTensor begins_of(const GpuContext& ctx, const DenseTensor& repeats, int64_t
   DenseTensor begins;
   visit_indices(repeats, [&]<typename Index>(const Index* values) {
     if (extent > 0) {
-      refuse_elements<Index>(ctx, repeats, IsNegative<Index>(),
+      check_elements<Index>(ctx, repeats, IsNegative<Index>(),
                              {.argument = "repeats", .raise = throw_negative});
     }
     begins = gpu::prefix_sums(ctx, extent, RepeatsOf<Index>{values, repeats.numel() == 1});

@@ -10,7 +10,7 @@
 #include "phi/infermeta/shape.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/moves/move.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

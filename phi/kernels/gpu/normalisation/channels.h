@@ -7,7 +7,7 @@
 
 #include "phi/gpu/index_space.h"
 #include "phi/kernels/gpu/lines.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi::gpu {
 

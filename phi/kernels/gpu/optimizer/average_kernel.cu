@@ -2,7 +2,7 @@
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/functors/weight_average.h"
 #include "phi/kernels/gpu/optimizer/step_loop.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -6,7 +6,7 @@
 #include "phi/kernels/functors/optimizer.h"
 #include "phi/kernels/functors/reduce.h"
 #include "phi/kernels/gpu/optimizer/step_loop.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "phi/generated/kernels/loss_scaling.h"
 #include "phi/kernels/gpu/optimizer/step_loop.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "phi/generated/kernels/loss_scaling.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/numerics_check.h"
 
 namespace phi {

@@ -3,7 +3,7 @@
 #include "phi/generated/kernels/sort.h"
 #include "phi/kernels/gpu/indexing/elements.h"
 #include "phi/kernels/gpu/order/order_lines.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/slices.h"
 
 namespace phi {

@@ -7,7 +7,7 @@
 #include "phi/kernels/functors/median.h"
 #include "phi/kernels/gpu/order/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {
@@ -101,7 +101,7 @@ void NanmedianGradKernel(const Context& ctx, const DenseTensor& medians,
   const gpu::WalkLines lines(x_grad->dims(), normalise_axes(axis, x_grad->dims()));
   fill(ctx, x_grad->mutable_data<T>(), x_grad->numel(), T(0.0f));
   if (x_grad->numel() == 0) return;
-  refuse_elements<int64_t>(ctx, medians, IsPastRowEnd{lines.n},
+  check_elements<int64_t>(ctx, medians, IsPastRowEnd{lines.n},
                            {.argument = "medians", .raise = throw_past_row_end, .extent = lines.n});
   gpu::launch(ctx, give_shares<T>, gpu::blocks_for(ctx, lines.count), gpu::kBlock,
               medians.data<int64_t>(), out_grad.data<T>(), lines, medians.numel() / lines.count,

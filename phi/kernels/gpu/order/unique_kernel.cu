@@ -9,7 +9,7 @@
 #include "phi/kernels/gpu/order/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/items.h"
 
 namespace phi {

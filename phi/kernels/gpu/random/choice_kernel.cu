@@ -9,10 +9,10 @@
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/functors/random_permutation.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/order/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
-#include "phi/kernels/gpu/words.h"
 
 namespace phi {
 namespace {
@@ -81,12 +81,13 @@ DenseTensor checked_weights(const GpuContext& ctx, const DenseTensor& x, int64_t
   const Dims dims{rows, x.dims().back()};
   DenseTensor weights = DenseTensor::empty({dims, DataType::FLOAT64}, ctx.place());
   convert(ctx, x.data<T>(), weights.mutable_data<double>(), x.numel());
-  refuse_elements<double>(ctx, weights, IsNoWeight(), {.argument = "x", .raise = throw_no_weight});
+  check_elements<double>(ctx, weights, IsInvalidWeight(),
+                         {.argument = "x", .raise = throw_invalid_weight});
   DenseTensor possible = DenseTensor::empty({{rows}, DataType::INT64}, ctx.place());
   reduce_rows<CountReducer<double>>(ctx, weights.data<double>(), rows, dims[1],
                                     possible.mutable_data<int64_t>());
-  refuse_elements<int64_t>(ctx, possible, IsBelow{needed},
-                           {.argument = "x", .raise = throw_too_few, .extent = needed});
+  check_elements<int64_t>(ctx, possible, IsBelow{needed},
+                          {.argument = "x", .raise = throw_too_few, .extent = needed});
   return weights;
 }
 
@@ -190,8 +191,8 @@ void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int n
   DenseTensor flags = DenseTensor::empty({classes, DataType::INT32}, ctx.place());
   auto* is_there = flags.mutable_data<int32_t>();
   fill(ctx, is_there, num_classes, 0);
-  refuse_elements<T>(ctx, label, IsNoClass{num_classes},
-                     {.argument = "label", .raise = throw_no_class, .extent = num_classes});
+  check_elements<T>(ctx, label, IsInvalidClass{num_classes},
+                    {.argument = "label", .raise = throw_invalid_class, .extent = num_classes});
   if (n > 0) {
     gpu::launch(ctx, mark_classes<T>, gpu::blocks_for(ctx, n), gpu::kBlock, label.data<T>(), n,
                 int64_t{num_classes}, is_there);

@@ -8,7 +8,7 @@
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/random/draw.h"
 #include "phi/kernels/gpu/random/parameters.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

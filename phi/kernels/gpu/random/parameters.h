@@ -1,7 +1,7 @@
 // Device-side assertions for invalid parameters of distributions.
 #pragma once
 
-#include "phi/kernels/gpu/refuse.h"
+#include "phi/kernels/gpu/check_elements.h"
 #include "phi/kernels/random_parameters.h"
 
 namespace phi::gpu {
@@ -19,7 +19,7 @@ template <typename Good>
 /// synchronisation, so the sampling kernel must terminate for invalid parameters too.
 template <typename Good, typename T>
 void check_parameters(const GpuContext& ctx, const DenseTensor& x, const char* name) {
-  refuse_elements<T>(ctx, x, IsInvalidParameter<T, Good>(), {.argument = name, .raise = throw_invalid_parameter<Good>});
+  check_elements<T>(ctx, x, IsInvalidParameter<T, Good>(), {.argument = name, .raise = throw_invalid_parameter<Good>});
 }
 
 }  // namespace phi::gpu

@@ -7,7 +7,7 @@
 #include "phi/kernels/functors/random_values.h"
 #include "phi/kernels/gpu/random/draw.h"
 #include "phi/kernels/gpu/random/uniform.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

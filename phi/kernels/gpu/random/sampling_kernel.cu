@@ -6,7 +6,7 @@
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/gpu/random/draw.h"
 #include "phi/kernels/gpu/random/parameters.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

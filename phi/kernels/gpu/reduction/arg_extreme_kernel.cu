@@ -2,7 +2,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/gpu/reduce.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

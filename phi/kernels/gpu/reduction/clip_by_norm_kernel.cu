@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "phi/generated/kernels/norms.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

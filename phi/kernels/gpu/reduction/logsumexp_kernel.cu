@@ -2,7 +2,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/norms.h"
 #include "phi/kernels/functors/log_sum_exp.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/converted.h"
 
 namespace phi {

@@ -4,7 +4,7 @@
 
 #include "phi/generated/kernels/norms.h"
 #include "phi/kernels/functors/norm_grad.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

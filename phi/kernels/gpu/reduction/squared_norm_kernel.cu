@@ -1,6 +1,6 @@
 // The sum of squares of a whole array on GPUs.
 #include "phi/generated/kernels/reduction.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 

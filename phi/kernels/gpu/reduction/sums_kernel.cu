@@ -1,3 +1,3 @@
 // Sums and means on GPUs.
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/reduction/sums.h"

@@ -4,7 +4,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/kernels/gpu/rope/rope_angles.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/rotation.h"
 
 namespace phi {
@@ -95,9 +95,9 @@ void check_rows(const GpuContext& ctx, const DenseTensor* ids, int64_t first, in
       .argument = "position_ids", .raise = throw_no_row, .extent = rows, .begin = begin};
   const HasNoRow wrong{begin, rows};
   if (ids && ids->dtype() == DataType::INT32) {
-    return refuse_elements<int32_t>(ctx, *ids, wrong, assertion);
+    return check_elements<int32_t>(ctx, *ids, wrong, assertion);
   }
-  if (ids) return refuse_elements<int64_t>(ctx, *ids, wrong, assertion);
+  if (ids) return check_elements<int64_t>(ctx, *ids, wrong, assertion);
   for (const int64_t position : {first, first + tokens - 1}) {
     if (tokens == 0 || !wrong(position)) continue;
     DeviceAssertion found = assertion;

@@ -10,7 +10,7 @@
 #include "phi/kernels/functors/scan.h"
 #include "phi/kernels/gpu/scan/scan_parts.h"
 #include "phi/kernels/gpu/value_on_host.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi::gpu {
 

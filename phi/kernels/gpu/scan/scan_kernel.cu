@@ -3,7 +3,7 @@
 #include "phi/generated/kernels/scan.h"
 #include "phi/kernels/functors/scan.h"
 #include "phi/kernels/gpu/scan/scan_parts.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/converted.h"
 
 namespace phi {

@@ -1,7 +1,7 @@
 // gather_tree on GPUs: follows the paths of beams from their ends back.
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/sequence.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {
@@ -61,7 +61,7 @@ void GatherTreeKernel(const Context& ctx, const DenseTensor& ids, const DenseTen
   DenseTensor taken = DenseTensor::empty(parents.meta(), ctx.place());
   gpu::launch(ctx, follow_beams<T>, gpu::blocks_for(ctx, beams.row), gpu::kBlock, beams,
               out->mutable_data<T>(), taken.mutable_data<T>());
-  refuse_elements<T>(ctx, taken, IsNoBeam{beams.beams},
+  check_elements<T>(ctx, taken, IsNoBeam{beams.beams},
                      {.argument = "parents", .raise = throw_no_beam, .extent = beams.beams});
 }
 

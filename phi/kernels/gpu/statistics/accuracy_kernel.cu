@@ -1,7 +1,7 @@
 // accuracy on GPUs: the share of correct predictions.
 #include "phi/generated/kernels/statistics.h"
 #include "phi/kernels/functors/choice_errors.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {
@@ -30,7 +30,7 @@ struct HitFraction {
 template <typename Id>
 void find_hits(const GpuContext& ctx, const DenseTensor& indices, const DenseTensor& label,
                DenseTensor* hits) {
-  refuse_elements<Id>(ctx, label, IsBelow{0}, {.raise = throw_no_label});
+  check_elements<Id>(ctx, label, IsBelow{0}, {.raise = throw_invalid_label});
   index_loop(ctx, hits->mutable_data<int32_t>(), hits->numel(),
              IsHit<Id>{indices.data<Id>(), label.data<Id>(), indices.dims()[1]});
 }

@@ -4,9 +4,9 @@
 
 #include "phi/generated/kernels/statistics.h"
 #include "phi/kernels/functors/bins.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/gpu/value_on_host.h"
-#include "phi/kernels/gpu/words.h"
 
 namespace phi {
 namespace {
@@ -80,8 +80,8 @@ DenseTensor bounds_of(const GpuContext& ctx, const DenseTensor& input, int min, 
     return bounds;
   }
   if constexpr (!std::is_integral_v<T>) {
-    refuse_elements<T>(ctx, input, IsNotFinite<T>(),
-                       {.argument = "input", .raise = throw_not_finite_bins});
+    check_elements<T>(ctx, input, IsNonFiniteSample<T>(),
+                      {.argument = "input", .raise = throw_not_finite_bins});
   }
   reduce_all<MinReducer<T>>(ctx, input.data<T>(), input.numel(), to);
   reduce_all<MaxReducer<T>>(ctx, input.data<T>(), input.numel(), to + 1);
@@ -122,7 +122,7 @@ void BincountKernel(const Context& ctx, const DenseTensor& x, const DenseTensor*
   const int64_t n = x.numel();
   DenseTensor places = DenseTensor::empty({{n}, DataType::INT64}, ctx.place());
   if (n > 0) {
-    refuse_elements<T>(ctx, x, IsNoBin<T>(), {.argument = "x", .raise = throw_no_bin});
+    check_elements<T>(ctx, x, IsInvalidBin<T>(), {.argument = "x", .raise = throw_invalid_bin});
     convert(ctx, x.data<T>(), places.mutable_data<int64_t>(), n);
     DenseTensor most = DenseTensor::empty({{}, DataType::INT64}, ctx.place());
     reduce_all<MaxReducer<T>>(ctx, x.data<T>(), n, most.mutable_data<int64_t>());

@@ -7,7 +7,7 @@
 #include "phi/generated/kernels/statistics.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/value_on_host.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/indices.h"
 
 namespace phi {

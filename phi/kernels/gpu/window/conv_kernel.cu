@@ -4,7 +4,7 @@
 
 #include "phi/gpu/gemm.h"
 #include "phi/kernels/gpu/window/columns.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/window/conv_problem.h"
 
 namespace phi {

@@ -3,7 +3,7 @@
 #include "phi/generated/kernels/pool.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/window/pool_windows.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/window/image_places.h"
 
 namespace phi {
@@ -58,7 +58,7 @@ template <typename Index>
 void refuse_outside(const GpuContext& ctx, const DenseTensor& places, const Dims& image,
                     const char* name) {
   const int64_t size = image.numel(2, image.ndim());
-  refuse_elements<Index>(ctx, places, IsOutsideImage{size},
+  check_elements<Index>(ctx, places, IsOutsideImage{size},
                          {.argument = name,
                           .raise =
                               [](const DeviceAssertion& found) {
@@ -90,7 +90,7 @@ void check_indices(const GpuContext& ctx, const DenseTensor& indices, const Dims
   reduce_all<SumReducer<int64_t>>(ctx, outside.data<int64_t>(), indices.numel(),
                                   flag.mutable_data<int64_t>());
   for (int d = 0; d < 2; ++d) ctx.view()->combine_over(1, d, CombineKind::kMax, &flag);
-  refuse_elements<int64_t>(ctx, flag, IsSet(),
+  check_elements<int64_t>(ctx, flag, IsSet(),
                            {.argument = "indices", .raise = [](const DeviceAssertion&) {
                               throw_outside_image_elsewhere();
                             }});

@@ -3,7 +3,7 @@
 
 #include "phi/generated/kernels/pool.h"
 #include "phi/kernels/gpu/window/pool_windows.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

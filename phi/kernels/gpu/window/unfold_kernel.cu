@@ -1,6 +1,6 @@
 // unfold and fold on GPUs.
 #include "phi/kernels/gpu/window/columns.h"
-#include "phi/kernels/gpu/words.h"
+#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

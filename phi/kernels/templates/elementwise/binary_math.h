@@ -44,7 +44,7 @@ template <typename T, typename Context>
 void check_divisors(const Context& ctx, const DenseTensor& y, const DenseTensor& out) {
   if constexpr (std::is_integral_v<T>) {
     if (out.numel() == 0) return;
-    refuse_elements<T>(ctx, y, IsZeroFunctor<T>(), {.raise = throw_zero_divisor});
+    check_elements<T>(ctx, y, IsZeroFunctor<T>(), {.raise = throw_zero_divisor});
   }
 }
 

@@ -78,7 +78,7 @@ void ScatterNdAddKernel(const Context& ctx, const DenseTensor& x, const DenseTen
                         const DenseTensor& updates, DenseTensor* out) {
   const auto places = places_of_first(ctx, index, x.dims());
   const auto named = static_cast<int>(index.dims().back());
-  add<T>(ctx, SumsFrom::kWhatIsThere, Slices::of_first(x.dims(), named), places, x, updates, out);
+  add<T>(ctx, SumsFrom::kExisting, Slices::of_first(x.dims(), named), places, x, updates, out);
 }
 
 template <typename T, typename Context>
@@ -97,7 +97,7 @@ void IndexAddKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
                     const DenseTensor& add_value, int axis, DenseTensor* out) {
   const Slices slices = Slices::along(x.dims(), normalise_axis(axis, x.ndim(), x.dims()));
   const auto places = places_along(ctx, index, "index", slices.extent, FromEnd::kYes);
-  add<T>(ctx, SumsFrom::kWhatIsThere, slices, places, x, add_value, out);
+  add<T>(ctx, SumsFrom::kExisting, slices, places, x, add_value, out);
 }
 
 template <typename T, typename Context>

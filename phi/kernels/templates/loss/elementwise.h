@@ -11,7 +11,7 @@ namespace phi {
 namespace {
 
 template <typename T>
-struct IsNoProbability {
+struct IsInvalidProbability {
   PHI_HD bool operator()(T value) const {
     const auto p = static_cast<compute_t<T>>(value);
     return !(p >= 0 && p <= 1);
@@ -30,7 +30,7 @@ struct IsNoProbability {
 template <typename T, typename Context>
 void BceLossKernel(const Context& ctx, const DenseTensor& input, const DenseTensor& label,
                    DenseTensor* out) {
-  refuse_elements<T>(ctx, input, IsNoProbability<T>(), {.raise = throw_no_probability});
+  check_elements<T>(ctx, input, IsInvalidProbability<T>(), {.raise = throw_no_probability});
   even_loop<T>(ctx, {&input, &label}, out, BceLossFunctor<compute_t<T>>());
 }
 

@@ -158,7 +158,7 @@ void ScaledAdamwKernel(const Context& ctx, const DenseTensor& param, const Dense
                        DenseTensor* master_param_out) {
   using C = compute_t<T>;
   const Number number = number_in(step, "step", step.dtype() == DataType::INT64, "int64");
-  refuse_elements<int64_t>(ctx, step, IsNoStep(), {.raise = throw_no_step});
+  check_elements<int64_t>(ctx, step, IsNoStep(), {.raise = throw_no_step});
   take_step<T>(
       ctx, {param, grad, master_param, param_out, master_param_out},
       {State{moment1, moment1_out}, State{moment2, moment2_out}},

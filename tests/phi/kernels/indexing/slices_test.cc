@@ -65,7 +65,7 @@ TEST(Slices, AddedUp) {
   const std::vector<std::vector<int64_t>> lists = {
       {}, {3}, {0, 4, 0, 0, 2, 4, 3, 0, 1}, {-1, 2, -1, 2}, {-1}};
   for (const auto& places : lists) {
-    for (const SumsFrom start : {SumsFrom::kZero, SumsFrom::kWritten, SumsFrom::kWhatIsThere}) {
+    for (const SumsFrom start : {SumsFrom::kZero, SumsFrom::kWritten, SumsFrom::kExisting}) {
       for (const int64_t inner : {1, 3, 70}) {
         for (const int64_t outer : {0, 1, 3}) {
           const Case c{{outer, 5, inner}, places, start};

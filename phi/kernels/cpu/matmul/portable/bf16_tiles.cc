@@ -8,13 +8,15 @@
 namespace phi::bf16_tiles {
 namespace {
 
-[[noreturn]] void refuse() { throw errors::Internal("this build has no bfloat16 tiles."); }
+[[noreturn]] void throw_unsupported() {
+  throw errors::Internal("this build has no bfloat16 tiles.");
+}
 
 }  // namespace
 
 GemmIsa best_isa() { return GemmIsa::kWiden; }
-void pack_right(const StridedVectors&, int64_t, int64_t, bfloat16*) { refuse(); }
-void multiply(GemmIsa, const Bf16Gemm<float>&, bfloat16*) { refuse(); }
-void multiply(GemmIsa, const Bf16Gemm<bfloat16>&, bfloat16*) { refuse(); }
+void pack_right(const StridedVectors&, int64_t, int64_t, bfloat16*) { throw_unsupported(); }
+void multiply(GemmIsa, const Bf16Gemm<float>&, bfloat16*) { throw_unsupported(); }
+void multiply(GemmIsa, const Bf16Gemm<bfloat16>&, bfloat16*) { throw_unsupported(); }
 
 }  // namespace phi::bf16_tiles

@@ -48,9 +48,9 @@ __global__ void find_failed(const T* x, int64_t n, Wrong wrong, DeviceAssertionS
 
 }  // namespace gpu
 
-/// Same contract as cpu/refuse.h, but the error is thrown at the next host synchronisation.
+/// Same contract as cpu/check_elements.h, but the error is thrown at the next host synchronisation.
 template <typename T, typename Wrong>
-void refuse_elements(const GpuContext& ctx, const DenseTensor& x, const Wrong& wrong,
+void check_elements(const GpuContext& ctx, const DenseTensor& x, const Wrong& wrong,
                      DeviceAssertion assertion) {
   if (x.numel() == 0) return;
   assertion.meta = x.meta();

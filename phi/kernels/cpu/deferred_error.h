@@ -1,4 +1,4 @@
-// SharedRefusal: delays an error of one rank until the ranks have combined their counts, so that
+// DeferredError: delays an error of one rank until the ranks have combined their counts, so that
 // all of them raise it.
 #pragma once
 
@@ -11,11 +11,11 @@ namespace phi {
 
 /// The error that this rank found in its own part, if any. A rank that threw at once would leave
 /// the other ranks waiting in the collective.
-class SharedRefusal {
+class DeferredError {
  public:
   /// Calls look() and keeps the Error that it throws.
   template <typename Look>
-  explicit SharedRefusal(Look look) {
+  explicit DeferredError(Look look) {
     try {
       look();
     } catch (const Error&) {

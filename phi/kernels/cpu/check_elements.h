@@ -1,4 +1,4 @@
-// refuse_elements: the CPU's check for elements that an operator does not accept.
+// check_elements: the CPU's check for elements that an operator does not accept.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace phi {
 
 /// Errors   `assertion.raise`'s, for the first element of x for which `wrong` returns true.
 template <typename T, typename Wrong>
-void refuse_elements(const CpuContext&, const DenseTensor& x, const Wrong& wrong,
+void check_elements(const CpuContext&, const DenseTensor& x, const Wrong& wrong,
                      DeviceAssertion assertion) {
   const T* const begin = x.data<T>();
   const T* const end = begin + x.numel();

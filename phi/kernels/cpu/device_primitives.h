@@ -1,5 +1,5 @@
 // Device primitives of the CPU, in which shared kernel templates (kernels/templates) are written.
-// gpu/words.h has the GPU's. The first argument of each is the device's context.
+// gpu/device_primitives.h has the GPU's. The first argument of each is the device's context.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "phi/kernels/cpu/loops/nary_loop.h"
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/reduction/reduce_loop.h"
-#include "phi/kernels/cpu/refuse.h"
+#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/even_dims.h"
 
 /// The kind of device for which shared kernels are registered.

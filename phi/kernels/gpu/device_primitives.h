@@ -1,4 +1,4 @@
-// Device primitives of the GPU, for the shared kernel templates in phi/kernels/templates. cpu/words.h
+// Device primitives of the GPU, for the shared kernel templates in phi/kernels/templates. cpu/device_primitives.h
 // has the same functions for the CPU.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "phi/kernels/gpu/moves/cast.h"
 #include "phi/kernels/gpu/moves/fill.h"
 #include "phi/kernels/gpu/reduce.h"
-#include "phi/kernels/gpu/refuse.h"
+#include "phi/kernels/gpu/check_elements.h"
 
 /// The kind of device for which shared kernels are registered.
 #define PHI_DEVICE GPU
