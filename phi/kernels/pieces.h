@@ -6,7 +6,7 @@
 //   pieces.append(rows, {columns, columns});          // strides in `to` and in `from`
 //   pieces.append({{{0, columns - 1, columns, -1}}}, {1, 1});
 //
-// The devices execute pieces in cpu/moves/pieces.h and gpu/moves/piece_moves.h.
+// The devices execute pieces in cpu/data_movement/pieces.h and gpu/data_movement/piece_moves.h.
 #pragma once
 
 #include <cstdint>

@@ -95,13 +95,13 @@ def test_an_op_is_named_in_files_of_known_parts(op, product):
 
 
 def test_a_footprint_has_files_of_every_kind():
-    files = {"phi/kernels/gpu/order/frob_kernel.cu": "FrobKernel",
+    files = {"phi/kernels/gpu/sort/frob_kernel.cu": "FrobKernel",
              "phi/kernels/templates/frob.h": "PHI_UNARY_KERNEL(frob, F)",
              "phi/kernels/gpu/table.cu": '#include "phi/kernels/templates/frob.h"',
              "phi/core/x.cc": "frob", "phi/core/y.cc": "bar"}
     assert op_footprint.footprint("frob", files) == {
         "shared kernel": ["phi/kernels/templates/frob.h"],
-        "GPU kernel": ["phi/kernels/gpu/order/frob_kernel.cu", "phi/kernels/gpu/table.cu"], "other": ["phi/core/x.cc"]}
+        "GPU kernel": ["phi/kernels/gpu/sort/frob_kernel.cu", "phi/kernels/gpu/table.cu"], "other": ["phi/core/x.cc"]}
 
 
 def test_the_parts_of_the_page_are_those_of_footprints():

@@ -12,8 +12,8 @@
 #include "phi/kernels/even_dims.h"
 #include "phi/kernels/functors/convert_value.h"
 #include "phi/kernels/gpu/elementwise/map.h"
-#include "phi/kernels/gpu/moves/cast.h"
-#include "phi/kernels/gpu/moves/fill.h"
+#include "phi/kernels/gpu/data_movement/cast.h"
+#include "phi/kernels/gpu/data_movement/fill.h"
 #include "phi/kernels/gpu/reduce.h"
 #include "phi/kernels/gpu/check_elements.h"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "phi/gpu/index_space.h"
-#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/data_movement/move.h"
 #include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/image/taps.h"
 

@@ -9,7 +9,7 @@
 #include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/places.h"
 #include "phi/kernels/gpu/indexing/slices.h"
-#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/data_movement/move.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
 
 namespace phi {

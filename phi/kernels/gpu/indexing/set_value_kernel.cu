@@ -1,4 +1,4 @@
 // Assignment to strided slices on GPUs.
-#include "phi/kernels/gpu/moves/move.h"
+#include "phi/kernels/gpu/data_movement/move.h"
 #include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/templates/indexing/set_value.h"

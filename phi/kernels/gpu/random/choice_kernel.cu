@@ -10,7 +10,7 @@
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/functors/random_permutation.h"
 #include "phi/kernels/gpu/device_primitives.h"
-#include "phi/kernels/gpu/order/order_lines.h"
+#include "phi/kernels/gpu/sort/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
 

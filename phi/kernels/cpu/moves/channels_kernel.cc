@@ -1,4 +1,0 @@
-// Data movement between channels, pixels and frames on the CPU.
-#include "phi/kernels/cpu/moves/move.h"
-#include "phi/kernels/cpu/device_primitives.h"
-#include "phi/kernels/templates/moves/channels.h"

@@ -1,4 +1,0 @@
-// Diagonals of matrices on the CPU.
-#include "phi/kernels/cpu/moves/move.h"
-#include "phi/kernels/cpu/device_primitives.h"
-#include "phi/kernels/templates/moves/diagonal.h"

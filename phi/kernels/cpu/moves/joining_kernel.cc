@@ -1,4 +1,0 @@
-// stack, unbind, meshgrid and other operators on lists of arrays, on the CPU.
-#include "phi/kernels/cpu/moves/move.h"
-#include "phi/kernels/cpu/device_primitives.h"
-#include "phi/kernels/templates/moves/joining.h"

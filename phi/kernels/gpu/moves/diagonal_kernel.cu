@@ -1,4 +1,0 @@
-// Diagonals of matrices on GPUs.
-#include "phi/kernels/gpu/moves/move.h"
-#include "phi/kernels/gpu/device_primitives.h"
-#include "phi/kernels/templates/moves/diagonal.h"
