@@ -48,9 +48,9 @@ void OneHotKernel(const Context& ctx, const DenseTensor& x, DenseTensor* out) {
       [](int64_t) {});
 }
 
-using Tables = join_t<TypeList<int8_t>, Inexact>;
+using CpuEmbeddingTypes = join_t<TypeList<int8_t>, Inexact>;
 
-PHI_REGISTER_KERNEL(embedding, CPU, EmbeddingKernel, Tables);
+PHI_REGISTER_KERNEL(embedding, CPU, EmbeddingKernel, CpuEmbeddingTypes);
 PHI_REGISTER_KERNEL(one_hot, CPU, OneHotKernel, SignedIntegers);
 
 }  // namespace phi

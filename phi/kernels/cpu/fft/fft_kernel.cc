@@ -149,11 +149,11 @@ void FftC2rGradKernel(const Context&, const DenseTensor& out_grad, const std::ve
   transform_all(x_grad->data<T>(), x_grad->dims(), axes, 1, !forward, 1, x_grad->mutable_data<T>());
 }
 
-using Reals = TypeList<float, double>;
+using RealFftTypes = TypeList<float, double>;
 PHI_REGISTER_KERNEL(fft_c2c, CPU, FftC2cKernel, Complexes);
 PHI_REGISTER_KERNEL(fft_c2c_grad, CPU, FftC2cGradKernel, Complexes);
-PHI_REGISTER_KERNEL(fft_r2c, CPU, FftR2cKernel, Reals);
-PHI_REGISTER_KERNEL(fft_r2c_grad, CPU, FftR2cGradKernel, Reals);
+PHI_REGISTER_KERNEL(fft_r2c, CPU, FftR2cKernel, RealFftTypes);
+PHI_REGISTER_KERNEL(fft_r2c_grad, CPU, FftR2cGradKernel, RealFftTypes);
 PHI_REGISTER_KERNEL(fft_c2r, CPU, FftC2rKernel, Complexes);
 PHI_REGISTER_KERNEL(fft_c2r_grad, CPU, FftC2rGradKernel, Complexes);
 

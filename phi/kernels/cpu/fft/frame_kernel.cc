@@ -92,11 +92,11 @@ void OverlapAddGradKernel(const Context&, const DenseTensor& out_grad, int hop_l
   cut<T>(Framing(out_grad.dims(), x_grad->dims(), hop_length, axis), out_grad, x_grad);
 }
 
-using FrameTypes = join_t<SignedNumbers, Complexes>;
-using FrameGradTypes = join_t<Floats, Complexes>;
-PHI_REGISTER_KERNEL(frame, CPU, FrameKernel, FrameTypes);
-PHI_REGISTER_KERNEL(frame_grad, CPU, FrameGradKernel, FrameGradTypes);
-PHI_REGISTER_KERNEL(overlap_add, CPU, OverlapAddKernel, FrameTypes);
-PHI_REGISTER_KERNEL(overlap_add_grad, CPU, OverlapAddGradKernel, FrameGradTypes);
+using CpuFrameTypes = join_t<SignedNumbers, Complexes>;
+using CpuFrameGradTypes = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(frame, CPU, FrameKernel, CpuFrameTypes);
+PHI_REGISTER_KERNEL(frame_grad, CPU, FrameGradKernel, CpuFrameGradTypes);
+PHI_REGISTER_KERNEL(overlap_add, CPU, OverlapAddKernel, CpuFrameTypes);
+PHI_REGISTER_KERNEL(overlap_add_grad, CPU, OverlapAddGradKernel, CpuFrameGradTypes);
 
 }  // namespace phi

@@ -68,8 +68,8 @@ void StftGradKernel(const Context&, const DenseTensor& window, const DenseTensor
   add_frames(s, frames.data(), window.data<T>(), to);
 }
 
-using Reals = TypeList<float, double>;
-PHI_REGISTER_KERNEL(stft, CPU, StftKernel, Reals);
-PHI_REGISTER_KERNEL(stft_grad, CPU, StftGradKernel, Reals);
+using StftTypes = TypeList<float, double>;
+PHI_REGISTER_KERNEL(stft, CPU, StftKernel, StftTypes);
+PHI_REGISTER_KERNEL(stft_grad, CPU, StftGradKernel, StftTypes);
 
 }  // namespace phi

@@ -109,7 +109,7 @@ void IndexPutGradKernel(const Context&, std::span<const DenseTensor* const> indi
 }
 
 PHI_REGISTER_KERNEL(index_put, CPU, IndexPutKernel, EveryType);
-using Differentiable = join_t<Floats, Complexes>;
-PHI_REGISTER_KERNEL(index_put_grad, CPU, IndexPutGradKernel, Differentiable);
+using CpuIndexPutGradTypes = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(index_put_grad, CPU, IndexPutGradKernel, CpuIndexPutGradTypes);
 
 }  // namespace phi

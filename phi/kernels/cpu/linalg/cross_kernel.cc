@@ -73,9 +73,9 @@ void CrossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   if (y_grad) cross<T>(g, {x.data<T>(), true}, x.dims(), at, y_grad->mutable_data<T>());
 }
 
-using CrossTypes = join_t<SignedNumbers, Complexes>;
-using CrossGradTypes = join_t<Floats, Complexes>;
-PHI_REGISTER_KERNEL(cross, CPU, CrossKernel, CrossTypes);
-PHI_REGISTER_KERNEL(cross_grad, CPU, CrossGradKernel, CrossGradTypes);
+using CpuCrossTypes = join_t<SignedNumbers, Complexes>;
+using CpuCrossGradTypes = join_t<Floats, Complexes>;
+PHI_REGISTER_KERNEL(cross, CPU, CrossKernel, CpuCrossTypes);
+PHI_REGISTER_KERNEL(cross_grad, CPU, CrossGradKernel, CpuCrossGradTypes);
 
 }  // namespace phi

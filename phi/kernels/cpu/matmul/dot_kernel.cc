@@ -11,7 +11,7 @@ namespace {
 /// The type in which products are computed; integers wrap around.
 template <typename T>
 using dot_t = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                              std::type_identity<compute_t<T>>>::type;
+                                          std::type_identity<compute_t<T>>>::type;
 
 }  // namespace
 
@@ -56,8 +56,8 @@ void DotGradKernel(const Context&, const DenseTensor& x, const DenseTensor& y,
   scale_rows(x, y_grad);
 }
 
-using DotTypes = join_t<SignedNumbers, Complexes>;
-PHI_REGISTER_KERNEL(dot, CPU, DotKernel, DotTypes);
+using CpuDotTypes = join_t<SignedNumbers, Complexes>;
+PHI_REGISTER_KERNEL(dot, CPU, DotKernel, CpuDotTypes);
 PHI_REGISTER_KERNEL(dot_grad, CPU, DotGradKernel, MatmulTypes);
 
 }  // namespace phi

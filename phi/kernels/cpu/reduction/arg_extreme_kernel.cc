@@ -174,7 +174,7 @@ void arg_extreme(const DenseTensor& x, const Scalar& axis, bool flatten, DenseTe
   });
 }
 
-using Ordered = join_t<TypeList<int16_t>, Numbers>;
+using CpuArgExtremeTypes = join_t<TypeList<int16_t>, Numbers>;
 
 }  // namespace
 
@@ -194,7 +194,7 @@ void ArgMinKernel(const Context&, const DenseTensor& x, const Scalar& axis, bool
   arg_extreme<Smallest, T>(x, axis, flatten, out);
 }
 
-PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, Ordered);
-PHI_REGISTER_KERNEL(argmin, CPU, ArgMinKernel, Ordered);
+PHI_REGISTER_KERNEL(argmax, CPU, ArgMaxKernel, CpuArgExtremeTypes);
+PHI_REGISTER_KERNEL(argmin, CPU, ArgMinKernel, CpuArgExtremeTypes);
 
 }  // namespace phi

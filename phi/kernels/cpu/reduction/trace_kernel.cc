@@ -66,9 +66,9 @@ void TraceGradKernel(const Context&, const DenseTensor& out_grad, int offset, in
   });
 }
 
-using Traced = join_t<Integers, Inexact>;
+using CpuTraceTypes = join_t<Integers, Inexact>;
 
-PHI_REGISTER_KERNEL(trace, CPU, TraceKernel, Traced);
+PHI_REGISTER_KERNEL(trace, CPU, TraceKernel, CpuTraceTypes);
 PHI_REGISTER_KERNEL(trace_grad, CPU, TraceGradKernel, Inexact);
 
 }  // namespace phi

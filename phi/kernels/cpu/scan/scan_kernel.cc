@@ -1,8 +1,8 @@
 // cumsum, cumprod and logcumsumexp on the CPU.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/scan.h"
-#include "phi/kernels/cpu/scan/scan_loop.h"
 #include "phi/kernels/cpu/device_primitives.h"
+#include "phi/kernels/cpu/scan/scan_loop.h"
 #include "phi/kernels/functors/scan.h"
 #include "phi/kernels/templates/converted.h"
 
@@ -39,11 +39,11 @@ void LogcumsumexpKernel(const Context& ctx, const DenseTensor& x, int axis, bool
   scan<LogSumExpScan, F>(converted<F, T>(ctx, x), axis, flatten, exclusive, reverse, out);
 }
 
-using Multiplied = join_t<Numbers, Complexes>;
-using Summed = join_t<join_t<TypeList<int8_t, int16_t>, Numbers>, Complexes>;
+using CpuCumprodTypes = join_t<Numbers, Complexes>;
+using CpuCumsumTypes = join_t<join_t<TypeList<int8_t, int16_t>, Numbers>, Complexes>;
 
-PHI_REGISTER_KERNEL(cumsum, CPU, CumsumKernel, Summed);
-PHI_REGISTER_KERNEL(cumprod, CPU, CumprodKernel, Multiplied);
+PHI_REGISTER_KERNEL(cumsum, CPU, CumsumKernel, CpuCumsumTypes);
+PHI_REGISTER_KERNEL(cumprod, CPU, CumprodKernel, CpuCumprodTypes);
 PHI_REGISTER_KERNEL(logcumsumexp, CPU, LogcumsumexpKernel, RealNumbers);
 
 }  // namespace phi

@@ -7,9 +7,9 @@
 #include "phi/generated/kernels/sort.h"
 #include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/sort/row_order.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/scratch.h"
+#include "phi/kernels/cpu/sort/row_order.h"
 
 namespace phi {
 namespace {
@@ -180,9 +180,9 @@ void PutBackKernel(const Context&, const DenseTensor& indices, const DenseTensor
   put_back(indices.data<int64_t>(), out_grad.data<T>(), view, count, to);
 }
 
-using Sorted = join_t<TypeList<int16_t>, Numbers>;
+using CpuSortTypes = join_t<TypeList<int16_t>, Numbers>;
 
-PHI_REGISTER_KERNEL(argsort, CPU, ArgsortKernel, Sorted);
+PHI_REGISTER_KERNEL(argsort, CPU, ArgsortKernel, CpuSortTypes);
 PHI_REGISTER_KERNEL(topk, CPU, TopkKernel, Numbers);
 PHI_REGISTER_KERNEL(kthvalue, CPU, KthvalueKernel, Numbers);
 PHI_REGISTER_KERNEL(mode, CPU, ModeKernel, Numbers);

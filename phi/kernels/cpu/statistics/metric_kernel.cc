@@ -93,7 +93,7 @@ void count_examples(const DenseTensor& x, const DenseTensor& label, int64_t thre
   }
 }
 
-using WideFloats = TypeList<float, double>;
+using MetricTypes = TypeList<float, double>;
 
 }  // namespace
 
@@ -144,6 +144,6 @@ void AucKernel(const Context&, const DenseTensor& x, const DenseTensor& label,
 }
 
 PHI_REGISTER_KERNEL(accuracy, CPU, AccuracyKernel, Floats);
-PHI_REGISTER_KERNEL(auc, CPU, AucKernel, WideFloats);
+PHI_REGISTER_KERNEL(auc, CPU, AucKernel, MetricTypes);
 
 }  // namespace phi

@@ -70,17 +70,17 @@ PHI_DEFINE_COMPARE_KERNEL_(LessThan)
 PHI_DEFINE_COMPARE_KERNEL_(LessEqual)
 #undef PHI_DEFINE_COMPARE_KERNEL_
 
-using Ordered = join_t<TypeList<bool>, RealNumbers>;
-using Calculated = join_t<RealNumbers, Complexes>;
+using ComparableTypes = join_t<TypeList<bool>, RealNumbers>;
+using ArithmeticTypes = join_t<RealNumbers, Complexes>;
 
 PHI_REGISTER_KERNEL(add, PHI_DEVICE, AddKernel, EveryType);
-PHI_REGISTER_KERNEL(subtract, PHI_DEVICE, SubtractKernel, Calculated);
+PHI_REGISTER_KERNEL(subtract, PHI_DEVICE, SubtractKernel, ArithmeticTypes);
 PHI_REGISTER_KERNEL(multiply, PHI_DEVICE, MultiplyKernel, EveryType);
-PHI_REGISTER_KERNEL(divide, PHI_DEVICE, DivideKernel, Calculated);
-PHI_REGISTER_KERNEL(maximum, PHI_DEVICE, MaximumKernel, Ordered);
-PHI_REGISTER_KERNEL(minimum, PHI_DEVICE, MinimumKernel, Ordered);
-PHI_REGISTER_KERNEL(fmax, PHI_DEVICE, FMaxKernel, Ordered);
-PHI_REGISTER_KERNEL(fmin, PHI_DEVICE, FMinKernel, Ordered);
+PHI_REGISTER_KERNEL(divide, PHI_DEVICE, DivideKernel, ArithmeticTypes);
+PHI_REGISTER_KERNEL(maximum, PHI_DEVICE, MaximumKernel, ComparableTypes);
+PHI_REGISTER_KERNEL(minimum, PHI_DEVICE, MinimumKernel, ComparableTypes);
+PHI_REGISTER_KERNEL(fmax, PHI_DEVICE, FMaxKernel, ComparableTypes);
+PHI_REGISTER_KERNEL(fmin, PHI_DEVICE, FMinKernel, ComparableTypes);
 PHI_REGISTER_KERNEL(equal, PHI_DEVICE, EqualKernel, EveryType);
 PHI_REGISTER_KERNEL(not_equal, PHI_DEVICE, NotEqualKernel, EveryType);
 PHI_REGISTER_KERNEL(greater_than, PHI_DEVICE, GreaterThanKernel, EveryType);

@@ -102,7 +102,7 @@ void Atan2Kernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
   }
 }
 
-using WideFloats = TypeList<float, double>;
+using BinaryMathTypes = TypeList<float, double>;
 
 PHI_REGISTER_KERNEL(elementwise_pow, PHI_DEVICE, ElementwisePowKernel, RealNumbers);
 PHI_REGISTER_KERNEL(remainder, PHI_DEVICE, RemainderKernel, RealNumbers);
@@ -110,7 +110,7 @@ PHI_REGISTER_KERNEL(floor_divide, PHI_DEVICE, FloorDivideKernel, RealNumbers);
 PHI_REGISTER_KERNEL(atan2, PHI_DEVICE, Atan2Kernel, SignedNumbers);
 PHI_REGISTER_KERNEL(copysign, PHI_DEVICE, CopySignKernel, RealNumbers);
 PHI_REGISTER_KERNEL(heaviside, PHI_DEVICE, HeavisideKernel, RealNumbers);
-PHI_REGISTER_KERNEL(nextafter, PHI_DEVICE, NextAfterKernel, WideFloats);
+PHI_REGISTER_KERNEL(nextafter, PHI_DEVICE, NextAfterKernel, BinaryMathTypes);
 PHI_REGISTER_KERNEL(gammaincc, PHI_DEVICE, GammaInccKernel, Floats);
 
 }  // namespace phi

@@ -44,14 +44,14 @@ void BitwiseRightShiftKernel(const Context& ctx, const DenseTensor& x, const Den
   binary<T, T>(ctx, x, y, out, LogicalRightShiftFunctor<T>());
 }
 
-using Bits = join_t<TypeList<bool>, AllIntegers>;
+using BitwiseTypes = join_t<TypeList<bool>, AllIntegers>;
 
 PHI_REGISTER_KERNEL(logical_and, PHI_DEVICE, LogicalAndKernel, EveryType);
 PHI_REGISTER_KERNEL(logical_or, PHI_DEVICE, LogicalOrKernel, EveryType);
 PHI_REGISTER_KERNEL(logical_xor, PHI_DEVICE, LogicalXorKernel, EveryType);
-PHI_REGISTER_KERNEL(bitwise_and, PHI_DEVICE, BitwiseAndKernel, Bits);
-PHI_REGISTER_KERNEL(bitwise_or, PHI_DEVICE, BitwiseOrKernel, Bits);
-PHI_REGISTER_KERNEL(bitwise_xor, PHI_DEVICE, BitwiseXorKernel, Bits);
+PHI_REGISTER_KERNEL(bitwise_and, PHI_DEVICE, BitwiseAndKernel, BitwiseTypes);
+PHI_REGISTER_KERNEL(bitwise_or, PHI_DEVICE, BitwiseOrKernel, BitwiseTypes);
+PHI_REGISTER_KERNEL(bitwise_xor, PHI_DEVICE, BitwiseXorKernel, BitwiseTypes);
 PHI_REGISTER_KERNEL(bitwise_left_shift, PHI_DEVICE, BitwiseLeftShiftKernel, AllIntegers);
 PHI_REGISTER_KERNEL(bitwise_right_shift, PHI_DEVICE, BitwiseRightShiftKernel, AllIntegers);
 

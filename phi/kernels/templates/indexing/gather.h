@@ -105,16 +105,16 @@ void TakeAlongAxisGradKernel(const Context& ctx, const DenseTensor& indices,
   add_elements<T>(ctx, indices, normalise_axis(axis, dims.ndim(), dims), out_grad, arr_grad);
 }
 
-using Differentiable = join_t<Floats, Complexes>;
+using GatherGradTypes = join_t<Floats, Complexes>;
 PHI_REGISTER_KERNEL(gather_nd, PHI_DEVICE, GatherNdKernel, EveryType);
-PHI_REGISTER_KERNEL(gather_nd_grad, PHI_DEVICE, GatherNdGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(gather_nd_grad, PHI_DEVICE, GatherNdGradKernel, GatherGradTypes);
 PHI_REGISTER_KERNEL(index_select, PHI_DEVICE, IndexSelectKernel, EveryType);
-PHI_REGISTER_KERNEL(index_select_grad, PHI_DEVICE, IndexSelectGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(index_select_grad, PHI_DEVICE, IndexSelectGradKernel, GatherGradTypes);
 PHI_REGISTER_KERNEL(index_select_strided, PHI_DEVICE, IndexSelectStridedKernel, EveryType);
 PHI_REGISTER_KERNEL(index_select_strided_grad, PHI_DEVICE, IndexSelectStridedGradKernel,
-                    Differentiable);
+                    GatherGradTypes);
 PHI_REGISTER_KERNEL(index_sample, PHI_DEVICE, IndexSampleKernel, EveryType);
 PHI_REGISTER_KERNEL(take_along_axis, PHI_DEVICE, TakeAlongAxisKernel, EveryType);
-PHI_REGISTER_KERNEL(take_along_axis_grad, PHI_DEVICE, TakeAlongAxisGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(take_along_axis_grad, PHI_DEVICE, TakeAlongAxisGradKernel, GatherGradTypes);
 
 }  // namespace phi

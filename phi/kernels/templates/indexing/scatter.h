@@ -109,12 +109,12 @@ void IndexAddGradKernel(const Context& ctx, const DenseTensor& index, const Dens
   add_grad<T>(ctx, slices, places, out_grad, x_grad, add_value_grad);
 }
 
-using Differentiable = join_t<Floats, Complexes>;
+using ScatterGradTypes = join_t<Floats, Complexes>;
 PHI_REGISTER_KERNEL(scatter, PHI_DEVICE, ScatterKernel, EveryType);
-PHI_REGISTER_KERNEL(scatter_grad, PHI_DEVICE, ScatterGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(scatter_grad, PHI_DEVICE, ScatterGradKernel, ScatterGradTypes);
 PHI_REGISTER_KERNEL(scatter_nd_add, PHI_DEVICE, ScatterNdAddKernel, EveryType);
-PHI_REGISTER_KERNEL(scatter_nd_add_grad, PHI_DEVICE, ScatterNdAddGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(scatter_nd_add_grad, PHI_DEVICE, ScatterNdAddGradKernel, ScatterGradTypes);
 PHI_REGISTER_KERNEL(index_add, PHI_DEVICE, IndexAddKernel, EveryType);
-PHI_REGISTER_KERNEL(index_add_grad, PHI_DEVICE, IndexAddGradKernel, Differentiable);
+PHI_REGISTER_KERNEL(index_add_grad, PHI_DEVICE, IndexAddGradKernel, ScatterGradTypes);
 
 }  // namespace phi

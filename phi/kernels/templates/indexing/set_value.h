@@ -167,11 +167,11 @@ void SetKernel(const Context& ctx, const DenseTensor& source, const std::vector<
   copy_pieces<T>(ctx, pieces, source, out);
 }
 
-using Differentiable = join_t<Floats, Complexes>;
+using SetValueGradTypes = join_t<Floats, Complexes>;
 PHI_REGISTER_KERNEL(set_value, PHI_DEVICE, SetValueKernel, EveryType);
 PHI_REGISTER_KERNEL(set_value_with_tensor, PHI_DEVICE, SetValueWithTensorKernel, EveryType);
 PHI_REGISTER_KERNEL(set_value_with_tensor_grad, PHI_DEVICE, SetValueWithTensorGradKernel,
-                    Differentiable);
+                    SetValueGradTypes);
 PHI_REGISTER_KERNEL(set, PHI_DEVICE, SetKernel, EveryType);
 
 }  // namespace phi

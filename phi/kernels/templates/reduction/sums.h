@@ -142,17 +142,17 @@ void WrappingReduceAsKernel(const Context& ctx, const DenseTensor& x, DenseTenso
   convert(ctx, sums.data<int64_t>(), out->mutable_data<T>(), out->numel());
 }
 
-using Narrow = TypeList<int8_t, int16_t>;
-using Wrapping = TypeList<uint8_t, int8_t, int16_t>;
-using Widening = join_t<TypeList<bool>, SignedNumbers>;
+using NarrowSumTypes = TypeList<int8_t, int16_t>;
+using WrappingSumTypes = TypeList<uint8_t, int8_t, int16_t>;
+using WideningSumTypes = join_t<TypeList<bool>, SignedNumbers>;
 
 PHI_REGISTER_KERNEL(sum, PHI_DEVICE, SumKernel, AllTypes);
-PHI_REGISTER_KERNEL(sum, PHI_DEVICE, NarrowSumKernel, Narrow);
+PHI_REGISTER_KERNEL(sum, PHI_DEVICE, NarrowSumKernel, NarrowSumTypes);
 PHI_REGISTER_KERNEL(sum, PHI_DEVICE, ComplexSumKernel, Complexes);
 PHI_REGISTER_KERNEL(mean, PHI_DEVICE, MeanKernel, SignedNumbers);
 PHI_REGISTER_KERNEL(mean, PHI_DEVICE, MeanKernel, Complexes);
-PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, Widening);
-PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, WrappingReduceAsKernel, Wrapping);
+PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, WideningSumTypes);
+PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, WrappingReduceAsKernel, WrappingSumTypes);
 PHI_REGISTER_KERNEL(reduce_as, PHI_DEVICE, ReduceAsKernel, Complexes);
 
 }  // namespace phi
