@@ -55,7 +55,7 @@ struct Strides {
 /// The loop nest of a move, outermost loop first.
 class Pieces {
  public:
-  struct Loop {
+  struct StridedLoop {
     std::vector<IndexRun> runs;
     Strides strides;
   };
@@ -69,11 +69,11 @@ class Pieces {
     loops_.push_back({std::move(runs), strides});
   }
 
-  const std::vector<Loop>& loops() const { return loops_; }
+  const std::vector<StridedLoop>& loops() const { return loops_; }
   const Strides& first() const { return first_; }
 
  private:
-  std::vector<Loop> loops_;
+  std::vector<StridedLoop> loops_;
   Strides first_;
 };
 

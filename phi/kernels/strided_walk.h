@@ -17,11 +17,11 @@ namespace phi {
 template <int kOffsets, int kLoops = kMaxNdim>
 class StridedWalk {
  public:
-  using Offsets = std::array<int64_t, kOffsets>;
+  using ArrayOffsets = std::array<int64_t, kOffsets>;
 
   /// Appends the next inner loop. A loop of size 1 is dropped. A loop is merged with its outer loop
   /// if the outer stride continues it in all arrays.
-  void append(int64_t size, const Offsets& stride) {
+  void append(int64_t size, const ArrayOffsets& stride) {
     if (size == 1) return;
     bool merges = ndim_ > 0;
     for (int k = 0; merges && k < kOffsets; ++k) {
@@ -54,7 +54,7 @@ class StridedWalk {
   void for_each(F&& f) const {
     if (turns() == 0) return;
     std::array<int64_t, kLoops> index{};
-    Offsets at{};
+    ArrayOffsets at{};
     while (true) {
       f(at);
       int d = ndim_ - 1;
@@ -71,7 +71,7 @@ class StridedWalk {
  private:
   int ndim_ = 0;
   std::array<int64_t, kLoops> sizes_;
-  std::array<Offsets, kLoops> strides_;
+  std::array<ArrayOffsets, kLoops> strides_;
 };
 
 }  // namespace phi

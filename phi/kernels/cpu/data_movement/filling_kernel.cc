@@ -36,7 +36,7 @@ void fill_spaced(const Context& ctx, const Scalar& start, const Scalar& stop, De
 }
 
 /// The elements (r, c) with c - r <= offset, or >= offset, as ranges of columns per row.
-struct Triangle {
+struct TriangleColumns {
   int64_t columns;
   int64_t offset;
   bool lower;
@@ -51,7 +51,7 @@ struct Triangle {
 
 /// out [2, n]: the local part of the rows and columns of a triangle's elements.
 template <typename T, typename Context>
-void triangle_indices(const Context& ctx, int rows, const Triangle& triangle, DenseTensor* out) {
+void triangle_indices(const Context& ctx, int rows, const TriangleColumns& triangle, DenseTensor* out) {
   const Box here = ctx.output_box(0, out->dims()).box;
   const int64_t first = here.offset[1];
   const int64_t last = first + here.size[1];

@@ -26,7 +26,7 @@ class PieceMoves {
   /// to[..] = from[..] for all elements of all pieces. W is an integer type of an element's width.
   template <typename W>
   void copy(const W* from, W* to) const {
-    for_each_rows([&](int64_t at, int64_t source, const Rows& rows) {
+    for_each_rows([&](int64_t at, int64_t source, const StridedRows& rows) {
       if (rows.step.to == 1 && rows.step.from == 1) {
         copy_rows(from + source, to + at, rows);
         return;
@@ -53,11 +53,11 @@ class PieceMoves {
 
  private:
   using Walk = StridedWalk<2, 2 * kMaxNdim>;
-  using Loop = Pieces::Loop;
+  using Loop = Pieces::StridedLoop;
   static constexpr int64_t kShort = 8;  // elements
 
   // `turns` rows of `count` elements; elements are `step` apart and rows `row_step`.
-  struct Rows {
+  struct StridedRows {
     int64_t count;
     Strides step;
     int64_t turns = 1;
@@ -70,7 +70,7 @@ class PieceMoves {
 
   // Copies rows of contiguous elements. Short rows of common sizes are copied without a call each.
   template <typename W>
-  static void copy_rows(const W* from, W* to, const Rows& rows) {
+  static void copy_rows(const W* from, W* to, const StridedRows& rows) {
     const size_t nbytes = static_cast<size_t>(rows.count) * sizeof(W);
     const auto copy_all = [&](auto size) {
       rows.for_each(0, 0,
@@ -120,7 +120,7 @@ class PieceMoves {
   // Calls f(offset in to, offset in from, count, steps) for each row of each piece.
   template <typename F>
   void for_each_row(F&& f) const {
-    for_each_rows([&](int64_t at, int64_t source, const Rows& rows) {
+    for_each_rows([&](int64_t at, int64_t source, const StridedRows& rows) {
       rows.for_each(at, source, [&](int64_t row_at, int64_t row_source) {
         f(row_at, row_source, rows.count, rows.step);
       });
@@ -204,14 +204,14 @@ class PieceMoves {
     const Strides step{strides.to, run.step * strides.from};
     const bool is_short = run.count < kShort;
     f(begin.to + run.to * strides.to, begin.from + run.from * strides.from,
-      is_short ? Rows{rows, row, run.count, step} : Rows{run.count, step, rows, row});
+      is_short ? StridedRows{rows, row, run.count, step} : StridedRows{run.count, step, rows, row});
   }
 
   template <typename F>
   void walk_piece(std::span<const size_t> chosen, F&& f) const {
     Walk walk;
     const Strides first = begin_walk(chosen, &walk);
-    Rows rows{1, {1, 1}};
+    StridedRows rows{1, {1, 1}};
     if (walk.ndim() > 0) rows.count = take_loop(row_loop(walk), &walk, &rows.step);
     if (walk.ndim() > 0) rows.turns = take_loop(walk.ndim() - 1, &walk, &rows.row_step);
     if (rows.count == 0) return;

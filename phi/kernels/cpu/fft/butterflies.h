@@ -11,23 +11,23 @@ namespace phi {
 
 /// A complex number, or one per lane.
 template <typename V>
-struct Number {
+struct ComplexLanes {
   V re, im;
 
-  PHI_LANES friend Number operator+(const Number& a, const Number& b) {
+  PHI_LANES friend ComplexLanes operator+(const ComplexLanes& a, const ComplexLanes& b) {
     return {a.re + b.re, a.im + b.im};
   }
-  PHI_LANES friend Number operator-(const Number& a, const Number& b) {
+  PHI_LANES friend ComplexLanes operator-(const ComplexLanes& a, const ComplexLanes& b) {
     return {a.re - b.re, a.im - b.im};
   }
-  PHI_LANES friend Number operator*(const Number& a, const Number& b) {
+  PHI_LANES friend ComplexLanes operator*(const ComplexLanes& a, const ComplexLanes& b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
 };
 
 /// First elements of K lines that are transformed together without other lines.
 template <typename X, int K>
-using Lines = std::array<X*, static_cast<size_t>(K)>;
+using LinePointers = std::array<X*, static_cast<size_t>(K)>;
 
 /// Copies the pointers with one load each, as they were stored: one wide load would wait for both
 /// stores.
@@ -43,15 +43,15 @@ PHI_LANES std::array<X*, K> one_by_one(const std::array<X*, K>& lines) {
 
 /// Loads L contiguous complex numbers at `offset`, or L / 2 of each of two lines.
 template <int L, typename R, size_t K>
-PHI_LANES Number<Lanes<R, L>> numbers_at(const std::array<const R*, K>& lines, int64_t offset = 0) {
+PHI_LANES ComplexLanes<Lanes<R, L>> numbers_at(const std::array<const R*, K>& lines, int64_t offset = 0) {
   static_assert(K == 1 || K == 2);
-  Number<Lanes<R, L>> z;
+  ComplexLanes<Lanes<R, L>> z;
   separate(Lanes<R, L>::at(lines[0] + offset),
            Lanes<R, L>::at(lines[K - 1] + offset + (K == 1 ? L : 0)), &z.re, &z.im);
   return z;
 }
 template <int L, typename R, size_t K>
-PHI_LANES void put_numbers(const Number<Lanes<R, L>>& z, const std::array<R*, K>& lines,
+PHI_LANES void put_numbers(const ComplexLanes<Lanes<R, L>>& z, const std::array<R*, K>& lines,
                            int64_t offset = 0) {
   static_assert(K == 1 || K == 2);
   Lanes<R, L> first, second;
@@ -60,12 +60,12 @@ PHI_LANES void put_numbers(const Number<Lanes<R, L>>& z, const std::array<R*, K>
   second.put(lines[K - 1] + offset + (K == 1 ? L : 0));
 }
 template <int L, typename R>
-PHI_LANES Number<Lanes<R, L>> numbers_at(const R* x) {
-  return numbers_at<L>(Lines<const R, 1>{x});
+PHI_LANES ComplexLanes<Lanes<R, L>> numbers_at(const R* x) {
+  return numbers_at<L>(LinePointers<const R, 1>{x});
 }
 template <int L, typename R>
-PHI_LANES void put_numbers(const Number<Lanes<R, L>>& z, R* out) {
-  put_numbers<L>(z, Lines<R, 1>{out});
+PHI_LANES void put_numbers(const ComplexLanes<Lanes<R, L>>& z, R* out) {
+  put_numbers<L>(z, LinePointers<R, 1>{out});
 }
 
 namespace detail {
@@ -77,7 +77,7 @@ inline constexpr double kCosines[] = {1, 0.92387953251128675613, 0.7071067811865
 /// Returns z exp(-2 pi i k / p) for k < p / 2, where p is a power of two up to 16. If k is a
 /// compile-time constant, no factors of 0 and 1 remain.
 template <typename R, typename V>
-PHI_LANES Number<V> turned(const Number<V>& z, int k, int p) {
+PHI_LANES ComplexLanes<V> turned(const ComplexLanes<V>& z, int k, int p) {
   const int sixteenths = k * (16 / p);
   if (sixteenths == 0) return z;
   if (sixteenths == 4) return {z.im, V() - z.re};
@@ -117,11 +117,11 @@ PHI_LANES void transform_even(const Load& load, const Put& put) {
 /// / 2. Results k and p - k use the same multiplications, whose results are added for one and
 /// subtracted for the other. `room` has space for p - 1 numbers.
 template <typename V>
-PHI_LANES void transform_odd(int p, const Number<V>* units, Number<V>* x, Number<V>* room) {
+PHI_LANES void transform_odd(int p, const ComplexLanes<V>* units, ComplexLanes<V>* x, ComplexLanes<V>* room) {
   const int half = p / 2;
-  const Number<V> first = x[0];
-  Number<V>* const sums = room;
-  Number<V>* const differences = room + half;
+  const ComplexLanes<V> first = x[0];
+  ComplexLanes<V>* const sums = room;
+  ComplexLanes<V>* const differences = room + half;
 #pragma GCC unroll 3
   for (int t = 1; t <= half; ++t) {
     sums[t - 1] = x[t] + x[p - t];
@@ -130,17 +130,17 @@ PHI_LANES void transform_odd(int p, const Number<V>* units, Number<V>* x, Number
   }
 #pragma GCC unroll 3
   for (int k = 1; k <= half; ++k) {
-    Number<V> along = first, across = {V(), V()};
+    ComplexLanes<V> along = first, across = {V(), V()};
 #pragma GCC unroll 3
     for (int t = 1, at = k; t <= half; ++t) {
       const bool mirrored = at > half;
-      const Number<V>& unit = units[mirrored ? p - at : at];
-      const Number<V>& difference = differences[t - 1];
+      const ComplexLanes<V>& unit = units[mirrored ? p - at : at];
+      const ComplexLanes<V>& difference = differences[t - 1];
       along = {along.re + sums[t - 1].re * unit.re, along.im + sums[t - 1].im * unit.re};
       across =
           mirrored
-              ? Number<V>{across.re - difference.re * unit.im, across.im - difference.im * unit.im}
-              : Number<V>{across.re + difference.re * unit.im, across.im + difference.im * unit.im};
+              ? ComplexLanes<V>{across.re - difference.re * unit.im, across.im - difference.im * unit.im}
+              : ComplexLanes<V>{across.re + difference.re * unit.im, across.im + difference.im * unit.im};
       at = at + k < p ? at + k : at + k - p;
     }
     // i times `across`.

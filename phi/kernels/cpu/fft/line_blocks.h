@@ -14,8 +14,8 @@ namespace phi {
 /// Offsets of the first elements of up to L lines. Lanes without a line have the offset of the
 /// first line.
 template <int L>
-struct Places {
-  PHI_LANES Places(const LineGrid& grid, const LineStrides& strides, int64_t first) {
+struct LineOffsets {
+  PHI_LANES LineOffsets(const LineGrid& grid, const LineStrides& strides, int64_t first) {
     step = strides.step;
     count = static_cast<int>(std::min<int64_t>(L, grid.outer * grid.inner - first));
     int64_t o = first, i = 0;
@@ -43,7 +43,7 @@ namespace detail {
 /// Gathers L rows of x into rows of the block that are `apart` rows apart, in whole L x L squares.
 /// Returns the number of rows that were gathered; `rows` is the number wanted.
 template <typename R, int L>
-PHI_LANES int64_t gather_squares(const R* x, const Places<L>& at, int64_t parts, int64_t rows,
+PHI_LANES int64_t gather_squares(const R* x, const LineOffsets<L>& at, int64_t parts, int64_t rows,
                                  int64_t apart, Lanes<R, L>* block) {
   const int64_t whole = rows / L * L;
   for (int64_t t = 0; t < whole; t += L) {
@@ -58,7 +58,7 @@ PHI_LANES int64_t gather_squares(const R* x, const Places<L>& at, int64_t parts,
 }
 
 template <typename R, int L>
-PHI_LANES int64_t scatter_squares(const Lanes<R, L>* block, const Places<L>& at, int64_t parts,
+PHI_LANES int64_t scatter_squares(const Lanes<R, L>* block, const LineOffsets<L>& at, int64_t parts,
                                   int64_t rows, int64_t apart, R* out) {
   const int64_t whole = rows / L * L;
   for (int64_t t = 0; t < whole; t += L) {
@@ -81,7 +81,7 @@ PHI_LANES int64_t scatter_squares(const Lanes<R, L>* block, const Places<L>& at,
 
 /// Gathers `rows` elements of each real line into every `apart`-th row of the block.
 template <typename R, int L>
-PHI_LANES void gather_real(const R* x, const Places<L>& at, int64_t rows, int64_t apart,
+PHI_LANES void gather_real(const R* x, const LineOffsets<L>& at, int64_t rows, int64_t apart,
                            lanes_t<R, L>* block) {
   int64_t t = 0;
   if constexpr (L > 1) {
@@ -102,7 +102,7 @@ PHI_LANES void gather_real(const R* x, const Places<L>& at, int64_t rows, int64_
 
 /// Scatters every `apart`-th row of the block to real lines.
 template <typename R, int L>
-PHI_LANES void scatter_real(const lanes_t<R, L>* block, const Places<L>& at, int64_t rows,
+PHI_LANES void scatter_real(const lanes_t<R, L>* block, const LineOffsets<L>& at, int64_t rows,
                             int64_t apart, R* out) {
   int64_t t = 0;
   if constexpr (L > 1) {
@@ -134,13 +134,13 @@ PHI_LANES void gather_neighbours(const R* x, int64_t apart, int64_t count, Lanes
 template <typename R, int L>
 PHI_LANES void scatter_neighbours(const Lanes<R, L>* block, int64_t apart, int64_t count, R* out) {
   for (int64_t t = 0; t < count; ++t, out += 2 * apart) {
-    put_numbers<L>(Number<Lanes<R, L>>{block[2 * t], block[2 * t + 1]}, out);
+    put_numbers<L>(ComplexLanes<Lanes<R, L>>{block[2 * t], block[2 * t + 1]}, out);
   }
 }
 
 /// Gathers `count` complex elements of each line; in x, imaginary parts follow their real parts.
 template <typename R, int L>
-PHI_LANES void gather_complex(const R* x, const Places<L>& at, int64_t count,
+PHI_LANES void gather_complex(const R* x, const LineOffsets<L>& at, int64_t count,
                               lanes_t<R, L>* block) {
   int64_t t = 0;
   if constexpr (L > 1) {
@@ -164,7 +164,7 @@ PHI_LANES void gather_complex(const R* x, const Places<L>& at, int64_t count,
 }
 
 template <typename R, int L>
-PHI_LANES void scatter_complex(const lanes_t<R, L>* block, const Places<L>& at, int64_t count,
+PHI_LANES void scatter_complex(const lanes_t<R, L>* block, const LineOffsets<L>& at, int64_t count,
                                R* out) {
   int64_t t = 0;
   if constexpr (L > 1) {

@@ -36,7 +36,7 @@ template <typename R, int L>
 class LinesAtOnce final : public LineMethod<R, L> {
  public:
   LinesAtOnce(int64_t n, bool forward) : stages_(n, forward) {}
-  void run(const Lines<const R, 1>& in, const Lines<R, 1>& out,
+  void run(const LinePointers<const R, 1>& in, const LinePointers<R, 1>& out,
            const Soon<R, 1>& /*soon*/) override {
     stages_.run(reinterpret_cast<const V*>(in[0]), reinterpret_cast<V*>(out[0]));
   }
@@ -72,7 +72,7 @@ class Bluestein final : public LineMethod<R, L> {
     }
     find_filter();
   }
-  void run(const Lines<const R, 1>& in, const Lines<R, 1>& out,
+  void run(const LinePointers<const R, 1>& in, const LinePointers<R, 1>& out,
            const Soon<R, 1>& /*soon*/) override {
     run_in_lanes<R, L>([this, in, out] { convolve(in[0], out[0]); });
   }
@@ -144,7 +144,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
     matrix_.room<R>(groups(n1_) * n2_ * 2 * L);
     find_factors();
   }
-  void run(const Lines<const R, K>& in, const Lines<R, K>& out, const Soon<R, K>& soon) override {
+  void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out, const Soon<R, K>& soon) override {
     run_in_lanes<R, L>([this, &in, &out, &soon] {
       const auto from = one_by_one(in);
       const auto to = one_by_one(out);
@@ -180,7 +180,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
   }
 
   template <typename X>
-  PHI_LANES static void bring_all_near(const Lines<X, K>& lines, int64_t begin, int64_t count) {
+  PHI_LANES static void bring_all_near(const LinePointers<X, K>& lines, int64_t begin, int64_t count) {
     if (lines[K - 1] == nullptr) return;
     for (X* line : lines) bring_near(line + begin, count);
   }
@@ -211,7 +211,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       }
     }
   }
-  PHI_LANES void transform_columns(const Lines<const R, K>& in, const Soon<R, K>& soon) {
+  PHI_LANES void transform_columns(const LinePointers<const R, K>& in, const Soon<R, K>& soon) {
     const V* w = factors_.data<V>();
     for (int64_t g = 0; g < groups(n2_); ++g, w += 2 * n1_) {
       const int64_t column = first_of(g, n2_);
@@ -228,19 +228,19 @@ class LinesAlone final : public LineMethod<R, 1, K> {
   }
   /// A backward transform is a forward one with real and imaginary parts exchanged.
   template <bool kForward>
-  PHI_LANES static Number<V> sided(const Number<V>& z) {
-    return kForward ? z : Number<V>{z.im, z.re};
+  PHI_LANES static ComplexLanes<V> sided(const ComplexLanes<V>& z) {
+    return kForward ? z : ComplexLanes<V>{z.im, z.re};
   }
   /// Transforms M columns of M rows in registers, applies the twiddle factors and transposes.
   template <bool kForward>
-  PHI_LANES void transform_square(const Lines<const R, K>& in, int64_t column, const V* factors,
+  PHI_LANES void transform_square(const LinePointers<const R, K>& in, int64_t column, const V* factors,
                                   V (&re)[M], V (&im)[M]) {
     transform_even<R, M>(
         [&](int t) { return sided<kForward>(numbers_at<L>(in, 2 * (t * n2_ + column))); },
-        [&](int t, const Number<V>& z) {
-          Number<V> turned = sided<kForward>(z);
+        [&](int t, const ComplexLanes<V>& z) {
+          ComplexLanes<V> turned = sided<kForward>(z);
           if (t > 0)
-            turned = turned * Number<V>{factors[int64_t{2} * t], factors[int64_t{2} * t + 1]};
+            turned = turned * ComplexLanes<V>{factors[int64_t{2} * t], factors[int64_t{2} * t + 1]};
           re[t] = turned.re;
           im[t] = turned.im;
         });
@@ -248,21 +248,21 @@ class LinesAlone final : public LineMethod<R, 1, K> {
     transpose(im);
   }
   template <bool kForward>
-  PHI_LANES void put_square(const Lines<const R, K>& in, int64_t column, const V* factors) {
+  PHI_LANES void put_square(const LinePointers<const R, K>& in, int64_t column, const V* factors) {
     V re[M], im[M];
     transform_square<kForward>(in, column, factors, re, im);
     put_rows(re, im, 0, column);
   }
   /// Transforms a line that is a single square.
   template <bool kForward>
-  PHI_LANES void transform_all(const Lines<const R, K>& in, const Lines<R, K>& out) {
+  PHI_LANES void transform_all(const LinePointers<const R, K>& in, const LinePointers<R, K>& out) {
     V re[M], im[M];
     transform_square<kForward>(in, 0, factors_.data<V>(), re, im);
     transform_even<R, M>(
         [&](int t) {
           return sided<kForward>({re[t], im[t]});
         },
-        [&](int t, const Number<V>& z) { put_numbers<L>(sided<kForward>(z), out, 2 * t * M); });
+        [&](int t, const ComplexLanes<V>& z) { put_numbers<L>(sided<kForward>(z), out, 2 * t * M); });
   }
   PHI_LANES void transform_any(const R* in, int64_t column, const V* factors) {
     V* const a = a_.data<V>();
@@ -274,7 +274,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       for (int64_t i = 0; i < std::min<int64_t>(M, n1_); ++i) {
         const V* const z = b_.data<V>() + 2 * (row + i);
         const V* const w = factors + 2 * (row + i);
-        const Number<V> turned = Number<V>{z[0], z[1]} * Number<V>{w[0], w[1]};
+        const ComplexLanes<V> turned = ComplexLanes<V>{z[0], z[1]} * ComplexLanes<V>{w[0], w[1]};
         re[i] = turned.re;
         im[i] = turned.im;
       }
@@ -292,7 +292,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       to[2 * m + 1] = im[m];
     }
   }
-  PHI_LANES void transform_rows(const Lines<R, K>& out) {
+  PHI_LANES void transform_rows(const LinePointers<R, K>& out) {
     for (int64_t g = 0; g < groups(n1_); ++g) {
       const V* const block = matrix_.data<V>() + 2 * g * n2_;
       const int64_t row = first_of(g, n1_);
@@ -301,7 +301,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       } else if constexpr (K == 1) {
         rows_.run(block, b_.data<V>());
         const LineGrid grid{1, n1_, {0, n2_, 1}, {0, 1, n1_}};
-        scatter_complex<R, L>(b_.data<V>(), Places<L>(grid, grid.to, row), n2_, out[0]);
+        scatter_complex<R, L>(b_.data<V>(), LineOffsets<L>(grid, grid.to, row), n2_, out[0]);
       }
     }
   }

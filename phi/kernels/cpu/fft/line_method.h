@@ -21,8 +21,8 @@ LineWay line_way(int64_t n, bool neighbours);
 /// are read. Null if not known.
 template <typename R, int K>
 struct Soon {
-  Lines<R, K> written{};
-  Lines<const R, K> read{};
+  LinePointers<R, K> written{};
+  LinePointers<const R, K> read{};
 };
 
 /// Transforms of n complex numbers, without a division by n. If L > 1, L lines at once: row 2t has
@@ -37,7 +37,7 @@ class LineMethod {
   virtual ~LineMethod() = default;
   /// `in` and `out` are the same arrays or do not overlap. For L > 1 they must not overlap, and
   /// both must be aligned like memory of a Workspace.
-  virtual void run(const Lines<const R, K>& in, const Lines<R, K>& out, const Soon<R, K>& soon) = 0;
+  virtual void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out, const Soon<R, K>& soon) = 0;
 };
 
 }  // namespace phi

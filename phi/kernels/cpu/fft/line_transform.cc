@@ -27,7 +27,7 @@ class LineBlocks final : public LineTransform<R>::Blocks {
  public:
   LineBlocks(int64_t n, bool forward, LineKind kind)
       : n_(n), method_(LineMethod<R, L, K>::of(complex_length(n, kind), forward)) {
-    for (Block& block : blocks_) {
+    for (LineBuffers& block : blocks_) {
       // Large enough for n / 2 + 1 numbers also if n is 1 or 2.
       block.a.template room<R>(2 * (n + 1) * L);
       block.b.template room<R>(2 * (n + 1) * L);
@@ -56,14 +56,14 @@ class LineBlocks final : public LineTransform<R>::Blocks {
   using V = lanes_t<R, L>;
   /// Buffers of L lines: `a` for the input and `b` for the output of a transform, if these are not
   /// used in place.
-  struct Block {
+  struct LineBuffers {
     Workspace a, b;
   };
-  static V* a(const Block& block) { return block.a.template data<V>(); }
-  static V* b(const Block& block) { return block.b.template data<V>(); }
+  static V* a(const LineBuffers& block) { return block.a.template data<V>(); }
+  static V* b(const LineBuffers& block) { return block.b.template data<V>(); }
   /// Returns a single line in place if it has the layout of a block, else null.
   template <typename X>
-  static X* where_it_lies(X* x, const Places<L>& at, int64_t parts) {
+  static X* where_it_lies(X* x, const LineOffsets<L>& at, int64_t parts) {
     return L == 1 && at.step == 1 ? x + at.begin[0] * parts : nullptr;
   }
 
@@ -76,19 +76,19 @@ class LineBlocks final : public LineTransform<R>::Blocks {
       const int64_t lines = grid.outer * grid.inner;
       for (int64_t first = 0; first < lines; first += int64_t{L} * K) {
         const auto count = static_cast<int>(std::min<int64_t>(K, (lines - first + L - 1) / L));
-        Lines<const R, K> in;
-        Lines<R, K> out;
+        LinePointers<const R, K> in;
+        LinePointers<R, K> out;
         Soon<R, K> soon;
         for (int k = 0; k < count; ++k) {
-          Block& block = blocks_[static_cast<size_t>(k)];
+          LineBuffers& block = blocks_[static_cast<size_t>(k)];
           const int64_t line = first + int64_t{L} * k;
-          const Places<L> from(grid, grid.from, line), to(grid, grid.to, line);
+          const LineOffsets<L> from(grid, grid.from, line), to(grid, grid.to, line);
           in[k] = reinterpret_cast<const R*>(task.read(block, from));
           out[k] = reinterpret_cast<R*>(task.room(block, to));
           if constexpr (L == 1 && requires { task.source(from); }) {
             soon.written[k] = task.target(to);
             if (first + K + k < lines)
-              soon.read[k] = task.source(Places<1>(grid, grid.from, first + K + k));
+              soon.read[k] = task.source(LineOffsets<1>(grid, grid.from, first + K + k));
           }
         }
         // If there is no second line, the first one is transformed twice and the second result is
@@ -97,7 +97,7 @@ class LineBlocks final : public LineTransform<R>::Blocks {
         method_->run(in, out, soon);
         for (int k = 0; k < count; ++k) {
           task.write(blocks_[static_cast<size_t>(k)], reinterpret_cast<V*>(out[k]),
-                     Places<L>(grid, grid.to, first + int64_t{L} * k));
+                     LineOffsets<L>(grid, grid.to, first + int64_t{L} * k));
         }
       }
     });
@@ -108,18 +108,18 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     R scale;
     const R* x;
     R* out;
-    const R* source(const Places<L>& from) const { return where_it_lies(x, from, 2); }
-    R* target(const Places<L>& to) const { return where_it_lies(out, to, 2); }
-    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+    const R* source(const LineOffsets<L>& from) const { return where_it_lies(x, from, 2); }
+    R* target(const LineOffsets<L>& to) const { return where_it_lies(out, to, 2); }
+    PHI_LANES const V* read(LineBuffers& block, const LineOffsets<L>& from) const {
       if (const R* in = source(from)) return reinterpret_cast<const V*>(in);
       gather_complex<R, L>(x, from, lines.n_, a(block));
       return a(block);
     }
-    PHI_LANES V* room(Block& block, const Places<L>& to) const {
+    PHI_LANES V* room(LineBuffers& block, const LineOffsets<L>& to) const {
       R* const result = target(to);
       return result ? reinterpret_cast<V*>(result) : b(block);
     }
-    PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
+    PHI_LANES void write(LineBuffers& block, V* z, const LineOffsets<L>& to) const {
       if (scale != 1) scale_rows(z, 0, 2 * lines.n_, scale);
       if (z == b(block)) scatter_complex<R, L>(z, to, lines.n_, out);
     }
@@ -130,24 +130,24 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     Spectrum<R> spectrum;
     const R* x;
     R* out;
-    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+    PHI_LANES const V* read(LineBuffers& block, const LineOffsets<L>& from) const {
       if (const R* in = source(from)) return reinterpret_cast<const V*>(in);
       gather_real<R, L>(x, from, lines.n_, 1, a(block));
       if (window) lines.weigh(window, 1, a(block));
       return a(block);
     }
-    PHI_LANES V* room(Block& block, const Places<L>&) const { return b(block); }
-    PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
+    PHI_LANES V* room(LineBuffers& block, const LineOffsets<L>&) const { return b(block); }
+    PHI_LANES void write(LineBuffers& block, V* z, const LineOffsets<L>& to) const {
       R* const result = target(to);
       V* const joined = result ? reinterpret_cast<V*>(result) : a(block);
       lines.join_halves(z, spectrum.ends, spectrum.others, joined);
       lines.mirror(joined, spectrum.count);
       if (!result) scatter_complex<R, L>(joined, to, spectrum.count, out);
     }
-    const R* source(const Places<L>& from) const {
+    const R* source(const LineOffsets<L>& from) const {
       return window ? nullptr : where_it_lies(x, from, 1);
     }
-    R* target(const Places<L>& to) const {
+    R* target(const LineOffsets<L>& to) const {
       return spectrum.count > lines.n_ / 2 ? where_it_lies(out, to, 2) : nullptr;
     }
   };
@@ -157,15 +157,15 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     Spectrum<R> spectrum;
     const R* x;
     R* out;
-    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+    PHI_LANES const V* read(LineBuffers& block, const LineOffsets<L>& from) const {
       V* const z = a(block);
       gather_real<R, L>(x, from, lines.n_, 2, z);
       if (window) lines.weigh(window, 2, z);
       for (int64_t t = 0; t < lines.n_; ++t) z[2 * t + 1] = V();
       return z;
     }
-    PHI_LANES V* room(Block& block, const Places<L>&) const { return b(block); }
-    PHI_LANES void write(Block&, V* z, const Places<L>& to) const {
+    PHI_LANES V* room(LineBuffers& block, const LineOffsets<L>&) const { return b(block); }
+    PHI_LANES void write(LineBuffers&, V* z, const LineOffsets<L>& to) const {
       scale_spectrum(z, spectrum.count, spectrum.ends, spectrum.others);
       scatter_complex<R, L>(z, to, spectrum.count, out);
     }
@@ -175,7 +175,7 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     Spectrum<R> spectrum;
     const R* x;
     R* out;
-    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+    PHI_LANES const V* read(LineBuffers& block, const LineOffsets<L>& from) const {
       const int64_t n = lines.n_, given = std::min(spectrum.count, n);
       const R* in = source(from);
       if (!in) {
@@ -186,16 +186,16 @@ class LineBlocks final : public LineTransform<R>::Blocks {
                         spectrum.others, b(block));
       return b(block);
     }
-    const R* source(const Places<L>& from) const {
+    const R* source(const LineOffsets<L>& from) const {
       return std::min(spectrum.count, lines.n_) == lines.n_ / 2 + 1 ? where_it_lies(x, from, 2)
                                                                     : nullptr;
     }
-    R* target(const Places<L>& to) const { return where_it_lies(out, to, 1); }
-    PHI_LANES V* room(Block& block, const Places<L>& to) const {
+    R* target(const LineOffsets<L>& to) const { return where_it_lies(out, to, 1); }
+    PHI_LANES V* room(LineBuffers& block, const LineOffsets<L>& to) const {
       R* const result = target(to);
       return result ? reinterpret_cast<V*>(result) : a(block);
     }
-    PHI_LANES void write(Block& block, V* z, const Places<L>& to) const {
+    PHI_LANES void write(LineBuffers& block, V* z, const LineOffsets<L>& to) const {
       if (z == a(block)) scatter_real<R, L>(z, to, lines.n_, 1, out);
     }
   };
@@ -204,7 +204,7 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     Spectrum<R> spectrum;
     const R* x;
     R* out;
-    PHI_LANES const V* read(Block& block, const Places<L>& from) const {
+    PHI_LANES const V* read(LineBuffers& block, const LineOffsets<L>& from) const {
       const int64_t n = lines.n_, given = std::min(spectrum.count, n);
       V* const z = a(block);
       gather_complex<R, L>(x, from, given, z);
@@ -214,8 +214,8 @@ class LineBlocks final : public LineTransform<R>::Blocks {
       lines.mirror(z, n);
       return z;
     }
-    PHI_LANES V* room(Block& block, const Places<L>&) const { return b(block); }
-    PHI_LANES void write(Block&, V* z, const Places<L>& to) const {
+    PHI_LANES V* room(LineBuffers& block, const LineOffsets<L>&) const { return b(block); }
+    PHI_LANES void write(LineBuffers&, V* z, const LineOffsets<L>& to) const {
       scatter_real<R, L>(z, to, lines.n_, 2, out);
     }
   };
@@ -259,8 +259,8 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     for_each_pair(z, out, [others](auto* low, auto* high, const auto& w) {
       using X = decltype(w.re);
       const X factor(others / 2);
-      const Number<X> even{low->re + high->re, low->im - high->im};
-      const Number<X> odd = Number<X>{low->im + high->im, high->re - low->re} * w;
+      const ComplexLanes<X> even{low->re + high->re, low->im - high->im};
+      const ComplexLanes<X> odd = ComplexLanes<X>{low->im + high->im, high->re - low->re} * w;
       *low = {(even.re + odd.re) * factor, (even.im + odd.im) * factor};
       *high = {(even.re - odd.re) * factor, (odd.im - even.im) * factor};
     });
@@ -273,8 +273,8 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     for_each_pair(x, out, [others](auto* low, auto* high, const auto& w) {
       using X = decltype(w.re);
       const X factor(others);
-      const Number<X> even{low->re + high->re, low->im - high->im};
-      const Number<X> odd = Number<X>{low->re - high->re, low->im + high->im} * w;
+      const ComplexLanes<X> even{low->re + high->re, low->im - high->im};
+      const ComplexLanes<X> odd = ComplexLanes<X>{low->re - high->re, low->im + high->im} * w;
       *low = {(even.re - odd.im) * factor, (even.im + odd.re) * factor};
       *high = {(even.re + odd.im) * factor, (odd.re - even.im) * factor};
     });
@@ -289,8 +289,8 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     if constexpr (L == 1) {
       for (int64_t k = 1; wide && 2 * k <= half; k += W) {
         const int64_t opposite = half - k - W + 1;
-        Number<Lanes<R, W>> low = numbers_at<W>(from + 2 * k);
-        Number<Lanes<R, W>> high = backwards(numbers_at<W>(from + 2 * opposite));
+        ComplexLanes<Lanes<R, W>> low = numbers_at<W>(from + 2 * k);
+        ComplexLanes<Lanes<R, W>> high = backwards(numbers_at<W>(from + 2 * opposite));
         f(&low, &high, numbers_at<W>(reinterpret_cast<const R*>(&factors_[k])));
         put_numbers<W>(low, to + 2 * k);
         put_numbers<W>(backwards(high), to + 2 * opposite);
@@ -299,22 +299,22 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     for (int64_t k = 1; !wide && 2 * k <= half; ++k) {
       const V* const at = from + 2 * k;
       const V* const opposite = from + 2 * (half - k);
-      Number<V> low{at[0], at[1]}, high{opposite[0], opposite[1]};
-      f(&low, &high, Number<V>{V(factors_[k].real()), V(factors_[k].imag())});
+      ComplexLanes<V> low{at[0], at[1]}, high{opposite[0], opposite[1]};
+      f(&low, &high, ComplexLanes<V>{V(factors_[k].real()), V(factors_[k].imag())});
       V* const low_to = to + 2 * k;
       V* const high_to = to + 2 * (half - k);
       low_to[0] = low.re, low_to[1] = low.im;
       high_to[0] = high.re, high_to[1] = high.im;
     }
   }
-  PHI_LANES static Number<Lanes<R, W>> backwards(const Number<Lanes<R, W>>& z) {
+  PHI_LANES static ComplexLanes<Lanes<R, W>> backwards(const ComplexLanes<Lanes<R, W>>& z) {
     return {reversed(z.re), reversed(z.im)};
   }
 
   int64_t n_;
   std::unique_ptr<LineMethod<R, L, K>> method_;
   std::vector<std::complex<R>> factors_;  // exp(-2 pi i k / n)
-  std::array<Block, static_cast<size_t>(K)> blocks_;
+  std::array<LineBuffers, static_cast<size_t>(K)> blocks_;
 };
 
 template <typename R>

@@ -53,14 +53,14 @@ struct Stage {
     }
     for (int64_t k = 0; k < factor; ++k) units.push_back(forward_unit(k, factor));
   }
-  static Number<R> forward_unit(int64_t k, int64_t n) {
+  static ComplexLanes<R> forward_unit(int64_t k, int64_t n) {
     const auto w = unit(-static_cast<double>(k) / static_cast<double>(n));
     return {static_cast<R>(w.real()), static_cast<R>(w.imag())};
   }
 
   int64_t factor, rest;
-  std::vector<Number<R>> turns;  // exp(-2 pi i j k / (factor * rest)), by j < rest, then k = 1..
-  std::vector<Number<R>> units;  // exp(-2 pi i k / factor)
+  std::vector<ComplexLanes<R>> turns;  // exp(-2 pi i j k / (factor * rest)), by j < rest, then k = 1..
+  std::vector<ComplexLanes<R>> units;  // exp(-2 pi i k / factor)
 };
 
 namespace detail {
@@ -75,10 +75,10 @@ struct NumbersOfBlock {
   int real;
   PHI_LANES auto at(int64_t k) const {
     const V* const row = first + 2 * k * step;
-    return Number<std::remove_const_t<V>>{row[real], row[1 - real]};
+    return ComplexLanes<std::remove_const_t<V>>{row[real], row[1 - real]};
   }
   template <typename W>
-  PHI_LANES void put(const Number<W>& z, int64_t k) const {
+  PHI_LANES void put(const ComplexLanes<W>& z, int64_t k) const {
     first[2 * k * step + real] = z.re;
     first[2 * k * step + 1 - real] = z.im;
   }
@@ -87,12 +87,12 @@ struct NumbersOfBlock {
 /// Numbers of adjacent lines of an array; the two halves of a register go to two places.
 template <typename R, int L>
 struct NumbersOfLines {
-  Lines<R, 2> arrays;
+  LinePointers<R, 2> arrays;
   int64_t first;
   int64_t step;
   int real;
-  PHI_LANES void put(const Number<Lanes<R, L>>& z, int64_t k) const {
-    put_numbers<L>(real == 0 ? z : Number<Lanes<R, L>>{z.im, z.re}, arrays, 2 * (first + k * step));
+  PHI_LANES void put(const ComplexLanes<Lanes<R, L>>& z, int64_t k) const {
+    put_numbers<L>(real == 0 ? z : ComplexLanes<Lanes<R, L>>{z.im, z.re}, arrays, 2 * (first + k * step));
   }
 };
 
@@ -108,17 +108,17 @@ class Butterfly {
   /// Combines number j of each transform. kTurned is false for j = 0, whose twiddle factors are 1.
   template <bool kTurned, typename From, typename To>
   PHI_LANES void run(int64_t j, const From& from, const To& to) const {
-    const Number<R>* const turns = stage_.turns.data() + j * (size() - 1);
+    const ComplexLanes<R>* const turns = stage_.turns.data() + j * (size() - 1);
     const auto load = [&](int k) {
-      const Number<V> z = from.at(k);
+      const ComplexLanes<V> z = from.at(k);
       return kTurned && k > 0 ? z * spread(turns[k - 1]) : z;
     };
     if constexpr (kEven) {
-      transform_even<R, P>(load, [&](int k, const Number<V>& z) { to.put(z, k); });
+      transform_even<R, P>(load, [&](int k, const ComplexLanes<V>& z) { to.put(z, k); });
     } else {
-      std::array<Number<V>, kRoom> x;
+      std::array<ComplexLanes<V>, kRoom> x;
       each(0, [&](int k) { x[k] = load(k); });
-      Number<V> room[kRoom];
+      ComplexLanes<V> room[kRoom];
       transform_odd(size(), units_, x.data(), room);
       each(0, [&](int k) { to.put(x[k], k); });
     }
@@ -128,7 +128,7 @@ class Butterfly {
   static constexpr bool kEven = P > 0 && P % 2 == 0;
   static constexpr int kRoom = P > 0 ? P : kLargestFactor;
 
-  PHI_LANES static Number<V> spread(const Number<R>& z) { return {V(z.re), V(z.im)}; }
+  PHI_LANES static ComplexLanes<V> spread(const ComplexLanes<R>& z) { return {V(z.re), V(z.im)}; }
   template <typename F>
   PHI_LANES void each(int first, F f) const {
     if constexpr (P > 0) {
@@ -140,7 +140,7 @@ class Butterfly {
   }
 
   const Stage<R>& stage_;
-  Number<V> units_[kRoom / 2 + 1];
+  ComplexLanes<V> units_[kRoom / 2 + 1];
 };
 
 /// Calls f with the stage's Butterfly.
@@ -230,7 +230,7 @@ class Stages {
       });
     });
   }
-  [[gnu::noinline]] void put_together_there(const V* block, const Lines<R, 2>& out, int64_t first,
+  [[gnu::noinline]] void put_together_there(const V* block, const LinePointers<R, 2>& out, int64_t first,
                                             int64_t apart) const {
     run_in_lanes<R, L>([=, this, &out] {
       const Stage<R>& stage = stages_.front();

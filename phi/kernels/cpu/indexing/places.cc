@@ -11,14 +11,14 @@ namespace phi {
 namespace {
 
 /// The places of one of index_put's indices, along one tensor dim or along several counted as one.
-struct NamedDims {
+struct IndexedDims {
   std::vector<int64_t> places;
   Dims shape;
   int count;
 };
 
-NamedDims true_places(const DenseTensor& mask) {
-  NamedDims named{{}, {}, mask.ndim()};
+IndexedDims true_places(const DenseTensor& mask) {
+  IndexedDims named{{}, {}, mask.ndim()};
   const bool* chosen = mask.data<bool>();
   for (int64_t i = 0; i < mask.numel(); ++i) {
     if (chosen[i]) named.places.push_back(i);
@@ -27,13 +27,13 @@ NamedDims true_places(const DenseTensor& mask) {
   return named;
 }
 
-NamedDims named_dims(const DenseTensor& index, const Dims& dims, int first) {
+IndexedDims named_dims(const DenseTensor& index, const Dims& dims, int first) {
   if (index.dtype() == DataType::BOOL) return true_places(index);
   return {places_along(index, "an index", dims[first], FromEnd::kYes), index.dims(), 1};
 }
 
 /// Adds `stride` times the places of `named`, broadcast to `shape`, to `places`.
-void add_places(const NamedDims& named, int64_t stride, const Dims& shape,
+void add_places(const IndexedDims& named, int64_t stride, const Dims& shape,
                 std::vector<int64_t>* places) {
   if (places->empty()) return;
   const Broadcast<1> walk(shape, {&named.shape});
@@ -99,7 +99,7 @@ std::vector<int64_t> places_of_first(const DenseTensor& index, const Dims& dims)
 }
 
 NamedPlaces places_of_indices(std::span<const DenseTensor* const> indices, const Dims& dims) {
-  std::vector<NamedDims> each;
+  std::vector<IndexedDims> each;
   NamedPlaces all{{}, {}, 0};
   for (const DenseTensor* index : indices) {
     each.push_back(named_dims(*index, dims, all.named_dims));
@@ -110,7 +110,7 @@ NamedPlaces places_of_indices(std::span<const DenseTensor* const> indices, const
   all.places.resize(static_cast<size_t>(all.shape.numel()), 0);
   int64_t stride = dims.numel(0, all.named_dims);
   int first = 0;
-  for (const NamedDims& named : each) {
+  for (const IndexedDims& named : each) {
     const int64_t extent = dims.numel(first, first + named.count);
     stride = extent == 0 ? 0 : stride / extent;
     add_places(named, stride, all.shape, &all.places);

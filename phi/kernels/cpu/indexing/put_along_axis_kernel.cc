@@ -16,9 +16,9 @@ namespace {
 
 /// Pairs of offsets: elements of arr that indices select, and elements of values that are put
 /// there.
-class Puts {
+class PutOffsets {
  public:
-  Puts(const Dims& arr, const DenseTensor& indices, const Dims& values, int axis)
+  PutOffsets(const Dims& arr, const DenseTensor& indices, const Dims& values, int axis)
       : places_(arr, indices.dims(), values, axis), indices_(indices), extent_(arr[axis]) {}
 
   /// Calls f(offset in arr, offset in values) for each index, in their order.
@@ -53,20 +53,20 @@ int axis_of(int axis, const Dims& dims) { return normalise_axis(axis, dims.ndim(
 
 /// x widened to the compute type of reductions; the destructor rounds it back.
 template <typename T>
-class Wide {
+class WideArray {
  public:
   using C = compute_t<T>;
-  explicit Wide(DenseTensor* x) : narrow_(x->mutable_data<T>()), n_(x->numel()) {
+  explicit WideArray(DenseTensor* x) : narrow_(x->mutable_data<T>()), n_(x->numel()) {
     if constexpr (kIs16Bit<T>) {
       wide_.resize(static_cast<size_t>(n_));
       convert(narrow_, wide_.data(), n_);
     }
   }
-  ~Wide() {
+  ~WideArray() {
     if constexpr (kIs16Bit<T>) convert(wide_.data(), narrow_, n_);
   }
-  Wide(const Wide&) = delete;
-  Wide& operator=(const Wide&) = delete;
+  WideArray(const WideArray&) = delete;
+  WideArray& operator=(const WideArray&) = delete;
   C* data() {
     if constexpr (kIs16Bit<T>) {
       return wide_.data();
@@ -83,14 +83,14 @@ class Wide {
 
 /// Sets the selected elements to the initial value of a reduction, which excludes their own values.
 template <typename C>
-void start_from_input(const Puts& puts, C value, C* to) {
+void start_from_input(const PutOffsets& puts, C value, C* to) {
   puts.for_each([=](int64_t at, int64_t) { to[at] = value; });
 }
 
 template <typename Put, typename T>
-void reduce_into(const Puts& puts, const T* values, bool include_self, DenseTensor* out) {
+void reduce_into(const PutOffsets& puts, const T* values, bool include_self, DenseTensor* out) {
   using C = compute_t<T>;
-  Wide<T> wide(out);
+  WideArray<T> wide(out);
   C* to = wide.data();
   if (!include_self) start_from_input<C>(puts, Put::kStart, to);
   puts.for_each(
@@ -98,9 +98,9 @@ void reduce_into(const Puts& puts, const T* values, bool include_self, DenseTens
 }
 
 template <typename T>
-void average_into(const Puts& puts, const T* values, bool include_self, DenseTensor* out) {
+void average_into(const PutOffsets& puts, const T* values, bool include_self, DenseTensor* out) {
   using C = compute_t<T>;
-  Wide<T> wide(out);
+  WideArray<T> wide(out);
   C* to = wide.data();
   if (!include_self) start_from_input(puts, C(0), to);
   puts.for_each([&](int64_t at, int64_t own) {
@@ -116,7 +116,7 @@ void average_into(const Puts& puts, const T* values, bool include_self, DenseTen
 /// value; it takes part in the reduction if include_self.
 template <typename T>
 struct PutGradients {
-  const Puts& puts;
+  const PutOffsets& puts;
   const T* self;
   const T* values;
   const T* out;
@@ -212,7 +212,7 @@ template <typename T, typename Context>
 void PutAlongAxisKernel(const Context&, const DenseTensor& arr, const DenseTensor& indices,
                         const DenseTensor& values, int axis, const std::string& reduce,
                         bool include_self, DenseTensor* out) {
-  const Puts puts(arr.dims(), indices, values.dims(), axis_of(axis, arr.dims()));
+  const PutOffsets puts(arr.dims(), indices, values.dims(), axis_of(axis, arr.dims()));
   T* to = out->mutable_data<T>();
   if (arr.data<T>() == to) {
     puts.check();  // before arr changes
@@ -242,7 +242,7 @@ void PutAlongAxisGradKernel(const Context&, const DenseTensor& arr, const DenseT
                             const DenseTensor& values, const DenseTensor& out,
                             const DenseTensor& out_grad, int axis, const std::string& reduce,
                             bool include_self, DenseTensor* arr_grad, DenseTensor* values_grad) {
-  const Puts puts(arr.dims(), indices, values.dims(), axis_of(axis, arr.dims()));
+  const PutOffsets puts(arr.dims(), indices, values.dims(), axis_of(axis, arr.dims()));
   if (values_grad) std::fill_n(values_grad->mutable_data<T>(), values_grad->numel(), T(0.0f));
   const PutGradients<T> gradients{puts,
                                   arr.data<T>(),

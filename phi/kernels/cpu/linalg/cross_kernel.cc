@@ -10,7 +10,7 @@ namespace {
 
 /// Vectors whose three elements are `inner` apart. Integers wrap around.
 template <typename T>
-struct Vectors {
+struct CrossOperand {
   using C = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                         std::type_identity<compute_t<T>>>::type;
   const T* data;
@@ -25,7 +25,7 @@ struct Vectors {
 
 /// Cross products of vectors with contiguous elements; each vector is read once.
 template <typename T>
-void cross_in_rows(const Vectors<T>& x, const Vectors<T>& y, int64_t count, T* out) {
+void cross_in_rows(const CrossOperand<T>& x, const CrossOperand<T>& y, int64_t count, T* out) {
 #pragma GCC unroll 4
   for (int64_t v = 0; v < 3 * count; v += 3) {
     const auto x0 = x.at(v), x1 = x.at(v + 1), x2 = x.at(v + 2);
@@ -37,7 +37,7 @@ void cross_in_rows(const Vectors<T>& x, const Vectors<T>& y, int64_t count, T* o
 }
 
 template <typename T>
-void cross(const Vectors<T>& x, const Vectors<T>& y, const Dims& dims, int axis, T* out) {
+void cross(const CrossOperand<T>& x, const CrossOperand<T>& y, const Dims& dims, int axis, T* out) {
   const int64_t outer = dims.numel(0, axis), inner = dims.numel(axis + 1, dims.ndim());
   if (inner == 1) return cross_in_rows(x, y, outer, out);
   for (int64_t o = 0; o < outer; ++o) {
@@ -68,7 +68,7 @@ void CrossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                      const DenseTensor& out_grad, int axis, DenseTensor* x_grad,
                      DenseTensor* y_grad) {
   const int at = cross_axis(ctx.input_box(0, x.dims()).global, axis);
-  const Vectors<T> g{out_grad.data<T>()};
+  const CrossOperand<T> g{out_grad.data<T>()};
   if (x_grad) cross<T>({y.data<T>(), true}, g, x.dims(), at, x_grad->mutable_data<T>());
   if (y_grad) cross<T>(g, {x.data<T>(), true}, x.dims(), at, y_grad->mutable_data<T>());
 }

@@ -2,7 +2,7 @@
 // reference in LU decomposition with partial pivoting", 1997), so that most of the work is matmuls.
 #include <algorithm>
 
-#include "phi/kernels/cpu/linalg/part.h"
+#include "phi/kernels/cpu/linalg/submatrix.h"
 #include "phi/kernels/cpu/wide.h"
 
 namespace phi::linalg {
@@ -13,7 +13,7 @@ constexpr Triangle kUnitLower{.unit = true};
 
 /// Applies the swaps of pivots [first, last) to the columns of a.
 template <typename T>
-void swap_in_place(Part<T> a, std::span<const int> pivots, int first, int last) {
+void swap_in_place(Submatrix<T> a, std::span<const int> pivots, int first, int last) {
   for (int j = 0; j < a.columns; ++j) {
     T* x = a.column(j);
     for (int i = first; i < last; ++i) std::swap(x[i], x[pivots[static_cast<size_t>(i)] - 1]);
@@ -48,11 +48,10 @@ class Elimination {
   /// Applies the elimination of columns [from, middle) to columns [middle, to).
   void pass_on(int from, int middle, int to) {
     swap(from, middle, middle, to);
-    const Part<T> below = a_.part(middle, middle, a_.rows, to);
-    const Part<T> beside = a_.part(from, middle, middle, to);
+    const Submatrix<T> below = a_.part(middle, middle, a_.rows, to);
+    const Submatrix<T> beside = a_.part(from, middle, middle, to);
     solve_in_place<T>(true, kUnitLower, Op::kNone, a_.part(from, from, middle, middle), beside);
-    subtract_matmul<T>(Op::kNone, a_.part(middle, from, a_.rows, middle), Op::kNone, beside,
-                        below);
+    subtract_matmul<T>(Op::kNone, a_.part(middle, from, a_.rows, middle), Op::kNone, beside, below);
   }
 
   /// Eliminates column j of the panel [from, to): finds its pivot and updates the columns to its
@@ -106,7 +105,7 @@ class Elimination {
   }
 
   Lu<T>& lu_;
-  Part<T> a_;
+  Submatrix<T> a_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Triangular solves by recursive halves.
 #include <array>
 
-#include "phi/kernels/cpu/linalg/part.h"
+#include "phi/kernels/cpu/linalg/submatrix.h"
 #include "phi/kernels/cpu/wide.h"
 
 namespace phi::linalg {
@@ -24,14 +24,14 @@ struct Solve {
   /// Returns the row or column of n that is computed after `found` others.
   int line(int found, int n) const { return forwards() ? found : n - 1 - found; }
 
-  void run(Part<const T> a, Part<T> b) const {
+  void run(Submatrix<const T> a, Submatrix<T> b) const {
     if (b.rows == 0 || b.columns == 0) return;
     if (int64_t{a.columns} * b.rows * b.columns <= kFew) return few(a, b);
     a.columns <= kLeaf ? leaf(a, b) : halves(a, b);
   }
 
  private:
-  void few(Part<const T> a, Part<T> b) const {
+  void few(Submatrix<const T> a, Submatrix<T> b) const {
     const int n = a.columns, others = left ? b.columns : b.rows;
     const auto of_a = [&](int i, int j) {
       const bool by_rows = left == (op == Op::kNone);
@@ -49,21 +49,22 @@ struct Solve {
     }
   }
 
-  void leaf(Part<const T> a, Part<T> b) const;
+  void leaf(Submatrix<const T> a, Submatrix<T> b) const;
 
   /// Solves the half that does not depend on the other one, subtracts its share from the other half
   /// of b, and solves that.
-  void halves(Part<const T> a, Part<T> b) const {
+  void halves(Submatrix<const T> a, Submatrix<T> b) const {
     const int n = a.columns, m = n / 2;
-    const Part<const T> corner = triangle.upper ? a.part(0, m, m, n) : a.part(m, 0, n, m);
-    const Part<T> first = left ? b.top(m) : b.left(m), last = left ? b.below(m) : b.right_of(m);
-    const Part<const T> first_a = a.part(0, 0, m, m), last_a = a.part(m, m, n, n);
+    const Submatrix<const T> corner = triangle.upper ? a.part(0, m, m, n) : a.part(m, 0, n, m);
+    const Submatrix<T> first = left ? b.top(m) : b.left(m),
+                       last = left ? b.below(m) : b.right_of(m);
+    const Submatrix<const T> first_a = a.part(0, 0, m, m), last_a = a.part(m, m, n, n);
     run(forwards() ? first_a : last_a, forwards() ? first : last);
     subtract(corner, forwards() ? first : last, forwards() ? last : first);
     run(forwards() ? last_a : first_a, forwards() ? last : first);
   }
 
-  void subtract(Part<const T> corner, Part<const T> x, Part<T> b) const {
+  void subtract(Submatrix<const T> corner, Submatrix<const T> x, Submatrix<T> b) const {
     left ? subtract_matmul<T>(op, corner, Op::kNone, x, b)
          : subtract_matmul<T>(Op::kNone, x, op, corner, b);
   }
@@ -75,7 +76,7 @@ struct Solve {
 template <typename T>
 class Strips {
  public:
-  Strips(const Solve<T>& solve, Part<const T> a) : solve_(solve), n_(a.columns) {
+  Strips(const Solve<T>& solve, Submatrix<const T> a) : solve_(solve), n_(a.columns) {
     const bool by_rows = solve.left == (solve.op == Op::kNone);
     for (int i = 0; i < n_; ++i) {
       for (int j = 0; j < n_; ++j) factors_[i][j] = by_rows ? a(i, j) : a(j, i);
@@ -83,7 +84,7 @@ class Strips {
     }
   }
 
-  void run(Part<T> b) {
+  void run(Submatrix<T> b) {
     const int others = solve_.left ? b.columns : b.rows;
     for (int from = 0; from < others; from += kWidth) {
       const int to = std::min(from + kWidth, others);
@@ -99,15 +100,15 @@ class Strips {
  private:
   static constexpr int kWidth = 256 / sizeof(T);
   static constexpr int kStep = 64 / sizeof(T);
-  using Line = std::array<T, kWidth>;
+  using StripLine = std::array<T, kWidth>;
 
-  void run_rows(Part<T> strip, int steps) {
+  void run_rows(Submatrix<T> strip, int steps) {
     transpose_matrix(strip.data, strip.stride, lines_[0].data(), kWidth, strip.columns, n_);
     substitute(steps);
     transpose_matrix(lines_[0].data(), kWidth, strip.data, strip.stride, n_, strip.columns);
   }
 
-  void run_columns(Part<T> strip, int steps) {
+  void run_columns(Submatrix<T> strip, int steps) {
     for (int j = 0; j < n_; ++j) std::copy_n(strip.column(j), strip.rows, lines_[j].data());
     substitute(steps);
     for (int j = 0; j < n_; ++j) std::copy_n(lines_[j].data(), strip.rows, strip.column(j));
@@ -118,7 +119,7 @@ class Strips {
   void substitute(int steps) {
     run_widest<T>([this, width = steps * kStep] {
       for (int i = 0; i < n_; ++i) {
-        Line& x = lines_[line(i)];
+        StripLine& x = lines_[line(i)];
         const auto& f = factors_[line(i)];
         int j = 0;
         for (; j + 4 <= i; j += 4) {
@@ -140,12 +141,12 @@ class Strips {
   Solve<T> solve_;
   int n_;
   std::array<std::array<T, kLeaf>, kLeaf> factors_{};  // op(a), transposed if a is on the right
-  alignas(64) std::array<Line, kLeaf> lines_{};  // initialised, so that numbers past a narrow strip
-                                                 // stay finite
+  alignas(64) std::array<StripLine, kLeaf> lines_{};   // initialised, so that numbers past a narrow
+                                                      // strip stay finite
 };
 
 template <typename T>
-void Solve<T>::leaf(Part<const T> a, Part<T> b) const {
+void Solve<T>::leaf(Submatrix<const T> a, Submatrix<T> b) const {
   if constexpr (kIsComplex<T>) {
     const T one = 1;
     Lapack<T>::trsm(CblasColMajor, left ? CblasLeft : CblasRight,
@@ -160,7 +161,7 @@ void Solve<T>::leaf(Part<const T> a, Part<T> b) const {
 }  // namespace
 
 template <typename T>
-void solve_in_place(bool left, Triangle triangle, Op op, Part<const T> a, Part<T> b) {
+void solve_in_place(bool left, Triangle triangle, Op op, Submatrix<const T> a, Submatrix<T> b) {
   Solve<T>{left, triangle, op}.run(a, b);
 }
 
@@ -177,9 +178,9 @@ Matrix<T> solve_right(Matrix<T> b, const Matrix<T>& a, Triangle triangle, Op op)
   return b;
 }
 
-#define PHI_INSTANTIATE(T)                                                  \
-  template void solve_in_place(bool, Triangle, Op, Part<const T>, Part<T>); \
-  template Matrix<T> solve_left(const Matrix<T>&, Triangle, Op, Matrix<T>); \
+#define PHI_INSTANTIATE(T)                                                            \
+  template void solve_in_place(bool, Triangle, Op, Submatrix<const T>, Submatrix<T>); \
+  template Matrix<T> solve_left(const Matrix<T>&, Triangle, Op, Matrix<T>);           \
   template Matrix<T> solve_right(Matrix<T>, const Matrix<T>&, Triangle, Op)
 PHI_INSTANTIATE(float);
 PHI_INSTANTIATE(double);

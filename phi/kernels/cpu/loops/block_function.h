@@ -140,19 +140,19 @@ class BlockFunction {
   /// broadcasts of types other than float are too rare to pay for their compile time.
   static constexpr bool kTakesStill = kBroadcasts && kInputs == 2 && std::is_same_v<C, float>;
   using Inputs = std::array<const C*, kInputs>;
-  using Rows = detail::BlockRows<kInputs>;
+  using RowShape = detail::BlockRows<kInputs>;
 
   /// Keeps a pointer to `functor`, which must outlive this object.
   template <typename F>
   explicit BlockFunction(const F& functor) : functor_(&functor) {
     run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
-              const Rows& rows) {
+              const RowShape& rows) {
       detail::run_rows<kTakesStill>(in, still, out, n, rows, *static_cast<const F*>(of));
     };
     if constexpr (kHasWideForm<C>) {
       if (!has_wide()) return;
       run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
-                const Rows& rows) {
+                const RowShape& rows) {
         if constexpr (detail::HasWideForm<F>) {
           static_assert(kInputs == 1 && !kBroadcasts);
           detail::WideForm<F>::run(in[0], out, n);
@@ -168,14 +168,14 @@ class BlockFunction {
   /// Sets out[i] = f(in[0][i], in[1][i], ..) in rows of n elements. `still` must be 0 unless
   /// kTakesStill.
   void operator()(const Inputs& in, detail::StillInputs still, R* out, int64_t n,
-                  const Rows& rows = {}) const {
+                  const RowShape& rows = {}) const {
     run_(functor_, in, still, out, n, rows);
   }
 
  private:
   const void* functor_;
   void (*run_)(const void* functor, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
-               const Rows& rows);
+               const RowShape& rows);
 };
 
 }  // namespace phi

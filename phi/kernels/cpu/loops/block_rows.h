@@ -88,14 +88,14 @@ inline constexpr int64_t kShortRow = 32;
 template <typename T, size_t kInputs>
 class RowTiles {
  public:
-  using Rows = std::array<const T*, kInputs>;
+  using RowPointers = std::array<const T*, kInputs>;
   RowTiles(int64_t row, unsigned repeated)
       : row_(row), length_(kConvertBlock / row * row), repeated_(repeated) {}
 
   /// Calls run(rows, out, length) for `count` contiguous elements of out. Operands of `still` are
   /// single elements.
   template <typename Out, typename Run>
-  void for_each(Rows rows, StillInputs still, Out* out, int64_t count, Run run) {
+  void for_each(RowPointers rows, StillInputs still, Out* out, int64_t count, Run run) {
     for (size_t k = 0; k < kInputs; ++k) {
       if (repeated_ >> k & 1) rows[k] = tile_of(rows[k], tiles_[k], count);
     }

@@ -12,7 +12,7 @@ Broadcast<kOperands>::Broadcast(const Dims& out,
   strides_[0].fill(0);
   strides_[1].fill(0);
   for_each_broadcast_dim(out, operands,
-                         [this](int64_t size, const Offsets& stride) { append(size, stride); });
+                         [this](int64_t size, const OperandOffsets& stride) { append(size, stride); });
 }
 
 template <int kOperands>
@@ -31,10 +31,10 @@ std::optional<unsigned> Broadcast<kOperands>::repeated_rows() const {
 
 template <int kOperands>
 void Broadcast<kOperands>::walk(int dims, void* f,
-                                void (*run)(void* f, int64_t at, const Offsets& from,
+                                void (*run)(void* f, int64_t at, const OperandOffsets& from,
                                             int64_t count)) const {
   std::array<int64_t, kMaxNdim> index{};
-  Offsets from{};
+  OperandOffsets from{};
   const int64_t count = dims == 1 ? sizes_[0] : sizes_[0] * sizes_[1];
   for (int64_t at = 0;; at += count) {
     run(f, at, from, count);
@@ -50,7 +50,7 @@ void Broadcast<kOperands>::walk(int dims, void* f,
 }
 
 template <int kOperands>
-void Broadcast<kOperands>::append(int64_t size, const Offsets& stride) {
+void Broadcast<kOperands>::append(int64_t size, const OperandOffsets& stride) {
   bool merges = ndim_ > 0;
   for (int k = 0; merges && k < kOperands; ++k) {
     merges = stride[k] == strides_[ndim_ - 1][k] * sizes_[ndim_ - 1];

@@ -20,7 +20,7 @@ class Broadcast {
   static_assert(kOperands <= 4, "broadcast.cc has no walk of as many operands: add yours there");
 
  public:
-  using Offsets = std::array<int64_t, kOperands>;
+  using OperandOffsets = std::array<int64_t, kOperands>;
 
   /// `out` has at least one element, and every operand broadcasts to it.
   Broadcast(const Dims& out, const std::array<const Dims*, kOperands>& operands);
@@ -29,7 +29,7 @@ class Broadcast {
   int64_t row_length() const { return sizes_[0]; }
   /// Number of rows in a run of the two innermost loops, and the row stride of each operand.
   int64_t rows() const { return sizes_[1]; }
-  const Offsets& row_strides() const { return strides_[1]; }
+  const OperandOffsets& row_strides() const { return strides_[1]; }
 
   /// Returns, as bits, the operands that repeat the same row along the second-innermost loop.
   /// Returns nullopt unless all other operands continue from row to row, or are one element
@@ -46,7 +46,7 @@ class Broadcast {
   /// or 2).
   template <typename F>
   void for_each_run(int dims, F f) const {
-    walk(dims, &f, [](void* to, int64_t at, const Offsets& from, int64_t count) {
+    walk(dims, &f, [](void* to, int64_t at, const OperandOffsets& from, int64_t count) {
       (*static_cast<F*>(to))(at, from, count);
     });
   }
@@ -54,13 +54,13 @@ class Broadcast {
  private:
   // Instantiated per number of operands, not per f.
   void walk(int dims, void* f,
-            void (*run)(void* f, int64_t at, const Offsets& from, int64_t count)) const;
+            void (*run)(void* f, int64_t at, const OperandOffsets& from, int64_t count)) const;
   // Adds the next outer tensor dim, merged with the last loop if all operands continue evenly.
-  void append(int64_t size, const Offsets& stride);
+  void append(int64_t size, const OperandOffsets& stride);
 
   int ndim_ = 0;  // innermost first; 0: one element
   std::array<int64_t, kMaxNdim> sizes_;
-  std::array<Offsets, kMaxNdim> strides_;
+  std::array<OperandOffsets, kMaxNdim> strides_;
 };
 
 }  // namespace phi

@@ -58,10 +58,10 @@ class ClassRows {
 /// Labels of rows, hard (a class number) or soft (a weight per class), for local rows of logits or
 /// log-probabilities.
 template <typename T>
-class Labels {
+class ClassLabels {
  public:
   using C = compute_t<T>;
-  Labels(const DenseTensor& label, const ClassLayout& layout, const ShardBox& box, bool soft,
+  ClassLabels(const DenseTensor& label, const ClassLayout& layout, const ShardBox& box, bool soft,
          int ignore_index)
       : soft_(soft), soft_rows_(layout), begin_(box.box.offset[layout.axis]) {
     if (soft) {

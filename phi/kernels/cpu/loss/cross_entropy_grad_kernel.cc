@@ -75,7 +75,7 @@ void CrossEntropyWithSoftmaxGradKernel(const Context& ctx, const DenseTensor& la
   const ClassLayout layout = class_layout(softmax.dims(), axis);
   if (layout.rows() == 0) return;
   const ShardBox box = ctx.input_box(kSoftmaxInput, softmax.dims());
-  Labels<T> labels(label, layout, box, soft_label, ignore_index);
+  ClassLabels<T> labels(label, layout, box, soft_label, ignore_index);
   const int64_t n = layout.classes;
   if (!soft_label) {
     return each_row<T>(softmax, loss_grad, layout, input_grad,

@@ -11,7 +11,7 @@ namespace phi {
 namespace {
 
 template <typename T>
-inline void whole_rows(const T* input, const ClassLayout& layout, Labels<T>& labels, T* softmax,
+inline void whole_rows(const T* input, const ClassLayout& layout, ClassLabels<T>& labels, T* softmax,
                        T* loss) {
   using C = compute_t<T>;
   ClassRows<T> rows(layout);
@@ -31,7 +31,7 @@ inline void whole_rows(const T* input, const ClassLayout& layout, Labels<T>& lab
 
 template <typename T>
 void sharded_rows(const KernelContext& ctx, const T* input, const ClassLayout& layout,
-                  Labels<T>& labels, T* softmax, T* loss) {
+                  ClassLabels<T>& labels, T* softmax, T* loss) {
   using C = compute_t<T>;
   ClassRows<T> rows(layout);
   std::vector<C> shares(layout.classes);
@@ -60,7 +60,7 @@ void sharded_rows(const KernelContext& ctx, const T* input, const ClassLayout& l
 
 template <typename T>
 void given_probabilities(const KernelContext& ctx, const DenseTensor& input,
-                         const ClassLayout& layout, Labels<T>& labels, bool sharded,
+                         const ClassLayout& layout, ClassLabels<T>& labels, bool sharded,
                          DenseTensor* softmax, T* loss) {
   using C = compute_t<T>;
   const T* data = input.data<T>();
@@ -95,7 +95,7 @@ void CrossEntropyWithSoftmaxKernel(const Context& ctx, const DenseTensor& input,
   if (layout.rows() == 0) return;
   const ShardBox box = ctx.input_box(0, input.dims());
   // Labels are checked before anything is combined, so that all ranks report an invalid label.
-  Labels<T> labels(label, layout, box, soft_label, ignore_index);
+  ClassLabels<T> labels(label, layout, box, soft_label, ignore_index);
   const bool sharded = classes_sharded(ctx, box, layout.axis);
   T* losses = loss->mutable_data<T>();
   if (!use_softmax)

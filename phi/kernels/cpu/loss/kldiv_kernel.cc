@@ -21,12 +21,12 @@ double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string
 /// Functors of the compute type, so that all element types share their loops. `log_target` is a
 /// template parameter because loops do not vectorise if it is a member.
 template <typename C, bool kLogTarget>
-struct Term {
+struct KlDivTerm {
   C operator()(C x, C label) const { return KLDivLossFunctor<C>{kLogTarget}(x, label); }
 };
 
 template <typename C, bool kLogTarget>
-struct TermGrad {
+struct KlDivTermGrad {
   C operator()(C label, C g) const { return KLDivLossGradFunctor<C>{kLogTarget}(label, g * share); }
   C share;
 };
@@ -39,7 +39,7 @@ void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                      const std::string& reduction, bool log_target, DenseTensor* out) {
   using C = compute_t<T>;
   const auto with_term = [log_target](auto&& run) {
-    log_target ? run(Term<C, true>()) : run(Term<C, false>());
+    log_target ? run(KlDivTerm<C, true>()) : run(KlDivTerm<C, false>());
   };
   if (reduction == "none")
     return with_term([&](auto term) { nary_loop<T>({&x, &label}, out, term); });
@@ -57,8 +57,8 @@ void KLDivLossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                          DenseTensor* x_grad) {
   using C = compute_t<T>;
   const auto share = static_cast<C>(1 / divisor(ctx, x, reduction));
-  if (log_target) return nary_loop<T>({&label, &out_grad}, x_grad, TermGrad<C, true>{share});
-  nary_loop<T>({&label, &out_grad}, x_grad, TermGrad<C, false>{share});
+  if (log_target) return nary_loop<T>({&label, &out_grad}, x_grad, KlDivTermGrad<C, true>{share});
+  nary_loop<T>({&label, &out_grad}, x_grad, KlDivTermGrad<C, false>{share});
 }
 
 PHI_REGISTER_KERNEL(kldiv_loss, CPU, KLDivLossKernel, Floats);

@@ -24,7 +24,7 @@ void for_each_label(const KernelContext& ctx, const DenseTensor& logits, const D
                     F f) {
   const ClassLayout layout = class_layout(logits.dims(), kMarginClassAxis);
   constexpr int kNoneIgnored = -1;
-  Labels<T> labels(label, layout, ctx.input_box(0, logits.dims()), false, kNoneIgnored);
+  ClassLabels<T> labels(label, layout, ctx.input_box(0, logits.dims()), false, kNoneIgnored);
   const T* data = logits.data<T>();
   for (int64_t r = 0; r < layout.rows(); ++r) {
     const int64_t here = labels.local_class(r);

@@ -18,7 +18,7 @@ namespace phi {
 namespace {
 
 /// Elements [begin, end) of each column, which share scale number `index`.
-struct Group {
+struct ScaleGroup {
   int64_t index;
   int64_t begin;
   int64_t end;
@@ -28,7 +28,7 @@ template <typename F>
 void for_each_scale_group(int64_t k, int group_size, F f) {
   const int64_t size = group_rows(k, group_size);
   for (int64_t begin = 0; begin < k; begin += size)
-    f(Group{begin / size, begin, std::min(begin + size, k)});
+    f(ScaleGroup{begin / size, begin, std::min(begin + size, k)});
 }
 
 /// A weight of weight_only_linear: int8 numbers [n, k] and scales [groups, n].
@@ -59,7 +59,7 @@ inline void multiply_rows(const Weight<C>& w, int64_t begin, int64_t end, const 
                           T* out) {
   for (int64_t c = begin; c < end; ++c) {
     RowDotProducts<kRows, C> products;
-    for_each_scale_group(w.k, w.group_size, [&](const Group& group) {
+    for_each_scale_group(w.k, w.group_size, [&](const ScaleGroup& group) {
       add_row_dot_products(group.end - group.begin, x + group.begin, w.k,
                        w.data + c * w.k + group.begin, w.scales[group.index * w.n + c], &products);
     });
@@ -114,7 +114,7 @@ void widen(const int8_t* from, int64_t count, T* to) {
 }
 
 /// Rows [row, row + rows) of the weight, elements [begin, end) of each, all in group `group`.
-struct Block {
+struct WeightTile {
   int64_t row;
   int64_t rows;
   int64_t group;
@@ -132,9 +132,9 @@ void for_each_weight_block(const Weight<C>& w, F f) {
   std::vector<T> wide(static_cast<size_t>(std::min(kRows, w.n) * longest));
   for (int64_t row = 0; row < w.n; row += kRows) {
     const int64_t rows = std::min(kRows, w.n - row);
-    for_each_scale_group(w.k, w.group_size, [&](const Group& group) {
+    for_each_scale_group(w.k, w.group_size, [&](const ScaleGroup& group) {
       for (int64_t begin = group.begin; begin < group.end; begin += longest) {
-        const Block block{row, rows, group.index, begin, std::min(begin + longest, group.end)};
+        const WeightTile block{row, rows, group.index, begin, std::min(begin + longest, group.end)};
         for (int64_t r = 0; r < rows; ++r) {
           widen(w.data + (row + r) * w.k + begin, block.size(), wide.data() + r * block.size());
         }
@@ -150,7 +150,7 @@ void multiply_blocks(const Weight<C>& w, int64_t m, const T* x, const T* bias, T
   constexpr int64_t kRows = 128;  // fewer make matmuls slow
   std::vector<C> product;
   std::vector<C> sum;
-  for_each_weight_block<kRows, T>(w, [&](const Block& block, const T* wide) {
+  for_each_weight_block<kRows, T>(w, [&](const WeightTile& block, const T* wide) {
     const int64_t n = block.rows;
     if (block.begin == 0) sum.assign(static_cast<size_t>(m * n), C(0));
     product.resize(sum.size());
@@ -184,7 +184,7 @@ void WeightQuantizeKernel(const Context& ctx, const DenseTensor& x, int group_si
   using C = compute_t<T>;
   C* scales = scale->mutable_data<C>();
   std::fill_n(scales, scale->numel(), C(0));
-  for_each_scale_group(k, group_size, [&](const Group& group) {
+  for_each_scale_group(k, group_size, [&](const ScaleGroup& group) {
     for (int64_t c = 0; c < n; ++c) {
       double most = 0;
       for (int64_t r = group.begin; r < group.end; ++r)
@@ -205,7 +205,7 @@ void WeightDequantizeKernel(const Context&, const DenseTensor& x, const DenseTen
   const int8_t* from = x.data<int8_t>();
   const C* scales = scale.data<C>();
   T* to = out->mutable_data<T>();
-  for_each_scale_group(k, group_size, [&](const Group& group) {
+  for_each_scale_group(k, group_size, [&](const ScaleGroup& group) {
     for (int64_t r = group.begin; r < group.end; ++r) {
       for (int64_t c = 0; c < n; ++c)
         to[r * n + c] =
@@ -245,7 +245,7 @@ void WeightOnlyLinearGradKernel(const Context&, const DenseTensor& weight,
   constexpr int64_t kRows = 512;  // fewer load the sums from memory more often
   std::vector<C> scaled;
   std::vector<C> sum(static_cast<size_t>(m * w.k));
-  for_each_weight_block<kRows, C>(w, [&](const Block& block, const C* wide) {
+  for_each_weight_block<kRows, C>(w, [&](const WeightTile& block, const C* wide) {
     const int64_t n = block.rows;
     scaled.resize(static_cast<size_t>(m * n));
     const C* factors = w.scales + block.group * w.n + block.row;

@@ -12,9 +12,9 @@ namespace phi {
 namespace {
 
 /// The local part of the batch, and sums of its channels over all ranks.
-class Batch {
+class LocalBatch {
  public:
-  Batch(const KernelContext& ctx, const DenseTensor& x, const std::string& data_format)
+  LocalBatch(const KernelContext& ctx, const DenseTensor& x, const std::string& data_format)
       : ctx_(ctx),
         ndim_(x.ndim()),
         axis_(channel_axis(x.ndim(), data_format)),
@@ -96,7 +96,7 @@ std::vector<double> blended(const std::vector<double>& old, const std::vector<do
 /// the compute type. The variance is computed around the rounded mean and then corrected for the
 /// rounding.
 template <typename T, typename C>
-void find_statistics(const Batch& batch, const ChannelRange& range, const T* x, C* centre,
+void find_statistics(const LocalBatch& batch, const ChannelRange& range, const T* x, C* centre,
                      double* means, double* variances, double* rest) {
   batch.sum(range, x, x, ChannelSum{[](C v, C, int64_t) { return v; }, means});
   for (int64_t c = range.first; c < range.last; ++c) {
@@ -131,7 +131,7 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
                      DenseTensor* mean_out, DenseTensor* variance_out, DenseTensor* saved_mean,
                      DenseTensor* saved_variance) {
   using C = compute_t<T>;
-  const Batch batch(ctx, x, data_format);
+  const LocalBatch batch(ctx, x, data_format);
   const T* xs = x.data<T>();
   const std::vector<double> old_means = read_statistics(mean),
                             old_variances = read_statistics(variance);
@@ -173,7 +173,7 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                          bool use_global_stats, bool trainable_statistics, DenseTensor* x_grad,
                          DenseTensor* scale_grad, DenseTensor* bias_grad) {
   using C = compute_t<T>;
-  const Batch batch(ctx, x, data_format);
+  const LocalBatch batch(ctx, x, data_format);
   const T* xs = x.data<T>();
   const T* dys = out_grad.data<T>();
   const std::vector<double> means = read_statistics(saved_mean),
@@ -211,7 +211,7 @@ void BatchNormDry(const Context& ctx, const DenseTensor& x, const DenseTensor&, 
                   const DenseTensor*, const DenseTensor*, bool is_test, float, float,
                   const std::string& data_format, bool use_global_stats, bool trainable_statistics,
                   DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*) {
-  const Batch batch(ctx, x, data_format);
+  const LocalBatch batch(ctx, x, data_format);
   const bool of_batch =
       !batch.is_empty() && uses_batch(is_test, use_global_stats, trainable_statistics);
   batch.plan_sums(of_batch ? 3 : 0);
@@ -221,7 +221,7 @@ void BatchNormGradDry(const Context& ctx, const DenseTensor& x, const DenseTenso
                       const DenseTensor&, const DenseTensor&, const DenseTensor&,
                       const std::string& data_format, bool, bool, bool, DenseTensor*, DenseTensor*,
                       DenseTensor*) {
-  Batch(ctx, x, data_format).plan_sums(2);
+  LocalBatch(ctx, x, data_format).plan_sums(2);
 }
 
 PHI_REGISTER_KERNEL(batch_norm, CPU, BatchNormKernel, Floats);

@@ -74,7 +74,7 @@ class RandomStream {
 
  private:
   // A part of one block's values, and the local element where it begins.
-  struct Piece {
+  struct BlockRun {
     int64_t at;
     int slot;
     int word;
@@ -114,7 +114,7 @@ class RandomStream {
     BatchValues<Value> values;
     generate_(blocks_, &values);
     for (int i = 0; i < num_pieces_; ++i) {
-      const Piece& piece = pieces_[i];
+      const BlockRun& piece = pieces_[i];
       sink_(piece.at, values.data() + 4 * piece.slot + piece.word, piece.count);
     }
     slots_ = 0;
@@ -124,7 +124,7 @@ class RandomStream {
   Generate generate_;
   Sink sink_;
   BatchBlocks blocks_{};
-  std::array<Piece, kBatchValues> pieces_;
+  std::array<BlockRun, kBatchValues> pieces_;
   int slots_ = 0;
   int num_pieces_ = 0;
 };

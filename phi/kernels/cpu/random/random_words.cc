@@ -25,31 +25,31 @@ struct Counters {
 // the target's instructions: in others g++ splits the vectors.
 
 struct Lanes256 {
-  using Words [[gnu::vector_size(32)]] = uint64_t;
+  using LaneWords [[gnu::vector_size(32)]] = uint64_t;
   using Loose [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = uint64_t;
-  Words c[4];
+  LaneWords c[4];
 
   void begin(const uint64_t* blocks, uint32_t use, uint32_t turn) {
     c[0] = *reinterpret_cast<const Loose*>(blocks);
     c[1] = c[0] >> 32;
-    c[2] = Words{} + use;
-    c[3] = Words{} + turn;
+    c[2] = LaneWords{} + use;
+    c[3] = LaneWords{} + turn;
   }
-  static Words product(Words x, uint32_t factor) {
-    return reinterpret_cast<Words>(
+  static LaneWords product(LaneWords x, uint32_t factor) {
+    return reinterpret_cast<LaneWords>(
         _mm256_mul_epu32(reinterpret_cast<__m256i>(x), _mm256_set1_epi64x(factor)));
   }
   void do_round(PhiloxKey key) {
-    const Words product0 = product(c[0], kPhiloxFactors[0]);
-    const Words product1 = product(c[2], kPhiloxFactors[1]);
+    const LaneWords product0 = product(c[0], kPhiloxFactors[0]);
+    const LaneWords product1 = product(c[2], kPhiloxFactors[1]);
     c[0] = product1 >> 32 ^ c[1] ^ key.word[0];
     c[1] = product1;
     c[2] = product0 >> 32 ^ c[3] ^ key.word[1];
     c[3] = product0;
   }
   void store(uint32_t* to) const {
-    const Words first = (c[0] & 0xffffffffu) | c[1] << 32;
-    const Words second = (c[2] & 0xffffffffu) | c[3] << 32;
+    const LaneWords first = (c[0] & 0xffffffffu) | c[1] << 32;
+    const LaneWords second = (c[2] & 0xffffffffu) | c[3] << 32;
     auto* out = reinterpret_cast<Loose*>(to);
     out[0] = __builtin_shufflevector(first, second, 0, 4, 1, 5);
     out[1] = __builtin_shufflevector(first, second, 2, 6, 3, 7);
@@ -57,32 +57,32 @@ struct Lanes256 {
 };
 
 struct Lanes512 {
-  using Words [[gnu::vector_size(64)]] = uint64_t;
+  using LaneWords [[gnu::vector_size(64)]] = uint64_t;
   using Loose [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = uint64_t;
-  Words c[4];
+  LaneWords c[4];
 
   PHI_WIDE_TARGET void begin(const uint64_t* blocks, uint32_t use, uint32_t turn) {
     c[0] = *reinterpret_cast<const Loose*>(blocks);
     c[1] = c[0] >> 32;
-    c[2] = Words{} + use;
-    c[3] = Words{} + turn;
+    c[2] = LaneWords{} + use;
+    c[3] = LaneWords{} + turn;
   }
   // Masked, with all lanes set: g++ 12 reports _mm512_mul_epu32 as a use of an uninitialised value.
-  PHI_WIDE_TARGET static Words product(Words x, uint32_t factor) {
-    return reinterpret_cast<Words>(
+  PHI_WIDE_TARGET static LaneWords product(LaneWords x, uint32_t factor) {
+    return reinterpret_cast<LaneWords>(
         _mm512_maskz_mul_epu32(0xff, reinterpret_cast<__m512i>(x), _mm512_set1_epi64(factor)));
   }
   PHI_WIDE_TARGET void do_round(PhiloxKey key) {
-    const Words product0 = product(c[0], kPhiloxFactors[0]);
-    const Words product1 = product(c[2], kPhiloxFactors[1]);
+    const LaneWords product0 = product(c[0], kPhiloxFactors[0]);
+    const LaneWords product1 = product(c[2], kPhiloxFactors[1]);
     c[0] = product1 >> 32 ^ c[1] ^ key.word[0];
     c[1] = product1;
     c[2] = product0 >> 32 ^ c[3] ^ key.word[1];
     c[3] = product0;
   }
   PHI_WIDE_TARGET void store(uint32_t* to) const {
-    const Words first = (c[0] & 0xffffffffu) | c[1] << 32;
-    const Words second = (c[2] & 0xffffffffu) | c[3] << 32;
+    const LaneWords first = (c[0] & 0xffffffffu) | c[1] << 32;
+    const LaneWords second = (c[2] & 0xffffffffu) | c[3] << 32;
     auto* out = reinterpret_cast<Loose*>(to);
     out[0] = __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11);
     out[1] = __builtin_shufflevector(first, second, 4, 12, 5, 13, 6, 14, 7, 15);
@@ -93,7 +93,7 @@ struct Lanes512 {
 /// round.
 template <typename Lanes, int kTogether>
 inline void draw(const Counters& counters, uint32_t* to) {
-  constexpr int kLanes = sizeof(typename Lanes::Words) / sizeof(uint64_t);
+  constexpr int kLanes = sizeof(typename Lanes::LaneWords) / sizeof(uint64_t);
   static_assert(kBatchBlocks % (kTogether * kLanes) == 0);
   for (int s = 0; s < kBatchBlocks; s += kTogether * kLanes) {
     Lanes lanes[kTogether];

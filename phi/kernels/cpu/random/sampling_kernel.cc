@@ -55,13 +55,13 @@ void from_words(const ShardBox& where, int seed, RandomUse use, T* to, Of of) {
 }
 
 /// Draws an element with its parameter.
-using Draw = double (*)(ReadyUnits& units, double parameter);
+using DrawFunction = double (*)(ReadyUnits& units, double parameter);
 
 /// Sets out[i] = draw(units of the element, parameter of the element), rounded. Draws are
 /// instantiated for double only.
 template <typename T>
 void draw_each(const ShardBox& where, const DenseTensor& x, int seed, RandomUse use,
-               DenseTensor* out, Draw draw) {
+               DenseTensor* out, DrawFunction draw) {
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   for_each_element(where, seed_bits(seed), use, [=](int64_t at, ReadyUnits& units) {

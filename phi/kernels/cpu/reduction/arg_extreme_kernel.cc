@@ -29,7 +29,7 @@ struct Smallest {
 constexpr int64_t kColumns = 1024;  // columns per tile
 
 template <typename C>
-struct Best {
+struct ArgExtreme {
   C value;
   int64_t index;
 };
@@ -44,21 +44,21 @@ constexpr int64_t kArgBlock = 1024;  // the steps of a lane fit into a byte
 
 // An integer as wide as C, so that value and index are selected by the same mask.
 template <typename C>
-using Step = std::conditional_t<sizeof(C) == 8, uint64_t,
+using lane_step_t = std::conditional_t<sizeof(C) == 8, uint64_t,
                                 std::conditional_t<sizeof(C) == 4, uint32_t, uint8_t>>;
 
 // Returns the best element of whole rows of lanes, and its first index. If an element is NaN, the
 // result is wrong and `sum` is NaN, which infinities of both signs cause too.
 template <typename R, typename C>
-inline Best<C> best_of_lanes(const C* x, int64_t n, C* sum) {
+inline ArgExtreme<C> best_of_lanes(const C* x, int64_t n, C* sum) {
   C best[kArgLanes];
   C sums[kArgLanes];
-  Step<C> step[kArgLanes];
+  lane_step_t<C> step[kArgLanes];
   for (int l = 0; l < kArgLanes; ++l) {
     best[l] = sums[l] = x[l];
     step[l] = 0;
   }
-  Step<C> now = 1;
+  lane_step_t<C> now = 1;
   for (int64_t i = kArgLanes; i + kArgLanes <= n; i += kArgLanes, ++now) {
     for (int l = 0; l < kArgLanes; ++l) step[l] = R::precedes(x[i + l], best[l]) ? now : step[l];
     for (int l = 0; l < kArgLanes; ++l)
@@ -82,8 +82,8 @@ inline Best<C> best_of_lanes(const C* x, int64_t n, C* sum) {
 
 // Returns the best element, or the first NaN, of at most a block, and its first index.
 template <typename R, typename C>
-inline Best<C> best_of_block(const C* x, int64_t n) {
-  Best<C> best{x[0], 0};
+inline ArgExtreme<C> best_of_block(const C* x, int64_t n) {
+  ArgExtreme<C> best{x[0], 0};
   int64_t i = 0;
   if (n >= kArgLanes) {
     C sum;
@@ -104,7 +104,7 @@ inline Best<C> best_of_block(const C* x, int64_t n) {
 template <typename R, typename T>
 int64_t best_of_row(const T* x, int64_t n) {
   using C = compute_t<T>;
-  Best<C> best{C(0), -1};
+  ArgExtreme<C> best{C(0), -1};
   [[maybe_unused]] float buffer[kIs16Bit<T> ? kArgBlock : 1];
   for (int64_t begin = 0; begin < n; begin += kArgBlock) {
     const int64_t count = std::min(kArgBlock, n - begin);

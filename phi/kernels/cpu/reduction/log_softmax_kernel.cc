@@ -28,10 +28,10 @@ void log_softmax_grad_row(const C* out, const C* grad, int64_t n, C* to) {
 
 /// Lines along an axis, copied to and from contiguous rows.
 template <typename T>
-class Lines {
+class SoftmaxLines {
  public:
   using C = compute_t<T>;
-  explicit Lines(const AxisView& view)
+  explicit SoftmaxLines(const AxisView& view)
       : view_(view), a_(static_cast<size_t>(view.n)), b_(a_), to_(a_) {}
 
   /// Sets to(line) = f(a(line), b(line), n, row). b may be a.
@@ -70,7 +70,7 @@ void LogSoftmaxKernel(const Context&, const DenseTensor& x, int axis, DenseTenso
   T* to = out->mutable_data<T>();
   run_widest<C>([&] {
     if (view.inner != 1) {
-      return Lines<T>(view).for_each(
+      return SoftmaxLines<T>(view).for_each(
           from, from, to,
           [](const C* row, const C*, int64_t n, C* line) { log_softmax_row(row, n, line); });
     }
@@ -95,7 +95,7 @@ void LogSoftmaxGradKernel(const Context&, const DenseTensor& out, const DenseTen
   T* to = x_grad->mutable_data<T>();
   run_widest<C>([&] {
     if (view.inner != 1) {
-      return Lines<T>(view).for_each(outs, grads, to,
+      return SoftmaxLines<T>(view).for_each(outs, grads, to,
                                      [](const C* row, const C* g, int64_t n, C* line) {
                                        log_softmax_grad_row(row, g, n, line);
                                      });

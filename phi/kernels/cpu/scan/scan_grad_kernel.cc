@@ -15,9 +15,9 @@ namespace {
 
 /// One line of an array in N, which is double or complex128, in the order of the scan.
 template <typename N = double>
-class Line {
+class ScanLine {
  public:
-  explicit Line(int64_t n) : values_(static_cast<size_t>(n)) {}
+  explicit ScanLine(int64_t n) : values_(static_cast<size_t>(n)) {}
   template <typename T>
   const N* read(const T* first, int64_t stride) {
     for (N& value : values_) {
@@ -64,8 +64,8 @@ void CumprodGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
   const T* grads = out_grad.data<T>();
   T* to = x_grad->mutable_data<T>();
   using N = typename ProdScan<compute_t<T>>::State;
-  Line<N> xs(view.n);
-  Line<N> gs(view.n);
+  ScanLine<N> xs(view.n);
+  ScanLine<N> gs(view.n);
   std::vector<N> before(static_cast<size_t>(view.n));
   for_each_scan_line(view, reverse, [&](int64_t first, int64_t stride) {
     const N* line = xs.read(from + first, stride);
@@ -93,9 +93,9 @@ void LogcumsumexpGradKernel(const Context&, const DenseTensor& x, const DenseTen
                             bool reverse, DenseTensor* x_grad) {
   if (x.numel() == 0) return;
   const AxisView view = flatten ? AxisView::flat(x.numel()) : AxisView(x.dims(), axis);
-  Line<> xs(view.n);
-  Line<> outs(view.n);
-  Line<> gs(view.n);
+  ScanLine<> xs(view.n);
+  ScanLine<> outs(view.n);
+  ScanLine<> gs(view.n);
   T* to = x_grad->mutable_data<T>();
   for_each_scan_line(view, reverse, [&](int64_t first, int64_t stride) {
     const double* line = xs.read(x.data<T>() + first, stride);

@@ -17,7 +17,7 @@ inline constexpr int64_t kScanTile = 256;  // lines per tile
 
 /// Adjacent lines of n elements, scanned together. `step` is the stride within a line; it is
 /// negative for scans from the last element.
-struct Columns {
+struct ScanColumns {
   int64_t n;
   int64_t step;
   int64_t width;
@@ -26,7 +26,7 @@ struct Columns {
 
 /// Lines with contiguous elements; lines are `apart` elements apart.
 template <int64_t kWidth>
-struct Rows {
+struct ScanRows {
   int64_t n;
   int64_t step;
   static constexpr int64_t width = kWidth;
@@ -41,7 +41,7 @@ inline constexpr bool kIsSumOfIntegers = false;
 template <typename T>
 inline constexpr bool kIsSumOfIntegers<SumScan<T>> = std::is_integral_v<T>;
 
-/// Calls f(offset of the first element, Columns or Rows) for all lines of the view. kScanRows rows
+/// Calls f(offset of the first element, ScanColumns or ScanRows) for all lines of the view. kScanRows rows
 /// are scanned together, because each element of a row waits for the previous one. All arrays
 /// together must not have more than eight rows at a time, which may share the same lines of the
 /// first-level cache.
@@ -49,18 +49,18 @@ template <int64_t kScanRows, typename F>
 void for_each_scan(const AxisView& view, F f) {
   if (view.inner > 1) {
     return view.for_each_block(kScanTile, [&](int64_t start, int64_t width) {
-      f(start, Columns{view.n, view.inner, width});
+      f(start, ScanColumns{view.n, view.inner, width});
     });
   }
   int64_t row = 0;
   for (; row + kScanRows <= view.outer; row += kScanRows) {
-    f(row * view.n, Rows<kScanRows>{view.n, 1, view.n});
+    f(row * view.n, ScanRows<kScanRows>{view.n, 1, view.n});
   }
-  for (; row < view.outer; ++row) f(row * view.n, Rows<1>{view.n, 1, view.n});
+  for (; row < view.outer; ++row) f(row * view.n, ScanRows<1>{view.n, 1, view.n});
 }
 
 template <typename Lines>
-inline constexpr bool kIsRows = !std::is_same_v<Lines, Columns>;
+inline constexpr bool kIsRows = !std::is_same_v<Lines, ScanColumns>;
 
 /// Scans lines of half-precision floats in float: a block of each row at a time, or an element of
 /// each column. f(block, lines in the block, position of their first element) replaces the block by
@@ -85,7 +85,7 @@ void scan_converted(const T* x, const Lines& lines, bool reverse, T* out, F f) {
     for (int64_t done = 0; done < lines.n; ++done) {
       const int64_t k = reverse ? lines.n - 1 - done : done;
       convert(x + k * lines.step, block, lines.width);
-      f(block, Columns{1, 0, lines.width}, k);
+      f(block, ScanColumns{1, 0, lines.width}, k);
       convert(block, out + k * lines.step, lines.width);
     }
   }

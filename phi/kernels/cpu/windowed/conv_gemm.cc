@@ -26,9 +26,9 @@ int64_t filter_at(const ConvProblem& p, int64_t g) { return g * p.group_m() * p.
 
 /// The columns of one group of channels; the image itself if that has the same elements.
 template <typename T>
-class Columns {
+class ImageColumns {
  public:
-  explicit Columns(const ConvProblem& p) : p_(p) {}
+  explicit ImageColumns(const ConvProblem& p) : p_(p) {}
   const T* of(const T* image) {
     const Sliding& s = p_.sliding;
     if (s.is_pointwise()) return image;
@@ -50,7 +50,7 @@ template <typename T>
 void conv_forward(const ConvProblem& p, const T* image, const T* filter, T* result) {
   const int64_t positions = p.sliding.num_positions();
   const GemmShape shape{.m = p.group_m(), .n = positions, .k = p.column_rows()};
-  Columns<T> columns(p);
+  ImageColumns<T> columns(p);
   for_each_conv_group(p, [&](int64_t n, int64_t g) {
     const T* b = columns.of(image + image_at(p, n, g));
     gemm<T>(shape, 1, filter + filter_at(p, g), shape.k, b, positions, 0,
@@ -85,7 +85,7 @@ void conv_filter_grad(const ConvProblem& p, const T* image, const T* result_grad
   using C = compute_t<T>;
   const int64_t positions = p.sliding.num_positions();
   const GemmShape shape{.m = p.group_m(), .n = p.column_rows(), .k = positions, .trans_b = true};
-  Columns<T> columns(p);
+  ImageColumns<T> columns(p);
   Workspace room;
   C* sums = room.room<C>(p.filter_size());
   std::fill_n(sums, p.filter_size(), C(0));

@@ -18,9 +18,9 @@ int64_t padding_behind(const Sliding& s, int d) {
 }
 
 /// One call of oneDNN: the layouts of the three arrays, and the descriptions of the primitives.
-class Call {
+class OnednnConv {
  public:
-  explicit Call(const ConvProblem& p) : stream_(engine()) {
+  explicit OnednnConv(const ConvProblem& p) : stream_(engine()) {
     const int first = 3 - p.spatial;
     memory::dims image{p.n, p.c};
     memory::dims result{p.n, p.m};
@@ -129,7 +129,7 @@ bool onednn_takes(const ConvProblem& p) {
 
 void onednn_conv_forward(const ConvProblem& p, const float* image, const float* filter,
                          float* result) {
-  Call call(p);
+  OnednnConv call(p);
   const auto forward = call.forward();
   call.run<dnnl::convolution_forward>(
       forward,
@@ -140,7 +140,7 @@ void onednn_conv_forward(const ConvProblem& p, const float* image, const float* 
 
 void onednn_conv_image_grad(const ConvProblem& p, const float* result_grad, const float* filter,
                             float* image_grad) {
-  Call call(p);
+  OnednnConv call(p);
   const auto backward = call.image_grad();
   call.run<dnnl::convolution_backward_data>(
       backward,
@@ -151,7 +151,7 @@ void onednn_conv_image_grad(const ConvProblem& p, const float* result_grad, cons
 
 void onednn_conv_filter_grad(const ConvProblem& p, const float* image, const float* result_grad,
                              float* filter_grad) {
-  Call call(p);
+  OnednnConv call(p);
   const auto backward = call.filter_grad();
   call.run<dnnl::convolution_backward_weights>(
       backward,

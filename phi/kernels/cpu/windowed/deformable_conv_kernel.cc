@@ -19,9 +19,9 @@ namespace {
 
 /// A place between the elements of one channel [h, w]; elements outside are zeros.
 template <typename C>
-class Spot {
+class SamplePoint {
  public:
-  Spot(C y, C x, int64_t h, int64_t w) {
+  SamplePoint(C y, C x, int64_t h, int64_t w) {
     if (!(y > C(-1) && y < static_cast<C>(h) && x > C(-1) && x < static_cast<C>(w))) return;
     const C top = std::floor(y);
     const C left = std::floor(x);
@@ -103,7 +103,7 @@ class Deformable {
             const C x =
                 static_cast<C>(sliding.place(2, ox, tx)) + offsets[2 * place + each + position];
             f(channel * taps + tap, position, channel * sliding.pixels(),
-              Spot<C>(y, x, sliding.image[1], sliding.image[2]),
+              SamplePoint<C>(y, x, sliding.image[1], sliding.image[2]),
               weights ? weights[place + position] : C(1), place + position);
           }
         }
@@ -118,7 +118,7 @@ class Deformable {
   /// Writes the columns of image i, [c * taps, positions].
   void fill_columns(int64_t i, C* columns) const {
     const C* from = image(i);
-    for_each_tap(i, [&](int64_t row, int64_t position, int64_t channel, const Spot<C>& spot,
+    for_each_tap(i, [&](int64_t row, int64_t position, int64_t channel, const SamplePoint<C>& spot,
                         C weight, int64_t) {
       C sum = C(0);
       for (const auto& corner : spot) sum += corner.weight * from[channel + corner.offset];
@@ -150,9 +150,9 @@ class Deformable {
 
 /// Sums of a gradient, empty if it is not wanted.
 template <typename C>
-struct Sums {
+struct GradientSums {
   std::vector<C> values;
-  explicit Sums(const DenseTensor* like)
+  explicit GradientSums(const DenseTensor* like)
       : values(like ? static_cast<size_t>(like->numel()) : 0, C(0)) {}
   template <typename T>
   void give(DenseTensor* to) const {
@@ -172,7 +172,7 @@ void DeformableConvKernel(const Context&, const DenseTensor& x, const DenseTenso
   const Deformable<T> d(x, offset, filter, mask, strides, paddings, dilations, deformable_groups);
   const GemmShape shape{.m = d.m / d.groups, .n = d.positions(), .k = d.rows()};
   ScratchVector<C> columns(static_cast<size_t>(d.c * d.sliding.taps() * d.positions()));
-  Sums<C> sums(out);
+  GradientSums<C> sums(out);
   for (int64_t i = 0; i < d.n; ++i) {
     d.fill_columns(i, columns.data());
     for (int64_t g = 0; g < d.groups; ++g) {
@@ -198,10 +198,10 @@ void DeformableConvGradKernel(const Context&, const DenseTensor& x, const DenseT
   const int64_t group_m = d.m / d.groups;
   const ComputeArray<C> given(&out_grad);
   ScratchVector<C> columns(static_cast<size_t>(d.c * d.sliding.taps() * each));
-  Sums<C> x_sums(x_grad);
-  Sums<C> offset_sums(offset_grad);
-  Sums<C> filter_sums(filter_grad);
-  Sums<C> mask_sums(mask_grad);
+  GradientSums<C> x_sums(x_grad);
+  GradientSums<C> offset_sums(offset_grad);
+  GradientSums<C> filter_sums(filter_grad);
+  GradientSums<C> mask_sums(mask_grad);
   for (int64_t i = 0; i < d.n; ++i) {
     const C* g = given.data() + i * d.m * each;
     if (filter_grad) {
@@ -217,7 +217,7 @@ void DeformableConvGradKernel(const Context&, const DenseTensor& x, const DenseT
               g + k * group_m * each, each, 0, columns.data() + k * d.rows() * each, each);
     }
     const C* from = d.image(i);
-    d.for_each_tap(i, [&](int64_t row, int64_t position, int64_t channel, const Spot<C>& spot,
+    d.for_each_tap(i, [&](int64_t row, int64_t position, int64_t channel, const SamplePoint<C>& spot,
                           C weight, int64_t place) {
       const C column = columns[row * each + position];
       C value = C(0);

@@ -8,7 +8,7 @@ namespace phi::gpu {
 namespace {
 
 // Number of entries that a loop needs in the table.
-size_t runs_in(const Pieces::Loop& loop) { return loop.runs.size() > 1 ? loop.runs.size() : 0; }
+size_t runs_in(const Pieces::StridedLoop& loop) { return loop.runs.size() > 1 ? loop.runs.size() : 0; }
 
 void append_stride(int64_t size, Strides stride, PieceLoops* loops) {
   if (size == 1) return;
@@ -26,7 +26,7 @@ void append_stride(int64_t size, Strides stride, PieceLoops* loops) {
   ++loops->ndim;
 }
 
-void append_runs(const Pieces::Loop& loop, PieceLoops* loops) {
+void append_runs(const Pieces::StridedLoop& loop, PieceLoops* loops) {
   const Strides& by = loop.strides;
   int at = loops->first_run[loops->ndim];
   int64_t turns = 0;
@@ -39,7 +39,7 @@ void append_runs(const Pieces::Loop& loop, PieceLoops* loops) {
   loops->first_run[++loops->ndim] = at;
 }
 
-PieceLoops whole(const std::vector<Pieces::Loop>& all, Strides first) {
+PieceLoops whole(const std::vector<Pieces::StridedLoop>& all, Strides first) {
   PieceLoops loops;
   loops.first = first;
   loops.first_run[0] = 0;
@@ -56,10 +56,10 @@ PieceLoops whole(const std::vector<Pieces::Loop>& all, Strides first) {
   return loops;
 }
 
-void append_parts(const std::vector<Pieces::Loop>& all, Strides first,
+void append_parts(const std::vector<Pieces::StridedLoop>& all, Strides first,
                   std::vector<PieceLoops>* parts) {
   size_t runs = 0;
-  for (const Pieces::Loop& loop : all) runs += runs_in(loop);
+  for (const Pieces::StridedLoop& loop : all) runs += runs_in(loop);
   if (runs <= PieceLoops::kMaxRuns) {
     parts->push_back(whole(all, first));
     return;
@@ -67,7 +67,7 @@ void append_parts(const std::vector<Pieces::Loop>& all, Strides first,
   const auto longest = std::ranges::max_element(all, {}, runs_in) - all.begin();
   const std::vector<IndexRun>& cut = all[longest].runs;
   const auto middle = cut.begin() + static_cast<std::ptrdiff_t>(cut.size() / 2);
-  std::vector<Pieces::Loop> half = all;
+  std::vector<Pieces::StridedLoop> half = all;
   half[longest].runs.assign(cut.begin(), middle);
   append_parts(half, first, parts);
   half[longest].runs.assign(middle, cut.end());
@@ -78,8 +78,8 @@ void append_parts(const std::vector<Pieces::Loop>& all, Strides first,
 
 std::vector<PieceLoops> piece_loops(const Pieces& pieces) {
   std::vector<PieceLoops> parts;
-  const std::vector<Pieces::Loop>& all = pieces.loops();
-  const bool is_empty = std::ranges::any_of(all, [](const Pieces::Loop& loop) {
+  const std::vector<Pieces::StridedLoop>& all = pieces.loops();
+  const bool is_empty = std::ranges::any_of(all, [](const Pieces::StridedLoop& loop) {
     return std::ranges::all_of(loop.runs, [](const IndexRun& run) { return run.count == 0; });
   });
   if (!is_empty) append_parts(all, pieces.first(), &parts);

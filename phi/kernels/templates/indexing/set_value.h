@@ -91,7 +91,7 @@ inline Pieces slice_and_values(const ShardBox& here, const SteppedSlice& slice, 
 /// The same destinations, all from one element.
 inline Pieces from_one(const Pieces& pieces) {
   Pieces still({pieces.first().to, 0});
-  for (const Pieces::Loop& loop : pieces.loops()) {
+  for (const Pieces::StridedLoop& loop : pieces.loops()) {
     still.append(loop.runs, {loop.strides.to, 0});
   }
   return still;

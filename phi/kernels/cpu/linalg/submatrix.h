@@ -1,4 +1,4 @@
-// Part: a submatrix in place, for recursive algorithms.
+// Submatrix: a submatrix in place, for recursive algorithms.
 #pragma once
 
 #include "phi/kernels/cpu/linalg/lapack.h"
@@ -8,7 +8,7 @@ namespace phi::linalg {
 
 /// A rows x columns submatrix of a column-major matrix; columns are `stride` elements apart.
 template <typename T>
-struct Part {
+struct Submatrix {
   T* data;
   int rows;
   int columns;
@@ -17,25 +17,25 @@ struct Part {
   T& operator()(int i, int j) const { return data[int64_t{j} * stride + i]; }
   T* column(int j) const { return &(*this)(0, j); }
   /// Returns the submatrix from (row, column) to before (to_row, to_column).
-  Part part(int row, int column, int to_row, int to_column) const {
+  Submatrix part(int row, int column, int to_row, int to_column) const {
     return {&(*this)(row, column), to_row - row, to_column - column, stride};
   }
-  Part top(int n) const { return part(0, 0, n, columns); }
-  Part below(int n) const { return part(n, 0, rows, columns); }
-  Part left(int n) const { return part(0, 0, rows, n); }
-  Part right_of(int n) const { return part(0, n, rows, columns); }
-  operator Part<const T>() const { return {data, rows, columns, stride}; }
+  Submatrix top(int n) const { return part(0, 0, n, columns); }
+  Submatrix below(int n) const { return part(n, 0, rows, columns); }
+  Submatrix left(int n) const { return part(0, 0, rows, n); }
+  Submatrix right_of(int n) const { return part(0, n, rows, columns); }
+  operator Submatrix<const T>() const { return {data, rows, columns, stride}; }
 };
 
 /// Returns all of `a`.
 ///
 /// Errors   Internal if an extent does not fit into LAPACK's 32 bits.
 template <typename T>
-Part<T> whole(Matrix<T>& a) {
+Submatrix<T> whole(Matrix<T>& a) {
   return {a.data(), extent(a.rows()), extent(a.columns()), a.stride()};
 }
 template <typename T>
-Part<const T> whole(const Matrix<T>& a) {
+Submatrix<const T> whole(const Matrix<T>& a) {
   return {a.data(), extent(a.rows()), extent(a.columns()), a.stride()};
 }
 
@@ -45,7 +45,7 @@ inline CBLAS_TRANSPOSE blas_op(Op op) {
 
 /// c -= op_a(a) op_b(b).
 template <typename T>
-void subtract_matmul(Op op_a, Part<const T> a, Op op_b, Part<const T> b, Part<T> c) {
+void subtract_matmul(Op op_a, Submatrix<const T> a, Op op_b, Submatrix<const T> b, Submatrix<T> c) {
   const int inner = op_a == Op::kNone ? a.columns : a.rows;
   if (c.rows == 0 || c.columns == 0 || inner == 0) return;
   const T minus = -1, one = 1;
@@ -56,6 +56,6 @@ void subtract_matmul(Op op_a, Part<const T> a, Op op_b, Part<const T> b, Part<T>
 
 /// Solves op(a) x = b or, if not `left`, x op(a) = b, where a is a triangle. x replaces b.
 template <typename T>
-void solve_in_place(bool left, Triangle triangle, Op op, Part<const T> a, Part<T> b);
+void solve_in_place(bool left, Triangle triangle, Op op, Submatrix<const T> a, Submatrix<T> b);
 
 }  // namespace phi::linalg
