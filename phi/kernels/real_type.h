@@ -9,18 +9,18 @@ namespace phi {
 
 namespace detail {
 template <typename T>
-struct Real {
+struct RealType {
   using type = T;
 };
 template <typename R>
-struct Real<Complex<R>> {
+struct RealType<Complex<R>> {
   using type = R;
 };
 }  // namespace detail
 
 /// R for Complex<R>; T for any other type T.
 template <typename T>
-using real_t = typename detail::Real<T>::type;
+using real_t = typename detail::RealType<T>::type;
 
 /// The real part of x; x itself if it is real.
 template <typename T>

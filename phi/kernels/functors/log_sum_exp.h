@@ -26,12 +26,12 @@ struct ScaledSum {
 template <typename T>
 struct LogSumExpReducer {
   using C = compute_t<T>;
-  using Lane = ScaledSum<C, C>;
-  using Acc = ScaledSum<C, double>;
+  using value_type = ScaledSum<C, C>;
+  using State = ScaledSum<C, double>;
   /// The value of no elements. -inf would not work: its difference to itself is NaN.
-  static constexpr Lane kIdentity = {std::numeric_limits<C>::lowest(), 0};
+  static constexpr value_type kIdentity = {std::numeric_limits<C>::lowest(), 0};
 
-  PHI_HD static Lane lift(C x) { return {x, C(1)}; }
+  PHI_HD static value_type lift(C x) { return {x, C(1)}; }
   template <typename Sum, typename Other>
   PHI_HD static ScaledSum<C, Sum> join(const ScaledSum<C, Sum>& a, const Other& b) {
     // The difference of two infinities of one sign must be 0, not NaN.
@@ -41,7 +41,7 @@ struct LogSumExpReducer {
     if (by > 0) return {b.most, a.sum * less + sum};
     return {a.most, a.sum + sum * less};
   }
-  PHI_HD static Acc carry(const Acc& a, const Lane& b) { return join(a, b); }
+  PHI_HD static State carry(const State& a, const value_type& b) { return join(a, b); }
 
  private:
   /// exp(x) for x <= 0. A carried sum is scaled many times by factors just below 1, so their

@@ -18,17 +18,17 @@ namespace phi {
 
 /// The value that a reducer combines for element x.
 template <typename R, typename C>
-PHI_HD typename R::Lane lift(C x) {
+PHI_HD typename R::value_type lift(C x) {
   if constexpr (requires { R::lift(x); }) {
     return R::lift(x);
   } else {
-    return static_cast<typename R::Lane>(x);
+    return static_cast<typename R::value_type>(x);
   }
 }
 
 /// Combines two accumulators of many elements each.
 template <typename R>
-PHI_HD typename R::Acc merge(typename R::Acc a, typename R::Acc b) {
+PHI_HD typename R::State merge(typename R::State a, typename R::State b) {
   if constexpr (requires { R::merge(a, b); }) {
     return R::merge(a, b);
   } else {
@@ -39,14 +39,14 @@ PHI_HD typename R::Acc merge(typename R::Acc a, typename R::Acc b) {
 /// A sum in N: int64, float or double.
 template <typename N>
 struct SumOfNumbersReducer {
-  using Lane = N;
-  using Acc = std::conditional_t<std::is_integral_v<N>, int64_t, double>;
-  static constexpr Lane kIdentity = 0;
-  PHI_HD static Lane join(Lane a, Lane b) { return AddFunctor<Lane>()(a, b); }
-  PHI_HD static Acc carry(Acc sum, Lane block) {
-    return AddFunctor<Acc>()(sum, static_cast<Acc>(block));
+  using value_type = N;
+  using State = std::conditional_t<std::is_integral_v<N>, int64_t, double>;
+  static constexpr value_type kIdentity = 0;
+  PHI_HD static value_type join(value_type a, value_type b) { return AddFunctor<value_type>()(a, b); }
+  PHI_HD static State carry(State sum, value_type block) {
+    return AddFunctor<State>()(sum, static_cast<State>(block));
   }
-  PHI_HD static Acc merge(Acc a, Acc b) { return AddFunctor<Acc>()(a, b); }
+  PHI_HD static State merge(State a, State b) { return AddFunctor<State>()(a, b); }
 };
 /// A sum of elements of T.
 template <typename T>
@@ -56,80 +56,80 @@ using SumReducer =
 /// The maximum. NaN has priority; without elements it is -inf, or the lowest integer.
 template <typename T>
 struct MaxReducer {
-  using Lane = compute_t<T>;
-  using Acc = Lane;
-  static constexpr Lane kIdentity = std::is_floating_point_v<Lane>
-                                        ? -std::numeric_limits<Lane>::infinity()
-                                        : std::numeric_limits<Lane>::lowest();
-  PHI_HD static Lane join(Lane a, Lane b) {
-    const Lane most = a > b ? a : b;  // one instruction; b if either is NaN
+  using value_type = compute_t<T>;
+  using State = value_type;
+  static constexpr value_type kIdentity = std::is_floating_point_v<value_type>
+                                        ? -std::numeric_limits<value_type>::infinity()
+                                        : std::numeric_limits<value_type>::lowest();
+  PHI_HD static value_type join(value_type a, value_type b) {
+    const value_type most = a > b ? a : b;  // one instruction; b if either is NaN
     return a != a ? a : most;
   }
-  PHI_HD static Lane join_numbers(Lane a, Lane b) { return a > b ? a : b; }
-  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+  PHI_HD static value_type join_numbers(value_type a, value_type b) { return a > b ? a : b; }
+  PHI_HD static State carry(State a, value_type b) { return join(a, b); }
 };
 
 /// The minimum. NaN has priority; without elements it is inf, or the largest integer.
 template <typename T>
 struct MinReducer {
-  using Lane = compute_t<T>;
-  using Acc = Lane;
-  static constexpr Lane kIdentity = std::is_floating_point_v<Lane>
-                                        ? std::numeric_limits<Lane>::infinity()
-                                        : std::numeric_limits<Lane>::max();
-  PHI_HD static Lane join(Lane a, Lane b) {
-    const Lane least = a < b ? a : b;
+  using value_type = compute_t<T>;
+  using State = value_type;
+  static constexpr value_type kIdentity = std::is_floating_point_v<value_type>
+                                        ? std::numeric_limits<value_type>::infinity()
+                                        : std::numeric_limits<value_type>::max();
+  PHI_HD static value_type join(value_type a, value_type b) {
+    const value_type least = a < b ? a : b;
     return a != a ? a : least;
   }
-  PHI_HD static Lane join_numbers(Lane a, Lane b) { return a < b ? a : b; }
-  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+  PHI_HD static value_type join_numbers(value_type a, value_type b) { return a < b ? a : b; }
+  PHI_HD static State carry(State a, value_type b) { return join(a, b); }
 };
 
 /// The product. Products of floats are computed in double, so that intermediate values do not
 /// overflow.
 template <typename T>
 struct ProdReducer {
-  using Lane = std::conditional_t<std::is_integral_v<T>, int64_t,
+  using value_type = std::conditional_t<std::is_integral_v<T>, int64_t,
                                   std::conditional_t<kIsComplex<T>, complex128, double>>;
-  using Acc = Lane;
-  static constexpr Lane kIdentity = 1;
-  PHI_HD static Lane join(Lane a, Lane b) { return MultiplyFunctor<Lane>()(a, b); }
-  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+  using State = value_type;
+  static constexpr value_type kIdentity = 1;
+  PHI_HD static value_type join(value_type a, value_type b) { return MultiplyFunctor<value_type>()(a, b); }
+  PHI_HD static State carry(State a, value_type b) { return join(a, b); }
 };
 
 /// Whether all elements are non-zero; NaN is non-zero.
 template <typename T>
 struct AllReducer {
-  using Lane = uint8_t;
-  using Acc = uint8_t;
-  static constexpr Lane kIdentity = 1;
-  PHI_HD static Lane lift(compute_t<T> x) { return x != compute_t<T>(0); }
-  PHI_HD static Lane join(Lane a, Lane b) { return a & b; }
-  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+  using value_type = uint8_t;
+  using State = uint8_t;
+  static constexpr value_type kIdentity = 1;
+  PHI_HD static value_type lift(compute_t<T> x) { return x != compute_t<T>(0); }
+  PHI_HD static value_type join(value_type a, value_type b) { return a & b; }
+  PHI_HD static State carry(State a, value_type b) { return join(a, b); }
 };
 
 /// Whether any element is non-zero.
 template <typename T>
 struct AnyReducer {
-  using Lane = uint8_t;
-  using Acc = uint8_t;
-  static constexpr Lane kIdentity = 0;
-  PHI_HD static Lane lift(compute_t<T> x) { return x != compute_t<T>(0); }
-  PHI_HD static Lane join(Lane a, Lane b) { return a | b; }
-  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+  using value_type = uint8_t;
+  using State = uint8_t;
+  static constexpr value_type kIdentity = 0;
+  PHI_HD static value_type lift(compute_t<T> x) { return x != compute_t<T>(0); }
+  PHI_HD static value_type join(value_type a, value_type b) { return a | b; }
+  PHI_HD static State carry(State a, value_type b) { return join(a, b); }
 };
 
 /// The number of non-zero elements. Here and below, T is a floating type.
 template <typename T>
 struct CountReducer : SumReducer<T> {
-  using Lane = typename SumReducer<T>::Lane;
-  PHI_HD static Lane lift(compute_t<T> x) { return x != compute_t<T>(0) ? Lane(1) : Lane(0); }
+  using value_type = typename SumReducer<T>::value_type;
+  PHI_HD static value_type lift(compute_t<T> x) { return x != compute_t<T>(0) ? value_type(1) : value_type(0); }
 };
 
 template <typename T>
 struct SumOfMagnitudesReducer : SumReducer<T> {
-  using Lane = typename SumReducer<T>::Lane;
-  PHI_HD static Lane lift(compute_t<T> x) { return std::fabs(x); }
+  using value_type = typename SumReducer<T>::value_type;
+  PHI_HD static value_type lift(compute_t<T> x) { return std::fabs(x); }
 };
 
 /// In double, which can represent the square of any float.
@@ -143,15 +143,15 @@ struct SumOfSquaresReducer : SumReducer<double> {
 /// 0 without elements.
 template <typename T>
 struct LargestMagnitudeReducer : MaxReducer<T> {
-  using Lane = typename MaxReducer<T>::Lane;
-  static constexpr Lane kIdentity = 0;
-  PHI_HD static Lane lift(compute_t<T> x) { return std::fabs(x); }
+  using value_type = typename MaxReducer<T>::value_type;
+  static constexpr value_type kIdentity = 0;
+  PHI_HD static value_type lift(compute_t<T> x) { return std::fabs(x); }
 };
 
 template <typename T>
 struct SmallestMagnitudeReducer : MinReducer<T> {
-  using Lane = typename MinReducer<T>::Lane;
-  PHI_HD static Lane lift(compute_t<T> x) { return std::fabs(x); }
+  using value_type = typename MinReducer<T>::value_type;
+  PHI_HD static value_type lift(compute_t<T> x) { return std::fabs(x); }
 };
 
 }  // namespace phi

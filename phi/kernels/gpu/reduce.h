@@ -17,10 +17,10 @@ namespace phi {
 
 namespace gpu {
 
-inline constexpr int kLaneRun = 16;  // elements combined in R::Lane before each carry into R::Acc
+inline constexpr int kLaneRun = 16;  // elements combined in R::value_type before each carry into R::State
 
 template <typename R>
-__device__ typename R::Acc join_warp(typename R::Acc value) {
+__device__ typename R::State join_warp(typename R::State value) {
   PHI_UNROLL(5)
   for (int by = kWarp / 2; by > 0; by /= 2)
     value = merge<R>(value, shuffle(value, ShuffleDown{by}));
@@ -30,15 +30,15 @@ __device__ typename R::Acc join_warp(typename R::Acc value) {
 /// Combines the values of `threads` adjacent threads, a warp or a whole block. The first thread of
 /// the team receives the result.
 template <typename R>
-__device__ typename R::Acc join_threads(int threads, typename R::Acc value) {
+__device__ typename R::State join_threads(int threads, typename R::State value) {
   value = join_warp<R>(value);
   if (threads == kWarp) return value;
-  __shared__ typename R::Acc of_warps[kBlock / kWarp];
+  __shared__ typename R::State of_warps[kBlock / kWarp];
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   if (lane == 0) of_warps[warp] = value;
   __syncthreads();
-  value = lane < kBlock / kWarp ? of_warps[lane] : static_cast<typename R::Acc>(R::kIdentity);
+  value = lane < kBlock / kWarp ? of_warps[lane] : static_cast<typename R::State>(R::kIdentity);
   if (warp == 0) value = join_warp<R>(value);
   __syncthreads();  // the array may be reused
   return value;
@@ -78,7 +78,7 @@ __device__ void in_runs(int64_t begin, int64_t end, int64_t step, const Add& add
 
 /// Lifts the element at offset `at` within its output.
 template <typename R, typename C>
-__device__ typename R::Lane lift_at(C x, int64_t at) {
+__device__ typename R::value_type lift_at(C x, int64_t at) {
   if constexpr (requires { R::lift(x, at); }) {
     return R::lift(x, at);
   } else {
@@ -88,10 +88,10 @@ __device__ typename R::Lane lift_at(C x, int64_t at) {
 
 /// Combines the elements begin, begin + step, .. below `end` of one output.
 template <typename R, typename T>
-__device__ typename R::Acc join_elements(const T* x, const Walk<1>& walk, int64_t begin,
+__device__ typename R::State join_elements(const T* x, const Walk<1>& walk, int64_t begin,
                                          int64_t end, int64_t step) {
-  auto value = static_cast<typename R::Acc>(R::kIdentity);
-  typename R::Lane lane = R::kIdentity;
+  auto value = static_cast<typename R::State>(R::kIdentity);
+  typename R::value_type lane = R::kIdentity;
   const auto add = [&](int64_t at) {
     lane = R::join(lane, lift_at<R>(static_cast<compute_t<T>>(x[at]), at));
   };
@@ -137,7 +137,7 @@ __global__ void reduce_along(const T* x, ReduceSpace space, int threads, Result 
   for (int64_t first = int64_t{blockIdx.x} * of_block; first < count;
        first += int64_t{gridDim.x} * of_block) {
     const int64_t part = first + own;  // uniform loop: all threads reach the barriers
-    auto value = static_cast<typename R::Acc>(R::kIdentity);
+    auto value = static_cast<typename R::State>(R::kIdentity);
     if (part < count) {
       const int64_t output = space.splits.quotient(part);
       const int64_t split = part - output * space.splits.by();
@@ -165,10 +165,10 @@ __global__ void reduce_across(const T* x, ReduceSpace space, Result result) {
 
 /// out[i] = finish(combined parts of output i).
 template <typename R, typename Out, typename Finish>
-__global__ void join_parts(const typename R::Acc* parts, int64_t outputs, int64_t splits, Out* out,
+__global__ void join_parts(const typename R::State* parts, int64_t outputs, int64_t splits, Out* out,
                            Finish finish) {
   for (int64_t i = first_item(); i < outputs; i += item_stride()) {
-    auto value = static_cast<typename R::Acc>(R::kIdentity);
+    auto value = static_cast<typename R::State>(R::kIdentity);
     for (int64_t s = 0; s < splits; ++s) value = merge<R>(value, parts[i * splits + s]);
     out[i] = convert_value<Out>(finish(value));
   }
@@ -204,7 +204,7 @@ inline void ReduceSpace::split(const GpuContext& ctx, bool along) {
 template <typename R, typename Out, typename Finish, typename Reduce>
 void join_all(const GpuContext& ctx, const ReduceSpace& space, Out* out, const Finish& finish,
               const Reduce& reduce_to) {
-  using Acc = typename R::Acc;
+  using Acc = typename R::State;
   using Part = ReducedPart<Acc, Out, Finish>;
   if (space.splits.by() == 1) return reduce_to(Part{nullptr, out, finish});
   const int64_t bytes = space.parts() * static_cast<int64_t>(sizeof(Acc));

@@ -14,7 +14,7 @@ namespace phi::gpu {
 /// sum of exponentials, which is NaN for any shift.
 template <typename C>
 struct MaxIgnoringNan {
-  using Acc = C;
+  using State = C;
   static constexpr C kIdentity = -std::numeric_limits<C>::infinity();
   PHI_HD static C join(C most, C x) { return x > most ? x : most; }
 };
@@ -55,7 +55,7 @@ __device__ To to(const From& x) {
 /// Reducer: the sum of numbers or of Twos.
 template <typename Terms>
 struct PlainSum {
-  using Acc = Terms;
+  using State = Terms;
   static constexpr Terms kIdentity{};
   __device__ static Terms join(Terms x, const Terms& y) { return x += y; }
 };
@@ -73,9 +73,9 @@ class Team {
     return kThreads == 1 ? 0 : static_cast<int>(threadIdx.x) % kThreads;
   }
 
-  /// Combines the team's values of type R::Acc.
+  /// Combines the team's values of type R::State.
   template <typename R>
-  __device__ static typename R::Acc join(typename R::Acc value) {
+  __device__ static typename R::State join(typename R::State value) {
     if constexpr (kThreads > 1) {
       value = join_warp<R>(value);
       if constexpr (kThreads > kWarp) value = join_warps<R>(value);
@@ -124,13 +124,13 @@ class Team {
   /// Combines the values of the first lanes of all warps. The first lane of each warp receives the
   /// result.
   template <typename R>
-  __device__ static typename R::Acc join_warps(typename R::Acc value) {
+  __device__ static typename R::State join_warps(typename R::State value) {
     constexpr int kWarps = kThreads / kWarp;
-    __shared__ typename R::Acc of_warps[kWarps];
+    __shared__ typename R::State of_warps[kWarps];
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
     if (lane == 0) of_warps[threadIdx.x / kWarp] = value;
     __syncthreads();
-    value = lane < kWarps ? of_warps[lane] : typename R::Acc(R::kIdentity);
+    value = lane < kWarps ? of_warps[lane] : typename R::State(R::kIdentity);
     __syncthreads();  // the array may be reused
     return join_warp<R>(value);
   }

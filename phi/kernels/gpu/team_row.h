@@ -122,9 +122,9 @@ class TeamRow {
   __device__ void each_of_packs(const F& f, const Elements& elements) const {
     each_pack([&](int64_t, const auto& pack) { f(pack); }, [] {}, elements);
   }
-  /// Combines the threads' values of type R::Acc.
+  /// Combines the threads' values of type R::State.
   template <typename R>
-  __device__ static typename R::Acc join(typename R::Acc value) {
+  __device__ static typename R::State join(typename R::State value) {
     return Team<threads>::template join<R>(value);
   }
 

@@ -12,13 +12,13 @@
 namespace phi::sampling {
 
 /// How a coordinate is mapped to a position in an extent.
-struct Placing {
+struct CoordinateMap {
   bool nearest;
   bool zeros;
   bool reflects;
   bool align_corners;
 
-  Placing(const std::string& mode, const std::string& padding_mode, bool align)
+  CoordinateMap(const std::string& mode, const std::string& padding_mode, bool align)
       : nearest(mode == "nearest"),
         zeros(padding_mode == "zeros"),
         reflects(padding_mode == "reflection"),
@@ -27,14 +27,14 @@ struct Placing {
 
 /// A position along one dim, in elements, and its derivative by the coordinate.
 template <typename C>
-struct Place {
+struct AxisPosition {
   C at;
   C slope;
 };
 
 /// The position reflected at the ends of the extent until it is inside.
 template <typename C>
-PHI_HD Place<C> reflected(Place<C> place, int64_t extent, bool align_corners) {
+PHI_HD AxisPosition<C> reflected(AxisPosition<C> place, int64_t extent, bool align_corners) {
   const C shift = align_corners ? C(0) : C(0.5);
   const C range = static_cast<C>(align_corners ? extent - 1 : extent);
   if (range <= C(0)) return {C(0), C(0)};
@@ -49,7 +49,7 @@ PHI_HD Place<C> reflected(Place<C> place, int64_t extent, bool align_corners) {
 
 /// The position clamped to the extent. NaN becomes 0.
 template <typename C>
-PHI_HD Place<C> clipped(const Place<C>& place, int64_t extent) {
+PHI_HD AxisPosition<C> clipped(const AxisPosition<C>& place, int64_t extent) {
   const C last = static_cast<C>(extent - 1);
   if (!(place.at > C(0))) return {C(0), C(0)};
   if (place.at >= last) return {last, C(0)};
@@ -57,10 +57,10 @@ PHI_HD Place<C> clipped(const Place<C>& place, int64_t extent) {
 }
 
 template <typename C>
-PHI_HD Place<C> place_of(C coordinate, int64_t extent, const Placing& placing) {
+PHI_HD AxisPosition<C> place_of(C coordinate, int64_t extent, const CoordinateMap& placing) {
   const C slope = static_cast<C>(placing.align_corners ? extent - 1 : extent) / C(2);
   const C first = static_cast<C>(extent - 1) / C(2);
-  Place<C> place{first + coordinate * slope, slope};
+  AxisPosition<C> place{first + coordinate * slope, slope};
   if (placing.reflects) place = reflected(place, extent, placing.align_corners);
   return placing.zeros ? place : clipped(place, extent);
 }
@@ -68,16 +68,16 @@ PHI_HD Place<C> place_of(C coordinate, int64_t extent, const Placing& placing) {
 /// The elements before and after a position along one dim, -1 for one outside of the image, and the
 /// distance of the position from the first.
 template <typename C>
-struct Between {
+struct AxisNeighbours {
   int64_t element[2] = {-1, -1};
   C behind = C(0);
   C slope = C(0);
 };
 
 template <typename C>
-PHI_HD Between<C> between(C coordinate, int64_t extent, const Placing& placing) {
-  const Place<C> place = place_of(coordinate, extent, placing);
-  Between<C> found;
+PHI_HD AxisNeighbours<C> between(C coordinate, int64_t extent, const CoordinateMap& placing) {
+  const AxisPosition<C> place = place_of(coordinate, extent, placing);
+  AxisNeighbours<C> found;
   // Also false for NaN, which counts as outside.
   const bool near = place.at > C(-1) && place.at < static_cast<C>(extent);
   if (!near) return found;
@@ -95,7 +95,7 @@ PHI_HD Between<C> between(C coordinate, int64_t extent, const Placing& placing) 
 }
 
 /// The extents of one call. With two spatial dims they are [n, c, 1, rows, columns].
-struct Sampling {
+struct SamplingShape {
   int spatial;
   int64_t n;
   int64_t c;
@@ -103,7 +103,7 @@ struct Sampling {
   int64_t extents[3] = {1, 1, 1};
   int64_t pixels = 1;
 
-  Sampling(const Dims& x, const Dims& grid)
+  SamplingShape(const Dims& x, const Dims& grid)
       : spatial(x.ndim() - 2), n(x[0]), c(x[1]), places(grid.numel(1, grid.ndim() - 1)) {
     for (int d = 0; d < spatial; ++d) {
       extents[3 - spatial + d] = x[2 + d];
@@ -125,12 +125,13 @@ struct Corner {
 
 /// The elements around one grid position, up to eight, which are the same for all channels.
 template <typename C>
-struct Around {
-  Between<C> dims[3];  // dims of the image; with two, the first has one element
+struct GridNeighbours {
+  AxisNeighbours<C> dims[3];  // dims of the image; with two, the first has one element
 
   /// `coordinates` of the position, x (the last dim) first.
   template <typename T>
-  PHI_HD Around(const T* coordinates, const Sampling& s, const Placing& placing) {
+  PHI_HD GridNeighbours(const T* coordinates, const SamplingShape& s,
+                        const CoordinateMap& placing) {
     dims[0].element[0] = 0;
     PHI_UNROLL(3)
     for (int d = 0; d < 3; ++d) {
@@ -140,7 +141,7 @@ struct Around {
   }
   /// Calls f(Corner) for each element inside the image.
   template <typename F>
-  PHI_HD void for_each(const Sampling& s, const F& f) const {
+  PHI_HD void for_each(const SamplingShape& s, const F& f) const {
     PHI_UNROLL(8)
     for (int number = 0; number < 8; ++number) {
       Corner<C> corner{number, 0, C(0), {}};
@@ -150,7 +151,7 @@ struct Around {
       PHI_UNROLL(3)
       for (int d = 0; d < 3; ++d) {
         const int side = number >> (2 - d) & 1;
-        const Between<C>& along = dims[d];
+        const AxisNeighbours<C>& along = dims[d];
         is_inside &= along.element[side] >= 0;
         corner.offset = corner.offset * s.extents[d] + along.element[side];
         weight[d] = side ? along.behind : C(1) - along.behind;

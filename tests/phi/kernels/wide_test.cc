@@ -279,9 +279,9 @@ void expect_same_bits_in_both_forms() {
   const auto reduced = [&](auto reducer, const char* name) {
     using R = decltype(reducer);
     const T* blocks[] = {xs.data(), ys.data()};
-    expect_same_forms<typename R::Lane>(
+    expect_same_forms<typename R::value_type>(
         2, [&](auto* values) { phi::detail::reduce_next<R, 2>(blocks, kCount, values); }, name);
-    expect_same_forms<typename R::Lane>(
+    expect_same_forms<typename R::value_type>(
         kCount,
         [&](auto* lanes) {
           std::fill_n(lanes, kCount, R::kIdentity);

@@ -21,17 +21,17 @@
 namespace phi {
 namespace {
 
-using sampling::Around;
+using sampling::CoordinateMap;
 using sampling::Corner;
-using sampling::Placing;
-using sampling::Sampling;
+using sampling::GridNeighbours;
+using sampling::SamplingShape;
 
 /// Number of places that are sampled at a time.
 constexpr int64_t kSampleBlock = 64;
 
 /// Calls f(first, count) for blocks of all places of an image.
 template <typename F>
-void for_each_sample_block(const Sampling& s, F f) {
+void for_each_sample_block(const SamplingShape& s, F f) {
   for (int64_t begin = 0; begin < s.places; begin += kSampleBlock)
     f(begin, std::min(kSampleBlock, s.places - begin));
 }
@@ -39,7 +39,7 @@ void for_each_sample_block(const Sampling& s, F f) {
 /// Allocates a channels-last image. The last pixel is followed by one of zeros, which represents
 /// all places outside.
 template <typename C>
-ScratchVector<C> turned_image(const Sampling& s) {
+ScratchVector<C> turned_image(const SamplingShape& s) {
   return ScratchVector<C>(static_cast<size_t>((s.pixels + 1) * s.c), C(0));
 }
 
@@ -51,13 +51,13 @@ struct CornerRows {
   C weight[kCorners];
   C slopes[kCorners][3];
 
-  CornerRows(const C* coordinates, const Sampling& s, const Placing& placing) {
+  CornerRows(const C* coordinates, const SamplingShape& s, const CoordinateMap& placing) {
     for (int k = 0; k < kCorners; ++k) {
       offset[k] = s.pixels * s.c;
       weight[k] = C(0);
       for (C& slope : slopes[k]) slope = C(0);
     }
-    Around<C>(coordinates, s, placing).for_each(s, [&](const Corner<C>& corner) {
+    GridNeighbours<C>(coordinates, s, placing).for_each(s, [&](const Corner<C>& corner) {
       const int k = corner.number % kCorners;
       offset[k] = corner.offset * s.c;
       weight[k] = corner.weight;
@@ -68,8 +68,8 @@ struct CornerRows {
 
 /// Samples a channels-last image at `count` places to [count, c].
 template <int kCorners, typename C>
-void sample(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
-            const C* image, C* to) {
+void sample(const SamplingShape& s, const CoordinateMap& placing, int64_t count,
+            const C* coordinates, const C* image, C* to) {
   run_widest<C>([=] {
     for (int64_t p = 0; p < count; ++p) {
       const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
@@ -87,15 +87,16 @@ void sample(const Sampling& s, const Placing& placing, int64_t count, const C* c
 /// Samples an image that is not transposed, to [c, places]. Used if there are too few places to pay
 /// for the transposition.
 template <typename C>
-void sample_planes(const Sampling& s, const Placing& placing, const C* coordinates, const C* image,
-                   C* to) {
+void sample_planes(const SamplingShape& s, const CoordinateMap& placing, const C* coordinates,
+                   const C* image, C* to) {
   std::vector<C> sums(static_cast<size_t>(s.c));
   for (int64_t p = 0; p < s.places; ++p) {
     std::ranges::fill(sums, C(0));
-    Around<C>(coordinates + p * s.spatial, s, placing).for_each(s, [&](const Corner<C>& corner) {
-      for (int64_t c = 0; c < s.c; ++c)
-        sums[c] += corner.weight * image[c * s.pixels + corner.offset];
-    });
+    GridNeighbours<C>(coordinates + p * s.spatial, s, placing)
+        .for_each(s, [&](const Corner<C>& corner) {
+          for (int64_t c = 0; c < s.c; ++c)
+            sums[c] += corner.weight * image[c * s.pixels + corner.offset];
+        });
     for (int64_t c = 0; c < s.c; ++c) to[c * s.places + p] = sums[c];
   }
 }
@@ -119,8 +120,8 @@ inline C short_row_sum(int64_t n, Term term) {
 
 /// Adds the gradients `given` [count, c] of places to the gradient of a channels-last image.
 template <int kCorners, typename C>
-void add_image_grads(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
-                     const C* given, C* image_grad) {
+void add_image_grads(const SamplingShape& s, const CoordinateMap& placing, int64_t count,
+                     const C* coordinates, const C* given, C* image_grad) {
   run_widest<C>([=] {
     for (int64_t p = 0; p < count; ++p) {
       const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
@@ -135,8 +136,8 @@ void add_image_grads(const Sampling& s, const Placing& placing, int64_t count, c
 
 /// Computes grid_grad [count, spatial] from a channels-last image.
 template <int kCorners, typename C>
-void make_grid_grads(const Sampling& s, const Placing& placing, int64_t count, const C* coordinates,
-                     const C* given, const C* image, C* grid_grad) {
+void make_grid_grads(const SamplingShape& s, const CoordinateMap& placing, int64_t count,
+                     const C* coordinates, const C* given, const C* image, C* grid_grad) {
   run_widest<C>([=] {
     for (int64_t p = 0; p < count; ++p) {
       const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
@@ -155,7 +156,7 @@ void make_grid_grads(const Sampling& s, const Placing& placing, int64_t count, c
 }
 
 template <int kCorners, typename T>
-void sample_images(const Sampling& s, const Placing& placing, const T* x,
+void sample_images(const SamplingShape& s, const CoordinateMap& placing, const T* x,
                    const compute_t<T>* coordinates, T* out) {
   using C = compute_t<T>;
   RowReader<T> images(x, s.c * s.pixels);
@@ -181,8 +182,8 @@ void sample_images(const Sampling& s, const Placing& placing, const T* x,
 
 /// Computes x_grad, unless it is null.
 template <int kCorners, typename T>
-void make_image_grads(const Sampling& s, const Placing& placing, const compute_t<T>* coordinates,
-                      const T* out_grad, T* x_grad) {
+void make_image_grads(const SamplingShape& s, const CoordinateMap& placing,
+                      const compute_t<T>* coordinates, const T* out_grad, T* x_grad) {
   using C = compute_t<T>;
   if (!x_grad) return;
   RowReader<T> grads(out_grad, s.c * s.places);
@@ -204,7 +205,7 @@ void make_image_grads(const Sampling& s, const Placing& placing, const compute_t
 
 /// Computes grid_grad, unless it is null.
 template <int kCorners, typename T>
-void make_all_grid_grads(const Sampling& s, const Placing& placing, const T* x,
+void make_all_grid_grads(const SamplingShape& s, const CoordinateMap& placing, const T* x,
                          const compute_t<T>* coordinates, const T* out_grad, T* grid_grad) {
   using C = compute_t<T>;
   if (!grid_grad) return;
@@ -232,8 +233,8 @@ template <typename T, typename Context>
 void GridSampleKernel(const Context&, const DenseTensor& x, const DenseTensor& grid,
                       const std::string& mode, const std::string& padding_mode, bool align_corners,
                       DenseTensor* out) {
-  const Sampling s(x.dims(), grid.dims());
-  const Placing placing(mode, padding_mode, align_corners);
+  const SamplingShape s(x.dims(), grid.dims());
+  const CoordinateMap placing(mode, padding_mode, align_corners);
   const ComputeArray<compute_t<T>> coordinates(&grid);
   const auto sample_all = s.spatial == 2 ? sample_images<4, T> : sample_images<8, T>;
   sample_all(s, placing, x.data<T>(), coordinates.data(), out->mutable_data<T>());
@@ -244,8 +245,8 @@ void GridSampleGradKernel(const Context&, const DenseTensor& x, const DenseTenso
                           const DenseTensor& out_grad, const std::string& mode,
                           const std::string& padding_mode, bool align_corners, DenseTensor* x_grad,
                           DenseTensor* grid_grad) {
-  const Sampling s(x.dims(), grid.dims());
-  const Placing placing(mode, padding_mode, align_corners);
+  const SamplingShape s(x.dims(), grid.dims());
+  const CoordinateMap placing(mode, padding_mode, align_corners);
   const ComputeArray<compute_t<T>> coordinates(&grid);
   T* to_image = x_grad ? x_grad->mutable_data<T>() : nullptr;
   T* to_grid = grid_grad ? grid_grad->mutable_data<T>() : nullptr;

@@ -19,8 +19,8 @@ constexpr const char* kVocabulary = "the vocabulary";
 
 /// Returns, summed over all ranks, how often each local row of the gradient occurs in the ids,
 /// followed by the number of ranks that found an invalid id.
-DenseTensor occurrences(const KernelContext& ctx, int64_t rows, Places places, int64_t refusals,
-                        int ids_ndim) {
+DenseTensor occurrences(const KernelContext& ctx, int64_t rows, SliceIndices places,
+                        int64_t refusals, int ids_ndim) {
   DenseTensor counts = DenseTensor::empty({{rows + 1}, DataType::INT64}, ctx.place());
   auto* count = counts.mutable_data<int64_t>();
   std::fill_n(count, rows, 0);

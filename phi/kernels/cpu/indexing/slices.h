@@ -22,10 +22,10 @@ namespace phi {
 
 /// Slice numbers, counted from the first; a negative number is a slice that is not here, for
 /// example on another rank.
-using Places = std::span<const int64_t>;
+using SliceIndices = std::span<const int64_t>;
 
 /// Whether all slices are here.
-inline bool are_here(Places places) {
+inline bool are_here(SliceIndices places) {
   int64_t signs = 0;
   for (int64_t place : places) signs |= place;
   return signs >= 0;
@@ -33,7 +33,7 @@ inline bool are_here(Places places) {
 
 /// Returns `places` with -1 for those that a later one repeats: the places whose values remain
 /// after put_slices.
-inline std::vector<int64_t> last_named(const Slices& slices, Places places) {
+inline std::vector<int64_t> last_named(const Slices& slices, SliceIndices places) {
   std::vector<int64_t> last(places.begin(), places.end());
   std::vector<bool> is_named(static_cast<size_t>(slices.extent), false);
   for (size_t i = last.size(); i-- > 0;) {
@@ -47,7 +47,7 @@ inline std::vector<int64_t> last_named(const Slices& slices, Places places) {
 
 /// read_slices for slices of one element.
 template <typename T>
-void read_elements(const Slices& slices, Places places, const T* x, T* to) {
+void read_elements(const Slices& slices, SliceIndices places, const T* x, T* to) {
   const auto count = static_cast<int64_t>(places.size());
   const int64_t* place = places.data();
   const bool here = are_here(places);
@@ -63,7 +63,7 @@ void read_elements(const Slices& slices, Places places, const T* x, T* to) {
 
 /// Sets `to` [outer, places, inner] to the slices of x, and to zeros for slices that are not here.
 template <typename T>
-void read_slices(const Slices& slices, Places places, const T* x, T* to) {
+void read_slices(const Slices& slices, SliceIndices places, const T* x, T* to) {
   const int64_t inner = slices.inner;
   if (inner == 1) return read_elements(slices, places, x, to);
   for (int64_t outer = 0; outer < slices.outer; ++outer, x += slices.extent * inner) {
@@ -76,7 +76,7 @@ void read_slices(const Slices& slices, Places places, const T* x, T* to) {
 /// Writes `from` [outer, places, inner] to the slices of x. If a slice is named several times, the
 /// last value stays.
 template <typename T>
-void put_slices(const Slices& slices, Places places, const T* from, T* x) {
+void put_slices(const Slices& slices, SliceIndices places, const T* from, T* x) {
   const int64_t inner = slices.inner;
   for (int64_t outer = 0; outer < slices.outer; ++outer, x += slices.extent * inner) {
     for (int64_t place : places) {
@@ -88,7 +88,7 @@ void put_slices(const Slices& slices, Places places, const T* from, T* x) {
 
 /// Fills the slices of x with `value`.
 template <typename T>
-void fill_slices(const Slices& slices, Places places, T value, T* x) {
+void fill_slices(const Slices& slices, SliceIndices places, T value, T* x) {
   const int64_t inner = slices.inner;
   for (int64_t outer = 0; outer < slices.outer; ++outer, x += slices.extent * inner) {
     for (int64_t place : places) {
@@ -100,7 +100,8 @@ void fill_slices(const Slices& slices, Places places, T value, T* x) {
 /// For each slice, the positions in a list of places that name it, in rising order.
 class PositionsBySlice {
  public:
-  PositionsBySlice(int64_t extent, Places places) : ends_(static_cast<size_t>(extent) + 1, 0) {
+  PositionsBySlice(int64_t extent, SliceIndices places)
+      : ends_(static_cast<size_t>(extent) + 1, 0) {
     for (int64_t place : places) {
       if (place >= 0) ++ends_[static_cast<size_t>(place) + 1];
     }
@@ -132,7 +133,7 @@ template <typename T>
 class SliceSums {
  public:
   using C = compute_t<T>;
-  SliceSums(const Slices& slices, Places places)
+  SliceSums(const Slices& slices, SliceIndices places)
       : slices_(slices),
         places_(static_cast<int64_t>(places.size())),
         positions_(slices.extent, places),
@@ -202,7 +203,7 @@ class SliceSums {
 /// SliceSums for slices of one element. They are added one by one in place, because sorting them by
 /// slice would cost more.
 template <typename T>
-void sum_elements(SumsFrom start, const Slices& slices, Places places, const T* there,
+void sum_elements(SumsFrom start, const Slices& slices, SliceIndices places, const T* there,
                   const T* from, T* x) {
   using C = compute_t<T>;
   const auto count = static_cast<int64_t>(places.size());
@@ -236,24 +237,25 @@ void sum_elements(SumsFrom start, const Slices& slices, Places places, const T* 
 // Device primitives for the same (gpu/indexing/slices.h has the GPU's).
 
 template <typename W>
-void read_slices(const CpuContext&, const Slices& slices, Places places, const W* x, W* to) {
+void read_slices(const CpuContext&, const Slices& slices, SliceIndices places, const W* x, W* to) {
   read_slices(slices, places, x, to);
 }
 template <typename W>
-void put_slices(const CpuContext&, const Slices& slices, Places places, const W* from, W* x) {
+void put_slices(const CpuContext&, const Slices& slices, SliceIndices places, const W* from, W* x) {
   put_slices(slices, places, from, x);
 }
-inline std::vector<int64_t> last_named(const CpuContext&, const Slices& slices, Places places) {
+inline std::vector<int64_t> last_named(const CpuContext&, const Slices& slices,
+                                       SliceIndices places) {
   return last_named(slices, places);
 }
 template <typename T>
-void clear_slices(const CpuContext&, const Slices& slices, Places places, T* x) {
+void clear_slices(const CpuContext&, const Slices& slices, SliceIndices places, T* x) {
   fill_slices(slices, places, T{}, x);
 }
 /// Sets x to `there`, of which `start` selects what is kept, plus the slices of `from` [outer,
 /// places, inner].
 template <typename T>
-void add_slices(const CpuContext&, SumsFrom start, const Slices& slices, Places places,
+void add_slices(const CpuContext&, SumsFrom start, const Slices& slices, SliceIndices places,
                 const T* there, const T* from, T* x) {
   if (slices.inner == 1) return sum_elements(start, slices, places, there, from, x);
   SliceSums<T>(slices, places).run(start, there, from, x);

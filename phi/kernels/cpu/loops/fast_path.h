@@ -71,7 +71,7 @@ struct ByMagnitude {
 
 template <typename T>
 struct WithinExp : ByMagnitude {
-  static constexpr auto kMost = magnitude_bits(fast::detail::Real<T>::kExpInside);
+  static constexpr auto kMost = magnitude_bits(fast::detail::FloatTraits<T>::kExpInside);
 };
 
 template <typename T>

@@ -23,7 +23,7 @@ double squares(const C* x, int64_t n) {
 
 /// Copies the weights on which the step runs, in the compute type.
 template <typename T, typename C>
-void read_weights(const Trained& x, C* weights) {
+void read_weights(const TrainedParam& x, C* weights) {
   if (x.master) {
     convert(x.master->data<float>(), weights, x.param.numel());
   } else {
@@ -32,7 +32,7 @@ void read_weights(const Trained& x, C* weights) {
 }
 
 template <typename T, typename C>
-void write_weights(const Trained& x, const C* weights) {
+void write_weights(const TrainedParam& x, const C* weights) {
   if (x.master) convert(weights, x.master_out->mutable_data<float>(), x.param.numel());
   convert(weights, x.param_out->mutable_data<T>(), x.param.numel());
 }
@@ -71,15 +71,15 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
                 DenseTensor* moment2_out, DenseTensor* beta1_pow_out, DenseTensor* beta2_pow_out,
                 DenseTensor* master_param_outs) {
   using C = compute_t<T>;
-  const Trained x{param, grad, master_param, param_out, master_param_outs};
-  const State moments[] = {{moment1, moment1_out},
+  const TrainedParam x{param, grad, master_param, param_out, master_param_outs};
+  const OptimizerState moments[] = {{moment1, moment1_out},
                            {moment2, moment2_out},
                            {beta1_pow, beta1_pow_out},
                            {beta2_pow, beta2_pow_out}};
   if (skip_update && *skip_update->data<bool>()) {
     keep(param, param_out);
     keep(master_param, master_param_outs);
-    for (const State& state : moments) keep(state.from, state.to);
+    for (const OptimizerState& state : moments) keep(state.from, state.to);
     return;
   }
   const C b1 = beta1;

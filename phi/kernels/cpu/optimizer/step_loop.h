@@ -69,7 +69,7 @@ void step_blocks(const T* param, const G* grad, const float* master, T* param_ou
 
 /// Runs the step on all elements. T is param's dtype.
 template <typename T, typename Step>
-void take_step(const Trained& x, const std::array<State, Step::kStates>& states, const Step& step) {
+void take_step(const TrainedParam& x, const std::array<OptimizerState, Step::kStates>& states, const Step& step) {
   using C = compute_t<T>;
   detail::StateArrays<C, Step::kStates> arrays;
   for (size_t k = 0; k < states.size(); ++k) {
@@ -93,12 +93,12 @@ void take_step(const Trained& x, const std::array<State, Step::kStates>& states,
 /// Runs the step that `make` creates, or leaves param, master and states unchanged if the step is
 /// not taken.
 template <typename T, typename Make>
-void take_step(const CpuContext&, const Trained& x,
-               const std::array<State, Make::Step::kStates>& states, const Make& make) {
+void take_step(const CpuContext&, const TrainedParam& x,
+               const std::array<OptimizerState, Make::Function::kStates>& states, const Make& make) {
   if (make.is_taken()) return take_step<T>(x, states, make.step());
   keep(x.param, x.param_out);
   keep(x.master, x.master_out);
-  for (const State& state : states) keep(state.from, state.to);
+  for (const OptimizerState& state : states) keep(state.from, state.to);
 }
 
 /// Writes the number f() to the only element of `out`.

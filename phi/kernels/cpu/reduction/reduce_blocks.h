@@ -21,12 +21,12 @@ inline constexpr int kReduceLanes = 32;        // independent values of a block
 /// of its block. With one block g++ 12 keeps lanes of doubles in memory; more than two blocks of
 /// floats do not fit into registers.
 template <typename R>
-inline constexpr int kAbreast = std::is_integral_v<typename R::Lane> ? 1 : 2;
+inline constexpr int kAbreast = std::is_integral_v<typename R::value_type> ? 1 : 2;
 
 /// A reducer that has a faster join for numbers without NaN. The sum of the elements is NaN if one
 /// of them is.
 template <typename R>
-concept JoinsNumbers = std::is_floating_point_v<typename R::Lane> && requires(typename R::Lane a) {
+concept JoinsNumbers = std::is_floating_point_v<typename R::value_type> && requires(typename R::value_type a) {
   R::join_numbers(a, a);
 };
 
@@ -34,8 +34,8 @@ concept JoinsNumbers = std::is_floating_point_v<typename R::Lane> && requires(ty
 /// n has, at least one. Calls look(i) before elements from i on are joined.
 template <typename R, int kCount, typename C, typename Join, typename Look>
 inline void join_lanes(const C* const (&x)[kCount], int64_t n, Join join, Look look,
-                       typename R::Lane* values) {
-  typename R::Lane lanes[kCount][kReduceLanes];
+                       typename R::value_type* values) {
+  typename R::value_type lanes[kCount][kReduceLanes];
   look(0);
   for (int k = 0; k < kCount; ++k) {
     for (int l = 0; l < kReduceLanes; ++l) lanes[k][l] = R::join(lift<R>(x[k][l]), R::kIdentity);
@@ -52,8 +52,8 @@ inline void join_lanes(const C* const (&x)[kCount], int64_t n, Join join, Look l
 /// join_lanes by R::join_numbers. Returns false if there may be a NaN, that is, if the sum of all
 /// elements is NaN, which infinities of both signs cause too.
 template <typename R, int kCount, typename C>
-inline bool join_numbers(const C* const (&x)[kCount], int64_t n, typename R::Lane* values) {
-  using Lane = typename R::Lane;
+inline bool join_numbers(const C* const (&x)[kCount], int64_t n, typename R::value_type* values) {
+  using Lane = typename R::value_type;
   Lane sums[kReduceLanes] = {};
   const auto add = [&](int64_t i) {
     for (int l = 0; l < kReduceLanes; ++l) {
@@ -71,8 +71,8 @@ inline bool join_numbers(const C* const (&x)[kCount], int64_t n, typename R::Lan
 /// Joins the n elements of each block k into values[k]. Integers may be joined in any order, and
 /// compilers vectorise their loop.
 template <typename R, int kCount, typename C>
-inline void reduce_blocks(const C* const (&x)[kCount], int64_t n, typename R::Lane* values) {
-  using Lane = typename R::Lane;
+inline void reduce_blocks(const C* const (&x)[kCount], int64_t n, typename R::value_type* values) {
+  using Lane = typename R::value_type;
   if constexpr (std::is_integral_v<Lane>) {
     for (int k = 0; k < kCount; ++k) {
       Lane value = R::kIdentity;
@@ -98,7 +98,7 @@ inline void reduce_blocks(const C* const (&x)[kCount], int64_t n, typename R::La
 
 /// reduce_blocks for the next kCount blocks.
 template <typename R, int kCount, typename C>
-inline void reduce_next(const C* const* x, int64_t n, typename R::Lane* values) {
+inline void reduce_next(const C* const* x, int64_t n, typename R::value_type* values) {
   const C* blocks[kCount];
   std::copy_n(x, kCount, blocks);
   reduce_blocks<R>(blocks, n, values);
@@ -107,8 +107,8 @@ inline void reduce_next(const C* const* x, int64_t n, typename R::Lane* values) 
 /// R::join, for numbers as a bitwise select. If a lane may keep its value, g++ omits its store and,
 /// without AVX-512, does not vectorise the loop.
 template <typename R>
-inline typename R::Lane join_stored(typename R::Lane a, typename R::Lane b) {
-  using Lane = typename R::Lane;
+inline typename R::value_type join_stored(typename R::value_type a, typename R::value_type b) {
+  using Lane = typename R::value_type;
   if constexpr (JoinsNumbers<R>) {
     using Bits = std::conditional_t<sizeof(Lane) == 8, uint64_t, uint32_t>;
     const Bits nan = a != a ? ~Bits(0) : Bits(0);
@@ -122,12 +122,12 @@ inline typename R::Lane join_stored(typename R::Lane a, typename R::Lane b) {
 
 /// Joins element c of each of kCount rows, in their order, to lanes[c].
 template <typename R, int kCount, typename C>
-inline void join_next_rows(const C* const* rows, int64_t n, typename R::Lane* lanes) {
+inline void join_next_rows(const C* const* rows, int64_t n, typename R::value_type* lanes) {
   const C* row[kCount];
   std::copy_n(rows, kCount, row);
 #pragma GCC ivdep
   for (int64_t c = 0; c < n; ++c) {
-    typename R::Lane lane = lanes[c];
+    typename R::value_type lane = lanes[c];
     for (int r = 0; r < kCount; ++r) lane = join_stored<R>(lane, lift<R>(row[r][c]));
     lanes[c] = lane;
   }
@@ -149,9 +149,9 @@ struct ReduceFunctions {
 };
 
 template <typename R, typename C>
-ReduceFunctions<C, typename R::Lane, typename R::Acc> reduce_functions() {
-  using Lane = typename R::Lane;
-  using Acc = typename R::Acc;
+ReduceFunctions<C, typename R::value_type, typename R::State> reduce_functions() {
+  using Lane = typename R::value_type;
+  using Acc = typename R::State;
   constexpr bool kFloats = std::is_same_v<C, bool> || std::is_same_v<C, bfloat16>;
   using Form = std::conditional_t<kFloats, float, C>;  // bool and bfloat16 have it, too
   // Rows that are read together, so that lanes are loaded and stored once for all of them. Joins

@@ -270,7 +270,7 @@ class StoreTo {
 template <typename R, typename T, typename Store>
 void reduce_loop(const T* x, const Dims& dims, AxisSet axes, const Store& store) {
   using Widened = typename detail::WidenedReducer<R>::type;
-  using Acc = typename R::Acc;
+  using Acc = typename R::State;
   const auto run = [](const void* to, int64_t first, Acc* values, int64_t count) {
     (*static_cast<const Store*>(to))(first, values, count);
   };
@@ -283,7 +283,7 @@ void reduce_loop(const T* x, const Dims& dims, AxisSet axes, const Store& store)
 template <typename R, typename T, typename Out, typename Finish>
 void reduce(const CpuContext&, const T* x, const Dims& dims, AxisSet axes, Out* out,
             const Finish& finish) {
-  using Acc = typename R::Acc;
+  using Acc = typename R::State;
   const StoreTo store(out);
   if constexpr (std::is_same_v<Finish, ConvertFunctor<Out>>) {
     reduce_loop<R>(x, dims, axes, store);

@@ -42,7 +42,7 @@ std::vector<int64_t> segment_starts(const DenseTensor& ids) {
 template <typename R, typename T>
 void pool_segments(const T* x, const std::vector<int64_t>& starts, int64_t width, bool mean,
                    T* out) {
-  using Acc = typename R::Acc;
+  using Acc = typename R::State;
   std::vector<Acc> row(static_cast<size_t>(width));
   for (size_t s = 0; s + 1 < starts.size(); ++s) {
     const int64_t count = starts[s + 1] - starts[s];
@@ -51,7 +51,7 @@ void pool_segments(const T* x, const std::vector<int64_t>& starts, int64_t width
       const T* from = x + i * width;
       for (int64_t c = 0; c < width; ++c)
         row[c] =
-            R::carry(row[c], static_cast<typename R::Lane>(static_cast<compute_t<T>>(from[c])));
+            R::carry(row[c], static_cast<typename R::value_type>(static_cast<compute_t<T>>(from[c])));
     }
     for (int64_t c = 0; c < width; ++c) {
       const Acc value = mean && count > 0 ? row[c] / static_cast<Acc>(count) : row[c];

@@ -13,7 +13,7 @@ namespace phi::fast {
 /// exp(x) - 1, scaled by halves, so that it does not overflow before the result does.
 template <typename T>
 PHI_HD T expm1(T x) {
-  using R = detail::Real<T>;
+  using R = detail::FloatTraits<T>;
   T inside = x < R::kExpm1IsMinus1 ? R::kExpm1IsMinus1 : x;  // NaN passes both comparisons
   inside = inside > R::kExpIsInf ? R::kExpIsInf : inside;
   const auto [half, rest] = detail::split_exponent(inside, T(-1));
@@ -25,7 +25,7 @@ PHI_HD T expm1(T x) {
 /// exp(x) - 1 for x <= kExpInside. Equal bit for bit to expm1, except that it is 0 at -0.
 template <typename T>
 PHI_HD T expm1_below(T x) {
-  constexpr T kLowest = detail::Real<T>::kExpm1IsMinus1;
+  constexpr T kLowest = detail::FloatTraits<T>::kExpm1IsMinus1;
   return expm1_inside(x < kLowest ? kLowest : x);
 }
 
@@ -84,7 +84,7 @@ PHI_HD double log1p_of_fraction(double x) {  // 7e-18
 namespace detail {
 template <typename T>
 PHI_HD T log2_of(MantissaAndExponent<T> x) {
-  return x.exponent + log_polynomial(x.mantissa - T(1), T(0)) * Real<T>::kLog2e;
+  return x.exponent + log_polynomial(x.mantissa - T(1), T(0)) * FloatTraits<T>::kLog2e;
 }
 }  // namespace detail
 
@@ -95,12 +95,14 @@ PHI_HD T log2(T x) {
 }
 
 namespace detail {
-PHI_HD float log10_of(MantissaAndExponent<float> x) { return log_of(x) * Real<float>::kLog10e; }
+PHI_HD float log10_of(MantissaAndExponent<float> x) {
+  return log_of(x) * FloatTraits<float>::kLog10e;
+}
 /// Exact for powers of 10: the exponent of 2 is multiplied by log10(2) in two parts (fdlibm).
 PHI_HD double log10_of(MantissaAndExponent<double> x) {
   constexpr double kLog10Of2High = 0.301029995663157;
   constexpr double kLog10Of2Low = 8.241712586023572e-13;
-  const double of_mantissa = log_polynomial(x.mantissa - 1.0, 0.0) * Real<double>::kLog10e;
+  const double of_mantissa = log_polynomial(x.mantissa - 1.0, 0.0) * FloatTraits<double>::kLog10e;
   const double low = std::fma(x.exponent, kLog10Of2Low, of_mantissa);
   return std::fma(x.exponent, kLog10Of2High, low);
 }
@@ -126,7 +128,7 @@ namespace detail {
 /// exp(kExpInside), whose square is infinite.
 template <typename T>
 PHI_HD T half_exp(T x) {
-  constexpr T kMost = Real<T>::kExpInside;
+  constexpr T kMost = FloatTraits<T>::kExpInside;
   const T half = T(0.5) * std::fabs(x);
   return exp_inside(half > kMost ? kMost : half);
 }

@@ -16,7 +16,7 @@ namespace phi::fast {
 /// A function named .._inside equals the function without the suffix bit for bit for arguments in a
 /// range, and is faster because it skips the special cases. This is the limit of |x| for
 /// exp_inside, sigmoid_inside and expm1_inside of float.
-inline constexpr float kExpInside = detail::Real<float>::kExpInside;
+inline constexpr float kExpInside = detail::FloatTraits<float>::kExpInside;
 
 template <typename T>
 PHI_HD T exp(T x) {
@@ -33,7 +33,7 @@ PHI_HD T exp_inside(T x) {
 /// 0 for x < -kExpInside, where exp is almost subnormal (1e-37 in float).
 template <typename T>
 PHI_HD T exp_or_zero(T x) {
-  constexpr T kLowest = -detail::Real<T>::kExpInside;
+  constexpr T kLowest = -detail::FloatTraits<T>::kExpInside;
   const T p = exp_inside(x < kLowest ? kLowest : x);
   return x < kLowest ? T(0) : p;
 }
@@ -60,7 +60,7 @@ PHI_HD T log_inside(T x) {
 /// t / (t + 2) for t = exp(2 |x|) - 1.
 template <typename T>
 PHI_HD T tanh(T x) {
-  constexpr T kMost = detail::Real<T>::kTanhIs1;
+  constexpr T kMost = detail::FloatTraits<T>::kTanhIs1;
   const T magnitude = std::fabs(x);
   const T inside = magnitude > kMost ? kMost : magnitude;  // NaN stays
   const T t = expm1_inside(T(2) * inside);
@@ -71,7 +71,7 @@ PHI_HD T tanh(T x) {
 /// by 2^64 internally.
 template <typename T>
 PHI_HD T exp_of_negative(T x) {
-  constexpr T kLowest = detail::Real<T>::kExpIsZero;
+  constexpr T kLowest = detail::FloatTraits<T>::kExpIsZero;
   const auto [power, rest] = detail::split_exponent(x < kLowest ? kLowest : x, T(64));  // NaN stays
   return detail::exp_polynomial(rest) * power * T(0x1p-64);
 }
@@ -80,7 +80,7 @@ PHI_HD T exp_of_negative(T x) {
 /// terms are scaled by 2^-64.
 template <typename T>
 PHI_HD T sigmoid(T x) {
-  constexpr T kLowest = detail::Real<T>::kExpIsZero - T(1);
+  constexpr T kLowest = detail::FloatTraits<T>::kExpIsZero - T(1);
   constexpr T kScale = T(0x1p-64);
   T inside = x < kLowest ? kLowest : x;      // NaN passes both comparisons
   inside = inside > T(43) ? T(43) : inside;  // 1 + e^43 rounds to e^43

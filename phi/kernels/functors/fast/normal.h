@@ -28,7 +28,7 @@ struct Bell {
 };
 inline constexpr float kBellLoss = 2.0610482e-6f;
 PHI_HD Bell bell(float u) {
-  using R = Real<float>;
+  using R = FloatTraits<float>;
   constexpr float kStep = 45426.0f / 32768.0f;
   const float square = u * u;
   const float shifted = square * (-0.5f * R::kLog2e) + R::kRound;

@@ -41,10 +41,10 @@ PHI_HD T long_polynomial(T x, C... coefficients) {
 }
 
 template <typename T>
-struct Real;
+struct FloatTraits;
 
 template <>
-struct Real<float> {
+struct FloatTraits<float> {
   using Bits = uint32_t;
   static constexpr int kMantissaBits = 23;
   static constexpr Bits kBias = 127;
@@ -63,7 +63,7 @@ struct Real<float> {
 };
 
 template <>
-struct Real<double> {
+struct FloatTraits<double> {
   using Bits = uint64_t;
   static constexpr int kMantissaBits = 52;
   static constexpr Bits kBias = 1023;
@@ -93,7 +93,7 @@ struct PowerAndRest {
 };
 template <typename T>
 PHI_HD PowerAndRest<T> split_exponent(T x, T lift = T(0)) {
-  using R = Real<T>;
+  using R = FloatTraits<T>;
   // The rounded number is in the low bits; the higher ones of kRound are shifted out.
   const T round = R::kRound + T(R::kBias) + lift;
   const T shifted = x * R::kLog2e + round;
@@ -125,18 +125,18 @@ PHI_HD T exp_polynomial(T r) {
 
 /// p 2^n as two factors, because 2^n may be out of range.
 template <typename T>
-PHI_HD T scale_by_pow2(T p, typename Real<T>::Bits n) {
-  using Bits = typename Real<T>::Bits;
-  constexpr Bits kTwiceBias = 2 * Real<T>::kBias;
+PHI_HD T scale_by_pow2(T p, typename FloatTraits<T>::Bits n) {
+  using Bits = typename FloatTraits<T>::Bits;
+  constexpr Bits kTwiceBias = 2 * FloatTraits<T>::kBias;
   // The operand of the shift is not negative.
-  const Bits half = ((n + kTwiceBias) >> 1) - Real<T>::kBias;
+  const Bits half = ((n + kTwiceBias) >> 1) - FloatTraits<T>::kBias;
   return p * pow2(half) * pow2(n - half);
 }
 
 /// exp(x + low) for |low| far below |x|.
 template <typename T>
 PHI_HD T exp_of(T x, T low = T(0)) {
-  using R = Real<T>;
+  using R = FloatTraits<T>;
   T inside = x < R::kExpIsZero ? R::kExpIsZero : x;  // NaN passes both comparisons
   inside = inside > R::kExpIsInf ? R::kExpIsInf : inside;
   const T shifted = inside * R::kLog2e + R::kRound;
@@ -171,7 +171,7 @@ PHI_HD MantissaAndExponent<double> split_normal(double x) {
 }
 template <typename T>
 PHI_HD MantissaAndExponent<T> split(T x) {
-  constexpr int kBits = Real<T>::kMantissaBits;
+  constexpr int kBits = FloatTraits<T>::kMantissaBits;
   constexpr T kLift = T(uint64_t{1} << kBits);
   const bool tiny = x < std::numeric_limits<T>::min();
   const auto [mantissa, e] = split_normal(tiny ? x * kLift : x);
@@ -217,7 +217,7 @@ PHI_HD T log_ends(T x, T inside) {
 /// log(mantissa 2^exponent) + low.
 template <typename T>
 PHI_HD T log_of(MantissaAndExponent<T> x, T low = T(0)) {
-  using R = Real<T>;
+  using R = FloatTraits<T>;
   return log_polynomial(x.mantissa - T(1), std::fma(x.exponent, R::kLn2Low, low)) +
          x.exponent * R::kLn2High;
 }

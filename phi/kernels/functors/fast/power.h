@@ -83,18 +83,18 @@ PHI_HD TwoDoubles precise_log(double x) {
   const double zq_low = std::fma(z, q, -zq) + std::fma(z_low, q, z * q_low);
   const double bend = s * zq;
   const double bend_low = std::fma(s, zq, -bend) + std::fma(s_low, zq, s * zq_low);
-  const double whole = exponent * Real<double>::kLn2High;
+  const double whole = exponent * FloatTraits<double>::kLn2High;
   const double start = whole + 2.0 * s;  // 0, or larger in magnitude than 2 s
   const double start_low = 2.0 * s - (start - whole);
   const double high = start + bend;
   const double high_low = bend - (high - start);
-  const double small = std::fma(exponent, Real<double>::kLn2Low, 2.0 * s_low);
+  const double small = std::fma(exponent, FloatTraits<double>::kLn2Low, 2.0 * s_low);
   return {high, start_low + high_low + (bend_low + small)};
 }
 
 /// exp(high + low); 0 or inf if `high` is infinite.
 PHI_HD double precise_exp(TwoDoubles x) {
-  using R = Real<double>;
+  using R = FloatTraits<double>;
   const double finite = exp_of(x.high, x.low);
   const double y = x.high > R::kExpIsInf ? std::numeric_limits<double>::infinity() : finite;
   return x.high < R::kExpIsZero ? 0.0 : y;
@@ -132,7 +132,7 @@ PHI_HD double pow_of_magnitude(double magnitude, double y) {
 /// compiler would otherwise split the loop by condition, and vectorise no part.
 template <typename T, typename Y>
 PHI_HD T scaled_pow(double factor, T x, Y y) {
-  using Bits = typename detail::Real<T>::Bits;
+  using Bits = typename detail::FloatTraits<T>::Bits;
   constexpr T kInf = std::numeric_limits<T>::infinity();
   constexpr Bits kSign = std::bit_cast<Bits>(T(-0.0));
   constexpr Bits kNan = std::bit_cast<Bits>(std::numeric_limits<T>::quiet_NaN());

@@ -39,7 +39,7 @@ PHI_HD float erf_beyond_one(float x, float /*z*/) {
 /// less the exponential contributes, so its polynomial is two terms shorter than that of exp (own
 /// fit, 6e-17 of erf), and ln(2) is one number.
 PHI_HD double erf_beyond_one(double x, double z) {
-  using R = Real<double>;
+  using R = FloatTraits<double>;
   const double p =
       long_polynomial((x - 2.5) / (x + 2.5), -5.1021981978914095e-05, -0.00013656067448702616,
                       0.00022673180027213982, 0.0008759188269305443, -0.002642283498469061,

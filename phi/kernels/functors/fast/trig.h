@@ -47,7 +47,7 @@ PHI_HD double cos_polynomial(double z) {  // 1e-18
 /// The number of quarter turns (pi / 2). It has as many bits as T, so that all lanes of a loop have
 /// one width.
 template <typename T>
-using Quarter = typename Real<T>::Bits;
+using Quarter = typename FloatTraits<T>::Bits;
 
 template <typename T>
 struct SineAndCosine {
@@ -95,7 +95,7 @@ struct HalfPi<double> {
 template <typename T>
 PHI_HD QuarterTurns<T> quarter_turns(T x) {
   using Pi = HalfPi<T>;
-  constexpr T kRound = Real<T>::kRound;
+  constexpr T kRound = FloatTraits<T>::kRound;
   const T shifted = x * T(0.63661977236758134308) + kRound;
   const T n = shifted - kRound;
   const T rest = ((x - n * Pi::kFirst) - n * Pi::kSecond) - n * Pi::kThird;
@@ -165,7 +165,7 @@ PHI_HD T tan(T x) {
 
 /// sin and cos of 2 pi `turns` for |turns| <= 2^20.
 PHI_HD void sincos_turns(float turns, float* sine, float* cosine) {
-  constexpr float kRound = detail::Real<float>::kRound;
+  constexpr float kRound = detail::FloatTraits<float>::kRound;
   const float shifted = 4.0f * turns + kRound;
   const float a = (turns - 0.25f * (shifted - kRound)) * 6.283185307179586f;
   const auto both = detail::sincos_of(std::bit_cast<uint32_t>(shifted), a);

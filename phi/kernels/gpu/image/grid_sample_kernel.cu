@@ -5,25 +5,25 @@
 
 #include "phi/generated/kernels/image.h"
 #include "phi/gpu/index_space.h"
-#include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/image/sampling.h"
 
 namespace phi {
 namespace {
 
-using sampling::Around;
+using sampling::CoordinateMap;
 using sampling::Corner;
-using sampling::Placing;
-using sampling::Sampling;
+using sampling::GridNeighbours;
+using sampling::SamplingShape;
 
 /// Computes one element of the output [n, c, places].
 template <typename T>
 struct SampleElement {
   using C = compute_t<T>;
-  Sampling space;
+  SamplingShape space;
   gpu::IndexSpace<2> places;  // per image: [c, places]
-  Placing placing;
+  CoordinateMap placing;
   const T* x;
   const T* grid;
   PHI_HD T operator()(int64_t i) const {
@@ -31,7 +31,7 @@ struct SampleElement {
     const T* const at = grid + (place.outer * space.places + place.along[1]) * space.spatial;
     const T* const from = x + (place.outer * space.c + place.along[0]) * space.pixels;
     C sum = C(0);
-    Around<C>(at, space, placing).for_each(space, [&](const Corner<C>& corner) {
+    GridNeighbours<C>(at, space, placing).for_each(space, [&](const Corner<C>& corner) {
       sum += corner.weight * static_cast<C>(from[corner.offset]);
     });
     return static_cast<T>(sum);
@@ -41,8 +41,8 @@ struct SampleElement {
 /// For each corner of each position of [n, places]: the element of [n, pixels] that it touches (-1
 /// for none), and its weight.
 template <typename T>
-__global__ void list_corners(Sampling space, gpu::Divider places, Placing placing, const T* grid,
-                             int64_t* elements, compute_t<T>* weights) {
+__global__ void list_corners(SamplingShape space, gpu::Divider places, CoordinateMap placing,
+                             const T* grid, int64_t* elements, compute_t<T>* weights) {
   using C = compute_t<T>;
   const int corners = space.corners();
   const int64_t n = space.n * space.places;
@@ -50,7 +50,7 @@ __global__ void list_corners(Sampling space, gpu::Divider places, Placing placin
     int64_t* const own = elements + i * corners;
     for (int k = 0; k < corners; ++k) own[k] = -1;
     const int64_t image = places.quotient(i);
-    Around<C>(grid + i * space.spatial, space, placing)
+    GridNeighbours<C>(grid + i * space.spatial, space, placing)
         .for_each(space, [&](const Corner<C>& corner) {
           own[corner.number] = image * space.pixels + corner.offset;
           weights[i * corners + corner.number] = corner.weight;
@@ -62,7 +62,7 @@ __global__ void list_corners(Sampling space, gpu::Divider places, Placing placin
 template <typename T>
 struct GatherCorners {
   using C = compute_t<T>;
-  Sampling space;
+  SamplingShape space;
   gpu::IndexSpace<2> pixels;  // per image: [c, pixels]
   const int64_t* begins;      // start of each pixel's corners, [n, pixels]
   const int64_t* corners;     // sorted by pixel, then by position
@@ -84,8 +84,8 @@ struct GatherCorners {
 
 /// Gradient of one position of [n, places].
 template <typename T>
-__global__ void find_grid_grad(Sampling space, gpu::Divider places, Placing placing, const T* x,
-                               const T* grid, const T* out_grad, T* grid_grad) {
+__global__ void find_grid_grad(SamplingShape space, gpu::Divider places, CoordinateMap placing,
+                               const T* x, const T* grid, const T* out_grad, T* grid_grad) {
   using C = compute_t<T>;
   const int64_t n = space.n * space.places;
   for (int64_t i = gpu::first_item(); i < n; i += gpu::item_stride()) {
@@ -94,7 +94,7 @@ __global__ void find_grid_grad(Sampling space, gpu::Divider places, Placing plac
     const T* const from = x + image * space.c * space.pixels;
     const T* const given = out_grad + image * space.c * space.places + place;
     C sums[3] = {C(0), C(0), C(0)};
-    Around<C>(grid + i * space.spatial, space, placing)
+    GridNeighbours<C>(grid + i * space.spatial, space, placing)
         .for_each(space, [&](const Corner<C>& corner) {
           C along = C(0);
           for (int64_t c = 0; c < space.c; ++c) {
@@ -112,7 +112,7 @@ __global__ void find_grid_grad(Sampling space, gpu::Divider places, Placing plac
 }
 
 template <typename T>
-void find_image_grad(const GpuContext& ctx, const Sampling& s, const Placing& placing,
+void find_image_grad(const GpuContext& ctx, const SamplingShape& s, const CoordinateMap& placing,
                      const DenseTensor& grid, const DenseTensor& out_grad, DenseTensor* x_grad) {
   using C = compute_t<T>;
   const int64_t places = s.n * s.places;
@@ -136,11 +136,11 @@ template <typename T, typename Context>
 void GridSampleKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& grid,
                       const std::string& mode, const std::string& padding_mode, bool align_corners,
                       DenseTensor* out) {
-  const Sampling s(x.dims(), grid.dims());
-  index_loop(
-      ctx, out->mutable_data<T>(), out->numel(),
-      SampleElement<T>{s, gpu::IndexSpace<2>({s.c, s.places}),
-                       Placing(mode, padding_mode, align_corners), x.data<T>(), grid.data<T>()});
+  const SamplingShape s(x.dims(), grid.dims());
+  index_loop(ctx, out->mutable_data<T>(), out->numel(),
+             SampleElement<T>{s, gpu::IndexSpace<2>({s.c, s.places}),
+                              CoordinateMap(mode, padding_mode, align_corners), x.data<T>(),
+                              grid.data<T>()});
 }
 
 /// A null gradient is not computed.
@@ -149,8 +149,8 @@ void GridSampleGradKernel(const Context& ctx, const DenseTensor& x, const DenseT
                           const DenseTensor& out_grad, const std::string& mode,
                           const std::string& padding_mode, bool align_corners, DenseTensor* x_grad,
                           DenseTensor* grid_grad) {
-  const Sampling s(x.dims(), grid.dims());
-  const Placing placing(mode, padding_mode, align_corners);
+  const SamplingShape s(x.dims(), grid.dims());
+  const CoordinateMap placing(mode, padding_mode, align_corners);
   if (x_grad && x_grad->numel() > 0) find_image_grad<T>(ctx, s, placing, grid, out_grad, x_grad);
   if (grid_grad && grid_grad->numel() > 0) {
     gpu::launch(ctx, find_grid_grad<T>, gpu::blocks_for(ctx, s.n * s.places), gpu::kBlock, s,

@@ -8,9 +8,9 @@ namespace phi {
 namespace {
 
 struct AverageCounts {
-  Number terms;
-  Number old_terms;
-  Number updates;
+  DeviceScalar terms;
+  DeviceScalar old_terms;
+  DeviceScalar updates;
   gpu::ScalarOutput terms_out;
   gpu::ScalarOutput old_terms_out;
   gpu::ScalarOutput updates_out;
@@ -73,9 +73,9 @@ void AverageAccumulatesKernel(const Context& ctx, const DenseTensor& param,
   using C = compute_t<T>;
   DenseTensor flags = DenseTensor::empty({{2}, DataType::BOOL}, ctx.place());
   gpu::launch(ctx, advance_counts, 1, 1,
-              AverageCounts{Number(in_num_accumulates),
-                            Number(in_old_num_accumulates),
-                            Number(in_num_updates),
+              AverageCounts{DeviceScalar(in_num_accumulates),
+                            DeviceScalar(in_old_num_accumulates),
+                            DeviceScalar(in_num_updates),
                             gpu::ScalarOutput(out_num_accumulates),
                             gpu::ScalarOutput(out_old_num_accumulates),
                             gpu::ScalarOutput(out_num_updates),

@@ -13,14 +13,14 @@ namespace {
 
 template <typename C>
 struct LambMaker {
-  using Step = LambDirection<C>;
+  using Function = LambDirection<C>;
   C beta1, beta2;
-  Number power1, power2;
+  DeviceScalar power1, power2;
   C epsilon;
   C decay;
   SkipFlag skip;
   PHI_HD bool is_taken() const { return !skip.is_set(); }
-  PHI_HD Step step() const {
+  PHI_HD Function step() const {
     return {beta1,
             C(1) - beta1,
             beta2,
@@ -41,7 +41,7 @@ struct LambUpdate {
   const float* master;
   const C* direction;
   const double* squares;
-  Number rate;
+  DeviceScalar rate;
   SkipFlag skip;
   T* param_out;
   float* master_out;
@@ -74,7 +74,7 @@ void sum_squares(const GpuContext& ctx, const C* x, int64_t n, double* sum) {
 
 /// The weights to update, in the compute type.
 template <typename T>
-DenseTensor weights_of(const GpuContext& ctx, const Trained& x) {
+DenseTensor weights_of(const GpuContext& ctx, const TrainedParam& x) {
   using C = compute_t<T>;
   if (x.master && kIs16Bit<T>) return *x.master;
   DenseTensor weights = DenseTensor::empty({x.param.dims(), dtype_of<C>()}, ctx.place());
@@ -100,7 +100,7 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
                 DenseTensor* master_param_outs) {
   using C = compute_t<T>;
   const SkipFlag skip(skip_update);
-  const Trained x{param, grad, master_param, param_out, master_param_outs};
+  const TrainedParam x{param, grad, master_param, param_out, master_param_outs};
   const DenseTensor weights = weights_of<T>(ctx, x);
   DenseTensor direction = DenseTensor::empty({param.dims(), dtype_of<C>()}, ctx.place());
   DenseTensor grads = DenseTensor::empty(direction.meta(), ctx.place());
@@ -110,9 +110,9 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
   } else {
     convert(ctx, grad.data<float>(), grads.mutable_data<C>(), n);
   }
-  const Number power1(beta1_pow);
-  const Number power2(beta2_pow);
-  const std::array states = {State{moment1, moment1_out}, State{moment2, moment2_out}};
+  const DeviceScalar power1(beta1_pow);
+  const DeviceScalar power2(beta2_pow);
+  const std::array states = {OptimizerState{moment1, moment1_out}, OptimizerState{moment2, moment2_out}};
   gpu::launch_step<C, C>(ctx, {weights, grads, nullptr, &direction, nullptr}, states,
                          LambMaker<C>{beta1, beta2, power1, power2, epsilon, weight_decay, skip});
   DenseTensor sums = DenseTensor::empty({{2}, DataType::FLOAT64}, ctx.place());
@@ -129,15 +129,15 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
                              master_param ? master_param->data<float>() : nullptr,
                              direction.data<C>(),
                              adapts ? sums.data<double>() : nullptr,
-                             Number(learning_rate),
+                             DeviceScalar(learning_rate),
                              skip,
                              param_out->mutable_data<T>(),
                              master_param ? master_param_outs->mutable_data<float>() : nullptr};
   if (n > 0) {
     gpu::launch(ctx, follow_direction<T>, gpu::blocks_for(ctx, n), gpu::kBlock, update, n);
   }
-  set_number_of(ctx, beta1_pow_out, ScaledNumber<C>{power1, static_cast<double>(C(beta1)), skip});
-  set_number_of(ctx, beta2_pow_out, ScaledNumber<C>{power2, static_cast<double>(C(beta2)), skip});
+  set_number_of(ctx, beta1_pow_out, ScaledScalar<C>{power1, static_cast<double>(C(beta1)), skip});
+  set_number_of(ctx, beta2_pow_out, ScaledScalar<C>{power2, static_cast<double>(C(beta2)), skip});
 }
 
 PHI_REGISTER_KERNEL(lamb, GPU, LambKernel, Floats);

@@ -28,7 +28,7 @@ struct Unscale {
   const T* x;
   const int32_t* found;
   int64_t lists;
-  Number scale;
+  DeviceScalar scale;
   PHI_HD T operator()(int64_t i) const {
     bool is_found = false;
     for (int64_t k = 0; k < lists; ++k) is_found = is_found || found[k] != 0;
@@ -57,9 +57,9 @@ struct ClearIf {
 
 /// New values of the scale's state, and the rules of its update.
 struct ScaleNumbers {
-  Number scale;
-  Number good_steps;
-  Number bad_steps;
+  DeviceScalar scale;
+  DeviceScalar good_steps;
+  DeviceScalar bad_steps;
   const bool* found;
   gpu::ScalarOutput scale_out;
   gpu::ScalarOutput good_out;
@@ -132,7 +132,7 @@ void CheckFiniteAndUnscaleKernel(const Context& ctx, std::span<const DenseTensor
     }
     DenseTensor* const to = out[static_cast<size_t>(k)];
     index_loop(ctx, to->mutable_data<T>(), n,
-               Unscale<T>{own.data<T>(), found.data<int32_t>(), k + 1, Number(scale)});
+               Unscale<T>{own.data<T>(), found.data<int32_t>(), k + 1, DeviceScalar(scale)});
   }
   index_loop(ctx, found_infinite->mutable_data<bool>(), 1, AnyOf{found.data<int32_t>(), lists});
 }
@@ -152,7 +152,7 @@ void UpdateLossScalingKernel(const Context& ctx, std::span<const DenseTensor* co
   }
   gpu::launch(
       ctx, update_scale, 1, 1,
-      ScaleNumbers{Number(prev_loss_scaling), Number(in_good_steps), Number(in_bad_steps), found,
+      ScaleNumbers{DeviceScalar(prev_loss_scaling), DeviceScalar(in_good_steps), DeviceScalar(in_bad_steps), found,
                    gpu::ScalarOutput(loss_scaling), gpu::ScalarOutput(out_good_steps),
                    gpu::ScalarOutput(out_bad_steps), incr_every_n_steps, decr_every_n_nan_or_inf,
                    incr_ratio, decr_ratio, stop_update.to<bool>()});

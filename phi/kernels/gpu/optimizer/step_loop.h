@@ -6,7 +6,7 @@
 
 #include "phi/gpu/launch.h"
 #include "phi/kernels/functors/hd.h"
-#include "phi/kernels/templates/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/optimizer_arrays.h"
 
 namespace phi {
 namespace gpu {
@@ -30,7 +30,7 @@ struct TrainedArrays {
 template <typename T, typename G, typename Make, size_t kStates>
 __device__ void step_element(const TrainedArrays<T, G>& x,
                              const StateArrays<compute_t<T>, kStates>& states, int64_t i,
-                             const typename Make::Step& step) {
+                             const typename Make::Function& step) {
   using C = compute_t<T>;
   C s[kStates + 1];
   PHI_UNROLL(4)
@@ -55,7 +55,7 @@ __device__ void keep_element(const TrainedArrays<T, G>& x,
 template <typename T, typename G, typename Make, size_t kStates>
 __global__ void step_elements(TrainedArrays<T, G> x, StateArrays<compute_t<T>, kStates> states,
                               int64_t n, Make make) {
-  __shared__ typename Make::Step step;
+  __shared__ typename Make::Function step;
   const bool is_taken = make.is_taken();
   if (is_taken && threadIdx.x == 0) step = make.step();
   __syncthreads();
@@ -117,10 +117,11 @@ __global__ void write_number(ScalarOutput out, F f) {
 }
 
 template <typename T, typename G, typename Make>
-void launch_step(const GpuContext& ctx, const Trained& x,
-                 const std::array<State, Make::Step::kStates>& states, const Make& make) {
+void launch_step(const GpuContext& ctx, const TrainedParam& x,
+                 const std::array<OptimizerState, Make::Function::kStates>& states,
+                 const Make& make) {
   using C = compute_t<T>;
-  constexpr size_t kStates = Make::Step::kStates;
+  constexpr size_t kStates = Make::Function::kStates;
   const int64_t n = x.param.numel();
   if (n == 0) return;
   StateArrays<C, kStates> arrays{};
@@ -140,8 +141,9 @@ void launch_step(const GpuContext& ctx, const Trained& x,
 /// Applies the step that `make` constructs, or leaves all arrays unchanged if it constructs none. T
 /// is the dtype of param.
 template <typename T, typename Make>
-void take_step(const GpuContext& ctx, const Trained& x,
-               const std::array<State, Make::Step::kStates>& states, const Make& make) {
+void take_step(const GpuContext& ctx, const TrainedParam& x,
+               const std::array<OptimizerState, Make::Function::kStates>& states,
+               const Make& make) {
   if constexpr (!std::is_same_v<T, float>) {
     if (x.grad.dtype() == DataType::FLOAT32) {
       return gpu::launch_step<T, float>(ctx, x, states, make);

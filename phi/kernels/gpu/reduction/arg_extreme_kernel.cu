@@ -31,11 +31,11 @@ struct ExtremeAndOffset {
 /// order of combination.
 template <typename R, typename C>
 struct ArgExtremeReducer {
-  using Lane = ExtremeAndOffset<C>;
-  using Acc = Lane;
-  static constexpr Acc kIdentity{C(0), -1};
-  PHI_HD static Lane lift(C x, int64_t at) { return {x, at}; }
-  PHI_HD static Acc join(Acc a, Acc b) {
+  using value_type = ExtremeAndOffset<C>;
+  using State = value_type;
+  static constexpr State kIdentity{C(0), -1};
+  PHI_HD static value_type lift(C x, int64_t at) { return {x, at}; }
+  PHI_HD static State join(State a, State b) {
     if (a.at < 0) return b;
     if (b.at < 0) return a;
     const bool a_is_nan = a.value != a.value;
@@ -45,7 +45,7 @@ struct ArgExtremeReducer {
     if (R::precedes(b.value, a.value)) return b;
     return a.at < b.at ? a : b;
   }
-  PHI_HD static Acc carry(Acc a, Lane b) { return join(a, b); }
+  PHI_HD static State carry(State a, value_type b) { return join(a, b); }
 };
 
 /// Index of an element in its line, from its offset; elements of a line are `stride` apart.

@@ -56,10 +56,10 @@ struct TraceLine {
   __device__ void operator()(const Team& team, int64_t line) const {
     using R = SumReducer<T>;
     const int64_t first = lines.start(line);
-    typename R::Acc sum = R::kIdentity;
+    typename R::State sum = R::kIdentity;
     for (int64_t k = team.index(); k < lines.n; k += Team::kSize) {
       const auto value = static_cast<compute_t<T>>(x[first + lines.at(k)]);
-      sum = R::carry(sum, static_cast<typename R::Lane>(value));
+      sum = R::carry(sum, static_cast<typename R::value_type>(value));
     }
     sum = team.template join<R>(sum);
     if (team.index() == 0) out[line] = convert_value<T>(sum);

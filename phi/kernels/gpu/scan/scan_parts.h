@@ -55,9 +55,9 @@ struct LineParts {
 
 template <typename Scan>
 struct MergeReducer {
-  using Acc = typename Scan::State;
-  static constexpr Acc kIdentity = Scan::start();
-  PHI_HD static Acc join(const Acc& a, const Acc& b) { return Scan::merge(a, b); }
+  using State = typename Scan::State;
+  static constexpr State kIdentity = Scan::start();
+  PHI_HD static State join(const State& a, const State& b) { return Scan::merge(a, b); }
 };
 
 /// merged[part] = the merged states of the part. Threads merge every k-th element, so Scan::merge

@@ -73,7 +73,7 @@ struct PoolSegment {
   int64_t width;
   bool mean;
   PHI_HD T operator()(int64_t i) const {
-    using Acc = typename R::Acc;
+    using Acc = typename R::State;
     const int64_t segment = i / width;
     const int64_t column = i - segment * width;
     const int64_t begin = segments.begin(segment);
@@ -82,7 +82,7 @@ struct PoolSegment {
     Acc value = R::kIdentity;
     for (int64_t row = begin; row < end; ++row) {
       const auto element = static_cast<compute_t<T>>(x[row * width + column]);
-      value = R::carry(value, static_cast<typename R::Lane>(element));
+      value = R::carry(value, static_cast<typename R::value_type>(element));
     }
     return convert_value<T>(mean ? value / static_cast<Acc>(end - begin) : value);
   }

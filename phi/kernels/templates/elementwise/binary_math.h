@@ -31,7 +31,8 @@ struct IntegerQuotient {
 };
 /// Floats accept any divisor.
 template <typename T, template <typename> typename Functor>
-using Quotient = std::conditional_t<std::is_integral_v<T>, IntegerQuotient<T, Functor>, Functor<T>>;
+using IntegerOrFloatQuotient =
+    std::conditional_t<std::is_integral_v<T>, IntegerQuotient<T, Functor>, Functor<T>>;
 
 [[noreturn]] inline void throw_zero_divisor(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
@@ -74,7 +75,7 @@ template <typename T, typename Context>
 void RemainderKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                      DenseTensor* out) {
   check_divisors<T>(ctx, y, *out);
-  binary<T>(ctx, x, y, out, Quotient<compute_t<T>, RemainderFunctor>());
+  binary<T>(ctx, x, y, out, IntegerOrFloatQuotient<compute_t<T>, RemainderFunctor>());
 }
 
 /// Errors: InvalidArgument for an integer 0 in y.
@@ -82,7 +83,7 @@ template <typename T, typename Context>
 void FloorDivideKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                        DenseTensor* out) {
   check_divisors<T>(ctx, y, *out);
-  binary<T>(ctx, x, y, out, Quotient<compute_t<T>, FloorDivideFunctor>());
+  binary<T>(ctx, x, y, out, IntegerOrFloatQuotient<compute_t<T>, FloorDivideFunctor>());
 }
 
 template <typename T, typename Context>

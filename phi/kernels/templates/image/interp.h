@@ -76,16 +76,16 @@ inline InterpMethod method_of(const std::string& name) {
 /// Interpolation along one spatial dim. Passes that shrink the image most come first; with equal
 /// ratios the innermost dim does, whose elements cannot be processed in rows.
 template <typename C>
-struct Pass {
+struct ResamplePass {
   int dim;
   Taps<C> taps;
 };
 
 template <typename C>
-std::vector<Pass<C>> passes_of(const ImageLayout& layout, const Dims& in, const Dims& out,
-                               const std::vector<double>& scales, InterpMethod method,
-                               bool align_corners, int align_mode) {
-  std::vector<Pass<C>> passes;
+std::vector<ResamplePass<C>> passes_of(const ImageLayout& layout, const Dims& in, const Dims& out,
+                                       const std::vector<double>& scales, InterpMethod method,
+                                       bool align_corners, int align_mode) {
+  std::vector<ResamplePass<C>> passes;
   if (in == out) return passes;
   const auto growth = [](const Taps<C>& taps) {
     return static_cast<double>(taps.out) / static_cast<double>(taps.in);
@@ -99,28 +99,28 @@ std::vector<Pass<C>> passes_of(const ImageLayout& layout, const Dims& in, const 
                                           align_corners, align_mode == 0 && !align_corners});
     if (taps.is_identity()) continue;
     const auto later = std::ranges::find_if(
-        passes, [&](const Pass<C>& pass) { return growth(pass.taps) > growth(taps); });
+        passes, [&](const ResamplePass<C>& pass) { return growth(pass.taps) > growth(taps); });
     passes.insert(later, {dim, std::move(taps)});
   }
   return passes;
 }
 
 /// The number of elements before and after tensor dim `dim`.
-struct Beside {
+struct ResampleShape {
   int64_t outer;
   int64_t inner;
-  Beside(const Dims& dims, int dim)
+  ResampleShape(const Dims& dims, int dim)
       : outer(dims.numel(0, dim)), inner(dims.numel(dim + 1, dims.ndim())) {}
 };
 
 template <typename T, typename Context>
-void interpolate(const Context& ctx, const std::vector<Pass<compute_t<T>>>& passes,
+void interpolate(const Context& ctx, const std::vector<ResamplePass<compute_t<T>>>& passes,
                  const DenseTensor& x, DenseTensor* out) {
   using C = compute_t<T>;
   DenseTensor from = converted<C, T>(ctx, x);
   Dims dims = x.dims();
-  for (const Pass<C>& pass : passes) {
-    const Beside beside(dims, pass.dim);
+  for (const ResamplePass<C>& pass : passes) {
+    const ResampleShape beside(dims, pass.dim);
     dims[pass.dim] = pass.taps.out;
     DenseTensor to = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
     resample(ctx, pass.taps, beside.outer, beside.inner, from.data<C>(),
@@ -132,13 +132,13 @@ void interpolate(const Context& ctx, const std::vector<Pass<compute_t<T>>>& pass
 
 /// The passes in reverse.
 template <typename T, typename Context>
-void interpolate_grad(const Context& ctx, const std::vector<Pass<compute_t<T>>>& passes,
+void interpolate_grad(const Context& ctx, const std::vector<ResamplePass<compute_t<T>>>& passes,
                       const DenseTensor& out_grad, DenseTensor* x_grad) {
   using C = compute_t<T>;
   DenseTensor from = converted<C, T>(ctx, out_grad);
   Dims dims = out_grad.dims();
   for (auto pass = passes.rbegin(); pass != passes.rend(); ++pass) {
-    const Beside beside(dims, pass->dim);
+    const ResampleShape beside(dims, pass->dim);
     dims[pass->dim] = pass->taps.in;
     DenseTensor to = DenseTensor::empty({dims, dtype_of<C>()}, ctx.place());
     resample_grad(ctx, pass->taps, beside.outer, beside.inner, from.data<C>(),

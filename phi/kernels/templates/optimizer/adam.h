@@ -1,4 +1,5 @@
-// Adam and AdamW, for one param and for lists of params. trained.h describes dtypes and masters.
+// Adam and AdamW, for one param and for lists of params. optimizer_arrays.h describes dtypes and
+// masters.
 #pragma once
 
 #include <cmath>
@@ -7,19 +8,19 @@
 
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/functors/optimizer.h"
-#include "phi/kernels/templates/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/optimizer_arrays.h"
 
 namespace phi {
 namespace {
 
 /// The states of one param. `largest` is null without amsgrad.
 struct AdamStates {
-  State moment1;
-  State moment2;
+  OptimizerState moment1;
+  OptimizerState moment2;
   const DenseTensor* largest;
   DenseTensor* largest_out;
-  State beta1_pow;
-  State beta2_pow;
+  OptimizerState beta1_pow;
+  OptimizerState beta2_pow;
 };
 
 struct AdamSettings {
@@ -43,19 +44,19 @@ struct AdamSettings {
 /// sqrt(1 - b2).
 template <typename C, bool kLargest>
 struct AdamMaker {
-  using Step = AdamStep<C, kLargest>;
+  using Function = AdamStep<C, kLargest>;
   double beta1;
   double beta2;
   double epsilon;
   double decay;
-  Number power1;
-  Number power2;
-  Number rate;
+  DeviceScalar power1;
+  DeviceScalar power2;
+  DeviceScalar rate;
   SkipFlag skip;
 
   PHI_HD bool is_taken() const { return !skip.is_set(); }
   // Values common to all elements are computed in double, from numbers in the compute type.
-  PHI_HD Step step() const {
+  PHI_HD Function step() const {
     const double b1 = power1.template as<C>();
     const double b2 = power2.template as<C>();
     const double by = rate.template as<C>();
@@ -72,29 +73,30 @@ struct AdamMaker {
 };
 
 template <typename T, typename Context>
-void adam_step(const Context& ctx, const Trained& x, const AdamStates& states,
+void adam_step(const Context& ctx, const TrainedParam& x, const AdamStates& states,
                const AdamSettings& set) {
   using C = compute_t<T>;
   const double beta1 = set.beta1.to<C>();
   const double beta2 = set.beta2.to<C>();
-  const Number power1(states.beta1_pow.from);
-  const Number power2(states.beta2_pow.from);
+  const DeviceScalar power1(states.beta1_pow.from);
+  const DeviceScalar power2(states.beta2_pow.from);
   const auto with = [&]<bool kLargest>(std::bool_constant<kLargest>) {
-    return AdamMaker<C, kLargest>{beta1,  beta2,  set.epsilon.to<double>(),  set.decay,
-                                  power1, power2, Number(set.learning_rate), set.skip};
+    return AdamMaker<C, kLargest>{beta1,  beta2,  set.epsilon.to<double>(),        set.decay,
+                                  power1, power2, DeviceScalar(set.learning_rate), set.skip};
   };
   if (set.amsgrad) {
-    take_step<T>(ctx, x,
-                 {states.moment1, states.moment2, State{*states.largest, states.largest_out}},
-                 with(std::true_type()));
+    take_step<T>(
+        ctx, x,
+        {states.moment1, states.moment2, OptimizerState{*states.largest, states.largest_out}},
+        with(std::true_type()));
   } else {
     take_step<T>(ctx, x, {states.moment1, states.moment2}, with(std::false_type()));
     if (states.largest) keep(ctx, *states.largest, states.largest_out);
   }
   set_number_of(ctx, states.beta1_pow.to,
-                ScaledNumber<C>{power1, set.advances_powers ? beta1 : 1.0, set.skip});
+                ScaledScalar<C>{power1, set.advances_powers ? beta1 : 1.0, set.skip});
   set_number_of(ctx, states.beta2_pow.to,
-                ScaledNumber<C>{power2, set.advances_powers ? beta2 : 1.0, set.skip});
+                ScaledScalar<C>{power2, set.advances_powers ? beta2 : 1.0, set.skip});
 }
 
 using Arrays = std::span<const DenseTensor* const>;
@@ -105,7 +107,7 @@ struct AdamLists {
   Arrays param, grad, moment1, moment2, largest, beta1_pow, beta2_pow, master;
   Outs param_out, moment1_out, moment2_out, largest_out, beta1_pow_out, beta2_pow_out, master_out;
 
-  Trained trained(size_t i) const {
+  TrainedParam trained(size_t i) const {
     const bool has_master = !master.empty();
     return {*param[i], *grad[i], has_master ? master[i] : nullptr, param_out[i],
             has_master ? master_out[i] : nullptr};
@@ -133,7 +135,7 @@ void AdamwKernel(const Context& ctx, const DenseTensor& param, const DenseTensor
                  DenseTensor* moment1_out, DenseTensor* moment2_out, DenseTensor* moment2_max_out,
                  DenseTensor* beta1_pow_out, DenseTensor* beta2_pow_out,
                  DenseTensor* master_param_out) {
-  const Trained x{param, grad, master_param, param_out, master_param_out};
+  const TrainedParam x{param, grad, master_param, param_out, master_param_out};
   const AdamStates states{
       {moment1, moment1_out}, {moment2, moment2_out},     moment2_max,
       moment2_max_out,        {beta1_pow, beta1_pow_out}, {beta2_pow, beta2_pow_out}};

@@ -1,12 +1,12 @@
-// Optimizer steps with an adaptive step size. functors/optimizer.h has the formulas; trained.h
-// describes dtypes and masters.
+// Optimizer steps with an adaptive step size. functors/optimizer.h has the formulas;
+// optimizer_arrays.h describes dtypes and masters.
 #pragma once
 
 #include <cmath>
 
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/functors/optimizer.h"
-#include "phi/kernels/templates/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/optimizer_arrays.h"
 
 namespace phi {
 namespace {
@@ -14,12 +14,12 @@ namespace {
 /// Makes a step whose learning rate is an array element.
 template <typename C, typename StepOf>
 struct RatedMaker {
-  using Step = StepOf;
-  Step made;  // without its rate
-  Number rate;
+  using Function = StepOf;
+  Function made;  // without its rate
+  DeviceScalar rate;
   PHI_HD bool is_taken() const { return true; }
-  PHI_HD Step step() const {
-    Step result = made;
+  PHI_HD Function step() const {
+    Function result = made;
     result.rate = rate.template as<C>();
     return result;
   }
@@ -27,13 +27,13 @@ struct RatedMaker {
 
 template <typename C>
 struct AdamaxMaker {
-  using Step = AdamaxStep<C>;
-  Step made;  // without its rate
-  Number rate;
-  Number power;
+  using Function = AdamaxStep<C>;
+  Function made;  // without its rate
+  DeviceScalar rate;
+  DeviceScalar power;
   PHI_HD bool is_taken() const { return true; }
-  PHI_HD Step step() const {
-    Step result = made;
+  PHI_HD Function step() const {
+    Function result = made;
     result.rate = rate.template as<C>() / (C(1) - power.template as<C>());
     return result;
   }
@@ -43,9 +43,9 @@ struct AdamaxMaker {
 template <typename C>
 struct NadamNumbers {
   C beta1, beta2, decay;
-  Number decay_power;  // 0.96^t of the previous step, like the next two
-  Number power2;
-  Number product;
+  DeviceScalar decay_power;  // 0.96^t of the previous step, like the next two
+  DeviceScalar power2;
+  DeviceScalar product;
 
   PHI_HD C base() const { return static_cast<C>(0.96); }
   PHI_HD C next_decay_power() const { return decay_power.template as<C>() * base(); }
@@ -59,12 +59,12 @@ struct NadamNumbers {
 
 template <typename C>
 struct NadamMaker {
-  using Step = NadamStep<C>;
+  using Function = NadamStep<C>;
   NadamNumbers<C> of;
-  Number rate;
+  DeviceScalar rate;
   C epsilon;
   PHI_HD bool is_taken() const { return true; }
-  PHI_HD Step step() const {
+  PHI_HD Function step() const {
     const C mu = of.mu();
     const C next = of.next_mu();
     const C product = of.product.template as<C>() * mu;
@@ -84,9 +84,9 @@ struct NadamMaker {
 template <typename C>
 struct RadamNumbers {
   C beta1, beta2;
-  Number power1;  // of the previous step, like the next two
-  Number power2;
-  Number rho;
+  DeviceScalar power1;  // of the previous step, like the next two
+  DeviceScalar power2;
+  DeviceScalar rho;
 
   PHI_HD C next_power1() const { return power1.template as<C>() * beta1; }
   PHI_HD C next_power2() const { return power2.template as<C>() * beta2; }
@@ -98,12 +98,12 @@ struct RadamNumbers {
 
 template <typename C>
 struct RadamMaker {
-  using Step = RadamStep<C>;
+  using Function = RadamStep<C>;
   RadamNumbers<C> of;
-  Number rate;
+  DeviceScalar rate;
   C epsilon;
   PHI_HD bool is_taken() const { return true; }
-  PHI_HD Step step() const {
+  PHI_HD Function step() const {
     const C longest = C(2) / (C(1) - of.beta2) - C(1);
     const C length = longest - C(2) * of.next_rho();
     const bool adapts = length > C(5);
@@ -152,9 +152,10 @@ void AdagradKernel(const Context& ctx, const DenseTensor& param, const DenseTens
                    const DenseTensor* master_param, float epsilon, DenseTensor* param_out,
                    DenseTensor* moment_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{moment, moment_out}},
-               RatedMaker<C, AdagradStep<C>>{{C(1), C(1), C(0), epsilon}, Number(learning_rate)});
+  take_step<T>(
+      ctx, {param, grad, master_param, param_out, master_param_out},
+      {OptimizerState{moment, moment_out}},
+      RatedMaker<C, AdagradStep<C>>{{C(1), C(1), C(0), epsilon}, DeviceScalar(learning_rate)});
 }
 
 /// moment = decay * moment + (1 - decay) * grad^2.
@@ -163,9 +164,10 @@ void DecayedAdagradKernel(const Context& ctx, const DenseTensor& param, const De
                           const DenseTensor& moment, const DenseTensor& learning_rate, float decay,
                           float epsilon, DenseTensor* param_out, DenseTensor* moment_out) {
   using C = compute_t<T>;
-  take_step<T>(ctx, {param, grad, nullptr, param_out, nullptr}, {State{moment, moment_out}},
+  take_step<T>(ctx, {param, grad, nullptr, param_out, nullptr},
+               {OptimizerState{moment, moment_out}},
                RatedMaker<C, AdagradStep<C>>{{decay, C(1) - C(decay), C(0), epsilon},
-                                             Number(learning_rate)});
+                                             DeviceScalar(learning_rate)});
 }
 
 template <typename T, typename Context>
@@ -175,10 +177,11 @@ void AdadeltaKernel(const Context& ctx, const DenseTensor& param, const DenseTen
                     float epsilon, DenseTensor* param_out, DenseTensor* moment_out,
                     DenseTensor* inf_norm_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  take_step<T>(
-      ctx, {param, grad, master_param, param_out, master_param_out},
-      {State{avg_squared_grad, moment_out}, State{avg_squared_update, inf_norm_out}},
-      RatedMaker<C, AdadeltaStep<C>>{{rho, C(1) - C(rho), C(0), epsilon}, Number(learning_rate)});
+  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
+               {OptimizerState{avg_squared_grad, moment_out},
+                OptimizerState{avg_squared_update, inf_norm_out}},
+               RatedMaker<C, AdadeltaStep<C>>{{rho, C(1) - C(rho), C(0), epsilon},
+                                              DeviceScalar(learning_rate)});
 }
 
 /// The caller updates beta1_pow.
@@ -191,10 +194,10 @@ void AdamaxKernel(const Context& ctx, const DenseTensor& param, const DenseTenso
                   DenseTensor* master_param_out) {
   using C = compute_t<T>;
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{moment, moment_out}, State{inf_norm, inf_norm_out}},
+               {OptimizerState{moment, moment_out}, OptimizerState{inf_norm, inf_norm_out}},
                AdamaxMaker<C>{{beta1, C(1) - C(beta1), beta2, C(0), epsilon},
-                              Number(learning_rate),
-                              Number(beta1_pow)});
+                              DeviceScalar(learning_rate),
+                              DeviceScalar(beta1_pow)});
 }
 
 template <typename T, typename Context>
@@ -206,17 +209,19 @@ void RmspropKernel(const Context& ctx, const DenseTensor& param, const DenseTens
                    DenseTensor* mean_square_out, DenseTensor* mean_grad_out,
                    DenseTensor* master_param_outs) {
   using C = compute_t<T>;
-  const Trained x{param, grad, master_param, param_out, master_param_outs};
-  const State square{mean_square, mean_square_out};
-  const State velocity{moment, moment_out};
+  const TrainedParam x{param, grad, master_param, param_out, master_param_outs};
+  const OptimizerState square{mean_square, mean_square_out};
+  const OptimizerState velocity{moment, moment_out};
   if (centered) {
-    take_step<T>(ctx, x, {square, velocity, State{*mean_grad, mean_grad_out}},
-                 RatedMaker<C, RmspropStep<C, true>>{
-                     {decay, C(1) - C(decay), momentum, C(0), epsilon}, Number(learning_rate)});
+    take_step<T>(
+        ctx, x, {square, velocity, OptimizerState{*mean_grad, mean_grad_out}},
+        RatedMaker<C, RmspropStep<C, true>>{{decay, C(1) - C(decay), momentum, C(0), epsilon},
+                                            DeviceScalar(learning_rate)});
   } else {
-    take_step<T>(ctx, x, {square, velocity},
-                 RatedMaker<C, RmspropStep<C, false>>{
-                     {decay, C(1) - C(decay), momentum, C(0), epsilon}, Number(learning_rate)});
+    take_step<T>(
+        ctx, x, {square, velocity},
+        RatedMaker<C, RmspropStep<C, false>>{{decay, C(1) - C(decay), momentum, C(0), epsilon},
+                                             DeviceScalar(learning_rate)});
     if (mean_grad) keep(ctx, *mean_grad, mean_grad_out);
   }
 }
@@ -237,12 +242,12 @@ void NadamKernel(const Context& ctx, const DenseTensor& param, const DenseTensor
   const Numbers of{beta1,
                    beta2,
                    momentum_decay,
-                   Number(momentum_decay_pow),
-                   Number(beta2_pow),
-                   Number(mu_product)};
+                   DeviceScalar(momentum_decay_pow),
+                   DeviceScalar(beta2_pow),
+                   DeviceScalar(mu_product)};
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{moment1, moment1_out}, State{moment2, moment2_out}},
-               NadamMaker<C>{of, Number(learning_rate), epsilon});
+               {OptimizerState{moment1, moment1_out}, OptimizerState{moment2, moment2_out}},
+               NadamMaker<C>{of, DeviceScalar(learning_rate), epsilon});
   // mu_product first, because it depends on the previous values of the others.
   set_number_of(ctx, mu_product_out, NextProduct<Numbers>{of});
   set_number_of(ctx, momentum_decay_pow_out, NextDecayPower<Numbers>{of});
@@ -260,10 +265,11 @@ void RadamKernel(const Context& ctx, const DenseTensor& param, const DenseTensor
                  DenseTensor* moment2_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
   using Numbers = RadamNumbers<C>;
-  const Numbers of{beta1, beta2, Number(beta1_pow), Number(beta2_pow), Number(rho)};
+  const Numbers of{beta1, beta2, DeviceScalar(beta1_pow), DeviceScalar(beta2_pow),
+                   DeviceScalar(rho)};
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{moment1, moment1_out}, State{moment2, moment2_out}},
-               RadamMaker<C>{of, Number(learning_rate), epsilon});
+               {OptimizerState{moment1, moment1_out}, OptimizerState{moment2, moment2_out}},
+               RadamMaker<C>{of, DeviceScalar(learning_rate), epsilon});
   // rho first, because it depends on the previous value of the second power.
   set_number_of(ctx, rho_out, NextRho<Numbers>{of});
   set_number_of(ctx, beta1_pow_out, NextPower1<Numbers>{of});
@@ -277,16 +283,17 @@ void FtrlKernel(const Context& ctx, const DenseTensor& param,
                 float lr_power, DenseTensor* param_out, DenseTensor* squared_accum_out,
                 DenseTensor* linear_accum_out) {
   using C = compute_t<T>;
-  const Trained x{param, grad, nullptr, param_out, nullptr};
-  const State squares{squared_accumulator, squared_accum_out};
-  const State linear{linear_accumulator, linear_accum_out};
+  const TrainedParam x{param, grad, nullptr, param_out, nullptr};
+  const OptimizerState squares{squared_accumulator, squared_accum_out};
+  const OptimizerState linear{linear_accumulator, linear_accum_out};
   if (lr_power == -0.5f) {
-    take_step<T>(ctx, x, {squares, linear},
-                 RatedMaker<C, FtrlStep<C, true>>{{C(0), l1, l2, C(0.5)}, Number(learning_rate)});
+    take_step<T>(
+        ctx, x, {squares, linear},
+        RatedMaker<C, FtrlStep<C, true>>{{C(0), l1, l2, C(0.5)}, DeviceScalar(learning_rate)});
   } else {
     take_step<T>(
         ctx, x, {squares, linear},
-        RatedMaker<C, FtrlStep<C, false>>{{C(0), l1, l2, -lr_power}, Number(learning_rate)});
+        RatedMaker<C, FtrlStep<C, false>>{{C(0), l1, l2, -lr_power}, DeviceScalar(learning_rate)});
   }
 }
 

@@ -1,5 +1,5 @@
-// Optimizer steps along the gradient: SGD, momentum and averaged gradients. trained.h describes
-// dtypes and masters.
+// Optimizer steps along the gradient: SGD, momentum and averaged gradients. optimizer_arrays.h
+// describes dtypes and masters.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/functors/optimizer.h"
-#include "phi/kernels/templates/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/optimizer_arrays.h"
 
 namespace phi {
 namespace {
@@ -23,11 +23,11 @@ struct MomentumSettings {
 
 template <typename C>
 struct MomentumMaker {
-  using Step = ScaledStep<C, MomentumStep<C>>;
-  Number rate;
+  using Function = ScaledStep<C, MomentumStep<C>>;
+  DeviceScalar rate;
   MomentumSettings set;
   PHI_HD bool is_taken() const { return true; }
-  PHI_HD Step step() const {
+  PHI_HD Function step() const {
     return {{rate.template as<C>(), static_cast<C>(set.mu), static_cast<C>(set.decay),
              set.use_nesterov},
             static_cast<C>(set.rescale_grad)};
@@ -36,37 +36,37 @@ struct MomentumMaker {
 
 template <typename C>
 struct SgdMaker {
-  using Step = SgdStep<C>;
-  Number rate;
+  using Function = SgdStep<C>;
+  DeviceScalar rate;
   PHI_HD bool is_taken() const { return true; }
-  PHI_HD Step step() const { return {rate.template as<C>(), C(0)}; }
+  PHI_HD Function step() const { return {rate.template as<C>(), C(0)}; }
 };
 
 template <typename C>
 struct AsgdMaker {
-  using Step = AsgdStep<C>;
-  Number rate;
-  Number gradients;
+  using Function = AsgdStep<C>;
+  DeviceScalar rate;
+  DeviceScalar gradients;
   PHI_HD bool is_taken() const { return true; }
-  PHI_HD Step step() const { return {rate.template as<C>() / gradients.template as<C>()}; }
+  PHI_HD Function step() const { return {rate.template as<C>() / gradients.template as<C>()}; }
 };
 
 template <typename C>
 struct RpropMaker {
-  using Step = RpropStep<C>;
-  Number least, most;
-  Number shrink, grow;
+  using Function = RpropStep<C>;
+  DeviceScalar least, most;
+  DeviceScalar shrink, grow;
   PHI_HD bool is_taken() const { return true; }
-  PHI_HD Step step() const {
+  PHI_HD Function step() const {
     return {least.template as<C>(), most.template as<C>(), shrink.template as<C>(),
             grow.template as<C>()};
   }
 };
 
 template <typename T, typename Context>
-void momentum_step(const Context& ctx, const Trained& x, const State& velocity,
+void momentum_step(const Context& ctx, const TrainedParam& x, const OptimizerState& velocity,
                    const DenseTensor& learning_rate, const MomentumSettings& set) {
-  take_step<T>(ctx, x, {velocity}, MomentumMaker<compute_t<T>>{Number(learning_rate), set});
+  take_step<T>(ctx, x, {velocity}, MomentumMaker<compute_t<T>>{DeviceScalar(learning_rate), set});
 }
 
 float decay_of(const std::string& method, float coefficient) {
@@ -82,7 +82,7 @@ void SgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor& 
                DenseTensor* master_param_out) {
   using C = compute_t<T>;
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out}, {},
-               SgdMaker<C>{Number(learning_rate)});
+               SgdMaker<C>{DeviceScalar(learning_rate)});
 }
 
 /// A step with momentum:
@@ -116,8 +116,8 @@ void MergedMomentumKernel(const Context& ctx, std::span<const DenseTensor* const
                           std::span<DenseTensor* const> master_param_out) {
   for (size_t i = 0; i < param.size(); ++i) {
     const bool has_master = !master_param.empty();
-    const Trained x{*param[i], *grad[i], has_master ? master_param[i] : nullptr, param_out[i],
-                    has_master ? master_param_out[i] : nullptr};
+    const TrainedParam x{*param[i], *grad[i], has_master ? master_param[i] : nullptr, param_out[i],
+                         has_master ? master_param_out[i] : nullptr};
     const float decay = regularization_method.empty()
                             ? 0.0f
                             : decay_of(regularization_method[i], regularization_coeff[i]);
@@ -136,7 +136,8 @@ void AsgdKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
                 DenseTensor* d_out, DenseTensor* y_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{d, d_out}, State{y, y_out}}, AsgdMaker<C>{Number(learning_rate), Number(n)});
+               {OptimizerState{d, d_out}, OptimizerState{y, y_out}},
+               AsgdMaker<C>{DeviceScalar(learning_rate), DeviceScalar(n)});
 }
 
 /// Each element has its own step size, in learning_rate, limited to the two numbers of
@@ -149,10 +150,11 @@ void RpropKernel(const Context& ctx, const DenseTensor& param, const DenseTensor
                  const DenseTensor& etas, DenseTensor* param_out, DenseTensor* prev_out,
                  DenseTensor* learning_rate_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{prev, prev_out}, State{learning_rate, learning_rate_out}},
-               RpropMaker<C>{Number(learning_rate_range, 0), Number(learning_rate_range, 1),
-                             Number(etas, 0), Number(etas, 1)});
+  take_step<T>(
+      ctx, {param, grad, master_param, param_out, master_param_out},
+      {OptimizerState{prev, prev_out}, OptimizerState{learning_rate, learning_rate_out}},
+      RpropMaker<C>{DeviceScalar(learning_rate_range, 0), DeviceScalar(learning_rate_range, 1),
+                    DeviceScalar(etas, 0), DeviceScalar(etas, 1)});
 }
 
 PHI_REGISTER_KERNEL(sgd, PHI_DEVICE, SgdKernel, Floats);

@@ -3,7 +3,7 @@
 // learning_rate and grad_scale are float32 or float64 arrays of one element, and `step` is an int64
 // array of one element, so that a captured program can change them. Errors: InvalidArgument, which
 // names the argument, for others. In all steps g = grad * grad_scale (1 if absent). If grad_scale
-// is not finite, nothing changes. trained.h describes dtypes and masters.
+// is not finite, nothing changes. optimizer_arrays.h describes dtypes and masters.
 #pragma once
 
 #include <cmath>
@@ -12,26 +12,26 @@
 #include "phi/core/device/device_assertion.h"
 #include "phi/generated/kernels/optimizer.h"
 #include "phi/kernels/functors/optimizer.h"
-#include "phi/kernels/templates/optimizer/trained.h"
+#include "phi/kernels/templates/optimizer/optimizer_arrays.h"
 
 namespace phi {
 namespace {
 
 /// The single element of x.
-Number number_in(const DenseTensor& x, const char* name, bool fits, const char* wanted) {
+DeviceScalar number_in(const DenseTensor& x, const char* name, bool fits, const char* wanted) {
   PHI_CHECK(x.numel() == 1 && fits,
             errors::InvalidArgument("{} is {}, but it must be one number of {}; make it with full.",
                                     name, x.meta().to_string(), wanted));
-  return Number(x);
+  return DeviceScalar(x);
 }
-Number real_in(const DenseTensor& x, const char* name) {
+DeviceScalar real_in(const DenseTensor& x, const char* name) {
   const bool fits = x.dtype() == DataType::FLOAT32 || x.dtype() == DataType::FLOAT64;
   return number_in(x, name, fits, "float32 or float64");
 }
 
 /// An optional grad_scale; 1 if it is absent.
 struct GradScale {
-  Number number;
+  DeviceScalar number;
   bool is_given;
   template <typename C>
   PHI_HD C value() const {
@@ -43,47 +43,49 @@ struct GradScale {
   }
 };
 GradScale scale_in(const DenseTensor* grad_scale, const DenseTensor& otherwise) {
-  if (!grad_scale) return {Number(otherwise), false};
+  if (!grad_scale) return {DeviceScalar(otherwise), false};
   return {real_in(*grad_scale, "grad_scale"), true};
 }
 
 template <typename C>
 struct ScaledSgdMaker {
-  using Step = ScaledStep<C, SgdStep<C>>;
-  Number rate;
+  using Function = ScaledStep<C, SgdStep<C>>;
+  DeviceScalar rate;
   C decay;
   GradScale scale;
   PHI_HD bool is_taken() const { return scale.template is_finite<C>(); }
-  PHI_HD Step step() const { return {{rate.template as<C>(), decay}, scale.template value<C>()}; }
+  PHI_HD Function step() const {
+    return {{rate.template as<C>(), decay}, scale.template value<C>()};
+  }
 };
 
 template <typename C>
 struct ScaledMomentumMaker {
-  using Step = ScaledStep<C, MomentumStep<C>>;
-  Number rate;
+  using Function = ScaledStep<C, MomentumStep<C>>;
+  DeviceScalar rate;
   C mu;
   C decay;
   bool use_nesterov;
   GradScale scale;
   PHI_HD bool is_taken() const { return scale.template is_finite<C>(); }
-  PHI_HD Step step() const {
+  PHI_HD Function step() const {
     return {{rate.template as<C>(), mu, decay, use_nesterov}, scale.template value<C>()};
   }
 };
 
 template <typename C>
 struct ScaledAdamwMaker {
-  using Step = ScaledStep<C, AdamStep<C, false>>;
+  using Function = ScaledStep<C, AdamStep<C, false>>;
   C beta1;
   C beta2;
   C epsilon;
   C weight_decay;
-  Number rate;
-  Number number;
+  DeviceScalar rate;
+  DeviceScalar number;
   GradScale scale;
   PHI_HD bool is_taken() const { return scale.template is_finite<C>(); }
   // Values common to all elements are computed in double: 1 - beta2^step loses digits in float.
-  PHI_HD Step step() const {
+  PHI_HD Function step() const {
     const double keep1 = beta1;
     const double keep2 = beta2;
     const auto t = number.as<double>();
@@ -134,7 +136,7 @@ void ScaledMomentumKernel(const Context& ctx, const DenseTensor& param, const De
                           DenseTensor* velocity_out, DenseTensor* master_param_out) {
   using C = compute_t<T>;
   take_step<T>(ctx, {param, grad, master_param, param_out, master_param_out},
-               {State{velocity, velocity_out}},
+               {OptimizerState{velocity, velocity_out}},
                ScaledMomentumMaker<C>{real_in(learning_rate, "learning_rate"), static_cast<C>(mu),
                                       static_cast<C>(weight_decay), use_nesterov,
                                       scale_in(grad_scale, learning_rate)});
@@ -157,11 +159,11 @@ void ScaledAdamwKernel(const Context& ctx, const DenseTensor& param, const Dense
                        DenseTensor* moment1_out, DenseTensor* moment2_out,
                        DenseTensor* master_param_out) {
   using C = compute_t<T>;
-  const Number number = number_in(step, "step", step.dtype() == DataType::INT64, "int64");
+  const DeviceScalar number = number_in(step, "step", step.dtype() == DataType::INT64, "int64");
   check_elements<int64_t>(ctx, step, IsNoStep(), {.raise = throw_no_step});
   take_step<T>(
       ctx, {param, grad, master_param, param_out, master_param_out},
-      {State{moment1, moment1_out}, State{moment2, moment2_out}},
+      {OptimizerState{moment1, moment1_out}, OptimizerState{moment2, moment2_out}},
       ScaledAdamwMaker<C>{static_cast<C>(beta1), static_cast<C>(beta2), static_cast<C>(epsilon),
                           static_cast<C>(weight_decay), real_in(learning_rate, "learning_rate"),
                           number, scale_in(grad_scale, learning_rate)});

@@ -48,7 +48,7 @@ inline void combine_sums(const KernelContext& ctx, AxisSet axes, int ndim, Dense
   }
 }
 
-struct Quotient {
+struct MeanFunctor {
   double count;
   PHI_HD double operator()(double sum) const { return sum / count; }
 };
@@ -115,7 +115,7 @@ void MeanKernel(const Context& ctx, const DenseTensor& x, const IntArray& axis, 
     integer_mean<T>(ctx, x, axes, out);
   } else {
     sum_over(ctx, x.data<T>(), x.dims(), axes, out->mutable_data<T>(),
-             Quotient{mean_count(ctx, x, axes)});
+             MeanFunctor{mean_count(ctx, x, axes)});
   }
 }
 

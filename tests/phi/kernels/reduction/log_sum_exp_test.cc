@@ -19,9 +19,9 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 /// Elements joined as a thread of a GPU joins them: 16 in a lane, lanes one after the other.
 float log_sum_exp(int n, const std::function<float(int)>& x) {
   using R = LogSumExpReducer<float>;
-  auto value = static_cast<R::Acc>(R::kIdentity);
+  auto value = static_cast<R::State>(R::kIdentity);
   for (int i = 0; i < n; i += 16) {
-    R::Lane lane = R::kIdentity;
+    R::value_type lane = R::kIdentity;
     for (int k = i; k < std::min(i + 16, n); ++k) lane = R::join(lane, lift<R>(x(k)));
     value = R::carry(value, lane);
   }

@@ -3,10 +3,10 @@
 //
 // A maker makes the step of all elements of one param:
 //   struct SgdMaker {
-//     using Step = SgdStep<C>;
+//     using Function = SgdStep<C>;
 //     Number rate;
 //     PHI_HD bool is_taken() const { return true; }  // else all stays as it is
-//     PHI_HD Step step() const { return {rate.as<C>(), C(0)}; }
+//     PHI_HD Function step() const { return {rate.as<C>(), C(0)}; }
 //   };
 //   take_step<T>(ctx, trained, {State{..}, ..}, SgdMaker{..});
 //
@@ -24,7 +24,7 @@
 namespace phi {
 
 /// A param and its gradient. The masters are null if there are none.
-struct Trained {
+struct TrainedParam {
   const DenseTensor& param;
   const DenseTensor& grad;
   const DenseTensor* master;
@@ -33,15 +33,15 @@ struct Trained {
 };
 
 /// A state's input and output.
-struct State {
+struct OptimizerState {
   const DenseTensor& from;
   DenseTensor* to;
 };
 
 /// An element of an array of any real dtype, read by the device.
-class Number {
+class DeviceScalar {
  public:
-  explicit Number(const DenseTensor& x, int64_t i = 0)
+  explicit DeviceScalar(const DenseTensor& x, int64_t i = 0)
       : data_(static_cast<const std::byte*>(x.raw_data()) +
               i * static_cast<int64_t>(size_of(x.dtype()))),
         dtype_(x.dtype()) {}
@@ -90,8 +90,8 @@ struct SkipFlag {
 
 /// A scalar after a step, such as a power: multiplied by `factor` unless the step is skipped.
 template <typename C>
-struct ScaledNumber {
-  Number number;
+struct ScaledScalar {
+  DeviceScalar number;
   double factor;
   SkipFlag skip;
   /// In double, so that a skipped number keeps all its digits for every C.
