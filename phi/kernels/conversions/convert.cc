@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -83,15 +83,15 @@ constexpr int64_t kWide = 16;  // floats per register; the remainder is masked
 
 inline __mmask16 rest_mask(int64_t rest) { return static_cast<__mmask16>((1u << rest) - 1u); }
 
-PHI_WIDE_TARGET inline __m512 widened(const float16*, __m256i bits) {
+PHI_AVX512_TARGET inline __m512 widened(const float16*, __m256i bits) {
   return _mm512_cvtph_ps(bits);
 }
-PHI_WIDE_TARGET inline __m512 widened(const bfloat16*, __m256i bits) {
+PHI_AVX512_TARGET inline __m512 widened(const bfloat16*, __m256i bits) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
 }
 
 template <typename T>
-PHI_WIDE_TARGET void wide(const T* x, float* out, int64_t n) {
+PHI_AVX512_TARGET void wide(const T* x, float* out, int64_t n) {
   int64_t i = 0;
   for (; i + kWide <= n; i += kWide) {
     const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i));
@@ -102,7 +102,7 @@ PHI_WIDE_TARGET void wide(const T* x, float* out, int64_t n) {
   _mm512_mask_storeu_ps(out + i, mask, widened(x, _mm256_maskz_loadu_epi16(mask, x + i)));
 }
 
-PHI_WIDE_TARGET void wide(const float* x, float16* out, int64_t n) {
+PHI_AVX512_TARGET void wide(const float* x, float16* out, int64_t n) {
   int64_t i = 0;
   for (; i + kWide <= n; i += kWide) {
     const __m256i bits = _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT);
@@ -115,7 +115,7 @@ PHI_WIDE_TARGET void wide(const float* x, float16* out, int64_t n) {
 }
 
 /// Rounds each number that is not NaN like bfloat16's constructor, into the upper half.
-PHI_WIDE_TARGET inline __m512i rounded_numbers(__m512 x) {
+PHI_AVX512_TARGET inline __m512i rounded_numbers(__m512 x) {
   const __m512i bits = _mm512_castps_si512(x);
   const __mmask16 is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
   const __m512i rounded = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
@@ -123,24 +123,24 @@ PHI_WIDE_TARGET inline __m512i rounded_numbers(__m512 x) {
 }
 
 /// The same for any number, including NaN.
-PHI_WIDE_TARGET inline __m512i rounded_to_bfloat16(__m512 x) {
+PHI_AVX512_TARGET inline __m512i rounded_to_bfloat16(__m512 x) {
   const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
   return _mm512_mask_or_epi32(rounded_numbers(x), is_nan, _mm512_castps_si512(x),
                               _mm512_set1_epi32(0x400000));
 }
 
-PHI_WIDE_TARGET inline __m512i upper_halves(__m512i low, __m512i high) {
+PHI_AVX512_TARGET inline __m512i upper_halves(__m512i low, __m512i high) {
   const __m512i odd_places =
       _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
                        25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
   return _mm512_permutex2var_epi16(low, odd_places, high);
 }
 
-PHI_WIDE_TARGET inline __m512i all_rounded(__m512 low, __m512 high) {
+PHI_AVX512_TARGET inline __m512i all_rounded(__m512 low, __m512 high) {
   return upper_halves(rounded_to_bfloat16(low), rounded_to_bfloat16(high));
 }
 
-PHI_WIDE_TARGET void wide(const float* x, bfloat16* out, int64_t n) {
+PHI_AVX512_TARGET void wide(const float* x, bfloat16* out, int64_t n) {
   int64_t i = 0;
   for (; i + 2 * kWide <= n; i += 2 * kWide) {
     const __m512 low = _mm512_loadu_ps(x + i);
@@ -184,7 +184,7 @@ void native(const float* x, bfloat16* out, int64_t n) { narrow(x, out, n); }
 
 template <typename From, typename To>
 void convert_either(const From* x, To* out, int64_t n) {
-  has_wide() ? wide(x, out, n) : narrow(x, out, n);
+  has_avx512() ? wide(x, out, n) : narrow(x, out, n);
 }
 
 }  // namespace

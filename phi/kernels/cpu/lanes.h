@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 // g++ warns that calls with registers wider than the program's change their ABI. All functions here
 // are inlined, so there are no such calls.
@@ -83,11 +83,11 @@ struct lanes_of<R, 1> {
 template <typename R, int L>
 using lanes_t = typename lanes_of<R, L>::type;
 
-/// Runs f with the instruction set that registers of L lanes need; see run_widest.
+/// Runs f with the instruction set that registers of L lanes need; see run_best_isa.
 template <typename R, int L, typename F>
 inline auto run_in_lanes(const F& f) {
   if constexpr (L > kLanes<R>) {
-    return detail::run_wide(f);
+    return detail::run_avx512(f);
   } else {
     return f();
   }

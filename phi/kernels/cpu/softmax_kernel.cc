@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -108,9 +108,9 @@ void SoftmaxKernel(const Context&, const DenseTensor& x, int axis, DenseTensor* 
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
   if (view.inner == 1)
-    return run_widest<compute_t<T>>([=] { softmax_rows(from, view.outer, view.n, to); });
+    return run_best_isa<compute_t<T>>([=] { softmax_rows(from, view.outer, view.n, to); });
   std::vector<compute_t<T>> buffer(view.n * kBlockColumns);
-  run_widest<compute_t<T>>([=, block = buffer.data()] {
+  run_best_isa<compute_t<T>>([=, block = buffer.data()] {
     view.for_each_block(kBlockColumns, [&](int64_t start, int64_t width) {
       softmax_columns(from + start, view.n, view.inner, width, block, to + start);
     });
@@ -127,8 +127,8 @@ void SoftmaxGradKernel(const Context&, const DenseTensor& out, const DenseTensor
   const T* g = out_grad.data<T>();
   T* to = x_grad->mutable_data<T>();
   if (view.inner == 1)
-    return run_widest<compute_t<T>>([=] { softmax_grad_rows(y, g, view.outer, view.n, to); });
-  run_widest<compute_t<T>>([=] {
+    return run_best_isa<compute_t<T>>([=] { softmax_grad_rows(y, g, view.outer, view.n, to); });
+  run_best_isa<compute_t<T>>([=] {
     view.for_each_block(kGradColumns, [&](int64_t start, int64_t width) {
       softmax_grad_columns(y + start, g + start, view.n, view.inner, width, to + start);
     });

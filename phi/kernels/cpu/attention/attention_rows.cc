@@ -2,7 +2,7 @@
 // the same bits.
 #include "phi/kernels/cpu/attention/attention_rows.h"
 
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/functors/hd.h"
 
@@ -71,17 +71,17 @@ PHI_HD void make_slopes_loop(int64_t n, C log_sum, C share, C* weights, C* slope
 
 template <typename C>
 C largest(int64_t n, const C* row) {
-  return run_widest<C>([=] { return largest_loop(n, row); });
+  return run_best_isa<C>([=] { return largest_loop(n, row); });
 }
 
 template <typename C>
 C add_scores(int64_t n, C here, C* row, Softmax<C>* softmax) {
-  return run_widest<C>([=] { return add_scores_loop(n, here, row, softmax); });
+  return run_best_isa<C>([=] { return add_scores_loop(n, here, row, softmax); });
 }
 
 template <typename C>
 void make_slopes(int64_t n, C log_sum, C share, C* weights, C* slopes) {
-  run_widest<C>([=] { make_slopes_loop(n, log_sum, share, weights, slopes); });
+  run_best_isa<C>([=] { make_slopes_loop(n, log_sum, share, weights, slopes); });
 }
 
 template float largest(int64_t, const float*);

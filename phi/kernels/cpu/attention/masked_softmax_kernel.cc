@@ -4,7 +4,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/masked_softmax.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -45,7 +45,7 @@ void FusedSoftmaxMaskKernel(const Context&, const DenseTensor& x, const DenseTen
   const T* from = x.data<T>();
   const T* added = mask.data<T>();
   T* to = out->mutable_data<T>();
-  run_widest<compute_t<T>>([=] {
+  run_best_isa<compute_t<T>>([=] {
     // Row r belongs to query r % queries; consecutive heads share one mask.
     const auto mask_row = [=](int64_t r) { return r / (queries * heads) * queries + r % queries; };
     masked_rows(from, added, rows, n, mask_row, to);

@@ -4,7 +4,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/fused_attention.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -28,7 +28,7 @@ void FusedSoftmaxMaskUpperTriangleKernel(const Context& ctx, const DenseTensor& 
   const int64_t n = X.dims()[3];
   RowReader<T> reader(X.data<T>(), n);
   RowWriter<T> writer(Out->mutable_data<T>(), n);
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     for_each_row(ctx, X, [&](int64_t r, int64_t seen) {
       const C* row = reader.row(r);
       C* to = writer.row(r);
@@ -51,7 +51,7 @@ void FusedSoftmaxMaskUpperTriangleGradKernel(const Context& ctx, const DenseTens
   RowReader<T> outs(Out.data<T>(), n);
   RowReader<T> grads(Out_grad.data<T>(), n);
   RowWriter<T> writer(X_grad->mutable_data<T>(), n);
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     for_each_row(ctx, Out, [&](int64_t r, int64_t seen) {
       const C* out = outs.row(r);
       const C* grad = grads.row(r);

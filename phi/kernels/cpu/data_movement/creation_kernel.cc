@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/creation.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/data_movement/evenly_spaced.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 
@@ -51,7 +51,7 @@ template <typename T, typename Context>
 void CastKernel(const Context&, const DenseTensor& x, DenseTensor* out) {
   const T* from = x.data<T>();
   visit_any_dtype(out->dtype(), [&, n = x.numel()]<typename To>() {
-    run_widest<T>([from, to = out->mutable_data<To>(), n] { convert(from, to, n); });
+    run_best_isa<T>([from, to = out->mutable_data<To>(), n] { convert(from, to, n); });
   });
 }
 

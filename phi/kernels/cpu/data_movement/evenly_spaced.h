@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 
@@ -19,7 +19,7 @@ struct EvenSpacing {
 /// Calls f(i, number first + i) for 0 <= i < n. first + n must be below 2^53.
 template <typename F>
 void for_evenly_spaced(EvenSpacing spacing, int64_t first, int64_t n, F f) {
-  run_widest<double>([=] {
+  run_best_isa<double>([=] {
     constexpr int64_t kBlock = 1024;
     for (int64_t begin = 0; begin < n; begin += kBlock) {
       const auto base = static_cast<double>(first + begin);

@@ -5,7 +5,7 @@
 #include "phi/generated/kernels/activation.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -25,7 +25,7 @@ struct MaxOutBlocks {
 /// Computes the elementwise maximum of `groups` rows, NaN if one is NaN.
 template <typename C, typename RowOf>
 void largest_of_rows(const MaxOutBlocks& blocks, RowOf row_of, C* most) {
-  run_widest<C>([&blocks, row_of, most, n = blocks.inner] {
+  run_best_isa<C>([&blocks, row_of, most, n = blocks.inner] {
     std::copy_n(row_of(0), n, most);
     for (int64_t g = 1; g < blocks.groups; ++g) {
       const C* const other = row_of(g);
@@ -43,7 +43,7 @@ void largest_of_rows(const MaxOutBlocks& blocks, RowOf row_of, C* most) {
 /// gradient.
 template <typename C>
 void take_gradient(const C* x, const C* most, int64_t n, C* left, C* x_grad) {
-  run_widest<C>([=] {
+  run_best_isa<C>([=] {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       const bool takes = (x[i] == most[i]) | (x[i] != x[i]);

@@ -10,7 +10,7 @@
 #include "phi/generated/kernels/activation.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/random_fill.h"
 
 namespace phi {
@@ -92,7 +92,7 @@ void PReluGradKernel(const Context&, const DenseTensor& x, const DenseTensor& al
       const C value = convert_value<C>(xs[at + i]);
       return static_cast<double>(value > C(0) ? C(0) : convert_value<C>(gs[at + i]) * value);
     };
-    sums[static_cast<size_t>(w)] += run_widest<C>([=, n = blocks.inner] {
+    sums[static_cast<size_t>(w)] += run_best_isa<C>([=, n = blocks.inner] {
       for (int64_t i = 0; to && i < n; ++i) to[at + i] = grad(i);
       return row_sum<double>(n, of_slope);
     });

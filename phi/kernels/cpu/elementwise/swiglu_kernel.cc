@@ -56,7 +56,7 @@ inline void swiglu_grad_blocks(const T* x, const T* y, const T* g, T* x_grad, T*
 
 template <typename T>
 void swiglu_grad_row(const T* x, const T* y, const T* g, T* x_grad, T* y_grad, int64_t n) {
-  run_widest<compute_t<T>>([=] { swiglu_grad_blocks(x, y, g, x_grad, y_grad, n); });
+  run_best_isa<compute_t<T>>([=] { swiglu_grad_blocks(x, y, g, x_grad, y_grad, n); });
 }
 
 }  // namespace

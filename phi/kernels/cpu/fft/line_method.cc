@@ -322,9 +322,9 @@ LineWay line_way(int64_t n, bool neighbours) {
   // Several long lines at once would not fit into the caches, whatever their layout.
   if ((is_convolved(n) ? padded(n) : n) > kLongLine) return LineWay::kAlone;
   if (!neighbours || is_convolved(n)) return LineWay::kSideBySide;
-  const int lanes = has_wide() ? kWideLanes<R> : kLanes<R>;
+  const int lanes = has_avx512() ? kWideLanes<R> : kLanes<R>;
   // A square of 8 x 8 needs more than 16 registers, which slows short lines down.
-  const bool fits = has_wide() || lanes < 8 || n >= 512;
+  const bool fits = has_avx512() || lanes < 8 || n >= 512;
   if (fills(n, lanes) && fits) return LineWay::kAlone;
   return lanes >= 8 && fills(n, lanes / 2) ? LineWay::kInPairs : LineWay::kSideBySide;
 }
@@ -339,7 +339,7 @@ std::unique_ptr<LineMethod<R, L, K>> LineMethod<R, L, K>::of(int64_t n, bool for
   if constexpr (L > 1) {
     return std::make_unique<LinesAtOnce<R, L>>(n, forward);
   } else {
-    if (has_wide()) return std::make_unique<LinesAlone<R, kWideLanes<R>, K>>(n, forward);
+    if (has_avx512()) return std::make_unique<LinesAlone<R, kWideLanes<R>, K>>(n, forward);
     return std::make_unique<LinesAlone<R, kLanes<R>, K>>(n, forward);
   }
 }

@@ -333,7 +333,7 @@ SharedBlocks<R> blocks_in(int64_t n, bool forward, LineKind kind, LineWay way) {
 }
 template <typename R>
 SharedBlocks<R> shared_blocks(int64_t n, bool forward, LineKind kind, LineWay way) {
-  return (has_wide() ? blocks_in<R, kWideLanes<R>> : blocks_in<R, kLanes<R>>)(n, forward, kind,
+  return (has_avx512() ? blocks_in<R, kWideLanes<R>> : blocks_in<R, kLanes<R>>)(n, forward, kind,
                                                                               way);
 }
 

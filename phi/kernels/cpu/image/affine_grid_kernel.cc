@@ -9,7 +9,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/scratch.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/image/affine_coordinates.h"
 
@@ -53,7 +53,7 @@ void for_each_grid_line(const Dims& grid, bool align_corners, F f) {
 template <typename C, int kRows>
 void write_line(const std::array<std::array<C, kRows>, kRows + 1>& terms, const std::vector<C>& x,
                 C* line) {
-  run_widest<C>([terms, line, n = std::ssize(x), x = x.data()] {
+  run_best_isa<C>([terms, line, n = std::ssize(x), x = x.data()] {
     for (int64_t i = 0; i < n; ++i) {
       for (int r = 0; r < kRows; ++r) {
         C sum = terms[0][r] * x[i];

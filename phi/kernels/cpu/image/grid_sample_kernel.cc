@@ -15,7 +15,7 @@
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/cpu/transpose_matrix.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/image/sampling.h"
 
 namespace phi {
@@ -70,7 +70,7 @@ struct CornerRows {
 template <int kCorners, typename C>
 void sample(const SamplingShape& s, const CoordinateMap& placing, int64_t count,
             const C* coordinates, const C* image, C* to) {
-  run_widest<C>([=] {
+  run_best_isa<C>([=] {
     for (int64_t p = 0; p < count; ++p) {
       const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
 #pragma GCC ivdep
@@ -122,7 +122,7 @@ inline C short_row_sum(int64_t n, Term term) {
 template <int kCorners, typename C>
 void add_image_grads(const SamplingShape& s, const CoordinateMap& placing, int64_t count,
                      const C* coordinates, const C* given, C* image_grad) {
-  run_widest<C>([=] {
+  run_best_isa<C>([=] {
     for (int64_t p = 0; p < count; ++p) {
       const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
       for (int k = 0; k < kCorners; ++k) {
@@ -138,7 +138,7 @@ void add_image_grads(const SamplingShape& s, const CoordinateMap& placing, int64
 template <int kCorners, typename C>
 void make_grid_grads(const SamplingShape& s, const CoordinateMap& placing, int64_t count,
                      const C* coordinates, const C* given, const C* image, C* grid_grad) {
-  run_widest<C>([=] {
+  run_best_isa<C>([=] {
     for (int64_t p = 0; p < count; ++p) {
       const CornerRows<kCorners, C> around(coordinates + p * s.spatial, s, placing);
       for (int d = 0; d < s.spatial; ++d) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "phi/kernels/cpu/linalg/submatrix.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi::linalg {
 namespace {
@@ -82,7 +82,7 @@ class Elimination {
   }
 
   static void divide(T* x, int n, T divisor) {
-    run_widest<T>([=] {
+    run_best_isa<T>([=] {
       for (int i = 0; i < n; ++i) x[i] /= divisor;
     });
   }
@@ -94,7 +94,7 @@ class Elimination {
       const T minus = -factor;
       return Lapack<T>::axpy(n - 1, &minus, x + 1, 1, y + 1, 1);
     }
-    run_widest<T>([=] {
+    run_best_isa<T>([=] {
       for (int i = 1; i < n; ++i) y[i] -= factor * x[i];
     });
   }

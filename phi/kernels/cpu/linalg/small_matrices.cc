@@ -136,7 +136,7 @@ int64_t for_all_in(const SmallMatrices<T>& a, const SmallSides<T>& b, F f) {
 }
 template <typename T, typename F>
 int64_t for_all(const SmallMatrices<T>& a, const SmallSides<T>& b, F f) {
-  return (has_wide() ? for_all_in<T, kWideLanes<T>, F> : for_all_in<T, kLanes<T>, F>)(a, b, f);
+  return (has_avx512() ? for_all_in<T, kWideLanes<T>, F> : for_all_in<T, kLanes<T>, F>)(a, b, f);
 }
 
 template <typename T>

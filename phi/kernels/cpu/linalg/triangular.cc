@@ -2,7 +2,7 @@
 #include <array>
 
 #include "phi/kernels/cpu/linalg/submatrix.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi::linalg {
 namespace {
@@ -117,7 +117,7 @@ class Strips {
   int line(int found) const { return solve_.line(found, n_); }
 
   void substitute(int steps) {
-    run_widest<T>([this, width = steps * kStep] {
+    run_best_isa<T>([this, width = steps * kStep] {
       for (int i = 0; i < n_; ++i) {
         StripLine& x = lines_[line(i)];
         const auto& f = factors_[line(i)];

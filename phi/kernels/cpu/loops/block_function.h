@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/loops/avx512_version.h"
 #include "phi/kernels/cpu/loops/fast_path.h"
-#include "phi/kernels/cpu/loops/wide_form.h"
-#include "phi/kernels/cpu/wide.h"
 #include "phi/kernels/functors/slow_path.h"
 
 namespace phi {
@@ -89,13 +89,13 @@ inline void map_run(R* out, int64_t n, F f, In... in) {
 }
 
 /// Still inputs of a loop: bit k is set if input k is a single element, repeated for all i.
-using StillInputs = unsigned;
+using ScalarInputs = unsigned;
 
 /// Returns element i of an input, or the only one of a still input.
-template <typename C, bool kIsStill>
+template <typename C, bool kIsScalar>
 struct InputElement {
-  explicit InputElement(const C* input) : x(input), first(kIsStill ? *input : C()) {}
-  C operator()(int64_t i) const { return kIsStill ? first : x[i]; }
+  explicit InputElement(const C* input) : x(input), first(kIsScalar ? *input : C()) {}
+  C operator()(int64_t i) const { return kIsScalar ? first : x[i]; }
   const C* x;
   C first;
 };
@@ -107,7 +107,7 @@ struct BlockRows {
   std::array<int64_t, kInputs> strides{};
 };
 
-template <StillInputs kStill, typename C, typename R, typename F, size_t... k>
+template <ScalarInputs kStill, typename C, typename R, typename F, size_t... k>
 inline void map_rows(std::array<const C*, sizeof...(k)> in, R* out, int64_t n,
                      const BlockRows<sizeof...(k)>& rows, F f, std::index_sequence<k...>) {
   for (int64_t row = 0; row < rows.count; ++row, out += n) {
@@ -117,11 +117,11 @@ inline void map_rows(std::array<const C*, sizeof...(k)> in, R* out, int64_t n,
 }
 
 /// Sets out[i] = f(in[0][i], in[1][i], ..) in each row. `out` may be an input, element for element.
-template <bool kTakesStill, typename C, typename R, typename F, size_t kInputs>
-inline void run_rows(const std::array<const C*, kInputs>& in, StillInputs still, R* out, int64_t n,
+template <bool kTakesScalars, typename C, typename R, typename F, size_t kInputs>
+inline void run_rows(const std::array<const C*, kInputs>& in, ScalarInputs still, R* out, int64_t n,
                      const BlockRows<kInputs>& rows, F f) {
   constexpr auto kAll = std::make_index_sequence<kInputs>();
-  if constexpr (kTakesStill) {
+  if constexpr (kTakesScalars) {
     if (still == 1) return map_rows<1>(in, out, n, rows, f, kAll);
     if (still == 2) return map_rows<2>(in, out, n, rows, f, kAll);
   }
@@ -138,27 +138,27 @@ class BlockFunction {
  public:
   /// Whether there are instantiations for a still input. Other functions receive copies of it:
   /// broadcasts of types other than float are too rare to pay for their compile time.
-  static constexpr bool kTakesStill = kBroadcasts && kInputs == 2 && std::is_same_v<C, float>;
+  static constexpr bool kTakesScalars = kBroadcasts && kInputs == 2 && std::is_same_v<C, float>;
   using Inputs = std::array<const C*, kInputs>;
   using RowShape = detail::BlockRows<kInputs>;
 
   /// Keeps a pointer to `functor`, which must outlive this object.
   template <typename F>
   explicit BlockFunction(const F& functor) : functor_(&functor) {
-    run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
+    run_ = [](const void* of, const Inputs& in, detail::ScalarInputs still, R* out, int64_t n,
               const RowShape& rows) {
-      detail::run_rows<kTakesStill>(in, still, out, n, rows, *static_cast<const F*>(of));
+      detail::run_rows<kTakesScalars>(in, still, out, n, rows, *static_cast<const F*>(of));
     };
-    if constexpr (kHasWideForm<C>) {
-      if (!has_wide()) return;
-      run_ = [](const void* of, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
+    if constexpr (kHasAvx512Version<C>) {
+      if (!has_avx512()) return;
+      run_ = [](const void* of, const Inputs& in, detail::ScalarInputs still, R* out, int64_t n,
                 const RowShape& rows) {
-        if constexpr (detail::HasWideForm<F>) {
+        if constexpr (detail::HasAvx512Version<F>) {
           static_assert(kInputs == 1 && !kBroadcasts);
-          detail::WideForm<F>::run(in[0], out, n);
+          detail::Avx512Version<F>::run(in[0], out, n);
         } else {
-          detail::run_wide([=, f = *static_cast<const F*>(of)] {
-            detail::run_rows<kTakesStill>(in, still, out, n, rows, f);
+          detail::run_avx512([=, f = *static_cast<const F*>(of)] {
+            detail::run_rows<kTakesScalars>(in, still, out, n, rows, f);
           });
         }
       };
@@ -166,15 +166,15 @@ class BlockFunction {
   }
 
   /// Sets out[i] = f(in[0][i], in[1][i], ..) in rows of n elements. `still` must be 0 unless
-  /// kTakesStill.
-  void operator()(const Inputs& in, detail::StillInputs still, R* out, int64_t n,
+  /// kTakesScalars.
+  void operator()(const Inputs& in, detail::ScalarInputs still, R* out, int64_t n,
                   const RowShape& rows = {}) const {
     run_(functor_, in, still, out, n, rows);
   }
 
  private:
   const void* functor_;
-  void (*run_)(const void* functor, const Inputs& in, detail::StillInputs still, R* out, int64_t n,
+  void (*run_)(const void* functor, const Inputs& in, detail::ScalarInputs still, R* out, int64_t n,
                const RowShape& rows);
 };
 

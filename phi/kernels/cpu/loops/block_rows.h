@@ -16,14 +16,14 @@ namespace phi::detail {
 
 /// The type of a BlockFunction's results for outputs of type Out: float for 16-bit floats.
 template <typename Out>
-using made_from_t = std::conditional_t<kIs16Bit<Out>, float, Out>;
+using block_result_t = std::conditional_t<kIs16Bit<Out>, float, Out>;
 
 /// The BlockFunction that computes elements of Out from elements of T.
 template <typename T, typename Out, size_t kInputs, bool kBroadcasts>
-using RowFunction = BlockFunction<compute_t<T>, made_from_t<Out>, kInputs, kBroadcasts>;
+using RowFunction = BlockFunction<compute_t<T>, block_result_t<Out>, kInputs, kBroadcasts>;
 
 /// Reads one input along a row, a block at a time, in the compute type.
-template <typename T, bool kTakesStill>
+template <typename T, bool kTakesScalars>
 class RowOperand {
  public:
   using C = compute_t<T>;
@@ -31,7 +31,7 @@ class RowOperand {
     row_ = row;
     is_still_ = is_still;
     if (!is_still) return;
-    std::fill_n(buffer_, kTakesStill ? 1 : std::min(count, kConvertBlock), static_cast<C>(*row));
+    std::fill_n(buffer_, kTakesScalars ? 1 : std::min(count, kConvertBlock), static_cast<C>(*row));
   }
   const C* block(int64_t at, int64_t count) {
     if (is_still_) return buffer_;
@@ -55,7 +55,7 @@ template <typename T, size_t kInputs, typename Out, bool kBroadcasts>
 class BlockwiseRows {
  public:
   using Function = RowFunction<T, Out, kInputs, kBroadcasts>;
-  BlockwiseRows(const Function& f, StillInputs still) : f_(f), still_(still) {}
+  BlockwiseRows(const Function& f, ScalarInputs still) : f_(f), still_(still) {}
 
   void run(const std::array<const T*, kInputs>& rows, Out* out, int64_t count) {
     for (size_t k = 0; k < kInputs; ++k) operands_[k].begin(rows[k], still_ >> k & 1, count);
@@ -73,11 +73,11 @@ class BlockwiseRows {
   }
 
  private:
-  static constexpr bool kStill = Function::kTakesStill;
+  static constexpr bool kStill = Function::kTakesScalars;
   const Function& f_;
-  const StillInputs still_;
+  const ScalarInputs still_;
   std::array<RowOperand<T, kStill>, kInputs> operands_;
-  alignas(64) made_from_t<Out> result_[kIs16Bit<Out> ? kConvertBlock : 1];
+  alignas(64) block_result_t<Out> result_[kIs16Bit<Out> ? kConvertBlock : 1];
 };
 
 /// Rows shorter than this are processed several at a time, if possible.
@@ -95,7 +95,7 @@ class RowTiles {
   /// Calls run(rows, out, length) for `count` contiguous elements of out. Operands of `still` are
   /// single elements.
   template <typename Out, typename Run>
-  void for_each(RowPointers rows, StillInputs still, Out* out, int64_t count, Run run) {
+  void for_each(RowPointers rows, ScalarInputs still, Out* out, int64_t count, Run run) {
     for (size_t k = 0; k < kInputs; ++k) {
       if (repeated_ >> k & 1) rows[k] = tile_of(rows[k], tiles_[k], count);
     }
@@ -136,7 +136,7 @@ void run_broadcast(const std::array<const T*, kInputs>& data,
                    const RowFunction<T, Out, kInputs, true>& f) {
   if (out_dims.numel() == 0) return;
   const Broadcast<static_cast<int>(kInputs)> walk(out_dims, dims);
-  StillInputs still = 0;
+  ScalarInputs still = 0;
   for (size_t k = 0; k < kInputs; ++k)
     still |= walk.inner_stride(static_cast<int>(k)) == 0 ? 1u << k : 0u;
   const auto rows_at = [&](const std::array<int64_t, kInputs>& from) {
@@ -158,7 +158,7 @@ void run_broadcast(const std::array<const T*, kInputs>& data,
     });
   };
   if constexpr (!kIs16Bit<T> && !kIs16Bit<Out>) {
-    if (still == 0 || (f.kTakesStill && still != 3)) {
+    if (still == 0 || (f.kTakesScalars && still != 3)) {
       if (repeated)
         return for_each_row([&](const auto& rows, Out* to, int64_t n) { f(rows, still, to, n); });
       return walk.for_each_run(2, [&](int64_t at, const auto& from, int64_t) {

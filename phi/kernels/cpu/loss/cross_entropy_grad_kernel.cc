@@ -4,7 +4,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/cpu/loss/class_rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -19,7 +19,7 @@ void each_row(const DenseTensor& softmax, const DenseTensor& loss_grad, const Cl
   const T* from = softmax.data<T>();
   const T* losses = loss_grad.data<T>();
   T* to = input_grad->mutable_data<T>();
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     for (int64_t r = 0; r < layout.rows(); ++r) {
       C* row = grads.place(r, to);
       fill(r, shares.read(from, r), static_cast<C>(losses[r]), row);

@@ -5,7 +5,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
 #include "phi/kernels/cpu/loss/class_rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -103,7 +103,7 @@ void CrossEntropyWithSoftmaxKernel(const Context& ctx, const DenseTensor& input,
   const T* data = input.data<T>();
   T* shares = softmax->mutable_data<T>();
   if (sharded) return sharded_rows(ctx, data, layout, labels, shares, losses);
-  run_widest<compute_t<T>>(
+  run_best_isa<compute_t<T>>(
       [=, &layout, &labels] { whole_rows(data, layout, labels, shares, losses); });
 }
 

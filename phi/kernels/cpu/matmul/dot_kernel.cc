@@ -3,7 +3,7 @@
 #include "phi/generated/kernels/matmul.h"
 #include "phi/kernels/cpu/matmul/matmul_operands.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -25,7 +25,7 @@ void DotKernel(const Context&, const DenseTensor& x, const DenseTensor& y, Dense
   for (int64_t r = 0; r < out->numel(); ++r) {
     const Read* a = xs.row(r);
     const Read* b = ys.row(r);
-    to[r] = static_cast<T>(run_widest<C>([=] {
+    to[r] = static_cast<T>(run_best_isa<C>([=] {
       return row_sum<C>(n, [=](int64_t i) {
         return static_cast<C>(static_cast<C>(a[i]) * static_cast<C>(b[i]));
       });

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/isa_word.h"
+#include "phi/kernels/cpu/isa_from_env.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 #include "phi/kernels/cpu/matmul/skinny_gemm.h"
 #include "phi/kernels/threads.h"
@@ -15,7 +15,7 @@
 namespace phi {
 GemmIsa gemm_isa() {
   constexpr std::string_view kWords[] = {"widen", "avx512_bf16", "amx"};
-  static const GemmIsa isa = isa_of_word("AUTOPHI_GEMM_ISA", kWords, bf16_tiles::best_isa());
+  static const GemmIsa isa = isa_from_env("AUTOPHI_GEMM_ISA", kWords, bf16_tiles::best_isa());
   return isa;
 }
 
@@ -99,7 +99,7 @@ template <typename Out>
 void gemm_tiles(GemmIsa isa, const GemmShape& s, float alpha, const bfloat16* a, int64_t lda,
                 const bfloat16* packed, int64_t stride, float beta, Out* c, int64_t ldc) {
   const bf16_tiles::Bf16Gemm<Out> product{s.m,    s.n,    s.k,  alpha, {a, lda, !s.trans_a},
-                                         packed, stride, beta, c,     ldc};
+                                          packed, stride, beta, c,     ldc};
   bf16_tiles::multiply(isa, product, left_workspace(s.k));
 }
 
@@ -125,7 +125,7 @@ void gemm_widened(const GemmShape& s, float alpha, const T* a, int64_t lda, cons
 
 template <typename T, typename Out>
 void gemm_half(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
-                float beta, Out* c, int64_t ldc, GemmIsa isa) {
+               float beta, Out* c, int64_t ldc, GemmIsa isa) {
   if (is_skinny(s)) {
     return in_parallel(s, a, lda, b, ldb, c, ldc,
                        [=](const GemmShape& part, const T* rows, const T* columns, Out* to) {
@@ -148,10 +148,10 @@ void gemm_half(const GemmShape& s, float alpha, const T* a, int64_t lda, const T
   gemm_widened(s, alpha, a, lda, right, columns, beta, c, ldc);
 }
 
-#define PHI_INSTANTIATE_16BIT(T, Out)                                                            \
+#define PHI_INSTANTIATE_16BIT(T, Out)                                                           \
   template void gemm_half(const GemmShape&, float, const T*, int64_t, const T*, int64_t, float, \
-                           Out*, int64_t, GemmIsa);                                              \
-  template void gemm_widened(const GemmShape&, float, const T*, int64_t, const float*, int64_t,  \
+                          Out*, int64_t, GemmIsa);                                              \
+  template void gemm_widened(const GemmShape&, float, const T*, int64_t, const float*, int64_t, \
                              float, Out*, int64_t)
 PHI_INSTANTIATE_16BIT(bfloat16, bfloat16);
 PHI_INSTANTIATE_16BIT(bfloat16, float);

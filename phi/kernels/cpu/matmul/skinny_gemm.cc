@@ -9,7 +9,7 @@
 
 #include "phi/kernels/cpu/matmul/weight_rows.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/workspace.h"
 
 namespace phi::detail {
@@ -66,7 +66,7 @@ struct SkinnyGemm {
   template <int kRows>
   void multiply(const float* wide, int64_t r) const {
     RowReader<T, read_t<T>> reader(matrix, k, ld);
-    run_widest<float>([=, this, &reader] {
+    run_best_isa<float>([=, this, &reader] {
       for (int64_t j = 0; j < extent; ++j) {
         RowDotProducts<kRows, float> products;
         add_row_dot_products(k, wide, k, reader.row(j), 1.0f, &products);
@@ -82,7 +82,7 @@ struct SkinnyGemm {
       const int64_t count = std::min(kColumns, extent - begin);
       Readers readers;
       for (int64_t q = 0; q < kAdded; ++q) readers.emplace_back(matrix + begin, count, ld);
-      run_widest<float>([=, this, &readers, &sums] {
+      run_best_isa<float>([=, this, &readers, &sums] {
         for (auto& row : sums) std::fill_n(row.data(), count, 0.0f);
         int64_t p = 0;
         for (; p + kAdded <= k; p += kAdded) {

@@ -139,13 +139,13 @@ void run(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b, i
 
 template <typename T>
 bool is_small_gemm(const GemmShape& shape) {
-  return has_wide() ? fits<T, kWideLanes<T>>(shape) : fits<T, kLanes<T>>(shape);
+  return has_avx512() ? fits<T, kWideLanes<T>>(shape) : fits<T, kLanes<T>>(shape);
 }
 
 template <typename T>
 void small_gemm(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b,
                    int64_t ldb, T beta, T* c, int64_t ldc) {
-  (has_wide() ? run<T, kWideLanes<T>> : run<T, kLanes<T>>)(shape, alpha, a, lda, b, ldb, beta, c,
+  (has_avx512() ? run<T, kWideLanes<T>> : run<T, kLanes<T>>)(shape, alpha, a, lda, b, ldb, beta, c,
                                                            ldc);
 }
 

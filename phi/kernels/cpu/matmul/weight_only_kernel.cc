@@ -11,7 +11,7 @@
 #include "phi/kernels/cpu/matmul/weight_rows.h"
 #include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/quantize.h"
 
 namespace phi {
@@ -73,7 +73,7 @@ inline void multiply_rows(const Weight<C>& w, int64_t begin, int64_t end, const 
 template <typename T, typename C>
 void multiply_few_rows(const Weight<C>& w, int64_t m, const C* x, const T* bias, T* out) {
   constexpr int64_t kColumns = 32;
-  run_widest<C>([=] {
+  run_best_isa<C>([=] {
     for (int64_t begin = 0; begin < w.n; begin += kColumns) {
       const int64_t end = std::min(begin + kColumns, w.n);
       for (int64_t r = 0; r < m; r += kWeightRows) {

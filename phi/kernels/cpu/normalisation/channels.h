@@ -18,7 +18,7 @@
 
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 
@@ -80,7 +80,7 @@ namespace detail {
 template <typename C, typename R, typename... Terms>
 [[gnu::noinline]] void sum_channel_row(const ChannelDims& dims, int64_t r, const R* x, const R* y,
                                        const ChannelSum<Terms>&... given) {
-  run_widest<C>(
+  run_best_isa<C>(
       [=, channels = dims.channels, inner = dims.inner, channels_last = dims.channels_last()] {
         if (channels_last) {
           const auto add = [=](const auto& sum) {
@@ -110,7 +110,7 @@ struct RowChannels {
 template <typename C, typename R, typename F>
 [[gnu::noinline]] void map_channels(RowChannels channels, int64_t n, const R* x, const R* y, C* out,
                                     const F& functor) {
-  run_widest<C>([=, f = functor] {
+  run_best_isa<C>([=, f = functor] {
     if (channels.is_one) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) out[i] = f(C(x[i]), C(y[i]), channels.first);

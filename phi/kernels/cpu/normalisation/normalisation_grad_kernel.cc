@@ -7,7 +7,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/normalisation.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -103,7 +103,7 @@ void norm_gradients(const DenseTensor& x, const DenseTensor* scale, const DenseT
   const C* scales = scale ? given_scales.data() : ones.data();
   WeightSums<C> scale_sums(scale_grad, n);
   WeightSums<C> bias_sums(bias_grad, n);
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     for (int64_t r = 0; r < rows; ++r) {
       const C* row = xs.row(r);
       const C* dy = dys.row(r);

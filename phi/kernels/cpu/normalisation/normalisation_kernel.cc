@@ -4,7 +4,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/normalisation.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -46,7 +46,7 @@ void LayerNormKernel(const Context&, const DenseTensor& x, const DenseTensor* sc
   const ComputeArray<C> biases(bias);
   C* means = mean->mutable_data<C>();
   C* variances = variance->mutable_data<C>();
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     for (int64_t r = 0; r < rows; ++r) {
       const C* row = reader.row(r);
       const C count = static_cast<C>(std::max<int64_t>(n, 1));
@@ -74,7 +74,7 @@ void RmsNormKernel(const Context&, const DenseTensor& x, const DenseTensor& scal
   RowWriter<T> writer(out->mutable_data<T>(), n);
   const ComputeArray<C> scales(&scale);
   C* inverses = invvar->mutable_data<C>();
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     for (int64_t r = 0; r < rows; ++r) {
       const C* row = reader.row(r);
       const C count = static_cast<C>(std::max<int64_t>(n, 1));

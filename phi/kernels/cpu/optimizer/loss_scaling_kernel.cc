@@ -9,7 +9,7 @@
 #include "phi/generated/kernels/loss_scaling.h"
 #include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/optimizer/step_loop.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/numerics_check.h"
 
 namespace phi {
@@ -81,7 +81,7 @@ struct Numerics {
 template <typename C>
 Numerics numerics_of(const C* x, int64_t n) {
   constexpr int kLanes = 16;
-  return run_widest<double>([=] {
+  return run_best_isa<double>([=] {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     int64_t nans[kLanes] = {}, infinities[kLanes] = {}, zeros[kLanes] = {};
     double most[kLanes], least[kLanes], sums[kLanes] = {};

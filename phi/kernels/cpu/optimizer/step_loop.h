@@ -10,7 +10,7 @@
 #include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/numbers.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/templates/optimizer/optimizer_arrays.h"
 
@@ -29,7 +29,7 @@ template <typename C, typename Step, size_t kStates>
 [[gnu::noinline]] void step_run(const C* weights, const C* grads,
                                 const StateArrays<C, kStates>& arrays, int64_t at, int64_t n,
                                 C* out, const Step& taken) {
-  run_widest<C>([=, states = arrays, step = taken] {
+  run_best_isa<C>([=, states = arrays, step = taken] {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       C s[kStates + 1];

@@ -10,7 +10,7 @@
 #include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/random/random_stream.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/functors/random_permutation.h"
@@ -112,7 +112,7 @@ void RandpermKernel(const Context& ctx, int seed, DenseTensor* out) {
     uint32_t numbers[RandomPermutation::kMost];
     const auto count =
         static_cast<int>(std::min<int64_t>(RandomPermutation::kMost, out->numel() - begin));
-    run_widest<float>([=, &numbers] { order.numbers_from(first + begin, count, numbers); });
+    run_best_isa<float>([=, &numbers] { order.numbers_from(first + begin, count, numbers); });
     for (int i = 0; i < count; ++i) to[begin + i] = convert_value<T>(int64_t{numbers[i]});
   }
 }

@@ -6,7 +6,7 @@
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/random/random_stream.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/random_values.h"
 
 namespace phi {
@@ -17,7 +17,7 @@ template <typename C>
 [[gnu::noinline]] void gaussian_batch(const BatchBlocks& blocks, uint64_t seed, C mean, C std,
                                       BatchValues<C>* values) {
   const BatchWords random(blocks, seed, RandomUse::kGaussian);
-  run_widest<C>([words = random.words.data(), mean, std, to = values->data()] {
+  run_best_isa<C>([words = random.words.data(), mean, std, to = values->data()] {
 #pragma GCC ivdep
     for (int i = 0; i < kBatchValues; i += 2) {
       float z[2];
@@ -33,7 +33,7 @@ template <typename C>
                                      BatchValues<C>* values) {
   const BatchWords random(blocks, seed, RandomUse::kUniform);
   const C below_max = std::nextafter(max, min);
-  run_widest<C>([words = random.words.data(), min, max, below_max, to = values->data()] {
+  run_best_isa<C>([words = random.words.data(), min, max, below_max, to = values->data()] {
 #pragma GCC ivdep
     for (int i = 0; i < kBatchValues; ++i) {
       C u;

@@ -5,7 +5,7 @@
 #endif
 
 #include "phi/kernels/cpu/random/random_stream.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -61,18 +61,18 @@ struct Lanes512 {
   using Loose [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = uint64_t;
   LaneWords c[4];
 
-  PHI_WIDE_TARGET void begin(const uint64_t* blocks, uint32_t use, uint32_t turn) {
+  PHI_AVX512_TARGET void begin(const uint64_t* blocks, uint32_t use, uint32_t turn) {
     c[0] = *reinterpret_cast<const Loose*>(blocks);
     c[1] = c[0] >> 32;
     c[2] = LaneWords{} + use;
     c[3] = LaneWords{} + turn;
   }
   // Masked, with all lanes set: g++ 12 reports _mm512_mul_epu32 as a use of an uninitialised value.
-  PHI_WIDE_TARGET static LaneWords product(LaneWords x, uint32_t factor) {
+  PHI_AVX512_TARGET static LaneWords product(LaneWords x, uint32_t factor) {
     return reinterpret_cast<LaneWords>(
         _mm512_maskz_mul_epu32(0xff, reinterpret_cast<__m512i>(x), _mm512_set1_epi64(factor)));
   }
-  PHI_WIDE_TARGET void do_round(PhiloxKey key) {
+  PHI_AVX512_TARGET void do_round(PhiloxKey key) {
     const LaneWords product0 = product(c[0], kPhiloxFactors[0]);
     const LaneWords product1 = product(c[2], kPhiloxFactors[1]);
     c[0] = product1 >> 32 ^ c[1] ^ key.word[0];
@@ -80,7 +80,7 @@ struct Lanes512 {
     c[2] = product0 >> 32 ^ c[3] ^ key.word[1];
     c[3] = product0;
   }
-  PHI_WIDE_TARGET void store(uint32_t* to) const {
+  PHI_AVX512_TARGET void store(uint32_t* to) const {
     const LaneWords first = (c[0] & 0xffffffffu) | c[1] << 32;
     const LaneWords second = (c[2] & 0xffffffffu) | c[3] << 32;
     auto* out = reinterpret_cast<Loose*>(to);
@@ -112,7 +112,7 @@ inline void draw(const Counters& counters, uint32_t* to) {
 
 void draw_base(const Counters& counters, uint32_t* to) { draw<Lanes256, 2>(counters, to); }
 void draw_wide(const Counters& counters, uint32_t* to) {
-  detail::run_wide([from = &counters, to] { draw<Lanes512, 4>(*from, to); });
+  detail::run_avx512([from = &counters, to] { draw<Lanes512, 4>(*from, to); });
 }
 
 #else
@@ -138,7 +138,7 @@ void draw_wide(const Counters& counters, uint32_t* to) { draw_base(counters, to)
 
 BatchWords::BatchWords(const BatchBlocks& blocks, uint64_t seed, RandomUse use, uint32_t turn) {
   const Counters counters = {blocks.data(), static_cast<uint32_t>(use), turn, philox_key(seed)};
-  has_wide() ? draw_wide(counters, words.data()) : draw_base(counters, words.data());
+  has_avx512() ? draw_wide(counters, words.data()) : draw_base(counters, words.data());
 }
 
 }  // namespace phi

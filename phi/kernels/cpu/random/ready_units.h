@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "phi/kernels/cpu/random/random_stream.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/random_draws.h"
 
 namespace phi {
@@ -23,7 +23,7 @@ struct BatchUnits {
   BatchUnits(const BatchBlocks& elements, uint64_t seed, RandomUse use) {
     for (uint32_t turn = 0; turn < kTurns; ++turn) {
       const BatchWords random(elements, seed, use, turn);
-      run_widest<float>([words = random.words.data(), out = &units[0][2 * turn]] {
+      run_best_isa<float>([words = random.words.data(), out = &units[0][2 * turn]] {
 #pragma GCC ivdep
         for (int64_t s = 0; s < kBatchBlocks; ++s) {
           out[kReady * s] = unit_of(words[4 * s], words[4 * s + 1]);

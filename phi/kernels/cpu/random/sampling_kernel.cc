@@ -12,7 +12,7 @@
 #include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/random/ready_units.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/random_parameters.h"
 
@@ -28,7 +28,7 @@ void draw_whole(const ShardBox& where, int seed, int low, uint64_t numbers, T* t
       [=](const BatchBlocks& blocks, BatchValues<T>* values) {
         const BatchWords high(blocks, seed_bits(seed), RandomUse::kInteger);
         const BatchWords rest(blocks, seed_bits(seed), RandomUse::kIntegerLow);
-        run_widest<float>([=, h = high.words.data(), l = rest.words.data(), out = values->data()] {
+        run_best_isa<float>([=, h = high.words.data(), l = rest.words.data(), out = values->data()] {
 #pragma GCC ivdep
           for (int i = 0; i < kBatchValues; ++i) {
             // The upper half of word * numbers, where `numbers` has 32 bits.

@@ -6,7 +6,7 @@
 #include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -115,7 +115,7 @@ int64_t best_of_row(const T* x, int64_t n) {
     } else {
       block = x + begin;
     }
-    const auto found = run_widest<C>([=] { return best_of_block<R>(block, count); });
+    const auto found = run_best_isa<C>([=] { return best_of_block<R>(block, count); });
     const bool has_nan = is_nan(found.value);
     if (begin == 0 || has_nan || R::precedes(found.value, best.value))
       best = {found.value, begin + found.index};

@@ -9,7 +9,7 @@
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/loops/broadcast.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -75,7 +75,7 @@ void loop_beside(const Dims& dims, AxisSet axes, const std::array<const T*, kArr
       detail::run_beside(in, values, step, to + at, n, f);
     }
   };
-  run_widest<C>([=, &rows] {
+  run_best_isa<C>([=, &rows] {
     rows.for_each_row([&](int64_t at, const std::array<int64_t, 1>& from, int64_t count) {
       run(at, from[0], count);
     });

@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -68,7 +68,7 @@ void LogSoftmaxKernel(const Context&, const DenseTensor& x, int axis, DenseTenso
   const AxisView view(x.dims(), axis);
   const T* from = x.data<T>();
   T* to = out->mutable_data<T>();
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     if (view.inner != 1) {
       return SoftmaxLines<T>(view).for_each(
           from, from, to,
@@ -93,7 +93,7 @@ void LogSoftmaxGradKernel(const Context&, const DenseTensor& out, const DenseTen
   const T* outs = out.data<T>();
   const T* grads = out_grad.data<T>();
   T* to = x_grad->mutable_data<T>();
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     if (view.inner != 1) {
       return SoftmaxLines<T>(view).for_each(outs, grads, to,
                                      [](const C* row, const C* g, int64_t n, C* line) {

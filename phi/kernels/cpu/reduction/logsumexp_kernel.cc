@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/norms.h"
 #include "phi/kernels/cpu/gathered_rows.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/converted.h"
 
@@ -30,7 +30,7 @@ void log_sum_exp(const DenseTensor& x, AxisSet axes, DenseTensor* out) {
   using C = compute_t<T>;
   GatheredRows<T> rows(x.data<T>(), x.dims(), axes);
   T* to = out->mutable_data<T>();
-  run_widest<C>([&] {
+  run_best_isa<C>([&] {
     rows.for_each(
         [&](int64_t r, const C* row) { to[r] = static_cast<T>(log_sum_exp(row, rows.length())); });
   });

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/reduce.h"
 
 namespace phi::detail {
@@ -158,7 +158,7 @@ ReduceFunctions<C, typename R::value_type, typename R::State> reduce_functions()
   // that test for NaN would wait for each other.
   constexpr int kTogether = JoinsNumbers<R> ? 1 : 4;
   const auto join_blocks = [](const C* const* x, int64_t count, int64_t n, Lane* values) {
-    run_widest<Form>([=] {
+    run_best_isa<Form>([=] {
       int64_t k = 0;
       for (; k + kAbreast<R> <= count; k += kAbreast<R>)
         reduce_next<R, kAbreast<R>>(x + k, n, values + k);
@@ -168,7 +168,7 @@ ReduceFunctions<C, typename R::value_type, typename R::State> reduce_functions()
     });
   };
   const auto join_rows = [](const C* const* rows, int64_t count, int64_t n, Lane* lanes) {
-    run_widest<Form>([=] {
+    run_best_isa<Form>([=] {
       int64_t r = 0;
       for (; r + kTogether <= count; r += kTogether)
         join_next_rows<R, kTogether>(rows + r, n, lanes);
@@ -178,7 +178,7 @@ ReduceFunctions<C, typename R::value_type, typename R::State> reduce_functions()
     });
   };
   const auto carry = [](Lane* lanes, int64_t n, Acc* values) {
-    run_widest<Form>([=] {
+    run_best_isa<Form>([=] {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) {
         if constexpr (JoinsNumbers<R>) {

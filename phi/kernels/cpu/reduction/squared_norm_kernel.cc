@@ -5,7 +5,7 @@
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 // Returns the sum of squares of n numbers. Lanes are double, which holds the square of any float.
 template <typename C>
 double squared_row(const C* x, int64_t n) {
-  return run_widest<C>([=] {
+  return run_best_isa<C>([=] {
     return row_sum<double>(n, [x](int64_t i) {
       const auto value = static_cast<double>(x[i]);
       return value * value;

@@ -8,7 +8,7 @@
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/sequence/recurrent_cells.h"
 #include "phi/kernels/cpu/sequence/recurrent_layer.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -66,7 +66,7 @@ void step_back(const RecurrentSteps& s, int64_t t, const GradientArrays<C>& a,
     C* dc = Cell::kHasCell ? a.dc + b * n : nullptr;
     const CellGradStep<C> arrays{
         a.kept + row * Cell::kKept * n, h, c, a.out + row * n, dh, dc, dgates, dhh};
-    run_widest<C>([=] { Cell::backward(arrays, n); });
+    run_best_isa<C>([=] { Cell::backward(arrays, n); });
   }
 }
 

@@ -9,7 +9,7 @@
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/sequence/recurrent_cells.h"
 #include "phi/kernels/cpu/sequence/recurrent_layer.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {
@@ -53,7 +53,7 @@ void run_forward(const RecurrentSteps& s, const LayerArrays<C>& a) {
       C* c = Cell::kHasCell ? a.c + b * n : nullptr;
       const CellStep<C> step{
           a.gates + row * width, hh.data() + b * width, a.h + b * n, c, c, out, kept};
-      run_widest<C>([=] { Cell::forward(step, n); });
+      run_best_isa<C>([=] { Cell::forward(step, n); });
       std::copy_n(out, n, a.h + b * n);
     }
   }

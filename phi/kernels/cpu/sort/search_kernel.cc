@@ -4,7 +4,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sort.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -48,7 +48,7 @@ void search(const DenseTensor& sequence, const DenseTensor& values, Index* out) 
   const int64_t per_row = values.numel() / std::max<int64_t>(rows, 1);
   for (int64_t row = 0; row < rows; ++row, first += n, value += per_row, out += per_row) {
     const int64_t together = per_row / kTogether * kTogether;
-    run_widest<compute_t<T>>([=] {
+    run_best_isa<compute_t<T>>([=] {
       for (int64_t i = 0; i < together; i += kTogether)
         find_places<kTogether, kRight>(first, n, value + i, out + i);
     });

@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/statistics.h"
 #include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/bins.h"
 #include "phi/kernels/functors/hd.h"
 
@@ -65,7 +65,7 @@ bool find_bins(const C* values, int64_t n, const BinRange<C>& range, int32_t bin
   const C least = range.least;
   const C most = range.most;
   const C count = static_cast<C>(bins);
-  return run_widest<C>([=] {
+  return run_best_isa<C>([=] {
     uint32_t overflow = 0;  // g++ 12 does not vectorise a bool
     for (int64_t i = 0; i < n; ++i) {
       const C x = values[i];

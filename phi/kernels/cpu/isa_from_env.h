@@ -1,4 +1,4 @@
-// isa_of_word: selects an instruction set by environment variable.
+// isa_from_env: selects an instruction set by environment variable.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace phi {
 ///
 /// Errors   InvalidArgument if the variable has another value.
 template <typename Isa>
-Isa isa_of_word(const char* variable, std::span<const std::string_view> words, Isa best) {
+Isa isa_from_env(const char* variable, std::span<const std::string_view> words, Isa best) {
   const char* word = std::getenv(variable);
   if (!word) return best;
   const auto found = std::find(words.begin(), words.end(), word);

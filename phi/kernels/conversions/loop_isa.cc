@@ -1,9 +1,9 @@
 // Selects the instruction set of this process's loops.
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 #include <string_view>
 
-#include "phi/kernels/cpu/isa_word.h"
+#include "phi/kernels/cpu/isa_from_env.h"
 
 namespace phi {
 namespace {
@@ -23,7 +23,7 @@ LoopIsa best_isa() {
 
 LoopIsa loop_isa() {
   constexpr std::string_view kWords[] = {"base", "avx512", "avx512_bf16"};
-  static const LoopIsa isa = isa_of_word("AUTOPHI_LOOP_ISA", kWords, best_isa());
+  static const LoopIsa isa = isa_from_env("AUTOPHI_LOOP_ISA", kWords, best_isa());
   return isa;
 }
 

@@ -1,7 +1,7 @@
 // The AVX-512 form of a loop against the program's own instructions, in one process: the same bits.
 // Beside it that an element's result does not depend on where in an array it stands, in whichever
 // form this process runs.
-#include "phi/kernels/cpu/wide.h"
+#include "phi/kernels/cpu/loop_isa.h"
 
 #include <bit>
 #include <cmath>
@@ -176,7 +176,7 @@ void expect_exact_roots(const std::vector<T>& xs) {
 }
 
 // A root's mantissa depends on those of x and on whether its exponent is even: these are all.
-TEST(WideForm, RootsOfFloatsAreRoundedRightly) {
+TEST(Avx512Version, RootsOfFloatsAreRoundedRightly) {
   constexpr uint32_t kMantissas = 1u << 24, kBlock = 1u << 16, kOne = 127u << 23;
   std::vector<float> xs(kBlock);
   for (uint32_t begin = 0; begin < kMantissas; begin += kBlock) {
@@ -186,7 +186,7 @@ TEST(WideForm, RootsOfFloatsAreRoundedRightly) {
 }
 
 // Drawn, and the hardest: squares of as many bits as fit, and their neighbours.
-TEST(WideForm, RootsOfDoublesAreRoundedRightly) {
+TEST(Avx512Version, RootsOfDoublesAreRoundedRightly) {
   std::mt19937_64 draw(7);
   std::vector<double> xs;
   for (int i = 0; i < 300'000; ++i) {
@@ -219,7 +219,7 @@ void expect_exact_roots_of_any() {
   for (int64_t n = 1; n < 40; ++n) expect_exact_roots(std::vector<T>(n, T(2)));
 }
 
-TEST(WideForm, RootsOfAnyNumberAndInArraysOfAnyLength) {
+TEST(Avx512Version, RootsOfAnyNumberAndInArraysOfAnyLength) {
   expect_exact_roots_of_any<float>();
   expect_exact_roots_of_any<double>();
 }
@@ -227,7 +227,7 @@ TEST(WideForm, RootsOfAnyNumberAndInArraysOfAnyLength) {
 /// loop(out) in both forms.
 template <typename T, typename Loop>
 void expect_same_forms(int64_t n, Loop loop, const std::string& name) {
-  if (!has_wide()) GTEST_SKIP() << "no AVX-512 here, or AUTOPHI_LOOP_ISA is base";
+  if (!has_avx512()) GTEST_SKIP() << "no AVX-512 here, or AUTOPHI_LOOP_ISA is base";
   std::vector<T> narrow(n), wide(n);
   loop(narrow.data());
   phi::detail::run_wide([&] { loop(wide.data()); });
@@ -298,11 +298,11 @@ TEST(Wide, FloatLoopsGiveTheSameBitsInBothForms) { expect_same_bits_in_both_form
 TEST(Wide, DoubleLoopsGiveTheSameBitsInBothForms) { expect_same_bits_in_both_forms<double>(); }
 
 TEST(WideDeathTest, UnknownIsaIsNamedWithTheKnownOnes) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process: has_wide() asks once
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process: has_avx512() asks once
   const auto ask = [] {
     setenv("AUTOPHI_LOOP_ISA", "mmx", 1);
     try {
-      has_wide();
+      has_avx512();
     } catch (const Error& error) {
       std::fputs(error.what(), stderr);
       std::exit(1);
@@ -314,8 +314,8 @@ TEST(WideDeathTest, UnknownIsaIsNamedWithTheKnownOnes) {
 }
 
 TEST(Wide, ResultOfTheLoopIsReturned) {
-  EXPECT_EQ(run_widest<float>([] { return 3; }), 3);
-  EXPECT_EQ(run_widest<double>([] { return 4; }), 4);
+  EXPECT_EQ(run_best_isa<float>([] { return 3; }), 3);
+  EXPECT_EQ(run_best_isa<double>([] { return 4; }), 4);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// run_widest: compiles hot loops a second time for AVX-512, which the build (x86-64-v3 by default)
+// run_best_isa: compiles hot loops a second time for AVX-512, which the build (x86-64-v3 by default)
 // does not require. The AVX-512 version runs if the machine supports it.
 //
-//   run_widest<float>([=] {
+//   run_best_isa<float>([=] {
 //     for (int64_t i = 0; i < n; ++i) out[i] = f(x[i]);
 //   });
 #pragma once
@@ -19,16 +19,16 @@ enum class LoopIsa { kBase, kAvx512, kAvx512Bf16 };
 /// Errors   InvalidArgument for another value, on the first call.
 LoopIsa loop_isa();
 
-/// Whether run_widest runs the AVX-512 version.
-inline bool has_wide() { return loop_isa() >= LoopIsa::kAvx512; }
+/// Whether run_best_isa runs the AVX-512 version.
+inline bool has_avx512() { return loop_isa() >= LoopIsa::kAvx512; }
 
 #ifdef __x86_64__
-/// Marks a function that is compiled for AVX-512. Call it only if has_wide().
-#define PHI_WIDE_TARGET \
+/// Marks a function that is compiled for AVX-512. Call it only if has_avx512().
+#define PHI_AVX512_TARGET \
   [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]]
-#define PHI_WIDE_ [[gnu::flatten]] PHI_WIDE_TARGET
+#define PHI_AVX512_ [[gnu::flatten]] PHI_AVX512_TARGET
 #else
-#define PHI_WIDE_
+#define PHI_AVX512_
 #endif
 namespace detail {
 /// Runs a copy of `loop`, compiled for AVX-512 with everything that it calls (flattened).
@@ -37,25 +37,25 @@ namespace detail {
 /// - The copy is made here, where it stays in registers. A copy passed through memory would be read
 ///   in wider pieces than it was just written, and processors stall on such loads.
 template <typename Loop>
-PHI_WIDE_ auto run_wide(const Loop& loop) {
+PHI_AVX512_ auto run_avx512(const Loop& loop) {
   const Loop copy = loop;
   return copy();
 }
 }  // namespace detail
-#undef PHI_WIDE_
+#undef PHI_AVX512_
 
 /// Whether loops over compute type C have an AVX-512 version.
 template <typename C>
-inline constexpr bool kHasWideForm = std::is_floating_point_v<C>;
+inline constexpr bool kHasAvx512Version = std::is_floating_point_v<C>;
 
 /// Runs `loop`, whose compute type is C. If C is floating-point, `loop` is compiled twice, for the
 /// program's instruction set and for AVX-512. Both versions do the same arithmetic, for each
 /// element and for each lane of a sum. Functions that `loop` calls must be defined inline; others
 /// run with the program's instruction set.
 template <typename C, typename Loop>
-inline auto run_widest(Loop loop) {
-  if constexpr (kHasWideForm<C>) {
-    if (has_wide()) return detail::run_wide(loop);
+inline auto run_best_isa(Loop loop) {
+  if constexpr (kHasAvx512Version<C>) {
+    if (has_avx512()) return detail::run_avx512(loop);
   }
   return loop();
 }
