@@ -16,9 +16,9 @@ namespace phi {
 
 /// Offsets of rows and of their elements. A row consists of the elements over `axes` in row-major
 /// order; there is one row for each index of the other tensor dims.
-class RowPlaces {
+class RowOffsets {
  public:
-  RowPlaces(const Dims& dims, AxisSet axes) {
+  RowOffsets(const Dims& dims, AxisSet axes) {
     const Dims strides = dims.strides();
     for (int d = 0; d < dims.ndim(); ++d) {
       (axes.has(d) ? along_ : kept_).append(dims[d], {strides[d]});
@@ -63,7 +63,7 @@ class GatheredRows {
       : data_(data), places_(dims, axes), in_place_(!kIs16Bit<T> && places_.contiguous()) {
     if (!in_place_) buffer_.resize(static_cast<size_t>(places_.length()));
   }
-  const RowPlaces& places() const { return places_; }
+  const RowOffsets& places() const { return places_; }
   int64_t length() const { return places_.length(); }
 
   /// Calls f(row number, pointer to the row's elements). The pointer is valid during the call.
@@ -87,7 +87,7 @@ class GatheredRows {
   }
 
   const T* data_;
-  RowPlaces places_;
+  RowOffsets places_;
   bool in_place_;
   std::vector<C> buffer_;
 };

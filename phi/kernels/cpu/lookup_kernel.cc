@@ -8,8 +8,8 @@
 #include "phi/common/inexact.h"
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/lookup.h"
-#include "phi/kernels/cpu/indexing/places.h"
-#include "phi/kernels/cpu/looked_up_rows.h"
+#include "phi/kernels/cpu/indexing/index_positions.h"
+#include "phi/kernels/cpu/row_lookup.h"
 
 namespace phi {
 

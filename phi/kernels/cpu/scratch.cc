@@ -17,7 +17,7 @@ struct alignas(64) Origin {
 
 }  // namespace
 
-std::byte* take_scratch(size_t nbytes) {
+std::byte* allocate_scratch(size_t nbytes) {
   if (nbytes > std::numeric_limits<size_t>::max() - sizeof(Origin)) throw std::bad_alloc();
   const size_t total = nbytes + sizeof(Origin);
   const IntrusivePtr<MemoryAccount>& account = RankContext::current().memory();
@@ -26,7 +26,7 @@ std::byte* take_scratch(size_t nbytes) {
   return reinterpret_cast<std::byte*>(new (block) Origin{account, total} + 1);
 }
 
-void give_scratch_back(std::byte* scratch) {
+void free_scratch(std::byte* scratch) {
   if (!scratch) return;
   auto* const origin = reinterpret_cast<Origin*>(scratch) - 1;
   const IntrusivePtr<MemoryAccount> account = origin->account;

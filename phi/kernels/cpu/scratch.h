@@ -10,12 +10,12 @@
 
 namespace phi {
 
-/// Returns 64-byte aligned, uninitialised memory, which the caller returns by give_scratch_back().
+/// Returns 64-byte aligned, uninitialised memory, which the caller returns by free_scratch().
 ///
 /// Errors   std::bad_alloc.
-std::byte* take_scratch(size_t nbytes);
-/// Returns memory of take_scratch() to the cache; null is ignored.
-void give_scratch_back(std::byte* scratch);
+std::byte* allocate_scratch(size_t nbytes);
+/// Returns memory of allocate_scratch() to the cache; null is ignored.
+void free_scratch(std::byte* scratch);
 
 template <typename T>
 struct ScratchAllocator {
@@ -24,8 +24,8 @@ struct ScratchAllocator {
   template <typename U>
   explicit(false) ScratchAllocator(const ScratchAllocator<U>&) {}
 
-  T* allocate(size_t n) { return reinterpret_cast<T*>(take_scratch(n * sizeof(T))); }
-  void deallocate(T* scratch, size_t) { give_scratch_back(reinterpret_cast<std::byte*>(scratch)); }
+  T* allocate(size_t n) { return reinterpret_cast<T*>(allocate_scratch(n * sizeof(T))); }
+  void deallocate(T* scratch, size_t) { free_scratch(reinterpret_cast<std::byte*>(scratch)); }
   bool operator==(const ScratchAllocator&) const = default;
 };
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "phi/common/errors.h"
-#include "phi/kernels/cpu/matmul/openblas_room.h"
+#include "phi/kernels/cpu/matmul/openblas_buffer.h"
 
 namespace phi {
 

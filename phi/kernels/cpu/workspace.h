@@ -21,7 +21,7 @@ class Workspace {
     if (nbytes > size_) {
       block_.reset();
       size_ = 0;
-      block_.reset(take_scratch(nbytes));
+      block_.reset(allocate_scratch(nbytes));
       size_ = nbytes;
     }
     return data<T>();
@@ -34,7 +34,7 @@ class Workspace {
 
  private:
   struct Free {
-    void operator()(std::byte* block) const { give_scratch_back(block); }
+    void operator()(std::byte* block) const { free_scratch(block); }
   };
   std::unique_ptr<std::byte[], Free> block_;
   size_t size_ = 0;

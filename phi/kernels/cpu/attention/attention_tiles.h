@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/attention_places.h"
+#include "phi/kernels/attention_shards.h"
 #include "phi/kernels/cpu/attention/attention_rows.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
@@ -121,7 +121,7 @@ class AttentionTiles {
   using C = compute_t<T>;
 
   AttentionTiles(const DenseTensor& q, const DenseTensor& k, const DenseTensor& v,
-                 const DenseTensor* mask, const AttentionPlaces& places, bool causal,
+                 const DenseTensor* mask, const AttentionShards& places, bool causal,
                  const AttentionDropout& dropout, double score_scale = 0)
       : batch(q.dims()[0]),
         sq(q.dims()[1]),
@@ -207,7 +207,7 @@ class AttentionTiles {
     for (int64_t j = 0; j < n; ++j) row[j] += static_cast<C>(from[j]);
   }
 
-  AttentionPlaces places_;
+  AttentionShards places_;
   HeadReader<T, W> queries_, keys_, values_;
   const DenseTensor* mask_;
   bool causal_;

@@ -6,7 +6,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/decode_attention.h"
-#include "phi/kernels/attention_places.h"
+#include "phi/kernels/attention_shards.h"
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/rows.h"
 

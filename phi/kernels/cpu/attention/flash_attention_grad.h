@@ -31,7 +31,7 @@ class FlashAttentionGrad {
  public:
   using C = compute_t<T>;
 
-  FlashAttentionGrad(AttentionTiles<T, W> tiles, const AttentionPlaces& places,
+  FlashAttentionGrad(AttentionTiles<T, W> tiles, const AttentionShards& places,
                      const DenseTensor& out, const DenseTensor& out_grad, const C* lse,
                      const AttentionGradients<T>& wanted)
       : tiles_(std::move(tiles)),
@@ -180,7 +180,7 @@ class FlashAttentionGrad {
   }
 
   AttentionTiles<T, W> tiles_;
-  AttentionPlaces places_;
+  AttentionShards places_;
   HeadReader<T, W> outs_, out_grads_;
   const C* lse_;  // [batch, heads, sq]
   AttentionGradients<T> wanted_;

@@ -22,7 +22,7 @@ void FlashAttentionGradKernel(const Context& ctx, const DenseTensor& q, const De
                               const DenseTensor* attn_mask, const DenseTensor& out_grad,
                               float dropout, bool causal, bool is_test, DenseTensor* q_grad,
                               DenseTensor* k_grad, DenseTensor* v_grad) {
-  const AttentionPlaces places = attention_places(ctx, q, k, v, attn_mask, 6);
+  const AttentionShards places = attention_shards(ctx, q, k, v, attn_mask, 6);
   places.check_keys();
   const auto drop = AttentionDropout::make(seed_offset, dropout, is_test, places.k.global[1]);
   const AttentionGradients<T> wanted{data_if_wanted<T>(q_grad), data_if_wanted<T>(k_grad),

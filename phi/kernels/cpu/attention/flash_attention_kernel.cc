@@ -34,7 +34,7 @@ void start_from_cache(const DenseTensor& cache, DenseTensor* out) {
 }
 
 // Returns the places of one batch entry with `keys` keys; only the split of heads remains.
-AttentionPlaces places_of_entry(AttentionPlaces places, int64_t keys) {
+AttentionShards places_of_entry(AttentionShards places, int64_t keys) {
   for (ShardBox* shard : {&places.q, &places.k}) {
     shard->global[0] = shard->box.size[0] = 1;
     shard->box.offset[0] = 0;
@@ -66,7 +66,7 @@ void FlashAttentionKernel(const Context& ctx, const DenseTensor& q, const DenseT
                           const DenseTensor* attn_mask, float dropout, bool causal,
                           bool return_softmax, bool is_test, DenseTensor* out, DenseTensor* softmax,
                           DenseTensor* softmax_lse, DenseTensor* seed_offset) {
-  const AttentionPlaces places = attention_places(ctx, q, k, v, attn_mask, 4);
+  const AttentionShards places = attention_shards(ctx, q, k, v, attn_mask, 4);
   const auto drop = AttentionDropout::make(fixed_seed_offset, dropout, is_test, places.k.global[1]);
   if (drop.probability > 0 && seed_offset) {
     auto* values = seed_offset->mutable_data<int64_t>();
@@ -95,7 +95,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
                                      const DenseTensor& v_cache, const DenseTensor& cache_seqlens,
                                      DenseTensor* out, DenseTensor* k_cache_out,
                                      DenseTensor* v_cache_out) {
-  const AttentionPlaces places = attention_places(ctx, q, k, v, nullptr, 0);
+  const AttentionShards places = attention_shards(ctx, q, k, v, nullptr, 0);
   const auto lengths =
       std::span(cache_seqlens.data<int64_t>(), static_cast<size_t>(cache_seqlens.numel()));
   start_from_cache(k_cache, k_cache_out);

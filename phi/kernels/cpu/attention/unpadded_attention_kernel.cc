@@ -91,7 +91,7 @@ void FlashAttnUnpaddedKernel(const Context& ctx, const DenseTensor& q, const Den
     const int64_t n = s.queries();
     const int64_t keys = s.k_end - s.k_begin;
     if (n * heads == 0) continue;
-    const AttentionPlaces places{sequence_place(ctx.input_box(0, q.dims()), n),
+    const AttentionShards places{sequence_place(ctx.input_box(0, q.dims()), n),
                                  sequence_place(ctx.input_box(1, k.dims()), keys),
                                  {}};
     rows.resize(n * heads);
@@ -128,7 +128,7 @@ void FlashAttnUnpaddedGradKernel(const Context& ctx, const DenseTensor& q, const
     const Sequence& s = list[i];
     const int64_t n = s.queries();
     const int64_t keys = s.k_end - s.k_begin;
-    const AttentionPlaces places{sequence_place(ctx.input_box(0, q.dims()), n),
+    const AttentionShards places{sequence_place(ctx.input_box(0, q.dims()), n),
                                  sequence_place(ctx.input_box(1, k.dims()), keys),
                                  {}};
     places.check_keys();

@@ -7,7 +7,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/concat.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/looked_up_rows.h"
+#include "phi/kernels/cpu/row_lookup.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {

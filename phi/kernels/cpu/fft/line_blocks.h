@@ -34,7 +34,7 @@ struct LineOffsets {
 
 /// Prefetches memory that is read or written soon.
 template <typename R>
-PHI_LANES void bring_near(const R* begin, int64_t count) {
+PHI_LANES void prefetch_line(const R* begin, int64_t count) {
   for (int64_t i = 0; i < count; i += 64 / sizeof(R)) __builtin_prefetch(begin + i, 1);
 }
 

@@ -33,11 +33,11 @@ int64_t padded(int64_t n) {
 }
 
 template <typename R, int L>
-class LinesAtOnce final : public LineMethod<R, L> {
+class LinesPerLane final : public LineMethod<R, L> {
  public:
-  LinesAtOnce(int64_t n, bool forward) : stages_(n, forward) {}
+  LinesPerLane(int64_t n, bool forward) : stages_(n, forward) {}
   void run(const LinePointers<const R, 1>& in, const LinePointers<R, 1>& out,
-           const Soon<R, 1>& /*soon*/) override {
+           const NextLines<R, 1>& /*soon*/) override {
     stages_.run(reinterpret_cast<const V*>(in[0]), reinterpret_cast<V*>(out[0]));
   }
 
@@ -73,7 +73,7 @@ class Bluestein final : public LineMethod<R, L> {
     find_filter();
   }
   void run(const LinePointers<const R, 1>& in, const LinePointers<R, 1>& out,
-           const Soon<R, 1>& /*soon*/) override {
+           const NextLines<R, 1>& /*soon*/) override {
     run_in_lanes<R, L>([this, in, out] { convolve(in[0], out[0]); });
   }
 
@@ -130,9 +130,9 @@ class Bluestein final : public LineMethod<R, L> {
 /// group repeats some of the previous one. M is the number of lanes, or half of it if the other
 /// half has a second line. n is at least M squared, so there are at least M columns.
 template <typename R, int L, int K>
-class LinesAlone final : public LineMethod<R, 1, K> {
+class SingleLines final : public LineMethod<R, 1, K> {
  public:
-  LinesAlone(int64_t n, bool forward)
+  SingleLines(int64_t n, bool forward)
       : forward_(forward),
         n1_(rows_of(n)),
         n2_(n / n1_),
@@ -144,7 +144,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
     matrix_.room<R>(groups(n1_) * n2_ * 2 * L);
     find_factors();
   }
-  void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out, const Soon<R, K>& soon) override {
+  void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out, const NextLines<R, K>& soon) override {
     run_in_lanes<R, L>([this, &in, &out, &soon] {
       const auto from = one_by_one(in);
       const auto to = one_by_one(out);
@@ -182,7 +182,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
   template <typename X>
   PHI_LANES static void bring_all_near(const LinePointers<X, K>& lines, int64_t begin, int64_t count) {
     if (lines[K - 1] == nullptr) return;
-    for (X* line : lines) bring_near(line + begin, count);
+    for (X* line : lines) prefetch_line(line + begin, count);
   }
 
   /// Computes the twiddle factors, in the order of transform_columns: M columns of each line, row
@@ -211,7 +211,7 @@ class LinesAlone final : public LineMethod<R, 1, K> {
       }
     }
   }
-  PHI_LANES void transform_columns(const LinePointers<const R, K>& in, const Soon<R, K>& soon) {
+  PHI_LANES void transform_columns(const LinePointers<const R, K>& in, const NextLines<R, K>& soon) {
     const V* w = factors_.data<V>();
     for (int64_t g = 0; g < groups(n2_); ++g, w += 2 * n1_) {
       const int64_t column = first_of(g, n2_);
@@ -318,18 +318,18 @@ bool fills(int64_t n, int64_t lanes) { return n % lanes == 0 && n >= lanes * lan
 }  // namespace
 
 template <typename R>
-LineWay line_way(int64_t n, bool neighbours) {
+LineLayout line_layout(int64_t n, bool neighbours) {
   // Several long lines at once would not fit into the caches, whatever their layout.
-  if ((is_convolved(n) ? padded(n) : n) > kLongLine) return LineWay::kAlone;
-  if (!neighbours || is_convolved(n)) return LineWay::kSideBySide;
+  if ((is_convolved(n) ? padded(n) : n) > kLongLine) return LineLayout::kAlone;
+  if (!neighbours || is_convolved(n)) return LineLayout::kSideBySide;
   const int lanes = has_avx512() ? kWideLanes<R> : kLanes<R>;
   // A square of 8 x 8 needs more than 16 registers, which slows short lines down.
   const bool fits = has_avx512() || lanes < 8 || n >= 512;
-  if (fills(n, lanes) && fits) return LineWay::kAlone;
-  return lanes >= 8 && fills(n, lanes / 2) ? LineWay::kInPairs : LineWay::kSideBySide;
+  if (fills(n, lanes) && fits) return LineLayout::kAlone;
+  return lanes >= 8 && fills(n, lanes / 2) ? LineLayout::kInPairs : LineLayout::kSideBySide;
 }
-template LineWay line_way<float>(int64_t, bool);
-template LineWay line_way<double>(int64_t, bool);
+template LineLayout line_layout<float>(int64_t, bool);
+template LineLayout line_layout<double>(int64_t, bool);
 
 template <typename R, int L, int K>
 std::unique_ptr<LineMethod<R, L, K>> LineMethod<R, L, K>::of(int64_t n, bool forward) {
@@ -337,10 +337,10 @@ std::unique_ptr<LineMethod<R, L, K>> LineMethod<R, L, K>::of(int64_t n, bool for
     if (is_convolved(n)) return std::make_unique<Bluestein<R, L>>(n, forward);
   }
   if constexpr (L > 1) {
-    return std::make_unique<LinesAtOnce<R, L>>(n, forward);
+    return std::make_unique<LinesPerLane<R, L>>(n, forward);
   } else {
-    if (has_avx512()) return std::make_unique<LinesAlone<R, kWideLanes<R>, K>>(n, forward);
-    return std::make_unique<LinesAlone<R, kLanes<R>, K>>(n, forward);
+    if (has_avx512()) return std::make_unique<SingleLines<R, kWideLanes<R>, K>>(n, forward);
+    return std::make_unique<SingleLines<R, kLanes<R>, K>>(n, forward);
   }
 }
 

@@ -10,17 +10,17 @@ namespace phi {
 
 /// How lines are transformed: one line per lane; a single line, as a matrix whose rows and columns
 /// fill the lanes; or two such lines, each in one half of a register.
-enum class LineWay : uint8_t { kSideBySide, kAlone, kInPairs };
+enum class LineLayout : uint8_t { kSideBySide, kAlone, kInPairs };
 
 /// Returns the fastest way for lines of n numbers. `neighbours`: whether elements of a line are
 /// contiguous.
 template <typename R>
-LineWay line_way(int64_t n, bool neighbours);
+LineLayout line_layout(int64_t n, bool neighbours);
 
 /// Memory to prefetch during a transform: where results will be written and where the next lines
 /// are read. Null if not known.
 template <typename R, int K>
-struct Soon {
+struct NextLines {
   LinePointers<R, K> written{};
   LinePointers<const R, K> read{};
 };
@@ -37,7 +37,7 @@ class LineMethod {
   virtual ~LineMethod() = default;
   /// `in` and `out` are the same arrays or do not overlap. For L > 1 they must not overlap, and
   /// both must be aligned like memory of a Workspace.
-  virtual void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out, const Soon<R, K>& soon) = 0;
+  virtual void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out, const NextLines<R, K>& soon) = 0;
 };
 
 }  // namespace phi

@@ -63,7 +63,7 @@ class LineBlocks final : public LineTransform<R>::Blocks {
   static V* b(const LineBuffers& block) { return block.b.template data<V>(); }
   /// Returns a single line in place if it has the layout of a block, else null.
   template <typename X>
-  static X* where_it_lies(X* x, const LineOffsets<L>& at, int64_t parts) {
+  static X* in_place_line(X* x, const LineOffsets<L>& at, int64_t parts) {
     return L == 1 && at.step == 1 ? x + at.begin[0] * parts : nullptr;
   }
 
@@ -78,7 +78,7 @@ class LineBlocks final : public LineTransform<R>::Blocks {
         const auto count = static_cast<int>(std::min<int64_t>(K, (lines - first + L - 1) / L));
         LinePointers<const R, K> in;
         LinePointers<R, K> out;
-        Soon<R, K> soon;
+        NextLines<R, K> soon;
         for (int k = 0; k < count; ++k) {
           LineBuffers& block = blocks_[static_cast<size_t>(k)];
           const int64_t line = first + int64_t{L} * k;
@@ -108,8 +108,8 @@ class LineBlocks final : public LineTransform<R>::Blocks {
     R scale;
     const R* x;
     R* out;
-    const R* source(const LineOffsets<L>& from) const { return where_it_lies(x, from, 2); }
-    R* target(const LineOffsets<L>& to) const { return where_it_lies(out, to, 2); }
+    const R* source(const LineOffsets<L>& from) const { return in_place_line(x, from, 2); }
+    R* target(const LineOffsets<L>& to) const { return in_place_line(out, to, 2); }
     PHI_LANES const V* read(LineBuffers& block, const LineOffsets<L>& from) const {
       if (const R* in = source(from)) return reinterpret_cast<const V*>(in);
       gather_complex<R, L>(x, from, lines.n_, a(block));
@@ -145,10 +145,10 @@ class LineBlocks final : public LineTransform<R>::Blocks {
       if (!result) scatter_complex<R, L>(joined, to, spectrum.count, out);
     }
     const R* source(const LineOffsets<L>& from) const {
-      return window ? nullptr : where_it_lies(x, from, 1);
+      return window ? nullptr : in_place_line(x, from, 1);
     }
     R* target(const LineOffsets<L>& to) const {
-      return spectrum.count > lines.n_ / 2 ? where_it_lies(out, to, 2) : nullptr;
+      return spectrum.count > lines.n_ / 2 ? in_place_line(out, to, 2) : nullptr;
     }
   };
   struct OfOdd {
@@ -187,10 +187,10 @@ class LineBlocks final : public LineTransform<R>::Blocks {
       return b(block);
     }
     const R* source(const LineOffsets<L>& from) const {
-      return std::min(spectrum.count, lines.n_) == lines.n_ / 2 + 1 ? where_it_lies(x, from, 2)
+      return std::min(spectrum.count, lines.n_) == lines.n_ / 2 + 1 ? in_place_line(x, from, 2)
                                                                     : nullptr;
     }
-    R* target(const LineOffsets<L>& to) const { return where_it_lies(out, to, 1); }
+    R* target(const LineOffsets<L>& to) const { return in_place_line(out, to, 1); }
     PHI_LANES V* room(LineBuffers& block, const LineOffsets<L>& to) const {
       R* const result = target(to);
       return result ? reinterpret_cast<V*>(result) : a(block);
@@ -321,18 +321,18 @@ template <typename R>
 using SharedBlocks = std::shared_ptr<typename LineTransform<R>::Blocks>;
 
 template <typename R, int W>
-SharedBlocks<R> blocks_in(int64_t n, bool forward, LineKind kind, LineWay way) {
+SharedBlocks<R> blocks_in(int64_t n, bool forward, LineKind kind, LineLayout way) {
   switch (way) {
-    case LineWay::kAlone:
+    case LineLayout::kAlone:
       return std::make_shared<LineBlocks<R, 1, W, 1>>(n, forward, kind);
-    case LineWay::kInPairs:
+    case LineLayout::kInPairs:
       return std::make_shared<LineBlocks<R, 1, W, 2>>(n, forward, kind);
     default:
       return std::make_shared<LineBlocks<R, W, W, 1>>(n, forward, kind);
   }
 }
 template <typename R>
-SharedBlocks<R> shared_blocks(int64_t n, bool forward, LineKind kind, LineWay way) {
+SharedBlocks<R> shared_blocks(int64_t n, bool forward, LineKind kind, LineLayout way) {
   return (has_avx512() ? blocks_in<R, kWideLanes<R>> : blocks_in<R, kLanes<R>>)(n, forward, kind,
                                                                               way);
 }
@@ -340,12 +340,12 @@ SharedBlocks<R> shared_blocks(int64_t n, bool forward, LineKind kind, LineWay wa
 /// Caches the last few transforms of a thread, unless they are too large: computing the tables
 /// takes as long as transforming some lines.
 template <typename R>
-SharedBlocks<R> kept_blocks_of(int64_t n, bool forward, LineKind kind, LineWay way) {
+SharedBlocks<R> kept_blocks_of(int64_t n, bool forward, LineKind kind, LineLayout way) {
   struct Kept {
     int64_t n;
     bool forward;
     LineKind kind;
-    LineWay way;
+    LineLayout way;
     SharedBlocks<R> blocks;
   };
   constexpr int64_t kLongest = 1 << 17;
@@ -369,7 +369,7 @@ template <typename R>
 std::shared_ptr<typename LineTransform<R>::Blocks> LineTransform<R>::blocks(
     const LineGrid& grid) const {
   const bool neighbours = grid.from.step == 1 && grid.to.step == 1;
-  const LineWay way = line_way<R>(complex_length(n_, kind_), neighbours);
+  const LineLayout way = line_layout<R>(complex_length(n_, kind_), neighbours);
   return kept_blocks_of<R>(n_, forward_, kind_, way);
 }
 

@@ -8,7 +8,7 @@
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/deferred_error.h"
-#include "phi/kernels/cpu/indexing/places.h"
+#include "phi/kernels/cpu/indexing/index_positions.h"
 #include "phi/kernels/cpu/indexing/slices.h"
 
 namespace phi {

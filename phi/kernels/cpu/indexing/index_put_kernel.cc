@@ -7,7 +7,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/indexing.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/indexing/places.h"
+#include "phi/kernels/cpu/indexing/index_positions.h"
 #include "phi/kernels/cpu/indexing/slices.h"
 #include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/cpu/numbers.h"
@@ -17,7 +17,7 @@ namespace phi {
 namespace {
 
 /// Returns the shape of the elements that index_put selects.
-Dims named_shape(const NamedPlaces& named, const Dims& dims) {
+Dims named_shape(const IndexedPositions& named, const Dims& dims) {
   Dims shape = named.shape;
   for (int d = named.named_dims; d < dims.ndim(); ++d) shape.push_back(dims[d]);
   return shape;
@@ -72,7 +72,7 @@ template <typename T, typename Context>
 void IndexPutKernel(const Context& ctx, const DenseTensor& x,
                     std::span<const DenseTensor* const> indices, const DenseTensor& value,
                     bool accumulate, DenseTensor* out) {
-  const NamedPlaces named = places_of_indices(indices, x.dims());
+  const IndexedPositions named = positions_of_indices(indices, x.dims());
   const Dims shape = named_shape(named, x.dims());
   check_value(value.dims(), shape);
   const DenseTensor full = broadcast_value<T>(value, shape);
@@ -93,7 +93,7 @@ template <typename T, typename Context>
 void IndexPutGradKernel(const Context&, std::span<const DenseTensor* const> indices,
                         const DenseTensor& out_grad, bool accumulate, DenseTensor* x_grad,
                         DenseTensor* value_grad) {
-  const NamedPlaces named = places_of_indices(indices, out_grad.dims());
+  const IndexedPositions named = positions_of_indices(indices, out_grad.dims());
   const Slices slices = Slices::of_first(out_grad.dims(), named.named_dims);
   if (x_grad) {
     keep(out_grad, x_grad);

@@ -7,7 +7,7 @@
 #include "phi/generated/kernels/indexing.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/indexing/element_places.h"
+#include "phi/kernels/cpu/indexing/element_positions.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/functors/put.h"
 
@@ -44,7 +44,7 @@ class PutOffsets {
   }
 
  private:
-  ElementPlaces places_;
+  ElementPositions places_;
   const DenseTensor& indices_;
   int64_t extent_;
 };

@@ -1,5 +1,5 @@
 // Reads, writes and sums of an array's slices at given places. All gathers and scatters are built
-// from these, or from element_places.h if each element has its own place.
+// from these, or from element_positions.h if each element has its own place.
 //
 //   const Slices slices = Slices::along(x.dims(), axis);
 //   read_slices(slices, places, x.data<T>(), out->mutable_data<T>());

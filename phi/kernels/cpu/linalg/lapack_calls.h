@@ -9,7 +9,7 @@
 
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/linalg/matrix.h"
-#include "phi/kernels/cpu/matmul/openblas_room.h"
+#include "phi/kernels/cpu/matmul/openblas_buffer.h"
 
 // Fortran passes the lengths of character arguments as further arguments at the end.
 #define PHI_LAPACK_OF_ALL(p, T)                                                             \

@@ -48,11 +48,11 @@ class SmallArray {
   static constexpr size_t kInside = 256 / sizeof(T);
 
   SmallArray(size_t size, Room) : size_(size), data_(inside()) {
-    if (size > kInside) data_ = reinterpret_cast<T*>(take_scratch(size * sizeof(T)));
+    if (size > kInside) data_ = reinterpret_cast<T*>(allocate_scratch(size * sizeof(T)));
   }
   T* inside() { return reinterpret_cast<T*>(inside_); }
   void give_back() {
-    if (data_ != inside()) give_scratch_back(reinterpret_cast<std::byte*>(data_));
+    if (data_ != inside()) free_scratch(reinterpret_cast<std::byte*>(data_));
   }
   /// Moves the elements of `other`, which is empty afterwards.
   void take(SmallArray& other) {

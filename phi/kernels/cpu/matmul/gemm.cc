@@ -15,7 +15,7 @@
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/matmul/bf16_tiles.h"
 #include "phi/kernels/cpu/matmul/gemm_half.h"
-#include "phi/kernels/cpu/matmul/openblas_room.h"
+#include "phi/kernels/cpu/matmul/openblas_buffer.h"
 #include "phi/kernels/cpu/matmul/small_gemm.h"
 #include "phi/kernels/threads.h"
 

@@ -5,7 +5,7 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/norms.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/reduction/beside_reduced.h"
+#include "phi/kernels/cpu/reduction/loop_with_reduced.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/norm_grad.h"
 
@@ -20,7 +20,7 @@ void reduced_grad(const DenseTensor& x, const DenseTensor& out, const DenseTenso
   using C = compute_t<T>;
   const ComputeArray<C> outs(&out);
   const ComputeArray<C> grads(&out_grad);
-  loop_beside<T>(x.dims(), axes, std::array{x.data<T>()}, std::array{outs.data(), grads.data()},
+  loop_with_reduced<T>(x.dims(), axes, std::array{x.data<T>()}, std::array{outs.data(), grads.data()},
                  x_grad->mutable_data<T>(), f);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/kernels/cpu/reduction/beside_reduced.h"
+#include "phi/kernels/cpu/reduction/loop_with_reduced.h"
 #include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/functors/norm_grad.h"
 #include "phi/kernels/templates/converted.h"
@@ -79,10 +79,10 @@ void scale_norm_rows(const DenseTensor& x, AxisSet axes, const std::vector<doubl
   const std::array from{x.data<T>()};
   if (std::ranges::all_of(factors, is_held)) {
     const std::vector<C> held(factors.begin(), factors.end());
-    return loop_beside<T>(x.dims(), axes, from, std::array{held.data()}, to,
+    return loop_with_reduced<T>(x.dims(), axes, from, std::array{held.data()}, to,
                           [](C value, C factor) { return value * factor; });
   }
-  loop_beside<T>(x.dims(), axes, from, std::array{factors.data()}, to,
+  loop_with_reduced<T>(x.dims(), axes, from, std::array{factors.data()}, to,
                  [](C value, double factor) { return static_cast<double>(value) * factor; });
 }
 
@@ -96,7 +96,7 @@ void renorm_grad(const DenseTensor& x, const DenseTensor& out_grad, AxisSet axes
     const double scaled = g * factor - product * factor / norm * slope(value, norm, 1.0);
     return norm > max_norm ? scaled : g;
   };
-  loop_beside<T>(x.dims(), axes, std::array{x.data<T>(), out_grad.data<T>()},
+  loop_with_reduced<T>(x.dims(), axes, std::array{x.data<T>(), out_grad.data<T>()},
                  std::array{norms.data(), products.data()}, x_grad->mutable_data<T>(), grad);
 }
 
@@ -128,7 +128,7 @@ void NormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
     by_length[r] = 1.0 / std::sqrt(squares);
     slopes[r] *= by_length[r] / squares;
   }
-  loop_beside<T>(x.dims(), axes, std::array{x.data<T>(), out_grad.data<T>()},
+  loop_with_reduced<T>(x.dims(), axes, std::array{x.data<T>(), out_grad.data<T>()},
                  std::array<const double*, 2>{by_length.data(), slopes.data()},
                  x_grad->mutable_data<T>(),
                  [](double value, double g, double factor, double slope) {

@@ -58,7 +58,7 @@ template <typename T, typename Context>
 void NanmedianGradKernel(const Context&, const DenseTensor& medians, const DenseTensor& out_grad,
                          const IntArray& axis, DenseTensor* x_grad) {
   using C = compute_t<T>;
-  const RowPlaces rows(x_grad->dims(), normalise_axes(axis, x_grad->dims()));
+  const RowOffsets rows(x_grad->dims(), normalise_axes(axis, x_grad->dims()));
   T* to = x_grad->mutable_data<T>();
   std::fill_n(to, x_grad->numel(), T(0));
   if (x_grad->numel() == 0) return;

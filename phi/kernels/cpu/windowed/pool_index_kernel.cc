@@ -6,7 +6,7 @@
 #include "phi/generated/kernels/pool.h"
 #include "phi/kernels/cpu/deferred_error.h"
 #include "phi/kernels/cpu/windowed/pool_loops.h"
-#include "phi/kernels/windowed/image_places.h"
+#include "phi/kernels/windowed/image_index_errors.h"
 
 namespace phi {
 namespace {

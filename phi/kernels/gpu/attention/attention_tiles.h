@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "phi/gpu/launch.h"
-#include "phi/kernels/attention_places.h"
+#include "phi/kernels/attention_shards.h"
 #include "phi/kernels/functors/attention_dropout.h"
 #include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/gpu/attention/warp_tile.h"
@@ -101,7 +101,7 @@ struct AttentionShape {
 };
 
 inline AttentionShape attention_shape(const DenseTensor& q, const DenseTensor& k,
-                                      const DenseTensor& v, const AttentionPlaces& places,
+                                      const DenseTensor& v, const AttentionShards& places,
                                       bool causal) {
   const bool one_batch = places.k.global[0] == 1;
   return {.batch = q.dims()[0],
@@ -137,7 +137,7 @@ struct AttentionMask {
   int64_t head_stride = 0;
   int64_t query_stride = 0;
 
-  AttentionMask(const DenseTensor* mask, const AttentionPlaces& places) {
+  AttentionMask(const DenseTensor* mask, const AttentionShards& places) {
     if (!mask) return;
     data = mask->data<T>();
     const Dims strides = mask->dims().strides();

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "phi/generated/kernels/decode_attention.h"
-#include "phi/kernels/attention_places.h"
+#include "phi/kernels/attention_shards.h"
 #include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/gpu/compute_array.h"
 #include "phi/kernels/gpu/lines.h"

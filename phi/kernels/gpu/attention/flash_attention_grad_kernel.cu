@@ -94,7 +94,7 @@ void FlashAttentionGradKernel(const Context& ctx, const DenseTensor& q, const De
                               float dropout, bool causal, bool is_test, DenseTensor* q_grad,
                               DenseTensor* k_grad, DenseTensor* v_grad) {
   using C = compute_t<T>;
-  const AttentionPlaces places = attention_places(ctx, q, k, v, attn_mask, 6);
+  const AttentionShards places = attention_shards(ctx, q, k, v, attn_mask, 6);
   places.check_keys();
   if (attn_mask) places.check_mask();
   if (k.dims()[2] == 0) return;

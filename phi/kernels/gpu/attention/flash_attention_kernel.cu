@@ -82,7 +82,7 @@ void FlashAttentionKernel(const Context& ctx, const DenseTensor& q, const DenseT
                           const DenseTensor* attn_mask, float dropout, bool causal,
                           bool return_softmax, bool is_test, DenseTensor* out, DenseTensor* softmax,
                           DenseTensor* softmax_lse, DenseTensor* seed_offset) {
-  const AttentionPlaces places = attention_places(ctx, q, k, v, attn_mask, 4);
+  const AttentionShards places = attention_shards(ctx, q, k, v, attn_mask, 4);
   places.check_keys();
   if (attn_mask) places.check_mask();
   const gpu::AttentionDropoutMask drops(fixed_seed_offset, dropout, is_test);
@@ -108,7 +108,7 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
                                      const DenseTensor& v_cache, const DenseTensor& cache_seqlens,
                                      DenseTensor* out, DenseTensor* k_cache_out,
                                      DenseTensor* v_cache_out) {
-  const AttentionPlaces places = attention_places(ctx, q, k, v, nullptr, 0);
+  const AttentionShards places = attention_shards(ctx, q, k, v, nullptr, 0);
   places.check_keys();
   const int64_t added = q.dims()[1];
   const int64_t room = k_cache.dims()[1];

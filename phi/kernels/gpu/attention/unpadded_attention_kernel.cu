@@ -227,7 +227,7 @@ class Begins {
 /// The shape that all sequences share, as if all positions were one sequence.
 AttentionShape common_shape(const KernelContext& ctx, const DenseTensor& q, const DenseTensor& k,
                             const DenseTensor& v, bool causal, float scale) {
-  const AttentionPlaces places{sequence_place(ctx.input_box(0, q.dims()), q.dims()[0]),
+  const AttentionShards places{sequence_place(ctx.input_box(0, q.dims()), q.dims()[0]),
                                sequence_place(ctx.input_box(1, k.dims()), k.dims()[0]),
                                {}};
   places.check_keys();

@@ -4,7 +4,7 @@
 
 #include "phi/generated/kernels/concat.h"
 #include "phi/kernels/element_width.h"
-#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {

@@ -1,11 +1,11 @@
 // Element-wise gather and scatter along an axis on a GPU, as in take_along_axis. The CPU version is
-// cpu/indexing/element_places.h.
+// cpu/indexing/element_positions.h.
 #pragma once
 
 #include <cstdint>
 
 #include "phi/core/dense_tensor.h"
-#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/indexing/positions.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 

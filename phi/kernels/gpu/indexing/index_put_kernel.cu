@@ -7,7 +7,7 @@
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/gpu/device_primitives.h"
-#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/data_movement/move.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
@@ -56,13 +56,13 @@ struct CombinedIndices {
   int named_dims;  // indexed dims of the array, which places count as one
 };
 
-CombinedIndices places_of_indices(const GpuContext& ctx, Indices indices, const Dims& dims) {
+CombinedIndices positions_of_indices(const GpuContext& ctx, Indices indices, const Dims& dims) {
   std::vector<IndexAlongDims> each;
   CombinedIndices all{{}, {}, 0};
   for (const DenseTensor* index : indices) {
     each.push_back(index->dtype() == DataType::BOOL
                        ? true_places(ctx, *index)
-                       : IndexAlongDims{places_along(ctx, *index, "an index", dims[all.named_dims],
+                       : IndexAlongDims{positions_along(ctx, *index, "an index", dims[all.named_dims],
                                                      FromEnd::kYes),
                                         index->dims(), 1});
     const Dims& shape = each.back().shape;
@@ -116,7 +116,7 @@ template <typename T, typename Context>
 void IndexPutKernel(const Context& ctx, const DenseTensor& x, Indices indices,
                     const DenseTensor& value, bool accumulate, DenseTensor* out) {
   using W = width_t<T>;
-  const CombinedIndices named = places_of_indices(ctx, indices, x.dims());
+  const CombinedIndices named = positions_of_indices(ctx, indices, x.dims());
   const Dims shape = named_shape(named, x.dims(), value.dims());
   DenseTensor full = DenseTensor::empty({shape, value.dtype()}, ctx.place());
   copy_pieces<T>(ctx, broadcast(value.dims(), shape), value, &full);
@@ -133,7 +133,7 @@ void IndexPutKernel(const Context& ctx, const DenseTensor& x, Indices indices,
 template <typename T, typename Context>
 void IndexPutGradKernel(const Context& ctx, Indices indices, const DenseTensor& out_grad,
                         bool accumulate, DenseTensor* x_grad, DenseTensor* value_grad) {
-  const CombinedIndices named = places_of_indices(ctx, indices, out_grad.dims());
+  const CombinedIndices named = positions_of_indices(ctx, indices, out_grad.dims());
   const Slices slices = Slices::of_first(out_grad.dims(), named.named_dims);
   if (x_grad) {
     keep(ctx, out_grad, x_grad);

@@ -3,7 +3,7 @@
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/element_width.h"
-#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/device_primitives.h"
 

@@ -4,7 +4,7 @@
 #include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/windowed/pool_windows.h"
-#include "phi/kernels/windowed/image_places.h"
+#include "phi/kernels/windowed/image_index_errors.h"
 
 namespace phi {
 namespace {

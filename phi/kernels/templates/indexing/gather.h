@@ -35,7 +35,7 @@ template <typename T, typename Context>
 void GatherNdKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                     DenseTensor* out) {
   const auto named = static_cast<int>(index.dims().back());
-  read<T>(ctx, Slices::of_first(x.dims(), named), places_of_first(ctx, index, x.dims()), x, out);
+  read<T>(ctx, Slices::of_first(x.dims(), named), positions_of_first(ctx, index, x.dims()), x, out);
 }
 
 template <typename T, typename Context>
@@ -43,7 +43,7 @@ void GatherNdGradKernel(const Context& ctx, const DenseTensor& index, const Dens
                         DenseTensor* x_grad) {
   const Dims& dims = x_grad->dims();
   const auto named = static_cast<int>(index.dims().back());
-  add_read<T>(ctx, Slices::of_first(dims, named), places_of_first(ctx, index, dims), out_grad,
+  add_read<T>(ctx, Slices::of_first(dims, named), positions_of_first(ctx, index, dims), out_grad,
               x_grad);
 }
 
@@ -52,7 +52,7 @@ template <typename T, typename Context>
 void IndexSelectKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index, int axis,
                        DenseTensor* out) {
   const Slices slices = Slices::along(x.dims(), normalise_axis(axis, x.ndim(), x.dims()));
-  read<T>(ctx, slices, places_along(ctx, index, "index", slices.extent, FromEnd::kYes), x, out);
+  read<T>(ctx, slices, positions_along(ctx, index, "index", slices.extent, FromEnd::kYes), x, out);
 }
 
 template <typename T, typename Context>
@@ -60,7 +60,7 @@ void IndexSelectGradKernel(const Context& ctx, const DenseTensor& index,
                            const DenseTensor& out_grad, int axis, DenseTensor* x_grad) {
   const Dims& dims = x_grad->dims();
   const Slices slices = Slices::along(dims, normalise_axis(axis, dims.ndim(), dims));
-  add_read<T>(ctx, slices, places_along(ctx, index, "index", slices.extent, FromEnd::kYes),
+  add_read<T>(ctx, slices, positions_along(ctx, index, "index", slices.extent, FromEnd::kYes),
               out_grad, x_grad);
 }
 

@@ -44,7 +44,7 @@ void add_grad(const Context& ctx, const Slices& slices, const PlaceList& places,
 /// The rows in `index`, which may count from the end.
 template <typename Context>
 auto rows_of(const Context& ctx, const DenseTensor& index, const Dims& dims) {
-  return places_along(ctx, index, "index", dims[0], FromEnd::kYes);
+  return positions_along(ctx, index, "index", dims[0], FromEnd::kYes);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ void ScatterGradKernel(const Context& ctx, const DenseTensor& index, const Dense
 template <typename T, typename Context>
 void ScatterNdAddKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                         const DenseTensor& updates, DenseTensor* out) {
-  const auto places = places_of_first(ctx, index, x.dims());
+  const auto places = positions_of_first(ctx, index, x.dims());
   const auto named = static_cast<int>(index.dims().back());
   add<T>(ctx, SumsFrom::kExisting, Slices::of_first(x.dims(), named), places, x, updates, out);
 }
@@ -85,7 +85,7 @@ template <typename T, typename Context>
 void ScatterNdAddGradKernel(const Context& ctx, const DenseTensor& index,
                             const DenseTensor& out_grad, DenseTensor* x_grad,
                             DenseTensor* updates_grad) {
-  const auto places = places_of_first(ctx, index, out_grad.dims());
+  const auto places = positions_of_first(ctx, index, out_grad.dims());
   const auto named = static_cast<int>(index.dims().back());
   add_grad<T>(ctx, Slices::of_first(out_grad.dims(), named), places, out_grad, x_grad,
               updates_grad);
@@ -96,7 +96,7 @@ template <typename T, typename Context>
 void IndexAddKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& index,
                     const DenseTensor& add_value, int axis, DenseTensor* out) {
   const Slices slices = Slices::along(x.dims(), normalise_axis(axis, x.ndim(), x.dims()));
-  const auto places = places_along(ctx, index, "index", slices.extent, FromEnd::kYes);
+  const auto places = positions_along(ctx, index, "index", slices.extent, FromEnd::kYes);
   add<T>(ctx, SumsFrom::kExisting, slices, places, x, add_value, out);
 }
 
@@ -105,7 +105,7 @@ void IndexAddGradKernel(const Context& ctx, const DenseTensor& index, const Dens
                         int axis, DenseTensor* x_grad, DenseTensor* add_value_grad) {
   const Dims& dims = out_grad.dims();
   const Slices slices = Slices::along(dims, normalise_axis(axis, dims.ndim(), dims));
-  const auto places = places_along(ctx, index, "index", slices.extent, FromEnd::kYes);
+  const auto places = positions_along(ctx, index, "index", slices.extent, FromEnd::kYes);
   add_grad<T>(ctx, slices, places, out_grad, x_grad, add_value_grad);
 }
 

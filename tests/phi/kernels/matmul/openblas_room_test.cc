@@ -1,6 +1,4 @@
 // Where there is no room for what OpenBLAS maps, its calls are errors, and a process ends.
-#include "phi/kernels/cpu/matmul/openblas_room.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -20,6 +18,7 @@
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/linalg/lapack.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
+#include "phi/kernels/cpu/matmul/openblas_buffer.h"
 
 namespace phi::testing {
 namespace {

@@ -2,7 +2,7 @@
 #include "phi/common/dims.h"
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
-#include "phi/kernels/gpu/indexing/places.h"
+#include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/check_elements.h"
 #include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/indices.h"
@@ -104,7 +104,7 @@ void refuse_outside(const GpuContext& ctx, const DenseTensor& index, const char*
 
 }  // namespace
 
-DenseTensor places_along(const GpuContext& ctx, const DenseTensor& index, const char* argument,
+DenseTensor positions_along(const GpuContext& ctx, const DenseTensor& index, const char* argument,
                          int64_t extent, FromEnd from_end) {
   refuse_outside(ctx, index, argument, extent, from_end);
   if (from_end == FromEnd::kNo) return places_by(ctx, index, InTable{0, 0, extent});
@@ -131,7 +131,7 @@ DenseTensor rows_from(const GpuContext& ctx, int64_t start_index, const LookupTa
   return places_by(ctx, ids, InTable{start_index, table.begin, table.end});
 }
 
-DenseTensor places_of_first(const GpuContext& ctx, const DenseTensor& index, const Dims& dims) {
+DenseTensor positions_of_first(const GpuContext& ctx, const DenseTensor& index, const Dims& dims) {
   const int last = index.ndim() - 1;
   const int64_t columns = index.dims()[last];
   const int64_t n = index.dims().numel(0, last);

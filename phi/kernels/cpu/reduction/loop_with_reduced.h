@@ -18,7 +18,7 @@ namespace detail {
 
 /// One run: n elements of one row (step 0), or one element of each of n rows (step 1).
 template <typename C, typename R, size_t kArrays, size_t kReduced, typename F>
-inline void run_beside(const std::array<const C*, kArrays>& x,
+inline void run_with_reduced(const std::array<const C*, kArrays>& x,
                        const std::array<const R*, kReduced>& reduced, int64_t step, C* to,
                        int64_t n, const F& f) {
   const auto loop = [&]<size_t... A, size_t... K>(std::index_sequence<A...>,
@@ -43,7 +43,7 @@ inline void run_beside(const std::array<const C*, kArrays>& x,
 /// of `dims` if the dims of `axes` are reduced. R is the element type of the reduced arrays. `to`
 /// may be one of x.
 template <typename T, typename R, size_t kArrays, size_t kReduced, typename F>
-void loop_beside(const Dims& dims, AxisSet axes, const std::array<const T*, kArrays>& x,
+void loop_with_reduced(const Dims& dims, AxisSet axes, const std::array<const T*, kArrays>& x,
                  const std::array<const R*, kReduced>& reduced, T* to, const F& f) {
   using C = compute_t<T>;
   if (dims.numel() == 0) return;
@@ -66,13 +66,13 @@ void loop_beside(const Dims& dims, AxisSet axes, const std::array<const T*, kArr
           convert(x[k] + at + begin, buffer[k], count);
           in[k] = buffer[k];
         }
-        detail::run_beside(in, values, step, result, count, f);
+        detail::run_with_reduced(in, values, step, result, count, f);
         convert(result, to + at + begin, count);
         for (size_t k = 0; k < kReduced; ++k) values[k] += step * count;
       }
     } else {
       for (size_t k = 0; k < kArrays; ++k) in[k] = x[k] + at;
-      detail::run_beside(in, values, step, to + at, n, f);
+      detail::run_with_reduced(in, values, step, to + at, n, f);
     }
   };
   run_best_isa<C>([=, &rows] {

@@ -12,7 +12,7 @@
 namespace phi {
 
 /// The shards of q, k and the mask on this rank. v has k's shard.
-struct AttentionPlaces {
+struct AttentionShards {
   ShardBox q, k, mask;
 
   /// Returns the position of global element `index` of tensor dim `d` in the local array of `shard`
@@ -38,7 +38,7 @@ struct AttentionPlaces {
 /// Reads the positions of the arguments from `ctx`. q, k and v are the op's tensors 0, 1 and 2;
 /// `mask_input` is the number of attn_mask among them. Errors: PreconditionNotMet if k's sequence
 /// is sharded or v's position differs from k's.
-AttentionPlaces attention_places(const KernelContext& ctx, const DenseTensor& q,
+AttentionShards attention_shards(const KernelContext& ctx, const DenseTensor& q,
                                  const DenseTensor& k, const DenseTensor& v,
                                  const DenseTensor* attn_mask, int mask_input);
 

@@ -1,6 +1,6 @@
 // Places on a GPU: index tensors normalised to int64 numbers counted from the first slice. A
 // negative place means that the slice is not on this rank. The CPU version is
-// cpu/indexing/places.h. A kernel finds out-of-range indices; the error is thrown at the next host
+// cpu/indexing/index_positions.h. A kernel finds out-of-range indices; the error is thrown at the next host
 // synchronisation, and until then they count as not on this rank.
 #pragma once
 
@@ -15,11 +15,11 @@
 namespace phi {
 
 /// Same contract as on the CPU.
-DenseTensor places_along(const GpuContext& ctx, const DenseTensor& index, const char* argument,
+DenseTensor positions_along(const GpuContext& ctx, const DenseTensor& index, const char* argument,
                          int64_t extent, FromEnd from_end);
 DenseTensor places_in(const GpuContext& ctx, const LookupTable& table, const DenseTensor& ids,
                       const char* argument, const char* table_name);
-DenseTensor places_of_first(const GpuContext& ctx, const DenseTensor& index, const Dims& dims);
+DenseTensor positions_of_first(const GpuContext& ctx, const DenseTensor& index, const Dims& dims);
 /// Rows of this rank's part of a table whose first row has the id `start_index`.
 DenseTensor rows_from(const GpuContext& ctx, int64_t start_index, const LookupTable& table,
                       const DenseTensor& ids);

@@ -1,14 +1,14 @@
 // Checks of the arguments of attention kernels.
-#include "phi/kernels/attention_places.h"
+#include "phi/kernels/attention_shards.h"
 
 #include "phi/common/errors.h"
 
 namespace phi {
 
-AttentionPlaces attention_places(const KernelContext& ctx, const DenseTensor& q,
+AttentionShards attention_shards(const KernelContext& ctx, const DenseTensor& q,
                                  const DenseTensor& k, const DenseTensor& v,
                                  const DenseTensor* attn_mask, int mask_input) {
-  AttentionPlaces places{ctx.input_box(0, q.dims()), ctx.input_box(1, k.dims()), {}};
+  AttentionShards places{ctx.input_box(0, q.dims()), ctx.input_box(1, k.dims()), {}};
   PHI_CHECK(places.k.box.size[1] == places.k.global[1],
             errors::PreconditionNotMet("k has {} of {} here, but every query needs the whole of "
                                        "k's and v's sequence; reshard tensor dim 1 to Replicate.",
@@ -23,12 +23,12 @@ AttentionPlaces attention_places(const KernelContext& ctx, const DenseTensor& q,
   return places;
 }
 
-void AttentionPlaces::check_keys() const {
+void AttentionShards::check_keys() const {
   for (int64_t b = 0; b < q.box.size[0]; ++b) locate(k, 0, b + q.box.offset[0], "k");
   for (int64_t h = 0; h < q.box.size[2]; ++h) locate(k, 2, (h + q.box.offset[2]) / group(), "k");
 }
 
-void AttentionPlaces::check_mask() const {
+void AttentionShards::check_mask() const {
   constexpr int kOfMask[] = {0, 2, 1};  // attn_mask's tensor dim for q's batch, sequence and heads
   for (int d = 0; d < 3; ++d) {
     for (int64_t i = 0; i < q.box.size[d]; ++i)
@@ -36,7 +36,7 @@ void AttentionPlaces::check_mask() const {
   }
 }
 
-void AttentionPlaces::throw_missing(const ShardBox& shard, int d, int64_t index,
+void AttentionShards::throw_missing(const ShardBox& shard, int d, int64_t index,
                                     std::string_view name) const {
   throw errors::PreconditionNotMet(
       "{} has {} of {} here, which lacks index {} of tensor dim {} that q's part {} of {} needs; "

@@ -1,5 +1,5 @@
 // Places that index tensors select.
-#include "phi/kernels/cpu/indexing/places.h"
+#include "phi/kernels/cpu/indexing/index_positions.h"
 
 #include <array>
 
@@ -29,7 +29,7 @@ IndexedDims true_places(const DenseTensor& mask) {
 
 IndexedDims named_dims(const DenseTensor& index, const Dims& dims, int first) {
   if (index.dtype() == DataType::BOOL) return true_places(index);
-  return {places_along(index, "an index", dims[first], FromEnd::kYes), index.dims(), 1};
+  return {positions_along(index, "an index", dims[first], FromEnd::kYes), index.dims(), 1};
 }
 
 /// Adds `stride` times the places of `named`, broadcast to `shape`, to `places`.
@@ -47,7 +47,7 @@ void add_places(const IndexedDims& named, int64_t stride, const Dims& shape,
 
 }  // namespace
 
-std::vector<int64_t> places_along(const DenseTensor& index, const char* argument, int64_t extent,
+std::vector<int64_t> positions_along(const DenseTensor& index, const char* argument, int64_t extent,
                                   FromEnd from_end) {
   std::vector<int64_t> places(static_cast<size_t>(index.numel()));
   visit_indices(index, [&](const auto* ids) {
@@ -79,7 +79,7 @@ std::vector<int64_t> rows_from(const CpuContext&, int64_t start_index, const Loo
   return rows;
 }
 
-std::vector<int64_t> places_of_first(const DenseTensor& index, const Dims& dims) {
+std::vector<int64_t> positions_of_first(const DenseTensor& index, const Dims& dims) {
   const int last = index.ndim() - 1;
   const int64_t named = index.dims()[last];
   std::vector<int64_t> places(static_cast<size_t>(index.dims().numel(0, last)), 0);
@@ -98,9 +98,9 @@ std::vector<int64_t> places_of_first(const DenseTensor& index, const Dims& dims)
   return places;
 }
 
-NamedPlaces places_of_indices(std::span<const DenseTensor* const> indices, const Dims& dims) {
+IndexedPositions positions_of_indices(std::span<const DenseTensor* const> indices, const Dims& dims) {
   std::vector<IndexedDims> each;
-  NamedPlaces all{{}, {}, 0};
+  IndexedPositions all{{}, {}, 0};
   for (const DenseTensor* index : indices) {
     each.push_back(named_dims(*index, dims, all.named_dims));
     const Dims& shape = each.back().shape;

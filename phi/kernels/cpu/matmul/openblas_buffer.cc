@@ -1,5 +1,5 @@
 // OpenBLAS's buffers are created one at a time, each after a check for address space.
-#include "phi/kernels/cpu/matmul/openblas_room.h"
+#include "phi/kernels/cpu/matmul/openblas_buffer.h"
 
 #include <cblas.h>
 #include <sys/mman.h>

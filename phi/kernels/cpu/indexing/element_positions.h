@@ -1,7 +1,7 @@
-// ElementPlaces: positions of elements that indices select one by one along an axis, as in
+// ElementPositions: positions of elements that indices select one by one along an axis, as in
 // take_along_axis.
 //
-//   const ElementPlaces places(arr.dims(), indices.dims(), out->dims(), axis);
+//   const ElementPositions places(arr.dims(), indices.dims(), out->dims(), axis);
 //   places.for_each(IndexBlocks(indices, "indices", arr.dims()[axis], FromEnd::kYes),
 //                   [&](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
 #pragma once
@@ -24,9 +24,9 @@ namespace phi {
 
 /// Offsets of the elements that `indices` select along `axis` of an array, paired with offsets in a
 /// second array, whose dims are at least those of `indices`.
-class ElementPlaces {
+class ElementPositions {
  public:
-  ElementPlaces(const Dims& array, const Dims& indices, const Dims& second, int axis) {
+  ElementPositions(const Dims& array, const Dims& indices, const Dims& second, int axis) {
     const Dims strides = array.strides();
     const Dims second_strides = second.strides();
     for (int d = 0; d < indices.ndim(); ++d) {
@@ -105,7 +105,7 @@ void take_elements(const CpuContext&, const DenseTensor& arr, const DenseTensor&
   using W = width_t<T>;
   const auto* from = static_cast<const W*>(arr.raw_data());
   auto* to = static_cast<W*>(out->mutable_raw_data());
-  const ElementPlaces places(arr.dims(), indices.dims(), out->dims(), axis);
+  const ElementPositions places(arr.dims(), indices.dims(), out->dims(), axis);
   places.for_each({indices, name, arr.dims()[axis], from_end},
                   [=](int64_t in_arr, int64_t in_out) { to[in_out] = from[in_arr]; });
 }
@@ -121,7 +121,7 @@ void add_elements(const CpuContext&, const DenseTensor& indices, int axis,
   C* sums = wide.data();
   if constexpr (!kIs16Bit<T>) sums = arr_grad->mutable_data<T>();
   std::fill_n(sums, arr_grad->numel(), C(0));
-  const ElementPlaces places(arr_grad->dims(), indices.dims(), out_grad.dims(), axis);
+  const ElementPositions places(arr_grad->dims(), indices.dims(), out_grad.dims(), axis);
   places.for_each(
       {indices, "indices", arr_grad->dims()[axis], FromEnd::kYes},
       [=](int64_t in_arr, int64_t in_out) { sums[in_arr] += static_cast<C>(from[in_out]); });
