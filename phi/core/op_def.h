@@ -38,7 +38,7 @@ struct OpDef {
 };
 
 namespace ops {
-/// All ops: those of this library in YAML order, then added ones (added_ops.h). Ops that are added
+/// All ops: those of this library in YAML order, then added ones (op_registry.h). Ops that are added
 /// later do not change a returned list.
 std::span<const OpDef* const> all();
 /// Errors: NotFound with the nearest names.

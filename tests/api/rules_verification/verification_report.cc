@@ -106,7 +106,7 @@ OperatorResult examined(const Trial& trial, const Effort& effort, uint32_t seed,
 VerificationReport verify_rules(const std::vector<CapturedCall>& calls, const Effort& effort,
                                 uint32_t seed, const std::string& op,
                                 const std::function<void(const OperatorResult&)>& done) {
-  // One thread a rank. In the forked children of apart.h a pool of threads would be waited for that
+  // One thread a rank. In the forked children of child_process.h a pool of threads would be waited for that
   // only the parent has.
   share_cores(static_cast<int>(std::thread::hardware_concurrency()));
   std::map<std::string, OperatorResult> rows;
