@@ -331,7 +331,7 @@ def test_dry_runs_end_and_nest_and_fail_as_they_should():
     with ap.dry_run(world_size=8, rank=1):
         with ap.dry_run(world_size=4, rank=2) as inner:
             assert dist.world_size() == 4
-            with pytest.raises(RuntimeError, match="entered already"):
+            with pytest.raises(RuntimeError, match="already entered"):
                 inner.__enter__()
         assert dist.world_size() == 8
     assert dist.world_size() == 1

@@ -273,9 +273,8 @@ void bind_transformer(nb::module_& module) {
 
 size_t link_number(const nn::Sequential& self, int64_t i) {
   const auto count = static_cast<int64_t>(self.num_links());
-  PHI_CHECK(
-      i >= -count && i < count,
-      errors::OutOfRange("Sequential: layer {} is out of range; it has {} layers.", i, count));
+  PHI_CHECK(i >= -count && i < count,
+            errors::OutOfRange("Sequential: link {} is out of range; it has {} links.", i, count));
   return static_cast<size_t>(i < 0 ? i + count : i);
 }
 
@@ -291,7 +290,7 @@ std::vector<std::shared_ptr<Layer>> shared_layers(nb::handle links) {
 void bind_sequential(nb::module_& module) {
   nb::class_<nn::Sequential, Layer>(
       module, "Sequential",
-      "Layers that run one after the other. A pipeline splits them into stages.\n\n"
+      "Layers that run one after the other, called links. A pipeline splits them into stages.\n\n"
       "    net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))        # '0', '1'\n"
       "    net = nn.Sequential()\n"
       "    net.append('tokens', nn.Embedding(256, 64))\n"
@@ -311,7 +310,7 @@ void bind_sequential(nb::module_& module) {
             return self;
           },
           nb::arg("name"), nb::arg("link"), nb::kw_only(), nb::arg("flat") = false,
-          "Append a layer and return the Sequential. `flat`: see add_module.")
+          "Append a link and return the Sequential. `flat`: see add_module.")
       .def(
           "repeat",
           [](nb::object self, const std::string& name, nb::handle links) {
@@ -319,12 +318,12 @@ void bind_sequential(nb::module_& module) {
             return self;
           },
           nb::arg("name"), nb::arg("links"),
-          "Append layers name0, name1, .. of one kind.\n\n"
+          "Append links name0, name1, .. of one kind.\n\n"
           "recompute='full' recomputes each in the backward pass. A captured program has one body "
           "for\n"
-          "consecutive layers that run the same operators on their own parameters and buffers; "
-          "each layer is\n"
-          "called to check that. A layer has its own body if an attribute or a frozen parameter "
+          "consecutive links that run the same operators on their own parameters and buffers; each "
+          "link is\n"
+          "called to check that. A link has its own body if an attribute or a frozen parameter "
           "differs, or\n"
           "if it writes to a buffer, as BatchNorm2d does.")
       .def("__len__", &nn::Sequential::num_links)

@@ -58,16 +58,16 @@ void shard(nn::Layer& model, const std::optional<ProcessMesh>& mesh, const Layou
 void bind_layout(nb::module_& module) {
   nb::class_<Layout>(module, "Layout",
                      "Placements of a model over a mesh, separate from the model.\n\n"
-                     "A rule is a pattern of names ('*' any letters, '?' one) with placements by "
+                     "A row is a pattern of names ('*' any letters, '?' one) with placements by "
                      "mesh dim. If several\n"
-                     "rules match a tensor, the last one that sets a mesh dim decides.\n\n"
+                     "rows match a tensor, the last one that sets a mesh dim decides.\n\n"
                      "    layout = nn.Layout().batches({'dp': Shard(0)})\n"
                      "    layout.parameters('block*.up.weight', {'tp': Shard(1)})\n"
                      "    layout.outputs('block*.down', {'tp': Replicate()})\n"
                      "    nn.shard(model, mesh, layout)")
       .def(nb::init<>())
       .def("parameters", row(&Layout::parameters), nb::arg("pattern"), nb::arg("along"),
-           "Place parameters, by name. Parameters without a rule are replicated.")
+           "Place parameters, by name. Parameters without a row are replicated.")
       .def("inputs", row(&Layout::inputs), nb::arg("pattern"), nb::arg("along"),
            "Place inputs of modules, by path.")
       .def("outputs", row(&Layout::outputs), nb::arg("pattern"), nb::arg("along"),
@@ -88,8 +88,8 @@ void bind_layout(nb::module_& module) {
             return self;
           },
           nb::arg("mesh_dim"), nb::arg("pattern"), nb::arg("chunks") = 1,
-          "Distribute matching layers of a Sequential over pipeline stages, `chunks` per stage.\n\n"
-          "Layers before them are placed on the first stage, layers after them on the last.")
+          "Distribute matching links of a Sequential over pipeline stages, `chunks` per stage.\n\n"
+          "Links before them are placed on the first stage, links after them on the last.")
       .def(
           "zero",
           [](nb::object self, int stage, const std::string& dim) {
@@ -105,18 +105,18 @@ void bind_layout(nb::module_& module) {
             return self;
           },
           nb::arg("mesh_dim") = "tp", nb::arg("sequence_parallel") = false,
-          "Insert the rules that each module defines for itself (add_tensor_parallel).")
+          "Insert the rows that each module defines for itself (add_tensor_parallel).")
       .def(
           "__add__", [](const Layout& self, const Layout& more) { return self + more; },
           nb::arg("more"), nb::is_operator(),
-          "Concatenate the rules of both layouts. If both set an option, the value of `more` is "
+          "Concatenate the rows of both layouts. If both set an option, the value of `more` is "
           "used.")
       .def("only_along", &Layout::only_along, nb::arg("mesh"),
            "Return the layout without the mesh dims that the mesh does not have.")
       .def(
           "describe",
           [](const Layout& self, const nn::Layer& model) { return self.describe(model); },
-          nb::arg("model"), "Return a table of the tensors that the rules match.");
+          nb::arg("model"), "Return a table of the tensors that the rows match.");
 }
 
 // Binds layouts of one kind of parallelism each.
@@ -130,11 +130,11 @@ void bind_parts(nb::module_& module) {
   module.def(
       "tensor_parallel", &nn::tensor_parallel, nb::arg("mesh_dim") = "tp",
       nb::arg("sequence_parallel") = false,
-      "Return a layout that shards each module by its own rules.\n\n"
-      "Layers of this library are sharded as in Megatron-LM. Custom classes define their rules in\n"
+      "Return a layout that shards each module by its own rows.\n\n"
+      "Layers of this library are sharded as in Megatron-LM. Custom classes define their rows in\n"
       "add_tensor_parallel(self, layout, tp, sequence_parallel).");
   module.def("stages", &nn::stages, nb::arg("mesh_dim"), nb::arg("pattern"), nb::arg("chunks") = 1,
-             "Return a pipeline layout: matching layers of a Sequential are distributed over the "
+             "Return a pipeline layout: matching links of a Sequential are distributed over the "
              "stages.\n\n"
              "`chunks`: number of chunks per stage along the mesh dim.");
 }
@@ -148,7 +148,7 @@ void bind_layouts(nb::module_& module) {
              "Shard a model over a mesh (None: the default mesh of set_mesh).\n\n"
              "Storage is allocated for this rank's shards only. Collective. ValueError for a mesh "
              "dim or a\n"
-             "placement that does not fit; LookupError, with the nearest names, for a rule that "
+             "placement that does not fit; LookupError, with the nearest names, for a row that "
              "matches no name.\n"
              "The model is unchanged then.");
   module.def(
