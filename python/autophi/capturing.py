@@ -105,7 +105,7 @@ class CapturedFunction(Generic[_P, _R]):
 
     @property
     def max_programs(self) -> int:
-        """How many programs each rank keeps; fewer from its next call on where this is made less. 1 or more."""
+        """Maximum number of programs that each rank keeps, at least 1. A lower value applies from its next call on."""
         return self._max_programs
 
     @max_programs.setter
@@ -113,7 +113,7 @@ class CapturedFunction(Generic[_P, _R]):
         if isinstance(count, bool) or not isinstance(count, int):
             raise TypeError(f"capture: 'max_programs' must be int, got {type(count).__name__} {count!r}")
         if count < 1:
-            raise ValueError(f"capture: 'max_programs' is {count}; a function keeps 1 program or more")
+            raise ValueError(f"capture: 'max_programs' is {count}; expected at least 1")
         self._max_programs = count
 
     @property
@@ -195,19 +195,20 @@ def capture(function: None = None, *,
 
 
 def capture(function: Callable[_P, _R] | None = None, *, max_programs: int = MAX_PROGRAMS) -> Any:
-    """A decorator: calls of the function run a program with the results of the function, bit for bit.
+    """Decorate a function so that its calls run a program with bit-identical results.
 
         @ap.capture
         def step(x, w):
             loss = (x @ w).square().mean()
             return loss, ap.grad(loss, w)[0]
 
-    Arguments and results are tensors in tuples, lists and dicts; other arguments are hashable and part of the
-    program, as is all that the function decides. Tensors of outside that it uses are parameters: the program
-    sees their values of the moment. RuntimeError where it reads a value or leaves a gradient in a parameter.
+    Arguments and results are tensors in tuples, lists and dicts. Other arguments must be hashable; they are constants
+    of the program, as is the outcome of every branch. Outside tensors that the function uses are parameters: the
+    program reads their current values. RuntimeError if the function reads a value of a tensor or accumulates a
+    gradient in a parameter.
 
-    Arguments that differ in more than values make another program. Of these each rank keeps `max_programs`; the one
-    that has not run for the longest goes, and is captured again when it is asked for: @ap.capture(max_programs=4).
+    Arguments that differ in more than tensor values select another program. Each rank keeps `max_programs` of them,
+    drops the least recently used one, and captures it again if it is needed: @ap.capture(max_programs=4).
     """
     if function is None:
         return functools.partial(CapturedFunction, max_programs=max_programs)

@@ -27,7 +27,7 @@ class Interrupted(KeyboardInterrupt):
         super().__init__()
         self.report = report
         steps = report.get("first_step", 1) - 1 + len(report["losses"])
-        self.add_note(f"the job has ended after step {steps} and is saved; resume=True goes on")
+        self.add_note(f"the job ended after step {steps} and is saved; resume=True continues it")
 
 
 def _join() -> None:

@@ -90,7 +90,7 @@ class Answer:
         for layout in (*self.inputs, *self.outputs):
             if layout.name == name:
                 return layout
-        raise KeyError(f"{self.op} has {', '.join(t.name for t in (*self.inputs, *self.outputs))}, and no {name}")
+        raise KeyError(f"{self.op} has {', '.join(t.name for t in (*self.inputs, *self.outputs))}, but no {name}")
 
     def __repr__(self) -> str:
         return "\n".join([_head(self), *("  " + line for line in _columns(_rows(self))),
@@ -116,8 +116,8 @@ def infer(op: str, *inputs: Any, mesh: ProcessMesh | None = None, outputs: Seque
           **attributes: Any) -> Answer:
     """Infer what a call of `op` with such tensors would do. No tensor is created and no data is sent.
 
-    `outputs`: tensors in the same form as inputs; the result then has the inputs that produce such outputs. `mesh` can be
-    omitted if an input is a distributed Tensor. `attributes`: attributes of the operator; omitted ones have their
+    `outputs`: tensors in the same form as inputs; the result then has the inputs that produce such outputs. `mesh` can
+    be omitted if an input is a distributed Tensor. `attributes`: attributes of the operator; omitted ones have their
     defaults.
 
     Errors: ValueError for shapes, attributes and placements that do not fit; LookupError for an unknown operator.
@@ -126,7 +126,7 @@ def infer(op: str, *inputs: Any, mesh: ProcessMesh | None = None, outputs: Seque
     if mesh is not None and not isinstance(mesh, ProcessMesh):
         raise TypeError(f"infer('{op}'): mesh must be a ProcessMesh, got {mesh!r}")
     if len(inputs) > len(known.tensors):
-        raise TypeError(f"{op} takes {len(known.tensors)} tensors ({_names(known)}), {len(inputs)} are given")
+        raise TypeError(f"{op} takes {len(known.tensors)} tensors ({_names(known)}), got {len(inputs)}")
     mesh = mesh if mesh is not None else _mesh_of(inputs, op)
     asked = [_argument(value, mesh, name, kind) for value, (name, kind) in zip(inputs, known.tensors)]
     for name, kind in known.tensors[len(inputs):]:
@@ -140,7 +140,7 @@ def infer(op: str, *inputs: Any, mesh: ProcessMesh | None = None, outputs: Seque
     try:
         told = _spmd.infer(op, mesh, asked, attributes, told_outputs)
     except (ValueError, TypeError, LookupError) as error:
-        error.add_note(f"asked by spmd.infer('{op}', ...)")
+        error.add_note(f"in spmd.infer('{op}', ...)")
         raise
     return _answer(known, mesh, asked, told)
 
@@ -160,14 +160,14 @@ def _mesh_of(inputs: Iterable[Any], op: str) -> ProcessMesh:
     for tensor in flat:
         if isinstance(tensor, Tensor) and tensor.process_mesh is not None:
             return tensor.process_mesh
-    raise TypeError(f"infer('{op}'): no input is a distributed Tensor; say mesh=")
+    raise TypeError(f"infer('{op}'): no input is a distributed Tensor; pass mesh=")
 
 
 def _argument(value: Any, mesh: ProcessMesh, name: str, kind: str) -> list[_Tensor | None]:
     if kind != "list":
         return [_tensor(value, mesh, name)]
     if not isinstance(value, (list, tuple)):
-        raise TypeError(f"{name} is a list of tensors, got {value!r}")
+        raise TypeError(f"{name} must be a list of tensors, got {value!r}")
     return [_tensor(element, mesh, f"{name}[{i}]") for i, element in enumerate(value)]
 
 
@@ -177,7 +177,7 @@ def _tensor(value: Any, mesh: ProcessMesh, name: str) -> _Tensor | None:
         return None
     if isinstance(value, Tensor):
         if value.is_dist and value.process_mesh != mesh:
-            raise ValueError(f"{name} is on {value.process_mesh}, and the question on {mesh}")
+            raise ValueError(f"{name} is on {value.process_mesh}, but the call is on {mesh}")
         return list(value.shape), value.dtype, list(value.placements or [])
     if not isinstance(value, Sequence) or len(value) not in (2, 3) or not isinstance(value[0], Sequence):
         raise TypeError(f"{name} must be (shape, placements), (shape, placements, dtype), a Tensor or None, got "

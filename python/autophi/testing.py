@@ -35,8 +35,8 @@ def try_op(call: Callable[..., Any], *inputs: Tensor, name: str | None = None, t
     """Run the checks of check_op, but return failures instead of raising."""
     for i, x in enumerate(inputs):
         if not isinstance(x, Tensor):
-            raise TypeError(f"input {i} must be Tensor, got {type(x).__name__}: numbers and flags belong into the "
-                            "function, as in check_op(lambda x: op(x, axis=1), x)")
+            raise TypeError(f"input {i} must be Tensor, got {type(x).__name__}: pass numbers and flags "
+                            "inside the function, as in check_op(lambda x: op(x, axis=1), x)")
     name = name or str(getattr(call, "__name__", type(call).__name__))
     told = _testing.try_op(name, call, list(inputs), tolerance, partial, gradients, smooth, placements, seed)
     return OpReport(told["calls"], told["gradient_calls"], told["differences"], tuple(told["failures"]), told["words"])

@@ -118,7 +118,7 @@ def test_each_rank_has_its_own_number_of_programs():
 
 
 def test_bounds_that_are_none():
-    with pytest.raises(ValueError, match="'max_programs' is 0; a function keeps 1 program or more"):
+    with pytest.raises(ValueError, match="'max_programs' is 0; expected at least 1"):
         ap.capture(max_programs=0)(lambda x: x)
     for wrong in ("4", True, 2.0):
         with pytest.raises(TypeError, match="capture: 'max_programs' must be int, got"):

@@ -32,7 +32,7 @@ class Optimizer:
 
     def __init__(self, parameters: Parameters | None, lr: RateLike, config: _optim.Config) -> None:
         if not isinstance(lr, (int, float, _optim.Rate)):
-            raise TypeError(f"lr is a number or a Rate of autophi.optim, got {type(lr).__name__} {lr!r}")
+            raise TypeError(f"lr must be a number or a Rate of autophi.optim, got {type(lr).__name__} {lr!r}")
         self._parameters: _autophi.nn.Module | list[_autophi.Tensor] | None
         if parameters is None or isinstance(parameters, _autophi.nn.Module):
             self._parameters = parameters
@@ -53,8 +53,8 @@ class Optimizer:
         """The C++ optimizer. The first use constructs it and its states."""
         if self._made is None:
             if self._parameters is None:
-                raise RuntimeError(f"this {type(self).__name__} has no parameters: give it a model or tensors, "
-                                   "or give it to a Trainer")
+                raise RuntimeError(f"this {type(self).__name__} has no parameters: construct it with a model or "
+                                   "tensors, or pass it to a Trainer")
             stage, mesh_dim = self._zero
             self._made = _optim.Optimizer(self._parameters, self.config, stage, mesh_dim)
         return self._made
@@ -65,7 +65,7 @@ class Optimizer:
         Call it before the first step. For stage 3 the layout of the model must have the same stage.
         """
         if self._made is not None:
-            raise RuntimeError("the states of this optimizer are made already: shard it before its first step")
+            raise RuntimeError("the states of this optimizer are already allocated: shard it before its first step")
         self._zero = (stage, mesh_dim)
         return self
 
@@ -109,8 +109,8 @@ class Optimizer:
         wanted = [f"{kind}.{names[i]}" for i, kind, _ in self.native.states()]
         given = set(state_dict) - {"updates"}
         if given != set(wanted) or "updates" not in state_dict:
-            raise ValueError(f"load_state_dict: states without a value: {sorted(set(wanted) - given)}; values of no "
-                             f"state: {sorted(given - set(wanted))}")
+            raise ValueError(f"load_state_dict: states without a value: {sorted(set(wanted) - given)}; values "
+                             f"without a state: {sorted(given - set(wanted))}")
         self.native.restore(state_dict["updates"], [state_dict[name] for name in wanted])
 
     def __repr__(self) -> str:
@@ -137,8 +137,8 @@ class Momentum(Optimizer):
 class AdamW(Optimizer):
     """Adam with decoupled weight decay, which applies to matrices only.
 
-    `grad_clip`: gradients are scaled down to this global 2-norm if theirs is larger; 0: never. `lr`: a number, or a Rate:
-    constant(), cosine(), steps().
+    `grad_clip`: gradients are scaled down to this global 2-norm if theirs is larger; 0: never. `lr`: a number, or a
+    Rate: constant(), cosine(), steps().
     """
 
     def __init__(self, parameters: Parameters | None = None, lr: RateLike = 1e-3, *,
