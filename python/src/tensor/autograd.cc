@@ -48,7 +48,7 @@ std::vector<Tensor> list_of_tensors(nb::handle value, const char* name) {
   std::vector<Tensor> tensors;
   for (nb::handle element : value) {
     if (!is_tensor(element.ptr()))
-      refuse({"grad", name}, "a Tensor or a list of them", value.ptr());
+      refuse({"grad", name}, "a Tensor or a list of Tensor", value.ptr());
     tensors.push_back(tensor_of(element.ptr()));
   }
   return tensors;
