@@ -40,18 +40,18 @@ class Update {
   }
 
   /// Sets output `slot`, the new value of a state.
-  void give_state(size_t slot, const Ssa& old, const Ssa& value) {
-    call_.give(slot, unless_skipped(old, value));
+  void set_state(size_t slot, const Ssa& old, const Ssa& value) {
+    call_.set_output(slot, unless_skipped(old, value));
   }
   /// Sets the new weights: output 0, and `master_slot` if there is a master copy.
-  void give_weights(const Ssa& value, size_t master_slot) {
+  void set_weights(const Ssa& value, size_t master_slot) {
     const Ssa kept = unless_skipped(old_, value);
     if (call_.optional("master_param")) {
-      call_.give(master_slot, kept);
+      call_.set_output(master_slot, kept);
       // If the master copy stays, the parameter stays too.
-      return call_.give(0, unless_skipped(call_.input("param"), value));
+      return call_.set_output(0, unless_skipped(call_.input("param"), value));
     }
-    call_.give(0, kept);
+    call_.set_output(0, kept);
   }
 
  private:
@@ -69,7 +69,7 @@ void sgd(LoweringContext& call) {
   Builder& b = call.b;
   Update update(call);
   const Ssa step = b.add(update.g, b.mul(update.w, update.number("weight_decay")));
-  update.give_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 1);
+  update.set_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 1);
 }
 
 void momentum(LoweringContext& call) {
@@ -80,8 +80,8 @@ void momentum(LoweringContext& call) {
   const Ssa g = b.add(update.g, b.mul(update.w, update.number("weight_decay")));
   const Ssa v = b.add(b.mul(velocity, mu), g);
   const Ssa step = call.flag("use_nesterov") ? b.add(g, b.mul(v, mu)) : v;
-  update.give_state(1, velocity, v);
-  update.give_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 2);
+  update.set_state(1, velocity, v);
+  update.set_weights(b.sub(update.w, b.mul(step, update.factor("learning_rate"))), 2);
 }
 
 // Loshchilov and Hutter 2019. Values that all elements share are computed in double.
@@ -107,9 +107,9 @@ void adamw(LoweringContext& call) {
   const Ssa root =
       b.add(b.mul(b.unary("sqrt", v), update.factor(root_factor)), update.number("epsilon"));
   const Ssa change = b.div(b.mul(m, update.factor(corrected_rate)), root);
-  update.give_state(1, old_m, m);
-  update.give_state(2, old_v, v);
-  update.give_weights(b.sub(b.mul(update.w, update.factor(shrink)), change), 3);
+  update.set_state(1, old_m, m);
+  update.set_state(2, old_v, v);
+  update.set_weights(b.sub(b.mul(update.w, update.factor(shrink)), change), 3);
 }
 
 constexpr Lowering kOptimizerLowerings[] = {
