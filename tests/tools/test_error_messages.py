@@ -39,7 +39,7 @@ UNTESTED = {
     "q is {}, k is {}, v is {}: {}.": "attention_test.cc: q is f32[2,5,8], k is f32[2,5,6,8]",
     "{} is {} and x is {}: {} must be {} or {}; cast it.":
         "normalisation_test.cc: scale must be bfloat16 or float32",
-    "--{} goes with {}.": "command_line_test.cc: --number goes with --loud",
+    "--{} requires {}.": "command_line_test.cc: --number requires --loud",
     "'": "the beginning of what is put together: tool_test.cc, is no number",
     "--attr '": "the beginning of what is put together: tool_test.cc, is not of the form name=value",
     "{}:{}: case is no int.": "tool_test.cc: case is no int",

@@ -337,9 +337,10 @@ constexpr const char* kHead =
     "Below it are the example on a mesh of 2 x 2 with its first two letters split, what the rule "
     "then\n"
     "needs, and what it infers for its outputs: for each tensor dim the mesh dim that splits it, "
-    "`_` for none, `p0`\n"
-    "for partial over mesh dim 0. [architecture.md](architecture.md#rules) describes how rules are "
-    "built.\n"
+    "`_`\n"
+    "for none, `p0` for partial over mesh dim 0. [architecture.md](architecture.md#rules) "
+    "describes how\n"
+    "rules are built.\n"
     "Operators pass on more partial values than their rules: see [below](#partial-values).\n"
     "\n";
 
@@ -362,7 +363,7 @@ std::string document() {
       "| rule | operators |\n"
       "|---|---|\n";
   for (const auto& [rule, names] : users) {
-    text += fmt::format("| {} | {} |\n", rule.empty() ? "whole tensors" : "`" + rule + "`",
+    text += fmt::format("| {} | {} |\n", rule.empty() ? "replicated tensors" : "`" + rule + "`",
                         fmt::join(names, ", "));
   }
   return text + partial_section();

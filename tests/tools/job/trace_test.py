@@ -209,11 +209,11 @@ class Trace(unittest.TestCase):
         cases = [
             (["--trace=/nonexistent/x"], "cannot write the trace '/nonexistent/x': No such file"),
             ([f"--trace={self.folder.name}"], "it is a folder"),
-            (["--trace_steps=1:2"], "--trace_steps goes with --trace=FILE."),
-            (["--trace=x", "--trace_steps=0:1"], "--trace_steps takes FIRST:LAST, counted from 1"),
-            (["--trace=x", "--trace_steps=2:1"], "--trace_steps takes FIRST:LAST, counted from 1"),
-            (["--trace=x", "--trace_steps=1:"], "--trace_steps takes FIRST:LAST, counted from 1"),
-            (["--trace=x", "--trace_steps=1-2"], "--trace_steps takes FIRST:LAST, counted from 1"),
+            (["--trace_steps=1:2"], "--trace_steps requires --trace=FILE."),
+            (["--trace=x", "--trace_steps=0:1"], "--trace_steps expects FIRST:LAST, counted from 1"),
+            (["--trace=x", "--trace_steps=2:1"], "--trace_steps expects FIRST:LAST, counted from 1"),
+            (["--trace=x", "--trace_steps=1:"], "--trace_steps expects FIRST:LAST, counted from 1"),
+            (["--trace=x", "--trace_steps=1-2"], "--trace_steps expects FIRST:LAST, counted from 1"),
             (["--trace=x", "--trace_steps=3:4"], "--trace_steps=3:4: the job has 2 steps."),
         ]
         for flags, message in cases:
