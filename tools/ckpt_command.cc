@@ -233,7 +233,7 @@ int run(int argc, char** argv) {
   const auto verb = std::ranges::find(verbs(), words[0], &Verb::name);
   if (verb == verbs().end()) {
     const std::string hint = cli::did_you_mean(words[0], known);
-    throw UsageError(fmt::format("'{}' is none of {}{}", words[0], fmt::join(known, ", "),
+    throw UsageError(fmt::format("'{}' is not one of {}{}", words[0], fmt::join(known, ", "),
                                  hint.empty() ? "." : hint));
   }
   words.erase(words.begin());

@@ -83,9 +83,9 @@ def test_text_has_bars():
 
 
 @pytest.mark.parametrize("text, line, message", [
-    ("// A.\n//    f();\n", 2, "is indented by 4 and continues nothing above"),
-    ("// - an item\n//      f();\n", 2, "is indented by 6 and continues nothing above"),
-    ("// A.\n//   | f();  // so\n", 2, "text that ends as a statement does"),
+    ("// A.\n//    f();\n", 2, "is indented by 4 and continues no line above"),
+    ("// - an item\n//      f();\n", 2, "is indented by 6 and continues no line above"),
+    ("// A.\n//   | f();  // so\n", 2, "text that ends like a statement"),
     ("// A.\n//   f();\n//   | table\n", 3, "text with bars and an example in one block"),
     ("// A.\n//   | table\n//   f();\n", 3, "text with bars and an example in one block"),
     ("// A.\n//   f(" + "1, " * 32 + ");\n", 2, "has 105 columns, at most 100 are allowed"),

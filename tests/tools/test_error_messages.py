@@ -34,7 +34,7 @@ UNTESTED = {
     "'{}' is of no save of ours, and is not replaced; give another folder, or move it away.":
         "checkpoint_test.cc and python_test.py: AlreadyExists, and the file is as it was",
     "signals cannot be handled on a stack of their own: {}.": "the system's: it takes any stack of 64 KiB",
-    "'{}' is none of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",
+    "'{}' is not one of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",
     "'{}' cannot be {}: {}.": "checkpoint_test.cc: cannot be written: File too large",
     "q is {}, k is {}, v is {}: {}.": "attention_test.cc: q is f32[2,5,8], k is f32[2,5,6,8]",
     "{} is {} and x is {}: {} must be {} or {}; cast it.":

@@ -168,7 +168,7 @@ TEST(CkptCommand, ErrorsSayWhatToWrite) {
   } rows[] = {
       {{}, "autophi ckpt: pass one of ls, cat, diff, verify, merge, import; see"},
       {{"verfy", "a"},
-       "autophi ckpt: 'verfy' is none of ls, cat, diff, verify, merge, import, did"},
+       "autophi ckpt: 'verfy' is not one of ls, cat, diff, verify, merge, import, did"},
       {{"cat", "a"}, "autophi ckpt: cat expects PATH and TENSOR; got 1 names."},
       {{"merge", "a", "b"}, "'b' must be one file; name it like whole.safetensors."},
       {{"ls", "a", "--box=[]"}, "--box requires autophi ckpt cat."},
