@@ -190,7 +190,7 @@ def test_the_next_start_puts_back_what_sigkill_left(toy):
     process.communicate(timeout=30)
     assert "if (true)" in toy.source.read_text()
     result = toy.mutate(SOURCE, "--only=phi/core/toy.cc:5")
-    assert f"{SOURCE} is again what it was before a run that was cut short" in result.stdout
+    assert f"{SOURCE} is restored after an interrupted run" in result.stdout
     assert toy.is_as_it_was() and result.stdout.endswith("caught 2 of 2 (100.0 %)\n")
 
 
@@ -208,7 +208,7 @@ def test_a_listed_mutant_runs_again_by_its_id(toy):
 
 
 @pytest.mark.parametrize("args, message", [
-    (("nowhere.cc",), "there is no file or folder 'nowhere.cc'"),
+    (("nowhere.cc",), "no file or folder 'nowhere.cc'"),
     ((SOURCE, "--only=12345678"), "no mutant is named '12345678'"),
     ((SOURCE, "--tests=none_such"), "no test is named like 'none_such'"),
     ((SOURCE, "--build=no_such_build"), "is no configured Ninja build"),
