@@ -293,7 +293,7 @@ def test_without_pytorch_its_part_is_left_out(tmp_path):
 def test_pytorch_takes_no_step_that_we_have_not_taken(tmp_path):
     (tmp_path / "log").write_text('{"what": "llama", "beside": "PyTorch", "sizes": {"layers": 2}, "note": "out of memory"}\n')
     done = subprocess.run([ROOT / "benchmarks/torch_on_gpu", tmp_path / "log"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (78, "gpu_bench has timed no steps to stand beside\n")
+    assert (done.returncode, done.stdout) == (78, "gpu_bench has timed no steps to compare with\n")
 
 
 def test_parts_have_their_time_together(tmp_path):
@@ -455,7 +455,7 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
     assert (tables / "refusals").is_dir()
     said = subprocess.run([sys.executable, "-B", tmp_path / "bundle/benchmarks/torch_on_gpu", "none"], capture_output=True, text=True,
                           check=False)
-    assert (said.returncode, said.stdout) == (78, "gpu_bench has timed no steps to stand beside\n")
+    assert (said.returncode, said.stdout) == (78, "gpu_bench has timed no steps to compare with\n")
     written, about = (json.loads((tmp_path / name).read_text()) for name in ("gpu_check/gpu_check.json", "bundle/bundle.json"))
     assert (written["commit"], written["cuda"]) == (about["commit"], "release 13.7") == (about["commit"], about["cuda"])
 

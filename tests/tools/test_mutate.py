@@ -162,7 +162,7 @@ def test_tests_must_pass_unchanged(toy):
     toy.repo.stand_in("toy_check", "echo broken; exit 1", logged=False)
     result = toy.mutate(SOURCE, "--sample=2")
     assert result.returncode == 2 and toy.is_as_it_was()
-    assert "toy_test fails with the tree as it is" in result.stderr and "broken" in result.stderr
+    assert "toy_test fails with the unchanged tree" in result.stderr and "broken" in result.stderr
 
 
 def test_what_has_passed_unchanged_is_not_run_unchanged_again(toy):
