@@ -119,7 +119,8 @@ class Job {
                           "autophi supervise resumes from checkpoints; use a job with mode: train "
                           "and checkpoint.dir.");
     }
-    if (FLAGS_n < 0) throw UsageError(fmt::format("-n={} must be 1 or more.", FLAGS_n));
+    if (FLAGS_n < 0)
+      throw UsageError(fmt::format("-n={} is not a number of processes; pass 1 or more.", FLAGS_n));
     if (!FLAGS_hostfile.empty()) machines_ = supervise::read_host_file(FLAGS_hostfile);
     check_room();
     fs::create_directories(config_.checkpoint.dir);

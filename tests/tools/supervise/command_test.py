@@ -46,7 +46,7 @@ class CommandLine(Supervised):
             ([job, "-n", "2", "--", "job2.yaml"], "'job2.yaml' after -- is no flag of autophi run"),
             ([job, "-n", "2", "--", "--mesh=2"], "--mesh must come before --"),
             ([job, "-n", "2", "--", "--resume"], "--resume cannot be passed after --"),
-            ([job, "-n", "-2"], "-n=-2 must be 1 or more"),
+            ([job, "-n", "-2"], "-n=-2 is not a number of processes"),
             ([job], "the number of processes is missing: the job has no mesh; pass -n=8"),
             (["missing.yaml"], "cannot read job file 'missing.yaml'"),
             ([no_folder, "-n", "2"], "key 'checkpoint.dir' (by default): autophi supervise resumes from checkpoints"),

@@ -171,7 +171,8 @@ struct EinsumLetters {
 };
 
 EinsumLetters operands(std::span<const TensorSpec> x, const std::string& equation) {
-  PHI_CHECK(x.size() <= 2, errors::InvalidArgument("{} operands are passed; 2 at most.", x.size()));
+  PHI_CHECK(x.size() <= 2,
+            errors::InvalidArgument("{} operands are passed; at most 2 are accepted.", x.size()));
   const auto parsed = distributed::Equation::parse(equation, x.size());
   const auto text = [](const distributed::Equation::Subscripts& term) {
     return term.before + (term.ellipsis ? "111" : "") + term.after;
