@@ -36,7 +36,7 @@ for rank in 0 1; do RANK_OF_STAND_IN=$rank "$@" || exit 3; done
 
 @pytest.fixture
 def compare(tmp_path):
-    """Runs the command; `compare.jobs()` are what the ranks of the stand-in were given."""
+    """Runs the command; `compare.jobs()` are the jobs of the stand-in's ranks."""
     for name, text in (("autophi", AUTOPHI), ("mpirun", MPIRUN)):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)

@@ -1,5 +1,4 @@
-"""tools/check_examples.py: what is taken for an example, for text and for neither; and that what is
-taken is what the compiler reads."""
+"""tools/check_examples.py: lines that are examples, text or neither; and that the compiler reads the examples."""
 
 import importlib.util
 import json
@@ -119,7 +118,7 @@ def test_ellipses_stand_for_statements(code, expected):
 
 @pytest.fixture
 def tree(tmp_path):
-    """A repository of one header and one page, and what a build would say of its flags."""
+    """A repository of one header and one page, and the flags of a build."""
     def write(path, text):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)

@@ -1,6 +1,6 @@
 """Every message of an error in the sources is in a test, by words of it and not by its type alone.
 
-What is compared are texts: that a test makes the error happen is for the test to do. A message is
+The check compares texts: that a test makes the error happen is for the test to do. A message is
 asserted where some text in a test has two or three of its words that follow each other, of nine letters
 together; where the message has `{}` between words, the test may have what stands for it.
 """
@@ -46,7 +46,6 @@ UNTESTED = {
     "'{}' may not be read: {}.": ROOT_MAY,
     "'{}' may not be opened: {}; give another path.": ROOT_MAY,
     "{} failed at rank {}: {}": "a failure of MPI itself, which no test can cause",
-    "action kind {} is unknown.": "no value of the type is",
     "the run's inputs need {} bytes on the {} when a run ends, {} are free. Raise its limit.":
         "no program is known whose inputs have no room at its end but had it at its beginning",
 }
@@ -65,7 +64,7 @@ def tokens(text: str) -> list[str]:
 
 
 def runs(words: list[str], reach: int) -> set[tuple[str, ...]]:
-    """Two or three words in order, within `reach` of the first, that say enough."""
+    """Two or three words in order, within `reach` of the first, that are long enough."""
     found = set()
     for i in range(len(words)):
         for j in range(i + 1, min(i + reach, len(words))):
@@ -93,7 +92,7 @@ def said_in_tests() -> set[tuple[str, ...]]:
 
 
 def messages() -> dict[str, str]:
-    """Where each message stands."""
+    """The position of each message."""
     found = {}
     for folder in ("phi", "distributed", "tools"):
         for path in sorted((ROOT / folder).rglob("*")):

@@ -94,7 +94,7 @@ def results(tmp_path):
 
 
 def result(tmp_path, name):
-    """Of the one part whose name begins so."""
+    """The only part with this prefix."""
     told, = [part["result"] for part in record_of(tmp_path)["parts"] if part["part"].startswith(name)]
     return told
 
@@ -407,7 +407,7 @@ def test_rows_of_an_earlier_check_are_not_taken(tmp_path):
 
 
 def built(tmp_path, most=""):
-    """A build of scripts, a library of its own and one of the system; strip, ldd and dpkg-query that know them."""
+    """A build of scripts, its library and one of the system; strip, ldd and dpkg-query for them."""
     build = tmp_path / "build"
     for name in (*PROGRAMS, "gpu_bench", "gpu_messages_mpi_tests"):
         program(build / "bin" / name, "echo tables $AUTOPHI_OP_TABLES\n")

@@ -1,5 +1,5 @@
-"""tools/mutate on a project of one source, whose compiler is grep: verdicts, what is printed, and
-that the tree comes back."""
+"""tools/mutate on a project of one source, whose compiler is grep: verdicts, the output, and that
+the tree is restored."""
 
 import json
 import os

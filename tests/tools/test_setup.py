@@ -1,4 +1,4 @@
-"""tools/setup: installs what is missing, else nothing; says what to do when it cannot."""
+"""tools/setup: installs only what is missing; prints the remedy when it cannot."""
 
 import pytest
 
@@ -93,7 +93,7 @@ def test_no_cuda_without_the_option(repo):
 
 @pytest.fixture
 def wheels(repo, tmp_path):
-    """No toolkit here, and a Python whose pip brings one; where it goes."""
+    """No toolkit here, and a Python whose pip installs one; the folder of it."""
     home = tmp_path / "home"
     where = home / ".cache/autophi/cuda/nvidia/cu13"
     repo.stand_in("cmake", f'''if [ "$1" = --version ]; then echo "cmake version 3.25.1"; exit; fi

@@ -160,7 +160,7 @@ def test_only_ranks_of_mpirun_may_leak(repo):
 
 @pytest.fixture
 def programs(repo):
-    """Stand-ins for the test programs of an operator: they say how they were called."""
+    """Stand-ins for the test programs of an operator: they print their arguments."""
     repo.write("tests/phi/kernels/elementwise/unary_kernel_test.cc", "registered<kernels::relu, T>;\n")
     repo.write("tests/phi/kernels/relu_kernel_test.cc", "registered<kernels::relu_grad, T>;\n")
     repo.write("tests/phi/kernels/other_kernel_test.cc", "registered<kernels::relu6, T>;\n")

@@ -1,4 +1,4 @@
-"""autophi data as a user starts it: what info and windows say, and what they say of wrong words and files.
+"""autophi data as a user starts it: the output of info and windows, and their errors for wrong arguments and files.
 
 The environment variable AUTOPHI names the command; ctest sets it.
 """

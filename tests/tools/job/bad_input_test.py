@@ -1,4 +1,4 @@
-"""What goes wrong ends: one clear message, a status that is not 0, in time, under mpirun."""
+"""Failures end the job: one clear message, a status that is not 0, in time, under mpirun."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ class BadInput(unittest.TestCase):
         return self.folder.write("job.yaml", launch.job_text() if text is None else text)
 
     def pipe(self):
-        """Nobody writes to it: whoever opens it waits for ever."""
+        """No process writes to it: a reader waits for ever."""
         path = pathlib.Path(self.folder.name) / "pipe"
         os.mkfifo(path)
         return path
@@ -96,7 +96,7 @@ class BadInput(unittest.TestCase):
 
 
 class Failures(unittest.TestCase):
-    """A rank that fails takes the job with it, whatever the others are doing."""
+    """A rank that fails ends the job, whatever the others are doing."""
 
     def setUp(self):
         self.folder = launch.Folder()

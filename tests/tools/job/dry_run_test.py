@@ -1,4 +1,4 @@
-"""Dry runs: one process says of any rank of a job what a real run counts there, and holds no byte."""
+"""Dry runs: one process reports the counts of any rank of a real run, and allocates no tensor bytes."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Mode generate: weights saved by one job, loaded on any mesh, give the same text everywhere."""
+"""Mode generate: weights saved by one job, loaded on any mesh, generate the same text everywhere."""
 
 import os
 import pathlib

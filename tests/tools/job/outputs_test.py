@@ -1,4 +1,4 @@
-"""What a job writes is written or told: reports, traces, metrics, standard output, exported steps."""
+"""A job's outputs are written, or the failure is reported: reports, traces, metrics, standard output, exported steps."""
 
 import json
 import os
@@ -57,7 +57,7 @@ class Outputs(unittest.TestCase):
         return outcome
 
     def start(self, *words, **options):
-        """Without mpirun, with streams of its own."""
+        """Without mpirun, with separate streams."""
         return subprocess.Popen(
             launch.command(0, *words), cwd=launch.SOURCE_DIR, env=launch.environment(), stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, **options

@@ -1,4 +1,4 @@
-"""Checkpoints of jobs: going on from them on any mesh, signals, and what a job may not go on as."""
+"""Checkpoints of jobs: resuming from them on any mesh, signals, and changes of a job that are rejected."""
 
 import json
 import pathlib
