@@ -140,7 +140,7 @@ def test_wheels_that_cannot_be_had_are_told(repo, wheels):
 def test_wheels_that_compile_nothing_are_told(repo, wheels):
     result = repo.run("setup", "--cuda", FAULTY="1", **repo.home)
     assert result.returncode != 0 and "nvcc fatal" in result.stderr
-    assert "is not enough to build" in result.stderr and not wheels.exists()
+    assert "are not enough to build" in result.stderr and not wheels.exists()
 
 
 def test_a_cuda_that_hides_the_wheels_is_told(repo, wheels):
