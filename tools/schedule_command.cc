@@ -69,7 +69,7 @@ constexpr const char* kHelp =
 bool given(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
 
 int count(const char* flag, int value) {
-  if (!given(flag)) throw UsageError(fmt::format("--{} is missing; pass --{}=8.", flag));
+  if (!given(flag)) throw UsageError(fmt::format("--{0} is missing; pass --{0}=8.", flag));
   if (value < 1) throw UsageError(fmt::format("--{}={} must be at least 1.", flag, value));
   return value;
 }
