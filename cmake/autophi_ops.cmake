@@ -34,7 +34,7 @@ endfunction()
 function(autophi_add_ops target)
   cmake_parse_arguments(ARG "" "" "OPS;BACKWARD;COMPAT;SOURCES" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_OPS)
-    message(FATAL_ERROR "autophi_add_ops(${target}) takes OPS file.yaml... [BACKWARD file.yaml...] [COMPAT file.yaml] SOURCES file...; "
+    message(FATAL_ERROR "autophi_add_ops(${target}) expects OPS file.yaml... [BACKWARD file.yaml...] [COMPAT file.yaml] SOURCES file...; "
                         "given: ${ARGN}")
   endif()
   if(NOT target MATCHES "^[a-z][a-z0-9_]*$")

@@ -4,7 +4,7 @@
 #   AUTOPHI_GPU_TESTS  the tests that run CUDA sources on the CPU (tests/support/cuda_on_cpu): CUDA's headers are enough.
 #   AUTOPHI_CUDA_ARCH  as CMAKE_CUDA_ARCHITECTURES: PTX (-virtual) runs on all later GPUs, machine code (-real) on one kind. All
 #                      machine code is made of the oldest one's PTX: a source is compiled once, and assembled for each kind.
-set(AUTOPHI_CUDA AUTO CACHE STRING "GPUs through CUDA: AUTO (where a driver answers), ON or OFF")
+set(AUTOPHI_CUDA AUTO CACHE STRING "GPUs through CUDA: AUTO (if a driver is found), ON or OFF")
 option(AUTOPHI_GPU_TESTS "build the tests that run CUDA sources on the CPU" OFF)
 set_property(CACHE AUTOPHI_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(AUTOPHI_CUDA_ARCH "80-virtual;90-real" CACHE STRING "which GPUs, as CMAKE_CUDA_ARCHITECTURES")

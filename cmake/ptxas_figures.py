@@ -1,10 +1,10 @@
-"""A launcher of CUDA's compiler: what ptxas tells of each kernel goes to a file beside the object.
+"""A launcher of CUDA's compiler: the report of ptxas about each kernel is written to a file next to the object.
 
 Usage: ptxas_figures.py COMPILER ARGUMENT... -o OBJECT ...
 
 With -Xptxas=-v ptxas writes registers, shared memory, stack and spills of every kernel to stderr, some ten thousand lines in a
-build. They are kept in OBJECT.ptxas, which tests/tools/kernel_figures.py reads; all else that the compiler says is
-printed, and its status is the launcher's. A compiler cache stands behind the launcher: it replays what it has kept.
+build. They are kept in OBJECT.ptxas, which tests/tools/kernel_figures.py reads; all other output of the compiler is
+printed, and the launcher returns its status. A compiler cache runs after the launcher: it replays the cached output.
 """
 
 import re

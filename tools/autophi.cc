@@ -20,11 +20,11 @@
 #include "api/library/load_ops.h"
 #include "tools/ckpt_command.h"
 #include "tools/cli/command_line.h"
+#include "tools/collective_command.h"
 #include "tools/data_command.h"
 #include "tools/job/export_command.h"
 #include "tools/job/output/standard_output.h"
 #include "tools/job/run_command.h"
-#include "tools/collective_command.h"
 #include "tools/op_command.h"
 #include "tools/reshard_command.h"
 #include "tools/schedule_command.h"
@@ -42,19 +42,19 @@ constexpr const char* kHelp =
     "\n"
     "  autophi run JOB.yaml      run a job (under mpirun: on all its processes)\n"
     "  autophi supervise JOB.yaml\n"
-    "                            run a job under mpirun, and again when it fails\n"
+    "                            run a job under mpirun, and restart it when it fails\n"
     "  autophi export JOB.yaml   write a step of the job as StableHLO text\n"
-    "  autophi data ...          make files of token ids, and say what is in them\n"
+    "  autophi data ...          write files of token ids, and summarise them\n"
     "  autophi weights ...       convert weights to and from Hugging Face folders, or merge them\n"
-    "  autophi ckpt ...          look at checkpoints, verify, compare and merge them\n"
-    "  autophi spmd ...          ask or check sharding rules\n"
+    "  autophi ckpt ...          list, verify, compare and merge checkpoints\n"
+    "  autophi spmd ...          infer placements by sharding rules, or check the rules\n"
     "  autophi op ...            list operators, and check recorded calls of them\n"
-    "  autophi reshard ...       show how a tensor would be moved\n"
-    "  autophi show ...          draw which rank holds which part of a tensor\n"
+    "  autophi reshard ...       show the steps of a reshard\n"
+    "  autophi show ...          draw which rank stores which shard of a tensor\n"
     "  autophi schedule ...      draw and simulate a pipeline schedule\n"
     "  autophi --version\n"
     "\n"
-    "autophi SUBCOMMAND --help says more.\n";
+    "Run autophi SUBCOMMAND --help for details.\n";
 
 // Invalid command lines are the same on every rank; one of them prints the message.
 int usage_error(const std::string& message) {
@@ -104,8 +104,8 @@ int say(const char* text) {
 // Runs a subcommand that uses one process.
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
-    return usage_error(
-        fmt::format("which subcommand? {}; see autophi --help.", fmt::join(subcommands(), ", ")));
+    return usage_error(fmt::format("the subcommand is missing; use one of {}; see autophi --help.",
+                                   fmt::join(subcommands(), ", ")));
   }
   const std::string_view name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") return say(kHelp);
@@ -138,7 +138,8 @@ int call(int argc, char** argv) {
   if (name == "supervise") {  // starts ranks, but is none
     return prints_for_job() ? status_after_printing(dispatch(argc, argv)) : kUsageStatus;
   }
-  const CollectiveCommand joint(&argc, &argv, name == "run" ? "run --help" : name, CollectiveCommand::kOne);
+  const CollectiveCommand joint(&argc, &argv, name == "run" ? "run --help" : name,
+                                CollectiveCommand::kOne);
   return joint.works() ? status_after_printing(dispatch(argc, argv)) : joint.status();
 }
 

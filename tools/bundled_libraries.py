@@ -1,8 +1,9 @@
-"""The shared libraries that a folder of programs carries, and Open MPI, so that the programs run on other releases of Linux where nothing
-can be installed.
+"""Bundles shared libraries and Open MPI with a folder of programs, so that the programs run on other releases of Linux
+without an installation.
 
-All that the programs load is carried but glibc, libstdc++, libgcc and the driver's libraries. Of those `needs` has the oldest that will
-do, by the versions of the symbols that the programs and what they carry refer to.
+All libraries that the programs load are bundled, except glibc, libstdc++, libgcc and the driver's libraries. `needs`
+returns the oldest sufficient version of these, from the symbol versions that the programs and the bundled libraries
+refer to.
 """
 
 import os
@@ -19,7 +20,7 @@ _NAMES = {"GLIBC": "glibc", "GLIBCXX": "libstdc++ with GLIBCXX", "CXXABI": "CXXA
 
 
 class CarryError(Exception):
-    """What cannot be carried, and why."""
+    """A file that cannot be bundled, and the reason."""
 
 
 def _output_of(*command):
@@ -38,7 +39,7 @@ def libraries_of(program):
 
 
 def is_of_the_system(name):
-    """Whether a library is that of the machine, wherever the program runs."""
+    """Whether a program uses the library of the machine that it runs on."""
     return _OF_THE_SYSTEM.match(name) is not None
 
 
@@ -49,21 +50,21 @@ def copy_stripped(source, target):
 
 
 def copy_libraries_of(programs, folder):
-    """What programs load, into the folder's lib. Errors: CarryError."""
+    """Copies the libraries that programs load into the folder's lib. Errors: CarryError."""
     for program in programs:
         for name, path in libraries_of(program):
             if path == "not found":
-                raise CarryError(f"{program.name} needs {name}, which is not here")
+                raise CarryError(f"{program.name} needs {name}, which is missing")
             if not is_of_the_system(name) and not (folder / LIBRARIES / name).exists():
                 copy_stripped(path, folder / LIBRARIES / name)
 
 
 def copy_open_mpi(folder):
-    """mpirun with the components that load nothing but what is carried and Open MPI's own: those of fast networks stay behind. Errors:
+    """Copies mpirun with the components that load only bundled libraries and Open MPI's own: those of fast networks are left out. Errors:
     CarryError."""
     mpirun = shutil.which("mpirun")
     if not mpirun:
-        raise CarryError("the programs have MPI, and there is no mpirun here; tools/setup installs it")
+        raise CarryError("the programs use MPI, but mpirun is missing; tools/setup installs it")
     paths = dict(re.findall(r"^path:(pkglibdir|pkgdatadir):(.*)$", _output_of("ompi_info", "--path", "all", "--parsable"), re.MULTILINE))
     copy_stripped(mpirun, folder / MPI / "bin/mpirun")
     copy_libraries_of([folder / MPI / "bin/mpirun"], folder)
@@ -77,7 +78,7 @@ def copy_open_mpi(folder):
 
 
 def environment_of(folder, environment):
-    """The environment with what the folder carries before all else."""
+    """The environment, with the folder's libraries before all others."""
     before = {"LD_LIBRARY_PATH": folder / LIBRARIES}
     if (folder / MPI).exists():
         before["PATH"] = folder / MPI / "bin"

@@ -1,17 +1,18 @@
-"""Compiles the examples that stand in the comments of headers and in the pages of docs.
+"""Compiles the examples in the comments of headers and in the pages of docs.
 
 In a comment of a header, lines that are indented by three spaces are
 - an example in C++: it is compiled;
-- text, where each begins with a bar: `//   | stage   parameter |`: tables, formats of files, output;
-- the rest of what began above them: of a field (`/// Errors   ...`) or of a list's item (`- ...`).
-Others are errors, so that nothing is left out by silence. Errors are, too, text that ends as a
-statement does (`;`) and lines of more than 100 columns: clang-format keeps its hands off indented
-lines (CommentPragmas in .clang-format), else it would join them. In a page, fences of `cpp` hold
-examples, and others hold text.
+- text, if each line begins with a bar: `//   | stage   parameter |`: tables, formats of files, output;
+- the continuation of the lines above: of a field (`/// Errors   ...`) or of a list's item (`- ...`).
 
-An example stands in a function in the namespace of its header, in `phi` if it is a page's;
-tools/examples.yaml has what is declared around it. It is complete, but for `...` in the place of
-statements, which may be followed by words: `... out is made ...`.
+Other indented lines are errors, so that no example is skipped silently. Text that ends like a statement
+(`;`) and lines of more than 100 columns are errors too: clang-format does not change indented lines
+(CommentPragmas in .clang-format), else it would join them. In a page, fences of `cpp` contain examples,
+and others contain text.
+
+An example is compiled in a function in the namespace of its header, or in `phi` for a page;
+tools/examples.yaml has the declarations around it. It is complete, but for `...` in place of statements,
+optionally followed by words: `... out is made ...`.
 
 Usage: check_examples.py [--root DIR] [--no-compile] [--commands FILE] [--print]
 """
@@ -70,7 +71,7 @@ class Example:
 
 @dataclass
 class Found:
-    """What a file has: examples, and what is wrong with its indented lines."""
+    """A file's examples, and the errors in its indented lines."""
 
     examples: list[Example] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -79,8 +80,8 @@ class Found:
 # Comments of headers.
 
 def paragraphs(text: str) -> Iterator[list[Line]]:
-    """Runs of comment lines that are equal in indentation and slashes, without empty ones; each as
-    what is behind its slashes. One that is indented belongs to the example before an empty line."""
+    """Runs of comment lines that are equal in indentation and slashes, without empty ones; each without
+    its slashes. One that is indented belongs to the example before an empty line."""
     paragraph, last, empty = [], None, False
     for number, line in enumerate([*text.splitlines(), ""], start=1):
         match = re.match(r"(\s*///?)(\s.*)?$", line)
@@ -96,13 +97,13 @@ def paragraphs(text: str) -> Iterator[list[Line]]:
 
 
 def continued_column(line: str) -> Optional[int]:
-    """The column in which lines go on that continue this one, if it is a list's item or a field."""
+    """The column of the continuation lines of this line, if it is a list's item or a field."""
     begins = re.match(r"(\s+- )\S", line) or re.match(r"( \S+(?: \S+)* {2,})\S", line)
     return len(begins.group(1)) if begins else None
 
 
 def blocks(paragraph: list[Line]) -> Iterator[list[Line]]:
-    """The indented lines of a paragraph, run by run, without those that continue what is above."""
+    """The indented lines of a paragraph, run by run, without continuation lines."""
     block, columns = [], set()
     for line in paragraph:
         column = continued_column(line.text) if not block or line.indent < INDENT else None
@@ -127,7 +128,7 @@ def read_header(path: str, text: str) -> Found:
                       if (fault := fault_of(line, is_text(block[0])))]
             if block[0].indent != INDENT:
                 faults.insert(0, Finding(path, block[0].number, (
-                    f"is indented by {block[0].indent} and continues nothing above: an example and "
+                    f"is indented by {block[0].indent} and continues no line above: an example and "
                     f"text with bars are indented by {INDENT}")))
             found.findings += faults
             if not is_text(block[0]):
@@ -146,14 +147,14 @@ def is_text(line: Line) -> bool:
 
 def fault_of(line: Line, of_text: bool) -> Optional[str]:
     if is_text(line) != of_text:
-        return "text with bars and an example in one block; leave a line of prose between them"
+        return "text with bars and an example in one block; separate them by a line of prose"
     return ends_as_statement(line.text) if of_text else None
 
 
 def ends_as_statement(line: str) -> Optional[str]:
     if not re.search(r";\s*(//.*)?$", line):
         return None
-    return "text that ends as a statement does; an example has no bars, and its fence says cpp"
+    return "text that ends like a statement; an example has no bars, and its fence says cpp"
 
 
 # Pages.
@@ -178,7 +179,7 @@ def read_page(path: str, text: str) -> Found:
 # One source of all examples.
 
 def without_ellipses(code: str) -> str:
-    """`...` that stands for statements is an empty one; what follows it on its line are words."""
+    """Replaces `...` in place of statements by an empty one; the rest of its line is prose."""
     token = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|\.\.\.|[^\s]|\s+'
     result, before = [], ";"
     skipping = False
@@ -201,7 +202,7 @@ def without_ellipses(code: str) -> str:
 
 @dataclass(frozen=True)
 class Around:
-    """What stands around an example; see tools/examples.yaml."""
+    """The declarations around an example; see tools/examples.yaml."""
 
     before: str = ""
     after: str = ""

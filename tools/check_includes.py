@@ -1,8 +1,8 @@
 """Checks that the folders of phi/, distributed/, api/ and python/ include only what lies below them.
 
-LAYERS is the table of who may include whom, one row per folder (or part of a folder). A file belongs
-to the first row that matches its path. tools, examples, benchmarks and tests are free, but for the
-oracle of training, which shares no code with what it judges. USER_HEADERS must not reach a backend of
+LAYERS lists which folders each folder (or a subset of its files) may include. A file belongs
+to the first row that matches its path. tools, examples, benchmarks and tests are exempt, except the oracle
+of training, which shares no code with the tested code. USER_HEADERS must not reach a backend of
 communication, kernels or phi/gpu, directly or through other headers.
 
 Usage: check_includes.py [--root DIR] [--list]
@@ -171,8 +171,8 @@ def library_of(target: str) -> Optional[str]:
 
 
 def without_block_comments(text: str) -> str:
-    """Blanks /* */ comments; line numbers stay. Strings and // comments are stepped over, since
-    a /* within them opens nothing."""
+    """Blanks /* */ comments; line numbers stay. Strings and // comments are skipped, since a
+    /* within them opens no comment."""
     token = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/'
 
     def blank(match: re.Match) -> str:
@@ -190,7 +190,7 @@ def includes_of(text: str) -> Iterator[Include]:
 
 
 def complaint(root: Path, path: str, layer: Layer, include: Include) -> Optional[str]:
-    """What is wrong with this include of a file of `layer`; None if nothing is."""
+    """The error of this include in a file of `layer`, or None."""
     target = include.target
     if layer.libraries == ("*",):
         return None
@@ -220,7 +220,7 @@ def check_file(root: Path, path: str) -> tuple[list[Finding], int]:
     layer = layer_of(path)
     if layer is None:
         return [Finding(path, 1, "layers", "the folder has no row in LAYERS of tools/check_includes.py;"
-                        " add one that says what it may include")], 0
+                        " add one with what it may include")], 0
     includes = list(includes_of((root / path).read_text(encoding="utf-8")))
     found = ((include.line, complaint(root, path, layer, include)) for include in includes)
     return [Finding(path, line, layer.name, text) for line, text in found if text], len(includes)
@@ -260,7 +260,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
-    parser.add_argument("--list", action="store_true", help="print who may include whom, and stop")
+    parser.add_argument("--list", action="store_true", help="print which layers each layer may include, and stop")
     options = parser.parse_args()
     if options.list:
         print_table()

@@ -2,8 +2,8 @@
 
 - Two files define no type or function of one qualified name. Anonymous namespaces do not count as
   scopes, since a batch compiles several sources as one.
-- No more than two types of the tree have one simple name. NESTED lists names that read well behind
-  their owner's, SHARED other exceptions.
+- No more than two types of the tree have one simple name. NESTED lists names that are read with
+  their owner's name, SHARED other exceptions.
 - docs/glossary.md has every folder, and every type of the headers that programs include.
 - Words of tools/retired_words.tsv, which a term of docs/glossary.md has replaced, occur nowhere.
 
@@ -111,7 +111,7 @@ def overused(found: list[Entity]) -> Iterator[str]:
     for name, types in sorted(by_name.items()):
         if len(types) > 2:
             yield (f"{name} is the name of {len(types)} types: {', '.join(entity.place() for entity in types.values())}; "
-                   "say in the name what each is")
+                   "make each name specific")
 
 
 def headers_of_programs(root: Path) -> list[str]:

@@ -1,14 +1,14 @@
-"""Checks that pages name only what exists, and that the prose of rewritten pages has 100 columns at most.
+"""Checks that pages name only what exists, and that the prose of rewritten pages has 100 columns at
+most.
 
 Pages are the *.md files of the root, docs/ and benchmarks/. Each of these must exist:
 - the file of a relative link, and the heading that its anchor names;
 - a path in code or prose: from a folder of the root (`phi/core/box.h`), or the end of one with the
   suffix of a source (`loops/broadcast.h`, `box.h`). `*`, `{a,b}`, `<any>` and a word in capitals
   (`tests/fuzz/corpus/TARGET`) stand for names, and names with `my_` are the reader's;
-- in code: the program in `build/bin/PROGRAM`, the subcommand in `autophi SUBCOMMAND`, flags, presets
-  and targets of CMake, and variables `AUTOPHI_...`.
-EXEMPT lists what belongs to others.
-Fences of cpp are compiled instead (tools/check_examples.py).
+- in code: the program in `build/bin/PROGRAM`, the subcommand in `autophi SUBCOMMAND`, flags,
+  presets and targets of CMake, and variables `AUTOPHI_...`. EXEMPT lists names of other projects.
+  Fences of cpp are compiled instead (tools/check_examples.py).
 
 Usage: check_pages.py [--root DIR]
 """
@@ -119,7 +119,7 @@ class Finding(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a page names and is not there."""
+    """A name in a page that does not exist."""
 
     name: str
     message: str
@@ -147,7 +147,7 @@ def fenced(text: str) -> Iterator[tuple[int, str | None, str]]:
 
 
 def paragraphs(text: str) -> Iterator[Text]:
-    """Fences line by line, and prose by paragraphs: a span may go on in the next line."""
+    """Fences line by line, and prose by paragraphs: a span may continue in the next line."""
     begin, lines = 0, []
     for number, fence, line in [*fenced(text), (0, None, "")]:
         if lines and (fence is not None or not line.strip()):
@@ -213,7 +213,7 @@ class Tree:
         return "".join(f"/{path.relative_to(self.root).as_posix()}\n" for path in found)
 
     def has(self, pattern: str) -> bool:
-        """Whether a path is there, or the end of one."""
+        """Whether a path, or a path with this end, exists."""
         words = re.split(r"(\*|\{[^}]*\})", pattern)
         regex = "".join("[^/\n]*" if word == "*" else
                         "(?:" + "|".join(map(re.escape, word[1:-1].split(","))) + ")" if word[:1] == "{" else
@@ -270,7 +270,7 @@ def links(tree: Tree, page: str, piece: Text) -> Iterator[Named]:
 
 
 def candidates(tree: Tree, piece: Text) -> Iterator[str]:
-    """Words that may be paths, with `*` for what stands for names."""
+    """Words that may be paths, with `*` for placeholders."""
     top = "|".join(map(re.escape, tree.folders))
     if piece.kind == "prose":
         plain = re.sub(r"\]\([^)\s]*\)", "]", piece.text)

@@ -39,19 +39,20 @@ using distributed::checkpoint::TensorDifference;
 using distributed::checkpoint::Verification;
 
 constexpr const char* kHelp =
-    "autophi ckpt: looks at checkpoints (docs/checkpoints.md). PATH is a folder with weights, a\n"
-    ".safetensors file, or a job's folder of checkpoints: then the newest complete one is meant.\n"
+    "autophi ckpt: reads checkpoints (docs/checkpoints.md). PATH is a folder with weights, a\n"
+    ".safetensors file, or a job's folder of checkpoints, of which the newest complete one is "
+    "used.\n"
     "\n"
     "  autophi ckpt ls PATH            tensors, files and metadata; of a job's folder, its "
     "checkpoints\n"
     "  autophi ckpt cat PATH TENSOR [--box=[0:2,0:4]]\n"
     "                                  the values of one tensor, or of a box of it\n"
     "  autophi ckpt diff PATH PATH     where two differ; exit status 1 if they do\n"
-    "  autophi ckpt verify PATH        reads every byte; exit status 1 if one is not as it was "
-    "saved.\n"
+    "  autophi ckpt verify PATH        reads every byte; exit status 1 if one differs from what "
+    "was saved.\n"
     "                                  Of a job's folder, all its checkpoints\n"
     "  autophi ckpt merge PATH OUT.safetensors\n"
-    "                                  whole tensors in one file, for other tools\n"
+    "                                  unsharded tensors in one file, for other tools\n"
     "  autophi ckpt import PATH DIR    a new checkpoint of ours, with checksums, of any "
     "safetensors\n";
 
@@ -191,7 +192,7 @@ int verify_all(const ArgumentList& words) {
 int merge_to_file(const ArgumentList& words) {
   if (!words[1].ends_with(".safetensors")) {
     throw UsageError(
-        fmt::format("'{}' is to be one file; give it a name like whole.safetensors.", words[1]));
+        fmt::format("'{}' must be one file; name it like whole.safetensors.", words[1]));
   }
   distributed::checkpoint::merge(open_at(words[0]), words[1]);
   say("tensors written to {}\n", words[1]);
@@ -227,17 +228,17 @@ int run(int argc, char** argv) {
   for (const Verb& verb : verbs()) known.emplace_back(verb.name);
   if (words.empty()) {
     throw UsageError(
-        fmt::format("give one of {}; see autophi ckpt --help.", fmt::join(known, ", ")));
+        fmt::format("pass one of {}; see autophi ckpt --help.", fmt::join(known, ", ")));
   }
   const auto verb = std::ranges::find(verbs(), words[0], &Verb::name);
   if (verb == verbs().end()) {
     const std::string hint = cli::did_you_mean(words[0], known);
-    throw UsageError(fmt::format("'{}' is none of {}{}", words[0], fmt::join(known, ", "),
+    throw UsageError(fmt::format("'{}' is not one of {}{}", words[0], fmt::join(known, ", "),
                                  hint.empty() ? "." : hint));
   }
   words.erase(words.begin());
   if (words.size() != verb->takes.size()) {
-    throw UsageError(fmt::format("{} takes {}; got {} names.", verb->name,
+    throw UsageError(fmt::format("{} expects {}; got {} names.", verb->name,
                                  fmt::join(verb->takes, " and "), words.size()));
   }
   cli::check_flag_is_read({"box", verb->name == "cat", "autophi ckpt cat"}, !FLAGS_box.empty());

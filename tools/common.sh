@@ -101,7 +101,7 @@ without_random_addresses() {
   if setarch -R true 2>/dev/null; then
     setarch -R "$@"
   else
-    say "setarch -R is refused here; should ThreadSanitizer say 'unexpected memory mapping':" \
+    say "setarch -R is not permitted here; if ThreadSanitizer prints 'unexpected memory mapping':" \
       "sysctl vm.mmap_rnd_bits=28"
     "$@"
   fi

@@ -26,7 +26,7 @@ DEFINE_int64(seed, 1, "of the windows that are drawn");
 DEFINE_int64(first_sample, 0, "number of the first window");
 DEFINE_int64(samples, 4, "windows to show");
 DEFINE_string(tokenizer, "", "a tokenizer.json");
-DEFINE_string(append_eos, "", "a token to put behind each file");
+DEFINE_string(append_eos, "", "a token to append to each file");
 DEFINE_string(python, "python3", "a Python with the package tokenizers");
 
 namespace phi::data_tool {
@@ -36,20 +36,20 @@ using cli::UsageError;
 using ArgumentList = std::vector<std::string>;
 
 constexpr const char* kHelp =
-    "autophi data: makes files of token ids, and says what is in them (docs/data.md).\n"
+    "autophi data: writes files of token ids, and summarises them (docs/data.md).\n"
     "\n"
     "  autophi data tokenize --tokenizer=tokenizer.json --out=train.bin FILE...\n"
     "      [--dtype=uint16] [--append_eos=TOKEN] [--python=python3]\n"
     "                     writes the ids of text files, for data: {kind: tokens}; a file is one\n"
-    "                     document, and --append_eos puts this token behind each. Needs Python's\n"
+    "                     document, and --append_eos appends this token to each. Needs Python's\n"
     "                     package tokenizers (pip install tokenizers)\n"
     "  autophi data info FILE... [--kind=bytes|tokens|megatron] [--dtype=uint16]\n"
-    "                     reads all ids and says how many, the smallest and the largest\n"
+    "                     reads all ids and reports their number, the smallest and the largest\n"
     "  autophi data windows --seq_len=N FILE... [--kind=...] [--dtype=uint16]\n"
     "      [--documents=joined|apart] [--seed=1] [--first_sample=0] [--samples=4]\n"
     "                     shows the windows that a job draws: seq_len ids and the last label\n"
     "\n"
-    "Without --kind files that end in .bin are tokens, with an .idx beside them megatron, and "
+    "Without --kind files that end in .bin are tokens, with an .idx next to them megatron, and "
     "others\n"
     "bytes.\n";
 
@@ -64,7 +64,7 @@ data::DataKind kind_of(const std::string& path) {
 
 data::DataOptions options_of(const ArgumentList& paths, std::string_view command) {
   if (paths.empty()) {
-    throw UsageError(fmt::format("autophi data {} takes files, got none; see --help.", command));
+    throw UsageError(fmt::format("autophi data {} expects files, got none; see --help.", command));
   }
   data::DataOptions options{
       .kind = FLAGS_kind.empty() ? kind_of(paths[0]) : data::parse_data_kind(FLAGS_kind),
@@ -92,9 +92,9 @@ int info(const ArgumentList& paths) {
 }
 
 int windows(const ArgumentList& paths) {
-  if (FLAGS_seq_len < 1) throw UsageError("how long is a window? Give --seq_len=N, 1 or more.");
+  if (FLAGS_seq_len < 1) throw UsageError("--seq_len is missing; pass --seq_len=N, 1 or more.");
   if (FLAGS_seed < 0 || FLAGS_first_sample < 0 || FLAGS_samples < 0) {
-    throw UsageError("--seed, --first_sample and --samples are 0 or more.");
+    throw UsageError("--seed, --first_sample and --samples must be 0 or more.");
   }
   const auto data = data::TokenData::open(options_of(paths, "windows"));
   const data::BatchSpec draw{static_cast<uint64_t>(FLAGS_seed), FLAGS_first_sample, FLAGS_samples,
@@ -114,9 +114,9 @@ int windows(const ArgumentList& paths) {
 // Replaces this process by Python; returns only if that fails.
 int tokenize(const ArgumentList& files) {
   if (FLAGS_tokenizer.empty())
-    throw UsageError("which tokenizer? Give --tokenizer=tokenizer.json.");
-  if (FLAGS_out.empty()) throw UsageError("where to write? Give --out=train.bin.");
-  if (files.empty()) throw UsageError("autophi data tokenize takes text files, got none.");
+    throw UsageError("--tokenizer is missing; pass --tokenizer=tokenizer.json.");
+  if (FLAGS_out.empty()) throw UsageError("--out is missing; pass --out=train.bin.");
+  if (files.empty()) throw UsageError("autophi data tokenize expects text files, got none.");
   const std::string dtype = FLAGS_dtype.empty() ? "uint16" : FLAGS_dtype;
   data::parse_token_type(dtype);
   ArgumentList words = {FLAGS_python,         "-c",
@@ -131,7 +131,7 @@ int tokenize(const ArgumentList& files) {
   execvp(argv[0], argv.data());
   throw errors::NotFound(
       "tokenizing is done by Python's package tokenizers, and '{}' cannot be started: {}. Install "
-      "Python 3 and the package (pip install tokenizers), or give --python=PATH.",
+      "Python 3 and the package (pip install tokenizers), or pass --python=PATH.",
       FLAGS_python, std::strerror(errno));
 }
 
@@ -160,7 +160,7 @@ int run(int argc, char** argv) {
     names.emplace_back(command.name);
   }
   if (name.empty())
-    throw UsageError("autophi data does what? tokenize, info or windows; see --help.");
+    throw UsageError("the action is missing; use tokenize, info or windows; see --help.");
   const std::string hint = cli::did_you_mean(std::string(name), names);
   throw UsageError(fmt::format("autophi data has no '{}'{}", name,
                                hint.empty() ? "; see autophi data --help." : hint));

@@ -1,7 +1,8 @@
-"""Writes what tools/gpu_check runs into one folder and one archive, for a machine with a GPU and without this tree.
+"""Writes what tools/gpu_check runs into one folder and one archive, for a machine with a GPU and without this
+tree.
 
-Beside the driver that machine needs libcublasLt.so of CUDA, libnccl.so.2 (NCCL 2.27 or newer) for messages between GPUs, python3, and
-glibc and libstdc++ as old as bundle.json says, or newer. All else is carried.
+Besides the driver, that machine needs libcublasLt.so of CUDA, libnccl.so.2 (NCCL 2.27 or newer) for messages
+between GPUs, python3, and glibc and libstdc++ as old as bundle.json says, or newer. All other files are bundled.
 """
 
 import json
@@ -23,7 +24,7 @@ ABOUT = "bundle.json"
 
 
 class BundleError(Exception):
-    """Why there is no bundle, and what to do."""
+    """The reason that no bundle is written, and the remedy."""
 
 
 def setting(build, name):
@@ -34,7 +35,7 @@ def setting(build, name):
 
 
 def programs_of(build):
-    """Those that gpu_check runs; of those with NCCL what the build has."""
+    """The programs that gpu_check runs; those with NCCL only if the build has them."""
     of_nccl = [name for name in OF_NCCL if (build / "bin" / name).exists()]
     return [build / "bin" / name for name in (*PROGRAMS, *of_nccl)]
 
@@ -44,7 +45,7 @@ def copy_programs(build, folder):
     programs = programs_of(build)
     for program in programs:
         if not program.exists():
-            raise BundleError(f"{program} is not there; build it (with CUDA and AUTOPHI_BENCHMARKS)")
+            raise BundleError(f"{program} does not exist; build it (with CUDA and AUTOPHI_BENCHMARKS)")
         bundled_libraries.copy_stripped(program, folder / "bin" / program.name)
     # No program names the kernel libraries: the core library loads them from its folder.
     homes = (build / "phi/generated/kernel_homes.cc").read_text()
@@ -57,7 +58,7 @@ def copy_programs(build, folder):
 
 
 def copy_checks(root, folder):
-    """The tables of calls that the programs go through, gpu_check itself, and PyTorch's side of a step."""
+    """The tables of calls that the programs run, gpu_check itself, and PyTorch's version of a step."""
     recorded = (file for name in RECORDED for file in root.glob(f"{TABLES}/{name}/*.*"))
     tables = (file for part in (".", "refusals", "answers") for file in (root / TABLES / part).glob("*.yaml"))
     for table in [*tables, *recorded]:
@@ -71,7 +72,7 @@ def copy_checks(root, folder):
 
 
 def pack(folder):
-    """One archive of the folder, beside it."""
+    """One archive of the folder, next to it."""
     archive = folder.with_name(f"{folder.name}.tar.xz")
     done = subprocess.run(["tar", "--create", "--xz", f"--file={archive}", f"--directory={folder.parent}", folder.name],
                           capture_output=True, text=True, env={**os.environ, "XZ_OPT": "-6 --threads=0"}, check=False)
@@ -81,10 +82,10 @@ def pack(folder):
 
 
 def write(root, build, folder, facts, most_megabytes):
-    """Makes the folder and its archive; returns what is known of it, `facts` among that. Errors: BundleError, CarryError."""
+    """Writes the folder and its archive; returns its description, including `facts`. Errors: BundleError, CarryError."""
     folder = folder.absolute()
     if read(build):
-        raise BundleError(f"{build} is a bundle itself; copy it")
+        raise BundleError(f"{build} is already a bundle; copy it")
     if folder.exists() and any(folder.iterdir()):
         raise BundleError(f"{folder} is not empty; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,11 +99,11 @@ def write(root, build, folder, facts, most_megabytes):
     if megabytes > most_megabytes:
         archive.unlink()
         raise BundleError(f"packed it has {megabytes:.1f} MB, more than {most_megabytes:.0f}; build for one kind of GPU "
-                          f"(-DAUTOPHI_CUDA_ARCH=90-real), or take more (--megabytes)")
+                          f"(-DAUTOPHI_CUDA_ARCH=90-real), or raise the limit (--megabytes)")
     return {**about, "archive": str(archive), "megabytes": round(megabytes, 1)}
 
 
 def read(folder):
-    """What is known of a bundle, or None where the folder is none."""
+    """The description of a bundle, or None if the folder is not a bundle."""
     path = folder / ABOUT
     return json.loads(path.read_text()) if path.exists() else None

@@ -1,7 +1,7 @@
-"""What tools/gpu_check asks of a machine: its GPUs, and whether it has the libraries that programs need.
+"""Queries of tools/gpu_check about a machine: its GPUs, and whether it has the libraries that programs need.
 
-GPUs are those that the driver shows to programs. nvidia-smi ignores CUDA_VISIBLE_DEVICES and is missing in containers without the
-capability `utility`, so it is asked for facts alone.
+GPUs are those that the driver shows to programs. nvidia-smi ignores CUDA_VISIBLE_DEVICES and is missing in
+containers without the capability `utility`, so it is used only for details.
 """
 
 import ctypes
@@ -24,11 +24,11 @@ except OSError as error:
 
 
 class NoGpu(Exception):
-    """Why there is none."""
+    """The reason that no GPU was found."""
 
 
 def output_of(command, environment=None):
-    """What a command prints, or None where it is missing or fails."""
+    """The output of a command, or None if it is missing or fails."""
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", timeout=60,
                               env=environment, check=False)
@@ -64,12 +64,12 @@ def gpus():
     version = _asked(driver.cuDriverGetVersion)
     found = [_gpu(driver, number) for number in range(_asked(driver.cuDeviceGetCount))]
     if not found:
-        raise NoGpu("the driver shows none to programs")
+        raise NoGpu("the driver shows no GPU to programs")
     return f"{version // 1000}.{version % 1000 // 10}", found
 
 
 def facts():
-    """What nvidia-smi says of all GPUs of the machine, and of the processes on them; nothing of it is needed."""
+    """What nvidia-smi reports about all GPUs of the machine, and the processes on them; all of it is optional."""
     text = output_of(["nvidia-smi", f"--query-gpu={','.join(_FACTS)}", "--format=csv,noheader"]) or ""
     rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines()]
     processes = output_of(["nvidia-smi", "--query-compute-apps=pid,process_name,used_memory", "--format=csv,noheader"]) or ""
@@ -95,7 +95,7 @@ def service(capability, architectures):
 
 
 def _library_folders(more):
-    """Where toolkits and wheels have CUDA's libraries, of which no ld.so.conf tells."""
+    """Where toolkits and wheels have CUDA's libraries, which no ld.so.conf lists."""
     folders = [*more, "/usr/local/cuda/lib64", "/usr/local/cuda/lib"]
     if "CUDA_HOME" in os.environ:
         folders.append(f"{os.environ['CUDA_HOME']}/lib64")
@@ -107,7 +107,7 @@ def _library_folders(more):
 
 
 def with_libraries(environment, more=()):
-    """The environment with those folders in LD_LIBRARY_PATH, and those of `more` that have CUDA's libraries, behind what is there."""
+    """The environment with those folders in LD_LIBRARY_PATH, and those of `more` that have CUDA's libraries, after the present ones."""
     there = environment.get("LD_LIBRARY_PATH")
     return {**environment, "LD_LIBRARY_PATH": ":".join([*([there] if there else []), *map(str, _library_folders(more))])}
 
@@ -119,7 +119,7 @@ def why_not_loaded(library, environment):
 
 
 def missing_libraries(programs, environment):
-    """Those that programs are linked with and that are not here, and versions that those which are here do not have."""
+    """Libraries that programs are linked with and that are missing here, and versions that the present ones lack."""
     missing = set()
     for program in programs:
         try:

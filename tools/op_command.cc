@@ -16,19 +16,19 @@
 #include "tools/op/document.h"
 
 DEFINE_string(cases, "", "files of recorded calls, or folders of them, with commas between");
-DEFINE_string(differences, "", "a file, or a folder of files, of differences that are known");
+DEFINE_string(differences, "", "a file, or a folder of files, of known differences");
 DEFINE_string(ops, "", "libraries of operators to load first, with commas between");
 DEFINE_bool(list, false, "print the operators");
 DEFINE_bool(document, false, "print the page docs/operators.md");
 DEFINE_string(place, "cpu", "where recorded calls run: cpu or gpu");
-DEFINE_int32(draws, 4, "placements of a call's tensors that are drawn on --mesh");
+DEFINE_int32(draws, 4, "random placements of a call's tensors on --mesh");
 
 namespace {
 
 using phi::cli::UsageError;
 
 constexpr const char* kHelp =
-    "autophi op: operators, and calls of them whose answers were recorded.\n"
+    "autophi op: operators, and recorded calls of them with results.\n"
     "\n"
     "  autophi op --list                          the operators, with tensors and attributes\n"
     "  autophi op --document                      the page docs/operators.md\n"
@@ -36,12 +36,12 @@ constexpr const char* kHelp =
     "                                             [--place=gpu]\n"
     "                                             run recorded calls (files FILE.yaml with\n"
     "                                             FILE.safetensors beside them, or folders of\n"
-    "                                             them) and compare answers and gradients;\n"
+    "                                             them) and compare results and gradients;\n"
     "                                             status 0 if all agree\n"
     "\n"
-    "With --mesh the tensors are distributed, as many times as --draws says, on threads of this\n"
-    "process. With --place=gpu calls run on a GPU, on a mesh each rank's on its own; those that\n"
-    "have no kernel there are counted. --ops=LIB.so,... loads libraries of operators first.\n";
+    "With --mesh the tensors are distributed with --draws random placements, on threads of this\n"
+    "process. With --place=gpu calls run on a GPU, on a mesh each rank on a GPU of its own; calls\n"
+    "without a GPU kernel are counted. --ops=LIB.so,... loads libraries of operators first.\n";
 
 std::vector<std::string> parts_of(const std::string& list) {
   std::vector<std::string> parts;
@@ -60,7 +60,7 @@ phi::op_tool::CheckOptions check_options() {
   options.placements = static_cast<size_t>(FLAGS_draws);
   options.differences = FLAGS_differences;
   if (FLAGS_place != "cpu" && FLAGS_place != "gpu") {
-    throw UsageError(fmt::format("--place is '{}'; there are cpu and gpu.", FLAGS_place));
+    throw UsageError(fmt::format("--place is '{}'; use cpu or gpu.", FLAGS_place));
   }
   options.on_gpus = FLAGS_place == "gpu";
   return options;
@@ -74,7 +74,7 @@ int run(std::vector<std::string> files, void (*load)(const char* path)) {
   phi::cli::check_flag_is_read({"place", checks, "--cases"}, FLAGS_place != "cpu");
   if (FLAGS_list + FLAGS_document + checks != 1) {
     throw UsageError(
-        "give --list, --document, or --cases with files of recorded calls; see autophi op --help.");
+        "pass --list, --document, or --cases with files of recorded calls; see autophi op --help.");
   }
   for (const std::string& library : parts_of(FLAGS_ops)) load(library.c_str());
   if (FLAGS_list) {

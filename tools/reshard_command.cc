@@ -16,11 +16,11 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/parse_layout.h"
 
-DEFINE_string(src, "", "placements now, one per mesh dim, e.g. '[S0,R]'");
+DEFINE_string(src, "", "current placements, one per mesh dim, e.g. '[S0,R]'");
 DEFINE_string(dst, "", "placements wanted");
 DEFINE_string(src_ranks, "", "ranks of --mesh, e.g. 0,1,2,3; default 0, 1, ...");
-DEFINE_string(dst_mesh, "", "mesh wanted; default: --mesh");
-DEFINE_string(dst_ranks, "", "ranks of the mesh wanted; default: as --mesh");
+DEFINE_string(dst_mesh, "", "target mesh; default: --mesh");
+DEFINE_string(dst_ranks, "", "ranks of the target mesh; default: as --mesh");
 
 namespace phi::distributed {
 namespace {
@@ -31,7 +31,7 @@ using cli::parse_shape;
 using cli::UsageError;
 
 constexpr const char* kHelp =
-    "autophi reshard: shows how a tensor would be moved.\n"
+    "autophi reshard: shows the steps of a reshard.\n"
     "\n"
     "  autophi reshard --shape=64x32 --mesh=2x4 --src='[S0,R]' --dst='[R,S1]'\n"
     "  autophi reshard --shape=64x32 --mesh=tp=4 --src='[P(sum)]' --dst='[S0]'\n"
@@ -56,7 +56,8 @@ void print_rank(const ReshardPlan& plan, int64_t rank) {
 }
 
 void run() {
-  if (FLAGS_mesh.empty()) throw UsageError("which mesh? Give --mesh=2x4 or --mesh=dp=2,tp=4.");
+  if (FLAGS_mesh.empty())
+    throw UsageError("--mesh is missing; pass --mesh=2x4 or --mesh=dp=2,tp=4.");
   const Dims shape = parse_shape(FLAGS_shape);
   const ProcessMesh mesh = parse_mesh(FLAGS_mesh, FLAGS_src_ranks, "--mesh");
   const bool same_ranks = FLAGS_dst_ranks.empty() && FLAGS_dst_mesh.empty();
@@ -85,7 +86,7 @@ int reshard_command(int argc, char** argv) {
     const auto words = phi::cli::parse_flags(argc, argv, flags);
     if (!words.empty()) {
       throw phi::cli::UsageError(
-          fmt::format("'{}' is not understood; see autophi reshard --help.", words[0]));
+          fmt::format("the argument '{}' is unknown; see autophi reshard --help.", words[0]));
     }
     phi::distributed::run();
     return 0;

@@ -42,7 +42,7 @@ using distributed::pipeline::ScheduleKind;
 using distributed::pipeline::Simulation;
 
 constexpr const char* kHelp =
-    "autophi schedule: draws a pipeline schedule and says what it costs.\n"
+    "autophi schedule: draws a pipeline schedule and computes its cost.\n"
     "\n"
     "  autophi schedule --kind=zb_h1 --stages=8 --micro_batches=24\n"
     "      --forward=18.522 --backward=18.086 --weight=9.337 --comm=0.601\n"
@@ -52,9 +52,10 @@ constexpr const char* kHelp =
     "Kinds: gpipe (all forwards, then all backwards), 1f1b, interleaved (1F1B over --chunks model\n"
     "chunks per stage), zb_h1, zb_h2 (zero bubble).\n"
     "\n"
-    "Times are those of one micro-batch through one whole stage, in any unit: --forward,\n"
-    "--backward (for the input), --weight (the backward for the weight), 1 each if none is given;\n"
-    "--comm (a transfer to a neighbour) is 0. gpipe, 1f1b and interleaved run both parts of the\n"
+    "Times are those of one micro-batch through one stage, in any unit: --forward,\n"
+    "--backward (for the input), --weight (the backward for the weight), 1 each if all are left "
+    "out;\n"
+    "--comm (a transfer to a neighbour) is 0. gpipe, 1f1b and interleaved run both halves of the\n"
     "backward as one.\n"
     "\n"
     "  cost                the longest time from any stage's first start to its last end\n"
@@ -68,7 +69,7 @@ constexpr const char* kHelp =
 bool given(const char* flag) { return !gflags::GetCommandLineFlagInfoOrDie(flag).is_default; }
 
 int count(const char* flag, int value) {
-  if (!given(flag)) throw UsageError(fmt::format("how many? Give --{}=8.", flag));
+  if (!given(flag)) throw UsageError(fmt::format("--{0} is missing; pass --{0}=8.", flag));
   if (value < 1) throw UsageError(fmt::format("--{}={} must be at least 1.", flag, value));
   return value;
 }
@@ -88,7 +89,7 @@ ActionTimes times() {
   for (const char* flag : actions) {
     if (number != 0 && !given(flag)) {
       throw UsageError(fmt::format(
-          "--{} is missing; give all of --forward, --backward and --weight, or none.", flag));
+          "--{} is missing; pass all of --forward, --backward and --weight, or none.", flag));
     }
   }
   const double chunks = FLAGS_chunks;
@@ -103,7 +104,7 @@ ActionTimes times() {
 
 Schedule make_schedule() {
   if (FLAGS_kind.empty()) {
-    throw UsageError("which schedule? Give --kind=1f1b, or gpipe, interleaved, zb_h1, zb_h2.");
+    throw UsageError("--kind is missing; pass --kind=1f1b, or gpipe, interleaved, zb_h1, zb_h2.");
   }
   try {
     const ScheduleKind kind = distributed::pipeline::parse_schedule_kind(FLAGS_kind);
@@ -169,7 +170,7 @@ int schedule_command(int argc, char** argv) {
     const auto words = phi::cli::parse_flags(argc, argv, flags);
     if (!words.empty()) {
       throw phi::cli::UsageError(
-          fmt::format("'{}' is not understood; see autophi schedule --help.", words[0]));
+          fmt::format("the argument '{}' is unknown; see autophi schedule --help.", words[0]));
     }
     phi::schedule_tool::run();
     return 0;

@@ -13,7 +13,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/parse_layout.h"
 
-DEFINE_string(placements, "", "how the tensor lies, one placement per mesh dim, e.g. '[S0,R]'");
+DEFINE_string(placements, "", "placements of the tensor, one per mesh dim, e.g. '[S0,R]'");
 DEFINE_string(ranks, "", "ranks of --mesh, e.g. 4,5,6,7; default 0, 1, ...");
 
 namespace phi {
@@ -22,7 +22,7 @@ namespace {
 using cli::UsageError;
 
 constexpr const char* kHelp =
-    "autophi show: draws which rank holds which part of a tensor.\n"
+    "autophi show: draws which rank stores which shard of a tensor.\n"
     "\n"
     "  autophi show --shape=6x4 --mesh=2x2 --placements='[S0,P]'\n"
     "  autophi show --shape=7x64x32 --mesh=dp=2,tp=2 --ranks=4,5,6,7 --placements=S0,S2\n"
@@ -30,12 +30,13 @@ constexpr const char* kHelp =
     "Placements: R (replicated), S0 (tensor dim 0 is split; S0.1: after another mesh dim that\n"
     "splits it), P(sum), P(avg), P(max), P(min), P(prod), P(any), P(all); P alone is P(sum). Or\n"
     "for each tensor dim the mesh dim that splits it, as autophi spmd prints it: '[0,_,p1]'.\n"
-    "In the picture 0,1 says that ranks 0 and 1 hold the same, 0+1 that the value is their sum.\n"
+    "In the picture 0,1 means that ranks 0 and 1 store the same, 0+1 that the value is their sum.\n"
     "Colours go to a terminal, unless the environment sets NO_COLOR.\n"
     "Flags: --shape --mesh --ranks --placements\n";
 
 void run() {
-  if (FLAGS_mesh.empty()) throw UsageError("which mesh? Give --mesh=2x4 or --mesh=dp=2,tp=4.");
+  if (FLAGS_mesh.empty())
+    throw UsageError("--mesh is missing; pass --mesh=2x4 or --mesh=dp=2,tp=4.");
   const Dims shape = cli::parse_shape(FLAGS_shape);
   const auto mesh = cli::parse_mesh(FLAGS_mesh, FLAGS_ranks, "--mesh");
   const auto* attr = cli::parse_attr(FLAGS_placements, shape.ndim(), mesh, "--placements");
@@ -58,7 +59,7 @@ int show_command(int argc, char** argv) {
     const auto words = phi::cli::parse_flags(argc, argv, flags);
     if (!words.empty()) {
       throw phi::cli::UsageError(
-          fmt::format("'{}' is not understood; see autophi show --help.", words[0]));
+          fmt::format("the argument '{}' is unknown; see autophi show --help.", words[0]));
     }
     phi::run();
     return 0;

@@ -20,7 +20,7 @@ namespace {
 using phi::cli::UsageError;
 
 constexpr const char* kHelp =
-    "autophi spmd: how operators place what they take and give.\n"
+    "autophi spmd: how operators place their inputs and outputs.\n"
     "\n"
     "  autophi spmd --list                        the operators, with tensors, attributes and "
     "rule\n"
@@ -31,18 +31,18 @@ constexpr const char* kHelp =
     "                                             status 0 if all agree\n"
     "  autophi spmd matmul --mesh=2x3 --in='64x32[0,_]' --in='32x48[_,1]' --attr "
     "transpose_x=false\n"
-    "                                             ask one question\n"
+    "                                             infer one call\n"
     "\n"
     "A tensor is its shape and its placements, one per mesh dim as in autophi show and reshard:\n"
     "64x32[S0,R]. Or, for each tensor dim, the mesh dim that splits it, _ for none, 0+1 for two:\n"
-    "64x32[0,_]; p1 means partial over mesh dim 1, p1:max by the maximum. i64:8[0] says the "
+    "64x32[0,_]; p1 means partial over mesh dim 1, p1:max by the maximum. i64:8[0] sets the "
     "dtype,\n"
-    "which else is float32, or int64 or bool where the operator takes no other. A list argument "
+    "which else is float32, or int64 or bool where the operator accepts no other. A list argument "
     "is\n"
-    "one --in with blanks between the tensors, an optional one that is not given --in='[]'.\n"
-    "Attributes that are not given take the operator's defaults. --out='...' infers the inputs "
+    "one --in with blanks between the tensors, an optional one that is left out --in='[]'.\n"
+    "Attributes that are left out have the operator's defaults. --out='...' infers the inputs "
     "from\n"
-    "the outputs. --strict refuses questions in which tensors ask for different things.\n"
+    "the outputs. --strict rejects calls whose tensors request conflicting placements.\n"
     "--ops=LIB.so,... loads libraries of operators first (not in autophi_spmd).\n";
 
 using LoadLibrary = void (*)(const std::string& path);
@@ -94,7 +94,7 @@ SpmdCommandOptions parse(int argc, char** argv, bool loads) {
       options.help = true;
     } else if ((name == "--list" || name == "--document" || name == "--strict") &&
                equals != std::string::npos) {
-      throw UsageError(name + " takes no value, got '" + word.substr(equals + 1) + "'.");
+      throw UsageError(name + " accepts no value, got '" + word.substr(equals + 1) + "'.");
     } else if (name == "--list") {
       options.list = true;
     } else if (name == "--document") {
@@ -123,7 +123,7 @@ void check_all_read(const SpmdCommandOptions& options) {
   const bool prints = options.list || options.document;
   const bool checks = !prints && !options.files.empty();
   const bool infers = !prints && !checks;
-  const std::string_view question = "one question; --list, --document and --cases ask none";
+  const std::string_view question = "inference of a call, without --list, --document or --cases";
   phi::cli::check_flag_is_read({"document", !options.list, "no --list"}, options.document);
   phi::cli::check_flag_is_read({"cases", checks, "no --list and no --document"},
                                !options.files.empty());
@@ -134,7 +134,7 @@ void check_all_read(const SpmdCommandOptions& options) {
   phi::cli::check_flag_is_read({"attr", infers, question}, !request.attrs.empty());
   phi::cli::check_flag_is_read({"strict", infers, question}, request.strict);
   if (!infers && !request.op.empty()) {
-    throw UsageError("the operator '" + request.op + "' goes with " + std::string(question) + ".");
+    throw UsageError("the operator '" + request.op + "' requires " + std::string(question) + ".");
   }
 }
 
@@ -157,7 +157,7 @@ int run(const SpmdCommandOptions& options, LoadLibrary load) {
     return phi::spmd_tool::check_cases(options.files, options.differences, stdout) == 0 ? 0 : 1;
   }
   if (options.request.op.empty()) {
-    throw UsageError("name an operator, or give --cases or --list; see autophi spmd --help.");
+    throw UsageError("name an operator, or pass --cases or --list; see autophi spmd --help.");
   }
   std::fputs(phi::spmd_tool::infer_text(options.request).c_str(), stdout);
   return 0;

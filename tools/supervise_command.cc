@@ -23,17 +23,17 @@
 #include "tools/cli/command_line.h"
 #include "tools/job/config/elastic.h"
 
-DEFINE_int64(n, 0, "processes at most; 0: as many as the job's mesh has ranks");
+DEFINE_int64(n, 0, "processes at most; 0: the number of ranks of the job's mesh");
 DEFINE_int64(restarts, 10, "how often it is started again");
 DEFINE_string(hostfile, "", "machines and their slots");
 DEFINE_string(mpirun, "mpirun", "the launcher");
-DEFINE_string(mpirun_args, "", "more words for it, split at blanks");
-DEFINE_string(probe, phi::distributed::supervise::kSshProbe, "asks the machine $1 for an answer");
-DEFINE_double(probe_s, 10, "how long a machine may take to answer");
-DEFINE_double(grace_s, 30, "how long mpirun may stay when a rank has ended");
-DEFINE_double(stall_s, 0, "how long a step may take; 0: for ever");
-DEFINE_double(stop_s, 1800, "how long ranks may take to save when they are told to stop");
-DEFINE_double(wait_s, 600, "how long to wait for machines to come back");
+DEFINE_string(mpirun_args, "", "more arguments for it, split at blanks");
+DEFINE_string(probe, phi::distributed::supervise::kSshProbe, "probes the machine $1");
+DEFINE_double(probe_s, 10, "how long the probe of a machine may run");
+DEFINE_double(grace_s, 30, "how long mpirun may run when a rank has ended");
+DEFINE_double(stall_s, 0, "how long a step may run; 0: no limit");
+DEFINE_double(stop_s, 1800, "how long ranks may save when they are signalled to stop");
+DEFINE_double(wait_s, 600, "how long to wait for machines to respond again");
 DEFINE_double(pause_s, 2, "before a restart");
 
 namespace phi::supervise_tool {
@@ -48,29 +48,29 @@ constexpr double kMaxSeconds = 365 * 24 * 3600.0;
 
 constexpr const char* kHelp =
     "autophi supervise JOB.yaml: runs a job under mpirun, and when it fails starts it again from\n"
-    "its newest checkpoint, on the machines that are left (docs/supervise.md).\n"
+    "its newest checkpoint, on the machines that respond (docs/supervise.md).\n"
     "\n"
     "  autophi supervise -n 8 JOB.yaml --restarts=10\n"
     "  autophi supervise --hostfile=hosts JOB.yaml -- --report=report.json --deadline_s=120\n"
     "\n"
-    "The job has a folder checkpoint.dir. With elastic: {dp: [1, 4]} in it the mesh has what dp\n"
-    "there is room for. Words after -- are flags of autophi run.\n"
+    "The job has a folder checkpoint.dir. With elastic: {dp: [1, 4]} in it the mesh has the\n"
+    "largest dp that fits. Arguments after -- are flags of autophi run.\n"
     "\n"
-    "  -n=8                 processes at most; left out: as the job's mesh says\n"
+    "  -n=8                 processes at most; left out: those of the job's mesh\n"
     "  --mesh=2x2x2         mesh instead of the file's, as of autophi run\n"
     "  --hostfile=FILE      machines, a line each: NAME slots=4\n"
-    "  --restarts=10        how often it is started again; it is given up earlier when it has\n"
+    "  --restarts=10        how often it is restarted; it is abandoned earlier when it has\n"
     "                       failed three times at one step\n"
-    "  --grace_s=30         how long mpirun may stay when a rank has ended, then it is ended\n"
+    "  --grace_s=30         how long mpirun may run when a rank has ended, then it is ended\n"
     "  --stall_s=0          ends a job that is in one step for longer; 0: never\n"
-    "  --stop_s=1800        how long ranks may take to save when they are told to stop\n"
-    "  --wait_s=600         how long to wait for machines, if too few answer\n"
+    "  --stop_s=1800        how long ranks may save when they are signalled to stop\n"
+    "  --wait_s=600         how long to wait for machines, if too few respond\n"
     "  --pause_s=2          before a restart; longer where the same step fails again\n"
     "  --mpirun=mpirun --mpirun_args=\"--mca btl_tcp_if_include eth0\"\n"
-    "  --probe=COMMAND      for sh: asks the machine $1 for an answer (ssh); --probe_s=10\n"
+    "  --probe=COMMAND      for sh: probes the machine $1 (ssh); --probe_s=10\n"
     "\n"
     "SIGTERM and SIGINT: the ranks save and end, and so does the supervisor, with 128 and the\n"
-    "signal's number. SIGUSR1: the ranks save and go on.\n";
+    "signal's number. SIGUSR1: the ranks save and continue.\n";
 
 std::chrono::milliseconds seconds(const char* flag, double value) {
   if (!(value >= 0 && value <= kMaxSeconds)) {
@@ -98,12 +98,14 @@ void check_words_of_run(const CommandWords& words) {
   for (const std::string& word : words) {
     const size_t begin = word.find_first_not_of('-');
     if (begin != 1 && begin != 2) {
-      throw UsageError(fmt::format("'{}' behind -- is no flag of autophi run.", word));
+      throw UsageError(fmt::format("'{}' after -- is no flag of autophi run.", word));
     }
     const std::string name = word.substr(begin, word.find('=') - begin);
-    if (name == "mesh") throw UsageError("--mesh goes before --, as it says how many processes.");
+    if (name == "mesh")
+      throw UsageError("--mesh must come before --, as it sets the number of processes.");
     if (name == "resume" || name == "noresume" || name == "status_file" || name == "dry_run") {
-      throw UsageError(fmt::format("--{} is not for you to give: autophi supervise does.", name));
+      throw UsageError(
+          fmt::format("--{} cannot be passed after --: autophi supervise sets it.", name));
     }
   }
 }
@@ -114,10 +116,11 @@ class Job {
       : config_(job::load_job(file)), of_run_(std::move(of_run)) {
     if (config_.mode != "train" || config_.checkpoint.dir.empty()) {
       throw config_.wrong({"checkpoint.dir"},
-                          "autophi supervise goes on from checkpoints; give a job with mode: train "
-                          "a folder for them.");
+                          "autophi supervise resumes from checkpoints; use a job with mode: train "
+                          "and checkpoint.dir.");
     }
-    if (FLAGS_n < 0) throw UsageError(fmt::format("-n={} processes? Give 1 or more.", FLAGS_n));
+    if (FLAGS_n < 0)
+      throw UsageError(fmt::format("-n={} is not a number of processes; pass 1 or more.", FLAGS_n));
     if (!FLAGS_hostfile.empty()) machines_ = supervise::read_host_file(FLAGS_hostfile);
     check_room();
     fs::create_directories(config_.checkpoint.dir);
@@ -150,7 +153,7 @@ class Job {
                     const std::optional<job::LaunchSize>& launch_size) {
     std::string text;
     for (const auto& [machine, why] : others) {
-      text += fmt::format("autophi supervise: {} does not answer: {}\n", machine, why);
+      text += fmt::format("autophi supervise: {} does not respond: {}\n", machine, why);
     }
     const auto whole = place(machines_);
     if (launch_size && whole && launch_size->ranks < whole->ranks) {
@@ -181,7 +184,8 @@ class Job {
     const bool is_elastic = config_.elastic.is_elastic();
     if (config_.mesh.shape.empty() && mesh_flag_.empty() && !is_elastic) {
       if (room == INT32_MAX) {
-        throw UsageError("how many processes? The job has no mesh; give -n 8, say.");
+        throw UsageError(
+            "the number of processes is missing: the job has no mesh; pass -n=8, for example.");
       }
       mesh_flag_ = fmt::format("dp={}", room);  // also if there is less room later
     }
@@ -189,7 +193,7 @@ class Job {
     if (!launch_size && is_elastic) {
       throw config_.wrong(
           {"elastic.dp"},
-          fmt::format("no extent from {} to {} has room in {} slots with the other mesh dims, and "
+          fmt::format("no extent from {} to {} fits in {} slots with the other mesh dims, and "
                       "divides the {} rows of a micro-batch.",
                       config_.elastic.dp[0], config_.elastic.dp[1], room,
                       config_.run.micro_batch_size()));
@@ -197,8 +201,8 @@ class Job {
     const bool is_short = FLAGS_n > 0 && launch_size && FLAGS_n > launch_size->ranks && !is_elastic;
     if (launch_size && !is_short) return;
     throw UsageError(
-        fmt::format("the job's mesh {}, and there {} {} slot{} ({}); give as many, or "
-                    "another mesh.",
+        fmt::format("the job's mesh {}, and there {} {} slot{} ({}); provide that many slots, or "
+                    "set another mesh.",
                     mesh_text(), room == 1 ? "is" : "are", room, room == 1 ? "" : "s",
                     machines_.empty() ? "-n" : "-n and --hostfile"));
   }
@@ -237,7 +241,7 @@ int run(int argc, char** argv) {
   const CommandWords files =
       cli::parse_flags(static_cast<int>(own.size()), own.data(), own_flags());
   if (files.size() != 1) {
-    throw UsageError(fmt::format("autophi supervise takes one job file, got {}{}; see --help.",
+    throw UsageError(fmt::format("autophi supervise expects one job file, got {}{}; see --help.",
                                  files.size(), files.empty() ? "" : " (" + files[1] + ")"));
   }
   check_words_of_run(line.of_run);

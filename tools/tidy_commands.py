@@ -1,5 +1,6 @@
-"""Writes a build's compile_commands.json as clang-tidy can read it: without g++'s own options, and with precompiled
-headers as plain ones, which lie beside it. clang would take g++'s precompiled files for its own.
+"""Writes a build's compile_commands.json as clang-tidy can read it: without g++'s own options, and with
+precompiled headers as plain ones, which are written next to it. clang would read g++'s precompiled files as
+its own.
 
 Usage: tidy_commands.py BUILD_DIR OUT_DIR
 """

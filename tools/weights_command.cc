@@ -16,13 +16,13 @@
 #include "phi/common/errors.h"
 #include "phi/common/printable.h"
 #include "tools/cli/command_line.h"
-#include "tools/job/config/to_library_model.h"
 #include "tools/job/config/section.h"
+#include "tools/job/config/to_library_model.h"
 
 DEFINE_string(to, "", "huggingface or autophi");
 DEFINE_string(job, "", "a job with the model that the weights are of");
-DEFINE_string(architecture, "", "as which the model is written, e.g. MistralForCausalLM");
-DEFINE_string(max_file, "5GB", "size above which weights go to several files");
+DEFINE_string(architecture, "", "architecture of the written model, e.g. MistralForCausalLM");
+DEFINE_string(max_file, "5GB", "size above which weights are split into several files");
 
 namespace phi {
 namespace {
@@ -38,13 +38,13 @@ constexpr const char* kHelp =
     "convert  Writes the weights in the folder SRC to the new folder DST, as Hugging Face's\n"
     "         transformers reads them (config.json and safetensors), or as autophi does.\n"
     "  --to            default: the kind that SRC is not\n"
-    "  --job           says what model SRC is of if it has no model.json\n"
+    "  --job           names a job with the model of SRC if it has no model.json\n"
     "  --architecture  GPT2LMHeadModel, LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM;\n"
     "                  default: as SRC says, or the one that fits\n"
-    "  --max_file      a file with more is cut into several with an index\n"
-    "merge    Writes the tensors of a sharded save, each of them whole, to one file.\n"
+    "  --max_file      larger files are split into several with an index\n"
+    "merge    Writes the tensors of a sharded save, unsharded, to one file.\n"
     "\n"
-    "Values and dtypes stay bit for bit. docs/weights.md has the names on both sides.\n";
+    "Values and dtypes stay bit for bit. docs/weights.md lists the names in both formats.\n";
 
 FolderKind target_kind(const std::string& from) {
   if (FLAGS_to.empty()) {
@@ -101,8 +101,7 @@ void merge(const std::string& from, const std::string& out) {
                                                   {"max_file", false, kConvert}}};
   cli::check_flags_are_read(kUses);
   if (!out.ends_with(".safetensors")) {
-    throw UsageError(
-        fmt::format("'{}' is to be one file; give it a name like whole.safetensors.", out));
+    throw UsageError(fmt::format("'{}' must be one file; name it like whole.safetensors.", out));
   }
   distributed::checkpoint::merge(distributed::checkpoint::open(from), out);
   fmt::print("tensors written to {}\n", out);
@@ -115,12 +114,12 @@ int run(int argc, char** argv) {
   if (verb != "convert" && verb != "merge") {
     const std::vector<std::string> known = {"convert", "merge"};
     const std::string hint = cli::did_you_mean(verb, known);
-    throw UsageError(verb.empty() ? "give convert or merge; see autophi weights --help."
+    throw UsageError(verb.empty() ? "pass convert or merge; see autophi weights --help."
                                   : fmt::format("'{}' is neither convert nor merge{}", verb,
                                                 hint.empty() ? "." : hint));
   }
   if (words.size() != 3) {
-    throw UsageError(fmt::format("{} takes two names, SRC and {}; got {}.", verb,
+    throw UsageError(fmt::format("{} expects two names, SRC and {}; got {}.", verb,
                                  verb == "convert" ? "DST" : "OUT.safetensors", words.size() - 1));
   }
   (verb == "convert" ? convert : merge)(words[1], words[2]);

@@ -42,8 +42,7 @@ void measure_attention(const Place& place, const Extent& extent, double peak,
                        const AddMeasurement& add) {
   const Attention x{
       .batch = extent.of(4, 1), .positions = extent.of(4096, 48), .heads = extent.of(16, 2)};
-  PHI_CHECK(peak > 0,
-            errors::Unavailable("no product was measured, beside which attention could stand."));
+  PHI_CHECK(peak > 0, errors::Unavailable("no matmul was measured to compare attention with."));
   const auto named = [&](const char* what) {
     return fmt::format("flash_attention {} bfloat16 {}", what, x.positions);
   };

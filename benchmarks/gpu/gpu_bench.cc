@@ -22,7 +22,7 @@
 #include "phi/common/errors.h"
 
 DEFINE_bool(steps, false, "steps of training, not calls of operators");
-DEFINE_bool(tiny, false, "small arrays, and no time is taken");
+DEFINE_bool(tiny, false, "small arrays, and no time is measured");
 
 namespace {
 

@@ -26,7 +26,7 @@ void check_same(const Tensor& ours, const Tensor& direct, int64_t n) {
   for (size_t i = 0; i < a.size(); ++i) {
     const double bound = 0.01 * (std::abs(a[i]) + std::sqrt(static_cast<double>(n)));
     PHI_CHECK(std::abs(a[i] - b[i]) <= bound,
-              errors::Unavailable("element {} of a product of size {} is {} by the operator and {} "
+              errors::Unavailable("element {} of a matmul of size {} is {} by the operator and {} "
                                   "by cuBLASLt called directly.",
                                   i, n, a[i], b[i]));
   }

@@ -52,7 +52,7 @@ void measure_host_time(const Place& place, const Extent& extent, const AddMeasur
 void measure_captured_steps(const Place& place, const Extent& extent, const AddMeasurement& add);
 /// A program whose parameters do not fit, beside copies of what it moves.
 void measure_swapping(const Place& place, const Extent& extent, const AddMeasurement& add);
-/// A training step of a large model, for another program to stand beside.
+/// A training step of a large model, for another program to compare with.
 void measure_llama_step(const Place& place, const Extent& extent, const AddMeasurement& add);
 
 }  // namespace phi::gpu_bench

@@ -102,7 +102,7 @@ void measure_swapping(const Place& place, const Extent& extent, const AddMeasure
   const int64_t in = moved.of(Tier::kHost, Tier::kDevice).bytes;
   const int64_t out = moved.of(Tier::kDevice, Tier::kHost).bytes;
   PHI_CHECK(in > 0 && out > 0,
-            errors::Unavailable("a program with room for {} of its {} parameters swaps nothing.",
+            errors::Unavailable("a program with memory for {} of its {} parameters does not swap.",
                                 kRoomFor, kParameters));
   const DirectCopies direct(Device::of(place), static_cast<size_t>(nbytes), in / nbytes,
                             out / nbytes);

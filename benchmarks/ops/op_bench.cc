@@ -55,7 +55,7 @@ const phi::NamedCall& function_of(const std::string& op) {
   for (const phi::NamedCall& call : phi::built_in_calls()) {
     if (call.name == op) return call;
   }
-  throw phi::errors::NotFound("there is no function '{}' to time.", op);
+  throw phi::errors::NotFound("the function '{}' is unknown.", op);
 }
 
 /// What N is in the text of an input: of N x N and N x 1 the first may be another number of rows.

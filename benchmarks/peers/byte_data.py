@@ -1,4 +1,4 @@
-"""The windows of bytes that a job of `autophi run` draws (api/data, docs/data.md), drawn alike.
+"""The windows of bytes that a job of `autophi run` samples (api/data, docs/data.md), reproduced exactly.
 
 Both frameworks then see the same tokens in every step, and their losses can be compared.
 """
@@ -31,7 +31,7 @@ def _text_files(folder: Path):
 
 
 def read_text(paths: list[str]) -> bytes:
-    """All text at `paths`, in order; a folder gives its files in order of their paths."""
+    """All text at `paths`, in order; a folder stands for its files in order of their paths."""
     text = bytearray()
     for path in map(Path, paths):
         files = _text_files(path) if path.is_dir() else [path]

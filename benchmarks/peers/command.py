@@ -1,4 +1,4 @@
-"""The command line of `benchmarks/compare`: set up, run in turns, print, and say what failed."""
+"""The command line of `benchmarks/compare`: set up, run in turns, print, and report what failed."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 _DESCRIPTION = """\
 Trains the reference GPT with Autophi and with PyTorch, on one core and on two, and prints one table
 of ratios: tokens/s (more is better) and peak resident memory over all ranks (less is better).
-PyTorch is installed once, into a virtual environment of its own. The exit status is 0 if everything
+PyTorch is installed once, into a separate virtual environment. The exit status is 0 if everything
 ran, whether or not the goals are met."""
 
 
@@ -42,7 +42,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="NAME,...",
                         help="these comparisons; NAME* is all that begin so (default: all)")
     parser.add_argument("--side", choices=["both", AUTOPHI, PYTORCH], default="both",
-                        help="run one framework alone")
+                        help="run only one framework")
     parser.add_argument("--steps", type=positive, default=6,
                         help="timed steps of a run (%(default)s)")
     parser.add_argument("--warm-up", type=positive, default=3,
@@ -51,7 +51,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
                         help="runs of each configuration, in turns (%(default)s)")
     parser.add_argument("--timeout", type=positive, default=300, metavar="S",
                         help="longest time of one run (%(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     parser.add_argument("--autophi", type=Path, default=_ROOT / "build" / "bin" / "autophi",
                         metavar="PROGRAM", help="(build/bin/autophi)")
     parser.add_argument("--venv", type=Path, default=environment.default_folder(), metavar="DIR",
@@ -62,7 +62,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     except ValueError as error:
         parser.error(str(error))
     if args.json and not args.json.absolute().parent.is_dir():
-        parser.error(f"--json: there is no folder {args.json.absolute().parent}")
+        parser.error(f"--json: no folder {args.json.absolute().parent}")
     return args
 
 
@@ -112,8 +112,8 @@ class Compare:
         return [run for run in runs_of(self.args.comparisons) if run.framework in wanted]
 
     def measure_all(self, runs: list[Configuration]) -> dict[Configuration, Figures]:
-        """Turn by turn, every second turn backwards: neither side always comes first. What failed
-        once is not tried again."""
+        """Turn by turn, every second turn backwards: neither side always comes first. A failed
+        run is not repeated."""
         figures = {run: Figures() for run in runs}
         failed = set()
         for turn in range(self.args.repeat):

@@ -1,4 +1,4 @@
-"""What is run and what is compared with what: runs of both frameworks, pairs of them, and goals."""
+"""Runs of both frameworks, the pairs that are compared, and goals."""
 
 from dataclasses import dataclass
 
@@ -33,7 +33,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours beside the fastest of `others`. A goal of None: the ratio is shown for information."""
+    """Ours compared with the fastest of `others`. A goal of None: the ratio is shown for information."""
 
     name: str
     ours: Configuration
@@ -88,9 +88,9 @@ COMPARISONS = (
 
 
 def select(pattern: str) -> tuple[Comparison, ...]:
-    """The comparisons named in a comma-separated list; `NAME*` is all that begin so. All if empty.
+    """The comparisons named in a comma-separated list; `NAME*` selects all with this prefix. All if empty.
 
-    Raises ValueError naming the word that fits none.
+    Raises ValueError with the word that matches none.
     """
     if not pattern:
         return COMPARISONS
@@ -102,12 +102,12 @@ def select(pattern: str) -> tuple[Comparison, ...]:
                  if c.name == word or (begins and c.name.startswith(word[:-1]))}
         if not found:
             known = ", ".join(c.name for c in COMPARISONS)
-            raise ValueError(f"--only: no comparison '{word}'; there are {known} (NAME* for all "
-                             "that begin so)")
+            raise ValueError(f"--only: no comparison '{word}'; known are {known} (NAME* for all "
+                             "with this prefix)")
         chosen |= found
     return tuple(c for c in COMPARISONS if c.name in chosen)
 
 
 def runs_of(comparisons) -> list[Configuration]:
-    """Each configuration once, ours next to what it is compared with."""
+    """Each configuration once, ours next to its peer."""
     return list(dict.fromkeys(run for c in comparisons for run in (c.ours, *c.others)))

@@ -1,4 +1,4 @@
-"""The virtual environment that PyTorch's side runs in: made once, in the user's cache folder."""
+"""The virtual environment of PyTorch's side: created once, in the user's cache folder."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ _PIP_TIMEOUT_S = 1800
 
 
 class SetupError(Exception):
-    """PyTorch cannot be had here; the message says why and what would help."""
+    """PyTorch cannot be installed here; the message has the reason and a remedy."""
 
 
 def default_folder() -> Path:
@@ -25,7 +25,7 @@ def default_folder() -> Path:
 
 
 def installed_version(folder: Path) -> str:
-    """What `import torch` finds there, e.g. 2.15.0+cpu; empty if it does not load."""
+    """The version that `import torch` finds there, e.g. 2.15.0+cpu; empty if it does not load."""
     python = folder / "bin" / "python"
     if not python.exists():
         return ""
@@ -35,7 +35,7 @@ def installed_version(folder: Path) -> str:
 
 
 def ensure(folder: Path, say: Callable[[str], None]) -> Path:
-    """The interpreter of an environment with PyTorch, made if it is not there yet.
+    """The interpreter of an environment with PyTorch, which is created if it does not exist.
 
     Raises SetupError.
     """
@@ -59,8 +59,8 @@ def _is_ready(folder: Path) -> bool:
 
 def _install(folder: Path, say: Callable[[str], None]) -> None:
     if folder.exists() and any(folder.iterdir()) and not (folder / "pyvenv.cfg").exists():
-        raise SetupError(f"{folder} is no virtual environment and not empty; --venv names a folder "
-                         "that is yet to be made")
+        raise SetupError(f"{folder} is no virtual environment and not empty; pass a folder "
+                         "that does not exist as --venv")
     say(f"virtual environment in {folder}")
     _run([sys.executable, "-m", "venv", folder])
     pip = [folder / "bin" / "python", "-m", "pip", "install", "--disable-pip-version-check"]
@@ -69,7 +69,7 @@ def _install(folder: Path, say: Callable[[str], None]) -> None:
     try:
         _run([*pip, "--retries", "1", "--timeout", "20", "--index-url", _CPU_INDEX, *packages])
     except SetupError:
-        say("not to be had there; from PyPI instead, whose build brings the CUDA libraries: 3 GB "
+        say("not available there; installing from PyPI, whose build includes the CUDA libraries: 3 GB "
             "to download, 6 GB on disk")
         _require_disk(folder)
         _run([*pip, *packages])

@@ -33,7 +33,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all measurements of a run of `compare` have in common."""
+    """Settings that all measurements of a run of `compare` share."""
 
     autophi: Path
     torch_python: Path | None
@@ -77,7 +77,7 @@ def measurement_of(report: dict, peaks: list[int], processes: int, warm_up: int)
 
 
 def read_report(file: Path) -> dict:
-    """Raises RunError where there is none."""
+    """Raises RunError if it is missing."""
     try:
         return json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -103,11 +103,11 @@ def autophi_job(configuration: Configuration, setting: Setting) -> dict:
 
 def autophi_commands(job_content: dict, configuration: Configuration, setting: Setting,
                      folder: Path) -> list[Command]:
-    """Runs the job with as many processes and threads as the configuration has; the report goes to
+    """Runs the job with the configuration's numbers of processes and threads; the report goes to
     `report.json` in `folder`. Raises RunError."""
     if not setting.autophi.exists():
-        raise RunError(f"{setting.autophi} is not there; build it with `cmake --preset release && "
-                       "cmake --build build --target autophi`, or name it with --autophi")
+        raise RunError(f"{setting.autophi} does not exist; build it with `cmake --preset release && "
+                       "cmake --build build --target autophi`, or pass its path as --autophi")
     job = folder / "job.yaml"
     # JSON is YAML.
     job.write_text(json.dumps(job_content, indent=1), "utf-8")
@@ -136,7 +136,7 @@ def _torch_commands(configuration: Configuration, setting: Setting, folder: Path
 
 
 def _gloo_interface() -> dict[str, str]:
-    """Loopback, where there is one: a host name that does not resolve then does no harm."""
+    """Loopback, if available: an unresolvable host name then has no effect."""
     names = [name for _, name in socket.if_nameindex()]
     return {"GLOO_SOCKET_IFNAME": "lo"} if "lo" in names else {}
 
@@ -147,7 +147,7 @@ def _threads(configuration: Configuration) -> dict[str, str]:
 
 
 def gemm_flops_per_s(setting: Setting) -> dict[str, float]:
-    """By dtype, what one core reaches in PyTorch's matmul. Raises RunError."""
+    """By dtype, the rate of one core in PyTorch's matmul. Raises RunError."""
     with tempfile.TemporaryDirectory(prefix="autophi-compare-") as name:
         folder = Path(name)
         env = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}

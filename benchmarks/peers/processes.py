@@ -1,4 +1,4 @@
-"""Running the processes of one configuration: all to the end, or an error that says why not."""
+"""Running the processes of one configuration: until all have ended, or an error with the reason."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class RunError(Exception):
-    """A configuration that did not run; the message has the end of what it printed."""
+    """A configuration that did not run; the message has the end of its output."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Command:
 
 
 def run_together(commands: list[Command], folder: Path, timeout_s: float) -> None:
-    """Starts all at once and waits. What they print goes to files in `folder`.
+    """Starts all in parallel and waits. Their output is written to files in `folder`.
 
     Raises RunError for the first that fails, or if the time is over; the others are then stopped.
     """
@@ -61,7 +61,7 @@ def _wait(processes: list[subprocess.Popen], logs: list[Path], timeout_s: float)
 
 
 def _stop(processes: list[subprocess.Popen]) -> None:
-    """Politely first: mpirun ends its ranks, which are in sessions of their own."""
+    """SIGTERM first: mpirun ends its ranks, which have separate sessions."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         for process in processes:
             if process.poll() is None:
@@ -75,11 +75,11 @@ def tail(log: Path) -> str:
     """The last lines that are not empty."""
     lines = log.read_text("utf-8", "replace").splitlines()
     kept = [line.rstrip() for line in lines if line.strip()][-_TAIL_LINES:]
-    return "\n    ".join(kept) or "it printed nothing"
+    return "\n    ".join(kept) or "it printed no output"
 
 
 class OthersLoad:
-    """How many cores the rest of the machine used since this was made, in the mean."""
+    """The mean number of cores that the rest of the machine used since construction."""
 
     def __init__(self):
         self._begin = self._now()
@@ -93,6 +93,6 @@ class OthersLoad:
         return time.monotonic(), busy, sum(own[:4])
 
     def cores(self) -> float:
-        """Own children count once they have ended."""
+        """Child processes count once they have ended."""
         wall, busy, own = (now - then for now, then in zip(self._now(), self._begin))
         return max(0.0, (busy - own) / wall)

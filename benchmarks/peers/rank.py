@@ -1,10 +1,10 @@
-"""Starts the process of one rank and writes down the most memory that it had resident.
+"""Starts the process of one rank and records its peak resident memory.
 
     python3 rank.py FOLDER COMMAND...
 
 The peak (VmHWM of /proc, of this process alone and not of compilers that it starts) goes to
-FOLDER/peak.PID as bytes. It is read while the process runs, as nothing can be read afterwards; it
-never falls, so what a reading can miss is growth within the last interval.
+FOLDER/peak.PID as bytes. It is read while the process runs, as it cannot be read afterwards; it
+never falls, so a reading can only miss growth within the last interval.
 """
 
 import os
@@ -17,7 +17,7 @@ _INTERVAL_S = 0.02
 
 
 def peak_bytes(pid: int) -> int:
-    """0 for a process that is gone."""
+    """0 for a process that has ended."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
             for line in status:

@@ -10,7 +10,7 @@ from peers.reference import GPT
 
 @dataclass
 class Figures:
-    """What the repeats of one configuration gave; None where one failed."""
+    """Results of the repeats of one configuration; None for a failed repeat."""
 
     repeats: list[Measurement | None] = field(default_factory=list)
 
@@ -28,7 +28,8 @@ class Figures:
 
     @property
     def spread(self) -> float | None:
-        """Slowest to fastest repeat, as a part of the median: 0.1 is 10 %. None below 2 repeats."""
+        """Difference of the slowest and fastest repeat, as a fraction of the median: 0.1 is 10 %. None below
+        2 repeats."""
         values = [m.tokens_per_s for m in self.repeats if m is not None]
         return (max(values) - min(values)) / statistics.median(values) if len(values) > 1 else None
 
@@ -48,8 +49,8 @@ class Row:
 
 
 def row_of(comparison: Comparison, figures: dict[Configuration, Figures]) -> Row:
-    """The speed ratio is the median over repeats of ours by theirs in the same repeat, as a load
-    that comes and goes then touches both; the memory ratio is that of the medians."""
+    """The speed ratio is the median over repeats of ours by theirs in the same repeat, as a temporary
+    load then affects both; the memory ratio is that of the medians."""
     ours = figures.get(comparison.ours, Figures())
     ran = [other for other in comparison.others
            if figures.get(other, Figures()).tokens_per_s is not None]
@@ -84,8 +85,8 @@ def goal_lines(rows: list[Row]) -> list[str]:
 
 def utilisation(configuration: Configuration, tokens_per_s: float | None,
                 gemm_flops_per_s: dict[str, float]) -> float | None:
-    """Model FLOPs utilisation: the operations that the model needs, by what matmul reaches on as
-    many cores (GptShape.flops_per_token says which operations count)."""
+    """Model FLOPs utilisation: the operations that the model needs, divided by the rate of matmul
+    on the same number of cores (GptShape.flops_per_token says which operations count)."""
     peak = gemm_flops_per_s.get(configuration.dtype)
     if tokens_per_s is None or not peak:
         return None

@@ -1,4 +1,4 @@
-"""The reference GPT and how it is trained: both frameworks read it from here.
+"""The reference GPT and its training settings, which both frameworks read.
 
 Model: byte vocabulary, learned positions, pre-LayerNorm blocks with biases, GELU (tanh), untied
 head without bias. Training: AdamW on windows of seq_len bytes.

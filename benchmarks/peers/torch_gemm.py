@@ -1,9 +1,9 @@
-"""Measures what one core reaches in a square matmul, as the scale for utilisation.
+"""Measures the rate of one core in a square matmul, as the scale for utilisation.
 
     python -m peers.torch_gemm FILE.json    # {dtype: operations per second}
 
 The matmul is 2048 x 2048, or smaller where a processor would take longer than its time for it: one without
-instructions for bfloat16 may reach a thousandth of another's rate.
+bfloat16 instructions may have a thousandth of another's rate.
 """
 
 import json
@@ -22,8 +22,8 @@ def _operations(size: int) -> int:
 
 
 def flops_per_s(dtype: torch.dtype) -> float:
-    """The fastest repeat's rate, a peak, of the largest size whose repeats fit into the time that is left, going by the size
-    before it."""
+    """The fastest repeat's rate, a peak, of the largest size whose repeats fit into the remaining time,
+    estimated from the size before it."""
     left = _SECONDS
     rate = 0.0
     for size in _SIZES:

@@ -39,9 +39,9 @@ class Block(nn.Module):
 
 class Gpt(nn.Module):
     """Layers [first, end) of the model: with the embeddings if it begins there, with the head if it
-    ends there. All of it by default; a part is a pipeline stage.
+    ends there. All of it by default; a subset is a pipeline stage.
 
-    Takes ids [batch, seq] (or the hidden state of the stage before), returns logits (or the hidden
+    Accepts ids [batch, seq] (or the hidden state of the stage before), returns logits (or the hidden
     state), [batch, seq, vocab (or d_model)].
     """
 

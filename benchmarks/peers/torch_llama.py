@@ -69,7 +69,7 @@ class Block(nn.Module):
 
 
 class Llama(nn.Module):
-    """Takes ids [batch, seq_len], returns logits [batch, seq_len, vocab]."""
+    """Accepts ids [batch, seq_len], returns logits [batch, seq_len, vocab]."""
 
     def __init__(self, shape: LlamaShape):
         super().__init__()

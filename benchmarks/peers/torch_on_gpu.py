@@ -1,4 +1,4 @@
-"""The command line of `benchmarks/torch_on_gpu`: steps of gpu_bench that have sizes, taken by PyTorch."""
+"""The command line of `benchmarks/torch_on_gpu`: steps of gpu_bench that have sizes, run by PyTorch."""
 
 import argparse
 import json
@@ -13,14 +13,14 @@ LEFT_OUT = 78
 _WARM_UP = 6
 _TURNS = 15  # as many as gpu_bench takes
 _DESCRIPTION = f"""\
-Takes the training steps that `gpu_bench --steps` has printed with their sizes, in PyTorch on the same
+Runs the training steps that `gpu_bench --steps` has printed with their sizes, in PyTorch on the same
 GPU: eager, with its own attention, in bfloat16 by autocast with float32 master weights. Prints a line of
-JSON for each with its time. Where python has no PyTorch, or that finds no GPU, the last line says so, and
-the exit status is {LEFT_OUT}."""
+JSON for each with its time. If python has no PyTorch, or PyTorch finds no GPU, the last line has the reason,
+and the exit status is {LEFT_OUT}."""
 
 
 def why_not() -> str:
-    """Why there is nothing to measure here, or nothing."""
+    """The reason that PyTorch cannot be measured here, or None."""
     try:
         import torch  # pylint: disable=import-outside-toplevel
     except ImportError as error:
@@ -31,7 +31,7 @@ def why_not() -> str:
 
 
 def step_seconds(sizes: dict, device: str, turns: int = _TURNS) -> float:
-    """The median time of a step on one batch of drawn tokens."""
+    """The median time of a step on one batch of random tokens."""
     import torch  # pylint: disable=import-outside-toplevel
 
     from peers.torch_llama import LlamaShape, LlamaStep  # pylint: disable=import-outside-toplevel
@@ -50,7 +50,7 @@ def step_seconds(sizes: dict, device: str, turns: int = _TURNS) -> float:
 
 
 def row_of(row: dict) -> dict:
-    """What PyTorch takes for a row of gpu_bench, or why it cannot."""
+    """PyTorch's time for a row of gpu_bench, or the reason that it has none."""
     import torch  # pylint: disable=import-outside-toplevel
     try:
         return {"what": row["what"], "beside_us": step_seconds(row["sizes"], "cuda") * 1e6}
@@ -73,9 +73,9 @@ def rows_to_take(log: Path) -> list[dict]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks/torch_on_gpu", description=_DESCRIPTION)
-    parser.add_argument("log", type=Path, help="what gpu_bench --steps has printed")
+    parser.add_argument("log", type=Path, help="output of gpu_bench --steps")
     rows = rows_to_take(parser.parse_args().log)
-    if reason := why_not() if rows else "gpu_bench has timed no steps to stand beside":
+    if reason := why_not() if rows else "gpu_bench has timed no steps to compare with":
         print(reason)
         return LEFT_OUT
     for row in rows:

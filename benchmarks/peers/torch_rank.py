@@ -1,9 +1,9 @@
-"""One rank of PyTorch's side: trains the reference GPT and writes what rank 0 knows as JSON.
+"""One rank of PyTorch's side: trains the reference GPT and writes the results of rank 0 as JSON.
 
     python -m peers.torch_rank JOB.json
 
 JOB.json: {layout, dtype, threads, compiled, steps, paths, rendezvous, report}. RANK and WORLD_SIZE
-say who this is. The report: {losses, step_seconds, import_peak_bytes}; a step's seconds run from
+identify the process. The report: {losses, step_seconds, import_peak_bytes}; a step's seconds run from
 reading the batch to updated parameters.
 """
 
@@ -37,7 +37,7 @@ _LAYOUTS = {"single": "Single", "dp": "DataParallel", "tp": "TensorParallel", "p
 
 
 def layout_class(name: str):
-    """Imports what this layout needs and no more: imports count in the peak memory."""
+    """Imports only what this layout needs: imports count in the peak memory."""
     return getattr(importlib.import_module(f"peers.torch_{name}"), _LAYOUTS[name])
 
 

@@ -1,4 +1,4 @@
-"""A step of the reference GPT on one process, in PyTorch; what the parallel layouts build on."""
+"""A step of the reference GPT on one process, in PyTorch; the base of the parallel layouts."""
 
 import torch
 from torch import nn

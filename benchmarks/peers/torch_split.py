@@ -1,4 +1,4 @@
-"""What tensor and pipeline parallel share: the norm of gradients of which each rank holds some."""
+"""Code shared by tensor and pipeline parallel: the norm of gradients of which each rank owns some."""
 
 import torch
 import torch.distributed as dist
@@ -8,7 +8,7 @@ from peers.torch_single import Single
 
 
 class SplitModel(Single):
-    """A layout whose ranks hold different parameters."""
+    """A layout whose ranks own different parameters."""
 
     def clip_gradients(self) -> None:
         own, whole = self.gradients()
@@ -20,5 +20,5 @@ class SplitModel(Single):
         torch._foreach_mul_(own + whole, scale)
 
     def gradients(self) -> tuple[list, list]:
-        """Gradients that only this rank holds, and those that every rank holds alike."""
+        """Gradients that only this rank owns, and those that are equal on every rank."""
         raise NotImplementedError

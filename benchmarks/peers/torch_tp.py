@@ -14,7 +14,7 @@ from peers.torch_split import SplitModel
 class TensorParallel(SplitModel):
     """DTensor: heads and MLP columns split (Megatron-LM, Shoeybi et al. 2019).
 
-    Embeddings and head stay whole on each rank: they are 1 % of the work, and splitting a
+    Embeddings and head are replicated on each rank: they are 1 % of the work, and splitting a
     vocabulary of 256 costs more communication than it saves.
     """
 

@@ -1,4 +1,4 @@
-"""The interpreters of the libraries, made from PyPI where they are missing, and their processes."""
+"""The interpreters of the libraries, installed from PyPI if they are missing, and their processes."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def _run(command):
 
 
 class Peer:
-    """A library in a process of its own."""
+    """A library in a separate process."""
 
     def __init__(self, library, python, build):
         path = {"PYTHONPATH": str(build / "python")} if library == "autophi" else {}

@@ -1,7 +1,7 @@
-"""One library in a process of its own, timed when asked: worker.py LIBRARY.
+"""One library in a separate process, timed on request: worker.py LIBRARY.
 
-Says in JSON, a line each: its version, the seconds of its import and the names of its calls; then, for each
-name that it reads, the nanoseconds of one call, the least of a few short measurements.
+Prints as JSON, a line each: its version, the seconds of its import and the names of its calls; then, for each
+name that it reads, the nanoseconds of one call, the minimum of a few short measurements.
 """
 
 import gc

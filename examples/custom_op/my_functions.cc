@@ -7,10 +7,10 @@
 namespace phi {
 
 TensorMeta GroupRmsNormInferMeta(const TensorMeta& x, const TensorMeta& scale, int group_size) {
-  PHI_CHECK(
-      x.dims.ndim() > 0 && group_size > 0 && x.dims.back() % group_size == 0,
-      errors::InvalidArgument("x is {}; its last dim must be groups of group_size, which is {}.",
-                              x.dims.to_string(), group_size));
+  PHI_CHECK(x.dims.ndim() > 0 && group_size > 0 && x.dims.back() % group_size == 0,
+            errors::InvalidArgument(
+                "x is {}; its last dim must be a multiple of group_size, which is {}.",
+                x.dims.to_string(), group_size));
   PHI_CHECK(scale.dims == Dims{x.dims.back()},
             errors::InvalidArgument("scale is {}; it must have x's last dim, {}.",
                                     scale.dims.to_string(), x.dims.back()));

@@ -20,7 +20,7 @@ void tell(const char* when) {
   const auto& up = stats.of(phi::Tier::kHost, phi::Tier::kDevice);
   const auto& down = stats.of(phi::Tier::kDevice, phi::Tier::kHost);
   const auto on = [](auto where) { return static_cast<long>(phi::memory_stats(where).current); };
-  std::printf("rank %d, %s: host to device %ld bytes, back %ld; held: host %ld, device %ld\n",
+  std::printf("rank %d, %s: host to device %ld bytes, back %ld; allocated: host %ld, device %ld\n",
               static_cast<int>(dist::rank()), when, static_cast<long>(up.bytes),
               static_cast<long>(down.bytes), on(phi::Tier::kHost), on(phi::CPUPlace()));
 }

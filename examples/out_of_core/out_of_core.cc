@@ -34,7 +34,8 @@ SwapFile::FileExtent put(SwapFile& file, const Tensor& x) {
   return extent;
 }
 
-float largest_difference(const Tensor& expected, SwapFile& file, const SwapFile::FileExtent& extent) {
+float largest_difference(const Tensor& expected, SwapFile& file,
+                         const SwapFile::FileExtent& extent) {
   const memory::AlignedBuffer pages(extent.nbytes);
   file.read(extent, {pages.data(), pages.size()}).wait();
   const auto* found = reinterpret_cast<const float*>(pages.data());
@@ -66,7 +67,7 @@ int main(int argc, char** argv) try {
   std::printf("operands %zu bytes, device at most %ld of %ld bytes (%ld would do)\n",
               bytes_of(kM, kK) + bytes_of(kK, kN), as_long(did.device_bytes), as_long(kLimit),
               as_long(memory::least_device_bytes(arrays)));
-  std::printf("%ld products of blocks of %ld x %ld x %ld\n", as_long(did.products),
+  std::printf("%ld matmuls of blocks of %ld x %ld x %ld\n", as_long(did.products),
               as_long(did.blocks.m), as_long(did.blocks.n), as_long(did.blocks.k));
   std::printf("disk to device: %ld bytes in %ld transfers; device to disk: %ld bytes\n",
               as_long(did.bytes_read), as_long(moved.of(Tier::kDisk, Tier::kDevice).count),
@@ -74,7 +75,7 @@ int main(int argc, char** argv) try {
 
   const float difference = largest_difference(phi::matmul(a, b), *file, c);
   const bool close = difference < 1e-3f;  // values of the product are about sqrt(6144) = 78
-  std::printf("largest difference from the product in memory: %.2g, %s\n",
+  std::printf("largest difference from the matmul in memory: %.2g, %s\n",
               static_cast<double>(difference), close ? "rounding" : "WRONG");
   return close && did.device_bytes <= kLimit ? 0 : 1;
 } catch (const phi::Error& error) {

@@ -32,7 +32,7 @@ void tell(const char* call) {
   const phi::TransferStats stats = phi::transfer_stats();
   const auto& down = stats.of(Tier::kDevice, Tier::kHost);
   const auto& up = stats.of(Tier::kHost, Tier::kDevice);
-  std::printf("rank %d, %s: device to host %ld transfers of %ld bytes, back %ld; host holds %ld\n",
+  std::printf("rank %d, %s: device to host %ld transfers of %ld bytes, back %ld; host has %ld\n",
               static_cast<int>(dist::rank()), call, static_cast<long>(down.count),
               static_cast<long>(down.bytes), static_cast<long>(up.count),
               static_cast<long>(phi::memory_stats(Tier::kHost).current));

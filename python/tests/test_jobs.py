@@ -90,7 +90,7 @@ def test_errors_say_what_is_wrong(config, options, kind, words, capfd):
 
 
 def test_no_job_on_ranks_that_are_threads():
-    with pytest.raises(RuntimeError, match="a job has its process for itself"):
+    with pytest.raises(RuntimeError, match="a job needs a process without other ranks"):
         dist.run_ranks(2, jobs.run, JOB)
 
 

@@ -1,4 +1,4 @@
-"""Makes the package behind benchmarks/compare importable."""
+"""Makes the package of benchmarks/compare importable."""
 
 import sys
 from pathlib import Path

@@ -36,7 +36,7 @@ for rank in 0 1; do RANK_OF_STAND_IN=$rank "$@" || exit 3; done
 
 @pytest.fixture
 def compare(tmp_path):
-    """Runs the command; `compare.jobs()` are what the ranks of the stand-in were given."""
+    """Runs the command; `compare.jobs()` are the jobs of the stand-in's ranks."""
     for name, text in (("autophi", AUTOPHI), ("mpirun", MPIRUN)):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
@@ -84,7 +84,7 @@ def test_a_failing_run_is_named_and_the_others_are_still_shown(compare):
 def test_a_missing_binary_says_how_to_build_it(compare):
     result = compare("--side=autophi", "--only=float32", "--autophi=/nowhere/autophi")
     assert result.returncode == 1
-    assert "/nowhere/autophi is not there; build it with `cmake --preset release" in result.stdout
+    assert "/nowhere/autophi does not exist; build it with `cmake --preset release" in result.stdout
 
 
 def test_without_pytorch_our_rows_are_still_shown(compare, tmp_path):
@@ -126,9 +126,9 @@ def test_json_has_the_repeats(compare, tmp_path):
 
 
 @pytest.mark.parametrize("arg, message", [
-    ("--only=float33", "no comparison 'float33'; there are float32"),
+    ("--only=float33", "no comparison 'float33'; known are float32"),
     ("--steps=0", "must be 1 or more, got 0"),
-    ("--json=/nowhere/x.json", "there is no folder /nowhere"),
+    ("--json=/nowhere/x.json", "no folder /nowhere"),
 ])
 def test_wrong_arguments(compare, arg, message):
     result = compare(arg)
@@ -150,7 +150,7 @@ def test_a_failing_process_stops_the_others(tmp_path):
 
 
 def test_a_hanging_process_is_stopped(tmp_path):
-    with pytest.raises(RunError, match="not finished after 0 s: it printed nothing"):
+    with pytest.raises(RunError, match="not finished after 0 s: it printed no output"):
         run_together([command("sleep", 60)], tmp_path, timeout_s=0.1)
 
 

@@ -67,7 +67,7 @@ def test_selection(only, names):
 
 @pytest.mark.parametrize("only", ["float33", "float32,", "x*"])
 def test_unknown_selection_is_answered_with_the_names(only):
-    with pytest.raises(ValueError, match="no comparison '.*'; there are float32, float32/compile"):
+    with pytest.raises(ValueError, match="no comparison '.*'; known are float32, float32/compile"):
         select(only)
 
 

@@ -93,14 +93,14 @@ must_print(two_stages LINES
 
 must_build(deferred_transfer)
 must_print(deferred_transfer LINES
-  "rank 2, given: host to device 0 bytes, back 0; held: host 262144, device 0"
-  "rank 2, sharded: host to device 65536 bytes, back 0; held: host 0, device 65536"
-  "rank 3, resharded: host to device 65536 bytes, back 0; held: host 0, device 65536"
-  "rank 1, summed: host to device 65536 bytes, back 4; held: host 0, device 65536"
+  "rank 2, given: host to device 0 bytes, back 0; allocated: host 262144, device 0"
+  "rank 2, sharded: host to device 65536 bytes, back 0; allocated: host 0, device 65536"
+  "rank 3, resharded: host to device 65536 bytes, back 0; allocated: host 0, device 65536"
+  "rank 1, summed: host to device 65536 bytes, back 4; allocated: host 0, device 65536"
   "sum 2064384")
 must_print(deferred_transfer ARGS eager LINES
-  "rank 2, given: host to device 262144 bytes, back 0; held: host 0, device 262144"
-  "rank 2, sharded: host to device 262144 bytes, back 0; held: host 0, device 65536"
+  "rank 2, given: host to device 262144 bytes, back 0; allocated: host 0, device 262144"
+  "rank 2, sharded: host to device 262144 bytes, back 0; allocated: host 0, device 65536"
   "sum 2064384")
 
 must_build(capture)
@@ -115,8 +115,8 @@ must_print(capture LINES
 
 must_build(parameter_mapping)
 must_print(parameter_mapping LINES
-  "rank 1, by reference: device to host 0 transfers of 0 bytes, back 0; host holds 0"
-  "rank 1, copies: device to host 2 transfers of 131072 bytes, back 0; host holds 131072"
+  "rank 1, by reference: device to host 0 transfers of 0 bytes, back 0; host has 0"
+  "rank 1, copies: device to host 2 transfers of 131072 bytes, back 0; host has 131072"
   "rank 1: parameter 1 is f32.256,64. .S0. on mesh.tp=2; ranks 2,3., 0 bytes here; its copy f32.256,64."
   "rank 3: ids: up 0, down 1, a handle on down 1, a value between -1")
 
@@ -124,7 +124,7 @@ must_build(out_of_core)
 must_print(out_of_core RANKS 1 LINES
   "operands 50331648 bytes, device at most [0-9]+ of 12582912 bytes"
   "disk to device: [0-9]+ bytes in [0-9]+ transfers; device to disk: 4194304 bytes"
-  "largest difference from the product in memory: [0-9.e-]+, rounding")
+  "largest difference from the matmul in memory: [0-9.e-]+, rounding")
 
 # Operators of one's own: checked on all placements, run on processes, asked by the command.
 must_build(custom_op)

@@ -1,4 +1,4 @@
-"""A copy of tools/ in an empty repository whose PATH holds stand-ins for every heavy program."""
+"""A copy of tools/ in an empty repository whose PATH has stand-ins for every heavy program."""
 
 import os
 import shutil
@@ -41,7 +41,7 @@ class ScriptRepo:
         file.chmod(0o755)
 
     def installed(self, *packages: str) -> None:
-        """What dpkg-query knows; "*" is every package it is asked for."""
+        """The packages of dpkg-query; "*" is every requested package."""
         if packages == ("*",):
             body = 'for p in "${@:3}"; do printf "%s=installed " "$p"; done'
         else:

@@ -1,4 +1,4 @@
-"""A bundle of tools/gpu_check, made of this build: its programs start with what the archive holds, as far as that shows without a GPU.
+"""A bundle of tools/gpu_check from this build: its programs start with the files of the archive, as far as can be checked without a GPU.
 
 Usage: gpu_bundle_test.py BUILD_DIR
 """

@@ -1,4 +1,4 @@
-"""What ptxas says of each kernel of the build, beside the table of what kernels may take.
+"""Compares the report of ptxas for each kernel of the build with the table of limits.
 
 Usage: kernel_figures.py BUILD_DIR [--table=FILE] [--write]
 
@@ -33,7 +33,7 @@ USED = re.compile(r"ptxas info    : Used (\d+) registers(?:.*?(\d+) bytes smem)?
 
 @dataclasses.dataclass
 class Kernel:
-    """What one kernel takes, or all instantiations of one together."""
+    """Resources of one kernel, or of all instantiations of one together."""
     registers: int = 0
     shared: int = 0
     stack: int = 0
@@ -52,7 +52,7 @@ def up(value: int, unit: int) -> int:
 
 
 def occupancy(kernel: Kernel, threads: int) -> int:
-    """Warps that a multiprocessor of an sm_90 holds at once, in per cent of the 64 that it can (CUDA C++ Programming Guide,
+    """Resident warps of a multiprocessor of an sm_90, in per cent of the 64 that it can (CUDA C++ Programming Guide,
     technical specifications per compute capability): 65536 registers, handed out by 256 to warps; 228 KiB of shared memory,
     1 KiB of which each block loses; 32 blocks."""
     warps = up(threads, 32) // 32

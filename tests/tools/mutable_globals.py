@@ -102,7 +102,7 @@ def objects(build: Path) -> list[Path]:
 
 
 def symbols(path: Path) -> set[tuple[bool, str]]:
-    """What lies in writable sections: whether each thread has its own, and the name."""
+    """Symbols in writable sections: whether they are thread-local, and the name."""
     text = subprocess.run(["objdump", "-tC", path], check=True, capture_output=True, text=True).stdout
     found = set()
     for line in text.splitlines():

@@ -70,7 +70,7 @@ def test_examples_are_compiled_unless_nothing_is_built(git_repo):
     assert result.stderr.splitlines()[-1] == "[check] error: failed: examples"
     git_repo.write("phi/core/new.h", "// A table.\n//\n//   | int a = 0;\n")
     result = git_repo.run("check", "--no-build")
-    assert "phi/core/new.h:3: text that ends as a statement does" in result.stderr
+    assert "phi/core/new.h:3: text that ends like a statement" in result.stderr
     assert result.stderr.splitlines()[-1] == "[check] error: failed: examples"
 
 

@@ -1,5 +1,4 @@
-"""tools/check_examples.py: what is taken for an example, for text and for neither; and that what is
-taken is what the compiler reads."""
+"""tools/check_examples.py: lines that are examples, text or neither; and that the compiler reads the examples."""
 
 import importlib.util
 import json
@@ -83,9 +82,9 @@ def test_text_has_bars():
 
 
 @pytest.mark.parametrize("text, line, message", [
-    ("// A.\n//    f();\n", 2, "is indented by 4 and continues nothing above"),
-    ("// - an item\n//      f();\n", 2, "is indented by 6 and continues nothing above"),
-    ("// A.\n//   | f();  // so\n", 2, "text that ends as a statement does"),
+    ("// A.\n//    f();\n", 2, "is indented by 4 and continues no line above"),
+    ("// - an item\n//      f();\n", 2, "is indented by 6 and continues no line above"),
+    ("// A.\n//   | f();  // so\n", 2, "text that ends like a statement"),
     ("// A.\n//   f();\n//   | table\n", 3, "text with bars and an example in one block"),
     ("// A.\n//   | table\n//   f();\n", 3, "text with bars and an example in one block"),
     ("// A.\n//   f(" + "1, " * 32 + ");\n", 2, "has 105 columns, at most 100 are allowed"),
@@ -119,7 +118,7 @@ def test_ellipses_stand_for_statements(code, expected):
 
 @pytest.fixture
 def tree(tmp_path):
-    """A repository of one header and one page, and what a build would say of its flags."""
+    """A repository of one header and one page, and the flags of a build."""
     def write(path, text):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)

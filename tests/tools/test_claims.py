@@ -1,4 +1,4 @@
-"""Sentences of docs that say where alone something is done, held against the sources."""
+"""Checks sentences of docs that name the only place of something against the sources."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 """Every message of an error in the sources is in a test, by words of it and not by its type alone.
 
-What is compared are texts: that a test makes the error happen is for the test to do. A message is
+The check compares texts: that a test makes the error happen is for the test to do. A message is
 asserted where some text in a test has two or three of its words that follow each other, of nine letters
 together; where the message has `{}` between words, the test may have what stands for it.
 """
@@ -34,19 +34,18 @@ UNTESTED = {
     "'{}' was not saved by Autophi and is not replaced; choose another folder, or move the file away.":
         "checkpoint_test.cc and python_test.py: AlreadyExists, and the file is as it was",
     "signals cannot be handled on a stack of their own: {}.": "the system's: it takes any stack of 64 KiB",
-    "'{}' is none of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",
+    "'{}' is not one of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",
     "'{}' cannot be {}: {}.": "checkpoint_test.cc: cannot be written: File too large",
     "q is {}, k is {}, v is {}: {}.": "attention_test.cc: q is f32[2,5,8], k is f32[2,5,6,8]",
     "{} is {} and x is {}: {} must be {} or {}; cast it.":
         "normalisation_test.cc: scale must be bfloat16 or float32",
-    "--{} goes with {}.": "command_line_test.cc: --number goes with --loud",
+    "--{} requires {}.": "command_line_test.cc: --number requires --loud",
     "'": "the beginning of what is put together: tool_test.cc, is no number",
     "--attr '": "the beginning of what is put together: tool_test.cc, is not of the form name=value",
     "{}:{}: case is no int.": "tool_test.cc: case is no int",
     "'{}' may not be read: {}.": ROOT_MAY,
     "'{}' may not be opened: {}; give another path.": ROOT_MAY,
     "{} failed at rank {}: {}": "a failure of MPI itself, which no test can cause",
-    "action kind {} is unknown.": "no value of the type is",
     "the run's inputs need {} bytes on the {} when a run ends, {} are free. Raise its limit.":
         "no program is known whose inputs have no room at its end but had it at its beginning",
 }
@@ -65,7 +64,7 @@ def tokens(text: str) -> list[str]:
 
 
 def runs(words: list[str], reach: int) -> set[tuple[str, ...]]:
-    """Two or three words in order, within `reach` of the first, that say enough."""
+    """Two or three words in order, within `reach` of the first, that are long enough."""
     found = set()
     for i in range(len(words)):
         for j in range(i + 1, min(i + reach, len(words))):
@@ -93,7 +92,7 @@ def said_in_tests() -> set[tuple[str, ...]]:
 
 
 def messages() -> dict[str, str]:
-    """Where each message stands."""
+    """The position of each message."""
     found = {}
     for folder in ("phi", "distributed", "tools"):
         for path in sorted((ROOT / folder).rglob("*")):

@@ -52,7 +52,7 @@ def test_a_find_fails_the_run_and_the_others_run_too(fuzz_repo):
 
 @pytest.mark.parametrize("args, message", [
     (("jbo_yaml",), "unknown target 'jbo_yaml'; known: safetensors index"),
-    (("--seconds=soon",), "--seconds takes a number, got 'soon'"),
+    (("--seconds=soon",), "--seconds expects a number, got 'soon'"),
     (("--fast",), "unknown argument '--fast'"),
 ])
 def test_wrong_arguments(fuzz_repo, args, message):

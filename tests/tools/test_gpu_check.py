@@ -94,7 +94,7 @@ def results(tmp_path):
 
 
 def result(tmp_path, name):
-    """Of the one part whose name begins so."""
+    """The only part with this prefix."""
     told, = [part["result"] for part in record_of(tmp_path)["parts"] if part["part"].startswith(name)]
     return told
 
@@ -108,14 +108,14 @@ def logs_of(out):
 def test_without_a_gpu_it_says_so(tmp_path, monkeypatch):
     machine(tmp_path)
     for name, value, why in (("CUINIT", "100", "cuInit of the driver fails with error 100"),
-                             ("GPUS", "0", "the driver shows none to programs")):
+                             ("GPUS", "0", "the driver shows no GPU to programs")):
         with monkeypatch.context() as changed:
             changed.setenv(name, value)
             done = check(tmp_path)
-        assert done.returncode == 77 and f"no GPU answers here ({why})" in done.stdout
+        assert done.returncode == 77 and f"no GPU was found ({why})" in done.stdout
     (tmp_path / "lib/libcuda.so.1").write_text("")
     done = check(tmp_path)
-    assert done.returncode == 77 and "no GPU answers here (no driver: " in done.stdout
+    assert done.returncode == 77 and "no GPU was found (no driver: " in done.stdout
 
 
 def test_parts_go_on_after_one_that_fails_and_are_recorded(tmp_path, monkeypatch):
@@ -132,7 +132,7 @@ def test_parts_go_on_after_one_that_fails_and_are_recorded(tmp_path, monkeypatch
     assert record["nvidia_smi"]["processes"] == ["12, python, 300 MiB"]
     assert done.stdout.startswith("A GPU, driver 580.65.06 for CUDA 13.1, ")
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["gpu_check.json", "gpu_check_logs.tar.gz"]
-    assert results(tmp_path) == ["failed with status 3", "passed", "passed", "skipped: it does not say why",
+    assert results(tmp_path) == ["failed with status 3", "passed", "passed", "skipped: no reason was printed",
                                  f"{tmp_path / 'build/bin/gpu_kernel_tests'} cannot be started: Permission denied",
                                  "skipped: this build has no NCCL", *["skipped: this build has no NCCL, or no MPI"] * 2]
 
@@ -196,7 +196,7 @@ def test_what_is_lacking_is_told_before_parts_start(tmp_path, monkeypatch):
     assert done.returncode == 0 and len(before) == 3, done.stdout
     assert "compute capability 12.0" in before[0] and "built for 80-virtual;90-real: the driver compiles the kernels" in before[0]
     assert before[1] == "gpu_check: programs do not start without libfmt.so.9."
-    assert "products need cuBLASLt, which cannot be loaded (" in before[2]
+    assert "matmuls need cuBLASLt, which cannot be loaded (" in before[2]
     monkeypatch.setenv("CAPABILITY", "75")
     assert "its kernels do not run. Build with -DAUTOPHI_CUDA_ARCH=75." in check(tmp_path, "--quick").stdout
 
@@ -225,7 +225,7 @@ def test_the_toolkit_is_that_of_the_build(tmp_path):
 def test_what_was_not_built_is_told(tmp_path):
     machine(tmp_path, ())
     done = check(tmp_path, "--quick")
-    assert done.returncode == 1 and "op_parity_test is not there; build it" in done.stdout
+    assert done.returncode == 1 and "op_parity_test does not exist; build it" in done.stdout
 
 
 ROWS = """echo '{ a word of MPI' >&2
@@ -268,7 +268,7 @@ def test_times_stand_beside_their_goals(tmp_path, monkeypatch):
     assert [row["what"] for row in record["timed"]] == ["matmul", "add", "attention", "nothing", "a step", "llama", "a larger llama"]
     options = logs_of(tmp_path / "out")["compute-sanitizer_racecheck.log"]
     assert options.startswith("--tool=racecheck --error-exitcode=1 --report-api-errors=no --print-limit=20 ")
-    assert len(record["parts"]) == 14 and record["parts"][0]["part"] == "times beside what bounds them"
+    assert len(record["parts"]) == 14 and record["parts"][0]["part"] == "times against their bounds"
     assert done.stdout.index("0.98 of cuBLASLt") < done.stdout.index("operators, plain"), "each result when its part ends"
     assert "0.90 of itself without gaps (9.0 us)\n" in done.stdout  # for which no goal is set
     assert "0.95 of PyTorch (190.0 us), goal 0.90 met" in done.stdout and record["timed"][5]["ratio"] == 0.95
@@ -277,7 +277,7 @@ def test_times_stand_beside_their_goals(tmp_path, monkeypatch):
         monkeypatch.setenv("TORCH", word)
         monkeypatch.setenv("STATUS", str(status))
         done = check(tmp_path, f"--torch-python={tmp_path / 'torch'}")
-        assert done.returncode == (status == 1) and f"200.0 us; beside PyTorch: {note}\n" in done.stdout
+        assert done.returncode == (status == 1) and f"200.0 us; against PyTorch: {note}\n" in done.stdout
 
 
 def test_without_pytorch_its_part_is_left_out(tmp_path):
@@ -287,13 +287,13 @@ def test_without_pytorch_its_part_is_left_out(tmp_path):
     program(tmp_path / "python", f'PYTHONPATH={tmp_path} exec python3 -B "$@"\n')
     done = check(tmp_path, f"--torch-python={tmp_path / 'python'}")
     assert done.returncode == 0, done.stderr
-    assert "200.0 us; beside PyTorch: skipped: PyTorch cannot be imported (none here)" in done.stdout
+    assert "200.0 us; against PyTorch: skipped: PyTorch cannot be imported (none here)" in done.stdout
 
 
 def test_pytorch_takes_no_step_that_we_have_not_taken(tmp_path):
     (tmp_path / "log").write_text('{"what": "llama", "beside": "PyTorch", "sizes": {"layers": 2}, "note": "out of memory"}\n')
     done = subprocess.run([ROOT / "benchmarks/torch_on_gpu", tmp_path / "log"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (78, "gpu_bench has timed no steps to stand beside\n")
+    assert (done.returncode, done.stdout) == (78, "gpu_bench has timed no steps to compare with\n")
 
 
 def test_parts_have_their_time_together(tmp_path):
@@ -384,10 +384,10 @@ def test_parts_are_chosen_by_words(tmp_path):
     ready_to_time(tmp_path)
     program(tmp_path / "build/bin/gpu_bench", ROWS)
     assert check(tmp_path, "--quick", "--only=racecheck,beside").returncode == 0
-    names = ["times beside what bounds them", "compute-sanitizer racecheck"]
+    names = ["times against their bounds", "compute-sanitizer racecheck"]
     assert [part["part"] for part in record_of(tmp_path)["parts"]] == names
     done = check(tmp_path, "--only=nothing")
-    assert done.returncode == 2 and "no part has one of these words" in done.stderr
+    assert done.returncode == 2 and "no part's name contains one of these words" in done.stderr
 
 
 def test_of_a_long_log_the_end_is_kept(tmp_path):
@@ -407,7 +407,7 @@ def test_rows_of_an_earlier_check_are_not_taken(tmp_path):
 
 
 def built(tmp_path, most=""):
-    """A build of scripts, a library of its own and one of the system; strip, ldd and dpkg-query that know them."""
+    """A build of scripts, its library and one of the system; strip, ldd and dpkg-query for them."""
     build = tmp_path / "build"
     for name in (*PROGRAMS, "gpu_bench", "gpu_messages_mpi_tests"):
         program(build / "bin" / name, "echo tables $AUTOPHI_OP_TABLES\n")
@@ -455,7 +455,7 @@ def test_a_bundle_checks_without_the_tree(tmp_path):
     assert (tables / "refusals").is_dir()
     said = subprocess.run([sys.executable, "-B", tmp_path / "bundle/benchmarks/torch_on_gpu", "none"], capture_output=True, text=True,
                           check=False)
-    assert (said.returncode, said.stdout) == (78, "gpu_bench has timed no steps to stand beside\n")
+    assert (said.returncode, said.stdout) == (78, "gpu_bench has timed no steps to compare with\n")
     written, about = (json.loads((tmp_path / name).read_text()) for name in ("gpu_check/gpu_check.json", "bundle/bundle.json"))
     assert (written["commit"], written["cuda"]) == (about["commit"], "release 13.7") == (about["commit"], about["cuda"])
 
@@ -469,11 +469,11 @@ def test_a_bundle_says_why_there_is_none(tmp_path):
     done = check(tmp_path, f"--bundle={folder}")
     assert done.returncode == 1 and f"{folder} is not empty" in done.stderr
     done = check(tmp_path, f"--build={folder}", f"--bundle={tmp_path / 'other'}")
-    assert done.returncode == 1 and "is a bundle itself; copy it" in done.stderr
+    assert done.returncode == 1 and "is already a bundle; copy it" in done.stderr
     os.remove(tmp_path / "build/bin/gpu_bench")
     done = check(tmp_path, f"--bundle={tmp_path / 'other'}")
-    assert done.returncode == 1 and "gpu_bench is not there; build it" in done.stderr
+    assert done.returncode == 1 and "gpu_bench does not exist; build it" in done.stderr
     program(tmp_path / "build/bin/gpu_bench", "")
     program(tmp_path / "path/ldd", "echo ' libours.so.0 => not found'\n")
     done = check(tmp_path, f"--bundle={tmp_path / 'third'}")
-    assert done.returncode == 1 and "op_parity_test needs libours.so.0, which is not here" in done.stderr
+    assert done.returncode == 1 and "op_parity_test needs libours.so.0, which is missing" in done.stderr

@@ -1,4 +1,4 @@
-"""cmake/ptxas_figures.py keeps what ptxas says of kernels; kernel_figures.py compares it with a table."""
+"""cmake/ptxas_figures.py stores the report of ptxas about kernels; kernel_figures.py compares it with a table."""
 
 import json
 import os
@@ -19,7 +19,7 @@ ptxas info    : Compile time = 1.5 ms
 
 
 def said(symbol, registers, shared="", stack=0, arch="sm_90", spilled=0):
-    """What ptxas says of one kernel."""
+    """The report of ptxas about one kernel."""
     return KERNEL.format(symbol=symbol, registers=registers, shared=shared and f", {shared} bytes smem", stack=stack, arch=arch,
                          spilled=spilled)
 
@@ -30,7 +30,7 @@ COUNT = "_Z5countPf"
 
 
 class Build:
-    """A build folder whose one CUDA source has been compiled to what ptxas says of it."""
+    """A build folder whose one CUDA source has this report of ptxas."""
 
     def __init__(self, folder):
         self.folder, self.table = folder, folder / "table.txt"
@@ -148,7 +148,7 @@ def test_without_machine_code_nothing_is_compared(build):
 
 
 def launch(tmp_path, status=0):
-    """The launcher before a compiler that says something of a kernel, and something else."""
+    """The launcher before a compiler that prints a kernel's report, and other output."""
     compiler = tmp_path / "compiler"
     text = said(COUNT, 8) + "ptxas info    : (C7510) Potential Performance Loss\n"
     compiler.write_text(f"#!/bin/sh\necho words\ncat >&2 <<'END'\n{text}END\nexit {status}\n")

@@ -1,5 +1,5 @@
-"""tools/mutate on a project of one source, whose compiler is grep: verdicts, what is printed, and
-that the tree comes back."""
+"""tools/mutate on a project of one source, whose compiler is grep: verdicts, the output, and that
+the tree is restored."""
 
 import json
 import os
@@ -162,7 +162,7 @@ def test_tests_must_pass_unchanged(toy):
     toy.repo.stand_in("toy_check", "echo broken; exit 1", logged=False)
     result = toy.mutate(SOURCE, "--sample=2")
     assert result.returncode == 2 and toy.is_as_it_was()
-    assert "toy_test fails with the tree as it is" in result.stderr and "broken" in result.stderr
+    assert "toy_test fails with the unchanged tree" in result.stderr and "broken" in result.stderr
 
 
 def test_what_has_passed_unchanged_is_not_run_unchanged_again(toy):
@@ -190,7 +190,7 @@ def test_the_next_start_puts_back_what_sigkill_left(toy):
     process.communicate(timeout=30)
     assert "if (true)" in toy.source.read_text()
     result = toy.mutate(SOURCE, "--only=phi/core/toy.cc:5")
-    assert f"{SOURCE} is again what it was before a run that was cut short" in result.stdout
+    assert f"{SOURCE} is restored after an interrupted run" in result.stdout
     assert toy.is_as_it_was() and result.stdout.endswith("caught 2 of 2 (100.0 %)\n")
 
 
@@ -208,7 +208,7 @@ def test_a_listed_mutant_runs_again_by_its_id(toy):
 
 
 @pytest.mark.parametrize("args, message", [
-    (("nowhere.cc",), "there is no file or folder 'nowhere.cc'"),
+    (("nowhere.cc",), "no file or folder 'nowhere.cc'"),
     ((SOURCE, "--only=12345678"), "no mutant is named '12345678'"),
     ((SOURCE, "--tests=none_such"), "no test is named like 'none_such'"),
     ((SOURCE, "--build=no_such_build"), "is no configured Ninja build"),

@@ -88,7 +88,7 @@ def test_half_a_mutant_is_put_back_without_a_word(tree, capsys):
 def test_one_run_at_a_time_in_a_build_folder(tree):
     first = Journal(tree, tree / "notes")
     first.lock()
-    with pytest.raises(MutationError, match="another tools/mutate is at work"):
+    with pytest.raises(MutationError, match="another tools/mutate runs in"):
         Journal(tree, tree / "notes").lock()
 
 

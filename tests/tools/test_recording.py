@@ -1,4 +1,4 @@
-"""tests/api/ops/recording: files of recorded calls, and calls near those that are there. Paddle itself is not asked."""
+"""tests/api/ops/recording: files of recorded calls, and calls near the recorded ones. Paddle itself is not run."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""tools/setup: installs what is missing, else nothing; says what to do when it cannot."""
+"""tools/setup: installs only what is missing; prints the remedy when it cannot."""
 
 import pytest
 
@@ -93,7 +93,7 @@ def test_no_cuda_without_the_option(repo):
 
 @pytest.fixture
 def wheels(repo, tmp_path):
-    """No toolkit here, and a Python whose pip brings one; where it goes."""
+    """No toolkit here, and a Python whose pip installs one; the folder of it."""
     home = tmp_path / "home"
     where = home / ".cache/autophi/cuda/nvidia/cu13"
     repo.stand_in("cmake", f'''if [ "$1" = --version ]; then echo "cmake version 3.25.1"; exit; fi
@@ -140,7 +140,7 @@ def test_wheels_that_cannot_be_had_are_told(repo, wheels):
 def test_wheels_that_compile_nothing_are_told(repo, wheels):
     result = repo.run("setup", "--cuda", FAULTY="1", **repo.home)
     assert result.returncode != 0 and "nvcc fatal" in result.stderr
-    assert "is not enough to build" in result.stderr and not wheels.exists()
+    assert "are not enough to build" in result.stderr and not wheels.exists()
 
 
 def test_a_cuda_that_hides_the_wheels_is_told(repo, wheels):

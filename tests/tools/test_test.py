@@ -70,7 +70,7 @@ def test_tests_of_cpus_are_built_without_those_of_gpus(repo):
 
 def test_gpus_under_another_sanitizer(repo):
     result = repo.run("test", "--gpu", "msan")
-    assert result.returncode != 0 and "--gpu takes asan, tsan, ptx or nothing, not 'msan'" in result.stderr
+    assert result.returncode != 0 and "--gpu expects asan, tsan, ptx or no value, not 'msan'" in result.stderr
     assert repo.calls_of("ctest") == []
 
 
@@ -101,7 +101,7 @@ def test_races_are_run_where_addresses_stay_random(repo):
     result = repo.run("test", "--preset=tsan")
     assert result.returncode == 0
     assert len(repo.calls_of("ctest")) == 1
-    assert "setarch -R is refused here" in result.stdout
+    assert "setarch -R is not permitted here" in result.stdout
 
 
 def test_the_first_race_ends_a_test(repo):
@@ -160,7 +160,7 @@ def test_only_ranks_of_mpirun_may_leak(repo):
 
 @pytest.fixture
 def programs(repo):
-    """Stand-ins for the test programs of an operator: they say how they were called."""
+    """Stand-ins for the test programs of an operator: they print their arguments."""
     repo.write("tests/phi/kernels/elementwise/unary_kernel_test.cc", "registered<kernels::relu, T>;\n")
     repo.write("tests/phi/kernels/relu_kernel_test.cc", "registered<kernels::relu_grad, T>;\n")
     repo.write("tests/phi/kernels/other_kernel_test.cc", "registered<kernels::relu6, T>;\n")

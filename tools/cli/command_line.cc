@@ -11,7 +11,7 @@
 #include "fmt/core.h"
 #include "phi/common/errors.h"
 
-DEFINE_int64(rank, -1, "a rank to look at, or to play");
+DEFINE_int64(rank, -1, "the rank to show, or to simulate");
 DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
 DEFINE_string(kind, "", "of a schedule, or of data");
 DEFINE_string(dtype, "", "element type");
@@ -46,7 +46,8 @@ void set_flag(const std::string& name, const std::string& value) {
   if (!gflags::SetCommandLineOption(name.c_str(), value.c_str()).empty()) return;
   gflags::CommandLineFlagInfo info;
   gflags::GetCommandLineFlagInfo(name.c_str(), &info);
-  throw UsageError(fmt::format("--{} takes a value of type {}, got '{}'.", name, info.type, value));
+  throw UsageError(
+      fmt::format("--{} expects a value of type {}, got '{}'.", name, info.type, value));
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ std::vector<std::string> parse_flags(int argc, char** argv, std::span<const std:
 
 void check_flag_is_read(const FlagUse& use, bool is_given) {
   if (!is_given || use.is_read) return;
-  throw UsageError(fmt::format("--{} goes with {}.", use.flag, use.goes_with));
+  throw UsageError(fmt::format("--{} requires {}.", use.flag, use.goes_with));
 }
 
 void check_flags_are_read(std::span<const FlagUse> uses) {

@@ -103,8 +103,9 @@ const TensorDistAttr* parse_mapping(const std::vector<std::string>& entries, int
     for (const auto& m : split(entry, '+')) mesh_dims.push_back(parse_mesh_dim(m, flag));
   }
   if (static_cast<int>(mapping.size()) != ndim) {
-    throw UsageError(fmt::format("{} has {} extents and {} entries in brackets; give one each.",
-                                 flag, ndim, mapping.size()));
+    throw UsageError(
+        fmt::format("{} has {} extents and {} entries in brackets; write one entry per extent.",
+                    flag, ndim, mapping.size()));
   }
   return TensorDistAttr::from_dims_mapping(mesh, mapping, partial);
 }
@@ -116,7 +117,7 @@ bool is_of_mapping(const std::string& entry) {
 }  // namespace
 
 Dims parse_shape(const std::string& text) {
-  if (text.empty()) throw UsageError("which tensor? Give --shape=64x32, or --shape=scalar.");
+  if (text.empty()) throw UsageError("--shape is missing; pass --shape=64x32, or --shape=scalar.");
   std::vector<int64_t> shape;
   if (text == "scalar") return shape;
   for (const auto& extent : split(text, 'x')) {
@@ -153,8 +154,8 @@ ProcessMesh parse_mesh(const std::string& text, const std::string& ranks, std::s
   }
   const auto mesh = list.empty() ? ProcessMesh(shape, names) : ProcessMesh(shape, names, list);
   if (mesh.highest_rank() >= kMaxRanks) {
-    throw UsageError(fmt::format("{}={} has rank {}; ranks below {} are looked at here.", flag,
-                                 text, mesh.highest_rank(), kMaxRanks));
+    throw UsageError(fmt::format("{}={} has rank {}; ranks must be less than {}.", flag, text,
+                                 mesh.highest_rank(), kMaxRanks));
   }
   return mesh;
 }
@@ -162,8 +163,9 @@ ProcessMesh parse_mesh(const std::string& text, const std::string& ranks, std::s
 const TensorDistAttr* parse_attr(std::string_view text, int ndim, const ProcessMesh& mesh,
                                  std::string_view flag) {
   if (text.empty()) {
-    throw UsageError(fmt::format("which placements? Give {}='[S0,R]', one per mesh dim of {}.",
-                                 flag, mesh.to_string()));
+    throw UsageError(
+        fmt::format("the placements are missing; pass {}='[S0,R]', one per mesh dim of {}.", flag,
+                    mesh.to_string()));
   }
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   const auto entries = text.empty() ? std::vector<std::string>() : split(text, ',');

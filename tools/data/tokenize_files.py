@@ -1,8 +1,9 @@
 """Token ids of text files in one flat file: what `autophi data tokenize` runs.
 
-A file is one document: its ids are those of `Tokenizer.encode(text of the file, add_special_tokens=False)`, and
---append_eos puts one more behind each. A file is read and tokenized a part at a time where that gives the same ids for
-sure (`cuts_at_lines` says when and why), else whole, since most tokenizers look across ends of lines.
+A file is one document: its ids are those of `Tokenizer.encode(text of the file, add_special_tokens=False)`,
+and --append_eos appends one more to each. A file is read and tokenized in chunks where this is sure to
+produce the same ids (`cuts_at_lines` says when and why), else at once, since most tokenizers look across ends
+of lines.
 
 Usage: tokenize_files.py --tokenizer=tokenizer.json --out=train.bin [--dtype=uint16] [--append_eos=TOKEN] FILE...
 """
@@ -28,11 +29,11 @@ LINE_PATTERNS = (
 
 
 class Wrong(Exception):
-    """Something to tell the user in one line."""
+    """An error that is reported to the user in one line."""
 
 
 def cuts_at_lines(config):
-    """Whether text may be cut behind a line feed that has no white space before and behind it.
+    """Whether text may be split after a line feed that has no white space before and behind it.
 
     True for the tokenizers of GPT-2, Llama 3 and Qwen 2 and their like; `config` is the tokenizer.json. Their text is
     first cut into pieces by a pattern that is matched from left to right and looks no further back than where a piece
@@ -88,7 +89,7 @@ def last_cut(text):
 
 
 def parts(path, by_lines, block_bytes=BLOCK_BYTES):
-    """The text of a file in parts whose ids, one after the other, are those of the whole."""
+    """The text of a file in chunks whose ids, concatenated, are those of the file."""
     kept = []
     tail = ""  # the last two characters so far: whether there is a cut may depend on the next
     for block in decoded(path, block_bytes):
@@ -117,7 +118,7 @@ def encoded(tokenizer, texts):
 
 
 class Output:
-    """The flat file; it appears whole or not at all."""
+    """The flat file; it appears complete or not at all."""
 
     def __init__(self, path, dtype):
         self.path, self.dtype = path, dtype
@@ -143,7 +144,7 @@ class Output:
             limit = 1 << (8 * array.array(TYPE_CODES[self.dtype]).itemsize - (self.dtype[0] == "i"))
             at = next(i for i, value in enumerate(ids) if value >= limit)
             raise Wrong(f"token {before + at} of '{path}' is the id {ids[at]}, which {self.dtype} does not hold (0 to "
-                        f"{limit - 1}); take --dtype={'uint16' if ids[at] < 65536 else 'uint32'}.") from None
+                        f"{limit - 1}); use --dtype={'uint16' if ids[at] < 65536 else 'uint32'}.") from None
         if sys.byteorder == "big":
             values.byteswap()
         values.tofile(self.file)
@@ -196,7 +197,7 @@ def tokenize(options):
             out.write(eos, path, out.tokens - begin)
     count = len(options.files)
     print(f"{options.out}: {out.tokens:,} tokens ({options.dtype}) of {count} file{'' if count == 1 else 's'}"
-          f"{'' if by_lines else ', each tokenized whole'}; largest id {out.largest}, "
+          f"{'' if by_lines else ', each tokenized at once'}; largest id {out.largest}, "
           f"of a vocabulary of {tokenizer.get_vocab_size():,}")
 
 

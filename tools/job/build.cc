@@ -107,10 +107,11 @@ ProgramMemory program_memory(const MemoryConfig& memory) {
 void adjust_for_generate(JobConfig* config) {
   const auto length = static_cast<int64_t>(config->generate.prompt.size());
   if (length > config->model.seq_len) {
-    throw config->wrong({"generate.prompt", "model.seq_len"},
-                        fmt::format("the prompt has {} bytes and the model sees {} (model.seq_len);"
-                                    " shorten it.",
-                                    length, config->model.seq_len));
+    throw config->wrong(
+        {"generate.prompt", "model.seq_len"},
+        fmt::format(
+            "the prompt has {} bytes and the model reads at most {} (model.seq_len); shorten it.",
+            length, config->model.seq_len));
   }
   config->model.dropout = 0.0;
 }

@@ -19,8 +19,8 @@ namespace {
 void take_call_by_call(const char* flag, const char* remedy, JobConfig* config) {
   if (config->memory.is_limited()) {
     throw cli::UsageError(
-        fmt::format("{} takes a step call by call, and memory limits need a captured program; "
-                    "leave out memory in the job{}.",
+        fmt::format("{} runs a step call by call, and memory limits need a captured program; "
+                    "remove memory from the job{}.",
                     flag, remedy));
   }
   config->run.capture = false;

@@ -17,7 +17,7 @@
 #include "tools/job/export_step.h"
 #include "tools/job/output/atomic_file.h"
 
-DEFINE_string(mode, "", "forward or train, instead of what the job says");
+DEFINE_string(mode, "", "forward or train, instead of the job's mode");
 
 namespace phi::job {
 namespace {
@@ -27,15 +27,16 @@ constexpr const char* kHelp =
     "\n"
     "Writes a step of the job as StableHLO text with Shardy meshes and shardings: all "
     "micro-batches\n"
-    "and, in mode train, the backward pass and the optimizer's update. One process does it for a\n"
-    "mesh of any size; no tensor has bytes. docs/stablehlo.md says how to run what it writes.\n";
+    "and, in mode train, the backward pass and the optimizer's update. One process exports a\n"
+    "mesh of any size; no tensor data is allocated. docs/stablehlo.md describes how to run the "
+    "text.\n";
 
 JobConfig settled_job(const std::string& file) {
   JobConfig config = load_job(file);
   if (!FLAGS_mode.empty()) config.mode = FLAGS_mode;
   if (config.mode != "forward" && config.mode != "train") {
     throw cli::UsageError(fmt::format(
-        "a step of mode forward or train can be exported, not of mode '{}'; give --mode.",
+        "a step of mode forward or train can be exported, not of mode '{}'; pass --mode.",
         config.mode));
   }
   const MeshConfig mesh = FLAGS_mesh.empty() ? config.mesh : parse_mesh_flag(FLAGS_mesh);
@@ -80,7 +81,7 @@ int export_command(int argc, char** argv) {
   const std::vector<std::string> words = cli::parse_flags(argc, argv, flags);
   if (words.size() != 1) {
     throw cli::UsageError(
-        fmt::format("autophi export takes one job file, got {}; see --help.", words.size()));
+        fmt::format("autophi export expects one job file, got {}; see --help.", words.size()));
   }
   write(exported(settled_job(words[0])));
   return 0;

@@ -26,12 +26,13 @@ Injection parse_injection(const char* flag, const std::string& text) {
     const auto second = std::from_chars(first.ptr + 1, end, out.step);
     if (second.ec == std::errc() && second.ptr == end) return out;
   }
-  throw cli::UsageError(fmt::format("--{} takes RANK:STEP, e.g. 1:2, got '{}'.", flag, text));
+  throw cli::UsageError(fmt::format("--{} expects RANK:STEP, e.g. 1:2, got '{}'.", flag, text));
 }
 
 void Injections::at(int64_t step) const {
   if (error.is_now(step)) {
-    throw errors::Internal("asked to fail here by --inject_error={}:{}.", error.rank, error.step);
+    throw errors::Internal("this failure is requested by --inject_error={}:{}.", error.rank,
+                           error.step);
   }
   while (hang.is_now(step)) pause();
 }

@@ -52,9 +52,9 @@ distributed::ConfigEntries fingerprint(const Setup& setup) {
 
 std::span<const RankLocalFlag> rank_local_flags() {
   static constexpr std::array<RankLocalFlag, 3> kFlags = {{
-      {"report", "rank 0 alone writes it"},
-      {"metrics", "rank 0 alone writes it"},
-      {"quiet", "rank 0 alone speaks"},
+      {"report", "only rank 0 writes it"},
+      {"metrics", "only rank 0 writes it"},
+      {"quiet", "only rank 0 prints"},
   }};
   return kFlags;
 }

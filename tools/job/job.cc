@@ -106,7 +106,7 @@ std::string Job::resume_hint() const {
   const std::string launcher = world_.size() > 1 ? fmt::format("mpirun -n {} ", world_.size()) : "";
   const std::string mesh = FLAGS_mesh.empty() ? "" : " --mesh=" + FLAGS_mesh;
   return fmt::format(
-      "\n  the newest checkpoint is {}; go on from it with: {}autophi run {}{} --resume",
+      "\n  the newest checkpoint is {}; resume from it with: {}autophi run {}{} --resume",
       newest->path, launcher, config_.file, mesh);
 }
 
@@ -172,7 +172,7 @@ void Job::run_training_loop(training::Trainer& trainer, training::Checkpointer* 
     report->tokens_per_s = progress.tokens_per_s(trainer.steps());
   }
   if (report->stopped_by != 0 && is_reporter()) {
-    std::cout << fmt::format("stopped by signal {} ({}) after step {}; go on with --resume\n",
+    std::cout << fmt::format("stopped by signal {} ({}) after step {}; continue with --resume\n",
                              report->stopped_by, strsignal(report->stopped_by), trainer.steps());
   }
 }
@@ -221,14 +221,14 @@ void Job::resume(training::Checkpointer& checkpoints, JobReport* report) {
     if (is_reporter()) std::cout << line << std::endl;
   };
   if (!resumed) {
-    return say(fmt::format("nothing to resume: '{}' has no checkpoint yet; beginning with step 1",
+    return say(fmt::format("nothing to resume: '{}' has no checkpoint yet; starting at step 1",
                            config_.checkpoint.dir));
   }
   for (const std::string& damaged : resumed->damaged) say("note: passed over " + damaged);
   for (const std::string& change : changes_since(resumed->metadata, setup_.entries)) {
     say("note: " + change);
   }
-  say(fmt::format("going on after step {} from {}", resumed->step, resumed->path));
+  say(fmt::format("resuming after step {} from {}", resumed->step, resumed->path));
   report->first_step = resumed->step + 1;
   report->resumed_from = resumed->path;
   checkpoint_bytes_read_ = resumed->bytes_read;

@@ -62,11 +62,11 @@ std::vector<std::string> changes_since(const std::map<std::string, std::string>&
     if (change_of(entry.key) == ChangeEffect::kRefused) refused += "\n  " + line;
     reported.push_back(line);
   }
-  PHI_CHECK(refused.empty(), errors::InvalidArgument(
-                                 "a training cannot go on as this job:{}\n  Give those their old "
-                                 "values, another checkpoint.dir, or begin with the weights "
-                                 "alone (weights: of the job).",
-                                 refused));
+  PHI_CHECK(refused.empty(),
+            errors::InvalidArgument(
+                "the checkpoint cannot be resumed by this job:{}\n  Restore the old values, set "
+                "another checkpoint.dir, or start from the weights only (weights: of the job).",
+                refused));
   return reported;
 }
 

@@ -96,9 +96,8 @@ Setup agreed_setup(World& world, const std::string& text, const std::string& nam
     if (world.size() == 1) throw;
   }
   if (!check_consistency(world, &setup, fault.value_or(""))) {
-    throw errors::InvalidArgument("{}",
-                                  fault.value_or("a rank of the job found it wrong, and says so "
-                                                 "on its standard error."));
+    throw errors::InvalidArgument(
+        "{}", fault.value_or("a rank found the job invalid; its standard error has the reason."));
   }
   return std::move(*setup);
 }
@@ -129,11 +128,11 @@ std::string report_of(const std::string& text, const std::string& name, const Fl
                       const std::optional<ProgressSink>& progress) {
   const World& world = World::current();
   const bool is_played = world.backend() == "dry";
-  PHI_CHECK(
-      !is_played && (world.backend() != "local" || world.size() == 1),
-      errors::PreconditionNotMet("a job has its process for itself: it cannot run on ranks of "
-                                 "run_ranks or in a dry_run. Run it under mpirun, or by "
-                                 "itself, and play a rank of it by dry_run=True."));
+  PHI_CHECK(!is_played && (world.backend() != "local" || world.size() == 1),
+            errors::PreconditionNotMet(
+                "a job needs a process without other ranks: it cannot run on ranks of "
+                "run_ranks or in a dry_run. Run it under mpirun, or in a process of one rank; "
+                "simulate a rank of it with dry_run=True."));
   const gflags::FlagSaver as_they_were;
   try {
     set_flags(flags);

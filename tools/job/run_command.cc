@@ -33,7 +33,7 @@ std::string job_file_of(int argc, char** argv) {
   const std::vector<std::string> words =
       cli::parse_flags(argc, argv, run_flags(), run_flags_alone());
   if (words.size() != 1) {
-    throw cli::UsageError(fmt::format("autophi run takes one job file, got {}{}; see --help.",
+    throw cli::UsageError(fmt::format("autophi run expects one job file, got {}{}; see --help.",
                                       words.size(), words.empty() ? "" : " (" + words[1] + ")"));
   }
   return words[0];
@@ -43,8 +43,7 @@ std::string job_file_of(int argc, char** argv) {
 std::string words_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
   return fmt::format(
-      "the system gives this process no more memory; tensors of this rank hold {} "
-      "bytes. {}",
+      "the system has no more memory for this process; tensors of this rank use {} bytes. {}",
       memory_stats(Tier::kDevice).current, kMoreMemoryAdvice);
 }
 
@@ -135,43 +134,41 @@ const char* run_help() {
          "\n"
          "  --mesh=2x2x2         mesh instead of the file's: 2x2x2 (dp, pp, tp), 4 (dp), "
          "dp=2,tp=2\n"
-         "  --report=FILE        write what every rank did, and the losses, as JSON\n"
+         "  --report=FILE        write each rank's counters, and the losses, as JSON\n"
          "  --metrics=FILE       append a line of JSON for each step\n"
-         "  --status_file=FILE   keep the number of the step that the job is in in this file\n"
-         "  --trace=FILE         write what every rank did when, for ui.perfetto.dev\n"
+         "  --status_file=FILE   write the number of the current step to this file\n"
+         "  --trace=FILE         write a trace of all ranks, for ui.perfetto.dev\n"
          "  --trace_steps=2:3    trace these steps only\n"
-         "  --explain[=FILE]     take one step, and tell what its calls do and why, what they move "
-         "and\n"
-         "                       how long that takes; as JSON to a FILE.json\n"
+         "  --explain[=FILE]     run one step, and explain what its calls do and why, which data "
+         "they\n"
+         "                       move and their duration; as JSON to a FILE.json\n"
          "  --check=ops          repeat every distributed call in one process, and end the job at "
          "the\n"
-         "                       first that gives something else; --check=numbers: at the first\n"
+         "                       first with another result; --check=numbers: at the first\n"
          "                       number that is not finite\n"
          "  --deadline_s=60      end the job if a rank waits longer than this for another\n"
-         "  --resume             go on from the newest checkpoint in the job's checkpoint.dir, on "
+         "  --resume             resume from the newest checkpoint in the job's checkpoint.dir, on "
          "any mesh\n"
          "  --strict_collectives\n"
          "                       ranks compare every call of a group before it runs\n"
          "  --nodeferred_transfer\n"
-         "                       what is read from files crosses to each rank whole and at once, "
-         "not\n"
-         "                       this rank's shards when they are known\n"
-         "  --tf32               products of float32 on GPUs take their arguments as TF32, with "
-         "10\n"
-         "                       bits behind the point; as run.tf32 in the job\n"
-         "  --nographs           steps of a captured job on GPUs are launched one by one, not as "
-         "CUDA\n"
-         "                       graphs; as run.graphs in the job\n"
+         "                       copy what is read from files to each rank immediately and "
+         "unsharded,\n"
+         "                       instead of its shards when they are known\n"
+         "  --tf32               float32 matmuls on GPUs use TF32, with 10 bits of mantissa; as\n"
+         "                       run.tf32 in the job\n"
+         "  --nographs           launch the steps of a captured job on GPUs kernel by kernel, not "
+         "as\n"
+         "                       CUDA graphs; as run.graphs: false in the job\n"
          "  --quiet              print errors only, and the text in mode generate\n"
          "  --dry_run --world_size=16384 --rank=R\n"
-         "                       without mpirun: play this rank of a job of this size for one "
-         "step,\n"
-         "                       and report what it would hold, compute and send\n"
+         "                       without mpirun: simulate this rank of a job of this size for one\n"
+         "                       step, and report what it would allocate, compute and send\n"
          "  --v=1                log (2: more, e.g. plans of reshards); --vmodule=FILE=2\n"
          "\n"
          "Flags for tests of failures:\n"
          "  --inject_error=RANK:STEP   the rank (-1: each) throws at this step (1 is the first)\n"
-         "  --inject_hang=RANK:STEP    the rank stops answering\n";
+         "  --inject_hang=RANK:STEP    the rank hangs\n";
 }
 
 }  // namespace phi::job

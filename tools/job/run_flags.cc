@@ -13,27 +13,27 @@
 
 DEFINE_string(report, "", "write a report of the job to this file, as JSON");
 DEFINE_string(metrics, "", "append a line of JSON for each step to this file");
-DEFINE_string(status_file, "", "keep the number of the step that the job is in in this file");
+DEFINE_string(status_file, "", "write the number of the current step to this file");
 DEFINE_string(trace, "", "write a trace of all ranks to this file, for ui.perfetto.dev");
 DEFINE_string(trace_steps, "", "FIRST:LAST: trace these steps only");
-DEFINE_string(explain, "", "take one step, and tell what its calls do and why; to this file");
+DEFINE_string(explain, "", "run one step, and explain its calls and reshards; to this file");
 DEFINE_string(check, "",
               "ops: repeat every distributed call in one process and compare; numbers: "
               "name the first number that is not finite");
 DEFINE_double(deadline_s, 60.0, "end the job if a rank waits longer than this for another");
 DEFINE_bool(deferred_transfer, true,
-            "data waits on its tier until it is known where it is needed; false: it crosses to the "
-            "device at once and whole");
-DEFINE_bool(resume, false, "go on from the newest checkpoint in the job's checkpoint.dir");
+            "data stays on its tier until the shards that a rank needs are known; false: it is "
+            "copied to the device immediately and unsharded");
+DEFINE_bool(resume, false, "resume from the newest checkpoint in the job's checkpoint.dir");
 DEFINE_bool(strict_collectives, false,
             "ranks compare every call of a group before it runs, to find where they differ");
 DEFINE_bool(quiet, false, "print errors only, and the text in mode generate");
-DEFINE_bool(tf32, false, "products of float32 on GPUs take their arguments as TF32 (run.tf32)");
+DEFINE_bool(tf32, false, "float32 matmuls on GPUs use TF32 (run.tf32)");
 DEFINE_bool(graphs, true,
             "steps of a captured job on GPUs are launched as CUDA graphs; false: one by one "
             "(run.graphs)");
 DEFINE_string(inject_error, "", "for tests: RANK:STEP at which a rank throws");
-DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank stops answering");
+DEFINE_string(inject_hang, "", "for tests: RANK:STEP at which a rank hangs");
 
 namespace phi::job {
 namespace {
@@ -82,20 +82,19 @@ std::chrono::milliseconds start_deadline() {
 void check_run_flags(bool generates) {
   if (!(FLAGS_deadline_s > 0 && FLAGS_deadline_s <= kMaxDeadlineS)) {
     throw cli::UsageError(
-        fmt::format("--deadline_s takes seconds, more than 0 and at most {}.", kMaxDeadlineS));
+        fmt::format("--deadline_s expects seconds, more than 0 and at most {}.", kMaxDeadlineS));
   }
   if (!FLAGS_check.empty() && FLAGS_check != "ops" && FLAGS_check != "numbers") {
     throw cli::UsageError(
-        fmt::format("--check={} is neither ops nor numbers; give one of them.", FLAGS_check));
+        fmt::format("--check={} is neither ops nor numbers; pass one of them.", FLAGS_check));
   }
   // Flags without a row are read by every job.
   constexpr std::string_view kReal =
-      "a job that runs; a dry run has no times and no losses, and nobody to wait for";
+      "a real run; a dry run has no times, no losses and no other ranks";
   cli::check_flags_are_read(std::array{
       cli::FlagUse{"world_size", FLAGS_dry_run,
-                   "--dry_run; without it mpirun says how many ranks there are"},
-      cli::FlagUse{"rank", FLAGS_dry_run,
-                   "--dry_run; without it mpirun says how many ranks there are"},
+                   "--dry_run; without it mpirun sets the number of ranks"},
+      cli::FlagUse{"rank", FLAGS_dry_run, "--dry_run; without it mpirun sets the number of ranks"},
       cli::FlagUse{"metrics", !FLAGS_dry_run, kReal},
       cli::FlagUse{"metrics", !generates, "steps; mode generate has none"},
       cli::FlagUse{"status_file", !FLAGS_dry_run, kReal},
@@ -105,10 +104,9 @@ void check_run_flags(bool generates) {
       cli::FlagUse{"strict_collectives", !FLAGS_dry_run, kReal},
       cli::FlagUse{"deferred_transfer", !FLAGS_dry_run, kReal},
       cli::FlagUse{"resume", !FLAGS_dry_run, kReal},
-      cli::FlagUse{"resume", FLAGS_explain.empty(),
-                   "all steps of a job; --explain takes the first"},
+      cli::FlagUse{"resume", FLAGS_explain.empty(), "all steps of a job; --explain runs the first"},
       cli::FlagUse{"graphs", FLAGS_explain.empty() && FLAGS_check.empty(),
-                   "captured steps; --explain and --check take them call by call"},
+                   "captured steps; --explain and --check run them call by call"},
       cli::FlagUse{"explain", !generates, "steps; mode generate has none"},
       cli::FlagUse{"check", !FLAGS_dry_run, kReal},
       cli::FlagUse{"check", !generates, "steps; mode generate has none"},

@@ -69,7 +69,7 @@ void load_operators(const JobConfig& config) {
 void check_reads(const JobConfig& config, const char* key, const char* flag) {
   const KeyCondition* missing = unmet_condition(config, key);
   if (!missing) return;
-  throw cli::UsageError(fmt::format("{} goes with {}, and {} has {}; leave it out.", flag,
+  throw cli::UsageError(fmt::format("{} requires {}, and {} has {}; remove the flag.", flag,
                                     missing->wanted, config.file, missing->instead(config)));
 }
 
@@ -115,9 +115,9 @@ void check_disk(const JobConfig& config) {
   if (!config.memory.is_limited() || disk.empty()) return;
   std::error_code ignored;
   if (!std::filesystem::is_directory(disk, ignored)) {
-    throw config.wrong({"memory.disk"}, fmt::format("'{}' is no folder; give one for the swap file "
-                                                    "of each process.",
-                                                    disk));
+    throw config.wrong(
+        {"memory.disk"},
+        fmt::format("'{}' is not a folder; set a folder for the swap file of each process.", disk));
   }
   try {
     memory::AsyncFile::create_temporary(disk, {});
@@ -162,10 +162,10 @@ Setup prepare(JobConfig config) {
   if (!FLAGS_explain.empty()) adjust_for_explain(FLAGS_dry_run, &setup.config);
   if (!FLAGS_check.empty()) adjust_for_check(&setup.config);
   if (FLAGS_resume && setup.config.checkpoint.dir.empty()) {
-    throw cli::UsageError(fmt::format(
-        "--resume goes on from a checkpoint, and {} names no folder for them; give one in "
-        "checkpoint.dir.",
-        setup.config.file));
+    throw cli::UsageError(
+        fmt::format("--resume continues from a checkpoint, and {} sets no checkpoint folder; set "
+                    "checkpoint.dir.",
+                    setup.config.file));
   }
   load_operators(setup.config);
   settle_world(&setup);

@@ -24,38 +24,38 @@ _FOLDERS = ("phi", "distributed", "api_gen", "tools")
 def _arguments(argv: Optional[list[str]]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="tools/mutate", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Makes small bugs, one at a time, and says which the tests notice.",
+        description="Makes small bugs, one at a time, and reports which the tests notice.",
         epilog="kinds of mutants:\n" + "\n".join(f"  {k:13}{v}" for k, v in KINDS.items()))
     parser.add_argument("files", nargs="*", metavar="FILE",
                         help="C++ and Python sources, or folders of them")
-    parser.add_argument("--sample", type=int, metavar="N", help="N mutants drawn over all files; "
+    parser.add_argument("--sample", type=int, metavar="N", help="N mutants, sampled over all files; "
                         "without it, every mutant")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the draw (1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the sample (1)")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     parser.add_argument("--only", action="append", default=[], metavar="ID|FILE:LINE[:KIND]",
-                        help="these mutants, as reports name them; may be given several times")
-    parser.add_argument("--tests", metavar="REGEX", help="ask the tests of these names, not those "
+                        help="these mutants, as reports name them; may be repeated")
+    parser.add_argument("--tests", metavar="REGEX", help="run the tests of these names, not those "
                         "that mirror the file")
     parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="DIR",
                         help="a configured Ninja build (build)")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("AUTOPHI_JOBS")
                                                         or os.cpu_count() or 1), metavar="N",
-                        help="compilers at once")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
+                        help="compilers that run at a time")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file")
     parser.add_argument("--resume", action="store_true",
-                        help="take what the --json file says of mutants that it has, and go on")
+                        help="reuse the results in the --json file, and continue with the other mutants")
     parser.add_argument("--at-least", type=float, default=0.0, metavar="PERCENT",
                         help="exit with 1 if fewer are caught")
     options = parser.parse_args(argv)
     if not options.files and not options.only:
-        parser.error("give files or folders to mutate")
+        parser.error("pass files or folders to mutate")
     if options.sample is not None and options.sample < 1:
         parser.error("--sample needs 1 or more")
     return options
 
 
 def _named(files: Files, name: str) -> list[Mutant]:
-    """What --only names: an id, or a place with an optional kind."""
+    """Mutants of --only: an id, or a position with an optional kind."""
     path, *place = name.split(":")
     if not place:
         found = [mutant for mutant in files.all() if mutant.id == name.lstrip("#")]
@@ -63,7 +63,7 @@ def _named(files: Files, name: str) -> list[Mutant]:
         found = [mutant for mutant in files.mutants(path) if str(mutant.line) == place[0]
                  and place[1:] in ([], [mutant.kind])]
     if not found:
-        raise MutationError(f"no mutant is named '{name}'; --list names those that there are.")
+        raise MutationError(f"no mutant is named '{name}'; --list prints their names.")
     return found
 
 
@@ -111,7 +111,7 @@ class _Session:
         try:
             mutants = self._first()
             if not mutants:
-                raise MutationError("there is nothing to mutate in these files.")
+                raise MutationError("these files have no code to mutate.")
             self._baseline.prepare(sorted({m.path for m in mutants if not self.report.earlier(m)}))
             for mutant in self._counted(mutants):
                 self.report.add(self.report.earlier(mutant) or self._judge(mutant))
@@ -130,7 +130,7 @@ class _Session:
         return [mutant for mutant in drawn if mutant]
 
     def _counted(self, mutants: list[Mutant]) -> Iterator[Mutant]:
-        """These, and of a sample another for each that does not count."""
+        """These, and in a sample a replacement for each that does not count."""
         waiting = list(mutants)
         while waiting:
             mutant = waiting.pop(0)
@@ -145,17 +145,17 @@ def _run(options: argparse.Namespace) -> int:
     build_folder = options.build.resolve()
     if not build_folder.is_dir():
         raise MutationError(f"{build_folder} is no configured Ninja build; run tools/test once, or "
-                            "give --build=DIR.")
+                            "pass --build=DIR.")
     journal = Journal(ROOT, build_folder / "mutation")
     journal.lock()
     try:
         restored = journal.restore()
         if restored:
-            say(f"{restored} is again what it was before a run that was cut short")
+            say(f"{restored} is restored after an interrupted run")
         files = _files(options)
         build = Build(ROOT, build_folder, options.jobs)
         build.refresh()
-        say("sources hold mutants until the end: do not commit, nor build in this folder")
+        say("sources contain mutants until the end: do not commit, and do not build in this folder")
         session = _Session(options, files, build, journal)
         if options.sample and not options.only:
             say(f"{options.sample} mutants of {len(files.paths)} files, --seed={options.seed}")

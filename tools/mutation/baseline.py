@@ -49,23 +49,23 @@ class Baseline:
         return self._build.graph.products(self._build.root / path)
 
     def direct_products(self, path: str) -> list[str]:
-        """Of a source: what is built before any test, to see whether it becomes other code."""
+        """The targets of a source that are built before any test, to detect whether the code changes."""
         tests = self.tests_of(path)
         needed = self._build.graph.closure([t for test in tests for t in test.targets])
         products = [product for product in self.products(path) if product in needed or not tests]
         return products if len(products) <= _FEW_PRODUCTS else []
 
     def outputs(self, path: str) -> list[str]:
-        """All files that making the direct products makes."""
+        """All files that building the direct targets writes."""
         return [out for product in self.direct_products(path)
                 for out in self._build.graph.outputs(product)]
 
     def is_built(self, path: str) -> bool:
-        """Sources that nothing of this build reads have no mutants that matter."""
+        """Mutants of sources that this build does not read do not count."""
         return not is_cpp(path) or bool(self.products(path))
 
     def tests_of(self, path: str) -> list[CtestEntry]:
-        """Those that are to notice a change of this file, and can; perhaps none."""
+        """The tests that should detect a change of this file, and can; possibly none."""
         if path not in self._tests:
             chosen = self._named if self._named is not None else self._mirrors.of(path)
             if is_cpp(path):
@@ -114,7 +114,7 @@ class Baseline:
                   + (f"; {known} were known to" if known else ""))
 
     def _run_unchanged(self, test: CtestEntry) -> bool:
-        """Whether there was no need to, since it has passed as it is."""
+        """Whether the test is skipped, since it has passed unchanged."""
         programs = {target: self._digests[target] for target in test.targets}
         seconds = self._clean_runs.seconds(test, programs)
         if seconds is not None:
@@ -122,11 +122,11 @@ class Baseline:
             return True
         outcome = self._run(test, _UNCHANGED_LIMIT_S)
         if not test.passed(outcome):
-            raise MutationError(f"{test.name} fails with the tree as it is, so nothing can be told "
-                                f"from it. {outcome.ended_by} Its output ends:\n"
+            raise MutationError(f"{test.name} fails with the unchanged tree, so it cannot "
+                                f"detect mutants. {outcome.ended_by} Its output ends:\n"
                                 f"{outcome.output[-3000:]}")
         if test.skipped(outcome):
-            self._say(f"{test.name} is skipped on this machine and notices nothing")
+            self._say(f"{test.name} is skipped on this machine and detects no mutants")
         self._seconds[test.name] = outcome.seconds
         self._clean_runs.remember(test, programs, outcome.seconds)
         return False
@@ -146,12 +146,12 @@ class Baseline:
         return outcome
 
     def is_unchanged(self, files: list[str]) -> bool:
-        """Whether these files of the build are, byte for byte, what they are without the mutant."""
+        """Whether these files of the build equal, byte for byte, those without the mutant."""
         found = self._build.digest(files)
         return all(self._digests[name] == digest for name, digest in found.items())
 
     def finish(self) -> None:
-        """Makes again, from unchanged sources, what mutants were built into."""
+        """Rebuilds, from unchanged sources, the targets that contain mutants."""
         if self._digests:
             self._build.make_clean(sorted(self._digests))
 

@@ -1,4 +1,4 @@
-"""The build folder: its tests, what depends on what, and the making of single targets."""
+"""The build folder: its tests, its dependencies, and the build of single targets."""
 
 import hashlib
 import os
@@ -29,7 +29,7 @@ class Build:
         """Configures if need be, and reads the tests."""
         if not (self.folder / "build.ninja").exists():
             raise MutationError(f"{self.folder} is no configured Ninja build; run tools/test once, "
-                                "or give --build=DIR.")
+                                "or pass --build=DIR.")
         self._must("ninja", "-C", str(self.folder), "build.ninja", doing="configuring")
         listing = self._must("ctest", "--test-dir", str(self.folder), "--show-only=json-v1",
                              doing="listing the tests")
@@ -50,7 +50,7 @@ class Build:
         """From unchanged sources, before the first mutant and after the last."""
         made = self.make(targets)
         if made.status != 0:
-            raise MutationError(f"the tree does not build as it is:\n{made.output[-4000:]}")
+            raise MutationError(f"the unchanged tree does not build:\n{made.output[-4000:]}")
         self._read_graph()
 
     def make(self, targets: list[str]) -> processes.Outcome:
@@ -68,11 +68,11 @@ class Build:
         return result.output
 
     def everything(self) -> list[Path]:
-        """Files that builds make."""
+        """Files that builds write."""
         return [self.folder / name for name in self.graph.everything()]
 
     def digest(self, outputs: list[str]) -> dict[str, str]:
-        """What files of the build hold."""
+        """Contents of files of the build."""
         return {name: self._digest_of(self.folder / name) for name in outputs}
 
     def _digest_of(self, path: Path) -> str:

@@ -16,7 +16,7 @@ _NEVER_READ = {".md"}
 
 
 class CleanRuns:
-    """`folder` holds the notes. Without git nothing is known of the tree, and nothing kept."""
+    """`folder` stores the notes. Without git the state of the tree is unknown, and no notes are kept."""
 
     def __init__(self, root: Path, folder: Path):
         self._file = folder / "clean_runs.json"

@@ -94,12 +94,12 @@ def _at_sign(source: Source, at: int) -> Iterator[Edit]:
 
 
 def _joins_values(source: Source, at: int) -> bool:
-    """Not the joining of texts, which has no minus."""
+    """Excludes string concatenation, which has no minus."""
     return not {source.kind(at - 1), source.kind(at + 1)} & {"string", "char"}
 
 
 def _in_loop_head(source: Source, at: int) -> bool:
-    """Counting the other way in a for never ends: nothing to learn, and slow."""
+    """A for loop that counts backwards never ends, so the mutant is slow and useless."""
     i = at
     while i >= 0 and source.text(i) not in ("{", "}"):
         if source.text(i) == "(" and source.partner.get(i, -1) > at:

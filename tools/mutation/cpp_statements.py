@@ -147,7 +147,7 @@ class Statements:
         return -1
 
     def expression_around(self, at: int) -> Optional[tuple[int, int]]:
-        """Begin and end in the text of the statement that computes and holds this token."""
+        """Begin and end in the text of the statement that computes and contains this token."""
         for first, last in self._spans:
             if first <= at <= last:
                 return self._source.tokens[first].begin, self._source.tokens[last].end
@@ -181,7 +181,7 @@ class Statements:
         return -1 if source.text(end + 1) == "else" else end
 
     def _guards(self) -> Iterator[int]:
-        """Ifs that do nothing but leave, and have no else."""
+        """Ifs that only leave the function or loop, and have no else."""
         source = self._source
         for at in self._ifs():
             body = source.partner[at + 1] + 1

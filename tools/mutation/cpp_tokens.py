@@ -1,6 +1,6 @@
 """C++ text as tokens: what is code, what only looks like it, and which bracket closes which.
 
-Angle brackets and binary operators are told apart by the white space that clang-format gives them:
+Angle brackets and binary operators are distinguished by the white space of clang-format:
 `a < b` compares, `vector<int>` does not.
 """
 
@@ -34,7 +34,7 @@ class Token(NamedTuple):
 
 @dataclass
 class Source:
-    """Tokens with, for each: the place of its partner if it is a bracket, and whether it is code,
+    """Tokens with, for each: the position of its partner if it is a bracket, and whether it is code,
     that is, within the body of a function."""
 
     tokens: list[Token]
@@ -117,7 +117,7 @@ def _match_angles(source: Source) -> None:
 
 
 def _head(source: Source, brace: int) -> list[str]:
-    """The words between the last statement or brace and this one, without what brackets hold."""
+    """The words between the last statement or brace and this one, without the contents of brackets."""
     words = []
     i = brace - 1
     while i >= 0 and source.text(i) not in (";", "{"):
@@ -134,7 +134,7 @@ def _head(source: Source, brace: int) -> list[str]:
 
 
 def _scope_of(source: Source, brace: int, outer: str, enclosing: str) -> str:
-    """What a { opens: namespace, class, code or init. `outer` is the scope that it stands in,
+    """What a { opens: namespace, class, code or init. `outer` is the enclosing scope,
     `enclosing` the innermost bracket."""
     before = source.text(brace - 1)
     spaced = source.tokens[brace].spaced

@@ -1,4 +1,4 @@
-"""Which files have mutants, and a draw over all of them that a seed repeats."""
+"""The files with mutants, and a reproducible sample of mutants by seed."""
 
 import random
 from collections import Counter
@@ -23,7 +23,7 @@ def source_files(root: Path, names: Iterable[str], here: Path) -> list[str]:
     for name in names:
         path = (here / name).resolve()
         if not path.exists():
-            raise MutationError(f"there is no file or folder '{name}'.")
+            raise MutationError(f"no file or folder '{name}'.")
         if not path.is_relative_to(root):
             raise MutationError(f"'{name}' is not below {root}.")
         files = path.rglob("*") if path.is_dir() else [path]
@@ -35,7 +35,7 @@ def source_files(root: Path, names: Iterable[str], here: Path) -> list[str]:
 
 
 class Files:
-    """Mutants of files, found when first asked for."""
+    """Mutants of files, computed at first use."""
 
     def __init__(self, root: Path, paths: list[str]):
         self.paths = paths
@@ -87,5 +87,5 @@ class Draw:
         return None
 
     def does_not_count(self, mutant: Mutant) -> None:
-        """Another of its file may take its place."""
+        """Another mutant of its file may replace it."""
         self._drawn[mutant.path] -= 1

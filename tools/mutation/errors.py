@@ -1,4 +1,4 @@
-"""What stops a run with a word to the user."""
+"""Errors that stop a run with a message to the user."""
 
 
 class MutationError(Exception):
@@ -6,7 +6,7 @@ class MutationError(Exception):
 
 
 class Stopped(BaseException):
-    """A signal asked to end; like KeyboardInterrupt no ordinary handler swallows it."""
+    """A signal requested the end; like KeyboardInterrupt no ordinary handler swallows it."""
 
     def __init__(self, signal_number: int):
         super().__init__(signal_number)

@@ -1,9 +1,9 @@
-"""The one file that is changed, and how it comes back: after each mutant, after an exception or a
-signal, and, from what is written to the build folder first, at the next start after a SIGKILL.
+"""The mutated file, and how it is restored: after each mutant, after an exception or a
+signal, and, from a copy in the build folder, at the next start after a SIGKILL.
 
-The original comes back with its time, so nothing else is made anew because of it (api_gen's
-sources configure the project). What was built meanwhile is newer than that and would pass for built
-from the original: it is removed, and the next build makes it, which ccache does at once.
+The original is restored with its time, so no other target is rebuilt because of it (api_gen's
+sources configure the project). Targets built meanwhile are newer and would seem to be built from the
+original: they are removed, and the next build rebuilds them, fast by ccache.
 """
 
 import fcntl
@@ -47,12 +47,12 @@ class Journal:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise MutationError(f"another tools/mutate is at work in {self._folder.parent}; "
-                                "wait for it or give another --build.") from error
+            raise MutationError(f"another tools/mutate runs in {self._folder.parent}; "
+                                "wait for it or pass another --build.") from error
 
     @contextmanager
     def changed(self, path: str, text: str, products: list[Path]) -> Iterator[None]:
-        """The file says `text` within; `products` are what a build may make of it."""
+        """The file contains `text` within; `products` are the targets that a build may make of it."""
         file = self._root / path
         original, status = file.read_bytes(), file.stat()
         mutant = text.encode()
@@ -69,7 +69,7 @@ class Journal:
                 self.restore()
 
     def restore(self) -> str:
-        """Puts back what is changed; the file's path, empty if there is none."""
+        """Restores the changed file; returns its path, or an empty one."""
         if not self._entry.exists():
             return ""
         entry = json.loads(self._entry.read_text(encoding="utf-8"))
@@ -92,10 +92,10 @@ class Journal:
                 product.unlink()
 
     def _keep_edits(self, file: Path, original: bytes, mutant: bytes) -> None:
-        """What somebody else wrote meanwhile is not lost."""
+        """Changes by others meanwhile are not lost."""
         now = file.read_bytes() if file.exists() else b""
         if now != original and not mutant.startswith(now):
             kept = self._folder / f"edited_{_digest(now)[:8]}_{file.name}"
             kept.write_bytes(now)
-            print(f"{file} was edited while it held a mutant: what it said is now in {kept}.",
+            print(f"{file} was edited while it contained a mutant: the edited text is now in {kept}.",
                   flush=True)

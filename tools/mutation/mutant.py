@@ -1,4 +1,4 @@
-"""One small bug: where it is, what it changes, how it is named and shown."""
+"""One small bug: its position, its change, its name and its text."""
 
 import hashlib
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Mutant:
 
     @property
     def id(self) -> str:
-        """Stays as long as the line does, wherever in the file it is."""
+        """Unchanged while the line is unchanged, wherever it is in the file."""
         named = "\0".join((self.path, self.kind, self.before, self.after, str(self.number)))
         return hashlib.sha256(named.encode()).hexdigest()[:8]
 
@@ -58,14 +58,14 @@ class Mutant:
 
 
 def _shown(text: str, begin: int, end: int) -> str:
-    """The lines that hold [begin, end), on one line."""
+    """The lines that contain [begin, end), on one line."""
     first = text.rfind("\n", 0, begin) + 1
     last = text.find("\n", max(begin, end - 1))
     return " ".join(text[first:len(text) if last < 0 else last].split())
 
 
 def mutants_of(path: str, text: str, find: Callable[[str], Iterable[Edit]]) -> list[Mutant]:
-    """What `find` proposes, each different text once, by place."""
+    """The proposals of `find`, each different text once, by position."""
     found: dict[tuple, Edit] = {}
     for edit in find(text):
         if text[edit.begin:edit.end] != edit.text:

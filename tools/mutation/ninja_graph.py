@@ -1,4 +1,4 @@
-"""What ninja builds from what: its statements and the headers that compilers reported."""
+"""The build graph of ninja: its statements and the headers that compilers reported."""
 
 import os
 import re
@@ -66,7 +66,7 @@ class NinjaGraph:
         return sorted(user for user in users if not user.startswith(configured))
 
     def everything(self) -> list[str]:
-        """All that is made of something, but what configuring makes."""
+        """All targets that depend on something, except those of configuring."""
         configured = set(self.outputs(self._first.get("build.ninja", "")))
         return sorted(set(self._first) - configured)
 
@@ -75,7 +75,7 @@ class NinjaGraph:
         return self._outputs.get(product, [product])
 
     def closure(self, targets: list[str]) -> set[str]:
-        """First outputs of all statements that these targets are made by."""
+        """First outputs of all statements that build these targets."""
         seen: set[str] = set()
         waiting = list(targets)
         while waiting:

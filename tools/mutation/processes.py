@@ -1,4 +1,4 @@
-"""Commands with a limit of time and of memory, of which nothing stays behind."""
+"""Commands with a limit of time and of memory, of which no process survives."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ _GRACE_S = 5.0
 
 @dataclass
 class Outcome:
-    """`status` is None where a limit ended the command; `ended_by` says which."""
+    """`status` is None where a limit ended the command; `ended_by` names it."""
 
     status: Optional[int]
     output: str
@@ -25,7 +25,7 @@ class Outcome:
 
 
 class _Tail(threading.Thread):
-    """Reads a pipe to its end and keeps the last of it: a mutant may print without end."""
+    """Reads a pipe to its end and keeps the last bytes: a mutant may print without end."""
 
     def __init__(self, pipe, kept: int):
         super().__init__(daemon=True)
@@ -48,7 +48,7 @@ class _Tail(threading.Thread):
 
 def members(session: int) -> dict[int, int]:
     """Processes of a session, mpirun's children with groups of their own among them, and the bytes
-    of memory that each holds."""
+    of memory of each."""
     found = {}
     page = os.sysconf("SC_PAGE_SIZE")
     for entry in Path("/proc").iterdir():
@@ -72,7 +72,7 @@ def _signal_all(session: int, number: int) -> None:
 
 
 def end_session(session: int) -> None:
-    """Asks, then forces. mpirun ends its ranks itself when asked."""
+    """Sends SIGTERM, then SIGKILL. mpirun ends its ranks itself at SIGTERM."""
     _signal_all(session, signal.SIGTERM)
     deadline = time.monotonic() + _GRACE_S
     while members(session) and time.monotonic() < deadline:

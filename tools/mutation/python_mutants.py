@@ -1,4 +1,4 @@
-"""Small bugs in Python: edits at the places that `ast` names, never of declarations, docstrings,
+"""Small bugs in Python: edits at the positions that `ast` reports, never of declarations, docstrings,
 annotations or what is raised, asserted or printed."""
 
 import ast
@@ -67,7 +67,7 @@ class _Finder:
         return self._text[begin:end]
 
     def _between(self, left: ast.AST, right: ast.AST, pattern: str) -> Optional[tuple[int, int]]:
-        """Where an operator stands between two operands."""
+        """The position of an operator between two operands."""
         begin, end = self._span(left)[1], self._span(right)[0]
         found = re.search(pattern, self._text[begin:end])
         return (begin + found.start(), begin + found.end()) if found else None

@@ -1,4 +1,4 @@
-"""What is printed and written: progress, survivors, the share of what was caught."""
+"""Printed and written results: progress, survivors, the share of caught mutants."""
 
 import json
 from collections import Counter
@@ -9,8 +9,8 @@ from mutation.mutant import Mutant
 from mutation.verdict import (CAUGHT, NOT_BUILT, NOT_COMPILED, SAME_CODE, SURVIVED, Verdict,
                               from_json)
 
-_NO_TESTS = ("any test: no program of theirs has it (tools/mutation/mirrors.toml says which tests "
-             "are asked)")
+_NO_TESTS = ("any test: no program of theirs has it (tools/mutation/mirrors.toml lists the tests "
+             "to run)")
 
 
 def say(text: str) -> None:
@@ -27,7 +27,7 @@ class Report:
         self.verdicts: list[Verdict] = []
 
     def earlier(self, mutant: Mutant) -> Optional[Verdict]:
-        """What a run that was cut short found."""
+        """The verdict of an interrupted run."""
         entry = self._earlier.get(mutant.id)
         return from_json(mutant, entry) if entry else None
 

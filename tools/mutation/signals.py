@@ -1,4 +1,4 @@
-"""Signals that ask to end, as exceptions that never come in the middle of putting a file back."""
+"""Signals that request the end, as exceptions that never interrupt the restoration of a file."""
 
 import signal
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ def catch() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """A signal that comes within is raised at the end."""
+    """A signal that arrives within is raised at the end."""
     _State.deferred += 1
     try:
         yield

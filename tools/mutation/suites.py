@@ -1,4 +1,4 @@
-"""The tests as ctest knows them, and which of them mirror a source file."""
+"""The tests that ctest lists, and which of them mirror a source file."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def _folder_of(entry: dict, graph: dict, root: Path) -> str:
 
 
 def _commands(build: Path) -> dict[str, list[str]]:
-    """As the files say that CMake writes for ctest, which is silent of programs not built yet."""
+    """From the files that CMake writes for ctest, which does not list programs that are not built."""
     found = {}
     for file in build.rglob("CTestTestfile.cmake"):
         for name, words in re.findall(r"^add_test\(\[=\[(.*?)\]=\] (.*)\)$",
@@ -90,7 +90,7 @@ def read_tests(text: str, root: Path, build: Path) -> list[CtestEntry]:
 
 
 class Mirrors:
-    """Which tests are the natural ones of a file: of its folder's mirror and of the table's row."""
+    """The tests of a file: those of its folder's mirror and of the table's row."""
 
     def __init__(self, tests: list[CtestEntry], table: Path = TABLE):
         self._tests = tests

@@ -1,4 +1,4 @@
-"""One mutant: written, built, shown to the tests one after the other, taken back."""
+"""One mutant: written, built, tested by one test after the other, restored."""
 
 import time
 from typing import Optional
@@ -15,7 +15,7 @@ from mutation.verdict import CAUGHT, NOT_BUILT, NOT_COMPILED, SAME_CODE, SURVIVE
 
 
 def judge(mutant: Mutant, text: str, build: Build, baseline: Baseline, journal: Journal) -> Verdict:
-    """`text` is what the file says without the mutant."""
+    """`text` is the file's text without the mutant."""
     begin = time.monotonic()
     if not baseline.is_built(mutant.path):
         return Verdict(mutant, NOT_BUILT)
@@ -50,7 +50,7 @@ class _Trial:
         return self._build_products() or self._ask(programs)
 
     def _build_products(self) -> Optional[Verdict]:
-        """A verdict if there is no need of tests any more."""
+        """A verdict if no test has to run."""
         if not self._products:
             return None
         made = self._build.make(self._products)
@@ -63,7 +63,7 @@ class _Trial:
         return self._verdict(SURVIVED, detail="what it generates is the same")
 
     def _not_built(self, made: Outcome) -> Verdict:
-        """A generator that fails is a bug noticed; a compiler's complaint makes it none at all."""
+        """A generator that fails is a detected bug; a mutant that does not compile does not count."""
         if not is_cpp(self._mutant.path):
             return self._verdict(CAUGHT, by="the build")
         lines = [line for line in made.output.splitlines() if "error:" in line]

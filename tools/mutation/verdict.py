@@ -1,4 +1,4 @@
-"""What became of a mutant."""
+"""The result of a mutant."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _FIELDS = ("result", "by", "detail", "seconds", "output")
 @dataclass
 class Verdict:
     """`by` is the test that caught it, `detail` how, `output` the end of what it then printed;
-    `ran` are the tests that ran and noticed nothing."""
+    `ran` are the tests that ran and did not detect it."""
 
     mutant: Mutant
     result: str

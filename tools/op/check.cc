@@ -98,7 +98,7 @@ void check_path(const std::string& path, const CheckOptions& options,
                 const Differences& differences, CallCount& count, std::FILE* out) {
   const RecordedFile file = load_recorded(path);
   if (!file.names.is_operator && !has_call(file.op)) {
-    fmt::print(out, "FAIL {} ({}): there is no such operator\n", file.op, path);
+    fmt::print(out, "FAIL {} ({}): the operator is unknown\n", file.op, path);
     count.failed += static_cast<int>(file.cases.size());
     return;
   }

@@ -20,14 +20,13 @@ namespace {
 constexpr std::string_view kHead =
     "# Operators\n"
     "\n"
-    "Written by `autophi op --document`. Names are Paddle's. `x?` may be left out, `x[]` is a "
-    "list, attributes\n"
-    "follow behind the semicolon with their defaults; an operator whose name ends with `_` writes "
-    "its arguments.\n"
+    "Written by `autophi op --document`. Names are Paddle's. `x?` is optional, `x[]` is a list, "
+    "attributes\n"
+    "follow the semicolon with their defaults; an operator whose name ends with `_` writes its "
+    "arguments.\n"
     "The dtypes are those of its CPU kernels. A rule without name is declared in the YAML "
-    "(`yaml/ops`), `-` places\n"
-    "all tensors whole; what each rule does: [spmd_rules.md](spmd_rules.md). What an entry says in "
-    "full:\n"
+    "(`yaml/ops`), `-` replicates\n"
+    "all tensors; what each rule does: [spmd_rules.md](spmd_rules.md). Full entries:\n"
     "`build/api/generated/op_reference.md`.\n"
     "\n";
 
@@ -81,8 +80,14 @@ std::string section_of_gpus(const std::vector<const OpDef*>& ops) {
   }
   if (there.empty()) return "";
   return fmt::format(
-      "\n## On GPUs\n\nThese have kernels for GPUs, in the CPU's dtypes where none are named "
-      "({} of {}):\n{}\n\nThese have none, which is one clear error:\n{}\n",
+      "\n"
+      "## On GPUs\n"
+      "\n"
+      "These have kernels for GPUs, in the CPU's dtypes unless dtypes are listed ({} of {}):\n"
+      "{}\n"
+      "\n"
+      "These have none; calling one on a GPU raises an error:\n"
+      "{}\n",
       there.size(), there.size() + missing.size(), fmt::join(there, " · "),
       fmt::join(missing, " · "));
 }
@@ -125,12 +130,13 @@ std::string operators_document() {
   const auto forward =
       std::ranges::count_if(all, [](const OpDef* op) { return !is_gradient(op->name); });
   std::string page =
-      fmt::format("{}{} operators, {} of them made of others.\n\n", kHead,
+      fmt::format("{}{} operators, {} of them composed of others.\n\n", kHead,
                   static_cast<size_t>(forward) + made_of_others.size(), made_of_others.size());
   page += "| operator | dtypes | rule | gradient | PyTorch |\n|---|---|---|---|---|\n" + rows;
-  page += fmt::format("\n## Made of others\n\n{}\n", fmt::join(made_of_others, " · "));
+  page += fmt::format("\n## Composed of others\n\n{}\n", fmt::join(made_of_others, " · "));
   page += "\n## Left out\n\n| operator | why |\n|---|---|\n";
-  for (const MissingOperator& left : missing_operators()) page += fmt::format("| {} | {} |\n", left.op, left.why);
+  for (const MissingOperator& left : missing_operators())
+    page += fmt::format("| {} | {} |\n", left.op, left.why);
   return page + section_of_gpus(all);
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 constexpr MissingOperator kMissingOperators[] = {
     {"detection operators (nms, yolo_box, prior_box, ..)",
-     "no model of this library uses them, and none is recorded"},
+     "no model of this library uses them, and no calls are recorded"},
     {"quantisation other than weight_only_linear",
      "not recorded; needs dtypes that kernels here lack"},
     {"graph and sparse operators",

@@ -98,7 +98,7 @@ class RecordedFileReader {
   RecordedCall::Refused refused(const YAML::Node& node) const {
     if (!node) return RecordedCall::Refused::kNo;
     const std::string how = text(node, "refused");
-    if (how != "call" && how != "dtype") fail(node, "refused is neither call nor dtype.");
+    if (how != "call" && how != "dtype") fail(node, "refused must be call or dtype.");
     return how == "call" ? RecordedCall::Refused::kCall : RecordedCall::Refused::kDtype;
   }
 

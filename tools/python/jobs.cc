@@ -23,11 +23,11 @@ using Style = phi::training::Progress::Style;
 std::optional<ProgressSink> shown_by(nb::object write, bool as_bar) {
   if (write.is_none()) return std::nullopt;
   return ProgressSink{as_bar ? Style::kBar : Style::kLines,
-                       [function = write.ptr()](const std::string& text) {
-                         const nb::gil_scoped_acquire lock;
-                         const nb::handle show(function);
-                         show(text);
-                       }};
+                      [function = write.ptr()](const std::string& text) {
+                        const nb::gil_scoped_acquire lock;
+                        const nb::handle show(function);
+                        show(text);
+                      }};
 }
 
 std::string report_of(const std::string& text, const std::string& name,
@@ -43,7 +43,6 @@ std::string report_of(const std::string& text, const std::string& name,
 NB_MODULE(_jobs, module) {
   module.def("report_of", &report_of, nb::arg("text"), nb::arg("name"), nb::arg("flags"),
              nb::arg("write").none(), nb::arg("as_bar"),
-             "Runs the job that the text (YAML or JSON) says, and gives its report as JSON. "
-             "`write`, if it is\n"
-             "not None, is given the text of progress, a bar or lines.");
+             "Runs the job described by the text (YAML or JSON), and returns its report as JSON. "
+             "`write`, if\nit is not None, is called with the progress text, a bar or lines.");
 }

@@ -286,9 +286,9 @@ const TensorDistAttr* attr_of(const TensorText& text, const ProcessMesh& mesh) {
 
 double checked_number(double value, const std::string& where) {
   constexpr double kMost = 4611686018427387904.0;  // 2^62
-  PHI_CHECK(value >= -kMost && value <= kMost,
-            errors::InvalidArgument("{} is {}; a rule is asked with numbers of at most 2^62.",
-                                    where, value));
+  PHI_CHECK(
+      value >= -kMost && value <= kMost,
+      errors::InvalidArgument("{} is {}; a rule accepts numbers of at most 2^62.", where, value));
   return value;
 }
 

@@ -55,7 +55,7 @@ void print_failure(std::FILE* out, const CaseFile& file, const Case& c, const Re
   fmt::print(out, "FAIL {} case {} ({}:{})\n", file.rule, c.number, file.path, c.line);
   fmt::print(out, "  question  {}{}\n", c.call.direction == Direction::kBackward ? "backward " : "",
              to_text(reference, c.call));
-  fmt::print(out, "  expected  {}\n", c.expected ? to_text(*c.expected) : "to be refused");
+  fmt::print(out, "  expected  {}\n", c.expected ? to_text(*c.expected) : "to be rejected");
   fmt::print(out, "  actual    {}\n", result.actual);
 }
 
@@ -104,7 +104,7 @@ int check_cases(const std::vector<std::string>& paths, const std::string& differ
   print_count("suspect", suspect);
   print_count("uneven", uneven);
   print_count("listed differences", listed);
-  if (unknown > 0) fmt::print(out, "rules that are not known: {}\n", unknown);
+  if (unknown > 0) fmt::print(out, "unknown rules: {}\n", unknown);
   const int aside = suspect.total() + uneven.total() + listed.total();
   fmt::print(out, "{} passed, {} failed{}\n", must.agree, must.differ + unknown,
              aside > 0 ? fmt::format(", {} set aside", aside) : "");

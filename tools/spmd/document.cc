@@ -265,10 +265,15 @@ std::map<std::string, std::vector<std::string>> operators(std::string_view (OpRu
 
 std::string partial_section() {
   std::string text =
-      "\n## Partial values\n\nWhat lets partial inputs pass that the rule above makes whole, and "
-      "the operators that have it: the\nmeaning, and when it applies, are told in "
-      "`api/rules/partial_propagation.h`.\n\n| what outputs are of inputs | operators "
-      "|\n|---|---|\n";
+      "\n"
+      "## Partial values\n"
+      "\n"
+      "How partial inputs propagate that the rule above would reduce, and the operators that do "
+      "so.\n"
+      "`api/rules/partial_propagation.h` documents the meaning and the conditions.\n"
+      "\n"
+      "| outputs as a function of inputs | operators |\n"
+      "|---|---|\n";
   for (const auto& [propagation, names] : operators(&OpRule::partial)) {
     if (!propagation.empty())
       text += fmt::format("| `{}` | {} |\n", propagation, fmt::join(names, ", "));
@@ -313,7 +318,7 @@ std::string section(const Example& example, const std::vector<std::string>& user
   if (*example.about != '\0') text += fmt::format("- {}\n", example.about);
   for (const auto& sum : found.sums) text += fmt::format("- {}\n", sum);
   text += found.partial.empty()
-              ? "- Partial inputs become whole.\n"
+              ? "- Partial inputs are reduced.\n"
               : fmt::format("- Partial passes on: {}.\n", fmt::join(found.partial, ", "));
   return text + "\n";
 }
@@ -323,17 +328,19 @@ constexpr const char* kHead =
     "\n"
     "Generated: `autophi spmd --document > docs/spmd_rules.md`. Do not edit.\n"
     "\n"
-    "Each rule was asked about one example, in which one dim after the other was split and one "
+    "Each rule is applied to one example, in which one dim after the other is split and one "
     "tensor\n"
-    "after the other was partial. In the notation dims with one letter are split together, `1` is "
+    "after the other is partial. In the notation dims with one letter are split together, `1` is "
     "a\n"
-    "dim that must be whole (its split is given up, or not kept by that example), `()` a scalar.\n"
+    "dim that must not be split (its split is dropped, or not kept by that example), `()` a "
+    "scalar.\n"
     "Below it are the example on a mesh of 2 x 2 with its first two letters split, what the rule "
     "then\n"
-    "needs, and what it gives: for each tensor dim the mesh dim that splits it, `_` for none, "
-    "`p0`\n"
-    "for partial over mesh dim 0. [architecture.md](architecture.md#rules) says how rules are "
-    "made.\n"
+    "needs, and what it infers for its outputs: for each tensor dim the mesh dim that splits it, "
+    "`_`\n"
+    "for none, `p0` for partial over mesh dim 0. [architecture.md](architecture.md#rules) "
+    "describes how\n"
+    "rules are built.\n"
     "Operators pass on more partial values than their rules: see [below](#partial-values).\n"
     "\n";
 
@@ -348,10 +355,15 @@ std::string document() {
     if (it != users.end()) users.erase(it);
   }
   text +=
-      "## Others\n\nRules declared in place, whose text is their notation, and operators without "
-      "one, which\nwork on whole tensors.\n\n| rule | operators |\n|---|---|\n";
+      "## Others\n"
+      "\n"
+      "Rules declared in place, whose text is their notation, and operators without one, which\n"
+      "work on replicated tensors.\n"
+      "\n"
+      "| rule | operators |\n"
+      "|---|---|\n";
   for (const auto& [rule, names] : users) {
-    text += fmt::format("| {} | {} |\n", rule.empty() ? "whole tensors" : "`" + rule + "`",
+    text += fmt::format("| {} | {} |\n", rule.empty() ? "replicated tensors" : "`" + rule + "`",
                         fmt::join(names, ", "));
   }
   return text + partial_section();

@@ -143,7 +143,8 @@ std::vector<AttributeValue> parse_attrs(const OpRule& rule, const std::vector<st
 }  // namespace
 
 OpCallSpec parse_call(const InferRequest& request, const OpRule& rule) {
-  if (request.mesh.empty()) throw UsageError("which mesh? Give --mesh=2x3 or --mesh=dp=2,tp=3.");
+  if (request.mesh.empty())
+    throw UsageError("--mesh is missing; pass --mesh=2x3 or --mesh=dp=2,tp=3.");
   OpCallSpec call_spec{cli::parse_mesh(request.mesh, "", "--mesh"), {}, {}};
   for (const auto& text : request.inputs) {
     const size_t i = call_spec.inputs.size();

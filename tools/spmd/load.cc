@@ -90,7 +90,7 @@ class CaseFileReader {
       if (const YAML::Node kinds = map.get("partial_type"))
         result.partial_kinds = reduce_kinds(kinds);
       if (!result.partial_kinds.empty() && result.partial_kinds.size() != result.partial.size()) {
-        fail(node, fmt::format("partial has {} entries, partial_type {}; give one each.",
+        fail(node, fmt::format("partial has {} entries, partial_type {}; write one each.",
                                result.partial.size(), result.partial_kinds.size()));
       }
       return result;
@@ -152,7 +152,7 @@ class CaseFileReader {
       case AttributeKind::kStrings:
         break;
     }
-    fail(node, fmt::format("{} is a {}, which no recorded rule takes.", name, name_of(kind)));
+    fail(node, fmt::format("{} is a {}, which no recorded rule accepts.", name, name_of(kind)));
   }
 
   // Attributes without effect are read and omitted.

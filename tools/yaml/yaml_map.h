@@ -24,7 +24,7 @@ class YamlMap {
     for (const auto& entry : node_) {
       if (!entry.first.IsScalar()) fail(entry.first, "a key is no text.");
       const std::string& name = entry.first.Scalar();
-      if (!names.insert(name).second) fail(entry.first, fmt::format("'{}' is there twice.", name));
+      if (!names.insert(name).second) fail(entry.first, fmt::format("'{}' is set twice.", name));
     }
   }
 
@@ -53,7 +53,7 @@ class YamlMap {
       const std::string hint = did_you_mean(name, keys);
       fail(entry.first,
            fmt::format(
-               "nothing reads the key '{}' here{}", name,
+               "the key '{}' is not read here{}", name,
                hint.empty() ? fmt::format("; the keys are {}.", fmt::join(keys, ", ")) : hint));
     }
   }

@@ -84,8 +84,8 @@ YAML::Node load(const std::string& text, const std::string& file) {
     YAML::Parser parser(in);
     Shape shape(file);
     if (parser.HandleNextDocument(shape) && parser.HandleNextDocument(shape)) {
-      throw errors::InvalidArgument(
-          "{}:{}: one document a file; what begins here is not part of it.", file, shape.last_line);
+      throw errors::InvalidArgument("{}:{}: one document per file; a second one begins here.", file,
+                                    shape.last_line);
     }
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {

@@ -8,7 +8,7 @@ VERSION = f"Autophi {ap.__version__}"
 
 
 def run(body):
-    """As rank 0 of two, whose other has ended when calls are timed."""
+    """Runs as rank 0 of two; rank 1 has ended when calls are timed."""
     dist.run_ranks(2, lambda: body() if dist.rank() == 0 else calls())
 
 

@@ -1,4 +1,4 @@
-"""The calls in JAX, each as a function that is compiled once, which is its way to little cost per call."""
+"""The calls in JAX, each as a function that is compiled once, which minimises the cost per call in JAX."""
 
 import jax
 import jax.numpy as jnp

@@ -117,27 +117,27 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"  expect", "  expects", "3: the key 'expect' is missing"},
         // Keys that nothing reads.
         Malformed{"rule: relu\n", "rule: relu\nrules: x\n",
-                  "2: nothing reads the key 'rules' here, did you mean 'rule'?"},
+                  "2: the key 'rules' is not read here, did you mean 'rule'?"},
         Malformed{"shape: [2]", "shape: [2], dims: [dp]",
-                  "3: nothing reads the key 'dims' here; the keys are shape."},
-        Malformed{"partial", "partail", "4: nothing reads the key 'partail' here, did you mean"},
+                  "3: the key 'dims' is not read here; the keys are shape."},
+        Malformed{"partial", "partail", "4: the key 'partail' is not read here, did you mean"},
         Malformed{"partial: []", "partial: [0], partial_type: [sum, avg]",
-                  "4: partial has 1 entries, partial_type 2; give one each."},
+                  "4: partial has 1 entries, partial_type 2; write one each."},
         Malformed{"partial: []", "partial: [0], partial_type: [som]", "4: "},
         Malformed{"partial: []", "partial: [0], partial_type: sum", "4: partial_type is no list"},
         Malformed{"{shape: [4], dims_mapping: [0], partial: []}",
                   "{list: [{shape: [4], dims_mapping: [0]}], shape: [4]}",
-                  "4: nothing reads the key 'shape' here; the keys are list."},
+                  "4: the key 'shape' is not read here; the keys are list."},
         Malformed{"  expect", "  direktion: forward\n  expect",
-                  "5: nothing reads the key 'direktion' here, did you mean 'direction'?"},
+                  "5: the key 'direktion' is not read here, did you mean 'direction'?"},
         Malformed{"expect: {inputs: [{dims_mapping", "expect: {inputs: [{shape: [4], dims_mapping",
-                  "5: nothing reads the key 'shape' here"},
-        Malformed{"expect: {", "expect: {reason: x, ", "5: nothing reads the key 'reason' here"},
-        Malformed{"  expect", "  error: true\n  expect", "6: nothing reads the key 'expect' here"},
-        // A rule is asked from its inputs unless the direction is backward.
+                  "5: the key 'shape' is not read here"},
+        Malformed{"expect: {", "expect: {reason: x, ", "5: the key 'reason' is not read here"},
+        Malformed{"  expect", "  error: true\n  expect", "6: the key 'expect' is not read here"},
+        // A rule infers from its inputs unless the direction is backward.
         Malformed{"  expect", "  outputs: [{shape: [4], dims_mapping: [0]}]\n  expect",
-                  "5: nothing reads the key 'outputs' here"},
-        Malformed{"  expect", "  inputs: []\n  expect", "5: 'inputs' is there twice."},
+                  "5: the key 'outputs' is not read here"},
+        Malformed{"  expect", "  inputs: []\n  expect", "5: 'inputs' is set twice."},
         Malformed{"[{shape", "[{{shape", "4: "}));
 
 TEST(SpmdTool, MissingFileIsSaid) {
@@ -159,7 +159,7 @@ TEST(SpmdTool, AnAxisBeyondAllIsAnError) {
   EXPECT_THAT(message_of([] {
                 infer_text({"concat", "2", {"4[0] 4[0]"}, {}, {"axis=1e30"}, false});
               }),
-              HasSubstr("attribute axis is 1e+30; a rule is asked with numbers of at most 2^62"));
+              HasSubstr("attribute axis is 1e+30; a rule accepts numbers of at most 2^62"));
 }
 
 TEST(SpmdTool, CountsAgreement) {
@@ -190,7 +190,7 @@ TEST(SpmdTool, PrintsAllDimsOfWhatIsAnswered) {
       check(question + "expect: {inputs: [{dims_mapping: [0]}], outputs: []}\n").first,
       AllOf(HasSubstr("FAIL transpose case 1"), HasSubstr("actual    [0,_,_] -> [_,0,_]\n")));
   EXPECT_THAT(check(question + "error: true\n").first,
-              HasSubstr("expected  to be refused\n  actual    [0,_,_] -> [_,0,_]\n"));
+              HasSubstr("expected  to be rejected\n  actual    [0,_,_] -> [_,0,_]\n"));
 }
 
 TEST(SpmdTool, HowAPartialReducesIsCompared) {
@@ -222,7 +222,7 @@ TEST(SpmdTool, ListedDifferencesAreCountedApart) {
 TEST(SpmdTool, AnEntryOfDifferencesHasNoOtherKeys) {
   const TempFile more("- {rule: relu, case: 1, reason: on purpose, until: then}\n");
   EXPECT_THAT(message_of([&] { check(kRelu, more.path()); }),
-              HasSubstr(more.path() + ":1: nothing reads the key 'until' here"));
+              HasSubstr(more.path() + ":1: the key 'until' is not read here"));
   const TempFile wrong("- {rule: relu, case: first, reason: on purpose}\n");
   EXPECT_THAT(message_of([&] { check(kRelu, wrong.path()); }),
               HasSubstr(wrong.path() + ":1: case is no int."));
@@ -244,7 +244,7 @@ TEST(SpmdTool, AFileOfAnUnknownRuleIsOneFailureAndTheOthersAreChecked) {
   EXPECT_EQ(failed, 1);
   EXPECT_THAT(printed, HasSubstr("FAIL " + (folder.path() / "a.yaml").string() +
                                  ":1: there is no recorded rule 'rellu', did you mean 'relu'?"));
-  EXPECT_THAT(printed, HasSubstr("rules that are not known: 1\n1 passed, 1 failed\n"));
+  EXPECT_THAT(printed, HasSubstr("unknown rules: 1\n1 passed, 1 failed\n"));
 }
 
 TEST(SpmdTool, AFolderStandsForItsFiles) {

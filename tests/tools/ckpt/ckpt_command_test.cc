@@ -166,12 +166,12 @@ TEST(CkptCommand, ErrorsSayWhatToWrite) {
     std::vector<std::string> words;
     const char* message;
   } rows[] = {
-      {{}, "autophi ckpt: give one of ls, cat, diff, verify, merge, import; see"},
+      {{}, "autophi ckpt: pass one of ls, cat, diff, verify, merge, import; see"},
       {{"verfy", "a"},
-       "autophi ckpt: 'verfy' is none of ls, cat, diff, verify, merge, import, did"},
-      {{"cat", "a"}, "autophi ckpt: cat takes PATH and TENSOR; got 1 names."},
-      {{"merge", "a", "b"}, "'b' is to be one file; give it a name like whole.safetensors."},
-      {{"ls", "a", "--box=[]"}, "--box goes with autophi ckpt cat."},
+       "autophi ckpt: 'verfy' is not one of ls, cat, diff, verify, merge, import, did"},
+      {{"cat", "a"}, "autophi ckpt: cat expects PATH and TENSOR; got 1 names."},
+      {{"merge", "a", "b"}, "'b' must be one file; name it like whole.safetensors."},
+      {{"ls", "a", "--box=[]"}, "--box requires autophi ckpt cat."},
   };
   for (const auto& row : rows) {
     const testing::Printed r = run(row.words);

@@ -44,7 +44,7 @@ TEST(ParseFlags, TakesEverySpelling) {
 TEST(ParseFlags, AWrongFlagIsAnsweredWithTheNearest) {
   EXPECT_EQ(error_of({"--numbr=3"}), "unknown flag --numbr, did you mean 'number'?");
   EXPECT_EQ(error_of({"--whatever"}), "unknown flag --whatever; see --help.");
-  EXPECT_EQ(error_of({"--number=three"}), "--number takes a value of type int32, got 'three'.");
+  EXPECT_EQ(error_of({"--number=three"}), "--number expects a value of type int32, got 'three'.");
   EXPECT_EQ(error_of({"--number"}), "--number needs a value.");
   // Known to gflags itself, but not to this subcommand.
   EXPECT_EQ(error_of({"--flagfile=x"}), "unknown flag --flagfile; see --help.");
@@ -63,7 +63,7 @@ std::string fault_of(const std::vector<std::string>& args, const FlagUse& use) {
 
 TEST(CheckFlags, AFlagThatIsNotReadIsAnError) {
   const FlagUse unread{"number", false, "--loud"};
-  EXPECT_EQ(fault_of({"--loud=false", "--number=3"}, unread), "--number goes with --loud.");
+  EXPECT_EQ(fault_of({"--loud=false", "--number=3"}, unread), "--number requires --loud.");
   EXPECT_EQ(fault_of({"--number=3"}, {"number", true, "--loud"}), "no error");
   // As good as not given.
   EXPECT_EQ(fault_of({"--number=0"}, unread), "no error");

@@ -1,4 +1,4 @@
-"""autophi data as a user starts it: what info and windows say, and what they say of wrong words and files.
+"""autophi data as a user starts it: the output of info and windows, and their errors for wrong arguments and files.
 
 The environment variable AUTOPHI names the command; ctest sets it.
 """
@@ -65,23 +65,23 @@ class Command(unittest.TestCase):
 
     def test_what_is_wrong_is_said(self):
         cases = [
-            ([], 2, "autophi data does what? tokenize, info or windows; see --help."),
+            ([], 2, "the action is missing; use tokenize, info or windows; see --help."),
             (["tokenise"], 2, "autophi data has no 'tokenise', did you mean 'tokenize'?"),
             (["frobnicate"], 2, "autophi data has no 'frobnicate'; see autophi data --help."),
-            (["info"], 2, "autophi data info takes files, got none; see --help."),
+            (["info"], 2, "autophi data info expects files, got none; see --help."),
             (["info", "--seq_len=2", self.flat], 2, "unknown flag --seq_len"),
-            (["info", "--dtype=uint16", self.set], 2, "--dtype goes with --kind=tokens."),
+            (["info", "--dtype=uint16", self.set], 2, "--dtype requires --kind=tokens."),
             (["info", "--kind=text", self.flat], 1, "'text' is no kind of data; take bytes, tokens or megatron."),
             (["info", "--dtype=uint64", self.flat], 1, "'uint64' is no dtype of token ids; take one of uint8, int8"),
             (["info", "nowhere.bin"], 1, "no file or folder 'nowhere.bin', neither in '"),
-            (["windows", self.flat], 2, "how long is a window? Give --seq_len=N, 1 or more."),
-            (["windows", "--seq_len=2", "--samples=-1", self.flat], 2, "--seed, --first_sample and --samples are 0 or"),
+            (["windows", self.flat], 2, "--seq_len is missing; pass --seq_len=N, 1 or more."),
+            (["windows", "--seq_len=2", "--samples=-1", self.flat], 2, "--seed, --first_sample and --samples must be 0 or"),
             (["windows", "--seq_len=4", self.flat], 1, "4 tokens are too few for windows of seq_len 4 + 1."),
             (["windows", "--seq_len=2", "--documents=apart", self.flat], 1, "documents cannot be kept apart in data of"),
             (["windows", "--seq_len=2", "--documents=two", self.flat], 1, "documents cannot be 'two'; take joined or"),
-            (["tokenize", "x"], 2, "which tokenizer? Give --tokenizer=tokenizer.json."),
-            (["tokenize", "--tokenizer=t.json", "x"], 2, "where to write? Give --out=train.bin."),
-            (["tokenize", "--tokenizer=t.json", "--out=o"], 2, "autophi data tokenize takes text files, got none."),
+            (["tokenize", "x"], 2, "--tokenizer is missing; pass --tokenizer=tokenizer.json."),
+            (["tokenize", "--tokenizer=t.json", "x"], 2, "--out is missing; pass --out=train.bin."),
+            (["tokenize", "--tokenizer=t.json", "--out=o"], 2, "autophi data tokenize expects text files, got none."),
             (["tokenize", "--tokenizer=t.json", "--out=o", "--dtype=float", "x"], 1, "'float' is no dtype of token ids"),
             (["tokenize", "--tokenizer=t.json", "--out=o", "--python=/no/python3", "x"], 1,
              "and '/no/python3' cannot be started: No such file or directory. Install Python 3 and the package"),

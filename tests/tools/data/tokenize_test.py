@@ -186,7 +186,7 @@ class StandIn(Folder):
     def test_other_tokenizers_take_files_whole(self):
         self.tokenizer = self.write("tokenizer.json", json.dumps(config(model="Unigram")))
         outcome = self.tokenize(self.write("a.txt", "ab\ncd"))
-        self.assertIn("5 tokens (uint16) of 1 file, each tokenized whole; largest id 100", outcome.stdout)
+        self.assertIn("5 tokens (uint16) of 1 file, each tokenized at once; largest id 100", outcome.stdout)
 
     def test_what_is_wrong_is_said_and_leaves_no_file(self):
         text = self.write("a.txt", "abcd")
@@ -196,9 +196,9 @@ class StandIn(Folder):
         dropout = config()
         dropout["model"]["dropout"] = 0.1
         cases = [
-            ([wide], f"token 2 of '{wide}' is the id 128512, which uint16 does not hold (0 to 65535); take --dtype=uint32."),
+            ([wide], f"token 2 of '{wide}' is the id 128512, which uint16 does not hold (0 to 65535); use --dtype=uint32."),
             (["--dtype=int8", "--append_eos=<|end|>", text],
-             f"token 4 of '{text}' is the id 500, which int8 does not hold (0 to 127); take --dtype=uint16."),
+             f"token 4 of '{text}' is the id 500, which int8 does not hold (0 to 127); use --dtype=uint16."),
             ([bad], f"'{bad}' is not UTF-8 at byte {2 * tokenize_files.BLOCK_BYTES}; convert it first."),
             (["--append_eos=<eos>", text], "the tokenizer has no token '<eos>' (--append_eos); it adds <|end|>."),
             ([self.folder / "no.txt"], f"there is no file '{self.folder / 'no.txt'}'."),
@@ -299,7 +299,7 @@ class Package(Folder):
         outcome = self.run_command(f"--tokenizer={tokenizer}", f"--out={self.out}", f"--python={PYTHON}", "--append_eos=<|endoftext|>",
                                    *files)
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
-        self.assertEqual("each tokenized whole" in outcome.stdout, not cuts)
+        self.assertEqual("each tokenized at once" in outcome.stdout, not cuts)
         whole = json.loads(self.python(ENCODE, tokenizer, *files))
         self.assertEqual(batches.read_tokens([self.out], "uint16").ids, [id for ids in whole for id in ids + [0]])
         # The same cut as often as can be.

@@ -1,4 +1,4 @@
-"""What goes wrong ends: one clear message, a status that is not 0, in time, under mpirun."""
+"""Failures end the job: one clear message, a status that is not 0, in time, under mpirun."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ class BadInput(unittest.TestCase):
         return self.folder.write("job.yaml", launch.job_text() if text is None else text)
 
     def pipe(self):
-        """Nobody writes to it: whoever opens it waits for ever."""
+        """No process writes to it: a reader waits for ever."""
         path = pathlib.Path(self.folder.name) / "pipe"
         os.mkfifo(path)
         return path
@@ -35,15 +35,15 @@ class BadInput(unittest.TestCase):
             ([], "which subcommand? run, supervise, export, data, "),
             (["rnu", job], "unknown subcommand 'rnu', did you mean 'run'?"),
             (["--versoin"], "unknown flag '--versoin', did you mean '--version'?"),
-            (["run"], "autophi run takes one job file, got 0"),
-            (["run", job, "another.yaml"], "autophi run takes one job file, got 2 (another.yaml)"),
+            (["run"], "autophi run expects one job file, got 0"),
+            (["run", job, "another.yaml"], "autophi run expects one job file, got 2 (another.yaml)"),
             (["run", job, "--reprot=x"], "unknown flag --reprot, did you mean 'report'?"),
-            (["run", job, "--deadline_s=soon"], "--deadline_s takes a value of type double, got 'soon'"),
-            (["run", job, "--deadline_s=0"], "--deadline_s takes seconds, more than 0"),
-            (["run", job, "--tf32"], "--tf32 goes with place: gpu, and "),
-            (["run", job, "--nographs"], "--nographs goes with place: gpu, and "),
-            (["run", job, "--nographs", "--check=ops"], "--graphs goes with captured steps; --explain and --check "),
-            (["run", job, "--inject_error=1"], "--inject_error takes RANK:STEP"),
+            (["run", job, "--deadline_s=soon"], "--deadline_s expects a value of type double, got 'soon'"),
+            (["run", job, "--deadline_s=0"], "--deadline_s expects seconds, more than 0"),
+            (["run", job, "--tf32"], "--tf32 requires place: gpu, and "),
+            (["run", job, "--nographs"], "--nographs requires place: gpu, and "),
+            (["run", job, "--nographs", "--check=ops"], "--graphs requires captured steps; --explain and --check "),
+            (["run", job, "--inject_error=1"], "--inject_error expects RANK:STEP"),
             (["run", job, "--report=/nonexistent/x"], "cannot write the report '/nonexistent/x'"),
             (["run", "missing.yaml"], "cannot read job file 'missing.yaml': No such file"),
             (["run", "/dev/zero"], "cannot read job file '/dev/zero': it is no ordinary file"),
@@ -74,11 +74,11 @@ class BadInput(unittest.TestCase):
             (launch.job_text(data={"paths": ["nowhere"]}), "key 'data.paths': no file or folder 'nowhere'"),
             (launch.job_text(data={"paths": [""]}), "key 'data.paths': a path is empty; name a file or folder"),
             (launch.job_text(ops=[str(self.pipe())]), "key 'ops': there is no library of operators '"),
-            (launch.job_text(memory={"device": "8MiB", "host": "64MiB", "disk": "/nonexistent"}), "key 'memory.disk': '/nonexistent' is no folder"),
+            (launch.job_text(memory={"device": "8MiB", "host": "64MiB", "disk": "/nonexistent"}), "key 'memory.disk': '/nonexistent' is not a folder"),
             (launch.job_text(memory={"device": "8MiB", "host": "64MiB", "disk": "/proc"}), "key 'memory.disk': "),
             (launch.job_text(model={"seq_len": 10000000}), "too few for windows of seq_len 10000000 + 1"),
-            (launch.job_text(run={"tf32": True}), "key 'run.tf32': only a job with place: gpu reads it, and this one has place: cpu"),
-            (launch.job_text(run={"graphs": False}), "key 'run.graphs': only a job with place: gpu reads it, and this one has place: cpu"),
+            (launch.job_text(run={"tf32": True}), "key 'run.tf32': applies only to a job with place: gpu, and this job has place: cpu"),
+            (launch.job_text(run={"graphs": False}), "key 'run.graphs': applies only to a job with place: gpu, and this job has place: cpu"),
             (launch.job_text(place="tpu"), "key 'place': must be one of "),
             ("model: {layers: 2", "not valid YAML"),
         ]
@@ -96,7 +96,7 @@ class BadInput(unittest.TestCase):
 
 
 class Failures(unittest.TestCase):
-    """A rank that fails takes the job with it, whatever the others are doing."""
+    """A rank that fails ends the job, whatever the others are doing."""
 
     def setUp(self):
         self.folder = launch.Folder()
@@ -110,13 +110,13 @@ class Failures(unittest.TestCase):
             with self.subTest(mesh=mesh, rank=rank):
                 outcome = launch.run(2, "run", self.job(3), f"--mesh={mesh}", f"--inject_error={rank}:2", limit_s=30)
                 self.assertNotEqual(outcome.status, 0)
-                self.assertEqual(outcome.count(f"rank {rank}: asked to fail here"), 1, outcome.output)
+                self.assertEqual(outcome.count(f"rank {rank}: this failure is requested"), 1, outcome.output)
                 self.assertEqual(outcome.count(f"at rank {rank} of 2, step 2, stage {stage}"), 1, outcome.output)
 
     def test_an_error_of_all_ranks_is_said_once(self):
         outcome = launch.run(2, "run", self.job(3), "--mesh=dp=2", "--inject_error=-1:1", limit_s=30)
         self.assertNotEqual(outcome.status, 0)
-        self.assertEqual(outcome.count("asked to fail here"), 1, outcome.output)
+        self.assertEqual(outcome.count("this failure is requested"), 1, outcome.output)
 
     def test_a_rank_that_hangs_is_found_within_the_deadline(self):
         for mesh in ("1x2x1", "2x1x1"):

@@ -25,7 +25,7 @@ TEST(SettleGenerate, APromptThatDoesNotFitIsAnError) {
   EXPECT_THAT([&] { adjust_for_generate(&config); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "job.yaml:3: key 'generate.prompt': the prompt has 9 bytes and the model "
-                          "sees 8 (model.seq_len)"));
+                          "reads at most 8 (model.seq_len)"));
 }
 
 TEST(PromptOf, IsBytesAndANewlineWithoutOne) {

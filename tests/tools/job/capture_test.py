@@ -1,4 +1,4 @@
-"""A captured step does what the step does: losses bit for bit, as many launches, clips and bytes on every rank."""
+"""A captured step has the results of the step: losses bit for bit, and the same launches, clips and bytes on every rank."""
 
 import json
 import math
@@ -34,7 +34,7 @@ class Capture(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def play(self, mesh, **kinds):
-        """The job's report, and what it says of each step."""
+        """The job's report, and its metrics of each step."""
         metrics = pathlib.Path(self.folder.name) / "metrics.jsonl"
         metrics.unlink(missing_ok=True)
         processes = math.prod(int(n) for n in mesh.split("x"))
@@ -43,7 +43,7 @@ class Capture(unittest.TestCase):
         return report, [{key: step[key] for key in OF_A_STEP} for step in steps]
 
     def compare(self, mesh="1x1x1", run=None, **kinds):
-        """Plays the job as it is and captured; gives what both say of each step."""
+        """Runs the job uncaptured and captured; returns the metrics of each step of both."""
         with self.subTest(mesh=mesh, run=run, **kinds):
             eager, steps = self.play(mesh, run=run, **kinds)
             captured, captured_steps = self.play(mesh, run=run, capture=True, **kinds)

@@ -17,7 +17,7 @@ def sentence(draw):
 
 
 def write(folder):
-    """Three files in chapters/ and one, notes.txt, beside them: about 60 kB of ASCII in all."""
+    """Three files in chapters/ and one, notes.txt, next to them: about 60 kB of ASCII in all."""
     draw = random.Random(2026)
     folder = pathlib.Path(folder)
     (folder / "chapters").mkdir()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 @dataclasses.dataclass(frozen=True)
 class Constraint:
-    """`allows` takes the values of `factors`, in this order; `reason` is for people."""
+    """`allows` accepts the values of `factors`, in this order; `reason` is for people."""
 
     factors: tuple[str, ...]
     allows: Callable[..., bool]
@@ -36,7 +36,7 @@ class Space:
         return None
 
     def _accepts(self, row, name):
-        """As refuses(), of the constraints about the factor that was given its value last."""
+        """As refuses(), of the constraints about the factor that was set last."""
         for constraint in self._about[name]:
             if all(other in row for other in constraint.factors):
                 if not constraint.allows(*(row[other] for other in constraint.factors)):

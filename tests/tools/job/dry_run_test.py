@@ -1,4 +1,4 @@
-"""Dry runs: one process says of any rank of a job what a real run counts there, and holds no byte."""
+"""Dry runs: one process reports the counts of any rank of a real run, and allocates no tensor bytes."""
 
 import os
 import time
@@ -124,18 +124,18 @@ class DryRun(unittest.TestCase):
         generate = self.folder.write("generate.yaml", launch.job_text(mode="generate"))
         dry = ["--dry_run", "--world_size=8"]
         cases = [
-            ([job, *dry, "--rank=8"], "--dry_run plays one rank: give --rank=R, 0 to 7; got 8."),
-            ([job, *dry], "--dry_run plays one rank: give --rank=R, 0 to 7; got -1."),
-            ([job, "--dry_run", "--rank=0"], "--dry_run plays a rank of a job: give --world_size=N"),
-            ([job, "--world_size=8"], "--world_size goes with --dry_run"),
-            ([job, "--rank=1"], "--rank goes with --dry_run"),
+            ([job, *dry, "--rank=8"], "--dry_run simulates one rank: pass --rank=R, 0 to 7; got 8."),
+            ([job, *dry], "--dry_run simulates one rank: pass --rank=R, 0 to 7; got -1."),
+            ([job, "--dry_run", "--rank=0"], "--dry_run simulates a rank of a job: pass --world_size=N"),
+            ([job, "--world_size=8"], "--world_size requires --dry_run"),
+            ([job, "--rank=1"], "--rank requires --dry_run"),
             ([job, "--dry_run", "--world_size=6", "--rank=0"], "--world_size=6: the mesh dp=2 pp=2 tp=2 has 8 ranks"),
             ([job, *dry, "--rank=0", "--mesh=4"], "--world_size=8: the mesh dp=4 has 4 ranks"),
-            ([job, *dry, "--rank=0", "--trace=t.json"], "--trace goes with a job that runs; a dry run has no times"),
-            ([job, *dry, "--rank=0", "--metrics=m"], "--metrics goes with a job that runs"),
-            ([job, *dry, "--rank=0", "--status_file=s"], "--status_file goes with a job that runs"),
-            ([job, *dry, "--rank=0", "--deadline_s=3"], "--deadline_s goes with a job that runs"),
-            ([job, *dry, "--rank=0", "--nodeferred_transfer"], "--deferred_transfer goes with a job that runs"),
+            ([job, *dry, "--rank=0", "--trace=t.json"], "--trace requires a real run; a dry run has no times"),
+            ([job, *dry, "--rank=0", "--metrics=m"], "--metrics requires a real run"),
+            ([job, *dry, "--rank=0", "--status_file=s"], "--status_file requires a real run"),
+            ([job, *dry, "--rank=0", "--deadline_s=3"], "--deadline_s requires a real run"),
+            ([job, *dry, "--rank=0", "--nodeferred_transfer"], "--deferred_transfer requires a real run"),
             ([generate, *dry, "--rank=0"], "mode generate has none"),
         ]
         for args, message in cases:

@@ -90,15 +90,15 @@ class Explain(unittest.TestCase):
         train = launch.job_text(mode="train")
         rows = [
             (["--check=all"], train, "--check=all is neither ops nor numbers"),
-            (["--check=ops", "--explain"], train, "--check goes with a job that is not explained at the same time"),
-            (["--explain", "--resume"], train, "--resume goes with all steps of a job; --explain takes the first"),
-            (["--check=ops", "--dry_run", "--world_size=1", "--rank=0"], train, "--check goes with a job that runs"),
+            (["--check=ops", "--explain"], train, "--check requires a job that is not explained at the same time"),
+            (["--explain", "--resume"], train, "--resume requires all steps of a job; --explain runs the first"),
+            (["--check=ops", "--dry_run", "--world_size=1", "--rank=0"], train, "--check requires a real run"),
             (
                 ["--explain"],
                 launch.job_text(mode="train", run={"capture": True}, memory={"device": "1GiB"}),
-                "--explain takes a step call by call, and memory limits need a captured program",
+                "--explain runs a step call by call, and memory limits need a captured program",
             ),
-            (["--explain"], launch.job_text(mode="generate"), "--explain goes with steps; mode generate has none"),
+            (["--explain"], launch.job_text(mode="generate"), "--explain requires steps; mode generate has none"),
             ([f"--explain={self.folder.name}/none/file"], train, "explanation"),
         ]
         for flags, text, message in rows:

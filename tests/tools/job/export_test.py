@@ -55,7 +55,7 @@ class Export(unittest.TestCase):
     def test_what_cannot_be_exported_is_said(self):
         for args, message in [
             ([EXAMPLE, "--mode=generate"], "not of mode 'generate'"),
-            ([], "autophi export takes one job file, got 0"),
+            ([], "autophi export expects one job file, got 0"),
             ([EXAMPLE, "--out=/no/such/folder/x"], "cannot write the step '/no/such/folder/x': No such file"),
             ([EXAMPLE, "--otu=x"], "unknown flag --otu"),
         ]:

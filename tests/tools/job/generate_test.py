@@ -1,4 +1,4 @@
-"""Mode generate: weights saved by one job, loaded on any mesh, give the same text everywhere."""
+"""Mode generate: weights saved by one job, loaded on any mesh, generate the same text everywhere."""
 
 import os
 import pathlib
@@ -138,7 +138,7 @@ class Generate(Trained):
     def test_random_weights_are_noted_and_their_text_is_safe_to_show(self):
         job = self.job({**SAMPLING, "temperature": 5.0, "top_k": 0, "top_p": 1.0, "tokens": 200}, weights="")
         report, outcome = self.folder.report(0, job, "--mesh=1")
-        self.assertIn("note: no weights are given", outcome.output)
+        self.assertIn("note: no weights are set", outcome.output)
         self.assertIn("\ufffd", report["text"])
         controls = [c for c in outcome.output if (ord(c) < 32 and c not in "\n\r\t") or 0x7F <= ord(c) < 0xA0]
         self.assertEqual(controls, [])
@@ -158,11 +158,11 @@ class Generate(Trained):
     def test_what_cannot_work_is_said_once(self):
         long = "x" * (launch.MODEL["seq_len"] + 1)
         cases = [
-            (self.job({"prompt": long}), [], "key 'generate.prompt': the prompt has 33 bytes and the model sees 32"),
+            (self.job({"prompt": long}), [], "key 'generate.prompt': the prompt has 33 bytes and the model reads at most 32"),
             (self.job({"top_p": 0}), [], "key 'generate.top_p': 0 keeps no token"),
             (self.job({"tokens": 0}), [], "key 'generate.tokens': must be an integer from 1"),
             (self.job(model={"vocab": 255}), [], "key 'model.vocab': 255 is less than 256: mode generate writes text"),
-            (self.job(), ["--metrics=m"], "--metrics goes with steps; mode generate has none."),
+            (self.job(), ["--metrics=m"], "--metrics requires steps; mode generate has none."),
             (self.job(run={"sequence_parallel": True}), [], "key 'run.sequence_parallel': only a job with mode: forward"),
             (self.job(data={"seed": 5}), [], "key 'data.seed': only a job with mode: forward or train"),
             (self.job(weights="/nonexistent"), [], "key 'weights': "),

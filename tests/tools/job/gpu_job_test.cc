@@ -104,7 +104,7 @@ TEST_P(JobsOnGpus, ProductsInTf32AreOfGpus) {
   FLAGS_tf32 = true;
   EXPECT_THAT([&] { prepare(parse_job(text_of(GetParam(), "cpu"), "job.yaml")); },
               ::testing::ThrowsMessage<cli::UsageError>(::testing::StartsWith(
-                  "--tf32 goes with place: gpu, and job.yaml has place: cpu")));
+                  "--tf32 requires place: gpu, and job.yaml has place: cpu")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, JobsOnGpus, ::testing::ValuesIn(kJobs),
@@ -175,11 +175,11 @@ TEST_F(PlayedJobs, AFlagForWhichAJobHasNoUseIsRefused) {
     EXPECT_THAT([&] { run_of(job, place); },
                 ::testing::ThrowsMessage<cli::UsageError>(::testing::StartsWith(why)));
   };
-  refused(kCaptured, "cpu", "--nographs goes with place: gpu, and job.yaml has place: cpu");
+  refused(kCaptured, "cpu", "--nographs requires place: gpu, and job.yaml has place: cpu");
   refused(kJobs[0], "gpu",
-          "--nographs goes with run.capture: true, and job.yaml has run.capture: false");
+          "--nographs requires run.capture: true, and job.yaml has run.capture: false");
   refused(kSwapped, "gpu",
-          "--nographs goes with no limit memory.device, and job.yaml has memory.device: 524288");
+          "--nographs requires no limit memory.device, and job.yaml has memory.device: 524288");
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ class Folder(tempfile.TemporaryDirectory):
         return path
 
     def report(self, processes, text, *flags, limit_s=120):
-        """Runs a job to its end; gives its report and what it printed."""
+        """Runs a job to its end; returns its report and its output."""
         job = self.write("job.yaml", text)
         report = pathlib.Path(self.name) / "report.json"
         report.unlink(missing_ok=True)

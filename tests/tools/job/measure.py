@@ -1,4 +1,4 @@
-"""What the system sees of a command: the largest process, memory that is asked for, pages of files that are read."""
+"""System measurements of a command: the largest process, requested memory, pages of files that are read."""
 
 import ctypes
 import mmap

@@ -1,4 +1,4 @@
-"""Jobs under memory limits: the numbers of the job without them, no tier above its limit, nothing left behind."""
+"""Jobs under memory limits: the numbers of the job without them, no tier above its limit, no files left."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class Memory(unittest.TestCase):
         return free, bound
 
     def test_states_of_four_times_the_device(self):
-        """Parameters, gradients and AdamW's states are four times what the device may hold."""
+        """Parameters, gradients and AdamW's states are four times the device's limit."""
         device = 3300 * KIB
         free, bound = self.same_losses(0, "1", device, 64 * MIB)
         rank = bound["ranks"][0]

@@ -1,4 +1,4 @@
-"""Libraries of operators in a job: what they bring is used by the model, on every mesh alike; what is wrong is told."""
+"""Libraries of operators in a job: the model uses their operators, equally on every mesh; errors are reported."""
 
 import os
 import pathlib

@@ -54,7 +54,7 @@ class JobTest(unittest.TestCase):
         return launch.job_text(mode="train", model=model, run=run, **rest)
 
     def compare(self, model, run=None, **rest):
-        """Plays the job in one process and by the oracle; gives what both say of each step."""
+        """Runs the job in one process and by the oracle; returns the metrics of each step of both."""
         run = {"save": str(self.path / "saved"), **(run or {})}
         text = self.job(model, run, **rest)
         given, _ = self.comparison.play(0, text)
@@ -116,7 +116,7 @@ class Oracle(JobTest):
 
 
 class LossScale(JobTest):
-    """float16: which steps overflow depends on how a job rounds, so the oracle takes these from the job."""
+    """float16: which steps overflow depends on how a job rounds, so the oracle reads these from the job."""
 
     def test_steps_that_overflow_are_left_out(self):
         # The head is loud, so the first scale is too large, and gradients are clipped throughout.

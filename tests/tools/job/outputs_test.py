@@ -1,4 +1,4 @@
-"""What a job writes is written or told: reports, traces, metrics, standard output, exported steps."""
+"""A job's outputs are written, or the failure is reported: reports, traces, metrics, standard output, exported steps."""
 
 import json
 import os
@@ -57,7 +57,7 @@ class Outputs(unittest.TestCase):
         return outcome
 
     def start(self, *words, **options):
-        """Without mpirun, with streams of its own."""
+        """Without mpirun, with separate streams."""
         return subprocess.Popen(
             launch.command(0, *words), cwd=launch.SOURCE_DIR, env=launch.environment(), stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, **options
@@ -113,7 +113,7 @@ class Outputs(unittest.TestCase):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
         outcome = self.run_job(f"--report={pipe}", status=1)
-        self.assertEqual(outcome.count(f"cannot write the report '{pipe}': nobody reads it."), 1, outcome.output)
+        self.assertEqual(outcome.count(f"cannot write the report '{pipe}': no process reads it."), 1, outcome.output)
 
     def test_a_report_to_standard_output_is_put_behind_the_rest(self):
         for target in ("/dev/stdout", self.path("all.txt")):
@@ -152,7 +152,7 @@ class Outputs(unittest.TestCase):
 
     def test_metrics_that_cannot_be_written_do_not_end_the_job(self):
         outcome = self.run_job(f"--metrics={FULL}", status=1)
-        self.assertEqual(outcome.count("the job goes on"), 1, outcome.output)
+        self.assertEqual(outcome.count("the job continues"), 1, outcome.output)
         self.assertEqual(outcome.count(f"the metrics '{FULL}' lack 3 of 3 steps"), 1, outcome.output)
 
     def test_a_failed_trace_does_not_drop_the_report(self):
@@ -240,7 +240,7 @@ class Outputs(unittest.TestCase):
         err = process.stderr.read()
         process.stderr.close()
         self.assertEqual(process.wait(), 0, err)
-        self.assertEqual(err.count("nobody reads it any more"), 1, err)
+        self.assertEqual(err.count("its reader has closed it"), 1, err)
         self.assertEqual(len(self.report_in(report)["losses"]), 200)
 
     def test_closed_streams_do_not_become_files(self):

@@ -139,7 +139,7 @@ class Pairs(unittest.TestCase):
                 self.check_memory(job["memory"], report)
 
     def play(self, comparison, row, job, flags):
-        """Plays the job; under limits with the least memory that it says would do."""
+        """Runs the job; under limits, with the least memory that it reports as sufficient."""
         processes = row["dp"] * row["pp"] * row["tp"]
         while True:
             try:

@@ -1,4 +1,4 @@
-"""One program, many meshes: a job gives the same losses however it is laid out, and no rank holds more than its part."""
+"""One program, many meshes: a job has the same losses on every mesh, and no rank allocates more than its shards."""
 
 import itertools
 import os
@@ -16,12 +16,12 @@ def extents(mesh):
 
 
 def share(n, parts, index):
-    """How much of n the index-th of `parts` balanced shards holds."""
+    """The size of the index-th of `parts` balanced shards of n."""
     return n // parts + (1 if index < n % parts else 0)
 
 
 def parameter_bytes(mesh, rank, model, element=4):
-    """Bytes of the shards that a rank must hold, and no more."""
+    """Bytes of the shards that a rank owns."""
     dp, pp, tp = mesh
     stage, t = rank // tp % pp, rank % tp
     assert rank // (tp * pp) < dp

@@ -1,4 +1,4 @@
-"""What jobs take of the system: processes no larger than their shards, files of which nothing else is read."""
+"""System resources of jobs: processes no larger than their shards, files of which no other bytes are read."""
 
 import os
 import pathlib
@@ -78,7 +78,7 @@ class Process(unittest.TestCase):
         self.assertEqual((ended[0], ended[-1]), (1, 0))
 
     def test_threads_that_find_no_addresses_keep_no_command_from_its_end(self):
-        """OpenBLAS starts them with the program, and each takes 128 MiB."""
+        """OpenBLAS starts them with the program, and each allocates 128 MiB."""
         job = self.job(mode="train")
         for limit in (150, 210, 300, 500):
             for words in (("--version",), ("run", job)):
@@ -92,7 +92,7 @@ class Process(unittest.TestCase):
                                                          "ulimit -v")
 
     def test_a_rank_without_addresses_ends_the_job_with_its_message(self):
-        """With less than some 200 MiB it is OpenMPI that finds none, and says so."""
+        """With less than some 200 MiB OpenMPI finds none, and reports it."""
         model = {"seq_len": 64, "d_model": 256, "layers": 4, "heads": 4}
         rank = [launch.AUTOPHI, "run", self.job(model=model, mode="train")]
         said = []

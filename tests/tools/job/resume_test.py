@@ -1,4 +1,4 @@
-"""Checkpoints of jobs: going on from them on any mesh, signals, and what a job may not go on as."""
+"""Checkpoints of jobs: resuming from them on any mesh, signals, and changes of a job that are rejected."""
 
 import json
 import pathlib
@@ -51,7 +51,7 @@ class Resume(unittest.TestCase):
                 second, outcome = self.report(processes, self.job(**job), f"--mesh={mesh}", "--resume")
                 self.assertEqual(second["losses"], expected[3:])
                 self.assertEqual(second["first_step"], 4)
-                self.assertIn("going on after step 3 from", outcome.output)
+                self.assertIn("resuming after step 3 from", outcome.output)
 
     def test_any_mesh_goes_on_reading_its_part(self):
         expected = self.unbroken(0, "1")
@@ -197,9 +197,9 @@ class Resume(unittest.TestCase):
                 self.assertNotEqual(outcome.status, 0)
                 start = "mpirun -n 2 " if processes else ""
                 way = f"autophi run {file} --mesh={mesh} --resume"
-                self.assertIn(f"the newest checkpoint is {folder}/step-00000003; go on from it with: {start}{way}", outcome.output)
+                self.assertIn(f"the newest checkpoint is {folder}/step-00000003; resume from it with: {start}{way}", outcome.output)
                 outcome = launch.run(processes, "run", file, f"--mesh={mesh}", "--resume", "--inject_error=0:5")
-                self.assertIn("going on after step 3", outcome.output)
+                self.assertIn("resuming after step 3", outcome.output)
         outcome = launch.run(0, "run", self.folder.write("job.yaml", self.job()), "--inject_error=0:2")
         self.assertNotIn("newest checkpoint", outcome.output, "there is none yet")
 
@@ -221,11 +221,11 @@ class Resume(unittest.TestCase):
         del text["checkpoint"]
         outcome = launch.run(0, "run", self.folder.write("job.yaml", json.dumps(text)), "--resume")
         self.assertEqual(outcome.status, 2)
-        self.assertIn("names no folder for them; give one in checkpoint.dir", outcome.output)
+        self.assertIn("sets no checkpoint folder; set checkpoint.dir", outcome.output)
         text["run"]["on_nonfinite"] = "rollback"
         outcome = launch.run(0, "run", self.folder.write("job.yaml", json.dumps(text)))
         self.assertEqual(outcome.status, 2)
-        self.assertIn("there are no checkpoints to go back to", outcome.output)
+        self.assertIn("there are no checkpoints to roll back to", outcome.output)
 
     def test_a_job_that_begins_does_not_mix_with_another(self):
         self.report(0, self.job(steps=3), "--mesh=1")

@@ -24,7 +24,7 @@ class Trace(unittest.TestCase):
         self.path = pathlib.Path(self.folder.name) / "trace.json"
 
     def traced(self, processes, text, *flags):
-        """The file's events, its other data and the report; checks what holds for every trace."""
+        """The file's events, its other data and the report; checks the invariants of every trace."""
         report, outcome = self.folder.report(processes, text, f"--trace={self.path}", *flags)
         self.assertIn(f"in {self.path}: open it at https://ui.perfetto.dev", outcome.output)
         trace = json.loads(self.path.read_text())
@@ -49,7 +49,7 @@ class Trace(unittest.TestCase):
             self.assertLessEqual(LANES, set(names[rank]))
 
     def check_nesting(self, events):
-        """Events of one lane lie within each other or apart."""
+        """Events of one lane are nested or disjoint."""
         lanes = collections.defaultdict(list)
         for event in events:
             if event["ph"] == "X":
@@ -156,7 +156,7 @@ class Trace(unittest.TestCase):
         self.check_report(events, report)
 
     def test_captured_steps(self):
-        """The first step captures, the others run what it captured: all say what they do, op by op."""
+        """The first step captures, the others run the captured program: all record their ops."""
         for processes, mesh in ((2, "pp=2"), (4, "pp=2,tp=2")):
             ops = {}
             for capture in (False, True):
@@ -209,11 +209,11 @@ class Trace(unittest.TestCase):
         cases = [
             (["--trace=/nonexistent/x"], "cannot write the trace '/nonexistent/x': No such file"),
             ([f"--trace={self.folder.name}"], "it is a folder"),
-            (["--trace_steps=1:2"], "--trace_steps goes with --trace=FILE."),
-            (["--trace=x", "--trace_steps=0:1"], "--trace_steps takes FIRST:LAST, counted from 1"),
-            (["--trace=x", "--trace_steps=2:1"], "--trace_steps takes FIRST:LAST, counted from 1"),
-            (["--trace=x", "--trace_steps=1:"], "--trace_steps takes FIRST:LAST, counted from 1"),
-            (["--trace=x", "--trace_steps=1-2"], "--trace_steps takes FIRST:LAST, counted from 1"),
+            (["--trace_steps=1:2"], "--trace_steps requires --trace=FILE."),
+            (["--trace=x", "--trace_steps=0:1"], "--trace_steps expects FIRST:LAST, counted from 1"),
+            (["--trace=x", "--trace_steps=2:1"], "--trace_steps expects FIRST:LAST, counted from 1"),
+            (["--trace=x", "--trace_steps=1:"], "--trace_steps expects FIRST:LAST, counted from 1"),
+            (["--trace=x", "--trace_steps=1-2"], "--trace_steps expects FIRST:LAST, counted from 1"),
             (["--trace=x", "--trace_steps=3:4"], "--trace_steps=3:4: the job has 2 steps."),
         ]
         for flags, message in cases:

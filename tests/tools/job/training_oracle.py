@@ -1,4 +1,4 @@
-"""Jobs beside the training oracle (tests/support/oracle): weights for both, and what both say of each step.
+"""Jobs and the training oracle (tests/support/oracle): weights for both, and the metrics of each step of both.
 
 The environment variable TRAINING_ORACLE names the oracle; ctest sets it.
 """
@@ -61,7 +61,7 @@ def from_bfloat16(bits):
 def write_weights(folder, model, seed, factor=1.0):
     """Parameters of which none is zero or all alike, the same in all dtypes; `factor` is on the head.
 
-    Gives the folder's name.
+    Returns the folder's name.
     """
     draw = random.Random(seed)
     header, values = {}, array.array("f")
@@ -151,14 +151,14 @@ def check_steps(test, given, expected, tolerances):
 
 
 class Comparison:
-    """Plays jobs and the oracle in a folder of its own."""
+    """Runs jobs and the oracle in a separate folder."""
 
     def __init__(self, folder):
         self.folder = folder
         self.path = pathlib.Path(folder.name)
 
     def play(self, processes, text, *flags):
-        """What the job's metrics say of each step, and its report."""
+        """The job's metrics of each step, and its report."""
         metrics = self.path / "metrics.jsonl"
         metrics.unlink(missing_ok=True)
         report, _ = self.folder.report(processes, text, f"--metrics={metrics}", "--quiet", *flags)
@@ -166,7 +166,7 @@ class Comparison:
         return steps, report
 
     def expect(self, text, left_out=(), save=None):
-        """What the oracle says of each step."""
+        """The oracle's results of each step."""
         job = self.folder.write("oracle.yaml", text)
         out = self.path / "oracle.json"
         arguments = [ORACLE, job, f"--out={out}", f"--left_out={','.join(map(str, left_out))}"]

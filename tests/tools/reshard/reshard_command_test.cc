@@ -49,8 +49,8 @@ TEST(ReshardCommand, ErrorsSayWhatToWrite) {
     int status;
     const char* message;
   } rows[] = {
-      {{}, 2, "which mesh? Give --mesh=2x4 or --mesh=dp=2,tp=4."},
-      {{"--mesh=2"}, 2, "which tensor? Give --shape=64x32, or --shape=scalar."},
+      {{}, 2, "--mesh is missing; pass --mesh=2x4 or --mesh=dp=2,tp=4."},
+      {{"--mesh=2"}, 2, "--shape is missing; pass --shape=64x32, or --shape=scalar."},
       {{"--mesh=2", "--shape=4xx"}, 2, "'' in --shape is no number"},
       {{"--mesh=2", "--shape=4"}, 2, "Give --src="},
       {{"--mesh=2", "--shape=4", "--src=[Q]", "--dst=[R]"}, 2, "'Q' in --src is no placement"},
@@ -69,13 +69,13 @@ TEST(ReshardCommand, ErrorsSayWhatToWrite) {
        "a mesh has at most 2147483647 ranks"},
       {{"--mesh=2147483647", "--shape=4", "--src=[R]", "--dst=[R]"},
        2,
-       "--mesh=2147483647 has rank 2147483646; ranks below 65536 are looked at here"},
+       "--mesh=2147483647 has rank 2147483646; ranks must be less than 65536"},
       {{"--mesh=2", "--shape=4", "--src=[P(mean)]", "--dst=[R]"}, 1, "mean"},
       {{"--mesh=2", "--shape=4", "--src=[R]", "--dst=[S1]"}, 1, "shards tensor dim 1"},
       {{"--mesh=0", "--shape=4", "--src=[R]", "--dst=[R]"}, 1, "mesh"},
       {{"--mesh=2", "--shape=4", "--src=[R]", "--dst=[R]", "--dtype=float33"}, 1, "float33"},
       {{"--mesh=2", "--shappe=4"}, 2, "did you mean 'shape'"},
-      {{"--mesh=2", "what"}, 2, "'what' is not understood"},
+      {{"--mesh=2", "what"}, 2, "the argument 'what' is unknown"},
       {{"--mesh=2", "--shape=4", "--src=[R]", "--dst=[R]", "--dst_ranks=1"}, 1, "rank"},
   };
   for (const auto& row : rows) {

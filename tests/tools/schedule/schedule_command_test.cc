@@ -64,18 +64,18 @@ TEST(ScheduleCommand, ErrorsSayWhatToWrite) {
     const char* message;
     bool complete = false;  // the words are all there are; else `small` goes before them
   } rows[] = {
-      {{}, "which schedule? Give --kind=1f1b", true},
-      {{"--kind=1f1b"}, "how many? Give --stages=8.", true},
-      {{"--kind=1f1b", "--stages=2"}, "how many? Give --micro_batches=8.", true},
+      {{}, "--kind is missing; pass --kind=1f1b", true},
+      {{"--kind=1f1b"}, "--stages is missing; pass --stages=8.", true},
+      {{"--kind=1f1b", "--stages=2"}, "--micro_batches is missing; pass --micro_batches=8.", true},
       {{"--kind=zbh1"}, "there is no pipeline schedule 'zbh1', did you mean 'zb_h1'?"},
       {{"--stages=0"}, "--stages=0 must be at least 1."},
       {{"--micro_batches=-3"}, "--micro_batches=-3 must be at least 1."},
       {{"--chunks=0"}, "--chunks=0 must be at least 1."},
       {{"--chunks=2"}, "1f1b runs 1 model chunk per stage, got chunks = 2; use interleaved"},
-      {{"--stages=two"}, "--stages takes a value of type int32, got 'two'."},
-      {{"--stages=99999999999"}, "--stages takes a value of type int32"},
+      {{"--stages=two"}, "--stages expects a value of type int32, got 'two'."},
+      {{"--stages=99999999999"}, "--stages expects a value of type int32"},
       {{"--stages=2000000", "--micro_batches=2000000"}, "use fewer micro-batches"},
-      {{"--forward=2"}, "--backward is missing; give all of --forward, --backward and --weight"},
+      {{"--forward=2"}, "--backward is missing; pass all of --forward, --backward and --weight"},
       {{"--forward=2", "--backward=2"}, "--weight is missing"},
       {{"--forward=nan", "--backward=1", "--weight=1"}, "--forward=nan must be a finite time"},
       {{"--forward=1", "--backward=inf", "--weight=1"}, "--backward=inf must be a finite time"},
@@ -83,7 +83,7 @@ TEST(ScheduleCommand, ErrorsSayWhatToWrite) {
       {{"--comm=-1"}, "--comm=-1 must be a finite time, 0 or more."},
       {{"--forward=0", "--backward=0", "--weight=0"}, "are all 0; one must be more."},
       {{"--micro_batch=3"}, "did you mean 'micro_batches'"},
-      {{"more"}, "'more' is not understood; see autophi schedule --help."},
+      {{"more"}, "the argument 'more' is unknown; see autophi schedule --help."},
   };
   for (const auto& row : rows) {
     std::vector<std::string> words = row.complete ? std::vector<std::string>{} : small;

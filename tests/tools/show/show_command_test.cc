@@ -43,9 +43,9 @@ TEST(ShowCommand, ErrorsSayWhatToWrite) {
     int status;
     const char* message;
   } rows[] = {
-      {{}, 2, "which mesh? Give --mesh=2x4 or --mesh=dp=2,tp=4."},
-      {{"--mesh=2"}, 2, "which tensor? Give --shape=64x32"},
-      {{"--mesh=2", "--shape=4"}, 2, "which placements? Give --placements="},
+      {{}, 2, "--mesh is missing; pass --mesh=2x4 or --mesh=dp=2,tp=4."},
+      {{"--mesh=2"}, 2, "--shape is missing; pass --shape=64x32"},
+      {{"--mesh=2", "--shape=4"}, 2, "the placements are missing; pass --placements="},
       {{"--mesh=2", "--shape=4", "--placements=Q"}, 2, "'Q' in --placements is no placement"},
       {{"--mesh=2", "--shape=4", "--placements=R,R"}, 2, "--placements has 2 placements"},
       {{"--mesh=2", "--shape=4", "--placements=S1"}, 1, "S1"},
@@ -54,7 +54,7 @@ TEST(ShowCommand, ErrorsSayWhatToWrite) {
       {{"--mesh=2", "--ranks=0,9223372036854775807", "--shape=4", "--placements=R"},
        2,
        "--mesh=2 has rank 9223372036854775807"},
-      {{"--mesh=2", "--shape=4", "--placements=R", "more"}, 2, "'more' is not understood"},
+      {{"--mesh=2", "--shape=4", "--placements=R", "more"}, 2, "the argument 'more' is unknown"},
   };
   for (const auto& row : rows) {
     const Result r = run(row.words);

@@ -37,22 +37,22 @@ TEST(SpmdCommand, WhatIsNotReadIsAnError) {
     std::vector<std::string> words;
     const char* message;
   } rows[] = {
-      {{}, "name an operator, or give --cases or --list; see autophi spmd --help."},
+      {{}, "name an operator, or pass --cases or --list; see autophi spmd --help."},
       {{"relu", "gelu"}, "two operators are named, 'relu' and 'gelu'."},
       {{"--rule"}, "unknown flag '--rule'"},
       {{"relu", "--mesh"}, "--mesh needs a value."},
-      {{"--list=all"}, "--list takes no value, got 'all'."},
-      {{"relu", "--strict=false"}, "--strict takes no value, got 'false'."},
-      {{"--list", "x.yaml"}, "--cases goes with no --list and no --document."},
-      {{"--list", "--differences=d"}, "--differences goes with --cases."},
-      {{"relu", "--mesh=2", "--differences=d"}, "--differences goes with --cases."},
+      {{"--list=all"}, "--list accepts no value, got 'all'."},
+      {{"relu", "--strict=false"}, "--strict accepts no value, got 'false'."},
+      {{"--list", "x.yaml"}, "--cases requires no --list and no --document."},
+      {{"--list", "--differences=d"}, "--differences requires --cases."},
+      {{"relu", "--mesh=2", "--differences=d"}, "--differences requires --cases."},
       {{"--list", "--mesh=2"},
-       "--mesh goes with one question; --list, --document and --cases ask none."},
-      {{"x.yaml", "--in=4[0]"}, "--in goes with one question"},
-      {{"x.yaml", "--out=4[0]"}, "--out goes with one question"},
-      {{"x.yaml", "--attr", "a=1"}, "--attr goes with one question"},
-      {{"x.yaml", "--strict"}, "--strict goes with one question"},
-      {{"x.yaml", "relu"}, "the operator 'relu' goes with one question"},
+       "--mesh requires inference of a call, without --list, --document or --cases."},
+      {{"x.yaml", "--in=4[0]"}, "--in requires inference of a call"},
+      {{"x.yaml", "--out=4[0]"}, "--out requires inference of a call"},
+      {{"x.yaml", "--attr", "a=1"}, "--attr requires inference of a call"},
+      {{"x.yaml", "--strict"}, "--strict requires inference of a call"},
+      {{"x.yaml", "relu"}, "the operator 'relu' requires inference of a call"},
   };
   for (const auto& row : rows) {
     const Result r = run(row.words);

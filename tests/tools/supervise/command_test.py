@@ -38,23 +38,23 @@ class CommandLine(Supervised):
         hosts = self.folder.write("hosts", "localhost slots=2\n")
         job = self.job(4)
         cases = [
-            ([], "takes one job file, got 0"),
-            ([job, "b.yaml"], "takes one job file, got 2 (b.yaml)"),
+            ([], "expects one job file, got 0"),
+            ([job, "b.yaml"], "expects one job file, got 2 (b.yaml)"),
             ([job, "--restart=3"], "unknown flag --restart, did you mean 'restarts'?"),
             ([job, "-n", "2", "--restarts=-1"], "--restarts=-1 must be 0 or more"),
             ([job, "-n", "2", "--grace_s=-1"], "--grace_s=-1 must be a time in seconds"),
-            ([job, "-n", "2", "--", "job2.yaml"], "'job2.yaml' behind -- is no flag of autophi run"),
-            ([job, "-n", "2", "--", "--mesh=2"], "--mesh goes before --"),
-            ([job, "-n", "2", "--", "--resume"], "--resume is not for you to give"),
-            ([job, "-n", "-2"], "-n=-2 processes?"),
-            ([job], "how many processes? The job has no mesh; give -n 8"),
+            ([job, "-n", "2", "--", "job2.yaml"], "'job2.yaml' after -- is no flag of autophi run"),
+            ([job, "-n", "2", "--", "--mesh=2"], "--mesh must come before --"),
+            ([job, "-n", "2", "--", "--resume"], "--resume cannot be passed after --"),
+            ([job, "-n", "-2"], "-n=-2 is not a number of processes"),
+            ([job], "the number of processes is missing: the job has no mesh; pass -n=8"),
             (["missing.yaml"], "cannot read job file 'missing.yaml'"),
-            ([no_folder, "-n", "2"], "key 'checkpoint.dir' (by default): autophi supervise goes on from checkpoints"),
+            ([no_folder, "-n", "2"], "key 'checkpoint.dir' (by default): autophi supervise resumes from checkpoints"),
             ([meshed, "-n", "3"], "the job's mesh dp=2 pp=2 has 4 ranks, and there are 3 slots (-n)"),
             ([meshed, "-n", "8"], "the job's mesh dp=2 pp=2 has 4 ranks, and there are 8 slots (-n)"),
             ([meshed, f"--hostfile={hosts}"], "has 4 ranks, and there are 2 slots (-n and --hostfile)"),
             ([job, "--hostfile=nowhere"], "cannot read the host file 'nowhere'"),
-            ([elastic, "-n", "4"], "no extent from 3 to 3 has room in 4 slots with the other mesh dims, and divides the 4 rows"),
+            ([elastic, "-n", "4"], "no extent from 3 to 3 fits in 4 slots with the other mesh dims, and divides the 4 rows"),
             ([no_dp, "-n", "2"], "the mesh tp=2 has no dim dp that could be another"),
         ]
         for words, message in cases:
@@ -89,7 +89,7 @@ class Jobs(Supervised):
         os.kill(ranks_of(job)[1], signal.SIGKILL)
         output = self.finish(process, 0)
         self.assertRegex(output, r"attempt 1 ended at step \d+: exit status \d+.*; restart 1 of 10")
-        self.assertRegex(output, r"going on after step \d+ from")
+        self.assertRegex(output, r"resuming after step \d+ from")
         self.check_losses(self.unbroken(steps), PARITY)
 
     def test_a_step_that_always_fails_is_given_up(self):
@@ -99,7 +99,7 @@ class Jobs(Supervised):
         self.assertIn("not started again: it failed 3 times at step 5", output)
         rows = re.findall(r"^(\d) .* 2  dp=2 +5  exit status 1: rank 1: (.*)$", output, re.MULTILINE)
         self.assertEqual([row[0] for row in rows], ["1", "2", "3"], output)
-        self.assertEqual(output.count("going on after step 3"), 2)
+        self.assertEqual(output.count("resuming after step 3"), 2)
 
     def test_told_to_stop_it_saves_and_goes_on_later(self):
         process = self.start("-n", 2, self.job(100000, checkpoint={"every": 0}))
@@ -116,7 +116,7 @@ class Jobs(Supervised):
         self.assertEqual(self.checkpoints()[-1], done, "the last step is saved")
         steps = done + 20
         output = self.finish(self.start("-n", 2, self.job(steps, checkpoint={"every": 0})), 0)
-        self.assertIn(f"going on after step {done} from", output)
+        self.assertIn(f"resuming after step {done} from", output)
         self.check_losses(self.unbroken(steps), PARITY)
 
     def test_killed_it_leaves_no_job_behind(self):
@@ -141,7 +141,7 @@ class Jobs(Supervised):
         os.kill(ranks_of(job)[3], signal.SIGKILL)
         output = self.finish(process, 0)
         self.assertEqual(used.read_text().split(), ["localhost:2,machine-b:2", "localhost:2"])
-        self.assertEqual(output.count("autophi supervise: machine-b does not answer: "), 1)
+        self.assertEqual(output.count("autophi supervise: machine-b does not respond:  "), 1)
         self.assertEqual(output.count("the job starts with 2 of 4 ranks, as dp=1,tp=2"), 1)
         self.assertRegex(output, r"\n1 .* 4  dp=2,tp=2 .*\n2 .* 2  dp=1,tp=2 ")
         self.check_losses(self.unbroken(steps, **keys), PARITY)
@@ -154,7 +154,7 @@ class Jobs(Supervised):
         words = [f"--hostfile={hosts}", f"--mpirun={launcher}", job]
         output = self.finish(self.start("--probe=false", "--wait_s=0", *words), 1)
         self.assertIn("not started again: there are not enough machines", output)
-        self.assertEqual(output.count("autophi supervise: machine-b does not answer: exit status 1\n"), 1)
+        self.assertEqual(output.count("autophi supervise: machine-b does not respond:  exit status 1\n"), 1)
         back, asked = self.path("back"), self.path("asked")
         process = self.start(f"--probe=touch {asked}; test -e {back}", *words)
         await_true(asked.exists, "the first question")

@@ -99,7 +99,7 @@ class Machines(Supervised):
         call("ip", "-n", NAMES[THERE], "link", "set", CABLE[THERE], "down")
         output = self.finish(process, 0)
         self.assertRegex(output, r"\n1 .* 2  dp=2 .*\n2 .* 1  dp=1 ", output)
-        self.assertRegex(output, r"going on after step \d+ from")
+        self.assertRegex(output, r"resuming after step \d+ from")
         self.check_losses(self.unbroken(steps, **keys), PARITY)
 
     def test_a_machine_that_was_away_for_a_moment_is_taken_again(self):

@@ -72,7 +72,7 @@ class Supervised(unittest.TestCase):
         return outcome.output
 
     def losses(self):
-        """Of each step the last one that was written: after a failure some are taken again."""
+        """Of each step the last line written: after a failure some steps are repeated."""
         lines = [json.loads(line) for line in self.metrics.read_text().splitlines()] if self.metrics.exists() else []
         return {line["step"]: line["loss"] for line in lines}
 

@@ -38,7 +38,7 @@ TEST(YamlText, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT([] { load("a: 1\nb: {", "f.yaml"); },
               ThrowsError(ErrorCode::kInvalidArgument, "f.yaml:2: not valid YAML"));
   EXPECT_THAT([] { load("a: 1\n---\nb: 1", "f.yaml"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "f.yaml:2: one document a file"));
+              ThrowsError(ErrorCode::kInvalidArgument, "f.yaml:2: one document per file"));
 }
 
 TEST(YamlText, OnlyOrdinaryFilesAreRead) {

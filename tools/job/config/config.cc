@@ -30,7 +30,7 @@ std::vector<std::string> default_dims(size_t ndim) {
 std::string mesh_fault(const MeshConfig& mesh) {
   if (mesh.shape.empty()) return "shape must name at least one extent.";
   if (mesh.dims.size() != mesh.shape.size()) {
-    return fmt::format("{} extents need as many names in dims (of dp, pp, tp), got {}.",
+    return fmt::format("{} extents need the same number of names in dims (of dp, pp, tp), got {}.",
                        mesh.shape.size(), mesh.dims.size());
   }
   for (size_t i = 0; i < mesh.dims.size(); ++i) {
@@ -56,7 +56,7 @@ void read_mesh(JobConfig* config, const Section& section) {
   section.read("dims", "mesh dim names", &config->mesh.dims);
   const bool has_dims = config->lines.contains("mesh.dims");
   if (!config->lines.contains("mesh.shape")) {
-    if (has_dims) throw config->wrong({"mesh.dims"}, "dims need a shape beside them.");
+    if (has_dims) throw config->wrong({"mesh.dims"}, "dims need a shape; set mesh.shape too.");
     return;
   }
   if (!has_dims) config->mesh.dims = default_dims(config->mesh.shape.size());
@@ -71,8 +71,8 @@ void check_vocab(const JobConfig& config) {
   const bool generates = config.mode == "generate";
   if (!generates && config.data.kind != data::DataKind::kBytes) return;
   throw config.wrong({"model.vocab"},
-                     fmt::format("{} is less than 256: {}. Take 256 or more{}.", config.model.vocab,
-                                 generates ? "mode generate writes text, a byte a token"
+                     fmt::format("{} is less than 256: {}. Use 256 or more{}.", config.model.vocab,
+                                 generates ? "mode generate writes text, one byte per token"
                                            : "data of kind bytes has ids up to 255",
                                  generates ? "" : ", or data.kind: tokens or megatron"));
 }
@@ -128,20 +128,21 @@ void read_run(JobConfig* config, const Section& section) {
                                             : NonFinitePolicy::kStop;
   section.read("loss_jump", 0.0, 1e6, &run.loss_jump);
   if (run.steps == 0 && run.save.empty()) {
-    throw config->wrong({"run.steps"},
-                        "a job of 0 steps only writes its initial weights; say where "
-                        "in run.save, or take a step.");
+    throw config->wrong(
+        {"run.steps"},
+        "a job of 0 steps only writes its initial weights; set run.save, or 1 or more run.steps.");
   }
   if (run.global_batch % run.micro_batches != 0) {
     throw config->wrong(
         {"run.micro_batches", "run.global_batch"},
-        fmt::format("{} micro-batches do not divide global_batch {}; each must hold equally many.",
+        fmt::format("{} micro-batches do not divide global_batch {}; all must have the same size.",
                     run.micro_batches, run.global_batch));
   }
   if (run.capture && config->model.dropout > 0.0) {
-    throw config->wrong({"run.capture", "model.dropout"},
-                        "dropout draws other numbers in each step, which a captured step does not; "
-                        "set model.dropout to 0, or run.capture to false.");
+    throw config->wrong(
+        {"run.capture", "model.dropout"},
+        "dropout draws new random numbers in each step, and a captured step repeats its numbers; "
+        "set model.dropout to 0, or run.capture to false.");
   }
 }
 
@@ -158,9 +159,9 @@ void read_checkpoint(JobConfig* config, const Section& section) {
                         "is checkpoint.dir itself; name a folder elsewhere.");
   }
   if (config->run.on_nonfinite == NonFinitePolicy::kRollBack && checkpoint.dir.empty()) {
-    throw config->wrong({"run.on_nonfinite"},
-                        "there are no checkpoints to go back to; give a folder for them in "
-                        "checkpoint.dir, or choose stop or skip.");
+    throw config->wrong(
+        {"run.on_nonfinite"},
+        "there are no checkpoints to roll back to; set checkpoint.dir, or choose stop or skip.");
   }
 }
 
@@ -189,7 +190,7 @@ void read_memory(JobConfig* config, const Section& section) {
   }
   if (config->model.dropout > 0.0 && config->mode != "generate") {
     throw config->wrong({"memory.device", "model.dropout"},
-                        "a swapped step is a captured one, which draws no dropout; set "
+                        "a swapped step is captured, and a captured step cannot draw dropout; set "
                         "model.dropout to 0.");
   }
   config->run.capture = true;
@@ -343,8 +344,8 @@ void check_num_ranks(const JobConfig& config, int64_t world_size, bool from_flag
   const int64_t ranks = config.mesh.num_ranks();
   if (ranks == world_size) return;
   const std::string message = fmt::format(
-      "the mesh {} has {} ranks, but {} process{} running. Start it with `mpirun -n {}`, or give "
-      "a mesh of {} (mesh.shape in the file, or --mesh).",
+      "the mesh {} has {} ranks, but {} process{} running. Start it with `mpirun -n {}`, or set a "
+      "mesh of {} (mesh.shape in the file, or --mesh).",
       config.mesh.to_string(), ranks, world_size, world_size == 1 ? " is" : "es are", ranks,
       world_size);
   if (from_flag) throw errors::InvalidArgument("--mesh: {}", message);
@@ -354,7 +355,7 @@ void check_num_ranks(const JobConfig& config, int64_t world_size, bool from_flag
 }  // namespace
 
 void resolve_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
-                 std::string* note) {
+                  std::string* note) {
   const bool from_flag = !mesh_flag.empty();
   if (from_flag) config->mesh = parse_mesh_flag(mesh_flag);
   if (config->mesh.shape.empty()) config->mesh = {{world_size}, {"dp"}};

@@ -21,15 +21,15 @@ void check_heads(const JobConfig& config) {
   }
   if (model.kind != "llama") return;
   if (model.heads % model.kv_heads != 0) {
-    throw config.wrong(
-        {"model.kv_heads", "model.heads"},
-        fmt::format("{} kv_heads do not divide heads {}; as many queries must share each key.",
-                    model.kv_heads, model.heads));
+    throw config.wrong({"model.kv_heads", "model.heads"},
+                       fmt::format("{} kv_heads do not divide heads {}; the same number of query "
+                                   "heads must share each key head.",
+                                   model.kv_heads, model.heads));
   }
   if (model.head_size() % 2 != 0) {
     throw config.wrong({"model.heads", "model.d_model"},
-                       fmt::format("heads of {} (d_model {} / heads {}) are odd; positions turn "
-                                   "pairs of numbers.",
+                       fmt::format("heads of {} (d_model {} / heads {}) are odd; rotary positions "
+                                   "rotate pairs of elements.",
                                    model.head_size(), model.d_model, model.heads));
   }
 }
@@ -58,7 +58,7 @@ void check_llama_split(const JobConfig& config) {
     if (size % tp == 0) return;
     throw config.wrong({key, "mesh.shape"},
                        fmt::format("tp {} of the mesh {} does not divide {} {}; each rank along tp "
-                                   "must hold equally many.",
+                                   "must own the same number.",
                                    tp, config.mesh.to_string(), name, size));
   };
   divides("model.kv_heads", "kv_heads", model.kv_heads);

@@ -177,8 +177,8 @@ class Section {
           hint.empty() ? fmt::format(" ({} are).", quoted_list(keys)) : hint);
     }
     if (!config_->lines.emplace(path(name), line).second) {
-      throw errors::InvalidArgument("{}:{}: key '{}': given twice, first in line {}.",
-                                    config_->file, line, path(name), config_->lines[path(name)]);
+      throw errors::InvalidArgument("{}:{}: key '{}': set twice, first in line {}.", config_->file,
+                                    line, path(name), config_->lines[path(name)]);
     }
   }
 

@@ -33,7 +33,7 @@ int own_descriptor(const struct stat& there) {
 }  // namespace
 
 void throw_unwritable(const std::string& what, const std::string& path, int reason) {
-  const char* words = reason == ENXIO ? "nobody reads it" : std::strerror(reason);
+  const char* words = reason == ENXIO ? "no process reads it" : std::strerror(reason);
   throw errors::Unavailable("cannot write the {} '{}': {}.", what, path, words);
 }
 

@@ -16,7 +16,7 @@ std::string generate_header(const JobConfig& config) {
     out += fmt::format(" · seed {}", sampling.seed);
   }
   if (!config.weights.empty()) return out + " · weights " + config.weights + "\n";
-  return out + "\nnote: no weights are given, so the model knows nothing and its text is noise.\n";
+  return out + "\nnote: no weights are set, so the model is untrained and its text is random.\n";
 }
 
 }  // namespace

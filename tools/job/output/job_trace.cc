@@ -10,8 +10,8 @@
 
 #include "phi/common/errors.h"
 #include "tools/cli/command_line.h"
-#include "tools/job/output/report.h"
 #include "tools/job/output/atomic_file.h"
+#include "tools/job/output/report.h"
 
 namespace phi::job {
 namespace {
@@ -92,7 +92,7 @@ TracedSteps parse_traced_steps(const std::string& text) {
   }
   if (understood && steps.first >= 1 && steps.last >= steps.first) return steps;
   throw cli::UsageError(
-      fmt::format("--trace_steps takes FIRST:LAST, counted from 1, e.g. 2:3, got '{}'.", text));
+      fmt::format("--trace_steps expects FIRST:LAST, counted from 1, e.g. 2:3, got '{}'.", text));
 }
 
 JobTrace::JobTrace(World& world, std::string path, const TracedSteps& steps, int64_t stage)
@@ -224,7 +224,7 @@ std::string JobTrace::line_about(const Header& sum) const {
       fmt::format("trace of {} events, {}, in {}: open it at https://ui.perfetto.dev",
                   with_separators(sum.events), human_bytes(sum.bytes), path_);
   if (sum.dropped > 0) {
-    line += fmt::format("\n  {} more events were left out: a rank keeps {}; see --trace_steps",
+    line += fmt::format("\n  {} more events were dropped: a rank records {}; see --trace_steps",
                         with_separators(sum.dropped), with_separators(Trace::kDefaultLimit));
   }
   return line + "\n";

@@ -13,8 +13,8 @@
 
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
-#include "tools/job/output/destination.h"
 #include "tools/job/output/atomic_file.h"
+#include "tools/job/output/destination.h"
 #include "tools/job/output/write_all.h"
 
 namespace phi::job {
@@ -68,7 +68,7 @@ void Metrics::append(const std::string& line) {
     (void)!ftruncate(fd_, before.st_size);  // if this fails, readers detect the partial line
   if (++missing_ > 1) return;
   reason_ = reason;
-  fmt::print(stderr, "autophi run: cannot write the metrics '{}': {}; the job goes on.\n", path_,
+  fmt::print(stderr, "autophi run: cannot write the metrics '{}': {}; the job continues.\n", path_,
              std::strerror(reason));
 }
 

@@ -95,7 +95,8 @@ nlohmann::ordered_json checkpoints_json(const training::CheckpointerStats& stats
 
 std::string planned_line(const RankReport& rank) {
   return fmt::format(
-      "a real run holds {} of parameters, {} of gradients, {} of optimizer states; {} at most\n",
+      "a real run allocates {} of parameters, {} of gradients, {} of optimizer states; {} at "
+      "most\n",
       human_bytes(rank.parameter_bytes), human_bytes(rank.gradient_bytes),
       human_bytes(rank.optimizer_bytes), human_bytes(rank.planned_peak_bytes));
 }

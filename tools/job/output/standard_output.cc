@@ -47,8 +47,8 @@ int StandardOutput::sync() {
   waiting_.clear();
   if (reason_ == 0) return 0;
   if (std::cout.good()) {
-    const char* words = reason_ == EPIPE ? "nobody reads it any more" : std::strerror(reason_);
-    fmt::print(stderr, "autophi run: standard output: {}; nothing more is printed.\n", words);
+    const char* words = reason_ == EPIPE ? "its reader has closed it" : std::strerror(reason_);
+    fmt::print(stderr, "autophi run: standard output: {}; no more output is printed.\n", words);
   }
   return -1;
 }

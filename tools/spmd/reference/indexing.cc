@@ -24,7 +24,7 @@ const char* scalar_index(const RuleArgs& args, Direction direction) {
 const char* split_vocabulary(const RuleArgs& args, Direction direction) {
   const bool special = args.attr<int64_t>(0) >= 0 || args.attr<bool>(1);
   return direction == Direction::kForward && special && !Sharding::of(args.spec(1)).dims[0].empty()
-             ? "the vocabulary is split, which padding_idx and sparse do not go with."
+             ? "the vocabulary is split, which padding_idx and sparse do not support."
              : nullptr;
 }
 
@@ -34,8 +34,8 @@ SpmdResult c_embedding_grad(const RuleArgs& args) {
   const FactorNames names(distributed::dim_names(x.ndim()));
   FactorNames out = names;
   out.push_back('w');
-  SpmdResult result =
-      resolved_result(Factors().input(x, names).input(args.spec(2), out).output("_").absent_output(), true);
+  SpmdResult result = resolved_result(
+      Factors().input(x, names).input(args.spec(2), out).output("_").absent_output(), true);
   Sharding sharding = Sharding::of(weight);
   const Sharding ids = Sharding::of({x.shape, result.inputs[0]});
   const uint32_t taken = sharding.shard_mask() | sharding.partial_mask;
@@ -200,8 +200,8 @@ SpmdRule moe_combine_grad(const TensorSpec& x, const TensorSpec& combine_weights
 ReferenceRules indexing_reference_rules() {
   using namespace distributed;
   const Policies independent = {.backward_outputs = BackwardOutputs::kAsGiven,
-                          .reduces_partial = true,
-                          .forward_inputs = ForwardInputs::kIndependent};
+                                .reduces_partial = true,
+                                .forward_inputs = ForwardInputs::kIndependent};
   Policies gather = independent;
   gather.refusal = scalar_index;
   const Policies embedding = {.backward_outputs = BackwardOutputs::kAsGiven,
@@ -213,33 +213,40 @@ ReferenceRules indexing_reference_rules() {
   constexpr std::string_view kPut = "axis: int, reduce: string, include_self: bool";
   return {
       {rule_variant("topk", {"", infer_rule<TopkInferSpmd>}, "x", kTopk),
-       rule_variant("topk_grad", {"", infer_rule<TopkGradInferSpmd>}, "x, indices, out_grad", kTopk),
+       rule_variant("topk_grad", {"", infer_rule<TopkGradInferSpmd>}, "x, indices, out_grad",
+                    kTopk),
        rule_variant("argsort", {"", infer_rule<ArgSortInferSpmd>}, "x", kSort),
        rule_variant("argsort_grad", {"", composed<argsort_grad>}, "indices, x, out_grad", kSort),
        rule_variant("cummax", {"", infer_rule<CummaxInferSpmd>}, "x", kScan),
-       rule_variant("cummax_grad", {"", infer_rule<CummaxGradInferSpmd>}, "x, indices, out_grad", kScan),
+       rule_variant("cummax_grad", {"", infer_rule<CummaxGradInferSpmd>}, "x, indices, out_grad",
+                    kScan),
        rule_variant("c_embedding", {"", infer_rule<CEmbeddingInferSpmd>}, "weight, x",
-            "start_index: int, vocab_size: int"),
+                    "start_index: int, vocab_size: int"),
        rule_variant("c_embedding_grad", {"", composed<c_embedding_grad>}, "weight, x, out_grad",
-            "start_index: int"),
+                    "start_index: int"),
        rule_variant("gather_nd", {"", infer_rule<GatherNdInferSpmd>}, "x, index"),
-       rule_variant("index_select", {"", infer_rule<IndexSelectInferSpmd>}, "x, index", "axis: int"),
+       rule_variant("index_select", {"", infer_rule<IndexSelectInferSpmd>}, "x, index",
+                    "axis: int"),
        rule_variant("index_select_grad", {"", infer_rule<index_select_grad>}, "x, index, out_grad",
-            "axis: int"),
-       rule_variant("take_along_axis", {"", infer_rule<TakeAlongAxisInferSpmd>}, "x, index", "axis: int"),
-       rule_variant("take_along_axis_grad", {"", infer_rule<take_along_axis_grad>}, "x, index, out_grad",
-            "axis: int"),
-       rule_variant("put_along_axis", {"", infer_rule<PutAlongAxisInferSpmd>}, "x, index, value", kPut),
+                    "axis: int"),
+       rule_variant("take_along_axis", {"", infer_rule<TakeAlongAxisInferSpmd>}, "x, index",
+                    "axis: int"),
+       rule_variant("take_along_axis_grad", {"", infer_rule<take_along_axis_grad>},
+                    "x, index, out_grad", "axis: int"),
+       rule_variant("put_along_axis", {"", infer_rule<PutAlongAxisInferSpmd>}, "x, index, value",
+                    kPut),
        rule_variant("put_along_axis_grad", {"", infer_rule<put_along_axis_grad>},
-            "x, index, value, out, out_grad", kPut),
+                    "x, index, value, out, out_grad", kPut),
        rule_variant("scatter", {"", infer_rule<scatter>}, "x, index, updates", "overwrite: bool"),
        rule_variant("scatter_nd_add", {"", infer_rule<scatter_by_position>}, "x, index, updates"),
-       rule_variant("index_put", {"", composed<index_put>}, "x, [indices], value", "accumulate: bool"),
-       rule_variant("index_put_grad", {"", composed<index_put_grad>}, "x, [indices], value, out_grad",
-            "accumulate: bool"),
-       rule_variant("moe_combine", {"", infer_rule<moe_combine>}, "x, combine_weights, scatter_index"),
+       rule_variant("index_put", {"", composed<index_put>}, "x, [indices], value",
+                    "accumulate: bool"),
+       rule_variant("index_put_grad", {"", composed<index_put_grad>},
+                    "x, [indices], value, out_grad", "accumulate: bool"),
+       rule_variant("moe_combine", {"", infer_rule<moe_combine>},
+                    "x, combine_weights, scatter_index"),
        rule_variant("moe_combine_grad", {"", infer_rule<moe_combine_grad>},
-            "x, combine_weights, scatter_index, grad_y")},
+                    "x, combine_weights, scatter_index, grad_y")},
       {{"topk", "topk", {}, {}, "topk_grad"},
        {"argsort", "argsort", {}, {}, "argsort_grad"},
        {"cummax cummin", "cummax", {}, {}, "cummax_grad"},
@@ -248,7 +255,11 @@ ReferenceRules indexing_reference_rules() {
        {"gather", "", gather},
        {"gather_nd", "gather_nd", independent},
        {"index_select", "index_select", {.reduces_partial = true}, {}, "index_select_grad"},
-       {"take_along_axis", "take_along_axis", {.reduces_partial = true}, {}, "take_along_axis_grad"},
+       {"take_along_axis",
+        "take_along_axis",
+        {.reduces_partial = true},
+        {},
+        "take_along_axis_grad"},
        {"put_along_axis", "put_along_axis", {}, {}, "put_along_axis_grad"},
        {"scatter", "scatter", {.refusal = deep_index}},
        {"scatter_nd_add", "scatter_nd_add", {.refusal = deep_index}},

@@ -77,7 +77,7 @@ struct LinearResult {
 };
 
 LinearResult biased(const TensorSpec& x, const TensorSpec& y, const TensorSpec& bias, bool trans_x,
-              bool trans_y) {
+                    bool trans_y) {
   PHI_CHECK(
       x.ndim() >= 2 && y.ndim() >= 2 && bias.ndim() == 1,
       errors::InvalidArgument("x is {}, y is {}, bias is {}; matrices and a vector are "
@@ -95,7 +95,8 @@ LinearResult biased(const TensorSpec& x, const TensorSpec& y, const TensorSpec& 
 // The bias is partial where the output is: each rank would add a part of it.
 SpmdResult fused_gemm_epilogue(const RuleArgs& args) {
   const TensorSpec& bias = args.spec(2);
-  LinearResult answer = biased(args.spec(0), args.spec(1), bias, args.attr<bool>(0), args.attr<bool>(1));
+  LinearResult answer =
+      biased(args.spec(0), args.spec(1), bias, args.attr<bool>(0), args.attr<bool>(1));
   Sharding own = Sharding::of(placed(bias, answer.result.inputs[2]));
   own.partial_mask = 0;
   for (int m : answer.out->partial_dims()) own.set_partial(m, distributed::ReduceKind::kSum);
@@ -170,7 +171,8 @@ struct EinsumLetters {
 };
 
 EinsumLetters operands(std::span<const TensorSpec> x, const std::string& equation) {
-  PHI_CHECK(x.size() <= 2, errors::InvalidArgument("{} operands are given; 2 at most.", x.size()));
+  PHI_CHECK(x.size() <= 2,
+            errors::InvalidArgument("{} operands are passed; at most 2 are accepted.", x.size()));
   const auto parsed = distributed::Equation::parse(equation, x.size());
   const auto text = [](const distributed::Equation::Subscripts& term) {
     return term.before + (term.ellipsis ? "111" : "") + term.after;
@@ -235,14 +237,14 @@ ReferenceRules matmul_reference_rules() {
   return {{rule_variant("bmm", {"", infer_rule<bmm>}, "x, y"),
            rule_variant("bmm_grad", {"", composed<bmm_grad>}, "x, y, out_grad"),
            rule_variant("einsum", {"", infer_rule<einsum>}, "[inputs]", "equation: string"),
-           rule_variant("einsum_grad", {"", composed<einsum_grad>}, "[inputs], [inner_cache], out_grad",
-                "equation: string"),
+           rule_variant("einsum_grad", {"", composed<einsum_grad>},
+                        "[inputs], [inner_cache], out_grad", "equation: string"),
            rule_variant("fused_gemm_epilogue", {"", composed<fused_gemm_epilogue>}, "x, y, bias",
-                "trans_x: bool, trans_y: bool"),
+                        "trans_x: bool, trans_y: bool"),
            rule_variant("linear_v2", {"", composed<linear_v2>}, "input, weight, bias",
-                "transpose_weight: bool"),
+                        "transpose_weight: bool"),
            rule_variant("fused_linear_param_grad_add", {"", composed<linear_param_grad>},
-                "x, dout, dweight?, dbias?", "multi_precision: bool, has_bias: bool")},
+                        "x, dout, dweight?, dbias?", "multi_precision: bool, has_bias: bool")},
           {{"matmul matmul_v2",
             "matmul",
             matmul,

@@ -48,7 +48,7 @@ class ComposedRule : public SpmdRule::CustomRule {
 
   SpmdResult forward() const override { return infer_(args_); }
   SpmdResult backward(std::span<const distributed::TensorSpec>) const override {
-    throw errors::Unimplemented("the rule is asked from its inputs only.");
+    throw errors::Unimplemented("the rule infers from its inputs only.");
   }
 
  private:
@@ -59,7 +59,7 @@ class ComposedRule : public SpmdRule::CustomRule {
 }  // namespace
 
 OpRule rule_variant(const char* name, const RuleFunctions& functions, std::string_view tensors,
-            std::string_view attributes) {
+                    std::string_view attributes) {
   OpRule rule(name, functions);
   for (std::string_view tensor : list_of(tensors)) {
     auto kind = TensorKind::kOne;

@@ -112,7 +112,7 @@ const BadFile kBadFiles[] = {
      "job.yaml:3: key 'model.layer': there is no such key, "
      "did you mean 'layers'?"},
     {"run: {xyzzy: 1}", "key 'run.xyzzy': there is no such key (steps, global_batch"},
-    {"run:\n  steps: 1\n  steps: 2", "job.yaml:3: key 'run.steps': given twice, first in line 2."},
+    {"run:\n  steps: 1\n  steps: 2", "job.yaml:3: key 'run.steps': set twice, first in line 2."},
     {"[1]: 2", "job.yaml:1: key 'a list': there is no such key"},
     // Types.
     {"model: 3", "job.yaml:1: 'model' must be a map of kind, vocab"},
@@ -139,19 +139,20 @@ const BadFile kBadFiles[] = {
     {"model: {kind: lama}",
      "key 'model.kind': must be one of gpt, llama; got 'lama', did you mean 'llama'?"},
     {"model: {kind: llama, kv_heads: 4}",
-     "key 'model.kv_heads': 4 kv_heads do not divide heads 6; as many queries must share each"},
+     "key 'model.kv_heads': 4 kv_heads do not divide heads 6; the same number of query heads must "
+     "share"},
     {"model: {kind: llama, heads: 6, d_model: 18}",
-     "key 'model.heads': heads of 3 (d_model 18 / heads 6) are odd; positions turn pairs"},
+     "key 'model.heads': heads of 3 (d_model 18 / heads 6) are odd; rotary positions rotate pairs"},
     {"model: {kind: llama, ffn: 0}", "key 'model.ffn': must be an integer from 1 to"},
     {"model: {kind: llama, rope_base: 0}", "key 'model.rope_base': must be a number from 1 to"},
     {"model: {kind: llama, norm_eps: -1}", "key 'model.norm_eps': must be a number from 0 to"},
     {"model: {vocab: 0}", "key 'model.vocab': must be an integer from 1 to"},
     {"model: {vocab: 255}",
      "job.yaml:1: key 'model.vocab': 255 is less than 256: data of kind bytes has ids up to 255. "
-     "Take 256 or more, or data.kind: tokens or megatron."},
+     "Use 256 or more, or data.kind: tokens or megatron."},
     {"mode: generate\nmodel:\n  vocab: 50",
-     "job.yaml:3: key 'model.vocab': 50 is less than 256: mode generate writes text, a byte a "
-     "token. Take 256 or more."},
+     "job.yaml:3: key 'model.vocab': 50 is less than 256: mode generate writes text, one byte "
+     "per token. Use 256 or more."},
     {"data: {kind: token}",
      "key 'data.kind': must be one of bytes, tokens, megatron; got 'token', did you mean "
      "'tokens'?"},
@@ -176,9 +177,8 @@ const BadFile kBadFiles[] = {
      "key 'run.dtype': must be one of float32, bfloat16, float16; got 'float8'"},
     {"run:\n  capture: yes please", "job.yaml:2: key 'run.capture': must be true or false"},
     {"model: {dropout: 0.1}\nrun:\n  capture: true",
-     "job.yaml:3: key 'run.capture': dropout draws other numbers in each step, which a captured "
-     "step "
-     "does not; set model.dropout to 0, or run.capture to false."},
+     "job.yaml:3: key 'run.capture': dropout draws new random numbers in each step, and a "
+     "captured step repeats its numbers; set model.dropout to 0, or run.capture to false."},
     {"data: {paths: []}", "key 'data.paths': name at least one path."},
     {"generate: {top_p: 0}", "key 'generate.top_p': 0 keeps no token; use 1 for all"},
     {"generate: {top_p: 1.5}", "key 'generate.top_p': must be a number from 0 to 1; got '1.5'."},
@@ -188,19 +188,20 @@ const BadFile kBadFiles[] = {
     {"generate: {prompt: [a]}", "key 'generate.prompt': must be a text; got a list."},
     {"generate: {promt: a}", "'generate.promt': there is no such key, did you mean 'prompt'?"},
     // Meshes.
-    {"mesh: {dims: [dp]}", "key 'mesh.dims': dims need a shape beside them."},
+    {"mesh: {dims: [dp]}", "key 'mesh.dims': dims need a shape; set mesh.shape too."},
     {"mesh: {shape: []}", "key 'mesh.shape': shape must name at least one extent."},
     {"mesh: {shape: [0]}", "key 'mesh.shape': must be an integer from 1 to"},
-    {"mesh: {shape: [2, 2]}", "key 'mesh.shape': 2 extents need as many names in dims"},
-    {"mesh: {shape: [2], dims: [dp, tp]}", "key 'mesh.dims': 1 extents need as many names"},
+    {"mesh: {shape: [2, 2]}", "key 'mesh.shape': 2 extents need the same number of names in dims"},
+    {"mesh: {shape: [2], dims: [dp, tp]}",
+     "key 'mesh.dims': 1 extents need the same number of names"},
     {"mesh: {shape: [2], dims: [ep]}", "key 'mesh.dims': mesh dim 'ep' is not one of dp, pp, tp."},
     {"mesh: {shape: [2, 2], dims: [dp, dp]}", "key 'mesh.dims': mesh dim 'dp' is named twice."},
     {"mesh: {shape: [16777216, 16777216, 16777216]}",
      "key 'mesh.shape': extents must be 1 or more"},
     // YAML.
     {"model: {layers: 3", "job.yaml:1: not valid YAML:"},
-    {",a: b", "job.yaml:1: one document a file"},
-    {"mode: forward\n---\nmode: forward", "job.yaml:2: one document a file"},
+    {",a: b", "job.yaml:1: one document per file"},
+    {"mode: forward\n---\nmode: forward", "job.yaml:2: one document per file"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, BadJobFile, ::testing::ValuesIn(kBadFiles));
@@ -251,7 +252,7 @@ TEST(SettleMesh, AMeshOfAnotherSizeNamesBothNumbers) {
   const std::string error = error_of("mesh:\n  shape: [2, 2, 2]", 4);
   EXPECT_EQ(error,
             "job.yaml:2: key 'mesh.shape': the mesh dp=2 pp=2 tp=2 has 8 ranks, but 4 processes "
-            "are running. Start it with `mpirun -n 8`, or give a mesh of 4 (mesh.shape in the "
+            "are running. Start it with `mpirun -n 8`, or set a mesh of 4 (mesh.shape in the "
             "file, or --mesh).");
 }
 
@@ -274,7 +275,7 @@ TEST(SettleMesh, EachRankAlongTpHoldsEquallyMuchOfALlama) {
   };
   EXPECT_THAT(error("kv_heads: 3"),
               HasSubstr("job.yaml:1: key 'model.kv_heads': tp 2 of the mesh dp=2 tp=2 does not "
-                        "divide kv_heads 3; each rank along tp must hold equally many."));
+                        "divide kv_heads 3; each rank along tp must own the same number."));
   EXPECT_THAT(error("ffn: 101"), HasSubstr("key 'model.ffn': tp 2 of the mesh dp=2 tp=2 does not"));
   EXPECT_THAT(error("vocab: 257"), HasSubstr("key 'model.vocab': tp 2 of the mesh"));
   EXPECT_EQ(error("kv_heads: 2"), "no error");

@@ -72,7 +72,8 @@ TEST(TracedSteps, AreReadFromText) {
     EXPECT_THAT(
         [&] { parse_traced_steps(text); },
         ::testing::ThrowsMessage<cli::UsageError>(::testing::HasSubstr(
-            std::string("--trace_steps takes FIRST:LAST, counted from 1, e.g. 2:3, got '") + text)))
+            std::string("--trace_steps expects FIRST:LAST, counted from 1, e.g. 2:3, got '") +
+            text)))
         << text;
   }
 }

@@ -248,10 +248,11 @@ void check_keys_are_read(JobConfig* config) {
       [&](const std::string& a, const std::string& b) { return line(a) < line(b); });
   if (first == config->unread.end()) return;
   const KeyCondition* condition = unmet_condition(*config, *first);
-  throw config->wrong({*first},
-                      fmt::format("only a job with {} reads it, and this one has {}; leave it out, "
-                                  "or change that.",
-                                  condition->wanted, condition->instead(*config)));
+  throw config->wrong(
+      {*first},
+      fmt::format(
+          "applies only to a job with {}, and this job has {}; remove the key, or change that.",
+          condition->wanted, condition->instead(*config)));
 }
 
 }  // namespace phi::job

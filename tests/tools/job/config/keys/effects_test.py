@@ -153,7 +153,7 @@ class Effects(unittest.TestCase):
 
     @classmethod
     def outcome(cls, settings):
-        """What the job did: its status, report and steps. A job with a mesh is played without others."""
+        """The results of the job: its status, report and steps. A job with a mesh is a dry run."""
         text = json.dumps(nested(settings))
         if text in cls.outcomes:
             return cls.outcomes[text]

@@ -96,27 +96,28 @@ Settings on_mesh(const char* shape, const char* dims, Settings job = {}) {
 }
 
 const Unread kNotTraining = {
-    {}, "only a job with mode: train reads it, and this one has mode: forward"};
+    {}, "applies only to a job with mode: train, and this job has mode: forward"};
 const Unread kWhileGenerating = {
-    kGenerate, "only a job with mode: forward or train reads it, and this one has mode: generate"};
+    kGenerate,
+    "applies only to a job with mode: forward or train, and this job has mode: generate"};
 const Unread kNotGenerating = {
-    kTrain, "only a job with mode: generate reads it, and this one has mode: train"};
+    kTrain, "applies only to a job with mode: generate, and this job has mode: train"};
 const Unread kNothingDrawn = {kGreedy,
                               "only a job with generate.temperature above 0 reads it, and this one "
                               "has generate.temperature: 0"};
 const Unread kNotAdamW = {
-    kSgd, "only a job with optimizer.kind: adamw reads it, and this one has optimizer.kind: sgd"};
+    kSgd, "applies only to a job with optimizer.kind: adamw, and this job has optimizer.kind: sgd"};
 const Unread kNotMomentum = {
     kTrain,
-    "only a job with optimizer.kind: momentum reads it, and this one has optimizer.kind: adamw"};
+    "applies only to a job with optimizer.kind: momentum, and this job has optimizer.kind: adamw"};
 const Unread kNoLimit = {{},
-                         "only a job with a limit memory.device reads it, and this one has none"};
+                         "applies only to a job with a limit memory.device, and this job has none"};
 const Unread kNoFolder = {
-    kTrain, "only a job with a folder checkpoint.dir reads it, and this one has none"};
+    kTrain, "applies only to a job with a folder checkpoint.dir, and this job has none"};
 const Unread kNotLlama = {
-    {}, "only a job with model.kind: llama reads it, and this one has model.kind: gpt"};
+    {}, "applies only to a job with model.kind: llama, and this job has model.kind: gpt"};
 const Unread kNotGpt = {
-    kLlama, "only a job with model.kind: gpt reads it, and this one has model.kind: llama"};
+    kLlama, "applies only to a job with model.kind: gpt, and this job has model.kind: llama"};
 
 const std::vector<KeyCase>& key_cases() {
   static const std::vector<KeyCase> cases = {
@@ -167,7 +168,7 @@ const std::vector<KeyCase>& key_cases() {
        kTokens,
        [](const JobConfig& c) { return std::string(name_of(c.data.dtype)); },
        {kWhileGenerating,
-        {{}, "only a job with data.kind: tokens reads it, and this one has data.kind: bytes"}}},
+        {{}, "applies only to a job with data.kind: tokens, and this job has data.kind: bytes"}}},
       {"data.documents",
        "apart",
        "joined",
@@ -175,7 +176,7 @@ const std::vector<KeyCase>& key_cases() {
        [](const JobConfig& c) { return std::string(name_of(c.data.documents)); },
        {kWhileGenerating,
         {kTokens,
-         "only a job with data.kind: bytes or megatron reads it, and this one has data.kind: "
+         "applies only to a job with data.kind: bytes or megatron, and this job has data.kind: "
          "tokens"}}},
       {"data.seed", "9", "1", {}, SEEN(data.seed), {kWhileGenerating}},
       {"run.steps", "5", "4", {}, SEEN(run.steps), {kWhileGenerating}},
@@ -191,21 +192,21 @@ const std::vector<KeyCase>& key_cases() {
        "false",
        {{"place", "gpu"}},
        SEEN(run.tf32),
-       {{{}, "only a job with place: gpu reads it, and this one has place: cpu"}}},
+       {{{}, "applies only to a job with place: gpu, and this job has place: cpu"}}},
       {"run.messages",
        "host",
        "nccl",
        {{"place", "gpu"}},
        SEEN(run.messages),
-       {{{}, "only a job with place: gpu reads it, and this one has place: cpu"}}},
+       {{{}, "applies only to a job with place: gpu, and this job has place: cpu"}}},
       {"run.reduction",
        "fast",
        "exact",
        {{"place", "gpu"}},
        SEEN(run.reduction),
-       {{{}, "only a job with place: gpu reads it, and this one has place: cpu"},
+       {{{}, "applies only to a job with place: gpu, and this job has place: cpu"},
         {{{"place", "gpu"}, {"run.messages", "host"}},
-         "only a job with run.messages: nccl reads it, and this one has run.messages: host"}}},
+         "applies only to a job with run.messages: nccl, and this job has run.messages: host"}}},
       {"run.sequence_parallel",
        "true",
        "false",
@@ -213,18 +214,18 @@ const std::vector<KeyCase>& key_cases() {
        SEEN(run.sequence_parallel),
        {kWhileGenerating,
         {on_mesh("[2]", "[dp]"),
-         "only a job with a mesh dim tp reads it, and this one has the mesh dp=2"}}},
+         "applies only to a job with a mesh dim tp, and this job has the mesh dp=2"}}},
       {"run.capture", "true", "false", {}, SEEN(run.capture)},
       {"run.graphs",
        "false",
        "true",
        {{"place", "gpu"}, {"run.capture", "true"}},
        SEEN(run.graphs),
-       {{{}, "only a job with place: gpu reads it, and this one has place: cpu"},
+       {{{}, "applies only to a job with place: gpu, and this job has place: cpu"},
         {{{"place", "gpu"}},
-         "only a job with run.capture: true reads it, and this one has run.capture: false"},
+         "applies only to a job with run.capture: true, and this job has run.capture: false"},
         {{{"place", "gpu"}, {"memory.device", "64MiB"}},
-         "only a job with no limit memory.device reads it, and this one has memory.device: "
+         "applies only to a job with no limit memory.device, and this job has memory.device: "
          "67108864"}}},
       {"run.schedule",
        "gpipe",
@@ -238,16 +239,16 @@ const std::vector<KeyCase>& key_cases() {
        {{"run.schedule", "interleaved"}},
        SEEN(run.chunks),
        {{kTrain,
-         "only a job with run.schedule: interleaved reads it, and this one has run.schedule: "
+         "applies only to a job with run.schedule: interleaved, and this job has run.schedule: "
          "1f1b"}}},
       {"run.zero_stage",
        "2",
        "0",
        on_mesh("[2]", "[dp]", kTrain),
        SEEN(run.zero_stage),
-       {{{}, "only a job with mode: train (or stage 3) reads it, and this one has mode: forward"},
+       {{{}, "applies only to a job with mode: train (or stage 3), and this job has mode: forward"},
         {on_mesh("[2]", "[tp]", kTrain),
-         "only a job with a mesh dim dp reads it, and this one has the mesh tp=2"}}},
+         "applies only to a job with a mesh dim dp, and this job has the mesh tp=2"}}},
       {"run.recompute",
        "full",
        "none",
@@ -336,7 +337,7 @@ const std::vector<KeyCase>& key_cases() {
        SEEN(optimizer.rate.min_ratio),
        {kNotTraining,
         {kTrain,
-         "only a job with optimizer.schedule.kind: cosine reads it, and this one has "
+         "applies only to a job with optimizer.schedule.kind: cosine, and this job has "
          "optimizer.schedule.kind: constant"}}},
       {"optimizer.schedule.milestones",
        "[3, 5]",
@@ -345,7 +346,7 @@ const std::vector<KeyCase>& key_cases() {
        SEEN(optimizer.rate.milestones),
        {kNotTraining,
         {kCosine,
-         "only a job with optimizer.schedule.kind: step reads it, and this one has "
+         "applies only to a job with optimizer.schedule.kind: step, and this job has "
          "optimizer.schedule.kind: cosine"}}},
       {"optimizer.schedule.gamma",
        "0.5",
@@ -524,7 +525,7 @@ TEST(JobKeys, TheFirstOfSeveralIsTold) {
       [] { settled("run: {steps: 2}\noptimizer:\n  lr: 1.0\ngenerate:\n  tokens: 3"); },
       ThrowsError(ErrorCode::kInvalidArgument,
                   "job.yaml:3: key 'optimizer.lr': only a job with mode: train reads it, and "
-                  "this one has mode: forward; leave it out, or change that."));
+                  "this one has mode: forward; remove the key, or change that."));
 }
 
 // What the file's own job reads stays accepted when a command runs another one, and the other way.
