@@ -367,7 +367,7 @@ TEST_F(TrainerCheckpoint, WhatDoesNotFitIsRefusedAndChangesNothing) {
                           "has states of the optimizer adamw, and this trainer's is momentum"));
   nn::save(folder_ + "/weights", *model_of({}));
   EXPECT_THAT(loading({}, folder_ + "/weights"),
-              ThrowsError(ErrorCode::kInvalidArgument, "has weights and no state of a training"));
+              ThrowsError(ErrorCode::kInvalidArgument, "has weights but no training state"));
   // A net with other parameters.
   auto small = nn::models::make(
       nn::models::GptConfig{.vocab = kVocab, .seq_len = 6, .d_model = 8, .layers = 2, .heads = 2});
