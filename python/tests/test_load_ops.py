@@ -85,6 +85,6 @@ def test_a_name_that_is_taken():
 def test_files_that_are_no_libraries(tmp_path):
     with pytest.raises(LookupError):
         ap.load_ops(tmp_path / "missing.so")
-    (tmp_path / "text.so").write_text("no operator library")
-    with pytest.raises(ValueError, match="operator library"):
+    (tmp_path / "text.so").write_text("no library")
+    with pytest.raises(ValueError, match="not an operator library"):
         ap.load_ops(tmp_path / "text.so")

@@ -151,7 +151,7 @@ TEST(DryRank, RefusesShapesThatDependOnData) {
   const World::Scope scope(world);
   EXPECT_THAT(
       [] { nonzero(placeholder({4}, kFloat, CPUPlace())); },
-      ThrowsError(ErrorCode::kUnimplemented, "the shape of what nonzero gives depends on data"));
+      ThrowsError(ErrorCode::kUnimplemented, "the output shape of nonzero depends on data"));
 }
 
 // A program with every kind of collective: what a rank that only plays counts is what it sends.

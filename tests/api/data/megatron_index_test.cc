@@ -112,7 +112,7 @@ TEST_F(MegatronIndexTest, WhatIsWrongIsSaid) {
       {[](IndexFields* f) { f->lengths[1] = -2; }, "sequence 1 has -2 tokens from byte 6"},
       {[](IndexFields* f) { f->pointers[2] = 8; }, "sequence 2 has 0 tokens from byte 8"},
       {[](IndexFields* f) { f->documents[1] = 3; },
-       "document 1 ends before sequence 2, but begins with 3, of 4"},
+       "document 1 ends before sequence 2, but begins at sequence 3, of 4"},
       {[](IndexFields* f) { f->documents[2] = -1; }, "document 1 ends before sequence -1"},
       {[](IndexFields* f) { f->documents[2] = 5; }, "document 1 ends before sequence 5"},
   };

@@ -67,7 +67,8 @@ TEST_F(TokenFilesTest, FilesFollowEachOther) {
   files->read(1, part);
   EXPECT_EQ(part, (Ids{5, 1}));
   EXPECT_THAT([&] { files->read(4, part); },
-              ThrowsError(ErrorCode::kOutOfRange, "2 tokens from token 4 on, of data that has 5."));
+              ThrowsError(ErrorCode::kOutOfRange,
+                          "2 tokens from token 4 on are requested from data of 5 tokens."));
   EXPECT_THAT([&] { files->read(INT64_MAX, part); }, ThrowsError(ErrorCode::kOutOfRange, "has 5."));
 }
 
@@ -234,7 +235,7 @@ TEST_F(TokenFilesTest, NamesOfKindsThatDoNotExistAreAnsweredWithThoseThatDo) {
   EXPECT_THAT([] { parse_data_kind("text"); },
               ThrowsError(ErrorCode::kInvalidArgument, "'text' is not a kind of data; use bytes,"));
   EXPECT_THAT([] { parse_documents("split"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "documents cannot be 'split'; take joined"));
+              ThrowsError(ErrorCode::kInvalidArgument, "documents cannot be 'split'; use joined"));
   EXPECT_THAT([] { parse_token_type("uint64"); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "'uint64' is not a dtype of token ids; use one of uint8, int8, uint16,"));

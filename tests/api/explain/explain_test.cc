@@ -161,7 +161,7 @@ TEST(Explain, OtherMeshesArriveWithTheReasonAndTheWayBetween) {
     ASSERT_THAT(explanation.calls, SizeIs(1));
     const ExplainedMove& move = explanation.calls[0].moves.at(0);
     EXPECT_THAT(move.reason, HasSubstr("x is on mesh(tp=2), but the op runs on mesh(tp=1; ranks "
-                                       "2), where its last input lies"));
+                                       "2), the mesh of its last input"));
     EXPECT_EQ(move.bytes.received, 4 * 8 * 4);
     ASSERT_FALSE(move.steps.empty());
     EXPECT_EQ(move.steps.back().mesh_dims, "between meshes");

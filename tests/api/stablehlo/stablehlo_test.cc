@@ -107,8 +107,10 @@ TEST(Stablehlo, UnevenInput_IsWholeThereAndSaysSo) {
   const auto* rows = TensorDistAttr::get(grid(), {Shard(0), Shard(1)});
   p.body.outputs = {p.call("tanh", {p.input({7, 16}, rows)}, {7, 16}, rows)};
   const std::string text = p.text({.inputs = {"x"}, .outputs = {"y"}});
-  EXPECT_THAT(text, HasSubstr("// input x is whole there: tensor dim 0 has 2 shards of unequal"));
-  EXPECT_THAT(text, HasSubstr("// output y is whole there"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("// input x is replicated in the module: tensor dim 0 has 2 shards of unequal"));
+  EXPECT_THAT(text, HasSubstr("// output y is replicated in the module"));
   EXPECT_THAT(
       text,
       HasSubstr(R"(%x: tensor<7x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"tp"}]>})"));

@@ -78,7 +78,7 @@ class Command(unittest.TestCase):
             (["windows", "--seq_len=2", "--samples=-1", self.flat], 2, "--seed, --first_sample and --samples are 0 or"),
             (["windows", "--seq_len=4", self.flat], 1, "4 tokens are too few for windows of seq_len 4 + 1."),
             (["windows", "--seq_len=2", "--documents=apart", self.flat], 1, "documents cannot be separated in data of"),
-            (["windows", "--seq_len=2", "--documents=two", self.flat], 1, "documents cannot be 'two'; take joined or"),
+            (["windows", "--seq_len=2", "--documents=two", self.flat], 1, "documents cannot be 'two'; use joined or"),
             (["tokenize", "x"], 2, "which tokenizer? Give --tokenizer=tokenizer.json."),
             (["tokenize", "--tokenizer=t.json", "x"], 2, "where to write? Give --out=train.bin."),
             (["tokenize", "--tokenizer=t.json", "--out=o"], 2, "autophi data tokenize takes text files, got none."),

@@ -121,7 +121,7 @@ class BadData(Jobs):
             (self.job("tokens", "nowhere.bin"), f"{key}no file or folder '{path}/nowhere.bin'"),
             (self.job("tokens", "odd.bin"), f"{key}'{path}/odd.bin' has 3 bytes, which is not a multiple of uint16 ids"),
             (self.job("tokens", "empty.bin"), f"{key}'{path}/empty.bin' is empty."),
-            (self.job("tokens", "set.idx"), f"{key}'{path}/set.idx' is not ids alone: it is an index of Megatron-LM"),
+            (self.job("tokens", "set.idx"), f"{key}'{path}/set.idx' does not contain only ids: it is an index of Megatron-LM"),
             (self.job("tokens", ""), "is a folder; list its files of token ids"),
             (self.job("megatron", "flat.bin"), f"{key}no file or folder '{path}/flat.idx'"),
             (self.job("megatron", "cut"), f"{key}'{path}/cut.idx' has "),
@@ -147,7 +147,7 @@ class BadData(Jobs):
         text = self.job("tokens", "flat.bin")
         outcome = launch.run(2, "run", self.folder.write("job.yaml", text), "--mesh=dp=2")
         self.assertNotEqual(outcome.status, 0)
-        found = re.search(rf"token (\d+) of '{self.path}/flat.bin' \(byte offset (\d+)\) is the id 50, which a vocab of 50 has not",
+        found = re.search(rf"token (\d+) of '{self.path}/flat.bin' \(byte offset (\d+)\) is the id 50, which is outside a vocab of 50",
                           outcome.output)
         self.assertTrue(found, outcome.output)
         token, offset = map(int, found.groups())

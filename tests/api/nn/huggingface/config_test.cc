@@ -270,7 +270,7 @@ TEST(HuggingFaceConfig, AnActivationThatTheArchitectureLacksIsRefused) {
         encode_config({Architecture::kGpt2, gpt});
       },
       ThrowsError(ErrorCode::kInvalidArgument,
-                  "'activation' is 'relu'; a GPT2LMHeadModel has GELU"));
+                  "'activation' is 'relu'; a GPT2LMHeadModel uses GELU"));
 }
 
 TEST(HuggingFaceConfig, AnArchitectureOfOtherModelsIsRefused) {

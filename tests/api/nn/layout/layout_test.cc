@@ -144,8 +144,8 @@ TEST(Layout, APlacementThatCannotBeIsAnError) {
         shard(model, mesh, Layout().parameters("head", {{"tp", Shard(2)}}));
       },
       ThrowsError(ErrorCode::kInvalidArgument,
-                  "parameter 'head' of shape [8,256] to be S2 along mesh dim 'tp'; it can "
-                  "be Replicate() or Shard(0) to Shard(1)"));
+                  "parameter 'head' of shape [8,256] to S2 along mesh dim 'tp'; use Replicate() or "
+                  "Shard(0) to Shard(1)"));
   EXPECT_THAT(
       [&] {
         shard(model, mesh, Layout().parameters("head", {{"tp", Partial()}}));

@@ -364,7 +364,7 @@ TEST_F(TrainerCheckpoint, WhatDoesNotFitIsRefusedAndChangesNothing) {
   };
   EXPECT_THAT(loading({.kind = OptimizerKind::kMomentum}, folder_),
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "has states of the optimizer adamw, and this trainer's is momentum"));
+                          "has states of the optimizer adamw, but this trainer uses momentum"));
   nn::save(folder_ + "/weights", *model_of({}));
   EXPECT_THAT(loading({}, folder_ + "/weights"),
               ThrowsError(ErrorCode::kInvalidArgument, "has weights but no training state"));
