@@ -28,30 +28,30 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--backward", nargs="+", action="extend", default=[], metavar="FILE",
                         help="gradients of the forward operators")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR",
-                        help="files go to DIR/api/generated, kernels' signatures to "
+                        help="write files to DIR/api/generated, kernels' signatures to "
                         "DIR/phi/generated; with --library=NAME to DIR/NAME")
     parser.add_argument("--library", default="", metavar="NAME",
-                        help="the operators are those of a library beside this one")
+                        help="generate an operator library of this name, separate from the main one")
     parser.add_argument("--beside", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
-                        help="folders with the headers of operators that are there already: their names "
-                        "are taken, and 'invoke' may call them")
+                        help="folders with the headers of existing operators: their names are reserved, "
+                        "and 'invoke' may call them")
     parser.add_argument("--include", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
-                        help="folders that headers are included from")
+                        help="folders from which headers are included")
     parser.add_argument("--functions", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
                         help="headers, or folders of them, that declare the shape functions and rules: others "
                         "are errors, and sources include what they need; without it any name is "
                         "taken")
     parser.add_argument("--composites", nargs="+", action="extend", default=[], type=Path, metavar="FILE",
-                        help="headers of the functions, beside ops, that 'composite' and 'invoke' call: "
+                        help="headers of the functions, other than ops, that 'composite' and 'invoke' call: "
                         "others are errors")
     parser.add_argument("--kernels", nargs="+", action="extend", default=[], type=Path, metavar="DIR",
                         help="sources, or folders of them, that register the kernels: others are errors")
     parser.add_argument("--compat", nargs="+", action="extend", default=[], metavar="FILE",
-                        help="other names of operators, tensors and attributes (op_compat.yaml), by which "
-                        "they are found at run time too")
+                        help="other names of operators, tensors and attributes (op_compat.yaml) that "
+                        "are also accepted at run time")
     parser.add_argument("--declare-missing", action="store_true",
                         help="what an entry names and is not here is no error: a call of the op is")
-    parser.add_argument("--declare-only", action="store_true", help="only headers")
+    parser.add_argument("--declare-only", action="store_true", help="write only headers")
     parser.add_argument("--python", action="store_true",
                         help="what Python sees of the operators instead: sources of the binding go to "
                         "DIR/python/generated, stubs to DIR/python/autophi")
@@ -71,7 +71,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 
 
 def _read(names: list[str], faults: list[SpecError]) -> list[tuple[str, str]]:
-    """(name as errors and generated code show it, text) of each file; `faults` of those that are no text."""
+    """Returns (displayed name, text) of each file. Files that are not text are added to `faults`."""
     files: list[tuple[str, str]] = []
     for name in names:
         path = Path(name)

@@ -63,7 +63,7 @@ def _check_name(reader: Reader) -> None:
 
 def _check_body(reader: Reader) -> None:
     if not any(reader.has(key) for key in ("kernel", "invoke", "composite")):
-        reader.lack("backward_op", "there is no 'kernel', 'invoke' or 'composite'", "one of them must be there")
+        reader.lack("backward_op", "there is no 'kernel', 'invoke' or 'composite'", "one of them must be present")
     if reader.has("kernel") and not reader.has("infer_meta"):
         reader.lack("kernel", "there is no 'infer_meta'", "a kernel and a shape function go together")
     if reader.has("invoke") and reader.has("kernel"):
@@ -84,7 +84,8 @@ def _forward(reader: Reader) -> Signature:
 
 def check_forward_references(ops: Sequence[Op], gradients: Sequence[BackwardOp],
                              unread: Unread = Unread()) -> None:
-    """Each gradient belongs to an op, speaks of its tensors, and each op's gradient is there; `unread` may be.
+    """Checks that each gradient belongs to an op and names its tensors, and that each op's gradient exists
+    (or is in `unread`).
     Errors: SpecErrors."""
     by_name = {gradient.name: gradient for gradient in gradients}
     forward: dict[str, Op | BackwardOp] = {**by_name, **{op.name: op for op in ops}}
@@ -134,7 +135,7 @@ def _faulty_outputs(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecE
               for said, tensor in zip(gradient.forward.tensors, op.tensors)}
     for output in gradient.outputs:
         if output.name not in inputs:
-            yield SpecError(gradient.at, "output", f"'{output.name}' is no input's gradient"
+            yield SpecError(gradient.at, "output", f"'{output.name}' is not an input's gradient"
                             f"{nearest(output.name, inputs)}", f"accepted are {listing(inputs)}")
         elif output.is_list != inputs[output.name].is_list:
             yield SpecError(gradient.at, "output", _list_or_not(output.name, inputs[output.name]),
@@ -142,20 +143,20 @@ def _faulty_outputs(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecE
 
 
 def _check_is_called(gradient: BackwardOp, forward: dict[str, Op | BackwardOp]) -> None:
-    """What an op names and is not its gradient, or not there, is told of the op."""
+    """Reports, for the op, a gradient that does not exist or belongs to another op."""
     op = forward.get(gradient.forward.name)
     if op is None or any(entry.backward == gradient.name for entry in forward.values()):
         return
     if not op.backward:
         raise SpecError(gradient.at, "backward_op", f"'{op.name}' at {op.at} names no gradient: nothing "
-                        "would call this one", f"'backward: {gradient.name}' must be there")
+                        "would call this one", f"'backward: {gradient.name}' must be present")
     if op.backward in forward:
         raise SpecError(gradient.at, "backward_op", f"the gradient of '{op.name}' at {op.at} is "
-                        f"'{op.backward}': nothing would call this one", "one of the two is accepted")
+                        f"'{op.backward}': this one would never be called", "one of the two is accepted")
 
 
 def _check_signature(gradient: BackwardOp, op: Op | BackwardOp) -> None:
-    """`forward` may rename what the op has, but has as much of it in the same order."""
+    """Checks that `forward` has the op's arguments and outputs in the same number and order; it may rename them."""
     said = gradient.forward
     for what, given, there, kind in (
             ("tensors", said.tensors, op.tensors, lambda x: x.is_list),
@@ -182,7 +183,7 @@ def _declared(items: Iterable[TensorArg | Attr | Output]) -> str:
 
 
 def _faulty_tensors(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecError]:
-    """The gradient's tensors are there in the forward call, as lists and optional as they are."""
+    """Checks that the gradient's tensors exist in the forward call, with the same list and optional marks."""
     said = gradient.forward
     known: dict[str, TensorArg | Output] = dict(zip([t.name for t in said.tensors], op.tensors))
     results = dict(zip([o.name for o in said.outputs], op.outputs))
@@ -202,7 +203,7 @@ def _faulty_tensors(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecE
         if absent and not tensor.optional:
             yield SpecError(gradient.at, "args", f"'{tensor.name}' is required, but '{kept.name}' "
                             f"of '{op.name}' at {op.at} may be absent",
-                            f"'optional: {tensor.name}' must be there")
+                            f"'optional: {tensor.name}' must be present")
 
 
 def _list_or_not(name: str, kept: TensorArg | Output) -> str:
@@ -221,7 +222,7 @@ def _faulty_attrs(gradient: BackwardOp, op: Op | BackwardOp) -> Iterable[SpecErr
         if own and own.given.optional and not attr.optional:
             yield SpecError(gradient.at, "args", f"attribute '{attr.name}' is required, but "
                             f"'{own.name}' of '{op.name}' at {op.at} may be absent",
-                            f"'optional: {attr.name}' must be there")
+                            f"'optional: {attr.name}' must be present")
         if own and own.type is not attr.type:
             yield SpecError(gradient.at, "args", f"attribute '{attr.name}' is {attr.type.value}, "
                             f"but {own.type.value} in '{op.name}' at {op.at}",

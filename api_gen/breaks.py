@@ -1,6 +1,6 @@
 """Where to break a statement that is too long for its line.
 
-The breaks are those of clang-format's Google style, found as it finds them: the cheapest set by its
+The breaks are those of clang-format's Google style, found in the same way: the cheapest set by its
 penalties. A break costs 20 per bracket around it (200 for <> and []), a few more by what it comes
 after, and 15 if it is the first between these brackets; characters beyond the limit cost a million.
 """
@@ -30,7 +30,7 @@ class Bracket:
 
 
 def brackets(line: str) -> list[Bracket]:
-    """The brackets of a line by opening; those left open end with the line."""
+    """The brackets of a line by opening position; unclosed ones end with the line."""
     found: list[Bracket] = []
     stack: list[Bracket] = []
     quote = ""
@@ -51,7 +51,7 @@ def brackets(line: str) -> list[Bracket]:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Text without a place to break. Before each but the first there is one."""
+    """Text without a break position. Each piece but the first has one before it."""
 
     text: str
     gap: str  # what parts it from the piece before on the same line
@@ -81,12 +81,12 @@ class _State(NamedTuple):
     broken_at: tuple[tuple[int, int], ...] = ()  # (piece, indent)
 
     def where(self) -> tuple[int, int, tuple[_Level, ...]]:
-        """What the rest depends on."""
+        """The state on which the rest depends."""
         return self.done, self.column, self.levels
 
 
 def break_line(line: str, declares: bool = False) -> tuple[str, ...]:
-    """`declares`: a function's head, which is rather not broken behind its opening bracket."""
+    """`declares`: a function's declaration; a break after its opening bracket costs more."""
     indent = len(line) - len(line.lstrip())
     pieces = _pieces(line, declares)
     first = _put(_State(0, indent, (_Level(20, indent + _INDENT, indent),)), pieces[0])
@@ -138,7 +138,7 @@ def _pieces(line: str, declares: bool) -> list[_Piece]:
 
 
 def _moves(state: _State, piece: _Piece) -> Iterator[tuple[int, _State]]:
-    """The piece on the same line, and on the next."""
+    """Returns the costs of the piece on the same line and on the next."""
     *outer, level = state.levels
     column = state.column + len(piece.gap)
     if not level.parted:

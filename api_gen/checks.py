@@ -1,4 +1,4 @@
-"""What can be read but not generated: found before any code is made, told with the entry's line."""
+"""Finds entries that can be parsed but not generated, before code is generated, and reports the entry's line."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _MASK_BITS = 32
 
 
 def check_names(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
-    """No function has the name of another or of the runtime. Errors: SpecErrors."""
+    """Checks that no function has the name of another one or of the runtime. Errors: SpecErrors."""
     taken: dict[str, Op | BackwardOp] = {}
     errors = []
     for entry in (*ops, *gradients):
@@ -40,7 +40,7 @@ def check_names(ops: Sequence[Op], gradients: Sequence[BackwardOp]) -> None:
                                         "any other name is accepted"))
             elif first is not entry:
                 errors.append(SpecError(
-                    entry.at, key, f"function '{name}' is there already, of '{first.name}' at "
+                    entry.at, key, f"function '{name}' already exists, for '{first.name}' at "
                     f"{first.at}", "a name may be used once"))
     if errors:
         raise SpecErrors(errors)
@@ -55,7 +55,7 @@ def check_attributes(ops: Sequence[Op], nodes: Mapping[str, NodeView]) -> None:
             continue
         node = nodes.get(op.name)
         taken = _taken_by_call(op) | set(node.arguments if node else ())
-        errors += [SpecError(op.at, "args", f"nothing takes the attribute '{attr.name}'",
+        errors += [SpecError(op.at, "args", f"no function uses the attribute '{attr.name}'",
                              "an argument of the shape function, the rule, the kernel, the call or "
                              "the gradient is accepted")
                    for attr in op.attrs if attr.name not in taken]
@@ -64,7 +64,7 @@ def check_attributes(ops: Sequence[Op], nodes: Mapping[str, NodeView]) -> None:
 
 
 def _taken_by_call(op: Op) -> set[str]:
-    """Names of the arguments that what the op calls is given."""
+    """Names of the arguments that the op passes to the functions that it calls."""
     if op.invoke:
         return set(re.findall(r"[A-Za-z_]\w*", " ".join(op.invoke.args)))
     assert op.infer_meta and op.kernel
@@ -80,7 +80,7 @@ def _taken_by_call(op: Op) -> set[str]:
 
 
 def check_generated(ops: Sequence[Op]) -> None:
-    """Errors: SpecErrors for what no code is generated for."""
+    """Checks that code can be generated. Errors: SpecErrors."""
     errors: list[SpecError] = []
     for op in ops:
         errors += op.lacks if not op.missing else ()
@@ -92,7 +92,7 @@ def check_generated(ops: Sequence[Op]) -> None:
 
 
 def _circles(ops: Sequence[Op]) -> list[SpecError]:
-    """An error for each circle of ops that call each other by `invoke`, at the first op of the circle."""
+    """Returns an error for each cycle of ops that call each other by `invoke`, at the first op of the cycle."""
     calls = {op.name: [name for name in re.findall(
         r"(?<![\w.:])(?:::)?(?:phi::)?(\w+)\s*\(", f"{op.invoke.target}({', '.join(op.invoke.args)})")]
         for op in ops if op.invoke and not op.missing}
@@ -108,7 +108,7 @@ def _circles(ops: Sequence[Op]) -> list[SpecError]:
 
 
 def _way(calls: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:
-    """The shortest way of one call or more from `start` to `end`, both included; empty if there is none."""
+    """Returns the shortest path of one call or more from `start` to `end`, both included; empty if none exists."""
     ways = [[start]]
     seen: set[str] = set()
     while ways:
@@ -133,11 +133,11 @@ def _check_generated(op: Op) -> None:
     if op.kernel and not op.kernel.dense:
         names = listing(kernel.name for kernel in op.kernel.alternatives)
         raise refuse("kernel", f"{names}: no alternative for dense tensors",
-                     "an alternative of only 'dense' types must be there")
+                     "an alternative of only 'dense' types must be present")
     spmd = op.infer_meta.spmd if op.infer_meta else None
     inferred_from = (*(op.infer_meta.params if op.infer_meta else ()), *(spmd.params if isinstance(spmd, Rule) else ()))
     if any(isinstance(param, Attr) and param.is_drawn for param in inferred_from):
-        raise refuse("infer_meta", "shapes or placements follow 'seed', which may be left out and is drawn then",
+        raise refuse("infer_meta", "shapes or placements follow 'seed', which is drawn if it is left out",
                      "a seed without the default 0 is accepted")
     named = [arg for arg in (op.invoke.args if op.invoke else ()) if re.match(r"\w+\s*=(?!=)", arg)]
     if named:
@@ -154,13 +154,13 @@ def _check_generated(op: Op) -> None:
         raise refuse("view", f"'{lists[0]}' is a list", "one tensor is accepted")
     absent = [alias.input for alias in op.view if by_name[alias.input].optional]
     if absent and not op.launches:
-        raise refuse("view", f"'{absent[0]}' is optional, and a kernel makes no other output",
+        raise refuse("view", f"'{absent[0]}' is optional, but it is the kernel's only output",
                      "a required tensor is accepted")
     kept = [output.name for output in op.outputs if output not in op.made_by_kernel]
     counted = [factor.tensor for factor in (op.kernel.flops if op.kernel else ()) if factor.tensor in kept]
     if counted:
-        raise refuse("kernel.flops", f"'{counted[0]}' is a view, which the kernel is not given",
-                     "tensors that the kernel takes or makes are accepted")
+        raise refuse("kernel.flops", f"'{counted[0]}' is a view, which is not passed to the kernel",
+                     "tensors that the kernel accepts or writes are accepted")
     reshaped = [alias.input for alias in op.kept_views
                 if alias in op.inplace and by_name[alias.input].optional]
     if reshaped:
@@ -176,5 +176,5 @@ def _check_generated(op: Op) -> None:
         shown = [param.name for param in op.infer_meta.spmd.params if isinstance(param, TensorArg)]
         twice = next((name for name in shown if shown.count(name) > 1), None)
         if twice:
-            raise refuse("infer_meta.spmd_rule", f"the rule is shown '{twice}' twice",
-                         "once is accepted: its answer says how the tensor is placed")
+            raise refuse("infer_meta.spmd_rule", f"the rule is passed '{twice}' twice",
+                         "once is accepted: its result determines the tensor's placements")

@@ -1,4 +1,4 @@
-"""Other names of operators and their arguments, as the op_compat file of Paddle gives them.
+"""Other names of operators and their arguments, in the format of Paddle's op_compat file.
 
     - op : all (reduce_all)
       backward : all_grad (reduce_all_grad)
@@ -6,8 +6,8 @@
       attrs : {axis : dim, keepdim : keep_dim}
       outputs : {out : Out}
 
-Other keys of such a file say how programs of an earlier framework are read, which is done nowhere
-here; they are passed over.
+Other keys of such a file describe programs of an earlier framework, which is not supported here;
+they are ignored.
 """
 
 import re
@@ -26,7 +26,7 @@ _KEYS = ("op", "backward", "inputs", "attrs", "outputs")
 
 @dataclass(frozen=True, order=True)
 class CompatName:
-    """`argument`: a tensor, an attribute or an output; nothing: the operator itself."""
+    """`argument`: a tensor, an attribute or an output; empty: the operator itself."""
 
     op: str
     argument: str
@@ -34,7 +34,7 @@ class CompatName:
 
 
 def parse_compat(files: Iterable[tuple[str, str]]) -> list[CompatName]:
-    """(name, text) of each file to names that are not ours, sorted. Errors: SpecErrors."""
+    """Parses (name, text) of each file to foreign names, sorted. Errors: SpecErrors."""
     found: set[CompatName] = set()
     errors: list[SpecError] = []
     for file, text in files:
@@ -50,7 +50,7 @@ def parse_compat(files: Iterable[tuple[str, str]]) -> list[CompatName]:
 
 
 def of_ops(names: Sequence[CompatName], ops: Iterable[str]) -> list[CompatName]:
-    """Those of these operators, but for a name that one of them has."""
+    """The names of these operators, except names that one of them already has."""
     there = set(ops)
     return [name for name in names if name.op in there and (name.argument or name.other not in there)]
 
@@ -76,7 +76,7 @@ def _names(entry: Entry, errors: list[SpecError]) -> list[CompatName]:
 def _pair(entry: Entry, key: str, text: str) -> tuple[str, str]:
     match = _NAME.match(text)
     if not match:
-        raise entry.error(key, f"'{text}' is no name", "'name' or 'name (other_name)' is accepted")
+        raise entry.error(key, f"'{text}' is not a name", "'name' or 'name (other_name)' is accepted")
     return match[1], match[2] or ""
 
 
@@ -85,7 +85,7 @@ def _text(entry: Entry, key: str) -> str:
     if value is None or value.text == "":
         return ""
     if value.text is None:
-        raise entry.error(key, "the value is no text", "'name (other_name), ..' is accepted")
+        raise entry.error(key, "the value is not text", "'name (other_name), ..' is accepted")
     return value.text
 
 
@@ -94,7 +94,7 @@ def _map(entry: Entry, key: str, takes: Callable[[str, str], None]) -> None:
     if value is None or value.text == "":
         return
     if value.map is None:
-        raise entry.error(key, "the value is no map", "'{name : other_name, ..}' is accepted")
+        raise entry.error(key, "the value is not a map", "'{name : other_name, ..}' is accepted")
     for ours, theirs in value.map:
         for other in theirs.items if theirs.items is not None else [theirs]:
             takes(ours, _word(entry, key, ours, other))
@@ -102,6 +102,6 @@ def _map(entry: Entry, key: str, takes: Callable[[str, str], None]) -> None:
 
 def _word(entry: Entry, key: str, ours: str, value: Value) -> str:
     if value.text is None or not re.fullmatch(_OTHER, value.text):
-        raise entry.error(key, f"the other name of '{ours}' is no name",
+        raise entry.error(key, f"the other name of '{ours}' is not a name",
                           "'name : other_name' is accepted")
     return value.text

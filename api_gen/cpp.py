@@ -60,7 +60,7 @@ def attribute_kind(attr: Attr) -> str:
 
 
 def attr_type(attr: Attr | Literal) -> str:
-    """Attributes are passed alike to the API, shape functions, rules and kernels."""
+    """The parameter type of an attribute, the same in the API, shape functions, rules and kernels."""
     if isinstance(attr, Attr) and attr.optional:
         return f"const {value_type(attr)}&"
     if attr.type in _BY_VALUE:
@@ -69,13 +69,13 @@ def attr_type(attr: Attr | Literal) -> str:
 
 
 def value_type(attr: Attr) -> str:
-    """The type that keeps an attribute."""
+    """The type that stores an attribute."""
     kind = _BY_VALUE.get(attr.type) or _BY_REFERENCE[attr.type]
     return f"std::optional<{kind}>" if attr.optional else kind
 
 
 def default(attr: Attr) -> str | None:
-    """The value of one that is left out, as C++ takes it."""
+    """The default value of an attribute, as a C++ expression."""
     if attr.default is None or not attr.optional:
         return attr.default
     kind = _BY_VALUE.get(attr.type) or _BY_REFERENCE[attr.type]

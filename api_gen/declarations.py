@@ -1,4 +1,4 @@
-"""What C++ headers declare, and what sources register, found by their text alone."""
+"""Declarations of C++ headers and registrations in sources, found by text search."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ _OPEN, _CLOSE = "(<[{", ")>]}"
 
 @dataclass(frozen=True)
 class Declaration:
-    """A function, by the header that declares it first and the numbers of arguments it takes."""
+    """A function: the header that declares it first, and the accepted numbers of arguments."""
 
     header: str
     takes: tuple[range, ...]  # one per overload
@@ -46,7 +46,7 @@ def declared(headers: Iterable[Path], roots: Sequence[Path] = ()) -> dict[str, D
 
 
 def comments(headers: Iterable[Path]) -> dict[str, str]:
-    """The sentences above functions, by name."""
+    """The comments above functions, by name."""
     return {match[2]: " ".join(match[1].replace("///", " ").split())
             for path in headers
             for match in re.finditer(r"^((?:///.*\n)+)[^\n/]*?\b(\w+)\(", read_text(path),
@@ -59,7 +59,7 @@ def _included(path: Path, roots: Sequence[Path]) -> str:
 
 
 def _parameters(text: str, start: int) -> list[str] | None:
-    """Of the list that begins at `start`; nothing if it does not end."""
+    """Returns the items of the list that begins at `start`; None if it does not end."""
     depth, piece, pieces = 1, "", []
     for i in range(start, len(text)):
         char = text[i]
@@ -78,14 +78,14 @@ def _parameters(text: str, start: int) -> list[str] | None:
 
 
 def files(paths: Iterable[Path], *suffixes: str, below: bool = False) -> list[Path]:
-    """The files given, and those in the folders given (and below them)."""
+    """Returns the given files, and those in the given folders and below."""
     return [file for path in paths
             for file in (sorted(path.rglob("*") if below else path.glob("*")) if path.is_dir() else [path])
             if file.suffix in suffixes]
 
 
 def kernel_signatures(paths: Iterable[Path]) -> dict[str, str]:
-    """What kernels take, by their names, as generated headers among these files have it."""
+    """Parameter types of kernels by name, from the generated headers among these files."""
     return {name: " ".join(types.split()) for path in files(paths, ".h", below=True)
             for name, types in re.findall(r"struct (\w+) \{\s*using Signature =\s*KernelSignature<(.*?)>;\s*using "
                                           r"Parameters", read_text(path), re.DOTALL)}

@@ -1,4 +1,4 @@
-"""YAML text to entries whose every value knows its line; nothing here knows what a key means."""
+"""Parses YAML text to entries whose values have line numbers, without interpreting keys."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from api_gen.errors import Location, SpecError
 
 @dataclass(frozen=True)
 class Value:
-    """A value: text, list of values or map, with the line where it stands."""
+    """A value: text, list of values or map, with its line number."""
 
     line: int
     text: str | None = None
@@ -61,7 +61,7 @@ def read_entries(text: str, file: str, id_key: str, faults: list[SpecError],
 
 
 def _compose(text: str) -> yaml.Node | None:
-    """By libyaml where PyYAML has it, which takes a fifth of the time; what is wrong PyYAML's own parser says."""
+    """Uses libyaml where PyYAML has it, which is faster; errors come from PyYAML's own parser."""
     try:
         return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError:
@@ -81,7 +81,7 @@ def _entry(node: yaml.Node, file: str, id_key: str, may_repeat: Callable[[str], 
     name = next((value.value for key, value in node.value
                  if key.value == id_key and isinstance(value, yaml.ScalarNode)), None)
     if not name:
-        raise SpecError(at, id_key, "the entry has no name", f"`- {id_key}: name` must be there")
+        raise SpecError(at, id_key, "the entry has no name", f"`- {id_key}: name` must be present")
     at = Location(file, line, str(name))
     reader = _Reader(at, may_repeat)
     values = dict(reader.map(node, ""))

@@ -1,4 +1,4 @@
-"""Keys that say nothing to us: read and checked where they are given, followed nowhere.
+"""Keys without effect: read and checked where they are present, and then ignored.
 
 All other keys are either read or refused, see Reader.check_all_read in parse.py.
 """
@@ -6,7 +6,7 @@ All other keys are either read or refused, see Reader.check_all_read in parse.py
 from collections.abc import Iterable, Mapping
 
 _OTHERS = "for other generators of the format"
-_TRANSFORM = "kernels are given tensors as they are: nothing converts a dtype or a layout by itself"
+_TRANSFORM = "kernels receive tensors unchanged: dtypes and layouts are not converted implicitly"
 _SHAPE = "local and global shapes follow from the placements"
 
 # "key" or "key.sub" and why it has no effect.
@@ -17,7 +17,7 @@ OF_ALL: Mapping[str, str] = {
     "data_transform.skip_transform": _TRANSFORM,
     "data_transform.support_trans_dtype": _TRANSFORM,
 }
-OF_GRADIENTS: Mapping[str, str] = {"inplace": "a hint that a kernel might write there"}
+OF_GRADIENTS: Mapping[str, str] = {"inplace": "a hint that a kernel might write to it"}
 OF_KERNELS: Mapping[str, str] = {
     "infer_meta.local_shape": _SHAPE,
     "infer_meta.global_shape": _SHAPE,
@@ -45,7 +45,7 @@ def of_entry(is_gradient: bool, body: str) -> Mapping[str, str]:
 
 
 def report(entries: Iterable) -> str:
-    """A line for each key without effect that is given in ops or gradients."""
+    """Returns a line for each key without effect in ops or gradients."""
     return "".join(
         f"{entry.at.file}:{entry.at.line_of(key)}: '{entry.name}', key '{key}': no effect: {why}\n"
         for entry in entries for key, why in entry.without_effect)

@@ -1,4 +1,4 @@
-"""View objects to text, text to files that are written only when they change."""
+"""Renders view objects to text, and writes files only when they change."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _DEFINED_TOGETHER = 10
 
 @dataclass(frozen=True)
 class Target:
-    """Whom the operators are generated for: this library (no name), a library of operators, or Python."""
+    """The target of the generated code: this library (no name), an operator library, or Python."""
 
     library: str = ""
     python: bool = False  # what Python sees of them
@@ -35,7 +35,7 @@ class Target:
 
     @property
     def kernels(self) -> str:
-        """Kernels include nothing of api/."""
+        """The folder of the kernels' headers, which include nothing from api/."""
         return f"{self.library}/kernels" if self.library else "phi/generated/kernels"
 
     @property
@@ -70,7 +70,7 @@ class Outputs:
         return [out / path for path, text in self.texts.items() if _read(out / path) != text]
 
     def left_over(self, out: Path) -> list[Path]:
-        """Sources of an earlier run that are no outputs any more; none if only headers are made."""
+        """Sources of an earlier run that are no longer outputs; none if only headers are generated."""
         if not any(path.endswith(".cc") for path in self.texts):
             return []
         known = {out / path for path in self.texts}
@@ -93,7 +93,7 @@ def render(ops: Sequence[Op], gradients: Sequence[BackwardOp] = (),
            declare_only: bool = False, functions: Functions = Functions(),
            target: Target = Target(), compat_names: Sequence[CompatName] = (),
            attributes_are_taken: bool = True) -> Outputs:
-    """`attributes_are_taken`: one that nothing takes is an error. Errors: SpecErrors where something cannot
+    """`attributes_are_taken`: an unused attribute is an error. Errors: SpecErrors for entries that cannot
     be generated."""
     check_entries(ops, gradients, functions, attributes_are_taken)
     folder = target.folder
@@ -173,7 +173,7 @@ def _files(entries: Iterable[Op | BackwardOp]) -> str:
 
 
 def _views(group: groups.Group, nodes: Mapping[str, NodeView], target: Target) -> dict:
-    """What the header and the source of an op and its gradients show."""
+    """The contents of the header and the source of an op and its gradients."""
     entries = (*group.ops, *group.gradients)
     return {
         "op": group.name,
@@ -195,7 +195,7 @@ def _called(group: groups.Group, target: Target) -> list[tuple[Op, bool]]:
 
 
 def _declared(batch: Sequence[groups.Group], target: Target) -> str:
-    """Functions that only say what is missing need nothing of what others do."""
+    """The source of functions that only report what is missing; they need no other includes."""
     views = [_views(group, {}, target) for group in batch]
     return _text("declared.cc.j2", _files(entry for g in batch for entry in (*g.ops, *g.gradients)),
                  target=target, names=[group.name for group in batch],
@@ -212,7 +212,7 @@ def _definitions(families: Mapping[str, Sequence[Op]], functions: Functions, fol
         batch = names[first:first + _DEFINED_TOGETHER]
         texts[f"{folder}/rules/{first // _DEFINED_TOGETHER}.cc"] = _text(
             "batch.cc.j2", _files(op for name in batch for op in families[name]),
-            why="Operators' definitions, and how their rules are run",
+            why="Operators' definitions, and the functions that run their rules",
             paths=[f"{folder}/defs/{name}.cc" for name in batch])
     return texts
 

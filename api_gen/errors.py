@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Location:
-    """Where an entry stands; `lines` maps a key (or "key.subkey") to its line."""
+    """The location of an entry; `lines` maps a key (or "key.subkey") to its line."""
 
     file: str
     line: int
@@ -34,7 +34,7 @@ class SpecError(Exception):
 
 
 class Consequence(SpecError):
-    """A fault that may come of another one of the entry: of a signature that could not be read."""
+    """A fault that may be a consequence of another one of the entry: a signature that could not be parsed."""
 
 
 class SpecErrors(Exception):
@@ -46,7 +46,7 @@ class SpecErrors(Exception):
 
 
 def gather(check: Callable[[], object], errors: list[SpecError]) -> None:
-    """Adds the faults that a check throws to `errors`."""
+    """Adds the faults that a check raises to `errors`."""
     try:
         check()
     except SpecError as error:
@@ -57,8 +57,8 @@ def gather(check: Callable[[], object], errors: list[SpecError]) -> None:
 
 @dataclass(frozen=True)
 class Unread:
-    """Names of entries that could not be read: whether others fit them is not known. `any_name`: a whole
-    file could not be read."""
+    """Names of entries that could not be parsed, so that others cannot be compared with them.
+    `any_name`: an entire file could not be parsed."""
 
     names: frozenset[str] = frozenset()
     any_name: bool = False
@@ -73,7 +73,7 @@ class Unread:
 
 
 def read_text(path: Path, shown: str = "") -> str:
-    """The text of a file. Errors: SpecError, which calls it `shown`, if it is not UTF-8."""
+    """Returns the text of a file. Errors: SpecError, which names it `shown`, if it is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -85,13 +85,13 @@ def read_text(path: Path, shown: str = "") -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """" (did you mean 'x'?)" where a known name is close, else ""."""
+    """" (did you mean 'x'?)" if a known name is close, else ""."""
     close = closest(name, known)
     return f" (did you mean '{close}'?)" if close else ""
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """A known name that is close, or nothing."""
+    """Returns a known name that is close, or ""."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), "")
 
 

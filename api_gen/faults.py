@@ -1,4 +1,4 @@
-"""All that is wrong with the entries of a run, found before any code is made and told together."""
+"""Finds all faults of the entries of a run before code is generated, and reports them together."""
 
 from collections.abc import Sequence
 from functools import partial

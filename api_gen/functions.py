@@ -23,7 +23,7 @@ class Functions:
     that `composite` and `invoke` call, `kernels` have the sources that register kernels, and may have
     generated headers that say what these take; files may stand for folders. What is not given is not checked, and headers that include all others are
     included. `beside`: the folder of headers of operators that are there already, whose names are
-    taken and which `invoke` may call. Headers are included relative to `roots`."""
+    reserved and which `invoke` may call. Headers are included relative to `roots`."""
 
     def __init__(self, folders: Sequence[Path] = (), composites: Sequence[Path] = (),
                  kernels: Sequence[Path] = (), beside: Sequence[Path] = (), roots: Sequence[Path] = ()):
@@ -35,17 +35,17 @@ class Functions:
         self.signatures = kernel_signatures(kernels)
 
     def comments(self) -> dict[str, str]:
-        """What the headers of shape functions and rules say of them."""
+        """The comments of shape functions and rules in their headers."""
         return comments(files(self.folders, ".h"))
 
     def without_kernels(self) -> "Functions":
-        """The same, but no kernel is looked for."""
+        """The same, without looking for kernels."""
         kept = copy(self)
         kept.kernels, kept.signatures = (), {}
         return kept
 
     def takes_otherwise(self, op: Op) -> bool:
-        """There is a kernel of the name that the op gives, which takes other arguments."""
+        """Whether the kernel that the op names exists with other parameters."""
         if not op.kernel or not op.kernel.dense or op.missing:
             return False
         signature = self.signatures.get(op.kernel.dense.name)
@@ -93,7 +93,7 @@ class Functions:
     def _of_name(self, op: Op) -> Iterable[SpecError]:
         for name in (op.name, *([f"{op.name}_"] if op.inplace else [])):
             if name in self.there:
-                yield SpecError(op.at, "op", f"the operator '{name}' is there already "
+                yield SpecError(op.at, "op", f"the operator '{name}' already exists "
                                 f"({self.there[name].header})", "another name is accepted")
 
     def _of_kernel(self, op: Op) -> Iterable[SpecError]:
@@ -104,7 +104,7 @@ class Functions:
             found = self.declared.get(name)
             if not found:
                 yield SpecError(op.at, key, f"no header of {_paths(self.folders)} declares '{name}'"
-                                f"{nearest(name, self.declared)}", "a function of theirs is accepted")
+                                f"{nearest(name, self.declared)}", "a function of these headers is accepted")
             elif not found.fits(len(params)):
                 yield _count(op, key, name, found, [_text(param) for param in params])
         kernel = op.kernel.dense
@@ -115,8 +115,8 @@ class Functions:
                             "there")
         elif self.takes_otherwise(op):
             yield SpecError(op.at, "kernel.func", f"the kernel '{kernel.name}' takes "
-                            f"({self.signatures[kernel.name]}) and is given ({', '.join(kernel_view(op).types)})",
-                            "what it takes, or a kernel of another name, is accepted")
+                            f"({self.signatures[kernel.name]}) and is passed ({', '.join(kernel_view(op).types)})",
+                            "its own parameters, or a kernel of another name, are accepted")
 
     def _of_call(self, op: Op, call: Invoke, ops: Mapping[str, Op], unread: Unread) -> Iterable[SpecError]:
         space, _, name = call.target.rpartition("::")
@@ -131,8 +131,8 @@ class Functions:
         if not found and not may_be_there and (self.composites or self.beside):
             headers = [*self.composites, *self.beside]
             yield SpecError(op.at, key, f"{_paths(headers)} does not declare '{name}'"
-                            f"{', and no op is named so' if key == 'invoke' else ''}"
-                            f"{nearest(name, callable_here)}", "what is there is accepted")
+                            f"{', and no op has this name' if key == 'invoke' else ''}"
+                            f"{nearest(name, callable_here)}", "an existing name is accepted")
 
 
 def _paths(paths: Iterable[Path]) -> str:
@@ -167,4 +167,4 @@ def _alias_offset(kernel: Kernel) -> Iterable[tuple[str, str, tuple[Param, ...]]
 
 def _count(op: Op, key: str, name: str, found: Declaration, given: Sequence[str]) -> SpecError:
     return SpecError(op.at, key, f"'{name}' of {found.header} takes {found.taken} arguments and is "
-                     f"given {len(given)} ({listing(given)})", "as many as it takes are accepted")
+                     f"passed {len(given)} ({listing(given)})", "the same number is accepted")

@@ -28,7 +28,7 @@ _KEYWORDS = frozenset(
 
 
 class Bad(Exception):
-    """Faults of a value: of each what is wrong and what is accepted."""
+    """Faults of a value: for each, what is wrong and what is accepted."""
 
     def __init__(self, wrong: str, accepted: str, others: Sequence[tuple[str, str]] = ()):
         super().__init__(wrong, accepted)
@@ -36,7 +36,7 @@ class Bad(Exception):
 
 
 def each(pieces: Iterable[str], reads: Callable[[str], None]) -> None:
-    """Reads every piece. Errors: one Bad with the faults of all."""
+    """Parses every piece. Errors: one Bad with the faults of all."""
     faults: list[tuple[str, str]] = []
     for piece in pieces:
         try:
@@ -97,7 +97,7 @@ def arguments(text: str) -> Arguments:
     def read(piece: str) -> None:
         argument = _argument(piece, len(tensors))
         if any(argument.name == other.name for other in (*tensors, *attrs)):
-            raise Bad(f"argument '{argument.name}' is there twice", "a name may be used once")
+            raise Bad(f"argument '{argument.name}' occurs twice", "a name may be used once")
         if isinstance(argument, Attr):
             attrs.append(argument)
         elif attrs:
@@ -111,7 +111,7 @@ def arguments(text: str) -> Arguments:
 
 
 def check_defaults(attrs: tuple[Attr, ...], optional: tuple[str, ...]) -> tuple[Attr, ...]:
-    """The attributes, those named in `optional` marked; where all behind can be left out they can be too."""
+    """The attributes, with those in `optional` marked. One may be left out if all after it may be."""
     result: list[Attr] = []
     open_end = True
     for attr in reversed(attrs):
@@ -130,7 +130,7 @@ def check_defaults(attrs: tuple[Attr, ...], optional: tuple[str, ...]) -> tuple[
 
 
 def _may_be_drawn(attr: Attr) -> bool:
-    """Paddle's format says by `int seed = 0` that one that is left out comes of the generator."""
+    """In Paddle's format, `int seed = 0` means that an omitted seed is drawn from the generator."""
     return attr.name == "seed" and attr.type in (AttrType.INT, AttrType.INT64) and attr.default == "0"
 
 
@@ -192,12 +192,12 @@ _DEFAULTS = {
     AttrType.INT: (lambda t: _is_number(t, True), "an integer such as -1, 0L or (2 << 12) - 1"),
     AttrType.BOOL: (lambda t: t in ("true", "false", "0", "1"), "true or false"),
     AttrType.FLOAT: (lambda t: _is_number(t, False), "a number such as 1.0f, .5f, 1e-5 or 1.0f/8"),
-    AttrType.STR: (_is_text, 'a text in double quotes such as "NCHW"'),
+    AttrType.STR: (_is_text, 'text in double quotes such as "NCHW"'),
     AttrType.INTS: (lambda t: _is_list(t, True), "a list of integers such as {} or {1, 1}"),
     AttrType.FLOATS: (lambda t: _is_list(t, False), "a list of numbers such as {} or {1.0, 2.0}"),
     AttrType.STRS: (lambda t: t.startswith("{") and t.endswith("}") and
                     (not t[1:-1].strip() or all(map(_is_text, split_top(t[1:-1])))),
-                    'a list of texts such as {} or {"a", "b"}'),
+                    'a list of strings such as {} or {"a", "b"}'),
     AttrType.DATA_TYPE: (lambda t: t.startswith("DataType::") and t[10:] in DATA_TYPES,
                          "DataType::FLOAT32 or another data type"),
     AttrType.DATA_LAYOUT: (lambda t: re.match(r"DataLayout::\w+\Z", t) is not None,
@@ -217,7 +217,7 @@ for _same, _as in {
 def check_default(name: str, kind: AttrType, text: str) -> None:
     fits, accepted = _DEFAULTS[kind]
     if not fits(text):
-        raise Bad(f"'{text}' is no default for {kind.value} '{name}'", f"accepted is {accepted}")
+        raise Bad(f"'{text}' is not a default for {kind.value} '{name}'", f"accepted is {accepted}")
 
 
 _OUTPUT = re.compile(r"(?P<kind>\S+?)\s*(?:\(\s*(?P<name>[^)]*?)\s*\))?\s*"
@@ -238,7 +238,7 @@ def outputs(text: str) -> tuple[Output, ...]:
             raise Bad("one of several outputs has no name", "'Tensor(name), ...' is accepted")
         name = check_name((match["name"] or "out").replace("@", ""), "an output")
         if any(name == other.name for other in result):
-            raise Bad(f"output '{name}' is there twice", "a name may be used once")
+            raise Bad(f"output '{name}' occurs twice", "a name may be used once")
         size = match["size"].strip() if match["size"] is not None else None
         if kind == "Tensor" and size is not None:
             raise Bad(f"output '{name}' is one tensor but has a size", "only Tensor[] has a size")
@@ -274,7 +274,7 @@ def aliases(text: str) -> tuple[Alias, ...]:
             if any(alias.output == match[2] for alias in result):
                 raise Bad(f"output '{match[2]}' has two sources", "an output has one source")
             if any(alias.input == match[1] for alias in result):
-                raise Bad(f"input '{match[1]}' has two outputs", "an input gives one output")
+                raise Bad(f"input '{match[1]}' has two outputs", "an input has one output")
             result.append(Alias(match[1], match[2]))
     return tuple(result)
 
@@ -303,7 +303,7 @@ def kernels(text: str) -> tuple[KernelAlternative, ...]:
                           f"{nearest(kind, TENSOR_KINDS)}", f"accepted are {listing(TENSOR_KINDS)}")
         result.append(KernelAlternative(match["name"], tuple(inputs), tuple(results)))
     if not result:
-        raise Bad("there is no kernel name", form)
+        raise Bad("the kernel name is missing", form)
     if len(result) > 1 and any(kernel.inputs is None for kernel in result):
         raise Bad("one of several kernels has no types", form)
     return tuple(result)
@@ -311,7 +311,7 @@ def kernels(text: str) -> tuple[KernelAlternative, ...]:
 
 def notation(text: str) -> Notation:
     form = ("one letter a-z per dim, 1 for a dim never split, '...' for leading dims, as in "
-            "'... m k, ... k n -> ... m n', and behind an input [attribute] for the dims that the "
+            "'... m k, ... k n -> ... m n', and after an input [attribute] for the dims that the "
             "attribute names, is accepted")
     sides = text.split("->")
     if len(sides) != 2:
@@ -326,7 +326,7 @@ def notation(text: str) -> Notation:
             raise Bad(f"factor '{letter}' is in an output but in no input",
                       "a factor of an input, or 1 for a dim that is never split, is accepted")
     if any(term.whole for term in results):
-        raise Bad("an output has [...]", "inputs name the dims that are whole")
+        raise Bad("an output has [...]", "only inputs name the dims that are not split")
     return Notation(text, inputs, results)
 
 
@@ -345,7 +345,7 @@ LAW_KINDS = ("up", "down", "join", "meet", "pick", "each")
 
 
 def partial(text: str) -> Partial:
-    """`x_grad = out_grad * y, pick out_grad; y_grad = out_grad * x`; names are not looked up."""
+    """`x_grad = out_grad * y, pick out_grad; y_grad = out_grad * x`; names are not resolved."""
     propagations: list[Propagation] = []
     for group in split_top(text, ";"):
         output, equals, said = group.rpartition("=")
@@ -368,14 +368,14 @@ def _propagations(text: str, output: str) -> list[Propagation]:
 
 def _summand(text: str, output: str) -> Propagation:
     form = ("sums of products of inputs, as in 'bias + x * y', 'prod x' for the elements of a list, "
-            f"1 or an attribute for a constant, and {listing(LAW_KINDS)} with inputs behind are accepted")
+            f"1 or an attribute for a constant, and {listing(LAW_KINDS)} with inputs after it are accepted")
     if text == "1":
         return Propagation("constant", output)
     tensors, product_of = [], ""
     for factor in split_top(text, "*"):
         match = re.match(r"(prod\s+)?([A-Za-z_]\w*)\Z", factor)
         if not match:
-            raise Bad(f"'{factor}' is no input", form)
+            raise Bad(f"'{factor}' is not an input", form)
         tensors.append(match[2])
         product_of = match[2] if match[1] else product_of
     return Propagation("term", output, tuple(tensors), product_of)

@@ -1,4 +1,4 @@
-"""What shares a generated source: an op and its gradients; and a header of kernels: a YAML file."""
+"""Groups of generated code: an op and its gradients share a source; a YAML file shares a header of kernels."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ class Group:
 
     @property
     def operators(self) -> tuple[Op, ...]:
-        """Those with a kernel or a call; a gradient made of others has neither."""
+        """Entries with a kernel or a call; a gradient composed of other ops has neither."""
         every = (*self.ops, *(g.operator for g in self.gradients if g.operator))
         return tuple(op for op in every if not op.missing)
 
@@ -28,7 +28,7 @@ class Group:
 
     @property
     def callable(self) -> tuple[Op, ...]:
-        """Those whose functions do more than to say what is missing, gradients made of others too."""
+        """Entries whose functions do more than report what is missing, composed gradients included."""
         return tuple(op for op in (*self.ops, *map(gradient_op, self.gradients)) if not op.missing)
 
     @property
@@ -37,7 +37,7 @@ class Group:
 
     @property
     def calls(self) -> tuple[Invoke, ...]:
-        """Calls that are all that some of its functions do."""
+        """Calls that are the entire body of some of its functions."""
         return tuple(op.invoke for op in self.callable if op.invoke)
 
 
@@ -78,7 +78,7 @@ def by_family(operators: Sequence[Op]) -> dict[str, list[Op]]:
 
 
 def batches(every: Sequence[Group], size: int) -> dict[str, list[Group]]:
-    """Those that are callable, up to `size` of a family by the name of the source that compiles them."""
+    """The callable ops, up to `size` of a family, by the name of the source that compiles them."""
     by: dict[str, list[Group]] = {}
     for group in every:
         if group.callable:
@@ -94,7 +94,7 @@ def families_of_kernels(group: Group, families: Mapping[str, Sequence[KernelView
 
 
 def families(operators: Sequence[Op]) -> dict[str, list[KernelView]]:
-    """The kernels that each family's header declares: those that its ops name first."""
+    """The kernels that each family's header declares: those that its ops are the first to name."""
     seen: set[str] = set()
     result: dict[str, list[KernelView]] = {}
     for op in operators:

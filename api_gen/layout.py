@@ -43,7 +43,7 @@ def _fit_line(line: str) -> Sequence[str]:
 
 
 def _fit_comment(line: str) -> list[str]:
-    """Further lines are aligned with the text; in "/// Label   text" behind the label."""
+    """Continuation lines are aligned with the text; in "/// Label   text" with the text after the label."""
     start = re.match(r"(\s*///?) (?:\w+  +)?", line)
     assert start
     return textwrap.wrap(line, LIMIT, subsequent_indent=start[1].ljust(start.end()),
@@ -65,7 +65,7 @@ def _fit_code(line: str) -> tuple[str, ...]:
 
 
 def _fit_constructor(head: str, initialisers: Sequence[str]) -> tuple[str, ...]:
-    """What it initialises is below its head, on one line or each on its own."""
+    """Member initialisers follow the constructor's declaration, on one line or one line each."""
     below = " " * (len(head) - len(head.lstrip()) + 4)
     first, *others = initialisers
     fitted = [f"{below}: {', '.join(initialisers)} {{"]

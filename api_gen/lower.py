@@ -1,4 +1,4 @@
-"""Operators to views (views.py): all that the templates need."""
+"""Converts operators to views (views.py), which contain all that the templates need."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,7 @@ def kernel_view(op: Op) -> KernelView:
 
 
 def check_kernels(ops: Sequence[Op]) -> None:
-    """Errors: two ops that want different signatures of one kernel."""
+    """Errors: two ops that require different signatures of one kernel."""
     seen: dict[str, tuple[Op, KernelView]] = {}
     errors = []
     for op in ops:
@@ -50,7 +50,7 @@ def check_kernels(ops: Sequence[Op]) -> None:
 
 
 def lower_op_defs(ops: Sequence[Op]) -> list[OpDefView]:
-    """Ops that only invoke others have none: they never reach a kernel."""
+    """The definitions of ops; an op that only invokes others has none, since it launches no kernel."""
     views = []
     for op in ops:
         if not op.kernel or not op.infer_meta:
@@ -93,7 +93,7 @@ def _attributes(op: Op) -> tuple[tuple[str, str, str], ...]:
 
 
 def rule_name(infer_meta: InferMeta) -> str:
-    """The rule's function, its declaration, or nothing."""
+    """The rule's function, its declaration, or ""."""
     spmd = infer_meta.spmd
     return spmd.text if isinstance(spmd, Notation) else spmd.func if spmd else ""
 
@@ -123,7 +123,7 @@ def lower_functions(op: Op, node: NodeView | None = None) -> list[FunctionView]:
 
 
 def lower_gradient(gradient: BackwardOp, node: NodeView | None = None) -> list[FunctionView]:
-    """The gradient function: an operator of its own, or a call of others."""
+    """The gradient function: a separate operator, or a call of others."""
     return lower_functions(gradient_op(gradient), node)
 
 
@@ -136,7 +136,7 @@ def gradient_op(gradient: BackwardOp) -> Op:
 
 
 def gradient_call(gradient: BackwardOp) -> Invoke | None:
-    """The call that a gradient without a kernel is; none where it lacks that too."""
+    """The call that implements a gradient without a kernel; None if it has none."""
     if not gradient.composite:
         assert gradient.invoke or gradient.lacks
         return gradient.invoke
@@ -149,12 +149,12 @@ def gradient_call(gradient: BackwardOp) -> Invoke | None:
 
 
 def has_inplace_variant(op: Op) -> bool:
-    """A function name_ beside that of its name."""
+    """Whether there is an inplace function name_."""
     return bool(op.inplace) and not op.invoke and not op.missing and not op.name.endswith("_")
 
 
 def lower_named_call(op: Op, inplace: bool = False) -> NamedCallView:
-    """The call that gives all outputs, hidden ones too."""
+    """The call that returns all outputs, hidden ones included."""
     name = f"{op.name}_" if inplace else op.name
     hidden = not op.invoke and any(output.intermediate for output in op.outputs)
     forms = [f"args.{'list' if t.is_list else 'optional' if t.optional else 'tensor'}({t.index})"
@@ -193,7 +193,7 @@ def _call(func: str, args: Iterable[str]) -> str:
 
 
 def _source_tensors(tensors: Sequence[TensorArg]) -> Sequence[TensorArg]:
-    """The first tensors up to one that is surely there."""
+    """The first tensors, up to one that is always present."""
     for i, tensor in enumerate(tensors):
         if not tensor.optional and not tensor.is_list:
             return tensors[:i + 1]
@@ -217,7 +217,7 @@ class _Builder:
         self.taken = {arg.name for arg in op.args} | set(VARIABLES)
 
     def fresh(self, name: str) -> str:
-        """`name`, or with '_' behind it where an argument has it."""
+        """`name`, with '_' appended if an argument has the same name."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)
@@ -261,7 +261,7 @@ class _Builder:
             alias_args=self._alias_args(), data_dependent=op.data_dependent, draws=draws)
 
     def _draws(self, defined: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Statements that settle what is left out to the generator, and the parameters under other names."""
+        """Statements that draw omitted seeds, and the parameters under other names."""
         statements = []
         for arg in self.op.args:
             settled = self._seed(arg) if isinstance(arg, Attr) else self._seed_offset(arg)
@@ -280,7 +280,7 @@ class _Builder:
         return f"const CallSeed {attr.name}({_join([f'ops::{op_cpp_name(self.op.name)}', '{}', str(slot), *fixed])});"
 
     def _seed_offset(self, tensor: TensorArg) -> str | None:
-        """Attention takes seed and offset in a tensor."""
+        """Attention accepts seed and offset in a tensor."""
         attrs = [attr.name for attr in self.op.attrs]
         if tensor.name != "fixed_seed_offset" or not tensor.optional or "dropout" not in attrs:
             return None
@@ -322,7 +322,7 @@ class _Builder:
         return views
 
     def _slot_of(self, tensor: TensorArg) -> str:
-        """Among the inputs of a distributed call, of which each element of a list is one."""
+        """The slot among the inputs of a distributed call, where each list element has a slot."""
         after_list = any(other.is_list for other in self.op.tensors[:tensor.index])
         return f"args.range({tensor.index}).first" if after_list else str(tensor.index)
 
@@ -361,7 +361,7 @@ class _Builder:
         return _call("complex_of", [found]) if source.complex_of else found
 
     def _place(self) -> str:
-        """An attribute that says none leaves it to the tensors, or to the rank."""
+        """An attribute without a value defers to the tensors, or to the rank."""
         source = _or_tensors(self.kernel.backend or Source(tensors=self.op.tensors), self.op.tensors)
         if source.attr and not source.tensors:
             return f"place_or({source.attr.name}, place_of())"
@@ -370,7 +370,7 @@ class _Builder:
 
 
 def _or_tensors(source: Source, tensors: Sequence[TensorArg]) -> Source:
-    """An attribute that may be absent leaves it to the tensors."""
+    """An absent optional attribute defers to the tensors."""
     if source.attr and source.attr.optional and not source.tensors:
         return replace(source, tensors=tuple(_source_tensors(tensors)))
     return source
@@ -451,8 +451,8 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
     lines = [f"{op.name}{_signature_text(op)} -> {_join([output.name for output in outputs])}"]
     if inplace:
         pairs = _join([f"`{alias.input}` receives {alias.output}" for alias in op.inplace])
-        lines.append(f"Inplace    {pairs}; placements stay as they are" if not op.kept_views else
-                     f"Inplace    {pairs}; the bytes stay where they are")
+        lines.append(f"Inplace    {pairs}; placements do not change" if not op.kept_views else
+                     f"Inplace    {pairs}; the storage does not change")
     elif op.kept_views:
         shared = _join([f"{alias.output} shares the bytes of {alias.input}" for alias in op.kept_views])
         lines.append(f"View       {shared}")
@@ -463,9 +463,9 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
     if op.kernel and op.kernel.alias_offset:
         aliased = op.kernel.params[0]
         assert isinstance(aliased, TensorArg)
-        lines.append(f"Aliases    what is contiguous in {aliased.name} is copied when either is written to")
+        lines.append(f"Aliases    contiguous parts of {aliased.name} are copied when either is written to")
     if op.infer_meta:
-        found = "; what depends on data is found by the kernel" if op.data_dependent else ""
+        found = "; the kernel determines data-dependent sizes" if op.data_dependent else ""
         lines.append(f"Shapes     {op.infer_meta.func}{found}")
         if op.tensors:
             lines.append(f"Placement  {placement_text(op)}")
@@ -475,7 +475,7 @@ def _doc(op: Op, inplace: bool, outputs: Sequence[Output]) -> tuple[str, ...]:
     if optional:
         lines.append(f"Optional   {_join(optional)}")
     if op.selective:
-        lines.append("Wanted     gradients that are not wanted are not computed and stay undefined")
+        lines.append("Wanted     gradients that are not requested are not computed and stay undefined")
     lines.append(f"Source     {op.at.file}")
     return tuple(lines)
 

@@ -1,13 +1,13 @@
-"""Entries of other projects: what of them is here, and what is declared only because it is not.
+"""Entries of other projects: which are implemented here, and which are declared only.
 
     parts = complete(ops, gradients, functions)
     render(parts.ops, parts.gradients, functions=functions)
 
-What is an error in this project's own entries is told here, entry by entry. An op without its shape
+Errors of this project's own entries are reported here, entry by entry. An op without its shape
 function, or in a form that no code is generated for, becomes a function that throws Unimplemented and
-says why; one without a kernel, or with one that takes other arguments, infers shapes and
+reports why; one without a kernel, or with one that takes other arguments, infers shapes and
 placements, and only its launch is an error; one without its rule has replicated inputs and outputs.
-An attribute that nothing takes stays.
+An unused attribute stays.
 """
 
 import re
@@ -81,7 +81,7 @@ def complete(ops: Sequence[Op], gradients: Sequence[BackwardOp], functions: Func
 
 
 def _without_hint(text: str) -> str:
-    """In entries of others a name that is like one of ours is seldom a slip of the pen."""
+    """In foreign entries a name that resembles one of ours is rarely a typing error."""
     return re.sub(r" \(did you mean '[^']*'\?\)", "", text)
 
 
@@ -92,8 +92,8 @@ def _check_attributes(parts: Parts) -> None:
 
 
 def report(parts: Parts, faults: Sequence[SpecError], gradient_faults: Sequence[SpecError]) -> str:
-    """A line for each entry, and how many there are of each kind. The faults are of entries that could
-    not be read."""
+    """Returns a line for each entry, and the number of each kind. `faults` are those of entries that could
+    not be parsed."""
     lines, counts = [], []
     for what, entries, unread in (("forward", parts.ops, faults),
                                   ("backward", parts.gradients, gradient_faults)):

@@ -1,4 +1,4 @@
-"""What an operator is, apart from YAML and apart from C++: frozen, checked where it is built.
+"""The model of an operator, independent of YAML and C++: frozen, and checked on construction.
 
 Names, kinds and sources only; the C++ spellings are lower.py's. Defaults are the exception: the
 format defines them as C++ expressions, copied to the declaration.
@@ -53,7 +53,7 @@ class Attr:
 
     @property
     def given(self) -> "Attr":
-        """As kernels and gradients take it: a seed is there by then."""
+        """The attribute as kernels and gradients accept it, with a known seed."""
         return replace(self, optional=False) if self.is_drawn else self
 
 
@@ -106,7 +106,7 @@ class Notation:
 
 @dataclass(frozen=True)
 class Propagation:
-    """What an output is of inputs that may be partial (api/rules/partial_propagation.h)."""
+    """How an output depends on inputs that may be partial (api/rules/partial_propagation.h)."""
 
     kind: str  # a LAW_KINDS of grammar.py, "term" or "constant"
     output: str  # empty: every output
@@ -131,7 +131,7 @@ class InferMeta:
 
 @dataclass(frozen=True)
 class KernelAlternative:
-    """One kernel of an op; without types (the usual case) it takes dense tensors."""
+    """One kernel of an op; without types (the usual case) it accepts dense tensors."""
 
     name: str
     inputs: tuple[str, ...] | None = None
@@ -144,7 +144,7 @@ class KernelAlternative:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a kernel's dtype or place comes from: what is set first in this order."""
+    """The source of a kernel's dtype or place: the first of these that is set."""
 
     attr: Attr | None = None
     tensors: tuple[TensorArg, ...] = ()
@@ -157,7 +157,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Factor:
-    """Of an estimate of work: a number, a tensor's elements, or one of its extents."""
+    """A factor of a work estimate: a number, a tensor's elements, or one of its extents."""
 
     divides: bool
     number: str = ""
@@ -282,12 +282,12 @@ class BackwardOp:
 
     @property
     def selective(self) -> bool:
-        """Callers say which outputs they want."""
+        """Callers select the outputs that they need."""
         return len(self.outputs) > 1
 
     @property
     def operator(self) -> Op | None:
-        """The operator that computes this gradient; none where operators of others do."""
+        """The operator that computes this gradient; None if other operators do."""
         if not self.kernel or not self.infer_meta:
             return None
         return Op(name=self.name, at=self.at, tensors=self.tensors, attrs=self.attrs,

@@ -1,4 +1,4 @@
-"""An op and its gradient to view objects: the node class that tracks calls of the op."""
+"""Converts an op and its gradient to view objects: the node class that tracks calls of the op."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from api_gen.model import Attr, BackwardOp, Op, Output, TensorArg
 
 @dataclass(frozen=True)
 class MemberView:
-    """Something that a node keeps: a tensor, a list of them, or an attribute."""
+    """A value that a node saves: a tensor, a list of tensors, or an attribute."""
 
     name: str  # the constructor's parameter; the member is name_
     parameter: str
@@ -132,7 +132,7 @@ class _NodeBuilder:
 
 
 def nodes_by_op(ops: Iterable[Op], gradients: Iterable[BackwardOp]) -> dict[str, NodeView]:
-    """Of the ops that have a gradient. One that invokes others is tracked by these."""
+    """Nodes of the ops that have a gradient. An op that invokes others is tracked by these."""
     by_name = {gradient.name: gradient for gradient in gradients}
     return {op.name: lower_node(op, by_name[op.backward])
             for op in ops if op.backward in by_name and not op.invoke}

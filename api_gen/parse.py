@@ -2,8 +2,8 @@
 
     ops = parse_ops([("yaml/ops/unary.yaml", text)])
 
-Every error names file, line, op and key, what is wrong and what is accepted. Faults are gathered and
-raised together; what may come of another fault of the entry is left out.
+Every error names file, line, op and key, what is wrong and what is accepted. Faults are collected and
+raised together; likely consequences of another fault of the entry are left out.
 """
 
 import re
@@ -35,7 +35,7 @@ S = TypeVar("S")
 
 
 class Reader:
-    """Reads the values of one entry; turns what the grammars find wrong into located errors.
+    """Reads the values of one entry, and converts errors of the grammars to located errors.
 
     `faults`: of the parts that could not be read. `lacks`: what the entry would need for code to be
     generated; its function can be declared without it. `unsure`: arguments and outputs could not be read, so
@@ -54,7 +54,7 @@ class Reader:
             gather(lambda: self._check_key(key, keys, key), self.faults)
 
     def attempt(self, reads: Callable[[], T], default: S) -> T | S:
-        """What `reads` gives, or `default` where that fails; then the fault is kept with the others."""
+        """Returns the result of `reads`, or `default` if it fails; the fault is then recorded."""
         try:
             return reads()
         except SpecError as error:
@@ -86,7 +86,7 @@ class Reader:
                                    f"accepted are {listing(keys)}")
 
     def error(self, key: str, wrong: str, accepted: str) -> SpecError:
-        """Of a value that does not fit the entry's others."""
+        """A fault of a value that contradicts other values of the entry."""
         error = self.entry.error(key, wrong, accepted)
         return Consequence(error.at, key, wrong, accepted) if self.unsure else error
 
@@ -95,7 +95,7 @@ class Reader:
             self.lacks.append(self.entry.error(key, wrong, accepted))
 
     def has(self, key: str) -> bool:
-        """Whether the entry gives it; this is no reading of it."""
+        """Whether the entry has the key; it does not count as read."""
         return self._given(key) is not None
 
     def value(self, key: str) -> Value | None:
@@ -110,7 +110,7 @@ class Reader:
         return dict(value.map or ()).get(sub)
 
     def submap(self, key: str, keys: Sequence[str]) -> bool:
-        """Whether `key` is there; checks that it is a map of the given keys."""
+        """Whether `key` is present; checks that it is a map of the given keys."""
         value = self.value(key)
         if value is None:
             return False
@@ -121,8 +121,8 @@ class Reader:
         return True
 
     def check_all_read(self) -> tuple[tuple[str, str], ...]:
-        """The keys that are given and have no effect, and why. Error: one that is given, was not
-        read, and is not known to have none."""
+        """The present keys without effect, and why. Error: a present key that was not read and is not
+        known to have no effect."""
         body = next((body for body in ("kernel", "invoke", "composite") if self.has(body)), None)
         if body is None:
             return ()
@@ -132,7 +132,7 @@ class Reader:
                  for full in ([f"{key}.{sub}" for sub, _ in value.map] if value.map else [key])]
         for key in given:
             if key not in self.read_keys and key not in ineffective and key.partition(".")[0] not in wrong:
-                self.faults.append(self.entry.error(key, f"nothing reads it in an entry with '{body}'",
+                self.faults.append(self.entry.error(key, f"it is not read in an entry with '{body}'",
                                                     "leaving it out is accepted"))
         return tuple((key, ineffective[key]) for key in given if key in ineffective)
 
@@ -161,7 +161,7 @@ class Reader:
         text = self.text(key)
         if text is None:
             kind = Consequence if key in self.misspelt else SpecError
-            raise kind(self.entry.at, key.split(".")[0], f"'{key}' is missing", f"{form} must be there")
+            raise kind(self.entry.at, key.split(".")[0], f"'{key}' is missing", f"{form} must be present")
         return text
 
     def flag(self, key: str) -> bool:
@@ -195,14 +195,14 @@ def read_outputs(reader: Reader) -> tuple[Output, ...]:
     form = "'Tensor' or 'Tensor(name), ...'"
     value = reader.value("output")
     if value and value.text == "" and not value.quoted:
-        reader.lack("output", "there is no output", f"{form} must be there")
+        reader.lack("output", "there is no output", f"{form} must be present")
         return ()
     reader.require("output", form)
     return reader.read("output", grammar.outputs, ())
 
 
 def read_signature(reader: Reader, sized: bool) -> tuple[grammar.Arguments, tuple[Output, ...]]:
-    """Arguments and outputs. `sized`: a list must say how many tensors it has."""
+    """Arguments and outputs. `sized`: a list must have a size."""
     args = reader.attempt(lambda: read_args(reader), None)
     outputs = reader.attempt(lambda: read_outputs(reader), None)
     reader.unsure = args is None or outputs is None
@@ -281,7 +281,7 @@ def _read_partial(reader: Reader, args: Sequence[Arg], outputs: Sequence[Output]
 
 
 def _propagation(reader: Reader, propagation: Propagation, args: Sequence[Arg], outputs: Sequence[Output]) -> Propagation:
-    """The law where its names are known; a term that is an attribute is a constant."""
+    """The propagation with resolved names; a term that is an attribute is a constant."""
     if propagation.output:
         reader.known("partial", propagation.output, [output.name for output in outputs], "output")
     by_name = {arg.name: arg for arg in args}
@@ -290,13 +290,13 @@ def _propagation(reader: Reader, propagation: Propagation, args: Sequence[Arg], 
         if isinstance(arg, Attr):
             if propagation.kind != "term" or len(propagation.tensors) > 1 or arg.type not in _NUMBERS:
                 raise reader.error("partial", f"'{name}' is an attribute",
-                                   "a number that is a summand of its own is accepted")
+                                   "a number that is a separate summand is accepted")
             return Propagation("constant", propagation.output, attribute=name)
         if arg.is_list and propagation.kind == "term" and propagation.product_of != name and len(propagation.tensors) > 1:
             raise reader.error("partial", f"'{name}' is a list and a factor",
-                               "'prod' in front of it, or a summand of its own, is accepted")
+                               "'prod' in front of it, or a separate summand, is accepted")
         if not arg.is_list and (propagation.product_of == name or propagation.kind == "each"):
-            raise reader.error("partial", f"'{name}' is no list", "a list is accepted")
+            raise reader.error("partial", f"'{name}' is not a list", "a list is accepted")
     return propagation
 
 
@@ -304,12 +304,12 @@ def _read_spmd(reader: Reader, args: Sequence[Arg], params: tuple[Param, ...],
                outputs: Sequence[Output]) -> Rule | Notation | None:
     rule, notation = reader.text("infer_meta.spmd_rule"), reader.text("spmd")
     if rule and notation:
-        raise reader.error("spmd", "infer_meta.spmd_rule is given too",
+        raise reader.error("spmd", "infer_meta.spmd_rule is present too",
                            "one of the two is accepted")
     if not rule:
         if reader.has("infer_meta.spmd_param"):
             raise reader.error("infer_meta.spmd_param", "there is no infer_meta.spmd_rule",
-                               "it says the arguments of a rule")
+                               "it lists the arguments of a rule")
         return _notation(reader, notation, args, outputs) if notation else None
     key = "infer_meta.spmd_param" if reader.has("infer_meta.spmd_param") else "infer_meta.param"
     rule_params = read_params(reader, key, args) if reader.has(key) else params
@@ -322,7 +322,7 @@ def _notation(reader: Reader, text: str, args: Sequence[Arg],
     tensors = [arg for arg in args if isinstance(arg, TensorArg)]
     said, there = (len(notation.inputs), len(notation.outputs)), (len(tensors), len(outputs))
     if said != there:
-        raise reader.error("spmd", f"it speaks of {said[0]} inputs and {said[1]} outputs, the op "
+        raise reader.error("spmd", f"it names {said[0]} inputs and {said[1]} outputs, the op "
                            f"has {there[0]} and {there[1]}",
                            "one group of factors per tensor is accepted")
     for tensor in (*tensors, *outputs):
@@ -332,7 +332,7 @@ def _notation(reader: Reader, text: str, args: Sequence[Arg],
     attrs = {arg.name: arg for arg in args if isinstance(arg, Attr)}
     for term in notation.inputs:
         if term.whole and attrs[reader.known("spmd", term.whole, attrs, "attribute")].type not in _AXES:
-            raise reader.error("spmd", f"attribute '{term.whole}' is no axis",
+            raise reader.error("spmd", f"attribute '{term.whole}' is not an axis",
                                f"a type of {listing(kind.value for kind in _AXES)} is accepted")
         if term.whole and attrs[term.whole].optional:
             raise reader.error("spmd", f"attribute '{term.whole}' is optional",
@@ -380,19 +380,19 @@ def _alias_offset(reader: Reader, params: Sequence[Param], outputs: Sequence[Out
     is_single = isinstance(aliased, TensorArg) and not aliased.optional and not aliased.is_list
     if not is_single or any(isinstance(other, TensorArg) for other in others):
         raise reader.error("kernel.alias_offset", "the kernel does not take one tensor, first",
-                           "one that is always there shares its bytes")
+                           "one that is always present shares its bytes")
     if len(outputs) != 1:
         raise reader.error("kernel.alias_offset", f"there are {len(outputs)} outputs",
                            "one output, or one list, is accepted")
     for key in ("inplace", "view", "data_dependent"):
         if reader.has(key) and not reader.is_gradient:
             raise reader.error("kernel.alias_offset", f"the op has '{key}' too",
-                               "an output that is new, of a shape known before, is accepted")
+                               "a new output of a known shape is accepted")
     return function
 
 
 def _flops(reader: Reader, params: Sequence[Param], outputs: Sequence[Output]) -> tuple[Factor, ...]:
-    """It speaks of single tensors that the kernel takes or gives."""
+    """It names single tensors that the kernel reads or writes."""
     there = [x.name for x in (*params, *outputs)
              if isinstance(x, (TensorArg, Output)) and not x.is_list]
     factors = reader.read("kernel.flops", grammar.flops, ())
@@ -410,7 +410,7 @@ def _source(reader: Reader, sub: str, kind: AttrType, args: Sequence[Arg]) -> So
         attrs = [a.name for a in args if isinstance(a, Attr) and a.type is kind]
         if attrs:
             raise reader.error("kernel", f"attribute '{attrs[0]}' is a {kind.value} but '{key}' is "
-                               "missing", f"'{sub}: {attrs[0]}' or '{sub}: <tensor>' must be there")
+                               "missing", f"'{sub}: {attrs[0]}' or '{sub}: <tensor>' must be present")
         return None
     if sub == "data_type" and text.startswith("DataType::"):
         if text[10:] not in grammar.DATA_TYPES:
@@ -444,7 +444,7 @@ def _source(reader: Reader, sub: str, kind: AttrType, args: Sequence[Arg]) -> So
 def _tensor(reader: Reader, key: str, name: str, by_name: dict[str, Arg]) -> TensorArg:
     arg = by_name[reader.known(key, name, by_name, "argument")]
     if not isinstance(arg, TensorArg):
-        raise reader.error(key, f"'{name}' is no tensor", "a tensor is accepted here")
+        raise reader.error(key, f"'{name}' is not a tensor", "a tensor is accepted here")
     return arg
 
 
@@ -470,7 +470,7 @@ def read_aliases(reader: Reader, key: str, tensors: Sequence[TensorArg],
 
 
 def read_call(reader: Reader, key: str, names: Iterable[str]) -> Invoke | None:
-    """`invoke` or `composite`. The arguments are C++; where one begins with a name it is known."""
+    """`invoke` or `composite`. The arguments are C++; a name at the start of one must be known."""
     call = reader.read(key, grammar.call, None)
     if call is None:
         return None
@@ -497,7 +497,7 @@ def check_sizes(reader: Reader, args: grammar.Arguments, outputs: Sequence[Outpu
 
 
 def check_transform(reader: Reader, tensors: Sequence[TensorArg]) -> None:
-    """`data_transform` names tensors, of which nothing is made."""
+    """`data_transform` names tensors; it has no effect."""
     reader.submap("data_transform", TRANSFORM_KEYS)
     reader.each(TRANSFORM_KEYS, lambda key: reader.known_names(
         f"data_transform.{key}", [t.name for t in tensors], "tensor"))
@@ -559,7 +559,7 @@ def _check_body(reader: Reader) -> None:
         return
     for key, what in (("infer_meta", "a shape function"), ("kernel", "a kernel")):
         if not reader.has(key):
-            reader.lack("op", f"'{key}' is missing", f"{what}, or 'invoke', must be there")
+            reader.lack("op", f"'{key}' is missing", f"{what}, or 'invoke', must be present")
 
 
 def _check_name(reader: Reader) -> None:
@@ -585,7 +585,7 @@ def _check_tensors(reader: Reader, args: grammar.Arguments, infer_meta: InferMet
 def read_files(files: Iterable[tuple[str, str]], key: str, read: Callable[[Entry], T],
                faults: list[SpecError] | None) -> list[T]:
     """Each entry of each (name, text), named by `key`, read by `read`; in order, names used once.
-    All that is wrong is told together: added to `faults` if that is given, else thrown as SpecErrors."""
+    All faults are reported together: added to `faults` if that is passed, else raised as SpecErrors."""
     found: dict[str, T] = {}
     errors: list[SpecError] = []
     first: dict[str, Entry] = {}
@@ -593,7 +593,7 @@ def read_files(files: Iterable[tuple[str, str]], key: str, read: Callable[[Entry
     def take(entry: Entry) -> None:
         earlier = first.setdefault(entry.at.op, entry)
         if earlier is not entry:
-            raise entry.error(key, f"the op is there twice, first at {earlier.at}", "a name may be used once")
+            raise entry.error(key, f"the op occurs twice, first at {earlier.at}", "a name may be used once")
         found[entry.at.op] = read(entry)
 
     for file, text in files:

@@ -1,5 +1,5 @@
-"""Operators to what Python sees of them: the sources of the binding, one function per operator that
-takes its arguments from a Frame (python/src/ops/frame.h), and stubs with types, defaults and docstrings."""
+"""Generates the Python interface of operators: the sources of the binding, one function per operator
+that reads its arguments from a Frame (python/src/ops/frame.h), and stubs with types, defaults and docstrings."""
 
 import ast
 import keyword
@@ -73,7 +73,7 @@ class ArgumentView:
 
     @property
     def takes_none(self) -> bool:
-        """None says what leaving the argument out does."""
+        """Whether passing None means the same as leaving the argument out."""
         return self.default == "None"
 
 
@@ -115,7 +115,7 @@ class BindingView:
 
 def bindings(ops: Sequence[Op], gradients: Sequence[BackwardOp],
              comments: Mapping[str, str]) -> list[BindingView]:
-    """By family. `comments`: what headers say of shape functions and rules, by name."""
+    """The functions by family. `comments`: comments of shape functions and rules in headers, by name."""
     by_name = {gradient.name: gradient for gradient in gradients}
     views = []
     for op in ops:
@@ -129,7 +129,7 @@ def bindings(ops: Sequence[Op], gradients: Sequence[BackwardOp],
 
 
 def batches(views: Sequence[BindingView]) -> list[list[BindingView]]:
-    """Whole families, in order."""
+    """Complete families, in order."""
     result: list[list[BindingView]] = []
     for view in views:
         if not result or (len(result[-1]) >= _COMPILED_TOGETHER and view.family != result[-1][-1].family):
@@ -201,7 +201,7 @@ def _python_name(name: str) -> str:
 
 
 def _python_default(attr: Attr) -> str:
-    """The C++ expression, of the forms that grammar.py accepts, in Python's words."""
+    """The C++ expression, of the forms that grammar.py accepts, in Python syntax."""
     text = (attr.default or "").strip()
     if text == "std::nullopt":
         return "None"
@@ -237,7 +237,7 @@ _LIMITS = {f"{sign}INT{bits}_M{end}": value
 
 
 def _python_number(text: str, whole: bool) -> str:
-    """A number stays as it is written; an expression becomes its value."""
+    """Keeps a number as written; evaluates an expression."""
     if text in ("true", "false"):
         return str(int(text == "true"))
     text = re.sub(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFlLuU]+\b", r"\1", text)
@@ -266,7 +266,7 @@ def _doc(op: Op, inplace: bool, gradient: BackwardOp | None, comments: Mapping[s
     lines = [f"{name}({names}) -> {outputs}", ""]
     if inplace and op.inplace:
         written = ", ".join(f"{alias.input} receives {alias.output}" for alias in op.inplace)
-        lines.append(f"Inplace    {written}; every handle on it sees that")
+        lines.append(f"Inplace    {written}; the change is visible through every handle")
     else:
         lines += [f"View       {alias.output} shares the bytes of {alias.input}" for alias in op.kept_views]
     lines += [f"View       {alias.input} is written to, and {alias.output} shares its bytes"
@@ -279,14 +279,14 @@ def _doc(op: Op, inplace: bool, gradient: BackwardOp | None, comments: Mapping[s
     if op.invoke:
         lines.append(f"Calls      {op.invoke.target}({', '.join(op.invoke.args)})")
     lines.append(f"Gradient   {_gradient(gradient)}")
-    lines.append("Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;"
+    lines.append("Errors     ValueError, naming the arguments, for invalid shapes and dtypes;"
                  " TypeError for an argument of another type")
     lines.append(f"Source     {op.at.file}")
     return tuple(line for text in lines for line in _wrapped(text))
 
 
 def _wrapped(text: str) -> list[str]:
-    """Further lines are aligned with the text behind the label."""
+    """Continuation lines are aligned with the text after the label."""
     return textwrap.wrap(text, _COLUMNS, subsequent_indent=" " * 11, break_long_words=False,
                          break_on_hyphens=False) or [""]
 
@@ -300,7 +300,7 @@ def _gradient(gradient: BackwardOp | None) -> str:
     if gradient is None:
         return "none"
     made = ", ".join(output.name for output in gradient.outputs)
-    return f"{gradient.name} is missing: {gradient.missing}" if gradient.missing else f"{gradient.name} gives {made}"
+    return f"{gradient.name} is missing: {gradient.missing}" if gradient.missing else f"{gradient.name} returns {made}"
 
 
 def groups_of(views: Iterable[BindingView]) -> list[str]:

@@ -57,12 +57,12 @@ def _gradient_rows(gradient: BackwardOp, node: NodeView | None) -> list[tuple[st
         rows += [(f"{name}: infer meta", _infer_meta(op)), (f"{name}: placement", _placement(op)),
                  (f"{name}: kernel", _kernel(op))]
     else:
-        rows.append((f"{name}: made of", _invoke(lower.gradient_call(gradient))))
+        rows.append((f"{name}: composed of", _invoke(lower.gradient_call(gradient))))
     if not node:
-        return [*rows, (f"{name}: kept for it", "by the ops that are called")]
+        return [*rows, (f"{name}: saved values", "by the ops that are called")]
     kept = [("meta of " if member.meta_only else "") + f"`{member.name}`"
             for member in node.members]
-    return [*rows, (f"{name}: kept for it", _list(kept) or "nothing")]
+    return [*rows, (f"{name}: saved values", _list(kept) or "nothing")]
 
 
 def _invoke(call: Invoke | None) -> str:
@@ -119,7 +119,7 @@ def _kernel(op: Op) -> str:
         return ""
     if not op.launches:
         return "none is launched: the output is a view"
-    aliases = "; what is contiguous is aliased, not copied" if op.kernel.alias_offset else ""
+    aliases = "; contiguous parts are aliased, not copied" if op.kernel.alias_offset else ""
     return _call(op.kernel.dense.name, op.kernel.params) + aliases
 
 
@@ -128,7 +128,7 @@ def _others(op: Op) -> str:
         if kernel.is_dense:
             return "an earlier alternative takes the same types"
         kinds = dict.fromkeys((kernel.inputs or ()) + (kernel.outputs or ()))
-        return f"for {_list(kind for kind in kinds if kind != 'dense')} tensors; there are none"
+        return f"for {_list(kind for kind in kinds if kind != 'dense')} tensors, which do not exist here"
 
     if not op.kernel:
         return ""
@@ -152,5 +152,5 @@ def _flags(op: Op) -> str:
     flags = [f"inplace {a.input} → {a.output}" for a in op.inplace]
     flags += [f"view {a.input} → {a.output}" for a in op.view]
     flags += ["run-time shape"] if op.data_dependent else []
-    flags += [f"no need of {name}'s buffer" for name in op.no_need_buffer]
+    flags += [f"does not need {name}'s buffer" for name in op.no_need_buffer]
     return _list(flags)

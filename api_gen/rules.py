@@ -1,4 +1,4 @@
-"""Operators to view objects: how each one's rule and shape function are run."""
+"""Converts operators to view objects: the code that runs each one's rule and shape function."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class SignatureView:
 
 
 def lower_signature(op: Op, inplace: bool) -> SignatureView:
-    """What the function takes: that of the inplace variant what the op takes."""
+    """The function's arguments; for the inplace variant those of the op."""
     return SignatureView(f"{op.name}_" if inplace else op.name,
                          tuple(f'{{"{tensor.name}", {_kind(tensor)}}}' for tensor in op.tensors),
                          tuple(_declaration(attr) for attr in op.attrs),
@@ -41,7 +41,7 @@ def lower_signature(op: Op, inplace: bool) -> SignatureView:
 
 
 def lower_rules(ops: Sequence[Op]) -> list[RuleView]:
-    """Of the ops that reach a kernel; others are calls of these."""
+    """Rules of the ops that launch a kernel; others are calls of these."""
     return [_view(op) for op in ops if op.kernel and op.infer_meta]
 
 
@@ -75,8 +75,8 @@ def _propagation(op: Op, propagation: Propagation) -> str:
 
 
 def _declared(op: Op, notation: Notation) -> tuple[str, str]:
-    """The value of the variable `batch`, if one is needed, and the declaration that a hand-written
-    rule of this pattern would make."""
+    """The value of the variable `batch`, if one is needed, and the declaration of an equivalent
+    hand-written rule."""
     batched = [f"args.spec({i}).ndim() - {len(term.letters)}"
                for i, term in enumerate(notation.inputs) if term.batch]
     inputs = [f".input({', '.join([f'args.spec({i})', *_factor_args(term)])})"

@@ -1,4 +1,4 @@
-"""What templates see of operators: C++ text ready to be placed. lower.py makes it."""
+"""The views of operators that templates read: C++ text ready to insert. lower.py builds them."""
 
 from dataclasses import dataclass, field
 
@@ -48,7 +48,7 @@ class OutputView:
 
     @property
     def decided(self) -> str:
-        """The slot of a single one in a decision, which has a slot for each element of a list."""
+        """The slot of a single output in a decision, which has a slot for each list element."""
         return f"decision.first_slot({self.number})" if self.after_list else str(self.number)
 
     @property
@@ -59,14 +59,14 @@ class OutputView:
 
     @property
     def check_inplace(self) -> str:
-        """That the decided result fits into the argument."""
+        """The check that the decided result fits into the argument."""
         if self.is_list:
             return f"check_inplace({self.target}, decision, {self.number})"
         return f"check_inplace({self.target}, decision.output({self.decided}).global)"
 
     @property
     def shown(self) -> str:
-        """The variable that has the output after the call."""
+        """The variable that holds the output after the call."""
         return self.target or self.name
 
     @property
@@ -107,7 +107,7 @@ class Tracked:
 
 @dataclass(frozen=True)
 class AliasArgs:
-    """How outputs are asked for as parts of a tensor: what `alias_outputs` takes behind op and outputs."""
+    """The arguments of `alias_outputs` after op and outputs, which request outputs as aliases of a tensor."""
 
     dense: tuple[str, ...]
     local: tuple[str, ...]
@@ -115,7 +115,7 @@ class AliasArgs:
 
 @dataclass(frozen=True)
 class FunctionView:
-    """One generated function: it does the op's work, or only makes `call`."""
+    """One generated function: it does the op's work, or only evaluates `call`."""
 
     op: str
     op_def: str
@@ -162,13 +162,13 @@ class FunctionView:
 
     @property
     def views(self) -> tuple[OutputView, ...]:
-        """Outputs that share an argument's bytes beside others that a kernel makes."""
+        """Outputs that share an argument's bytes, next to others that a kernel computes."""
         return () if self.view_of else tuple(o for o in self.outputs if o.viewed)
 
 
 @dataclass(frozen=True)
 class NamedCallView:
-    """How a function is called with arguments that are known at run time only."""
+    """The call of a function whose arguments are known only at run time."""
 
     name: str
     call: str

@@ -27,8 +27,8 @@ GraphEdge edge_of(const Tensor& x) {
 void check_tracked(const Tensor& x, const char* what) {
   PHI_CHECK(x.defined() && x.requires_grad(),
             errors::PreconditionNotMet(
-                "{} {} does not require a gradient: nothing that it was made from does, or it was "
-                "made under NoGrad. Call set_requires_grad() on the parameters first.",
+                "{} {} does not require a gradient: it was computed only from values that require "
+                "none, or under NoGrad. Call set_requires_grad() on the parameters first.",
                 what, x.to_string()));
   check_history(x);
 }
@@ -39,17 +39,17 @@ Tensor seed_of(const Tensor& output, const Tensor& grad) {
   if (grad.defined()) {
     PHI_CHECK(
         grad.shape() == output.shape() && grad.dtype() == output.dtype(),
-        errors::InvalidArgument("the gradient given for {} is {}; shape and dtype must agree.",
+        errors::InvalidArgument("the gradient passed for {} is {}; shape and dtype must match.",
                                 output.to_string(), grad.to_string()));
     return form.reshard(grad);
   }
   PHI_CHECK(output.numel() == 1,
-            errors::InvalidArgument("{} has {} elements: say with which gradient backward is to "
-                                    "begin, or reduce it to one element.",
+            errors::InvalidArgument("{} has {} elements: pass the gradient that backward starts "
+                                    "from, or reduce it to one element.",
                                     output.to_string(), output.numel()));
   PHI_CHECK(!is_complex(output.dtype()),
-            errors::InvalidArgument("{} is complex: say with which gradient backward is to begin, "
-                                    "or take its real part or its magnitude.",
+            errors::InvalidArgument("{} is complex: pass the gradient that backward starts from, "
+                                    "or use its real part or its magnitude.",
                                     output.to_string()));
   return form.reshard(deferred_full(output.shape(), 1.0, output.dtype()));
 }
@@ -70,7 +70,7 @@ Tensor checked_hooked(const TensorForm& form, bool is_leaf, const Tensor& grad,
                                     grad.to_string()));
   PHI_CHECK(
       made.shape() == grad.shape() && made.dtype() == grad.dtype(),
-      errors::InvalidArgument("a hook on the gradient {} returned {}; shape and dtype must agree.",
+      errors::InvalidArgument("a hook on the gradient {} returned {}; shape and dtype must match.",
                               grad.to_string(), made.to_string()));
   if (is_leaf) return made;
   const NoGrad no_grad;
@@ -169,7 +169,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          const std::vector<Tensor>& grad_outputs, bool retain_graph) {
   const OpScope scope("grad");
   PHI_CHECK(grad_outputs.empty() || grad_outputs.size() == outputs.size(),
-            errors::InvalidArgument("{} outputs and {} gradients for them are given.",
+            errors::InvalidArgument("{} outputs and {} gradients for them are passed.",
                                     outputs.size(), grad_outputs.size()));
   std::vector<GraphRoot> roots;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -220,9 +220,9 @@ Tensor& Tensor::set_requires_grad(bool wanted) {
   require_defined();
   if (wanted == requires_grad()) return *this;
   if (!wanted) {
-    PHI_CHECK(is_leaf(), errors::PreconditionNotMet("{} was made by an operation ({}); take "
-                                                    "detach() of it instead.",
-                                                    to_string(), impl_->link.node()->name()));
+    PHI_CHECK(is_leaf(), errors::PreconditionNotMet(
+                             "{} is the result of an operation ({}); call detach() on it instead.",
+                             to_string(), impl_->link.node()->name()));
     impl_->link = GradLink();
     return *this;
   }

@@ -21,8 +21,8 @@ bool is_given(const OptionalTensor& x) { return x && x->defined(); }
 Tensor only_entry(const Tensor& x) {
   const Dims& d = x.shape();
   PHI_CHECK(d.ndim() == 4 && d[0] == 1,
-            errors::InvalidArgument("{} is no [1, positions, heads, head_dim], as sequences are "
-                                    "that cu_seqlens tell apart.",
+            errors::InvalidArgument("{} is not [1, positions, heads, head_dim], as required for "
+                                    "sequences that are separated by cu_seqlens.",
                                     x.to_string()));
   return reshape(x, {d[1], d[2], d[3]});
 }
@@ -34,9 +34,8 @@ TensorPair fused_gemm_epilogue(const Tensor& x, const Tensor& y, const Tensor& b
   const Tensor sum = add(matmul(x, y, trans_x, trans_y), bias);
   if (activation == "none") return {sum, Tensor()};
   if (activation == "relu") return {relu(sum), Tensor()};
-  PHI_CHECK(
-      activation == "gelu",
-      errors::InvalidArgument("activation is '{}'; it takes none, relu or gelu.", activation));
+  PHI_CHECK(activation == "gelu",
+            errors::InvalidArgument("activation is '{}'; use none, relu or gelu.", activation));
   return {gelu(sum, /*approximate=*/true), Tensor()};
 }
 
@@ -47,8 +46,8 @@ std::tuple<Tensor, Tensor, Tensor> memory_efficient_attention(
     const Scalar& max_seqlen_q, const Scalar& max_seqlen_k, bool causal, double dropout_p,
     float scale, bool is_test) {
   PHI_CHECK(!is_given(causal_diagonal) && !is_given(seqlen_k),
-            errors::InvalidArgument("causal_diagonal and seqlen_k are not taken; hide keys with "
-                                    "bias, or give cu_seqlens_k."));
+            errors::InvalidArgument("causal_diagonal and seqlen_k are not supported; mask keys "
+                                    "with bias, or pass cu_seqlens_k."));
   const auto dropout = static_cast<float>(dropout_p);
   if (is_given(cu_seqlens_q) && is_given(cu_seqlens_k)) {
     const auto [out, softmax, lse, seed] = intermediate::flash_attn_unpadded(

@@ -51,13 +51,13 @@ void Tensor::set_grad_link(GradLink link) {
 }
 
 void check_history(const Tensor& x) {
-  PHI_CHECK(!x.is_history_outdated(),
-            errors::PreconditionNotMet("{} shares its bytes with a tensor that an inplace "
-                                       "operation has written to since: a view of it, or "
-                                       "what it is a view of. Its own gradient history does not "
-                                       "know of that. Use the tensor that was written "
-                                       "to, or clone() one of the two before the write.",
-                                       x.to_string()));
+  PHI_CHECK(
+      !x.is_history_outdated(),
+      errors::PreconditionNotMet(
+          "{} shares its bytes with a tensor that an inplace operation has written to since: a "
+          "view of it, or the tensor that it views. Its own gradient history does not include that "
+          "write. Use the tensor that was written to, or clone() one of the two before the write.",
+          x.to_string()));
 }
 
 // ---- sums ----
@@ -124,7 +124,7 @@ Tensor TensorForm::reshard(const Tensor& grad) const {
 
 Tensor without_bytes(const Tensor& x) {
   const DenseTensor& array = array_of(x);
-  const Storage::Absence absence{OpScope::current(), "only its shape was kept for a gradient",
+  const Storage::Absence absence{OpScope::current(), "only its shape was saved for a gradient",
                                  nullptr, nullptr};
   DenseTensor nothing(array.meta(), Storage::placeholder(array.place(), absence));
   Tensor out = x.is_dist() ? Tensor(DistTensor(x.meta(), x.dist_attr(), std::move(nothing)))
@@ -153,8 +153,8 @@ SavedTensor SavedTensor::meta_of(const Tensor& x) {
 
 void SavedTensor::check() const {
   PHI_CHECK(!released_, errors::PreconditionNotMet(
-                            "this part of the graph has been run backwards already, and what it "
-                            "kept is gone; pass retain_graph=true to the first backward."));
+                            "this part of the graph was already run backwards, and its saved "
+                            "tensors are released; pass retain_graph=true to the first backward."));
   PHI_CHECK(!value_.defined() || array_of(value_).storage()->version() == version_,
             errors::PreconditionNotMet(
                 "{} is needed for a gradient but an inplace operation has written to it since; "
@@ -229,7 +229,7 @@ GradNode::SlotRange GradNode::range_of(int output) const {
 
 void GradNode::prepare(std::span<Tensor> grads) const {
   std::optional<CallSite::Scope> site;
-  if (site_) site.emplace(site_->view("a gradient is laid out as the value that it is of"));
+  if (site_) site.emplace(site_->view("a gradient is resharded to the placements of its value"));
   for (size_t slot = 0; slot < grads.size(); ++slot) {
     if (grads[slot].defined()) grads[slot] = outputs_[slot].reshard(grads[slot]);
   }
@@ -366,7 +366,7 @@ void check_inplace_tracked(const Tensor& x, bool needs_value) {
                 x.to_string()));
   if (x.requires_grad()) check_history(x);
   PHI_CHECK(!needs_value,
-            errors::PreconditionNotMet("the gradient needs the value of {} that is to be "
+            errors::PreconditionNotMet("the gradient needs the value of {}, which would be "
                                        "overwritten; use the operation without `_`.",
                                        x.to_string()));
 }
@@ -381,8 +381,8 @@ void check_inplace_tracked(const TensorList& xs, bool needs_value) {
 
 void throw_written_untracked(const Tensor& x) {
   throw errors::PreconditionNotMet(
-      "{} requires a gradient, and this inplace operation has none; call it under NoGrad, or on a "
-      "detached tensor.",
+      "{} requires a gradient, but this inplace operation has no gradient; call it under NoGrad, "
+      "or on a detached tensor.",
       x.to_string());
 }
 

@@ -2,7 +2,7 @@
 // of calls (api/explain) read it; no result depends on it.
 //
 //   const CallSite::Scope scope({path().c_str(), where.file_name(), where.line()});  // nn::Layer
-//   const CallSite::ReasonScope because("the model's layout fixes it here");             // of moves
+//   const CallSite::ReasonScope because("the model's layout sets these placements"); // of moves
 #pragma once
 
 #include <cstdint>

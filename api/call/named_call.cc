@@ -60,10 +60,11 @@ bool has_call(std::string_view name) {
 void add_calls(std::span<const NamedCall> added) {
   const std::lock_guard lock(calls().mutex);
   for (const NamedCall& call : added) {
-    PHI_CHECK(!calls().by_name.contains(call.name),
-              errors::AlreadyExists("the function '{}' is there already; give the operator another "
-                                    "name in the YAML.",
-                                    call.name));
+    PHI_CHECK(
+        !calls().by_name.contains(call.name),
+        errors::AlreadyExists(
+            "the function '{}' already exists; choose another name for the operator in the YAML.",
+            call.name));
   }
   calls().add(added);
 }
@@ -89,7 +90,7 @@ CallArgs::CallArgs(std::string_view op, std::vector<TensorList> arguments,
 
 TensorList& CallArgs::argument(int i) {
   PHI_CHECK(static_cast<size_t>(i) < arguments_.size(),
-            errors::InvalidArgument("{} takes more tensor arguments than the {} that are given.",
+            errors::InvalidArgument("{} takes more tensor arguments than the {} that are passed.",
                                     op_, arguments_.size()));
   return arguments_[static_cast<size_t>(i)];
 }
@@ -97,17 +98,16 @@ TensorList& CallArgs::argument(int i) {
 Tensor& CallArgs::tensor(int i) {
   TensorList& given = argument(i);
   PHI_CHECK(given.size() == 1,
-            errors::InvalidArgument("tensor argument {} of {} is one tensor, {} are given.", i, op_,
-                                    given.size()));
+            errors::InvalidArgument("tensor argument {} of {} is one tensor, {} are passed.", i,
+                                    op_, given.size()));
   return given[0];
 }
 
 std::optional<Tensor>& CallArgs::optional(int i) {
-  PHI_CHECK(
-      argument(i).size() == 1,
-      errors::InvalidArgument("tensor argument {} of {} is one tensor or, where it is absent, "
-                              "an undefined one; {} are given.",
-                              i, op_, argument(i).size()));
+  PHI_CHECK(argument(i).size() == 1,
+            errors::InvalidArgument("tensor argument {} of {} is one tensor, or an undefined one "
+                                    "where it is absent; {} are passed.",
+                                    i, op_, argument(i).size()));
   return optionals_[static_cast<size_t>(i)];
 }
 
@@ -120,7 +120,7 @@ TensorList& CallArgs::list(int i) {
 
 const AttributeValue& CallArgs::attribute(int i) const {
   PHI_CHECK(static_cast<size_t>(i) < attributes_.size(),
-            errors::InvalidArgument("{} takes more attributes than the {} that are given.", op_,
+            errors::InvalidArgument("{} takes more attributes than the {} that are passed.", op_,
                                     attributes_.size()));
   return attributes_[static_cast<size_t>(i)];
 }
@@ -154,8 +154,8 @@ Place CallArgs::place(int i) const {
     const int index = colon < text.size() ? std::stoi(text.substr(colon + 1)) : 0;
     return {kind, static_cast<int8_t>(index)};
   }
-  throw errors::InvalidArgument("attribute {} of {} is '{}', expected a place as 'cpu' or 'gpu:0'.",
-                                i, op_, text);
+  throw errors::InvalidArgument(
+      "attribute {} of {} is '{}', expected a place such as 'cpu' or 'gpu:0'.", i, op_, text);
 }
 
 DataLayout CallArgs::layout(int i) const {
@@ -164,8 +164,8 @@ DataLayout CallArgs::layout(int i) const {
        {DataLayout::UNDEFINED, DataLayout::ANY, DataLayout::NCHW, DataLayout::NHWC}) {
     if (text == name_of(layout)) return layout;
   }
-  throw errors::InvalidArgument("attribute {} of {} is '{}', expected a layout as 'NCHW'.", i, op_,
-                                text);
+  throw errors::InvalidArgument("attribute {} of {} is '{}', expected a layout such as 'NCHW'.", i,
+                                op_, text);
 }
 
 TensorList call_function(std::string_view name, std::vector<TensorList> arguments,

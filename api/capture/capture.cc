@@ -45,8 +45,9 @@ class CaptureWorld {
 };
 
 Tensor input_like(const Tensor& x) {
-  PHI_CHECK(x.defined(), errors::InvalidArgument("an undefined tensor is given as an input of a "
-                                                 "captured function; leave it out."));
+  PHI_CHECK(x.defined(),
+            errors::InvalidArgument(
+                "an undefined tensor is passed as an input of a captured function; leave it out."));
   Tensor out = ir::stand_in(x, "capture");
   if (x.requires_grad()) out.set_requires_grad();
   return out;

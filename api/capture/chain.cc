@@ -13,14 +13,14 @@ namespace {
 size_t end_of_run(const std::vector<ChainLink>& links, size_t begin, const Tensor& x) {
   const ir::LinkCapture first(links[begin], x);
   PHI_CHECK(first.is_repeated_by(ir::LinkCapture(links[begin], x)),
-            errors::PreconditionNotMet("{} does not do the same when it is called again, as it is "
-                                       "to see what it does while a program is captured; keep "
-                                       "what changes from call to call in a buffer, or give a "
-                                       "Sequential the link by itself (append).",
-                                       links[begin].name));
+            errors::PreconditionNotMet(
+                "{} behaves differently when it is called a second time, which capture does to "
+                "trace it; keep state that changes between calls in a buffer, or append the link "
+                "to the Sequential by itself (append).",
+                links[begin].name));
   size_t end = begin + 1;
   if (!first.obstacle().empty()) {
-    VLOG(1) << links[begin].name << " is written out: " << first.obstacle();
+    VLOG(1) << links[begin].name << " is not captured as a scan: " << first.obstacle();
     return end;
   }
   while (end < links.size() && ir::LinkCapture(links[end], x).matches(first)) ++end;

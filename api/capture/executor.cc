@@ -265,7 +265,7 @@ memory::SwapPlan Executor::make_plan() {
     return memory::make_swap_plan(program, memory_.limits, {}, outside);
   } catch (Error& error) {
     error.note(
-        fmt::format("of the device's {} bytes (memory.device of a job), {} are kept for the "
+        fmt::format("of the device's {} bytes (memory.device of a job), {} are reserved for the "
                     "program's inputs, its outputs, and scratch",
                     memory_.limits.device_bytes, outside));
     throw;
@@ -278,7 +278,7 @@ void Executor::plan_buffers() {
   binds_each_launch_ = plan.launches.size() != program_.steps.size();
   const auto& account = RankContext::current().memory();
   PHI_CHECK(account->has_room(plan.arena_bytes),
-            errors::ResourceExhausted("the arena of a captured program takes {} bytes, but the "
+            errors::ResourceExhausted("the arena of a captured program needs {} bytes, but the "
                                       "device is limited to {} and tensors hold {}.",
                                       plan.arena_bytes, account->device_limit(),
                                       memory_stats(Tier::kDevice).current));
@@ -336,7 +336,7 @@ void Executor::give(int buffer, const IntrusivePtr<Storage>& storage, size_t off
 void Executor::take_inputs(const TensorList& inputs) {
   const auto& ports = recording_->inputs();
   PHI_CHECK(inputs.size() == ports.size(),
-            errors::InvalidArgument("a captured program takes {} inputs, {} are given.",
+            errors::InvalidArgument("a captured program takes {} inputs, {} are passed.",
                                     ports.size(), inputs.size()));
   for (size_t i = 0; i < ports.size(); ++i) {
     check_input(ports[i], inputs[i], i);
@@ -537,11 +537,10 @@ std::optional<Replay::Addresses> Executor::addresses_of(size_t begin, size_t end
 }
 
 TensorList Executor::run(const TensorList& inputs) {
-  PHI_CHECK(
-      !recording_->follows_pass || !RankContext::current().generator().state().pass,
-      errors::Unimplemented("a captured program with dropout runs within a micro-batch, "
-                            "whose number it does not know; call the function uncaptured, "
-                            "or outside of nn::ForwardContextScope and training.micro_batch."));
+  PHI_CHECK(!recording_->follows_pass || !RankContext::current().generator().state().pass,
+            errors::Unimplemented("a captured program with dropout runs within a micro-batch, but "
+                                  "does not know its number; call the function uncaptured, or "
+                                  "outside of nn::ForwardContextScope and training.micro_batch."));
   const bool replays = may_replay();
   take_inputs(inputs);
   take_externals();

@@ -57,8 +57,8 @@ class Flattener {
   // The last trip writes to the buffer of the scan's result, so a step of the body must write it.
   static void check_result(const RecordedScan& scan, const Trip& trip) {
     PHI_CHECK(!trip.contains(scan.carried_out) || scan.carried_out < 0,
-              errors::Unimplemented("scan: the function gives back an array that it was given; let "
-                                    "it make a new one."));
+              errors::Unimplemented(
+                  "scan: the function returns an array that it was passed; return a new one."));
   }
 
   void append(const TracedOps& ops) { ops_.insert(ops_.end(), ops.begin(), ops.end()); }

@@ -91,32 +91,32 @@ std::string LinkCapture::obstacle_of_result(const Tensor& y, const Tensor& x, co
   if (has_repeated_storage(own_)) return "two of its own tensors share bytes";
   if (is_tracked_ && !is_inexact(x.dtype())) return "its input has no gradient";
   if (!y.defined() || !has_form_of(y, x)) {
-    return fmt::format("it gives {} for {}", y.to_string(), x.to_string());
+    return fmt::format("it returns {} for {}", y.to_string(), x.to_string());
   }
   const auto is_given = [&](const Tensor& given) { return bytes_owner(given) == bytes_owner(y); };
-  if (std::ranges::any_of(inputs, is_given)) return "it gives back bytes that it was given";
+  if (std::ranges::any_of(inputs, is_given)) return "it returns the bytes of one of its arguments";
   if (result_graph(y, begin).outside != nullptr) {
-    return "it uses a tensor that requires a gradient and is not its own";
+    return "it uses a tensor that requires a gradient and does not belong to it";
   }
   return "";
 }
 
 std::string LinkCapture::obstacle_of_recording() const {
-  if (recording_->draws() > 0) return "it leaves a seed out";
+  if (recording_->draws() > 0) return "it omits a seed";
   const auto is_written = [](const Port& port) { return port.is_written; };
   if (std::ranges::any_of(recording_->inputs(), is_written)) {
-    return "it writes to its input, or to a tensor of its own";
+    return "it writes to its input, or to one of its own tensors";
   }
   for (const External& external : recording_->parameters()) {
     if (external.handle.requires_grad()) {
-      return "it uses a tensor that requires a gradient and is not its own";
+      return "it uses a tensor that requires a gradient and does not belong to it";
     }
   }
   for (const auto* externals : {&recording_->parameters(), &recording_->constants()}) {
     for (const External& external : *externals) {
       if (was_written_since(external)) return "it writes to " + external.handle.to_string();
       if (bytes_owner(external.original) == result_)
-        return "it gives a tensor that it has not made";
+        return "it returns a tensor that it did not compute";
     }
   }
   return "";

@@ -38,8 +38,8 @@ Executor& Program::executor() const {
 
 void Program::limit_memory(const ProgramMemory& memory) const {
   PHI_CHECK(!execution_->executor,
-            errors::PreconditionNotMet("a captured program that has run is to be given limits; "
-                                       "give them before it runs first."));
+            errors::PreconditionNotMet("limits are set on a captured program that has already run; "
+                                       "set them before the first run."));
   execution_->memory = memory;
 }
 

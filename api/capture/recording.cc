@@ -147,8 +147,9 @@ ValueId Recording::add_external(const Tensor& x) {
   const Storage& storage = *array_of(x).storage();
   const bool own = is_own(storage);
   PHI_CHECK(!own || storage.source() || storage.has_bytes(),
-            errors::Internal("the captured program uses {} (storage {}), which nothing in it made.",
-                             x.to_string(), storage.id()));
+            errors::Internal(
+                "the captured program uses {} (storage {}), which none of its steps created.",
+                x.to_string(), storage.id()));
   const ValueId value = new_value(x);
   define(x, value);
   (own ? constants_ : parameters_).push_back(external_of(x, value));
@@ -185,8 +186,8 @@ Tensor Recording::tracked_of_outside() const {
 void Recording::check_nothing_written(const Frame& body, const ScanInterface& ends) {
   const auto refuse = [](const std::string& what) {
     throw errors::Unimplemented(
-        "scan: the function writes to {}, which a captured scan does not do; write to a clone, or "
-        "outside of the scan.",
+        "scan: the function writes to {}, which a captured scan does not support; write to a "
+        "clone, or outside of the scan.",
         what);
   };
   for (size_t k = 0; k <= ends.inputs.size(); ++k) {
@@ -196,7 +197,7 @@ void Recording::check_nothing_written(const Frame& body, const ScanInterface& en
   }
   for (const Used& used : body.used) {
     if (array_of(used.handle).storage()->version() == used.version) continue;
-    refuse(fmt::format("{}, which it has not made", used.handle.to_string()));
+    refuse(fmt::format("{}, which it did not create", used.handle.to_string()));
   }
 }
 
@@ -445,7 +446,7 @@ void Recording::check_no_gradient_left(const External& parameter) const {
   if (!grad.defined() || !is_own(*array_of(grad).storage())) return;
   Tensor(parameter.handle).clear_grad();
   throw errors::PreconditionNotMet(
-      "the captured function leaves a gradient in the parameter {}; use phi::grad, which returns "
+      "the captured function leaves a gradient on the parameter {}; use phi::grad, which returns "
       "gradients, take an optimizer step in the function, or call clear_grad().",
       parameter.handle.to_string());
 }

@@ -207,8 +207,8 @@ void Replay::capture_with_messages(GraphSegment& segment, const RunStep& step,
     });
   } catch (Error& error) {
     error.note(
-        "a captured program was written down for graphs; program.use_graphs(false) on all "
-        "ranks runs its steps one by one");
+        "the steps of a captured program were captured into a graph; program.use_graphs(false) on "
+        "all ranks runs them one by one");
     throw;
   }
   segment.counted = traffic_since(before, counters);

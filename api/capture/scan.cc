@@ -33,8 +33,8 @@ void check_layers(const std::vector<TensorList>& layers) {
                                       layers[i].size(), layers[0].size()));
     for (size_t k = 0; k < layers[i].size(); ++k) {
       PHI_CHECK(alike(layers[i][k], layers[0][k]),
-                errors::InvalidArgument("scan: tensor {} of layer {} is {}, that of layer 0 {}; "
-                                        "layers that differ need a loop.",
+                errors::InvalidArgument("scan: tensor {} of layer {} is {}, that of layer 0 is {}; "
+                                        "use a loop for layers that differ.",
                                         k, i, layers[i][k].to_string(), layers[0][k].to_string()));
     }
   }
@@ -48,8 +48,8 @@ void check_places(const std::vector<TensorList>& layers) {
       const size_t of_first = array_of(layers[0][k]).byte_offset();
       PHI_CHECK(offset == of_first,
                 errors::Unimplemented("scan: tensor {} of layer {} begins {} bytes into its "
-                                      "storage, that of layer 0 {}, which a captured scan does "
-                                      "not; assign() one of them.",
+                                      "storage, that of layer 0 begins {} bytes into it, which a "
+                                      "captured scan does not support; assign() one of them.",
                                       k, i, offset, of_first));
     }
   }
@@ -60,8 +60,8 @@ Tensor at_start(const Tensor& x) { return array_of(x).byte_offset() == 0 ? x : a
 
 Tensor checked(const Tensor& y, const Tensor& x) {
   PHI_CHECK(y.defined() && alike(y, x),
-            errors::InvalidArgument("scan: the function gives {} for an x of {}; the next layer "
-                                    "needs one like x. Reshard or cast it.",
+            errors::InvalidArgument("scan: the function returns {} for an x of {}; the next layer "
+                                    "needs the form of x. Reshard or cast it.",
                                     y.to_string(), x.to_string()));
   return y;
 }
@@ -96,7 +96,7 @@ class ScanNode final : public GradNode {
   void backward(const GradOutputs& in, GradInputs& out) override {
     auto* recording = ir::Recording::current();
     PHI_CHECK(recording && body_.y.defined(),
-              errors::PreconditionNotMet("the gradient of a captured scan is asked for outside of "
+              errors::PreconditionNotMet("the gradient of a captured scan is requested outside of "
                                          "its program, or a second time."));
     ir::ScanInterface ends;
     ends.trips = trips_;
@@ -181,8 +181,8 @@ Tensor leaf_like(const Tensor& x, bool needs_grad, ir::Recording& recording) {
 
 void refuse_tracked(const std::string& what) {
   throw errors::Unimplemented(
-      "scan: the function uses a tensor that requires a gradient and is none of its arguments "
-      "({}), which a captured scan does not; give it in every layer.",
+      "scan: the function uses a tensor that requires a gradient and is not one of its arguments "
+      "({}), which a captured scan does not support; pass it in every layer.",
       what);
 }
 
@@ -220,9 +220,9 @@ Tensor recorded_scan(const ScanFunction& f, const Tensor& given,
   const uint64_t draws = RankContext::current().generator().state().draws;
   body.y = at_start(checked(f(body.x, body.layer), x));
   PHI_CHECK(RankContext::current().generator().state().draws == draws,
-            errors::Unimplemented("scan: the function leaves a seed out, and the one body of a "
-                                  "captured scan would draw the same in every layer; give the "
-                                  "seed, append the layers one by one, or do not capture."));
+            errors::Unimplemented("scan: the function omits a seed, and the one body of a captured "
+                                  "scan would draw the same numbers in every layer; pass the seed, "
+                                  "append the layers one by one, or do not capture."));
   const bool has_gradient = leads_out(body, x, begin, recording);
   recording.end_body({body.y});
   ir::ScanInterface ends;

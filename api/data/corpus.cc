@@ -134,7 +134,7 @@ void Corpus::read(int64_t offset, std::span<uint8_t> out) const {
     const int64_t n = std::min(count - done, file->size - begin);
     const auto mapping = mapped(*file);
     PHI_CHECK(static_cast<int64_t>(mapping->size()) >= file->size,
-              errors::Unavailable("'{}' has become shorter than {} bytes: it has {}.", file->path,
+              errors::Unavailable("'{}' was truncated below {} bytes: it has {}.", file->path,
                                   file->size, mapping->size()));
     mapping->read(static_cast<size_t>(begin),
                   std::as_writable_bytes(out.subspan(static_cast<size_t>(done), n)));

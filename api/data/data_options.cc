@@ -20,14 +20,14 @@ DataKind parse_data_kind(std::string_view name) {
   for (size_t i = 0; i < kKinds.size(); ++i) {
     if (kKinds[i] == name) return static_cast<DataKind>(i);
   }
-  throw errors::InvalidArgument("'{}' is no kind of data; take bytes, tokens or megatron.", name);
+  throw errors::InvalidArgument("'{}' is not a kind of data; use bytes, tokens or megatron.", name);
 }
 
 Documents parse_documents(std::string_view name) {
   for (size_t i = 0; i < kDocuments.size(); ++i) {
     if (kDocuments[i] == name) return static_cast<Documents>(i);
   }
-  throw errors::InvalidArgument("documents cannot be '{}'; take joined or apart.", name);
+  throw errors::InvalidArgument("documents cannot be '{}'; use joined or apart.", name);
 }
 
 }  // namespace phi::data

@@ -13,7 +13,7 @@ std::string DataSummary::to_string() const {
                         : fmt::format("{} tokens ({}) of {} file{}", human_count(num_tokens),
                                       name_of(type), num_files, num_files == 1 ? "" : "s");
   if (documents == Documents::kJoined) return out;
-  return out + fmt::format(" · {} documents kept apart, {} of them too short and left out",
+  return out + fmt::format(" · {} separate documents, {} of them too short and left out",
                            with_separators(num_documents), with_separators(documents_left_out));
 }
 

@@ -69,20 +69,21 @@ void MegatronIndex::read(int64_t at, std::span<T> out) const {
 void MegatronIndex::read_header() {
   PHI_CHECK(
       num_bytes() >= kHeaderBytes,
-      errors::InvalidArgument("'{}' is no index of Megatron-LM: it has {} bytes, and a header "
-                              "alone has {}.",
-                              file_->path(), num_bytes(), kHeaderBytes));
+      errors::InvalidArgument(
+          "'{}' is not an index of Megatron-LM: it has {} bytes, and the header alone has {}.",
+          file_->path(), num_bytes(), kHeaderBytes));
   std::string magic(kMagic.size(), ' ');
   read(0, std::span(magic));
-  PHI_CHECK(magic == kMagic,
-            errors::InvalidArgument("'{}' is no index of Megatron-LM: it does not begin with "
-                                    "MMIDIDX; name the prefix of a .bin and .idx that its "
-                                    "preprocessing wrote for memory-mapped reading (mmap).",
-                                    file_->path()));
+  PHI_CHECK(
+      magic == kMagic,
+      errors::InvalidArgument(
+          "'{}' is not an index of Megatron-LM: it does not begin with MMIDIDX; pass the prefix of "
+          "a .bin and .idx that its preprocessing wrote for memory-mapped reading (mmap).",
+          file_->path()));
   const auto version = value<uint64_t>(kVersionAt);
-  PHI_CHECK(version == 1, errors::InvalidArgument("'{}' is of version {} of the format; version 1 "
-                                                  "can be read.",
-                                                  file_->path(), version));
+  PHI_CHECK(version == 1, errors::InvalidArgument(
+                              "'{}' is of version {} of the format; only version 1 is supported.",
+                              file_->path(), version));
   const auto code = value<uint8_t>(kTypeAt);
   const std::optional<TokenType> type = type_of(code);
   PHI_CHECK(type, errors::InvalidArgument(
@@ -101,15 +102,16 @@ void MegatronIndex::lay_out_arrays() {
   const uint64_t left = has_room ? rest - 12 * sequences - 8 * entries : 0;
   PHI_CHECK(
       has_room && (left == 0 || left == sequences),
-      errors::InvalidArgument("'{}' has {} bytes, which do not fit its counts of {} sequences "
-                              "and {} ends of documents; it is cut short or damaged.",
+      errors::InvalidArgument("'{}' has {} bytes, which do not match its counts of {} sequences "
+                              "and {} ends of documents; it is truncated or damaged.",
                               file_->path(), num_bytes(), sequences, entries));
   PHI_CHECK(sequences > 0 && entries > 1,
             errors::InvalidArgument("'{}' has no {}, so there is nothing to train on.",
                                     file_->path(), sequences == 0 ? "sequences" : "documents"));
-  PHI_CHECK(left == 0, errors::InvalidArgument("'{}' has modes of sequences: multimodal data "
-                                               "cannot be read, only text can.",
-                                               file_->path()));
+  PHI_CHECK(left == 0,
+            errors::InvalidArgument(
+                "'{}' has modes of sequences: multimodal data is not supported, only text.",
+                file_->path()));
   num_sequences_ = static_cast<int64_t>(sequences);
   num_documents_ = static_cast<int64_t>(entries) - 1;
   lengths_ = kHeaderBytes;
@@ -125,13 +127,12 @@ void MegatronIndex::check_ends() const {
   const bool fits = first_pointer == 0 && last_length >= 0 && last_pointer >= 0 &&
                     last_pointer <= bin_bytes_ && bin_bytes_ - last_pointer == last_bytes &&
                     bin_bytes_ % size_of(type_) == 0;
-  PHI_CHECK(
-      fits,
-      errors::InvalidArgument(
-          "'{}' does not fit its .bin, which has {} bytes: its first sequence begins at "
-          "byte {}, and its last one is {} tokens of {} from byte {} on. It is the index "
-          "of another data set, or the .bin is cut short.",
-          file_->path(), bin_bytes_, first_pointer, last_length, name_of(type_), last_pointer));
+  PHI_CHECK(fits, errors::InvalidArgument(
+                      "'{}' does not match its .bin, which has {} bytes: its first sequence begins "
+                      "at byte {}, and its last one is {} tokens of {} from byte {} on. It is the "
+                      "index of another data set, or the .bin is truncated.",
+                      file_->path(), bin_bytes_, first_pointer, last_length, name_of(type_),
+                      last_pointer));
   const auto first = value<int64_t>(documents_);
   const auto last = value<int64_t>(documents_ + 8 * num_documents_);
   PHI_CHECK(first == 0 && last == num_sequences_,
@@ -158,8 +159,8 @@ void MegatronIndex::check_sequences() const {
     for (size_t i = 0; i < count; ++i) {
       PHI_CHECK(
           pointers[i] == expected && lengths[i] >= 0 && expected <= bin_bytes_,
-          errors::InvalidArgument("'{}' is damaged: sequence {} has {} tokens from byte {} of "
-                                  "the .bin on, and those before it end at byte {}.",
+          errors::InvalidArgument("'{}' is damaged: sequence {} has {} tokens from byte {} of the "
+                                  ".bin on, but the previous sequences end at byte {}.",
                                   file_->path(), begin + static_cast<int64_t>(i), lengths[i],
                                   pointers[i], expected));
       expected += lengths[i] * size_of(type_);
@@ -176,7 +177,7 @@ void MegatronIndex::check_documents() const {
     for (size_t i = 0; i < sequences.size(); ++i) {
       PHI_CHECK(sequences[i] >= before && sequences[i] <= num_sequences_,
                 errors::InvalidArgument("'{}' is damaged: document {} ends before sequence {}, but "
-                                        "begins with {}, of {}.",
+                                        "begins at sequence {}, of {}.",
                                         file_->path(), begin + static_cast<int64_t>(i) - 1,
                                         sequences[i], before, num_sequences_));
       before = sequences[i];

@@ -9,7 +9,7 @@ namespace phi::data {
 
 fs::path resolve_path(const std::string& path, const std::string& base) {
   PHI_CHECK(!path.empty(),
-            errors::InvalidArgument("a path is empty; name a file or folder, or '.'."));
+            errors::InvalidArgument("a path is empty; use a file or folder, or '.'."));
   std::error_code ignored;
   if (fs::exists(path, ignored)) return path;
   fs::path in_base = fs::path(base) / path;

@@ -29,12 +29,12 @@ struct OtherFormat {
   std::string_view what;
 };
 constexpr std::array kOtherFormats = {
-    OtherFormat{"\x93NUMPY"sv, "an array of NumPy with a header; write it with array.tofile(path)"},
-    OtherFormat{"MMIDIDX\0"sv, "an index of Megatron-LM; take kind megatron"},
+    OtherFormat{"\x93NUMPY"sv, "a NumPy array with a header; write it with array.tofile(path)"},
+    OtherFormat{"MMIDIDX\0"sv, "an index of Megatron-LM; use kind megatron"},
     OtherFormat{"\x88\xd8\x34\x01\1\0\0\0"sv,
-                "a file of llm.c with a header of 1024 bytes; leave out these bytes"},
+                "a file of llm.c with a header of 1024 bytes; remove these bytes"},
     OtherFormat{"\xa1\xd9\x34\x01\7\0\0\0"sv,
-                "a file of llm.c with a header of 1024 bytes; leave out these bytes"},
+                "a file of llm.c with a header of 1024 bytes; remove these bytes"},
 };
 
 void check_is_flat(const std::string& path, int64_t size, TokenType type) {
@@ -42,12 +42,13 @@ void check_is_flat(const std::string& path, int64_t size, TokenType type) {
   MappedFile::open(path, MappedFile::AccessPattern::kRandom)
       ->read(0, std::as_writable_bytes(std::span(begin)));
   for (const OtherFormat& format : kOtherFormats) {
-    PHI_CHECK(!begin.starts_with(format.begin),
-              errors::InvalidArgument("'{}' is not ids alone: it is {}.", path, format.what));
+    PHI_CHECK(
+        !begin.starts_with(format.begin),
+        errors::InvalidArgument("'{}' does not contain only ids: it is {}.", path, format.what));
   }
   PHI_CHECK(size % size_of(type) == 0,
-            errors::InvalidArgument("'{}' has {} bytes, which is no whole number of {} ids of {} "
-                                    "bytes; give the dtype it was written with.",
+            errors::InvalidArgument("'{}' has {} bytes, which is not a multiple of {} ids of {} "
+                                    "bytes; set the dtype it was written with.",
                                     path, size, name_of(type), size_of(type)));
 }
 
@@ -88,7 +89,7 @@ void TokenFiles::open_flat() {
   for (const std::string& path : options_.paths) {
     files.push_back(resolve_path(path, options_.base).string());
     PHI_CHECK(!fs::is_directory(files.back()),
-              errors::InvalidArgument("'{}' is a folder; name its files of token ids, in order.",
+              errors::InvalidArgument("'{}' is a folder; list its files of token ids, in order.",
                                       files.back()));
   }
   corpus_ = Corpus::join(std::move(files));
@@ -102,29 +103,27 @@ void TokenFiles::open_megatron() {
     indexes.push_back(resolve_path(prefix_of(path) + ".idx", options_.base).string());
     bins.push_back(prefix_of(indexes.back()) + ".bin");
     std::error_code ignored;
-    PHI_CHECK(fs::exists(bins.back(), ignored),
-              errors::NotFound("'{}' is without its data: there is no file '{}'.", indexes.back(),
-                               bins.back()));
+    PHI_CHECK(
+        fs::exists(bins.back(), ignored),
+        errors::NotFound("'{}' has no data: there is no file '{}'.", indexes.back(), bins.back()));
   }
   corpus_ = Corpus::join(std::move(bins));
   for (size_t i = 0; i < indexes.size(); ++i) {
     indexes_.push_back(MegatronIndex::open(indexes[i], corpus_->files()[i].size));
     type_ = indexes_[0]->type();
     PHI_CHECK(indexes_[i]->type() == type_,
-              errors::InvalidArgument("'{}' has ids of {} and '{}' of {}; data that is drawn from "
-                                      "together must have one dtype.",
-                                      indexes[0], name_of(type_), indexes[i],
-                                      name_of(indexes_[i]->type())));
+              errors::InvalidArgument(
+                  "'{}' has ids of {} and '{}' of {}; all data of one run must have one dtype.",
+                  indexes[0], name_of(type_), indexes[i], name_of(indexes_[i]->type())));
   }
 }
 
 void TokenFiles::find_documents() {
   if (options_.documents == Documents::kJoined) return;
-  PHI_CHECK(
-      options_.kind != DataKind::kTokens,
-      errors::InvalidArgument("documents cannot be kept apart in data of kind tokens: nothing "
-                              "in its files says where they end. Take kind megatron, or "
-                              "documents: joined."));
+  PHI_CHECK(options_.kind != DataKind::kTokens,
+            errors::InvalidArgument(
+                "documents cannot be separated in data of kind tokens: its files do not record "
+                "where documents end. Use kind megatron, or documents: joined."));
   if (options_.kind == DataKind::kBytes) {
     documents_ = documents_of(corpus_);
     return;
@@ -157,8 +156,8 @@ uint64_t TokenFiles::content_fingerprint() const {
 void TokenFiles::read(int64_t begin, std::span<int64_t> ids) const {
   const auto count = static_cast<int64_t>(ids.size());
   PHI_CHECK(begin >= 0 && count <= num_tokens() && begin <= num_tokens() - count,
-            errors::OutOfRange("{} tokens from token {} on, of data that has {}.", count, begin,
-                               num_tokens()));
+            errors::OutOfRange("{} tokens from token {} on are requested from data of {} tokens.",
+                               count, begin, num_tokens()));
   std::vector<uint8_t> bytes(static_cast<size_t>(count * size_of(type_)));
   corpus_->read(begin * size_of(type_), bytes);
   to_ids(type_, bytes, ids);
@@ -171,8 +170,8 @@ void TokenFiles::check_ids(int64_t begin, std::span<const int64_t> ids) const {
       std::find_if(ids.begin(), ids.end(), [&](int64_t id) { return id < 0 || id >= limit; });
   if (wrong == ids.end()) return;
   throw errors::InvalidArgument(
-      "{} is the id {}, which a vocab of {} has not: ids are 0 to {}. Take a larger vocab, or mend "
-      "the data (its ids were read as {}).",
+      "{} is the id {}, which is outside a vocab of {}: ids are 0 to {}. Use a larger vocab, or "
+      "correct the data (its ids were read as {}).",
       where(begin + (wrong - ids.begin())), *wrong, limit, limit - 1, name_of(type_));
 }
 
@@ -198,12 +197,11 @@ std::shared_ptr<const WindowOffsets> TokenFiles::window_offsets(int64_t seq_len)
       window_offsets->count() > 0 || documents_,
       errors::InvalidArgument("{} {} are too few for windows of seq_len {} + 1.", num_tokens(),
                               options_.kind == DataKind::kBytes ? "bytes of text" : "tokens", seq_len));
-  PHI_CHECK(
-      window_offsets->count() > 0,
-      errors::InvalidArgument("none of {} documents is long enough for a window of seq_len {} "
-                              "+ 1: the longest has {} tokens. Take a smaller seq_len, or "
-                              "documents: joined.",
-                              documents_->count(), seq_len, window_offsets->longest_document()));
+  PHI_CHECK(window_offsets->count() > 0,
+            errors::InvalidArgument(
+                "none of {} documents is long enough for a window of seq_len {} + 1: the longest "
+                "has {} tokens. Use a smaller seq_len, or documents: joined.",
+                documents_->count(), seq_len, window_offsets->longest_document()));
   return window_offsets;
 }
 

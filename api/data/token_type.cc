@@ -11,7 +11,8 @@
 namespace phi::data {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "ids are read as they lie in the file");
+static_assert(std::endian::native == std::endian::little,
+              "ids are read in the byte order of the file");
 
 template <typename T>
 void widen(const uint8_t* from, std::span<int64_t> ids) {
@@ -52,7 +53,7 @@ TokenType parse_token_type(std::string_view name) {
   if (found != kTokenTypes.end()) return static_cast<TokenType>(found - kTokenTypes.begin());
   std::string names;
   for (const TokenTypeInfo& info : kTokenTypes) names += (names.empty() ? "" : ", ") + std::string(info.name);
-  throw errors::InvalidArgument("'{}' is no dtype of token ids; take one of {}.", name, names);
+  throw errors::InvalidArgument("'{}' is not a dtype of token ids; use one of {}.", name, names);
 }
 
 std::vector<std::string> token_type_names() {

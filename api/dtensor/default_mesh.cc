@@ -22,10 +22,9 @@ bool has_mesh() { return World::current().default_mesh() != nullptr; }
 
 ProcessMesh get_mesh() {
   const auto& mesh = World::current().default_mesh();
-  PHI_CHECK(mesh, errors::PreconditionNotMet(
-                      "no mesh is named, and rank {} has set none; call set_mesh(mesh) on every "
-                      "rank, or give the mesh.",
-                      rank()));
+  PHI_CHECK(mesh, errors::PreconditionNotMet("no mesh is passed, and rank {} has no default mesh; "
+                                             "call set_mesh(mesh) on every rank, or pass the mesh.",
+                                             rank()));
   return *mesh;
 }
 

@@ -13,15 +13,15 @@ GpuMessages parse_gpu_messages(std::string_view word) {
   if (word == "nccl") return GpuMessages::kNccl;
   if (word == "host") return GpuMessages::kHost;
   throw errors::InvalidArgument(
-      "messages is '{}'; between GPUs they go by 'nccl' or through the "
-      "memory of the 'host'.",
+      "messages is '{}'; use 'nccl' for messages between GPUs, or 'host' for messages through host "
+      "memory.",
       word);
 }
 
 GpuReduction parse_gpu_reduction(std::string_view word) {
   if (word == "exact") return GpuReduction::kExact;
   if (word == "fast") return GpuReduction::kFast;
-  throw errors::InvalidArgument("reduction is '{}'; there are 'exact' and 'fast'.", word);
+  throw errors::InvalidArgument("reduction is '{}'; use 'exact' or 'fast'.", word);
 }
 
 Place use_gpu(const GpuOptions& options) {

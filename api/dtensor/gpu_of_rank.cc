@@ -36,9 +36,9 @@ void warn_of_shared_gpus(World& world, const Place& place) {
   static std::atomic<bool> has_warned{false};
   if (shared.empty() || has_warned.exchange(true)) return;
   fmt::print(stderr,
-             "several ranks share one GPU ({}): they take turns there, and its memory is for all "
-             "of them. Start as many ranks on a machine as it has GPUs, or see what "
-             "CUDA_VISIBLE_DEVICES shows them.\n",
+             "several ranks share one GPU ({}): their work alternates there, and they share its "
+             "memory. Start at most one rank per GPU on each machine, or check which GPUs "
+             "CUDA_VISIBLE_DEVICES exposes.\n",
              fmt::join(shared, "; "));
 }
 

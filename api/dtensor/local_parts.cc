@@ -44,10 +44,10 @@ void check_parts_are_disjoint(const Tensor& x) {
   for (int m = 0; m < x.mesh().ndim(); ++m) {
     PHI_CHECK(x.placements()[m].is_shard() || x.mesh().dim_size(m) == 1,
               errors::PreconditionNotMet(
-                  "{} requires a gradient, and the parts of its ranks along mesh dim {} are no "
-                  "shards, so that gradients of the parts do not make one of the whole. To look at "
-                  "its part detach() it (values() and item() need no local()); to compute with it "
-                  "reshard it to Shard first, or take gathered_everywhere().",
+                  "{} requires a gradient, but is not sharded over mesh dim {}, so gradients of "
+                  "the local parts cannot be combined into one of the global tensor. To inspect "
+                  "its local part, call detach() first (values() and item() do not need local()); "
+                  "to compute with it, reshard it to Shard first, or use gathered_everywhere().",
                   x.to_string(), x.mesh().dim_names()[m]));
   }
 }
@@ -115,15 +115,16 @@ void check_alike(const std::vector<PartInfo>& parts, const ProcessMesh& mesh) {
   const PartInfo& expected = parts[static_cast<size_t>(first)];
   for (const int64_t rank : mesh.ranks()) {
     const PartInfo& part = parts[static_cast<size_t>(rank)];
-    PHI_CHECK(part.is_defined,
-              errors::InvalidArgument("rank {} of {} gives an undefined tensor; give its part.",
-                                      rank, mesh.to_string()));
-    PHI_CHECK(part.dtype == expected.dtype && part.ndim == expected.ndim &&
-                  part.is_tracked == expected.is_tracked,
-              errors::InvalidArgument("rank {} gives {} and rank {} gives {}: parts of one tensor "
-                                      "have one dtype, as many tensor dims, and all require a "
-                                      "gradient or none.",
-                                      first, expected.to_string(), rank, part.to_string()));
+    PHI_CHECK(part.is_defined, errors::InvalidArgument(
+                                   "rank {} of {} passes an undefined tensor; pass its local part.",
+                                   rank, mesh.to_string()));
+    PHI_CHECK(
+        part.dtype == expected.dtype && part.ndim == expected.ndim &&
+            part.is_tracked == expected.is_tracked,
+        errors::InvalidArgument("rank {} passes {} and rank {} passes {}: local parts of one "
+                                "tensor must have the same dtype and the same number of tensor "
+                                "dims, and all of them or none must require a gradient.",
+                                first, expected.to_string(), rank, part.to_string()));
   }
 }
 
@@ -155,13 +156,13 @@ void check_split(const std::vector<PartInfo>& parts, const Dims& global,
   for (const int64_t rank : attr.mesh().ranks()) {
     const Dims given = parts[static_cast<size_t>(rank)].shape();
     const Dims held = local_box(global, attr, *attr.mesh().coord_of(rank)).size;
-    PHI_CHECK(given == held,
-              errors::InvalidArgument(
-                  "the parts of all ranks make {}, of which rank {} holds {}, but it gives {}. "
-                  "Extents are split as evenly as can be, the first ranks having one more, and "
-                  "parts along mesh dims that shard nothing are alike; move elements between ranks "
-                  "first.",
-                  describe(global, attr), rank, held.to_string(), given.to_string()));
+    PHI_CHECK(
+        given == held,
+        errors::InvalidArgument("the local parts of all ranks form {}, of which rank {} stores {}, "
+                                "but it passes {}. Extents are split as evenly as possible, the "
+                                "first ranks having one more, and local parts are equal along mesh "
+                                "dims that shard nothing; move elements between ranks first.",
+                                describe(global, attr), rank, held.to_string(), given.to_string()));
   }
 }
 
@@ -178,10 +179,10 @@ Tensor nothing_of(const PartInfo& part) {
 Tensor dtensor_from_local(const Tensor& local, const ProcessMesh& mesh,
                           std::span<const Placement> placements) {
   const OpScope scope("dtensor_from_local");
-  PHI_CHECK(
-      !RankContext::current().recorder(),
-      errors::Unimplemented("ranks tell each other the sizes of their parts, which a captured "
-                            "program does not; use from_local with the global shape in it."));
+  PHI_CHECK(!RankContext::current().recorder(),
+            errors::Unimplemented(
+                "ranks exchange the sizes of their local parts, which a captured program does not "
+                "support; use from_local with the global shape in it."));
   check_mesh(mesh);
   const TensorDistAttr* attr = TensorDistAttr::get(mesh, placements);
   std::vector<PartInfo> parts = parts_of_all(PartInfo::of(local));
@@ -214,9 +215,9 @@ Tensor from_local(const Tensor& local, const Dims& global_shape, const ProcessMe
   if (!coord) return tracked(Tensor(DistTensor::clipped(global, attr, local.place(), nullptr)));
   const Dims expected = local_box(global_shape, *attr, *coord).size;
   PHI_CHECK(local.shape() == expected,
-            errors::InvalidArgument("rank {} gives {}, but of a tensor {} it holds {}.", rank(),
-                                    local.shape().to_string(), describe(global_shape, *attr),
-                                    expected.to_string()));
+            errors::InvalidArgument("rank {} passes {}, but its local part of a tensor {} is {}.",
+                                    rank(), local.shape().to_string(),
+                                    describe(global_shape, *attr), expected.to_string()));
   return tracked(Tensor(DistTensor(global, attr, local.dense())));
 }
 

@@ -73,7 +73,7 @@ std::string explain_all_ranks(const Explanation& own) {
   for (const RankGroup& group : groups_of(own, own.to_string())) {
     std::string name = distributed::name_ranks(group.ranks);
     if (group.ranks.size() > 1) {
-      name += fmt::format(", which did the same (times are rank {}'s)", group.ranks.front());
+      name += fmt::format(", identical (times of rank {})", group.ranks.front());
     }
     out += fmt::format("{}== {} of {} ==\n{}", out.empty() ? "" : "\n", name, own.world_size,
                        group.text);

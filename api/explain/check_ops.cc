@@ -166,9 +166,10 @@ class OpsChecker::CheckedCall final : public RecordedCall {
     for (const Tensor* out : outputs.tensors) got.push_back(whole_output(*out));
     if (!mesh_.contains(RankContext::current().rank())) return;
     const TensorList expected = repeated(attributes);
-    PHI_CHECK(expected.size() == got.size(),
-              errors::Internal("[{}] gives {} tensors, and repeated in one process {}.", op_.name,
-                               got.size(), expected.size()));
+    PHI_CHECK(
+        expected.size() == got.size(),
+        errors::Internal("[{}] returns {} tensors, but {} when it is repeated in one process.",
+                         op_.name, got.size(), expected.size()));
     for (size_t i = 0; i < got.size(); ++i) compare(*outputs.tensors[i], got[i], expected[i], i);
     ++checker_.checked_;
   }
@@ -204,7 +205,7 @@ class OpsChecker::CheckedCall final : public RecordedCall {
   void compare(const Tensor& out, const Tensor& got, const Tensor& expected, size_t i) const {
     if (!got.defined() || !expected.defined()) return;  // a gradient that is not needed
     PHI_CHECK(got.meta() == expected.meta(),
-              errors::Internal("{} is {}, and in one process {}.", subject(out, i),
+              errors::Internal("{} is {}, but {} in one process.", subject(out, i),
                                got.meta().to_string(), expected.meta().to_string()));
     const Difference worst = difference_of(got, expected);
     const double most = tolerance(expected);

@@ -73,7 +73,7 @@ void expect_moves(const std::function<void()>& f, const MoveBudget& budget,
   const std::vector<std::string> texts = gathered_texts(moves);
   const int64_t rank = counts.size() > 1 ? static_cast<int64_t>(*worst) : own.rank;
   throw errors::PreconditionNotMet(
-      "rank {} moves {} bytes in {} reshards, and {} at most are expected. Its largest moves:{}",
+      "rank {} moves {} bytes in {} reshards, but at most {} are expected. Its largest reshards:{}",
       rank, counts[*worst].bytes, counts[*worst].reshards, in_words(budget), texts[*worst]);
 }
 

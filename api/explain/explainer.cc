@@ -268,13 +268,13 @@ void Explainer::on_begin(const ReshardPlan& plan, const DenseTensor& local) {
     call.op = OpScope::current() ? OpScope::current() : "reshard";
     call.layout = plan.dst;
     const char* reason = CallSite::current().reason;
-    move.reason = reason ? reason : fmt::format("asked for by {}", call.op);
+    move.reason = reason ? reason : fmt::format("requested by {}", call.op);
   } else {
     open_row_ = open_calls_.back()->number();
     if (const ExplainedCall::Argument* input = open_calls_.back()->input_for(plan)) {
       move.tensor = input->name;
     } else {
-      move.reason = "brought to where the tensor that is written to lies";
+      move.reason = "resharded to the placements of the tensor that is written to";
     }
   }
   open_move_ = std::move(move);

@@ -12,8 +12,8 @@ namespace phi {
 ObserverScope::ObserverScope(CallRecorder* calls, ReshardObserver* moves, size_t limit)
     : context_(RankContext::current()) {
   PHI_CHECK(!context_.calls() && !context_.moves(),
-            errors::PreconditionNotMet("rank {} is being explained or captured already; explain "
-                                       "the whole, or a part of it, not one within the other.",
+            errors::PreconditionNotMet("rank {} is already being explained or captured; explain "
+                                       "the entire function or a section of it, without nesting.",
                                        context_.rank()));
   if (!context_.trace()) {
     own_trace_ = std::make_unique<Trace>(limit);

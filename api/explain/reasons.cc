@@ -115,7 +115,7 @@ class RuleProbe {
   }
 
   std::string why_mesh(size_t i) const {
-    return fmt::format("{} lies on {}, and the op runs on {}, where its last input lies",
+    return fmt::format("{} is on {}, but the op runs on {}, the mesh of its last input",
                        call_.inputs[i].name, call_.inputs[i].given->mesh().to_string(),
                        call_.mesh.to_string());
   }
@@ -148,12 +148,12 @@ class RuleProbe {
                                                                    : Placement(); }),
                       i, m, p)) {
       return fmt::format(
-          "partial over {} becomes whole: {} passes a partial {} on only where all "
-          "its inputs are partial",
+          "partial over {} is reduced: {} propagates a partial {} only where all its inputs are "
+          "partial",
           mesh_dim(m), call_.op.name, kind);
     }
-    return fmt::format("partial over {} becomes whole: {} of a {} is not the {} of {}s",
-                       mesh_dim(m), call_.op.name, kind, kind, call_.op.name);
+    return fmt::format("partial over {} is reduced: {} of a {} is not the {} of {}s", mesh_dim(m),
+                       call_.op.name, kind, kind, call_.op.name);
   }
 
   std::string why_whole(size_t i, int m) const {
@@ -163,8 +163,8 @@ class RuleProbe {
       return fmt::format("{} splits dim {} over {}, not dim {}", call_.to_string(),
                          now.tensor_dim(), mesh_dim(m), dim);
     }
-    return fmt::format("dim {} must be whole for {}, and is split over {}", dim, call_.to_string(),
-                       mesh_dim(m));
+    return fmt::format("dim {} must be unsharded for {}, but is split over {}", dim,
+                       call_.to_string(), mesh_dim(m));
   }
 
   // The placement would be kept without other inputs. Finds the one that conflicts with it.
@@ -178,17 +178,15 @@ class RuleProbe {
                            other, mesh_dim(m));
       }
       if (before(j, m).is_partial()) {
-        return fmt::format("{} stays partial over {}, which then splits nothing", other,
+        return fmt::format("{} stays partial over {}, which then cannot split any dim", other,
                            mesh_dim(m));
       }
       if (before(i, m).is_partial()) {
-        return fmt::format("partial over {} becomes whole: {} is split over it", mesh_dim(m),
-                           other);
+        return fmt::format("partial over {} is reduced: {} is split over it", mesh_dim(m), other);
       }
       return fmt::format(
-          "gives way to {}, whose dim {} is split over {}: a mesh dim splits one "
-          "factor",
-          other, before(j, m).tensor_dim(), mesh_dim(m));
+          "it yields to {}, whose dim {} is split over {}: a mesh dim splits one factor", other,
+          before(j, m).tensor_dim(), mesh_dim(m));
     }
     return required_by_rule(i, m);
   }
@@ -200,7 +198,7 @@ class RuleProbe {
         -1, [](size_t) { return Placement(); }, &conflicts);
     std::vector<std::string> texts;
     for (const distributed::Conflict& conflict : conflicts) texts.push_back(conflict.text);
-    const std::string rule = fmt::format("the rule of {} wants {} over {}", call_.to_string(),
+    const std::string rule = fmt::format("the rule of {} requires {} over {}", call_.to_string(),
                                          wanted(i, m).to_string(), mesh_dim(m));
     return texts.empty() ? rule : fmt::format("{}: {}", rule, fmt::join(texts, ", "));
   }

@@ -11,8 +11,9 @@
 namespace phi {
 
 std::string show(const Tensor& x, std::optional<bool> colours) {
-  PHI_CHECK(x.defined(), errors::InvalidArgument("an undefined tensor lies nowhere to be shown; "
-                                                 "give one that has a shape."));
+  PHI_CHECK(x.defined(),
+            errors::InvalidArgument(
+                "an undefined tensor has no placements to show; pass a tensor that has a shape."));
   if (!x.is_dist()) {
     return fmt::format("plain tensor {}: each rank that has it holds all of its {} element{}\n",
                        x.meta().to_string(), x.shape().numel(), x.shape().numel() == 1 ? "" : "s");

@@ -36,7 +36,7 @@ std::string header_of(const ExplainedCall& call) {
   parts.push_back(where.empty() ? "outside of any module" : where);
   if (!call.action.empty()) parts.push_back(call.action);
   if (call.layout) parts.push_back("on " + call.layout->mesh().to_string());
-  if (!call.computes_here) parts.push_back("computed by other ranks");
+  if (!call.computes_here) parts.push_back("computed on other ranks");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

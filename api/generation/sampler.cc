@@ -16,7 +16,7 @@ void check_finite(std::span<const float> logits) {
   for (size_t i = 0; i < logits.size(); ++i) {
     PHI_CHECK(std::isfinite(logits[i]),
               errors::InvalidArgument(
-                  "the logit of token {} is {}; the model's weights are broken.", i, logits[i]));
+                  "the logit of token {} is {}; the model's weights are corrupt.", i, logits[i]));
   }
 }
 

@@ -16,16 +16,18 @@ namespace {
 
 const GeneratorOptions& checked(const GeneratorOptions& options) {
   PHI_CHECK(options.window >= 1,
-            errors::InvalidArgument("a window of {} positions; say how many the model sees.",
-                                    options.window));
+            errors::InvalidArgument(
+                "a window of {} positions; pass the number of positions that the model attends to.",
+                options.window));
   return options;
 }
 
 std::vector<int64_t> checked(std::vector<int64_t> prompt, int64_t window) {
   const auto length = std::ssize(prompt);
   PHI_CHECK(length >= 1 && length <= window,
-            errors::InvalidArgument("a prompt of {} tokens for a model that sees {}; give 1 to {}.",
-                                    length, window, window));
+            errors::InvalidArgument(
+                "a prompt of {} tokens for a model with a window of {}; pass 1 to {}.", length,
+                window, window));
   return prompt;
 }
 

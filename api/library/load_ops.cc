@@ -57,9 +57,7 @@ std::string abi_in(const std::string& path) {
   std::ifstream file;
   if (is_file) file.open(path, std::ios::binary);
   PHI_CHECK(is_file && file.good(),
-            errors::NotFound("there is no library of operators '{}', or it cannot be "
-                             "read.",
-                             path));
+            errors::NotFound("there is no operator library '{}', or it is not readable.", path));
   std::ostringstream bytes;
   bytes << file.rdbuf();
   const std::string text = std::move(bytes).str();
@@ -75,11 +73,11 @@ std::string_view version_of(std::string_view abi) { return abi.substr(kAbiPrefix
 void check_built_for_this(const std::string& path) {
   const std::string abi = abi_in(path);
   PHI_CHECK(!abi.empty(),
-            errors::InvalidArgument("'{}' is no library of operators; autophi_add_ops makes them.",
-                                    path));
+            errors::InvalidArgument(
+                "'{}' is not an operator library; build one with autophi_add_ops.", path));
   PHI_CHECK(abi == kAbi, errors::InvalidArgument(
                              "'{}' was built against other headers ({}) than this program ({}); "
-                             "build it again with find_package(autophi) of this installation.",
+                             "rebuild it with find_package(autophi) of this installation.",
                              path, version_of(abi), version_of(kAbi)));
 }
 
@@ -111,7 +109,7 @@ Opened open_library(const std::string& path) {
   if (handle == nullptr) {
     const char* reason = dlerror();
     throw errors::InvalidArgument("'{}' cannot be loaded: {}.", path,
-                                  reason ? reason : "no reason");
+                                  reason ? reason : "unknown reason");
   }
   clashes.settle();
   opened.clashes = clashes.found();
@@ -120,12 +118,12 @@ Opened open_library(const std::string& path) {
 
 LoadedOps join_all(const std::string& path, const Opened& opened) {
   PHI_CHECK(opened.clashes.empty(),
-            errors::AlreadyExists("{}: {}: there already; give them other names.", path,
+            errors::AlreadyExists("{}: {}: already registered; choose other names.", path,
                                   fmt::join(opened.clashes, " and ")));
-  PHI_CHECK(!opened.brought.empty(),
-            errors::InvalidArgument("'{}' has brought no operators though it was loaded: the "
-                                    "program links it already.",
-                                    path));
+  PHI_CHECK(
+      !opened.brought.empty(),
+      errors::InvalidArgument(
+          "'{}' was loaded but registered no operators: the program already links it.", path));
   LoadedOps loaded;
   for (const Brought& each : opened.brought) {
     try {

@@ -32,17 +32,17 @@ std::string path_in(const std::string& folder, const char* file) {
 void check_fits(const ModelConfig& wanted, const ModelConfig& found, const std::string& folder,
                 const char* file) {
   const std::string faults = models::differences(wanted, found, path_in(folder, file));
-  PHI_CHECK(faults.empty(),
-            errors::InvalidArgument("the weights in '{}' are of another model:{}", folder, faults));
+  PHI_CHECK(faults.empty(), errors::InvalidArgument(
+                                "the weights in '{}' belong to another model:{}", folder, faults));
 }
 
 // The model config of a folder in this library's format.
 ModelConfig model_of(const std::string& folder, const std::optional<ModelConfig>& said) {
   if (!has_own_config(folder)) {
-    PHI_CHECK(said, errors::InvalidArgument("the folder '{}' has no {} that says what model its "
-                                            "weights are of; give the model's config (autophi "
-                                            "weights convert --job=JOB.yaml).",
-                                            folder, models::kConfigFile));
+    PHI_CHECK(said, errors::InvalidArgument(
+                        "the folder '{}' has no {} that describes the model of its weights; pass "
+                        "the model's config (autophi weights convert --job=JOB.yaml).",
+                        folder, models::kConfigFile));
     return *said;
   }
   const ModelConfig config = models::load_config(folder);
@@ -101,8 +101,8 @@ std::vector<std::string> convert_weights(const std::string& from, const std::str
     huggingface::write(to, folder.config, folder.weights, conversion.max_file_bytes);
   } else {
     PHI_CHECK(!has_own_config(to),
-              errors::AlreadyExists("the folder '{}' has a {}; give one that has none.", to,
-                                    models::kConfigFile));
+              errors::AlreadyExists("the folder '{}' already has a {}; pass a folder without one.",
+                                    to, models::kConfigFile));
     distributed::checkpoint::copy_to_folder(
         folder.weights, to, models::metadata_of(folder.config.model), conversion.max_file_bytes);
     models::save_config(to, folder.config.model);

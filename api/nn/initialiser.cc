@@ -13,8 +13,8 @@ using Variance = double (*)(double in, double out);
 
 double variance_of(const Dims& shape, Variance variance) {
   PHI_CHECK(shape.ndim() == 2 && shape.numel() > 0,
-            errors::InvalidArgument("an initialiser by fan takes a matrix [in, out], got {}; use "
-                                    "normal() or uniform() with numbers of your own.",
+            errors::InvalidArgument("an initialiser by fan needs a matrix [in, out], got {}; use "
+                                    "normal() or uniform() with explicit parameters.",
                                     TensorMeta{shape, DataType::FLOAT32}.to_string()));
   return variance(static_cast<double>(shape[0]), static_cast<double>(shape[1]));
 }

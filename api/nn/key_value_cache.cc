@@ -48,8 +48,8 @@ Tensor next_logits(const Layer& model, const Tensor& ids, KeyValueCache* cache) 
   const int64_t count = ids.shape()[1];
   const int64_t held = cache ? cache->length() : 0;
   PHI_CHECK(count >= 1 && (!cache || held + count <= cache->capacity()),
-            errors::InvalidArgument("{} positions behind {} read before are not 1 to capacity {}; "
-                                    "clear the cache and read fewer.",
+            errors::InvalidArgument("{} positions after {} cached ones are not 1 to capacity {}; "
+                                    "clear the cache or read fewer.",
                                     count, held, cache ? cache->capacity() : 0));
   Tensor out = logits_after(model, ids, full({1}, held, DataType::INT64), cache);
   if (cache) cache->advance(count);

@@ -50,10 +50,9 @@ Module::~Module() {
 }
 
 void Module::remove_module(Module& submodule) {
-  PHI_CHECK(
-      submodule.parent_ == this,
-      errors::InvalidArgument("'{}' is to be released from module '{}', whose part it is not.",
-                              submodule.path_, path_));
+  PHI_CHECK(submodule.parent_ == this,
+            errors::InvalidArgument("'{}' is released from module '{}', but is not its submodule.",
+                                    submodule.path_, path_));
   submodule.visit_slots([&](const ParameterSlot& slot) { model_state_->names.erase(slot.name); });
   for (const auto& [name, value] : submodule.named_buffers()) model_state_->names.erase(name);
   std::erase(submodules_, &submodule);
@@ -67,14 +66,14 @@ void Module::remove_module(Module& submodule) {
 
 void Module::check_submodule_name(const std::string& own) const {
   PHI_CHECK(!own.empty() && own.find('.') == std::string::npos,
-            errors::InvalidArgument("a part of a module is called '{}'; its name must not be empty "
-                                    "and has no dot (parts of parts make paths).",
+            errors::InvalidArgument("a submodule is named '{}'; its name must not be empty and "
+                                    "must not contain a dot (dots join names to paths).",
                                     own));
   const bool is_new = std::none_of(submodules_.begin(), submodules_.end(),
                                    [&](const Module* submodule) { return submodule->own_ == own; });
-  PHI_CHECK(is_new, errors::InvalidArgument("module '{}' has two parts called '{}'; give one "
-                                            "another name.",
-                                            path_, own));
+  PHI_CHECK(is_new,
+            errors::InvalidArgument(
+                "module '{}' has two submodules named '{}'; rename one of them.", path_, own));
 }
 
 void Module::add_module(Module& submodule, const Name& name) {
@@ -87,23 +86,24 @@ void Module::add_module(Module& submodule, const Name& name) {
 void Module::check_new_submodule(const Module& submodule, const Name& name) const {
   check_submodule_name(name.own());
   PHI_CHECK(submodule.parent_ == nullptr,
-            errors::InvalidArgument("'{}' is to become part '{}' of module '{}', but is part '{}' "
-                                    "of a model already.",
+            errors::InvalidArgument("'{}' is added as submodule '{}' of module '{}', but is "
+                                    "already submodule '{}' of a model.",
                                     submodule.own_, name.own(), path_, submodule.path_));
-  PHI_CHECK(submodule.model_state_ != model_state_,
-            errors::InvalidArgument("a module cannot be a part of itself ('{}').", name.own()));
+  PHI_CHECK(
+      submodule.model_state_ != model_state_,
+      errors::InvalidArgument("a module cannot be a submodule of itself ('{}').", name.own()));
   PHI_CHECK(!submodule.model_state_->sharding && !model_state_->sharding,
-            errors::InvalidArgument("'{}' becomes a part of a model, and one of them is laid out "
-                                    "on a mesh; put models together before nn::shard().",
+            errors::InvalidArgument("'{}' is added to a model, and one of them is already sharded "
+                                    "over a mesh; combine models before nn::shard().",
                                     name.own()));
   const std::string prefix = name.is_flat() ? prefix_ : prefix_ + name.own() + ".";
   const auto check = [&](const Module& module, const std::string& own) {
     std::string whole = prefix + module.prefix_ + own;
     if (own.empty() && !whole.empty()) whole.pop_back();
     PHI_CHECK(!whole.empty() && !model_state_->names.contains(whole),
-              errors::InvalidArgument("the model has two tensors called '{}'; give one of them, or "
-                                      "the module '{}', another name.",
-                                      whole, joined(path_, name.own())));
+              errors::InvalidArgument(
+                  "the model has two tensors named '{}'; rename one of them, or the module '{}'.",
+                  whole, joined(path_, name.own())));
   };
   for (const Module* module : submodule.modules()) {
     for (const ParameterSlot& slot : module->slots_) check(*module, slot.own);
@@ -153,13 +153,13 @@ std::string Module::parameter_name(const std::string& own) const {
 std::string Module::declare(const std::string& own) {
   std::string name = parameter_name(own);
   PHI_CHECK(!name.empty() && own.find('.') == std::string::npos,
-            errors::InvalidArgument("module '{}' declares a tensor '{}'; its name must have no "
-                                    "dot, and must not be empty in a model.",
+            errors::InvalidArgument("module '{}' declares a tensor '{}'; its name must not contain "
+                                    "a dot, and must not be empty in a model.",
                                     path_, own));
   PHI_CHECK(model_state_->names.insert(name).second,
-            errors::InvalidArgument("the model has two tensors called '{}'; give one of them, or "
-                                    "the module '{}', another name.",
-                                    name, path_));
+            errors::InvalidArgument(
+                "the model has two tensors named '{}'; rename one of them, or the module '{}'.",
+                name, path_));
   return name;
 }
 
@@ -265,7 +265,7 @@ void Module::set_group(std::string_view pattern, const ParameterGroup& group) {
     slot.group = group;
     met = true;
   });
-  PHI_CHECK(met, errors::NotFound("no parameter is called '{}'; nearest: {}.", pattern,
+  PHI_CHECK(met, errors::NotFound("no parameter is named '{}'; nearest: {}.", pattern,
                                   nearest_three(pattern, names)));
 }
 
@@ -304,7 +304,7 @@ void Module::fill(const std::function<Tensor(const std::string&, const Tensor&)>
   const auto fill_one = [&](const std::string& name, Tensor& now) {
     const Tensor given = value(name, now);
     PHI_CHECK(given.meta() == now.meta(),
-              errors::InvalidArgument("'{}' of the model is {}, but the value for it {}.", name,
+              errors::InvalidArgument("'{}' of the model is {}, but the value for it is {}.", name,
                                       now.to_string(), given.to_string()));
     now.replace(nn::apply_placements(given, dist_attr_of(now)));
   };
@@ -319,8 +319,8 @@ void Module::fill(const std::function<Tensor(const std::string&, const Tensor&)>
 
 void Module::check_dtype(DataType dtype) const {
   PHI_CHECK(parent_ == nullptr,
-            errors::InvalidArgument("'{}' is a part of a model, which has one seed and one dtype; "
-                                    "change those of the whole model.",
+            errors::InvalidArgument("'{}' is a submodule of a model, which has one seed and one "
+                                    "dtype; change those of the model.",
                                     path_));
   PHI_CHECK(is_floating(dtype),
             errors::InvalidArgument("parameters of {} have no gradients; use a floating dtype.",
@@ -367,7 +367,7 @@ void Module::count_dropout(bool drops) {
 bool Module::drops_now() const { return model_state_->drops && model_state_->is_training; }
 
 Tensor Module::apply_placements(ActivationSlot activation, const Tensor& x) const {
-  const CallSite::ReasonScope because("the model's layout fixes it here");
+  const CallSite::ReasonScope because("the model's layout sets these placements");
   return nn::apply_placements(x, attr(activation));
 }
 
@@ -387,7 +387,7 @@ TensorScope::TensorScope(const Module& module, TensorList tensors)
   size_t count = 0;
   module_.visit_tensors([&](const Tensor&) { ++count; });
   PHI_CHECK(count == others_.size(),
-            errors::InvalidArgument("module '{}' has {} parameters and buffers, and is lent {}.",
+            errors::InvalidArgument("module '{}' has {} parameters and buffers, but {} are passed.",
                                     module_.path(), count, others_.size()));
   exchange();
 }

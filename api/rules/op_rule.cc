@@ -97,8 +97,9 @@ const OpRule::Attribute& OpRule::attribute(std::string_view name) const {
     names.emplace_back(attribute.name);
   }
   if (const auto here = argument_by_compat_name(name_, name); !here.empty()) return attribute(here);
-  throw errors::InvalidArgument("{} has no attribute '{}'{}", name_, name,
-                                names.empty() ? "; it takes none." : did_you_mean(name, names));
+  throw errors::InvalidArgument(
+      "{} has no attribute '{}'{}", name_, name,
+      names.empty() ? "; it has no attributes." : did_you_mean(name, names));
 }
 
 std::vector<AttributeValue> OpRule::attributes(
@@ -111,7 +112,7 @@ std::vector<AttributeValue> OpRule::attributes(
   std::vector<AttributeValue> result;
   for (size_t i = 0; i < values.size(); ++i) {
     PHI_CHECK(values[i].has_value(),
-              errors::InvalidArgument("the attribute '{}' of {} has no default; give it.",
+              errors::InvalidArgument("the attribute '{}' of {} has no default; pass it.",
                                       attributes_[i].name, name_));
     result.push_back(*values[i]);
   }
@@ -121,24 +122,24 @@ std::vector<AttributeValue> OpRule::attributes(
 RuleArgs OpRule::args(const OpCallSpec& call_spec) const {
   PHI_CHECK(
       call_spec.inputs.size() == tensors_.size(),
-      errors::InvalidArgument("{} inputs are given, {} takes {}: {}.", call_spec.inputs.size(),
+      errors::InvalidArgument("{} inputs are passed, {} takes {}: {}.", call_spec.inputs.size(),
                               name_, tensors_.size(), names_of(tensors_)));
   PHI_CHECK(call_spec.attributes.size() == attributes_.size(),
-            errors::InvalidArgument("{} attributes are given, {} takes {}.",
+            errors::InvalidArgument("{} attributes are passed, {} takes {}.",
                                     call_spec.attributes.size(), name_, attributes_.size()));
   RuleArgs args(call_spec.mesh, call_spec.attributes);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const auto& [name, kind] = tensors_[i];
     const auto& given = call_spec.inputs[i];
     PHI_CHECK(kind == TensorKind::kList || given.size() == 1,
-              errors::InvalidArgument("{} of {} is one tensor, {} are given.", name, name_,
+              errors::InvalidArgument("{} of {} is one tensor, {} are passed.", name, name_,
                                       given.size()));
     args.add_argument();
     for (const OpTensor& tensor : given) {
       PHI_CHECK(tensor.attr != nullptr || kind == TensorKind::kOptional,
-                errors::InvalidArgument("{} of {} is not optional; give it.", name, name_));
+                errors::InvalidArgument("{} of {} is not optional; pass it.", name, name_));
       PHI_CHECK(tensor.attr == nullptr || tensor.attr->mesh() == call_spec.mesh,
-                errors::InvalidArgument("{} of {} lies on another mesh.", name, name_));
+                errors::InvalidArgument("{} of {} is on another mesh.", name, name_));
       if (tensor.attr != nullptr) tensor.attr->check_fits(tensor.meta.dims);
       args.add({tensor.meta.dims, tensor.attr, name}, tensor.meta);
     }
@@ -182,7 +183,7 @@ OpInference OpRule::infer_backward(const OpCallSpec& untyped, std::span<const Op
   const RuleArgs given = args(call_spec);
   const OutputMetas metas = functions_.infer_meta(given);
   PHI_CHECK(outputs.size() == metas.size(),
-            errors::InvalidArgument("{} outputs are given, {} has {}.", outputs.size(), name_,
+            errors::InvalidArgument("{} outputs are passed, {} has {}.", outputs.size(), name_,
                                     metas.size()));
   std::vector<TensorSpec> specs;
   for (size_t i = 0; i < metas.size(); ++i) {
@@ -190,8 +191,8 @@ OpInference OpRule::infer_backward(const OpCallSpec& untyped, std::span<const Op
     if (!metas[i] || outputs[i].attr == nullptr) continue;
     const Dims& dims = outputs[i].meta.dims;
     PHI_CHECK(dims == metas[i]->dims || !metas[i]->dims.known(),
-              errors::InvalidArgument("output {} is given as {}, {} makes {}.", i, dims.to_string(),
-                                      name_, metas[i]->dims.to_string()));
+              errors::InvalidArgument("output {} is passed as {}, but {} returns {}.", i,
+                                      dims.to_string(), name_, metas[i]->dims.to_string()));
     outputs[i].attr->check_fits(dims);
     specs[i] = {dims, outputs[i].attr};
   }

@@ -38,12 +38,11 @@ SpmdResult completed(const RuleFunctions& functions, const RuleArgs& args, SpmdR
                      size_t num_outputs) {
   const std::vector<size_t> shown = shown_slots(functions, args, given.inputs.size());
   const std::vector<TensorSpec> slots = args.slots();
-  PHI_CHECK(
-      given.inputs.size() == shown.size() && shown.size() <= slots.size() &&
-          given.outputs.size() == num_outputs,
-      errors::Internal("rule {} answers for {} inputs and {} outputs; the call has {} and {}.",
-                       functions.name, given.inputs.size(), given.outputs.size(), slots.size(),
-                       num_outputs));
+  PHI_CHECK(given.inputs.size() == shown.size() && shown.size() <= slots.size() &&
+                given.outputs.size() == num_outputs,
+            errors::Internal("rule {} infers {} inputs and {} outputs; the call has {} and {}.",
+                             functions.name, given.inputs.size(), given.outputs.size(),
+                             slots.size(), num_outputs));
   SpmdResult result;
   for (const TensorSpec& slot : slots) {
     result.inputs.push_back(slot.absent() ? nullptr : TensorDistAttr::replicated(args.mesh()));

@@ -49,7 +49,7 @@ std::string bits_of_special(double value, std::string_view element) {
     if (s.element != element) continue;
     return std::string(std::isnan(value) ? s.nan : value > 0 ? s.inf : s.negative_inf);
   }
-  throw errors::Internal("{} is no value of element type {}.", value, element);
+  throw errors::Internal("{} is not a value of element type {}.", value, element);
 }
 
 std::string float_text(double value, std::string_view element) {
@@ -75,7 +75,7 @@ std::string_view region_op(Reduction kind) {
     case Reduction::kMin:
       return "minimum";
   }
-  throw errors::Internal("no such reduction.");
+  throw errors::Internal("this reduction has no StableHLO equivalent.");
 }
 
 // The identity element of a reduction.

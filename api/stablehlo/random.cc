@@ -26,7 +26,7 @@ Ssa own_word(Builder& b, const Drawn& drawn) { return pick_word(b, drawn.words, 
 Ssa seed_of(LoweringContext& call) {
   if (const Ssa* given = call.optional("seed_tensor")) return *given;
   if (call.is_absent("seed")) {
-    call.refuse("without a seed, which each run would draw (give it one),");
+    call.refuse("without a seed, which each run would draw (pass a seed),");
   }
   return call.b.constant(call.integer("seed"), {{}, "i64"});
 }

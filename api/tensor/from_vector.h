@@ -20,7 +20,7 @@ namespace phi {
 /// the inverse. Errors: InvalidArgument if values.size() is not shape.numel().
 template <typename T>
 Tensor from_vector(std::vector<T> values, const Dims& shape) {
-  static_assert(dtype_of<T>() != DataType::UNDEFINED, "no dtype has values of this type.");
+  static_assert(dtype_of<T>() != DataType::UNDEFINED, "no dtype matches this value type.");
   if constexpr (std::is_same_v<T, bool>) {
     // std::vector<bool> is packed: it has no array of bool to share.
     DenseTensor::check_count(values.size(), shape);

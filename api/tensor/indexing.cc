@@ -44,11 +44,10 @@ TensorPart::TensorPart(const Tensor& whole) : whole_(whole) {
 TensorPart TensorPart::part(std::span<const TensorIndex> indices) const {
   TensorPart result = *this;
   const Dims now = shape();
-  PHI_CHECK(
-      static_cast<int>(indices.size()) <= now.ndim(),
-      errors::InvalidArgument("{} indices for {}, which has {} tensor dims; give one for each "
-                              "at the most.",
-                              indices.size(), to_string(), now.ndim()));
+  PHI_CHECK(static_cast<int>(indices.size()) <= now.ndim(),
+            errors::InvalidArgument(
+                "{} indices for {}, which has {} tensor dims; pass at most one for each.",
+                indices.size(), to_string(), now.ndim()));
   size_t next = 0;
   for (int d = 0; next < indices.size(); ++next, ++d) {
     while (result.extents_[d].is_gone) ++d;
@@ -59,14 +58,16 @@ TensorPart TensorPart::part(std::span<const TensorIndex> indices) const {
     const int64_t begin = counted(index.begin());
     int64_t end = begin + 1;
     if (!index.is_number()) end = index.end() == kEnd ? size : counted(index.end());
-    PHI_CHECK(begin >= 0 && begin <= end && end <= size,
-              errors::OutOfRange("{} of tensor dim {} of {}: its extent is {}; {}",
-                                 index_text(index), next, to_string(), size,
-                                 index.is_number()
-                                     ? fmt::format("take {} to {}.", -size, size - 1)
-                                     : fmt::format("take bounds from {} to {}, the first not "
-                                                   "beyond the second (kEnd is the end).",
-                                                   -size, size)));
+    PHI_CHECK(
+        begin >= 0 && begin <= end && end <= size,
+        errors::OutOfRange(
+            "{} of tensor dim {} of {}: its extent is {}; {}", index_text(index), next, to_string(),
+            size,
+            index.is_number()
+                ? fmt::format("use {} to {}.", -size, size - 1)
+                : fmt::format(
+                      "use bounds from {} to {}, the first not after the second (kEnd is the end).",
+                      -size, size)));
     extent = {extent.begin + begin, end - begin, extent.is_whole && begin == 0 && end == size,
               index.is_number()};
     if (index.is_number()) extent.is_whole = false;
@@ -129,10 +130,11 @@ void TensorPart::assign(const Tensor& value) const {
             errors::InvalidArgument("{} cannot be assigned to {}, whose shape is {}: it does not "
                                     "broadcast to that; reshape it.",
                                     value.to_string(), to_string(), dims.to_string()));
-  PHI_CHECK(whole_.is_dist() || !value.is_dist(),
-            errors::InvalidArgument("{} cannot be assigned to {}, which is plain; take "
-                                    "distributed::unshard_dtensor(value).",
-                                    value.to_string(), to_string()));
+  PHI_CHECK(
+      whole_.is_dist() || !value.is_dist(),
+      errors::InvalidArgument(
+          "{} cannot be assigned to {}, which is plain; use distributed::unshard_dtensor(value).",
+          value.to_string(), to_string()));
   const auto [axes, starts, ends, gone] = arguments();
   Tensor written = whole_;
   slice_scatter_(written, value.shape() == dims ? value : expand(value, dims), axes, starts, ends,

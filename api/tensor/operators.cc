@@ -56,7 +56,7 @@ Scalar negative(const Tensor& x, const Scalar& value) {
 const Scalar& checked_scalar(const Tensor& x, const Scalar& value, const char* use) {
   const bool fits = visit_dtype(x.dtype(), [&]<typename T>() { return has_number<T>(value); });
   PHI_CHECK(fits, errors::InvalidArgument(
-                      "{} cannot be {} {}: {} has no such number; cast the tensor (x.to(dtype)).",
+                      "{} cannot be {} {}: {} cannot represent it; cast the tensor (x.to(dtype)).",
                       value.to_string(), use, x.to_string(), name_of(x.dtype())));
   return value;
 }

@@ -12,14 +12,14 @@ namespace {
 DenseTensor absent(const TensorMeta& meta, const Place& place) {
   if (RankContext::current().is_dry()) return DenseTensor::empty(meta, place);
   const Storage::Absence absence{.op = "placeholder",
-                                 .reason = "it stands for a value that is not there",
-                                 .remedy = "Give the operator a tensor with a value."};
+                                 .reason = "it represents a value that does not exist",
+                                 .remedy = "Pass a tensor with a value to the operator."};
   return {meta, Storage::placeholder(place, absence)};
 }
 
 void check_shape(const Dims& shape) {
   PHI_CHECK(shape.known(), errors::InvalidArgument(
-                               "a placeholder needs extents of 0 or more, got {}; give its shape.",
+                               "a placeholder needs extents of 0 or more, got {}; pass its shape.",
                                shape.to_string()));
 }
 

@@ -15,11 +15,11 @@ RngState rng_state() {
 
 void set_rng_state(const RngState& state) {
   PHI_CHECK(state.seed >= 0 && state.draws >= 0,
-            errors::InvalidArgument("seed {} after {} draws: both are from 0 to 2^63 - 1.",
+            errors::InvalidArgument("seed {} after {} draws: both must be from 0 to 2^63 - 1.",
                                     state.seed, state.draws));
   RankContext& rank = RankContext::current();
   PHI_CHECK(!rank.generator().state().pass && !rank.recorder(),
-            errors::PreconditionNotMet("the generator is seeded within {}; do so before.",
+            errors::PreconditionNotMet("the generator is seeded within {}; seed it before.",
                                        rank.recorder() ? "a function that is being captured"
                                                        : "a micro-batch, whose draws follow its "
                                                          "number"));

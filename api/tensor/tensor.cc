@@ -84,7 +84,7 @@ void Tensor::require_bytes() const {
 }
 
 void Tensor::throw_undefined() {
-  throw errors::PreconditionNotMet("an undefined tensor is used; give it a value first.");
+  throw errors::PreconditionNotMet("an undefined tensor is used; assign it a value first.");
 }
 
 void Tensor::throw_not_dense() const {

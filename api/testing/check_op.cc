@@ -71,7 +71,7 @@ std::string wrong_output(const Tensor& actual, const ExpectedOutputs& wanted, si
                          const ProcessMesh& mesh) {
   const Tensor& expected = wanted.expected[i];
   if (actual.defined() != expected.defined()) {
-    return expected.defined() ? "is absent" : "is there, in one process it is absent";
+    return expected.defined() ? "is absent" : "is defined, but absent in one process";
   }
   if (!expected.defined()) return "";
   const bool here = mesh.contains(distributed::rank());
@@ -89,7 +89,7 @@ std::string call_once(const ExpectedOutputs& wanted, const ProcessMesh& mesh,
   }
   const TensorList actual = wanted.call(inputs);
   if (actual.size() != wanted.expected.size()) {
-    return fmt::format("{} outputs, in one process {}", actual.size(), wanted.expected.size());
+    return fmt::format("{} outputs, but {} in one process", actual.size(), wanted.expected.size());
   }
   std::string first;
   for (size_t i = 0; i < actual.size(); ++i) {

@@ -38,7 +38,7 @@ bool same_within(double got, double want, double most) {
 
 std::string difference(const Tensor& actual, const Tensor& expected, double tolerance) {
   if (actual.shape() != expected.shape() || actual.dtype() != expected.dtype()) {
-    return fmt::format("is {} {}, in one process {} {}", name_of(actual.dtype()),
+    return fmt::format("is {} {}, but {} {} in one process", name_of(actual.dtype()),
                        actual.shape().to_string(), name_of(expected.dtype()),
                        expected.shape().to_string());
   }
@@ -49,7 +49,7 @@ std::string difference(const Tensor& actual, const Tensor& expected, double tole
   }
   for (size_t i = 0; i < want.size(); ++i) {
     if (!same_within(got[i], want[i], tolerance * scale)) {
-      return fmt::format("element {} is {}, in one process {}", i, got[i], want[i]);
+      return fmt::format("element {} is {}, but {} in one process", i, got[i], want[i]);
     }
   }
   return "";

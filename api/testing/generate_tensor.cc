@@ -48,7 +48,7 @@ TensorDescription parse(const std::string& text) {
   const size_t open = text.find('[');
   const size_t close = text.find(']');
   PHI_CHECK(open != std::string::npos && close != std::string::npos && open < close,
-            errors::InvalidArgument("'{}' is no tensor as 'f32[5,4] uniform(0,1)'.", text));
+            errors::InvalidArgument("'{}' is not a tensor such as 'f32[5,4] uniform(0,1)'.", text));
   TensorDescription words{dtype_of_short_name(text.substr(0, open)), {}, "", {}};
   for (const double n : numbers_in(text.substr(open + 1, close - open - 1))) {
     words.dims.push_back(static_cast<int64_t>(n));
@@ -87,7 +87,7 @@ class ValueGenerator {
         {"one_of", &ValueGenerator::one_of}};
     const auto way = ways.find(words_.how);
     PHI_CHECK(way != ways.end(),
-              errors::InvalidArgument("'{}' is no way to draw a tensor.", words_.how));
+              errors::InvalidArgument("'{}' is not a distribution.", words_.how));
     return (this->*way->second)();
   }
 
@@ -147,7 +147,7 @@ class ValueGenerator {
   }
   Values one_of() {
     PHI_CHECK(!words_.numbers.empty(),
-              errors::InvalidArgument("one_of() lists no number to draw."));
+              errors::InvalidArgument("one_of() lists no number to draw from."));
     std::uniform_int_distribution<size_t> draw(0, words_.numbers.size() - 1);
     return each([&] { return words_.numbers[draw(rng_)]; });
   }

@@ -112,8 +112,9 @@ void compare_slopes(const TensorFunction& call, const TensorList& inputs, size_t
     ++slopes.compared;
     // Written so that a NaN fails.
     if (!(std::abs(slope[n] - expected) <= kTolerance * (1 + std::abs(expected)))) {
-      slopes.wrong = fmt::format("the gradient of input {} at element {} is {}, by differences {}",
-                                 i, n, slope[n], expected);
+      slopes.wrong =
+          fmt::format("the gradient of input {} at element {} is {}, by finite differences {}", i,
+                      n, slope[n], expected);
     }
   }
 }
@@ -129,7 +130,7 @@ DifferenceCheck compare_with_differences(const TensorFunction& call, const Tenso
   const TensorList computed = gradients(call, inputs);
   const TrackedOutputs at = track_outputs(call, with_gradients(inputs));
   if (std::ranges::none_of(computed, &Tensor::defined)) {
-    slopes.wrong = "no output leads back to an input in double precision";
+    slopes.wrong = "no output depends on an input in double precision";
     return slopes;
   }
   size_t next = 0;

@@ -44,7 +44,7 @@ AttributeValue attribute_of(const Tensor& x, AttributeKind kind) {
   const bool whole = !is_floating(x.dtype());
   if (kind == AttributeKind::kInts) return std::vector<int64_t>(values.begin(), values.end());
   if (kind == AttributeKind::kFloats) return values;
-  PHI_CHECK(values.size() == 1, errors::InvalidArgument("{} elements are no attribute: {}.",
+  PHI_CHECK(values.size() == 1, errors::InvalidArgument("{} elements are not an attribute: {}.",
                                                         values.size(), x.to_string()));
   if (whole) return static_cast<int64_t>(values[0]);
   return values[0];
@@ -123,8 +123,8 @@ class CallRun {
         std::ranges::find(names_.attributes, name, &CallNames::NamedAttribute::name);
     if (tensors.values.empty() || !tensors.values[0].defined()) return;
     PHI_CHECK(attribute != names_.attributes.end(),
-              errors::NotFound("{} has no argument '{}', of which a tensor was recorded.", call_.op,
-                               name));
+              errors::NotFound("{} has no argument '{}', for which a tensor was recorded.",
+                               call_.op, name));
     attributes_.emplace_back(name, attribute_of(tensors.values[0], attribute->kind));
   }
   TensorList call_function() const {
@@ -243,7 +243,7 @@ std::string compare_one_run(const RecordedCall& call, const CallNames& names,
     Device& device = Device::of(RankContext::current().place());
     device.wait();
     if (call.refused == RecordedCall::Refused::kCall) {
-      return "expected to be refused, got an answer";
+      return "expected an error, got a result";
     }
     if (call.refused == RecordedCall::Refused::kDtype) return "";
     std::string wrong = wrong_outputs(call, names, run, layout.whole);
@@ -252,8 +252,9 @@ std::string compare_one_run(const RecordedCall& call, const CallNames& names,
     return wrong;
   } catch (const Error& error) {
     if (is_late(error) || layout.is_on_gpus_of_ranks || is_no_answer(call, error)) throw;
-    return call.refused == RecordedCall::Refused::kNo ? fmt::format("refused: {}", error.what())
-                                                      : "";
+    return call.refused == RecordedCall::Refused::kNo
+               ? fmt::format("unexpected error: {}", error.what())
+               : "";
   }
 }
 

@@ -68,8 +68,8 @@ std::string first_nonfinite_of(TrainStep& step, const TensorList& inputs) {
     return fmt::format("\n  before the step, at rank {}: {}", first->first, first->second);
   }
   if (step.options().memory.is_limited()) {
-    return "\n  all parameters are finite; which operator is at fault is not looked for under "
-           "memory limits";
+    return "\n  all parameters are finite; the failing operator is not searched for under memory "
+           "limits";
   }
   const FirstNonfinite watch;
   step.run_gradients(inputs);
@@ -81,8 +81,8 @@ std::string first_nonfinite_of(TrainStep& step, const TensorList& inputs) {
   if (!names.empty()) return out + "\n  gradients that are not finite: " + list_of(names);
   if (first) return out;
   return out +
-         "\n  so is what every operator gives on every rank, and a sum over ranks or of squares of "
-         "gradients is not: they have become very large; take a lower learning rate or a longer "
+         "\n  every operator's output on every rank is finite too, but a sum over ranks or of "
+         "squares of gradients is not: they are too large; use a lower learning rate or a longer "
          "warm-up";
 }
 

@@ -47,7 +47,7 @@ Tensor moved(const Tensor& x, const TensorDistAttr* attr) {
 // A number that is on some mesh, as a plain tensor on every rank of the job.
 Tensor everywhere(const Tensor& x) {
   if (!x.is_dist()) return x;
-  const CallSite::ReasonScope because("every rank is to know the number");
+  const CallSite::ReasonScope because("every rank needs the value");
   const ProcessMesh everyone({distributed::world_size()}, {"world"});
   return moved(x, TensorDistAttr::replicated(everyone)).local();
 }
@@ -97,9 +97,9 @@ Optimizer::OptimizerSlot Optimizer::make_slot(const OptimizedParameter& optimize
   const NoGrad no_grad;
   Tensor parameter = optimized.value;
   PHI_CHECK(parameter.is_leaf(),
-            errors::InvalidArgument("parameter {} was made by an operation ({}) and is no leaf: an "
-                                    "update of it would not reach what it was made from; give the "
-                                    "tensor that it was made from, or a detach() of this one.",
+            errors::InvalidArgument("parameter {} is the result of an operation ({}) and not a "
+                                    "leaf: an update of it would not reach its inputs; pass the "
+                                    "tensor that it was computed from, or a detach() of this one.",
                                     parameter.to_string(), parameter.grad_link().node()->name()));
   PHI_CHECK(zero_.stage == 0 || parameter.is_dist(),
             errors::InvalidArgument("ZeRO stage {} splits states over mesh dim {}, but parameter "
@@ -214,7 +214,7 @@ Tensor Optimizer::grad_norm() const {
 void Optimizer::update(OptimizerSlot& slot, const StepScalars& step_scalars,
                        std::optional<Tensor> grad_scale) {
   const CallSite::ReasonScope because(
-      "a parameter is updated where its states lie, and laid out again");
+      "a parameter is updated in the placements of its states, and resharded back");
   Tensor part = moved(slot.parameter.detach(), slot.attr);
   const double decay = slot.decays ? config_.weight_decay : 0.0;
   const Tensor rate =
@@ -250,10 +250,10 @@ std::vector<Optimizer::State> Optimizer::states() const {
 void Optimizer::restore(int64_t updates, const std::function<Tensor(const State&)>& value) {
   for (State& state : states()) {
     const Tensor given = value(state);
-    PHI_CHECK(
-        given.meta() == state.value.meta(),
-        errors::InvalidArgument("'{}' of parameter {} is {}, but the value for it {}.", state.name,
-                                state.parameter, state.value.to_string(), given.to_string()));
+    PHI_CHECK(given.meta() == state.value.meta(),
+              errors::InvalidArgument("'{}' of parameter {} is {}, but the value for it is {}.",
+                                      state.name, state.parameter, state.value.to_string(),
+                                      given.to_string()));
     state.value.replace(
         nn::apply_placements(given, state.value.is_dist() ? state.value.dist_attr() : nullptr));
   }

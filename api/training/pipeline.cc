@@ -138,7 +138,7 @@ class ScheduleRun {
     MicroBatchState& own = state_of(chunk, micro_batch);
     MicroBatchState& before = state_of(chunk - 1, micro_batch);
     const auto* attr = before.output_form.attr;
-    const CallSite::ReasonScope because("a gradient sent to the stage before");
+    const CallSite::ReasonScope because("a gradient sent to the previous stage");
     before.grad_arriving =
         distributed::start_reshard(own.input_grad, attr->mesh(), attr->placements());
     own.input_grad = Tensor();

@@ -61,9 +61,9 @@ double Progress::tokens_per_s(int64_t step) const {
 
 void Progress::done(int64_t step, double loss) {
   PHI_CHECK(step > first_ && step <= steps_,
-            errors::InvalidArgument("progress is told of step {}, and those that are to be done "
-                                    "are {} to {}.",
-                                    step, first_ + 1, steps_));
+            errors::InvalidArgument(
+                "progress is reported for step {}, but the remaining steps are {} to {}.", step,
+                first_ + 1, steps_));
   last_step_seconds_ = seconds() - std::exchange(last_done_, seconds());
   if (style_ == Style::kSilent || (style_ == Style::kLines && !wants_line(step))) return;
   const double left =

@@ -30,11 +30,11 @@ ZeroStage stage_of_layout(const nn::Module& module) {
 Optimizer shard_optimizer(const nn::Module& module, const OptimizerConfig& config,
                           std::optional<ZeroStage> zero) {
   const ZeroStage of_layout = stage_of_layout(module);
-  PHI_CHECK(!zero || (zero->stage == 3) == (of_layout.stage == 3),
-            errors::InvalidArgument("ZeRO stage {} for a model laid out for stage {}: in stage 3, "
-                                    "and in it alone, parameters are split too; say "
-                                    "layout.zero({}) before nn::shard().",
-                                    zero->stage, of_layout.stage, zero->stage));
+  PHI_CHECK(
+      !zero || (zero->stage == 3) == (of_layout.stage == 3),
+      errors::InvalidArgument("ZeRO stage {} for a model that is sharded for stage {}: only stage "
+                              "3 splits parameters; call layout.zero({}) before nn::shard().",
+                              zero->stage, of_layout.stage, zero->stage));
   std::vector<OptimizedParameter> optimized;
   for_each_trained(module,
                    [&](const std::string&, const Tensor& value, const nn::ParameterGroup& group) {

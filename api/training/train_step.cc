@@ -101,18 +101,18 @@ TrainStep::TrainStep(nn::Layer& model, LossFunction loss, TrainerOptions options
 
 void TrainStep::check_options() const {
   PHI_CHECK(options_.micro_batches >= 1,
-            errors::InvalidArgument("a step of {} micro-batches; it has 1 or more.",
+            errors::InvalidArgument("a step of {} micro-batches; use 1 or more.",
                                     options_.micro_batches));
   PHI_CHECK(!options_.capture || !model_.drops_now(),
-            errors::InvalidArgument("dropout draws other numbers in each step, which a captured "
-                                    "step does not; make the model without dropout, call "
-                                    "set_training(false), or do not capture."));
+            errors::InvalidArgument(
+                "dropout draws new numbers in each step, which a captured step does not support; "
+                "build the model without dropout, call set_training(false), or do not capture."));
   PHI_CHECK(options_.capture || !options_.memory.is_limited(),
-            errors::InvalidArgument("memory limits hold for captured steps, whose uses of memory "
-                                    "are known in advance; set `capture` too."));
+            errors::InvalidArgument("memory limits apply only to captured steps, whose memory use "
+                                    "is known in advance; set `capture` too."));
   PHI_CHECK(options_.recompute != nn::Recompute::kFull || (links_ && links_->has_repeats()),
-            errors::InvalidArgument("full recompute is of the links that nn::Sequential::repeat "
-                                    "makes, and the model has none."));
+            errors::InvalidArgument("full recompute applies to the links that "
+                                    "nn::Sequential::repeat creates, and the model has none."));
 }
 
 void TrainStep::make_optimizer() {

@@ -78,9 +78,10 @@ StepResult Trainer::result_of(const TensorList& outputs) {
 
 StepResult Trainer::step(const std::vector<Batch>& micro_batches) {
   const int64_t expected = step_.options().micro_batches;
-  PHI_CHECK(std::ssize(micro_batches) == expected,
-            errors::InvalidArgument("step {} is given {} micro-batches, and its options say {}.",
-                                    counters_.steps + 1, micro_batches.size(), expected));
+  PHI_CHECK(
+      std::ssize(micro_batches) == expected,
+      errors::InvalidArgument("step {} is passed {} micro-batches, but its options require {}.",
+                              counters_.steps + 1, micro_batches.size(), expected));
   step_.set_first_micro_batch(static_cast<uint64_t>(counters_.passes));
   const TensorList inputs = inputs_of(micro_batches);
   const StepResult result = result_of(run_step(inputs));
@@ -102,11 +103,11 @@ void Trainer::check_result(const StepResult& result, const TensorList& inputs) {
     throw errors::NotFinite("{}.{}", said, first_nonfinite_of(step_, inputs));
   }
   if (left_out && step_.scales_loss()) {
-    said += fmt::format(", in float16 at a loss scale of {:g}, which is {:g} from now on",
+    said += fmt::format(", in float16 with a loss scale of {:g}, which becomes {:g}",
                         result.loss_scale, loss_scale_.value());
   }
   if (RankContext::current().rank() == 0 && (left_out || !result.finite)) {
-    LOG(WARNING) << said << (left_out ? "; the step is left out." : ".");
+    LOG(WARNING) << said << (left_out ? "; the step is skipped." : ".");
   }
   check_goes_on();
 }
@@ -117,9 +118,9 @@ void Trainer::check_goes_on() const {
       "longer "
       "warm-up.";
   constexpr const char* kForOthers =
-      "Go on from an earlier checkpoint with a lower learning rate or gradient clipping.";
+      "Resume from an earlier checkpoint with a lower learning rate or gradient clipping.";
   PHI_CHECK(counters_.left_out <= step_.options().max_left_out,
-            errors::NotFinite("{} steps in a row were left out, since their gradients are not "
+            errors::NotFinite("{} steps in a row were skipped, since their gradients are not "
                               "finite (loss scale {:g}). {}",
                               counters_.left_out, loss_scale_.value(),
                               step_.scales_loss() ? kForFloat16 : kForOthers));

@@ -243,12 +243,12 @@ def test_explain_says_what_moves():
         explanation = ap.explain(lambda: ap.softmax(x, -1))
         return str(explanation), explanation.moved, json.loads(explanation.to_json()), explanation.num_moves
     text, bytes_, parsed, moves = dist.run_ranks(2, moved, rank)[0]
-    assert "dim 1 must be whole for softmax" in text and bytes_["received"] > 0 and moves == 1
+    assert "dim 1 must be unsharded for softmax" in text and bytes_["received"] > 0 and moves == 1
     assert parsed["calls"][0]["op"] == "softmax"
 
     def captured(x):
         return str(ap.capture(lambda y: ap.softmax(y, -1)).explain(x))
-    assert "dim 1 must be whole for softmax" in dist.run_ranks(2, moved, captured)[0]
+    assert "dim 1 must be unsharded for softmax" in dist.run_ranks(2, moved, captured)[0]
 
 
 def test_modules_and_lines_are_told():

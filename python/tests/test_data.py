@@ -32,11 +32,11 @@ def test_kinds_and_errors(tmp_path):
     np.arange(50, dtype=np.uint16).tofile(tmp_path / "ids.bin")
     tokens = data.TokenData([str(tmp_path / "ids.bin")], kind="tokens", vocab=40)
     assert tokens.num_tokens == 50
-    with pytest.raises(ValueError, match="'byte' is no kind of data"):
+    with pytest.raises(ValueError, match="'byte' is not a kind of data"):
         data.TokenData([str(tmp_path)], kind="byte")
     with pytest.raises(LookupError, match="none.txt"):
         data.TokenData([str(tmp_path / "none.txt")])
-    with pytest.raises(ValueError, match="which a vocab of 40 has not"):
+    with pytest.raises(ValueError, match="which is outside a vocab of 40"):
         for ids, _ in tokens.batches(8, 8, steps=8):
             ids.tolist()
 

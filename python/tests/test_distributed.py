@@ -288,7 +288,7 @@ def test_a_view_that_placements_do_not_allow_cannot_be_written_to():
         mesh = ProcessMesh([0, 1])
         weight = dist.shard_tensor(np.ones((4, 4), np.float32), mesh, [Shard(1)])
         flat = weight.reshape([16])
-        with pytest.raises(RuntimeError, match="reshape made of a tensor whose placements do not allow a view"):
+        with pytest.raises(RuntimeError, match="reshape computed from a tensor whose placements do not allow a view"):
             flat.fill_(0)
         with pytest.raises(RuntimeError, match=r"clone\(\) the result"):
             flat[0:4] = 1.0

@@ -26,7 +26,7 @@ def test_without_a_gpu_the_reason_is_said():
 
 
 def test_words_that_are_not_known_are_refused():
-    with pytest.raises(ValueError, match="messages is 'post'; between GPUs they go by 'nccl'"):
+    with pytest.raises(ValueError, match="messages is 'post'; use 'nccl'"):
         dist.use_gpu(messages="post")
-    with pytest.raises(ValueError, match="reduction is 'quick'; there are 'exact' and 'fast'"):
+    with pytest.raises(ValueError, match="reduction is 'quick'; use 'exact' or 'fast'"):
         dist.use_gpu(reduction="quick")

@@ -174,16 +174,16 @@ def test_a_module_has_one_parent():
     (lambda net: net.weigth, AttributeError, "'Net' has no attribute 'weigth'"),
     (lambda net: net.upp, AttributeError, "did you mean 'up'?"),
     (lambda net: setattr(net, "up2", Net(4).up), None, ""),
-    (lambda net: setattr(net.norms, "loop", net), ValueError, "a module cannot be a part of itself"),
-    (lambda net: net.add_module("a.b", nn.Linear(2, 2)), ValueError, "has no dot"),
+    (lambda net: setattr(net.norms, "loop", net), ValueError, "a module cannot be a submodule of itself"),
+    (lambda net: net.add_module("a.b", nn.Linear(2, 2)), ValueError, "must not contain a dot"),
     (lambda net: net.up(rows(), 3), TypeError, "Linear takes one Tensor, got 2 arguments"),
     (lambda net: net.up([1.0]), TypeError, "Linear takes one Tensor, got list"),
     (lambda net: nn.Module()(rows()), NotImplementedError, "class Module has no method forward()"),
     (lambda net: net.load_state_dict({"scale": [1.0] * 8, "skale": [1.0]}), ValueError, "values without a tensor in the model: [skale]"),
     (lambda net: net.load_state_dict({"scale": [1.0] * 7}, strict=False), ValueError, "'scale' of the model is"),
-    (lambda net: net.up.to("float64"), ValueError, "'up' is a part of a model"),
+    (lambda net: net.up.to("float64"), ValueError, "'up' is a submodule of a model"),
     (lambda net: net.to("int64"), ValueError, "have no gradients"),
-    (lambda net: net.set_group("nothing*", trained=False), LookupError, "no parameter is called 'nothing*'"),
+    (lambda net: net.set_group("nothing*", trained=False), LookupError, "no parameter is named 'nothing*'"),
     (lambda net: nn.Attention(10, 3), ValueError, "heads"),
     (lambda net: nn.Dropout(1.5), ValueError, "dropout of 1.5"),
     (lambda net: nn.models.GPT(layrs=2), TypeError, "GPT has no argument 'layrs', did you mean 'layers'?"),
@@ -380,7 +380,7 @@ def test_of_added_layouts_what_comes_later_counts():
     assert "up.weight    [8,32]   tp=S1" in first.describe(net) and "up.weight    [8,32]   tp=R" in last.describe(net)
     both = nn.data_parallel("dp", zero_stage=2) + nn.Layout().batches({"tp": dist.Shard(1)}) + nn.data_parallel("ep")
     assert "dp=S0 tp=S1 ep=S0" in both.describe(net) and "2 along dp" in both.describe(net)
-    with pytest.raises(ValueError, match="tensor_parallel speaks of mesh dim 'tq'"):
+    with pytest.raises(ValueError, match="tensor_parallel uses mesh dim 'tq'"):
         nn.shard(nn.LayerNorm(4), dist.ProcessMesh([0], dim_names=["tp"]), nn.tensor_parallel("tq"))
     with pytest.raises(TypeError):
         nn.Layout() + 1
@@ -392,13 +392,13 @@ def test_layouts_that_do_not_fit_are_errors():
         nn.shard(Split(), mesh, nn.Layout().parameters("upp.weight", {"tp": dist.Shard(1)}))
     with pytest.raises(ValueError, match="mesh dim 'dp', which .* has not"):
         nn.shard(Split(), mesh, nn.Layout().batches({"dp": dist.Shard(0)}))
-    with pytest.raises(ValueError, match="it can be Replicate"):
+    with pytest.raises(ValueError, match="use Replicate"):
         nn.shard(Split(), mesh, nn.Layout().parameters("up.weight", {"tp": dist.Shard(2)}))
     with pytest.raises(TypeError, match="placement"):
         nn.Layout().parameters("*", {"tp": 1})
     net = Split()
     nn.shard(net, mesh, nn.Layout())
-    with pytest.raises(ValueError, match="put models together before"):
+    with pytest.raises(ValueError, match="combine models before"):
         net.more = nn.Linear(2, 2)
 
 

@@ -104,7 +104,7 @@ def test_rates():
     (lambda: optim.AdamW([leaf()], grad_clip=-1.0), ValueError, "grad_clip"),
     (lambda: optim.SGD([]).step(), ValueError, "needs parameters"),
     (lambda: optim.SGD([ap.tensor(W)]).step(), ValueError, "of the 1 tensors in its list none requires a gradient"),
-    (lambda: optim.SGD([leaf() * 2]).step(), ValueError, "was made by an operation"),
+    (lambda: optim.SGD([leaf() * 2]).step(), ValueError, "is the result of an operation"),
     (lambda: optim.SGD([1.0]).step(), TypeError, "must be tensors, got float"),
     (lambda: optim.SGD().step(), RuntimeError, "construct it with a model or tensors"),
     (lambda: optim.SGD([leaf()]).shard_states(5).step(), ValueError, "ZeRO stage 5 does not exist"),
@@ -141,7 +141,7 @@ def test_a_sharded_copy_of_a_parameter_is_refused():
     def rank():
         w = leaf()
         part = dist.shard_tensor(w, dist.ProcessMesh([0, 1], ["dp"]), [dist.Shard(0)])
-        with pytest.raises(ValueError, match="is no leaf: an update of it would not reach"):
+        with pytest.raises(ValueError, match="and not a leaf: an update of it would not reach"):
             optim.SGD([part]).step()
         own = dist.shard_tensor(w.detach(), dist.ProcessMesh([0, 1], ["dp"]), [dist.Shard(0)]).requires_grad_()
         optimizer = optim.SGD([own], lr=1.0)

@@ -156,7 +156,7 @@ TEST(Autograd, AHookMustReturnAGradientOfTheSameShapeAndDtype) {
         [&] {
           pass(full({3, 4}, 1.0, DataType::FLOAT64), at_leaf);
         },
-        ThrowsError(ErrorCode::kInvalidArgument, "shape and dtype must agree"));
+        ThrowsError(ErrorCode::kInvalidArgument, "shape and dtype must match"));
     EXPECT_THAT([&] { pass(Tensor(), at_leaf); },
                 ThrowsError(ErrorCode::kInvalidArgument, "returned an undefined tensor"));
   }
@@ -220,7 +220,7 @@ TEST(AutogradInplace, RefusesToOverwriteWhatItsGradientNeeds) {
   const Tensor x = leaf({1, 2});
   Tensor y = scale(x, 2.0);
   EXPECT_THAT([&] { square_(y); },
-              ThrowsError(ErrorCode::kPreconditionNotMet, "that is to be overwritten"));
+              ThrowsError(ErrorCode::kPreconditionNotMet, "which would be overwritten"));
 }
 
 TEST(AutogradInplace, ASavedValueThatWasOverwrittenIsAnError) {
@@ -349,20 +349,21 @@ TEST(AutogradErrors, NameWhatIsMissing) {
   EXPECT_THAT([&] { square(x).backward(); },
               ThrowsError(ErrorCode::kInvalidArgument, "has 2 elements"));
   EXPECT_THAT([&] { square(x).backward(full({3}, 1.0f)); },
-              ThrowsError(ErrorCode::kInvalidArgument, "shape and dtype must agree"));
+              ThrowsError(ErrorCode::kInvalidArgument, "shape and dtype must match"));
   EXPECT_THAT(
       [&] {
         grad({sum(square(x))}, {x}, {full({}, 1.0f), full({}, 1.0f)});
       },
       ThrowsError(ErrorCode::kInvalidArgument, "1 outputs and 2 gradients for them"));
   EXPECT_THAT([&] { sum(complex(x, x)).backward(); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is complex: say with which gradient"));
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "is complex: pass the gradient that backward starts from"));
   Tensor ids = full({2}, 1, DataType::INT64);
   EXPECT_THAT([&] { ids.set_requires_grad(); },
               ThrowsError(ErrorCode::kInvalidArgument, "it is neither floating nor complex"));
   Tensor y = square(x);
   EXPECT_THAT([&] { y.set_requires_grad(false); },
-              ThrowsError(ErrorCode::kPreconditionNotMet, "take detach()"));
+              ThrowsError(ErrorCode::kPreconditionNotMet, "call detach() on it"));
 }
 
 // ---- recompute ----

@@ -82,7 +82,7 @@ TEST_F(OnADevice, TensorsOfTwoPlacesDoNotMeet) {
   const Tensor there = full({2}, 1.0f, DataType::FLOAT32, CPUPlace());
   const auto error =
       ThrowsError(ErrorCode::kInvalidArgument,
-                  "add takes tensors of one place, and these lie on custom:0 and on cpu");
+                  "add needs all tensors on one place, but these are on custom:0 and on cpu");
   EXPECT_THAT([&] { add(here, there); }, error);
   const ProcessMesh mesh({1}, {"x"}, {0});
   const Tensor sharded = distributed::shard_tensor(here, mesh, {Shard(0)});

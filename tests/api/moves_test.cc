@@ -96,8 +96,7 @@ TEST(Local, OfCopiesOrPartialSumsIsRefusedWhereItWouldLoseTheHistory) {
       EXPECT_THAT([&] { x.local(); },
                   ThrowsError(ErrorCode::kPreconditionNotMet,
                               "[local] " + x.to_string() +
-                                  " requires a gradient, and the parts of its ranks along mesh "
-                                  "dim x are no shards"));
+                                  " requires a gradient, but is not sharded over mesh dim x"));
     }
     const ProcessMesh alone({1}, {"x"}, {2});
     Tensor x = shard_tensor(full({4}, 1.0f), alone, {Replicate()});

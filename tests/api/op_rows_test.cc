@@ -110,9 +110,9 @@ TEST(DrawnTensor, IsWhatTheWordsSay) {
   EXPECT_EQ(generate_tensor("c64[3]", 1).dtype(), DataType::COMPLEX64);
   EXPECT_EQ(generate_tensor("i64[] below(7)", 1).shape(), Dims());
   EXPECT_THAT([] { generate_tensor("f32[3] strangely", 1); },
-              ThrowsError(ErrorCode::kInvalidArgument, "no way to draw"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is not a distribution"));
   EXPECT_THAT([] { generate_tensor("f32 3", 1); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is no tensor as"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is not a tensor such as"));
   EXPECT_THAT([] { generate_tensor("f32[3] values(1)", 1); },
               ThrowsError(ErrorCode::kInvalidArgument, "1 values are listed for 3"));
 }

@@ -48,10 +48,11 @@ TEST(Placeholder, HasAnIdentityAndNoBytes) {
 
 TEST(Placeholder, SaysWhatItIsWhenItIsRead) {
   const Tensor x = placeholder({2, 3}, kFloat, CPUPlace());
-  EXPECT_THAT([&] { x.values<float>(); },
-              ThrowsError(ErrorCode::kPreconditionNotMet,
-                          "f32[2,3], made by placeholder, has no bytes on this rank: it stands for "
-                          "a value that is not there. Give the operator a tensor with a value."));
+  EXPECT_THAT(
+      [&] { x.values<float>(); },
+      ThrowsError(ErrorCode::kPreconditionNotMet,
+                  "f32[2,3], made by placeholder, has no bytes on this rank: it represents a value "
+                  "that does not exist. Pass a tensor with a value to the operator."));
   EXPECT_THAT([] { placeholder({-1}, kFloat, CPUPlace()); },
               ThrowsError(ErrorCode::kInvalidArgument, "extents of 0 or more"));
 }
@@ -150,7 +151,7 @@ TEST(DryRank, RefusesShapesThatDependOnData) {
   const World::Scope scope(world);
   EXPECT_THAT(
       [] { nonzero(placeholder({4}, kFloat, CPUPlace())); },
-      ThrowsError(ErrorCode::kUnimplemented, "the shape of what nonzero gives depends on data"));
+      ThrowsError(ErrorCode::kUnimplemented, "the output shape of nonzero depends on data"));
 }
 
 // A program with every kind of collective: what a rank that only plays counts is what it sends.

@@ -324,7 +324,7 @@ TEST(RandomSeed, AScanAndAnExportSayThatTheyNeedTheSeed) {
         capture([&](const TensorList& in) { return TensorList{scan(body, in[0], layers)}; },
                 {halves()});
       },
-      ThrowsError(ErrorCode::kUnimplemented, "leaves a seed out"));
+      ThrowsError(ErrorCode::kUnimplemented, "omits a seed"));
   const Program program =
       capture([](const TensorList& in) { return TensorList{dropout(in[0])}; }, {halves()});
   EXPECT_THAT([&] { program.to_stablehlo(); },

@@ -315,9 +315,10 @@ TEST(Views, OfTheIssue) {
     const ProcessMesh mesh({2}, {"x"});
     const Tensor weight = shard_tensor(counting({4, 4}), mesh, {Shard(1)});
     Tensor flat = reshape(weight, std::vector<int64_t>{16});
-    EXPECT_THAT([&] { fill_(flat, 0.0); },
-                ThrowsError(ErrorCode::kPreconditionNotMet,
-                            "which reshape made of a tensor whose placements do not allow a view"));
+    EXPECT_THAT(
+        [&] { fill_(flat, 0.0); },
+        ThrowsError(ErrorCode::kPreconditionNotMet,
+                    "which reshape computed from a tensor whose placements do not allow a view"));
     EXPECT_EQ(sum(reshard(flat, mesh, {Replicate()})).item(), 136.0);
   });
 }

@@ -94,8 +94,7 @@ def test_keys_without_effect_are_listed(command):
     assert listed.returncode == 0 and not command.files()
     assert listed.stdout == (
         "ops.yaml:6: 'relu', key 'traits': no effect: for other generators of the format\n"
-        "backward.yaml:7: 'relu_grad', key 'inplace': no effect: a hint that a kernel might write "
-        "there\n")
+        "backward.yaml:7: 'relu_grad', key 'inplace': no effect: a hint that a kernel might write to it\n")
 
 
 def test_list_outputs_lists_what_is_written_and_what_is_there(command):
@@ -236,11 +235,11 @@ def test_a_report_goes_through_all_entries(command):
         "ops.yaml:1: relu: generated",
         "ops.yaml:7: mystery: declared only: no header of . declares 'MysteryInferMeta'",
         "ops.yaml:12: twice: not understood: key 'output': 'output' is missing; 'Tensor' or 'Tensor(name), ...' "
-        "must be there",
+        "must be present",
         "ops.yaml:14: twice: not understood: key 'args': given twice, first in line 13; a key may be given "
         "once",
         "ops.yaml:15: odd: not understood: key 'output': 'output' is missing; 'Tensor' or 'Tensor(name), ...' "
-        "must be there",
+        "must be present",
         "ops.yaml:16: odd: not understood: key 'args': unknown type 'Tensr' of 'x' (did you mean 'Tensor'?); "
         + next(line for line in result.stdout.splitlines() if "Tensr" in line).partition("?); ")[2],
         "backward.yaml:1: relu_grad: declared only: no source below . registers the kernel 'relu_grad'",
@@ -253,9 +252,9 @@ def test_a_report_goes_through_all_entries(command):
 def test_an_attribute_that_nothing_takes_is_told_and_stays(command):
     command.write("ops.yaml", RELU.replace("(Tensor x)", "(Tensor x, int ring_id)")
                   .replace("InferMeta", "InferMeta, param: [x]").replace("func: relu", "func: relu, param: [x]"))
-    assert "nothing takes the attribute 'ring_id'" in command.run("--ops=ops.yaml").stderr
+    assert "no function uses the attribute 'ring_id'" in command.run("--ops=ops.yaml").stderr
     assert command.run("--ops=ops.yaml", "--report").stdout.startswith(
-        "ops.yaml:1: relu: generated; nothing takes the attribute 'ring_id'\n")
+        "ops.yaml:1: relu: generated; no function uses the attribute 'ring_id'\n")
     assert command.run("--ops=ops.yaml", "--declare-missing").returncode == 0
     assert "attrs(ring_id)" in (command.folder / "out/api/generated/ops/relu.cc").read_text()
 
@@ -293,7 +292,8 @@ def test_faults_of_all_files_and_checks_are_told_in_one_run(command):
     result = command.run(*flags, "--compat=compat.yaml")
     keys = ["compat.yaml:1: op 'a b', key 'op'", "ops.yaml: op 'odd', key 'args'", "key 'infer_meta.func'",
             "'rleu'", "'launch' is a name of the runtime", "there is no gradient 'lonely_grad'",
-            "'round' calls 'round'", "nothing takes the attribute 'n'", "backward.yaml: op 'nothing_grad', key 'output'"]
+            "'round' calls 'round'", "no function uses the attribute 'n'",
+            "backward.yaml: op 'nothing_grad', key 'output'"]
     told = [re.sub(r"(ops|backward).yaml:\d+", r"\1.yaml", line) for line in result.stderr.splitlines()]
     for key in keys:
         assert any(key in line for line in told), (key, told)

@@ -44,16 +44,16 @@ def test_of_operators_that_are_there_and_no_name_of_theirs():
 
 
 @pytest.mark.parametrize("text, words", [
-    ("- op : a b\n", "c.yaml:1: op 'a b', key 'op': 'a b' is no name"),
-    ("- op : a (b\n", "'a (b' is no name"),
-    ("- op : a (b c)\n", "'a (b c)' is no name"),
-    ("- op : F1-Score\n", "'F1-Score' is no name"),
-    ("- op : a\n  outputs : {x : 'y\"z'}\n", "the other name of 'x' is no name"),
-    ("- op : a b\n  attrs : x\n- op : c d\n", "c.yaml:2: op 'a b', key 'attrs': the value is no map"),
-    ("- op : a b\n  attrs : x\n- op : c d\n", "c.yaml:3: op 'c d', key 'op': 'c d' is no name"),
-    ("- op : a\n  backward : [b]\n", "c.yaml:2: op 'a', key 'backward': the value is no text"),
-    ("- op : a\n  inputs : x\n", "c.yaml:2: op 'a', key 'inputs': the value is no map"),
-    ("- op : a\n  attrs : {x : {y : z}}\n", "the other name of 'x' is no name"),
+    ("- op : a b\n", "c.yaml:1: op 'a b', key 'op': 'a b' is not a name"),
+    ("- op : a (b\n", "'a (b' is not a name"),
+    ("- op : a (b c)\n", "'a (b c)' is not a name"),
+    ("- op : F1-Score\n", "'F1-Score' is not a name"),
+    ("- op : a\n  outputs : {x : 'y\"z'}\n", "the other name of 'x' is not a name"),
+    ("- op : a b\n  attrs : x\n- op : c d\n", "c.yaml:2: op 'a b', key 'attrs': the value is not a map"),
+    ("- op : a b\n  attrs : x\n- op : c d\n", "c.yaml:3: op 'c d', key 'op': 'c d' is not a name"),
+    ("- op : a\n  backward : [b]\n", "c.yaml:2: op 'a', key 'backward': the value is not text"),
+    ("- op : a\n  inputs : x\n", "c.yaml:2: op 'a', key 'inputs': the value is not a map"),
+    ("- op : a\n  attrs : {x : {y : z}}\n", "the other name of 'x' is not a name"),
     ("- op : a\n  inputs :\n    x : X\n    x : Y\n", "given twice"),
     ("a: b\n", "the file is not a list"),
     ("- [\n", "not YAML")])

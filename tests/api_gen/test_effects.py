@@ -155,7 +155,7 @@ REFUSED = {
         "partial": ({"partial": "x"}, "partial", f"the op has 'invoke' too; {BOTH}"),
         "data_dependent": ({"data_dependent": "true"}, "data_dependent",
                            f"the op has 'invoke' too; {BOTH}"),
-        **{key: ({key: value}, key, f"nothing reads it in an entry with 'invoke'; {LEAVE}")
+        **{key: ({key: value}, key, f"it is not read in an entry with 'invoke'; {LEAVE}")
            for key, value in {"view": "(x -> out)", "intermediate": "out",
                               "no_need_buffer": "y"}.items()}},
     "gradient": {"invoke": ({"invoke": "g(x)"}, "kernel", f"the gradient has 'invoke' too; {WHOLE}")},
@@ -163,7 +163,7 @@ REFUSED = {
     "gradient of others": {},
 }
 for kind, body in (("gradient that invokes", "invoke"), ("gradient of others", "composite")):
-    said = f"nothing reads it in an entry with '{body}'; {LEAVE}"
+    said = f"it is not read in an entry with '{body}'; {LEAVE}"
     REFUSED[kind] |= {"spmd": ({"spmd": '"m -> m"'}, "spmd", said),
                       "partial": ({"partial": "x"}, "partial", said)}
 
@@ -192,7 +192,7 @@ def test_another_value_makes_other_code(kind, key):
     before = {**entry, **beside}
     after = {**before, key: change}
     if key == "backward":  # without it the gradient would be there for nothing
-        with pytest.raises(SpecErrors, match="nothing would call this one"):
+        with pytest.raises(SpecErrors, match="this one would never be called"):
             code_of(before, others)
         assert function_of(after, others) != function_of(before, None)
     else:
@@ -278,7 +278,7 @@ TAKERS = ("an argument of the shape function, the rule, the kernel, the call or 
 ])
 def test_an_attribute_that_nothing_takes(change):
     fails(text_of({**SINGLE, **change}),
-          f"ops.yaml:2: op 'f', key 'args': nothing takes the attribute 'a'; {TAKERS}")
+          f"ops.yaml:2: op 'f', key 'args': no function uses the attribute 'a'; {TAKERS}")
 
 
 @pytest.mark.parametrize("change", [
@@ -295,16 +295,16 @@ def test_the_gradient_is_a_taker():
     nobody = {"infer_meta.param": "[x]", "kernel.param": "[x]", "backward": "f_grad"}
     generated(text_of({**SINGLE, **nobody}), text_of(OF_F))
     without = {**OF_F, "args": "(Tensor x, Tensor y, Tensor out_grad)"}
-    fails(text_of(without), f"ops.yaml:2: op 'f', key 'args': nothing takes the attribute 'a'; "
+    fails(text_of(without), f"ops.yaml:2: op 'f', key 'args': no function uses the attribute 'a'; "
           f"{TAKERS}", text_of({**SINGLE, **nobody}))
 
 
 def test_attributes_of_calls_and_of_gradients():
     fails(text_of({**INVOKING, "invoke": "g(x, y)"}),
-          f"ops.yaml:2: op 'f', key 'args': nothing takes the attribute 'a'; {TAKERS}")
+          f"ops.yaml:2: op 'f', key 'args': no function uses the attribute 'a'; {TAKERS}")
     op = text_of({**OP, "backward": "f_grad"})
     for gradient in ({**INVOKED, "invoke": "g(x, y, out_grad)"},
                      {**COMPOSED, "composite": "g(x, y, out_grad, x_grad)"},
                      {**GRADIENT, "infer_meta.param": "[x]", "kernel.param": "[x]"}):
-        fails(text_of(gradient), "backward.yaml:3: op 'f_grad', key 'args': nothing takes the "
+        fails(text_of(gradient), "backward.yaml:3: op 'f_grad', key 'args': no function uses the "
               f"attribute 'a'; {TAKERS}", op)

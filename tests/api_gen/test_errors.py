@@ -29,11 +29,11 @@ SIZE = "arithmetic over arguments, .size(), .dims(), [] and ?: are accepted"
 PAIR = "'(input -> output), ...' is accepted"
 KERNEL = "'name' or 'name {dense -> dense}', the latter several times, is accepted"
 FACTORS = ("one letter a-z per dim, 1 for a dim never split, '...' for leading dims, as in "
-           "'... m k, ... k n -> ... m n', and behind an input [attribute] for the dims that the "
+           "'... m k, ... k n -> ... m n', and after an input [attribute] for the dims that the "
            "attribute names, is accepted")
-ONE_TENSOR_FIRST = "the kernel does not take one tensor, first; one that is always there shares its bytes"
+ONE_TENSOR_FIRST = "the kernel does not take one tensor, first; one that is always present shares its bytes"
 PARTIAL_FORMS = ("sums of products of inputs, as in 'bias + x * y', 'prod x' for the elements of a list, 1 or an "
-        f"attribute for a constant, and {listing(LAW_KINDS)} with inputs behind are accepted")
+        f"attribute for a constant, and {listing(LAW_KINDS)} with inputs after it are accepted")
 TYPES = listing(["Tensor", "Tensor[]", "int", "int64_t", "size_t", "bool", "float", "double", "str",
                  "int[]", "int64_t[]", "float[]", "double[]", "bool[]", "str[]", "IntArray", "Scalar",
                  "Scalar[]", "DataType", "DataLayout", "Place", "int32_t", "long", "Scalar(int)"])
@@ -54,16 +54,16 @@ CASES = [
      "the value is a list or a map; one line of text is accepted"),
     (dict(optional=""), 6, "optional",
      "the value is empty; a value, or leaving the key out, is accepted"),
-    (dict(args=None), 1, "args", "'args' is missing; '(type name, ...)' must be there"),
+    (dict(args=None), 1, "args", "'args' is missing; '(type name, ...)' must be present"),
     (dict(output=None), 1, "output",
-     "'output' is missing; 'Tensor' or 'Tensor(name), ...' must be there"),
+     "'output' is missing; 'Tensor' or 'Tensor(name), ...' must be present"),
     (dict(infer_meta=None), 1, "op",
-     "'infer_meta' is missing; a shape function, or 'invoke', must be there"),
-    (dict(kernel=None), 1, "op", "'kernel' is missing; a kernel, or 'invoke', must be there"),
+     "'infer_meta' is missing; a shape function, or 'invoke', must be present"),
+    (dict(kernel=None), 1, "op", "'kernel' is missing; a kernel, or 'invoke', must be present"),
     (dict(infer_meta="{param: [x]}"), 4, "infer_meta",
-     "'infer_meta.func' is missing; the shape function's name must be there"),
+     "'infer_meta.func' is missing; the shape function's name must be present"),
     (dict(kernel="{param: [x]}"), 5, "kernel",
-     "'kernel.func' is missing; the kernel's name must be there"),
+     "'kernel.func' is missing; the kernel's name must be present"),
     (dict(data_dependent="maybe"), 6, "data_dependent",
      "'maybe' is neither true nor false; true or false is accepted"),
     (dict(backward="f grad"), 6, "backward", f"'f grad' is not a name for a backward op; {NAME}"),
@@ -71,7 +71,7 @@ CASES = [
     (dict(args="Tensor x"), 2, "args",
      "the arguments are not in brackets; '(type name [= default], ...)' is accepted"),
     (dict(args="(Tensor x, Tensor x)"), 2, "args",
-     "argument 'x' is there twice; a name may be used once"),
+     "argument 'x' occurs twice; a name may be used once"),
     (dict(args="(Tensor x, int a = 0, int b)"), 2, "args",
      "attribute 'b' has no default but comes after 'a', which has one; attributes with defaults "
      "come last"),
@@ -88,20 +88,20 @@ CASES = [
     (dict(args="(Tensor x, int default)"), 2, "args",
      "'default' is a C++ keyword; any other name for an argument is accepted"),
     (dict(args="(Tensor x, int a = 1.5)"), 2, "args",
-     "'1.5' is no default for int 'a'; accepted is an integer such as -1, 0L or (2 << 12) - 1"),
+     "'1.5' is not a default for int 'a'; accepted is an integer such as -1, 0L or (2 << 12) - 1"),
     (dict(args="(Tensor x, bool a = yes)"), 2, "args",
-     "'yes' is no default for bool 'a'; accepted is true or false"),
+     "'yes' is not a default for bool 'a'; accepted is true or false"),
     (dict(args="(Tensor x, float a = abc)"), 2, "args",
-     "'abc' is no default for float 'a'; accepted is a number such as 1.0f, .5f, 1e-5 or 1.0f/8"),
+     "'abc' is not a default for float 'a'; accepted is a number such as 1.0f, .5f, 1e-5 or 1.0f/8"),
     (dict(args="(Tensor x, str a = mean)"), 2, "args",
-     "'mean' is no default for str 'a'; accepted is a text in double quotes such as \"NCHW\""),
+     "'mean' is not a default for str 'a'; accepted is text in double quotes such as \"NCHW\""),
     (dict(args="(Tensor x, int[] a = 1)"), 2, "args",
-     "'1' is no default for int[] 'a'; accepted is a list of integers such as {} or {1, 1}"),
+     "'1' is not a default for int[] 'a'; accepted is a list of integers such as {} or {1, 1}"),
     (dict(args="(Tensor x, DataType a = FLOAT32)"), 2, "args",
-     "'FLOAT32' is no default for DataType 'a'; accepted is DataType::FLOAT32 or another data "
+     "'FLOAT32' is not a default for DataType 'a'; accepted is DataType::FLOAT32 or another data "
      "type"),
     (dict(args="(Tensor x, Place a = CPU)"), 2, "args",
-     "'CPU' is no default for Place 'a'; accepted is {}, CPUPlace() or GPUPlace(0)"),
+     "'CPU' is not a default for Place 'a'; accepted is {}, CPUPlace() or GPUPlace(0)"),
     (dict(args="(int a)"), 2, "args",
      "there is no tensor and not both a DataType and a Place; an op without tensors must take "
      "both"),
@@ -110,7 +110,7 @@ CASES = [
     (dict(output="Tensor, Tensor"), 3, "output",
      "one of several outputs has no name; 'Tensor(name), ...' is accepted"),
     (dict(output="Tensor(a), Tensor(a)"), 3, "output",
-     "output 'a' is there twice; a name may be used once"),
+     "output 'a' occurs twice; a name may be used once"),
     (dict(output="Tensor(a){2}"), 3, "output",
      "output 'a' is one tensor but has a size; only Tensor[] has a size"),
     (dict(output="Tensor[](a)"), 3, "output",
@@ -133,11 +133,11 @@ CASES = [
      "unknown output 'o'; accepted are 'out'"),
     # placement
     (dict(infer_meta="{func: F, spmd_rule: R}", spmd="m, m -> m"), 6, "spmd",
-     "infer_meta.spmd_rule is given too; one of the two is accepted"),
+     "infer_meta.spmd_rule is present too; one of the two is accepted"),
     (dict(infer_meta="{func: F, spmd_param: [x]}"), 4, "infer_meta.spmd_param",
-     "there is no infer_meta.spmd_rule; it says the arguments of a rule"),
+     "there is no infer_meta.spmd_rule; it lists the arguments of a rule"),
     (dict(infer_meta="{func: F, spmd_rule: R, spmd_param: [y, a, y]}"), 4, "infer_meta.spmd_rule",
-     "the rule is shown 'y' twice; once is accepted: its answer says how the tensor is placed"),
+     "the rule is passed 'y' twice; once is accepted: its result determines the tensor's placements"),
     (dict(spmd="m, m"), 6, "spmd", f"'m, m' has no single '->'; {FACTORS}"),
     (dict(spmd="batch, m -> m"), 6, "spmd", f"'batch' is not a factor; {FACTORS}"),
     (dict(spmd="m, m -> ... m"), 6, "spmd", f"'...' is in an output but in no input; {FACTORS}"),
@@ -147,10 +147,10 @@ CASES = [
      "input, or 1 for a dim that is never split, is accepted"),
     (dict(spmd='"m[b], m -> m"'), 6, "spmd", "unknown attribute 'b'; accepted are 'a'"),
     (dict(spmd='"m[a], m -> m"', args="(Tensor x, Tensor y, float a)"), 6, "spmd",
-     "attribute 'a' is no axis; a type of 'int', 'int64_t', 'int[]', 'int64_t[]', 'IntArray', "
+     "attribute 'a' is not an axis; a type of 'int', 'int64_t', 'int[]', 'int64_t[]', 'IntArray', "
      "'Scalar' is accepted"),
-    (dict(spmd='"m, m -> m[a]"'), 6, "spmd", "an output has [...]; inputs name the dims that are whole"),
-    (dict(spmd="m -> m"), 6, "spmd", "it speaks of 1 inputs and 1 outputs, the op has 2 and 1; one "
+    (dict(spmd='"m, m -> m[a]"'), 6, "spmd", "an output has [...]; only inputs name the dims that are not split"),
+    (dict(spmd="m -> m"), 6, "spmd", "it names 1 inputs and 1 outputs, the op has 2 and 1; one "
      "group of factors per tensor is accepted"),
     (dict(spmd="m, m -> m", optional="y"), 6, "spmd",
      "'y' is a list or optional; an op like this needs spmd_rule"),
@@ -160,23 +160,23 @@ CASES = [
      "an op without tensors has no placement rule; leaving it out is accepted: the result is a "
      "plain tensor"),
     # partial
-    (dict(partial="x +"), 6, "partial", f"'' is no input; {PARTIAL_FORMS}"),
-    (dict(partial="x, , y"), 6, "partial", f"'' is no input; {PARTIAL_FORMS}"),
-    (dict(partial="x - y"), 6, "partial", f"'x - y' is no input; {PARTIAL_FORMS}"),
-    (dict(partial="2 * x"), 6, "partial", f"'2' is no input; {PARTIAL_FORMS}"),
-    (dict(partial="grow x"), 6, "partial", f"'grow x' is no input; {PARTIAL_FORMS}"),
+    (dict(partial="x +"), 6, "partial", f"'' is not an input; {PARTIAL_FORMS}"),
+    (dict(partial="x, , y"), 6, "partial", f"'' is not an input; {PARTIAL_FORMS}"),
+    (dict(partial="x - y"), 6, "partial", f"'x - y' is not an input; {PARTIAL_FORMS}"),
+    (dict(partial="2 * x"), 6, "partial", f"'2' is not an input; {PARTIAL_FORMS}"),
+    (dict(partial="grow x"), 6, "partial", f"'grow x' is not an input; {PARTIAL_FORMS}"),
     (dict(partial="up x y"), 6, "partial", "'up x y' names 2 inputs; 'up' of one is accepted"),
     (dict(partial="pick 1"), 6, "partial", f"'1' is not a name for an input; {NAME}"),
     (dict(partial="z * y"), 6, "partial", "unknown argument 'z'; accepted are 'x', 'y', 'a'"),
     (dict(partial="o = x"), 6, "partial", "unknown output 'o'; accepted are 'out'"),
     (dict(partial="a * x"), 6, "partial",
-     "'a' is an attribute; a number that is a summand of its own is accepted"),
+     "'a' is an attribute; a number that is a separate summand is accepted"),
     (dict(partial="x + s", args="(Tensor x, str s)"), 6, "partial",
-     "'s' is an attribute; a number that is a summand of its own is accepted"),
+     "'s' is an attribute; a number that is a separate summand is accepted"),
     (dict(partial="x * y", args="(Tensor[] x, Tensor y)"), 6, "partial",
-     "'x' is a list and a factor; 'prod' in front of it, or a summand of its own, is accepted"),
-    (dict(partial="prod x"), 6, "partial", "'x' is no list; a list is accepted"),
-    (dict(partial="each x"), 6, "partial", "'x' is no list; a list is accepted"),
+     "'x' is a list and a factor; 'prod' in front of it, or a separate summand, is accepted"),
+    (dict(partial="prod x"), 6, "partial", "'x' is not a list; a list is accepted"),
+    (dict(partial="each x"), 6, "partial", "'x' is not a list; a list is accepted"),
     # kernel
     (dict(kernel='{func: f, flops: "2 + x"}'), 5, "kernel.flops",
      "'2 + x' is not a factor; numbers, tensors (their elements) and their extents, as in "
@@ -197,8 +197,8 @@ CASES = [
           kernel="{func: f, alias_offset: FAliasOffset}"), 5, "kernel.alias_offset",
      "there are 2 outputs; one output, or one list, is accepted"),
     *((dict(args="(Tensor x, int a)", kernel="{func: f, alias_offset: FAliasOffset}", **{key: value}), 5,
-       "kernel.alias_offset", f"the op has '{key}' too; an output that is new, of a shape known before, is "
-       "accepted") for key, value in (("inplace", "(x -> out)"), ("view", "(x -> out)"),
+       "kernel.alias_offset", f"the op has '{key}' too; a new output of a known shape is accepted")
+      for key, value in (("inplace", "(x -> out)"), ("view", "(x -> out)"),
                                       ("data_dependent", "true"))),
     (dict(kernel='{func: "{dense -> dense}"}'), 5, "kernel.func",
      f"'{{dense -> dense}}' is not a kernel; {KERNEL}"),
@@ -215,7 +215,7 @@ CASES = [
      "'f' has 2 output types, the op has 1 outputs; one type per output is accepted"),
     (dict(args="(Tensor x, DataType dtype)"), 5, "kernel",
      "attribute 'dtype' is a DataType but 'kernel.data_type' is missing; 'data_type: dtype' or "
-     "'data_type: <tensor>' must be there"),
+     "'data_type: <tensor>' must be present"),
     (dict(kernel="{func: f, data_type: DataType::FLOAT}"), 5, "kernel.data_type",
      "unknown data type 'DataType::FLOAT'; DataType::FLOAT32 etc. are accepted"),
     (dict(kernel="{func: f, data_type: a > x}"), 5, "kernel.data_type",
@@ -223,7 +223,7 @@ CASES = [
     (dict(kernel="{func: f, data_type: a}"), 5, "kernel.data_type",
      "'a' is an attribute of type int; a tensor or a DataType attribute is accepted"),
     (dict(kernel="{func: f, data_type: complex(a)}"), 5, "kernel.data_type",
-     "'a' is no tensor; a tensor is accepted here"),
+     "'a' is not a tensor; a tensor is accepted here"),
     (dict(kernel="{func: f, backend: z}"), 5, "kernel.backend",
      "unknown argument 'z'; accepted are 'x', 'y', 'a'"),
     # aliases and marks
@@ -232,7 +232,7 @@ CASES = [
     (dict(inplace="(x -> out), (y -> out)"), 6, "inplace",
      "output 'out' has two sources; an output has one source"),
     (dict(output="Tensor(p), Tensor(q)", inplace="(x -> p), (x -> q)"), 6, "inplace",
-     "input 'x' has two outputs; an input gives one output"),
+     "input 'x' has two outputs; an input has one output"),
     (dict(inplace="(a -> out)"), 6, "inplace", "unknown tensor 'a'; accepted are 'x', 'y'"),
     (dict(view="(x -> oot)"), 6, "view",
      "unknown output 'oot' (did you mean 'out'?); accepted are 'out'"),
@@ -261,18 +261,18 @@ CASES = [
     (dict(invoke="g(phi::f(x, y), a)", infer_meta=None, kernel=None), 4, "invoke", "'f' calls 'f': the calls "
      "never end; a call that ends in a kernel is accepted"),
     # what can be read but not generated
-    (dict(output=""), 3, "output", "there is no output; 'Tensor' or 'Tensor(name), ...' must be there"),
+    (dict(output=""), 3, "output", "there is no output; 'Tensor' or 'Tensor(name), ...' must be present"),
     (dict(kernel="{func: f, data_type: FKernelKey}"), 5, "kernel.data_type",
      "unknown argument 'FKernelKey'; accepted are 'x', 'y', 'a'"),
     (dict(kernel='{func: "f {selected_rows, dense -> dense}"}'), 5, "kernel",
-     "'f': no alternative for dense tensors; an alternative of only 'dense' types must be there"),
+     "'f': no alternative for dense tensors; an alternative of only 'dense' types must be present"),
     (dict(args="(Tensor[] x)", output="Tensor[](p){2}, Tensor(q)", view="(x -> p)"), 6, "view",
      "'x' is a list; one tensor is accepted"),
     (dict(view="(x -> out)", optional="x"), 6, "view",
-     "'x' is optional, and a kernel makes no other output; a required tensor is accepted"),
+     "'x' is optional, but it is the kernel's only output; a required tensor is accepted"),
     (dict(output="Tensor(p), Tensor(q)", view="(x -> p)", inplace="(x -> p)",
-          kernel='{func: f, flops: "2 * p"}'), 5, "kernel.flops", "'p' is a view, which the kernel is not "
-     "given; tensors that the kernel takes or makes are accepted"),
+          kernel='{func: f, flops: "2 * p"}'), 5, "kernel.flops", "'p' is a view, which is not passed "
+     "to the kernel; tensors that the kernel accepts or writes are accepted"),
     (dict(output="Tensor(p), Tensor(q)", view="(x -> p)", inplace="(x -> p)", optional="x"), 6, "view",
      "'x' is optional and written in place; a required tensor is accepted"),
     (dict(data_dependent="true", inplace="(x -> out)"), 6, "data_dependent", "the op is inplace, a "
@@ -296,7 +296,7 @@ def test_fault_of_an_entry(keys, line, key, message):
     ("- f",
      "ops.yaml:1: key 'op': the entry is not a map; `- op: name` and further keys are accepted"),
     ("- args: (Tensor x)",
-     "ops.yaml:1: key 'op': the entry has no name; `- op: name` must be there"),
+     "ops.yaml:1: key 'op': the entry has no name; `- op: name` must be present"),
     (entry() + "  args: (Tensor x)",
      "ops.yaml:6: op 'f', key 'args': given twice, first in line 2; a "
      "key may be given once"),
@@ -304,7 +304,7 @@ def test_fault_of_an_entry(keys, line, key, message):
      "ops.yaml:5: op 'f', key 'kernel.func': given twice, first "
      "in line 5; a key may be given once"),
     (entry() + entry(),
-     "ops.yaml:6: op 'f', key 'op': the op is there twice, first at ops.yaml:1; a "
+     "ops.yaml:6: op 'f', key 'op': the op occurs twice, first at ops.yaml:1; a "
      "name may be used once"),
     (entry().replace("f\n", "2f\n", 1),
      f"ops.yaml:1: op '2f', key 'op': '2f' is not a name for an op; "
@@ -316,7 +316,7 @@ def test_fault_of_an_entry(keys, line, key, message):
      "ops.yaml:1: op 'launch', key 'op': 'launch' is a name of "
      "the runtime; any other name is accepted"),
     (entry(inplace="(x -> out)") + entry(inplace="(x -> out)").replace("op: f", "op: f_"),
-     "ops.yaml:7: op 'f_', key 'op': function 'f_' is there already, of 'f' at ops.yaml:1; a name "
+     "ops.yaml:7: op 'f_', key 'op': function 'f_' already exists, for 'f' at ops.yaml:1; a name "
      "may be used once"),
     (entry() + entry(args="(Tensor x)").replace("op: f", "op: g"),
      "ops.yaml:10: op 'g', key 'kernel': kernel 'f' takes (const DenseTensor&, DenseTensor*) here "
@@ -355,7 +355,7 @@ def test_the_base_of_the_gradients_is_good():
     (dict(forward="f"), 2, "forward",
      "'f' is not a signature; 'name (args) -> outputs' is accepted"),
     (dict(kernel=None), 1, "backward_op",
-     "there is no 'kernel', 'invoke' or 'composite'; one of them must be there"),
+     "there is no 'kernel', 'invoke' or 'composite'; one of them must be present"),
     (dict(infer_meta=None), 5, "kernel",
      "there is no 'infer_meta'; a kernel and a shape function go together"),
     (dict(invoke="g(x)"), 6, "kernel", "the gradient has 'invoke' too; it is either an invocation "
@@ -391,10 +391,10 @@ def test_the_base_of_the_gradients_is_good():
     (dict(args="(Tensor x, Tensor out_grad, int wanted = 0)"), 3, "args",
      "'wanted' is a name that generated functions use; any other name is accepted"),
     # outputs
-    (dict(output="Tensor(xx_grad)"), 4, "output", "'xx_grad' is no input's gradient (did you mean "
+    (dict(output="Tensor(xx_grad)"), 4, "output", "'xx_grad' is not an input's gradient (did you mean "
      "'x_grad'?); accepted are 'x_grad', 'y_grad'"),
     (dict(output="Tensor"), 4, "output",
-     "'out' is no input's gradient; accepted are 'x_grad', 'y_grad'"),
+     "'out' is not an input's gradient; accepted are 'x_grad', 'y_grad'"),
     (dict(output="Tensor[](x_grad)"), 4, "output", "'x_grad' is a list, but 'x' of the forward op "
      "is one tensor; a gradient is what its input is"),
     (dict(backward="f_double_grad"), 7, "backward",
@@ -407,7 +407,7 @@ def test_fault_of_a_gradient(keys, line, key, message):
 
 @pytest.mark.parametrize("name, message", [
     ("f_grad_", "the name ends in '_'; a name without it is accepted: no gradient is inplace"),
-    ("f", "function 'f' is there already, of 'f' at ops.yaml:1; a name may be used once"),
+    ("f", "function 'f' already exists, for 'f' at ops.yaml:1; a name may be used once"),
     ("track", "'track' is a name of the runtime; any other name is accepted"),
 ])
 def test_names_of_gradients(name, message):
@@ -417,15 +417,15 @@ def test_names_of_gradients(name, message):
 
 @pytest.mark.parametrize("forward, keys, line, key, message", [
     (dict(optional="y"), dict(args="(Tensor x, Tensor y, Tensor out_grad)"), 3, "args",
-     "'y' is required, but 'y' of 'f' at ops.yaml:1 may be absent; 'optional: y' must be there"),
+     "'y' is required, but 'y' of 'f' at ops.yaml:1 may be absent; 'optional: y' must be present"),
     (dict(optional="out"), {}, 3, "args", "'out_grad' is required, but 'out' of 'f' at ops.yaml:1 "
-     "may be absent; 'optional: out_grad' must be there"),
+     "may be absent; 'optional: out_grad' must be present"),
     (dict(output="Tensor(y)"),
      dict(forward="f (Tensor x, Tensor y, int a) -> Tensor(out)"), 2, "forward",
      "'y' is an argument and an output of 'f' at ops.yaml:1; an op with a gradient needs a name "
      "for each"),
     (dict(optional="a"), dict(), 3, "args", "attribute 'a' is required, but 'a' of 'f' at ops.yaml:1 "
-     "may be absent; 'optional: a' must be there"),
+     "may be absent; 'optional: a' must be present"),
 ])
 def test_gradients_that_do_not_fit_their_op(forward, keys, line, key, message):
     fails(gradient(**keys), f"backward.yaml:{line}: op 'f_grad', key '{key}': {message}",
@@ -453,7 +453,7 @@ def test_a_gradient_of_a_gradient_speaks_of_outputs_that_may_be_unwanted():
                      backward="f_double_grad")
     fails(first + double, "backward.yaml:10: op 'f_double_grad', key 'args': 'grad_x_grad' is "
           "required, but 'x_grad' of 'f_grad' at backward.yaml:1 may be absent; 'optional: "
-          "grad_x_grad' must be there", entry(backward="f_grad"))
+          "grad_x_grad' must be present", entry(backward="f_grad"))
 
 
 def test_an_op_whose_gradient_is_not_there():
@@ -470,15 +470,15 @@ def test_an_op_with_the_gradient_of_another():
 
 def test_a_gradient_that_no_op_names():
     fails(gradient(), "backward.yaml:1: op 'f_grad', key 'backward_op': 'f' at ops.yaml:1 names no "
-          "gradient: nothing would call this one; 'backward: f_grad' must be there", entry())
+          "gradient: this one would never be called; 'backward: f_grad' must be present", entry())
     fails(gradient() + gradient("f_grad2"), "backward.yaml:7: op 'f_grad2', key 'backward_op': the "
-          "gradient of 'f' at ops.yaml:1 is 'f_grad': nothing would call this one; one of the two "
+          "gradient of 'f' at ops.yaml:1 is 'f_grad': this one would never be called; one of the two "
           "is accepted", entry(backward="f_grad"))
 
 
 def test_a_gradient_given_twice():
     fails(gradient() + gradient(),
-          "backward.yaml:7: op 'f_grad', key 'backward_op': the op is there "
+          "backward.yaml:7: op 'f_grad', key 'backward_op': the op occurs "
           "twice, first at backward.yaml:1; a name may be used once", entry())
 
 

@@ -102,8 +102,8 @@ def test_a_kernel_that_takes_other_arguments(tmp_path):
     with pytest.raises(SpecErrors) as caught:
         render(ops_of(F.replace("int a", "bool a")), functions=found)
     assert str(caught.value).endswith(
-        "key 'kernel.func': the kernel 'f' takes (const DenseTensor&, int, DenseTensor*) and is given (const "
-        "DenseTensor&, bool, DenseTensor*); what it takes, or a kernel of another name, is accepted")
+        "key 'kernel.func': the kernel 'f' takes (const DenseTensor&, int, DenseTensor*) and is passed (const "
+        "DenseTensor&, bool, DenseTensor*); its own parameters, or a kernel of another name, are accepted")
     ops = ops_of(F + F.replace("int a", "bool a").replace("op: f", "op: g"))
     kernels = [op.kernel.dense.name for op in complete(ops, [], found).ops]
     assert kernels == ["f", "f_of_g"], "no code calls the kernel with arguments that it does not take"
@@ -118,32 +118,31 @@ def test_what_is_there_is_accepted(tmp_path):
 
 @pytest.mark.parametrize("old, new, message", [
     ("param: [x]", "param: [x, a, a, a, a]", "key 'infer_meta.func': 'FInferMeta' of shapes/f.h takes "
-     "2 to 4 or 1 arguments and is given 5 ('x', 'a', 'a', 'a', 'a'); as many as it takes are accepted"),
+     "2 to 4 or 1 arguments and is passed 5 ('x', 'a', 'a', 'a', 'a'); the same number is accepted"),
     ("param: [x]", "param: [x], spmd_rule: FInferSpmd", "key 'infer_meta.spmd_rule': 'FInferSpmd' of "
-     "shapes/f.h takes 2 arguments and is given 1 ('x'); as many as it takes are accepted"),
+     "shapes/f.h takes 2 arguments and is passed 1 ('x'); the same number is accepted"),
     ("param: [x]", "param: [x], spmd_rule: FInferSmpd", "key 'infer_meta.spmd_rule': no header of "
-     "shapes declares 'FInferSmpd' (did you mean 'FInferSpmd'?); a function of theirs is accepted"),
+     "shapes declares 'FInferSmpd' (did you mean 'FInferSpmd'?); a function of these headers is accepted"),
     ("func: f}", "func: f, alias_offset: AliasOffset}", "key 'kernel.alias_offset': no header of shapes declares 'AliasOffset'; a "
-     "function of theirs is accepted"),
+     "function of these headers is accepted"),
     ("func: f}", "func: f, alias_offset: none}", "key 'kernel.alias_offset': 'none' of shapes/f.h takes 0 arguments and is "
-     "given 2 ('x', 'a'); as many as it takes are accepted"),
+     "passed 2 ('x', 'a'); the same number is accepted"),
     ("func: f}", "func: broken_lin}", "key 'kernel.func': no source below kernels registers the kernel "
      "'broken_lin' (did you mean 'broken_line'?); 'PHI_REGISTER_KERNEL(broken_lin, CPU, <function>, "
-     "<types>);' must be there"),
+     "<types>);' must be present"),
 ])
 def test_what_an_entry_names(tmp_path, old, new, message):
     assert errors_of(tmp_path, F.replace(old, new)).endswith(f"op 'f', {message}")
 
 
 @pytest.mark.parametrize("call, message", [
-    ("f()", "'f' of ops.yaml:2 takes 1 to 2 arguments and is given 0 (none); as many as it takes are "
-     "accepted"),
-    ("phi::f(x, a, 1)", "'f' of ops.yaml:2 takes 1 to 2 arguments and is given 3 ('x', 'a', '1'); as "
-     "many as it takes are accepted"),
-    ("f_impl(x, a, a)", "'f_impl' of composite.h takes 1 to 2 arguments and is given 3 ('x', 'a', 'a'); "
-     "as many as it takes are accepted"),
-    ("f_implied(x, a)", "composite.h does not declare 'f_implied', and no op is named so (did you mean "
-     "'f_impl'?); what is there is accepted"),
+    ("f()", "'f' of ops.yaml:2 takes 1 to 2 arguments and is passed 0 (none); the same number is accepted"),
+    ("phi::f(x, a, 1)", "'f' of ops.yaml:2 takes 1 to 2 arguments and is passed 3 ('x', 'a', '1'); the "
+     "same number is accepted"),
+    ("f_impl(x, a, a)", "'f_impl' of composite.h takes 1 to 2 arguments and is passed 3 ('x', 'a', 'a'); "
+     "the same number is accepted"),
+    ("f_implied(x, a)", "composite.h does not declare 'f_implied', and no op has this name (did you mean "
+     "'f_impl'?); an existing name is accepted"),
 ])
 def test_what_an_op_invokes(tmp_path, call, message):
     text = F + CALL.replace("f(x, a)", call).replace("int a", "int a = 0" if call == "f()" else "int a")
@@ -151,10 +150,8 @@ def test_what_an_op_invokes(tmp_path, call, message):
 
 
 @pytest.mark.parametrize("call, message", [
-    ("f_grad(x)", "'f_grad' of composite.h takes 2 arguments and is given 1 ('x'); as many as it takes "
-     "are accepted"),
-    ("f_gard(x)", "composite.h does not declare 'f_gard' (did you mean 'f_grad'?); what is there is "
-     "accepted"),
+    ("f_grad(x)", "'f_grad' of composite.h takes 2 arguments and is passed 1 ('x'); the same number is accepted"),
+    ("f_gard(x)", "composite.h does not declare 'f_gard' (did you mean 'f_grad'?); an existing name is accepted"),
 ])
 def test_what_a_gradient_is_composed_of(tmp_path, call, message):
     text = GRADIENT.replace("f_grad(x, out_grad, x_grad)", call)

@@ -85,7 +85,7 @@ def test_attention_draws_its_seed_and_offset_where_it_drops():
 
 def test_shapes_do_not_follow_a_seed_that_is_drawn():
     fails(op("param: [x, seed]", "(Tensor x, int seed = 0)").replace("param: [x]}", "param: [x, seed]}"),
-          "ops.yaml:4: op 'f', key 'infer_meta': shapes or placements follow 'seed', which may be left out and is drawn then; "
+          "ops.yaml:4: op 'f', key 'infer_meta': shapes or placements follow 'seed', which is drawn if it is left out; "
           "a seed without the default 0 is accepted")
 
 
@@ -367,7 +367,7 @@ def test_an_op_that_invokes_others_is_recorded_by_them():
           invoke: h(x, out_grad)
         """)
     assert definitions(texts).keys() == {"f", "f_grad"}
-    assert "| `f_grad`: kept for it | by the ops that are called |" in texts["op_reference.md"]
+    assert "| `f_grad`: saved values | by the ops that are called |" in texts["op_reference.md"]
 
 
 def test_a_declared_rule_may_name_the_dims_that_are_whole():

@@ -87,7 +87,7 @@ def test_a_name_that_is_there_is_taken(command, entry, name):
     command.write("mine.yaml", entry)
     result = command.run(*ARGS)
     assert result.returncode == 1
-    assert f"key 'op': the operator '{name}' is there already" in " ".join(result.stderr.split())
+    assert f"key 'op': the operator '{name}' already exists" in " ".join(result.stderr.split())
     assert not Path("out").exists(), "nothing half done"
 
 
@@ -115,7 +115,7 @@ def test_names_of_others_are_written_beside(command):
     assert '    {"mine", "", "theirs"},\n    {"mine", "x", "X"},\n};' in library
     assert "kCalls, signatures, kCompatNames);" in library
     command.write("compat.yaml", "- op : a b\n")
-    assert "'a b' is no name" in command.run(*ARGS, "--compat=compat.yaml").stderr
+    assert "'a b' is not a name" in command.run(*ARGS, "--compat=compat.yaml").stderr
 
 
 def test_without_a_library_nothing_is_different(command):

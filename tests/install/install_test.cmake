@@ -170,7 +170,7 @@ autophi_add_ops(wrong_ops OPS ops.yaml SOURCES kernels.cc)
   endif()
 endfunction()
 set(entry "  args: (Tensor x)\n  output: Tensor\n  infer_meta: {func: UnchangedInferMeta, spmd_rule: ElementwiseUnaryInferSpmd}\n")
-must_be_refused("- op: relu\n${entry}  kernel: {func: relu}\n" "ops.yaml:1: op 'relu', key 'op': the operator 'relu' is there[ \n]+already")
+must_be_refused("- op: relu\n${entry}  kernel: {func: relu}\n" "ops.yaml:1: op 'relu', key 'op': the operator 'relu'[ \n]+already[ \n]+exists")
 must_be_refused("- op: mine\n${entry}  kernel: {func: mine}\n" "registers[ \n]+the[ \n]+kernel[ \n]+'mine'")
 must_be_refused("- op: mine\n  args: (Tensor x)\n  output: Tensor\n  invoke: rleu(x)\n" "'rleu'.*did[ \n]+you[ \n]+mean[ \n]+'relu'")
 

@@ -41,7 +41,7 @@ struct KronShapes {
     const bool apart = a != 1 && b != 1;
     PHI_CHECK(x.ndim() + apart < kMaxNdim,
               errors::InvalidArgument("x is {} and y is {}: their product needs more than {} dims "
-                                      "before it is made one; merge some of them.",
+                                      "as an intermediate; merge some of them.",
                                       of_x.to_string(), of_y.to_string(), kMaxNdim));
     x.push_back(a);
     if (apart) {

@@ -13,10 +13,9 @@ std::tuple<Tensor, Tensor> margin_cross_entropy(const Tensor& logits, const Tens
                                                 int nranks, float margin1, float margin2,
                                                 float margin3, float scale) {
   PHI_CHECK(ring_id == 0 && rank == 0 && nranks == 1,
-            errors::InvalidArgument(
-                "ring_id is {}, rank {} and nranks {}, but classes are split by the placement of "
-                "logits; leave them out.",
-                ring_id, rank, nranks));
+            errors::InvalidArgument("ring_id is {}, rank {} and nranks {}, but the placement of "
+                                    "logits shards the classes; leave these arguments out.",
+                                    ring_id, rank, nranks));
   const bool is_column = label.ndim() == 2 && label.shape()[1] == 1;
   const Tensor classes = is_column ? reshape(label, {label.shape()[0]}) : label;
   const Tensor with_margins = margin_logits(logits, classes, margin1, margin2, margin3, scale);

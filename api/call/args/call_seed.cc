@@ -30,8 +30,8 @@ CallSeed::~CallSeed() {
 }
 
 int64_t CallSeed::known() const {
-  PHI_CHECK(value_, errors::Unimplemented("the gradient of {} takes its seed, which each run of a "
-                                          "captured program draws anew; give the seed.",
+  PHI_CHECK(value_, errors::Unimplemented("the gradient of {} needs its seed, but each run of a "
+                                          "captured program draws a new one; pass the seed.",
                                           op_.name));
   return *value_;
 }

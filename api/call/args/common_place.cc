@@ -7,9 +7,9 @@ namespace phi {
 
 void throw_several_places(const OpDef& op, const Place& a, const Place& b) {
   throw errors::InvalidArgument(
-      "{} takes tensors of one place, and these lie on {} and on {}. A tensor lies where "
-      "RankContext::set_place of its rank says, or where the operator that made it was told to "
-      "put it.",
+      "{} needs all tensors on one place, but these are on {} and on {}. The place of a tensor is "
+      "set by RankContext::set_place of its rank, or by the place argument of the operator that "
+      "created it.",
       op.name, a.to_string(), b.to_string());
 }
 

@@ -92,9 +92,9 @@ void check_inplace(const OptionalTensor& x, const std::optional<TensorMeta>& res
 namespace {
 void check_as_many(size_t results, const TensorList& xs) {
   PHI_CHECK(xs.size() == results,
-            errors::InvalidArgument("inplace: there are {} results for a list of {} tensors; give "
-                                    "one for each.",
-                                    results, xs.size()));
+            errors::InvalidArgument(
+                "inplace: there are {} results for a list of {} tensors; the counts must match.",
+                results, xs.size()));
 }
 }  // namespace
 
@@ -188,10 +188,10 @@ void note_write(const Tensor& x) {
   Storage& storage = *array_of(x).storage();
   if (storage.copied_by() != nullptr) [[unlikely]]
     throw errors::PreconditionNotMet(
-        "an inplace operation would write to {}, which {} made of a tensor whose placements do not "
-        "allow a view: its shards had to be moved, so the bytes are a copy, and that tensor would "
-        "not see the write. Write to that tensor itself, reshard it to these placements before {}, "
-        "or clone() the result to write to a copy.",
+        "an inplace operation would write to {}, which {} computed from a tensor whose placements "
+        "do not allow a view: its shards were resharded, so the bytes are a copy, and the write "
+        "would not reach that tensor. Write to that tensor itself, reshard it to these placements "
+        "before {}, or clone() the result to write to a copy.",
         x.to_string(), storage.copied_by(), storage.copied_by());
   WriteJournal::note(x);
   storage.note_write();

@@ -25,8 +25,8 @@ void plan_arrays(const OpDef& op, const KernelArrays& arrays) {
 void check_shapes_known(const OpDef& op, const KernelArrays& arrays) {
   for (const KernelArray& x : arrays) {
     PHI_CHECK(!x.is_written || x.array->defined(),
-              errors::Unimplemented("the shape of what {} gives depends on data, which neither a "
-                                    "dry run nor a captured program has.",
+              errors::Unimplemented("the output shape of {} depends on data, which is not "
+                                    "available in a dry run or a captured program.",
                                     op.name));
   }
 }

@@ -91,7 +91,7 @@ Architecture read_architecture(ConfigKeys* keys) {
   }
   // transformers selects the architecture by this key.
   keys->allow("model_type", {names_of(architecture).model_type},
-              fmt::format("another type than that of {}", names[0]));
+              fmt::format("a type other than that of {}", names[0]));
   return architecture;
 }
 
@@ -104,14 +104,15 @@ double read_rope_base(ConfigKeys* keys) {
     if (!rope) continue;
     rope->allow("rope_type", {"default"}, "a rope scaling");
     rope->allow("type", {"default"}, "a rope scaling");
-    rope->allow("partial_rotary_factor", {1.0}, "to turn a part of each head");
+    rope->allow("partial_rotary_factor", {1.0}, "rotation of only a part of each head");
     if (rope->has("rope_theta")) bases.push_back(rope->number("rope_theta"));
     for (const std::string& key : rope->others({})) rope->refuse(key, "a rope scaling");
   }
-  keys->allow("partial_rotary_factor", {1.0}, "to turn a part of each head");
+  keys->allow("partial_rotary_factor", {1.0}, "rotation of only a part of each head");
   for (double base : bases) {
-    PHI_CHECK(base == bases[0], errors::InvalidArgument("'{}': 'rope_theta' is {} and {}.",
-                                                        keys->path(), bases[0], base));
+    PHI_CHECK(base == bases[0],
+              errors::InvalidArgument("'{}': 'rope_theta' has two values, {} and {}.", keys->path(),
+                                      bases[0], base));
   }
   return bases.empty() ? LlamaConfig().rope_base : bases[0];
 }
@@ -129,17 +130,17 @@ GptConfig read_gpt(ConfigKeys* keys, std::vector<std::string>* notes) {
   model.tied_head = keys->flag("tie_word_embeddings", true);
   models::check(model, fmt::format("'{}'", keys->path()), kGptKeys);
   keys->allow("activation_function", {"gelu_new", "gelu_pytorch_tanh"},
-              "an activation other than GELU in its tanh form");
-  keys->allow("scale_attn_weights", {true}, "attention without its scale");
-  keys->allow("scale_attn_by_inverse_layer_idx", {false}, "another scale in each layer");
-  keys->allow("reorder_and_upcast_attn", {false}, "attention in another precision");
-  keys->allow("add_cross_attention", {false}, "attention to another sequence");
+              "an activation other than GELU with the tanh approximation");
+  keys->allow("scale_attn_weights", {true}, "attention without scaling");
+  keys->allow("scale_attn_by_inverse_layer_idx", {false}, "a different scale in each layer");
+  keys->allow("reorder_and_upcast_attn", {false}, "attention in a different precision");
+  keys->allow("add_cross_attention", {false}, "cross-attention");
   const double on_embeddings = keys->number("embd_pdrop", 0.1);
   const double on_attention = keys->number("attn_pdrop", 0.1);
   if (on_embeddings != model.dropout || on_attention != 0) {
     notes->push_back(
-        fmt::format("'embd_pdrop' {} and 'attn_pdrop' {} are not followed in training: dropout is "
-                    "'resid_pdrop' {}, of embeddings and what is added to them",
+        fmt::format("'embd_pdrop' {} and 'attn_pdrop' {} are ignored in training: dropout is "
+                    "'resid_pdrop' {}, of embeddings and residual branches",
                     on_embeddings, on_attention, model.dropout));
   }
   return model;
@@ -148,17 +149,16 @@ GptConfig read_gpt(ConfigKeys* keys, std::vector<std::string>* notes) {
 void check_window(ConfigKeys* keys, int64_t window, int64_t positions) {
   if (window >= positions) return;
   throw errors::InvalidArgument(
-      "'{}': 'sliding_window' is {}, and 'max_position_embeddings' {}: attention within a window "
-      "is "
-      "not supported. For sequences of up to {} positions, which it does not cut, write this as "
-      "'max_position_embeddings'.",
+      "'{}': 'sliding_window' is {}, and 'max_position_embeddings' {}: sliding-window attention is "
+      "not supported. For sequences of up to {} positions, which the window does not truncate, set "
+      "'max_position_embeddings' to this number.",
       keys->path(), window, positions, window);
 }
 
 void check_attention(ConfigKeys* keys, Architecture architecture, const LlamaConfig& model) {
   keys->allow("head_dim", {model.head_size()},
-              "heads of another size than hidden_size / num_attention_heads");
-  keys->allow("attention_dropout", {0.0}, "dropout of attention");
+              "a head size other than hidden_size / num_attention_heads");
+  keys->allow("attention_dropout", {0.0}, "attention dropout");
   // The query, key and value biases of Qwen2 have no key.
   keys->allow("attention_bias", {false}, "attention with these biases");
   for (const std::string& type : keys->texts("layer_types")) {
@@ -169,7 +169,7 @@ void check_attention(ConfigKeys* keys, Architecture architecture, const LlamaCon
   }
   if (architecture == Architecture::kQwen2) {
     const int64_t window = keys->size("sliding_window", 4096);
-    keys->allow("use_mrope", {false}, "rotary positions in several dimensions");
+    keys->allow("use_mrope", {false}, "multi-dimensional rotary positions");
     if (keys->flag("use_sliding_window", false)) check_window(keys, window, model.seq_len);
   }
 }
@@ -248,7 +248,7 @@ Architecture architecture_of_name(std::string_view name) {
     known.emplace_back(names.name);
   }
   throw errors::InvalidArgument(
-      "the architecture '{}' is none of {}{}", name, fmt::join(known, ", "),
+      "the architecture '{}' is not one of {}{}", name, fmt::join(known, ", "),
       did_you_mean(name, known).empty() ? "." : did_you_mean(name, known));
 }
 
@@ -270,7 +270,7 @@ Config decode_config(std::string_view text, const std::string& path) {
   }
   config.dtype = read_dtype(&keys);
   for (const std::string& key : keys.others(kHarmless)) {
-    config.notes.push_back(fmt::format("'{}' is not known and not followed", key));
+    config.notes.push_back(fmt::format("'{}' is unknown and ignored", key));
   }
   return config;
 }
@@ -284,16 +284,15 @@ std::string encode_config(const Config& config) {
   PHI_CHECK(
       std::visit([&](const auto& model) { return fits(model, config.architecture); }, config.model),
       errors::InvalidArgument(
-          "a {} {} biases of queries, keys and values is no {}; it is a "
-          "{}.",
+          "a {} {} biases of queries, keys and values is not a {}; it is a {}.",
           kind_of(config.model),
           architecture_of(config.model) == Architecture::kLlama ? "without" : "with", names.name,
           name_of(architecture_of(config.model))));
   if (const auto* gpt = std::get_if<GptConfig>(&config.model)) {
-    PHI_CHECK(
-        gpt->activation == models::kDefaultActivation,
-        errors::InvalidArgument("'activation' is '{}'; a {} has GELU in its tanh form ('{}').",
-                                gpt->activation, names.name, models::kDefaultActivation));
+    PHI_CHECK(gpt->activation == models::kDefaultActivation,
+              errors::InvalidArgument(
+                  "'activation' is '{}'; a {} uses GELU with the tanh approximation ('{}').",
+                  gpt->activation, names.name, models::kDefaultActivation));
   }
   Json json = std::visit([](const auto& model) { return keys_of(model); }, config.model);
   json["architectures"] = Json::array({names.name});

@@ -40,7 +40,7 @@ class ConfigKeys {
   std::optional<ConfigKeys> within(const std::string& key);
 
   /// Throws unless the key is missing or has one of these values. `why` completes the message with
-  /// what is unsupported: "heads of another size than hidden_size / num_attention_heads".
+  /// what is unsupported: "a head size other than hidden_size / num_attention_heads".
   void allow(const std::string& key, const std::vector<Json>& values, std::string_view why);
   /// Throws the error for this key and its value.
   [[noreturn]] void refuse(const std::string& key, std::string_view why) const;

@@ -66,8 +66,8 @@ bool is_tied(const Config& config) {
 void check_tied_head(const Checkpoint& files, const std::string& embedding) {
   PHI_CHECK(
       !files.contains(embedding) || are_equal(files, kTheirHead, embedding),
-      errors::InvalidArgument("'{}': 'tie_word_embeddings' is true, but '{}' has other values "
-                              "than '{}'; write false to keep it, or remove it.",
+      errors::InvalidArgument("'{}': 'tie_word_embeddings' is true, but the values of '{}' differ "
+                              "from those of '{}'; write false to keep both, or remove it.",
                               files.path(), kTheirHead, embedding));
 }
 
@@ -128,8 +128,8 @@ void write(const std::string& folder, const Config& config, const Checkpoint& we
   weights.check(wanted_of(pairs, NamedBy::kOurs, written.dtype));
   const std::string text = encode_config(written);
   PHI_CHECK(!is_folder(folder),
-            errors::AlreadyExists("the folder '{}' has a {}; give one that has none.", folder,
-                                  kConfigFile));
+            errors::AlreadyExists("the folder '{}' already has a {}; pass a folder without one.",
+                                  folder, kConfigFile));
   distributed::checkpoint::merge_to_folder(
       distributed::checkpoint::view(weights, their_view(pairs)), folder, max_file_bytes);
   // Written last, so that a folder with a config has its weights.

@@ -31,17 +31,19 @@ AttentionOptions checked_attention_options(AttentionOptions options, const std::
                                     path, options.heads, options.d_model));
   const int64_t kv_heads = options.num_kv_heads();
   PHI_CHECK(kv_heads >= 1 && options.heads % kv_heads == 0,
-            errors::InvalidArgument("attention '{}': {} kv_heads do not divide heads {}; as many "
-                                    "queries must share each key.",
+            errors::InvalidArgument("attention '{}': {} kv_heads do not divide heads {}; each key "
+                                    "must be shared by the same number of queries.",
                                     path, kv_heads, options.heads));
-  PHI_CHECK(!options.fused || kv_heads == options.heads,
-            errors::InvalidArgument("attention '{}': one fused product gives as many keys as "
-                                    "queries, but kv_heads is {} of {} heads; set fused to false.",
-                                    path, kv_heads, options.heads));
-  PHI_CHECK(!options.rope_base || options.head_size() % 2 == 0,
-            errors::InvalidArgument("attention '{}': heads of {} are odd; rotary positions turn "
-                                    "pairs of numbers.",
-                                    path, options.head_size()));
+  PHI_CHECK(
+      !options.fused || kv_heads == options.heads,
+      errors::InvalidArgument("attention '{}': a fused projection has the same number of keys and "
+                              "queries, but kv_heads is {} of {} heads; set fused to false.",
+                              path, kv_heads, options.heads));
+  PHI_CHECK(
+      !options.rope_base || options.head_size() % 2 == 0,
+      errors::InvalidArgument(
+          "attention '{}': the head size {} is odd; rotary positions rotate pairs of elements.",
+          path, options.head_size()));
   return options;
 }
 
@@ -111,8 +113,8 @@ Tensor Attention::core(const TensorList& heads) const {
   if (options_.rope_base) apply_rotary(&qkv);
   if (KeyValueCache* cache = forward_context().cache) {
     PHI_CHECK(options_.causal,
-              errors::InvalidArgument("attention '{}' sees positions behind its own, so it cannot "
-                                      "read on from a cache; make it causal, or read all at once.",
+              errors::InvalidArgument("attention '{}' is not causal, so it cannot continue from a "
+                                      "cache; make it causal, or pass all positions at once.",
                                       path()));
     auto& [keys, values] = cache->entry(*this);
     return std::get<0>(

@@ -36,10 +36,9 @@ Activation activation_named(const std::string& name) {
                            return each.by_default.has_value();
                          });
   PHI_CHECK(is_of_one,
-            errors::InvalidArgument(
-                "'{}' is no activation: it must take one tensor, beside it only attributes "
-                "with defaults, and give one.",
-                name));
+            errors::InvalidArgument("'{}' is not an activation: it must take one tensor, otherwise "
+                                    "only attributes with defaults, and return one tensor.",
+                                    name));
   return [name, attributes = op.attributes({})](const Tensor& x) {
     return call_function(name, {{x}}, attributes).at(0);
   };

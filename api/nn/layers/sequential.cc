@@ -60,15 +60,16 @@ void Sequential::append_repeated(const std::string& name,
 
 void Sequential::add_link(std::shared_ptr<Layer> link) {
   PHI_CHECK(chunks_.empty(),
-            errors::InvalidArgument("link '{}' is added to a model that is laid out on a mesh; add "
-                                    "it before nn::shard().",
+            errors::InvalidArgument("link '{}' is added to a model that is already sharded over a "
+                                    "mesh; add it before nn::shard().",
                                     link->path()));
   links_.push_back(std::move(link));
 }
 
 Sequential::LinkRange Sequential::chunk_range(int chunk) const {
-  PHI_CHECK(chunk >= 0 && chunk < num_chunks(),
-            errors::OutOfRange("chunk {} of a model that has {}.", chunk, num_chunks()));
+  PHI_CHECK(
+      chunk >= 0 && chunk < num_chunks(),
+      errors::OutOfRange("chunk {} is requested from a model that has {}.", chunk, num_chunks()));
   return chunks_.empty() ? LinkRange{0, links_.size()} : chunks_[static_cast<size_t>(chunk)];
 }
 

@@ -116,9 +116,8 @@ Layout& Layout::batches(AxisPlacements axis_placements) {
 }
 
 Layout& Layout::pipeline(std::string mesh_dim, std::string pattern, int64_t chunks) {
-  PHI_CHECK(chunks >= 1, errors::InvalidArgument("a pipeline of {} chunks a stage; it has 1 or "
-                                                 "more.",
-                                                 chunks));
+  PHI_CHECK(chunks >= 1,
+            errors::InvalidArgument("a pipeline with {} chunks per stage; use 1 or more.", chunks));
   pipeline_ = {std::move(mesh_dim), std::move(pattern), chunks};
   return *this;
 }
@@ -161,7 +160,7 @@ std::string Layout::describe(const Module& model) const {
   if (!pipeline_.mesh_dim.empty()) {
     lines.push_back(
         {"(model)", "pipeline",
-         fmt::format("'{}' along {}, {} chunk{} a stage", pipeline_.pattern, pipeline_.mesh_dim,
+         fmt::format("'{}' along {}, {} chunk{} per stage", pipeline_.pattern, pipeline_.mesh_dim,
                      pipeline_.chunks, pipeline_.chunks == 1 ? "" : "s")});
   }
   if (zero_.stage > 0) {

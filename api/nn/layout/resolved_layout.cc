@@ -47,7 +47,7 @@ void ResolvedLayout::match(const Layout::PlacementRow& row, const NameSet& names
       merge_placements(row.axis_placements, &matched[name]);
     }
   }
-  PHI_CHECK(found, errors::NotFound("the layout's {} '{}' meet nothing of the model; nearest: {}.",
+  PHI_CHECK(found, errors::NotFound("the layout's {} '{}' match no name in the model; nearest: {}.",
                                     name_of(row.kind), row.pattern,
                                     nearest_three(row.pattern, names.all)));
 }

@@ -41,8 +41,8 @@ void check_dims(const AxisPlacements& axis_placements, const ProcessMesh& mesh, 
   for (const auto& [dim, placement] : axis_placements) {
     PHI_CHECK(
         has_dim(mesh, dim),
-        errors::InvalidArgument("the layout's {} speaks of mesh dim '{}', which {} has not{}. "
-                                "layout.only_along(mesh) leaves such rows out.",
+        errors::InvalidArgument("the layout's {} uses mesh dim '{}', which {} does not have{}. "
+                                "layout.only_along(mesh) removes such rows.",
                                 what, dim, mesh.to_string(), did_you_mean(dim, mesh.dim_names())));
   }
 }
@@ -53,8 +53,8 @@ void check_placements(const std::string& name, const Tensor& value, const AxisPl
                       (!placement.is_shard() ||
                        (placement.tensor_dim() >= 0 && placement.tensor_dim() < value.ndim()));
     PHI_CHECK(fits, errors::InvalidArgument(
-                        "the layout wants parameter '{}' of shape {} to be {} "
-                        "along mesh dim '{}'; it can be Replicate(){}.",
+                        "the layout sets parameter '{}' of shape {} to {} along mesh dim '{}'; use "
+                        "Replicate(){}.",
                         name, value.shape().to_string(), placement.to_string(), dim,
                         value.ndim() == 0 ? ""
                         : value.ndim() == 1
@@ -74,7 +74,7 @@ class Sharder {
       if (split.is_on_mesh) check_dims({{split.mesh_dim, {}}}, mesh, "tensor_parallel");
     }
     PHI_CHECK(model.parent() == nullptr,
-              errors::InvalidArgument("'{}' is a part of a model; lay the whole model out.",
+              errors::InvalidArgument("'{}' is a submodule; apply the layout to the root module.",
                                       model.path()));
     check_mesh();
     assign_stages();
@@ -124,10 +124,11 @@ class Sharder {
     const auto& pipeline = layout_.pipeline();
     if (pipeline.mesh_dim.empty()) return;
     sequential_ = dynamic_cast<Sequential*>(&model_);
-    PHI_CHECK(sequential_ != nullptr && sequential_->num_links() > 0,
-              errors::InvalidArgument("a pipeline cuts an nn::Sequential between its links, and "
-                                      "the model is none, or is empty; derive it from Sequential, "
-                                      "or leave Layout::pipeline out."));
+    PHI_CHECK(
+        sequential_ != nullptr && sequential_->num_links() > 0,
+        errors::InvalidArgument(
+            "a pipeline splits an nn::Sequential between its links, but the model is not a "
+            "Sequential, or is empty; derive it from Sequential, or leave Layout::pipeline out."));
     const auto [first, end] = links_to_distribute();
     const int pp = mesh_.dim_of(pipeline.mesh_dim);
     const int64_t stages = mesh_.dim_size(pp);
@@ -162,14 +163,14 @@ class Sharder {
     while (end < count && matched(end)) ++end;
     std::vector<std::string> names;
     for (size_t i = 0; i < count; ++i) names.push_back(sequential_->link(i).path());
-    PHI_CHECK(first < count, errors::NotFound("the pipeline's '{}' meets no link of the model; "
-                                              "nearest: {}.",
-                                              pattern, nearest_three(pattern, names)));
+    PHI_CHECK(first < count,
+              errors::NotFound("the pipeline's '{}' matches no link of the model; nearest: {}.",
+                               pattern, nearest_three(pattern, names)));
     for (size_t i = end; i < count; ++i) {
-      PHI_CHECK(!matched(i), errors::InvalidArgument(
-                             "the pipeline's '{}' meets link '{}', but not '{}' before it; links "
-                             "that are shared out follow each other.",
-                             pattern, names[i], names[end]));
+      PHI_CHECK(!matched(i),
+                errors::InvalidArgument("the pipeline's '{}' matches link '{}', but not '{}' "
+                                        "before it; the links of a pipeline must be consecutive.",
+                                        pattern, names[i], names[end]));
     }
     return {first, end};
   }

@@ -55,8 +55,8 @@ ModelConfig decode(const JsonFile& file) {
     PHI_CHECK(std::ranges::find(names, key) != names.end(),
               errors::InvalidArgument("'{}': there is no key '{}'{}", file.path(), key,
                                       did_you_mean(key, names).empty()
-                                          ? fmt::format(" (those of {} are {}).", kind_of(config),
-                                                        fmt::join(names, ", "))
+                                          ? fmt::format(" (the keys of {} are {}).",
+                                                        kind_of(config), fmt::join(names, ", "))
                                           : did_you_mean(key, names)));
   }
   return config;
@@ -96,8 +96,8 @@ class Check {
            "1 to 1e12");
     expect_divides("kv_heads", config.kv_heads, "heads", config.heads);
     PHI_CHECK(config.head_size() % 2 == 0,
-              errors::InvalidArgument("{}: heads of {} ('{}' {} / '{}' {}) are odd; positions turn "
-                                      "pairs of numbers.",
+              errors::InvalidArgument("{}: the head size {} ('{}' {} / '{}' {}) is odd; rotary "
+                                      "positions rotate pairs of elements.",
                                       where_, config.head_size(), key("d_model"), config.d_model,
                                       key("heads"), config.heads));
   }
@@ -154,8 +154,7 @@ void check(const ModelConfig& config, const std::string& where, const KeyNames& 
 std::string differences(const ModelConfig& wanted, const ModelConfig& found,
                         const std::string& where) {
   if (wanted.index() != found.index()) {
-    return fmt::format("\n  the model is a {}; {} is of a {}", kind_of(wanted), where,
-                       kind_of(found));
+    return fmt::format("\n  the model is a {}; {} is a {}", kind_of(wanted), where, kind_of(found));
   }
   std::map<std::string_view, Json> values;
   const auto keep = [&](std::string_view name, const auto& value) { values[name] = value; };
@@ -167,7 +166,7 @@ std::string differences(const ModelConfig& wanted, const ModelConfig& found,
     const Json& other = values.at(name);
     const bool is_part = name == "seq_len" && is_llama && own < other;
     if (name == "dropout" || own == other || is_part) return;
-    lines += fmt::format("\n  '{}' of the model is {}; of {} it is {}", name, own.dump(), where,
+    lines += fmt::format("\n  '{}' of the model is {}; in {} it is {}", name, own.dump(), where,
                          other.dump());
   };
   std::visit([&](const auto& model) { for_each_field(model, compare); }, wanted);

@@ -20,8 +20,9 @@ void check_model(const checkpoint::Checkpoint& from, const ModelConfig& wanted) 
   if (said == from.metadata().end()) return;
   const std::string where = fmt::format("the metadata of '{}'", from.path());
   const std::string faults = differences(wanted, from_json(said->second, from.path()), where);
-  PHI_CHECK(faults.empty(), errors::InvalidArgument("the weights in '{}' are of another model:{}",
-                                                    from.path(), faults));
+  PHI_CHECK(faults.empty(),
+            errors::InvalidArgument("the weights in '{}' belong to another model:{}", from.path(),
+                                    faults));
 }
 
 void save(const std::string& folder, const Decoder& model, checkpoint::SaveOptions options) {

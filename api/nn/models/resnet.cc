@@ -31,7 +31,7 @@ class ResNetInput final : public Layer {
 
   Tensor forward(const Tensor& images) const override {
     PHI_CHECK(images.ndim() == 4 && images.shape()[1] == channels_,
-              errors::InvalidArgument("images are {}; the model takes [batch,{},height,width].",
+              errors::InvalidArgument("images are {}; the model expects [batch,{},height,width].",
                                       images.shape().to_string(), channels_));
     return relu(norm_(conv_(images)));
   }
@@ -81,10 +81,11 @@ class ResNetHead final : public Layer {
 
 void check_resnet(const ResNetConfig& c) {
   PHI_CHECK(c.width > 0 && c.channels > 0 && c.classes > 0,
-            errors::InvalidArgument("width {}, channels {} and classes {} must be 1 at the least.",
+            errors::InvalidArgument("width {}, channels {} and classes {} must be at least 1.",
                                     c.width, c.channels, c.classes));
   PHI_CHECK(!c.blocks.empty() && std::ranges::all_of(c.blocks, [](int64_t n) { return n > 0; }),
-            errors::InvalidArgument("each stage must have a block, and there must be a stage."));
+            errors::InvalidArgument(
+                "the model must have at least one stage, and each stage at least one block."));
 }
 
 }  // namespace

@@ -21,14 +21,15 @@ constexpr double kVitWeightStd = 0.02;
 
 void check_vit(const VitConfig& c) {
   PHI_CHECK(c.image > 0 && c.patch > 0 && c.image % c.patch == 0,
-            errors::InvalidArgument("image is {} and patch {}; patches must fill the image.",
+            errors::InvalidArgument("image is {} and patch {}; image must be a multiple of patch.",
                                     c.image, c.patch));
-  PHI_CHECK(c.heads > 0 && c.d_model > 0 && c.d_model % c.heads == 0,
-            errors::InvalidArgument("d_model {} is no multiple of heads {}.", c.d_model, c.heads));
+  PHI_CHECK(
+      c.heads > 0 && c.d_model > 0 && c.d_model % c.heads == 0,
+      errors::InvalidArgument("d_model {} is not a multiple of heads {}.", c.d_model, c.heads));
   PHI_CHECK(c.channels > 0 && c.classes > 0 && c.layers > 0 && c.hidden > 0,
-            errors::InvalidArgument("channels {}, classes {}, layers {} and hidden {} must be 1 at "
-                                    "the least.",
-                                    c.channels, c.classes, c.layers, c.hidden));
+            errors::InvalidArgument(
+                "channels {}, classes {}, layers {} and hidden {} must be at least 1.", c.channels,
+                c.classes, c.layers, c.hidden));
 }
 
 // Maps [B,C,H,W] to [B, patches, C * patch * patch].
@@ -56,7 +57,7 @@ class VitInput final : public Layer {
     PHI_CHECK(
         shape.ndim() == 4 && shape[1] == config_.channels && shape[2] == config_.image &&
             shape[3] == config_.image,
-        errors::InvalidArgument("images are {}; the model takes [batch,{},{},{}].",
+        errors::InvalidArgument("images are {}; the model expects [batch,{},{},{}].",
                                 shape.to_string(), config_.channels, config_.image, config_.image));
     const Tensor x = patches_(patches_of(images, config_.patch));
     const Tensor token = expand(class_token_, {shape[0], 1, config_.d_model});

@@ -69,9 +69,9 @@ struct Checkpointer::RankRequests {
 
 Checkpointer::Checkpointer(Trainer& trainer, CheckpointerOptions options)
     : trainer_(trainer), options_(std::move(options)), folder_(options_.folder) {
-  PHI_CHECK(
-      options_.keep >= 1,
-      errors::InvalidArgument("checkpoints keep {} of themselves; keep 1 or more.", options_.keep));
+  PHI_CHECK(options_.keep >= 1,
+            errors::InvalidArgument("the number of checkpoints to keep is {}; keep 1 or more.",
+                                    options_.keep));
   const auto fault = checkpoint::run_on_all_ranks(World::current(), [&] {
     if (!is_reporter()) return;
     checkpoint::check_folder(options_.folder, checkpoint_bytes(trainer_));
@@ -151,8 +151,8 @@ void Checkpointer::set_aside(const std::vector<checkpoint::SavedStep>& damaged) 
 void Checkpointer::begin() {
   const auto before = saved();
   PHI_CHECK(before.empty(), errors::AlreadyExists(
-                                "'{}' has checkpoints of a training, the newest of step {}; go on "
-                                "from it (--resume of a job), or give another folder.",
+                                "'{}' has checkpoints of another training run, the newest of step "
+                                "{}; resume from it (--resume of a job), or use another folder.",
                                 options_.folder, before.front().step));
   is_begun_ = true;
 }
@@ -264,19 +264,20 @@ void Checkpointer::roll_back() {
   failed_step_ = std::max(failed_step_, failed_step);
   finish_pending(/*wait=*/true);
   PHI_CHECK(rollbacks_here_ <= kMaxRollbacks,
-            errors::NotFinite("step {} is not finite, and {} rollbacks did not lead past it: the "
-                              "data are not at fault. Go on from an older checkpoint with a lower "
-                              "learning rate.",
-                              failed_step, kMaxRollbacks));
+            errors::NotFinite(
+                "step {} is not finite, and {} rollbacks did not get past it: the data are not the "
+                "cause. Resume from an older checkpoint with a lower learning rate.",
+                failed_step, kMaxRollbacks));
   const auto resumed = resume();
-  PHI_CHECK(resumed, errors::NotFinite("step {} is not finite, and '{}' has no checkpoint to go "
-                                       "back to yet.",
-                                       failed_step, options_.folder));
+  PHI_CHECK(resumed, errors::NotFinite(
+                         "step {} is not finite, and '{}' has no checkpoint to roll back to yet.",
+                         failed_step, options_.folder));
   trainer_.skip_to(failed_batch);
   ++stats_.rollbacks;
   if (is_reporter()) {
-    LOG(WARNING) << fmt::format("step {} is not finite: back to step {}, and on behind batch {}",
-                                failed_step, resumed->step, failed_batch);
+    LOG(WARNING) << fmt::format(
+        "step {} is not finite: rolled back to step {}, and continuing after batch {}", failed_step,
+        resumed->step, failed_batch);
   }
 }
 

@@ -77,25 +77,25 @@ const char* name_of(OptimizerKind kind) {
 // States of two kinds of optimizers may have the same name and different meanings.
 void check_kind(const checkpoint::JsonFile& json, OptimizerKind kind) {
   const std::string& saved = json.string(
-      json.member(json.root(), "optimizer", "the trainer's numbers"), "the kind of optimizer");
+      json.member(json.root(), "optimizer", "the trainer's counters"), "the kind of optimizer");
   PHI_CHECK(
       saved == name_of(kind),
-      errors::InvalidArgument("'{}' has states of the optimizer {}, and this trainer's is {}; "
-                              "go on with the same kind, or begin with its weights alone.",
+      errors::InvalidArgument("'{}' has states of the optimizer {}, but this trainer uses {}; "
+                              "resume with the same optimizer, or start from its weights alone.",
                               json.path(), saved, name_of(kind)));
 }
 
 checkpoint::JsonFile numbers_json(const Checkpoint& from) {
   const auto found = from.metadata().find(kTrainerKey);
   PHI_CHECK(found != from.metadata().end(),
-            errors::InvalidArgument("'{}' has weights and no state of a training to go on from; "
-                                    "begin one with them (weights: of a job).",
+            errors::InvalidArgument("'{}' has weights but no training state to resume from; start "
+                                    "a new run from them (weights: of a job).",
                                     from.path()));
   return {from.path(), found->second};
 }
 
 const checkpoint::Json& number_of(const checkpoint::JsonFile& json, const char* name) {
-  return json.member(json.root(), name, "the trainer's numbers");
+  return json.member(json.root(), name, "the trainer's counters");
 }
 void read(const checkpoint::JsonFile& json, const char* name, int64_t* value) {
   *value = json.size(number_of(json, name), name);

@@ -247,7 +247,7 @@ TEST(Capture, AGradientThatStaysIsAnError) {
       [&] {
         capture(f, {weights({4, 16}, 1)});
       },
-      ThrowsError(ErrorCode::kPreconditionNotMet, "leaves a gradient in the parameter"));
+      ThrowsError(ErrorCode::kPreconditionNotMet, "leaves a gradient on the parameter"));
   EXPECT_FALSE(mlp.up.grad().defined());
 }
 
@@ -260,7 +260,7 @@ TEST(Capture, InputsMustBeAsCaptured) {
       },
       ThrowsError(ErrorCode::kInvalidArgument, "input 0 of a captured program is f32[4,5]"));
   EXPECT_THAT([&] { program.run({}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "takes 1 inputs, 0 are given"));
+              ThrowsError(ErrorCode::kInvalidArgument, "takes 1 inputs, 0 are passed"));
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST(ProgramMemory, LimitsThatAreTooSmallOrTooLate) {
   const Program late = capture(chain(weights), {input()});
   late.run({input()});
   EXPECT_THAT([&] { late.limit_memory(limited(kRoom)); },
-              ThrowsError(ErrorCode::kPreconditionNotMet, "before it runs first"));
+              ThrowsError(ErrorCode::kPreconditionNotMet, "before the first run"));
 }
 
 TEST(ProgramMemory, TheDevicesLimitIsHard) {

@@ -87,8 +87,9 @@ TEST(Scan, LayersMayLieWithinLargerStorages) {
   layers[1][0] = weights({8, 16}, 77);
   EXPECT_THAT(
       [&] { capture(f, {x}); },
-      ThrowsError(ErrorCode::kUnimplemented,
-                  "tensor 0 of layer 1 begins 0 bytes into its storage, that of layer 0 512"));
+      ThrowsError(
+          ErrorCode::kUnimplemented,
+          "tensor 0 of layer 1 begins 0 bytes into its storage, that of layer 0 begins 512"));
 }
 
 TEST(Scan, WhatItBeginsWithMayLieWithinALargerStorage) {
@@ -237,7 +238,7 @@ TEST(Scan, WritingToWhatItHasNotMadeIsAnError) {
         capture(f, {weights({4, 8}, 1)});
       },
       ThrowsError(ErrorCode::kUnimplemented,
-                  "the function writes to f32[8], which it has not made"));
+                  "the function writes to f32[8], which it did not create"));
 }
 
 // Whichever layers require gradients, the others get theirs.
@@ -297,7 +298,7 @@ TEST(Scan, LayersThatDifferAreNamed) {
       [&] {
         scan(narrow, weights({4, 8}, 1), make_layers(2));
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "the function gives f32[4,16]"));
+      ThrowsError(ErrorCode::kInvalidArgument, "the function returns f32[4,16]"));
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST_F(CorpusTest, AFileCutShortWhileMappedIsAnErrorAndNoSignal) {
   EXPECT_EQ(bytes(*corpus, 200'000, 3), "xxx");
   fs::resize_file(folder_.file("large.txt"), 1000);
   EXPECT_THAT([&] { bytes(*corpus, 200'000, 3); },
-              ThrowsError(ErrorCode::kUnavailable, "large.txt' has become shorter than 200003"));
+              ThrowsError(ErrorCode::kUnavailable, "large.txt' was truncated below 200003"));
 }
 
 }  // namespace

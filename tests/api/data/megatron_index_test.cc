@@ -63,27 +63,29 @@ TEST_F(MegatronIndexTest, WhatIsWrongIsSaid) {
   };
   const std::vector<Case> cases = {
       {[](IndexFields* f) { f->magic[0] = 'T'; },
-       "set.idx' is no index of Megatron-LM: it does not"},
-      {[](IndexFields* f) { f->magic[8] = '\1'; }, "does not begin with MMIDIDX; name the prefix"},
-      {[](IndexFields* f) { f->version = 2; }, "set.idx' is of version 2 of the format; version 1"},
+       "set.idx' is not an index of Megatron-LM: it does not"},
+      {[](IndexFields* f) { f->magic[8] = '\1'; }, "does not begin with MMIDIDX; pass the prefix"},
+      {[](IndexFields* f) { f->version = 2; },
+       "set.idx' is of version 2 of the format; only version 1"},
       {[](IndexFields* f) { f->code = 0; }, "has dtype code 0; ids are of codes 1 (uint8)"},
       {[](IndexFields* f) { f->code = 9; }, "has dtype code 9; ids are"},
       {[](IndexFields* f) { f->code = 6; }, "has dtype code 6, a float; ids are"},
       {[](IndexFields* f) { f->code = 7; }, "has dtype code 7, a float; ids are"},
-      {[](IndexFields* f) { f->code = 4; }, "does not fit its .bin, which has 18 bytes"},
+      {[](IndexFields* f) { f->code = 4; }, "does not match its .bin, which has 18 bytes"},
       {[](IndexFields* f) { f->num_sequences = 5; },
-       "do not fit its counts of 5 sequences and 4 ends of documents; it is cut short or damaged"},
-      {[](IndexFields* f) { f->num_sequences = 3; }, "do not fit its counts of 3 sequences"},
+       "do not match its counts of 5 sequences and 4 ends of documents; it is truncated or "
+       "damaged"},
+      {[](IndexFields* f) { f->num_sequences = 3; }, "do not match its counts of 3 sequences"},
       {[](IndexFields* f) { f->num_sequences = UINT64_MAX; }, "counts of 18446744073709551615 seq"},
       {[](IndexFields* f) { f->num_sequences = (UINT64_MAX - 33) / 12 + 1; },
-       "do not fit its counts"},
+       "do not match its counts"},
       // Times 12, or 8, these are what they should be, cut to 64 bits.
-      {[](IndexFields* f) { f->num_sequences += uint64_t{1} << 62; }, "do not fit its counts"},
-      {[](IndexFields* f) { f->num_entries += uint64_t{1} << 61; }, "do not fit its counts"},
+      {[](IndexFields* f) { f->num_sequences += uint64_t{1} << 62; }, "do not match its counts"},
+      {[](IndexFields* f) { f->num_entries += uint64_t{1} << 61; }, "do not match its counts"},
       {[](IndexFields* f) { f->num_entries = 5; }, "and 5 ends of documents"},
       {[](IndexFields* f) { f->num_entries = uint64_t{1} << 61; }, "2305843009213693952 ends"},
-      {[](IndexFields* f) { f->rest = "x"; }, "has 115 bytes, which do not fit its counts"},
-      {[](IndexFields* f) { f->rest = std::string(4, '\0'); }, "multimodal data cannot be read"},
+      {[](IndexFields* f) { f->rest = "x"; }, "has 115 bytes, which do not match its counts"},
+      {[](IndexFields* f) { f->rest = std::string(4, '\0'); }, "multimodal data is not supported"},
       {[](IndexFields* f) { *f = index_fields({}); }, "has no sequences, so there is nothing"},
       {[](IndexFields* f) {
          f->documents = {0};
@@ -105,11 +107,12 @@ TEST_F(MegatronIndexTest, WhatIsWrongIsSaid) {
        "documents of sequences 0 to 3, but sequences 0"},
       // Inside, seen by check_entries alone.
       {[](IndexFields* f) { f->lengths[1] = 3; },
-       "sequence 2 has 0 tokens from byte 10 of the .bin on, and those before it end at byte 12"},
+       "sequence 2 has 0 tokens from byte 10 of the .bin on, but the previous sequences end at "
+       "byte 12"},
       {[](IndexFields* f) { f->lengths[1] = -2; }, "sequence 1 has -2 tokens from byte 6"},
       {[](IndexFields* f) { f->pointers[2] = 8; }, "sequence 2 has 0 tokens from byte 8"},
       {[](IndexFields* f) { f->documents[1] = 3; },
-       "document 1 ends before sequence 2, but begins with 3, of 4"},
+       "document 1 ends before sequence 2, but begins at sequence 3, of 4"},
       {[](IndexFields* f) { f->documents[2] = -1; }, "document 1 ends before sequence -1"},
       {[](IndexFields* f) { f->documents[2] = 5; }, "document 1 ends before sequence 5"},
   };
@@ -130,7 +133,7 @@ TEST_F(MegatronIndexTest, AnyByteCutOffOrBinOfAnotherSizeIsAnError) {
   }
   for (const int64_t bytes : {0, 1, 17, 19, 20, 36}) {
     EXPECT_THAT([&] { open(whole, bytes); },
-                ThrowsError(ErrorCode::kInvalidArgument, "does not fit its .bin, which has"))
+                ThrowsError(ErrorCode::kInvalidArgument, "does not match its .bin, which has"))
         << bytes;
   }
   EXPECT_THAT([&] { MegatronIndex::open(folder_.file("none.idx"), 18); },

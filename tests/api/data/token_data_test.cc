@@ -160,7 +160,7 @@ TEST_F(TokenDataTest, AnIdBeyondTheVocabularyIsFoundWhenItIsRead) {
   EXPECT_THAT([&] { values(ids); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "token 5 of '" + folder_.file("flat.bin") +
-                              "' (byte offset 10) is the id 102, which a vocab of 102 has not"));
+                              "' (byte offset 10) is the id 102, which is outside a vocab of 102"));
 }
 
 TEST_F(TokenDataTest, WhatIsReadIsCountedAsTheFileHasIt) {

@@ -67,7 +67,8 @@ TEST_F(TokenFilesTest, FilesFollowEachOther) {
   files->read(1, part);
   EXPECT_EQ(part, (Ids{5, 1}));
   EXPECT_THAT([&] { files->read(4, part); },
-              ThrowsError(ErrorCode::kOutOfRange, "2 tokens from token 4 on, of data that has 5."));
+              ThrowsError(ErrorCode::kOutOfRange,
+                          "2 tokens from token 4 on are requested from data of 5 tokens."));
   EXPECT_THAT([&] { files->read(INT64_MAX, part); }, ThrowsError(ErrorCode::kOutOfRange, "has 5."));
 }
 
@@ -94,9 +95,9 @@ TEST_F(TokenFilesTest, MegatronSetsFollowEachOther) {
     begins.push_back(window_offsets->first_token_of(place));
   }
   EXPECT_EQ(begins, (Ids{0, 6, 7, 13}));
-  EXPECT_EQ(files->summary(3).to_string(),
-            "17 tokens (uint16) of 2 files · 6 documents kept apart, 3 of them too short and left "
-            "out");
+  EXPECT_EQ(
+      files->summary(3).to_string(),
+      "17 tokens (uint16) of 2 files · 6 separate documents, 3 of them too short and left out");
 }
 
 TEST_F(TokenFilesTest, FilesOfTextAreDocuments) {
@@ -108,11 +109,11 @@ TEST_F(TokenFilesTest, FilesOfTextAreDocuments) {
   EXPECT_EQ(window_offsets->count(), 2);
   EXPECT_EQ(window_offsets->first_token_of(1), 1);
   EXPECT_EQ(files->summary(4).to_string(),
-            "text 8 B of 2 files · 2 documents kept apart, 1 of them too short and left out");
+            "text 8 B of 2 files · 2 separate documents, 1 of them too short and left out");
   EXPECT_THAT([&] { files->window_offsets(6); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "none of 2 documents is long enough for a window of seq_len 6 + 1: the "
-                          "longest has 6 tokens. Take a smaller seq_len, or documents: joined."));
+                          "longest has 6 tokens. Use a smaller seq_len, or documents: joined."));
 }
 
 TEST_F(TokenFilesTest, ASummarySaysWhatTheDataIs) {
@@ -135,12 +136,13 @@ TEST_F(TokenFilesTest, AnIdBeyondTheVocabularyIsNamedWithItsPlace) {
   Ids ids(5);
   files->read(0, ids);
   EXPECT_EQ(ids, (Ids{1, 2, 3, 4, 99}));
-  EXPECT_THAT([&] { files->read(1, ids); },
-              ThrowsError(ErrorCode::kInvalidArgument,
-                          "token 2 of '" + folder_.file("b.bin") +
-                              "' (byte offset 4) is the id 100, which a vocab of 100 has not: ids "
-                              "are 0 to 99. Take a larger vocab, or mend the data (its ids were "
-                              "read as uint16)."));
+  EXPECT_THAT(
+      [&] { files->read(1, ids); },
+      ThrowsError(
+          ErrorCode::kInvalidArgument,
+          "token 2 of '" + folder_.file("b.bin") +
+              "' (byte offset 4) is the id 100, which is outside a vocab of 100: ids are 0 to 99. "
+              "Use a larger vocab, or correct the data (its ids were read as uint16)."));
   const auto path = folder_.write_ids<int32_t>("c.bin", {0, -1});
   EXPECT_THAT([&] { all(*TokenFiles::open(tokens({path}, TokenType::kInt32))); },
               ThrowsError(ErrorCode::kInvalidArgument, "(byte offset 4) is the id -1, which"));
@@ -183,14 +185,15 @@ TEST_F(TokenFilesTest, FilesThatAreNotIdsAloneAreRefused) {
     expect_wrong(tokens({folder_.write("x.bin", bytes)}, type), words);
   };
   refused("", "x.bin' is empty.");
-  refused("abc", "x.bin' has 3 bytes, which is no whole number of uint16 ids of 2 bytes; give the");
+  refused("abc", "x.bin' has 3 bytes, which is not a multiple of uint16 ids of 2 bytes; set the");
   refused("abcdef", "no whole number of int32 ids of 4 bytes", TokenType::kInt32);
-  refused("\x93NUMPY\1\0 ...", "x.bin' is not ids alone: it is an array of NumPy with a header");
-  refused(index_fields({{1}}).bytes(), "it is an index of Megatron-LM; take kind megatron");
+  refused("\x93NUMPY\1\0 ...",
+          "x.bin' does not contain only ids: it is a NumPy array with a header");
+  refused(index_fields({{1}}).bytes(), "it is an index of Megatron-LM; use kind megatron");
   const std::string ids = "\x01\x02\x03\x04\x05\x06\x07\x08";
   refused(bytes_of<int32_t>({20240520, 1}) + ids, "a file of llm.c with a header of 1024 bytes");
   refused(bytes_of<int32_t>({20240801, 7}) + ids, "a file of llm.c with a header of 1024 bytes");
-  expect_wrong(tokens({folder_.path()}), "is a folder; name its files of token ids, in order.");
+  expect_wrong(tokens({folder_.path()}), "is a folder; list its files of token ids, in order.");
   expect_wrong(tokens({}), "data of kind tokens needs a path.");
   expect_wrong(tokens({"nowhere.bin"}), "no file or folder 'nowhere.bin'", ErrorCode::kNotFound);
 }
@@ -198,7 +201,7 @@ TEST_F(TokenFilesTest, FilesThatAreNotIdsAloneAreRefused) {
 TEST_F(TokenFilesTest, DocumentsOfFlatFilesCannotBeKeptApart) {
   DataOptions options = tokens({folder_.write_ids<uint16_t>("x.bin", {1, 2, 3})});
   options.documents = Documents::kApart;
-  expect_wrong(options, "documents cannot be kept apart in data of kind tokens: nothing in its");
+  expect_wrong(options, "documents cannot be separated in data of kind tokens: its files");
 }
 
 TEST_F(TokenFilesTest, SetsThatAreNotWholeAreRefused) {
@@ -210,7 +213,7 @@ TEST_F(TokenFilesTest, SetsThatAreNotWholeAreRefused) {
   folder_.write_ids<uint16_t>("alone.bin", {1, 2});
   expect_wrong(open({folder_.file("alone.bin")}), "alone.idx', neither in", ErrorCode::kNotFound);
   folder_.write("without.idx", index_fields({{1}}).bytes());
-  expect_wrong(open({folder_.file("without")}), "without.idx' is without its data: there is no",
+  expect_wrong(open({folder_.file("without")}), "without.idx' has no data: there is no",
                ErrorCode::kNotFound);
   folder_.write("of_another.idx", index_fields({{1, 3}, {3}}).bytes());
   folder_.write_ids("of_another.bin", std::vector<uint16_t>(6));
@@ -230,12 +233,12 @@ TEST_F(TokenFilesTest, NamesOfKindsThatDoNotExistAreAnsweredWithThoseThatDo) {
   EXPECT_EQ(parse_data_kind("megatron"), DataKind::kMegatron);
   EXPECT_EQ(parse_documents("apart"), Documents::kApart);
   EXPECT_THAT([] { parse_data_kind("text"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "'text' is no kind of data; take bytes,"));
+              ThrowsError(ErrorCode::kInvalidArgument, "'text' is not a kind of data; use bytes,"));
   EXPECT_THAT([] { parse_documents("split"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "documents cannot be 'split'; take joined"));
+              ThrowsError(ErrorCode::kInvalidArgument, "documents cannot be 'split'; use joined"));
   EXPECT_THAT([] { parse_token_type("uint64"); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "'uint64' is no dtype of token ids; take one of uint8, int8, uint16,"));
+                          "'uint64' is not a dtype of token ids; use one of uint8, int8, uint16,"));
 }
 
 // Data of which one thing at a time is otherwise.

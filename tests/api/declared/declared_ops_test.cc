@@ -115,7 +115,7 @@ TEST(DeclaredOps, ACallSaysWhatIsMissing) {
               ThrowsError(kUnimplemented, "declares 'SampleInferMeta'"));
   EXPECT_THAT(
       [&] { t_ones({2}); },
-      ThrowsError(kUnimplemented, "does not declare 'full_like_impl', and no op is named so"));
+      ThrowsError(kUnimplemented, "does not declare 'full_like_impl', and no op has this name"));
   EXPECT_THAT([&] { t_gather(x); }, ThrowsError(kUnimplemented, "kernel 't_gather' is not there"));
   EXPECT_THAT([&] { t_merge(x); },
               ThrowsError(kUnimplemented, "'t_merge': no alternative for dense tensors"));

@@ -90,7 +90,7 @@ TEST(Explain, AMoveHasItsStepsBytesAndReason) {
     EXPECT_EQ(move.tensor, "x");
     EXPECT_EQ(move.from, x.dist_attr());
     EXPECT_EQ(move.to, call.inputs[0].wanted);
-    EXPECT_EQ(move.reason, "dim 1 must be whole for softmax(axis=1), and is split over tp");
+    EXPECT_EQ(move.reason, "dim 1 must be unsharded for softmax(axis=1), but is split over tp");
     ASSERT_THAT(move.steps, SizeIs(1));
     EXPECT_EQ(move.steps[0].name, "all_gather");
     EXPECT_EQ(move.steps[0].mesh_dims, "tp");
@@ -116,17 +116,17 @@ TEST(Explain, ReasonsNameWhoseFaultAMoveIs) {
     const Tensor rows = on_grid({4, 4}, {Shard(0), Replicate()});
     const Tensor whole = on_grid({4, 4}, {});
     EXPECT_EQ(reasons([&] { gelu(partial); }),
-              "partial over tp becomes whole: gelu of a sum is not the sum of gelus|");
+              "partial over tp is reduced: gelu of a sum is not the sum of gelus|");
     EXPECT_EQ(reasons([&] { add(rows, whole); }), "|follows x, whose dim 0 is split over dp|");
     EXPECT_EQ(reasons([&] {
                 add_n({partial, whole});
               }),
-              "partial over tp becomes whole: add_n passes a partial sum on only where all its "
+              "partial over tp is reduced: add_n propagates a partial sum only where all its "
               "inputs are partial||");
     const Tensor columns = on_grid({4, 4}, {Shard(1), Replicate()});
-    EXPECT_THAT(reasons([&] { matmul(rows, columns); }),
-                HasSubstr("gives way to x, whose dim 0 is split over dp: a mesh dim splits one "
-                          "factor"));
+    EXPECT_THAT(
+        reasons([&] { matmul(rows, columns); }),
+        HasSubstr("it yields to x, whose dim 0 is split over dp: a mesh dim splits one factor"));
     const Tensor other = on_grid({4, 4}, {Replicate(), Partial()});
     EXPECT_EQ(reasons([&] { multiply(partial, other); }),
               "|only one of y and x may stay partial over tp|");
@@ -160,8 +160,8 @@ TEST(Explain, OtherMeshesArriveWithTheReasonAndTheWayBetween) {
     }
     ASSERT_THAT(explanation.calls, SizeIs(1));
     const ExplainedMove& move = explanation.calls[0].moves.at(0);
-    EXPECT_THAT(move.reason, HasSubstr("x lies on mesh(tp=2), and the op runs on mesh(tp=1; ranks "
-                                       "2), where its last input lies"));
+    EXPECT_THAT(move.reason, HasSubstr("x is on mesh(tp=2), but the op runs on mesh(tp=1; ranks "
+                                       "2), the mesh of its last input"));
     EXPECT_EQ(move.bytes.received, 4 * 8 * 4);
     ASSERT_FALSE(move.steps.empty());
     EXPECT_EQ(move.steps.back().mesh_dims, "between meshes");
@@ -209,7 +209,7 @@ TEST(Explain, CallsHaveTheirModuleItsLineAndNamesOfParameters) {
     EXPECT_GT(products[0]->line, 0u);
     const auto moves = calls_of(explanation, "reshard");
     ASSERT_THAT(moves, SizeIs(1)) << explanation.to_string();
-    EXPECT_EQ(moves[0]->moves[0].reason, "the model's layout fixes it here");
+    EXPECT_EQ(moves[0]->moves[0].reason, "the model's layout sets these placements");
     EXPECT_EQ(moves[0]->module, "down");
     EXPECT_EQ(moves[0]->moves[0].steps.at(0).name, "all_reduce");
   });
@@ -257,7 +257,7 @@ TEST(Explain, AStepOfAPipelineIsToldWhole) {
     EXPECT_EQ(calls_of(explanation, "matmul")[1]->micro_batch, 1);
     EXPECT_FALSE(calls_of(explanation, "scaled_adamw_").empty());
     EXPECT_EQ(std::ranges::count(reasons, "sent to the next stage"), 2);
-    EXPECT_EQ(std::ranges::count(reasons, "a gradient sent to the stage before"), 2);
+    EXPECT_EQ(std::ranges::count(reasons, "a gradient sent to the previous stage"), 2);
     // Two activations of [3,8] go one way and their gradients the other.
     int64_t between = 0;
     for (const Explanation::Total& total : explanation.by_mesh_dim()) {
@@ -298,7 +298,7 @@ TEST(Explain, NobodyListensAfterwardsAndNobodyTwice) {
     EXPECT_EQ(rank.trace(), nullptr);
     EXPECT_THAT([] { explain([] { explain([] {}); }); },
                 ThrowsError(ErrorCode::kPreconditionNotMet,
-                            "rank 0 is being explained or captured already"));
+                            "rank 0 is already being explained or captured"));
   });
 }
 
@@ -323,12 +323,10 @@ TEST(Explain, TheTableFoldsCallsThatAreAlike) {
       softmax(x, 1);
     });
     const std::string text = explanation.text(/*with_times=*/false);
-    EXPECT_THAT(text, HasSubstr("outside of any module, on mesh(tp=2)\n"
-                                "  2x softmax (x f32[4,8] [S1] as [R]) -> out f32[4,8] [R]\n"
-                                "    x f32[4,8] [S1] -> [R]: all_gather over tp; sent 128 B, "
-                                "received 128 B\n"
-                                "      because dim 1 must be whole for softmax(axis=1), and is "
-                                "split over tp\n"));
+    EXPECT_THAT(text, HasSubstr("outside of any module, on mesh(tp=2)\n  2x softmax (x f32[4,8] "
+                                "[S1] as [R]) -> out f32[4,8] [R]\n    x f32[4,8] [S1] -> [R]: "
+                                "all_gather over tp; sent 128 B, received 128 B\n      because dim "
+                                "1 must be unsharded for softmax(axis=1), but is split over tp\n"));
     EXPECT_THAT(text, HasSubstr("2 calls here, 0 of other ranks; 2 reshards"));
   });
 }
@@ -339,7 +337,7 @@ TEST(Explain, RanksThatDidTheSameShareATable) {
     const Tensor x = laid({4, 8}, {Shard(1)}, pair);
     const Explanation own = explain([&] { softmax(x, 1); });
     const std::string text = explain_all_ranks(own);
-    EXPECT_THAT(text, HasSubstr("== ranks 0-1, which did the same (times are rank 0's) of 3"));
+    EXPECT_THAT(text, HasSubstr("== ranks 0-1, identical (times of rank 0) of 3"));
     EXPECT_THAT(text, HasSubstr("== rank 2 of 3 =="));
     const auto json = nlohmann::json::parse(explain_all_ranks_as_json(own));
     EXPECT_EQ(json["world_size"], 3);
@@ -370,14 +368,15 @@ TEST(ExpectMoves, AllRanksHearOfTheWorstMoves) {
     const ProcessMesh pair({2}, {"tp"}, {0, 1});
     const Tensor x = laid({4, 8}, {Shard(1)}, pair);
     const auto f = [&] { softmax(x, 1); };
-    EXPECT_THAT([&] { expect_moves(f, {.bytes_at_most = 63}); },
-                ThrowsError(ErrorCode::kPreconditionNotMet,
-                            "rank 0 moves 64 bytes in 1 reshards, and 63 bytes at most are "
-                            "expected. Its largest moves:\n  x of softmax f32[4,8] [S1] -> [R]: "
-                            "all_gather over tp (64 bytes sent, 64 received); dim 1 must be whole "
-                            "for softmax(axis=1), and is split over tp"));
+    EXPECT_THAT(
+        [&] { expect_moves(f, {.bytes_at_most = 63}); },
+        ThrowsError(
+            ErrorCode::kPreconditionNotMet,
+            "rank 0 moves 64 bytes in 1 reshards, but at most 63 bytes are expected. Its largest "
+            "reshards:\n  x of softmax f32[4,8] [S1] -> [R]: all_gather over tp (64 bytes sent, 64 "
+            "received); dim 1 must be unsharded for softmax(axis=1), but is split over tp"));
     EXPECT_THAT([&] { expect_moves(f, {.reshards_at_most = 0}); },
-                ThrowsError(ErrorCode::kPreconditionNotMet, "and 0 reshards at most are expected"));
+                ThrowsError(ErrorCode::kPreconditionNotMet, "but at most 0 reshards are expected"));
   });
 }
 

@@ -39,7 +39,7 @@ TEST(Show, APlainTensorIsALine) {
 TEST(Show, AnUndefinedTensorIsRefused) {
   EXPECT_THAT([] { show(Tensor()); },
               testing::Throws<Error>(testing::Property(
-                  &Error::what, HasSubstr("an undefined tensor lies nowhere to be shown"))));
+                  &Error::what, HasSubstr("an undefined tensor has no placements to show"))));
 }
 
 }  // namespace

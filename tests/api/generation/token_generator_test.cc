@@ -115,7 +115,7 @@ TEST(TokenGenerator, APromptThatDoesNotFitIsAnError) {
     EXPECT_THAT([&] { TokenGenerator(model, Tokens(length, 1), options_of(model, {})); },
                 ThrowsError(ErrorCode::kInvalidArgument,
                             "a prompt of " + std::to_string(length) +
-                                " tokens for a model that sees 8; give 1 to 8."));
+                                " tokens for a model with a window of 8; pass 1 to 8."));
   }
 }
 

@@ -53,14 +53,14 @@ TEST(LoadOps, OperatorsAreNotThereBefore) {
 
 TEST(LoadOps, AnUnknownFileIsAnError) {
   EXPECT_THAT([] { load_ops("no/such/libmy_ops.so"); },
-              ThrowsError(ErrorCode::kNotFound, "no library of operators 'no/such/libmy_ops.so'"));
+              ThrowsError(ErrorCode::kNotFound, "no operator library 'no/such/libmy_ops.so'"));
 }
 
 TEST(LoadOps, AFileOfAnotherKindIsAnError) {
   const std::string path = ::testing::TempDir() + "/not_a_library.so";
   std::ofstream(path) << "text";
   EXPECT_THAT([&] { load_ops(path); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is no library of operators"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is not an operator library"));
 }
 
 TEST(LoadOps, ALibraryOfOtherHeadersIsAnErrorBeforeItsCodeRuns) {
@@ -87,7 +87,7 @@ TEST(LoadOps, AFileThatCouldNotBeOpenedMayBeMended) {
               ThrowsError(ErrorCode::kInvalidArgument, "cannot be loaded: "));
   std::ofstream(path) << "text";
   EXPECT_THAT([&] { load_ops(path); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is no library of operators"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is not an operator library"));
 }
 
 TEST(LoadOps, BringsOperatorsRulesAndCalls) {
@@ -170,7 +170,7 @@ TEST(LoadOps, TwoLibrariesLiveSideBySide) {
 TEST(LoadOps, ANameThatIsTakenIsAnErrorAndChangesNothing) {
   const size_t count = ops::all().size();
   EXPECT_THAT([] { load_ops(T_SAME_OP); },
-              ThrowsError(ErrorCode::kAlreadyExists, "the function 't_cube' is there already"));
+              ThrowsError(ErrorCode::kAlreadyExists, "the function 't_cube' already exists"));
   EXPECT_EQ(ops::all().size(), count);
   EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
 }

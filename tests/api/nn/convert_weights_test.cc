@@ -76,9 +76,9 @@ TEST(Weights, OfAnotherModelAreRefusedKeyByKey) {
     EXPECT_THAT(
         [&] { open_weights(folder, model); },
         ThrowsError(ErrorCode::kInvalidArgument,
-                    "the weights in '" + folder + "' are of another model:" +
-                        "\n  'kv_heads' of the model is 4; of '" + path + "' it is 2" +
-                        "\n  'rope_base' of the model is 10000.0; of '" + path + "' it is 500.0"));
+                    "the weights in '" + folder + "' belong to another model:" +
+                        "\n  'kv_heads' of the model is 4; in '" + path + "' it is 2" +
+                        "\n  'rope_base' of the model is 10000.0; in '" + path + "' it is 500.0"));
   }
   EXPECT_THAT([&] { open_weights(kData + "llama", models::GptConfig()); },
               ThrowsError(ErrorCode::kInvalidArgument, "the model is a gpt;"));
@@ -145,7 +145,7 @@ TEST(Weights, TheModelOfAFolderOfOursMustBeKnown) {
         convert_weights(own.path(), to,
                         {.to = FolderKind::kHuggingFace, .model = models::GptConfig()});
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "are of another model:"));
+      ThrowsError(ErrorCode::kInvalidArgument, "belong to another model:"));
   EXPECT_THAT([&] { convert_weights(to, own.path(), {.to = FolderKind::kAutophi}); },
               ThrowsError(ErrorCode::kAlreadyExists, "has a model.json"));
 }

@@ -52,7 +52,7 @@ TEST(Initialiser, FollowsItsSeed) {
 
 TEST(Initialiser, AFanNeedsAMatrix) {
   EXPECT_THAT([] { kaiming_normal()({4}, DataType::FLOAT32, 1); },
-              ThrowsError(ErrorCode::kInvalidArgument, "takes a matrix [in, out], got f32[4]"));
+              ThrowsError(ErrorCode::kInvalidArgument, "needs a matrix [in, out], got f32[4]"));
 }
 
 }  // namespace

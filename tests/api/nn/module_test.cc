@@ -67,21 +67,21 @@ TEST(Module, EqualNamesAreErrors) {
     Linear a, b;
   };
   EXPECT_THAT([] { TwoParts(); },
-              ThrowsError(ErrorCode::kInvalidArgument, "module '' has two parts called 'up'"));
+              ThrowsError(ErrorCode::kInvalidArgument, "module '' has two submodules named 'up'"));
   class TwoFlat final : public Module {
    public:
     TwoFlat() : a(*this, Name::flat("a"), 2, 2), b(*this, Name::flat("b"), 2, 2) {}
     Linear a, b;
   };
-  EXPECT_THAT([] { TwoFlat(); }, ThrowsError(ErrorCode::kInvalidArgument,
-                                             "the model has two tensors called 'weight'"));
+  EXPECT_THAT([] { TwoFlat(); },
+              ThrowsError(ErrorCode::kInvalidArgument, "the model has two tensors named 'weight'"));
   class Dotted final : public Module {
    public:
     Dotted() : a(*this, "a.b", 2, 2) {}
     Linear a;
   };
   EXPECT_THAT([] { Dotted(); },
-              ThrowsError(ErrorCode::kInvalidArgument, "a part of a module is called 'a.b'"));
+              ThrowsError(ErrorCode::kInvalidArgument, "a submodule is named 'a.b'"));
 }
 
 TEST(Module, WhatIsNotThereIsAnErrorWithTheNearestName) {
@@ -91,7 +91,7 @@ TEST(Module, WhatIsNotThereIsAnErrorWithTheNearestName) {
   EXPECT_THAT([&] { pair.module_at("secnd"); },
               ThrowsError(ErrorCode::kNotFound, "did you mean 'second'?"));
   EXPECT_THAT([&] { pair.set_group("*.bais", {}); },
-              ThrowsError(ErrorCode::kNotFound, "no parameter is called '*.bais'"));
+              ThrowsError(ErrorCode::kNotFound, "no parameter is named '*.bais'"));
   EXPECT_THAT([&] { pair.set_group("scale", {.rate = -1.0}); },
               ThrowsError(ErrorCode::kInvalidArgument, "the rate of the parameters 'scale' is -1"));
 }
@@ -119,7 +119,7 @@ TEST(Module, ValuesFollowSeedNameAndDtype) {
   EXPECT_THAT([&] { pair.initialise(1, DataType::INT64); },
               ThrowsError(ErrorCode::kInvalidArgument, "parameters of int64 have no gradients"));
   EXPECT_THAT([&] { pair.first.initialise(1); },
-              ThrowsError(ErrorCode::kInvalidArgument, "'first' is a part of a model"));
+              ThrowsError(ErrorCode::kInvalidArgument, "'first' is a submodule"));
 }
 
 TEST(Module, ParametersHaveNoBytesUntilTheyAreUsed) {
@@ -205,20 +205,21 @@ TEST(Module, AModelThatCannotBeAdoptedLeavesAllAsItWas) {
   Holder model;
   model.add_module(pair, "pair");
   Pair other;
-  EXPECT_THAT([&] { model.add_module(other, "pair"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "module '' has two parts called 'pair'"));
+  EXPECT_THAT(
+      [&] { model.add_module(other, "pair"); },
+      ThrowsError(ErrorCode::kInvalidArgument, "module '' has two submodules named 'pair'"));
   EXPECT_THAT([&] { model.add_module(other, "a.b"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "has no dot"));
+              ThrowsError(ErrorCode::kInvalidArgument, "must not contain a dot"));
   EXPECT_THAT([&] { other.add_module(pair, "again"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is part 'pair' of a model already"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is already submodule 'pair' of a model"));
   EXPECT_THAT([&] { pair.first.add_module(model, "loop"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "cannot be a part of itself ('loop')"));
+              ThrowsError(ErrorCode::kInvalidArgument, "cannot be a submodule of itself ('loop')"));
   EXPECT_THAT([&] { model.add_module(model, "loop"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "cannot be a part of itself ('loop')"));
+              ThrowsError(ErrorCode::kInvalidArgument, "cannot be a submodule of itself ('loop')"));
   Pair flat;
   model.add_module(other, Name::flat("other"));
   EXPECT_THAT([&] { model.add_module(flat, Name::flat("flat")); },
-              ThrowsError(ErrorCode::kInvalidArgument, "the model has two tensors called 'scale'"));
+              ThrowsError(ErrorCode::kInvalidArgument, "the model has two tensors named 'scale'"));
   EXPECT_EQ(flat.path(), "");
   EXPECT_EQ(names_of(flat.named_parameters())[1], "first.weight");
   EXPECT_EQ(model.submodules().size(), 2u);
@@ -238,7 +239,7 @@ TEST(Module, AReleasedPartIsAModelWithItsValues) {
   EXPECT_EQ(pair.dtype(), model.dtype());
   EXPECT_EQ(pair.seed(), model.seed());
   EXPECT_THAT([&] { model.remove_module(pair); },
-              ThrowsError(ErrorCode::kInvalidArgument, "whose part it is not"));
+              ThrowsError(ErrorCode::kInvalidArgument, "but is not its submodule"));
   Pair next;
   model.add_module(next, "pair");  // the names are free again
 }
@@ -299,7 +300,7 @@ TEST(Module, ConvertsItsParameters) {
   EXPECT_THAT([&] { pair.convert(DataType::BOOL); },
               ThrowsError(ErrorCode::kInvalidArgument, "have no gradients"));
   EXPECT_THAT([&] { pair.first.convert(DataType::FLOAT32); },
-              ThrowsError(ErrorCode::kInvalidArgument, "'first' is a part of a model"));
+              ThrowsError(ErrorCode::kInvalidArgument, "'first' is a submodule"));
 }
 
 // However a value was given, with its bytes or to be read later, whatever happens to the model next
@@ -375,9 +376,9 @@ TEST(TensorScope, SubstitutesParametersAndBuffers) {
   }
   EXPECT_EQ(net(x).to_vector<float>(), std::vector<float>(2, 6.0f));
   EXPECT_EQ(net.tensors().size(), 2u);
-  EXPECT_THAT([&] { TensorScope(net, {x}); }, ThrowsError(ErrorCode::kInvalidArgument,
-                                                          "has 2 parameters and buffers, and is "
-                                                          "lent 1"));
+  EXPECT_THAT(
+      [&] { TensorScope(net, {x}); },
+      ThrowsError(ErrorCode::kInvalidArgument, "has 2 parameters and buffers, but 1 are passed"));
 }
 
 }  // namespace

@@ -60,13 +60,13 @@ TEST(OpRule, AttributesNotGivenTakeTheDefaultsOfTheYaml) {
   const OpRule& argmax = rules::find("argmax");
   EXPECT_THAT([&] { argmax.attributes({}); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "the attribute 'axis' of argmax has no default; give it"));
+                          "the attribute 'axis' of argmax has no default; pass it"));
   EXPECT_THAT([&] { softmax.attribute("axes"); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "softmax has no attribute 'axes', did you mean 'axis'?"));
-  EXPECT_THAT(
-      [&] { rules::find("relu").attribute("axis"); },
-      ThrowsError(ErrorCode::kInvalidArgument, "relu has no attribute 'axis'; it takes none"));
+  EXPECT_THAT([&] { rules::find("relu").attribute("axis"); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "relu has no attribute 'axis'; it has no attributes"));
 }
 
 TEST(OpRule, TheShapeFunctionIsAskedFirst) {
@@ -162,9 +162,9 @@ TEST(OpRule, BackwardIsAskedWithTheOutputsThatTheCallMakes) {
   const OpTensor wrong[] = {tensor({4, 6}, {Shard(0), R})};
   EXPECT_THAT([&] { transpose.infer_backward(q, wrong); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "output 0 is given as [4,6], transpose makes [6,4]"));
+                          "output 0 is passed as [4,6], but transpose returns [6,4]"));
   EXPECT_THAT([&] { transpose.infer_backward(q, {}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "0 outputs are given, transpose has 1"));
+              ThrowsError(ErrorCode::kInvalidArgument, "0 outputs are passed, transpose has 1"));
 }
 
 TEST(OpRule, ConflictsAreTold) {
@@ -182,11 +182,11 @@ TEST(OpRule, QuestionsThatDoNotFitAreErrors) {
   const OpTensor elsewhere{{{8}, DataType::FLOAT32}, TensorDistAttr::replicated(other)};
   const OpRule& softmax = rules::find("softmax");
   const std::pair<std::function<void()>, const char*> rows[] = {
-      {[&] { add.infer(call_spec(add, {{x}})); }, "1 inputs are given, add takes 2: x, y"},
+      {[&] { add.infer(call_spec(add, {{x}})); }, "1 inputs are passed, add takes 2: x, y"},
       {[&] {
          add.infer(call_spec(add, {{x}, {x, x}}));
        },
-       "y of add is one tensor, 2 are given"},
+       "y of add is one tensor, 2 are passed"},
       {[&] {
          add.infer(call_spec(add, {{x}, {OpTensor()}}));
        },
@@ -194,7 +194,7 @@ TEST(OpRule, QuestionsThatDoNotFitAreErrors) {
       {[&] {
          add.infer(call_spec(add, {{x}, {elsewhere}}));
        },
-       "y of add lies on another mesh"},
+       "y of add is on another mesh"},
       {[&] {
          add.infer(call_spec(add, {{x}, {tensor({8}, {Shard(1), R})}}));
        },
@@ -202,7 +202,7 @@ TEST(OpRule, QuestionsThatDoNotFitAreErrors) {
       {[&] {
          softmax.infer({mesh(), {{x}}, {}});
        },
-       "0 attributes are given, softmax takes 1"},
+       "0 attributes are passed, softmax takes 1"},
       {[&] {
          softmax.infer({mesh(), {{x}}, {std::string("last")}});
        },

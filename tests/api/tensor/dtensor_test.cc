@@ -89,21 +89,20 @@ TEST(DtensorFromLocal, PartsThatMakeNoTensorAreRefusedOnEveryRank) {
     };
     // The second rank has more than the first.
     refused(full({rank == 0 ? 2 : 3, 4}, 1.0f), Shard(0),
-            "the parts of all ranks make [5,4] [S0] on mesh(x=2; ranks 0,2), of which rank 0 holds "
-            "[3,4], but it gives [2,4]");
+            "the local parts of all ranks form [5,4] [S0] on mesh(x=2; ranks 0,2), of which rank 0 "
+            "stores [3,4], but it passes [2,4]");
     refused(full({2, rank == 0 ? 4 : 3}, 1.0f), Shard(0),
-            "of which rank 2 holds [2,4], but it gives "
-            "[2,3]");
-    refused(full({rank == 0 ? 2 : 1}, 1.0f), Replicate(), "of which rank 2 holds [2]");
+            "of which rank 2 stores [2,4], but it passes [2,3]");
+    refused(full({rank == 0 ? 2 : 1}, 1.0f), Replicate(), "of which rank 2 stores [2]");
     refused(full({2}, 1, rank == 0 ? DataType::FLOAT32 : DataType::INT64), Shard(0),
-            "rank 0 gives f32[2] and rank 2 gives i64[2]");
-    refused(rank == 0 ? full({2}, 1.0f) : full({2, 1}, 1.0f), Shard(0), "rank 2 gives f32[2,1]");
+            "rank 0 passes f32[2] and rank 2 passes i64[2]");
+    refused(rank == 0 ? full({2}, 1.0f) : full({2, 1}, 1.0f), Shard(0), "rank 2 passes f32[2,1]");
     refused(rank == 2 ? Tensor() : full({2}, 1.0f), Shard(0), "rank 2 of mesh");
     refused(full({2}, 1.0f), Shard(1),
             "shards tensor dim 1 over mesh dim 'x', but the tensor [2] has 1 dims");
     Tensor tracked = full({2}, 1.0f);
     if (rank == 0) tracked.set_requires_grad();
-    refused(tracked, Shard(0), "rank 0 gives f32[2] with a gradient and rank 2 gives f32[2]: ");
+    refused(tracked, Shard(0), "rank 0 passes f32[2] with a gradient and rank 2 passes f32[2]: ");
     // The job goes on.
     EXPECT_EQ(dtensor_from_local(full({rank == 0 ? 3 : 2}, 1.0f), mesh, {Shard(0)}).shape(),
               Dims{5});
@@ -173,8 +172,9 @@ TEST(DtensorToLocal, OfPlainTensorsAndLostGradientsIsRefused) {
     Tensor x = shard_tensor(full({2}, 1.0f), mesh, {Shard(0)});
     EXPECT_THAT(floats(dtensor_to_local(x, mesh, {Replicate()})), ElementsAre(1, 1));
     x.set_requires_grad();
-    EXPECT_THAT([&] { dtensor_to_local(x, mesh, {Replicate()}); },
-                ThrowsError(ErrorCode::kPreconditionNotMet, "requires a gradient, and the parts"));
+    EXPECT_THAT(
+        [&] { dtensor_to_local(x, mesh, {Replicate()}); },
+        ThrowsError(ErrorCode::kPreconditionNotMet, "requires a gradient, but is not sharded"));
   });
 }
 
@@ -183,9 +183,9 @@ TEST(Mesh, IsMeantWhereNoneIsNamedOnTheRankThatSetIt) {
     EXPECT_FALSE(has_mesh());
     EXPECT_THAT([] { get_mesh(); },
                 ThrowsError(ErrorCode::kPreconditionNotMet,
-                            "no mesh is named, and rank " + std::to_string(distributed::rank())));
+                            "no mesh is passed, and rank " + std::to_string(distributed::rank())));
     EXPECT_THAT([] { shard_tensor(full({4}, 1.0f), {Shard(0)}); },
-                ThrowsError(ErrorCode::kPreconditionNotMet, "[shard_tensor] no mesh is named"));
+                ThrowsError(ErrorCode::kPreconditionNotMet, "[shard_tensor] no mesh is passed"));
     const ProcessMesh mesh({2}, {"x"});
     set_mesh(mesh);
     EXPECT_EQ(get_mesh(), mesh);
@@ -198,7 +198,7 @@ TEST(Mesh, IsMeantWhereNoneIsNamedOnTheRankThatSetIt) {
     EXPECT_EQ(get_mesh(), own);
     set_mesh(ProcessMesh());
     EXPECT_THAT([&] { distributed::reshard(x, {Replicate()}); },
-                ThrowsError(ErrorCode::kPreconditionNotMet, "[reshard] no mesh is named"));
+                ThrowsError(ErrorCode::kPreconditionNotMet, "[reshard] no mesh is passed"));
   });
   EXPECT_FALSE(has_mesh());
 }

@@ -126,7 +126,7 @@ TEST(Indexing, WhatIsOutsideIsNamed) {
     return ThrowsError(ErrorCode::kOutOfRange, text);
   };
   EXPECT_THAT([&] { (void)x[4]; },
-              out_of_range("4 of tensor dim 0 of f32[4,3]: its extent is 4; take -4 to 3."));
+              out_of_range("4 of tensor dim 0 of f32[4,3]: its extent is 4; use -4 to 3."));
   EXPECT_THAT([&] { (void)x(0, -4); }, out_of_range("-4 of tensor dim 1 of f32[4,3]"));
   EXPECT_THAT([&] { (void)x[range(0, 5)]; }, out_of_range("range 0:5 of tensor dim 0"));
   EXPECT_THAT([&] { (void)x[range(3, 1)]; }, out_of_range("range 3:1 of tensor dim 0"));
@@ -164,8 +164,8 @@ TEST(Indexing, ValuesThatDoNotFitNameBoth) {
   }
   EXPECT_EQ(leaf[0].item(), 5);
   const Tensor dist = shard_tensor(x, ProcessMesh({1}, {"x"}), {Shard(0)});
-  EXPECT_THAT([&] { x[0] = dist[0]; }, ThrowsError(ErrorCode::kInvalidArgument,
-                                                   "which is plain; take distributed::unshard"));
+  EXPECT_THAT([&] { x[0] = dist[0]; },
+              ThrowsError(ErrorCode::kInvalidArgument, "which is plain; use distributed::unshard"));
 }
 
 // Reads and writes of x and y = what was assigned, both with gradients.

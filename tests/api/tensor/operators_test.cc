@@ -92,7 +92,7 @@ TEST(Operators, ANumberThatIntegersHaveNotIsRefused) {
   const Tensor x = from_vector<int32_t>({1, 2}, {2});
   EXPECT_THAT([&] { (void)(x + 0.5); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "0.500000 cannot be added to i32[2]: int32 has no such number"));
+                          "0.500000 cannot be added to i32[2]: int32 cannot represent it"));
   EXPECT_THAT([&] { (void)(2.5f * x); }, ThrowsError(ErrorCode::kInvalidArgument, "multiplied"));
   EXPECT_THAT([&] { (void)(x > 0.5); }, ThrowsError(ErrorCode::kInvalidArgument, "compared"));
   EXPECT_THAT([&] { (void)(x + (int64_t{1} << 31)); },
@@ -100,9 +100,9 @@ TEST(Operators, ANumberThatIntegersHaveNotIsRefused) {
   EXPECT_THAT([&] { (void)(x == std::nan("")); }, ThrowsError(ErrorCode::kInvalidArgument, "nan"));
   EXPECT_THAT([&] { (void)(x / 1e300); }, ThrowsError(ErrorCode::kInvalidArgument, "divisor"));
   EXPECT_THAT([&] { (void)(from_vector<uint8_t>({1}, {1}) == -1); },
-              ThrowsError(ErrorCode::kInvalidArgument, "uint8 has no such number"));
+              ThrowsError(ErrorCode::kInvalidArgument, "uint8 cannot represent it"));
   EXPECT_THAT([&] { (void)(from_vector({true}, {1}) == 2); },
-              ThrowsError(ErrorCode::kInvalidArgument, "bool has no such number"));
+              ThrowsError(ErrorCode::kInvalidArgument, "bool cannot represent it"));
   const int64_t lowest = std::numeric_limits<int64_t>::min();
   EXPECT_THAT(bools(from_vector<int64_t>({lowest, 0}, {2}) == lowest), ElementsAre(true, false));
 }

@@ -82,7 +82,7 @@ TEST(Print, WhatHasNoValuesSaysWhy) {
   EXPECT_EQ(printed(deferred_full({2}, 1.0f)),
             "f32[2]\nno values: they are deferred until they are used");
   EXPECT_EQ(printed(placeholder({2}, DataType::FLOAT32, CPUPlace())),
-            "f32[2]\nno values: it stands for a value that is not there");
+            "f32[2]\nno values: it represents a value that does not exist");
   distributed::DryWorld world(0, 2);
   const World::Scope scope(world);
   EXPECT_THAT(printed(full({2}, 1.0f)), HasSubstr("no values: this is a dry run"));

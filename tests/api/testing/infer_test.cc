@@ -70,9 +70,9 @@ TEST(Infer, ErrorsAreThoseOfTheRule) {
       [] {
         infer("add", mesh(), {{{4}, {}}});
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "1 inputs are given, add takes 2: x, y"));
+      ThrowsError(ErrorCode::kInvalidArgument, "1 inputs are passed, add takes 2: x, y"));
   EXPECT_THAT([] { infer("relu", mesh(), {std::nullopt}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "x of relu is not optional; give it."));
+              ThrowsError(ErrorCode::kInvalidArgument, "x of relu is not optional; pass it."));
 }
 
 TEST(Print, AttributesAreWords) {

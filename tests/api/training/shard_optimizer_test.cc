@@ -59,11 +59,11 @@ TEST(ShardOptimizer, AStageThatTheParametersAreNotMadeForIsRefused) {
     shard_layer(model, mesh, layout_of(1));
     EXPECT_THAT([&] { shard_optimizer(model, {}, ZeroStage{3}); },
                 ThrowsError(ErrorCode::kInvalidArgument,
-                            "ZeRO stage 3 for a model laid out for stage 1: in stage 3"));
+                            "ZeRO stage 3 for a model that is sharded for stage 1: only stage 3"));
     shard_layer(split, mesh, layout_of(3));
-    EXPECT_THAT(
-        [&] { shard_optimizer(split, {}, ZeroStage{0}); },
-        ThrowsError(ErrorCode::kInvalidArgument, "stage 0 for a model laid out for stage 3"));
+    EXPECT_THAT([&] { shard_optimizer(split, {}, ZeroStage{0}); },
+                ThrowsError(ErrorCode::kInvalidArgument,
+                            "stage 0 for a model that is sharded for stage 3"));
   });
 }
 

@@ -284,15 +284,16 @@ TEST(Trainer, WhatCannotBeHonouredIsRefused) {
               ThrowsError(ErrorCode::kInvalidArgument, "a step of 0 micro-batches"));
   EXPECT_THAT(made_with([](auto& o) { o.capture = true; }, 0.5),
               ThrowsError(ErrorCode::kInvalidArgument, "which a captured step does not"));
-  EXPECT_THAT(made_with([](auto& o) { o.memory.limits.device_bytes = 1 << 20; }),
-              ThrowsError(ErrorCode::kInvalidArgument, "memory limits hold for captured steps"));
+  EXPECT_THAT(
+      made_with([](auto& o) { o.memory.limits.device_bytes = 1 << 20; }),
+      ThrowsError(ErrorCode::kInvalidArgument, "memory limits apply only to captured steps"));
   EXPECT_THAT(made_with([](auto& o) { o.recompute = nn::Recompute::kFull; }),
-              ThrowsError(ErrorCode::kInvalidArgument, "full recompute is of the links"));
+              ThrowsError(ErrorCode::kInvalidArgument, "full recompute applies to the links"));
   Net net;
   Trainer trainer(net, nn::mean_squared_error, kOptions);
   EXPECT_THAT([&] { trainer.step(batches(1, 3)); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "step 1 is given 3 micro-batches, and its options say 2"));
+                          "step 1 is passed 3 micro-batches, but its options require 2"));
 }
 
 TEST(Trainer, CountsWhatItNeedsToGoOn) {
@@ -377,8 +378,8 @@ TEST(Trainer, GradientsTooLargeForTheirNormAreToldAsSuch) {
   Trainer trainer(net, loss, kOptions);
   EXPECT_THAT([&] { trainer.step(batches(1)); },
               ThrowsError(ErrorCode::kNotFinite,
-                          "so is what every operator gives on every rank, and a sum over ranks or "
-                          "of squares of gradients is not"));
+                          "every operator's output on every rank is finite too, but a sum over "
+                          "ranks or of squares of gradients is not"));
 }
 
 TEST(Trainer, StepsMayBeLeftOutButNotForEver) {
@@ -402,7 +403,7 @@ TEST(Trainer, StepsMayBeLeftOutButNotForEver) {
   trainer.step(spoiled());
   trainer.step(spoiled());
   EXPECT_THAT([&] { trainer.step(spoiled()); },
-              ThrowsError(ErrorCode::kNotFinite, "3 steps in a row were left out"));
+              ThrowsError(ErrorCode::kNotFinite, "3 steps in a row were skipped"));
 }
 
 TEST(Trainer, Float16ThatGoesNowhereEndsWithAdvice) {

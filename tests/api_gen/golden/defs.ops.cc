@@ -1,5 +1,5 @@
-// Operators and gradients of ops.yaml: what is known of them at run time, and how their rules and
-// shape functions are run (api/rules/rule_functions.h).
+// Operators and gradients of ops.yaml: their run-time definitions, and the functions that run their
+// rules and shape functions (api/rules/rule_functions.h).
 // Generated. Do not edit; change the YAML and build.
 #include "api/rules/op_rule.h"
 #include "distributed/spmd/factors.h"

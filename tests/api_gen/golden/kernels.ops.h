@@ -1,4 +1,4 @@
-// What each of these kernels takes, for PHI_REGISTER_KERNEL to check.
+// Parameter types of these kernels, which PHI_REGISTER_KERNEL checks.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Operator matmul, and its gradients. Backward passes call these; so may users.
+// Operator matmul, and its gradients. Backward passes call these; users may too.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #pragma once
 
@@ -27,7 +27,7 @@ Tensor matmul(const Tensor& x, const Tensor& y, bool transpose_x = false, bool t
 /// matmul_grad(x, y, out_grad, transpose_x, transpose_y) -> x_grad, y_grad
 /// Shapes     GeneralBinaryGradInferMeta
 /// Placement  MatmulGradInferSpmd
-/// Wanted     gradients that are not wanted are not computed and stay undefined
+/// Wanted     gradients that are not requested are not computed and stay undefined
 /// Source     backward.yaml
 std::tuple<Tensor, Tensor> matmul_grad(const Tensor& x, const Tensor& y, const Tensor& out_grad,
                                        bool transpose_x, bool transpose_y, GradMask wanted = {});

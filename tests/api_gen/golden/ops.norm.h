@@ -1,4 +1,4 @@
-// Operator norm, and its gradients. Backward passes call these; so may users.
+// Operator norm, and its gradients. Backward passes call these; users may too.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #pragma once
 
@@ -30,7 +30,7 @@ Tensor norm(const Tensor& x, const std::optional<Tensor>& scale = std::nullopt,
 /// Shapes     GeneralBinaryGradInferMeta
 /// Placement  NormGradInferSpmd
 /// Optional   scale, scale_grad
-/// Wanted     gradients that are not wanted are not computed and stay undefined
+/// Wanted     gradients that are not requested are not computed and stay undefined
 /// Source     backward.yaml
 std::tuple<Tensor, Tensor> norm_grad(const Tensor& x, const std::optional<Tensor>& scale,
                                      const Tensor& mean, const Tensor& out_grad, float epsilon,

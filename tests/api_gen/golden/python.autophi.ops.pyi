@@ -39,8 +39,8 @@ def batch_norm(x: Tensor, mean: Tensor, more: Sequence[Tensor], variance: Tensor
     Shapes     BatchNormInferMeta
     Placement  inputs and outputs replicated
     Gradient   none
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -49,21 +49,21 @@ def bmm(x: Tensor, y: Tensor) -> Tensor:
 
     Shapes     BmmInferMeta
     Placement  ... m k, ... k n -> ... m n
-    Gradient   bmm_grad gives x_grad, y_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   bmm_grad returns x_grad, y_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
 def check_finite_(x: Sequence[Tensor], scale: Tensor) -> tuple[list[Tensor], Tensor]:
     """check_finite_(x, scale) -> out, found
 
-    Inplace    x receives out; every handle on it sees that
+    Inplace    x receives out; the change is visible through every handle
     Shapes     CheckFiniteInferMeta
     Placement  CheckFiniteInferSpmd
     Gradient   none
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -72,9 +72,9 @@ def concat(x: Sequence[Tensor], axis: bool | int | float = 0) -> Tensor:
 
     Shapes     ConcatInferMeta
     Placement  inputs and outputs replicated
-    Gradient   concat_grad gives x_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   concat_grad returns x_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -83,9 +83,9 @@ def distribute(rois: Tensor, levels: Sequence[Tensor], least: int = 2) -> tuple[
 
     Shapes     DistributeInferMeta
     Placement  DistributeInferSpmd
-    Gradient   distribute_grad gives rois_grad, levels_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   distribute_grad returns rois_grad, levels_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -95,21 +95,21 @@ def flatten(x: Tensor, axis: int = 0) -> tuple[Tensor, Tensor]:
     View       out shares the bytes of x
     Shapes     FlattenInferMeta
     Placement  inputs and outputs replicated
-    Gradient   flatten_grad gives x_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   flatten_grad returns x_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
 def flatten_(x: Tensor, axis: int = 0) -> tuple[Tensor, Tensor]:
     """flatten_(x, axis) -> out, shape
 
-    Inplace    x receives out; every handle on it sees that
+    Inplace    x receives out; the change is visible through every handle
     Shapes     FlattenInferMeta
     Placement  inputs and outputs replicated
-    Gradient   flatten_grad gives x_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   flatten_grad returns x_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -118,8 +118,8 @@ def full(shape: int | Sequence[int], value: bool | int | float, dtype: DTypeLike
 
     Shapes     CreateInferMeta
     Gradient   none
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -128,9 +128,9 @@ def matmul(x: Tensor, y: Tensor, transpose_x: bool = False, transpose_y: bool = 
 
     Shapes     MatmulInferMeta
     Placement  MatmulInferSpmd
-    Gradient   matmul_grad gives x_grad, y_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   matmul_grad returns x_grad, y_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -139,12 +139,12 @@ def merged_momentum_(param: Sequence[Tensor], grad: Sequence[Tensor], velocity: 
                master_param_out
 
     Inplace    param receives param_out, velocity receives velocity_out, master_param receives
-               master_param_out; every handle on it sees that
+               master_param_out; the change is visible through every handle
     Shapes     MergedMomentumInferMeta
     Placement  MergedMomentumInferSpmd
     Gradient   none
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -153,12 +153,12 @@ def momentum_(param: Tensor, grad: Tensor, velocity: Tensor, master_param: Tenso
                master_param_out
 
     Inplace    param receives param_out, velocity receives velocity_out, master_param receives
-               master_param_out; every handle on it sees that
+               master_param_out; the change is visible through every handle
     Shapes     MomentumInferMeta
     Placement  MomentumInferSpmd
     Gradient   none
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -168,8 +168,8 @@ def nonzero(condition: Tensor) -> Tensor:
     Shapes     NonZeroInferMeta
     Placement  NonZeroInferSpmd
     Gradient   none
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -178,9 +178,9 @@ def norm(x: Tensor, scale: Tensor | None = None, epsilon: float = 1e-5) -> Tenso
 
     Shapes     NormInferMeta
     Placement  NormInferSpmd
-    Gradient   norm_grad gives x_grad, scale_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   norm_grad returns x_grad, scale_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -189,8 +189,8 @@ def ones(shape: int | Sequence[int], dtype: DTypeLike = 'float32', place: str = 
 
     Calls      full(shape, 1, dtype, place)
     Gradient   none
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -199,21 +199,21 @@ def relu(x: Tensor) -> Tensor:
 
     Shapes     UnchangedInferMeta
     Placement  ElementwiseUnaryInferSpmd
-    Gradient   relu_grad gives x_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   relu_grad returns x_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
 def relu_(x: Tensor) -> Tensor:
     """relu_(x) -> out
 
-    Inplace    x receives out; every handle on it sees that
+    Inplace    x receives out; the change is visible through every handle
     Shapes     UnchangedInferMeta
     Placement  ElementwiseUnaryInferSpmd
-    Gradient   relu_grad gives x_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   relu_grad returns x_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -223,21 +223,21 @@ def reshape(x: Tensor, shape: int | Sequence[int]) -> Tensor:
     View       out shares the bytes of x
     Shapes     ReshapeInferMeta
     Placement  ReshapeInferSpmd
-    Gradient   reshape_grad gives x_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   reshape_grad returns x_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
 def reshape_(x: Tensor, shape: int | Sequence[int]) -> Tensor:
     """reshape_(x, shape) -> out
 
-    Inplace    x receives out; every handle on it sees that
+    Inplace    x receives out; the change is visible through every handle
     Shapes     ReshapeInferMeta
     Placement  ReshapeInferSpmd
-    Gradient   reshape_grad gives x_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   reshape_grad returns x_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -246,21 +246,21 @@ def scale_all(xs: Sequence[Tensor], factor: float) -> list[Tensor]:
 
     Shapes     UnchangedListInferMeta
     Placement  inputs and outputs replicated
-    Gradient   scale_all_grad gives xs_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   scale_all_grad returns xs_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
 def scale_all_(xs: Sequence[Tensor], factor: float) -> list[Tensor]:
     """scale_all_(xs, factor) -> out
 
-    Inplace    xs receives out; every handle on it sees that
+    Inplace    xs receives out; the change is visible through every handle
     Shapes     UnchangedListInferMeta
     Placement  inputs and outputs replicated
-    Gradient   scale_all_grad gives xs_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   scale_all_grad returns xs_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 
@@ -269,9 +269,9 @@ def split(x: Tensor, sections: int | Sequence[int], axis: bool | int | float = 0
 
     Shapes     SplitInferMeta
     Placement  SplitInferSpmd
-    Gradient   split_grad gives x_grad
-    Errors     ValueError, naming the arguments, for shapes and dtypes that do not fit;
-               TypeError for an argument of another type
+    Gradient   split_grad returns x_grad
+    Errors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an
+               argument of another type
     Source     ops.yaml
     """
 

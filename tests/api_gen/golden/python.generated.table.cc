@@ -1,4 +1,4 @@
-// All operators for Python, from the sources beside this one.
+// All operators for Python, from the sources next to this one.
 // Generated from ops.yaml, backward.yaml. Do not edit; change the YAML and build.
 #include "python/src/ops/op_table.h"
 

@@ -380,11 +380,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadInferRequest{{"softmax", "2", {"4[0]"}, {}, {"axes=0"}, false},
                         "softmax has no attribute 'axes', did you mean 'axis'?"},
         BadInferRequest{{"argmax", "2", {"4[0]"}, {}, {}, false},
-                        "the attribute 'axis' of argmax has no default; give it."},
+                        "the attribute 'axis' of argmax has no default; pass it."},
         BadInferRequest{{"add", "2", {"4[0]"}, {}, {}, false},
-                        "1 inputs are given, add takes 2: x, y"},
+                        "1 inputs are passed, add takes 2: x, y"},
         BadInferRequest{{"relu", "2", {"4[0]"}, {}, {"a=1"}, false},
-                        "relu has no attribute 'a'; it takes none"},
+                        "relu has no attribute 'a'; it has no attributes"},
         BadInferRequest{{"softmax", "2", {"4[0]"}, {}, {"axis"}, false},
                         "--attr 'axis' is not of the form name=value"},
         BadInferRequest{{"sum", "2", {"4[0]"}, {}, {"keepdim=2"}, false},
@@ -396,7 +396,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInferRequest{{"add", "2", {"4[0]", "5[_]"}, {}, {}, false},
                         "x has shape [4] and y has shape [5]"},
         BadInferRequest{{"transpose", "2", {"4x6[_,_]"}, {"4x6[0,_]"}, {"perm=1,0"}, false},
-                        "output 0 is given as [4,6], transpose makes [6,4]"}));
+                        "output 0 is passed as [4,6], but transpose returns [6,4]"}));
 
 TEST(SpmdTool, TheReferencesOwnFormsAreChecked) {
   EXPECT_THAT(check("rule: reduce_base\n"

@@ -73,7 +73,7 @@ class TokenData(Jobs):
         lengths = [sum(map(len, document)) for document in self.documents]
         short = sum(length <= 16 for length in lengths)
         report, outcome = self.report(2, self.job("megatron", "set", documents="apart"), "--mesh=dp=2")
-        self.assertIn(f" · 200 documents kept apart, {short} of them too short and left out · 2 micro-batches", outcome.output)
+        self.assertIn(f" · 200 separate documents, {short} of them too short and left out · 2 micro-batches", outcome.output)
         self.assertEqual(report["data"]["documents"], 200)
         self.assertEqual(report["data"]["documents_left_out"], short)
         joined, outcome = self.report(2, self.job("megatron", "set"), "--mesh=dp=2")
@@ -119,14 +119,14 @@ class BadData(Jobs):
         key = "key 'data.paths': "
         cases = [
             (self.job("tokens", "nowhere.bin"), f"{key}no file or folder '{path}/nowhere.bin'"),
-            (self.job("tokens", "odd.bin"), f"{key}'{path}/odd.bin' has 3 bytes, which is no whole number of uint16 ids"),
+            (self.job("tokens", "odd.bin"), f"{key}'{path}/odd.bin' has 3 bytes, which is not a multiple of uint16 ids"),
             (self.job("tokens", "empty.bin"), f"{key}'{path}/empty.bin' is empty."),
-            (self.job("tokens", "set.idx"), f"{key}'{path}/set.idx' is not ids alone: it is an index of Megatron-LM"),
-            (self.job("tokens", ""), "is a folder; name its files of token ids"),
+            (self.job("tokens", "set.idx"), f"{key}'{path}/set.idx' does not contain only ids: it is an index of Megatron-LM"),
+            (self.job("tokens", ""), "is a folder; list its files of token ids"),
             (self.job("megatron", "flat.bin"), f"{key}no file or folder '{path}/flat.idx'"),
             (self.job("megatron", "cut"), f"{key}'{path}/cut.idx' has "),
-            (self.job("megatron", "other"), f"{key}'{path}/other.idx' does not fit its .bin, which has"),
-            (self.job("megatron", "magic"), f"{key}'{path}/magic.idx' is no index of Megatron-LM: it does not begin with MMIDIDX"),
+            (self.job("megatron", "other"), f"{key}'{path}/other.idx' does not match its .bin, which has"),
+            (self.job("megatron", "magic"), f"{key}'{path}/magic.idx' is not an index of Megatron-LM: it does not begin with MMIDIDX"),
             (self.job("megatron", "short", documents="apart"),
              "key 'model.seq_len': none of 2 documents is long enough for a window of seq_len 16 + 1: the longest has 16"),
             (self.job("tokens", "flat.bin", documents="apart"), "key 'data.documents': only a job with data.kind: bytes or"),
@@ -147,7 +147,7 @@ class BadData(Jobs):
         text = self.job("tokens", "flat.bin")
         outcome = launch.run(2, "run", self.folder.write("job.yaml", text), "--mesh=dp=2")
         self.assertNotEqual(outcome.status, 0)
-        found = re.search(rf"token (\d+) of '{self.path}/flat.bin' \(byte offset (\d+)\) is the id 50, which a vocab of 50 has not",
+        found = re.search(rf"token (\d+) of '{self.path}/flat.bin' \(byte offset (\d+)\) is the id 50, which is outside a vocab of 50",
                           outcome.output)
         self.assertTrue(found, outcome.output)
         token, offset = map(int, found.groups())

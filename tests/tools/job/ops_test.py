@@ -39,8 +39,8 @@ class Ops(unittest.TestCase):
 
     def test_what_is_not_there_is_told_with_the_key(self):
         self.fails("key 'model.activation': there is no operator 't_cube'", model=CUBE)
-        self.fails("key 'model.activation': 'matmul' is no activation", model={"activation": "matmul"})
-        self.fails("key 'ops': there is no library of operators 'no/such.so'", ops=["no/such.so"])
+        self.fails("key 'model.activation': 'matmul' is not an activation", model={"activation": "matmul"})
+        self.fails("key 'ops': there is no operator library 'no/such.so'", ops=["no/such.so"])
 
     def test_it_is_found_from_the_jobs_folder_too(self):
         (pathlib.Path(self.folder.name) / "jobs").mkdir()

@@ -232,7 +232,7 @@ class Resume(unittest.TestCase):
         outcome = launch.run(0, "run", self.folder.write("job.yaml", self.job()))
         self.assertNotEqual(outcome.status, 0)
         self.assertEqual(outcome.count("step 1/"), 0, outcome.output)
-        self.assertIn("has checkpoints of a training, the newest of step 3; go on from it (--resume", outcome.output)
+        self.assertIn("has checkpoints of another training run, the newest of step 3; resume from it (--resume", outcome.output)
 
     def test_a_loss_that_jumps_is_told(self):
         # Half a deviation above the mean of 64 losses: one of some steps is.

@@ -167,8 +167,7 @@ TEST(HuggingFaceConfig, AGpt2IsRead) {
                                    .tied_head = true};
   const Config config = decode(gpt2());
   EXPECT_EQ(config.model, models::ModelConfig(expected));
-  EXPECT_THAT(config.notes,
-              ElementsAre(HasSubstr("'attn_pdrop' 0.1 are not followed in training")));
+  EXPECT_THAT(config.notes, ElementsAre(HasSubstr("'attn_pdrop' 0.1 are ignored in training")));
   Json json = with(with(gpt2(), "attn_pdrop", 0.0), "n_inner", 60);
   json["tie_word_embeddings"] = false;
   models::GptConfig other = expected;
@@ -180,7 +179,7 @@ TEST(HuggingFaceConfig, AGpt2IsRead) {
 
 TEST(HuggingFaceConfig, KeysThatNobodyKnowsAreTold) {
   EXPECT_THAT(decode(with(llama(), "unsloth_version", "1")).notes,
-              ElementsAre("'unsloth_version' is not known and not followed"));
+              ElementsAre("'unsloth_version' is unknown and ignored"));
 }
 
 TEST(HuggingFaceConfig, WhatIsNotSupportedIsRefusedByNameAndValue) {
@@ -197,11 +196,11 @@ TEST(HuggingFaceConfig, WhatIsNotSupportedIsRefusedByNameAndValue) {
   refused(with(llama(), "rope_parameters", {{"rope_type", "default"}, {"factor", 2.0}}),
           "'rope_parameters.factor' is 2.0");
   refused(with(llama(), "rope_parameters", {{"rope_theta", 10000.0}}),
-          "'rope_theta' is 5000 and 10000");
+          "'rope_theta' has two values, 5000 and 10000");
   refused(with(llama(), "rope_parameters", "default"), "'rope_parameters' is not a JSON object");
   refused(with(llama(), "partial_rotary_factor", 0.5), "'partial_rotary_factor' is 0.5");
   refused(with(llama(), "head_dim", 16),
-          "'head_dim' is 16: heads of another size than hidden_size / num_attention_heads");
+          "'head_dim' is 16: a head size other than hidden_size / num_attention_heads");
   refused(with(llama(), "attention_bias", true), "'attention_bias' is true");
   refused(with(llama(), "mlp_bias", true), "'mlp_bias' is true");
   refused(with(llama(), "attention_dropout", 0.1), "'attention_dropout' is 0.1");
@@ -271,7 +270,7 @@ TEST(HuggingFaceConfig, AnActivationThatTheArchitectureLacksIsRefused) {
         encode_config({Architecture::kGpt2, gpt});
       },
       ThrowsError(ErrorCode::kInvalidArgument,
-                  "'activation' is 'relu'; a GPT2LMHeadModel has GELU"));
+                  "'activation' is 'relu'; a GPT2LMHeadModel uses GELU"));
 }
 
 TEST(HuggingFaceConfig, AnArchitectureOfOtherModelsIsRefused) {
@@ -285,8 +284,8 @@ TEST(HuggingFaceConfig, AnArchitectureOfOtherModelsIsRefused) {
         encode_config({Architecture::kMistral, biased});
       },
       ThrowsError(ErrorCode::kInvalidArgument,
-                  "a llama with biases of queries, keys and values is no "
-                  "MistralForCausalLM; it is a Qwen2ForCausalLM"));
+                  "a llama with biases of queries, keys and values is not a MistralForCausalLM; it "
+                  "is a Qwen2ForCausalLM"));
   EXPECT_THAT(
       [&] {
         encode_config({Architecture::kQwen2, kModel});

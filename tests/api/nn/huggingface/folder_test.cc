@@ -219,8 +219,8 @@ TEST(HuggingFaceFolder, ATiedHeadMayBeThereIfItIsACopy) {
       .name = "lm_head.weight", .source = "model.embed_tokens.weight", .order = {{32, 2, 1}}};
   EXPECT_THAT([&] { other.opened(); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "'tie_word_embeddings' is true, but 'lm_head.weight' has other values "
-                          "than 'model.embed_tokens.weight'"));
+                          "'tie_word_embeddings' is true, but the values of 'lm_head.weight' "
+                          "differ from those of 'model.embed_tokens.weight'"));
 }
 
 TEST(HuggingFaceFolder, AnUntiedHeadMustBeThere) {

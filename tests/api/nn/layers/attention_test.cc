@@ -55,7 +55,7 @@ TEST(Attention, WithoutCausalThereIsNoReadingOn) {
       [&] {
         open(gaussian({1, 2, 8}, 0.0f, 1.0f, 3));
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "cannot read on from a cache"));
+      ThrowsError(ErrorCode::kInvalidArgument, "cannot continue from a cache"));
 }
 
 }  // namespace

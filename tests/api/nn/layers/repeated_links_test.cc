@@ -416,7 +416,7 @@ TEST(RepeatedLinks, WhatChangesFromCallToCallIsRefused) {
   EXPECT_THAT(
       [&] { capture([&](const TensorList& in) { return TensorList{net(in[0])}; }, {input()}); },
       ThrowsError(ErrorCode::kPreconditionNotMet,
-                  "block0 does not do the same when it is called again"));
+                  "block0 behaves differently when it is called a second time"));
 }
 
 TEST(RepeatedLinks, ErrorsNameTheLinkThatFails) {

@@ -123,7 +123,7 @@ TEST(Sequential, LinksThatWereMadeBeforeAreAsThoseThatAreMadeInIt) {
   const Tensor x = gaussian({5, 4}, 0.0f, 1.0f, 11);
   EXPECT_EQ(net(x).to_vector<float>(), Same()(x).to_vector<float>());
   EXPECT_THAT([&] { net.append("again", blocks[0]); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is part 'block0' of a model already"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is already submodule 'block0' of a model"));
   EXPECT_EQ(net.num_links(), 4u);
 }
 

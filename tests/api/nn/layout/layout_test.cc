@@ -40,7 +40,7 @@ TEST(Layout, DescribesWhatItMeets) {
   has("layer0.qkv.bias              [24]      tp=S0");
   has("layer0.up.weight             [8,16]    whole");
   has("layer1.mlp.down              outputs   dp=S0 tp=R");
-  has("(model)                      pipeline  'layer*' along pp, 1 chunk a stage");
+  has("(model)                      pipeline  'layer*' along pp, 1 chunk per stage");
   has("(model)                      ZeRO      2 along dp");
 }
 
@@ -59,7 +59,7 @@ TEST(Layout, PartsAddUpToTheSuppliedLayout) {
       const auto says = [&](const char* what) { return table.find(what) != std::string::npos; };
       const auto has = [&](const char* dim) { return std::ranges::count(dims, dim) > 0; };
       EXPECT_EQ(says("3 along dp"), has("dp")) << table;
-      EXPECT_EQ(says("'layer*' along pp, 2 chunks a stage"), has("pp")) << table;
+      EXPECT_EQ(says("'layer*' along pp, 2 chunks per stage"), has("pp")) << table;
       EXPECT_EQ(says("tp=S1"), has("tp")) << table;
       EXPECT_TRUE(whole.tensor_parallel().empty());
     }
@@ -105,7 +105,7 @@ TEST(Layout, WhatModulesSayStandsAmongTheRows) {
 TEST(Layout, ADimOfTensorParallelThatTheMeshHasNotIsAnError) {
   models::Gpt model = small();
   EXPECT_THAT([&] { shard(model, ProcessMesh({1}, {"tp"}), tensor_parallel("tq")); },
-              ThrowsError(ErrorCode::kInvalidArgument, "tensor_parallel speaks of mesh dim 'tq'"));
+              ThrowsError(ErrorCode::kInvalidArgument, "tensor_parallel uses mesh dim 'tq'"));
 }
 
 TEST(Layout, ARowThatMeetsNothingIsAnErrorWithTheNearestNames) {
@@ -113,12 +113,12 @@ TEST(Layout, ARowThatMeetsNothingIsAnErrorWithTheNearestNames) {
   const ProcessMesh mesh({1}, {"tp"});
   EXPECT_THAT([&] { shard(model, mesh, Layout().parameters("layer*.qkw.weight", {})); },
               ThrowsError(ErrorCode::kNotFound,
-                          "the layout's parameters 'layer*.qkw.weight' meet nothing of the model; "
+                          "the layout's parameters 'layer*.qkw.weight' match no name in the model; "
                           "nearest: layer0.qkv.weight"));
   EXPECT_THAT([&] { shard(model, mesh, Layout().outputs("layer0.qkv.weight", {})); },
               ThrowsError(ErrorCode::kNotFound, "the layout's outputs 'layer0.qkv.weight' meet"));
   EXPECT_THAT([&] { shard(model, mesh, Layout().pipeline("tp", "block*")); },
-              ThrowsError(ErrorCode::kNotFound, "the pipeline's 'block*' meets no link"));
+              ThrowsError(ErrorCode::kNotFound, "the pipeline's 'block*' matches no link"));
 }
 
 TEST(Layout, OfAnotherMeshIsAnError) {
@@ -126,15 +126,14 @@ TEST(Layout, OfAnotherMeshIsAnError) {
   const ProcessMesh mesh({1}, {"mp"});
   Layout layout;
   layout.parameters("head", {{"tp", Shard(1)}});
-  EXPECT_THAT([&] { shard(model, mesh, layout); },
-              ThrowsError(ErrorCode::kInvalidArgument,
-                          "the layout's parameters 'head' speaks of mesh dim 'tp', which "
-                          "mesh(mp=1) has not"));
+  EXPECT_THAT(
+      [&] { shard(model, mesh, layout); },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "the layout's parameters 'head' uses mesh dim 'tp', which mesh(mp=1) has not"));
   shard(model, mesh, layout.only_along(mesh));
   EXPECT_EQ(model.parameter_at("head").placements()[0], Replicate());
-  EXPECT_THAT(
-      [&] { shard(model, mesh, Layout().zero(1, "dp")); },
-      ThrowsError(ErrorCode::kInvalidArgument, "the layout's ZeRO speaks of mesh dim 'dp'"));
+  EXPECT_THAT([&] { shard(model, mesh, Layout().zero(1, "dp")); },
+              ThrowsError(ErrorCode::kInvalidArgument, "the layout's ZeRO uses mesh dim 'dp'"));
 }
 
 TEST(Layout, APlacementThatCannotBeIsAnError) {
@@ -145,8 +144,8 @@ TEST(Layout, APlacementThatCannotBeIsAnError) {
         shard(model, mesh, Layout().parameters("head", {{"tp", Shard(2)}}));
       },
       ThrowsError(ErrorCode::kInvalidArgument,
-                  "parameter 'head' of shape [8,256] to be S2 along mesh dim 'tp'; it can "
-                  "be Replicate() or Shard(0) to Shard(1)"));
+                  "parameter 'head' of shape [8,256] to S2 along mesh dim 'tp'; use Replicate() or "
+                  "Shard(0) to Shard(1)"));
   EXPECT_THAT(
       [&] {
         shard(model, mesh, Layout().parameters("head", {{"tp", Partial()}}));
@@ -160,7 +159,7 @@ TEST(Layout, NumbersOutOfRangeAreErrors) {
   EXPECT_THAT([] { Layout().zero(4); },
               ThrowsError(ErrorCode::kInvalidArgument, "ZeRO stage 4 does not exist"));
   EXPECT_THAT([] { Layout().pipeline("pp", "*", 0); },
-              ThrowsError(ErrorCode::kInvalidArgument, "a pipeline of 0 chunks a stage"));
+              ThrowsError(ErrorCode::kInvalidArgument, "a pipeline with 0 chunks per stage"));
 }
 
 }  // namespace

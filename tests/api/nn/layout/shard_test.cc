@@ -113,7 +113,7 @@ TEST(Shard, WhatAPipelineCannotCutIsAnError) {
   NoLinks model;
   const ProcessMesh mesh({1}, {"pp"});
   EXPECT_THAT([&] { shard(model, mesh, Layout().pipeline("pp", "*")); },
-              ThrowsError(ErrorCode::kInvalidArgument, "a pipeline cuts an nn::Sequential"));
+              ThrowsError(ErrorCode::kInvalidArgument, "a pipeline splits an nn::Sequential"));
   models::Gpt gpt = small(2);
   EXPECT_THAT(
       [&] { shard(gpt, mesh, transformer_layout(gpt, mesh, {.chunks = 3})); },
@@ -122,7 +122,7 @@ TEST(Shard, WhatAPipelineCannotCutIsAnError) {
   shard(gpt, mesh, transformer_layout(gpt, mesh));
   EXPECT_THAT([&] { gpt.add<Linear>("more", 2, 2); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "link 'more' is added to a model that is laid out on a mesh"));
+                          "link 'more' is added to a model that is already sharded over a mesh"));
 }
 
 }  // namespace

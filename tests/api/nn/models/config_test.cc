@@ -76,7 +76,8 @@ TEST(ModelConfig, WhatIsWrongIsNamed) {
   refused(kLlama, "kind", "lama", "'kind' is 'lama'; it must be 'gpt' or 'llama'");
   refused(kLlama, "kv_head", 2, "there is no key 'kv_head', did you mean 'kv_heads'?");
   refused(kGpt, "kv_heads", 2, "there is no key 'kv_heads'");
-  refused(kGpt, "zzz", 2, "there is no key 'zzz' (those of gpt are kind, vocab, seq_len, d_model,");
+  refused(kGpt, "zzz", 2,
+          "there is no key 'zzz' (the keys of gpt are kind, vocab, seq_len, d_model,");
   refused(kLlama, "heads", "4", "'heads' is not a whole number");
   refused(kLlama, "heads", 0, "'heads' is 0; it must be from 1 to 16777216");
   refused(kLlama, "vocab", 1 << 25, "'vocab' is 33554432; it must be from 1 to");
@@ -97,24 +98,24 @@ TEST(ModelConfig, WhatIsWrongIsNamed) {
 
 TEST(ModelConfig, DifferencesNameEachKeyWithBothValues) {
   EXPECT_EQ(differences(kGpt, kGpt, "x"), "");
-  EXPECT_EQ(differences(kGpt, kLlama, "'x'"), "\n  the model is a gpt; 'x' is of a llama");
+  EXPECT_EQ(differences(kGpt, kLlama, "'x'"), "\n  the model is a gpt; 'x' is a llama");
   LlamaConfig other = kLlama;
   other.kv_heads = 4;
   other.rope_base = 10000;
   other.tied_head = false;
-  EXPECT_EQ(differences(kLlama, other, "'x'"),
-            "\n  'kv_heads' of the model is 2; of 'x' it is 4"
-            "\n  'rope_base' of the model is 500000.0; of 'x' it is 10000.0"
-            "\n  'tied_head' of the model is true; of 'x' it is false");
+  EXPECT_EQ(
+      differences(kLlama, other, "'x'"),
+      "\n  'kv_heads' of the model is 2; in 'x' it is 4\n  'rope_base' of the model is 500000.0; "
+      "in 'x' it is 10000.0\n  'tied_head' of the model is true; in 'x' it is false");
   // A Llama may be used for shorter texts; a GPT has learned each position.
   other = kLlama;
   other.seq_len = 30;
   EXPECT_EQ(differences(kLlama, other, "x"), "");
-  EXPECT_EQ(differences(other, kLlama, "x"), "\n  'seq_len' of the model is 30; of x it is 20");
+  EXPECT_EQ(differences(other, kLlama, "x"), "\n  'seq_len' of the model is 30; in x it is 20");
   GptConfig longer = kGpt;
   longer.seq_len = 30;
   longer.dropout = 0;
-  EXPECT_EQ(differences(kGpt, longer, "x"), "\n  'seq_len' of the model is 20; of x it is 30");
+  EXPECT_EQ(differences(kGpt, longer, "x"), "\n  'seq_len' of the model is 20; in x it is 30");
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ TEST(KeyValueCache, HasRoomForSeqLenPositions) {
   next_logits(*decoder, ids(1, 0, kSeq - 1), &cache);
   EXPECT_THAT([&] { next_logits(*decoder, ids(1, 0, 2), &cache); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "2 positions behind 11 read before are not 1 to capacity 12"));
+                          "2 positions after 11 cached ones are not 1 to capacity 12"));
   EXPECT_EQ(cache.length(), kSeq - 1);
   next_logits(*decoder, ids(1, 0, 1), &cache);
 }

@@ -48,15 +48,15 @@ TEST(ResNet, RefusesWhatNoModelCanBe) {
       [] {
         ResNet({.blocks = {2, 0}});
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "each stage must have a block"));
+      ThrowsError(ErrorCode::kInvalidArgument, "each stage at least one block"));
   EXPECT_THAT([] { ResNet({.classes = 0}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "classes 0 must be 1 at the least"));
+              ThrowsError(ErrorCode::kInvalidArgument, "classes 0 must be at least 1"));
   const ResNet model(kSmall);
   EXPECT_THAT(
       [&] {
         model(made_up({1, 4, 8, 8}, 0, 1.0));
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "the model takes [batch,3,height,width]"));
+      ThrowsError(ErrorCode::kInvalidArgument, "the model expects [batch,3,height,width]"));
 }
 
 }  // namespace

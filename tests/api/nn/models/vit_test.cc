@@ -42,16 +42,16 @@ INSTANTIATE_TEST_SUITE_P(Meshes, VitOnMeshes,
 
 TEST(Vit, RefusesWhatNoModelCanBe) {
   EXPECT_THAT([] { Vit({.image = 30, .patch = 4}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "patches must fill the image"));
+              ThrowsError(ErrorCode::kInvalidArgument, "image must be a multiple of patch"));
   EXPECT_THAT([] { Vit({.d_model = 10, .heads = 3}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "d_model 10 is no multiple of heads 3"));
+              ThrowsError(ErrorCode::kInvalidArgument, "d_model 10 is not a multiple of heads 3"));
   EXPECT_THAT([] { Vit({.classes = 0}); }, ThrowsError(ErrorCode::kInvalidArgument, "classes 0"));
   const Vit model(kSmall);
   EXPECT_THAT(
       [&] {
         model(made_up({1, 3, 9, 8}, 0, 1.0));
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "the model takes [batch,3,8,8]"));
+      ThrowsError(ErrorCode::kInvalidArgument, "the model expects [batch,3,8,8]"));
 }
 
 }  // namespace

@@ -322,7 +322,7 @@ TEST_F(CheckpointerTest, OneWithoutAnIndexIsPassedOverAndTold) {
     lose(last - 1);
     EXPECT_THAT([&] { checkpoints.resume(); }, ThrowsError(ErrorCode::kUnavailable, kIndex));
     EXPECT_THAT([&] { checkpoints.begin(); },
-                ThrowsError(ErrorCode::kAlreadyExists, "has checkpoints of a training"));
+                ThrowsError(ErrorCode::kAlreadyExists, "has checkpoints of another training run"));
   }
 }
 
@@ -392,11 +392,11 @@ TEST_F(CheckpointerTest, RollingBackForEverIsRefused) {
     checkpoints.after_step(trainer.step(batch(trainer.next_batch(), spoil)));
   };
   EXPECT_THAT([&] { step(kInfinity); },
-              ThrowsError(ErrorCode::kNotFinite, "has no checkpoint to go back to yet"));
+              ThrowsError(ErrorCode::kNotFinite, "has no checkpoint to roll back to yet"));
   step(0.0f);
   for (int i = 0; i < 3; ++i) step(kInfinity);
   EXPECT_THAT([&] { step(kInfinity); },
-              ThrowsError(ErrorCode::kNotFinite, "3 rollbacks did not lead past it"));
+              ThrowsError(ErrorCode::kNotFinite, "3 rollbacks did not get past it"));
 }
 
 // Steps that fail by turns are the furthest one's failures too.
@@ -418,7 +418,7 @@ TEST_F(CheckpointerTest, RollbacksAreCountedUpToTheFurthestStep) {
   step(kInfinity);  // at 3
   fail_at_4();
   EXPECT_THAT([&] { step(kInfinity); },
-              ThrowsError(ErrorCode::kNotFinite, "3 rollbacks did not lead past it"));
+              ThrowsError(ErrorCode::kNotFinite, "3 rollbacks did not get past it"));
 }
 
 TEST_F(CheckpointerTest, WhatWasResumedFromIsNotSavedAgain) {
@@ -520,8 +520,9 @@ TEST_F(CheckpointerTest, ATrainingThatBeginsDoesNotMixWithAnother) {
     step(checkpoints);
   }
   Checkpointer checkpoints(trainer, {.folder = folder_, .every = 1});
-  const auto matcher = ThrowsError(ErrorCode::kAlreadyExists,
-                                   "has checkpoints of a training, the newest of step 1; go on");
+  const auto matcher =
+      ThrowsError(ErrorCode::kAlreadyExists,
+                  "has checkpoints of another training run, the newest of step 1; resume");
   EXPECT_THAT([&] { checkpoints.begin(); }, matcher);
   EXPECT_THAT([&] { step(checkpoints); }, matcher);
   ASSERT_TRUE(checkpoints.resume());

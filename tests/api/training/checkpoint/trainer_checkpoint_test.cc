@@ -364,10 +364,10 @@ TEST_F(TrainerCheckpoint, WhatDoesNotFitIsRefusedAndChangesNothing) {
   };
   EXPECT_THAT(loading({.kind = OptimizerKind::kMomentum}, folder_),
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "has states of the optimizer adamw, and this trainer's is momentum"));
+                          "has states of the optimizer adamw, but this trainer uses momentum"));
   nn::save(folder_ + "/weights", *model_of({}));
   EXPECT_THAT(loading({}, folder_ + "/weights"),
-              ThrowsError(ErrorCode::kInvalidArgument, "has weights and no state of a training"));
+              ThrowsError(ErrorCode::kInvalidArgument, "has weights but no training state"));
   // A net with other parameters.
   auto small = nn::models::make(
       nn::models::GptConfig{.vocab = kVocab, .seq_len = 6, .d_model = 8, .layers = 2, .heads = 2});
