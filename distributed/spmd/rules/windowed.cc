@@ -116,7 +116,7 @@ SpmdRule UnpoolInferSpmd(const TensorSpec& x, const TensorSpec& indices) {
 }
 
 SpmdRule UnfoldInferSpmd(const TensorSpec& x) {
-  PHI_CHECK(x.ndim() == 4, errors::InvalidArgument("x is {}, but unfold takes [n, c, h, w].",
+  PHI_CHECK(x.ndim() == 4, errors::InvalidArgument("x is {}, but unfold expects [n, c, h, w].",
                                                    x.shape.to_string()));
   Factors rule = window_columns(x, x.shape[1], window_image_names(4));
   return linear(rule.output("nc_"));
