@@ -36,8 +36,8 @@ void check_channels(const TensorMeta& x, int64_t channels, const TensorMeta* wei
             errors::InvalidArgument("{} is {}, but x {} has {} channels; {} must be [{}].", name,
                                     weight->to_string(), x.to_string(), channels, name, channels));
   PHI_CHECK(weight->dtype == x.dtype || weight->dtype == statistics_dtype(x.dtype),
-            errors::InvalidArgument("{} is {} and x is {}: it must be {} or {}; cast it.", name,
-                                    weight->to_string(), x.to_string(), name_of(x.dtype),
+            errors::InvalidArgument("{} is {} for x {}: it must have dtype {} or {}; cast it.",
+                                    name, weight->to_string(), x.to_string(), name_of(x.dtype),
                                     name_of(statistics_dtype(x.dtype))));
 }
 

@@ -45,6 +45,7 @@ UNTESTED = {
     "{}:{}: case is no int.": "tool_test.cc: case is no int",
     "'{}' may not be read: {}.": ROOT_MAY,
     "'{}' may not be opened: {}; pass another path.": ROOT_MAY,
+    "cannot make a pipe: {}.": "the system's: a process without file descriptors",
     "{} failed at rank {}: {}": "a failure of MPI itself, which no test can cause",
     "action kind {} is unknown.": "no value of the type is",
     "the run's inputs need {} bytes on the {} when a run ends, {} are free. Raise its limit.":

@@ -1,4 +1,4 @@
-"""What the compiler says of a kernel that is not what its YAML entry says: it names the parameter."""
+"""Compiler errors for kernels that differ from their YAML entries: they name the parameter."""
 
 import os
 import pathlib

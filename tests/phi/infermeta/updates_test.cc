@@ -45,8 +45,9 @@ TEST(ImageNorm, ScalesHaveANumberForEachChannel) {
   EXPECT_THAT([&] { BatchNormInferMeta(x, four, four, nullptr, nullptr, 1e-5f, "NCL"); },
               ThrowsError(kInvalid, "has 3 channels; mean must be [3]"));
   const TensorMeta wide{Dims{3}, DataType::FLOAT64};
-  EXPECT_THAT([&] { BatchNormInferMeta(x, wide, three, nullptr, nullptr, 1e-5f, "NCL"); },
-              ThrowsError(kInvalid, "and x is f32[2,3,4]: it must be float32 or float32; cast it"));
+  EXPECT_THAT(
+      [&] { BatchNormInferMeta(x, wide, three, nullptr, nullptr, 1e-5f, "NCL"); },
+      ThrowsError(kInvalid, "for x f32[2,3,4]: it must have dtype float32 or float32; cast it"));
 }
 
 TEST(ImageNorm, SpectralNormIsAlongTheOutputsOfALayer) {

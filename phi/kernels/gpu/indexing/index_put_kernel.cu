@@ -88,10 +88,10 @@ CombinedIndices positions_of_indices(const GpuContext& ctx, Indices indices, con
 Dims named_shape(const CombinedIndices& named, const Dims& dims, const Dims& value) {
   Dims shape = named.shape;
   for (int d = named.named_dims; d < dims.ndim(); ++d) shape.push_back(dims[d]);
-  PHI_CHECK(broadcast_dims(value, shape, "value", "the indexed elements") == shape,
-            errors::InvalidArgument(
-                "value has shape {}, but the indexed elements are {}; reshape or slice it.",
-                value.to_string(), shape.to_string()));
+  PHI_CHECK(
+      broadcast_dims(value, shape, "value", "x[indices]") == shape,
+      errors::InvalidArgument("value has shape {}, but x[indices] is {}; reshape or slice it.",
+                              value.to_string(), shape.to_string()));
   return shape;
 }
 
