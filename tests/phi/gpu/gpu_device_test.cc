@@ -135,7 +135,7 @@ TEST_F(OnEmulator, RefusedElementsAreToldWhereTheHostWaits) {
   }
   EXPECT_THAT([&] { device.wait(); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "[remainder] y i32[3] has a 0, and integers cannot be divided by it"));
+                          "[remainder] y i32[3] has a 0, and integers"));
   device.wait();  // once
 }
 
