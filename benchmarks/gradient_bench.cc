@@ -23,7 +23,7 @@ constexpr int64_t kWidth = 384;
 constexpr int64_t kHidden = 1536;
 
 template <typename T>
-DenseTensor random_tensor(const Dims& dims) {
+DenseTensor random_signed_tensor(const Dims& dims) {
   std::mt19937 engine(1);
   std::uniform_real_distribution<float> draw(-1, 1);
   DenseTensor x = DenseTensor::empty({dims, dtype_of<T>()}, CPUPlace());
@@ -51,9 +51,10 @@ void measure_bytes(benchmark::State& state, size_t bytes, F&& body) {
 template <typename T>
 void matmul_grad(benchmark::State& state) {
   const int64_t k = state.range(0), n = state.range(1);
-  const DenseTensor x = random_tensor<T>({8, kTokens / 8, k}), w = random_tensor<T>({k, n});
-  const DenseTensor g = random_tensor<T>({8, kTokens / 8, n});
-  DenseTensor dx = random_tensor<T>(x.dims()), dw = random_tensor<T>(w.dims());
+  const DenseTensor x = random_signed_tensor<T>({8, kTokens / 8, k}),
+                    w = random_signed_tensor<T>({k, n});
+  const DenseTensor g = random_signed_tensor<T>({8, kTokens / 8, n});
+  DenseTensor dx = random_signed_tensor<T>(x.dims()), dw = random_signed_tensor<T>(w.dims());
   for (auto _ : state) {
     registered<kernels::matmul_grad, T>(KernelContext(), x, w, g, false, false, &dx, &dw);
     benchmark::ClobberMemory();
@@ -67,8 +68,8 @@ BENCHMARK(matmul_grad<bfloat16>)->Args({kWidth, kHidden})->Args({kHidden, kWidth
 /// `body(x, g, dx)` on arrays of `dims`.
 template <typename T, typename F>
 void measure_unary(benchmark::State& state, const Dims& dims, F body) {
-  const DenseTensor x = random_tensor<T>(dims), g = random_tensor<T>(dims);
-  DenseTensor dx = random_tensor<T>(dims);
+  const DenseTensor x = random_signed_tensor<T>(dims), g = random_signed_tensor<T>(dims);
+  DenseTensor dx = random_signed_tensor<T>(dims);
   measure_bytes(state, 3 * x.nbytes(), [&] { body(x, g, &dx); });
 }
 
@@ -110,8 +111,8 @@ BENCHMARK(softmax_grad<bfloat16>);
 template <typename T>
 void rope_grad(benchmark::State& state) {
   const Dims dims{8, 256, 6, 64};
-  const DenseTensor g = random_tensor<T>(dims);
-  DenseTensor dq = random_tensor<T>(dims), dk = random_tensor<T>(dims);
+  const DenseTensor g = random_signed_tensor<T>(dims);
+  DenseTensor dq = random_signed_tensor<T>(dims), dk = random_signed_tensor<T>(dims);
   measure_bytes(state, 4 * g.nbytes(), [&] {
     registered<kernels::fused_rotary_position_embedding_grad, T>(KernelContext(), g, &g, nullptr,
                                                                  nullptr, nullptr, nullptr, false,
@@ -124,9 +125,9 @@ BENCHMARK(rope_grad<bfloat16>);
 template <typename T>
 void swiglu_grad(benchmark::State& state) {
   const Dims dims{kTokens, kHidden};
-  const DenseTensor x = random_tensor<T>(dims), y = random_tensor<T>(dims);
-  const DenseTensor g = random_tensor<T>(dims);
-  DenseTensor dx = random_tensor<T>(dims), dy = random_tensor<T>(dims);
+  const DenseTensor x = random_signed_tensor<T>(dims), y = random_signed_tensor<T>(dims);
+  const DenseTensor g = random_signed_tensor<T>(dims);
+  DenseTensor dx = random_signed_tensor<T>(dims), dy = random_signed_tensor<T>(dims);
   measure_bytes(state, 5 * x.nbytes(),
                 [&] { registered<kernels::swiglu_grad, T>(KernelContext(), x, &y, g, &dx, &dy); });
 }
@@ -136,11 +137,11 @@ BENCHMARK(swiglu_grad<bfloat16>);
 template <typename T>
 void dropout_grad(benchmark::State& state) {
   const Dims dims{kTokens, kWidth};
-  const DenseTensor g = random_tensor<T>(dims);
+  const DenseTensor g = random_signed_tensor<T>(dims);
   DenseTensor mask = DenseTensor::empty({dims, DataType::UINT8}, CPUPlace());
   std::mt19937 engine(2);
   std::generate_n(mask.mutable_data<uint8_t>(), mask.numel(), [&] { return engine() & 1u; });
-  DenseTensor dx = random_tensor<T>(dims);
+  DenseTensor dx = random_signed_tensor<T>(dims);
   measure_bytes(state, 2 * g.nbytes() + mask.nbytes(), [&] {
     registered<kernels::dropout_grad, T>(KernelContext(), mask, g, 0.5, false, "upscale_in_train",
                                          &dx);
@@ -151,8 +152,8 @@ BENCHMARK(dropout_grad<float>);
 /// The gradient of a bias: the sum over all tokens.
 template <typename T>
 void reduce_as(benchmark::State& state) {
-  const DenseTensor x = random_tensor<T>({kTokens, state.range(0)});
-  DenseTensor out = random_tensor<T>({state.range(0)});
+  const DenseTensor x = random_signed_tensor<T>({kTokens, state.range(0)});
+  DenseTensor out = random_signed_tensor<T>({state.range(0)});
   measure_bytes(state, x.nbytes(),
                 [&] { registered<kernels::reduce_as, T>(KernelContext(), x, &out); });
 }
@@ -161,8 +162,8 @@ BENCHMARK(reduce_as<bfloat16>)->Arg(kHidden);
 
 template <typename T>
 void squared_l2_norm(benchmark::State& state) {
-  const DenseTensor x = random_tensor<T>({kTokens, kHidden});
-  DenseTensor out = random_tensor<float>({});
+  const DenseTensor x = random_signed_tensor<T>({kTokens, kHidden});
+  DenseTensor out = random_signed_tensor<float>({});
   measure_bytes(state, x.nbytes(),
                 [&] { registered<kernels::squared_l2_norm, T>(KernelContext(), x, &out); });
 }
@@ -173,8 +174,8 @@ BENCHMARK(squared_l2_norm<bfloat16>);
 template <typename T>
 void embedding_grad(benchmark::State& state) {
   const DenseTensor ids = random_ids(kTokens, state.range(0));
-  const DenseTensor g = random_tensor<T>({kTokens, kWidth});
-  DenseTensor dw = random_tensor<T>({state.range(0), kWidth});
+  const DenseTensor g = random_signed_tensor<T>({kTokens, kWidth});
+  DenseTensor dw = random_signed_tensor<T>({state.range(0), kWidth});
   measure_bytes(state, g.nbytes() + dw.nbytes(),
                 [&] { registered<kernels::embedding_grad, T>(KernelContext(), ids, g, -1, &dw); });
 }
@@ -183,8 +184,8 @@ BENCHMARK(embedding_grad<bfloat16>)->Arg(256);
 
 template <typename T>
 void slice_grad(benchmark::State& state) {
-  const DenseTensor g = random_tensor<T>({8, 128, kWidth});
-  DenseTensor dx = random_tensor<T>({8, 256, kWidth});
+  const DenseTensor g = random_signed_tensor<T>({8, 128, kWidth});
+  DenseTensor dx = random_signed_tensor<T>({8, 256, kWidth});
   measure_bytes(state, g.nbytes() + dx.nbytes(), [&] {
     registered<kernels::slice_grad, T>(KernelContext(), g, {1}, {64}, {192}, &dx);
   });

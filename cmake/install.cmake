@@ -38,6 +38,8 @@ install(FILES ${PROJECT_BINARY_DIR}/autophiConfig.cmake ${PROJECT_BINARY_DIR}/au
               cmake/autophi_ops.cmake
         DESTINATION ${package_dir})
 # The license, how users write rules of their own, and the formats that they use.
-install(FILES LICENSE docs/writing_rules.md docs/rule_reference.md docs/op_yaml.md docs/generator.md docs/spmd_rules.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE docs/writing_rules.md docs/rule_reference.md docs/op_yaml.md docs/generator.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_BINARY_DIR}/docs/operators.md ${PROJECT_BINARY_DIR}/docs/spmd_rules.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 # The generator, for operators of users' own.
 install(DIRECTORY api_gen DESTINATION ${CMAKE_INSTALL_DATADIR}/autophi FILES_MATCHING PATTERN "*.py" PATTERN "*.j2")

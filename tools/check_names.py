@@ -4,10 +4,11 @@
   scopes, since a batch compiles several sources as one.
 - No more than two types of the tree have one simple name. NESTED lists names that read well behind
   their owner's, SHARED other exceptions.
+- docs/glossary.md has every folder, and every type of the headers that programs include.
 - Words of tools/retired_words.tsv, which a term of docs/glossary.md has replaced, occur nowhere.
 
-Types and functions are found by Universal Ctags (Debian: universal-ctags). Tests may name their own
-types as they like; their headers count.
+Types and functions are found by Universal Ctags (Debian: universal-ctags). Tests and examples are
+separate programs, whose names do not count.
 
 Usage: check_names.py [--root DIR]
 """
@@ -21,20 +22,24 @@ import sys
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
+import check_includes
+
 SOURCES = re.compile(r"\.(h|cc|cu|cuh)$")
-FOLDERS = ("phi/", "distributed/", "api/", "python/src/", "tools/", "benchmarks/", "examples/", "tests/")
+FOLDERS = ("phi/", "distributed/", "api/", "python/src/", "tools/", "benchmarks/")
 TYPES = ("class", "struct", "enum", "union", "typedef")
 TEXTS = re.compile(r"\.(h|cc|cu|cuh|py|pyi|md|yaml|j2|cmake|txt|sh)$|/[^.]+$")
 # The list itself, and what is recorded of other systems.
 NOT_OURS = ("tools/retired_words.tsv", "tests/tools/test_check_names.py", "CHANGELOG.md", "LICENSE")
 RETIRED = "tools/retired_words.tsv"
+GLOSSARY = "docs/glossary.md"
 
 # Types of these names are members, and are read with their owner's name.
-NESTED = {"Kind", "State", "Options", "Entry", "Key", "Slot", "Impl", "Function", "Scope", "Output",
+NESTED = {"Argument", "Kind", "State", "Options", "Entry", "Key", "Slot", "Impl", "Function", "Scope", "Output",
           "value_type", "type"}
 # Name -> why more than two types may have it.
 SHARED = {
     "Clock": "an alias of a std::chrono clock",
+    "Json": "an alias of a type of nlohmann/json",
 }
 # Sources of which a build compiles one: each defines the same functions.
 ALTERNATIVES = re.compile(r"/(without_\w+|no_\w+|portable|avx512|uring|standalone)/|/no_\w+\.cc$")
@@ -59,9 +64,7 @@ def files_of(root: Path) -> list[str]:
 
 
 def is_counted(path: str) -> bool:
-    if not SOURCES.search(path) or not path.startswith(FOLDERS):
-        return False
-    return not path.startswith("tests/") or path.endswith(".h")
+    return bool(SOURCES.search(path)) and path.startswith(FOLDERS)
 
 
 def entities(root: Path, paths: list[str]) -> Iterator[Entity]:
@@ -94,7 +97,8 @@ def duplicates(found: list[Entity]) -> Iterator[str]:
         by_name[entity.qualified].setdefault(entity.path, entity)
     for qualified, in_files in sorted(by_name.items()):
         places = list(in_files.values())
-        if len(places) > 1 and places[0].name != "main" and not are_alternatives(places):
+        exempt = places[0].name == "main" or places[0].name in SHARED
+        if len(places) > 1 and not exempt and not are_alternatives(places):
             yield f"{qualified} is defined in {', '.join(entity.place() for entity in places)}; rename one"
 
 
@@ -108,6 +112,30 @@ def overused(found: list[Entity]) -> Iterator[str]:
         if len(types) > 2:
             yield (f"{name} is the name of {len(types)} types: {', '.join(entity.place() for entity in types.values())}; "
                    "say in the name what each is")
+
+
+def headers_of_programs(root: Path) -> list[str]:
+    """USER_HEADERS and what they include; generated headers are not in the tree."""
+    seen, waiting = set(check_includes.USER_HEADERS), list(check_includes.USER_HEADERS)
+    while waiting:
+        path = root / waiting.pop()
+        for include in check_includes.includes_of(path.read_text(encoding="utf-8")) if path.is_file() else ():
+            if include.quoted and include.target not in seen:
+                seen.add(include.target)
+                waiting.append(include.target)
+    return sorted(path for path in seen if (root / path).is_file())
+
+
+def unlisted(root: Path, paths: list[str]) -> Iterator[str]:
+    if not (root / GLOSSARY).is_file():
+        return
+    listed = set(re.findall(r"^ *- `([^`]+)`", (root / GLOSSARY).read_text(encoding="utf-8"), re.MULTILINE))
+    folders = {str(Path(path).parent) for path in paths if path.startswith(FOLDERS + ("python/", "yaml/", "api_gen/"))}
+    for folder in sorted(folders - listed):
+        yield f"{GLOSSARY} lacks the folder `{folder}`"
+    for entity in entities(root, headers_of_programs(root)):
+        if entity.is_type and not entity.is_nested and "detail::" not in entity.qualified and entity.name not in listed:
+            yield f"{GLOSSARY} lacks `{entity.name}` ({entity.place()})"
 
 
 def retired(root: Path, paths: list[str]) -> Iterator[str]:
@@ -133,7 +161,7 @@ def main() -> int:
     root = parser.parse_args().root
     paths = files_of(root)
     found = list(entities(root, [path for path in paths if is_counted(path)]))
-    findings = [*duplicates(found), *overused(found), *retired(root, paths)]
+    findings = [*duplicates(found), *overused(found), *unlisted(root, paths), *retired(root, paths)]
     for finding in findings:
         print(finding, file=sys.stderr)
     print(f"names: {len(found)} types and functions, {len(findings)} findings")

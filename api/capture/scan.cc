@@ -5,8 +5,8 @@
 #include <set>
 
 #include "api/autograd/grad_node.h"
-#include "api/capture/result_graph.h"
 #include "api/capture/recording.h"
+#include "api/capture/result_graph.h"
 #include "api/capture/stand_in.h"
 #include "api/generated/ops/assign.h"
 #include "phi/autograd/grad_mode.h"
@@ -15,7 +15,7 @@
 namespace phi {
 namespace {
 
-using GraphEdge = autograd::Edge<Tensor>;
+using GradEdge = autograd::Edge<Tensor>;
 
 Tensor stand_in(const Tensor& x) { return ir::stand_in_at_same_place(x, "scan"); }
 
@@ -116,8 +116,8 @@ class ScanNode final : public GradNode {
 
   // Returns the gradients of x and of the layer's tensors; undefined for one that receives none.
   TensorList gradients(const Tensor& grad) {
-    GraphEdge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
-                   body_.y.grad_link().slot()};
+    GradEdge root{IntrusivePtr<autograd::Node<Tensor>>(body_.y.grad_link().node()),
+                  body_.y.grad_link().slot()};
     // The body's saved tensors are released with this node, because the outer pass may retain the
     // graph.
     autograd::BackwardOptions<Tensor> options;

@@ -25,9 +25,9 @@ Ssa weighted(Builder& b, const Ssa& weights, const Ssa& x, bool transposed = fal
   return b.transpose(sum, perm);
 }
 
-class Attention {
+class AttentionLowering {
  public:
-  explicit Attention(LoweringContext& call)
+  explicit AttentionLowering(LoweringContext& call)
       : b_(call.b),
         call_(call),
         group_(heads_of("q") / std::max<int64_t>(heads_of("k"), 1)),
@@ -120,7 +120,7 @@ class Attention {
 
 void flash_attention(LoweringContext& call) {
   Builder& b = call.b;
-  const Attention attention(call);
+  const AttentionLowering attention(call);
   const Ssa scores = attention.scores();
   // A query that sees no key has a maximum of -inf and weights of 0.
   const Ssa most = b.reduce_last(Reduction::kMax, scores);
@@ -141,7 +141,7 @@ void flash_attention(LoweringContext& call) {
 
 void flash_attention_grad(LoweringContext& call) {
   Builder& b = call.b;
-  const Attention attention(call);
+  const AttentionLowering attention(call);
   const Ssa g = b.wide(call.input("out_grad"));
   const Ssa scores = attention.scores();
   Dims row = scores.dims();

@@ -37,9 +37,10 @@ class Checkpoint::BoxSource final : public Storage::Source {
   }
 
   void read(const Box& box, DenseTensor* out) const override {
-    PHI_CHECK(out->dims() == box.size && out->dtype() == meta_.dtype,
-              errors::InvalidArgument("box {} of tensor '{}' {} is read into {}.", box.to_string(),
-                                      name_, meta_.to_string(), out->meta().to_string()));
+    PHI_CHECK(
+        out->dims() == box.size && out->dtype() == meta_.dtype,
+        errors::InvalidArgument("box {} of tensor '{}' {} cannot be read into {}.", box.to_string(),
+                                name_, meta_.to_string(), out->meta().to_string()));
     tensors_->read(name_, box, meta_.dtype, out->mutable_raw_data());
   }
 
@@ -87,8 +88,8 @@ std::shared_ptr<const Storage::Source> Checkpoint::source(const std::string& nam
                                                           DataType dtype) const {
   const TensorMeta& stored = meta(name);
   PHI_CHECK(convertible(stored.dtype, dtype),
-            errors::InvalidArgument("tensor '{}' is {} in '{}' and is not converted to {}.", name,
-                                    stored.to_string(), path(), phi::name_of(dtype)));
+            errors::InvalidArgument("tensor '{}' is {} in '{}' and cannot be converted to {}.",
+                                    name, stored.to_string(), path(), phi::name_of(dtype)));
   return std::make_shared<const BoxSource>(tensors_, name, stored, dtype);
 }
 
@@ -125,7 +126,7 @@ void Checkpoint::check(std::span<const ExpectedTensor> wanted, Extras extras) co
   }
   if (extras == Extras::kRefused) {
     for (const std::string& name : unused) {
-      faults += fmt::format("\n  '{}' {} is not wanted", name, meta(name).to_string());
+      faults += fmt::format("\n  '{}' {} is not expected", name, meta(name).to_string());
     }
   }
   PHI_CHECK(faults.empty(),

@@ -105,10 +105,10 @@ CheckpointFiles::PieceLocation CheckpointFiles::location_of(const TensorPiece& p
   FilePtr in = file(piece.file);
   const TensorEntry* entry = in->find(piece.name);
   const TensorMeta expected{piece.box.size, dtype};
-  PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', of which the index tells.",
+  PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', which the index lists.",
                                            in->path(), piece.name));
   PHI_CHECK(entry->meta == expected,
-            errors::InvalidArgument("'{}': tensor '{}' is {}; the index tells of {}.", in->path(),
+            errors::InvalidArgument("'{}': tensor '{}' is {}; the index records {}.", in->path(),
                                     piece.name, entry->meta.to_string(), expected.to_string()));
   return {std::move(in), entry};
 }
@@ -131,12 +131,12 @@ void CheckpointFiles::check_block(const PieceLocation& place, const std::string&
                                   const TensorPiece& piece, size_t block) const {
   const size_t begin = block * kBlockBytes;
   const size_t end = std::min(begin + kBlockBytes, place.entry->meta.nbytes());
-  PHI_CHECK(place.file->checksum(*place.entry, begin, end) == piece.sums[block],
-            errors::InvalidArgument(
-                "'{}' is damaged: the bytes of tensor '{}' in block {} of {} ('{}', bytes {} to "
-                "{}) are not those that were saved; take another checkpoint, or a copy of the "
-                "file.",
-                place.file->path(), tensor, block + 1, piece.sums.size(), piece.name, begin, end));
+  PHI_CHECK(
+      place.file->checksum(*place.entry, begin, end) == piece.sums[block],
+      errors::InvalidArgument(
+          "'{}' is damaged: the bytes of tensor '{}' in block {} of {} ('{}', bytes {} to {}) "
+          "differ from those that were saved; use another checkpoint, or a copy of the file.",
+          place.file->path(), tensor, block + 1, piece.sums.size(), piece.name, begin, end));
 }
 
 void CheckpointFiles::add_file(const std::string& name) {
@@ -175,7 +175,7 @@ void CheckpointFiles::complete(IndexedTensor* indexed) const {
   TensorPiece& piece = indexed->pieces.front();
   const FilePtr in = file(piece.file);
   const TensorEntry* entry = in->find(piece.name);
-  PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', of which the index tells.",
+  PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', which the index lists.",
                                            in->path(), piece.name));
   indexed->meta = entry->meta;
   piece.box = Box::whole(entry->meta.dims);
@@ -197,8 +197,8 @@ FilePtr CheckpointFiles::open_file(const std::string& name) const {
   const auto& metadata = file->header().metadata;
   const auto id = metadata.find(kSaveKey);
   PHI_CHECK(id != metadata.end() && id->second == save_id_,
-            errors::InvalidArgument("'{}' is not of the save that {} tells of; put the right file "
-                                    "there, or remove the index to read the file alone.",
+            errors::InvalidArgument("'{}' does not belong to the save that {} describes; put the "
+                                    "right file there, or remove the index to read the file alone.",
                                     path, kIndexFile));
   const auto sum = headers_.find(name);
   PHI_CHECK(sum == headers_.end() || sum->second == file->header_checksum(),

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "distributed/checkpoint/checkpoint_files.h"
+#include "distributed/checkpoint/collective_error.h"
 #include "distributed/checkpoint/format/index.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/folder_lock.h"
 #include "distributed/checkpoint/storage/part_file.h"
-#include "distributed/checkpoint/collective_error.h"
 #include "distributed/checkpoint/verify.h"
 #include "phi/common/errors.h"
 
@@ -59,8 +59,8 @@ bool may_have_index(const std::string& path) { return may_exist(fs::path(path) /
 
 void check_has_index(const std::string& path) {
   PHI_CHECK(may_have_index(path),
-            errors::NotFound("'{}' has no {}: its save was cut off, or the file was removed.", path,
-                             kIndexFile));
+            errors::NotFound("'{}' has no {}: its save was interrupted, or the file was removed.",
+                             path, kIndexFile));
 }
 
 // Files get their final names only after the index has its name, so either proves completion.

@@ -105,9 +105,10 @@ void check_has_no_weights(const std::string& folder) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed)) {
     const std::string file = entry.path().filename().string();
-    PHI_CHECK(file != kIndexFile && entry.path().extension() != ".safetensors",
-              errors::AlreadyExists("the folder '{}' has weights ('{}'); give one that has none.",
-                                    folder, file));
+    PHI_CHECK(
+        file != kIndexFile && entry.path().extension() != ".safetensors",
+        errors::AlreadyExists(
+            "the folder '{}' has weights ('{}'); choose a folder without weights.", folder, file));
   }
 }
 
@@ -130,7 +131,8 @@ std::string name_of_file(size_t i, size_t count) {
 
 void check_max_bytes(int64_t max_file_bytes) {
   PHI_CHECK(max_file_bytes > 0,
-            errors::InvalidArgument("files of at most {} bytes hold nothing.", max_file_bytes));
+            errors::InvalidArgument("the largest file size is {} bytes; it must be at least 1.",
+                                    max_file_bytes));
 }
 
 }  // namespace

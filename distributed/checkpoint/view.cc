@@ -133,16 +133,16 @@ class View final : public Checkpoint::TensorSource {
     if (is_as_below(tensor)) return;
     const int ndim = meta.dims.ndim();
     PHI_CHECK(ndim == 2 || (ndim == 1 && !tensor.transposed),
-              errors::InvalidArgument("'{}': tensor '{}' is {}, of which no {} can be made.",
-                                      below_.path(), tensor.source, meta.to_string(),
-                                      tensor.transposed ? "transposed matrix" : "other order"));
+              errors::InvalidArgument("'{}': tensor '{}' is {}, which cannot be {}.", below_.path(),
+                                      tensor.source, meta.to_string(),
+                                      tensor.transposed ? "transposed" : "reordered"));
     for (int d = 0; d < static_cast<int>(tensor.order.size()); ++d) {
       const Interleave order = order_of(tensor, d);
       const int dim_below = tensor.transposed ? 1 - d : d;
       PHI_CHECK(d < ndim && order.rows >= 1 && order.columns >= 1 && order.inner >= 1 &&
                     meta.dims[dim_below] % order.block() == 0,
-                errors::InvalidArgument("'{}': tensor '{}' is {}, whose tensor dim {} is not made "
-                                        "of [{},{},{}].",
+                errors::InvalidArgument("'{}': tensor '{}' is {}, whose tensor dim {} does not "
+                                        "consist of blocks of [{},{},{}].",
                                         below_.path(), tensor.source, meta.to_string(), dim_below,
                                         order.columns, order.rows, order.inner));
     }

@@ -18,8 +18,8 @@ constexpr size_t kFixedBytes = offsetof(CallHeader, shape);
 static_assert(std::is_trivially_copyable_v<CallHeader> && sizeof(CallHeader) % 8 == 0);
 
 constexpr const char* kGeneratorsDiffer =
-    " Ranks would draw different numbers: give seed() one number on all ranks, and a seed of its "
-    "own to what one rank draws alone.";
+    " Ranks would draw different numbers: pass the same number to seed() on all ranks, and a "
+    "separate seed to what a single rank draws.";
 
 std::string shape_text(const CallHeader& call) {
   if (call.ndim < 0) return "unknown";
@@ -153,8 +153,9 @@ std::string mismatch(const MatchedMessage& message, bool strict) {
                        receiver.rank, ours, sender.rank, theirs,
                        generators_match(receiver.call, sender.call) ? "" : kGeneratorsDiffer);
   }
-  return fmt::format("rank {} expects {} bytes of rank {} and is sent {}, in {}; rank {} is in {}.",
-                     receiver.rank, expected, sender.rank, sent, ours, sender.rank, theirs);
+  return fmt::format(
+      "rank {} expects {} bytes from rank {} but receives {}, in {}; rank {} is in {}.",
+      receiver.rank, expected, sender.rank, sent, ours, sender.rank, theirs);
 }
 
 }  // namespace phi::distributed

@@ -222,14 +222,15 @@ bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs, C
       continue;
     }
     PHI_CHECK(own != recvs.end() && own->bytes == send.bytes,
-              errors::InvalidArgument("a message of {} bytes to the own rank has no receive of the "
-                                      "same size in this call.",
+              errors::InvalidArgument("a message of {} bytes to this rank itself has no receive of "
+                                      "the same size in this call.",
                                       send.bytes));
     copy(own->data, send.data, send.bytes);
     own = std::find_if(own + 1, recvs.end(), [&](auto& r) { return r.peer == position_; });
   }
-  PHI_CHECK(own == recvs.end(),
-            errors::InvalidArgument("a receive from the own rank has no message in this call."));
+  PHI_CHECK(
+      own == recvs.end(),
+      errors::InvalidArgument("a receive from this rank itself has no message in this call."));
   for (const Recv& recv : recvs) {
     if (recv.peer == position_) continue;
     remote_recvs_.push_back({ranks_[recv.peer], recv.data, recv.bytes});

@@ -67,7 +67,7 @@ std::string history(int64_t rank, const FlightRecorder& flight_recorder, size_t 
         entry.finished_ns > 0
             ? fmt::format("took {:.6f} s",
                           static_cast<double>(entry.finished_ns - entry.started_ns) * 1e-9)
-        : entry.state == CallState::kStarted ? "under way when last looked at"
+        : entry.state == CallState::kStarted ? "in progress when last observed"
                                              : "not finished";
     out += fmt::format("\n    {}, began {:.3f} s ago, {}",
                        entry.call.to_string(flight_recorder.name_of_group(entry.call.group_hash)),
@@ -109,8 +109,8 @@ std::string difference_line(const CollectiveCall& call, std::span<const int64_t>
   if (!found) return {};
   const auto& [a, b] = *found;
   return fmt::format(
-      "\n  the first of the last calls of group {} on which ranks differ is #{} "
-      "({}): rank {} makes {}, rank {} makes {}",
+      "\n  the first of the last calls of group {} on which ranks differ is #{} ({}): rank {} "
+      "calls {}, rank {} calls {}",
       call.group->name(), a.call.sequence, difference(a.call, b.call, /*strict=*/true), a.rank,
       a.call.to_string(call.group->name()), b.rank, b.call.to_string(call.group->name()));
 }
@@ -180,7 +180,7 @@ std::string keep_report(int64_t rank, std::string_view text) {
   }
   const int error = errno;
   if (fd >= 0) close(fd);
-  if (written) return fmt::format("\n  all that the ranks remember is in {}", file);
+  if (written) return fmt::format("\n  the full report is in {}", file);
   return fmt::format("\n  cannot write {} (AUTOPHI_REPORT_DIR): {}", file, std::strerror(error));
 }
 
@@ -202,11 +202,12 @@ std::string ranks_report(const std::string& head, std::span<const int64_t> ranks
 std::string late_report(const CollectiveCall& call, World::Milliseconds deadline,
                         const RankStatusQuery& rank_status) {
   const std::string head =
-      fmt::format("No answer within {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,
+      fmt::format("Timed out after {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,
                   call.to_string());
-  const char* all = all_have_reached(call, rank_status)
-                        ? " All have come; messages do not move while a rank is outside any call."
-                        : "";
+  const char* all =
+      all_have_reached(call, rank_status)
+          ? " All ranks have entered it; messages do not progress while a rank is outside any call."
+          : "";
   return kept_and_cut(head + all, call.group->ranks(), rank_of(call), rank_status,
                       {.call = &call, .marks_missing = true});
 }

@@ -25,7 +25,7 @@ using RankStatusQuery = std::function<RankStatus(int64_t rank)>;
 // calls that the ranks remember are appended to this process's file there, and the last line names
 // the file.
 
-/// The report of a call whose deadline passed: "No answer within 60 s in all_reduce #418 of group
+/// The report of a call whose deadline passed: "Timed out after 60 s in all_reduce #418 of group
 /// {4,5} ..."; a line for each rank of the group that marks the missing ones; the first call of the
 /// group on which ranks differ; and the last calls of each.
 std::string late_report(const CollectiveCall& call, World::Milliseconds deadline,

@@ -192,7 +192,7 @@ void World::abandon_transfers() noexcept {
     if (!transfer->messages) continue;
     yield_point("world.abandon");
     transfer->error = std::make_exception_ptr(
-        errors::Unavailable("rank {} left the job before {} was done; wait for it before.", rank(),
+        errors::Unavailable("rank {} left the job before {} was done; wait for it first.", rank(),
                             transfer->call.to_string()));
     transfer->messages.reset();
     transfer->buffers.reset();

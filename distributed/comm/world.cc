@@ -104,8 +104,7 @@ RankStatus World::rank_status(int64_t /*rank*/) const { return {}; }
 RankStatus World::rank_status_in(const World& host, int64_t rank) { return host.rank_status(rank); }
 
 std::unique_ptr<LaunchGraph> World::record(Group& /*who*/, const std::function<void()>& /*body*/) {
-  throw errors::Unimplemented("the calls of world '{}' cannot be written down by a device.",
-                              backend());
+  throw errors::Unimplemented("the calls of world '{}' cannot be captured by a device.", backend());
 }
 
 // Uninitialised and reused, because the first touch of fresh pages costs more than the reduction.
@@ -127,9 +126,9 @@ void World::check_not_forked(std::string_view what) const {
   if (!was_forked()) [[likely]]
     return;
   throw errors::PreconditionNotMet(
-      "{} cannot be done here: this process was forked by rank {} of {} and is no rank itself. "
-      "Plain tensors work in it. Fork before the job is joined, or start it by another way than "
-      "fork (of Python's multiprocessing: the start method 'spawn').",
+      "{} cannot be done here: this process was forked by rank {} of {} and is not a rank itself. "
+      "Plain tensors work in it. Fork before the job is joined, or start the process without fork "
+      "(in Python's multiprocessing: the start method 'spawn').",
       what, rank(), size());
 }
 
@@ -141,9 +140,9 @@ Group& World::group(std::span<const int64_t> ranks) {
   }
   const auto own = std::ranges::find(ranks, rank());
   PHI_CHECK(own != ranks.end(),
-            errors::InvalidArgument("rank {} asks for a group of {} ranks that it is not in; only "
-                                    "members may call.",
-                                    rank(), ranks.size()));
+            errors::InvalidArgument(
+                "rank {} requests a group of {} ranks that it is not in; only members may call.",
+                rank(), ranks.size()));
   std::vector<int64_t> sorted(ranks.begin(), ranks.end());
   std::ranges::sort(sorted);
   PHI_CHECK(std::ranges::adjacent_find(sorted) == sorted.end(),
@@ -180,10 +179,11 @@ int World::add_ring(std::span<const int64_t> ranks) {
 Group& World::ring(int ring_id) {
   const auto& rings = settings_->rings;
   const auto known = static_cast<int>(rings.size());
-  PHI_CHECK(ring_id >= 0 && ring_id <= known,
-            errors::InvalidArgument("ring_id is {}, but this rank knows rings 0 to {}; number the "
-                                    "group with add_ring first.",
-                                    ring_id, known));
+  PHI_CHECK(
+      ring_id >= 0 && ring_id <= known,
+      errors::InvalidArgument(
+          "ring_id is {}, but this rank has rings 0 to {}; register the group with add_ring first.",
+          ring_id, known));
   return ring_id == 0 ? everyone() : group(rings[static_cast<size_t>(ring_id - 1)]);
 }
 

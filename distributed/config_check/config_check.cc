@@ -107,7 +107,7 @@ const std::string* find(const ConfigEntries& entries, const std::string& key) {
 }
 
 std::string shown(const std::string* value) {
-  if (value == nullptr) return "not there";
+  if (value == nullptr) return "absent";
   if (value->size() <= kMostCharacters) return fmt::format("'{}'", *value);
   return fmt::format("'{}...' ({} characters)", value->substr(0, kMostCharacters), value->size());
 }
@@ -153,7 +153,7 @@ std::string differences(const std::vector<Version>& versions) {
     if (++found <= kMostKeys) lines += "\n  " + line;
   }
   if (found > kMostKeys) lines += fmt::format("\n  and {} more", found - kMostKeys);
-  if (found == 0) lines += "\n  the same is given in another order";
+  if (found == 0) lines += "\n  the same keys and values are in another order";
   return lines;
 }
 

@@ -32,9 +32,10 @@ World& world_of(const KernelContext& ctx) {
 }
 
 Group& ring(const KernelContext& ctx, int ring_id) {
-  PHI_CHECK(!ctx.view(), errors::PreconditionNotMet(
-                             "communication operators are for plain tensors; a tensor on a mesh "
-                             "is moved by reshard."));
+  PHI_CHECK(
+      !ctx.view(),
+      errors::PreconditionNotMet(
+          "communication operators are for plain tensors; use reshard for a tensor on a mesh."));
   return world_of(ctx).ring(ring_id);
 }
 
@@ -120,7 +121,7 @@ void AllToAllKernel(const Context& ctx, const DenseTensor& x, int ring_id, Dense
   Group& group = ring(ctx, ring_id);
   PHI_CHECK(
       x.dims()[0] % group.size() == 0,
-      errors::InvalidArgument("x is {}, but its rows go to {} ranks, as many to each; pad it.",
+      errors::InvalidArgument("x is {}, but its rows must divide evenly over {} ranks; pad it.",
                               x.meta().to_string(), group.size()));
   const distributed::CommAnnotation about(x.dims(), x.dtype());
   const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);

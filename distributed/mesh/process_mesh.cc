@@ -30,9 +30,9 @@ Desc describe(const std::vector<int64_t>& shape, const std::vector<std::string>&
               errors::InvalidArgument(
                   "mesh dim {} has size {}; every mesh dim needs at least 1 rank.", d, shape[d]));
     PHI_CHECK(shape[d] <= kMaxMeshSize / desc.size,
-              errors::InvalidArgument("a mesh has at most {} ranks, but mesh dims {} to {} of "
-                                      "[{}] make more.",
-                                      kMaxMeshSize, d, desc.ndim - 1, fmt::join(shape, ",")));
+              errors::InvalidArgument(
+                  "a mesh has at most {} ranks, but mesh dims {} to {} of [{}] have more.",
+                  kMaxMeshSize, d, desc.ndim - 1, fmt::join(shape, ",")));
     desc.shape[d] = shape[d];
     desc.strides[d] = desc.size;
     desc.size *= shape[d];

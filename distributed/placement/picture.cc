@@ -58,8 +58,8 @@ class Picture {
     if (shape_.numel() == 0) {
       out_ += "It has no elements.\n";
     } else if (!fits()) {
-      out_ += fmt::format("Its {} parts are more than a picture of {} columns shows.\n", parts(),
-                          style_.width);
+      out_ +=
+          fmt::format("Its {} shards do not fit a picture of {} columns.\n", parts(), style_.width);
     } else {
       draw_pictures(0, Box::whole(shape_));
     }
@@ -238,7 +238,7 @@ class Picture {
     for (int d = 0; d < shape_.ndim(); ++d) {
       if (d == down_ || d == across_) continue;
       const ShardRange part{box.offset[d], box.size[d]};
-      words.push_back(part.size == shape_[d] ? fmt::format("dim {} whole", d)
+      words.push_back(part.size == shape_[d] ? fmt::format("dim {} unsharded", d)
                                              : fmt::format("dim {} {}", d, range_text(part)));
     }
     return fmt::format("{}:\n", fmt::join(words, ", "));
@@ -325,7 +325,7 @@ class Picture {
 
   void say_partial() {
     for (const int m : mesh_dims_with(Placement::Kind::kPartial)) {
-      out_ += fmt::format("partial over {}: the value is the {} of what {} ranks hold\n",
+      out_ += fmt::format("partial over {}: the value is the {} of the local values of {} ranks\n",
                           mesh_.dim_names()[static_cast<size_t>(m)],
                           name_of(attr_.placement(m).reduce()), mesh_.dim_size(m));
     }
@@ -353,8 +353,8 @@ class Picture {
       if (!mesh_.contains(rank)) outside.push_back(rank);
     }
     if (outside.empty()) return;
-    out_ += fmt::format("rank{} {}: outside the mesh, nothing\n", outside.size() == 1 ? "" : "s",
-                        list_of(outside));
+    out_ += fmt::format("rank{} {}: outside the mesh, no elements\n",
+                        outside.size() == 1 ? "" : "s", list_of(outside));
   }
 
   const Dims& shape_;

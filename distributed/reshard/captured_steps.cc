@@ -50,9 +50,12 @@ class ReshardStepBase : public Step {
   bool only_sends() const { return endpoints_.has_input && !endpoints_.has_output; }
   // `keeps_input`: sends a copy, because the array may be reused before the messages have left.
   PendingReshard begin(bool keeps_input) {
-    DistTensor src = DistTensor::clipped(endpoints_.global, endpoints_.from, endpoints_.place, "reshard");
-    if (endpoints_.has_input) src.local() = keeps_input ? endpoints_.input.clone() : endpoints_.input;
-    return start_reshard_into(src, endpoints_.to, endpoints_.has_output ? endpoints_.output : DenseTensor());
+    DistTensor src =
+        DistTensor::clipped(endpoints_.global, endpoints_.from, endpoints_.place, "reshard");
+    if (endpoints_.has_input)
+      src.local() = keeps_input ? endpoints_.input.clone() : endpoints_.input;
+    return start_reshard_into(src, endpoints_.to,
+                              endpoints_.has_output ? endpoints_.output : DenseTensor());
   }
   void end(PendingReshard pending) {
     const DistTensor made = pending.wait_until_sent();
@@ -83,8 +86,7 @@ using SharedTransferPtr = std::shared_ptr<SharedTransfer>;
 
 [[noreturn]] void throw_repeated() {
   throw errors::Unimplemented(
-      "a reshard that is started in a scan is not waited for where it was started; use reshard "
-      "inside a scan.");
+      "an asynchronous reshard cannot be repeated by a scan; use reshard inside a scan.");
 }
 
 class StartReshard final : public ReshardStepBase, public AsyncReshardStep {
@@ -181,7 +183,7 @@ std::unique_ptr<Step> capture_whole_reshard(const DistTensor& src, const DistTen
 }
 
 std::unique_ptr<Step> capture_slice(const DenseTensor& whole, const Box& part,
-                                     const DenseTensor& out) {
+                                    const DenseTensor& out) {
   return std::make_unique<SliceStep>(whole, part, out);
 }
 

@@ -303,9 +303,10 @@ PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* d
 }
 
 DistTensor PendingReshard::wait() {
-  PHI_CHECK(result_.defined(), errors::PreconditionNotMet(
-                                   "a pending reshard is waited for that was never started, or "
-                                   "was waited for before; keep the tensor that wait() gives."));
+  PHI_CHECK(
+      result_.defined(),
+      errors::PreconditionNotMet("wait() is called for a pending reshard that was never started, "
+                                 "or was waited for before; keep the tensor that wait() returns."));
   while (rest_ && rest_->in_flight) {
     World& world = World::current().device_communicator(rest_->place);
     const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan,
@@ -384,10 +385,11 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
 }
 
 DenseTensor gather_global(const DistTensor& x) {
-  PHI_CHECK(x.mesh().contains(World::current().rank()),
-            errors::PreconditionNotMet("the whole value of {} is asked for on rank {}, which is "
-                                       "outside its mesh; reshard to a mesh that has the rank.",
-                                       x.to_string(), World::current().rank()));
+  PHI_CHECK(
+      x.mesh().contains(World::current().rank()),
+      errors::PreconditionNotMet("the global value of {} is requested on rank {}, which is outside "
+                                 "its mesh; reshard to a mesh that contains the rank.",
+                                 x.to_string(), World::current().rank()));
   return reshard(x, TensorDistAttr::replicated(x.mesh())).local();
 }
 

@@ -37,7 +37,8 @@ class FactorInference {
   bool beats(int mesh_dim, int challenger, int holder) const;
   void flow_partials();
 
-  const TensorDistAttr* attr_of(const TensorFactors& term, uint32_t partial_mask, const Kinds& kinds) const;
+  const TensorDistAttr* attr_of(const TensorFactors& term, uint32_t partial_mask,
+                                const Kinds& kinds) const;
   const TensorDistAttr* input_attr(int i) const;
   const TensorDistAttr* output_attr(const TensorFactors& term) const;
 
@@ -132,7 +133,8 @@ void FactorInference::sort_joined(int f) {
   want_[f] = sorted;
 }
 
-void FactorInference::gather(const TensorFactors& term, const Sharding& sharding, const Dims& shape) {
+void FactorInference::gather(const TensorFactors& term, const Sharding& sharding,
+                             const Dims& shape) {
   const int64_t numel = rule_.prefer_larger_ ? shape.numel() : 0;
   for (int d = 0; d < term.ndim; ++d) {
     const MeshDims& wanted = sharding.dims[d];
@@ -231,7 +233,7 @@ void FactorInference::flow_partials() {
 // ---- write ----
 
 const TensorDistAttr* FactorInference::attr_of(const TensorFactors& term, uint32_t partial_mask,
-                                         const Kinds& kinds) const {
+                                               const Kinds& kinds) const {
   PlacementArray placements{};
   for (int d = 0; d < term.ndim; ++d) {
     if (term.factor[d] == Factors::kIgnored) continue;
@@ -307,7 +309,7 @@ void FactorInference::gather_output(size_t i, const TensorSpec& output) {
   const TensorFactors& term = rule_.outputs_[i];
   if (output.absent() || term.absent) return;
   PHI_CHECK(output.ndim() == term.ndim,
-            errors::InvalidArgument("output {} has {} dims {}, the inputs make one of {} dims.", i,
+            errors::InvalidArgument("output {} has {} dims {}, but the inputs imply {} dims.", i,
                                     output.ndim(), output.shape.to_string(), term.ndim));
   mesh_ = output.attr->mesh();
   TensorFactors own = term;

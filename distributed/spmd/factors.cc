@@ -15,7 +15,7 @@ uint8_t index_of(char letter) {
   if (letter == '1') return Factors::kUnsplit;
   if (letter == '_') return Factors::kIgnored;
   PHI_CHECK(letter >= 'a' && letter <= 'z',
-            errors::InvalidArgument("'{}' names no factor; use a letter a to z, 1 or _.", letter));
+            errors::InvalidArgument("'{}' is not a factor; use a letter a to z, 1 or _.", letter));
   return static_cast<uint8_t>(kMaxNdim + (letter - 'a'));
 }
 
@@ -99,7 +99,7 @@ void Factors::refuse_size(const TensorFactors& term, uint8_t f, int64_t size) co
   while (first < inputs_.size() && !has(inputs_[first])) ++first;
   const TensorFactors& other = first < inputs_.size() ? inputs_[first] : term;
   throw errors::InvalidArgument(
-      "factor {} is {} in {} {} and {} in {} {}; give tensors of one size there.", factor_name(f),
+      "factor {} is {} in {} {} and {} in {} {}; use tensors of equal size there.", factor_name(f),
       size_[f], described(other.name, first), other.shape.to_string(), size,
       described(term.name, inputs_.size()), term.shape.to_string());
 }

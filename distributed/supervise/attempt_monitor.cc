@@ -96,7 +96,7 @@ void AttemptMonitor::look_at_ranks() {
   if (here.size() == ranks_.size() && !errors_.has_failed()) return failing_.reset();
   if (!failing_) failing_ = Clock::now();
   if (Clock::now() < *failing_ + options_.grace) return;
-  end(fmt::format("a rank ended, and the command was still there {} later",
+  end(fmt::format("a rank ended, and the command was still running {} later",
                   seconds_text(options_.grace)));
 }
 
@@ -115,7 +115,7 @@ void AttemptMonitor::kill_when_late() {
   if (!kill_at_ || Clock::now() < *kill_at_) return;
   if (ended_because_.empty()) {
     ended_because_ =
-        fmt::format("killed, {} after it was told to stop", seconds_text(options_.stop_limit));
+        fmt::format("killed, {} after the signal to stop", seconds_text(options_.stop_limit));
   }
   kill_all();
 }

@@ -54,9 +54,9 @@ std::optional<Machine> machine_in(const std::string& line, const std::string& wh
   Machine machine;
   if (!(words >> machine.name)) return std::nullopt;
   PHI_CHECK(is_name(machine.name),
-            errors::InvalidArgument("{}: '{}' is no name of a machine; users and ports are said in "
-                                    "~/.ssh/config.",
-                                    where, machine.name));
+            errors::InvalidArgument(
+                "{}: '{}' is not a machine name; set users and ports in ~/.ssh/config.", where,
+                machine.name));
   bool has_slots = false;
   for (std::string word; words >> word;) {
     constexpr std::string_view kSlots = "slots=";
@@ -70,9 +70,9 @@ std::optional<Machine> machine_in(const std::string& line, const std::string& wh
     machine.slots = *slots;
     has_slots = true;
   }
-  PHI_CHECK(has_slots,
-            errors::InvalidArgument("{}: how many ranks does '{}' take? Write {} slots=4, say.",
-                                    where, machine.name, machine.name));
+  PHI_CHECK(has_slots, errors::InvalidArgument(
+                           "{}: '{}' has no number of slots; write {} slots=4, for example.", where,
+                           machine.name, machine.name));
   return machine;
 }
 
@@ -191,8 +191,8 @@ std::vector<Machine> responding_machines(std::span<const Machine> machines, cons
     asked.back().child = std::make_unique<ChildProcess>(
         words,
         ChildProcess::Options{.on_parent_death = SIGKILL, .keeps_errors = true, .is_mute = true});
-    asked.back().why =
-        fmt::format("no answer within {:g} s", std::chrono::duration<double>(probe.limit).count());
+    asked.back().why = fmt::format("no response within {:g} s",
+                                   std::chrono::duration<double>(probe.limit).count());
   }
   const auto limit = Clock::now() + probe.limit;
   while (!std::ranges::all_of(asked, &MachineProbe::is_over) && Clock::now() < limit) {

@@ -24,8 +24,8 @@ StatusFile::StatusFile(const std::string& path) : path_(path) {
   struct stat found {};
   if (fstat(fd_, &found) == 0 && S_ISREG(found.st_mode)) return;
   close(fd_);
-  throw errors::InvalidArgument("the status file '{}' is there and is no file; name another.",
-                                path);
+  throw errors::InvalidArgument(
+      "the status file '{}' exists and is not a regular file; use another.", path);
 }
 
 StatusFile::~StatusFile() {
@@ -38,9 +38,9 @@ void StatusFile::write(int64_t step) {
   const ssize_t written = pwrite(fd_, line.data(), line.size(), 0);
   if (written == static_cast<ssize_t>(line.size()) || told_) return;
   told_ = true;
-  LOG(WARNING) << "the status file '" << path_ << "' does not take step " << step << ": "
+  LOG(WARNING) << "the status file '" << path_ << "' cannot be updated to step " << step << ": "
                << (written < 0 ? std::strerror(errno) : "its file system is full")
-               << ". Who watches the job by it takes it to stand still.";
+               << ". A monitor that reads it sees no progress.";
 }
 
 std::optional<int64_t> read_status(const std::string& path) {

@@ -78,7 +78,7 @@ std::optional<JobLaunch> Supervisor::next_launch() {
   while (true) {
     auto launch = options_.next();
     if (launch || Clock::now() >= late) return launch;
-    if (!is_told) say("not enough machines answer for the job; waiting for them");
+    if (!is_told) say("not enough machines respond for the job; waiting for them");
     is_told = true;
     if (!pause(std::min(options_.retry_interval, options_.wait))) return std::nullopt;
   }
@@ -114,7 +114,7 @@ int Supervisor::stopped() {
   // stopped as requested.
   const bool failed = (last != 0 && last < kSignalStatus) || last == kSignalStatus + SIGKILL;
   return finish(failed ? last : kSignalStatus + signal,
-                fmt::format("told to stop by signal {} ({})", signal, strsignal(signal)));
+                fmt::format("stopped by signal {} ({})", signal, strsignal(signal)));
 }
 
 int Supervisor::finish(int status, const std::string& why) {

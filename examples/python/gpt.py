@@ -1,7 +1,7 @@
-"""A GPT that is trained from scratch on text, on any number of ranks, with the same losses.
+"""Trains a GPT from scratch on text. The losses are the same on any number of ranks.
 
     python gpt.py                              # one process
-    python gpt.py --threads=4                  # ranks are threads of it
+    python gpt.py --threads=4                  # ranks are threads of one process
     mpirun -n 8 python gpt.py --tp=2 --pp=2    # processes: 2 data x 2 pipeline x 2 tensor parallel
 """
 
@@ -14,7 +14,7 @@ from autophi import data, nn, optim, training
 
 
 class Block(nn.Module):
-    """Attention and an MLP, each behind a norm and beside the residual."""
+    """Transformer block: pre-norm attention and MLP, each with a residual connection."""
 
     def __init__(self, d, heads):
         super().__init__()

@@ -1,6 +1,6 @@
-"""Pictures of what is in a program, as a notebook shows them, in one HTML file: representations.py [FILE].
+"""Writes the notebook representations of tensors and meshes to one HTML file: representations.py [FILE].
 
-In a notebook the same objects draw themselves: a tensor, its sharding, a mesh, a schedule, an answer of a rule.
+A notebook shows the same objects this way: a tensor, its sharding, a mesh, a schedule, the result of a rule.
 """
 
 import sys
@@ -20,20 +20,20 @@ def tensors():
 
 
 def layouts():
-    """What rank 0 of four sees: ranks are threads here."""
+    """Shardings on rank 0 of four; ranks are threads here."""
     def body():
         x = ap.gaussian([6, 8], seed=2)
         shards: list[list[Placement]] = [[Shard(0), Shard(1)], [Replicate(), Shard(0)], [Shard(1), Partial()]]
         return [dist.shard_tensor(x, MESH, placements).sharding for placements in shards]
 
     for sharding in dist.run_ranks(MESH.size, body)[0]:
-        yield "Who holds which part; 0+1: the value is the sum of what both hold", sharding
+        yield "The shard that each rank stores; 0+1: the value is the sum of both shards", sharding
 
 
 def rules():
-    yield "What a product does with tensors that lie so", spmd.infer(
+    yield "Placements of a matmul of sharded tensors", spmd.infer(
         "matmul", ([64, 32], [Shard(0), Shard(1)]), ([32, 16], [Replicate(), Shard(0)]), mesh=MESH)
-    yield "A softmax over a dim that is split has to move it", spmd.infer("softmax", ([64, 32], [Shard(1)]), mesh=MESH)
+    yield "A softmax over a sharded dim reshards its input", spmd.infer("softmax", ([64, 32], [Shard(1)]), mesh=MESH)
 
 
 def schedules():
@@ -42,12 +42,12 @@ def schedules():
 
 
 def explained():
-    """What a step moved, and why."""
+    """The data that a step moved, and the reasons."""
     def body():
         x = dist.shard_tensor(ap.gaussian([6, 8], seed=3), MESH, [Shard(0), Shard(1)])
         return str(testing.explain(lambda: ap.softmax(x, 1)))
 
-    yield "Why bytes were moved", dist.run_ranks(MESH.size, body)[0]
+    yield "Data moved by a softmax, with the reasons", dist.run_ranks(MESH.size, body)[0]
 
 
 def page(parts):
@@ -57,7 +57,7 @@ def page(parts):
         sections.append(f"<section><h3>{words}</h3><div style='overflow-x:auto'>{look}</div></section>")
     return ("<!DOCTYPE html><html><head><meta charset='utf-8'><title>Autophi</title></head>"
             "<body style='font-family:Helvetica,Arial,sans-serif;max-width:1000px;margin:auto'>"
-            f"<h1>What a program looks like</h1>{''.join(sections)}</body></html>")
+            f"<h1>Representations of a program</h1>{''.join(sections)}</body></html>")
 
 
 def main():

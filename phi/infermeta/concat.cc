@@ -51,7 +51,7 @@ int64_t columns_taken(std::span<const TensorMeta> x, int start_index, int length
                 x[0].to_string()));
   const int64_t columns = x[0].dims[1];
   if (columns == kUnknownDim) return length < 0 ? kUnknownDim : length;
-  const int64_t start = start_index < 0 ? start_index + columns : start_index;
+  const int64_t start = first_column(start_index, columns);
   const int64_t taken = length < 0 ? columns - start : length;
   PHI_CHECK(start >= 0 && start < columns && start + taken <= columns,
             errors::InvalidArgument("{} columns from start_index {} on are selected from x {}, "

@@ -31,4 +31,10 @@ TensorMeta PartialConcatInferMeta(std::span<const TensorMeta> x, int start_index
 /// The sum of such columns.
 TensorMeta PartialSumInferMeta(std::span<const TensorMeta> x, int start_index, int length);
 
+/// The first column that partial_concat and partial_sum read; a negative start_index counts from
+/// the last of `columns`.
+inline int64_t first_column(int start_index, int64_t columns) {
+  return start_index < 0 ? start_index + columns : start_index;
+}
+
 }  // namespace phi

@@ -41,4 +41,9 @@ TensorMeta BilinearInferMeta(const TensorMeta& x, const TensorMeta& y, const Ten
 std::tuple<TensorMeta, TensorMeta, TensorMeta, std::optional<TensorMeta>> BilinearGradInferMeta(
     const TensorMeta& x, const TensorMeta& y, const TensorMeta& weight, const TensorMeta* bias);
 
+/// Whether batch_norm normalises by the statistics of the batch rather than the running ones.
+inline bool uses_batch_statistics(bool is_test, bool use_global_stats, bool trainable_statistics) {
+  return !use_global_stats && (!is_test || trainable_statistics);
+}
+
 }  // namespace phi

@@ -1,11 +1,11 @@
-"""Autophi: tensors on one process or sharded over many, by the same program.
+"""Autophi: tensors on one process or sharded over many, with the same program.
 
     import autophi as ap
     x = ap.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     (x @ x).sum().backward()
     x.grad
 
-All operators are functions here and methods of Tensor; help(autophi.matmul) says what one takes.
+All operators are functions of this module and methods of Tensor; help(autophi.matmul) documents one.
 """
 
 from typing import Any

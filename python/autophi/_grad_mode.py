@@ -1,4 +1,4 @@
-"""Whether operations are tracked for a backward pass: context managers, and decorators too."""
+"""Context managers and decorators that set whether operations are tracked for a backward pass."""
 
 import contextlib
 from typing import Literal
@@ -7,7 +7,7 @@ from autophi._autophi import set_grad_enabled
 
 
 class _GradMode(contextlib.ContextDecorator):
-    """Of the calling thread, which is one rank. One object may be entered several times."""
+    """Gradient mode of the calling thread, which is one rank. One object can be entered several times."""
 
     _enabled = False
 
@@ -28,10 +28,10 @@ class _GradMode(contextlib.ContextDecorator):
 
 
 class no_grad(_GradMode):
-    """Nothing is tracked within:  with autophi.no_grad(): w -= 0.1 * w.grad"""
+    """Disable tracking of operations:  with autophi.no_grad(): w -= 0.1 * w.grad"""
 
 
 class enable_grad(_GradMode):
-    """Operations are tracked within, in a no_grad() around it too."""
+    """Enable tracking of operations, also inside no_grad()."""
 
     _enabled = True

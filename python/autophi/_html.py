@@ -1,4 +1,4 @@
-"""Pieces of HTML for notebooks: tables, and pictures in SVG. No scripts, no style sheets, no files."""
+"""Pieces of HTML for notebooks: tables, and pictures in SVG. No scripts, style sheets or files."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ def text(value: object) -> str:
 
 
 def table(head: object, columns: Iterable[object], rows: Iterable[Iterable[object]], notes: Iterable[object] = ()) -> str:
-    """A table under a line of text, with lines below."""
+    """Return a table with a header line above and notes below."""
     cells = "".join(f"<th {_CELL}>{text(column)}</th>" for column in columns)
     body = "".join("<tr>" + "".join(f"<td {_CELL}>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     below = "".join(f"<div>{text(note)}</div>" for note in notes)
@@ -22,7 +22,7 @@ def table(head: object, columns: Iterable[object], rows: Iterable[Iterable[objec
 
 
 def colour(number: int) -> str:
-    """The same for the same number; neighbours differ."""
+    """Return the colour of a number. Consecutive numbers have different colours."""
     return _COLOURS[number % len(_COLOURS)]
 
 

@@ -1,4 +1,4 @@
-"""How a tensor lies on a mesh, drawn: which rank holds which box."""
+"""Pictures of tensors on a mesh: the box that each rank stores."""
 
 from collections.abc import Sequence
 
@@ -14,10 +14,10 @@ _MOST_PICTURES, _MOST_BOXES, _MOST_LETTERS = 4, 256, 14
 
 
 def layout_svg(shape: Sequence[int], boxes: Sequence[_Box]) -> str:
-    """A picture of `boxes`: (rank, ranges by tensor dim, partial) of each rank. Empty for what is not drawn:
-    tensors without elements, and more boxes than can be told apart.
+    """Return a picture of `boxes`: (rank, ranges by tensor dim, partial) of each rank.
 
-    Drawn are the two tensor dims that are split last, once for each part of those split before them.
+    It shows the last two sharded tensor dims, once for each shard of the earlier ones. Empty for tensors without
+    elements, and for more boxes than can be distinguished.
     """
     groups = _by_box(boxes)
     if not shape or 0 in shape or len(groups) > _MOST_BOXES:
@@ -47,7 +47,7 @@ def _by_box(boxes: Sequence[_Box]) -> dict[_Ranges, list[int]]:
 
 
 def _drawn_dims(shape: Sequence[int], groups: dict[_Ranges, list[int]]) -> tuple[int | None, int]:
-    """(down, across); down is None for a tensor of one dim."""
+    """Return (down, across); down is None for a tensor of one dim."""
     split = [d for d in range(len(shape)) if len({ranges[d] for ranges in groups}) > 1]
     dims = split[-2:]
     for d in reversed(range(len(shape))):

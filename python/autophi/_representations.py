@@ -1,4 +1,4 @@
-"""How tensors, meshes and shardings look in a notebook and at the prompt."""
+"""Representations of tensors, meshes and shardings in a notebook and at the prompt."""
 
 from typing import Any, cast
 
@@ -13,7 +13,10 @@ _DRAWN_RANKS, _SHADED = 4096, 10  # ranks of a picture; rows and columns that ar
 
 
 class Sharding(str):
-    """How a tensor lies: as text one line, at the prompt and in a notebook a picture of who holds which box."""
+    """Sharding of a tensor.
+
+    As text it is one line; at the prompt and in a notebook, a picture of the box that each rank stores.
+    """
 
     __slots__ = ("_layout",)
     _layout: _Layout | None
@@ -35,7 +38,7 @@ class Sharding(str):
 
 
 def sharding_of(x: Tensor, line: str) -> Sharding:
-    """The look of x, whose layout in one line is `line`."""
+    """Return the sharding of x; `line` is its layout in one line."""
     mesh, placements = x.process_mesh, x.placements
     return Sharding(line, None if mesh is None or placements is None else (list(x.shape), mesh, placements))
 
@@ -54,7 +57,7 @@ def _tensor_html(x: Tensor) -> str:
 
 
 def _values_html(x: Tensor) -> str:
-    """Small matrices as shaded cells, others as they print."""
+    """Return small matrices as shaded cells, others as they print."""
     small = x.ndim in (1, 2) and max(x.shape) <= _SHADED and x.size and x.dtype.is_floating
     if not small or (x.process_mesh is not None and _distributed.rank() not in x.process_mesh):
         return f"<pre>{_html.text(repr(x).partition(chr(10))[2])}</pre>"
@@ -67,7 +70,7 @@ def _values_html(x: Tensor) -> str:
 
 
 def _shaded(value: float, most: float) -> str:
-    """Blue above zero, red below, the stronger the larger."""
+    """Return a cell: blue for positive values, red for negative ones, darker for larger ones."""
     strength = min(abs(value) / most, 1) * 0.5 if value == value else 0
     rgb = "66,133,204" if value >= 0 else "214,96,77"
     return (f'<td style="padding:2px 6px;text-align:right;border:1px solid #eee;'
@@ -75,7 +78,7 @@ def _shaded(value: float, most: float) -> str:
 
 
 def _mesh_html(mesh: ProcessMesh) -> str:
-    """The ranks as tables of the last two mesh dims."""
+    """Return the ranks as tables of the last two mesh dims."""
     ranks, shape, names = mesh.process_ids, mesh.shape, mesh.dim_names
     if mesh.size > _DRAWN_RANKS:
         return f"<div>{_html.text(repr(mesh))}</div>"
@@ -91,7 +94,7 @@ def _mesh_html(mesh: ProcessMesh) -> str:
 
 
 def _row_name(mesh: ProcessMesh, row: int) -> str:
-    """The coordinates of a row in all mesh dims but the last."""
+    """Return the coordinates of a row in all mesh dims but the last."""
     words = []
     for name, size in zip(mesh.dim_names[-2::-1], mesh.shape[-2::-1]):
         words.append(f"{name}={row % size}")
@@ -100,7 +103,7 @@ def _row_name(mesh: ProcessMesh, row: int) -> str:
 
 
 def install() -> None:
-    """Gives the classes of the extension module their looks."""
+    """Install the representations in the classes of the extension module."""
     line: Any = Tensor.sharding
     looks = [(Tensor, "sharding", property(lambda x: sharding_of(x, line.__get__(x)), doc=line.__doc__)),
              (Tensor, "_repr_html_", _tensor_html), (ProcessMesh, "_repr_html_", _mesh_html)]

@@ -1,4 +1,4 @@
-"""@autophi.capture: a function of tensors as a program, found by running it once without computing anything."""
+"""@autophi.capture: captures a function of tensors as a program, by one run that computes nothing."""
 
 import collections
 import dataclasses
@@ -21,7 +21,10 @@ MAX_PROGRAMS = 64
 
 
 def _exact(value: Any) -> Any:
-    """A key that tells apart what a program may: -0.0 and 0.0 are equal numbers, and a NaN equals nothing."""
+    """Return a key that distinguishes values that a program may treat differently.
+
+    0.0 and -0.0 compare equal, and a NaN does not equal itself.
+    """
     if isinstance(value, numbers.Number):
         return type(value), repr(value)
     if isinstance(value, tuple):
@@ -34,7 +37,7 @@ def _exact(value: Any) -> Any:
 
 
 def _flat(value: Any, leaves: list[_autophi.Tensor]) -> Any:
-    """The structure of `value` with its tensors taken out, into `leaves`; a hashable description."""
+    """Append the tensors of `value` to `leaves` and return a hashable description of its structure."""
     if isinstance(value, _autophi.Tensor):
         leaves.append(value)
         return "tensor"
@@ -46,7 +49,7 @@ def _flat(value: Any, leaves: list[_autophi.Tensor]) -> Any:
 
 
 def _filled(value: Any, leaves: Iterator[_autophi.Tensor | None]) -> Any:
-    """`value` with its tensors replaced by the next ones of `leaves`, an iterator."""
+    """Return `value` with its tensors replaced by the next ones of the iterator `leaves`."""
     if isinstance(value, _autophi.Tensor):
         return next(leaves)
     if isinstance(value, dict):
@@ -65,7 +68,7 @@ def _port(x: _autophi.Tensor) -> Any:
 
 
 class _Captured:
-    """One program, and what its outputs are put into."""
+    """A program and the structure of its outputs."""
 
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, leaves: list[_autophi.Tensor]) -> None:
         self.outputs: Any = None
@@ -81,14 +84,16 @@ class _Captured:
         self.program = _capture.capture_program(run, leaves)
 
     def run(self, leaves: list[_autophi.Tensor]) -> Any:
-        """What the function gives, from the program."""
+        """Run the program and return the outputs of the function."""
         return _filled(self.outputs, iter(self.program.run(leaves)))
 
 
 class CapturedFunction(Generic[_P, _R]):
-    """What capture() makes of a function. Calls run a program: one for each set of shapes, dtypes, placements,
-    requires_grad and other arguments that it is called with, and for each rank. Each rank keeps the `max_programs`
-    that it has run last."""
+    """A captured function, returned by capture(). Calls run a program.
+
+    There is one program for each set of shapes, dtypes, placements, requires_grad and other arguments, and for each
+    rank. Each rank keeps the `max_programs` programs that ran last.
+    """
 
     def __init__(self, function: Callable[_P, _R], max_programs: int = MAX_PROGRAMS) -> None:
         functools.update_wrapper(self, function)
@@ -100,7 +105,7 @@ class CapturedFunction(Generic[_P, _R]):
 
     @property
     def max_programs(self) -> int:
-        """How many programs each rank keeps; fewer from its next call on where this is made less. 1 or more."""
+        """Maximum number of programs that each rank keeps, at least 1. A lower value applies from its next call on."""
         return self._max_programs
 
     @max_programs.setter
@@ -108,16 +113,16 @@ class CapturedFunction(Generic[_P, _R]):
         if isinstance(count, bool) or not isinstance(count, int):
             raise TypeError(f"capture: 'max_programs' must be int, got {type(count).__name__} {count!r}")
         if count < 1:
-            raise ValueError(f"capture: 'max_programs' is {count}; a function keeps 1 program or more")
+            raise ValueError(f"capture: 'max_programs' is {count}; expected at least 1")
         self._max_programs = count
 
     @property
     def num_programs(self) -> int:
-        """How many programs the calling rank keeps now."""
+        """Number of programs that the calling rank keeps."""
         return len(self._programs())
 
     def _programs(self) -> collections.OrderedDict[Any, _Captured]:
-        """Those of the calling rank, the one that ran last at the end."""
+        """Return the programs of the calling rank; the one that ran last is at the end."""
         programs: collections.OrderedDict[Any, _Captured]
         programs = self._local.__dict__.setdefault("programs", collections.OrderedDict())
         return programs
@@ -146,32 +151,37 @@ class CapturedFunction(Generic[_P, _R]):
         return cast(_R, captured.run(leaves))
 
     def program(self, *args: _P.args, **kwargs: _P.kwargs) -> _autophi.capture.Program:
-        """The program for such arguments, captured if it was not. Tensors may be placeholders."""
+        """Return the program for such arguments, captured if necessary. Tensors may be placeholders."""
         return self._captured(args, kwargs)[0].program
 
     def to_stablehlo(self, *args: Any, name: str = "program", inputs: Sequence[str] = (), outputs: Sequence[str] = (),
                      **kwargs: Any) -> str:
-        """The program for such arguments as StableHLO text with Shardy shardings (docs/stablehlo.md)."""
+        """Return the program for such arguments as StableHLO text with Shardy shardings (docs/stablehlo.md)."""
         return self._captured(args, kwargs)[0].program.to_stablehlo(name=name, inputs=list(inputs), outputs=list(outputs))
 
     def limit_memory(self, device: int | None = None, host: int = 0, disk: int = 0,
                      disk_folder: str = "/tmp") -> "CapturedFunction[_P, _R]":
-        """Bytes that programs of this rank may hold by tier, from here on; gives the function. A program that
-        cannot run so says the least that would do (MemoryError)."""
+        """Limit the bytes of this rank's programs by memory tier from now on, and return the function.
+
+        MemoryError, with the smallest limit that works, for a program that cannot run within the limits.
+        """
         self._memory = _autophi.training.Memory(device, host, disk, disk_folder)
         self._local = threading.local()
         return self
 
     def use_graphs(self, use: bool = True) -> "CapturedFunction[_P, _R]":
-        """Whether GPUs launch steps of the function's programs as CUDA graphs, as they do unless this says False: from
-        the next call on, on every rank; gives the function. The results are the same."""
+        """Enable or disable CUDA graphs for the function's programs, and return the function.
+
+        Graphs are enabled by default. A change applies from the next call on. Pass the same value on every rank. The
+        results do not change.
+        """
         if not isinstance(use, bool):
             raise TypeError(f"capture: 'use' must be bool, got {type(use).__name__} {use!r}")
         self._graphs = use
         return self
 
     def explain(self, *args: Any, model: _autophi.nn.Module | None = None, **kwargs: Any) -> Explanation:
-        """Runs the function itself, not its program, and tells what its calls did."""
+        """Run the function itself, not its program, and return the Explanation of its calls."""
         return explain(self._function, *args, model=model, **kwargs)
 
 
@@ -185,19 +195,20 @@ def capture(function: None = None, *,
 
 
 def capture(function: Callable[_P, _R] | None = None, *, max_programs: int = MAX_PROGRAMS) -> Any:
-    """A decorator: calls of the function run a program with the results of the function, bit for bit.
+    """Decorate a function so that its calls run a program with bit-identical results.
 
         @ap.capture
         def step(x, w):
             loss = (x @ w).square().mean()
             return loss, ap.grad(loss, w)[0]
 
-    Arguments and results are tensors in tuples, lists and dicts; other arguments are hashable and part of the
-    program, as is all that the function decides. Tensors of outside that it uses are parameters: the program
-    sees their values of the moment. RuntimeError where it reads a value or leaves a gradient in a parameter.
+    Arguments and results are tensors in tuples, lists and dicts. Other arguments must be hashable; they are constants
+    of the program, as is the outcome of every branch. Outside tensors that the function uses are parameters: the
+    program reads their current values. RuntimeError if the function reads a value of a tensor or accumulates a
+    gradient in a parameter.
 
-    Arguments that differ in more than values make another program. Of these each rank keeps `max_programs`; the one
-    that has not run for the longest goes, and is captured again when it is asked for: @ap.capture(max_programs=4).
+    Arguments that differ in more than tensor values select another program. Each rank keeps `max_programs` of them,
+    drops the least recently used one, and captures it again if it is needed: @ap.capture(max_programs=4).
     """
     if function is None:
         return functools.partial(CapturedFunction, max_programs=max_programs)

@@ -1,4 +1,4 @@
-"""Batches of token ids from files, which every rank draws alike and of which each reads its own rows.
+"""Batches of token ids from files. All ranks draw the same batches; each reads its own rows.
 
     text = data.TokenData(["corpus/"])                       # text: a byte is a token
     for ids, labels in text.batches(batch=8, seq_len=128, steps=100): ...
@@ -11,17 +11,17 @@ from autophi._autophi.data import TokenData as _TokenData
 
 
 class TokenData(_TokenData):
-    """Token ids in files; docs/data.md says what files may be, and how windows are drawn."""
+    """Token ids in files. docs/data.md describes the files and how windows are drawn."""
 
     def batch(self, number: int, batch: int, seq_len: int, *, seed: int = 1) -> tuple[Tensor, Tensor]:
-        """The pair (ids int64 [batch, seq_len], labels int64 [batch, seq_len, 1]) of step `number`, from 1."""
+        """Return (ids int64 [batch, seq_len], labels int64 [batch, seq_len, 1]) of step `number`, from 1."""
         first = (number - 1) * batch
         return (self.ids(batch, seq_len, seed=seed, first_sample=first),
                 self.labels(batch, seq_len, seed=seed, first_sample=first))
 
     def batches(self, batch: int, seq_len: int, *, steps: int | None = None,
                 seed: int = 1) -> Iterator[tuple[Tensor, Tensor]]:
-        """These pairs of steps 1, 2, ..; without `steps` there is no end."""
+        """Iterate over the batches of steps 1, 2, ..; without `steps`, endlessly."""
         number = 0
         while steps is None or number < steps:
             number += 1

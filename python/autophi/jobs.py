@@ -1,4 +1,4 @@
-"""Jobs as `autophi run` runs them (docs/running.md): a dict instead of a file, the report instead of a table.
+"""Jobs of `autophi run` (docs/running.md), with a dict instead of a file and a report instead of a table.
 
     report = jobs.run({"mode": "train", "model": {"kind": "gpt", "layers": 2}, "run": {"steps": 4}, ...})
     report["losses"]
@@ -18,13 +18,16 @@ _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C that a job with a checkpoint folder has obeyed between two steps. `report`: of the steps until then."""
+    """Ctrl-C that stopped a job with a checkpoint folder between two steps.
+
+    `report`: the report of the steps before.
+    """
 
     def __init__(self, report: dict[str, Any]) -> None:
         super().__init__()
         self.report = report
         steps = report.get("first_step", 1) - 1 + len(report["losses"])
-        self.add_note(f"the job has ended after step {steps} and is saved; resume=True goes on")
+        self.add_note(f"the job ended after step {steps} and is saved; resume=True continues it")
 
 
 def _join() -> None:
@@ -41,20 +44,21 @@ def _word(value: object) -> str:
 
 def run(config: dict[str, Any] | str | os.PathLike[str], *, quiet: bool = True, progress: bool = False,
         **options: Any) -> dict[str, Any]:
-    """Runs a job and gives its report, what `autophi run --report` writes, as a dict.
+    """Run a job and return its report, as written by `autophi run --report`, as a dict.
 
-    config   a dict of the keys of a job file, or the path of a job file
-    quiet    False: header, progress and table are printed, as by the command
-    progress True: progress alone, on sys.stdout of rank 0: a bar on a terminal and in a notebook, else lines
+    config   a dict with the keys of a job file, or the path of a job file
+    quiet    False: print header, progress and table, like the command
+    progress True: print only progress, on sys.stdout of rank 0: a bar on a terminal and in a notebook, else lines
     options  the command's flags: mesh="dp=2,tp=2", resume=True, trace="t.json", metrics="m.jsonl", report="r.json",
-             check="ops", deadline_s=60, strict_collectives=True; dry_run=True, world_size=16384, rank=77 plays one
-             rank of a job of any size
+             check="ops", deadline_s=60, strict_collectives=True; dry_run=True, world_size=16384, rank=77 simulates
+             one rank of a job of any size
 
-    Ctrl-C is a KeyboardInterrupt: at once, or, of a job with a checkpoint folder, after the step that is under way
-    has been saved: that is an Interrupted with the `report`. A second Ctrl-C does not wait for that.
+    Ctrl-C raises KeyboardInterrupt at once. A job with a checkpoint folder first saves after the current step and then
+    raises Interrupted with the `report`; a second Ctrl-C does not wait for the save.
 
-    Every rank of the job calls it and gets the same report. ValueError for keys and options that do not exist or
-    do not fit, with the nearest name; what the job throws. Not on ranks of run_ranks: a job has its process.
+    Collective: every rank of the job calls it and gets the same report. ValueError, with the nearest name, for keys and
+    options that do not exist or do not fit; errors of the job. Not available on ranks of run_ranks: a job needs the
+    process for itself.
     """
     from autophi import _jobs, _progress  # what reads job files is loaded by those who run jobs
 

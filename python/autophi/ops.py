@@ -1,4 +1,4 @@
-"""All operators, made of the same YAML as those of C++; and those of libraries that are loaded."""
+"""All operators, generated from the YAML that C++ uses, and those of loaded libraries."""
 
 import numbers
 import os
@@ -33,11 +33,12 @@ def arange(start, end=None, step=1, dtype=None, place=None):
 
 
 def load_ops(path: str | os.PathLike[str]) -> list[str]:
-    """Loads a library of operators (autophi_add_ops makes them); they are then functions of `autophi`
-    and methods of Tensor as all others. Gives their names. A second time nothing happens.
+    """Load a library of operators (built by autophi_add_ops) and return their names.
 
-    Errors: LookupError where there is no such file; ValueError for one that is no such library, was built
-    against other headers, or brings an operator that is there already.
+    The operators become functions of `autophi` and methods of Tensor. Loading a library again does nothing.
+
+    Errors: LookupError if the file does not exist; ValueError if it is not such a library, was built against other
+    headers, or contains an operator that exists already.
     """
     names = _autophi.load_ops(str(path))
     for module in (sys.modules[__name__], sys.modules["autophi"]):

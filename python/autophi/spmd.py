@@ -1,4 +1,4 @@
-"""Placement rules, asked without running anything: what a call wants of its inputs, and how its outputs lie.
+"""Placement rules, inferred without running anything: inputs that a call requires, and its output placements.
 
     from autophi import spmd
     from autophi.distributed import ProcessMesh, Replicate, Shard
@@ -9,8 +9,8 @@
     #   y    [32, 16]  [Replicate(), Shard(0)]
     #   out  [64, 16]  [Shard(0), Partial('sum')]
 
-A tensor is (shape, placements) or (shape, placements, dtype), a distributed Tensor, None for an optional one
-that is not given, or a list of these for an argument that is a list.
+A tensor is (shape, placements) or (shape, placements, dtype), a distributed Tensor, None for an omitted optional
+tensor, or a list of these for a list argument.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from autophi._autophi import spmd as _spmd
 
 
 class Placements(tuple[Placement, ...]):
-    """Placements, one for each mesh dim. Lists of the same placements are equal to it, as Tensor.placements are lists."""
+    """Placements, one for each mesh dim. Equal to a list of the same placements, such as Tensor.placements."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class Placements(tuple[Placement, ...]):
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """What is known of an operator without a call of it."""
+    """Signature of an operator: its tensors, attributes and outputs, and its placement rule."""
     name: str
     rule: str  # a function or declaration; empty: inputs and outputs are replicated
     tensors: tuple[tuple[str, str], ...]  # (name, "one", "optional" or "list")
@@ -54,8 +54,10 @@ class Rule:
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """One tensor of an answer. `shape` and `dtype` are None where the tensor is absent, and so is an extent
-    that only the kernel finds."""
+    """One tensor of an inference result.
+
+    `shape` and `dtype` are None for an absent tensor. An extent is None if only the kernel can determine it.
+    """
     name: str
     shape: tuple[int | None, ...] | None
     dtype: object | None
@@ -70,7 +72,7 @@ class Layout:
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What a call would do: inputs as they are needed, outputs as they then lie."""
+    """Result of an inference: required placements of inputs and resulting placements of outputs."""
     op: str
     rule: str
     mesh: ProcessMesh
@@ -84,11 +86,11 @@ class Answer:
         return tuple(layout for layout in self.inputs if layout.moves)
 
     def __getitem__(self, name: str) -> Layout:
-        """The input or output of that name."""
+        """Return the input or output with that name."""
         for layout in (*self.inputs, *self.outputs):
             if layout.name == name:
                 return layout
-        raise KeyError(f"{self.op} has {', '.join(t.name for t in (*self.inputs, *self.outputs))}, and no {name}")
+        raise KeyError(f"{self.op} has {', '.join(t.name for t in (*self.inputs, *self.outputs))}, but no {name}")
 
     def __repr__(self) -> str:
         return "\n".join([_head(self), *("  " + line for line in _columns(_rows(self))),
@@ -101,30 +103,30 @@ class Answer:
 
 
 def rules() -> dict[str, Rule]:
-    """Rules of all operators, by name: those of loaded libraries too."""
+    """Return the rules of all operators by name, including those of loaded libraries."""
     return {told["name"]: _rule(told) for told in _spmd.rules()}
 
 
 def rule(op: str) -> Rule:
-    """One of them. Errors: LookupError with the nearest names."""
+    """Return the rule of one operator. Errors: LookupError with the nearest names."""
     return _rule(_spmd.rule(op))
 
 
 def infer(op: str, *inputs: Any, mesh: ProcessMesh | None = None, outputs: Sequence[Any] | None = None,
           **attributes: Any) -> Answer:
-    """What a call of `op` with tensors like these would do. No tensor is made and nothing is sent.
+    """Infer what a call of `op` with such tensors would do. No tensor is created and no data is sent.
 
-    `outputs`: tensors as inputs are; then the answer has the inputs that make outputs lie so. `mesh` may be left
-    out where an input is a distributed Tensor. `attributes`: as of the operator; the others have their defaults.
+    `outputs`: tensors in the same form as inputs; the result then has the inputs that produce such outputs. `mesh` can
+    be omitted if an input is a distributed Tensor. `attributes`: attributes of the operator; omitted ones have their
+    defaults.
 
-    Errors: ValueError for shapes, attributes and placements that do not fit; LookupError for an unknown
-    operator.
+    Errors: ValueError for shapes, attributes and placements that do not fit; LookupError for an unknown operator.
     """
     known = rule(op)
     if mesh is not None and not isinstance(mesh, ProcessMesh):
         raise TypeError(f"infer('{op}'): mesh must be a ProcessMesh, got {mesh!r}")
     if len(inputs) > len(known.tensors):
-        raise TypeError(f"{op} takes {len(known.tensors)} tensors ({_names(known)}), {len(inputs)} are given")
+        raise TypeError(f"{op} takes {len(known.tensors)} tensors ({_names(known)}), got {len(inputs)}")
     mesh = mesh if mesh is not None else _mesh_of(inputs, op)
     asked = [_argument(value, mesh, name, kind) for value, (name, kind) in zip(inputs, known.tensors)]
     for name, kind in known.tensors[len(inputs):]:
@@ -138,7 +140,7 @@ def infer(op: str, *inputs: Any, mesh: ProcessMesh | None = None, outputs: Seque
     try:
         told = _spmd.infer(op, mesh, asked, attributes, told_outputs)
     except (ValueError, TypeError, LookupError) as error:
-        error.add_note(f"asked by spmd.infer('{op}', ...)")
+        error.add_note(f"in spmd.infer('{op}', ...)")
         raise
     return _answer(known, mesh, asked, told)
 
@@ -158,24 +160,24 @@ def _mesh_of(inputs: Iterable[Any], op: str) -> ProcessMesh:
     for tensor in flat:
         if isinstance(tensor, Tensor) and tensor.process_mesh is not None:
             return tensor.process_mesh
-    raise TypeError(f"infer('{op}'): no input is a distributed Tensor; say mesh=")
+    raise TypeError(f"infer('{op}'): no input is a distributed Tensor; pass mesh=")
 
 
 def _argument(value: Any, mesh: ProcessMesh, name: str, kind: str) -> list[_Tensor | None]:
     if kind != "list":
         return [_tensor(value, mesh, name)]
     if not isinstance(value, (list, tuple)):
-        raise TypeError(f"{name} is a list of tensors, got {value!r}")
+        raise TypeError(f"{name} must be a list of tensors, got {value!r}")
     return [_tensor(element, mesh, f"{name}[{i}]") for i, element in enumerate(value)]
 
 
 def _tensor(value: Any, mesh: ProcessMesh, name: str) -> _Tensor | None:
-    """(shape, dtype, placements), or None."""
+    """Return (shape, dtype, placements), or None."""
     if value is None:
         return None
     if isinstance(value, Tensor):
         if value.is_dist and value.process_mesh != mesh:
-            raise ValueError(f"{name} is on {value.process_mesh}, and the question on {mesh}")
+            raise ValueError(f"{name} is on {value.process_mesh}, but the call is on {mesh}")
         return list(value.shape), value.dtype, list(value.placements or [])
     if not isinstance(value, Sequence) or len(value) not in (2, 3) or not isinstance(value[0], Sequence):
         raise TypeError(f"{name} must be (shape, placements), (shape, placements, dtype), a Tensor or None, got "
@@ -191,7 +193,7 @@ def _tensor(value: Any, mesh: ProcessMesh, name: str) -> _Tensor | None:
 
 
 def _of_tensor(placement: Placement, ndim: int) -> Placement:
-    """Shard(-1) is along the last tensor dim."""
+    """Resolve Shard(-1) to the last tensor dim."""
     if isinstance(placement, Shard) and placement.dim < 0:
         return Shard(placement.dim + ndim, placement.order)
     return placement
@@ -220,7 +222,7 @@ def _answer(known: Rule, mesh: ProcessMesh, asked: list[list[_Tensor | None]], t
 
 
 def _output_names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
-    """The last may stand for a list."""
+    """Return `count` output names; the last name can denote a list."""
     if count <= len(names):
         return names[:count]
     return (*names[:-1], *(f"{names[-1]}[{i}]" for i in range(count - len(names) + 1)))

@@ -1,4 +1,4 @@
-"""For tests of one's own, with pytest or without: operators on all placements, and what programs move.
+"""Helpers for custom tests, with pytest or without: operators on all placements, and data that programs move.
 
     from autophi import testing
     def test_my_op():
@@ -18,7 +18,7 @@ from autophi.explaining import Explanation, expect_moves, explain
 
 @dataclasses.dataclass(frozen=True)
 class OpReport:
-    """What check_op tried."""
+    """Counts and failures of check_op."""
     calls: int  # distributed calls, of one mesh and one choice of placements each
     gradient_calls: int  # the same of gradients
     differences: int  # elements of gradients that were compared with finite differences
@@ -32,30 +32,30 @@ class OpReport:
 def try_op(call: Callable[..., Any], *inputs: Tensor, name: str | None = None, tolerance: float = 1e-5,
            partial: bool = True, gradients: bool = True, smooth: bool = True, placements: int = 400,
            seed: int = 20261121) -> OpReport:
-    """As check_op, but gives the failures instead of raising."""
+    """Run the checks of check_op, but return failures instead of raising."""
     for i, x in enumerate(inputs):
         if not isinstance(x, Tensor):
-            raise TypeError(f"input {i} must be Tensor, got {type(x).__name__}: numbers and flags belong into the "
-                            "function, as in check_op(lambda x: op(x, axis=1), x)")
+            raise TypeError(f"input {i} must be Tensor, got {type(x).__name__}: pass numbers and flags "
+                            "inside the function, as in check_op(lambda x: op(x, axis=1), x)")
     name = name or str(getattr(call, "__name__", type(call).__name__))
     told = _testing.try_op(name, call, list(inputs), tolerance, partial, gradients, smooth, placements, seed)
     return OpReport(told["calls"], told["gradient_calls"], told["differences"], tuple(told["failures"]), told["words"])
 
 
 def check_op(call: Callable[..., Any], *inputs: Tensor, **options: Any) -> OpReport:
-    """An operator's results and gradients on every placement against those of one process.
+    """Compare an operator's results and gradients on every placement with those of one process.
 
-    `call(*inputs)` gives a Tensor or a list of them; it runs on ranks that are threads: on two of four, on
-    three (uneven shards), and drawn on 2 x 2 of five ranks with one outside. Parts of partial sums are drawn, and
-    none of them is the value. Gradients of plain calls are held against finite differences too.
+    `call(*inputs)` returns a Tensor or a list of them. Ranks are threads: two of four, three (uneven shards), and, with
+    sampled placements, 2 x 2 of five ranks with one outside. Partial inputs are split at random, so that no rank stores
+    the value. Gradients of plain calls are also compared with finite differences.
 
     tolerance   of distributed results, relative to the largest magnitude of the output (1e-5)
-    partial     inputs may be partial sums too; False where the call takes them apart in ways of its own
-    gradients   False where there are none
-    smooth      False for a call with corners near its inputs, or whose kernel has no float64
-    placements  the most that are tried on each mesh; `seed` draws where there are more
+    partial     inputs may also be partial sums; False if the call splits them in its own way
+    gradients   False if there are none
+    smooth      False for a call that is not smooth near its inputs, or whose kernel has no float64
+    placements  maximum number tried on each mesh; `seed` samples them if there are more
 
-    Gives an OpReport. Errors: AssertionError with all failures; what the call throws.
+    Returns an OpReport. Errors: AssertionError with all failures; errors of the call.
     """
     report = try_op(call, *inputs, **options)
     if report.failures:

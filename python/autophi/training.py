@@ -1,9 +1,9 @@
-"""Steps of a model, laid out on a mesh or plain, with pipelines, captured programs and checkpoints.
+"""Training steps of a model, sharded over a mesh or plain, with pipelines, captured programs and checkpoints.
 
     trainer = training.Trainer(model, nn.cross_entropy, optim.AdamW(lr=3e-3, grad_clip=1.0), micro_batches=2)
     trainer.run(40, lambda number: batches[number])
 
-The program is the same on one process and on any mesh, and so are the losses.
+The program and the losses are the same on one process and on any mesh.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,16 +16,16 @@ Batch = tuple[_autophi.Tensor, _autophi.Tensor]
 
 
 class Progress(_autophi.training.Progress):
-    """A bar on a terminal and in a notebook, lines elsewhere, as `autophi run` shows them; of rank 0 alone.
+    """Progress of rank 0: a bar on a terminal and in a notebook, lines elsewhere, like `autophi run`.
 
         progress = training.Progress(steps=1000)
         for step in range(1, 1001):
             ...
             progress.done(step, loss.item())
 
-    steps            how many there are; `done` counts from 1
+    steps            number of steps; `done` counts from 1
     tokens_per_step  shown as tokens per second; 0: not shown
-    first            steps that were done at another time
+    first            number of steps completed earlier
     """
 
     def __init__(self, steps: int, tokens_per_step: int = 0, *, first: int = 0) -> None:
@@ -34,28 +34,27 @@ class Progress(_autophi.training.Progress):
 
 
 def _tokens(batches: Batch | Sequence[Batch]) -> int:
-    """Of a step whose inputs are ids of tokens; else 0."""
+    """Return the number of tokens of a step whose inputs are token ids; else 0."""
     pairs = [batches] if isinstance(batches, tuple) else batches
     return sum(inputs.size for inputs, _ in pairs if inputs.dtype in (_autophi.int32, _autophi.int64))
 
 
 class Trainer(_autophi.training.Trainer):
-    """Takes each step's micro-batches through the model (forward, and backward where it trains) and updates
-    the parameters.
+    """Runs training steps: forward and backward for each micro-batch, then a parameter update.
 
-    model          a module; lay it out (nn.shard) before
-    loss           function of (output, labels) that gives a 0-D mean: nn.cross_entropy, or one of your own
-    optimizer      of autophi.optim, without parameters: its numbers and learning rates count
-    micro_batches  parts of a batch that go through one after the other; their gradients are averaged
+    model          a module; shard it (nn.shard) before
+    loss           function of (output, labels) that returns a 0-D mean: nn.cross_entropy or a custom one
+    optimizer      of autophi.optim, without parameters: only its hyperparameters and learning rates are used
+    micro_batches  number of pieces of a batch that run one after the other; their gradients are averaged
     schedule       of a pipeline: gpipe, 1f1b, interleaved, zb_h1, zb_h2
     recompute      'none', 'selective' (cores of Attention), 'full' (links of Sequential.repeat)
-    capture        the first step becomes a program, and all steps run that
+    capture        capture the first step into a program that runs all steps
     graphs         False: on GPUs that program's steps are launched one by one, not as CUDA graphs
     memory         Memory(device, host, disk): limits of the captured program
-    trains         False: steps are forward passes alone, and give losses
-    on_nonfinite   'stop': an error that names rank and operator; 'skip': the step is left out
+    trains         False: steps are forward passes only and return losses
+    on_nonfinite   'stop': an error that names rank and operator; 'skip': the update is skipped
 
-    ValueError for what does not go together: dropout in a captured step, limits without capture.
+    ValueError for options that cannot be combined: dropout in a captured step, limits without capture.
     """
 
     def __init__(self, model: _autophi.nn.Module, loss: Callable[[_autophi.Tensor, _autophi.Tensor], _autophi.Tensor],
@@ -68,8 +67,10 @@ class Trainer(_autophi.training.Trainer):
         super().__init__(model, loss, options)
 
     def run(self, steps: int, batches: Callable[[int], Batch | Sequence[Batch]], *, progress: bool = False) -> None:
-        """`steps` steps; batches(number) gives those of step next_batch: 1, 2, .. `progress`: a bar, or lines, of rank 0
-        shows loss, time and tokens per second, where inputs are whole numbers."""
+        """Run `steps` steps. batches(number) returns the batches of step next_batch: 1, 2, ..
+
+        `progress`: rank 0 prints loss, time and, for integer inputs, tokens per second, as a bar or lines.
+        """
         if not progress:
             return super().run(steps, batches)
         last, shown = self.steps + steps, None

@@ -29,10 +29,10 @@ def test_meshes():
 
 
 @pytest.mark.parametrize("call, kind, words", [
-    ("ProcessMesh()", ValueError, "none is given"),
-    ("ProcessMesh([0], shape=[1])", ValueError, "both are given"),
-    ("ProcessMesh([0, 1], process_ids=[1, 0])", ValueError, "beside a shape only"),
-    ("ProcessMesh([0.5])", ValueError, "which are integers"),
+    ("ProcessMesh()", ValueError, "neither is passed"),
+    ("ProcessMesh([0], shape=[1])", ValueError, "both are passed"),
+    ("ProcessMesh([0, 1], process_ids=[1, 0])", ValueError, "only with a shape"),
+    ("ProcessMesh([0.5])", ValueError, "which must be integers"),
     ("ProcessMesh([0, 0])", ValueError, "0"),
     ("ProcessMesh([0, 1], ['a', 'b'])", ValueError, "name"),
     ("ProcessMesh([0, 1]).get_dim_size('x')", LookupError, "x"),
@@ -118,7 +118,7 @@ def test_a_part_is_no_whole():
     def body():
         x = dist.shard_tensor(A, ProcessMesh([0, 1]), [Shard(0)])
         for call in (x.numpy, x.tolist, lambda: memoryview(x), x.__dlpack__):
-            with pytest.raises(ValueError, match=r"x.local\(\) is that part, distributed.unshard_dtensor\(x\)"):
+            with pytest.raises(ValueError, match=r"x.local\(\) returns the shard, distributed.unshard_dtensor\(x\)"):
                 call()
         with pytest.raises(TypeError, match="cannot be pickled"):
             pickle.dumps(x)

@@ -70,7 +70,7 @@ for words in dist.run_ranks(2, body): say("rank", *words)
 """)
     for rank, line in enumerate(lines(done, "rank ")):
         assert line.startswith("RuntimeError: barrier cannot be done here: this process was forked by rank "
-                               f"{rank} of 2 and is no rank itself.")
+                               f"{rank} of 2 and is not a rank itself.")
         assert line.endswith("[0] 27.0 [0]")
 
 

@@ -120,7 +120,7 @@ def test_masks_of_fewer_dims_and_lists():
 @pytest.mark.parametrize("values", [[1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [[1.0, 2.0, 3.0]], [], [[1.0, 2.0], [3.0, 4.0]]])
 def test_masks_refuse_as_many_values_as_do_not_fit(values):
     x = ap.tensor([[1.0, 2.0], [3.0, 4.0]])
-    with pytest.raises(ValueError, match="to the 3 elements of .* that the mask picks; give one number, or a tensor"):
+    with pytest.raises(ValueError, match="to the 3 elements of .* that the mask selects; pass one number, or a tensor"):
         x[x > 1] = values
     assert x.tolist() == [[1, 2], [3, 4]]
 
@@ -139,12 +139,12 @@ def test_gradients_of_values_that_a_mask_takes():
     ("2", IndexError, "index 2 is outside tensor dim 0, which has 2 elements"),
     ("0, -4", IndexError, "index -4 is outside tensor dim 1, which has 3 elements"),
     ("0, 0, 0, 0", IndexError, "4 indices of f32[2,3,4], which has 3 tensor dims"),
-    ("..., ...", IndexError, "there may be one '...'"),
-    ("'a'", TypeError, "an index is an int, a slice"),
-    ("1.5", TypeError, "an index is an int, a slice"),
-    ("0, True", TypeError, "an index is an int, a slice"),
-    ("ap.tensor([True])", IndexError, "cannot pick elements of f32[2,3,4]"),
-    ("ap.tensor([0.5])", IndexError, "cannot pick elements of f32[2,3,4]"),
+    ("..., ...", IndexError, "at most one '...' is allowed"),
+    ("'a'", TypeError, "an index must be an int, a slice"),
+    ("1.5", TypeError, "an index must be an int, a slice"),
+    ("0, True", TypeError, "an index must be an int, a slice"),
+    ("ap.tensor([True])", IndexError, "cannot select elements of f32[2,3,4]"),
+    ("ap.tensor([0.5])", IndexError, "cannot select elements of f32[2,3,4]"),
     ("2**80", IndexError, "cannot fit"),
 ])
 def test_wrong_indices(key, kind, words):
@@ -160,7 +160,7 @@ def test_wrong_assignments():
         x[0] = ap.ones([5])
     with pytest.raises(ValueError, match="f64"):
         x[0] = ap.ones([4], "float64")
-    with pytest.raises(IndexError, match="None is no index in an assignment"):
+    with pytest.raises(IndexError, match="None is not allowed as an index in an assignment"):
         x[None] = 1.0
     with pytest.raises(TypeError, match="cannot be deleted"):
         del x[0]

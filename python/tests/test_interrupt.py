@@ -56,7 +56,7 @@ checkpoint = {{"dir": {str(tmp_path / "runs")!r}, "every": 10 ** 6}}
 with Interrupted(2) as first: jobs.run(job(10 ** 6, checkpoint=checkpoint))
 losses = first.error.report["losses"]
 say(first.error.report["stopped_by_signal"], first.error.__notes__[0] ==
-    f"the job has ended after step {{len(losses)}} and is saved; resume=True goes on")
+    f"the job ended after step {{len(losses)}} and is saved; resume=True continues it")
 rest = jobs.run(job(len(losses) + 2, checkpoint=checkpoint), resume=True)
 whole = jobs.run(job(len(losses) + 2))["losses"]
 say(len(losses) > 1, rest["first_step"] == len(losses) + 1, losses + rest["losses"] == whole)

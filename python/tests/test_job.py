@@ -90,7 +90,7 @@ if dist.rank() == 1:
 dist.barrier()
 """, ranks=2, status=1)
     assert done.returncode == status and time.monotonic() - begun < 55  # others would wait for 60 s
-    assert f"rank 1: the program has ended with status {status} while other ranks go on" in done.both
+    assert f"rank 1: the program has exited with status {status} while other ranks are running" in done.both
     assert "hook" not in leave or "of the hook: 'of rank 1'" in done.both
     assert "words" not in leave or "words" in done.both
 
@@ -103,7 +103,7 @@ time.sleep(0.2 * dist.rank())
 sys.stdout.write(f"rank {dist.rank()} has ended\\n")
 sys.exit(3)
 """, ranks=2, status=1)
-    assert done.returncode == 3 and "while other ranks go on" not in done.both and "MPI_ABORT" not in done.both
+    assert done.returncode == 3 and "while other ranks are running" not in done.both and "MPI_ABORT" not in done.both
     assert done.stdout.count("has ended") == 2
 
 

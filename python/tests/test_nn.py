@@ -137,7 +137,7 @@ class Forgetful(nn.Module):
     lambda self: setattr(self, "seen", nn.Buffer(ap.tensor([0.0]))), lambda self: self.missing,
     lambda self: self.add_module("up", nn.Linear(2, 2)), lambda self: self(rows())])
 def test_parts_before_super_init(first):
-    with pytest.raises(AttributeError, match=r"Forgetful is no module yet: call super\(\).__init__\(\) first in Forgetful"):
+    with pytest.raises(AttributeError, match=r"Forgetful is not initialised: call super\(\).__init__\(\) first in Forgetful"):
         Forgetful(first)
     assert Forgetful(lambda self: None).width == 3
 
@@ -147,14 +147,14 @@ def test_a_module_that_was_never_made():
         def __init__(self):
             pass
     for act in (lambda net: net(rows()), lambda net: Net().add_module("part", net), lambda net: net.modules()):
-        with pytest.raises(AttributeError, match=r"Empty is no module yet: call super\(\).__init__\(\) first"):
+        with pytest.raises(AttributeError, match=r"Empty is not initialised: call super\(\).__init__\(\) first"):
             act(Empty())
 
 
 @pytest.mark.parametrize("module", [Net(), nn.Linear(2, 2), nn.ModuleList()], ids=lambda module: type(module).__name__)
 @pytest.mark.parametrize("act", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_modules_are_not_copied(module, act):
-    with pytest.raises(TypeError, match=r"cannot be copied or pickled: make another one and .* other.load_state_dict\("):
+    with pytest.raises(TypeError, match=r"cannot be copied or pickled: construct another one and .* other.load_state_dict\("):
         act(module)
 
 
@@ -179,7 +179,7 @@ def test_a_module_has_one_parent():
     (lambda net: net.up(rows(), 3), TypeError, "Linear takes one Tensor, got 2 arguments"),
     (lambda net: net.up([1.0]), TypeError, "Linear takes one Tensor, got list"),
     (lambda net: nn.Module()(rows()), NotImplementedError, "class Module has no method forward()"),
-    (lambda net: net.load_state_dict({"scale": [1.0] * 8, "skale": [1.0]}), ValueError, "values of no tensor"),
+    (lambda net: net.load_state_dict({"scale": [1.0] * 8, "skale": [1.0]}), ValueError, "values without a tensor in the model: [skale]"),
     (lambda net: net.load_state_dict({"scale": [1.0] * 7}, strict=False), ValueError, "'scale' of the model is"),
     (lambda net: net.up.to("float64"), ValueError, "'up' is a part of a model"),
     (lambda net: net.to("int64"), ValueError, "have no gradients"),
@@ -199,7 +199,7 @@ def test_errors_say_what_is_wrong(act, kind, words):
 
 
 def test_a_class_below_a_layer_of_cpp_cannot_have_its_own_forward():
-    with pytest.raises(TypeError, match=r"class Odd has a forward\(\) of its own, which nn.Linear would not call"):
+    with pytest.raises(TypeError, match=r"class Odd overrides forward\(\), which nn.Linear would not call"):
         class Odd(nn.Linear):
             def forward(self, x):
                 return x
@@ -270,7 +270,7 @@ def test_forward_takes_and_gives_anything_in_python():
             return {"x": x * times}
     assert Pair()(rows(), times=3)["x"].tolist() == (rows() * 3).tolist()
     model = nn.Sequential(Pair())
-    with pytest.raises(TypeError, match="what forward\\(\\) returns.* must be Tensor, got dict"):
+    with pytest.raises(TypeError, match="return value of forward\\(\\)' must be Tensor, got dict"):
         model(rows())
 
 
@@ -292,9 +292,9 @@ def test_sequential():
     net.append("last", nn.Linear(4, 2))
     assert len(net) == 3 and net[1].up.path == "1.up" and net[-1] is net.last and net(rows()).shape == (4, 2)
     assert [name for name, _ in net.named_children()] == ["0", "1", "last"]
-    with pytest.raises(IndexError, match="link 3 of a Sequential that has 3"):
+    with pytest.raises(IndexError, match="link 3 is out of range; it has 3 links"):
         net[3]
-    with pytest.raises(TypeError, match="added by append"):
+    with pytest.raises(TypeError, match=r"with append\(\)"):
         net.other = nn.Linear(2, 2)
 
 

@@ -99,14 +99,14 @@ def test_rates():
 
 
 @pytest.mark.parametrize(("act", "kind", "words"), [
-    (lambda: optim.SGD([leaf()], lr="fast"), TypeError, "lr is a number or a Rate"),
-    (lambda: optim.AdamW([leaf()], betas=(1.0, 0.9)), ValueError, "betas are 0 or more and less than 1"),
+    (lambda: optim.SGD([leaf()], lr="fast"), TypeError, "lr must be a number or a Rate"),
+    (lambda: optim.AdamW([leaf()], betas=(1.0, 0.9)), ValueError, "betas must be at least 0 and less than 1"),
     (lambda: optim.AdamW([leaf()], grad_clip=-1.0), ValueError, "grad_clip"),
-    (lambda: optim.SGD([]).step(), ValueError, "no parameters"),
+    (lambda: optim.SGD([]).step(), ValueError, "needs parameters"),
     (lambda: optim.SGD([ap.tensor(W)]).step(), ValueError, "of the 1 tensors in its list none requires a gradient"),
     (lambda: optim.SGD([leaf() * 2]).step(), ValueError, "was made by an operation"),
     (lambda: optim.SGD([1.0]).step(), TypeError, "must be tensors, got float"),
-    (lambda: optim.SGD().step(), RuntimeError, "give it a model or tensors"),
+    (lambda: optim.SGD().step(), RuntimeError, "construct it with a model or tensors"),
     (lambda: optim.SGD([leaf()]).shard_states(5).step(), ValueError, "ZeRO stage 5 does not exist"),
     (lambda: optim.SGD([leaf()]).shard_states(1).step(), ValueError, "is a plain tensor"),
     (lambda: optim.AdamW([leaf()]).load_state_dict({"updates": 1}), ValueError, "states without a value: "),

@@ -74,7 +74,7 @@ def test_a_loop_of_ones_own(monkeypatch):
     lines = log.getvalue().splitlines()
     assert 20 < len(lines) < 60 and lines[-1].startswith("step 1000/1000  loss 2.5000")
     assert "tok/s" not in log.getvalue() and progress.seconds >= progress.last_step_seconds > 0
-    with pytest.raises(ValueError, match="progress of 3 steps of which 3 were done"):
+    with pytest.raises(ValueError, match="progress: 3 steps with 3 of them completed"):
         training.Progress(3, first=3)
 
 

@@ -76,7 +76,7 @@ def test_rules_of_all_operators():
     (lambda: spmd.infer("matmul", ([2, 3], []), ([2, 3], []), mesh=MESH), ValueError, "must be equal"),
     (lambda: spmd.infer("matmul", ([2, 3], []), mesh=MESH), TypeError, "y is missing"),
     (lambda: spmd.infer("relu", ([2, 3], []), ([2, 3], []), mesh=MESH), TypeError, "takes 1 tensors"),
-    (lambda: spmd.infer("relu", ([2, 3], [])), TypeError, "say mesh="),
+    (lambda: spmd.infer("relu", ([2, 3], [])), TypeError, "pass mesh="),
     (lambda: spmd.infer("relu", [2, 3], mesh=MESH), TypeError, "x must be"),
     (lambda: spmd.infer("relu", ([2, 3], [Shard(4)]), mesh=MESH), ValueError, "4"),
     (lambda: spmd.infer("matmul", ([2, 2], []), ([2, 2], []), mesh=MESH, transpose_x="yes"), TypeError,

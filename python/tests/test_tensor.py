@@ -36,15 +36,15 @@ def test_every_dtype_goes_in_and_out(dtype):
 
 
 @pytest.mark.parametrize("data, dtype, words", [
-    ([[1, 2], [3]], None, "the value at [1] is a list of 1, where others are lists of 2"),
-    ([1, [2]], None, "the value at [1] is list [2], where others are numbers"),
-    ([[1], 2], None, "the value at [1] is the number int 2, where others are lists of 1"),
-    ([1, 300], "uint8", "the value at [1] is int 300, which uint8 has not"),
-    ([1.5], "int32", "the value at [0] is float 1.5, which int32 has not"),
-    ([1, -1], "uint8", "which uint8 has not"),
-    ([2**70], None, "which int64 has not"),
-    ([1j], "float32", "which float32 has not"),
-    ([1], "floot", "'floot', which is no dtype here; there are bool, uint8"),
+    ([[1, 2], [3]], None, "the value at [1] is a list of 1, but other elements are lists of 2"),
+    ([1, [2]], None, "the value at [1] is list [2], but other elements are numbers"),
+    ([[1], 2], None, "the value at [1] is the number int 2, but other elements are lists of 1"),
+    ([1, 300], "uint8", "the value at [1] is int 300, which uint8 cannot represent"),
+    ([1.5], "int32", "the value at [0] is float 1.5, which int32 cannot represent"),
+    ([1, -1], "uint8", "which uint8 cannot represent"),
+    ([2**70], None, "which int64 cannot represent"),
+    ([1j], "float32", "which float32 cannot represent"),
+    ([1], "floot", "'floot', which is not a dtype; expected one of bool, uint8"),
 ])
 def test_values_that_do_not_fit(data, dtype, words):
     with pytest.raises(ValueError) as error:
@@ -86,12 +86,12 @@ def test_item_and_numbers():
     assert float(ap.tensor(0.5)) == 0.5 and bool(ap.tensor([0])) is False
     assert [10, 20, 30][ap.tensor(1)] == 20
     assert ap.tensor(1 + 2j).item() == 1 + 2j
-    with pytest.raises(TypeError, match="is no index"):
+    with pytest.raises(TypeError, match="cannot be an index"):
         [1][ap.tensor(0.0)]
     for call in (bool, float, int):
-        with pytest.raises(ValueError, match="has 2 elements"):
+        with pytest.raises(ValueError, match="needs exactly one element, but the tensor has 2"):
             call(ap.tensor([1.0, 2.0]))
-    with pytest.raises(ValueError, match="needs one element"):
+    with pytest.raises(ValueError, match="needs exactly one element"):
         ap.tensor([1.0, 2.0]).item()
 
 
@@ -124,7 +124,7 @@ def test_formats():
     loss = ap.tensor(2.34567)
     assert f"{loss:.3f}" == "2.346" and f"{ap.tensor([7]):04d}" == "0007" and f"{loss}" == str(loss)
     assert f"{ap.tensor(2.5, 'bfloat16'):.2f} {ap.tensor(1 + 2j):.1f}" == "2.50 1.0+2.0j"
-    with pytest.raises(TypeError, match="format '.3f' is for one number, f32\\[2\\] has 2; format each of x.tolist"):
+    with pytest.raises(TypeError, match="format '.3f' applies to one number, but f32\\[2\\] has 2; format each of x.tolist"):
         f"{ap.ones([2]):.3f}"
 
 
@@ -140,7 +140,7 @@ def test_mesh_dims_of_more_ranks_need_the_whole():
     def body():
         mesh = dist.ProcessMesh([[0], [1]], ["dp", "tp"])
         x = dist.shard_tensor([2.5], mesh, [dist.Replicate()] * 2)
-        with pytest.raises(ValueError, match="the float of .* of which this rank has a part only"):
+        with pytest.raises(ValueError, match=r"float\(\) of .* this rank stores only a shard"):
             float(dist.reshard(x, mesh, [dist.Partial(), dist.Replicate()]))
         return float(dist.reshard(x, mesh, [dist.Replicate(), dist.Partial()]))
     assert dist.run_ranks(2, body) == [2.5, 2.5]

@@ -34,7 +34,7 @@ void expect_parity(const ParityCase& test, const distributed::ProcessMesh& mesh,
                    const std::vector<Choice>& choices);
 
 /// Whether there are kernels for the call where ranks compute: GPUs lack those of some operators
-/// (docs/operators.md).
+/// (autophi op --document).
 bool has_kernels_here(const ParityCase& test);
 
 /// The same call on plain tensors of the place that --place says (below), against one on the CPU.

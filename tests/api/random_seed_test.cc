@@ -237,7 +237,7 @@ TEST(RandomSeed, RanksThatAreSeededOtherwiseAreTold) {
   };
   EXPECT_THAT(told([](int64_t rank) { seed(7 + rank); }),
               AllOf(AnyOf(HasSubstr("seed 7 and 8"), HasSubstr("seed 8 and 7")),
-                    HasSubstr("give seed() one number")));
+                    HasSubstr("pass the same number to seed()")));
   EXPECT_THAT(told([](int64_t rank) {
                 if (rank == 1) gaussian({3});
               }),

@@ -30,8 +30,8 @@ UNTESTED = {
     "'{}': {} has no '{}'.": "index_test.cc: metadata has no 'save'",
     "'{}' cannot be renamed: {}.": "crash_test.cc: every file call fails once, and the save with it",
     "'{}' cannot be renamed to '{}': {}.": "the system's: a folder that takes files and no other name for one",
-    "how much room '{}' has cannot be found out: {}.": "the system's: statvfs of a folder that was just written to",
-    "'{}' is of no save of ours, and is not replaced; give another folder, or move it away.":
+    "cannot determine the free space of '{}': {}.": "the system's: statvfs of a folder that was just written to",
+    "'{}' was not saved by Autophi and is not replaced; choose another folder, or move the file away.":
         "checkpoint_test.cc and python_test.py: AlreadyExists, and the file is as it was",
     "signals cannot be handled on an alternate stack: {}.": "the system's: it takes any stack of 64 KiB",
     "'{}' is none of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",

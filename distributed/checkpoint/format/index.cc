@@ -47,15 +47,16 @@ std::string lines_of(const Json& object) {
 std::string decode_file(const JsonFile& file, const Json& value, const std::string& tensor) {
   const std::string& name = file.string(value, "file of " + tensor);
   PHI_CHECK(!name.empty() && name.find('/') == std::string::npos && name != "." && name != "..",
-            errors::InvalidArgument("'{}': file '{}' of {} is no name in the index's folder.",
-                                    file.path(), name, tensor));
+            errors::InvalidArgument(
+                "'{}': file '{}' of {} is not the name of a file in the index's folder.",
+                file.path(), name, tensor));
   return name;
 }
 
 uint64_t decode_sum(const JsonFile& file, const Json& value, const std::string& what) {
   const auto sums = decode_sums(file.string(value, what));
   PHI_CHECK(sums && sums->size() == 1,
-            errors::InvalidArgument("'{}': {} is no checksum.", file.path(), what));
+            errors::InvalidArgument("'{}': {} is not a checksum.", file.path(), what));
   return sums->front();
 }
 
@@ -64,9 +65,10 @@ std::vector<uint64_t> decode_piece_sums(const JsonFile& file, const Json& piece,
   const auto found = piece.find(kSumsKey);
   if (found == piece.end()) return {};
   auto sums = decode_sums(file.string(*found, "sums of a piece of " + tensor));
-  PHI_CHECK(sums && sums->size() == num_blocks(nbytes),
-            errors::InvalidArgument("'{}': the sums of a piece of {} are not {} of 16 digits.",
-                                    file.path(), tensor, num_blocks(nbytes)));
+  PHI_CHECK(
+      sums && sums->size() == num_blocks(nbytes),
+      errors::InvalidArgument("'{}': the sums of a piece of {} are not {} numbers of 16 digits.",
+                              file.path(), tensor, num_blocks(nbytes)));
   return *std::move(sums);
 }
 
@@ -90,10 +92,10 @@ IndexedTensor decode_tensor(const JsonFile& file, const std::string& name, const
          file.string(file.member(piece, "name", piece_of), "name of " + piece_of), box});
     boxes.push_back(box);
   }
-  PHI_CHECK(
-      is_grid(indexed.meta.dims, boxes),
-      errors::InvalidArgument("'{}': the {} pieces of {} do not make {}, each element once.",
-                              file.path(), boxes.size(), tensor, indexed.meta.dims.to_string()));
+  PHI_CHECK(is_grid(indexed.meta.dims, boxes),
+            errors::InvalidArgument(
+                "'{}': the {} pieces of {} do not cover each element of {} exactly once.",
+                file.path(), boxes.size(), tensor, indexed.meta.dims.to_string()));
   for (size_t i = 0; i < boxes.size(); ++i) {  // the boxes' sizes are valid from here
     const size_t nbytes = TensorMeta{boxes[i].size, indexed.meta.dtype}.nbytes();
     indexed.pieces[i].sums = decode_piece_sums(file, value.at("pieces")[i], nbytes, tensor);
@@ -112,19 +114,19 @@ void check_own_checksum(const JsonFile& file) {
   const auto told = file.root().find(kChecksumKey);
   if (told == file.root().end()) {
     PHI_CHECK(!file.root().contains(kBlockBytesKey),
-              errors::InvalidArgument("'{}' has lost its checksum.", file.path()));
+              errors::InvalidArgument("'{}' lacks its checksum.", file.path()));
     return;
   }
   PHI_CHECK(decode_sum(file, *told, kChecksumKey) == checksum_of(file.root()),
-            errors::InvalidArgument("'{}' is damaged, or was changed by hand: its checksum is not "
-                                    "that of what is in it.",
-                                    file.path()));
+            errors::InvalidArgument(
+                "'{}' is damaged, or was changed by hand: its checksum does not match its content.",
+                file.path()));
   const int64_t block =
       file.size(file.member(file.root(), kBlockBytesKey, "the index"), kBlockBytesKey);
   PHI_CHECK(block == static_cast<int64_t>(kBlockBytes),
-            errors::Unimplemented("'{}' has checksums of blocks of {} bytes; this program takes "
-                                  "them of {}.",
-                                  file.path(), block, kBlockBytes));
+            errors::Unimplemented(
+                "'{}' has checksums of blocks of {} bytes; this program supports blocks of {}.",
+                file.path(), block, kBlockBytes));
 }
 
 // Keeps texts only; values of other types belong to other tools.

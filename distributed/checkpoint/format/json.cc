@@ -43,7 +43,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(size_t, const std::string&, const Json::exception& error) override {
-    throw errors::InvalidArgument("'{}' holds no valid JSON: {}.", path_, error.what());
+    throw errors::InvalidArgument("'{}' is not valid JSON: {}.", path_, error.what());
   }
 
  private:

@@ -19,7 +19,8 @@
 namespace phi::distributed::checkpoint {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "tensors are written as they lie here");
+static_assert(std::endian::native == std::endian::little,
+              "tensors are written in the byte order of the host");
 
 constexpr size_t kLengthBytes = 8;
 // The limit of the format's reference implementation.
@@ -37,7 +38,7 @@ TensorEntry decode_entry(const JsonFile& file, const std::string& name, const Js
   entry.meta.dtype = dtype_of_safetensors_name(dtype);
   PHI_CHECK(
       entry.meta.dtype != DataType::UNDEFINED,
-      errors::InvalidArgument("'{}': {} has dtype '{}', which is none of {}.", file.path(), tensor,
+      errors::InvalidArgument("'{}': {} has dtype '{}', expected one of {}.", file.path(), tensor,
                               dtype, fmt::join(std::span(kDtypeNames).subspan(1), ", ")));
   entry.meta.dims = file.dims(file.member(value, "shape", tensor), "shape of " + tensor);
   const Dims offsets =
@@ -50,10 +51,10 @@ TensorEntry decode_entry(const JsonFile& file, const std::string& name, const Js
   PHI_CHECK(entry.end <= data_bytes,
             errors::InvalidArgument("'{}': {} ends at byte {}, but the file has {} bytes of data.",
                                     file.path(), tensor, entry.end, data_bytes));
-  PHI_CHECK(checked_nbytes(entry.meta) == entry.end - entry.begin,
-            errors::InvalidArgument("'{}': {} is {}, which its {} bytes do not hold exactly.",
-                                    file.path(), tensor, entry.meta.to_string(),
-                                    entry.end - entry.begin));
+  PHI_CHECK(
+      checked_nbytes(entry.meta) == entry.end - entry.begin,
+      errors::InvalidArgument("'{}': {} is {}, which does not match its {} bytes.", file.path(),
+                              tensor, entry.meta.to_string(), entry.end - entry.begin));
   return entry;
 }
 
@@ -66,9 +67,10 @@ void check_no_overlap(const std::vector<TensorEntry>& tensors, size_t data_bytes
     PHI_CHECK(entry.begin >= end,
               errors::InvalidArgument("'{}': tensors '{}' and '{}' overlap at byte {}.", path,
                                       before, entry.name, entry.begin));
-    PHI_CHECK(entry.begin == end,
-              errors::InvalidArgument("'{}': the bytes [{}, {}) before tensor '{}' belong to none.",
-                                      path, end, entry.begin, entry.name));
+    PHI_CHECK(
+        entry.begin == end,
+        errors::InvalidArgument("'{}': the bytes [{}, {}) before tensor '{}' belong to no tensor.",
+                                path, end, entry.begin, entry.name));
     end = entry.end;
     before = entry.name;
   }
@@ -132,9 +134,10 @@ std::string SafetensorsHeader::encode() const {
     throw errors::InvalidArgument("a tensor's name is not UTF-8: {}.", error.what());
   }
   text.resize((text.size() + 7) / 8 * 8, ' ');
-  PHI_CHECK(text.size() <= kMaxHeaderBytes,
-            errors::InvalidArgument("{} tensors need a header of {} bytes; a file takes {}.",
-                                    tensors.size(), text.size(), kMaxHeaderBytes));
+  PHI_CHECK(
+      text.size() <= kMaxHeaderBytes,
+      errors::InvalidArgument("{} tensors need a header of {} bytes; a file allows at most {}.",
+                              tensors.size(), text.size(), kMaxHeaderBytes));
   const uint64_t length = text.size();
   std::string out(kLengthBytes, '\0');
   std::memcpy(out.data(), &length, kLengthBytes);
@@ -169,8 +172,8 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& 
   uint64_t length = 0;
   out->file_->read(0, std::as_writable_bytes(std::span(&length, 1)));
   PHI_CHECK(length <= file_bytes - kLengthBytes && length <= kMaxHeaderBytes,
-            errors::InvalidArgument("'{}' speaks of a header of {} bytes, but has {} in all (and a "
-                                    "header has {} at most); it is no safetensors file.",
+            errors::InvalidArgument("'{}' declares a header of {} bytes, but has {} in all (and a "
+                                    "header has at most {}); it is not a safetensors file.",
                                     path, length, file_bytes, kMaxHeaderBytes));
   std::string front(kLengthBytes + length, '\0');
   out->file_->read(0, std::as_writable_bytes(std::span(front)));

@@ -12,12 +12,12 @@
 #include <set>
 #include <utility>
 
+#include "distributed/checkpoint/collective_error.h"
 #include "distributed/checkpoint/format/json.h"
 #include "distributed/checkpoint/saving/save_plan.h"
 #include "distributed/checkpoint/storage/checksum.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/storage/part_file.h"
-#include "distributed/checkpoint/collective_error.h"
 #include "phi/common/readable_numbers.h"
 #include "phi/common/split_mix.h"
 #include "phi/core/rank_context.h"
@@ -44,19 +44,20 @@ void check_tensor(const NamedTensor& named, int64_t world_size) {
                                     "or Shard(d) before it is saved.",
                                     named.name, x.to_string()));
   const auto ranks = x.mesh().ranks();
-  PHI_CHECK(*std::ranges::max_element(ranks) < world_size,
-            errors::InvalidArgument("tensor '{}', {}, lies on ranks that this job of {} has not.",
-                                    named.name, x.to_string(), world_size));
+  PHI_CHECK(
+      *std::ranges::max_element(ranks) < world_size,
+      errors::InvalidArgument("tensor '{}', {}, is placed on ranks that this job of {} lacks.",
+                              named.name, x.to_string(), world_size));
 }
 
 void check_metadata(const std::map<std::string, std::string>& metadata) {
   for (const auto& [key, text] : metadata) {
     PHI_CHECK(!is_reserved(key),
-              errors::InvalidArgument("the metadata's key '{}' is taken; give another.", key));
+              errors::InvalidArgument("the metadata key '{}' is reserved; use another.", key));
     try {
       Json(key + text).dump();
     } catch (const Json::exception& error) {
-      throw errors::InvalidArgument("the metadata's '{}' is not UTF-8: {}.", key, error.what());
+      throw errors::InvalidArgument("the metadata entry '{}' is not UTF-8: {}.", key, error.what());
     }
   }
 }
@@ -84,7 +85,7 @@ struct CollectiveSave::Progress {
 };
 
 CollectiveSave::CollectiveSave(const std::string& folder, std::span<const NamedTensor> tensors,
-               const SaveOptions& options, Mode mode)
+                               const SaveOptions& options, Mode mode)
     : world_(World::current()),
       folder_(folder),
       options_(options),
@@ -96,7 +97,8 @@ CollectiveSave::CollectiveSave(const std::string& folder, std::span<const NamedT
     if (any_streams_ && options_.must_be_finite) work_->own.check_finite();
   });
   if (fault) throw Error(*fault);
-  if (const auto refused = run_on_all_ranks(world_, [&] { prepare_folder(); })) go_to_fallback(*refused);
+  if (const auto refused = run_on_all_ranks(world_, [&] { prepare_folder(); }))
+    go_to_fallback(*refused);
   check_consistency(tensors);
   work_->in_background = !any_streams_;
   start();
@@ -174,24 +176,24 @@ void CollectiveSave::check_consistency(std::span<const NamedTensor> tensors) {
   struct SaveSettings {
     uint64_t tensors, metadata, folders, streams, id;
   };
-  const SaveSettings own = {of_tensors.value(), of_metadata.value(), of_folders.value(), any_streams_,
-                    std::stoull(random_save_id(), nullptr, 16)};
+  const SaveSettings own = {of_tensors.value(), of_metadata.value(), of_folders.value(),
+                            any_streams_, std::stoull(random_save_id(), nullptr, 16)};
   std::vector<SaveSettings> all(static_cast<size_t>(world_.size()));
   world_.everyone().all_gather(&own, all.data(), sizeof(SaveSettings) / 8, DataType::INT64);
   for (size_t rank = 0; rank < all.size(); ++rank) {
     PHI_CHECK(all[rank].tensors == all[0].tensors,
               errors::InvalidArgument(
-                  "ranks 0 and {} save different tensors; every rank names the same ones, in the "
-                  "same order, also those that it holds nothing of.",
+                  "ranks 0 and {} save different tensors; every rank must list the same tensors in "
+                  "the same order, also those of which it stores no elements.",
                   rank));
     PHI_CHECK(all[rank].metadata == all[0].metadata,
               errors::InvalidArgument("ranks 0 and {} save with different metadata; every rank "
-                                      "gives the same keys and texts.",
+                                      "must pass the same keys and texts.",
                                       rank));
     PHI_CHECK(all[rank].folders == all[0].folders,
-              errors::InvalidArgument("ranks 0 and {} save to different folders; every rank gives "
-                                      "the same one.",
-                                      rank));
+              errors::InvalidArgument(
+                  "ranks 0 and {} save to different folders; every rank must pass the same folder.",
+                  rank));
     any_streams_ = any_streams_ || all[rank].streams != 0;
   }
   target_.id = fmt::format("{:016x}", all[0].id);
@@ -202,7 +204,9 @@ void CollectiveSave::start() {
   attempt_.emplace(world_, work_, std::exchange(target_, {folder_, target_.id, {}, {}}));
 }
 
-bool CollectiveSave::done() const { return !attempt_ || attempt_->state() != SaveAttempt::State::kRunning; }
+bool CollectiveSave::done() const {
+  return !attempt_ || attempt_->state() != SaveAttempt::State::kRunning;
+}
 
 std::vector<CollectiveSave::Progress> CollectiveSave::gather() {
   const bool is_late = Clock::now() - began_ > options_.deadline;
@@ -285,7 +289,7 @@ std::string CollectiveSave::describe(const std::vector<Progress>& all) const {
                                 human_bytes(all[rank].bytes_written), human_bytes(bytes)));
   }
   return fmt::format("{}{}", fmt::join(texts, ", "),
-                     more == 0 ? "" : fmt::format(", and {} more are under way", more));
+                     more == 0 ? "" : fmt::format(", and {} more are in progress", more));
 }
 
 void CollectiveSave::wait() {

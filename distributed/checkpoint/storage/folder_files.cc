@@ -43,8 +43,8 @@ std::set<std::string> names_in(const fs::path& index_path) {
   const std::string path = index_path.string();
   const Index index = Index::decode(read_text(path), path);
   PHI_CHECK(!index.save_id.empty(),
-            errors::AlreadyExists("'{}' is of another tool, and is not replaced; give another "
-                                  "folder, or move it away.",
+            errors::AlreadyExists("'{}' was written by another tool and is not replaced; choose "
+                                  "another folder, or move the file away.",
                                   path));
   std::set<std::string> names;
   for (const IndexedTensor& tensor : index.tensors) {
@@ -64,12 +64,12 @@ bool has_save_id(const fs::path& path) {
 void check_room(const std::string& folder, int64_t bytes_needed) {
   struct statvfs room {};
   PHI_CHECK(statvfs(folder.c_str(), &room) == 0,
-            errors::Unavailable("how much room '{}' has cannot be found out: {}.", folder,
+            errors::Unavailable("cannot determine the free space of '{}': {}.", folder,
                                 std::strerror(errno)));
   const auto free = static_cast<int64_t>(room.f_bavail) * static_cast<int64_t>(room.f_frsize);
   PHI_CHECK(bytes_needed <= free,
-            errors::ResourceExhausted("a save needs {} in '{}', which has {} free; give a folder "
-                                      "with more room, or make some.",
+            errors::ResourceExhausted("a save needs {} in '{}', which has {} free; choose a folder "
+                                      "with more space, or free some.",
                                       human_bytes(bytes_needed), folder, human_bytes(free)));
 }
 
@@ -98,8 +98,8 @@ std::set<std::string> replaceable_files(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string file = entry.path().filename().string();
     PHI_CHECK(!is_data_name(file) || named.contains(file) || has_save_id(entry.path()),
-              errors::AlreadyExists("'{}' is of no save of ours, and is not replaced; give another "
-                                    "folder, or move it away.",
+              errors::AlreadyExists("'{}' was not saved by Autophi and is not replaced; choose "
+                                    "another folder, or move the file away.",
                                     entry.path().string()));
   }
   return named;

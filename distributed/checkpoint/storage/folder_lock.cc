@@ -58,19 +58,19 @@ FolderLock::FolderLock(const std::string& folder)
 // Returns false if the last holder has removed the file.
 bool FolderLock::try_lock() {
   fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  PHI_CHECK(fd_ >= 0, errors::Unavailable("'{}' cannot be made: {}.", path_, std::strerror(errno)));
+  PHI_CHECK(fd_ >= 0,
+            errors::Unavailable("'{}' cannot be created: {}.", path_, std::strerror(errno)));
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;
     if (reason == EWOULDBLOCK) {
       const std::string holder = holder_in(fd_);
       close(std::exchange(fd_, -1));
       throw errors::AlreadyExists(
-          "the folder '{}' is being written by {}; wait for it, or give "
-          "another folder.",
-          folder_, holder);
+          "the folder '{}' is being written by {}; wait for it, or choose another folder.", folder_,
+          holder);
     }
     LOG(WARNING) << "'" << folder_ << "' is on a file system without locks ("
-                 << std::strerror(reason) << "); let no other job save there.";
+                 << std::strerror(reason) << "); do not save there from another job.";
     return true;
   }
   if (!is_still_there(fd_, path_)) {

@@ -30,7 +30,7 @@ void commit_part(const std::string& path, std::string_view id) {
 PartFile::PartFile(std::string path, std::string_view id)
     : path_(std::move(path)), id_(id), part_(part_path(path_, id)) {
   fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0) throw_failed("made");
+  if (fd_ < 0) throw_failed("created");
 }
 
 PartFile::~PartFile() {
@@ -87,8 +87,8 @@ void make_folder(const std::string& folder) {
   }
   fs::create_directories(folder, failed);
   PHI_CHECK(!failed && fs::is_directory(folder, failed),
-            errors::Unavailable("the folder '{}' cannot be made: {}.", folder,
-                                failed ? failed.message() : "there is a file of that name"));
+            errors::Unavailable("the folder '{}' cannot be created: {}.", folder,
+                                failed ? failed.message() : "a file of that name exists"));
   for (const fs::path& parent : parents) sync_folder(parent.string());
 }
 

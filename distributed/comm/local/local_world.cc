@@ -281,7 +281,7 @@ void run_rank(Hub& hub, int64_t rank, int64_t n, const std::function<void(World&
 
 void run_ranks(int64_t n, const std::function<void(World& world)>& body,
                World::Milliseconds deadline) {
-  PHI_CHECK(n >= 1, errors::InvalidArgument("run_ranks is asked for {} ranks.", n));
+  PHI_CHECK(n >= 1, errors::InvalidArgument("run_ranks got {} ranks; at least 1 is needed.", n));
   Hub hub(n);
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < n; ++rank) {

@@ -51,11 +51,11 @@ std::vector<bool> ranks_of_this_machine(int64_t rank, int64_t size, uint64_t ran
   for (size_t other = 0; other < all.size(); ++other) {
     const size_t before = first.try_emplace(all[other].name, other).first->second;
     PHI_CHECK(!all[before].is_apart_from(all[other]),
-              errors::Unavailable("the machines of ranks {} and {} are both called '{}' and share "
-                                  "no memory; Open MPI takes ranks of one host name for "
-                                  "neighbours. Give the machines names of their own, or the "
-                                  "containers of one machine one /dev/shm.",
-                                  before, other, all[other].name));
+              errors::Unavailable(
+                  "the machines of ranks {} and {} are both called '{}' and share no memory; Open "
+                  "MPI assumes that ranks of one host name share memory. Use distinct host names "
+                  "for the machines, or one shared /dev/shm for the containers of a machine.",
+                  before, other, all[other].name));
   }
   std::vector<bool> shares(all.size());
   for (size_t other = 0; other < all.size(); ++other) shares[other] = own.is_same_as(all[other]);

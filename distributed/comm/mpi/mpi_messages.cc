@@ -257,9 +257,9 @@ void MpiMessages::arrived(const Purpose& purpose, const MPI_Status& status) {
   MPI_Get_count(&status, MPI_BYTE, &bytes);
   if (purpose.kind == Purpose::Kind::kHeader) return header_arrived(purpose.recv, bytes);
   PHI_CHECK(bytes == purpose.bytes,
-            errors::Internal("a piece of {} bytes has come from rank {} where its header promised "
-                             "{}, in {}.",
-                             bytes, recvs_[purpose.recv].peer, purpose.bytes, call_.to_string()));
+            errors::Internal(
+                "received a piece of {} bytes from rank {}, but its header announced {}, in {}.",
+                bytes, recvs_[purpose.recv].peer, purpose.bytes, call_.to_string()));
 }
 
 void MpiMessages::header_arrived(size_t recv, int bytes) {
@@ -275,8 +275,8 @@ void MpiMessages::header_arrived(size_t recv, int bytes) {
   }
   const size_t inlined = come.size() - sizeof(header) - said;
   PHI_CHECK(header.magic == kMagic && said > 0 && inlined == (header.has_rest() ? 0 : header.bytes),
-            errors::InvalidArgument("what rank {} sends rank {} in {} has no header of this "
-                                    "version; start the same binary on all ranks.",
+            errors::InvalidArgument("the message from rank {} to rank {} in {} has no header of "
+                                    "this version; start the same binary on all ranks.",
                                     into.peer, link_.world.rank(), call_.to_string()));
   const std::string wrong = mismatch({call_.group->name(),
                                       {link_.world.rank(), call_header_},

@@ -151,8 +151,8 @@ class MpiWorld final : public World {
   [[noreturn]] void end_job_with(int status) {
     if (watch_->rank_table->is_first_to_fail()) {
       fmt::print(stderr,
-                 "rank {}: the program has ended with status {} while other ranks go on; the job "
-                 "ends.\n",
+                 "rank {}: the program has exited with status {} while other ranks are running; "
+                 "the job is aborted.\n",
                  rank(), status);
     }
     std::fflush(nullptr);
@@ -191,7 +191,7 @@ World::Milliseconds start_deadline_or_default(World::Milliseconds given) {
   const auto [end, error] = std::from_chars(all.begin(), all.end(), seconds);
   constexpr double kMost = 7 * 24 * 3600.0;
   PHI_CHECK(error == std::errc() && end == all.end() && seconds > 0 && seconds <= kMost,
-            errors::InvalidArgument("{}={}: it takes seconds, more than 0 and at most {}.", kName,
+            errors::InvalidArgument("{}={}: expected seconds, more than 0 and at most {}.", kName,
                                     all, kMost));
   return World::Milliseconds(std::max<int64_t>(1, static_cast<int64_t>(seconds * 1000)));
 }

@@ -163,8 +163,9 @@ bool SharedRankTable::map_shared(const std::string& file) {
 void SharedRankTable::map_private() {
   memory_ = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  PHI_CHECK(memory_ != MAP_FAILED,
-            errors::ResourceExhausted("no {} bytes for what ranks tell each other.", bytes()));
+  PHI_CHECK(
+      memory_ != MAP_FAILED,
+      errors::ResourceExhausted("cannot allocate {} bytes for the shared rank table.", bytes()));
 }
 
 void SharedRankTable::claim_entry() {

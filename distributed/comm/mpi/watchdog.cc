@@ -138,8 +138,9 @@ void Watchdog::watch_others() {
 void Watchdog::look_at_others() {
   if (!watches_others_ && all_started_.load(std::memory_order_relaxed)) watch_others();
   if (death_seen_at_ >= 0ms && run_time() - death_seen_at_ >= kGrace) {
-    say(fmt::format("rank {}: nobody has ended the job, in which a rank has died.\n",
-                    rank_table_.rank()));
+    say(fmt::format(
+        "rank {}: a rank has died, and the job has not been ended; this process exits.\n",
+        rank_table_.rank()));
     _exit(1);
   }
   for (size_t i = 1; i < watched_.size(); ++i) {
@@ -171,18 +172,18 @@ void Watchdog::end_late_start() {
     (rank_table_.has_registered(rank) ? come : missing).push_back(rank);
     const RankStatus status = rank_table_.rank_status(rank);
     if (status.flight_recorder)
-      lines += fmt::format("\n  rank {}  has come ({})", rank, status.process);
+      lines += fmt::format("\n  rank {}  has started ({})", rank, status.process);
   }
   const std::string elsewhere =
       launch_.is_on_one_machine()
           ? ""
           : fmt::format("; {} of {} ranks are on this machine", launch_.here, launch_.size);
   if (static_cast<int64_t>(come.size()) < launch_.here) {
-    lines += fmt::format("\n  not come: {} of these ranks: {}",
+    lines += fmt::format("\n  not started: {} of these ranks: {}",
                          launch_.here - static_cast<int64_t>(come.size()), fmt::join(missing, ","));
   }
   rank_table_.close();
-  say(fmt::format("rank {}: the ranks of the job have not met within {:g} s{}.{}\n",
+  say(fmt::format("rank {}: not all ranks of the job have started within {:g} s{}.{}\n",
                   rank_table_.rank(), in_seconds(start_deadline_), elsewhere, lines));
   _exit(1);
 }

@@ -15,9 +15,9 @@ struct CapturedGraphs::State {
   std::vector<LaunchGraph*> all;
 
   void check() const {
-    PHI_CHECK(!is_over, errors::PreconditionNotMet(
-                            "steps of a captured program were written down with messages between "
-                            "GPUs, which are no longer connected; capture the program again."));
+    PHI_CHECK(!is_over,
+              errors::PreconditionNotMet("a captured program contains messages between GPUs that "
+                                         "are no longer connected; capture the program again."));
   }
 };
 

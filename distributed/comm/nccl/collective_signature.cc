@@ -54,8 +54,8 @@ std::string difference_in(const CollectiveCall& call, const Direction& way,
   }
   if (way.same) return {};
   return fmt::format(
-      "rank {} sends rank {} {} messages, and that expects {}, or others of them, in {}.", way.from,
-      way.to, way.sends, way.recvs, call.to_string());
+      "rank {} sends rank {} {} messages, but the receiver expects {}, or other sizes, in {}.",
+      way.from, way.to, way.sends, way.recvs, call.to_string());
 }
 
 }  // namespace
@@ -96,9 +96,9 @@ std::string difference(const CollectiveCall& call, int64_t own, const Collective
   const auto [low_is, high_is] = own < peer ? std::pair(ours.ordinal, theirs.ordinal)
                                             : std::pair(theirs.ordinal, ours.ordinal);
   return fmt::format(
-      "calls are made in different orders: {} is number {} of rank {}'s with rank {}, and number "
-      "{} of that one's with it. Calls between GPUs are carried out one after the other: all ranks "
-      "make them in one order.",
+      "calls are in different orders: {} is call {} of rank {} with rank {}, but call {} on the "
+      "other rank. Calls between GPUs run one after another: all ranks must issue them in the same "
+      "order.",
       call.to_string(), low_is, low, high, high_is);
 }
 

@@ -59,10 +59,9 @@ void check_handshakes(const std::vector<Handshake>& all) {
   for (size_t i = 0; i < all.size(); ++i) {
     PHI_CHECK(
         !all[i].blocks,
-        errors::InvalidArgument(
-            "the environment of rank {} has NCCL_COMM_BLOCKING=1: NCCL's calls would wait for "
-            "other ranks, and nobody could end that. Unset it.",
-            i));
+        errors::InvalidArgument("the environment of rank {} has NCCL_COMM_BLOCKING=1: NCCL's calls "
+                                "would wait for other ranks and could not be aborted. Unset it.",
+                                i));
   }
   for (size_t i = 1; i < all.size(); ++i) {
     PHI_CHECK(
@@ -78,22 +77,20 @@ void check_handshakes(const std::vector<Handshake>& all) {
                                 nccl_version_text(kMinNcclVersion)));
   for (size_t i = 0; i < all.size() && !shares_gpus_on_purpose(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      PHI_CHECK(
-          all[i].gpu != all[j].gpu,
-          errors::PreconditionNotMet(
-              "ranks {} and {} are on one GPU, and NCCL wants one for each rank. They are number "
-              "{} and number {} on their machine, where CUDA shows them {} and {}: start as many "
-              "ranks on a machine as it has GPUs, or see what CUDA_VISIBLE_DEVICES gives them.",
-              j, i, all[j].number, all[i].number, gpus_text(all[j].visible),
-              gpus_text(all[i].visible)));
+      PHI_CHECK(all[i].gpu != all[j].gpu,
+                errors::PreconditionNotMet(
+                    "ranks {} and {} use the same GPU, but NCCL needs one GPU per rank. They are "
+                    "local ranks {} and {} on their machine, where CUDA shows them {} and {}: "
+                    "start one rank per GPU on each machine, or check CUDA_VISIBLE_DEVICES.",
+                    j, i, all[j].number, all[i].number, gpus_text(all[j].visible),
+                    gpus_text(all[i].visible)));
     }
   }
 }
 
 std::string why_not_captured() {
   const cudaError_t said = gpu::last_capture_error();
-  return said == cudaSuccess ? "it waits for the GPU, or memory for it has run out"
-                             : gpu::describe(said);
+  return said == cudaSuccess ? "it waits for the GPU, or is out of memory" : gpu::describe(said);
 }
 
 class NcclWorld final : public World {
@@ -156,10 +153,10 @@ class NcclWorld final : public World {
       capture.join();
       scratch.end();
     });
-    PHI_CHECK(written, errors::PreconditionNotMet(
-                           "what {} does on GPU {} cannot be written down together with messages: "
-                           "{}.",
-                           who.name(), device_.place().index, why_not_captured()));
+    PHI_CHECK(written,
+              errors::PreconditionNotMet(
+                  "the work of {} on GPU {} cannot be captured together with messages: {}.",
+                  who.name(), device_.place().index, why_not_captured()));
     return captured_graphs_.add(
         std::move(written),
         [this, &who, graph = std::make_shared<PendingCollective::GraphTimings>()](

@@ -30,7 +30,7 @@ void run_with_timeout_or_exit(std::chrono::milliseconds patience, const std::str
     ended->set_value();
   }).detach();
   if (end.wait_for(patience) == std::future_status::ready) return;
-  fmt::print(stderr, "{}\nNCCL does not end its work; the process ends here.\n", why);
+  fmt::print(stderr, "{}\nNCCL does not finish its work; the process exits.\n", why);
   std::fflush(nullptr);
   std::_Exit(EXIT_FAILURE);
 }

@@ -59,12 +59,12 @@ void NcclWatchdog::look_at_deadlines(InFlightCollectives::Clock::duration deadli
   std::string why;
   if (const auto overdue = watched_.in_flight.overdue(deadline)) {
     why = ranks_report(
-        fmt::format("No answer within {:.3g} s in {}. All ranks have come to it, and their GPUs do "
-                    "not: one of them waits for something else, or has failed.",
+        fmt::format("Timed out after {:.3g} s in {}. All ranks have entered it, but their GPUs "
+                    "have not: one of them waits for something else, or has failed.",
                     in_seconds(overdue->patience), overdue->collective->call.to_string()),
         overdue->collective->call.group->ranks(), watched_.host.rank(), watched_.rank_status);
   } else if (const auto asked = watched_.in_flight.stalled_wait(deadline)) {
-    why = fmt::format("NCCL has not taken in {} within {:g} s on rank {}.", *asked,
+    why = fmt::format("NCCL has not accepted {} within {:g} s on rank {}.", *asked,
                       in_seconds(deadline), watched_.host.rank());
   } else {
     return;

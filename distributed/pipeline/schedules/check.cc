@@ -17,8 +17,8 @@ void check_memory(const Schedule& schedule, ScheduleKind kind,
     const MemoryBound bound = memory_bound(kind, schedule, stage);
     PHI_CHECK(peak.input <= bound.input && peak.total <= bound.total,
               errors::InvalidArgument(
-                  "schedule {}: stage {} holds up to {} micro-batches, {} with those that wait for "
-                  "their backward_weight; its bounds are {} and {}.",
+                  "schedule {}: stage {} has up to {} micro-batches in flight, {} with those that "
+                  "wait for their backward_weight; its bounds are {} and {}.",
                   schedule.kind, stage, peak.input, peak.total, bound.input, bound.total));
   }
 }

@@ -62,9 +62,10 @@ SpmdRule join(std::span<const TensorSpec> x, const Scalar& axis, bool new_dim) {
   PHI_CHECK(!x.empty(), errors::InvalidArgument("x is an empty list."));
   const int ndim = x[0].ndim() + (new_dim ? 1 : 0);
   for (const TensorSpec& part : x) {
-    PHI_CHECK(part.ndim() == x[0].ndim(),
-              errors::InvalidArgument("x holds {} and {}; give tensors of as many dims.",
-                                      x[0].shape.to_string(), part.shape.to_string()));
+    PHI_CHECK(
+        part.ndim() == x[0].ndim(),
+        errors::InvalidArgument("x contains {} and {}; use tensors with the same number of dims.",
+                                x[0].shape.to_string(), part.shape.to_string()));
   }
   const int at = normal_axis(axis.to<int64_t>(), ndim);
   return SpmdRule(std::make_shared<const ConcatRule>(x, at, new_dim));

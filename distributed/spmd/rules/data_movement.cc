@@ -232,7 +232,7 @@ SpmdRule PixelUnshuffleInferSpmd(const TensorSpec& x, int /*downscale_factor*/,
 
 SpmdRule TemporalShiftInferSpmd(const TensorSpec& x, int seg_num) {
   PHI_CHECK(x.ndim() > 0 && seg_num > 0,
-            errors::InvalidArgument("x {} is not made of segments of {} frames.",
+            errors::InvalidArgument("x {} does not consist of segments of {} frames.",
                                     x.shape.to_string(), seg_num));
   const auto names = dim_names(x.ndim());
   Factors rule;

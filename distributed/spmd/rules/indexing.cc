@@ -52,7 +52,7 @@ FactorNames alike(std::initializer_list<const TensorSpec*> tensors, int axis) {
   FactorNames names = names_without(first.ndim(), axis);
   for (const TensorSpec* tensor : tensors) {
     PHI_CHECK(tensor->ndim() == first.ndim(),
-              errors::InvalidArgument("{} and {} have {} and {} dims; give as many.",
+              errors::InvalidArgument("{} and {} have {} and {} dims; use the same number.",
                                       first.shape.to_string(), tensor->shape.to_string(),
                                       first.ndim(), tensor->ndim()));
     for (int d = 0; d < first.ndim(); ++d) {

@@ -179,7 +179,8 @@ SpmdRule QrInferSpmd(const TensorSpec& x, const std::string& mode) {
 SpmdRule QrGradInferSpmd(const TensorSpec& x, const TensorSpec& q, const TensorSpec& r,
                          const TensorSpec& q_grad, const TensorSpec& r_grad,
                          const std::string& mode) {
-  PHI_CHECK(mode != "r", errors::InvalidArgument("mode 'r' makes no q and has no gradient."));
+  PHI_CHECK(mode != "r",
+            errors::InvalidArgument("mode 'r' does not compute q and has no gradient."));
   return BatchedRuleBuilder(x).input(x).input(q).input(r).input(q_grad).input(r_grad).output(
       kMatrix);
 }

@@ -171,8 +171,8 @@ SpmdRule FlattenInferSpmd(const TensorSpec& x, int start_axis, int stop_axis) {
   if (x.ndim() == 0) return ReshapeInferSpmd(x, {1});
   const int start = normal_axis(start_axis, x.ndim(), "start_axis");
   const int stop = normal_axis(stop_axis, x.ndim(), "stop_axis");
-  PHI_CHECK(start <= stop, errors::InvalidArgument("start_axis {} lies behind stop_axis {}.",
-                                                   start_axis, stop_axis));
+  PHI_CHECK(start <= stop,
+            errors::InvalidArgument("start_axis {} is after stop_axis {}.", start_axis, stop_axis));
   Dims out;
   for (int d = 0; d < start; ++d) out.push_back(x.shape[d]);
   out.push_back(x.shape.numel(start, stop + 1));

@@ -89,10 +89,11 @@ FactorNames pad_names(const TensorSpec& x, const std::vector<int>& paddings) {
 void check_steps(const std::vector<int>& axes, const IntArray& starts, const IntArray& ends,
                  const IntArray& strides) {
   const int count = static_cast<int>(axes.size());
-  PHI_CHECK(starts.size() == count && ends.size() == count && strides.size() == count,
-            errors::InvalidArgument("{} axes, {} starts, {} ends and {} strides are given; give as "
-                                    "many of each.",
-                                    count, starts.size(), ends.size(), strides.size()));
+  PHI_CHECK(
+      starts.size() == count && ends.size() == count && strides.size() == count,
+      errors::InvalidArgument(
+          "{} axes, {} starts, {} ends and {} strides are given; pass the same number of each.",
+          count, starts.size(), ends.size(), strides.size()));
 }
 
 }  // namespace
@@ -204,9 +205,9 @@ SpmdRule SliceInferSpmd(const TensorSpec& input, const std::vector<int64_t>& axe
                         const IntArray& starts, const IntArray& ends, const std::vector<int64_t>&,
                         const std::vector<int64_t>& decrease_axis) {
   PHI_CHECK(axes.size() == size_t(starts.size()) && axes.size() == size_t(ends.size()),
-            errors::InvalidArgument("{} axes, {} starts and {} ends are given; give as many of "
-                                    "each.",
-                                    axes.size(), starts.size(), ends.size()));
+            errors::InvalidArgument(
+                "{} axes, {} starts and {} ends are given; pass the same number of each.",
+                axes.size(), starts.size(), ends.size()));
   const SliceFactors names = sliced(input, axes, decrease_axis);
   Factors rule;
   return rule.input(input, names.input).output(names.out).pass_any_partial();

@@ -125,10 +125,10 @@ SpmdRule UnfoldInferSpmd(const TensorSpec& x) {
 SpmdRule FoldInferSpmd(const TensorSpec& x, const std::vector<int>& kernel_sizes) {
   int64_t taps = 1;
   for (int size : kernel_sizes) taps *= size;
-  PHI_CHECK(x.ndim() == 3 && taps > 0 && x.shape[1] % taps == 0,
-            errors::InvalidArgument("x is {}, but fold takes [n, channels of {} taps each, "
-                                    "positions].",
-                                    x.shape.to_string(), taps));
+  PHI_CHECK(
+      x.ndim() == 3 && taps > 0 && x.shape[1] % taps == 0,
+      errors::InvalidArgument("x is {}, but fold expects [n, channels of {} taps each, positions].",
+                              x.shape.to_string(), taps));
   Factors rule = window_columns(x, x.shape[1] / taps, window_image_names(3));
   return linear(rule.output("nc__"));
 }

@@ -1,4 +1,4 @@
-"""An operator of one's own from Python: own_op.py LIBRARY checks it on all placements, then uses it.
+"""A custom operator from Python: own_op.py LIBRARY checks it on all placements, then uses it.
 
 LIBRARY is what the CMakeLists.txt beside this builds: libown_ops.so.
 """
@@ -12,14 +12,14 @@ from autophi.distributed import ProcessMesh, Shard
 
 
 def check():
-    """Results and gradients on every placement against one process, gradients against finite differences."""
+    """Compare results and gradients on every placement with one process, and gradients with finite differences."""
     x = ap.gaussian([6, 8], seed=1)
     report = testing.check_op(lambda x: ap.soft_knee(x, threshold=0.3, slope=0.2), x, name="soft_knee")
     print(f"soft_knee: {report}")
 
 
 def use():
-    """It is a function of autophi and a method of Tensor, its rule can be asked, and it takes split tensors."""
+    """Call the operator as a function and as a method, infer its placements, and run it on a sharded tensor."""
     x = ap.tensor([-2.0, 0.5, 3.0], requires_grad=True)
     y = x.soft_knee(slope=0.5)  # type: ignore[attr-defined]  # no stub knows what is loaded
     y.sum().backward()

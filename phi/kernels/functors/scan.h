@@ -73,4 +73,7 @@ struct IsSmallest {
   PHI_HD bool operator()(T x, T least) const { return x != x || x <= least; }
 };
 
+/// exp(a - b), and 1 for equal infinities.
+PHI_HD double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }
+
 }  // namespace phi

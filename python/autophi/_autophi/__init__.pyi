@@ -8,7 +8,7 @@ import numpy
 from autophi._methods import OpMethods
 
 class dtype:
-    """The type of a tensor's elements."""
+    """Type of a tensor's elements."""
 
     def __init__(self, value: DTypeLike) -> None: ...
     @property
@@ -35,7 +35,7 @@ Index: TypeAlias = Pick | tuple[Pick, ...] | Tensor | Sequence[int] | Sequence[b
 Comparable: TypeAlias = Tensor | Number | Sequence[Any] | numpy.ndarray[Any, Any]
 
 class Tensor(OpMethods):
-    """A tensor, plain or distributed: a handle, of which several may be on one tensor."""
+    """A tensor, plain or distributed: a handle. Several handles can share one tensor."""
 
     def __new__(cls, data: Any, dtype: DTypeLike | None = None) -> Tensor: ...
     @property
@@ -175,7 +175,7 @@ class ProcessMesh:
     def _repr_html_(self) -> str: ...
 
 class Placement:
-    """What one mesh dim does to a tensor."""
+    """Placement of a tensor along one mesh dim."""
 
     def is_shard(self, dim: int | None = None) -> bool: ...
     def is_replicate(self) -> bool: ...
@@ -183,7 +183,7 @@ class Placement:
     def is_partial(self) -> bool: ...
 
 class Shard(Placement):
-    """Tensor dim `dim` is split along the mesh dim."""
+    """Placement: tensor dim `dim` is split along the mesh dim."""
 
     def __init__(self, dim: int, order: int = 0) -> None: ...
     @property
@@ -193,10 +193,10 @@ class Shard(Placement):
     def get_dim(self) -> int: ...
 
 class Replicate(Placement):
-    """Every rank along the mesh dim holds the same."""
+    """Placement: every rank along the mesh dim stores the same value."""
 
 class Partial(Placement):
-    """The value is the sum (or max, ...) of what the ranks along the mesh dim hold."""
+    """Placement: the value is the sum (or max, ...) of the values of the ranks along the mesh dim."""
 
     def __init__(self, reduce_type: str = "sum") -> None: ...
     @property

@@ -6,7 +6,7 @@ from autophi._autophi import DTypeLike, Placement, ProcessMesh, Tensor
 from autophi._autophi.training import Memory
 
 class Program:
-    """What a function does, found by running it once without computing anything."""
+    """A captured function, recorded by one run that computes nothing."""
 
     def run(self, inputs: Sequence[Tensor]) -> list[Tensor | None]: ...
     def limit_memory(self, memory: Memory) -> None: ...
@@ -27,7 +27,7 @@ class Program:
 def capture_program(function: Callable[..., Any], inputs: Sequence[Tensor]) -> Program: ...
 
 class Explanation:
-    """What calls did on one rank, and why; str() is a table."""
+    """Calls of one rank, with their placements, reshards and reasons. str() formats a table."""
 
     @property
     def rank(self) -> int: ...
@@ -54,7 +54,7 @@ def check_ops(function: Callable[..., Any], names: Sequence[tuple[str, Tensor]] 
 def check_numbers(function: Callable[..., Any], step: int = 0) -> None: ...
 
 class DryRun:
-    """dry_run(world_size, rank): within, this thread is that rank, and computes nothing."""
+    """dry_run(world_size, rank): a context in which this thread is that rank and computes nothing."""
 
     def __init__(self, *, world_size: int, rank: int = 0) -> None: ...
     def __enter__(self) -> DryRun: ...

@@ -5,14 +5,14 @@ from autophi._autophi import DTypeLike, Tensor, dtype
 from autophi._autophi.nn import Module
 
 class PendingSave:
-    """A save that is under way."""
+    """A save in progress."""
 
     def done(self) -> bool: ...
     def poll(self) -> bool: ...
     def wait(self) -> None: ...
 
 class Checkpoint:
-    """Tensors on disk; each rank reads the boxes that it holds."""
+    """Tensors on disk. Each rank reads its own boxes only."""
 
     def names(self) -> list[str]: ...
     def metas(self) -> dict[str, tuple[tuple[int, ...], dtype]]: ...

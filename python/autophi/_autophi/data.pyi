@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from autophi._autophi import Tensor
 
 class TokenData:
-    """Token ids in files, and windows of them that are drawn so that anybody can draw the same."""
+    """Token ids in files, and windows of them drawn reproducibly."""
 
     def __init__(self, paths: Sequence[str], *, kind: str = "bytes", dtype: str = "uint16",
                  documents: str = "joined", vocab: int = 0, base: str = "") -> None: ...

@@ -5,7 +5,7 @@ from typing import Any
 from autophi._autophi import Placement, ProcessMesh, Tensor
 
 class PendingTensor:
-    """A reshard that is under way."""
+    """A reshard in progress."""
 
     def done(self) -> bool: ...
     def wait(self) -> Tensor: ...
@@ -27,16 +27,18 @@ def finalize() -> None: ...
 def rank() -> int: ...
 def world_size() -> int: ...
 def use_gpu(*, tf32: bool = False, messages: str = "nccl", reduction: str = "exact") -> str:
-    """This rank computes on a GPU from here on: on the one whose number is the rank's among those of its machine,
-    modulo the GPUs that CUDA shows to its process. Collective: after init() and before the first tensor, on all ranks
-    alike. Returns the place, 'gpu:0'.
-    tf32: products of float32 may take their arguments as TF32, with 10 bits behind the point.
-    messages: how they go between GPUs, by 'nccl' or through the memory of the 'host'.
-    reduction: of what NCCL carries, 'exact' (the bits of every backend) or 'fast' (NCCL's own, which sums floats in an
-    order of its choice).
-    Errors: RuntimeError if no driver answers or this build has no CUDA, or no NCCL though there are several ranks,
-    or if two of them share a GPU; ValueError for another word. With messages='host' ranks may share a GPU: rank 0 prints
-    which ones do."""
+    """Use a GPU for this rank from now on and return its place, such as 'gpu:0'.
+
+    The index of the GPU is the rank's index on its machine, modulo the number of visible GPUs. Collective: call it on
+    all ranks after init() and before the first tensor, with the same arguments.
+    tf32: float32 matmuls may round their arguments to TF32, with a mantissa of 10 bits.
+    messages: transport between GPUs, 'nccl' or through the memory of the 'host'.
+    reduction: of NCCL messages, 'exact' (bit-identical to other backends) or 'fast' (NCCL's own reduction, which sums
+    floats in an unspecified order).
+    Errors: RuntimeError if no driver is found, if this build has no CUDA, if it has no NCCL and there are several
+    ranks, or if two ranks share a GPU; ValueError for another word. With messages='host' ranks can share a GPU: rank 0 prints
+    which ones do.
+    """
 def barrier() -> None: ...
 def backend() -> str: ...
 def counters() -> dict[str, int]: ...
@@ -50,7 +52,7 @@ def boxes(shape: Sequence[int], mesh: ProcessMesh,
 def schedule_kinds() -> list[str]: ...
 
 class Schedule:
-    """A pipeline schedule, and what it costs."""
+    """A pipeline schedule: the order of operations on each stage, and their cost."""
 
     def __init__(self, kind: str, stages: int, micro_batches: int, chunks: int = 1, *, forward: float = 1.0,
                  backward: float = 1.0, weight: float = 1.0, comm: float = 0.0) -> None: ...

@@ -5,14 +5,14 @@ from autophi._autophi import Tensor
 from autophi._autophi.nn import Module
 
 class Config:
-    """What an optimizer does with gradients, as numbers."""
+    """Hyperparameters of an optimizer."""
 
     def __init__(self, kind: str, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08,
                  weight_decay: float = 0.01, momentum: float = 0.9, nesterov: bool = False,
                  grad_clip: float = 0.0) -> None: ...
 
 class Rate:
-    """Learning rates by step; constant(), cosine() and steps() make them."""
+    """Learning rates by step. Construct one with constant(), cosine() or steps()."""
 
     def at(self, step: int) -> float: ...
     @property
@@ -23,7 +23,7 @@ def cosine(peak: float, total_steps: int, warmup_steps: int = 0, min_ratio: floa
 def steps(peak: float, milestones: Sequence[int], gamma: float = 0.1, warmup_steps: int = 0) -> Rate: ...
 
 class Optimizer:
-    """The optimizer itself, with its states."""
+    """An optimizer with its states."""
 
     def __init__(self, parameters: Module | Sequence[Tensor], config: Config, zero_stage: int | None = None,
                  zero_dim: str = "dp") -> None: ...

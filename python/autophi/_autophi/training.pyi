@@ -10,7 +10,10 @@ from autophi._autophi.optim import Config, Rate
 Batch: TypeAlias = tuple[Tensor, Tensor]
 
 class Memory:
-    """Bytes that this rank may hold, by tier. None for the device: no limit, nothing is swapped."""
+    """Limits in bytes of this rank's memory, by tier.
+
+    None for the device: no limit, nothing is swapped.
+    """
 
     def __init__(self, device: int | None = None, host: int = 0, disk: int = 0,
                  disk_folder: str = "/tmp") -> None: ...
@@ -18,14 +21,14 @@ class Memory:
 def limit_rank(memory: Memory) -> None: ...
 
 class micro_batch:
-    """Within, draws are those of a Trainer's micro-batch of this number."""
+    """A context with the random numbers of a Trainer's micro-batch."""
 
     def __init__(self, number: int) -> None: ...
     def __enter__(self) -> micro_batch: ...
     def __exit__(self, *exception: object) -> bool: ...
 
 class StepResult:
-    """What one step gave."""
+    """Result of one training step."""
 
     @property
     def loss(self) -> float: ...
@@ -46,7 +49,7 @@ class Options:
                  memory: Memory) -> None: ...
 
 class Trainer:
-    """Steps of a model, plain or laid out on a mesh: forward, backward, update."""
+    """Training steps of a model, plain or sharded over a mesh: forward, backward, update."""
 
     def __init__(self, model: Module, loss: Callable[[Tensor, Tensor], Tensor], options: Options) -> None: ...
     def step(self, batches: Batch | Sequence[Batch]) -> StepResult: ...
@@ -65,7 +68,7 @@ class Trainer:
     def states(self) -> dict[str, Tensor]: ...
 
 class Progress:
-    """Steps that are done, shown as a bar or as lines."""
+    """Progress of steps, printed as a bar or as lines."""
 
     def __init__(self, style: str, steps: int, tokens_per_step: int, first: int,
                  write: Callable[[str], object]) -> None: ...
@@ -79,7 +82,7 @@ class Progress:
     def is_bar(is_terminal: bool) -> bool: ...
 
 class Checkpointer:
-    """Saves of a trainer while it trains, and the way back to the newest of them."""
+    """Saves checkpoints of a trainer during training and resumes from the newest one."""
 
     def __init__(self, trainer: Trainer, folder: str, *, every: int = 0, minutes: float = 0.0, keep: int = 3,
                  async_: bool = True, fallback: str = "", roll_back: bool = False,

@@ -1,4 +1,4 @@
-"""Meshes, placements, and tensors that lie on them, in the names of paddle.distributed.
+"""Meshes, placements and distributed tensors, with the names of paddle.distributed.
 
     import autophi.distributed as dist
     mesh = dist.ProcessMesh([[0, 1], [2, 3]], dim_names=["dp", "tp"])

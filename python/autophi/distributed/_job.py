@@ -1,4 +1,4 @@
-"""This process as a rank of a job that mpirun has started."""
+"""This process as a rank of a job that mpirun started."""
 
 import sys
 import traceback
@@ -12,12 +12,12 @@ _hook_before: Callable[[type[BaseException], BaseException, TracebackType | None
 
 
 def init(start_deadline: float = 0.0) -> None:
-    """Joins the job; without mpirun the job is this one process. Once, before the first distributed tensor.
+    """Join the job; without mpirun the job is this one process. Call it once, before the first distributed tensor.
 
-    The process leaves the job when it ends. If it ends with another status than 0, by sys.exit(3) say, while other
-    ranks go on, it ends the job with that status. An exception that nobody catches ends the job on all ranks, after
-    its traceback, or after the hook that sys.excepthook was before; hooks set later are called instead.
-    `start_deadline`: seconds to wait for the other ranks; 0: those of AUTOPHI_START_DEADLINE_S, else 60.
+    The process leaves the job when it ends. If it ends with a status other than 0, such as sys.exit(3), while other
+    ranks run, it ends the job with that status. An uncaught exception ends the job on all ranks, after its traceback,
+    or after the earlier sys.excepthook; hooks set later are called instead.
+    `start_deadline`: seconds to wait for the other ranks; 0: AUTOPHI_START_DEADLINE_S, else 60.
     """
     global _joined, _hook_before
     _distributed.init(start_deadline)
@@ -27,14 +27,14 @@ def init(start_deadline: float = 0.0) -> None:
 
 
 def finalize() -> None:
-    """Leaves the job. Called by itself when the process ends."""
+    """Leave the job. Called automatically when the process ends."""
     global _joined
     _joined = False
     _distributed.finalize()
 
 
 def is_initialized() -> bool:
-    """Whether init() was called, and not finalize() since. False in a child that was forked, which is no rank."""
+    """Return whether init() was called without a later finalize(). False in a forked child, which is not a rank."""
     return _joined and not _distributed.was_forked()
 
 

@@ -1,4 +1,4 @@
-"""Distributed tensors made by functions."""
+"""Distributed tensors created by functions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,5 +9,5 @@ from autophi._autophi.distributed import shard_tensor
 
 def dtensor_from_fn(fn: Callable[..., Any], mesh: ProcessMesh | None, placements: Sequence[Placement], *args: Any,
                     **kwargs: Any) -> Tensor:
-    """shard_tensor(fn(*args, **kwargs), mesh, placements). `mesh`: None for that of set_mesh."""
+    """Return shard_tensor(fn(*args, **kwargs), mesh, placements). `mesh`: None for the default mesh of set_mesh."""
     return shard_tensor(fn(*args, **kwargs), mesh, placements)

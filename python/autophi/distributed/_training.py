@@ -1,4 +1,4 @@
-"""Models, optimizers, data and checkpoints on meshes, in Paddle's words."""
+"""Models, optimizers, data and checkpoints on meshes, with the names of Paddle."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
@@ -15,43 +15,50 @@ _Optimizer = TypeVar("_Optimizer", bound=Optimizer)
 
 
 def shard_layer(layer: _Module, mesh: ProcessMesh | None, layout: _nn.Layout) -> _Module:
-    """nn.shard(layer, mesh, layout), and gives the layer back. Where Paddle takes a function that shards each
-    sublayer, a layout says it by names."""
+    """Call nn.shard(layer, mesh, layout) and return the layer.
+
+    Paddle takes a function that shards each sublayer; here a layout shards them by name.
+    """
     _nn.shard(layer, mesh, layout)
     return layer
 
 
 class ShardingStage(NamedTuple):
-    """How the states of an optimizer are split: ZeRO stage 1, 2 or 3, over a mesh dim."""
+    """Sharding of optimizer states: ZeRO stage 1, 2 or 3, over a mesh dim."""
     stage: int
     mesh_dim: str
 
 
 def ShardingStage1(mesh_dim: str = "dp") -> ShardingStage:  # noqa: N802: Paddle's name
-    """Optimizer states are split over a mesh dim."""
+    """Shard optimizer states over a mesh dim."""
     return ShardingStage(1, mesh_dim)
 
 
 def ShardingStage2(mesh_dim: str = "dp") -> ShardingStage:  # noqa: N802
-    """Optimizer states and gradients are."""
+    """Shard optimizer states and gradients over a mesh dim."""
     return ShardingStage(2, mesh_dim)
 
 
 def ShardingStage3(mesh_dim: str = "dp") -> ShardingStage:  # noqa: N802
-    """Parameters are, too: the layout of the model must have said so (Layout.zero)."""
+    """Shard optimizer states, gradients and parameters over a mesh dim.
+
+    The layout of the model must have the same stage (Layout.zero).
+    """
     return ShardingStage(3, mesh_dim)
 
 
 def shard_optimizer(optimizer: _Optimizer, sharding: ShardingStage | None = None) -> _Optimizer:
-    """The optimizer, with states that lie like the parameters, or split as `sharding` says (ShardingStage1(), ..;
-    None: as the model's layout says). Before its first step."""
+    """Shard the states of the optimizer and return it. Call it before its first step.
+
+    `sharding`: ShardingStage1(), ..; None: as in the model's layout.
+    """
     if sharding is not None:
         optimizer.shard_states(sharding.stage, sharding.mesh_dim)
     return optimizer
 
 
 class _ShardedLoader:
-    """Batches of a loader, each tensor laid out on a mesh."""
+    """Batches of a loader, with each tensor sharded over a mesh."""
 
     def __init__(self, loader: Iterable[Any], mesh: ProcessMesh, placements: Sequence[Placement]) -> None:
         self._loader, self._mesh, self._placements = loader, mesh, placements
@@ -75,9 +82,11 @@ class _ShardedLoader:
 
 def shard_dataloader(loader: Iterable[Any], mesh: ProcessMesh,
                      shard_dims: str | Sequence[str] = "dp") -> _ShardedLoader:
-    """An iterable of the loader's batches whose tensors (in lists, tuples, dicts) are Shard(0) along the mesh dims
-    `shard_dims` (a name, or several), the same batch being given on every rank. Deferred ones, as those of
-    data.TokenData, are read by each rank in part."""
+    """Return an iterable of the loader's batches with sharded tensors, also in lists, tuples and dicts.
+
+    Tensors are Shard(0) along the mesh dims `shard_dims` (a name, or several). Pass the same batch on every rank. Of
+    deferred tensors, such as those of data.TokenData, each rank reads its shard only.
+    """
     names = [shard_dims] if isinstance(shard_dims, str) else list(shard_dims)
     unknown = [name for name in names if name not in mesh.dim_names]
     if unknown:
@@ -87,11 +96,14 @@ def shard_dataloader(loader: Iterable[Any], mesh: ProcessMesh,
 
 def save_state_dict(state_dict: Mapping[str, Tensor], path: str | os.PathLike[str], *,
                     metadata: Mapping[str, str] | None = None) -> None:
-    """Writes the tensors of a dict to a folder: collective, each rank its shards, each shard once."""
+    """Write the tensors of a dict to a folder. Collective: each rank writes its shards, each shard once."""
     _checkpoint.save(path, state_dict, metadata=metadata)
 
 
 def load_state_dict(state_dict: Mapping[str, Tensor], path: str | os.PathLike[str]) -> None:
-    """Fills the tensors of a dict from a folder that any mesh has written; each keeps its dtype and placements.
-    ValueError that lists all that does not fit. What else is in the folder is passed over."""
+    """Fill the tensors of a dict from a folder that was written on any mesh.
+
+    Each tensor keeps its dtype and placements. ValueError lists all mismatches. Other tensors in the folder are
+    ignored.
+    """
     _checkpoint.load(path, state_dict, extras=True)

@@ -11,8 +11,8 @@
     net = Net(64)
     nn.shard(net, mesh, nn.Layout().parameters("up.weight", {"tp": dist.Shard(1)}))
 
-A module is written without a mesh. Its parameters go by their path ("up.weight"); their values follow that
-name and the model's seed alone, and are made when they are needed, on each rank its shards only.
+Write a module without a mesh. Its parameters are named by path ("up.weight"). Their initial values depend only on
+that name and the model's seed, and are computed at first use; each rank computes its shards only.
 """
 
 from autophi._autophi.checkpoint import load_model as load

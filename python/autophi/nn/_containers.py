@@ -1,4 +1,4 @@
-"""Lists and dicts of modules, as parts of a model: "blocks.0.up.weight"."""
+"""Lists and dicts of modules, as submodules: "blocks.0.up.weight"."""
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 
@@ -6,7 +6,7 @@ from autophi._autophi.nn import Module
 
 
 class ModuleList(Module):
-    """Modules by number: self.blocks = nn.ModuleList([Block() for _ in range(4)])."""
+    """Modules by index: self.blocks = nn.ModuleList([Block() for _ in range(4)])."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
@@ -15,7 +15,7 @@ class ModuleList(Module):
             self.append(module)
 
     def append(self, module: Module) -> "ModuleList":
-        """A module behind those there are; gives the list."""
+        """Append a module and return the list."""
         self.add_module(str(len(self._order)), module)
         self._order.append(module)
         return self
@@ -56,13 +56,13 @@ class ModuleDict(Module):
         return name in self._named
 
     def keys(self) -> KeysView[str]:
-        """Names, in the order in which they came."""
+        """Return the names, in insertion order."""
         return self._named.keys()
 
     def values(self) -> ValuesView[Module]:
-        """Modules, likewise."""
+        """Return the modules, in insertion order."""
         return self._named.values()
 
     def items(self) -> ItemsView[str, Module]:
-        """Pairs of both."""
+        """Return (name, module) pairs, in insertion order."""
         return self._named.items()

@@ -4,8 +4,8 @@
     nn.cross_entropy(model(ids), labels).backward()
     optimizer.step()
 
-Updates are fused and happen where the parameters lie; states lie like them, or are split over data-parallel
-ranks (ZeRO). 16-bit parameters have float32 master weights.
+Updates are fused and run where the parameters are stored. States have the placements of the parameters, or are
+sharded over data-parallel ranks (ZeRO). 16-bit parameters have float32 master weights.
 """
 
 from autophi._autophi.optim import Rate, constant, cosine, steps

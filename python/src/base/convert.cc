@@ -126,7 +126,7 @@ std::vector<T> list_of(PyObject* value, const Argument& argument, const char* ex
     if (is_integer(value)) return {integer_of<T>(value, argument)};
   }
   if (!is_list(value)) refuse(argument, expected, value);
-  const PyRef sequence(checked(PySequence_Fast(value, "a list is needed")));
+  const PyRef sequence(checked(PySequence_Fast(value, "expected a list")));
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.get());
   std::vector<T> list;
   list.reserve(static_cast<size_t>(size));
@@ -160,9 +160,9 @@ Place place_from(PyObject* value, const Argument& argument) {
       if (name == full || (index == 0 && name == full.substr(0, full.find(':')))) return place;
     }
   }
-  raise(PyExc_ValueError, fmt::format("{}: argument '{}' must be a place as 'cpu' or 'gpu:0', got "
-                                      "'{}'",
-                                      argument.function, argument.name, name));
+  raise(PyExc_ValueError,
+        fmt::format("{}: argument '{}' must be a place such as 'cpu' or 'gpu:0', got '{}'",
+                    argument.function, argument.name, name));
 }
 
 }  // namespace

@@ -69,20 +69,19 @@ DataType dtype_from(PyObject* value, const Argument& argument) {
     if (name == name_of(static_cast<DataType>(i))) return static_cast<DataType>(i);
   }
   if (!PyUnicode_Check(value) && name.empty()) {
-    refuse(argument, "a dtype as autophi.float32 or 'float32'", value);
+    refuse(argument, "a dtype such as autophi.float32 or 'float32'", value);
   }
   std::string known;
   for (int i = 1; i < kNumDataTypes; ++i) {
     known += (i > 1 ? ", " : "") + std::string(name_of(static_cast<DataType>(i)));
   }
   raise(PyExc_ValueError,
-        fmt::format("{}: argument '{}' is '{}', which is no dtype here; there are "
-                    "{}",
+        fmt::format("{}: argument '{}' is '{}', which is not a dtype; expected one of {}",
                     argument.function, argument.name, name, known));
 }
 
 void make_dtypes(nb::module_& module) {
-  nb::class_<Dtype>(module, "dtype", "The type of a tensor's elements.")
+  nb::class_<Dtype>(module, "dtype", "Type of a tensor's elements.")
       .def("__init__",
            [](Dtype* self, nb::handle value) {
              new (self) Dtype{dtype_from(value.ptr(), {"dtype", "value"})};

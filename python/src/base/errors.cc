@@ -39,9 +39,7 @@ PyObject* exception_class(ErrorCode code) {
 }
 
 // The error for a failed cast of nanobind, whose exception has no details.
-static void refuse_cast() {
-  PyErr_SetString(PyExc_TypeError, "a value has another type than is needed");
-}
+static void refuse_cast() { PyErr_SetString(PyExc_TypeError, "a value has the wrong type"); }
 
 void set_python_error() noexcept {
   try {

@@ -115,16 +115,17 @@ std::string picture_of_layout(const std::vector<int64_t>& shape, const ProcessMe
 
 void bind_pending_tensor(nb::module_& module) {
   using distributed::PendingTensor;
-  nb::class_<PendingTensor>(module, "PendingTensor", "A reshard that is under way.")
+  nb::class_<PendingTensor>(module, "PendingTensor", "A reshard in progress.")
       .def("done", &PendingTensor::done,
-           "This rank has sent and received its messages, or failed to. Never blocks.")
+           "Return whether this rank has sent and received its messages, or failed to. Never "
+           "blocks.")
       .def(
           "wait",
           [](PendingTensor& pending) {
             const GilRelease others;
             return pending.wait();
           },
-          "The resharded tensor, when this rank's part has arrived. Once.");
+          "Wait for this rank's shard and return the resharded tensor. Call it once.");
 }
 
 }  // namespace
@@ -132,46 +133,52 @@ void bind_pending_tensor(nb::module_& module) {
 void bind_distributed(nb::module_& module) {
   const auto mesh = [] { return nb::arg("mesh").none() = nb::none(); };
   bind_pending_tensor(module);
-  module.def(
-      "shard_tensor", &shard_tensor, nb::arg("data"), mesh(), nb::arg("placements"),
-      "Lays a tensor, or values that autophi.tensor takes, out on a mesh: one placement for\n"
-      "each mesh dim. A plain tensor is the whole value, the same on every rank; each takes "
-      "its part.");
-  module.def(
-      "reshard", &reshard, nb::arg("x"), mesh(), nb::arg("placements"),
-      "Moves a distributed tensor to other placements, another mesh, or both. The result is a\n"
-      "new value on every rank: no write to x or to it is seen in the other. Where x lies so\n"
-      "already it is x itself.");
-  module.def(
-      "start_reshard", &start_reshard, nb::arg("x"), mesh(), nb::arg("placements"),
-      "Begins a reshard and returns while bytes are on their way; wait() gives the tensor: x\n"
-      "as it was at the start, whoever writes to x meanwhile.");
+  module.def("shard_tensor", &shard_tensor, nb::arg("data"), mesh(), nb::arg("placements"),
+             "Shard a tensor, or values that autophi.tensor accepts, over a mesh.\n\n"
+             "`placements`: one per mesh dim. A plain tensor is the unsharded value, the same on "
+             "every rank;\n"
+             "each rank keeps its shard.");
+  module.def("reshard", &reshard, nb::arg("x"), mesh(), nb::arg("placements"),
+             "Reshard a distributed tensor to other placements, another mesh, or both.\n\n"
+             "The result is a new value on every rank: writes to x and to the result do not affect "
+             "each other.\n"
+             "If x has these placements already, the result is x itself. Collective.");
+  module.def("start_reshard", &start_reshard, nb::arg("x"), mesh(), nb::arg("placements"),
+             "Start a reshard and return while data is in transit.\n\n"
+             "wait() returns the tensor. It has the value of x at the start; later writes to x do "
+             "not affect it.");
   module.def("dtensor_from_local", &dtensor_from_local, nb::arg("local").none(), mesh(),
              nb::arg("placements"),
-             "A distributed tensor of each rank's own part; ranks tell each other the sizes.");
-  module.def("dtensor_to_local", &dtensor_to_local, nb::arg("x"), mesh(),
-             nb::arg("placements").none() = nb::none(),
-             "This rank's part as a plain tensor, after a reshard where placements are given.");
-  module.def("unshard_dtensor", &unshard_dtensor, nb::arg("x"),
-             "The whole value as a plain tensor, on every rank of the job; a new value.");
+             "Return a distributed tensor made of each rank's local shard.\n\n"
+             "Collective: ranks exchange the sizes.");
+  module.def(
+      "dtensor_to_local", &dtensor_to_local, nb::arg("x"), mesh(),
+      nb::arg("placements").none() = nb::none(),
+      "Return this rank's shard as a plain tensor, after a reshard if placements are passed.");
+  module.def(
+      "unshard_dtensor", &unshard_dtensor, nb::arg("x"),
+      "Return the unsharded value as a new plain tensor on every rank of the job. Collective.");
   module.def(
       "set_mesh",
       [](const OptionalMesh& mesh) { distributed::set_mesh(mesh.value_or(ProcessMesh())); },
-      nb::arg("mesh").none(), "The mesh that calls without one mean, on this rank; None: none.");
+      nb::arg("mesh").none(),
+      "Set this rank's default mesh for calls without a mesh; None: no default.");
   module.def(
       "get_mesh",
       []() -> OptionalMesh {
         return distributed::has_mesh() ? OptionalMesh(distributed::get_mesh()) : std::nullopt;
       },
-      "The mesh that set_mesh has set, or None.");
+      "Return the default mesh of set_mesh, or None.");
   module.def("boxes", &boxes, nb::arg("shape"), nb::arg("mesh"), nb::arg("placements"),
-             "What each rank of a mesh would hold of a tensor: (rank, ranges by dim, partial).");
+             "Return each rank's box of a tensor: (rank, ranges by dim, partial).");
   module.def("picture_of", &picture_of_layout, nb::arg("shape"), nb::arg("mesh"),
-             nb::arg("placements"), "As picture, of a tensor that there need not be.");
-  module.def("picture", &picture_of, nb::arg("x"), "Which rank holds which part, drawn in text.");
+             nb::arg("placements"),
+             "Return the picture of a layout, without a tensor. See picture.");
+  module.def("picture", &picture_of, nb::arg("x"),
+             "Return a drawing, as text, of the shard that each rank stores.");
   method(
       "local", [](const Tensor& x) { return x.local(); },
-      "This rank's part as a plain tensor that shares the bytes.");
+      "Return this rank's shard as a plain tensor that shares the storage.");
 }
 
 }  // namespace phi::python

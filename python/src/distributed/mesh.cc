@@ -41,18 +41,21 @@ ProcessMesh make_mesh(nb::handle mesh, const std::optional<std::vector<std::stri
                       const std::optional<std::vector<int64_t>>& process_ids) {
   const std::vector<std::string> names = dim_names.value_or(std::vector<std::string>());
   PHI_CHECK(mesh.is_none() != !shape,
-            errors::InvalidArgument("ProcessMesh takes either nested lists of ranks (mesh) or "
-                                    "a shape, and {} given.",
-                                    mesh.is_none() ? "none is" : "both are"));
+            errors::InvalidArgument(
+                "ProcessMesh takes either nested lists of ranks (mesh) or a shape, but {} passed.",
+                mesh.is_none() ? "neither is" : "both are"));
   if (shape) {
     return process_ids ? ProcessMesh(*shape, names, *process_ids) : ProcessMesh(*shape, names);
   }
-  PHI_CHECK(!process_ids, errors::InvalidArgument("ProcessMesh takes process_ids beside a shape "
-                                                  "only: mesh has the ranks already."));
+  PHI_CHECK(
+      !process_ids,
+      errors::InvalidArgument(
+          "ProcessMesh takes process_ids only with a shape: mesh contains the ranks already."));
   const Tensor ranks = tensor_from(mesh.ptr(), Py_None);
-  PHI_CHECK(is_integral(ranks.dtype()) && ranks.ndim() > 0,
-            errors::InvalidArgument("ProcessMesh takes lists of ranks, which are integers; got {}.",
-                                    ranks.to_string()));
+  PHI_CHECK(
+      is_integral(ranks.dtype()) && ranks.ndim() > 0,
+      errors::InvalidArgument("ProcessMesh takes lists of ranks, which must be integers; got {}.",
+                              ranks.to_string()));
   return ProcessMesh(shape_vector(ranks.shape()), names,
                      ranks.to(DataType::INT64).to_vector<int64_t>());
 }
@@ -100,23 +103,25 @@ void bind_mesh(nb::module_& module) {
       .def_prop_ro("ndim", &ProcessMesh::ndim)
       .def_prop_ro("size", &ProcessMesh::size)
       .def_prop_ro("dim_names", &ProcessMesh::dim_names)
-      .def_prop_ro("process_ids", &ProcessMesh::ranks, "All ranks, row by row.")
+      .def_prop_ro("process_ids", &ProcessMesh::ranks, "All ranks, in row-major order.")
       .def(
           "get_dim_size",
           [](const ProcessMesh& mesh, nb::handle dim) {
             return mesh.dim_size(mesh_dim(mesh, dim));
           },
-          nb::arg("dim"), "How many ranks lie along a mesh dim, by its name or number.")
+          nb::arg("dim"),
+          "Return the number of ranks along a mesh dim, which is a name or an index.")
       .def("contains", &ProcessMesh::contains, nb::arg("rank"))
       .def("__contains__", &ProcessMesh::contains, nb::arg("rank"))
-      .def("coord_of", &coord_of, nb::arg("rank"), "Where a rank lies; None outside the mesh.")
+      .def("coord_of", &coord_of, nb::arg("rank"),
+           "Return the coordinates of a rank; None outside the mesh.")
       .def(
           "slice",
           [](const ProcessMesh& mesh, nb::handle dim, int64_t index) {
             return mesh.slice(mesh_dim(mesh, dim), index);
           },
           nb::arg("dim"), nb::arg("index"),
-          "The ranks at `index` along a mesh dim, which is left out.")
+          "Return the sub-mesh at `index` along a mesh dim, without that dim.")
       .def(
           "__eq__",
           [](const ProcessMesh& a, nb::handle b) {
@@ -163,13 +168,13 @@ nb::tuple reduce_placement(const Placement& p) {
 
 int8_t small(int number, const char* what) {
   PHI_CHECK(number >= -kMaxNdim && number <= kMaxNdim,
-            errors::InvalidArgument("Shard: {} is {}, of {} tensor dims at most.", what, number,
-                                    kMaxNdim));
+            errors::InvalidArgument("Shard: {} is {}; at most {} tensor dims are supported.", what,
+                                    number, kMaxNdim));
   return static_cast<int8_t>(number);
 }
 
 void bind_placements(nb::module_& module) {
-  nb::class_<Placement>(module, "Placement", "What one mesh dim does to a tensor.")
+  nb::class_<Placement>(module, "Placement", "Placement of a tensor along one mesh dim.")
       .def(
           "is_shard",
           [](const Placement& p, std::optional<int> dim) {
@@ -190,7 +195,8 @@ void bind_placements(nb::module_& module) {
       .def("__repr__", &show_placement)
       .def("__str__", &Placement::to_string)
       .def("__reduce__", &reduce_placement);
-  nb::class_<Shard, Placement>(module, "Shard", "Tensor dim `dim` is split along the mesh dim.")
+  nb::class_<Shard, Placement>(module, "Shard",
+                               "Placement: tensor dim `dim` is split along the mesh dim.")
       .def(
           "__init__",
           [](Shard* self, int dim, int order) {
@@ -200,12 +206,12 @@ void bind_placements(nb::module_& module) {
       .def_prop_ro("dim", [](const Shard& p) { return p.tensor_dim(); })
       .def_prop_ro("order", [](const Shard& p) { return p.order(); })
       .def("get_dim", [](const Shard& p) { return p.tensor_dim(); });
-  nb::class_<Replicate, Placement>(module, "Replicate",
-                                   "Every rank along the mesh dim holds the same.")
+  nb::class_<Replicate, Placement>(
+      module, "Replicate", "Placement: every rank along the mesh dim stores the same value.")
       .def("__init__", [](Replicate* self) { new (self) Replicate{distributed::Replicate()}; });
-  nb::class_<Partial, Placement>(
-      module, "Partial",
-      "The value is the sum (or max, ...) of what the ranks along the mesh dim hold.")
+  nb::class_<Partial, Placement>(module, "Partial",
+                                 "Placement: the value is the sum (or max, ...) of the values of "
+                                 "the ranks along the mesh dim.")
       .def(
           "__init__",
           [](Partial* self, const std::string& reduce) {

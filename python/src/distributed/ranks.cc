@@ -28,7 +28,8 @@ using distributed::World;
 namespace {
 
 std::chrono::milliseconds milliseconds(double seconds) {
-  PHI_CHECK(seconds >= 0, errors::InvalidArgument("a deadline is {} seconds.", seconds));
+  PHI_CHECK(seconds >= 0,
+            errors::InvalidArgument("deadline must be at least 0 seconds, got {}.", seconds));
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
@@ -153,7 +154,7 @@ void wait_for(Work&& work, Interrupt&& interrupt) {
 }
 
 nb::list run_ranks(int64_t n, nb::callable function, nb::tuple args, double deadline) {
-  PHI_CHECK(n >= 1, errors::InvalidArgument("run_ranks is asked for {} ranks.", n));
+  PHI_CHECK(n >= 1, errors::InvalidArgument("run_ranks needs at least 1 rank, got {}.", n));
   std::vector<std::shared_ptr<PyObject>> results(static_cast<size_t>(n));
   const auto longest = milliseconds(deadline);
   RunningRanks running;
@@ -187,11 +188,11 @@ nb::dict counters() {
 }  // namespace
 
 void bind_ranks(nb::module_& module) {
-  module.def(
-      "init", &init, nb::arg("start_deadline") = 0.0,
-      "Joins the job that mpirun started; without mpirun the job is this one process. Once,\n"
-      "first. `start_deadline`: seconds to wait for the other ranks; 0: 60.");
-  module.def("finalize", &finalize, "Ends this rank's part of the job; nothing without init.");
+  module.def("init", &init, nb::arg("start_deadline") = 0.0,
+             "Join the job that mpirun started; without mpirun the job is this one process.\n\n"
+             "Call it once, before other calls. `start_deadline`: seconds to wait for the other "
+             "ranks; 0: 60.");
+  module.def("finalize", &finalize, "Leave the job. Does nothing without init().");
   module.def("rank", &distributed::rank);
   module.def("world_size", &distributed::world_size);
   module.def(
@@ -204,43 +205,42 @@ void bind_ranks(nb::module_& module) {
       },
       nb::kw_only(), nb::arg("tf32") = false, nb::arg("messages") = "nccl",
       nb::arg("reduction") = "exact",
-      "This rank computes on a GPU from here on: on the one whose number is the rank's among "
-      "those\n"
-      "of its machine, modulo the GPUs that CUDA shows to its process. Collective: after init() "
-      "and "
-      "before\n"
-      "the first tensor, on all ranks alike. Returns the place, 'gpu:0'.\n"
-      "tf32: products of float32 may take their arguments as TF32, with 10 bits behind the point.\n"
-      "messages: how they go between GPUs, by 'nccl' or through the memory of the 'host'.\n"
-      "reduction: of what NCCL carries, 'exact' (the bits of every backend) or 'fast' (NCCL's "
-      "own,\n"
-      "which sums floats in an order of its choice).\n"
-      "Errors: RuntimeError if no driver answers or this build has no CUDA, or no NCCL though "
-      "there\n"
-      "are several ranks, or if two of them share a GPU; ValueError for another word. With "
+      "Use a GPU for this rank from now on and return its place, such as 'gpu:0'.\n\n"
+      "The index of the GPU is the rank's index on its machine, modulo the number of visible "
+      "GPUs.\n"
+      "Collective: call it on all ranks after init() and before the first tensor, with the same "
+      "arguments.\n"
+      "tf32: float32 matmuls may round their arguments to TF32, with a mantissa of 10 bits.\n"
+      "messages: transport between GPUs, 'nccl' or through the memory of the 'host'.\n"
+      "reduction: of NCCL messages, 'exact' (bit-identical to other backends) or 'fast' (NCCL's "
+      "own\n"
+      "reduction, which sums floats in an unspecified order).\n"
+      "Errors: RuntimeError if no driver is found, if this build has no CUDA, if it has no NCCL "
+      "and there\n"
+      "are several ranks, or if two ranks share a GPU; ValueError for another word. With "
       "messages='host'\n"
-      "ranks may share a GPU: rank 0 prints which ones do.");
-  module.def("barrier", &barrier, "Waits until all ranks are here.");
+      "ranks can share a GPU: rank 0 prints which ones do.");
+  module.def("barrier", &barrier, "Wait until all ranks call it. Collective.");
   module.def(
       "backend", [] { return std::string(World::current().backend()); },
-      "'mpi', 'local' (ranks are threads), 'dry'.");
+      "Return the backend: 'mpi', 'local' (ranks are threads) or 'dry'.");
   module.def(
       "was_forked", [] { return World::current().was_forked(); },
-      "This process is a child of the rank that it seems to be.");
-  module.def("counters", &counters, "What this rank has done so far.");
+      "Return whether this process was forked from a rank.");
+  module.def("counters", &counters, "Return counters of this rank so far.");
   module.def(
       "abort_job",
       [](const std::string& message) {
         const GilRelease others;
         distributed::abort_job(message);
       },
-      nb::arg("message"), "Prints the message and ends the job on all ranks with a status of 1.");
-  module.def(
-      "run_ranks", &run_ranks, nb::arg("n"), nb::arg("function"), nb::arg("args"), nb::kw_only(),
-      nb::arg("deadline") = 60.0,
-      "Calls function(*args) on `n` ranks, which are threads of this process, and gives what\n"
-      "they return, by rank. An error on one ends all, and is raised here. `deadline`: seconds\n"
-      "that a rank waits for the others in one call.");
+      nb::arg("message"), "Print the message and end the job on all ranks with status 1.");
+  module.def("run_ranks", &run_ranks, nb::arg("n"), nb::arg("function"), nb::arg("args"),
+             nb::kw_only(), nb::arg("deadline") = 60.0,
+             "Run function(*args) on `n` ranks, which are threads of this process.\n\n"
+             "Returns their results by rank. An error on one rank stops all and is raised here. "
+             "`deadline`:\n"
+             "seconds that a rank waits for the others in one call.");
 }
 
 }  // namespace phi::python

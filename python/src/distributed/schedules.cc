@@ -61,11 +61,12 @@ std::vector<std::string> kinds() {
 }  // namespace
 
 void bind_schedules(nb::module_& module) {
-  module.def("schedule_kinds", &kinds, "The names that Schedule takes.");
-  nb::class_<DrawnSchedule>(module, "Schedule",
-                            "A pipeline schedule: what each stage runs in which order, and, for\n"
-                            "times of one micro-batch through a stage, what it costs.\n\n"
-                            "    Schedule('zb_h1', stages=4, micro_batches=8)")
+  module.def("schedule_kinds", &kinds, "Return the names of schedules.");
+  nb::class_<DrawnSchedule>(
+      module, "Schedule",
+      "A pipeline schedule: the order of operations on each stage, and their cost.\n\n"
+      "    Schedule('zb_h1', stages=4, micro_batches=8)\n\n"
+      "The cost follows from the times of one micro-batch on a stage.")
       .def(
           "__init__",
           [](DrawnSchedule* self, const std::string& kind, int stages, int micro_batches,
@@ -82,13 +83,13 @@ void bind_schedules(nb::module_& module) {
       .def_prop_ro("chunks", [](const DrawnSchedule& s) { return s.schedule.chunks; })
       .def_prop_ro(
           "actions", [](const DrawnSchedule& s) { return actions_of(s.schedule); },
-          "Of each stage: 'F0' forward, 'B0' backward, 'W0' the weight's part of a backward.")
+          "Operations by stage: 'F0' forward, 'B0' backward, 'W0' weight gradients.")
       .def_prop_ro(
           "cost", [](const DrawnSchedule& s) { return s.simulation.cost; },
-          "The longest time from any stage's first start to its last end.")
+          "Time from the first start on any stage to the last end.")
       .def_prop_ro(
           "bubble_rate", [](const DrawnSchedule& s) { return s.simulation.bubble_rate; },
-          "The part of the cost that a stage idles.")
+          "Fraction of the cost in which a stage is idle.")
       .def(
           "to_text",
           [](const DrawnSchedule& s, int width) {

@@ -44,7 +44,7 @@ std::vector<std::string> names_of(const OpEntry& entry) {
 // ---- order of arguments ----
 
 [[noreturn]] void refuse_count(const OpEntry& entry, size_t given) {
-  raise(PyExc_TypeError, fmt::format("{} takes {} argument{} ({}), {} are given", entry.name,
+  raise(PyExc_TypeError, fmt::format("{} takes {} argument{} ({}), got {}", entry.name,
                                      entry.arguments.size(), entry.arguments.size() == 1 ? "" : "s",
                                      fmt::join(names_of(entry), ", "), given));
 }
@@ -60,7 +60,7 @@ size_t index_of(const OpFunction& function, PyObject* keyword) {
   }
   const std::string name = PyUnicode_AsUTF8(keyword);
   raise(PyExc_TypeError,
-        fmt::format("{} has no argument '{}'{}; it takes ({})", function.entry->name, name,
+        fmt::format("{} has no argument '{}'{}; its arguments are ({})", function.entry->name, name,
                     did_you_mean(name, names_of(*function.entry)),
                     fmt::join(names_of(*function.entry), ", ")));
 }
@@ -71,7 +71,7 @@ void take_keywords(const OpFunction& function, PyObject* const* args, PyObject* 
   for (Py_ssize_t k = 0; k < count; ++k) {
     const size_t i = index_of(function, PyTuple_GET_ITEM(keywords, k));
     if (values[i] != nullptr) {
-      raise(PyExc_TypeError, fmt::format("{}: argument '{}' is given twice", function.entry->name,
+      raise(PyExc_TypeError, fmt::format("{}: argument '{}' is passed twice", function.entry->name,
                                          function.entry->arguments[i].name));
     }
     values[i] = args[k];

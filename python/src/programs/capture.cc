@@ -27,7 +27,7 @@ TensorList call_captured(PyObject* function, const TensorList& inputs) {
   TensorList outputs;
   for (nb::handle each : nb::handle(function)(args)) {
     if (!each.is_none() && !is_tensor(each.ptr())) {
-      refuse({"capture", "what the function returns"}, "tensors", each.ptr());
+      refuse({"capture", "return value of the function"}, "tensors", each.ptr());
     }
     outputs.push_back(each.is_none() ? Tensor() : tensor_of(each.ptr()));
   }
@@ -69,34 +69,36 @@ nb::dict swap_stats(const Program& program) {
 
 void bind_capture(nb::module_& module) {
   nb::class_<Program>(module, "Program",
-                      "What a function does, found by running it once without computing anything.")
+                      "A captured function, recorded by one run that computes nothing.")
       .def("run", &run_program, nb::arg("inputs"),
-           "As the function, on tensors of the captured shapes, dtypes and placements. Every rank "
-           "of\n"
-           "the job runs it. ValueError that names an input that differs.")
+           "Run the program on tensors of the captured shapes, dtypes and placements.\n\n"
+           "Collective over the job. ValueError names an input that differs.")
       .def("limit_memory", &Program::limit_memory, nb::arg("memory"),
-           "What it may hold on each tier of this rank, before its first run.")
+           "Limit the program's bytes in each memory tier of this rank. Call it before the first "
+           "run.")
       .def("use_graphs", &Program::use_graphs, nb::arg("use"),
-           "On GPUs, whether steps that wait for nothing are launched as CUDA graphs from the "
-           "second run\n"
-           "on (the default), or one by one.")
+           "Enable or disable CUDA graphs for steps without waits.\n\n"
+           "Enabled, the default, GPUs launch such steps as CUDA graphs from the second run on. "
+           "Disabled,\n"
+           "they are launched one by one.")
       .def("to_stablehlo", &to_stablehlo, nb::kw_only(), nb::arg("name") = "program",
            nb::arg("inputs") = std::vector<std::string>(),
            nb::arg("outputs") = std::vector<std::string>(),
-           "The global program as StableHLO text with Shardy shardings.")
+           "Return the global program as StableHLO text with Shardy shardings.")
       .def("__str__", [](const Program& self) { return self.to_string(); })
-      .def("rank_program", &Program::rank_program, "What this rank does of it, a step a line.")
+      .def("rank_program", &Program::rank_program,
+           "Return this rank's steps as text, one per line.")
       .def_prop_ro("num_steps", &Program::num_steps)
       .def_prop_ro("num_clipped", &Program::num_clipped)
       .def_prop_ro("arena_bytes", &Program::arena_bytes,
-                   "Bytes that the program's own tensors share on this rank.")
+                   "Bytes of the arena that the program's own tensors share on this rank.")
       .def("parameters", &Program::parameters,
-           "Tensors that the function uses and did not make, by id: in the order of first use.")
+           "Return tensors that the function uses but did not create, ordered by id (first use).")
       .def("parameter_id", &Program::tensor_parameter_id, nb::arg("tensor"),
-           "The id of the parameter that has the bytes of the tensor; -1 for any other.")
+           "Return the id of the parameter that shares the tensor's storage; -1 for other tensors.")
       .def("swap_stats", &swap_stats);
   module.def("capture_program", &capture, nb::arg("function"), nb::arg("inputs"),
-             "function(list of tensors) gives a list of tensors. Nothing is computed.");
+             "Capture function(list of tensors) -> list of tensors. Nothing is computed.");
 }
 
 }  // namespace phi::python

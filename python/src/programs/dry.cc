@@ -30,8 +30,8 @@ class DryRun {
   DryRun(int64_t world_size, int64_t rank) : world_size_(world_size), rank_(rank) {
     PHI_CHECK(
         world_size >= 1 && rank >= 0 && rank < world_size,
-        errors::InvalidArgument("dry_run plays one rank of a job: world_size is 1 or more and "
-                                "rank from 0 to world_size - 1; got {} and {}.",
+        errors::InvalidArgument("dry_run simulates one rank of a job: expected world_size of at "
+                                "least 1 and rank from 0 to world_size - 1; got {} and {}.",
                                 world_size, rank));
   }
   ~DryRun() {
@@ -44,7 +44,7 @@ class DryRun {
   DryRun& operator=(const DryRun&) = delete;
 
   void enter() {
-    PHI_CHECK(!scope_, errors::PreconditionNotMet("this dry run is entered already."));
+    PHI_CHECK(!scope_, errors::PreconditionNotMet("this dry run is already entered."));
     if (!world_) world_ = std::make_unique<distributed::DryWorld>(rank_, world_size_);
     scope_ = std::make_unique<World::Scope>(*world_);
     thread_ = std::this_thread::get_id();
@@ -52,8 +52,9 @@ class DryRun {
 
   void leave() {
     if (!scope_) return;
-    PHI_CHECK(thread_ == std::this_thread::get_id(),
-              errors::PreconditionNotMet("a dry run is left on the thread that entered it."));
+    PHI_CHECK(
+        thread_ == std::this_thread::get_id(),
+        errors::PreconditionNotMet("a dry run must be exited on the thread that entered it."));
     scope_.reset();
   }
 
@@ -98,8 +99,8 @@ Tensor make_placeholder(const std::vector<int64_t>& shape, nb::handle dtype,
 
 void bind_dry_worlds(nb::module_& module) {
   nb::class_<DryRun>(module, "DryRun",
-                     "dry_run(world_size, rank): within, this thread is that rank, and computes "
-                     "nothing.")
+                     "dry_run(world_size, rank): a context in which this thread is that rank and "
+                     "computes nothing.")
       .def(nb::init<int64_t, int64_t>(), nb::kw_only(), nb::arg("world_size"), nb::arg("rank") = 0)
       .def("__enter__",
            [](nb::object self) {
@@ -112,14 +113,16 @@ void bind_dry_worlds(nb::module_& module) {
              return false;
            })
       .def("report", &DryRun::report,
-           "What the rank has done so far: operators launched and clipped, reshard steps, bytes "
-           "sent\n"
-           "and received, bytes of tensors that a real run would hold and their peak.");
-  module.def("placeholder", &make_placeholder, nb::arg("shape"), nb::arg("dtype") = "float32",
-             nb::arg("mesh").none() = nb::none(),
-             nb::arg("placements") = std::vector<distributed::Placement>(),
-             "A tensor with a shape and a dtype, and no bytes: what dry runs and captures take.\n"
-             "Elsewhere an operator that reads one fails, and says which argument it was.");
+           "Return counters of the rank so far.\n\n"
+           "They are operators launched and clipped, reshard steps, bytes sent and received, and "
+           "the current\n"
+           "and peak tensor bytes of a real run.");
+  module.def(
+      "placeholder", &make_placeholder, nb::arg("shape"), nb::arg("dtype") = "float32",
+      nb::arg("mesh").none() = nb::none(),
+      nb::arg("placements") = std::vector<distributed::Placement>(),
+      "Return a tensor with a shape and a dtype but without storage, for dry runs and captures.\n\n"
+      "Elsewhere, an operator that reads one raises an error that names the argument.");
 }
 
 }  // namespace phi::python

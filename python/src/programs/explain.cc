@@ -42,30 +42,33 @@ nb::dict dict_of(const MovedBytes& bytes) {
 }
 
 void bind_explanation(nb::module_& module) {
-  nb::class_<Explanation>(module, "Explanation",
-                          "What calls did on one rank, and why; str() is a table.")
+  nb::class_<Explanation>(
+      module, "Explanation",
+      "Calls of one rank, with their placements, reshards and reasons. str() formats a table.")
       .def_ro("rank", &Explanation::rank)
       .def_ro("world_size", &Explanation::world_size)
       .def("__str__", &Explanation::to_string)
       .def("__repr__", &Explanation::to_string)
-      .def("to_json", &Explanation::to_json, "All of it, as the command's --explain=FILE has it.")
+      .def("to_json", &Explanation::to_json,
+           "Return all calls as JSON, in the format of `autophi run --explain=FILE`.")
       .def("worst_moves", &Explanation::worst_moves, nb::arg("count") = 5,
-           "The moves of most bytes, a text each.")
+           "Return texts that describe the `count` reshards with the most bytes.")
       .def_prop_ro("num_calls", [](const Explanation& self) { return self.calls.size(); })
       .def_prop_ro("num_moves", &Explanation::num_moves,
-                   "Reshards that sent, received, or cut and copied here.")
+                   "Number of reshards that sent, received, sliced or copied data on this rank.")
       .def_prop_ro("bytes_sent", [](const Explanation& self) { return self.moved().sent; })
       .def_prop_ro("bytes_received", [](const Explanation& self) { return self.moved().received; })
       .def_prop_ro(
           "moved", [](const Explanation& self) { return dict_of(self.moved()); },
-          "{'sent', 'received', 'nanoseconds'} of all reshards and kernels.")
+          "{'sent', 'received', 'nanoseconds'}: totals of all reshards and kernels.")
       .def(
           "all_ranks",
           [](const Explanation& self) {
             const GilRelease others;
             return explain_all_ranks(self);
           },
-          "One text for all ranks of the job; those that did the same share a table. Collective.");
+          "Return one text for all ranks of the job.\n\n"
+          "Ranks with the same calls share a table. Collective.");
 }
 
 // Raises AssertionError if more is moved than allowed. Exceptions of the function propagate
@@ -100,15 +103,16 @@ void bind_explanations(nb::module_& module) {
         return phi::explain(call_explained(function), names);
       },
       nb::arg("function"), no_names(),
-      "Runs function() once and tells what its calls did on this rank: placements, reshards, "
-      "bytes,\n"
-      "reasons. `names`: of tensors, as Module.named_parameters() has them.");
+      "Run function() once and return its calls on this rank: placements, reshards, bytes, "
+      "reasons.\n\n"
+      "`names`: (name, tensor) pairs, as returned by Module.named_parameters().");
   module.def("expect_moves", &expect_moves_of, nb::arg("function"), nb::kw_only(),
              nb::arg("bytes_at_most").none() = nb::none(),
              nb::arg("reshards_at_most").none() = nb::none(), no_names(),
-             "Runs function() once; AssertionError, the same on all ranks, where any rank moves "
-             "more, with\n"
-             "the worst moves and their reasons. Collective.");
+             "Run function() once and check the data that its calls move.\n\n"
+             "AssertionError, the same on all ranks, if any rank exceeds a limit. The error lists "
+             "the largest\n"
+             "reshards and their reasons. Collective.");
   module.def(
       "check_ops",
       [](nb::callable function, const TensorNames& names) {
@@ -116,8 +120,8 @@ void bind_explanations(nb::module_& module) {
         return phi::check_ops(call_explained(function), names);
       },
       nb::arg("function"), no_names(),
-      "Runs function() once and repeats each distributed call in one process; RuntimeError at the\n"
-      "first that gives something else. Gives how many calls were compared.");
+      "Run function() once and repeat each distributed call in one process.\n\n"
+      "Returns the number of calls compared. RuntimeError at the first call whose result differs.");
   module.def(
       "check_numbers",
       [](nb::callable function, int64_t step) {
@@ -125,9 +129,9 @@ void bind_explanations(nb::module_& module) {
         phi::check_numbers(call_explained(function), step);
       },
       nb::arg("function"), nb::arg("step") = 0,
-      "Runs function() once; FloatingPointError where an operator gave a number that is not "
-      "finite, on\n"
-      "whatever rank first. Collective.");
+      "Run function() once and check that all results are finite.\n\n"
+      "FloatingPointError for the first operator, on any rank, that returns a non-finite number.\n"
+      "Collective.");
 }
 
 }  // namespace phi::python

@@ -23,9 +23,9 @@ namespace {
 // Converts a tensor, or a list or tuple of tensors.
 TensorList outputs_in(PyObject* result, const std::string& op) {
   if (is_tensor(result)) return {tensor_of(result)};
-  const Argument argument{op.c_str(), "what the function returns"};
+  const Argument argument{op.c_str(), "return value of the function"};
   if (!PyList_Check(result) && !PyTuple_Check(result)) {
-    refuse(argument, "a Tensor, or a list of them", result);
+    refuse(argument, "a Tensor or a list of Tensor", result);
   }
   TensorList outputs;
   for (nb::handle output : nb::handle(result)) {

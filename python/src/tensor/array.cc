@@ -43,8 +43,8 @@ nb::object bfloat16_array(const Tensor& x, const nb::module_& numpy) {
     return array.attr("view")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
   }
   raise(PyExc_TypeError,
-        "NumPy has no bfloat16: x.cast('float32').numpy() has the same values (with "
-        "the package ml_dtypes installed there is one)");
+        "NumPy has no bfloat16: x.cast('float32').numpy() has the same values (the package "
+        "ml_dtypes adds the dtype)");
 }
 
 nb::object numpy_of(const Tensor& x, const char* what) {
@@ -68,8 +68,9 @@ nb::object to_array(const Tensor& x, nb::handle dtype, std::optional<bool> copy)
       nb::module_::import_("numpy").attr("dtype")(wanted).equal(array.attr("dtype"));
   if (is_same && !copy.value_or(false)) return array;
   if (copy && !*copy) {
-    raise(PyExc_ValueError, fmt::format("{} is no array of {} without a copy; leave out copy=False",
-                                        x.to_string(), nb::str(wanted).c_str()));
+    raise(PyExc_ValueError,
+          fmt::format("{} cannot become an array of {} without a copy; leave out copy=False",
+                      x.to_string(), nb::str(wanted).c_str()));
   }
   return array.attr("astype")(wanted);
 }
@@ -80,8 +81,8 @@ nb::object format_tensor(nb::handle self, const std::string& form) {
   if (form.empty()) return nb::str(self);
   if (x.numel() != 1) {
     raise(PyExc_TypeError,
-          fmt::format("format '{}' is for one number, {} has {}; format each of x.tolist()", form,
-                      x.to_string(), x.numel()));
+          fmt::format("format '{}' applies to one number, but {} has {}; format each of x.tolist()",
+                      form, x.to_string(), x.numel()));
   }
   const nb::object number = nb::steal(item_of(x));
   return nb::steal(checked(PyObject_Format(number.ptr(), nb::str(form.c_str()).ptr())));
@@ -96,7 +97,7 @@ Tensor from_numpy(nb::object array, std::optional<bool> copy) {
   const bool is_half = is_bfloat16(array);
   if (is_half) array = array.attr("view")("int16");
   if (PyObject_CheckBuffer(array.ptr()) == 0) {
-    raise(PyExc_TypeError, "from_numpy: an array is needed, got " + describe(array.ptr()));
+    raise(PyExc_TypeError, "from_numpy: expected an array, got " + describe(array.ptr()));
   }
   Tensor x;
   if (copy.value_or(false)) {
@@ -118,11 +119,11 @@ Tensor from_numpy(nb::object array, std::optional<bool> copy) {
 
 nb::tuple reduce_tensor(const Tensor& x) {
   if (x.is_dist()) {
-    raise(
-        PyExc_TypeError,
-        fmt::format("{} is distributed and cannot be pickled: this process has a part of it only; "
-                    "distributed.save_state_dict writes it, unshard_dtensor(x) gives a plain one",
-                    x.to_string()));
+    raise(PyExc_TypeError,
+          fmt::format(
+              "{} is distributed and cannot be pickled: this process stores only a shard of it; "
+              "distributed.save_state_dict saves it, unshard_dtensor(x) returns a plain one",
+              x.to_string()));
   }
   const DenseTensor& array = x.dense();
   const auto* bytes = static_cast<const char*>(array.raw_data());
@@ -156,26 +157,28 @@ Tensor to(const Tensor& x, nb::handle dtype) {
 void bind_arrays(nb::module_& module) {
   method(
       "item", [](const Tensor& x) { return nb::steal(item_of(x)); },
-      "The only element, as a number of Python.");
+      "Return the only element as a Python number.");
   method(
       "tolist", [](const Tensor& x) { return nb::steal(list_of(x)); },
-      "Nested lists of numbers; one number for a 0-D tensor.");
-  method(
-      "numpy", &to_numpy,
-      "An array of NumPy in the tensor's memory: what one writes the other has. Read-only where\n"
-      "the tensor requires a gradient. Of a distributed tensor, if this rank has the whole value.");
+      "Return nested lists of numbers; one number for a 0-D tensor.");
+  method("numpy", &to_numpy,
+         "Return a NumPy array that shares the tensor's memory; writes are visible in both.\n\n"
+         "The array is read-only if the tensor requires a gradient. A distributed tensor must be "
+         "unsharded\n"
+         "on this rank.");
   method("__array__", &to_array, nb::arg("dtype").none() = nb::none(),
          nb::arg("copy").none() = nb::none());
   method("__format__", &format_tensor, nb::arg("format_spec"));
-  method("to", &to, nb::arg("dtype"), "The same values in another dtype; itself if it has it.");
+  method("to", &to, nb::arg("dtype"),
+         "Return the tensor in another dtype; the tensor itself if it has that dtype.");
   method("__reduce__", &reduce_tensor);
   module.def("_rebuild_tensor", &rebuild);
-  module.def(
-      "from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
-      nb::arg("copy").none() = nb::none(),
-      "A tensor in the array's memory. `copy`: None copies where the memory cannot be shared\n"
-      "(it is read-only, not row-major, or in another byte order), True always, False never:\n"
-      "that is a ValueError then.");
+  module.def("from_numpy", &from_numpy, nb::arg("array"), nb::kw_only(),
+             nb::arg("copy").none() = nb::none(),
+             "Return a tensor that shares a NumPy array's memory.\n\n"
+             "`copy`: None copies if the memory cannot be shared (it is read-only, not row-major, "
+             "or in another\n"
+             "byte order), True always copies, False never does: ValueError then.");
 }
 
 }  // namespace phi::python

@@ -32,7 +32,7 @@ Tensor hooked(PyObject* function, const Tensor& gradient) {
   const nb::object result = nb::handle(function)(gradient);
   if (result.is_none()) return gradient;
   if (!is_tensor(result.ptr())) {
-    refuse({"register_hook", "what the hook returns"}, "Tensor or None", result.ptr());
+    refuse({"register_hook", "return value of the hook"}, "Tensor or None", result.ptr());
   }
   return tensor_of(result.ptr());
 }
@@ -48,7 +48,7 @@ std::vector<Tensor> list_of_tensors(nb::handle value, const char* name) {
   std::vector<Tensor> tensors;
   for (nb::handle element : value) {
     if (!is_tensor(element.ptr()))
-      refuse({"grad", name}, "a Tensor or a list of them", value.ptr());
+      refuse({"grad", name}, "a Tensor or a list of Tensor", value.ptr());
     tensors.push_back(tensor_of(element.ptr()));
   }
   return tensors;
@@ -72,7 +72,7 @@ Tensor call_again(PyObject* function, const std::vector<Tensor>& inputs) {
   nb::list args = nb::steal<nb::list>(to_python(inputs));
   const nb::object result = nb::handle(function)(*args);
   if (!is_tensor(result.ptr())) {
-    refuse({"recompute", "what the function returns"}, "Tensor", result.ptr());
+    refuse({"recompute", "return value of the function"}, "Tensor", result.ptr());
   }
   return tensor_of(result.ptr());
 }
@@ -94,25 +94,25 @@ bool set_grad_enabled(bool enabled) {
 }  // namespace
 
 void bind_autograd(nb::module_& module) {
-  method("backward", &backward, nb::arg("grad").none() = nb::none(),
-         nb::arg("retain_graph") = false,
-         "Computes the gradients of all leaves that this tensor was made from, and adds them to\n"
-         "theirs. `grad`: d(objective)/d(this), 1 by default for a tensor of one element.");
   method(
-      "register_hook", &register_hook, nb::arg("hook"),
-      "hook(gradient) is called with the gradient of this tensor in each pass. The tensor that it\n"
-      "returns, of the same shape and dtype, replaces the gradient; None leaves it as it is.");
+      "backward", &backward, nb::arg("grad").none() = nb::none(), nb::arg("retain_graph") = false,
+      "Compute the gradients of all leaves of this tensor and accumulate them.\n\n"
+      "`grad`: gradient of the objective with respect to this tensor; default 1 for one element.");
+  method("register_hook", &register_hook, nb::arg("hook"),
+         "Register hook(gradient), which is called with this tensor's gradient in each backward "
+         "pass.\n\n"
+         "A returned tensor, of the same shape and dtype, replaces the gradient; None keeps it.");
   method("clear_grad", [](Tensor x) { x.clear_grad(); });
   method(
       "detach", [](const Tensor& x) { return x.detach(); },
-      "The same value without history; the bytes are shared.");
+      "Return the same value without history. It shares the storage.");
   method(
       "clone",
       [](const Tensor& x) {
         const GilRelease others(is_long_work(x));
         return assign(x);
       },
-      "The same value in bytes of its own; gradients go through.");
+      "Return a copy with its own storage. Gradients flow through it.");
   method(
       "requires_grad_",
       [](nb::object self, bool wanted) {
@@ -120,19 +120,21 @@ void bind_autograd(nb::module_& module) {
         return self;
       },
       nb::arg("wanted") = true);
-  module.def(
-      "grad", &gradients_of, nb::arg("outputs"), nb::arg("inputs"),
-      nb::arg("grad_outputs").none() = nb::none(), nb::arg("retain_graph") = false,
-      "d(outputs)/d(inputs), a list; None where an input does not lead to the outputs. Leaves\n"
-      "keep nothing.");
+  module.def("grad", &gradients_of, nb::arg("outputs"), nb::arg("inputs"),
+             nb::arg("grad_outputs").none() = nb::none(), nb::arg("retain_graph") = false,
+             "Return the gradients of outputs with respect to inputs, as a list.\n\n"
+             "An entry is None if its input does not affect the outputs. Gradients are not "
+             "accumulated in leaves.");
   module.def(
       "recompute", &recompute, nb::arg("function"), nb::arg("inputs"),
-      "function(*inputs), a tensor, without keeping what its backward pass needs: the pass\n"
-      "calls the function again, which draws the same random numbers. Tensors that the\n"
-      "function writes to in place are updated once: the second call starts from the values\n"
-      "before the first, and its writes are undone.");
+      "Return function(*inputs), a tensor, without saving activations for the backward pass.\n\n"
+      "The backward pass calls the function again, which draws the same random numbers. In-place "
+      "writes\n"
+      "of the function happen once: the second call starts from the values before the first, and "
+      "its\n"
+      "writes are undone.");
   module.def("set_grad_enabled", &set_grad_enabled, nb::arg("enabled"),
-             "Whether operations of this thread are tracked; gives what was before.");
+             "Set whether operations of this thread are tracked and return the previous value.");
   module.def("is_grad_enabled", [] { return autograd::grad_enabled(); });
 }
 

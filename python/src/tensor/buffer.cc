@@ -56,8 +56,8 @@ Elements elements_of(const Py_buffer& view) {
   const auto* row = std::ranges::find(kFormats, letters, &Format::letters);
   if (row == std::end(kFormats) || size_of(row->dtype) != static_cast<size_t>(view.itemsize)) {
     raise(PyExc_TypeError,
-          fmt::format("an array of elements '{}' ({} bytes each) is no tensor: there is no such "
-                      "dtype; convert it first, say by array.astype('float32')",
+          fmt::format("an array of elements '{}' ({} bytes each) cannot become a tensor: there is "
+                      "no such dtype; convert it first, for example by array.astype('float32')",
                       view.format != nullptr ? view.format : "B", view.itemsize));
   }
   const bool swapped = (big && std::endian::native == std::endian::little) && view.itemsize > 1;
@@ -139,16 +139,13 @@ struct ExportedBuffer {
 
 void check_exported(const Tensor& x, int flags, bool readonly) {
   if (letters_of(x.dtype()) == nullptr) {
-    raise(
-        PyExc_BufferError,
-        fmt::format("{} has no counterpart in the buffer protocol; cast it, x.cast('float32'), or "
-                    "take it by DLPack",
-                    name_of(x.dtype())));
+    raise(PyExc_BufferError, fmt::format("{} has no counterpart in the buffer protocol; cast it, "
+                                         "x.cast('float32'), or use DLPack",
+                                         name_of(x.dtype())));
   }
   if (readonly && (flags & PyBUF_WRITABLE) != 0) {
     raise(PyExc_BufferError,
-          "a tensor that requires a gradient is shared for reading only; "
-          "x.detach() may be written to");
+          "a tensor that requires a gradient is shared read-only; x.detach() can be written to");
   }
 }
 
@@ -210,8 +207,8 @@ Tensor tensor_over_buffer(PyObject* array) {
                       reason));
   }
   const TensorMeta meta{dims_of(*view), elements.dtype};
-  return Tensor(DenseTensor(
-      meta, storage_from_blob(static_cast<std::byte*>(view->buf), meta.nbytes(), CPUPlace(), view)));
+  return Tensor(DenseTensor(meta, storage_from_blob(static_cast<std::byte*>(view->buf),
+                                                    meta.nbytes(), CPUPlace(), view)));
 }
 
 std::span<const PyType_Slot> buffer_slots() {

@@ -59,7 +59,7 @@ DataType dtype_from(const dlpack::ElementType& type) {
     }
   }
   raise(PyExc_BufferError,
-        fmt::format("from_dlpack: elements of kind {}, {} bits and {} lanes are of no dtype here",
+        fmt::format("from_dlpack: no dtype has elements of kind {}, {} bits and {} lanes",
                     type.code, type.bits, type.lanes));
 }
 
@@ -135,7 +135,7 @@ nb::object to_dlpack(const Tensor& x, nb::handle stream, std::optional<IntPair> 
     raise(PyExc_BufferError, "__dlpack__: tensors on a CPU have no stream; stream must be None");
   }
   if (device && *device != IntPair(dlpack::kCpu, 0)) {
-    raise(PyExc_BufferError, "__dlpack__: the tensor lies on a CPU, device (1, 0)");
+    raise(PyExc_BufferError, "__dlpack__: the tensor is stored on a CPU, device (1, 0)");
   }
   const bool is_copy = copy.value_or(false);
   const DenseTensor whole = local_whole_value(x, "the array").dense();
@@ -144,8 +144,8 @@ nb::object to_dlpack(const Tensor& x, nb::handle stream, std::optional<IntPair> 
   if (versioned) return nb::steal(versioned_capsule(array, x.requires_grad() && !is_copy, is_copy));
   if (x.requires_grad() && !is_copy) {
     raise(PyExc_BufferError,
-          "__dlpack__: a tensor that requires a gradient is shared for reading "
-          "only, which DLPack before 1.0 cannot say; share x.detach()");
+          "__dlpack__: a tensor that requires a gradient is shared read-only, which DLPack before "
+          "1.0 cannot express; share x.detach()");
   }
   return nb::steal(old_capsule(array));
 }
@@ -185,25 +185,25 @@ void check_extents(const dlpack::Array& array, const TensorMeta& meta) {
     fits = meta.dims[d] == 0 || reach <= INT64_MAX / static_cast<int64_t>(size_of(meta.dtype));
   }
   if (fits) return;
-  raise(PyExc_BufferError,
-        fmt::format("from_dlpack: no array has shape {}, these strides and this address; extents "
-                    "are at least 0, and the elements lie within 63 bits of bytes",
-                    IntArray(meta.dims).to_string()));
+  raise(
+      PyExc_BufferError,
+      fmt::format("from_dlpack: shape {}, strides and address do not describe an array; extents "
+                  "must be at least 0, and the byte offsets of the elements must fit into 63 bits",
+                  IntArray(meta.dims).to_string()));
 }
 
 // `owner` releases the array when it is destroyed.
 Tensor tensor_over(const dlpack::Array& array, bool read_only, std::shared_ptr<const void> owner,
                    std::optional<bool> copy) {
   if (array.device.kind != dlpack::kCpu) {
-    raise(
-        PyExc_BufferError,
-        fmt::format("from_dlpack: the array lies on a device of kind {}, only a CPU's (kind 1) can "
-                    "be taken; copy it to the CPU first",
-                    array.device.kind));
+    raise(PyExc_BufferError,
+          fmt::format("from_dlpack: the array is stored on a device of kind {}, only a CPU (kind "
+                      "1) is supported; copy it to the CPU first",
+                      array.device.kind));
   }
   if (array.ndim < 0 || (array.ndim > 0 && array.shape == nullptr)) {
     raise(PyExc_BufferError,
-          fmt::format("from_dlpack: the array has {} dims and no shape", array.ndim));
+          fmt::format("from_dlpack: the array has {} dims but no shape", array.ndim));
   }
   const TensorMeta meta{Dims(std::span(array.shape, static_cast<size_t>(array.ndim))),
                         dtype_from(array.type)};
@@ -249,8 +249,7 @@ Tensor from_capsule(PyObject* capsule, std::optional<bool> copy) {
                                                             dlpack::kUsedVersionedName);
     if (taken->version.major != dlpack::kVersion.major) {
       raise(PyExc_BufferError,
-            fmt::format("from_dlpack: the array is of DLPack {}.{}, which is not "
-                        "known here",
+            fmt::format("from_dlpack: the array uses DLPack {}.{}, which is not supported",
                         taken->version.major, taken->version.minor));
     }
     return tensor_over(taken->array, (taken->flags & dlpack::kReadOnly) != 0, taken, copy);
@@ -275,7 +274,7 @@ Tensor from_dlpack(nb::handle array, std::optional<bool> copy) {
   if (PyCapsule_CheckExact(array.ptr())) return from_capsule(array.ptr(), copy);
   if (!nb::hasattr(array, "__dlpack__")) {
     raise(PyExc_TypeError,
-          "from_dlpack: an array with __dlpack__ is needed, got " + describe(array.ptr()));
+          "from_dlpack: expected an array with __dlpack__, got " + describe(array.ptr()));
   }
   return from_capsule(capsule_from(array).ptr(), copy);
 }
@@ -287,9 +286,10 @@ void bind_dlpack(nb::module_& module) {
   method("__dlpack_device__", [](const Tensor&) { return IntPair(dlpack::kCpu, 0); });
   module.def("from_dlpack", &from_dlpack, nb::arg("array"), nb::kw_only(),
              nb::arg("copy").none() = nb::none(),
-             "A tensor in the memory of an array of another library that lies on the CPU.\n"
-             "`copy`: None copies where the memory cannot be shared (it is read-only, or not "
-             "row-major),\nTrue always, False never: that is a BufferError then.");
+             "Return a tensor that shares the memory of another library's array on the CPU.\n\n"
+             "`copy`: None copies if the memory cannot be shared (it is read-only or not "
+             "row-major), True always\n"
+             "copies, False never does: BufferError then.");
 }
 
 }  // namespace phi::python

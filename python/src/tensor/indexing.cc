@@ -88,7 +88,7 @@ class IndexParser {
     const Py_ssize_t count = several ? PyTuple_GET_SIZE(key) : 1;
     const int named = count_dims(parts, count);
     if (named > x_.ndim()) {
-      raise(PyExc_IndexError, fmt::format("{} indices of {}, which has {} tensor dims", named,
+      raise(PyExc_IndexError, fmt::format("got {} indices of {}, which has {} tensor dims", named,
                                           x_.to_string(), x_.ndim()));
     }
     for (Py_ssize_t i = 0; i < count; ++i) add(parts[i], named);
@@ -102,7 +102,7 @@ class IndexParser {
       picks_.none.push_back(shown_++);
     } else if (part == Py_Ellipsis) {
       if (std::exchange(has_ellipsis_, true)) {
-        raise(PyExc_IndexError, "there may be one '...' among indices");
+        raise(PyExc_IndexError, "at most one '...' is allowed among indices");
       }
       for (int i = x_.ndim() - named; i > 0; --i) take(whole(x_.shape()[next_]));
     } else if (PySlice_Check(part)) {
@@ -110,10 +110,9 @@ class IndexParser {
     } else if (PyIndex_Check(part) && !PyBool_Check(part)) {
       take(number_of(part, next_, x_.shape()[next_]));
     } else {
-      raise(PyExc_TypeError,
-            fmt::format("an index is an int, a slice, '...' or None, or one tensor of bool or of "
-                        "integers alone; got {}",
-                        describe(part)));
+      raise(PyExc_TypeError, fmt::format("an index must be an int, a slice, '...' or None, or a "
+                                         "single tensor of bool or of integers; got {}",
+                                         describe(part)));
     }
   }
   void take(const DimIndex& picked) {
@@ -149,11 +148,9 @@ std::optional<Tensor> picking_tensor(PyObject* key) {
 void check_picking(const Tensor& x, const Tensor& index) {
   if (index.dtype() == DataType::BOOL && index.shape() == x.shape()) return;
   if (is_integral(index.dtype()) && index.ndim() == 1 && x.ndim() > 0) return;
-  raise(
-      PyExc_IndexError,
-      fmt::format("{} cannot pick elements of {}: a bool tensor of its shape or integers [n], for "
-                  "the first tensor dim, can",
-                  index.to_string(), x.to_string()));
+  raise(PyExc_IndexError, fmt::format("{} cannot select elements of {}; expected a bool tensor of "
+                                      "its shape, or integers [n] for the first tensor dim",
+                                      index.to_string(), x.to_string()));
 }
 
 // Operators accept int32 and int64 indices, which may count from the end.
@@ -276,7 +273,7 @@ Tensor values_of_mask(const Tensor& x, const Tensor& mask, const Tensor& values)
   const int64_t count = masked_select(mask, mask).numel();
   PHI_CHECK(values.ndim() == 1 && values.numel() == count,
             errors::InvalidArgument("{} cannot be assigned to the {} elements of {} that the mask "
-                                    "picks; give one number, or a tensor [{}] in their order.",
+                                    "selects; pass one number, or a tensor [{}] in their order.",
                                     values.to_string(), count, x.to_string(), count));
   if (count == 0) return x;
   // Numbers start at -1, which is a valid index (the last element): values of elements whose mask
@@ -305,7 +302,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     const std::optional<Tensor> index = picking_tensor(key);
     const ParsedIndex picks = index ? ParsedIndex() : IndexParser(x).read(key);
     if (!picks.none.empty()) {
-      raise(PyExc_IndexError, "None is no index in an assignment; reshape the value instead");
+      raise(PyExc_IndexError,
+            "None is not allowed as an index in an assignment; reshape the value instead");
     }
     const Tensor given = value_for_region(x, value);
     const GilRelease others(is_long_work(x) || is_long_work(given));

@@ -227,9 +227,8 @@ PyObject* positive(PyObject* self) { return Py_NewRef(self); }
 
 void check_single(const Tensor& x, const char* what) {
   if (x.numel() == 1) return;
-  raise(PyExc_ValueError,
-        fmt::format("{} of {} is asked for, which has {} elements and no single value", what,
-                    x.to_string(), x.numel()));
+  raise(PyExc_ValueError, fmt::format("{} of {} needs exactly one element, but the tensor has {}",
+                                      what, x.to_string(), x.numel()));
 }
 
 double only_element(PyObject* self, const char* what) {
@@ -239,17 +238,17 @@ double only_element(PyObject* self, const char* what) {
 }
 
 int is_true(PyObject* self) {
-  return guarded_status([&] { return only_element(self, "the truth") != 0 ? 1 : 0; });
+  return guarded_status([&] { return only_element(self, "the truth value") != 0 ? 1 : 0; });
 }
 PyObject* as_float(PyObject* self) {
-  return guarded([&] { return PyFloat_FromDouble(only_element(self, "the float")); });
+  return guarded([&] { return PyFloat_FromDouble(only_element(self, "float()")); });
 }
 PyObject* as_int(PyObject* self) {
   return guarded([&] {
     const Tensor& x = tensor_of(self);
-    check_single(x, "the int");
+    check_single(x, "int()");
     // Reads the element in x's dtype: double does not represent every int64.
-    const PyRef element(checked(item_of(parts_are_whole(x) ? x : local_whole_value(x, "the int"))));
+    const PyRef element(checked(item_of(parts_are_whole(x) ? x : local_whole_value(x, "int()"))));
     return PyNumber_Long(element.get());
   });
 }
@@ -257,7 +256,8 @@ PyObject* as_index(PyObject* self) {
   return guarded([&] {
     const Tensor& x = tensor_of(self);
     if (!is_integral(x.dtype())) {
-      raise(PyExc_TypeError, fmt::format("{} is no index: only integers are", x.to_string()));
+      raise(PyExc_TypeError,
+            fmt::format("{} cannot be an index: only integers can", x.to_string()));
     }
     return as_int(self);
   });

@@ -87,8 +87,8 @@ void make_tensor_type(PyObject* module) {
                                    offsetof(TensorObject, weak_references), READONLY, nullptr},
                                   {nullptr, 0, 0, 0, nullptr}};
   static const char* doc =
-      "A tensor, plain or distributed: a handle, of which several may be on one tensor.\n\n"
-      "Operators are methods too: x.matmul(y). autophi.tensor makes one of values.";
+      "A tensor, plain or distributed: a handle. Several handles can share one tensor.\n\n"
+      "Operators are also methods: x.matmul(y). autophi.tensor constructs a tensor from values.";
   std::vector<PyType_Slot> slots = {{Py_tp_new, reinterpret_cast<void*>(make_tensor)},
                                     {Py_tp_dealloc, reinterpret_cast<void*>(destroy_tensor)},
                                     {Py_tp_repr, reinterpret_cast<void*>(show_tensor)},

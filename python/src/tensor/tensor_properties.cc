@@ -85,27 +85,27 @@ int clear_grad(PyObject* self, PyObject* value, void* /*closure*/) {
 
 PyGetSetDef* tensor_properties() {
   static PyGetSetDef properties[] = {
-      {"shape", get<shape>, nullptr, "The global shape, a tuple; the same on every rank.", nullptr},
-      {"dtype", get<dtype>, nullptr, "Of the elements: autophi.float32, ...", nullptr},
-      {"ndim", get<ndim>, nullptr, "How many tensor dims there are.", nullptr},
-      {"size", get<size>, nullptr, "How many elements there are, on all ranks together.", nullptr},
-      {"place", get<place>, nullptr, "Where the bytes lie: 'cpu'.", nullptr},
-      {"nbytes_here", get<nbytes_here>, nullptr, "Bytes that this rank holds of it.", nullptr},
-      {"initialized", get<initialized>, nullptr, "Whether this rank has bytes of it.", nullptr},
-      {"is_dist", get<is_dist>, nullptr, "Whether it lies on a mesh.", nullptr},
+      {"shape", get<shape>, nullptr, "Global shape, a tuple; the same on every rank.", nullptr},
+      {"dtype", get<dtype>, nullptr, "Dtype of the elements: autophi.float32, ...", nullptr},
+      {"ndim", get<ndim>, nullptr, "Number of tensor dims.", nullptr},
+      {"size", get<size>, nullptr, "Number of elements of the global shape.", nullptr},
+      {"place", get<place>, nullptr, "Device that stores the data: 'cpu' or 'gpu:0'.", nullptr},
+      {"nbytes_here", get<nbytes_here>, nullptr, "Bytes stored on this rank.", nullptr},
+      {"initialized", get<initialized>, nullptr, "Whether this rank stores data of it.", nullptr},
+      {"is_dist", get<is_dist>, nullptr, "Whether it is distributed over a mesh.", nullptr},
       {"process_mesh", get<process_mesh>, nullptr, "The mesh; None for a plain tensor.", nullptr},
-      {"placements", get<placements>, nullptr, "One for each mesh dim; None for a plain tensor.",
-       nullptr},
+      {"placements", get<placements>, nullptr,
+       "Placements, one per mesh dim; None for a plain tensor.", nullptr},
       {"sharding", get<sharding>, nullptr,
-       "Shape, dtype and how it lies, as text: 'f32[8,4] [S0] on mesh(x=2)'.", nullptr},
-      {"is_leaf", get<is_leaf>, nullptr, "No tracked operation made it.", nullptr},
+       "Shape, dtype and placements, as text: 'f32[8,4] [S0] on mesh(x=2)'.", nullptr},
+      {"is_leaf", get<is_leaf>, nullptr, "Whether no tracked operation created it.", nullptr},
       {"requires_grad", get<requires_grad>, set_requires_grad,
        "Whether operations on it are tracked.", nullptr},
       {"grad", get<grad_property>, clear_grad,
-       "The gradient of a leaf so far, None if there is none. Collective over the mesh of a "
+       "Accumulated gradient of a leaf, None if it has none. Collective over the mesh of a "
        "distributed tensor. Setting None clears it.",
        nullptr},
-      {"T", get<transposed>, nullptr, "With the tensor dims in reverse order.", nullptr},
+      {"T", get<transposed>, nullptr, "Transpose: the tensor dims in reverse order.", nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   return properties;
 }

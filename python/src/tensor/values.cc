@@ -111,7 +111,7 @@ class NestedNumbers {
     if (path_.size() == kMaxNdim) {
       raise(PyExc_ValueError, fmt::format("tensor: lists are nested more than {} deep", kMaxNdim));
     }
-    const PyRef sequence(checked(PySequence_Fast(value, "tensor: a list is needed")));
+    const PyRef sequence(checked(PySequence_Fast(value, "tensor: expected a list")));
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.get());
     const size_t depth = path_.size();
     if (shape_.size() == depth && values_.empty()) shape_.push_back(size);
@@ -127,7 +127,7 @@ class NestedNumbers {
   void add_number(PyObject* value) {
     if (path_.size() != shape_.size()) {
       raise(PyExc_ValueError,
-            fmt::format("tensor: {} is the number {}, where others are lists of {}",
+            fmt::format("tensor: {} is the number {}, but other elements are lists of {}",
                         place_in(path_), describe(value), shape_[path_.size()]));
     }
     kind_ = std::max(kind_, kind_of(value, path_));
@@ -137,11 +137,12 @@ class NestedNumbers {
   [[noreturn]] void refuse_lengths(PyObject* value, Py_ssize_t size) const {
     const size_t depth = path_.size();
     if (shape_.size() == depth) {
-      raise(PyExc_ValueError, fmt::format("tensor: {} is {}, where others are numbers",
+      raise(PyExc_ValueError, fmt::format("tensor: {} is {}, but other elements are numbers",
                                           place_in(path_), describe(value)));
     }
-    raise(PyExc_ValueError, fmt::format("tensor: {} is a list of {}, where others are lists of {}",
-                                        place_in(path_), size, shape_[depth]));
+    raise(PyExc_ValueError,
+          fmt::format("tensor: {} is a list of {}, but other elements are lists of {}",
+                      place_in(path_), size, shape_[depth]));
   }
 
   std::vector<int64_t> shape_;
@@ -153,8 +154,9 @@ class NestedNumbers {
 // ---- one number ----
 
 [[noreturn]] void refuse_number(const NestedNumbers& numbers, size_t i, DataType dtype) {
-  raise(PyExc_ValueError, fmt::format("tensor: {} is {}, which {} has not", numbers.place(i),
-                                      describe(numbers.values()[i].get()), name_of(dtype)));
+  raise(PyExc_ValueError,
+        fmt::format("tensor: {} is {}, which {} cannot represent", numbers.place(i),
+                    describe(numbers.values()[i].get()), name_of(dtype)));
 }
 
 template <typename T>
@@ -283,8 +285,8 @@ Tensor local_whole_value(const Tensor& x, const char* what) {
   PHI_CHECK(
       parts_are_whole(x),
       errors::InvalidArgument(
-          "{} of {} is asked for, of which this rank has a part only: x.local() is that part, "
-          "distributed.unshard_dtensor(x) the whole on every rank.",
+          "{} of {} needs the unsharded value, but this rank stores only a shard: x.local() "
+          "returns the shard, distributed.unshard_dtensor(x) the unsharded value on every rank.",
           what, x.to_string()));
   // Throws the error for a rank outside the mesh, which has no values.
   visit_any_dtype(x.dtype(), [&]<typename T>() { x.values<T>(); });
@@ -303,7 +305,7 @@ PyObject* list_of(const Tensor& x) {
 }
 
 PyObject* item_of(const Tensor& x) {
-  PHI_CHECK(x.numel() == 1, errors::InvalidArgument("item() needs one element, {} has {}.",
+  PHI_CHECK(x.numel() == 1, errors::InvalidArgument("item() needs exactly one element, {} has {}.",
                                                     x.to_string(), x.numel()));
   return with_elements(local_whole_value(x, "item()"), [](const auto& elements) {
     using T = typename std::decay_t<decltype(elements)>::value_type;
@@ -321,9 +323,10 @@ void bind_values(nb::module_& module) {
       },
       nb::arg("data").none(), nb::arg("dtype").none() = nb::none(), nb::kw_only(),
       nb::arg("requires_grad") = false,
-      "A tensor of a copy of `data`: numbers, nested lists of numbers, or an array of NumPy or\n"
-      "others. `dtype`: by default that of the array; of numbers bool, int64, float32 or "
-      "complex64.");
+      "Return a tensor with a copy of `data`: numbers, nested lists of numbers, or an array.\n\n"
+      "Arrays are those of NumPy or other libraries. `dtype`: default is the dtype of the array; "
+      "for\n"
+      "numbers, bool, int64, float32 or complex64.");
 }
 
 }  // namespace phi::python

@@ -54,29 +54,30 @@ nb::dict metas(const Checkpoint& from) {
 
 // Destroying a PendingSave that is not complete abandons the save.
 void bind_pending_save(nb::module_& module) {
-  nb::class_<checkpoint::PendingSave>(module, "PendingSave", "A save that is under way.")
-      .def("done", &checkpoint::PendingSave::done, "This rank has no more to do. Never blocks.")
+  nb::class_<checkpoint::PendingSave>(module, "PendingSave", "A save in progress.")
+      .def("done", &checkpoint::PendingSave::done,
+           "Return whether this rank has finished its writes. Never blocks.")
       .def(
           "poll",
           [](checkpoint::PendingSave& self) {
             const GilRelease others;
             return self.poll();
           },
-          "Whether it is complete. Collective; waits for no disk.")
+          "Return whether the save is complete. Collective; does not wait for the disk.")
       .def(
           "wait",
           [](checkpoint::PendingSave& self) {
             const GilRelease others;
             self.wait();
           },
-          "Until it is complete. Errors are the same on all ranks.");
+          "Wait until the save is complete. Collective. Errors are the same on all ranks.");
 }
 
 void bind_checkpoint(nb::module_& module) {
   nb::class_<Checkpoint>(module, "Checkpoint",
-                         "Tensors on disk; each rank reads the boxes that it holds.")
+                         "Tensors on disk. Each rank reads its own boxes only.")
       .def("names", &Checkpoint::names)
-      .def("metas", &metas, "(shape, dtype on disk) by name.")
+      .def("metas", &metas, "Return (shape, dtype on disk) by name.")
       .def_prop_ro("metadata", [](const Checkpoint& self) { return self.metadata(); })
       .def_prop_ro("bytes_read", &Checkpoint::bytes_read)
       .def("__contains__", &Checkpoint::contains, nb::arg("name"))
@@ -89,7 +90,7 @@ void bind_checkpoint(nb::module_& module) {
                                             : dtype_from(dtype.ptr(), {"tensor", "dtype"}));
           },
           nb::arg("name"), nb::arg("dtype").none() = nb::none(),
-          "A tensor without bytes until it is used; shard_tensor reads this rank's part only.");
+          "Return a tensor that is read at first use. shard_tensor reads this rank's shard only.");
 }
 
 }  // namespace
@@ -103,7 +104,8 @@ void bind_checkpoints(nb::module_& module) {
         const GilRelease others;
         return checkpoint::open(path);
       },
-      nb::arg("path"), "The checkpoint in a folder, or one .safetensors file. No communication.");
+      nb::arg("path"),
+      "Open the checkpoint in a folder, or one .safetensors file. No communication.");
   module.def("save", &save, nb::arg("folder"), nb::arg("tensors"), nb::kw_only(),
              nb::arg("metadata") = Metadata());
   module.def(

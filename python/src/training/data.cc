@@ -36,10 +36,8 @@ TokenData open(const std::vector<std::string>& paths, const std::string& kind,
 }  // namespace
 
 void bind_data(nb::module_& module) {
-  nb::class_<TokenData>(
-      module, "TokenData",
-      "Token ids in files, and windows of them that are drawn so that anybody can "
-      "draw the same.")
+  nb::class_<TokenData>(module, "TokenData",
+                        "Token ids in files, and windows of them drawn reproducibly.")
       .def(
           "__init__",
           [](TokenData* self, const std::vector<std::string>& paths, const std::string& kind,
@@ -49,11 +47,12 @@ void bind_data(nb::module_& module) {
           },
           nb::arg("paths"), nb::kw_only(), nb::arg("kind") = "bytes", nb::arg("dtype") = "uint16",
           nb::arg("documents") = "joined", nb::arg("vocab") = 0, nb::arg("base") = "",
-          "`kind`: 'bytes' (text; files and folders), 'tokens' (flat files of ids of `dtype`) or\n"
-          "'megatron'. `documents`: 'joined', or 'apart': a window lies within one. `vocab`: an "
-          "id\n"
-          "beyond it is an error; 0: any is taken. `base`: where relative paths are looked for "
-          "second.")
+          "Open files of tokens.\n\n"
+          "`kind`: 'bytes' (text; files and folders), 'tokens' (flat files of ids of `dtype`) or "
+          "'megatron'.\n"
+          "`documents`: 'joined', or 'apart' for windows within one document. `vocab`: ids beyond "
+          "it are an\n"
+          "error (0: no check). `base`: second folder in which relative paths are looked up.")
       .def_prop_ro("num_tokens", &TokenData::num_tokens)
       .def_prop_ro("num_bytes", &TokenData::num_bytes)
       .def_prop_ro("fingerprint", &TokenData::fingerprint)
@@ -65,9 +64,9 @@ void bind_data(nb::module_& module) {
           },
           nb::arg("batch"), nb::arg("seq_len"), nb::kw_only(), nb::arg("seed") = 1,
           nb::arg("first_sample") = 0,
-          "int64 [batch, seq_len]: the windows of samples first_sample, first_sample + 1, .. A "
-          "rank\n"
-          "reads the rows that it holds, when it needs them.")
+          "Return int64 [batch, seq_len]: the windows of samples first_sample, first_sample + 1, "
+          "..\n\n"
+          "A rank reads its own rows only, at first use.")
       .def(
           "labels",
           [](const TokenData& self, int64_t batch, int64_t seq_len, uint64_t seed,
@@ -75,7 +74,8 @@ void bind_data(nb::module_& module) {
             return self.labels(batch_spec_of(batch, seq_len, seed, first_sample));
           },
           nb::arg("batch"), nb::arg("seq_len"), nb::kw_only(), nb::arg("seed") = 1,
-          nb::arg("first_sample") = 0, "int64 [batch, seq_len, 1]: the tokens that follow.");
+          nb::arg("first_sample") = 0,
+          "Return int64 [batch, seq_len, 1]: the next tokens, as labels of ids().");
 }
 
 }  // namespace phi::python

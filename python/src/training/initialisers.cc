@@ -32,7 +32,7 @@ Tensor call_initialiser(PyObject* function, const Dims& shape, DataType dtype, u
   const nb::object made = nb::handle(function)(nb::tuple(nb::cast(shape.to_vector())),
                                                nb::borrow(dtype_object(dtype)), seed);
   if (!is_tensor(made.ptr()))
-    refuse({"Parameter", "what the initialiser returns"}, "Tensor", made.ptr());
+    refuse({"Parameter", "return value of the initialiser"}, "Tensor", made.ptr());
   return tensor_of(made.ptr());
 }
 
@@ -59,8 +59,8 @@ nn::Initialiser initialiser_from(nb::handle value) {
 void bind_initialisers(nb::module_& nn_module) {
   nb::module_ init = nn_module.def_submodule("init");
   nb::class_<BoundInitialiser>(init, "Initialiser",
-                               "First values of a parameter: they follow its name and the model's "
-                               "seed alone, not the mesh.")
+                               "Initial values of a parameter. They depend on its name and the "
+                               "model's seed, not on the mesh.")
       .def(
           "__call__",
           [](const BoundInitialiser& self, const std::vector<int64_t>& shape, nb::handle dtype,
@@ -68,7 +68,7 @@ void bind_initialisers(nb::module_& nn_module) {
             return self.make(shape, dtype_from(dtype.ptr(), {"Initialiser", "dtype"}), seed);
           },
           nb::arg("shape"), nb::arg("dtype") = "float32", nb::arg("seed") = 1,
-          "A tensor of these values; its bytes are made when they are needed.");
+          "Return a tensor with these values. Storage is allocated at first use.");
   const auto made = [](nn::Initialiser make) { return BoundInitialiser{std::move(make)}; };
   init.def(
       "constant", [made](double value) { return made(nn::constant(value)); }, nb::arg("value"));
@@ -77,19 +77,19 @@ void bind_initialisers(nb::module_& nn_module) {
       nb::arg("std"), nb::arg("mean") = 0.0);
   init.def(
       "uniform", [made](double low, double high) { return made(nn::uniform(low, high)); },
-      nb::arg("low"), nb::arg("high"), "Values in [low, high).");
+      nb::arg("low"), nb::arg("high"), "Uniform values in [low, high).");
   init.def(
       "xavier_normal", [made] { return made(nn::xavier_normal()); },
-      "Of a matrix [in, out]: variance 2 / (in + out).");
+      "Normal values for a matrix [in, out], with variance 2 / (in + out).");
   init.def(
       "xavier_uniform", [made] { return made(nn::xavier_uniform()); },
-      "Of a matrix [in, out]: variance 2 / (in + out).");
+      "Uniform values for a matrix [in, out], with variance 2 / (in + out).");
   init.def(
       "kaiming_normal", [made] { return made(nn::kaiming_normal()); },
-      "Of a matrix [in, out]: variance 2 / in.");
+      "Normal values for a matrix [in, out], with variance 2 / in.");
   init.def(
       "kaiming_uniform", [made] { return made(nn::kaiming_uniform()); },
-      "Of a matrix [in, out]: variance 2 / in.");
+      "Uniform values for a matrix [in, out], with variance 2 / in.");
 }
 
 }  // namespace phi::python

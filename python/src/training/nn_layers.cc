@@ -39,7 +39,7 @@ nn::Activation activation_from(nb::handle value) {
     const nb::gil_scoped_acquire lock;
     const nb::object result = nb::handle(kept.get())(x);
     if (!is_tensor(result.ptr())) {
-      refuse({"MLP", "what the activation returns"}, "Tensor", result.ptr());
+      refuse({"MLP", "return value of the activation"}, "Tensor", result.ptr());
     }
     return tensor_of(result.ptr());
   };
@@ -47,25 +47,25 @@ nn::Activation activation_from(nb::handle value) {
 
 nn::NormKind norm_kind(const std::string& name) {
   if (name == "layer_norm") return nn::NormKind::kLayerNorm;
-  PHI_CHECK(name == "rms_norm", errors::InvalidArgument("a norm is 'layer_norm' or 'rms_norm', not "
-                                                        "'{}'.",
-                                                        name));
+  PHI_CHECK(name == "rms_norm",
+            errors::InvalidArgument("norm must be 'layer_norm' or 'rms_norm', got '{}'.", name));
   return nn::NormKind::kRmsNorm;
 }
 
 nn::MlpKind mlp_kind(const std::string& name) {
   if (name == "mlp") return nn::MlpKind::kMlp;
   PHI_CHECK(name == "swiglu",
-            errors::InvalidArgument("an MLP is 'mlp' or 'swiglu', not '{}'.", name));
+            errors::InvalidArgument("mlp must be 'mlp' or 'swiglu', got '{}'.", name));
   return nn::MlpKind::kSwiGlu;
 }
 
 auto no_init() { return nb::arg("init").none() = nb::none(); }
 
 void bind_products(nb::module_& module) {
-  nb::class_<nn::Linear, Layer>(module, "Linear",
-                                "x [.., in] to [.., out]: x @ weight + bias. Parameters `weight` "
-                                "[in, out] and `bias` [out].")
+  nb::class_<nn::Linear, Layer>(
+      module, "Linear",
+      "Linear layer: x @ weight + bias.\n\n"
+      "x [.., in] -> [.., out]. Parameters: `weight` [in, out] and `bias` [out].")
       .def(
           "__init__",
           [](nn::Linear* self, int64_t in, int64_t out, bool bias, nb::handle init) {
@@ -74,27 +74,29 @@ void bind_products(nb::module_& module) {
           nb::arg("in_features"), nb::arg("out_features"), nb::arg("bias") = true, no_init());
   nb::class_<nn::Embedding, Layer>(
       module, "Embedding",
-      "ids int64 [..] to rows of a table [count, d]: [.., d]. The table "
-      "goes by the module's name.")
+      "Embedding lookup in a table [count, d].\n\n"
+      "ids int64 [..] -> [.., d]. The parameter has the name of the module.")
       .def(
           "__init__",
           [](nn::Embedding* self, int64_t count, int64_t d, nb::handle init) {
             make_model(self, count, d, or_normal(init));
           },
           nb::arg("count"), nb::arg("d"), no_init());
-  nb::class_<nn::PositionEmbedding, Layer>(module, "PositionEmbedding",
-                                           "x [B,S,d] plus a row for each of its positions, of a "
-                                           "table [positions, d].")
+  nb::class_<nn::PositionEmbedding, Layer>(
+      module, "PositionEmbedding",
+      "Learned position embedding: adds rows of a table [positions, d] to x.\n\n"
+      "x [B,S,d] -> [B,S,d].")
       .def(
           "__init__",
           [](nn::PositionEmbedding* self, int64_t positions, int64_t d, nb::handle init) {
             make_model(self, positions, d, or_normal(init));
           },
           nb::arg("positions"), nb::arg("d"), no_init());
-  nb::class_<nn::Head, Layer>(
-      module, "Head",
-      "x [.., d] to logits [.., count] in float32. Head(embedding) is tied: "
-      "it takes the embedding's table, transposed, and has none of its own.")
+  nb::class_<nn::Head, Layer>(module, "Head",
+                              "Language model head.\n\n"
+                              "x [.., d] -> logits [.., count] in float32. Head(embedding) is "
+                              "tied: it uses the embedding's\n"
+                              "table, transposed, and has no parameter.")
       .def(
           "__init__",
           [](nn::Head* self, int64_t d, int64_t count, nb::handle init) {
@@ -106,8 +108,9 @@ void bind_products(nb::module_& module) {
           [](nn::Head* self, const nn::Embedding& embedding) { make_model(self, embedding); },
           nb::arg("embedding"), nb::keep_alive<1, 2>());
   nb::class_<nn::Conv2d, Layer>(module, "Conv2d",
-                                "x [B,in,H,W] to [B,out,..] by windows of size x size. Parameters "
-                                "`weight` [out, in / groups, size, size] and `bias` [out].")
+                                "2-D convolution with windows of size x size.\n\n"
+                                "x [B,in,H,W] -> [B,out,..]. Parameters: `weight` [out, in / "
+                                "groups, size, size] and `bias` [out].")
       .def(
           "__init__",
           [](nn::Conv2d* self, int64_t in, int64_t out, int64_t size, int stride, int padding,
@@ -127,23 +130,26 @@ void bind_products(nb::module_& module) {
 
 void bind_norms(nb::module_& module) {
   nb::class_<nn::LayerNorm, Layer>(module, "LayerNorm",
-                                   "(x - mean) / sqrt(variance + epsilon) * scale + shift over the "
-                                   "last dim. Parameters `scale` and `shift` [d].")
+                                   "Layer normalisation: (x - mean) / sqrt(variance + epsilon) * "
+                                   "scale + shift over the last dim.\n\n"
+                                   "Parameters: `scale` and `shift` [d].")
       .def(
           "__init__",
           [](nn::LayerNorm* self, int64_t d, double epsilon) { make_model(self, d, epsilon); },
           nb::arg("d"), nb::arg("epsilon") = 1e-5);
   nb::class_<nn::RMSNorm, Layer>(
       module, "RMSNorm",
-      "x / sqrt(mean(x^2) + epsilon) * scale over the last dim. Parameter "
-      "`scale` [d].")
+      "RMS normalisation: x / sqrt(mean(x^2) + epsilon) * scale over the last dim.\n\n"
+      "Parameter: `scale` [d].")
       .def(
           "__init__",
           [](nn::RMSNorm* self, int64_t d, double epsilon) { make_model(self, d, epsilon); },
           nb::arg("d"), nb::arg("epsilon") = 1e-5);
-  nb::class_<nn::BatchNorm2d, Layer>(module, "BatchNorm2d",
-                                     "Each channel of x [B,c,..] normalised over the whole batch, "
-                                     "however it is split; by running values in eval().")
+  nb::class_<nn::BatchNorm2d, Layer>(
+      module, "BatchNorm2d",
+      "Normalisation of each channel of x [B,c,..] over the global batch.\n\n"
+      "Statistics do not depend on how the batch is sharded. In eval() running statistics are "
+      "used.")
       .def(
           "__init__",
           [](nn::BatchNorm2d* self, int64_t c, double momentum, double epsilon) {
@@ -152,10 +158,10 @@ void bind_norms(nb::module_& module) {
           nb::arg("channels"), nb::arg("momentum") = 0.9, nb::arg("epsilon") = 1e-5);
   nb::class_<nn::Dropout, Layer>(
       module, "Dropout",
-      "While the model trains each number is 0 with probability p, else x / (1 - p). Each call "
-      "draws "
-      "a new mask, the same on every mesh: a Trainer's by the model's seed and the micro-batch's "
-      "number, others from the rank's generator (autophi.seed).")
+      "Dropout: in training mode each number is 0 with probability p, else x / (1 - p).\n\n"
+      "Each call draws a new mask, the same on every mesh. In a Trainer, it depends on the model's "
+      "seed\n"
+      "and the micro-batch number; elsewhere on the rank's generator (autophi.seed).")
       .def(
           "__init__", [](nn::Dropout* self, double p) { make_model(self, p); }, nb::arg("p") = 0.5);
 }
@@ -179,10 +185,11 @@ struct Heads {
 };
 
 void bind_transformer(nb::module_& module) {
-  nb::class_<nn::Attention, Layer>(
-      module, "Attention",
-      "Multi-head attention, x [B,S,d_model] to the same. `kv_heads`: fewer heads of keys and\n"
-      "values (0: as many); `rope_base`: rotary positions; `fused`: one product for q, k and v.")
+  nb::class_<nn::Attention, Layer>(module, "Attention",
+                                   "Multi-head attention, x [B,S,d_model] -> [B,S,d_model].\n\n"
+                                   "`kv_heads`: number of key and value heads (0: same as heads); "
+                                   "`rope_base`: rotary positions;\n"
+                                   "`fused`: one matmul for q, k and v.")
       .def(
           "__init__",
           [](nn::Attention* self, int64_t d_model, int64_t heads, int64_t kv_heads, bool fused,
@@ -199,9 +206,10 @@ void bind_transformer(nb::module_& module) {
           nb::arg("fused") = false, nb::arg("qkv_bias") = true, nb::arg("projection_bias") = true,
           nb::arg("rope_base").none() = nb::none(), nb::arg("causal") = true, no_init(),
           nb::arg("projection_init").none() = nb::none());
-  nb::class_<nn::MLP, Layer>(module, "MLP",
-                             "down(activation(up(x))): x [.., d] to the same over `hidden` units. "
-                             "`activation`: the name of an operator, or a function of a tensor.")
+  nb::class_<nn::MLP, Layer>(
+      module, "MLP",
+      "MLP: down(activation(up(x))), x [.., d] -> [.., d] with `hidden` units.\n\n"
+      "`activation`: the name of an operator, or a function of a tensor.")
       .def(
           "__init__",
           [](nn::MLP* self, int64_t d, int64_t hidden, nb::handle activation, bool bias,
@@ -215,7 +223,7 @@ void bind_transformer(nb::module_& module) {
           nb::arg("d"), nb::arg("hidden"), nb::arg("activation") = "gelu_tanh",
           nb::arg("bias") = true, no_init(), nb::arg("down_init").none() = nb::none());
   nb::class_<nn::SwiGLU, Layer>(module, "SwiGLU",
-                                "down(silu(gate(x)) * up(x)): x [.., d] to the same.")
+                                "SwiGLU MLP: down(silu(gate(x)) * up(x)), x [.., d] -> [.., d].")
       .def(
           "__init__",
           [](nn::SwiGLU* self, int64_t d, int64_t hidden, bool bias, nb::handle init,
@@ -228,10 +236,12 @@ void bind_transformer(nb::module_& module) {
           nb::arg("down_init").none() = nb::none());
   nb::class_<nn::TransformerBlock, Layer>(
       module, "TransformerBlock",
-      "With h = x + dropout(attention(norm(x))): h + dropout(mlp(norm(h))); x [B,S,d_model] to\n"
-      "the same. `norm`: 'layer_norm' or 'rms_norm'; `mlp`: 'mlp' or 'swiglu'; `hidden`: 0 for\n"
-      "4 d_model; `residual_init`: of the products whose output is added to x; the others as of\n"
-      "Attention.")
+      "Transformer block: h + dropout(mlp(norm(h))) with h = x + dropout(attention(norm(x))).\n\n"
+      "x [B,S,d_model] -> [B,S,d_model]. `norm`: 'layer_norm' or 'rms_norm'; `mlp`: 'mlp' or "
+      "'swiglu';\n"
+      "`hidden`: 0 for 4 d_model; `residual_init`: initialiser of the weights whose matmul output "
+      "is\n"
+      "added to x. Other options are those of Attention.")
       .def(
           "__init__",
           [](nn::TransformerBlock* self, int64_t d_model, int64_t heads, const std::string& norm,
@@ -264,7 +274,7 @@ void bind_transformer(nb::module_& module) {
 size_t link_number(const nn::Sequential& self, int64_t i) {
   const auto count = static_cast<int64_t>(self.num_links());
   PHI_CHECK(i >= -count && i < count,
-            errors::OutOfRange("link {} of a Sequential that has {}.", i, count));
+            errors::OutOfRange("Sequential: link {} is out of range; it has {} links.", i, count));
   return static_cast<size_t>(i < 0 ? i + count : i);
 }
 
@@ -280,7 +290,7 @@ std::vector<std::shared_ptr<Layer>> shared_layers(nb::handle links) {
 void bind_sequential(nb::module_& module) {
   nb::class_<nn::Sequential, Layer>(
       module, "Sequential",
-      "Layers one after the other, called links; what a pipeline cuts.\n\n"
+      "Layers that run one after the other, called links. A pipeline splits them into stages.\n\n"
       "    net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))        # '0', '1'\n"
       "    net = nn.Sequential()\n"
       "    net.append('tokens', nn.Embedding(256, 64))\n"
@@ -300,7 +310,7 @@ void bind_sequential(nb::module_& module) {
             return self;
           },
           nb::arg("name"), nb::arg("link"), nb::kw_only(), nb::arg("flat") = false,
-          "A link behind those there are; gives the Sequential. `flat`: as of add_module.")
+          "Append a link and return the Sequential. `flat`: see add_module.")
       .def(
           "repeat",
           [](nb::object self, const std::string& name, nb::handle links) {
@@ -308,13 +318,14 @@ void bind_sequential(nb::module_& module) {
             return self;
           },
           nb::arg("name"), nb::arg("links"),
-          "Links name0, name1, .. of one kind. recompute='full' computes each again. A captured "
-          "program\n"
-          "has one body for those that follow each other and do the same with their own "
-          "parameters\n"
-          "and buffers, which it finds out by calling each; links that differ in an attribute or "
-          "in\n"
-          "what is frozen, or that write to a buffer, as BatchNorm2d does, get one each.")
+          "Append links name0, name1, .. of one kind.\n\n"
+          "recompute='full' recomputes each in the backward pass. A captured program has one body "
+          "for\n"
+          "consecutive links that run the same operators on their own parameters and buffers; each "
+          "link is\n"
+          "called to check that. A link has its own body if an attribute or a frozen parameter "
+          "differs, or\n"
+          "if it writes to a buffer, as BatchNorm2d does.")
       .def("__len__", &nn::Sequential::num_links)
       .def("__getitem__", [](nb::handle self, int64_t i) {
         const auto& links = nb::cast<const nn::Sequential&>(self);
@@ -330,13 +341,13 @@ void bind_layers(nb::module_& module) {
   bind_transformer(module);
   bind_sequential(module);
   const auto free = [] { return nb::call_guard<nb::gil_scoped_release>(); };
-  module.def(
-      "cross_entropy", &nn::cross_entropy, nb::arg("logits"), nb::arg("labels"), free(),
-      "The mean of -log softmax(logits)[label], 0-D float32. logits [..,classes] float32,\n"
-      "labels int64 [..,1]. Labels of -100 are ignored: they have no part in the mean, which\n"
-      "is 0 where all are. Of micro-batches each has a mean of its own.");
+  module.def("cross_entropy", &nn::cross_entropy, nb::arg("logits"), nb::arg("labels"), free(),
+             "Mean of -log softmax(logits)[label], 0-D float32.\n\n"
+             "logits [..,classes] float32, labels int64 [..,1]. Labels of -100 are ignored and not "
+             "counted in\n"
+             "the mean, which is 0 if all are ignored. Each micro-batch has its own mean.");
   module.def("mean_squared_error", &nn::mean_squared_error, nb::arg("x"), nb::arg("target"), free(),
-             "The mean of (x - target)^2, 0-D float32.");
+             "Mean of (x - target)^2, 0-D float32.");
 }
 
 }  // namespace phi::python

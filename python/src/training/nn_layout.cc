@@ -56,31 +56,31 @@ void shard(nn::Layer& model, const std::optional<ProcessMesh>& mesh, const Layou
 }
 
 void bind_layout(nb::module_& module) {
-  nb::class_<Layout>(
-      module, "Layout",
-      "How a model lies on a mesh, apart from the model. A row is a pattern of names\n"
-      "('*' any letters, '?' one) and placements by the names of mesh dims; of rows\n"
-      "that meet one tensor the last that speaks of a mesh dim counts.\n\n"
-      "    layout = nn.Layout().batches({'dp': Shard(0)})\n"
-      "    layout.parameters('block*.up.weight', {'tp': Shard(1)})\n"
-      "    layout.outputs('block*.down', {'tp': Replicate()})\n"
-      "    nn.shard(model, mesh, layout)")
+  nb::class_<Layout>(module, "Layout",
+                     "Placements of a model over a mesh, separate from the model.\n\n"
+                     "A row is a pattern of names ('*' any letters, '?' one) with placements by "
+                     "mesh dim. If several\n"
+                     "rows match a tensor, the last one that sets a mesh dim decides.\n\n"
+                     "    layout = nn.Layout().batches({'dp': Shard(0)})\n"
+                     "    layout.parameters('block*.up.weight', {'tp': Shard(1)})\n"
+                     "    layout.outputs('block*.down', {'tp': Replicate()})\n"
+                     "    nn.shard(model, mesh, layout)")
       .def(nb::init<>())
       .def("parameters", row(&Layout::parameters), nb::arg("pattern"), nb::arg("along"),
-           "Parameters, by name; without a row they are whole on every rank.")
+           "Place parameters, by name. Parameters without a row are replicated.")
       .def("inputs", row(&Layout::inputs), nb::arg("pattern"), nb::arg("along"),
-           "What modules are given, by path.")
+           "Place inputs of modules, by path.")
       .def("outputs", row(&Layout::outputs), nb::arg("pattern"), nb::arg("along"),
-           "What modules give, by path.")
+           "Place outputs of modules, by path.")
       .def("caches", row(&Layout::caches), nb::arg("pattern"), nb::arg("along"),
-           "Keys and values [B,S,heads,head size] that Attention modules keep.")
+           "Place keys and values [B,S,heads,head size] that Attention modules cache.")
       .def(
           "batches",
           [](nb::object self, nb::dict axis_placements) {
             nb::cast<Layout&>(self).batches(axis_placements_from(axis_placements));
             return self;
           },
-          nb::arg("along"), "The model's inputs and labels.")
+          nb::arg("along"), "Place the model's inputs and labels.")
       .def(
           "pipeline",
           [](nb::object self, const std::string& dim, const std::string& pattern, int64_t chunks) {
@@ -88,9 +88,8 @@ void bind_layout(nb::module_& module) {
             return self;
           },
           nb::arg("mesh_dim"), nb::arg("pattern"), nb::arg("chunks") = 1,
-          "Links of a Sequential that are shared out to stages, `chunks` to each; those before "
-          "are\n"
-          "on the first, those behind on the last.")
+          "Distribute matching links of a Sequential over pipeline stages, `chunks` per stage.\n\n"
+          "Links before them are placed on the first stage, links after them on the last.")
       .def(
           "zero",
           [](nb::object self, int stage, const std::string& dim) {
@@ -98,7 +97,7 @@ void bind_layout(nb::module_& module) {
             return self;
           },
           nb::arg("stage"), nb::arg("mesh_dim") = "dp",
-          "ZeRO: optimizer states (1), gradients (2) and parameters (3) are split over a mesh dim.")
+          "Shard optimizer states (ZeRO 1), gradients (2) and parameters (3) over a mesh dim.")
       .def(
           "tensor_parallel",
           [](nb::object self, const std::string& dim, bool sequence_parallel) {
@@ -106,37 +105,38 @@ void bind_layout(nb::module_& module) {
             return self;
           },
           nb::arg("mesh_dim") = "tp", nb::arg("sequence_parallel") = false,
-          "Here among the rows those that each module says of itself (add_tensor_parallel).")
+          "Insert the rows that each module defines for itself (add_tensor_parallel).")
       .def(
           "__add__", [](const Layout& self, const Layout& more) { return self + more; },
           nb::arg("more"), nb::is_operator(),
-          "The rows of both, those of `more` behind; of what is said once what `more` says.")
+          "Concatenate the rows of both layouts. If both set an option, the value of `more` is "
+          "used.")
       .def("only_along", &Layout::only_along, nb::arg("mesh"),
-           "Without what it says of mesh dims that the mesh has not.")
+           "Return the layout without the mesh dims that the mesh does not have.")
       .def(
           "describe",
           [](const Layout& self, const nn::Layer& model) { return self.describe(model); },
-          nb::arg("model"), "A table of what the rows meet.");
+          nb::arg("model"), "Return a table of the tensors that the rows match.");
 }
 
 // Binds layouts of one kind of parallelism each.
 void bind_parts(nb::module_& module) {
+  module.def("data_parallel", &nn::data_parallel, nb::arg("mesh_dim") = "dp",
+             nb::arg("zero_stage") = 0,
+             "Return a layout that shards batches over rows and model states by ZeRO stage.\n\n"
+             "Layouts add up:\n"
+             "nn.data_parallel('dp', zero_stage=1) + nn.tensor_parallel('tp') + nn.stages('pp', "
+             "'block*').");
   module.def(
-      "data_parallel", &nn::data_parallel, nb::arg("mesh_dim") = "dp", nb::arg("zero_stage") = 0,
-      "The layout that splits batches by rows, and model states as ZeRO's stage says. Layouts "
-      "add up:\n"
-      "nn.data_parallel('dp', zero_stage=1) + nn.tensor_parallel('tp') + nn.stages('pp', "
-      "'block*').");
-  module.def("tensor_parallel", &nn::tensor_parallel, nb::arg("mesh_dim") = "tp",
-             nb::arg("sequence_parallel") = false,
-             "The layout that splits each module as it says of itself: the library's layers as "
-             "Megatron-LM\n"
-             "does, classes of one's own in add_tensor_parallel(self, layout, tp, "
-             "sequence_parallel).");
+      "tensor_parallel", &nn::tensor_parallel, nb::arg("mesh_dim") = "tp",
+      nb::arg("sequence_parallel") = false,
+      "Return a layout that shards each module by its own rows.\n\n"
+      "Layers of this library are sharded as in Megatron-LM. Custom classes define their rows in\n"
+      "add_tensor_parallel(self, layout, tp, sequence_parallel).");
   module.def("stages", &nn::stages, nb::arg("mesh_dim"), nb::arg("pattern"), nb::arg("chunks") = 1,
-             "The layout of a pipeline: links of a Sequential that match are shared out to the "
-             "stages along\n"
-             "the mesh dim, `chunks` to each.");
+             "Return a pipeline layout: matching links of a Sequential are distributed over the "
+             "stages.\n\n"
+             "`chunks`: number of chunks per stage along the mesh dim.");
 }
 
 }  // namespace
@@ -144,12 +144,13 @@ void bind_parts(nb::module_& module) {
 void bind_layouts(nb::module_& module) {
   bind_layout(module);
   bind_parts(module);
-  module.def(
-      "shard", &shard, nb::arg("model"), nb::arg("mesh").none(), nb::arg("layout"),
-      "Lays a whole model out on a mesh (None: that of set_mesh): bytes appear for this\n"
-      "rank's shards only. Every rank calls it. ValueError for a mesh dim or a placement that\n"
-      "does not fit, LookupError with the nearest names for a row that meets nothing; nothing\n"
-      "is changed then.");
+  module.def("shard", &shard, nb::arg("model"), nb::arg("mesh").none(), nb::arg("layout"),
+             "Shard a model over a mesh (None: the default mesh of set_mesh).\n\n"
+             "Storage is allocated for this rank's shards only. Collective. ValueError for a mesh "
+             "dim or a\n"
+             "placement that does not fit; LookupError, with the nearest names, for a row that "
+             "matches no name.\n"
+             "The model is unchanged then.");
   module.def(
       "transformer_layout",
       [](const nn::Layer& model, const ProcessMesh& mesh, const std::string& dp,
@@ -168,9 +169,11 @@ void bind_layouts(nb::module_& module) {
       nb::arg("model"), nb::arg("mesh"), nb::kw_only(), nb::arg("dp") = "dp", nb::arg("tp") = "tp",
       nb::arg("pp") = "pp", nb::arg("sequence_parallel") = false, nb::arg("zero_stage") = 0,
       nb::arg("chunks") = 1, nb::arg("blocks") = "layer*",
-      "The layout of a model made of this library's layers, along those of the mesh dims that the\n"
-      "mesh has: data, tensor, sequence and pipeline parallel, and ZeRO. Classes of one's own say\n"
-      "how they are split in add_tensor_parallel(self, layout, tp, sequence_parallel).");
+      "Return a layout for a model made of this library's layers, over the mesh dims of the "
+      "mesh.\n\n"
+      "It combines data, tensor, sequence and pipeline parallelism, and ZeRO. Custom classes "
+      "define how\n"
+      "they are sharded in add_tensor_parallel(self, layout, tp, sequence_parallel).");
 }
 
 }  // namespace phi::python

@@ -10,9 +10,9 @@
 
 #include "api/nn/models/config_fields.h"
 #include "api/nn/models/decoder.h"
+#include "api/nn/models/model_checkpoint.h"
 #include "api/nn/models/resnet.h"
 #include "api/nn/models/vit.h"
-#include "api/nn/models/model_checkpoint.h"
 #include "phi/common/nearest_name.h"
 #include "python/src/base/convert.h"
 #include "python/src/base/dtype.h"
@@ -76,25 +76,26 @@ void bind_decoder(nb::module_& module, const char* name, const char* doc) {
 void bind_decoders(nb::module_& module) {
   nb::class_<models::Decoder, nn::Sequential>(
       module, "Decoder",
-      "A language model of transformer blocks: ids int64 [B,S] to logits float32 [B,S,vocab].")
-      .def_prop_ro("config", &config_dict, "All that it was made of, as a dict.")
+      "Transformer language model: ids int64 [B,S] -> logits float32 [B,S,vocab].")
+      .def_prop_ro("config", &config_dict, "Configuration of the model, as a dict.")
       .def_prop_ro("vocab", &models::Decoder::vocab)
       .def_prop_ro("seq_len", &models::Decoder::seq_len);
   bind_decoder<models::Gpt, models::GptConfig>(
       module, "GPT",
-      "Learned positions, layer norms, biases, GELU, dropout. Keywords: vocab=256, seq_len=256,\n"
-      "d_model=384, layers=6, heads=6, hidden=1536, activation='gelu_tanh', dropout=0.0,\n"
-      "norm_eps=1e-5, tied_head=False.");
+      "GPT: learned positions, layer norms, biases, GELU, dropout.\n\n"
+      "Keywords: vocab=256, seq_len=256, d_model=384, layers=6, heads=6, hidden=1536,\n"
+      "activation='gelu_tanh', dropout=0.0, norm_eps=1e-5, tied_head=False.");
   bind_decoder<models::Llama, models::LlamaConfig>(
       module, "Llama",
-      "Rotary positions, RMS norms, grouped queries, SwiGLU. Keywords: vocab=256, seq_len=256,\n"
-      "d_model=384, layers=6, heads=6, kv_heads=6, ffn=1024, rope_base=10000.0, norm_eps=1e-5,\n"
-      "qkv_bias=False, tied_head=False.");
+      "Llama: rotary positions, RMS norms, grouped queries, SwiGLU.\n\n"
+      "Keywords: vocab=256, seq_len=256, d_model=384, layers=6, heads=6, kv_heads=6, ffn=1024,\n"
+      "rope_base=10000.0, norm_eps=1e-5, qkv_bias=False, tied_head=False.");
 }
 
 void bind_vision(nb::module_& module) {
   nb::class_<models::ResNet, nn::Sequential>(
-      module, "ResNet", "float32 images [B,C,H,W] to logits [B,classes]. By default a ResNet-18.")
+      module, "ResNet",
+      "ResNet: float32 images [B,C,H,W] -> logits [B,classes]. The defaults are a ResNet-18.")
       .def(
           "__init__",
           [](models::ResNet* self, std::vector<int64_t> blocks, int64_t width, int64_t channels,
@@ -105,7 +106,7 @@ void bind_vision(nb::module_& module) {
           nb::kw_only(), nb::arg("blocks") = std::vector<int64_t>{2, 2, 2, 2},
           nb::arg("width") = 64, nb::arg("channels") = 3, nb::arg("classes") = 10);
   nb::class_<models::Vit, nn::Sequential>(
-      module, "ViT", "A vision transformer: float32 images [B,C,H,W] to logits [B,classes].")
+      module, "ViT", "Vision transformer: float32 images [B,C,H,W] -> logits [B,classes].")
       .def(
           "__init__",
           [](models::Vit* self, int64_t image, int64_t patch, int64_t channels, int64_t classes,
@@ -151,10 +152,11 @@ void bind_models(nb::module_& nn_module) {
         models::save(folder, model);
       },
       nb::arg("folder"), nb::arg("model"),
-      "Weights, and what model they are of (model.json). Collective: each rank writes its shards.");
-  module.def(
-      "load", &load_model, nb::arg("folder"), nb::kw_only(), nb::arg("dtype") = "float32",
-      "The model that save() wrote; lay it out with nn.shard(), then each rank reads its part.");
+      "Save the weights and the model's configuration (model.json).\n\n"
+      "Collective: each rank writes its shards.");
+  module.def("load", &load_model, nb::arg("folder"), nb::kw_only(), nb::arg("dtype") = "float32",
+             "Load the model that save() wrote.\n\n"
+             "After nn.shard(), each rank reads its shards only.");
 }
 
 }  // namespace phi::python

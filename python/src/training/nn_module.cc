@@ -67,7 +67,7 @@ nb::object object_of(const Module& module) {
 [[noreturn]] void refuse_unmade(nb::handle self) {
   const auto name = nb::cast<std::string>(nb::handle(Py_TYPE(self.ptr())).attr("__name__"));
   raise(PyExc_AttributeError,
-        fmt::format("{} is no module yet: call super().__init__() first in {}.__init__()", name,
+        fmt::format("{} is not initialised: call super().__init__() first in {}.__init__()", name,
                     name));
 }
 
@@ -121,10 +121,10 @@ void add_submodule(Layer& module, const std::string& name, nb::handle value, boo
   if (submodule.parent() != nullptr && &model_of(submodule) == &model_of(module)) return;
   if (submodule.parent() != nullptr) {
     raise(PyExc_ValueError,
-          fmt::format("the module for '{}' is part '{}' of another model, and a module has one "
-                      "parent. Within one model it may be assigned twice and is listed once: put "
-                      "both parents into that first. Or keep it in a tuple, self.{} = (module,), "
-                      "which lists none of its parameters",
+          fmt::format("the module for '{}' is submodule '{}' of another model, and a module has "
+                      "one parent. Within one model it can be assigned twice and is listed once: "
+                      "add both parents to that model first. Or store it in a tuple, self.{} = "
+                      "(module,), which lists none of its parameters",
                       name, submodule.path(), name));
   }
   if (Module* before = submodule_named(module, name)) module.remove_module(*before);
@@ -155,9 +155,9 @@ void set_attribute(nb::handle self, nb::str name, nb::handle value) {
   if (is_module(value)) {
     if (python == nullptr) {
       raise(PyExc_TypeError,
-            fmt::format("{}: '{}' would be no part of what it computes; parts of a "
-                        "Sequential are added by append()",
-                        class_name(module, self), text));
+            fmt::format(
+                "{}: '{}' would not run in forward(); add submodules of a Sequential with append()",
+                class_name(module, self), text));
     }
     add_submodule(module, text, value, /*flat=*/false);
   } else if (const Tensor* own = tensor_named(module, text)) {
@@ -180,7 +180,7 @@ void delete_attribute(nb::handle self, nb::str name) {
 // ---- calls ----
 
 Tensor result_tensor(const nb::object& result, const char* what) {
-  if (!is_tensor(result.ptr())) refuse({what, "what forward() returns"}, "Tensor", result.ptr());
+  if (!is_tensor(result.ptr())) refuse({what, "return value of forward()"}, "Tensor", result.ptr());
   return tensor_of(result.ptr());
 }
 
@@ -274,7 +274,7 @@ Tensor value_for_parameter(const std::string& name, const Tensor& now, nb::handl
   const Tensor value =
       is_tensor(given.ptr()) ? tensor_of(given.ptr()) : tensor_from(given.ptr(), Py_None);
   PHI_CHECK(value.shape() == now.shape(),
-            errors::InvalidArgument("'{}' of the model is {}, but the value for it {}.", name,
+            errors::InvalidArgument("'{}' of the model is {}, but its new value {}.", name,
                                     now.to_string(), value.to_string()));
   return value;
 }
@@ -295,12 +295,11 @@ void load_state_dict(Layer& module, nb::dict state, bool strict) {
   for (auto [key, value] : state) {
     if (!wanted.contains(nb::cast<std::string>(key))) extra.push_back(nb::cast<std::string>(key));
   }
-  PHI_CHECK(
-      !strict || (missing.empty() && extra.empty()),
-      errors::InvalidArgument("load_state_dict: the model's tensors without a value: [{}]; "
-                              "values of no tensor of the model: [{}]. With strict=False both "
-                              "are left as they are.",
-                              fmt::join(missing, ", "), fmt::join(extra, ", ")));
+  PHI_CHECK(!strict || (missing.empty() && extra.empty()),
+            errors::InvalidArgument(
+                "load_state_dict: tensors of the model without a value: [{}]; values without a "
+                "tensor in the model: [{}]. With strict=False both are ignored.",
+                fmt::join(missing, ", "), fmt::join(extra, ", ")));
   const GilRelease others;
   const NoGrad no_grad;
   module.fill([&](const std::string& name, const Tensor& now) {
@@ -375,11 +374,10 @@ void set_group(Layer& module, const std::string& pattern, std::optional<bool> de
 void bind_declarations(nb::module_& module) {
   nb::class_<DeclaredParameter>(
       module, "Parameter",
-      "Assigned to an attribute of a Module it declares a parameter of this name:\n"
-      "\n"
+      "A parameter declaration. Assigning one to an attribute of a Module declares a parameter:\n\n"
       "    self.scale = nn.Parameter([64], init=nn.init.constant(1.0))\n"
       "    self.table = nn.Parameter(tensor)\n\n"
-      "Its bytes are made when they are needed, those of this rank alone.")
+      "Storage is allocated at first use, for this rank's shard only.")
       .def(
           "__init__",
           [](DeclaredParameter* self, nb::handle shape, nb::handle init) {
@@ -392,20 +390,21 @@ void bind_declarations(nb::module_& module) {
                 init.is_none() ? nn::normal(0.02) : initialiser_from(init)};
           },
           nb::arg("shape"), nb::arg("init").none() = nb::none(),
-          "`shape`: a list of extents, or a Tensor that has the first values. `init`: of nn.init, "
-          "a\n"
-          "Tensor, or a function (shape, dtype, seed); normal(0.02) by default.");
+          "Declare a parameter.\n\n"
+          "`shape`: a list of extents, or a Tensor with the initial values. `init`: an initialiser "
+          "of\n"
+          "nn.init, a Tensor, or a function (shape, dtype, seed); default normal(0.02).");
   nb::class_<DeclaredBuffer>(
       module, "Buffer",
-      "Assigned to an attribute of a Module it declares a tensor that belongs to the\n"
-      "model, is saved with it, and is not trained.")
+      "A buffer declaration. Assigning one to an attribute of a Module declares a buffer.\n\n"
+      "A buffer is a tensor of the model that is saved with it and is not trained.")
       .def(nb::init<Tensor>(), nb::arg("value"));
 }
 
 // A copy of the Python object would have no submodules and parameters: the C++ module owns them.
 [[noreturn]] void refuse_copy(nb::handle self, nb::args /*protocol*/) {
   raise(PyExc_TypeError,
-        fmt::format("{} cannot be copied or pickled: make another one and give it the values, "
+        fmt::format("{} cannot be copied or pickled: construct another one and load the values, "
                     "other.load_state_dict(module.state_dict()); nn.save() writes them to a folder",
                     nb::cast<std::string>(nb::handle(Py_TYPE(self.ptr())).attr("__name__"))));
 }
@@ -422,12 +421,11 @@ void check_subclass(nb::handle cls, nb::kwargs) {
     if (base.is(module)) return;
     const auto home = nb::cast<std::string>(base.attr("__module__"));
     if (!home.starts_with("autophi._autophi")) continue;
-    raise(PyExc_TypeError,
-          fmt::format("class {} has a forward() of its own, which nn.{} would not call; derive it "
-                      "from nn.Module, and hold a {} in it",
-                      nb::cast<std::string>(cls.attr("__name__")),
-                      nb::cast<std::string>(base.attr("__name__")),
-                      nb::cast<std::string>(base.attr("__name__"))));
+    raise(PyExc_TypeError, fmt::format("class {} overrides forward(), which nn.{} would not call; "
+                                       "derive it from nn.Module, and use a {} as a submodule",
+                                       nb::cast<std::string>(cls.attr("__name__")),
+                                       nb::cast<std::string>(base.attr("__name__")),
+                                       nb::cast<std::string>(base.attr("__name__"))));
   }
 }
 
@@ -438,7 +436,7 @@ void bind_attributes(nb::class_<Layer, PythonLayer>& type) {
       .def("__setattr__", &set_attribute, nb::arg("name"), nb::arg("value").none())
       .def("__delattr__", &delete_attribute, nb::arg("name"))
       .def("__call__", &call_module)
-      .def("forward", &forward, "What it computes of its input; classes have their own.")
+      .def("forward", &forward, "Compute the output for one input. Subclasses override it.")
       .def("__repr__", &repr)
       .def("__reduce_ex__", &refuse_copy)
       .def(
@@ -449,55 +447,60 @@ void bind_attributes(nb::class_<Layer, PythonLayer>& type) {
             set_plainly(self, name, submodule);
           },
           nb::arg("name"), nb::arg("module"), nb::kw_only(), nb::arg("flat") = false,
-          "As an assignment to the attribute. A flat name is in the path, but not in the names of\n"
-          "its parameters: those of 'attention' in 'layer0' are 'layer0.qkv.weight'.");
+          "Add a submodule, like assigning it to the attribute.\n\n"
+          "The name of a flat submodule is part of its path but not of its parameters' names: the\n"
+          "parameters of 'attention' in 'layer0' are named 'layer0.qkv.weight'.");
 }
 
 void bind_contents(nb::class_<Layer, PythonLayer>& type) {
   type.def(
           "parameters", [](const Layer& self) { return self.parameters(); },
-          "Of this module and its parts, a list.")
+          "Return the parameters of this module and its submodules as a list.")
       .def(
           "named_parameters", [](const Layer& self) { return named_list(self.named_parameters()); },
-          "Pairs of name in the model and tensor.")
+          "Return (name in the model, tensor) pairs.")
       .def("named_buffers", [](const Layer& self) { return named_list(self.named_buffers()); })
       .def(
           "modules", [](nb::handle self) { return modules_of(self, false); },
-          "This module and all below it, each before its parts.")
+          "Return this module and all its submodules, each module before its submodules.")
       .def(
           "named_modules", [](nb::handle self) { return modules_of(self, true); },
-          "Pairs of path, seen from here, and module.")
+          "Return (path relative to this module, module) pairs.")
       .def("children", [](nb::handle self) { return children_of(self, false); })
       .def("named_children", [](nb::handle self) { return children_of(self, true); })
       .def_prop_ro(
           "path", [](const Layer& self) { return self.path(); },
-          "'layer0.attention'; that of a model is ''.")
-      .def_prop_ro("num_parameters", &Layer::num_parameters, "Elements of all parameters.")
+          "Path in the model, such as 'layer0.attention'; '' for the model.")
+      .def_prop_ro("num_parameters", &Layer::num_parameters,
+                   "Number of elements of all parameters.")
       .def_prop_ro("parameter_bytes_here", &Layer::parameter_bytes_here,
-                   "Bytes of its parameters on this rank.")
+                   "Bytes of the parameters on this rank.")
       .def_prop_ro(
           "process_mesh",
           [](const Layer& self) {
             return self.mesh() ? nb::steal(mesh_object(*self.mesh())) : nb::none();
           },
-          "The mesh that it is laid out on: its stage's; None before nn.shard().");
+          "Mesh of this module, or of its pipeline stage; None before nn.shard().");
 }
 
 void bind_state(nb::class_<Layer, PythonLayer>& type) {
   type.def("state_dict", &state_dict,
-           "Parameters and buffers by name: handles on the tensors themselves.")
-      .def(
-          "load_state_dict", &load_state_dict, nb::arg("state_dict"), nb::arg("strict") = true,
-          "Gives each parameter and buffer the value of its name: a tensor, plain or distributed,\n"
-          "or an array; it is laid out as the old one is, and cast to its dtype. Every rank calls\n"
-          "it. ValueError that lists what is missing and what is extra, and for other shapes.")
+           "Return parameters and buffers by name. The tensors are handles, not copies.")
+      .def("load_state_dict", &load_state_dict, nb::arg("state_dict"), nb::arg("strict") = true,
+           "Assign values to parameters and buffers by name.\n\n"
+           "A value is a tensor, plain or distributed, or an array. It is resharded to the "
+           "placements of the\n"
+           "old value and cast to its dtype. Collective. ValueError for another shape, and for "
+           "missing and\n"
+           "extra names, which it lists.")
       .def(
           "train",
           [](nb::object self, bool mode) {
             layer_of(self).set_training(mode);
             return self;
           },
-          nb::arg("mode") = true, "Of the whole model: while it trains, dropout drops.")
+          nb::arg("mode") = true,
+          "Set the mode of the model and return it. In training mode, Dropout is active.")
       .def("eval",
            [](nb::object self) {
              layer_of(self).set_training(false);
@@ -514,7 +517,8 @@ void bind_state(nb::class_<Layer, PythonLayer>& type) {
             others.end();
             return self;
           },
-          nb::arg("dtype"), "All parameters in another floating dtype. Of a model; gives it back.")
+          nb::arg("dtype"),
+          "Cast all parameters of the model to another floating dtype and return the model.")
       .def(
           "initialise",
           [](nb::object self, uint64_t seed, nb::handle dtype) {
@@ -528,15 +532,15 @@ void bind_state(nb::class_<Layer, PythonLayer>& type) {
             return self;
           },
           nb::arg("seed"), nb::arg("dtype").none() = nb::none(),
-          "All parameters anew under another seed. Of a model; gives it back.")
+          "Initialise all parameters of the model again, with another seed, and return the model.")
       .def_prop_ro("seed", &Layer::seed)
       .def_prop_ro("dtype",
                    [](const Layer& self) { return nb::borrow(dtype_object(self.dtype())); })
       .def("set_group", &set_group, nb::arg("pattern"), nb::kw_only(),
            nb::arg("decays").none() = nb::none(), nb::arg("rate") = 1.0, nb::arg("trained") = true,
-           "What an optimizer does with the parameters whose names match ('*.bias'): whether "
-           "weight\n"
-           "decay is theirs, the factor of their learning rate, whether they are trained at all.");
+           "Set optimizer options of the parameters whose names match a pattern ('*.bias').\n\n"
+           "`decays`: weight decay applies. `rate`: factor of their learning rate. `trained`: they "
+           "are trained.");
 }
 
 }  // namespace
@@ -576,7 +580,7 @@ CallSite python_site(const nn::Module& module) {
 nb::object module_object(nn::Module& module, nb::handle holder) {
   if (nb::object own = object_of(module); own.is_valid()) return own;
   auto* layer = dynamic_cast<Layer*>(&module);
-  PHI_CHECK(layer != nullptr, errors::Internal("module '{}' is no Layer.", module.path()));
+  PHI_CHECK(layer != nullptr, errors::Internal("module '{}' is not a Layer.", module.path()));
   nb::object object = nb::cast(layer, nb::rv_policy::reference);
   nb::keep_alive_obj(object, holder);
   return object;
@@ -610,7 +614,7 @@ void bind_modules(nb::module_& module) {
   bind_declarations(module);
   nb::class_<Layer, PythonLayer> type(
       module, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
-      "A part of a model: parameters, parts, and forward().\n\n"
+      "A module of a model: parameters, submodules, and forward().\n\n"
       "    class Net(nn.Module):\n"
       "        def __init__(self, d):\n"
       "            super().__init__()\n"
@@ -618,9 +622,9 @@ void bind_modules(nb::module_& module) {
       "            self.scale = nn.Parameter([d], init=nn.init.constant(1.0))\n\n"
       "        def forward(self, x):\n"
       "            return self.up(x * self.scale)\n\n"
-      "Attributes that are modules are parts; their parameters go by the path, 'up.weight'. "
-      "Values\n"
-      "follow these names and the model's seed, and are made when they are needed.");
+      "Attributes that are modules are submodules; their parameters are named by path, "
+      "'up.weight'.\n"
+      "Initial values depend on these names and the model's seed, and are computed at first use.");
   type.attr("__init_subclass__") =
       nb::module_::import_("builtins").attr("classmethod")(nb::cpp_function(&check_subclass));
   bind_attributes(type);

@@ -31,28 +31,26 @@ namespace {
 OptimizerKind optimizer_kind(const std::string& name) {
   if (name == "sgd") return OptimizerKind::kSgd;
   if (name == "momentum") return OptimizerKind::kMomentum;
-  PHI_CHECK(name == "adamw",
-            errors::InvalidArgument("an optimizer is 'sgd', 'momentum' or 'adamw', "
-                                    "not '{}'.",
-                                    name));
+  PHI_CHECK(
+      name == "adamw",
+      errors::InvalidArgument("optimizer must be 'sgd', 'momentum' or 'adamw', got '{}'.", name));
   return OptimizerKind::kAdamW;
 }
 
 void check_config(const OptimizerConfig& config) {
   const auto check_beta = [](double beta) {
     PHI_CHECK(beta >= 0.0 && beta < 1.0,
-              errors::InvalidArgument("betas are 0 or more and less than 1, got {}.", beta));
+              errors::InvalidArgument("betas must be at least 0 and less than 1, got {}.", beta));
   };
   check_beta(config.beta1);
   check_beta(config.beta2);
   PHI_CHECK(config.grad_clip >= 0.0 && config.weight_decay >= 0.0,
-            errors::InvalidArgument("grad_clip and weight_decay are 0 or more, got {} and {}.",
+            errors::InvalidArgument("grad_clip and weight_decay must be at least 0, got {} and {}.",
                                     config.grad_clip, config.weight_decay));
 }
 
 void bind_config(nb::module_& module) {
-  nb::class_<OptimizerConfig>(module, "Config",
-                              "What an optimizer does with gradients, as numbers.")
+  nb::class_<OptimizerConfig>(module, "Config", "Hyperparameters of an optimizer.")
       .def(
           "__init__",
           [](OptimizerConfig* self, const std::string& kind, double beta1, double beta2,
@@ -76,23 +74,24 @@ void bind_config(nb::module_& module) {
 
 LearningRateSchedule rates(LearningRateKind kind, double peak, int64_t warmup_steps) {
   PHI_CHECK(peak >= 0.0 && warmup_steps >= 0,
-            errors::InvalidArgument("a learning rate of {} with {} steps to warm up; both are 0 or "
-                                    "more.",
-                                    peak, warmup_steps));
+            errors::InvalidArgument(
+                "got a learning rate of {} with {} warm-up steps; both must be at least 0.", peak,
+                warmup_steps));
   return {.kind = kind, .peak = peak, .warmup_steps = warmup_steps};
 }
 
 void bind_rates(nb::module_& module) {
   nb::class_<LearningRateSchedule>(
-      module, "Rate", "Learning rates by step; constant(), cosine() and steps() make them.")
+      module, "Rate", "Learning rates by step. Construct one with constant(), cosine() or steps().")
       .def("at", &LearningRateSchedule::at, nb::arg("step"),
-           "The rate of step `step`, which counts from 1.")
+           "Return the rate of step `step`, which counts from 1.")
       .def_ro("peak", &LearningRateSchedule::peak);
   module.def(
       "constant",
       [](double peak, int64_t warmup) { return rates(LearningRateKind::kConstant, peak, warmup); },
       nb::arg("peak"), nb::arg("warmup_steps") = 0,
-      "peak; in the first `warmup_steps` steps peak * step / warmup_steps.");
+      "Return the constant rate peak; in the first `warmup_steps` steps, peak * step / "
+      "warmup_steps.");
   module.def(
       "cosine",
       [](double peak, int64_t total, int64_t warmup, double min_ratio) {
@@ -103,7 +102,8 @@ void bind_rates(nb::module_& module) {
       },
       nb::arg("peak"), nb::arg("total_steps"), nb::arg("warmup_steps") = 0,
       nb::arg("min_ratio") = 0.1,
-      "After the warm-up along a cosine, to min_ratio * peak at step `total_steps`.");
+      "Return a rate that, after the warm-up, follows a cosine to min_ratio * peak at "
+      "`total_steps`.");
   module.def(
       "steps",
       [](double peak, std::vector<int64_t> milestones, double gamma, int64_t warmup) {
@@ -113,7 +113,7 @@ void bind_rates(nb::module_& module) {
         return rate;
       },
       nb::arg("peak"), nb::arg("milestones"), nb::arg("gamma") = 0.1, nb::arg("warmup_steps") = 0,
-      "Multiplied by gamma after each of the milestones.");
+      "Return a rate that is multiplied by gamma after each of the milestones.");
 }
 
 // An optimizer and the name of its mesh dim, to which the optimizer refers.
@@ -139,10 +139,10 @@ std::vector<Tensor> trained_of(nb::handle list, std::vector<size_t>* trained) {
     ++position;
   }
   PHI_CHECK(!tensors.empty(),
-            errors::InvalidArgument("an optimizer of no parameters: of the {} tensors in its list "
-                                    "none requires a gradient; set requires_grad on those that are "
-                                    "to be trained.",
-                                    position));
+            errors::InvalidArgument(
+                "an optimizer needs parameters: of the {} tensors in its list none requires a "
+                "gradient; set requires_grad on those that are to be trained.",
+                position));
   return tensors;
 }
 
@@ -182,9 +182,9 @@ nb::list optimizer_states(const OwnedOptimizer& self) {
 
 void restore(OwnedOptimizer& self, int64_t updates, const std::vector<Tensor>& values) {
   const size_t count = self.optimizer->states().size();
-  PHI_CHECK(
-      values.size() == count,
-      errors::InvalidArgument("{} values for an optimizer of {} states.", values.size(), count));
+  PHI_CHECK(values.size() == count,
+            errors::InvalidArgument("got {} values for an optimizer with {} states.", values.size(),
+                                    count));
   const GilRelease others;
   size_t next = 0;
   self.optimizer->restore(updates, [&](const Optimizer::State&) { return values[next++]; });
@@ -195,7 +195,7 @@ void restore(OwnedOptimizer& self, int64_t updates, const std::vector<Tensor>& v
 void bind_optimizers(nb::module_& module) {
   bind_config(module);
   bind_rates(module);
-  nb::class_<OwnedOptimizer>(module, "Optimizer", "The optimizer itself, with its states.")
+  nb::class_<OwnedOptimizer>(module, "Optimizer", "An optimizer with its states.")
       .def(
           "__init__",
           [](OwnedOptimizer* self, nb::handle parameters, const OptimizerConfig& config,
@@ -207,11 +207,11 @@ void bind_optimizers(nb::module_& module) {
           nb::arg("zero_dim") = "dp")
       .def("step", &step_optimizer, nb::arg("learning_rate"), nb::arg("loss_scale") = 1.0,
            nb::arg("check_finite") = false,
-           "One update from the gradients that have accumulated; then they are gone. Gives their "
-           "norm\n"
-           "(0 where nobody asked for it) and whether the update was applied.")
+           "Run one update from the accumulated gradients and clear them.\n\n"
+           "Returns the norm of the gradients (0 if it was not computed) and whether the update "
+           "was applied.")
       .def("states", &optimizer_states,
-           "(number of the parameter, 'moment1' | 'moment2' | 'master', tensor).")
+           "Return (parameter index, 'moment1' | 'moment2' | 'master', tensor) triples.")
       .def("restore", &restore, nb::arg("updates"), nb::arg("values"))
       .def_prop_ro("updates", [](const OwnedOptimizer& self) { return self.optimizer->updates(); })
       .def_prop_ro("state_bytes", [](const OwnedOptimizer& self) {
@@ -220,7 +220,7 @@ void bind_optimizers(nb::module_& module) {
       });
   module.def(
       "optimized_names", [](const nn::Layer& model) { return training::optimized_names(model); },
-      nb::arg("model"), "Names of the parameters that are trained, in the optimizer's order.");
+      nb::arg("model"), "Return the names of the trained parameters, in the optimizer's order.");
 }
 
 }  // namespace phi::python

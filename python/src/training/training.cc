@@ -40,7 +40,8 @@ training::LossFunction loss_from(nb::callable function) {
   return [kept = shared_reference(function.ptr())](const Tensor& output, const Tensor& labels) {
     const nb::gil_scoped_acquire lock;
     const nb::object loss = nb::handle(kept.get())(output, labels);
-    if (!is_tensor(loss.ptr())) refuse({"Trainer", "what the loss returns"}, "Tensor", loss.ptr());
+    if (!is_tensor(loss.ptr()))
+      refuse({"Trainer", "return value of the loss"}, "Tensor", loss.ptr());
     return tensor_of(loss.ptr());
   };
 }
@@ -66,17 +67,16 @@ std::vector<Batch> batches_from(nb::handle value) {
 nn::Recompute recompute_from(const std::string& name) {
   if (name == "none") return nn::Recompute::kNone;
   if (name == "selective") return nn::Recompute::kSelective;
-  PHI_CHECK(name == "full",
-            errors::InvalidArgument("recompute is 'none', 'selective' or 'full', not "
-                                    "'{}'.",
-                                    name));
+  PHI_CHECK(
+      name == "full",
+      errors::InvalidArgument("recompute must be 'none', 'selective' or 'full', got '{}'.", name));
   return nn::Recompute::kFull;
 }
 
 training::OnNonFinite nonfinite_from(const std::string& name) {
   if (name == "stop") return training::OnNonFinite::kStop;
   PHI_CHECK(name == "skip",
-            errors::InvalidArgument("on_nonfinite is 'stop' or 'skip', not '{}'.", name));
+            errors::InvalidArgument("on_nonfinite must be 'stop' or 'skip', got '{}'.", name));
   return training::OnNonFinite::kSkip;
 }
 
@@ -128,19 +128,20 @@ nb::dict state_bytes(const Trainer& trainer) {
 }
 
 void bind_result(nb::module_& module) {
-  nb::class_<StepResult>(module, "StepResult", "What one step gave.")
-      .def_ro("loss", &StepResult::loss, "The mean over the batch.")
-      .def_ro("finite", &StepResult::finite, "The loss and all gradients were.")
+  nb::class_<StepResult>(module, "StepResult", "Result of one training step.")
+      .def_ro("loss", &StepResult::loss, "Mean over the batch.")
+      .def_ro("finite", &StepResult::finite, "Whether the loss and all gradients are finite.")
       .def_ro("learning_rate", &StepResult::learning_rate)
-      .def_ro("grad_norm", &StepResult::grad_norm, "Before clipping.")
+      .def_ro("grad_norm", &StepResult::grad_norm, "Global norm of the gradients before clipping.")
       .def_ro("loss_scale", &StepResult::loss_scale)
       .def_ro("applied", &StepResult::applied,
-              "False: a gradient was not finite, the step was left out.");
+              "Whether the update was applied; False if a gradient was not finite.");
 }
 
 void bind_trainer(nb::module_& module) {
-  nb::class_<Trainer>(module, "Trainer", nb::is_weak_referenceable(),
-                      "Steps of a model, plain or laid out on a mesh: forward, backward, update.")
+  nb::class_<Trainer>(
+      module, "Trainer", nb::is_weak_referenceable(),
+      "Training steps of a model, plain or sharded over a mesh: forward, backward, update.")
       .def(
           "__init__",
           [](Trainer* self, nn::Layer& model, nb::callable loss, const TrainerOptions& options) {
@@ -151,26 +152,24 @@ void bind_trainer(nb::module_& module) {
           },
           nb::arg("model"), nb::arg("loss"), nb::arg("options"), nb::keep_alive<1, 2>())
       .def("step", &step_trainer, nb::arg("batches"),
-           "The next step of as many pairs (inputs, labels) as there are micro-batches; one pair "
-           "may\n"
-           "stand alone. Plain tensors, the same on every rank. Every rank calls it and gets the "
-           "same\n"
-           "StepResult. ValueError for another number of micro-batches; FloatingPointError for "
-           "numbers "
-           "that\n"
-           "are not finite, with the rank and operator where they come up first.")
+           "Run the next step on one pair (inputs, labels) per micro-batch and return its "
+           "StepResult.\n\n"
+           "A single pair need not be in a list. Tensors are plain and the same on every rank. "
+           "Collective;\n"
+           "every rank returns the same result. ValueError for another number of micro-batches;\n"
+           "FloatingPointError for non-finite numbers, with the first rank and operator.")
       .def("run", &run_trainer, nb::arg("steps"), nb::arg("batches"),
-           "`steps` steps; batches(number) gives those of step next_batch: 1, 2, ..")
-      .def("on_step", &on_step, nb::arg("hook"), "hook(step, result) is called after each step.")
-      .def_prop_ro("steps", &Trainer::steps, "Steps done.")
+           "Run `steps` steps. batches(number) returns the batches of step next_batch: 1, 2, ..")
+      .def("on_step", &on_step, nb::arg("hook"), "Call hook(step, result) after each step.")
+      .def_prop_ro("steps", &Trainer::steps, "Number of completed steps.")
       .def_prop_ro("next_batch", &Trainer::next_batch)
       .def_prop_ro("numbers", &numbers)
       .def_prop_ro("state_bytes", &state_bytes, "Bytes of the model states on this rank.")
       .def_prop_ro(
           "program", [](const Trainer& self) { return self.program(); },
-          "The program of all steps; None unless steps are captured and one has run.")
+          "Program of all steps; None unless steps are captured and one has run.")
       .def("states", &trainer_states,
-           "Parameters, buffers and optimizer states, as a checkpoint names them.");
+           "Return parameters, buffers and optimizer states by their names in checkpoints.");
 }
 
 void bind_options(nb::module_& module) {
@@ -203,23 +202,23 @@ training::Progress::Style style_from(const std::string& name) {
   using Style = training::Progress::Style;
   if (name == "silent") return Style::kSilent;
   if (name == "lines") return Style::kLines;
-  PHI_CHECK(name == "bar", errors::InvalidArgument("progress is 'silent', 'lines' or 'bar', not "
-                                                   "'{}'.",
-                                                   name));
+  PHI_CHECK(name == "bar", errors::InvalidArgument(
+                               "progress must be 'silent', 'lines' or 'bar', got '{}'.", name));
   return Style::kBar;
 }
 
 void bind_progress(nb::module_& module) {
   using training::Progress;
-  nb::class_<Progress>(module, "Progress", "Steps that are done, shown as a bar or as lines.")
+  nb::class_<Progress>(module, "Progress", "Progress of steps, printed as a bar or as lines.")
       .def(
           "__init__",
           [](Progress* self, const std::string& style, int64_t steps, int64_t tokens_per_step,
              int64_t first, nb::callable write) {
             const auto as = style_from(style);
             PHI_CHECK(steps >= 1 && first >= 0 && first < steps,
-                      errors::InvalidArgument("progress of {} steps of which {} were done.", steps,
-                                              first));
+                      errors::InvalidArgument("progress: {} steps with {} of them completed; "
+                                              "expected at least 1 step and fewer completed ones.",
+                                              steps, first));
             new (self) Progress(as, steps, tokens_per_step,
                                 [kept = shared_reference(write.ptr())](const std::string& text) {
                                   const nb::gil_scoped_acquire lock;
@@ -230,24 +229,25 @@ void bind_progress(nb::module_& module) {
           nb::arg("style"), nb::arg("steps"), nb::arg("tokens_per_step"), nb::arg("first"),
           nb::arg("write"))
       .def("done", &Progress::done, nb::arg("step"), nb::arg("loss"),
-           "Shows the step, which counts from 1.")
-      .def_prop_ro("seconds", &Progress::seconds, "Since it was made.")
+           "Print the progress of a completed step. Steps count from 1.")
+      .def_prop_ro("seconds", &Progress::seconds, "Seconds since construction.")
       .def_prop_ro("last_step_seconds", &Progress::last_step_seconds)
-      .def("tokens_per_s", &Progress::tokens_per_s, nb::arg("step"), "Up to the end of this step.")
+      .def("tokens_per_s", &Progress::tokens_per_s, nb::arg("step"),
+           "Return tokens per second up to the end of this step.")
       .def_static(
           "is_bar",
           [](bool is_terminal) {
             return Progress::of_terminal(is_terminal) == Progress::Style::kBar;
           },
           nb::arg("is_terminal"),
-          "Whether a bar is for an output that is a terminal, or not: of ranks it is mpirun's that "
-          "counts.");
+          "Return whether output is a bar. Under mpirun, mpirun's output decides, not "
+          "`is_terminal`.");
 }
 
 void bind_checkpointer(nb::module_& module) {
-  nb::class_<Checkpointer>(module, "Checkpointer",
-                           "Saves of a trainer while it trains, and the way back to the newest of "
-                           "them.")
+  nb::class_<Checkpointer>(
+      module, "Checkpointer",
+      "Saves checkpoints of a trainer during training and resumes from the newest one.")
       .def(
           "__init__",
           [](Checkpointer* self, Trainer& trainer, const std::string& folder, int64_t every,
@@ -267,9 +267,10 @@ void bind_checkpointer(nb::module_& module) {
           nb::arg("minutes") = 0.0, nb::arg("keep") = 3, nb::arg("async_") = true,
           nb::arg("fallback") = "", nb::arg("roll_back") = false,
           nb::arg("metadata") = std::map<std::string, std::string>(), nb::keep_alive<1, 2>(),
-          "`every`: steps (0: not by their number); `minutes`: by the clock of rank 0; `keep`: "
-          "newest\n"
-          "ones that stay.")
+          "Construct a checkpointer.\n\n"
+          "`every`: interval in steps (0: none); `minutes`: interval by the clock of rank 0; "
+          "`keep`: number of\n"
+          "newest checkpoints that are kept.")
       .def(
           "resume",
           [](Checkpointer& self) -> std::optional<std::pair<std::string, int64_t>> {
@@ -278,39 +279,38 @@ void bind_checkpointer(nb::module_& module) {
             if (!resumed) return std::nullopt;
             return std::pair{resumed->path, resumed->step};
           },
-          "Loads the newest checkpoint that is whole; its path and step, or None.")
+          "Load the newest complete checkpoint and return (path, step), or None if there is none.")
       .def(
           "begin",
           [](Checkpointer& self) {
             const GilRelease others;
             self.begin();
           },
-          "Instead of resume(). ValueError if there are checkpoints.")
+          "Start without resume(). ValueError if there are checkpoints.")
       .def(
           "after_step",
           [](Checkpointer& self, const StepResult& result) {
             const GilRelease others;
             self.after_step(result);
           },
-          nb::arg("result"), "After each step, on every rank: saves if it is time to.")
+          nb::arg("result"), "Save if a checkpoint is due. Call it after each step on every rank.")
       .def_prop_ro("stop_signal", &Checkpointer::stop_signal,
-                   "The signal that asks the job to end, the same on every rank; 0: none.")
+                   "Signal that stops the job, the same on every rank; 0: none.")
       .def(
           "finish",
           [](Checkpointer& self) {
             const GilRelease others;
             self.finish();
           },
-          "The state of now is saved, if it was not, and on the disk.");
+          "Save the current state if it is not saved, and wait until it is on disk.");
 }
 
 }  // namespace
 
 void bind_training(nb::module_& module) {
-  nb::class_<ProgramMemory>(
-      module, "Memory",
-      "Bytes that this rank may hold, by tier. None for the device: no limit,\n"
-      "nothing is swapped.")
+  nb::class_<ProgramMemory>(module, "Memory",
+                            "Limits in bytes of this rank's memory, by tier.\n\n"
+                            "None for the device: no limit, nothing is swapped.")
       .def(
           "__init__",
           [](ProgramMemory* self, std::optional<int64_t> device, int64_t host, int64_t disk,
@@ -321,7 +321,8 @@ void bind_training(nb::module_& module) {
           nb::arg("disk_folder") = "/tmp");
   module.def(
       "limit_rank", [](const ProgramMemory& memory) { limit_rank(memory); }, nb::arg("memory"),
-      "This rank holds no more on its device from here on. Before parameters are laid out.");
+      "Limit this rank's device memory from now on. Call it before parameters are placed on a "
+      "mesh.");
   bind_result(module);
   bind_options(module);
   bind_trainer(module);
@@ -334,7 +335,7 @@ void bind_training(nb::module_& module) {
         training::save(folder, trainer);
       },
       nb::arg("folder"), nb::arg("trainer"),
-      "All that the trainer needs to go on. Collective: each rank writes its shards.");
+      "Save the complete state of a trainer. Collective: each rank writes its shards.");
   module.def(
       "load",
       [](const std::string& folder, Trainer& trainer) {
@@ -342,8 +343,10 @@ void bind_training(nb::module_& module) {
         training::load(distributed::checkpoint::open(folder), &trainer);
       },
       nb::arg("folder"), nb::arg("trainer"),
-      "The trainer goes on where the saved one was; mesh, ZeRO stage, schedule and dtype may be\n"
-      "others. ValueError with all that does not fit; nothing is changed then.");
+      "Restore a trainer from a saved one.\n\n"
+      "Mesh, ZeRO stage, schedule and dtype can differ. ValueError lists all mismatches; the "
+      "trainer is\n"
+      "unchanged then.");
 }
 
 }  // namespace phi::python

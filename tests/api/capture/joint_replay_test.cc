@@ -25,10 +25,10 @@
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "phi/tensor_api.h"
+#include "support/assign_gpu.h"
 #include "support/cuda_on_cpu/cuda_on_cpu.h"
 #include "support/cuda_on_cpu/nccl_on_cpu.h"
 #include "support/error_matchers.h"
-#include "support/assign_gpu.h"
 
 namespace phi {
 namespace {
@@ -329,7 +329,7 @@ TEST_F(JointReplay, ALateRankIsNamed) {
         std::chrono::milliseconds(500));
   });
   EXPECT_THAT(message,
-              AllOf(HasSubstr("No answer within 0.5 s in all_reduce"),
+              AllOf(HasSubstr("Timed out after 0.5 s in all_reduce"),
                     HasSubstr("from a run of a captured program"), HasSubstr("<- missing")));
 }
 
@@ -350,9 +350,9 @@ TEST_F(JointReplay, AGraphThatStandsStillIsEnded) {
         },
         std::chrono::milliseconds(800));
   });
-  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.8"),  // and some of a launch
+  EXPECT_THAT(message, AllOf(HasSubstr("Timed out after 0.8"),  // and some of a launch
                              HasSubstr("from steps of a captured program"),
-                             HasSubstr("All ranks have come to it, and their GPUs do not")));
+                             HasSubstr("All ranks have entered it, but their GPUs have not")));
 }
 
 TEST_F(JointReplay, AProgramThatOutlivesTheConnectionSendsByStep) {

@@ -22,7 +22,7 @@ struct OnGpus {
 bool has_gpu_kernels(const OpDef& op, DataType dtype);
 
 /// Operators that the case launches, plain or on its meshes, and that lack kernels for GPUs
-/// (docs/operators.md). Errors: what the function throws on the CPU.
+/// (autophi op --document). Errors: what the function throws on the CPU.
 std::set<std::string> operators_without_gpu_kernels(const Case& test, const OnGpus& where);
 
 /// The first way that disagrees with the same on the CPU.

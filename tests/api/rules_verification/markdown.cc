@@ -34,6 +34,12 @@ void write_row(std::string* page, const OperatorResult& row) {
                        row.refused, row.incorrect, needless_text(row));
 }
 
+OperatorResult total_of(const VerificationReport& report) {
+  OperatorResult total;
+  for (const OperatorResult& row : report.rows) total.add(row);
+  return total;
+}
+
 constexpr size_t kMaxMoves = 6;
 
 // Of one operator, the most frequent first.
@@ -50,47 +56,58 @@ void write_moves(std::string* page, const OperatorResult& row) {
 
 }  // namespace
 
-std::string to_markdown(const VerificationReport& report) {
+std::string summary_markdown(const VerificationReport& report) {
   const Effort& effort = report.effort;
-  OperatorResult total;
-  for (const OperatorResult& row : report.rows) total.add(row);
-  std::string page = fmt::format(
+  const OperatorResult total = total_of(report);
+  return fmt::format(
       R"(# Verification report of the placement rules
 
-Written by `build/bin/rules_verification --write` (seed {}); do not edit. What it is and how it is tested:
-[test_methods.md](test_methods.md#the-verification-report-of-rules).
+`build/bin/rules_verification --write` writes this page (seed {}). It calls every operator and
+gradient that has a kernel through the distributed API, on ranks that are threads, assembles the
+shards of the results, and compares them with the plain call.
+[test_methods.md](test_methods.md#the-verification-report-of-rules) describes the method.
+`--details=FILE` writes the results of each operator.
 
-Every operator and gradient that has a kernel is called through the distributed API on ranks that are threads, with its own kernel and
-rule, and what the ranks hold is put together and compared with the plain call. **{} calls were tried, {} refused, {} incorrect.**
+| what | count |
+|---|---|
+| operators and gradients | {} |
+| calls that differ in shapes, dtypes or attributes | {} |
+| placements tried | {} |
+| refused | {} |
+| incorrect | {} |
+| placements for which a rule moves data | {} |
+| needless moves | {} |
+| needless moves that leave less to reduce | {} |
 
-- Calls: {}, which the tables of `tests/api/op_cases.h` make, forwards and backwards; of one operator they differ in shapes (uneven and
-  empty ones too), dtypes or attributes.
-- Meshes: {}.
-- Placements of each input: whole, split along any tensor dim, and a partial sum, mean, maximum or minimum (of bool: any, all); several
-  mesh dims may split one tensor dim, in either order. The parts of a partial value are noise of which none is the value.
-  In calls on rare numbers (NaN, infinities, very large and small ones) nothing is partial.
-- All placements of a call's inputs where there are no more than {} (on one mesh dim), {} (two) or {} (three), else as many drawn; {} of
-  calls on rare extents and numbers.
-- Needless: of the placements on [2] for which the rule asks inputs to move (cutting a part out of a whole tensor is no move), those
-  where the plain call on the unmoved parts makes parts that a placement of the outputs describes, there and on [3]. "At least" where the
-  kernel asks where its part lies, or attributes name whole extents: the plain call on parts is then another call.
-- Saving: of the needless, those that leave less to reduce: outputs would be partial that have more bytes than the inputs that move. No
-  operator passes these on (`api/rules/partial_propagation.h`).
-- Not here: rules of operators without a kernel, which `spmd_soundness_test` tries with naive ones.
-
-| op | rule | calls | tried | refused | incorrect | needless moves |
-|---|---|---|---|---|---|---|
+- The calls are those of `tests/api/op_cases.h`, forward and backward, with uneven and empty shapes.
+- The meshes are {}.
+- Each input is replicated, sharded along any tensor dim, or partial (sum, avg, max, min; any and
+  all for bool). Several mesh dims may shard one tensor dim. The terms of a partial value are noise.
+- All placements of a call are tried if there are at most {} on one mesh dim, {} on two or {} on
+  three, and otherwise that number of random ones. For extreme extents and values the number is {}.
+- A move is needless if the plain call on the unmoved shards computes shards of the result, on 2 and
+  3 ranks. It leaves less to reduce if the outputs would be partial and larger than the moved inputs.
+- Rules of operators without a kernel are not included; `spmd_soundness_test` checks them.
 )",
-      report.seed, total.tried, total.refused, total.incorrect, total.calls, meshes_text(),
-      effort.one_dim, effort.two_dims, effort.three_dims, effort.rare);
+      report.seed, report.rows.size(), total.calls, total.tried, total.refused, total.incorrect,
+      total.moved, total.needless, total.saving, meshes_text(), effort.one_dim, effort.two_dims,
+      effort.three_dims, effort.rare);
+}
+
+std::string details_markdown(const VerificationReport& report) {
+  std::string page =
+      "# Verification report of the placement rules: operators\n\n"
+      "\"At least\" stands where the kernel depends on the offset of its shard, or where an "
+      "attribute names global extents.\n\n"
+      "| op | rule | calls | tried | refused | incorrect | needless moves |\n"
+      "|---|---|---|---|---|---|---|\n";
   for (const OperatorResult& row : report.rows) write_row(&page, row);
   page +=
-      fmt::format("\nIn all {} operators: needless are {} of {} moves; {} of these are saving.\n",
-                  report.rows.size(), total.needless, total.moved, total.saving);
-  page += "\n## Needless moves\n\nHow often, which, and how the outputs could lie.\n\n";
+      "\n## Needless moves\n\nHow often, which, and the placements of the outputs without it.\n\n";
   for (const OperatorResult& row : report.rows) {
     if (!row.moves.empty()) write_moves(&page, row);
   }
+  const OperatorResult total = total_of(report);
   if (!total.refusals.empty()) {
     page += "\n## Refusals\n\n";
     for (const auto& [why, count] : total.refusals) page += fmt::format("- {}: {}\n", count, why);

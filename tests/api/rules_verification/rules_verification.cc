@@ -4,7 +4,8 @@
 //   build/bin/rules_verification                  # a row for each operator on the terminal
 //   build/bin/rules_verification --op=matmul      # of one, and which of its moves are needless
 //   build/bin/rules_verification --kinds          # that of all
-//   build/bin/rules_verification --write          # docs/rules_verification.md anew
+//   build/bin/rules_verification --write          # the totals, to docs/rules_verification.md
+//   build/bin/rules_verification --details=FILE   # a page with all rows
 #include <fmt/core.h>
 #include <gflags/gflags.h>
 
@@ -17,6 +18,7 @@ DEFINE_bool(small, false, "the few placements that the test tries");
 DEFINE_bool(kinds, false, "which moves are needless and why calls are refused, of each operator");
 DEFINE_bool(write, false, "write the page");
 DEFINE_string(page, AUTOPHI_SOURCE_DIR "/docs/rules_verification.md", "the page");
+DEFINE_string(details, "", "a file for the results of each operator");
 DECLARE_string(op);
 
 namespace phi::testing {
@@ -62,8 +64,9 @@ int run() {
       fmt::print(stderr, "--write takes all operators and placements: not --op, not --small\n");
       return 2;
     }
-    std::ofstream(FLAGS_page) << to_markdown(report);
+    std::ofstream(FLAGS_page) << summary_markdown(report);
   }
+  if (!FLAGS_details.empty()) std::ofstream(FLAGS_details) << details_markdown(report);
   return total.incorrect == 0 ? 0 : 1;
 }
 

@@ -106,8 +106,8 @@ OperatorResult examined(const Trial& trial, const Effort& effort, uint32_t seed,
 VerificationReport verify_rules(const std::vector<CapturedCall>& calls, const Effort& effort,
                                 uint32_t seed, const std::string& op,
                                 const std::function<void(const OperatorResult&)>& done) {
-  // One thread a rank. In the forked children of child_process.h a pool of threads would be waited for that
-  // only the parent has.
+  // One thread a rank. In the forked children of child_process.h a pool of threads would be waited
+  // for that only the parent has.
   share_cores(static_cast<int>(std::thread::hardware_concurrency()));
   std::map<std::string, OperatorResult> rows;
   for (const CapturedCall& call : calls) {

@@ -58,8 +58,11 @@ VerificationReport verify_rules(const std::vector<CapturedCall>& calls, const Ef
                                 uint32_t seed, const std::string& op = "",
                                 const std::function<void(const OperatorResult&)>& done = {});
 
-std::string to_markdown(const VerificationReport& report);
-/// The ops of a page, each with its rule.
+/// The page docs/rules_verification.md: totals, and what was tried.
+std::string summary_markdown(const VerificationReport& report);
+/// A page with a row for each operator, and its needless moves.
+std::string details_markdown(const VerificationReport& report);
+/// The ops of a page of details, each with its rule.
 std::map<std::string, std::string> ops_of_page(const std::string& markdown);
 /// Every operator of the library, with its rule.
 std::map<std::string, std::string> ops_of_library();

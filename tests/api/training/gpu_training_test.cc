@@ -84,9 +84,9 @@ TEST(TrainingOnGpus, MoreRanksThanGpusAreToldBothNumbers) {
   const auto join = [] {
     distributed::run_ranks(3, [](distributed::World&) { distributed::use_gpu(); });
   };
-  EXPECT_THAT(join, ThrowsError(ErrorCode::kPreconditionNotMet, "ranks 0 and 2 are on one GPU"));
+  EXPECT_THAT(join, ThrowsError(ErrorCode::kPreconditionNotMet, "ranks 0 and 2 use the same GPU"));
   EXPECT_THAT(join, ThrowsError(ErrorCode::kPreconditionNotMet,
-                                "They are number 0 and number 2 on their machine, where CUDA shows "
+                                "They are local ranks 0 and 2 on their machine, where CUDA shows "
                                 "them 2 GPUs and 2 GPUs"));
   cuda_on_cpu::reset();
 }

@@ -110,7 +110,7 @@ TEST(Checkpoint, CheckListsAllThatDoesNotFit) {
     return std::string();
   };
   EXPECT_EQ(message(Checkpoint::Extras::kRefused),
-            expected + "\n  'layers.0.up' f32[2] is not wanted");
+            expected + "\n  'layers.0.up' f32[2] is not expected");
   EXPECT_EQ(message(Checkpoint::Extras::kAllowed), expected);
   checkpoint.check(std::vector<ExpectedTensor>{wanted[3]}, Checkpoint::Extras::kAllowed);
 }
@@ -163,8 +163,9 @@ TEST(Checkpoint, ATargetOfTheWrongSizeIsRefused) {
   const TemporaryFolder folder;
   save(folder.path(), std::vector{named<float>("w", {1, 2}, {2})});
   DenseTensor out = DenseTensor::empty({Dims{3}, DataType::FLOAT32}, CPUPlace());
-  EXPECT_THAT([&] { open(folder.path()).source("w")->read(Box::whole({2}), &out); },
-              ThrowsError(ErrorCode::kInvalidArgument, "tensor 'w' f32[2] is read into f32[3]"));
+  EXPECT_THAT(
+      [&] { open(folder.path()).source("w")->read(Box::whole({2}), &out); },
+      ThrowsError(ErrorCode::kInvalidArgument, "tensor 'w' f32[2] cannot be read into f32[3]"));
 }
 
 TEST(Checkpoint, WhatTheIndexSaysMustBeInTheFile) {
@@ -180,12 +181,12 @@ TEST(Checkpoint, WhatTheIndexSaysMustBeInTheFile) {
       [&] {
         read<float>(index_of({"w", longer, {{kSingleFile, "w", Box::whole({3})}}}), "w");
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "tensor 'w' is f32[2]; the index tells of f32[3]"));
+      ThrowsError(ErrorCode::kInvalidArgument, "tensor 'w' is f32[2]; the index records f32[3]"));
   EXPECT_THAT(
       [&] {
         read<float>(index_of({"w", longer, {{kSingleFile, "v", Box::whole({3})}}}), "w");
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "has no tensor 'v', of which the index tells"));
+      ThrowsError(ErrorCode::kInvalidArgument, "has no tensor 'v', which the index lists"));
 }
 
 TEST(Checkpoint, ASaveTakesThePlaceOfTheOneBefore) {
@@ -218,9 +219,9 @@ TEST(Checkpoint, ASaveThatIsCutOffLeavesTheOldOrTheNewOne) {
   EXPECT_THAT(read<float>(open(folder.path()), "w"), ElementsAre(2)) << "after the index";
   fs::remove(part);
   const Checkpoint torn = open(folder.path());
-  EXPECT_THAT(
-      [&] { read<float>(torn, "w"); },
-      ThrowsError(ErrorCode::kInvalidArgument, "model.safetensors' is not of the save that"));
+  EXPECT_THAT([&] { read<float>(torn, "w"); },
+              ThrowsError(ErrorCode::kInvalidArgument,
+                          "model.safetensors' does not belong to the save that"));
   fs::rename(later / kSingleFile, folder / kSingleFile);
   EXPECT_THAT(read<float>(torn, "w"), ElementsAre(2)) << "when all files have their names";
 }
@@ -261,7 +262,7 @@ TEST(Save, WhatCannotBeSavedIsNamed) {
       {{{"", w.tensor}}, "a tensor has no name"},
       {{{"u", {}}}, "tensor 'u' is undefined"},
       {{{"__metadata__", w.tensor}}, "would be named '__metadata__'"},
-      {{elsewhere}, "lies on ranks that this job of 1 has not"},
+      {{elsewhere}, "is placed on ranks that this job of 1 lacks"},
   };
   for (const Case& c : cases) {
     EXPECT_THAT([&] { save(folder.path(), c.tensors); },
@@ -271,7 +272,7 @@ TEST(Save, WhatCannotBeSavedIsNamed) {
   const auto file = folder.write("file", "");
   EXPECT_THAT(
       [&] { save(file + "/below", std::vector{w}); },
-      ThrowsError(ErrorCode::kUnavailable, "the folder '" + file + "/below' cannot be made"));
+      ThrowsError(ErrorCode::kUnavailable, "the folder '" + file + "/below' cannot be created"));
 }
 
 TEST(Save, FilesOfOthersAreNeverTouched) {
@@ -330,9 +331,9 @@ TEST(Save, MetadataComeBack) {
 TEST(Save, MetadataThatCannotBeKeptAreRefused) {
   const TemporaryFolder folder;
   const std::vector<std::tuple<std::string, std::string, std::string>> cases = {
-      {"save", "7", "the metadata's key 'save' is taken"},
-      {"total_size", "7", "the metadata's key 'total_size' is taken"},
-      {"x", "\xff", "the metadata's 'x' is not UTF-8"}};
+      {"save", "7", "the metadata key 'save' is reserved"},
+      {"total_size", "7", "the metadata key 'total_size' is reserved"},
+      {"x", "\xff", "the metadata entry 'x' is not UTF-8"}};
   for (const auto& [key, text, message] : cases) {
     EXPECT_THAT(
         [&] {
@@ -355,7 +356,7 @@ TEST(Load, FillsTensorsInTheirOwnDtype) {
   EXPECT_EQ(into[1].tensor.local().values<int32_t>()[0], 3);
   into.pop_back();
   EXPECT_THAT([&] { load(open(folder.path()), into); },
-              ThrowsError(ErrorCode::kInvalidArgument, "'n' i32[1] is not wanted"));
+              ThrowsError(ErrorCode::kInvalidArgument, "'n' i32[1] is not expected"));
   load(open(folder.path()), into, Checkpoint::Extras::kAllowed);
 }
 

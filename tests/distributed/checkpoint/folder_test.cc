@@ -146,7 +146,7 @@ TEST(CheckpointFolder, WithoutItsIndexNoneIsGood) {
       [&] {
         open(SavedStep{2, folder.path_of(2)});
       },
-      ThrowsError(ErrorCode::kNotFound, "its save was cut off, or the file was removed"));
+      ThrowsError(ErrorCode::kNotFound, "its save was interrupted, or the file was removed"));
 }
 
 TEST(CheckpointFolder, NewestGoodPassesOverDamage) {

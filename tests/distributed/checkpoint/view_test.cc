@@ -169,13 +169,14 @@ TEST(View, WhatCannotBeSeenSoIsRefused) {
   refused({{.name = "x", .source = "w"}, {.name = "x", .source = "b"}},
           "two tensors of a view of '" + folder.path() + "' are named 'x'");
   refused({{.name = "x", .source = "b", .transposed = true}},
-          "'b' is f32[2], of which no transposed matrix can be made");
+          "'b' is f32[2], which cannot be transposed");
   refused({{.name = "x", .source = "cubic", .order = {{2, 2, 1}}}},
-          "'cubic' is f32[1,1,1], of which no other order can be made");
+          "'cubic' is f32[1,1,1], which cannot be reordered");
   refused({{.name = "x", .source = "w", .transposed = true, .order = {{2, 2, 1}}}},
-          "'w' is f32[2,3], whose tensor dim 1 is not made of [2,2,1]");
+          "'w' is f32[2,3], whose tensor dim 1 does not consist of blocks of [2,2,1]");
   refused({{.name = "x", .source = "b", .order = {{}, {2, 2, 1}}}}, "'b' is f32[2], whose");
-  refused({{.name = "x", .source = "w", .order = {{0, 2, 1}}}}, "not made of [2,0,1]");
+  refused({{.name = "x", .source = "w", .order = {{0, 2, 1}}}},
+          "does not consist of blocks of [2,0,1]");
 }
 
 }  // namespace

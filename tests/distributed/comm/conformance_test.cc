@@ -347,7 +347,7 @@ TEST(Conformance, Groups_OfSomeRanksInAnyOrder) {
     const std::vector<int64_t> ranks = {last, 0};
     if (world.rank() == 0 || world.rank() == last) {
       const GroupCalls group(world, world.group(ranks));
-      EXPECT_EQ(&group.group(), &world.group(ranks)) << "made once";
+      EXPECT_EQ(&group.group(), &world.group(ranks)) << "created once";
       EXPECT_EQ(group.position(), world.rank() == 0 ? 1 : 0);
       int32_t all[2] = {};
       const auto own = static_cast<int32_t>(world.rank());
@@ -434,12 +434,12 @@ TEST(Conformance, WrongCallsSayWhy) {
            const Send send{own, &byte, 1};
            all.exchange({&send, 1}, {});
          },
-         "a message of 1 bytes to the own rank has no receive of the same size"},
+         "a message of 1 bytes to this rank itself has no receive of the same size"},
         {[&] {
            const Recv recv{own, &byte, 1};
            all.exchange({}, {&recv, 1});
          },
-         "a receive from the own rank has no message in this call"},
+         "a receive from this rank itself has no message in this call"},
     };
     for (const auto& c : cases) {
       EXPECT_THAT(c.call, ThrowsError(ErrorCode::kInvalidArgument, c.words));

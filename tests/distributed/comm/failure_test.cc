@@ -53,7 +53,7 @@ TEST(Deadline, ReportsWhoIsMissingAndWhatItDidLast) {
         milliseconds(100));
   });
   EXPECT_THAT(message,
-              AllOf(HasSubstr("No answer within 0.1 s in all_reduce #2 of group {0,1,2}"),
+              AllOf(HasSubstr("Timed out after 0.1 s in all_reduce #2 of group {0,1,2}"),
                     HasSubstr("(sum of 1 f32, 4 bytes, from matmul_grad)"),
                     HasSubstr("rank 0  waiting in all_reduce #2"), HasSubstr("<- missing")));
 }
@@ -232,11 +232,11 @@ TEST(Deadline, NamesTheFirstCallOnWhichRanksDiffer) {
         milliseconds(50));
   });
   EXPECT_THAT(message,
-              AllOf(HasSubstr("No answer within 0.05 s in barrier #3 of group {0,1}"),
+              AllOf(HasSubstr("Timed out after 0.05 s in barrier #3 of group {0,1}"),
                     HasSubstr("of group {0,1} on which ranks differ is #2 (op broadcast and "
                               "exchange"),
-                    HasSubstr("rank 0 makes broadcast #2 of group {0,1} (0 u8, 0 bytes, root 0), "
-                              "rank 1 makes exchange #2 of group {0,1} (0 bytes)")));
+                    HasSubstr("rank 0 calls broadcast #2 of group {0,1} (0 u8, 0 bytes, root 0), "
+                              "rank 1 calls exchange #2 of group {0,1} (0 bytes)")));
 }
 
 TEST(HangReport, AllThatRanksRememberGoesToAFolder) {
@@ -255,14 +255,14 @@ TEST(HangReport, AllThatRanksRememberGoesToAFolder) {
         milliseconds(50));
   });
   unsetenv("AUTOPHI_REPORT_DIR");
-  EXPECT_THAT(message, AllOf(HasSubstr("all that the ranks remember is in " + folder),
+  EXPECT_THAT(message, AllOf(HasSubstr("the full report is in " + folder),
                              Not(HasSubstr("barrier #2 of group"))));
   std::string kept;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     std::ifstream stream(file.path());
     kept.append(std::istreambuf_iterator<char>(stream), {});
   }
-  EXPECT_THAT(kept, AllOf(HasSubstr("No answer within 0.05 s in barrier #21"),
+  EXPECT_THAT(kept, AllOf(HasSubstr("Timed out after 0.05 s in barrier #21"),
                           HasSubstr("barrier #2 of group {0,1}"), HasSubstr("<- missing")));
   std::filesystem::remove_all(folder);
 }
@@ -279,7 +279,7 @@ TEST(HangReport, AFolderThatCannotBeWrittenIsSaid) {
         milliseconds(50));
   });
   unsetenv("AUTOPHI_REPORT_DIR");
-  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.05 s in barrier #1"),
+  EXPECT_THAT(message, AllOf(HasSubstr("Timed out after 0.05 s in barrier #1"),
                              HasSubstr("cannot write /proc/no folder/hang-")));
 }
 
@@ -311,7 +311,7 @@ TEST(TransferFailure, DeadlineNamesWhoNeverPostedIt) {
         },
         milliseconds(100));
   });
-  EXPECT_THAT(message, AllOf(HasSubstr("No answer within 0.1 s in exchange #1 of group {0,1,2}"),
+  EXPECT_THAT(message, AllOf(HasSubstr("Timed out after 0.1 s in exchange #1 of group {0,1,2}"),
                              HasSubstr("rank 0  has made no call yet  <- missing"),
                              HasSubstr("rank 1  waiting in exchange #1 of group {0,1,2} (8 bytes)"),
                              HasSubstr("rank 2  waiting in barrier #2")));
@@ -328,7 +328,7 @@ TEST(TransferFailure, SizesThatDoNotMatchRiseWhereTheReceiverWaits) {
     });
   });
   EXPECT_THAT(message,
-              AllOf(HasSubstr("rank 1 expects 12 bytes of rank 0 and is sent 8, in exchange #1"),
+              AllOf(HasSubstr("rank 1 expects 12 bytes from rank 0 but receives 8, in exchange #1"),
                     HasSubstr("at rank 1 of 2")));
 }
 
@@ -346,7 +346,7 @@ TEST(TransferFailure, OfADroppedOneRisesInALaterCall) {
     });
   });
   EXPECT_TRUE(raised);
-  EXPECT_THAT(message, HasSubstr("rank 1 expects 12 bytes of rank 0 and is sent 8"));
+  EXPECT_THAT(message, HasSubstr("rank 1 expects 12 bytes from rank 0 but receives 8"));
 }
 
 TEST(TransferFailure, IsToldAgainByEveryWait) {

@@ -148,7 +148,7 @@ TEST(CallHeader, GeneratorsAreCompared) {
   EXPECT_EQ(difference(ours, other_seed, false), "seed 7 and 8");
   EXPECT_EQ(difference(ours, other_draws, false), "draws without a seed 2 and 3");
   const auto said = mismatch({"{0,1}", {0, ours}, 4, {1, other_seed}, 4}, false);
-  EXPECT_NE(said.find("give seed() one number on all ranks"), std::string::npos) << said;
+  EXPECT_NE(said.find("pass the same number to seed() on all ranks"), std::string::npos) << said;
 }
 
 TEST(CallHeader, TextThatIsTooLongIsCut) {

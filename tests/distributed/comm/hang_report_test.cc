@@ -92,12 +92,12 @@ TEST_F(HangReportTest, MissingIsWhoHasNotComeToTheCall) {
   note(1, {{3, kWaiting}, {3, kFinished}});
   note(2, {{5, kWaiting}});  // has gone on
   const std::string report = late(4);
-  EXPECT_THAT(report, HasSubstr("No answer within 1.5 s in barrier #4 of group {0,1,2}"));
+  EXPECT_THAT(report, HasSubstr("Timed out after 1.5 s in barrier #4 of group {0,1,2}"));
   EXPECT_THAT(line_of(report, 0), Not(HasSubstr("missing")));
   EXPECT_THAT(line_of(report, 1), HasSubstr("<- missing"));
   EXPECT_THAT(line_of(report, 2), Not(HasSubstr("missing")));
-  EXPECT_THAT(report, Not(HasSubstr("All have come")));
-  EXPECT_THAT(late(3), HasSubstr("All have come"));
+  EXPECT_THAT(report, Not(HasSubstr("All ranks have entered it")));
+  EXPECT_THAT(late(3), HasSubstr("All ranks have entered it"));
 }
 
 // Of several calls that differ the first; of several ranks the first that differs from rank 0.
@@ -107,8 +107,8 @@ TEST_F(HangReportTest, TheFirstDifferenceIsNamed) {
   note(1, {{1, kWaiting}, {2, kWaiting}, {3, kWaiting}, {4, kWaiting, CommOp::kAllReduce}});
   note(2, {{1, kWaiting}, {2, kWaiting}, {3, kWaiting, CommOp::kBroadcast}});
   EXPECT_THAT(late(5), HasSubstr("on which ranks differ is #3 (op barrier and broadcast"));
-  EXPECT_THAT(late(5), HasSubstr("rank 0 makes barrier #3"));
-  EXPECT_THAT(late(5), HasSubstr("rank 2 makes broadcast #3"));
+  EXPECT_THAT(late(5), HasSubstr("rank 0 calls barrier #3"));
+  EXPECT_THAT(late(5), HasSubstr("rank 2 calls broadcast #3"));
 }
 
 // The three newest, oldest of them first, and how each ended.
@@ -126,7 +126,7 @@ TEST_F(HangReportTest, TheLastCallsAreToldInOrder) {
   EXPECT_NE(fourth, std::string::npos);
   EXPECT_THAT(of_1, Not(HasSubstr("barrier #1 ")));
   EXPECT_THAT(of_1.substr(second, third - second), HasSubstr("took 0."));
-  EXPECT_THAT(of_1.substr(third, fourth - third), HasSubstr("under way when last looked at"));
+  EXPECT_THAT(of_1.substr(third, fourth - third), HasSubstr("in progress when last observed"));
   EXPECT_THAT(of_1.substr(fourth), HasSubstr("not finished"));
 }
 

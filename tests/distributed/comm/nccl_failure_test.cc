@@ -110,10 +110,9 @@ TEST_F(NcclFailure, ALateRankIsNamed) {
       all_reduce(world);
     });
   });
-  EXPECT_THAT(message,
-              AllOf(HasSubstr("No answer within 0.3 s in all_reduce #2 of group {0,1,2} of "
-                              "GPUs (sum of 6 f32, 24 bytes, from matmul_grad)"),
-                    HasSubstr("waiting in all_reduce #2"), HasSubstr("<- missing")));
+  EXPECT_THAT(message, AllOf(HasSubstr("Timed out after 0.3 s in all_reduce #2 of group {0,1,2} of "
+                                       "GPUs (sum of 6 f32, 24 bytes, from matmul_grad)"),
+                             HasSubstr("waiting in all_reduce #2"), HasSubstr("<- missing")));
 }
 
 TEST_F(NcclFailure, OfOneRankIsTheJobsError) {
@@ -138,7 +137,7 @@ TEST_F(NcclFailure, SizesThatDifferNameBothRanks) {
     });
   });
   EXPECT_THAT(message,
-              HasSubstr("rank 1 expects 12 bytes of rank 0 and is sent 8, in exchange #1 of "
+              HasSubstr("rank 1 expects 12 bytes from rank 0 but receives 8, in exchange #1 of "
                         "group {0,1} of GPUs"));
 }
 
@@ -152,7 +151,7 @@ TEST_F(NcclFailure, NumbersOfMessagesThatDifferAreNamed) {
       if (world.rank() == 1) world.everyone().exchange({}, {&recv, 1});
     });
   });
-  EXPECT_THAT(message, HasSubstr("rank 0 sends rank 1 2 messages, and that expects 1"));
+  EXPECT_THAT(message, HasSubstr("rank 0 sends rank 1 2 messages, but the receiver expects 1"));
 }
 
 TEST_F(NcclFailure, CallsThatDoNotMatchNameBoth) {
@@ -184,8 +183,8 @@ TEST_F(NcclFailure, OrdersThatDifferAreAnError) {
   });
   EXPECT_THAT(
       message,
-      AllOf(HasSubstr("calls are made in different orders: exchange #1 of group"),
-            ContainsRegex("is number [12] of rank 0's with rank 1, and number [12] of that")));
+      AllOf(HasSubstr("calls are in different orders: exchange #1 of group"),
+            ContainsRegex("is call [12] of rank 0 with rank 1, but call [12] on the other rank")));
 }
 
 // Between the hosts all is well.
@@ -200,8 +199,8 @@ TEST_F(NcclFailure, AGpuThatDoesNotComeEndsTheJobAtTheDeadline) {
     });
   });
   EXPECT_THAT(message,
-              AllOf(HasSubstr("No answer within 0.4 s in all_reduce #3 of group {0,1} of GPUs"),
-                    HasSubstr("All ranks have come to it, and their GPUs do not")));
+              AllOf(HasSubstr("Timed out after 0.4 s in all_reduce #3 of group {0,1} of GPUs"),
+                    HasSubstr("All ranks have entered it, but their GPUs have not")));
 }
 
 TEST_F(NcclFailure, WhatNcclReportsIsTheError) {
@@ -233,7 +232,7 @@ TEST_F(NcclFailure, ReachesARankThatWaitsForItsGpu) {
           ADD_FAILURE() << "rank " << world.rank() << " goes on";
         });
       },
-      ThrowsError(ErrorCode::kExecutionTimeout, "No answer within 0.4 s in exchange #"));
+      ThrowsError(ErrorCode::kExecutionTimeout, "Timed out after 0.4 s in exchange #"));
 }
 
 // What is done is still in the queue, as the rank's thread waits for its GPU.
@@ -249,7 +248,7 @@ TEST_F(NcclFailure, OfALaterCallIsFound) {
           ADD_FAILURE() << "rank " << world.rank() << " goes on";
         });
       },
-      ThrowsError(ErrorCode::kExecutionTimeout, "No answer within 0.4 s in exchange #"));
+      ThrowsError(ErrorCode::kExecutionTimeout, "Timed out after 0.4 s in exchange #"));
 }
 
 // NCCL would wait for the one that it is told to abort first, which stands behind the other.
@@ -271,7 +270,7 @@ TEST_F(NcclFailure, OfOneCommunicatorEndsThoseBehindIt) {
             ADD_FAILURE() << "rank " << world.rank() << " goes on";
           });
         },
-        ThrowsError(ErrorCode::kExecutionTimeout, "No answer within 0.4 s in "));
+        ThrowsError(ErrorCode::kExecutionTimeout, "Timed out after 0.4 s in "));
     cuda_on_cpu::reset();
   }
 }
@@ -321,7 +320,7 @@ TEST_F(NcclFailureDeathTest, ACallThatNcclKeepsEndsTheProcess) {
                 all_reduce(world);
               }),
       ::testing::ExitedWithCode(1),
-      "NCCL has not taken in all_reduce.* within 0.3 s on rank .*NCCL does not end its work");
+      "NCCL has not accepted all_reduce.* within 0.3 s on rank .*NCCL does not finish its work");
 }
 
 TEST_F(NcclFailureDeathTest, AnEndThatHangsEndsTheProcess) {
@@ -333,7 +332,8 @@ TEST_F(NcclFailureDeathTest, AnEndThatHangsEndsTheProcess) {
                           cuda_on_cpu::hang_nccl_finalize(/*gpu=*/1);
                         });
                       }),
-              ::testing::ExitedWithCode(1), "rank [01] leaves the job.*NCCL does not end its work");
+              ::testing::ExitedWithCode(1),
+              "rank [01] leaves the job.*NCCL does not finish its work");
 }
 
 TEST_F(NcclFailureDeathTest, AnAbortThatHangsEndsTheProcess) {
@@ -350,7 +350,7 @@ TEST_F(NcclFailureDeathTest, AnAbortThatHangsEndsTheProcess) {
                         all_reduce(world);
                       }),
               ::testing::ExitedWithCode(1),
-              "No answer within 0.3 s in all_reduce.*NCCL does not end its work");
+              "Timed out after 0.3 s in all_reduce.*NCCL does not finish its work");
 }
 
 TEST_F(NcclJoining, NeedsOneVersionOnAllRanks) {
@@ -385,7 +385,7 @@ TEST_F(NcclJoining, WantsAGpuForEachRank) {
           make_nccl_world(host, GPUPlace(static_cast<int>(host.rank() % 2)), GpuReduction::kExact);
         });
       },
-      ThrowsError(ErrorCode::kPreconditionNotMet, "ranks 0 and 2 are on one GPU"));
+      ThrowsError(ErrorCode::kPreconditionNotMet, "ranks 0 and 2 use the same GPU"));
 }
 
 }  // namespace

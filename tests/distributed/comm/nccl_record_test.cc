@@ -107,7 +107,7 @@ TEST_F(NcclRecord, WhatWaitsIsRefused) {
     const Number x(gpus, 1.0f);
     EXPECT_THAT([&] { gpus.record(gpus.everyone(), [&] { x.value(); }); },
                 ThrowsError(ErrorCode::kPreconditionNotMet,
-                            "cannot be written down together with messages: it waits for the GPU"));
+                            "cannot be captured together with messages: it waits for the GPU"));
     gpus.everyone().all_reduce(x.data(), 1, DataType::FLOAT32, ReduceKind::kSum);
     EXPECT_EQ(x.value(), 2.0f);
   });
@@ -141,7 +141,7 @@ TEST_F(NcclRecord, WhatCannotBeCapturedIsNamed) {
     };
     EXPECT_THAT([&] { gpus.record(gpus.everyone(), wait); },
                 ThrowsError(ErrorCode::kPreconditionNotMet,
-                            "cannot be written down together with messages: CUDA error 900"));
+                            "cannot be captured together with messages: CUDA error 900"));
   });
 }
 
@@ -185,7 +185,7 @@ TEST_F(NcclRecord, ALaunchThatDoesNotEndIsFound) {
     ADD_FAILURE() << "rank " << host.rank() << " goes on";
   };
   EXPECT_THAT([&] { on_gpus(2, body, milliseconds(400)); },
-              ThrowsError(ErrorCode::kExecutionTimeout, "All ranks have come to it"));
+              ThrowsError(ErrorCode::kExecutionTimeout, "All ranks have entered it"));
 }
 
 // A launch that waits for what is on the GPU, as CUDA's do when its queue is full.
@@ -260,7 +260,7 @@ TEST_F(NcclRecord, WorldsOfTheHostWriteNothingDown) {
     EXPECT_FALSE(host.records_calls());
     EXPECT_THAT([&] { host.record(host.everyone(), [] {}); },
                 ThrowsError(ErrorCode::kUnimplemented,
-                            "the calls of world 'local' cannot be written down by a device"));
+                            "the calls of world 'local' cannot be captured by a device"));
   });
 }
 

@@ -11,7 +11,7 @@ namespace {
 TEST(WithoutNccl, SaysHowToGetIt) {
   EXPECT_FALSE(has_nccl());
   for (const char* words :
-       {"this build has no NCCL", "tools/setup --cuda brings it", "messages: host of a job"}) {
+       {"this build has no NCCL", "tools/setup --cuda installs it", "messages: host of a job"}) {
     EXPECT_THAT([] { make_nccl_world(World::current(), GPUPlace(0), GpuReduction::kExact); },
                 ThrowsError(ErrorCode::kUnavailable, words));
   }

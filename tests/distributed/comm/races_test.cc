@@ -223,7 +223,7 @@ TEST(CommRaces, AReportOfRanksThatAreBusy) {
       error = timeout.what();
       EXPECT_EQ(timeout.code(), ErrorCode::kExecutionTimeout);
     }
-    for (const char* part : {"No answer within 0.002 s in barrier #1 of group {0,1,2,3}",
+    for (const char* part : {"Timed out after 0.002 s in barrier #1 of group {0,1,2,3}",
                              "rank 0  waiting in barrier #1", "rank 3  ", "<- missing"}) {
       EXPECT_THAT(error, HasSubstr(part));
     }

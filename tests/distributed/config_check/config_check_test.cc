@@ -76,7 +76,7 @@ TEST(Agreement, OtherKeysAreTold) {
     const bool last = world.rank() == world.size() - 1;
     const std::string text =
         said(world, last ? ConfigEntries{{"a", "1"}, {"b", "2"}} : ConfigEntries{{"a", "1"}});
-    EXPECT_THAT(text, HasSubstr("b is not there at rank"));
+    EXPECT_THAT(text, HasSubstr("b is absent at rank"));
     EXPECT_THAT(text, HasSubstr(fmt::format("'2' at rank {}", world.size() - 1)));
   });
 }

@@ -49,11 +49,11 @@ rank 3 (dp=1,tp=1): [2:3,2:4], 2 elements
 }
 
 TEST(Picture, AddendsAndReplicasHaveSignsOfTheirOwn) {
-  EXPECT_THAT(
-      of({6, 4}, square(), {Shard(0), Partial()}),
-      testing::AllOf(HasSubstr("0+1"), HasSubstr("2+3"),
-                     HasSubstr("partial over tp: the value is the sum of what 2 ranks hold"),
-                     HasSubstr("rank 3 (dp=1,tp=1): [3:6,0:4], 12 elements, partial")));
+  EXPECT_THAT(of({6, 4}, square(), {Shard(0), Partial()}),
+              testing::AllOf(
+                  HasSubstr("0+1"), HasSubstr("2+3"),
+                  HasSubstr("partial over tp: the value is the sum of the local values of 2 ranks"),
+                  HasSubstr("rank 3 (dp=1,tp=1): [3:6,0:4], 12 elements, partial")));
   EXPECT_THAT(of({6, 4}, square(), {Replicate(), Shard(0)}),
               testing::AllOf(HasSubstr(" 0,2 "), HasSubstr(" 1,3 "), Not(HasSubstr("partial"))));
   // Two replicas, each the largest of two values.
@@ -73,7 +73,7 @@ TEST(Picture, EmptyPartsAreInTheListAlone) {
 
 TEST(Picture, OfMoreDimsTheSplitOnesAreDrawn) {
   const std::string two = of({4, 7, 6}, square(), {Shard(0), Shard(2)});
-  EXPECT_THAT(two, HasSubstr("dim 0 down, dim 2 across, dim 1 whole:"));
+  EXPECT_THAT(two, HasSubstr("dim 0 down, dim 2 across, dim 1 unsharded:"));
   const ProcessMesh cube({2, 2, 2});
   const std::string three = of({4, 6, 8}, cube, {Shard(0), Shard(1), Shard(2)});
   EXPECT_THAT(three, HasSubstr("dim 1 down, dim 2 across, dim 0 0:2:"));
@@ -90,14 +90,14 @@ TEST(Picture, SeveralMeshDimsSplitOneDimInTheirOrder) {
 TEST(Picture, RanksOutsideTheMeshHoldNothing) {
   const ProcessMesh stage({2}, {"tp"}, {4, 6});
   EXPECT_THAT(of({8}, stage, {Shard(0)}, {.world_size = 8}),
-              EndsWith("ranks 0-3,5,7: outside the mesh, nothing\n"));
+              EndsWith("ranks 0-3,5,7: outside the mesh, no elements\n"));
   EXPECT_THAT(of({8}, stage, {Shard(0)}, {.world_size = 8}), HasSubstr("|    4     |    6     |"));
 }
 
 TEST(Picture, WhatHasNoRoomIsAList) {
   const ProcessMesh wide({64}, {"dp"});
   const std::string text = of({128}, wide, {Shard(0)}, {.width = 60});
-  EXPECT_THAT(text, HasSubstr("Its 64 parts are more than a picture of 60 columns shows."));
+  EXPECT_THAT(text, HasSubstr("Its 64 shards do not fit a picture of 60 columns."));
   EXPECT_THAT(text, HasSubstr("rank 63 (dp=63): [126:128], 2 elements"));
   EXPECT_THAT(of({100000}, ProcessMesh({100000}, {"dp"}), {Shard(0)}),
               HasSubstr("and 99936 ranks more"));

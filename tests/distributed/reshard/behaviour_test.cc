@@ -356,7 +356,7 @@ TEST(Reshard, OneThatTheSenderNeverStartsIsReported) {
   EXPECT_THAT(
       [&] { run_ranks(2, late, std::chrono::milliseconds(50)); },
       ThrowsError(ErrorCode::kExecutionTimeout,
-                  "No answer within 0.05 s in exchange #1 of group {0,1} (f32[4], 16 bytes, from "
+                  "Timed out after 0.05 s in exchange #1 of group {0,1} (f32[4], 16 bytes, from "
                   "reshard)"));
 }
 

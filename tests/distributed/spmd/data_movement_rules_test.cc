@@ -127,7 +127,7 @@ TEST(DataMovementRules, RefusalsSayWhatIsWrong) {
       {[&] { Pad3dInferSpmd(x, {0}, "constant", 0, "NCDHW"); }, "5 dims and 6 are needed"},
       {[&] { ChannelShuffleInferSpmd(x, "NCHW"); }, "x is [8,4]; images have 4 dims"},
       {[&] { MultiplexInferSpmd({}, x); }, "inputs has no rows to choose from"},
-      {[&] { TemporalShiftInferSpmd(x, 0); }, "is not made of segments of 0 frames"},
+      {[&] { TemporalShiftInferSpmd(x, 0); }, "does not consist of segments of 0 frames"},
   };
   for (const auto& [call, says] : rows) {
     try {

@@ -163,14 +163,14 @@ TEST(Factors, BackwardChecksTheOutputs) {
   EXPECT_THAT(message_of([&] {
                 rule.backward({&out, 1});
               }),
-              HasSubstr("output 0 has 1 dims [8], the inputs make one of 2 dims"));
+              HasSubstr("output 0 has 1 dims [8], but the inputs imply 2 dims"));
   EXPECT_THAT(message_of([&] { rule.backward({}); }), HasSubstr("0 outputs are given"));
 }
 
 TEST(Factors, WrongLettersAndKindsAreNamed) {
   const auto x = spec({8, 6}, {R, R});
   EXPECT_THAT(message_of([&] { Factors().input(x, "aB"); }),
-              HasSubstr("'B' names no factor; use a letter a to z, 1 or _."));
+              HasSubstr("'B' is not a factor; use a letter a to z, 1 or _."));
   EXPECT_THAT(message_of([&] {
                 Factors()
                     .input(x, "ab")
@@ -196,11 +196,11 @@ TEST(Factors, AFactorOfTwoSizesNamesBothArguments) {
   const auto product = [&] { Factors().input(x, "mk").input(y, "kn"); };
   EXPECT_EQ(
       message_of(product),
-      "factor k is 4 in input 0 [4,4] and 5 in input 1 [5,4]; give tensors of one size there.");
+      "factor k is 4 in input 0 [4,4] and 5 in input 1 [5,4]; use tensors of equal size there.");
   x.name = "x";
   y.name = "y";
   EXPECT_EQ(message_of(product),
-            "factor k is 4 in x [4,4] and 5 in y [5,4]; give tensors of one size there.");
+            "factor k is 4 in x [4,4] and 5 in y [5,4]; use tensors of equal size there.");
   EXPECT_THAT(message_of([&] { Factors().input(y, "aa"); }),
               HasSubstr("factor a is 5 in y [5,4] and 4 in y [5,4]"));
   const auto all = Factors::batch(2, 2);

@@ -115,7 +115,7 @@ TEST(ReduceAsRule, SplitDimsThatGoMakeItPartial) {
   const Dims x{8, 16, 32};
   expect_rule("bias", ReduceAsInferSpmd(spec(x, "0 2"), spec({32}, "_ _")), {"0 2", "_ 0"},
               {"P 0"});
-  expect_rule("target's own split counts for nothing",
+  expect_rule("target's own split is ignored",
               ReduceAsInferSpmd(spec(x, "0 _"), spec({32}, "_ 0")), {"0 _", "_ _"}, {"P _"});
   expect_rule("kept as 1", ReduceAsInferSpmd(spec(x, "0 1"), spec({8, 1, 32}, "_ _")),
               {"0 1", "0 _"}, {"0 P"});
@@ -129,7 +129,7 @@ TEST(ExpandAsRule, FollowsTheTarget) {
   expect_rule("new and grown tensor dims",
               ExpandAsInferSpmd(spec({1, 32}, "_ _"), spec({8, 16, 32}, "0 2")), {"_ 1", "0 2"},
               {"0 2"});
-  expect_rule("x's own split counts for nothing",
+  expect_rule("x's own split is ignored",
               ExpandAsInferSpmd(spec({16, 32}, "0 1"), spec({8, 16, 32}, "0 _")), {"_ _", "0 _"},
               {"0 _"});
 }

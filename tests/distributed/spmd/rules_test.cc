@@ -251,7 +251,8 @@ TEST(Rules, WrongArgumentsAreNamed) {
        "q [8,4], k [8,4] and v [8,4] must be [batch, sequence, heads, head_dim]"},
       {[&] { FlashAttentionInferSpmd(heads, x, x, nullptr, nullptr, 0, false, false, false); },
        "q [2,8,4,6], k [8,4] and v [8,4] must be [batch, sequence, heads, head_dim]"},
-      {[&] { ConcatInferSpmd(parts, 0); }, "x holds [8,4] and [8]; give tensors of as many dims"},
+      {[&] { ConcatInferSpmd(parts, 0); },
+       "x contains [8,4] and [8]; use tensors with the same number of dims"},
       {[&] { GatherInferSpmd(x, x, 0); }, "index is [8,4], expected one dim or none"},
       {[&] {
          ReshapeInferSpmd(x, {0, 0, 0});
@@ -265,7 +266,7 @@ TEST(Rules, WrongArgumentsAreNamed) {
          ReshapeInferSpmd(x, {32}).backward({&row, 1});
        },
        "one output of 32 elements"},
-      {[&] { FlattenInferSpmd(x, 1, 0); }, "start_axis 1 lies behind stop_axis 0"},
+      {[&] { FlattenInferSpmd(x, 1, 0); }, "start_axis 1 is after stop_axis 0"},
       {[&] { SplitWithNumInferSpmd(x, 9, 0); }, "x [8,4] is split into 9 parts along axis 0"},
       {[&] { SplitWithNumInferSpmd(x, 0, 0); }, "x is split into 0 parts"},
       {[&] { TransposeInferSpmd(x, {0}); }, "perm has 1 entries, x is [8,4]; give one per dim"},

@@ -255,7 +255,7 @@ std::vector<Trial> trials() {
        [](const Specs& s) {
          return ReshapeInferSpmd(s[0], {8, -1, 5});
        }},
-      {"reshape beside dims of size 1",
+      {"reshape next to dims of size 1",
        {{1, 4, 1, 6}},
        {{1, 2, 2, 1, 6, 1}},
        reshape_op,

@@ -27,15 +27,15 @@ TEST(HostFile, NamesMachinesAndSlots) {
 
 TEST(HostFile, WhatIsNotUnderstoodIsNamed) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"a slots=4\nb", "hosts:2: how many ranks does 'b' take?"},
+      {"a slots=4\nb", "hosts:2: 'b' has no number of slots"},
       {"a slots=0", "hosts:1: 'slots=0' is not understood"},
       {"a slots=4x", "'slots=4x' is not understood"},
       {"a slots=99999", "'slots=99999' is not understood"},
       {"a slots=4 slots=4", "'slots=4' is not understood"},
       {"a max_slots=4", "'max_slots=4' is not understood"},
-      {"me@a slots=4", "'me@a' is no name of a machine"},
-      {"-oProxyCommand=x slots=4", "'-oProxyCommand=x' is no name of a machine"},
-      {"a,b slots=4", "'a,b' is no name of a machine"},
+      {"me@a slots=4", "'me@a' is not a machine name"},
+      {"-oProxyCommand=x slots=4", "'-oProxyCommand=x' is not a machine name"},
+      {"a,b slots=4", "'a,b' is not a machine name"},
       {"a slots=1\n\na slots=2", "hosts:3: the machine 'a' is named twice"},
       {"# none\n", "the host file 'hosts' names no machine"}};
   for (const auto& [text, words] : cases) {
@@ -76,7 +76,7 @@ TEST(Machines, OneThatTakesTooLongDoesNotAnswer) {
   std::vector<UnresponsiveMachine> others;
   EXPECT_EQ(responding_machines(all, probe, &others), (Machines{{"localhost", 5}}));
   ASSERT_EQ(others.size(), 1u);
-  EXPECT_EQ(others[0].why, "no answer within 0.001 s");
+  EXPECT_EQ(others[0].why, "no response within 0.001 s");
 }
 
 TEST(Machines, ThisOneAnswersByAnyOfItsNames) {

@@ -59,7 +59,8 @@ TEST(StatusFile, TellsOnceThatAStepCannotBeWritten) {
   status.write(3);
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, before);
-  EXPECT_NE(log.text.find("does not take step 2: File too large"), std::string::npos) << log.text;
+  EXPECT_NE(log.text.find("cannot be updated to step 2: File too large"), std::string::npos)
+      << log.text;
   EXPECT_EQ(log.text.find("step 3"), std::string::npos) << log.text;
   std::remove(path.c_str());
 }
@@ -79,8 +80,9 @@ TEST(StatusFile, TakesNoPlaceOfWhatIsNoFile) {
   const std::string fifo = path_of("fifo");
   mkfifo(fifo.c_str(), 0600);
   EXPECT_THAT([&] { StatusFile{fifo}; }, ThrowsError(ErrorCode::kUnavailable, "'" + fifo + "'"));
-  EXPECT_THAT([] { StatusFile{"/dev/null"}; },
-              ThrowsError(ErrorCode::kInvalidArgument, "'/dev/null' is there and is no file"));
+  EXPECT_THAT(
+      [] { StatusFile{"/dev/null"}; },
+      ThrowsError(ErrorCode::kInvalidArgument, "'/dev/null' exists and is not a regular file"));
   EXPECT_THAT([] { StatusFile{"/nowhere/status"}; },
               ThrowsError(ErrorCode::kUnavailable, "No such file or directory"));
   std::remove(fifo.c_str());

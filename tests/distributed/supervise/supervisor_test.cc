@@ -154,7 +154,7 @@ TEST_F(SupervisorTest, ACommandThatStaysWhenARankHasFailedIsEnded) {
   Supervisor supervisor(hangs);
   EXPECT_EQ(supervisor.run(), 0);
   EXPECT_EQ(supervisor.attempts()[0].why,
-            "a rank ended, and the command was still there 0.001 s later: rank 0: rank 1 is "
+            "a rank ended, and the command was still running 0.001 s later: rank 0: rank 1 is "
             "missing");
   EXPECT_EQ(supervisor.attempts()[0].status, 128 + SIGKILL);
 }
@@ -265,7 +265,7 @@ TEST_F(SupervisorTest, WhoDoesNotStopIsKilledAtTheLimit) {
   Supervisor supervisor(deaf);
   EXPECT_EQ(supervisor.run(), 128 + SIGKILL);
   stop.join();
-  EXPECT_EQ(supervisor.attempts()[0].why, "killed, 0.001 s after it was told to stop");
+  EXPECT_EQ(supervisor.attempts()[0].why, "killed, 0.001 s after the signal to stop");
 }
 
 TEST_F(SupervisorTest, ToldToStopBetweenAttemptsItStops) {

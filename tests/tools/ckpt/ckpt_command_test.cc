@@ -63,7 +63,7 @@ TEST(CkptCommand, LsShowsTensorsAndMetadata) {
   EXPECT_EQ(all.out, folder.path_of(20) + "  step 20, 2 tensors, 32 B\n" + folder.path_of(10) +
                          "  step 10, 2 tensors, 32 B\n" + folder.path_of(30) + "  not complete: '" +
                          folder.path_of(30) + "' has no " + kIndexFile +
-                         ": its save was cut off, or the file was removed.\n");
+                         ": its save was interrupted, or the file was removed.\n");
 }
 
 TEST(CkptCommand, ControlCharactersOfNamesAreShown) {

@@ -134,7 +134,7 @@ class Agreement(unittest.TestCase):
                 line = f"the subcommand is 'run' at rank 0, '{name}' at rank 1"
                 self.differs(self.start_two(["run", file], other), line)
         outcome = self.start_two(["export", file], ["export", file, "--mode=train"])
-        self.differs(outcome, "word 3 is not there at rank 0, '--mode=train' at rank 1")
+        self.differs(outcome, "word 3 is absent at rank 0, '--mode=train' at rank 1")
 
     def test_one_process_does_what_is_not_parallel(self):
         outcome = launch.run(2, "export", self.folder.write("job.yaml", job()))

@@ -176,7 +176,7 @@ class Outputs(unittest.TestCase):
 
     def test_a_folder_that_cannot_be_saved_to_is_found_before_the_first_step(self):
         self.path("file").write_text("")
-        self.assertIn("cannot be made: Not a directory", self.saving_to(self.path("file/below")))
+        self.assertIn("cannot be created: Not a directory", self.saving_to(self.path("file/below")))
         self.assertIn("key 'run.save': '/proc/1/", self.saving_to("/proc/1"))
 
     def test_too_little_room_is_found_before_the_first_step(self):

@@ -34,7 +34,7 @@ TEST(ShowCommand, DrawsATensorInTheSpellingOfReshard) {
 TEST(ShowCommand, NamesRanksOutsideTheMesh) {
   const Result r = run({"--shape=5", "--mesh=tp=2", "--ranks=2,4", "--placements=S0"});
   EXPECT_EQ(r.status, 0) << r.err;
-  EXPECT_THAT(r.out, HasSubstr("ranks 0,1,3: outside the mesh, nothing"));
+  EXPECT_THAT(r.out, HasSubstr("ranks 0,1,3: outside the mesh, no elements"));
 }
 
 TEST(ShowCommand, ErrorsSayWhatToWrite) {

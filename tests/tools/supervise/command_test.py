@@ -110,7 +110,7 @@ class Jobs(Supervised):
         self.await_steps(first + 1)
         process.send_signal(signal.SIGTERM)
         output = self.finish(process, 128 + signal.SIGTERM)
-        self.assertIn("not started again: told to stop by signal 15 (Terminated)", output)
+        self.assertIn("not started again: stopped by signal 15 (Terminated)", output)
         done = len(self.losses())
         self.assertGreater(done, first)
         self.assertEqual(self.checkpoints()[-1], done, "the last step is saved")

@@ -12,7 +12,7 @@ NcclFunctions load() {
       {.name = fmt::format("libnccl.so.{}", NCCL_MAJOR),
        .known_place = AUTOPHI_NCCL_LIBRARY,
        .purpose = "messages between GPUs need NCCL",
-       .advice = fmt::format("Install NCCL {} or newer, let messages go through the host's memory "
+       .advice = fmt::format("Install NCCL {} or newer, send messages through host memory "
                              "(messages: host of a job, GpuOptions::messages)",
                              nccl_version_text(kMinNcclVersion))});
   NcclFunctions functions;

@@ -9,9 +9,9 @@ bool has_nccl() { return false; }
 std::unique_ptr<World> make_nccl_world(World& /*host*/, const Place& /*gpu*/,
                                        GpuReduction /*reduction*/) {
   throw errors::Unavailable(
-      "this build has no NCCL, which carries messages between GPUs. Install it (nccl.h and "
-      "libnccl.so.2, of CUDA's packages; tools/setup --cuda brings it), configure again and build; "
-      "or let messages go through the host's memory (messages: host of a job, "
+      "this build has no NCCL, which messages between GPUs need. Install it (nccl.h and "
+      "libnccl.so.2, from CUDA's packages; tools/setup --cuda installs it), configure again and "
+      "build; or send messages through host memory (messages: host of a job, "
       "GpuOptions::messages).");
 }
 

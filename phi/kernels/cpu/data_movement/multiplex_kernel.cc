@@ -6,6 +6,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/concat.h"
+#include "phi/infermeta/concat.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/row_lookup.h"
 #include "phi/kernels/functors/hd.h"
@@ -25,11 +26,6 @@ struct SumType<T> {
 };
 template <typename T>
 using sum_t = typename SumType<T>::type;
-
-/// Returns start_index as a position in `columns`, which are whole on this rank.
-int64_t first_column(int start_index, int64_t columns) {
-  return start_index < 0 ? start_index + columns : start_index;
-}
 
 }  // namespace
 

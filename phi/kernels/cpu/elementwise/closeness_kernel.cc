@@ -42,10 +42,6 @@ std::string text_of(T x) {
   }
 }
 
-IsCloseFunctor closeness(const Scalar& rtol, const Scalar& atol, bool equal_nan) {
-  return {rtol.to<double>(), atol.to<double>(), equal_nan};
-}
-
 }  // namespace
 
 template <typename T, typename Context>

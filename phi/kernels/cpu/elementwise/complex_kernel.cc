@@ -5,8 +5,8 @@
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/complex.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/device_primitives.h"
+#include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/functors/fast/complex_math.h"
 #include "phi/kernels/templates/elementwise/unary_instantiations.h"
 
@@ -35,7 +35,7 @@ void copy_bytes(const DenseTensor& x, DenseTensor* out) {
   if (out->numel() > 0) std::memcpy(out->mutable_raw_data(), x.raw_data(), out->meta().nbytes());
 }
 
-using Conjugated = join_t<Complexes, RealNumbers>;
+using ConjugateTypes = join_t<Complexes, RealNumbers>;
 using ComplexParts = TypeList<float, double>;
 
 }  // namespace
@@ -71,7 +71,7 @@ void ModulusGradKernel(const Context&, const DenseTensor& x, const DenseTensor& 
 
 PHI_UNARY_KERNEL(real, RealPartFunctor, Complexes);
 PHI_UNARY_KERNEL(imag, ImaginaryPartFunctor, Complexes);
-PHI_UNARY_KERNEL(conj, ConjugateFunctor, Conjugated);
+PHI_UNARY_KERNEL(conj, ConjugateFunctor, ConjugateTypes);
 PHI_REGISTER_KERNEL(abs_grad, CPU, ModulusGradKernel, Complexes);
 PHI_REGISTER_KERNEL(complex, CPU, ComplexKernel, ComplexParts);
 PHI_REGISTER_KERNEL(as_real, CPU, AsRealKernel, Complexes);

@@ -10,8 +10,8 @@ namespace phi {
 namespace {
 
 /// Signals [count, length] cut into frames. The spectra are [count, frequencies, frames].
-struct Frames {
-  Frames(const Dims& x, const Dims& out, int64_t window, int hop_length)
+struct StftFrames {
+  StftFrames(const Dims& x, const Dims& out, int64_t window, int hop_length)
       : count(x[0]),
         length(x[1]),
         n(window),
@@ -31,7 +31,7 @@ R stft_scale(bool normalized, int64_t n) {
 
 /// Multiplies frames [count, frames, n] by the window and adds them up to signals.
 template <typename R>
-void add_frames(const Frames& s, const R* frames, const R* window, R* signals) {
+void add_frames(const StftFrames& s, const R* frames, const R* window, R* signals) {
   for (int64_t i = 0; i < s.count * s.frames; ++i, frames += s.n) {
     R* to = signals + i / s.frames * s.length + i % s.frames * s.hop;
     for (int64_t t = 0; t < s.n; ++t) to[t] += frames[t] * window[t];
@@ -44,7 +44,7 @@ void add_frames(const Frames& s, const R* frames, const R* window, R* signals) {
 template <typename T, typename Context>
 void StftKernel(const Context&, const DenseTensor& x, const DenseTensor& window, int hop_length,
                 bool normalized, DenseTensor* out) {
-  const Frames s(x.dims(), out->dims(), window.numel(), hop_length);
+  const StftFrames s(x.dims(), out->dims(), window.numel(), hop_length);
   if (s.empty()) return;
   const T scale = stft_scale<T>(normalized, s.n);
   LineTransform<T> transform(s.n, true, LineKind::kReal);
@@ -55,7 +55,7 @@ void StftKernel(const Context&, const DenseTensor& x, const DenseTensor& window,
 template <typename T, typename Context>
 void StftGradKernel(const Context&, const DenseTensor& window, const DenseTensor& out_grad,
                     int hop_length, bool normalized, DenseTensor* x_grad) {
-  const Frames s(x_grad->dims(), out_grad.dims(), window.numel(), hop_length);
+  const StftFrames s(x_grad->dims(), out_grad.dims(), window.numel(), hop_length);
   T* to = x_grad->mutable_data<T>();
   std::fill_n(to, x_grad->numel(), T(0));
   if (s.empty()) return;

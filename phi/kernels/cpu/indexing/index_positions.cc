@@ -11,14 +11,14 @@ namespace phi {
 namespace {
 
 /// The places of one of index_put's indices, along one tensor dim or along several counted as one.
-struct IndexedDims {
+struct IndexPositions {
   std::vector<int64_t> places;
   Dims shape;
   int count;
 };
 
-IndexedDims true_places(const DenseTensor& mask) {
-  IndexedDims named{{}, {}, mask.ndim()};
+IndexPositions true_places(const DenseTensor& mask) {
+  IndexPositions named{{}, {}, mask.ndim()};
   const bool* chosen = mask.data<bool>();
   for (int64_t i = 0; i < mask.numel(); ++i) {
     if (chosen[i]) named.places.push_back(i);
@@ -27,13 +27,13 @@ IndexedDims true_places(const DenseTensor& mask) {
   return named;
 }
 
-IndexedDims named_dims(const DenseTensor& index, const Dims& dims, int first) {
+IndexPositions named_dims(const DenseTensor& index, const Dims& dims, int first) {
   if (index.dtype() == DataType::BOOL) return true_places(index);
   return {positions_along(index, "an index", dims[first], FromEnd::kYes), index.dims(), 1};
 }
 
 /// Adds `stride` times the places of `named`, broadcast to `shape`, to `places`.
-void add_places(const IndexedDims& named, int64_t stride, const Dims& shape,
+void add_places(const IndexPositions& named, int64_t stride, const Dims& shape,
                 std::vector<int64_t>* places) {
   if (places->empty()) return;
   const Broadcast<1> walk(shape, {&named.shape});
@@ -48,7 +48,7 @@ void add_places(const IndexedDims& named, int64_t stride, const Dims& shape,
 }  // namespace
 
 std::vector<int64_t> positions_along(const DenseTensor& index, const char* argument, int64_t extent,
-                                  FromEnd from_end) {
+                                     FromEnd from_end) {
   std::vector<int64_t> places(static_cast<size_t>(index.numel()));
   visit_indices(index, [&](const auto* ids) {
     check_indices(ids, index.numel(), argument, extent, from_end);
@@ -98,8 +98,9 @@ std::vector<int64_t> positions_of_first(const DenseTensor& index, const Dims& di
   return places;
 }
 
-IndexedPositions positions_of_indices(std::span<const DenseTensor* const> indices, const Dims& dims) {
-  std::vector<IndexedDims> each;
+IndexedPositions positions_of_indices(std::span<const DenseTensor* const> indices,
+                                      const Dims& dims) {
+  std::vector<IndexPositions> each;
   IndexedPositions all{{}, {}, 0};
   for (const DenseTensor* index : indices) {
     each.push_back(named_dims(*index, dims, all.named_dims));
@@ -110,7 +111,7 @@ IndexedPositions positions_of_indices(std::span<const DenseTensor* const> indice
   all.places.resize(static_cast<size_t>(all.shape.numel()), 0);
   int64_t stride = dims.numel(0, all.named_dims);
   int first = 0;
-  for (const IndexedDims& named : each) {
+  for (const IndexPositions& named : each) {
     const int64_t extent = dims.numel(first, first + named.count);
     stride = extent == 0 ? 0 : stride / extent;
     add_places(named, stride, all.shape, &all.places);

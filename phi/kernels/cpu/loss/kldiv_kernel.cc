@@ -7,16 +7,10 @@
 #include "phi/kernels/cpu/reduction/reduce_loop.h"
 #include "phi/kernels/functors/losses.h"
 #include "phi/kernels/functors/reduce.h"
+#include "phi/kernels/kldiv_divisor.h"
 
 namespace phi {
 namespace {
-
-/// Returns the global count by which the sum of terms is divided.
-double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string& reduction) {
-  const Dims whole = ctx.input_box(0, x.dims()).global;
-  if (reduction == "mean") return static_cast<double>(whole.numel());
-  return reduction == "batchmean" && whole.ndim() > 0 ? static_cast<double>(whole[0]) : 1;
-}
 
 /// Functors of the compute type, so that all element types share their loops. `log_target` is a
 /// template parameter because loops do not vectorise if it is a member.
@@ -46,7 +40,7 @@ void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   DenseTensor terms = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
   C* const to = terms.mutable_data<C>();
   with_term([&](auto term) { nary_loop<T>(std::array{&x, &label}, to, x.dims(), term); });
-  const double by = divisor(ctx, x, reduction);
+  const double by = kldiv_divisor(ctx, x, reduction);
   reduce<SumReducer<C>>(ctx, to, x.dims(), AxisSet::all(x.ndim()), out->mutable_data<T>(),
                         [by](double sum) { return sum / by; });
 }
@@ -56,7 +50,7 @@ void KLDivLossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                          const DenseTensor& out_grad, const std::string& reduction, bool log_target,
                          DenseTensor* x_grad) {
   using C = compute_t<T>;
-  const auto share = static_cast<C>(1 / divisor(ctx, x, reduction));
+  const auto share = static_cast<C>(1 / kldiv_divisor(ctx, x, reduction));
   if (log_target) return nary_loop<T>({&label, &out_grad}, x_grad, KlDivTermGrad<C, true>{share});
   nary_loop<T>({&label, &out_grad}, x_grad, KlDivTermGrad<C, false>{share});
 }

@@ -5,6 +5,7 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/image_norm.h"
+#include "phi/infermeta/image_norm.h"
 #include "phi/kernels/cpu/normalisation/channels.h"
 #include "phi/kernels/cpu/normalisation/write_converted.h"
 
@@ -73,11 +74,6 @@ double number(const ComputeArray<C>& values, int64_t c, double otherwise) {
   return values.data() ? static_cast<double>(values.data()[c]) : otherwise;
 }
 
-/// Whether the batch's statistics are used instead of the running ones.
-bool uses_batch(bool is_test, bool use_global_stats, bool trainable_statistics) {
-  return !use_global_stats && (!is_test || trainable_statistics);
-}
-
 std::vector<double> read_statistics(const DenseTensor& x) {
   std::vector<double> values(x.numel());
   visit_dtype(x.dtype(),
@@ -141,7 +137,7 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   const ComputeArray<C> biases(bias);
   std::vector<C> centre(means.begin(), means.end()), factor(means.size()), shift(means.size());
   const bool of_batch =
-      !batch.is_empty() && uses_batch(is_test, use_global_stats, trainable_statistics);
+      !batch.is_empty() && uses_batch_statistics(is_test, use_global_stats, trainable_statistics);
   for (const ChannelRange& range : batch.ranges(sizeof(T))) {
     if (of_batch) {
       find_statistics(batch, range, xs, centre.data(), means.data(), variances.data(), rest.data());
@@ -180,7 +176,7 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                             inverse = read_statistics(saved_variance);
   const std::vector<C> centre(means.begin(), means.end());
   const ComputeArray<C> scales(scale);
-  const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
+  const bool of_batch = uses_batch_statistics(is_test, use_global_stats, trainable_statistics);
   std::vector<double> of_g(inverse.size()), of_gy(inverse.size());
   std::vector<C> factor(inverse.size()), average(inverse.size()), slope(inverse.size());
   const ChannelSum g_sum{[](C, C g, int64_t) { return g; }, of_g.data()};
@@ -213,7 +209,7 @@ void BatchNormDry(const Context& ctx, const DenseTensor& x, const DenseTensor&, 
                   DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*, DenseTensor*) {
   const LocalBatch batch(ctx, x, data_format);
   const bool of_batch =
-      !batch.is_empty() && uses_batch(is_test, use_global_stats, trainable_statistics);
+      !batch.is_empty() && uses_batch_statistics(is_test, use_global_stats, trainable_statistics);
   batch.plan_sums(of_batch ? 3 : 0);
 }
 template <typename T, typename Context>

@@ -9,16 +9,14 @@
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/functors/choice_errors.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/functors/random_permutation.h"
 
 namespace phi {
 namespace {
-
-PhiloxKey key_of(int seed) { return philox_key(seed_bits(seed)); }
 
 /// A row of weights, and the number of those that are not 0.
 class Weights {
@@ -41,7 +39,8 @@ class Weights {
     // Rounding may give the sum itself, after which there are only classes with weight 0.
     const auto last = std::lower_bound(sums.begin(), sums.end(), sums.back());
     for (int64_t i = 0; i < samples; ++i) {
-      ElementWords words(static_cast<uint64_t>(first + i), RandomUse::kMultinomial, key_of(seed));
+      ElementWords words(static_cast<uint64_t>(first + i), RandomUse::kMultinomial,
+                         philox_key(seed_bits(seed)));
       const auto found = std::upper_bound(sums.begin(), last, words.unit() * sums.back());
       to[i] = found - sums.begin();
     }

@@ -4,14 +4,14 @@
 #include <immintrin.h>
 #endif
 
-#include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/random/random_stream.h"
 
 namespace phi {
 namespace {
 
 /// The counters of a batch, and their key.
-struct Counters {
+struct PhiloxCounters {
   const uint64_t* blocks;
   uint32_t use;
   uint32_t turn;
@@ -20,9 +20,9 @@ struct Counters {
 
 #ifdef PHI_HAS_LANES_
 
-// Counters side by side, one word in each 64 bits of a register; the upper halves are undefined,
-// because the multiplications read lower halves only. Code on these registers is in functions with
-// the target's instructions: in others g++ splits the vectors.
+// PhiloxCounters side by side, one word in each 64 bits of a register; the upper halves are
+// undefined, because the multiplications read lower halves only. Code on these registers is in
+// functions with the target's instructions: in others g++ splits the vectors.
 
 struct Lanes256 {
   using LaneWords [[gnu::vector_size(32)]] = uint64_t;
@@ -92,7 +92,7 @@ struct Lanes512 {
 /// Draws kTogether registers in turns, because each multiplication waits for that of the previous
 /// round.
 template <typename Lanes, int kTogether>
-inline void draw(const Counters& counters, uint32_t* to) {
+inline void draw(const PhiloxCounters& counters, uint32_t* to) {
   constexpr int kLanes = sizeof(typename Lanes::LaneWords) / sizeof(uint64_t);
   static_assert(kBatchBlocks % (kTogether * kLanes) == 0);
   for (int s = 0; s < kBatchBlocks; s += kTogether * kLanes) {
@@ -110,14 +110,14 @@ inline void draw(const Counters& counters, uint32_t* to) {
   }
 }
 
-void draw_base(const Counters& counters, uint32_t* to) { draw<Lanes256, 2>(counters, to); }
-void draw_wide(const Counters& counters, uint32_t* to) {
+void draw_base(const PhiloxCounters& counters, uint32_t* to) { draw<Lanes256, 2>(counters, to); }
+void draw_wide(const PhiloxCounters& counters, uint32_t* to) {
   detail::run_avx512([from = &counters, to] { draw<Lanes512, 4>(*from, to); });
 }
 
 #else
 
-void draw_base(const Counters& counters, uint32_t* to) {
+void draw_base(const PhiloxCounters& counters, uint32_t* to) {
   uint32_t words[4][kBatchBlocks];
   for (int s = 0; s < kBatchBlocks; ++s) {
     words[0][s] = static_cast<uint32_t>(counters.blocks[s]);
@@ -130,14 +130,15 @@ void draw_base(const Counters& counters, uint32_t* to) {
     for (int w = 0; w < 4; ++w) to[4 * s + w] = words[w][s];
   }
 }
-void draw_wide(const Counters& counters, uint32_t* to) { draw_base(counters, to); }
+void draw_wide(const PhiloxCounters& counters, uint32_t* to) { draw_base(counters, to); }
 
 #endif
 
 }  // namespace
 
 BatchWords::BatchWords(const BatchBlocks& blocks, uint64_t seed, RandomUse use, uint32_t turn) {
-  const Counters counters = {blocks.data(), static_cast<uint32_t>(use), turn, philox_key(seed)};
+  const PhiloxCounters counters = {blocks.data(), static_cast<uint32_t>(use), turn,
+                                   philox_key(seed)};
   has_avx512() ? draw_wide(counters, words.data()) : draw_base(counters, words.data());
 }
 

@@ -47,9 +47,6 @@ void store(N value, T* to) {
   *to = static_cast<T>(static_cast<compute_t<T>>(value));
 }
 
-/// Returns exp(a - b), or 1 if both are the same infinity.
-double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }
-
 }  // namespace
 
 /// The gradient of x[k] is the product of all elements before k, times s[k] = g[k] + x[k + 1] s[k +

@@ -16,7 +16,7 @@
 namespace phi {
 namespace {
 
-struct Decision {
+struct TreeDecision {
   int64_t row;  // of w
   bool turn;
 };
@@ -34,13 +34,13 @@ class Tree {
         classes_(num_classes),
         rows_(rows) {}
 
-  void decisions(int64_t sample, std::vector<Decision>* way) const {
+  void decisions(int64_t sample, std::vector<TreeDecision>* way) const {
     way->clear();
     path_ ? along_path(sample, way) : to_leaf(sample, way);
   }
 
  private:
-  void along_path(int64_t sample, std::vector<Decision>* way) const {
+  void along_path(int64_t sample, std::vector<TreeDecision>* way) const {
     for (int64_t i = 0; i < longest_; ++i) {
       const int64_t row = path_[sample * longest_ + i];
       if (row < 0) return;
@@ -50,7 +50,7 @@ class Tree {
       way->push_back({row, code_[sample * longest_ + i] != 0});
     }
   }
-  void to_leaf(int64_t sample, std::vector<Decision>* way) const {
+  void to_leaf(int64_t sample, std::vector<TreeDecision>* way) const {
     const int64_t label = labels_[sample];
     PHI_CHECK(label >= 0 && label < classes_,
               errors::InvalidArgument("label of sample {} is {}, but num_classes is {}.", sample,
@@ -86,7 +86,7 @@ void HSigmoidLossKernel(const Context&, const DenseTensor& x, const DenseTensor&
   const ComputeArray<C> offsets(bias);
   T* losses = out->mutable_data<T>();
   T* soft = pre_out->mutable_data<T>();
-  std::vector<Decision> way;
+  std::vector<TreeDecision> way;
   for (int64_t r = 0; r < x.dims()[0]; ++r) {
     tree.decisions(r, &way);
     const C* row = inputs.data() + r * width;
@@ -126,7 +126,7 @@ void HSigmoidLossGradKernel(const Context&, const DenseTensor& x, const DenseTen
   ScratchVector<C> dw(static_cast<size_t>(rows * width));
   std::vector<C> dbias(static_cast<size_t>(rows));
   std::vector<C> dx(static_cast<size_t>(width));
-  std::vector<Decision> way;
+  std::vector<TreeDecision> way;
   for (int64_t r = 0; r < x.dims()[0]; ++r) {
     tree.decisions(r, &way);
     std::fill(dx.begin(), dx.end(), C(0));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "phi/common/dtype.h"
+#include "phi/core/attribute.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -41,5 +42,9 @@ struct IsCloseFunctor {
     }
   }
 };
+
+inline IsCloseFunctor closeness(const Scalar& rtol, const Scalar& atol, bool equal_nan) {
+  return {rtol.to<double>(), atol.to<double>(), equal_nan};
+}
 
 }  // namespace phi

@@ -20,10 +20,6 @@ void all_pairs(const GpuContext& ctx, const DenseTensor& x, const DenseTensor& y
   reduce_all<AllReducer<bool>>(ctx, static_cast<const bool*>(each), n, out->mutable_data<bool>());
 }
 
-IsCloseFunctor closeness(const Scalar& rtol, const Scalar& atol, bool equal_nan) {
-  return {rtol.to<double>(), atol.to<double>(), equal_nan};
-}
-
 }  // namespace
 
 template <typename T, typename Context>

@@ -4,16 +4,10 @@
 #include "phi/generated/kernels/elementwise_loss.h"
 #include "phi/kernels/functors/losses.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/kldiv_divisor.h"
 
 namespace phi {
 namespace {
-
-/// Divisor of the sum of terms, from the global shape.
-double divisor(const KernelContext& ctx, const DenseTensor& x, const std::string& reduction) {
-  const Dims whole = ctx.input_box(0, x.dims()).global;
-  if (reduction == "mean") return static_cast<double>(whole.numel());
-  return reduction == "batchmean" && whole.ndim() > 0 ? static_cast<double>(whole[0]) : 1;
-}
 
 struct DivideBy {
   double count;
@@ -39,7 +33,7 @@ void KLDivLossKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   DenseTensor terms = DenseTensor::empty({x.dims(), dtype_of<C>()}, ctx.place());
   even_loop<T>(ctx, std::array{&x, &label}, terms.mutable_data<C>(), x.dims(), term);
   reduce_all<SumReducer<C>>(ctx, terms.data<C>(), x.numel(), out->mutable_data<T>(),
-                            DivideBy{divisor(ctx, x, reduction)});
+                            DivideBy{kldiv_divisor(ctx, x, reduction)});
 }
 
 template <typename T, typename Context>
@@ -47,7 +41,7 @@ void KLDivLossGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
                          const DenseTensor& out_grad, const std::string& reduction, bool log_target,
                          DenseTensor* x_grad) {
   using C = compute_t<T>;
-  const auto share = static_cast<C>(1 / divisor(ctx, x, reduction));
+  const auto share = static_cast<C>(1 / kldiv_divisor(ctx, x, reduction));
   nary_loop<T>(ctx, {&label, &out_grad}, x_grad,
                ScaledGrad<C>{KLDivLossGradFunctor<C>{log_target}, share});
 }

@@ -10,7 +10,7 @@ namespace {
 using gpu::ChannelDims;
 
 /// Layouts other than NCHW are channels-last.
-ChannelDims dims_of(const DenseTensor& x, const std::string& data_layout) {
+ChannelDims gpu_channel_dims(const DenseTensor& x, const std::string& data_layout) {
   return {x.dims(), data_layout == "NCHW" ? 1 : x.ndim() - 1};
 }
 
@@ -55,7 +55,7 @@ void AffineChannelKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   using C = compute_t<T>;
   const gpu::ComputeArray<C> scales(ctx, &scale);
   const gpu::ComputeArray<C> biases(ctx, &bias);
-  gpu::channel_map(ctx, dims_of(x, data_layout),
+  gpu::channel_map(ctx, gpu_channel_dims(x, data_layout),
                    ScaleChannel<T>{x.data<T>(), scales.data(), biases.data()},
                    out->mutable_data<T>());
 }
@@ -66,7 +66,7 @@ void AffineChannelGradKernel(const Context& ctx, const DenseTensor& x, const Den
                              const DenseTensor& out_grad, const std::string& data_layout,
                              DenseTensor* x_grad, DenseTensor* scale_grad, DenseTensor* bias_grad) {
   using C = compute_t<T>;
-  const ChannelDims dims = dims_of(x, data_layout);
+  const ChannelDims dims = gpu_channel_dims(x, data_layout);
   if (scale_grad || bias_grad) {
     DenseTensor sums = DenseTensor::empty({{2, dims.channels}, DataType::FLOAT64}, ctx.place());
     gpu::channel_sums<C>(ctx, dims, AffineGradTerms<T>{x.data<T>(), out_grad.data<T>()},

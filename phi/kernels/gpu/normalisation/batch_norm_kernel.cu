@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "phi/generated/kernels/image_norm.h"
+#include "phi/infermeta/image_norm.h"
 #include "phi/kernels/gpu/compute_array.h"
 #include "phi/kernels/gpu/normalisation/channels.h"
 
@@ -51,11 +52,6 @@ class BatchChannels {
   ChannelDims dims_;
   int64_t count_ = 1;
 };
-
-/// Whether the batch's statistics are used instead of the running ones.
-bool uses_batch(bool is_test, bool use_global_stats, bool trainable_statistics) {
-  return !use_global_stats && (!is_test || trainable_statistics);
-}
 
 template <typename T>
 struct Element {
@@ -213,7 +209,7 @@ void BatchNormKernel(const Context& ctx, const DenseTensor& x, const DenseTensor
   const int64_t channels = batch.channels();
   if (channels == 0) return;
   const bool of_batch =
-      !batch.is_empty() && uses_batch(is_test, use_global_stats, trainable_statistics);
+      !batch.is_empty() && uses_batch_statistics(is_test, use_global_stats, trainable_statistics);
   DenseTensor around = batch.room<C>();
   DenseTensor sums;
   if (of_batch) sums = batch_sums<T>(ctx, batch, x.data<T>(), around.mutable_data<C>());
@@ -274,7 +270,7 @@ void BatchNormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTe
   bias_result.finish();
   if (!x_grad) return;
   const gpu::ComputeArray<C> scales(ctx, scale);
-  const bool of_batch = uses_batch(is_test, use_global_stats, trainable_statistics);
+  const bool of_batch = uses_batch_statistics(is_test, use_global_stats, trainable_statistics);
   gpu::channel_map(ctx, batch.dims(),
                    InputGradient<T>{x.data<T>(), out_grad.data<T>(), means.data(), inverses.data(),
                                     scales.data(), of_batch ? sums.data<double>() : nullptr,

@@ -10,14 +10,12 @@
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/functors/random_permutation.h"
 #include "phi/kernels/gpu/device_primitives.h"
-#include "phi/kernels/gpu/sort/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
+#include "phi/kernels/gpu/sort/order_lines.h"
 
 namespace phi {
 namespace {
-
-PhiloxKey key_of(int seed) { return philox_key(static_cast<uint64_t>(static_cast<int64_t>(seed))); }
 
 /// Sort key of a class that cannot be chosen. Other classes have a waiting time; NaN comes last.
 constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
@@ -162,11 +160,12 @@ void MultinomialKernel(const Context& ctx, const DenseTensor& x, bool replacemen
   if (replacement) {
     gpu::launch(ctx, add_up_rows, gpu::blocks_for(ctx, rows), gpu::kBlock, weights.data<double>(),
                 rows, classes, own);
-    return index_loop(ctx, to, out->numel(),
-                      ChooseFreely{own, classes, samples, first_row * samples, key_of(seed)});
+    return index_loop(
+        ctx, to, out->numel(),
+        ChooseFreely{own, classes, samples, first_row * samples, philox_key(seed_bits(seed))});
   }
   index_loop(ctx, own, numbers.numel(),
-             WaitingTime{weights.data<double>(), first_row * classes, key_of(seed)});
+             WaitingTime{weights.data<double>(), first_row * classes, philox_key(seed_bits(seed))});
   const DenseTensor ordered =
       gpu::order_lines<double>(ctx, numbers, gpu::AxisLines::rows(rows, classes), false);
   index_loop(ctx, to, out->numel(), FirstOfRow{ordered.data<int64_t>(), classes, samples});
@@ -201,7 +200,8 @@ void ClassCenterSampleKernel(const Context& ctx, const DenseTensor& label, int n
   DenseTensor others;
   if (num_samples > centres.count()) {
     DenseTensor draws = DenseTensor::empty({classes, DataType::FLOAT64}, ctx.place());
-    index_loop(ctx, draws.mutable_data<double>(), num_classes, DrawOther{is_there, key_of(seed)});
+    index_loop(ctx, draws.mutable_data<double>(), num_classes,
+               DrawOther{is_there, philox_key(seed_bits(seed))});
     others = gpu::order_lines<double>(ctx, draws, gpu::AxisLines::rows(1, num_classes), false);
   }
   const int64_t count = std::max<int64_t>(num_samples, centres.count());

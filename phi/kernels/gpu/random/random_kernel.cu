@@ -5,9 +5,9 @@
 #include "phi/kernels/dropout.h"
 #include "phi/kernels/functors/elementwise/unary.h"
 #include "phi/kernels/functors/random_values.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/random/draw.h"
 #include "phi/kernels/gpu/random/uniform.h"
-#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {
@@ -57,7 +57,7 @@ struct KeepScaled {
   PHI_HD C operator()(uint8_t kept, C x) const { return kept != 0 ? x * factor : C(0); }
 };
 
-gpu::SeedSource seed_of(const DenseTensor* seed_tensor, int seed) {
+gpu::SeedSource seed_source_of(const DenseTensor* seed_tensor, int seed) {
   gpu::SeedSource source = gpu::seed_source(seed);
   if (!seed_tensor) return source;
   check_seed_tensor(*seed_tensor);
@@ -111,7 +111,8 @@ void DropoutKernel(const Context& ctx, const DenseTensor& x, const DenseTensor* 
     return;
   }
   const auto threshold = static_cast<uint64_t>(probability * 0x1p32);
-  gpu::draw(ctx, ctx.output_box(0, out->dims()), seed_of(seed_tensor, seed), RandomUse::kDropout,
+  gpu::draw(ctx, ctx.output_box(0, out->dims()), seed_source_of(seed_tensor, seed),
+            RandomUse::kDropout,
             Drop<T>{threshold, static_cast<compute_t<T>>(factor), x.data<T>(),
                     out->mutable_data<T>(), mask->mutable_data<uint8_t>()});
 }

@@ -25,9 +25,6 @@ struct ScanPlaces {
   }
 };
 
-/// exp(a - b); 1 if both are the same infinity.
-__device__ double exp_difference(double a, double b) { return a == b ? 1.0 : std::exp(a - b); }
-
 /// Type in which products of elements of T are computed.
 template <typename T>
 using prod_state_t = typename ProdScan<compute_t<T>>::State;

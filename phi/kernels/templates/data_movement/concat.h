@@ -5,6 +5,7 @@
 
 #include "phi/generated/kernels/concat.h"
 #include "phi/infermeta/axes.h"
+#include "phi/infermeta/concat.h"
 #include "phi/kernels/pieces.h"
 
 namespace phi {
@@ -42,11 +43,6 @@ Pieces broadcast(const Dims& from, const Dims& to) {
     pieces.append(to[d], {to_strides[d], moves ? from_strides[d - added] : 0});
   }
   return pieces;
-}
-
-/// The first column, counted from the front. `columns` are unsharded.
-int64_t first_column(int start_index, int64_t columns) {
-  return start_index < 0 ? start_index + columns : start_index;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace phi {
 namespace {
 
 template <typename T, typename Out, typename Context, typename F>
-void binary(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out, F f) {
+void logic(const Context& ctx, const DenseTensor& x, const DenseTensor& y, DenseTensor* out, F f) {
   binary_loop(ctx, x.data<T>(), x.dims(), y.data<T>(), y.dims(), out->mutable_data<Out>(),
               out->dims(), f);
 }
@@ -20,7 +20,7 @@ void binary(const Context& ctx, const DenseTensor& x, const DenseTensor& y, Dens
   template <typename T, typename Context>                                           \
   void Name##Kernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, \
                     DenseTensor* out) {                                             \
-    binary<T, Out>(ctx, x, y, out, Name##Functor<compute_t<T>>());                  \
+    logic<T, Out>(ctx, x, y, out, Name##Functor<compute_t<T>>());                   \
   }
 PHI_DEFINE_LOGIC_KERNEL_(LogicalAnd, bool)
 PHI_DEFINE_LOGIC_KERNEL_(LogicalOr, bool)
@@ -34,14 +34,14 @@ PHI_DEFINE_LOGIC_KERNEL_(BitwiseXor, T)
 template <typename T, typename Context>
 void BitwiseLeftShiftKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y, bool,
                             DenseTensor* out) {
-  binary<T, T>(ctx, x, y, out, LeftShiftFunctor<T>());
+  logic<T, T>(ctx, x, y, out, LeftShiftFunctor<T>());
 }
 
 template <typename T, typename Context>
 void BitwiseRightShiftKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                              bool is_arithmetic, DenseTensor* out) {
-  if (is_arithmetic) return binary<T, T>(ctx, x, y, out, ArithmeticRightShiftFunctor<T>());
-  binary<T, T>(ctx, x, y, out, LogicalRightShiftFunctor<T>());
+  if (is_arithmetic) return logic<T, T>(ctx, x, y, out, ArithmeticRightShiftFunctor<T>());
+  logic<T, T>(ctx, x, y, out, LogicalRightShiftFunctor<T>());
 }
 
 using BitwiseTypes = join_t<TypeList<bool>, AllIntegers>;

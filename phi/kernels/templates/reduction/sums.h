@@ -54,7 +54,7 @@ struct MeanFunctor {
 };
 
 template <typename T>
-struct IntegerQuotient {
+struct IntegerMeanQuotient {
   int64_t count;  // 0: the result is 0
   PHI_HD T operator()(int64_t sum) const { return static_cast<T>(count == 0 ? 0 : sum / count); }
 };
@@ -70,7 +70,7 @@ void integer_mean(const Context& ctx, const DenseTensor& x, AxisSet axes, DenseT
   combine_sums(ctx, axes, x.ndim(), &sums);
   bool is_first = true;
   for (int d = 0; d < x.ndim(); ++d) is_first &= !axes.has(d) || where.box.offset[d] == 0;
-  const IntegerQuotient<T> quotient{is_first ? global_count(where, axes) : 0};
+  const IntegerMeanQuotient<T> quotient{is_first ? global_count(where, axes) : 0};
   unary_loop(ctx, sums.data<int64_t>(), out->mutable_data<T>(), sums.numel(), quotient);
 }
 

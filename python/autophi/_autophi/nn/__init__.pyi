@@ -13,18 +13,20 @@ Along: TypeAlias = Mapping[str, Placement]
 
 # The attribute is a Tensor from then on.
 class Parameter(Tensor):
-    """Assigned to an attribute of a Module it declares a parameter of this name:"""
+    """A parameter declaration. Assigning one to an attribute of a Module declares a parameter."""
 
     def __init__(self, shape: Sequence[int] | Tensor, init: Init | None = None) -> None: ...
 
 class Buffer(Tensor):
-    """Assigned to an attribute of a Module it declares a tensor that belongs to the model, is saved with it,
-    and is not trained."""
+    """A buffer declaration. Assigning one to an attribute of a Module declares a buffer.
+
+    A buffer is a tensor of the model that is saved with it and is not trained.
+    """
 
     def __init__(self, value: Tensor) -> None: ...
 
 class Module:
-    """A part of a model: parameters, parts, and forward()."""
+    """A module of a model: parameters, submodules, and forward()."""
 
     def __init__(self) -> None: ...
     def __getattr__(self, name: str) -> Any: ...
@@ -64,24 +66,36 @@ class Module:
                   trained: bool = True) -> None: ...
 
 class Linear(Module):
-    """x [.., in] to [.., out]: x @ weight + bias. Parameters `weight` [in, out] and `bias` [out]."""
+    """Linear layer: x @ weight + bias.
+
+    x [.., in] -> [.., out]. Parameters: `weight` [in, out] and `bias` [out].
+    """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True,
                  init: Init | None = None) -> None: ...
 
 class Embedding(Module):
-    """ids int64 [..] to rows of a table [count, d]: [.., d]. The table goes by the module's name."""
+    """Embedding lookup in a table [count, d].
+
+    ids int64 [..] -> [.., d]. The parameter has the name of the module.
+    """
 
     def __init__(self, count: int, d: int, init: Init | None = None) -> None: ...
 
 class PositionEmbedding(Module):
-    """x [B,S,d] plus a row for each of its positions, of a table [positions, d]."""
+    """Learned position embedding: adds rows of a table [positions, d] to x.
+
+    x [B,S,d] -> [B,S,d].
+    """
 
     def __init__(self, positions: int, d: int, init: Init | None = None) -> None: ...
 
 class Head(Module):
-    """x [.., d] to logits [.., count] in float32. Head(embedding) is tied: it takes the embedding's table,
-    transposed, and has none of its own."""
+    """Language model head.
+
+    x [.., d] -> logits [.., count] in float32. Head(embedding) is tied: it uses the embedding's table, transposed, and
+    has no parameter.
+    """
 
     @overload
     def __init__(self, d: int, count: int, init: Init | None = None) -> None: ...
@@ -89,38 +103,53 @@ class Head(Module):
     def __init__(self, embedding: Embedding) -> None: ...
 
 class Conv2d(Module):
-    """x [B,in,H,W] to [B,out,..] by windows of size x size. Parameters `weight` [out, in / groups, size,
-    size] and `bias` [out]."""
+    """2-D convolution with windows of size x size.
+
+    x [B,in,H,W] -> [B,out,..]. Parameters: `weight` [out, in / groups, size, size] and `bias` [out].
+    """
 
     def __init__(self, in_channels: int, out_channels: int, size: int, stride: int = 1, padding: int = 0,
                  dilation: int = 1, groups: int = 1, bias: bool = True, init: Init | None = None) -> None: ...
 
 class LayerNorm(Module):
-    """(x - mean) / sqrt(variance + epsilon) * scale + shift over the last dim. Parameters `scale` and `shift`
-    [d]."""
+    """Layer normalisation: (x - mean) / sqrt(variance + epsilon) * scale + shift over the last dim.
+
+    Parameters: `scale` and `shift` [d].
+    """
 
     def __init__(self, d: int, epsilon: float = 1e-05) -> None: ...
 
 class RMSNorm(Module):
-    """x / sqrt(mean(x^2) + epsilon) * scale over the last dim. Parameter `scale` [d]."""
+    """RMS normalisation: x / sqrt(mean(x^2) + epsilon) * scale over the last dim.
+
+    Parameter: `scale` [d].
+    """
 
     def __init__(self, d: int, epsilon: float = 1e-05) -> None: ...
 
 class BatchNorm2d(Module):
-    """Each channel of x [B,c,..] normalised over the whole batch, however it is split; by running values in
-    eval()."""
+    """Normalisation of each channel of x [B,c,..] over the global batch.
+
+    Statistics do not depend on how the batch is sharded. In eval() running statistics are used.
+    """
 
     def __init__(self, channels: int, momentum: float = 0.9, epsilon: float = 1e-05) -> None: ...
 
 class Dropout(Module):
-    """While the model trains each number is 0 with probability p, else x / (1 - p). What is drawn follows the
-    model's seed, the dropout's number in it and the batch's, not the mesh."""
+    """Dropout: in training mode each number is 0 with probability p, else x / (1 - p).
+
+    Each call draws a new mask, the same on every mesh. In a Trainer, it depends on the model's seed and the micro-batch
+    number; elsewhere on the rank's generator (autophi.seed).
+    """
 
     def __init__(self, p: float = 0.5) -> None: ...
 
 class Attention(Module):
-    """Multi-head attention, x [B,S,d_model] to the same. `kv_heads`: fewer heads of keys and values (0: as
-    many); `rope_base`: rotary positions; `fused`: one product for q, k and v."""
+    """Multi-head attention, x [B,S,d_model] -> [B,S,d_model].
+
+    `kv_heads`: number of key and value heads (0: same as heads); `rope_base`: rotary positions; `fused`: one matmul for
+    q, k and v.
+    """
 
     def __init__(self, d_model: int, heads: int, *, kv_heads: int = 0, fused: bool = False,
                  qkv_bias: bool = True, projection_bias: bool = True, rope_base: float | None = None,
@@ -128,22 +157,27 @@ class Attention(Module):
                  projection_init: Init | None = None) -> None: ...
 
 class MLP(Module):
-    """down(activation(up(x))): x [.., d] to the same over `hidden` units. `activation`: the name of an
-    operator, or a function of a tensor."""
+    """MLP: down(activation(up(x))), x [.., d] -> [.., d] with `hidden` units.
+
+    `activation`: the name of an operator, or a function of a tensor.
+    """
 
     def __init__(self, d: int, hidden: int, activation: str | Callable[[Tensor], Tensor] = "gelu_tanh",
                  bias: bool = True, init: Init | None = None, down_init: Init | None = None) -> None: ...
 
 class SwiGLU(Module):
-    """down(silu(gate(x)) * up(x)): x [.., d] to the same."""
+    """SwiGLU MLP: down(silu(gate(x)) * up(x)), x [.., d] -> [.., d]."""
 
     def __init__(self, d: int, hidden: int, bias: bool = False, init: Init | None = None,
                  down_init: Init | None = None) -> None: ...
 
 class TransformerBlock(Module):
-    """With h = x + dropout(attention(norm(x))): h + dropout(mlp(norm(h))); x [B,S,d_model] to the same.
-    `norm`: 'layer_norm' or 'rms_norm'; `mlp`: 'mlp' or 'swiglu'; `hidden`: 0 for 4 d_model; `residual_init`:
-    of the products whose output is added to x; the others as of Attention."""
+    """Transformer block: h + dropout(mlp(norm(h))) with h = x + dropout(attention(norm(x))).
+
+    x [B,S,d_model] -> [B,S,d_model]. `norm`: 'layer_norm' or 'rms_norm'; `mlp`: 'mlp' or 'swiglu'; `hidden`: 0 for
+    4 d_model; `residual_init`: initialiser of the weights whose matmul output is added to x. Other options are those of
+    Attention.
+    """
 
     def __init__(self, d_model: int, heads: int, *, norm: str = "layer_norm", epsilon: float = 1e-05,
                  mlp: str = "mlp", hidden: int = 0,
@@ -153,7 +187,7 @@ class TransformerBlock(Module):
                  init: Init | None = None, residual_init: Init | None = None) -> None: ...
 
 class Sequential(Module):
-    """Layers one after the other, called links; what a pipeline cuts."""
+    """Layers that run one after the other, called links. A pipeline splits them into stages."""
 
     def __init__(self, *args: Module) -> None: ...
     def append(self, name: str, link: Module, *, flat: bool = False) -> Self: ...
@@ -165,9 +199,11 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor: ...
 def mean_squared_error(x: Tensor, target: Tensor) -> Tensor: ...
 
 class Layout:
-    """How a model lies on a mesh, apart from the model. A row is a pattern of names ('*' any letters, '?'
-    one) and placements by the names of mesh dims; of rows that meet one tensor the last that speaks of a mesh
-    dim counts."""
+    """Placements of a model over a mesh, separate from the model.
+
+    A row is a pattern of names ('*' any letters, '?' one) with placements by mesh dim. If several rows match a tensor,
+    the last one that sets a mesh dim decides.
+    """
 
     def __init__(self) -> None: ...
     def parameters(self, pattern: str, along: Along) -> Layout: ...

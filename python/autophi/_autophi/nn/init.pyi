@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from autophi._autophi import DTypeLike, Tensor
 
 class Initialiser:
-    """First values of a parameter: they follow its name and the model's seed alone, not the mesh."""
+    """Initial values of a parameter. They depend on its name and the model's seed, not on the mesh."""
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike = "float32", seed: int = 1) -> Tensor: ...
 

@@ -249,7 +249,7 @@ TEST(HuggingFaceConfig, WhatIsWrongIsNamed) {
   refused(with(gpt2(), "n_embd", int64_t{1} << 62), "'n_embd' is 4611686018427387904; it must be");
   refused(with(gpt2(), "tie_word_embeddings", 1), "'tie_word_embeddings' is not true or false");
   EXPECT_THAT([] { decode_config("{", "m/config.json"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "'m/config.json' holds no valid JSON"));
+              ThrowsError(ErrorCode::kInvalidArgument, "'m/config.json' is not valid JSON"));
 }
 
 TEST(HuggingFaceConfig, IsReadAsItWasWritten) {

@@ -246,12 +246,12 @@ TEST(HuggingFaceFolder, AllTensorsThatDoNotFitAreListedUnderTheirNames) {
           "mean 'model.layers.0.self_attn.q_prj.weight'?"
           "\n  'model.layers.1.mlp.up_proj.weight' should be bf16[48,32], and is bf16[32,48]"
           "\n  'model.norm.weight' bf16[32] is missing"
-          "\n  'model.layers.0.self_attn.q_prj.weight' bf16[32,32] is not wanted"
-          "\n  'model.layers.2.input_layernorm.weight' bf16[32] is not wanted"));
+          "\n  'model.layers.0.self_attn.q_prj.weight' bf16[32,32] is not expected"
+          "\n  'model.layers.2.input_layernorm.weight' bf16[32] is not expected"));
   ChangedFolder biased("llama");
   biased["model.layers.0.self_attn.q_proj.bias"].source = "model.norm.weight";
   EXPECT_THAT([&] { biased.opened(); },
-              ThrowsError(ErrorCode::kInvalidArgument, "q_proj.bias' bf16[32] is not wanted"));
+              ThrowsError(ErrorCode::kInvalidArgument, "q_proj.bias' bf16[32] is not expected"));
 }
 
 TEST(HuggingFaceFolder, FilesThatAreMissingOrCutShortAreNamed) {
@@ -269,7 +269,7 @@ TEST(HuggingFaceFolder, FilesThatAreMissingOrCutShortAreNamed) {
   EXPECT_THAT([&] { open(folder.path()); }, ThrowsError(ErrorCode::kNotFound, second.string()));
   folder.write(kIndexFile, "{\"weight_map\": ");
   EXPECT_THAT([&] { open(folder.path()); },
-              ThrowsError(ErrorCode::kInvalidArgument, "holds no valid JSON"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is not valid JSON"));
   fs::remove(folder / kIndexFile);
   EXPECT_THAT([&] { open(folder.path()); },
               ThrowsError(ErrorCode::kNotFound, "there is no checkpoint in"));

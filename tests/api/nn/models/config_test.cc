@@ -89,7 +89,7 @@ TEST(ModelConfig, WhatIsWrongIsNamed) {
   refused(kLlama, "qkv_bias", 1, "'qkv_bias' is not true or false");
   refused(kGpt, "dropout", 1.0, "'dropout' is 1; it must be from 0 to below 1");
   EXPECT_THAT([] { from_json("{\"kind\": ", "ckpt/model.json"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "'ckpt/model.json' holds no valid JSON"));
+              ThrowsError(ErrorCode::kInvalidArgument, "'ckpt/model.json' is not valid JSON"));
   EXPECT_THAT([] { from_json("[]", "x"); },
               ThrowsError(ErrorCode::kInvalidArgument, "the config is not a JSON object"));
   EXPECT_THAT([] { load_config("/nowhere"); }, ThrowsError(ErrorCode::kNotFound, "model.json"));

@@ -375,7 +375,7 @@ TEST_F(TrainerCheckpoint, WhatDoesNotFitIsRefusedAndChangesNothing) {
   const auto before = small->parameter_at("head").to_vector<float>();
   EXPECT_THAT(
       [&] { load(checkpoint::open(folder_), &trainer); },
-      ThrowsError(ErrorCode::kInvalidArgument, "'layer2.qkv.weight' f32[8,24] is not wanted"));
+      ThrowsError(ErrorCode::kInvalidArgument, "'layer2.qkv.weight' f32[8,24] is not expected"));
   EXPECT_EQ(small->parameter_at("head").to_vector<float>(), before);
   EXPECT_EQ(trainer.steps(), 0);
 }

@@ -105,7 +105,7 @@ TEST(Index, HostileOnesAreRefusedByName) {
     return with(R"({"dtype": "F32", "shape": [4], "pieces": [{)" + fields + "}]}");
   };
   const std::vector<Hostile> cases = {
-      {"no JSON", "hello", "holds no valid JSON"},
+      {"no JSON", "hello", "is not valid JSON"},
       {"a list", "[]", "the index is not a JSON object"},
       {"neither", "{}", "the index has no 'weight_map'"},
       {"no metadata", R"({"tensors": {}})", "the index has no 'metadata'"},
@@ -118,13 +118,13 @@ TEST(Index, HostileOnesAreRefusedByName) {
       {"overflow", with(R"({"dtype": "F32", "shape": [9223372036854775807, 4], "pieces": []})"),
        "too large a shape, [9223372036854775807,4]"},
       {"no pieces", with(R"({"dtype": "F32", "shape": [4], "pieces": []})"),
-       "the 0 pieces of tensor 'w' do not make [4]"},
+       "the 0 pieces of tensor 'w' do not cover each element of [4]"},
       {"piece without size", piece(R"("file": "f", "name": "w", "offset": [0])"),
        "a piece of tensor 'w' has no 'size'"},
       {"half", piece(R"("file": "f", "name": "w", "offset": [0], "size": [2])"),
-       "the 1 pieces of tensor 'w' do not make [4]"},
+       "the 1 pieces of tensor 'w' do not cover each element of [4]"},
       {"out of the folder", piece(R"("file": "../f", "name": "w", "offset": [0], "size": [4])"),
-       "file '../f' of tensor 'w' is no name in the index's folder"},
+       "file '../f' of tensor 'w' is not the name of a file in the index's folder"},
       {"absolute", piece(R"("file": "/etc/f", "name": "w", "offset": [0], "size": [4])"),
        "file '/etc/f' of tensor 'w'"},
       {"parent", piece(R"("file": "..", "name": "w", "offset": [0], "size": [4])"),
@@ -132,12 +132,12 @@ TEST(Index, HostileOnesAreRefusedByName) {
       {"weight_map out of the folder", R"({"weight_map": {"w": "../f"}})", "file '../f'"},
       {"weight_map to a number", R"({"weight_map": {"w": 3}})",
        "file of tensor 'w' is not a string"},
-      {"half a checksum", R"({"weight_map": {}, "checksum": "04d2"})", "is no checksum"},
+      {"half a checksum", R"({"weight_map": {}, "checksum": "04d2"})", "is not a checksum"},
       {"the checksum cut off", R"({"weight_map": {}, "block_bytes": 1048576})",
-       "has lost its checksum"},
+       "lacks its checksum"},
       {"short sums",
        piece(R"("file": "f", "name": "w", "offset": [0], "size": [4], "sums": "8d1f")"),
-       "the sums of a piece of tensor 'w' are not 1 of 16 digits"},
+       "the sums of a piece of tensor 'w' are not 1 numbers of 16 digits"},
   };
   for (const Hostile& c : cases) {
     SCOPED_TRACE(c.what);

@@ -49,10 +49,11 @@ TEST(Check, ATableKeepsTheMemoryBoundOfItsKind) {
   Schedule eager = gpipe(2, 4);
   EXPECT_NO_THROW(check(eager));
   eager.kind = "1f1b";
-  EXPECT_THAT([&] { check(eager); },
-              ThrowsError(ErrorCode::kInvalidArgument,
-                          "schedule 1f1b: stage 0 holds up to 4 micro-batches, 4 with those that "
-                          "wait for their backward_weight; its bounds are 2 and 2."));
+  EXPECT_THAT(
+      [&] { check(eager); },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "schedule 1f1b: stage 0 has up to 4 micro-batches in flight, 4 with those that "
+                  "wait for their backward_weight; its bounds are 2 and 2."));
   Schedule lazy = zero_bubble_h2(3, 8);
   lazy.kind = "zb_h1";
   EXPECT_THAT([&] { check(lazy); }, ThrowsError(ErrorCode::kInvalidArgument, "its bounds are"));
