@@ -478,7 +478,7 @@ void Executor::make_replay() {
 bool Executor::may_replay() const {
   const RankContext& rank = RankContext::current();
   return replay_ && replays_ && has_run_ && replay_->is_of_use() && !rank.trace() &&
-         !rank.output_watch() && !rank.moves() && rank.tf32() == tf32_;
+         !rank.output_watch() && !rank.reshard_observer() && rank.tf32() == tf32_;
 }
 
 const IntrusivePtr<Storage>& Executor::fixed(int buffer) {

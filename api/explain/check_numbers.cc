@@ -64,7 +64,7 @@ class FirstNonfinite::CallObserver final : public RecordedCall {
 
 FirstNonfinite::FirstNonfinite()
     : context_(RankContext::current()), start_(now()), outer_(context_.output_watch()) {
-  if (!context_.calls() && !context_.moves())
+  if (!context_.calls() && !context_.reshard_observer())
     observers_ = std::make_unique<ObserverScope>(this, nullptr);
   context_.watch_outputs(this);
 }

@@ -11,7 +11,7 @@ namespace phi {
 
 ObserverScope::ObserverScope(CallRecorder* calls, ReshardObserver* moves, size_t limit)
     : context_(RankContext::current()) {
-  PHI_CHECK(!context_.calls() && !context_.moves(),
+  PHI_CHECK(!context_.calls() && !context_.reshard_observer(),
             errors::PreconditionNotMet("rank {} is already being explained or captured; explain "
                                        "the entire function or a section of it, without nesting.",
                                        context_.rank()));
@@ -32,7 +32,7 @@ ObserverScope::~ObserverScope() {
 SuspendObservers::SuspendObservers()
     : context_(RankContext::current()),
       calls_(context_.calls()),
-      moves_(context_.moves()),
+      reshards_(context_.reshard_observer()),
       counters_(context_.counters()) {
   context_.observe_calls(nullptr);
   context_.set_reshard_observer(nullptr);
@@ -40,7 +40,7 @@ SuspendObservers::SuspendObservers()
 
 SuspendObservers::~SuspendObservers() {
   context_.observe_calls(calls_);
-  context_.set_reshard_observer(moves_);
+  context_.set_reshard_observer(reshards_);
   context_.counters() = counters_;
 }
 

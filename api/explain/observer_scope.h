@@ -44,7 +44,7 @@ class SuspendObservers {
  private:
   RankContext& context_;
   CallRecorder* const calls_;
-  ReshardObserver* const moves_;
+  ReshardObserver* const reshards_;
   const Counters counters_;
 };
 

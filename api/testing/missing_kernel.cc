@@ -7,8 +7,8 @@ namespace phi::testing {
 
 bool is_missing_on_gpus(const Error& error) {
   const std::string_view text = error.what();
-  return error.code() == ErrorCode::kUnimplemented && text.find("is not there for ") != text.npos &&
-         text.find(" on gpu:") != text.npos;
+  return error.code() == ErrorCode::kUnimplemented &&
+         text.find("is not registered for ") != text.npos && text.find(" on gpu:") != text.npos;
 }
 
 }  // namespace phi::testing

@@ -31,10 +31,10 @@ DataType parse_dtype(std::string_view name) {
 void detail::throw_no_real_dtype(DataType dtype) {
   if (is_complex(dtype)) {
     throw errors::Unimplemented(
-        "{} numbers are not taken here; give the real and imaginary parts (real, imag, as_real).",
+        "{} is not supported here; pass the real and imaginary parts (real, imag, as_real).",
         name_of(dtype));
   }
-  throw errors::InvalidArgument("the dtype of a tensor is undefined here; give one.");
+  throw errors::InvalidArgument("the dtype of a tensor is undefined here; pass one.");
 }
 
 }  // namespace phi

@@ -54,7 +54,7 @@ class EquationParser {
  private:
   char factor(char letter) {
     const bool known = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-    if (!known) refuse(equation_, "'" + std::string(1, letter) + "' is no letter");
+    if (!known) refuse(equation_, "'" + std::string(1, letter) + "' is not a letter");
     if (const auto it = factors_.find(letter); it != factors_.end()) return it->second;
     if (factors_.size() == kMaxLetters) {
       refuse(equation_, "more than " + std::to_string(kMaxLetters) + " letters");
@@ -96,7 +96,7 @@ Equation Equation::parse(const std::string& equation, size_t num_operands) {
   const auto operands = split(std::string_view(text).substr(0, arrow), ',');
   if (operands.size() != num_operands) {
     refuse(equation, std::to_string(operands.size()) + " operands, " +
-                         std::to_string(num_operands) + " tensors are given");
+                         std::to_string(num_operands) + " tensors are passed");
   }
   EquationParser reader(equation);
   Equation result;
@@ -108,9 +108,9 @@ Equation Equation::parse(const std::string& equation, size_t num_operands) {
                                              : reader.term(text.substr(arrow + 2));
   if (!twice(result.output).empty()) refuse(equation, "the output has a letter twice");
   for (char f : result.output.before + result.output.after) {
-    const bool found = std::any_of(result.inputs.begin(), result.inputs.end(), [&](const Subscripts& t) {
-      return (t.before + t.after).find(f) != std::string::npos;
-    });
+    const bool found = std::any_of(
+        result.inputs.begin(), result.inputs.end(),
+        [&](const Subscripts& t) { return (t.before + t.after).find(f) != std::string::npos; });
     if (!found) refuse(equation, "the output has a letter that no operand has");
   }
   return result;

@@ -4,7 +4,7 @@
 namespace phi {
 
 inline constexpr const char* kMoreMemoryAdvice =
-    "Raise what the process may have (ulimit -v, the container's limit), share the job out to more "
-    "ranks, or let it swap (memory.device of a job).";
+    "Raise the memory limit of the process (ulimit -v, the container's limit), run the job on more "
+    "ranks, or enable swapping (memory.device of a job).";
 
 }  // namespace phi

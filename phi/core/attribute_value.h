@@ -149,7 +149,7 @@ T attribute_from(const AttributeValue& value) {
     }
   } else {
     static_assert(std::is_same_v<T, std::string> || std::is_same_v<T, DataType>,
-                  "no rule or shape function takes this type of attribute");
+                  "no rule or shape function accepts this type of attribute");
     const T* held = std::get_if<T>(&value);
     if (held == nullptr) detail::refuse_attribute(value, attribute_kind<T>());
     return *held;

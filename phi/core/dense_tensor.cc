@@ -42,20 +42,20 @@ void DenseTensor::throw_wrong_dtype(DataType wanted) const {
 
 void DenseTensor::throw_not_on_host() const {
   throw errors::PreconditionNotMet(
-      "the elements of a tensor {} on {} are asked for where they lie, and the host cannot read "
-      "there; to_vector<T>() gives a copy.",
+      "the data pointer of a tensor {} on {} is requested, but the host cannot read that memory; "
+      "to_vector<T>() returns a copy.",
       meta_.to_string(), place().to_string());
 }
 
 void DenseTensor::check_count(size_t given, const Dims& dims) {
   PHI_CHECK(static_cast<int64_t>(given) == dims.numel(),
-            errors::InvalidArgument("{} values are given for a tensor {} of {} elements.", given,
+            errors::InvalidArgument("{} values are passed for a tensor {} of {} elements.", given,
                                     dims.to_string(), dims.numel()));
 }
 
 DenseTensor DenseTensor::view(const Dims& dims) const {
   PHI_CHECK(dims.numel() == numel(),
-            errors::InvalidArgument("{} cannot be seen as {}: {} against {} elements.",
+            errors::InvalidArgument("{} cannot be viewed as {}: {} elements against {}.",
                                     meta_.to_string(), dims.to_string(), numel(), dims.numel()));
   if (numel() == 0) dims.check_fits(size_of(dtype()));
   DenseTensor out = *this;

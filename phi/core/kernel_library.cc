@@ -91,10 +91,11 @@ void load_kernel_library(std::string_view name) {
                                fmt::join(libraries().known, ", ")));
   }
   open_kernel_library(std::string(name));
-  PHI_CHECK(is_kernel_library_loaded(name),
-            errors::InvalidArgument("libautophi_{}.so is no kernel library: it defines no "
-                                    "KernelLibrary of this name.",
-                                    name));
+  PHI_CHECK(
+      is_kernel_library_loaded(name),
+      errors::InvalidArgument(
+          "libautophi_{}.so is not a kernel library: it defines no KernelLibrary of this name.",
+          name));
 }
 
 }  // namespace phi

@@ -62,8 +62,7 @@ void Kernel::enter_now(DeviceKind kind, DataType dtype, Erased function) {
     return;
   }
   // Static objects register kernels before main, where an exception cannot be caught.
-  std::fprintf(stderr, "autophi: %s is registered twice; give one of them another name.\n",
-               what.c_str());
+  std::fprintf(stderr, "autophi: %s is registered twice; rename one of them.\n", what.c_str());
   std::abort();
 }
 
@@ -107,20 +106,19 @@ Kernel::Erased Kernel::find_in_libraries(DeviceKind kind, DataType dtype) const 
 }
 
 void Kernel::throw_missing(DeviceKind kind, DataType dtype) const {
-  PHI_CHECK(
-      is_registered(),
-      errors::Unimplemented("kernel '{}' is not there: what names it is declared only. Write it, "
-                            "and PHI_REGISTER_KERNEL({}, CPU, <function>, <types>).",
-                            name_, name_));
+  PHI_CHECK(is_registered(),
+            errors::Unimplemented("kernel '{}' is not registered: it is declared only. Implement "
+                                  "it, and add PHI_REGISTER_KERNEL({}, CPU, <function>, <types>).",
+                                  name_, name_));
   std::string there;
   for (int t = 1; t < kNumDataTypes; ++t) {
     if (!find(kind, static_cast<DataType>(t))) continue;
     there += (there.empty() ? "" : ", ") + std::string(phi::name_of(static_cast<DataType>(t)));
   }
-  throw errors::Unimplemented("kernel '{}' is not there for {} on {}; {}.", name_,
+  throw errors::Unimplemented("kernel '{}' is not registered for {} on {}; {}.", name_,
                               phi::name_of(dtype), Place{kind, 0}.to_string(),
                               there.empty() ? "it has no kernel on that place at all"
-                                            : "it takes " + there + ", cast the input");
+                                            : "it supports " + there + ", cast the input");
 }
 
 }  // namespace phi

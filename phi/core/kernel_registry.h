@@ -47,7 +47,7 @@ namespace detail {
 template <FixedString kName, typename InKernel, typename InEntry>
 struct MatchedParameter {
   static_assert(std::is_same_v<InKernel, InEntry>,
-                "a kernel's parameter has another type than its YAML entry says; which one is in "
+                "a kernel's parameter differs in type from its YAML entry; see "
                 "MatchedParameter<name, type in the kernel, type by the entry>");
 };
 }  // namespace detail
@@ -190,13 +190,13 @@ struct ContextOf<DeviceKind::GPU> {
 template <typename Kernel, typename Context, typename Names, typename Signature>
 struct CheckedKernel {
   static_assert(!std::is_same_v<Kernel, Kernel>,
-                "a kernel returns nothing and takes the context of its device first");
+                "a kernel must return void and accept its device context first");
 };
 template <typename Context, typename... InKernel, typename Names, typename... InEntry>
 struct CheckedKernel<void (*)(const Context&, InKernel...), Context, Names,
                      KernelSignature<InEntry...>> {
   static_assert(sizeof...(InKernel) == sizeof...(InEntry),
-                "a kernel has more or fewer parameters than its YAML entry says");
+                "a kernel has more or fewer parameters than its YAML entry");
   static constexpr bool kIsRight = Names::match(TypeList<InKernel...>(), TypeList<InEntry...>());
 };
 

@@ -49,11 +49,10 @@ void add_ops(std::span<const OpDef* const> added) {
     if (!names.insert(op->name).second) taken.emplace_back(op->name);
     list->push_back(op);
   }
-  PHI_CHECK(taken.empty(),
-            errors::AlreadyExists("the operator{} '{}' {} there already; give {} in the YAML.",
-                                  taken.size() > 1 ? "s" : "", fmt::join(taken, "', '"),
-                                  taken.size() > 1 ? "are" : "is",
-                                  taken.size() > 1 ? "them other names" : "it another name"));
+  PHI_CHECK(taken.empty(), errors::AlreadyExists(
+                               "the operator{} '{}' {} already registered; rename {} in the YAML.",
+                               taken.size() > 1 ? "s" : "", fmt::join(taken, "', '"),
+                               taken.size() > 1 ? "are" : "is", taken.size() > 1 ? "them" : "it"));
   op_table().lists.push_back(std::move(list));
   op_table().current.store(op_table().lists.back().get(), std::memory_order_release);
 }

@@ -58,7 +58,7 @@ void CopyStreams::add(CopyDirection way, void* to, const void* from, size_t n,
                       cudaMemcpyKind kind) {
   if (n == 0) return;
   device_.make_current();
-  device_.check(cudaMemcpyAsync(to, from, n, kind, streams_[way]), "a copy beside the kernels");
+  device_.check(cudaMemcpyAsync(to, from, n, kind, streams_[way]), "an asynchronous copy");
 }
 
 QueueEventPtr CopyStreams::launched() { return now(device_.compute()); }

@@ -32,7 +32,7 @@ void DeviceAssertions::raise() {
   std::optional<OpScope> scope;
   if (found.op != nullptr) scope.emplace(found.op);
   found.raise(found);
-  throw errors::Internal("the error of a refused element was not raised.");
+  throw errors::Internal("the error of a device-side assertion was not raised.");
 }
 
 }  // namespace phi::gpu

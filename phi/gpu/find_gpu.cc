@@ -26,26 +26,26 @@ std::string version_text(int version) {
   const std::string needed = version_text(CUDART_VERSION);
   if (status == cudaErrorInsufficientDriver && driver > 0) {
     throw errors::Unavailable(
-        "the NVIDIA driver of this machine serves CUDA {}, and this build needs one for CUDA {}; "
-        "take a newer driver, a build with an older CUDA, or `place: cpu`.",
+        "the NVIDIA driver of this machine supports CUDA {}, but this build needs one for CUDA {}; "
+        "use a newer driver, a build with an older CUDA, or `place: cpu`.",
         version_text(driver), needed);
   }
   if (status == cudaErrorInsufficientDriver) {
     throw errors::Unavailable(
-        "no NVIDIA driver answers (CUDA error {}); this build needs one for CUDA {}; use "
+        "no NVIDIA driver is available (CUDA error {}); this build needs one for CUDA {}; use "
         "`place: cpu`.",
         static_cast<int>(status), needed);
   }
-  throw errors::Unavailable("no GPU is to be had ({}); use `place: cpu`.", describe(status));
+  throw errors::Unavailable("no GPU is available ({}); use `place: cpu`.", describe(status));
 }
 
 void check_number(int index) {
   const int count = visible_gpus();
   PHI_CHECK(index < count,
-            errors::OutOfRange("there is no gpu:{}: CUDA shows {} to this process, counted from 0. "
-                               "Start as many ranks on a machine as it has GPUs, or see what "
-                               "CUDA_VISIBLE_DEVICES hides.",
-                               index, count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)));
+            errors::OutOfRange(
+                "gpu:{} does not exist: CUDA shows {} to this process, numbered from 0. Start at "
+                "most one rank per GPU on a machine, or check what CUDA_VISIBLE_DEVICES hides.",
+                index, count == 1 ? "1 GPU" : fmt::format("{} GPUs", count)));
 }
 
 void check_code(int index) {
@@ -55,8 +55,8 @@ void check_code(int index) {
   cudaDeviceProp properties{};
   (void)cudaGetDeviceProperties(&properties, index);
   throw errors::Unavailable(
-      "gpu:{} ({}, sm_{}{}) runs none of the code that this build has, which is for {} ({}). Build "
-      "with -DAUTOPHI_CUDA_ARCH={}{}, or use `place: cpu`.",
+      "gpu:{} ({}, sm_{}{}) cannot run the code of this build, which is for {} ({}). Build with "
+      "-DAUTOPHI_CUDA_ARCH={}{}, or use `place: cpu`.",
       index, properties.name, properties.major, properties.minor, AUTOPHI_CUDA_ARCH_TEXT,
       describe(status), properties.major, properties.minor);
 }

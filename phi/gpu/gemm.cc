@@ -47,7 +47,7 @@ CudaTypes types_of(DataType dtype, bool tf32 = false) {
     case DataType::COMPLEX128:
       return {CUDA_C_64F, CUBLAS_COMPUTE_64F, CUDA_C_64F};
     default:
-      throw errors::Unimplemented("a product of {} on a GPU; cast to a floating type.",
+      throw errors::Unimplemented("a matmul of {} on a GPU; cast to a floating type.",
                                   name_of(dtype));
   }
 }
@@ -64,9 +64,9 @@ void check_cublas(cublasStatus_t status, const char* what, const GemmProblem& pr
     return;
   const char* const text = cublaslt().cublasLtGetStatusString(status);
   PHI_CHECK(status != CUBLAS_STATUS_NOT_SUPPORTED,
-            errors::Unimplemented("cuBLASLt has no way for the product {} ({}: {}).",
+            errors::Unimplemented("cuBLASLt has no algorithm for the matmul {} ({}: {}).",
                                   describe_problem(problem), what, text));
-  throw errors::Unavailable("{} failed for the product {}: {} (status {}).", what,
+  throw errors::Unavailable("{} failed for the matmul {}: {} (status {}).", what,
                             describe_problem(problem), text, static_cast<int>(status));
 }
 

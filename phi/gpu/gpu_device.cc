@@ -122,8 +122,8 @@ std::string GpuDevice::describe_memory() const {
   const uint64_t used =
       pool_bytes(pool_, cudaMemPoolAttrUsedMemCurrent) - small_block_cache_.nbytes();
   return fmt::format(
-      "Of {} bytes of the GPU {} are free; this process has {}, of which {} are cached. Share the "
-      "job out to more ranks, take smaller micro-batches, or let it swap (memory.device of a job).",
+      "Of {} bytes of the GPU {} are free; this process uses {}, of which {} are cached. Run the "
+      "job on more ranks, use smaller micro-batches, or enable swapping (memory.device of a job).",
       total, free, reserved, reserved - used);
 }
 
@@ -183,9 +183,8 @@ void GpuDevice::check_failure() {
 
 void GpuDevice::throw_failed(cudaError_t status, const char* what) const {
   throw errors::Unavailable(
-      "{}: {} failed with {}. It may be the fault of an earlier kernel; the last launches: {}. "
-      "CUDA_LAUNCH_BLOCKING=1 in the environment shows which, and the process must be started "
-      "anew.",
+      "{}: {} failed with {}. An earlier kernel may have caused it; the last launches: {}. Set "
+      "CUDA_LAUNCH_BLOCKING=1 to find which, and restart the process.",
       place().to_string(), what, describe(status), log_.describe());
 }
 

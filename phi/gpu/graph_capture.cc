@@ -53,11 +53,10 @@ class CapturedGraph final : public LaunchGraph {
 void tell_once(cudaError_t why) {
   static std::atomic<bool> is_told{false};
   if (why == cudaSuccess || is_told.exchange(true)) return;
-  fmt::print(
-      stderr,
-      "CUDA cannot write down all that captured programs do ({}); it is called step by step, "
-      "which is slower.\n",
-      describe(why));
+  fmt::print(stderr,
+             "CUDA graphs cannot capture all work of captured programs ({}); kernels are launched "
+             "one by one, which is slower.\n",
+             describe(why));
 }
 
 }  // namespace
@@ -68,11 +67,11 @@ GraphCapture::~GraphCapture() {
 
 void GraphCapture::check_thread(const GpuDevice& device) const {
   PHI_CHECK(is_of_this_thread(),
-            errors::Unavailable("two threads have {} while one of them writes down a CUDA graph, "
-                                "which would hold the work of both. Ranks that share a GPU cannot "
-                                "have graphs: give each its own, or call "
-                                "program.use_graphs(false) on all of them.",
-                                device.place().to_string()));
+            errors::Unavailable(
+                "two threads use {} while one of them captures a CUDA graph, which would contain "
+                "the work of both. Ranks that share a GPU cannot use graphs: assign each its own "
+                "GPU, or call program.use_graphs(false) on all of them.",
+                device.place().to_string()));
 }
 
 std::byte* GraphCapture::allocate(size_t nbytes) {

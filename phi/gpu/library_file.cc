@@ -14,10 +14,11 @@ LibraryFile::LibraryFile(LibrarySpec library) : library_(std::move(library)) {
   if (handle_) return;
   const std::string first = dlerror();
   handle_ = dlopen(library_.known_place.c_str(), RTLD_NOW | RTLD_LOCAL);
-  PHI_CHECK(handle_, errors::Unavailable(
-                         "{}, and it cannot be loaded: {}; {}. {}, or say where {} is in "
-                         "LD_LIBRARY_PATH.",
-                         library_.purpose, first, dlerror(), library_.advice, library_.name));
+  PHI_CHECK(
+      handle_,
+      errors::Unavailable(
+          "{}, and it cannot be loaded: {}; {}. {}, or add the folder of {} to LD_LIBRARY_PATH.",
+          library_.purpose, first, dlerror(), library_.advice, library_.name));
 }
 
 void* LibraryFile::address(const char* name) const {

@@ -12,7 +12,7 @@ namespace phi::gpu {
 struct LibrarySpec {
   std::string name;         // file name for the system's search path: "libcublasLt.so.13"
   std::string known_place;  // path from this build's configuration, tried next
-  std::string purpose;      // for the error message: "matrix products on GPUs need cuBLASLt"
+  std::string purpose;      // for the error message: "matmuls on GPUs need cuBLASLt"
   std::string advice;       // for the error message: "Install the libraries of CUDA 13"
 };
 

@@ -13,9 +13,8 @@ bool finds_blocks_kept() {
   const char* const word = std::getenv("AUTOPHI_GPU_MEMORY");
   if (!word) return true;
   const std::string_view memory = word;
-  PHI_CHECK(
-      memory == "blocks" || memory == "pool",
-      errors::InvalidArgument("AUTOPHI_GPU_MEMORY is '{}'; it takes blocks or pool.", memory));
+  PHI_CHECK(memory == "blocks" || memory == "pool",
+            errors::InvalidArgument("AUTOPHI_GPU_MEMORY is '{}'; use blocks or pool.", memory));
   return memory == "blocks";
 }
 

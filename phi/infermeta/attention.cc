@@ -30,10 +30,10 @@ void check_mask(const TensorMeta& q, const TensorMeta& k, const TensorMeta& mask
   const Dims full{q.dims[0], q.dims[2], q.dims[1], k.dims[1]};
   const bool fits = m.ndim() == 4 && (m[0] == full[0] || m[0] == 1) &&
                     (m[1] == full[1] || m[1] == 1) && m[2] == full[2] && m[3] == full[3];
-  PHI_CHECK(fits, errors::InvalidArgument(
-                      "attn_mask is {}, but q {} and k {} take {}, where the first two extents may "
-                      "be 1; expand or reshape it.",
-                      mask.to_string(), q.to_string(), k.to_string(), full.to_string()));
+  PHI_CHECK(fits, errors::InvalidArgument("attn_mask is {}, but q {} and k {} require {}, where "
+                                          "the first two extents may be 1; expand or reshape it.",
+                                          mask.to_string(), q.to_string(), k.to_string(),
+                                          full.to_string()));
   PHI_CHECK(mask.dtype == q.dtype,
             errors::InvalidArgument("attn_mask is {} and q is {}: the mask is added to the scores "
                                     "and must have q's dtype; cast it.",
@@ -45,11 +45,11 @@ void check_cache(const TensorMeta& x, const TensorMeta& cache, std::string_view 
   const Dims& c = cache.dims;
   const bool fits = c.ndim() == 4 && c[0] == x.dims[0] && c[1] >= x.dims[1] && c[2] == x.dims[2] &&
                     c[3] == x.dims[3] && cache.dtype == x.dtype;
-  PHI_CHECK(fits, errors::InvalidArgument(
-                      "{}_cache is {}, but {} {} takes {} [{}, {} or more, {}, {}]; make it with "
-                      "room for all positions.",
-                      name, cache.to_string(), name, x.to_string(), name_of(x.dtype), x.dims[0],
-                      x.dims[1], x.dims[2], x.dims[3]));
+  PHI_CHECK(fits,
+            errors::InvalidArgument("{}_cache is {}, but {} {} requires {} [{}, {} or more, {}, "
+                                    "{}]; allocate it with room for all positions.",
+                                    name, cache.to_string(), name, x.to_string(), name_of(x.dtype),
+                                    x.dims[0], x.dims[1], x.dims[2], x.dims[3]));
 }
 
 // Checks one of q, k, v of rotary embedding against q.
@@ -72,10 +72,10 @@ void check_table(const TensorMeta& q, int64_t seq, const TensorMeta& table, std:
   const bool wide = t.ndim() == 4 && t[0] == 1 && t[2] == 1 && t[3] == head_dim;
   const int64_t rows = flat ? t[0] : (wide ? t[1] : -1);
   PHI_CHECK(rows >= 0 && (any_length || rows == seq),
-            errors::InvalidArgument("{} is {}, but q {} takes [{}, {}] or [1, {}, 1, {}]; reshape "
-                                    "or slice it{}.",
-                                    name, table.to_string(), q.to_string(), seq, head_dim, seq,
-                                    head_dim, any_length ? " (any seq with position_ids)" : ""));
+            errors::InvalidArgument(
+                "{} is {}, but q {} requires [{}, {}] or [1, {}, 1, {}]; reshape or slice it{}.",
+                name, table.to_string(), q.to_string(), seq, head_dim, seq, head_dim,
+                any_length ? " (any seq with position_ids)" : ""));
   PHI_CHECK(table.dtype == q.dtype,
             errors::InvalidArgument("{} is {} and q is {}: they must have one dtype; cast {}.",
                                     name, table.to_string(), q.to_string(), name));
@@ -83,9 +83,9 @@ void check_table(const TensorMeta& q, int64_t seq, const TensorMeta& table, std:
 
 void check_position_ids(const TensorMeta& q, const Dims& expected, const TensorMeta& ids) {
   PHI_CHECK(ids.dims == expected && (ids.dtype == DataType::INT32 || ids.dtype == DataType::INT64),
-            errors::InvalidArgument("position_ids is {}, but q {} takes int32 or int64 {} "
-                                    "([batch, seq]).",
-                                    ids.to_string(), q.to_string(), expected.to_string()));
+            errors::InvalidArgument(
+                "position_ids is {}, but q {} requires int32 or int64 {} ([batch, seq]).",
+                ids.to_string(), q.to_string(), expected.to_string()));
 }
 
 std::optional<TensorMeta> copy_if_given(const TensorMeta* meta) {
@@ -131,8 +131,9 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> FlashAttentionWithKvcacheInferMet
     const TensorMeta& v_cache, const TensorMeta& cache_seqlens) {
   check_qkv(q, k, v);
   PHI_CHECK(q.dims[1] == k.dims[1],
-            errors::InvalidArgument("q is {} and k is {}: both must be of the new positions.",
-                                    q.to_string(), k.to_string()));
+            errors::InvalidArgument(
+                "q is {} and k is {}: both must have the seq extent of the new positions.",
+                q.to_string(), k.to_string()));
   check_cache(k, k_cache, "k");
   check_cache(v, v_cache, "v");
   PHI_CHECK(k_cache.dims[1] == v_cache.dims[1],
@@ -140,9 +141,9 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> FlashAttentionWithKvcacheInferMet
                                     "same number of positions.",
                                     k_cache.to_string(), v_cache.to_string()));
   PHI_CHECK(cache_seqlens.dims == Dims{q.dims[0]} && cache_seqlens.dtype == DataType::INT64,
-            errors::InvalidArgument("cache_seqlens is {}, but q {} takes i64[{}], one length for "
-                                    "each batch entry.",
-                                    cache_seqlens.to_string(), q.to_string(), q.dims[0]));
+            errors::InvalidArgument(
+                "cache_seqlens is {}, but q {} requires i64[{}], one length for each batch entry.",
+                cache_seqlens.to_string(), q.to_string(), q.dims[0]));
   return {{{q.dims[0], q.dims[1], q.dims[2], v.dims[3]}, q.dtype, q.layout}, k_cache, v_cache};
 }
 
@@ -157,7 +158,7 @@ std::tuple<TensorMeta, std::optional<TensorMeta>, std::optional<TensorMeta>> Fus
             errors::InvalidArgument("q is {}, but head_dim must be even: it is rotated in pairs.",
                                     q.to_string()));
   PHI_CHECK((sin == nullptr) == (cos == nullptr),
-            errors::InvalidArgument("{} is given without {}; give both or neither.",
+            errors::InvalidArgument("{} is passed without {}; pass both or neither.",
                                     sin ? "sin" : "cos", sin ? "cos" : "sin"));
   PHI_CHECK(
       rotary_emb_base > 0.0f,

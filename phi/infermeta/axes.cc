@@ -11,7 +11,7 @@ void detail::throw_bad_axis(int64_t axis, int ndim, const Dims& dims, std::strin
   if (ndim == 0) {
     throw errors::OutOfRange("{} is {}, but the tensor is 0-D and has no axes.", name, axis);
   }
-  throw errors::OutOfRange("{} is {}, but a tensor of shape {} takes {} to {} here.", name, axis,
+  throw errors::OutOfRange("{} is {}, but a tensor of shape {} allows {} to {} here.", name, axis,
                            dims.to_string(), -ndim, ndim - 1);
 }
 

@@ -16,7 +16,7 @@ void check_channels_image(const TensorMeta& x) {
 // Errors: InvalidArgument if the extent is known and `divisor` does not divide it.
 void check_divides(const TensorMeta& x, int tensor_dim, int64_t divisor, const char* name) {
   PHI_CHECK(divisor > 0 && (x.dims[tensor_dim] == kUnknownDim || x.dims[tensor_dim] % divisor == 0),
-            errors::InvalidArgument("{} asks for parts of {} of tensor dim {} of x {}, which must "
+            errors::InvalidArgument("{} requests parts of {} of tensor dim {} of x {}, which must "
                                     "be positive and divide its extent.",
                                     name, divisor, tensor_dim, x.to_string()));
 }
@@ -82,8 +82,8 @@ TensorMeta TemporalShiftInferMeta(const TensorMeta& x, int seg_num, float shift_
   check_channels_image(x);
   check_divides(x, 0, seg_num, "seg_num");
   PHI_CHECK(shift_ratio > 0.0f && shift_ratio < 0.5f,
-            errors::InvalidArgument("shift_ratio is {}, but it must lie between 0 and 0.5: that "
-                                    "part of the channels is shifted either way.",
+            errors::InvalidArgument("shift_ratio is {}, but it must be between 0 and 0.5: it is "
+                                    "the fraction of channels shifted in each direction.",
                                     shift_ratio));
   return x;
 }

@@ -19,16 +19,18 @@ TensorMeta with_dim_extent(const TensorMeta& x, int dim, int64_t extent) {
 }
 
 void check_rows(const TensorMeta& x) {
-  PHI_CHECK(x.dims.ndim() > 0, errors::InvalidArgument("x is {}, but ranks exchange parts of a "
-                                                       "tensor dim; reshape it to [1].",
-                                                       x.to_string()));
+  PHI_CHECK(
+      x.dims.ndim() > 0,
+      errors::InvalidArgument(
+          "x is {}, but ranks exchange slices of a tensor dim; reshape it to [1].", x.to_string()));
 }
 
 void check_ranks(int nranks, int rank = 0) {
-  PHI_CHECK(nranks > 0 && rank >= 0 && rank < nranks,
-            errors::InvalidArgument("nranks is {} and rank {}: give the number of ranks in the "
-                                    "ring, and a place among them.",
-                                    nranks, rank));
+  PHI_CHECK(
+      nranks > 0 && rank >= 0 && rank < nranks,
+      errors::InvalidArgument(
+          "nranks is {} and rank {}: pass the number of ranks in the ring, and a rank below it.",
+          nranks, rank));
 }
 
 TensorMeta joined(const TensorMeta& x, int dim, int nranks) {
@@ -39,9 +41,9 @@ TensorMeta joined(const TensorMeta& x, int dim, int nranks) {
 TensorMeta parted(const TensorMeta& x, int dim, int nranks) {
   const int64_t extent = x.dims[dim];
   PHI_CHECK(extent == kUnknownDim || extent % nranks == 0,
-            errors::InvalidArgument("x is {}, but {} ranks get equal parts of tensor dim {}; pad "
-                                    "it.",
-                                    x.to_string(), nranks, dim));
+            errors::InvalidArgument(
+                "x is {}, but {} ranks receive equal slices of tensor dim {}; pad it.",
+                x.to_string(), nranks, dim));
   return with_dim_extent(x, dim, extent == kUnknownDim ? kUnknownDim : extent / nranks);
 }
 
@@ -75,16 +77,16 @@ TensorMeta AllReduceInferMeta(const TensorMeta& x, int reduce_type) {
 
 TensorMeta LinearReduceGradInferMeta(const TensorMeta& out_grad, int reduce_type) {
   PHI_CHECK(reduce_type == kSumType || reduce_type == kAverageType,
-            errors::Unimplemented("reduce_type is {}: there are gradients of sums (0) and averages "
-                                  "(4) over ranks only.",
-                                  reduce_type));
+            errors::Unimplemented(
+                "reduce_type is {}: only sums (0) and averages (4) over ranks have gradients.",
+                reduce_type));
   return out_grad;
 }
 
 TensorMeta SendInferMeta(const TensorMeta& x, bool dynamic_shape) {
-  PHI_CHECK(!dynamic_shape, errors::Unimplemented("dynamic_shape is true, but the shape of what is "
-                                                  "sent must be known to both ranks; send it as a "
-                                                  "tensor of its own first."));
+  PHI_CHECK(!dynamic_shape,
+            errors::Unimplemented("dynamic_shape is true, but both ranks must know the shape of "
+                                  "the message; send the shape as a separate tensor first."));
   return {{0}, x.dtype, x.layout};
 }
 

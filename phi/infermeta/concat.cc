@@ -9,7 +9,7 @@ namespace {
 
 void check_one_dtype(std::span<const TensorMeta> x, const char* name) {
   PHI_CHECK(!x.empty(),
-            errors::InvalidArgument("{} is an empty list; give at least one tensor.", name));
+            errors::InvalidArgument("{} is an empty list; pass at least one tensor.", name));
   for (size_t i = 1; i < x.size(); ++i) {
     PHI_CHECK(
         x[i].dtype == x[0].dtype,
@@ -36,9 +36,9 @@ std::vector<TensorMeta> taken_apart(const TensorMeta& x, int axis) {
     if (d != axis) part.dims.push_back(x.dims[d]);
   }
   PHI_CHECK(x.dims[axis] != kUnknownDim,
-            errors::InvalidArgument("axis {} of {} is to be taken apart, but its extent is not "
-                                    "known yet; how many tensors come out must be.",
-                                    axis, x.to_string()));
+            errors::InvalidArgument(
+                "axis {} of {} determines the number of outputs, but its extent is not known yet.",
+                axis, x.to_string()));
   return std::vector<TensorMeta>(static_cast<size_t>(x.dims[axis]), part);
 }
 
@@ -46,16 +46,16 @@ std::vector<TensorMeta> taken_apart(const TensorMeta& x, int axis) {
 int64_t columns_taken(std::span<const TensorMeta> x, int start_index, int length) {
   check_alike(x, "x");
   PHI_CHECK(x[0].dims.ndim() == 2,
-            errors::InvalidArgument("x[0] is {}, but columns are taken of matrices; reshape to 2 "
-                                    "tensor dims.",
-                                    x[0].to_string()));
+            errors::InvalidArgument(
+                "x[0] is {}, but columns are selected from matrices; reshape it to 2 tensor dims.",
+                x[0].to_string()));
   const int64_t columns = x[0].dims[1];
   if (columns == kUnknownDim) return length < 0 ? kUnknownDim : length;
   const int64_t start = first_column(start_index, columns);
   const int64_t taken = length < 0 ? columns - start : length;
   PHI_CHECK(start >= 0 && start < columns && start + taken <= columns,
-            errors::InvalidArgument("{} columns from start_index {} on are taken of x {}, which "
-                                    "has {}; length -1 takes all that follow.",
+            errors::InvalidArgument("{} columns from start_index {} on are selected from x {}, "
+                                    "which has {}; length -1 selects all that follow.",
                                     length, start_index, x[0].to_string(), columns));
   return taken;
 }
@@ -77,7 +77,7 @@ TensorMeta StackInferMeta(std::span<const TensorMeta> x, int axis) {
 std::vector<TensorMeta> UnstackInferMeta(const TensorMeta& x, int axis, int num) {
   const int at = normalise_axis(axis, x.dims.ndim(), x.dims);
   PHI_CHECK(num == x.dims[at],
-            errors::InvalidArgument("num is {}, but axis {} of x {} has extent {}; give that.", num,
+            errors::InvalidArgument("num is {}, but axis {} of x {} has extent {}; pass that.", num,
                                     at, x.to_string(), x.dims[at]));
   return taken_apart(x, at);
 }
@@ -113,10 +113,11 @@ std::vector<TensorMeta> MeshgridInferMeta(std::span<const TensorMeta> inputs) {
 
 TensorMeta MultiplexInferMeta(std::span<const TensorMeta> inputs, const TensorMeta& index) {
   check_alike(inputs, "inputs");
-  PHI_CHECK(inputs.size() > 1 && inputs[0].dims.ndim() > 1,
-            errors::InvalidArgument("inputs are {} of {}, but it takes 2 tensors of 2 tensor dims "
-                                    "at least to choose rows from.",
-                                    inputs.size(), inputs[0].to_string()));
+  PHI_CHECK(
+      inputs.size() > 1 && inputs[0].dims.ndim() > 1,
+      errors::InvalidArgument(
+          "inputs are {} of {}, but they must be at least 2 tensors of at least 2 tensor dims.",
+          inputs.size(), inputs[0].to_string()));
   const bool integers = index.dtype == DataType::INT32 || index.dtype == DataType::INT64;
   const bool column = index.dims.ndim() == 2 && index.dims[1] == 1;
   const bool rows = column && (index.dims[0] == inputs[0].dims[0] || !index.dims.known() ||

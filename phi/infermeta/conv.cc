@@ -32,15 +32,15 @@ void check_groups(const TensorMeta& x, int64_t channels, const TensorMeta& filte
   const bool fits = channels == taken && channels % groups == 0 && filter.dims[0] % groups == 0;
   PHI_CHECK(fits,
             errors::InvalidArgument("the image {} has {} channels and the filter {} with groups={} "
-                                    "takes {}; each group must have as many.",
+                                    "expects {}; the channels of each group must match.",
                                     x.to_string(), channels, filter.to_string(), groups, taken));
 }
 
 void check_positions(const TensorMeta& x, const TensorMeta& filter, const Dims& out) {
   for (int64_t extent : out) {
     PHI_CHECK(extent > 0, errors::InvalidArgument(
-                              "the image {} gives an output of {} with the windows of the filter "
-                              "{}; pad the image, or take smaller strides or dilations.",
+                              "the image {} yields an output of {} with the windows of the filter "
+                              "{}; pad the image, or use smaller strides or dilations.",
                               x.to_string(), out.to_string(), filter.to_string()));
   }
 }
@@ -57,7 +57,7 @@ int64_t grown_extent(int64_t in, const Window& window, int64_t more, int64_t wan
   if (wanted < 0) return least + more;
   PHI_CHECK(wanted >= least && wanted < least + window.stride,
             errors::InvalidArgument("output_size is {} along a spatial dim, but an input extent of "
-                                    "{} with stride {} makes {} to {}.",
+                                    "{} with stride {} allows {} to {}.",
                                     wanted, in, window.stride, least, least + window.stride - 1));
   return wanted;
 }
@@ -131,7 +131,7 @@ TensorMeta DeformableConvInferMeta(const TensorMeta& x, const TensorMeta& offset
                                    int groups, int im2col_step) {
   PHI_CHECK(
       x.dims.ndim() == 4,
-      errors::InvalidArgument("x is {}, but deformable_conv takes [n, c, h, w].", x.to_string()));
+      errors::InvalidArgument("x is {}, but deformable_conv expects [n, c, h, w].", x.to_string()));
   TensorMeta out =
       ConvInferMeta(x, filter, strides, paddings, "EXPLICIT", dilations, groups, "NCHW");
   PHI_CHECK(deformable_groups >= 1 && x.dims[1] % deformable_groups == 0 && im2col_step >= 1,
@@ -143,14 +143,14 @@ TensorMeta DeformableConvInferMeta(const TensorMeta& x, const TensorMeta& offset
                                     "channels of filter {}.",
                                     deformable_groups, filter.dims[0], filter.to_string()));
   PHI_CHECK(x.dims[0] < im2col_step || x.dims[0] % im2col_step == 0,
-            errors::InvalidArgument("im2col_step is {} and x {}: images are taken in steps of so "
-                                    "many, which must divide their number {} or be above it.",
+            errors::InvalidArgument("im2col_step is {} and x {}: images are processed in steps of "
+                                    "that many, which must divide their number {} or exceed it.",
                                     im2col_step, x.to_string(), x.dims[0]));
   const int64_t places = deformable_groups * filter.dims[2] * filter.dims[3];
   const auto check_places = [&](const TensorMeta& places_of, std::string_view name, int64_t each) {
     const Dims wanted{x.dims[0], each * places, out.dims[2], out.dims[3]};
     PHI_CHECK(places_of.dims == wanted && places_of.dtype == x.dtype,
-              errors::InvalidArgument("{} is {}, but x {} and filter {} take {}{}.", name,
+              errors::InvalidArgument("{} is {}, but x {} and filter {} require {}{}.", name,
                                       places_of.to_string(), x.to_string(), filter.to_string(),
                                       short_name_of(x.dtype), wanted.to_string()));
   };

@@ -35,7 +35,7 @@ TensorMeta counted(int64_t count, const Scalar& start, const Scalar& last, DataT
 
 void check_count(bool fits, const Scalar& start, const Scalar& end, const Scalar& step) {
   PHI_CHECK(fits, errors::InvalidArgument("from {} to {} there are more steps of {} than a tensor "
-                                          "has elements; take longer ones.",
+                                          "can have elements; use longer ones.",
                                           start.to_string(), end.to_string(), step.to_string()));
 }
 
@@ -50,7 +50,7 @@ TensorMeta FullInferMeta(const IntArray& shape, const Scalar& value, DataType dt
 TensorMeta CreateInferMeta(const IntArray& shape, DataType dtype) {
   PHI_CHECK(
       dtype != DataType::UNDEFINED,
-      errors::InvalidArgument("dtype is undefined for shape {}; give one.", shape.to_string()));
+      errors::InvalidArgument("dtype is undefined for shape {}; pass one.", shape.to_string()));
   for (int64_t size : shape.values()) {
     PHI_CHECK(size >= 0, errors::InvalidArgument("shape is {}, but extents must be at least 0.",
                                                  Dims(shape.values()).to_string()));
@@ -61,14 +61,14 @@ TensorMeta CreateInferMeta(const IntArray& shape, DataType dtype) {
 TensorMeta ArangeInferMeta(const Scalar& start, const Scalar& end, const Scalar& step,
                            DataType dtype) {
   PHI_CHECK(dtype != DataType::UNDEFINED && dtype != DataType::BOOL,
-            errors::InvalidArgument("dtype is {}, but arange counts in an integer or floating "
-                                    "type; ask for one.",
-                                    name_of(dtype)));
+            errors::InvalidArgument(
+                "dtype is {}, but arange counts in an integer or floating type; use one.",
+                name_of(dtype)));
   const double step_value = step.to<double>();
-  PHI_CHECK(step_value != 0.0,
-            errors::InvalidArgument("step is 0: from {} it never reaches {}; give a step that is "
-                                    "not 0.",
-                                    start.to_string(), end.to_string()));
+  PHI_CHECK(
+      step_value != 0.0,
+      errors::InvalidArgument("step is 0: from {} it never reaches {}; pass a step that is not 0.",
+                              start.to_string(), end.to_string()));
   const bool integral =
       !is_floating(start.dtype()) && !is_floating(end.dtype()) && !is_floating(step.dtype());
   if (integral) {  // exact for all of int64

@@ -44,9 +44,9 @@ UniqueInferMeta(const TensorMeta& x, bool return_index, bool return_inverse, boo
     out.dims[at] = kUnknownDim;
   }
   PHI_CHECK(dtype == DataType::INT64 || items <= std::numeric_limits<int32_t>::max(),
-            errors::InvalidArgument("dtype is int32, but x {} has {} items, more than it counts; "
-                                    "use int64.",
-                                    x.to_string(), items));
+            errors::InvalidArgument(
+                "dtype is int32, but x {} has {} items, more than it can count; use int64.",
+                x.to_string(), items));
   const auto when = [&](bool wanted, int64_t extent) {
     return wanted ? std::optional(TensorMeta{{extent}, dtype, x.layout}) : std::nullopt;
   };

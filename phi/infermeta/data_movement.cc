@@ -34,7 +34,7 @@ TensorMeta RollInferMeta(const TensorMeta& x, const IntArray& shifts,
                          const std::vector<int64_t>& axis) {
   const size_t expected = axis.empty() ? 1 : axis.size();
   PHI_CHECK(static_cast<size_t>(shifts.size()) == expected,
-            errors::InvalidArgument("shifts has {} entries and axis {}: give one shift per axis, "
+            errors::InvalidArgument("shifts has {} entries and axis {}: pass one shift per axis, "
                                     "or one shift and no axis to roll all of x {} as one.",
                                     shifts.size(), axis.size(), x.to_string()));
   check_axes(x, axis);
@@ -63,10 +63,11 @@ TensorMeta RepeatInterleaveInferMeta(const TensorMeta& x, int repeats, int axis,
                                                  repeats, x.to_string()));
   TensorMeta out = x;
   out.dims[d] = extent_times(x.dims[d], repeats);
-  PHI_CHECK(output_size == -1 || output_size == out.dims[d],
-            errors::InvalidArgument("output_size is {}, but {} repeats along axis {} of x {} make "
-                                    "{}; give that, or -1.",
-                                    output_size, repeats, d, x.to_string(), out.dims[d]));
+  PHI_CHECK(
+      output_size == -1 || output_size == out.dims[d],
+      errors::InvalidArgument(
+          "output_size is {}, but {} repeats along axis {} of x {} yield {}; pass that, or -1.",
+          output_size, repeats, d, x.to_string(), out.dims[d]));
   return out;
 }
 
@@ -80,10 +81,10 @@ TensorMeta RepeatInterleaveWithTensorIndexInferMeta(const TensorMeta& x, const T
             errors::InvalidArgument("repeats is {}, but it must hold an int32 or int64 for each of "
                                     "the {} indices of axis {} of x {}, or one for all.",
                                     repeats.to_string(), x.dims[d], d, x.to_string()));
-  PHI_CHECK(output_size >= -1,
-            errors::InvalidArgument("output_size is {}; give the sum of repeats, or -1 to have it "
-                                    "computed.",
-                                    output_size));
+  PHI_CHECK(
+      output_size >= -1,
+      errors::InvalidArgument(
+          "output_size is {}; pass the sum of repeats, or -1 to have it computed.", output_size));
   TensorMeta out = x;
   out.dims[d] = kUnknownDim;
   return out;
@@ -92,9 +93,9 @@ TensorMeta RepeatInterleaveWithTensorIndexInferMeta(const TensorMeta& x, const T
 TensorMeta CropInferMeta(const TensorMeta& x, const IntArray& shape, const IntArray& offsets) {
   const int ndim = x.dims.ndim();
   PHI_CHECK(shape.size() == ndim && offsets.size() == ndim,
-            errors::InvalidArgument("shape is {} and offsets {}, but x is {}: give one of each per "
-                                    "tensor dim.",
-                                    shape.to_string(), offsets.to_string(), x.to_string()));
+            errors::InvalidArgument(
+                "shape is {} and offsets {}, but x is {}: pass one of each per tensor dim.",
+                shape.to_string(), offsets.to_string(), x.to_string()));
   TensorMeta out = x;
   for (int d = 0; d < ndim; ++d) {
     const int64_t extent = x.dims[d];
@@ -104,8 +105,8 @@ TensorMeta CropInferMeta(const TensorMeta& x, const IntArray& shape, const IntAr
                         (extent == kUnknownDim || (out.dims[d] >= 0 && out.dims[d] <= extent &&
                                                    offsets[d] <= extent - out.dims[d]));
     PHI_CHECK(inside,
-              errors::InvalidArgument("shape {} from offsets {} does not lie inside x {} "
-                                      "along tensor dim {}; -1 takes all that follow.",
+              errors::InvalidArgument("shape {} from offsets {} is not within x {} along tensor "
+                                      "dim {}; -1 selects all that follow.",
                                       shape.to_string(), offsets.to_string(), x.to_string(), d));
   }
   return out;
@@ -115,11 +116,11 @@ TensorMeta PadInferMeta(const TensorMeta& x, const std::vector<int>& paddings,
                         const Scalar& pad_value) {
   const bool right = static_cast<int>(paddings.size()) == 2 * x.dims.ndim() &&
                      std::ranges::all_of(paddings, [](int n) { return n >= 0; });
-  PHI_CHECK(right, errors::InvalidArgument(
-                       "paddings are {}, but x {} takes two per tensor dim, "
-                       "before and after, of at least 0.",
-                       Dims(std::vector<int64_t>(paddings.begin(), paddings.end())).to_string(),
-                       x.to_string()));
+  PHI_CHECK(
+      right,
+      errors::InvalidArgument(
+          "paddings are {}, but x {} requires two per tensor dim, before and after, of at least 0.",
+          Dims(std::vector<int64_t>(paddings.begin(), paddings.end())).to_string(), x.to_string()));
   check_held(pad_value, x.dtype, "pad_value");
   TensorMeta out = x;
   for (int d = 0; d < x.dims.ndim(); ++d) {
@@ -194,8 +195,8 @@ TensorMeta StridedSliceInferMeta(const TensorMeta& x, const std::vector<int>& ax
   const int count = static_cast<int>(axes.size());
   PHI_CHECK(
       starts.size() == count && ends.size() == count && strides.size() == count,
-      errors::InvalidArgument("axes names {} tensor dims of x {}, but there are {} starts, "
-                              "{} ends and {} strides; give one of each per axis.",
+      errors::InvalidArgument("axes names {} tensor dims of x {}, but there are {} starts, {} ends "
+                              "and {} strides; pass one of each per axis.",
                               count, x.to_string(), starts.size(), ends.size(), strides.size()));
   TensorMeta out = x;
   AxisSet seen;

@@ -47,8 +47,8 @@ int64_t diagonal_length(int64_t rows, int64_t columns, int64_t offset) {
 
 TensorMeta DiagInferMeta(const TensorMeta& x, int offset, float padding_value) {
   const int ndim = x.dims.ndim();
-  PHI_CHECK(ndim <= 2, errors::InvalidArgument("x is {}, but diag takes a vector or a matrix; use "
-                                               "diag_embed or diagonal for more tensor dims.",
+  PHI_CHECK(ndim <= 2, errors::InvalidArgument("x is {}, but diag expects a vector or a matrix; "
+                                               "use diag_embed or diagonal for more tensor dims.",
                                                x.to_string()));
   check_held(padding_value, x.dtype, "padding_value");
   if (ndim == 2) {
@@ -69,8 +69,8 @@ TensorMeta DiagonalInferMeta(const TensorMeta& x, int offset, int axis1, int axi
 
 TensorMeta DiagEmbedInferMeta(const TensorMeta& input, int offset, int dim1, int dim2) {
   const int ndim = input.dims.ndim();
-  PHI_CHECK(ndim >= 1, errors::InvalidArgument("input is {}, but its last tensor dim is to become "
-                                               "a diagonal; give it one.",
+  PHI_CHECK(ndim >= 1, errors::InvalidArgument("input is {}, but its last tensor dim becomes a "
+                                               "diagonal; reshape it to at least 1 tensor dim.",
                                                input.to_string()));
   Dims wide = input.dims;
   const int64_t elements = input.dims.back();
@@ -103,9 +103,9 @@ TensorMeta FillDiagonalTensorInferMeta(const TensorMeta& x, const TensorMeta& y,
   const Axes axes = matrix_axes(x.dims, dim1, dim2, "dim1", "dim2");
   const Dims diagonal = diagonal_dims(x.dims, axes, offset);
   PHI_CHECK(y.dtype == x.dtype && (y.dims == diagonal || !x.dims.known() || !y.dims.known()),
-            errors::InvalidArgument("y is {}, but the diagonal {} of x {} has shape {}; give y "
-                                    "that, in x's dtype.",
-                                    y.to_string(), offset, x.to_string(), diagonal.to_string()));
+            errors::InvalidArgument(
+                "y is {}, but the diagonal {} of x {} has shape {}; pass y that, in x's dtype.",
+                y.to_string(), offset, x.to_string(), diagonal.to_string()));
   return x;
 }
 

@@ -69,7 +69,7 @@ void check_held(const Scalar& number, DataType dtype, std::string_view name) {
   const std::string value =
       is_floating(number.dtype()) ? fmt::format("{}", number.to<double>()) : number.to_string();
   throw errors::InvalidArgument(
-      "{} is {}, but numbers of {} are from {}; give one of these, or a dtype that holds it.", name,
+      "{} is {}, but numbers of {} are from {}; pass one of these, or a dtype that holds it.", name,
       value, name_of(dtype), range_text(dtype));
 }
 

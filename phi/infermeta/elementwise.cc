@@ -27,7 +27,7 @@ TensorMeta CompareInferMeta(const TensorMeta& x, const TensorMeta& y) {
 
 TensorMeta CastInferMeta(const TensorMeta& x, DataType dtype) {
   PHI_CHECK(dtype != DataType::UNDEFINED,
-            errors::InvalidArgument("dtype is undefined for x {}; say which dtype to cast to.",
+            errors::InvalidArgument("dtype is undefined for x {}; pass the dtype to cast to.",
                                     x.to_string()));
   return {x.dims, dtype, x.layout};
 }
@@ -49,7 +49,7 @@ TensorMeta WhereInferMeta(const TensorMeta& condition, const TensorMeta& x, cons
 
 TensorMeta AddNInferMeta(std::span<const TensorMeta> inputs) {
   PHI_CHECK(!inputs.empty(),
-            errors::InvalidArgument("inputs is an empty list; give at least one tensor."));
+            errors::InvalidArgument("inputs is an empty list; pass at least one tensor."));
   for (size_t i = 1; i < inputs.size(); ++i) {
     PHI_CHECK(inputs[i].dims == inputs[0].dims && inputs[i].dtype == inputs[0].dtype,
               errors::InvalidArgument("inputs[0] is {} and inputs[{}] is {}: all inputs must have "

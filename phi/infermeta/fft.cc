@@ -46,9 +46,9 @@ void check_real(const TensorMeta& x) {
 }
 
 void check_hop(int hop_length) {
-  PHI_CHECK(hop_length >= 1,
-            errors::InvalidArgument("hop_length is {}, but frames begin 1 element apart or more.",
-                                    hop_length));
+  PHI_CHECK(
+      hop_length >= 1,
+      errors::InvalidArgument("hop_length is {}, but it must be at least 1 element.", hop_length));
 }
 void check_ends(const TensorMeta& x, int axis, int least) {
   PHI_CHECK(axis == 0 || axis == -1,
@@ -84,9 +84,11 @@ TensorMeta FFTR2CInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes
   check_transform(x, axes, normalization);
   TensorMeta out{x.dims, complex_of(x.dtype), x.layout};
   int64_t& extent = out.dims[last_axis(axes)];
-  PHI_CHECK(extent != 0, errors::InvalidArgument("x {} has nothing to transform along tensor dim "
-                                                 "{}; it needs 1 element or more.",
-                                                 x.to_string(), axes.back()));
+  PHI_CHECK(
+      extent != 0,
+      errors::InvalidArgument(
+          "x {} has no elements to transform along tensor dim {}; it needs 1 element or more.",
+          x.to_string(), axes.back()));
   if (onesided) extent = extent / 2 + 1;
   return out;
 }
@@ -101,7 +103,7 @@ TensorMeta FFTC2RInferMeta(const TensorMeta& x, const std::vector<int64_t>& axes
   extent = last_dim_size != 0 ? last_dim_size : extent_times(given - 1, 2);
   PHI_CHECK(extent >= 1 && given >= extent / 2 + 1,
             errors::InvalidArgument("x {} has {} elements along tensor dim {}, but {} real ones "
-                                    "(last_dim_size {}) come of half of them and one more.",
+                                    "(last_dim_size {}) need half of them and one more.",
                                     x.to_string(), given, axes.back(), extent, last_dim_size));
   return out;
 }
@@ -146,7 +148,7 @@ TensorMeta OverlapAddInferMeta(const TensorMeta& x, int hop_length, int axis) {
                                                  x.to_string()));
   PHI_CHECK(frame_length == kUnknownDim || hop_length <= frame_length,
             errors::InvalidArgument("hop_length is {}, but the frames of x {} have {} elements: "
-                                    "they would leave gaps; give at most that.",
+                                    "they would leave gaps; pass at most that.",
                                     hop_length, x.to_string(), frame_length));
   const int64_t length = frames == kUnknownDim
                              ? frames

@@ -25,24 +25,25 @@ int64_t lower_count(int rows, int cols, int64_t offset) {
 }
 
 void check_matrix(int64_t rows, int64_t cols) {
-  PHI_CHECK(rows >= 0 && cols >= 0,
-            errors::InvalidArgument("a matrix of {} rows and {} columns is asked for; both must be "
-                                    "at least 0.",
-                                    rows, cols));
+  PHI_CHECK(
+      rows >= 0 && cols >= 0,
+      errors::InvalidArgument(
+          "a matrix of {} rows and {} columns is requested; both must be at least 0.", rows, cols));
 }
 
 void check_indices_dtype(DataType dtype) {
   PHI_CHECK(is_integral(dtype),
-            errors::InvalidArgument("dtype is {}, but row and column numbers are integers; ask for "
-                                    "int32 or int64.",
-                                    name_of(dtype)));
+            errors::InvalidArgument(
+                "dtype is {}, but row and column numbers are integers; use int32 or int64.",
+                name_of(dtype)));
 }
 
 TensorMeta spaced(const Scalar& start, const Scalar& stop, int64_t count, DataType dtype) {
-  PHI_CHECK(dtype != DataType::UNDEFINED && dtype != DataType::BOOL,
-            errors::InvalidArgument("dtype is {}, but the values from {} to {} need an integer or "
-                                    "floating type; ask for one.",
-                                    name_of(dtype), start.to_string(), stop.to_string()));
+  PHI_CHECK(
+      dtype != DataType::UNDEFINED && dtype != DataType::BOOL,
+      errors::InvalidArgument(
+          "dtype is {}, but the values from {} to {} need an integer or floating type; use one.",
+          name_of(dtype), start.to_string(), stop.to_string()));
   check_held(start, dtype, "start");
   check_held(stop, dtype, "stop");
   return {Dims{count}, dtype};
@@ -56,8 +57,8 @@ TensorMeta FullBatchSizeLikeInferMeta(const TensorMeta& input, const std::vector
   const int ndim = static_cast<int>(shape.size());
   PHI_CHECK(input_dim_idx >= 0 && input_dim_idx < input.dims.ndim() && output_dim_idx >= 0 &&
                 output_dim_idx < ndim,
-            errors::InvalidArgument("extent {} of a shape of {} extents is to be that of tensor "
-                                    "dim {} of input {}; name one that each of them has.",
+            errors::InvalidArgument("extent {} of a shape of {} extents is copied from tensor dim "
+                                    "{} of input {}; both must exist.",
                                     output_dim_idx, ndim, input_dim_idx, input.to_string()));
   std::vector<int64_t> sizes(shape.begin(), shape.end());
   const int64_t batch = input.dims[input_dim_idx];
@@ -84,9 +85,9 @@ TensorMeta AssignValueInferMeta(const std::vector<int>& shape, DataType dtype,
                                 const std::vector<Scalar>& values) {
   const TensorMeta out = CreateInferMeta(extents(shape), dtype);
   PHI_CHECK(out.numel() == static_cast<int64_t>(values.size()),
-            errors::InvalidArgument("shape {} has {} elements, but there are {} values; give one "
-                                    "for each.",
-                                    out.dims.to_string(), out.numel(), values.size()));
+            errors::InvalidArgument(
+                "shape {} has {} elements, but there are {} values; pass one for each.",
+                out.dims.to_string(), out.numel(), values.size()));
   for (const Scalar& number : values) check_held(number, dtype, "values");
   return out;
 }
@@ -143,7 +144,7 @@ TensorMeta TriuIndicesInferMeta(int row, int col, int offset, DataType dtype) {
 
 TensorMeta SequenceMaskInferMeta(const TensorMeta& x, const Scalar& max_len, DataType out_dtype) {
   PHI_CHECK(out_dtype != DataType::UNDEFINED,
-            errors::InvalidArgument("out_dtype is undefined; give one for the mask of x {}.",
+            errors::InvalidArgument("out_dtype is undefined; pass one for the mask of x {}.",
                                     x.to_string()));
   const int64_t length = count_of(max_len, "max_len");
   Dims dims = x.dims;
@@ -153,10 +154,11 @@ TensorMeta SequenceMaskInferMeta(const TensorMeta& x, const Scalar& max_len, Dat
 
 TensorMeta ShardIndexInferMeta(const TensorMeta& input, int index_num, int nshards, int shard_id,
                                int ignore_value) {
-  PHI_CHECK(is_integral(input.dtype) && input.dims.ndim() > 0 && input.dims.back() == 1,
-            errors::InvalidArgument("input is {}, but it must hold integers, and 1 of them along "
-                                    "its last tensor dim.",
-                                    input.to_string()));
+  PHI_CHECK(
+      is_integral(input.dtype) && input.dims.ndim() > 0 && input.dims.back() == 1,
+      errors::InvalidArgument(
+          "input is {}, but it must be an integer tensor with extent 1 along its last tensor dim.",
+          input.to_string()));
   PHI_CHECK(index_num > 0 && nshards > 0 && shard_id >= 0 && shard_id < nshards,
             errors::InvalidArgument("index_num is {}, nshards {} and shard_id {}: the first two "
                                     "must be positive and shard_id in [0, nshards).",

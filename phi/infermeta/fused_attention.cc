@@ -37,17 +37,18 @@ FlashAttnUnpaddedInferMeta(const TensorMeta& q, const TensorMeta& k, const Tenso
                       q.to_string(), k.to_string(), v.to_string()));
   check_attention_lengths(cu_seqlens_q, "cu_seqlens_q");
   check_attention_lengths(cu_seqlens_k, "cu_seqlens_k");
-  PHI_CHECK(cu_seqlens_q.dims == cu_seqlens_k.dims,
-            errors::InvalidArgument("cu_seqlens_q is {} and cu_seqlens_k is {}: both must have as "
-                                    "many sequences.",
-                                    cu_seqlens_q.to_string(), cu_seqlens_k.to_string()));
+  PHI_CHECK(
+      cu_seqlens_q.dims == cu_seqlens_k.dims,
+      errors::InvalidArgument(
+          "cu_seqlens_q is {} and cu_seqlens_k is {}: both must have the same number of sequences.",
+          cu_seqlens_q.to_string(), cu_seqlens_k.to_string()));
   PHI_CHECK(!attn_mask && !return_softmax,
             errors::InvalidArgument("sequences of unequal length take no attn_mask, and their "
                                     "softmax is not returned; pad them for flash_attn."));
-  PHI_CHECK(dropout >= 0 && dropout < 1,
-            errors::InvalidArgument("dropout is {}, but it must be in [0, 1): at 1 nothing would "
-                                    "be left of the weights.",
-                                    dropout));
+  PHI_CHECK(
+      dropout >= 0 && dropout < 1,
+      errors::InvalidArgument(
+          "dropout is {}, but it must be in [0, 1): at 1 no weights would be left.", dropout));
   PHI_CHECK(rng_name.empty(),
             errors::InvalidArgument("rng_name is '{}', but there is one generator; leave it empty.",
                                     rng_name));
@@ -71,11 +72,10 @@ std::tuple<TensorMeta, TensorMeta, std::optional<TensorMeta>> MaskedMultiheadAtt
     int rotary_emb_dims, bool, const std::string&, float out_scale, int, float, float) {
   const bool plain = !cum_offsets && !rotary_tensor && !beam_cache_offset && !qkv_out_scale &&
                      !out_shift && !out_smooth && rotary_emb_dims == 0 && out_scale <= 0;
-  PHI_CHECK(plain,
-            errors::InvalidArgument(
-                "rotations, beams and quantised outputs are not made here: leave cum_offsets, "
-                "rotary_tensor, beam_cache_offset, qkv_out_scale, out_shift and out_smooth "
-                "out, and rotate x before."));
+  PHI_CHECK(plain, errors::InvalidArgument(
+                       "rotations, beams and quantised outputs are not supported: omit "
+                       "cum_offsets, rotary_tensor, beam_cache_offset, qkv_out_scale, out_shift "
+                       "and out_smooth, and rotate x before."));
   const Dims& d = cache_kv.dims;
   const bool fits = is_floating(x.dtype) && x.dtype == cache_kv.dtype && d.ndim() == 5 &&
                     d[0] == 2 && x.dims == Dims{d[1], 3 * d[2] * d[4]};
@@ -96,15 +96,15 @@ std::tuple<TensorMeta, TensorMeta, std::optional<TensorMeta>> MaskedMultiheadAtt
             errors::InvalidArgument("sequence_lengths is {}, but it must be int32 [{}, 1].",
                                     sequence_lengths->to_string(), d[1]));
   PHI_CHECK(src_mask || sequence_lengths,
-            errors::InvalidArgument("neither src_mask nor sequence_lengths is given: one of them "
-                                    "must say how many positions the cache holds."));
+            errors::InvalidArgument("neither src_mask nor sequence_lengths is passed: one of them "
+                                    "must define the number of positions in the cache."));
   return {TensorMeta{Dims{d[1], d[2] * d[4]}, x.dtype, x.layout}, cache_kv, std::nullopt};
 }
 
 TensorMeta SoftmaxUpperTriangleInferMeta(const TensorMeta& x) {
   PHI_CHECK(is_floating(x.dtype) && x.dims.ndim() == 4 && x.dims[2] == x.dims[3],
             errors::InvalidArgument("X is {}, but it must be floating [batch, heads, queries, "
-                                    "keys], with as many keys as queries.",
+                                    "keys], with equal extents of queries and keys.",
                                     x.to_string()));
   return x;
 }

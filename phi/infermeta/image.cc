@@ -34,7 +34,7 @@ TensorMeta UnfoldInferMeta(const TensorMeta& x, const std::vector<int>& kernel_s
                            const std::vector<int>& strides, const std::vector<int>& paddings,
                            const std::vector<int>& dilations) {
   PHI_CHECK(x.dims.ndim() == 4,
-            errors::InvalidArgument("x is {}, but unfold takes [n, c, h, w].", x.to_string()));
+            errors::InvalidArgument("x is {}, but unfold expects [n, c, h, w].", x.to_string()));
   const Dims extents = ImageLayout("NCHW").spatial(x.dims);
   const SlidingWindows windows = column_windows(std::span(extents.begin(), extents.end()),
                                                 kernel_sizes, strides, paddings, dilations);
@@ -43,10 +43,9 @@ TensorMeta UnfoldInferMeta(const TensorMeta& x, const std::vector<int>& kernel_s
   for (int d = 0; d < 2; ++d) {
     const Window& window = windows[static_cast<size_t>(d)];
     const int64_t along = window.positions(extents[d]);
-    PHI_CHECK(along > 0,
-              errors::InvalidArgument("x is {}, but a window that reaches over {} elements fits "
-                                      "nowhere along spatial dim {}; pad x.",
-                                      x.to_string(), window.reach(), d));
+    PHI_CHECK(along > 0, errors::InvalidArgument("x is {}, but a window that spans {} elements "
+                                                 "does not fit along spatial dim {}; pad x.",
+                                                 x.to_string(), window.reach(), d));
     channels *= window.size;
     positions *= along;
   }
@@ -62,8 +61,8 @@ TensorMeta FoldInferMeta(const TensorMeta& x, const std::vector<int>& output_siz
                                               "entries.",
                                               fmt::join(output_sizes, ",")));
   PHI_CHECK(x.dims.ndim() == 3,
-            errors::InvalidArgument("x is {}, but fold takes [n, channels of all taps, positions].",
-                                    x.to_string()));
+            errors::InvalidArgument(
+                "x is {}, but fold expects [n, channels of all taps, positions].", x.to_string()));
   const auto extents = entries(output_sizes);
   const SlidingWindows windows =
       column_windows(extents, kernel_sizes, strides, paddings, dilations);
@@ -83,14 +82,14 @@ TensorMeta GridSampleInferMeta(const TensorMeta& x, const TensorMeta& grid, cons
   const bool fits = (ndim == 4 || ndim == 5) && grid.dims.ndim() == ndim &&
                     grid.dims[0] == x.dims[0] && grid.dims[ndim - 1] == ndim - 2 &&
                     x.dtype == grid.dtype && is_floating(x.dtype);
-  PHI_CHECK(fits, errors::InvalidArgument(
-                      "x is {} and grid {}, but x must be [n, c, spatial...] with 2 or 3 spatial "
-                      "dims, and grid [n, places..., as many coordinates] of the same dtype.",
-                      x.to_string(), grid.to_string()));
+  PHI_CHECK(fits,
+            errors::InvalidArgument(
+                "x is {} and grid {}, but x must be [n, c, spatial...] with 2 or 3 spatial dims, "
+                "and grid [n, positions..., one coordinate per spatial dim] of the same dtype.",
+                x.to_string(), grid.to_string()));
   for (int d = 2; d < ndim; ++d) {
-    PHI_CHECK(x.dims[d] > 0, errors::InvalidArgument("x is {}, but there is nothing to sample in "
-                                                     "an extent of 0.",
-                                                     x.to_string()));
+    PHI_CHECK(x.dims[d] > 0, errors::InvalidArgument(
+                                 "x is {}, but an extent of 0 cannot be sampled.", x.to_string()));
   }
   PHI_CHECK(mode == "bilinear" || mode == "nearest",
             errors::InvalidArgument("mode is '{}', but it must be bilinear or nearest.", mode));

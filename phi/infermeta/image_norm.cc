@@ -13,7 +13,7 @@ namespace {
 void check_norm_image(const TensorMeta& x, int least_ndim) {
   PHI_CHECK(is_floating(x.dtype) && x.dims.ndim() >= least_ndim,
             errors::InvalidArgument("x is {}, but it must be floating and have at least {} tensor "
-                                    "dims: images, channels and what an image is made of.",
+                                    "dims: images, channels and the dims of an image.",
                                     x.to_string(), least_ndim));
 }
 
@@ -21,7 +21,7 @@ void check_format(const std::string& format) {
   for (const char* known : {"NCHW", "NHWC", "NCDHW", "NDHWC", "NCL", "NLC", "NC"})
     if (format == known) return;
   throw errors::InvalidArgument(
-      "data_format is '{}'; it takes NCHW or NHWC, and the same of one or three dims.", format);
+      "data_format is '{}'; use NCHW or NHWC, and the same of one or three dims.", format);
 }
 
 TensorMeta per_channel(const TensorMeta& x, int64_t channels) {
@@ -36,8 +36,8 @@ void check_channels(const TensorMeta& x, int64_t channels, const TensorMeta* wei
             errors::InvalidArgument("{} is {}, but x {} has {} channels; {} must be [{}].", name,
                                     weight->to_string(), x.to_string(), channels, name, channels));
   PHI_CHECK(weight->dtype == x.dtype || weight->dtype == statistics_dtype(x.dtype),
-            errors::InvalidArgument("{} is {} beside x {}: it must be {} or {}; cast it.", name,
-                                    weight->to_string(), x.to_string(), name_of(x.dtype),
+            errors::InvalidArgument("{} is {} for x {}: it must have dtype {} or {}; cast it.",
+                                    name, weight->to_string(), x.to_string(), name_of(x.dtype),
                                     name_of(statistics_dtype(x.dtype))));
 }
 

@@ -24,8 +24,8 @@ bool may_fit(int64_t part, int64_t whole) {
 
 void check_indexing_dtypes(const TensorMeta& x, const TensorMeta& other, std::string_view name) {
   PHI_CHECK(x.dtype == other.dtype,
-            errors::InvalidArgument("{} is {}, but what it is written to is {}; cast one of them.",
-                                    name, other.to_string(), x.to_string()));
+            errors::InvalidArgument("{} is {}, but its destination is {}; cast one of them.", name,
+                                    other.to_string(), x.to_string()));
 }
 
 /// The number of elements of an index [n], or [n, 1].
@@ -51,8 +51,8 @@ void check_index_ndim(const TensorMeta& x, const TensorMeta& other, std::string_
 Dims named_by(const TensorMeta& x, const TensorMeta& index) {
   check_index_dtype(index, "index");
   PHI_CHECK(index.dims.ndim() > 0 && may_fit(index.dims.back(), x.dims.ndim()),
-            errors::InvalidArgument("index is {}, but its last extent counts the tensor dims of x "
-                                    "{} that it names: 0 to {}.",
+            errors::InvalidArgument("index is {}, but its last extent is the number of tensor dims "
+                                    "of x {} that it indexes: 0 to {}.",
                                     index.to_string(), x.to_string(), x.dims.ndim()));
   Dims out;
   for (int d = 0; d + 1 < index.dims.ndim(); ++d) out.push_back(index.dims[d]);
@@ -82,7 +82,7 @@ IndexedDims indexed_dims(const TensorMeta& x, const TensorMeta& index, int first
     check_index_dtype(index, "an index");
     PHI_CHECK(
         first < x.dims.ndim(),
-        errors::InvalidArgument("indices name more tensor dims than x {} has.", x.to_string()));
+        errors::InvalidArgument("indices index more tensor dims than x {} has.", x.to_string()));
     return {index.dims, 1};
   }
   const int count = index.dims.ndim();
@@ -150,10 +150,11 @@ TensorMeta PutAlongAxisInferMeta(const TensorMeta& arr, const TensorMeta& indice
   check_index_ndim(arr, values, "arr", "values");
   check_indexing_dtypes(arr, values, "values");
   for (int d = 0; d < arr.dims.ndim(); ++d) {
-    PHI_CHECK(may_fit(indices.dims[d], values.dims[d]),
-              errors::InvalidArgument("values is {}, but indices {} names more elements along "
-                                      "tensor dim {}; expand it.",
-                                      values.to_string(), indices.to_string(), d));
+    PHI_CHECK(
+        may_fit(indices.dims[d], values.dims[d]),
+        errors::InvalidArgument(
+            "values is {}, but indices {} selects more elements along tensor dim {}; expand it.",
+            values.to_string(), indices.to_string(), d));
   }
   constexpr std::string_view kKnown[] = {"assign", "add",  "mul", "multiply",
                                          "mean",   "amax", "amin"};
@@ -179,7 +180,7 @@ TensorMeta ScatterInferMeta(const TensorMeta& x, const TensorMeta& index,
   }
   for (int d = 1; d < x.dims.ndim(); ++d) wanted.push_back(x.dims[d]);
   PHI_CHECK(may_be_equal(updates.dims, wanted),
-            errors::InvalidArgument("updates is {}, but index {} names slices of x {}: {}.",
+            errors::InvalidArgument("updates is {}, but index {} selects slices of x {}: {}.",
                                     updates.to_string(), index.to_string(), x.to_string(),
                                     wanted.to_string()));
   return x;
@@ -191,7 +192,7 @@ TensorMeta ScatterNdAddInferMeta(const TensorMeta& x, const TensorMeta& index,
   check_indexing_dtypes(x, updates, "updates");
   const bool known = index.dims.back() != kUnknownDim;
   PHI_CHECK(!known || may_be_equal(updates.dims, wanted),
-            errors::InvalidArgument("updates is {}, but index {} names elements of x {}: {}.",
+            errors::InvalidArgument("updates is {}, but index {} selects elements of x {}: {}.",
                                     updates.to_string(), index.to_string(), x.to_string(),
                                     wanted.to_string()));
   return x;
@@ -206,7 +207,7 @@ TensorMeta IndexAddInferMeta(const TensorMeta& x, const TensorMeta& index,
   const TensorMeta slices = IndexSelectInferMeta(x, index, axis);
   check_indexing_dtypes(x, add_value, "add_value");
   PHI_CHECK(may_be_equal(slices.dims, add_value.dims),
-            errors::InvalidArgument("add_value is {}, but index {} names slices of x {}: {}.",
+            errors::InvalidArgument("add_value is {}, but index {} selects slices of x {}: {}.",
                                     add_value.to_string(), index.to_string(), x.to_string(),
                                     slices.dims.to_string()));
   return x;
@@ -214,8 +215,10 @@ TensorMeta IndexAddInferMeta(const TensorMeta& x, const TensorMeta& index,
 
 TensorMeta IndexPutInferMeta(const TensorMeta& x, std::span<const TensorMeta> indices,
                              const TensorMeta& value) {
-  PHI_CHECK(!indices.empty(), errors::InvalidArgument("indices is an empty list; give an index for "
-                                                      "each tensor dim of x that is named."));
+  PHI_CHECK(
+      !indices.empty(),
+      errors::InvalidArgument(
+          "indices is an empty list; pass an index for each tensor dim of x that is indexed."));
   check_indexing_dtypes(x, value, "value");
   Dims wanted;
   int first = 0;
@@ -226,7 +229,7 @@ TensorMeta IndexPutInferMeta(const TensorMeta& x, std::span<const TensorMeta> in
   }
   for (int d = first; d < x.dims.ndim(); ++d) wanted.push_back(x.dims[d]);
   PHI_CHECK(broadcasts_to(value.dims, wanted),
-            errors::InvalidArgument("value is {}, but the elements of x {} that indices name are "
+            errors::InvalidArgument("value is {}, but the elements of x {} that indices select are "
                                     "{}, to which it does not broadcast; reshape or expand it.",
                                     value.to_string(), x.to_string(), wanted.to_string()));
   return x;

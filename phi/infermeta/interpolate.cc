@@ -38,7 +38,7 @@ void check_method(const TensorMeta& x, const std::string& method) {
                                     "bicubic, trilinear or nearest.",
                                     method));
   PHI_CHECK(x.dims.ndim() >= found->least && x.dims.ndim() <= found->most,
-            errors::InvalidArgument("x is {}, but interp_method '{}' takes {} to {} tensor dims.",
+            errors::InvalidArgument("x is {}, but interp_method '{}' expects {} to {} tensor dims.",
                                     x.to_string(), method, found->least, found->most));
 }
 
@@ -68,10 +68,10 @@ Dims resized(const Dims& extents, const Sources& from) {
   Dims out = extents;
   for (int d = 0; d < spatial; ++d) {
     const int attribute = from.attributes[static_cast<size_t>(3 - spatial + d)];
-    PHI_CHECK(!scales.empty() || attribute > 0,
-              errors::InvalidArgument("the size of spatial dim {} is to be {}; give a positive "
-                                      "one, or a scale.",
-                                      d, attribute));
+    PHI_CHECK(
+        !scales.empty() || attribute > 0,
+        errors::InvalidArgument(
+            "the size of spatial dim {} is {}; pass a positive one, or a scale.", d, attribute));
     out[d] = scales.empty() ? attribute : scaled_extent(extents[d], scales[static_cast<size_t>(d)]);
   }
   return out;
@@ -81,15 +81,15 @@ TensorMeta interpolated(const TensorMeta& x, const std::string& data_format, con
                         const std::string& method) {
   check_method(x, method);
   PHI_CHECK(method == "nearest" || is_floating(x.dtype),
-            errors::InvalidArgument("x is {}, but interp_method '{}' gives fractions; cast x, or "
-                                    "use nearest.",
-                                    x.to_string(), method));
+            errors::InvalidArgument(
+                "x is {}, but interp_method '{}' yields fractions; cast x, or use nearest.",
+                x.to_string(), method));
   const ImageLayout layout(data_format);
   const Dims extents = layout.spatial(x.dims);
   for (int64_t extent : extents) {
-    PHI_CHECK(extent != 0, errors::InvalidArgument("x is {}, but there is nothing to interpolate "
-                                                   "between in an extent of 0.",
-                                                   x.to_string()));
+    PHI_CHECK(extent != 0,
+              errors::InvalidArgument("x is {}, but an extent of 0 cannot be interpolated.",
+                                      x.to_string()));
   }
   const Dims out = resized(extents, from);
   return {layout.dims(x.dims[0], layout.channels(x.dims), std::span(out.begin(), out.end())),
@@ -110,10 +110,11 @@ std::vector<double> spatial_scales(std::vector<double> scales, int spatial) {
 
 int64_t scaled_extent(int64_t extent, double scale) {
   const double scaled = static_cast<double>(extent) * scale;
-  PHI_CHECK(scaled >= 1.0 && scaled <= std::numeric_limits<int32_t>::max(),
-            errors::InvalidArgument("a scale of {} makes an extent of {} one of {}; it must be "
-                                    "from 1 to 2147483647.",
-                                    scale, extent, scaled));
+  PHI_CHECK(
+      scaled >= 1.0 && scaled <= std::numeric_limits<int32_t>::max(),
+      errors::InvalidArgument(
+          "a scale of {} resizes an extent of {} to {}; the result must be from 1 to 2147483647.",
+          scale, extent, scaled));
   return static_cast<int64_t>(scaled);
 }
 

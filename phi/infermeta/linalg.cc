@@ -15,7 +15,7 @@ void check_matrices(const TensorMeta& x, const char* name = "x") {
       errors::InvalidArgument("{} is {}, but matrices need 2 tensor dims or more; reshape it.",
                               name, x.to_string()));
   PHI_CHECK(x.dtype == DataType::FLOAT32 || x.dtype == DataType::FLOAT64 || is_complex(x.dtype),
-            errors::InvalidArgument("{} is {}, but linear algebra is done in float32, float64, "
+            errors::InvalidArgument("{} is {}, but linear algebra supports float32, float64, "
                                     "complex64 and complex128; cast it to one of them.",
                                     name, x.to_string()));
 }
@@ -123,8 +123,8 @@ std::tuple<TensorMeta, std::optional<TensorMeta>> EigvalshInferMeta(const Tensor
 }
 TensorMeta EigvalshGradInferMeta(const TensorMeta& x, const TensorMeta* eigenvectors) {
   PHI_CHECK(eigenvectors != nullptr,
-            errors::InvalidArgument("eigenvalues of x {} were found with is_test, without the "
-                                    "vectors that their gradient is made of; leave is_test out.",
+            errors::InvalidArgument("eigenvalues of x {} were computed with is_test, without the "
+                                    "vectors that their gradient needs; omit is_test.",
                                     x.to_string()));
   return x;
 }
@@ -152,8 +152,9 @@ TensorMeta SolveInferMeta(const TensorMeta& x, const TensorMeta& y) {
 
 std::tuple<TensorMeta, TensorMeta, TensorMeta> LUInferMeta(const TensorMeta& x, bool pivot) {
   check_matrices(x);
-  PHI_CHECK(pivot, errors::InvalidArgument("pivot is false, but factors are made with pivots only, "
-                                           "without which many matrices have none."));
+  PHI_CHECK(pivot,
+            errors::InvalidArgument("pivot is false, but the factorisation supports pivoting only, "
+                                    "without which many matrices have no factors."));
   const int64_t k = std::min(rows(x), columns(x));
   return {x, in_dtype(matrices(x, {k}), DataType::INT32),
           in_dtype(matrices(x, {}), DataType::INT32)};
@@ -164,11 +165,10 @@ LUUnpackInferMeta(const TensorMeta& x, const TensorMeta& y, bool unpack_ludata,
                   bool unpack_pivots) {
   check_matrices(x);
   const int64_t m = rows(x), n = columns(x), k = std::min(m, n);
-  PHI_CHECK(
-      y.dims == matrices(x, {k}).dims && y.dtype == DataType::INT32,
-      errors::InvalidArgument("x is {} and y is {}, but of these factors the pivots are "
-                              "int32 of shape {}.",
-                              x.to_string(), y.to_string(), matrices(x, {k}).dims.to_string()));
+  PHI_CHECK(y.dims == matrices(x, {k}).dims && y.dtype == DataType::INT32,
+            errors::InvalidArgument(
+                "x is {} and y is {}, but the pivots of these factors must be int32 of shape {}.",
+                x.to_string(), y.to_string(), matrices(x, {k}).dims.to_string()));
   const auto when = [&](bool wanted, int64_t first, int64_t second) {
     return wanted ? std::optional(matrices(x, {first, second})) : std::nullopt;
   };
@@ -188,8 +188,8 @@ std::tuple<TensorMeta, TensorMeta> QrInferMeta(const TensorMeta& x, const std::s
 TensorMeta QrGradInferMeta(const TensorMeta& x, const std::string& mode) {
   const bool any_columns = mode == "complete" && rows(x) > columns(x);
   PHI_CHECK(mode != "r" && !any_columns,
-            errors::InvalidArgument("there is no gradient of mode '{}' for x {}, whose q is not "
-                                    "made or not determined by x; use mode 'reduced'.",
+            errors::InvalidArgument("mode '{}' has no gradient for x {}, whose q is not computed "
+                                    "or not determined by x; use mode 'reduced'.",
                                     mode, x.to_string()));
   return x;
 }
@@ -204,9 +204,8 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> SvdInferMeta(const TensorMeta& x,
 
 TensorMeta SvdGradInferMeta(const TensorMeta& x, bool full_matrices) {
   PHI_CHECK(!full_matrices || rows(x) == columns(x),
-            errors::InvalidArgument("there is no gradient of full matrices for x {}: vectors that "
-                                    "belong to no singular value are any; set full_matrices to "
-                                    "false.",
+            errors::InvalidArgument("full matrices have no gradient for x {}: vectors without a "
+                                    "singular value are arbitrary; set full_matrices to false.",
                                     x.to_string()));
   return x;
 }
@@ -236,8 +235,8 @@ LstsqInferMeta(const TensorMeta& x, const TensorMeta& y, const std::string& driv
   check_matrices(y, "y");
   check_linalg_dtypes(x, y);
   PHI_CHECK(batch_of(x.dims) == batch_of(y.dims) && rows(x) == rows(y),
-            errors::InvalidArgument("x is {} and y is {}, but all their tensor dims save the last "
-                                    "must be equal: a right-hand side for each equation.",
+            errors::InvalidArgument("x is {} and y is {}, but all their tensor dims except the "
+                                    "last must be equal: a right-hand side for each equation.",
                                     x.to_string(), y.to_string()));
   PHI_CHECK(driver == "gels" || driver == "gelsy" || driver == "gelsd" || driver == "gelss",
             errors::InvalidArgument("driver is '{}', but it must be 'gels', 'gelsy', 'gelsd' or "

@@ -26,8 +26,10 @@ TensorMeta EmbeddingInferMeta(const TensorMeta& x, const TensorMeta& weight, int
             errors::InvalidArgument("padding_idx is {}, but weight is {}; it must be an id below "
                                     "{}, or negative for none.",
                                     padding_idx, weight.to_string(), weight.dims[0]));
-  PHI_CHECK(!sparse, errors::Unimplemented("sparse=true asks for row-sparse gradients, which do "
-                                           "not exist here; use sparse=false."));
+  PHI_CHECK(
+      !sparse,
+      errors::Unimplemented(
+          "sparse=true requests row-sparse gradients, which are not supported; use sparse=false."));
   Dims dims = x.dims;
   dims.push_back(weight.dims[1]);
   return {dims, weight.dtype, weight.layout};

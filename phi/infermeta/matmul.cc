@@ -21,14 +21,14 @@ void check_arguments(const TensorMeta& x, const TensorMeta& y) {
                                     x.to_string(), y.to_string()));
   const bool is_whole = x.dtype == DataType::INT32 || x.dtype == DataType::INT64;
   PHI_CHECK(is_floating(x.dtype) || is_complex(x.dtype) || is_whole,
-            errors::InvalidArgument("x is {}, but the product is defined for floating dtypes, "
-                                    "complex ones, int32 and int64; cast x and y to one.",
+            errors::InvalidArgument("x is {}, but matmul is defined for floating dtypes, complex "
+                                    "ones, int32 and int64; cast x and y to one.",
                                     x.to_string()));
 }
 
 void check_matmul_ndim(const TensorMeta& x, const char* name, int ndim) {
   PHI_CHECK(x.dims.ndim() == ndim,
-            errors::InvalidArgument("{} is {}, but it needs {} tensor dims; matmul takes others.",
+            errors::InvalidArgument("{} is {}, but it needs {} tensor dims; use matmul for others.",
                                     name, x.to_string(), ndim));
 }
 
@@ -97,11 +97,11 @@ TensorMeta MatmulInferMeta(const TensorMeta& x, const TensorMeta& y, bool transp
   for (int d = 0; d < batch; ++d) {
     const int64_t a = d < batch - x_batch ? 1 : x.dims[d - (batch - x_batch)];
     const int64_t b = d < batch - y_batch ? 1 : y.dims[d - (batch - y_batch)];
-    PHI_CHECK(a == b || a == 1 || b == 1,
-              errors::InvalidArgument(
-                  "x is {} and y is {}: their batch extents {} and {}, counted from the right at "
-                  "place {}, must be equal or one of them 1.",
-                  x.to_string(), y.to_string(), a, b, batch - d));
+    PHI_CHECK(
+        a == b || a == 1 || b == 1,
+        errors::InvalidArgument("x is {} and y is {}: their batch extents {} and {}, counted from "
+                                "the right at position {}, must be equal or one of them 1.",
+                                x.to_string(), y.to_string(), a, b, batch - d));
     dims.push_back(a == 1 ? b : a);
   }
   if (x_ndim > 1) dims.push_back(x.dims[transpose_x ? x_ndim - 1 : x_ndim - 2]);
@@ -112,10 +112,11 @@ TensorMeta MatmulInferMeta(const TensorMeta& x, const TensorMeta& y, bool transp
 TensorMeta BmmInferMeta(const TensorMeta& x, const TensorMeta& y) {
   check_matmul_ndim(x, "x", 3);
   check_matmul_ndim(y, "y", 3);
-  PHI_CHECK(x.dims[0] == y.dims[0],
-            errors::InvalidArgument("x is {} and y is {}, but both need as many matrices; matmul "
-                                    "broadcasts them.",
-                                    x.to_string(), y.to_string()));
+  PHI_CHECK(
+      x.dims[0] == y.dims[0],
+      errors::InvalidArgument(
+          "x is {} and y is {}, but both need the same number of matrices; matmul broadcasts them.",
+          x.to_string(), y.to_string()));
   return MatmulInferMeta(x, y, false, false);
 }
 
@@ -141,8 +142,8 @@ TensorMeta DotInferMeta(const TensorMeta& x, const TensorMeta& y) {
   const int ndim = x.dims.ndim();
   PHI_CHECK(x.dims == y.dims && x.dtype == y.dtype && (ndim == 1 || ndim == 2) &&
                 x.dtype != DataType::BOOL,
-            errors::InvalidArgument("x is {} and y is {}, but a dot product is of two vectors, or "
-                                    "rows of them, of one shape and dtype that is no bool.",
+            errors::InvalidArgument("x is {} and y is {}, but a dot product needs two vectors, or "
+                                    "rows of vectors, of one shape and dtype other than bool.",
                                     x.to_string(), y.to_string()));
   return {Dims(std::span(x.dims.begin(), x.dims.end() - 1)), x.dtype, x.layout};
 }
@@ -165,9 +166,8 @@ TensorMeta EinsumInferMeta(std::span<const TensorMeta> x, const std::string& equ
 }
 
 TensorMeta MultiDotInferMeta(std::span<const TensorMeta> x) {
-  PHI_CHECK(x.size() >= 2, errors::InvalidArgument("x has {} tensors, but a product needs 2 or "
-                                                   "more.",
-                                                   x.size()));
+  PHI_CHECK(x.size() >= 2,
+            errors::InvalidArgument("x has {} tensors, but multi_dot needs 2 or more.", x.size()));
   const DataType dtype = common_dtype(x);
   Dims out;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -178,10 +178,11 @@ TensorMeta MultiDotInferMeta(std::span<const TensorMeta> x) {
         errors::InvalidArgument("tensor {} of x is {}, but it must be a matrix; the first and "
                                 "the last may be vectors.",
                                 i, x[i].to_string()));
-    PHI_CHECK(i == 0 || x[i - 1].dims.back() == dims[0],
-              errors::InvalidArgument("tensor {} of x has {} columns and tensor {} is {}, but the "
-                                      "products need as many rows.",
-                                      i - 1, x[i - 1].dims.back(), i, x[i].to_string()));
+    PHI_CHECK(
+        i == 0 || x[i - 1].dims.back() == dims[0],
+        errors::InvalidArgument(
+            "tensor {} of x has {} columns and tensor {} is {}, but it needs that number of rows.",
+            i - 1, x[i - 1].dims.back(), i, x[i].to_string()));
   }
   if (x.front().dims.ndim() == 2) out.push_back(x.front().dims[0]);
   if (x.back().dims.ndim() == 2) out.push_back(x.back().dims[1]);

@@ -14,9 +14,8 @@ using Metas = std::span<const TensorMeta>;
 
 void check_as_many(size_t size, size_t params, std::string_view name) {
   PHI_CHECK(size == params,
-            errors::InvalidArgument("{} has {} elements for {} params; give one for "
-                                    "each.",
-                                    name, size, params));
+            errors::InvalidArgument("{} has {} elements for {} params; pass one for each.", name,
+                                    size, params));
 }
 void check_as_many_or_none(size_t size, size_t params, std::string_view name) {
   if (size > 0) check_as_many(size, params, name);
@@ -31,17 +30,17 @@ MetaList list(Metas metas) { return {metas.begin(), metas.end()}; }
 
 void check_steps_count(const TensorMeta& count, std::string_view name) {
   PHI_CHECK(count.dims.numel() == 1 && count.dtype == DataType::INT32,
-            errors::InvalidArgument("{} is {}, but it must be one int32; make it with full.", name,
-                                    count.to_string()));
+            errors::InvalidArgument("{} is {}, but it must be one int32; create it with full.",
+                                    name, count.to_string()));
 }
 
 /// All must share a dtype, because the first one's selects the kernel.
 void check_floating_list(Metas x, std::string_view name) {
   PHI_CHECK(!x.empty(),
-            errors::InvalidArgument("{} is an empty list; give it at least one tensor.", name));
+            errors::InvalidArgument("{} is an empty list; pass it at least one tensor.", name));
   for (const TensorMeta& one : x) {
     PHI_CHECK(is_floating(one.dtype) && one.dtype == x[0].dtype,
-              errors::InvalidArgument("{} holds {} and {}: all must be floating, of one dtype.",
+              errors::InvalidArgument("{} contains {} and {}: all must be floating, of one dtype.",
                                       name, x[0].to_string(), one.to_string()));
   }
 }

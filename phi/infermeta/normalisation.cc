@@ -60,8 +60,8 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> LayerNormInferMeta(const TensorMe
   check_norm_floating(x);
   check_epsilon(epsilon);
   PHI_CHECK(epsilon <= kLargestEpsilon,
-            errors::InvalidArgument("epsilon is {}, but it must be {} at the most: more than that "
-                                    "would change what it only keeps from dividing by zero.",
+            errors::InvalidArgument("epsilon is {}, but it must be at most {}: it only prevents a "
+                                    "division by zero, and a larger one would change results.",
                                     epsilon, kLargestEpsilon));
   PHI_CHECK(begin_norm_axis > 0 && begin_norm_axis < x.dims.ndim(),
             errors::InvalidArgument("begin_norm_axis is {}, but x is {}; it must be in [1, {}).",

@@ -20,9 +20,10 @@ void check_shape(const TensorMeta& param, const TensorMeta& x, std::string_view 
 }  // namespace
 
 void step_checks::param_and_grad(const TensorMeta& param, const TensorMeta& grad) {
-  PHI_CHECK(is_floating(param.dtype), errors::InvalidArgument("param is {}, but it must be "
-                                                              "floating; only such are trained.",
-                                                              param.to_string()));
+  PHI_CHECK(is_floating(param.dtype),
+            errors::InvalidArgument(
+                "param is {}, but it must be floating; only floating parameters are trained.",
+                param.to_string()));
   check_shape(param, grad, "grad");
   PHI_CHECK(grad.dtype == param.dtype || grad.dtype == DataType::FLOAT32,
             errors::InvalidArgument("grad is {} and param is {}: grad must be {}float32; cast it.",
@@ -36,23 +37,21 @@ void step_checks::states(const TensorMeta& param, std::initializer_list<Named> s
   const DataType kept = statistics_dtype(param.dtype);
   for (const auto& [name, state] : states) {
     check_shape(param, state, name);
-    PHI_CHECK(
-        state.dtype == kept,
-        errors::InvalidArgument("{} is {} and param is {}: {} must be {}; make it with zeros "
-                                "of that dtype.",
-                                name, state.to_string(), param.to_string(), name, name_of(kept)));
+    PHI_CHECK(state.dtype == kept,
+              errors::InvalidArgument(
+                  "{} is {} and param is {}: {} must be {}; create it with zeros of that dtype.",
+                  name, state.to_string(), param.to_string(), name, name_of(kept)));
   }
 }
 
 void step_checks::master(const TensorMeta& param, const TensorMeta* master) {
   if (!master) return;
   check_shape(param, *master, "master_param");
-  PHI_CHECK(
-      size_of(param.dtype) == 2 && master->dtype == DataType::FLOAT32,
-      errors::InvalidArgument("master_param is {} and param is {}: a master copy is float32 and "
-                              "stands beside a 16-bit param; {}.",
-                              master->to_string(), param.to_string(),
-                              size_of(param.dtype) == 2 ? "cast it" : "leave it out"));
+  PHI_CHECK(size_of(param.dtype) == 2 && master->dtype == DataType::FLOAT32,
+            errors::InvalidArgument("master_param is {} and param is {}: a master copy is float32 "
+                                    "and belongs to a 16-bit param; {}.",
+                                    master->to_string(), param.to_string(),
+                                    size_of(param.dtype) == 2 ? "cast it" : "omit it"));
 }
 
 void step_checks::master(const TensorMeta& param, const TensorMeta* master, bool is_wanted) {
@@ -66,15 +65,15 @@ void step_checks::master(const TensorMeta& param, const TensorMeta* master, bool
 void step_checks::numbers(std::initializer_list<Named> numbers) {
   for (const auto& [name, number] : numbers) {
     PHI_CHECK(number.dims.numel() == 1 && is_floating(number.dtype),
-              errors::InvalidArgument("{} is {}, but it must be one floating number; make it with "
-                                      "full.",
-                                      name, number.to_string()));
+              errors::InvalidArgument(
+                  "{} is {}, but it must be one floating number; create it with full.", name,
+                  number.to_string()));
   }
 }
 
 void step_checks::flag(const TensorMeta* flag, std::string_view name) {
   PHI_CHECK(!flag || (flag->dims.numel() == 1 && flag->dtype == DataType::BOOL),
-            errors::InvalidArgument("{} is {}, but it must be a single bool; make it with full.",
+            errors::InvalidArgument("{} is {}, but it must be a single bool; create it with full.",
                                     name, flag->to_string()));
 }
 

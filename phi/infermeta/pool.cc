@@ -14,9 +14,11 @@ namespace {
 
 // `windows` windows that cover `extent` elements evenly.
 PoolRanges even_ranges(int64_t extent, int64_t windows) {
-  PHI_CHECK(windows > 0, errors::InvalidArgument("kernel_size asks for {} windows along a spatial "
-                                                 "dim; adaptive pooling takes 1 or more.",
-                                                 windows));
+  PHI_CHECK(
+      windows > 0,
+      errors::InvalidArgument(
+          "kernel_size requests {} windows along a spatial dim; adaptive pooling needs 1 or more.",
+          windows));
   PoolRanges ranges;
   for (int64_t i = 0; i < windows; ++i) {
     const int64_t begin = i * extent / windows;
@@ -49,10 +51,10 @@ PoolRanges sliding_ranges(int64_t extent, const Window& window, bool ceil_mode) 
 PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float u) {
   const bool sized = size > 0;
   PHI_CHECK(outputs >= 1 && size >= 0 && outputs + (sized ? size - 1 : 0) <= extent,
-            errors::InvalidArgument("output_size is {} and kernel_size {} along a spatial dim of "
-                                    "{} elements, but no two windows begin at one place: give at "
-                                    "most {} outputs.",
-                                    outputs, size, extent, extent - (sized ? size - 1 : 0)));
+            errors::InvalidArgument(
+                "output_size is {} and kernel_size {} along a spatial dim of {} elements, but no "
+                "two windows start at one position: pass at most {} outputs.",
+                outputs, size, extent, extent - (sized ? size - 1 : 0)));
   const auto steps = static_cast<float>(sized ? std::max<int64_t>(outputs - 1, 1) : outputs);
   const float step = static_cast<float>(extent - size) / steps;
   if (!sized) {
@@ -82,10 +84,11 @@ PoolRanges fractional_along(int64_t extent, int64_t outputs, int64_t size, float
 }
 
 void check_pool_image(const TensorMeta& x, int spatial) {
-  PHI_CHECK(x.dims.ndim() == spatial + 2 && is_floating(x.dtype),
-            errors::InvalidArgument("x is {}, but pooling over {} spatial dims takes a floating "
-                                    "tensor of {} tensor dims.",
-                                    x.to_string(), spatial, spatial + 2));
+  PHI_CHECK(
+      x.dims.ndim() == spatial + 2 && is_floating(x.dtype),
+      errors::InvalidArgument(
+          "x is {}, but pooling over {} spatial dims expects a floating tensor of {} tensor dims.",
+          x.to_string(), spatial, spatial + 2));
 }
 
 TensorMeta pooled(const TensorMeta& x, const ImageLayout& image,
@@ -109,10 +112,10 @@ void check_pooling_type(const std::string& pooling_type) {
 
 std::tuple<TensorMeta, TensorMeta> with_mask(const TensorMeta& x, const TensorMeta& out) {
   const Dims extents = ImageLayout("NCHW").spatial(x.dims);
-  PHI_CHECK(extents.numel() <= std::numeric_limits<int32_t>::max(),
-            errors::InvalidArgument("x is {}, but mask counts up to 2147483647 places in one "
-                                    "image.",
-                                    x.to_string()));
+  PHI_CHECK(
+      extents.numel() <= std::numeric_limits<int32_t>::max(),
+      errors::InvalidArgument("x is {}, but mask counts up to 2147483647 positions in one image.",
+                              x.to_string()));
   return {out, {out.dims, DataType::INT32, x.layout}};
 }
 
@@ -146,13 +149,13 @@ TensorMeta unpooled(const TensorMeta& x, const TensorMeta& indices, int spatial,
   const ImageLayout image(data_format);
   PHI_CHECK(x.dims.ndim() == spatial + 2 && !image.channels_last,
             errors::InvalidArgument("x is {} and data_format '{}', but unpooling over {} spatial "
-                                    "dims takes them behind batch and channels.",
+                                    "dims expects them after batch and channels.",
                                     x.to_string(), data_format, spatial));
   PHI_CHECK(indices.dims == x.dims &&
                 (indices.dtype == DataType::INT32 || indices.dtype == DataType::INT64),
-            errors::InvalidArgument("indices is {}, but x {} takes one int32 or int64 for each "
-                                    "element.",
-                                    indices.to_string(), x.to_string()));
+            errors::InvalidArgument(
+                "indices is {}, but x {} requires one int32 or int64 for each element.",
+                indices.to_string(), x.to_string()));
   const bool fits = output_size.size() == static_cast<size_t>(spatial) &&
                     std::ranges::all_of(output_size, [](int64_t s) { return s > 0; });
   PHI_CHECK(fits, errors::InvalidArgument("output_size is [{}], but it must have {} positive "
@@ -199,7 +202,7 @@ std::vector<PoolRanges> fractional_ranges(std::span<const int64_t> extents,
                               "one entry for each of the {} spatial dims.",
                               fmt::join(outputs, ","), fmt::join(kernel, ","), extents.size()));
   PHI_CHECK(u > 0.0f && u < 1.0f,
-            errors::InvalidArgument("random_u is {}, but it must lie between 0 and 1; draw it on "
+            errors::InvalidArgument("random_u is {}, but it must be between 0 and 1; draw it on "
                                     "one rank to have random windows.",
                                     u));
   std::vector<PoolRanges> ranges;

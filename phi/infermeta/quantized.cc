@@ -8,7 +8,7 @@ namespace {
 
 void check_algorithm(const std::string& name, const std::string& value, std::string_view accepted) {
   PHI_CHECK(value.find("int4") == std::string::npos,
-            errors::Unimplemented("{} is '{}': weights of 4 bits are not here yet; use '{}'.", name,
+            errors::Unimplemented("{} is '{}': 4-bit weights are not supported; use '{}'.", name,
                                   value, accepted));
   PHI_CHECK(value == accepted || value == "llm.int8",
             errors::InvalidArgument("{} is '{}'; the algorithms are '{}' and 'llm.int8'.", name,
@@ -37,14 +37,14 @@ void check_quantized_weight(const TensorMeta& weight, const TensorMeta& scale, D
                             int group_size, const char* name) {
   check_group(group_size);
   PHI_CHECK(weight.dims.ndim() == 2 && weight.dtype == DataType::INT8,
-            errors::InvalidArgument("{} is {}, but it must be int8 [n, k], as weight_quantize "
-                                    "gives it.",
-                                    name, weight.to_string()));
+            errors::InvalidArgument(
+                "{} is {}, but it must be int8 [n, k], as weight_quantize returns it.", name,
+                weight.to_string()));
   const Dims expected = scale_dims(weight.dims[1], weight.dims[0], group_size);
   const DataType dtype = scale_dtype(values);
   PHI_CHECK(scale.dims == expected && scale.dtype == dtype,
-            errors::InvalidArgument("the scale is {}, but of {} {} with a group_size of {} and "
-                                    "products in {} it must be {} {}.",
+            errors::InvalidArgument("the scale is {}, but for {} {} with a group_size of {} and "
+                                    "matmuls in {} it must be {} {}.",
                                     scale.to_string(), name, weight.to_string(), group_size,
                                     name_of(values), name_of(dtype), expected.to_string()));
 }
@@ -69,9 +69,10 @@ std::tuple<TensorMeta, TensorMeta> WeightQuantizeInferMeta(const TensorMeta& x,
 TensorMeta WeightDequantizeInferMeta(const TensorMeta& x, const TensorMeta& scale,
                                      const std::string& algo, DataType out_dtype, int group_size) {
   check_algorithm("algo", algo, "weight_only_int8");
-  PHI_CHECK(is_floating(out_dtype),
-            errors::InvalidArgument("out_dtype is {}, but numbers with fractions need a float.",
-                                    name_of(out_dtype)));
+  PHI_CHECK(
+      is_floating(out_dtype),
+      errors::InvalidArgument("out_dtype is {}, but dequantised values need a floating dtype.",
+                              name_of(out_dtype)));
   check_quantized_weight(x, scale, out_dtype, group_size, "x");
   return {{x.dims[1], x.dims[0]}, out_dtype, x.layout};
 }
@@ -84,9 +85,9 @@ TensorMeta WeightOnlyLinearInferMeta(const TensorMeta& x, const TensorMeta& weig
   check_quantized_weight(weight, weight_scale, x.dtype, group_size, "weight");
   const int last = x.dims.ndim() - 1;
   PHI_CHECK(last >= 0 && is_floating(x.dtype) && x.dims[last] == weight.dims[1],
-            errors::InvalidArgument("x is {} and weight {}: x must be floats [..., {}], as many as "
-                                    "a row of weight has.",
-                                    x.to_string(), weight.to_string(), weight.dims[1]));
+            errors::InvalidArgument(
+                "x is {} and weight {}: x must be floats [..., {}], the length of a row of weight.",
+                x.to_string(), weight.to_string(), weight.dims[1]));
   PHI_CHECK(!bias || (bias->dims == Dims{weight.dims[0]} && bias->dtype == x.dtype),
             errors::InvalidArgument("bias is {}, but for x {} and weight {} it must be {} [{}].",
                                     bias->to_string(), x.to_string(), weight.to_string(),

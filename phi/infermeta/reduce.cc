@@ -43,28 +43,28 @@ TensorMeta ReduceInferMeta(const TensorMeta& x, const IntArray& axis, bool keepd
 
 TensorMeta MeanInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim) {
   PHI_CHECK(is_floating(x.dtype) || reduced_count(x.dims, normalise_axes(axis, x.dims)) != 0,
-            errors::InvalidArgument("x {} has no elements over axis {}, and an integer cannot say "
-                                    "that there is no mean; cast x to a floating type.",
+            errors::InvalidArgument("x {} has no elements over axis {}, and an integer cannot "
+                                    "represent an undefined mean; cast x to a floating type.",
                                     x.to_string(), axis.to_string()));
   return ReduceInferMeta(x, axis, keepdim);
 }
 
 TensorMeta MaxInferMeta(const TensorMeta& x, const IntArray& axis, bool keepdim) {
-  PHI_CHECK(
-      reduced_count(x.dims, normalise_axes(axis, x.dims)) != 0,
-      errors::InvalidArgument("x {} has no elements over axis {}, and nothing has no largest or "
-                              "smallest one; there must be at least one.",
-                              x.to_string(), axis.to_string()));
+  PHI_CHECK(reduced_count(x.dims, normalise_axes(axis, x.dims)) != 0,
+            errors::InvalidArgument("x {} has no elements over axis {}, and an empty set has no "
+                                    "largest or smallest one; there must be at least one.",
+                                    x.to_string(), axis.to_string()));
   return ReduceInferMeta(x, axis, keepdim);
 }
 
 TensorMeta SumInferMeta(const TensorMeta& x, const IntArray& axis, DataType dtype, bool keepdim) {
   TensorMeta out = ReduceInferMeta(x, axis, keepdim);
   if (dtype != DataType::UNDEFINED) {
-    PHI_CHECK(dtype == x.dtype || (!is_complex(x.dtype) && !is_complex(dtype)),
-              errors::InvalidArgument("the sum of {} cannot be made in {}; cast x, or its real and "
-                                      "imaginary parts.",
-                                      x.to_string(), name_of(dtype)));
+    PHI_CHECK(
+        dtype == x.dtype || (!is_complex(x.dtype) && !is_complex(dtype)),
+        errors::InvalidArgument(
+            "the sum of {} cannot be computed in {}; cast x, or its real and imaginary parts.",
+            x.to_string(), name_of(dtype)));
     out.dtype = dtype;
   } else {
     out.dtype = sum_dtype(x.dtype);
@@ -110,7 +110,7 @@ TensorMeta SquaredL2NormInferMeta(const TensorMeta& x) {
 TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdims, bool flatten,
                            DataType dtype) {
   PHI_CHECK(dtype == DataType::INT32 || dtype == DataType::INT64,
-            errors::InvalidArgument("dtype is {}, but an index is int32 or int64; ask for one.",
+            errors::InvalidArgument("dtype is {}, but an index is int32 or int64; use one.",
                                     name_of(dtype)));
   AxisSet reduced = AxisSet::all(x.dims.ndim());
   int64_t candidates = x.numel();
@@ -127,9 +127,9 @@ TensorMeta ArgMaxInferMeta(const TensorMeta& x, const Scalar& axis, bool keepdim
                                     "at least one.",
                                     x.to_string()));
   PHI_CHECK(dtype == DataType::INT64 || candidates <= std::numeric_limits<int32_t>::max(),
-            errors::InvalidArgument("an index into {} elements of x {} does not fit int32; ask "
-                                    "for dtype int64.",
-                                    candidates, x.to_string()));
+            errors::InvalidArgument(
+                "an index into {} elements of x {} does not fit int32; use dtype int64.",
+                candidates, x.to_string()));
   return {reduced_dims(x.dims, reduced, keepdims), dtype, x.layout};
 }
 
@@ -142,7 +142,7 @@ TensorMeta TraceInferMeta(const TensorMeta& x, int axis1, int axis2) {
   const int second = normalise_axis(axis2, ndim, x.dims, "axis2");
   PHI_CHECK(!gone.has(second),
             errors::InvalidArgument("axis1 {} and axis2 {} are the same tensor dim of x {}; a "
-                                    "diagonal lies between two.",
+                                    "diagonal needs two different ones.",
                                     axis1, axis2, x.to_string()));
   gone.add(second);
   return {reduced_dims(x.dims, gone, false), x.dtype, x.layout};

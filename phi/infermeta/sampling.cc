@@ -23,10 +23,10 @@ void check_sampling_floating(const TensorMeta& x, std::string_view name) {
 
 /// The smallest and largest number that can be drawn.
 std::pair<int64_t, int64_t> drawn_range_of(DataType dtype) {
-  PHI_CHECK(is_integral(dtype),
-            errors::InvalidArgument("dtype is {}, but whole numbers are drawn; ask for an integral "
-                                    "one and cast.",
-                                    name_of(dtype)));
+  PHI_CHECK(
+      is_integral(dtype),
+      errors::InvalidArgument("dtype is {}, but integers are drawn; use an integer dtype and cast.",
+                              name_of(dtype)));
   return integral_range_of(dtype);
 }
 
@@ -50,7 +50,7 @@ TensorMeta BinomialInferMeta(const TensorMeta& count, const TensorMeta& prob) {
 TensorMeta DirichletInferMeta(const TensorMeta& alpha) {
   check_sampling_floating(alpha, "alpha");
   PHI_CHECK(alpha.dims.ndim() > 0,
-            errors::InvalidArgument("alpha is {}, but along its last tensor dim are the parameters "
+            errors::InvalidArgument("alpha is {}, but its last tensor dim must be the parameters "
                                     "of a draw; reshape it to [1].",
                                     alpha.to_string()));
   return alpha;
@@ -82,28 +82,29 @@ TensorMeta MultinomialInferMeta(const TensorMeta& x, const Scalar& num_samples, 
 
 TensorMeta RandintInferMeta(int low, int high, const IntArray& shape, DataType dtype) {
   const auto [lowest, highest] = drawn_range_of(dtype);
-  PHI_CHECK(low < high && low >= lowest && high - int64_t{1} <= highest,
-            errors::InvalidArgument("low is {} and high is {}: numbers from low to high - 1 are "
-                                    "drawn, which must be some, and of dtype {}.",
-                                    low, high, name_of(dtype)));
+  PHI_CHECK(
+      low < high && low >= lowest && high - int64_t{1} <= highest,
+      errors::InvalidArgument("low is {} and high is {}: numbers from low to high - 1 are drawn: "
+                              "there must be at least one, and they must fit in dtype {}.",
+                              low, high, name_of(dtype)));
   return CreateInferMeta(shape, dtype);
 }
 
 TensorMeta RandpermInferMeta(int n, DataType dtype) {
   const bool holds = is_floating(dtype) || n - int64_t{1} <= drawn_range_of(dtype).second;
   PHI_CHECK(n >= 0 && holds,
-            errors::InvalidArgument("n is {}, but 0 to n - 1 are put in order: it must be at least "
-                                    "0, and dtype {} have room for them.",
+            errors::InvalidArgument("n is {}, but 0 to n - 1 are permuted: it must be at least 0, "
+                                    "and they must fit in dtype {}.",
                                     n, name_of(dtype)));
   return CreateInferMeta({n}, dtype);
 }
 
 TensorMeta TruncatedGaussianInferMeta(const std::vector<int>& shape, float std, float a, float b,
                                       DataType dtype) {
-  PHI_CHECK(is_floating(dtype),
-            errors::InvalidArgument("dtype is {}, but normal numbers are floating; ask for float32 "
-                                    "and cast.",
-                                    name_of(dtype)));
+  PHI_CHECK(
+      is_floating(dtype),
+      errors::InvalidArgument("dtype is {}, but normal values are floating; use float32 and cast.",
+                              name_of(dtype)));
   PHI_CHECK(a < b && std >= 0,
             errors::InvalidArgument("std is {}, a is {} and b is {}: std must be at least 0, and a "
                                     "below b.",
@@ -123,11 +124,10 @@ std::tuple<TensorMeta, TensorMeta> ClassCenterSampleInferMeta(const TensorMeta& 
       errors::InvalidArgument("num_samples is {} and num_classes {}: draw at least one class, "
                               "and no more than there are.",
                               num_samples, num_classes));
-  PHI_CHECK(
-      ring_id == 0 && rank == 0 && nranks == 1,
-      errors::InvalidArgument("ring_id is {}, rank {} and nranks {}, but every rank draws the "
-                              "same classes here; leave them out.",
-                              ring_id, rank, nranks));
+  PHI_CHECK(ring_id == 0 && rank == 0 && nranks == 1,
+            errors::InvalidArgument("ring_id is {}, rank {} and nranks {}, but every rank draws "
+                                    "the same classes here; omit them.",
+                                    ring_id, rank, nranks));
   return {label, {{kUnknownDim}, label.dtype, label.layout}};
 }
 

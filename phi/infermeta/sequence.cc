@@ -163,13 +163,13 @@ std::tuple<TensorMeta, TensorMeta, TensorMeta> HSigmoidLossInferMeta(
            part->dims[0] == x.dims[0];
   };
   PHI_CHECK((!path && !code) || (is_tree(path) && is_tree(code) && path->dims == code->dims),
-            errors::InvalidArgument("path is {} and code is {}: for x {} give both, int64 [batch, "
+            errors::InvalidArgument("path is {} and code is {}: for x {} pass both, int64 [batch, "
                                     "longest path], or neither.",
                                     path ? path->to_string() : "absent",
                                     code ? code->to_string() : "absent", x.to_string()));
   PHI_CHECK(path || (num_classes >= 2 && w.dims[0] >= num_classes - 1),
-            errors::InvalidArgument("num_classes is {} and w is {}: a tree of so many classes has "
-                                    "{} decisions, and w a row for each.",
+            errors::InvalidArgument("num_classes is {} and w is {}: a tree of that many classes "
+                                    "has {} decisions, and w needs a row for each.",
                                     num_classes, w.to_string(), num_classes - 1));
   const int64_t longest =
       path ? path->dims[1] : std::bit_width(static_cast<uint32_t>(num_classes - 1));

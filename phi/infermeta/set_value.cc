@@ -17,7 +17,7 @@ Dims extents_of_slice(const TensorMeta& x, const IntArray& starts, const IntArra
   const auto given = static_cast<int>(axes.size());
   PHI_CHECK(starts.size() == given && ends.size() == given && steps.size() == given,
             errors::InvalidArgument("axes names {} tensor dims, but there are {} starts, {} ends "
-                                    "and {} steps; give one of each per axis.",
+                                    "and {} steps; pass one of each per axis.",
                                     given, starts.size(), ends.size(), steps.size()));
   Dims out = x.dims;
   AxisSet seen;
@@ -27,9 +27,7 @@ Dims extents_of_slice(const TensorMeta& x, const IntArray& starts, const IntArra
               errors::InvalidArgument("axes names tensor dim {} of x {} twice.", d, x.to_string()));
     seen.add(d);
     PHI_CHECK(steps[i] != 0,
-              errors::InvalidArgument("steps[{}] is 0, but a step leads to the next element; it "
-                                      "must not be 0.",
-                                      i));
+              errors::InvalidArgument("steps[{}] is 0, but a step must not be 0.", i));
     if (out[d] != kUnknownDim) {
       out[d] = stepped_bounds(starts[i], ends[i], steps[i], out[d]).count;
     }
@@ -43,11 +41,10 @@ Dims shape_of_slice(const TensorMeta& x, const Dims& extents,
                     const std::vector<int64_t>& none_axes) {
   for (int64_t axis : decrease_axes) {
     const int d = normalise_axis(axis, x.dims.ndim(), x.dims, "decrease_axes");
-    PHI_CHECK(
-        extents[d] == 1 || extents[d] == kUnknownDim,
-        errors::InvalidArgument("decrease_axes names tensor dim {} of x {}, but the slice has "
-                                "{} elements there; only a tensor dim of 1 is left out.",
-                                d, x.to_string(), extents[d]));
+    PHI_CHECK(extents[d] == 1 || extents[d] == kUnknownDim,
+              errors::InvalidArgument("decrease_axes names tensor dim {} of x {}, but the slice "
+                                      "has {} elements there; only a tensor dim of 1 is removed.",
+                                      d, x.to_string(), extents[d]));
   }
   Dims shape;
   for (int d : slice_dims(x.dims.ndim(), decrease_axes, none_axes)) {
@@ -129,10 +126,11 @@ TensorMeta SetValueInferMeta(const TensorMeta& x, const IntArray& starts, const 
   const Dims extents = extents_of_slice(x, starts, ends, steps, axes);
   const Dims value_dims(shape);
   const auto given = static_cast<int64_t>(values.size());
-  PHI_CHECK(countable(value_dims) && (given == 1 || given == value_dims.numel()),
-            errors::InvalidArgument("there are {} values for shape {}; give one for each of its "
-                                    "elements, or one for all.",
-                                    given, value_dims.to_string()));
+  PHI_CHECK(
+      countable(value_dims) && (given == 1 || given == value_dims.numel()),
+      errors::InvalidArgument(
+          "there are {} values for shape {}; pass one for each of its elements, or one for all.",
+          given, value_dims.to_string()));
   for (const Scalar& number : values) check_held(number, x.dtype, "values");
   check_values(x, value_dims, shape_of_slice(x, extents, decrease_axes, none_axes));
   return x;
@@ -158,14 +156,14 @@ TensorMeta SetInferMeta(const TensorMeta& /*x*/, const TensorMeta& source,
   const bool row_major = stride.empty() && countable(extents);
   const Dims strides = row_major ? extents.strides() : Dims(stride);
   const auto width = static_cast<int64_t>(size_of(source.dtype));
-  PHI_CHECK(countable(extents) && strides.ndim() == extents.ndim() &&
-                std::ranges::none_of(strides, [](int64_t step) { return step < 0; }) &&
-                offset >= 0 && offset % width == 0,
-            errors::InvalidArgument(
-                "dims is {}, stride is {} and offset is {}: give a stride of at "
-                "least 0 for each extent, and an offset in bytes of whole "
-                "elements of source {}.",
-                extents.to_string(), strides.to_string(), offset, source.to_string()));
+  PHI_CHECK(
+      countable(extents) && strides.ndim() == extents.ndim() &&
+          std::ranges::none_of(strides, [](int64_t step) { return step < 0; }) && offset >= 0 &&
+          offset % width == 0,
+      errors::InvalidArgument(
+          "dims is {}, stride is {} and offset is {}: pass a stride of at least 0 for each extent, "
+          "and an offset in bytes that is a multiple of the element size of source {}.",
+          extents.to_string(), strides.to_string(), offset, source.to_string()));
   const bool nothing = extents.numel() == 0 || !source.dims.known();
   const int64_t last = nothing ? 0 : reach(extents, strides);
   const bool fits = nothing || (last < source.numel() && offset / width < source.numel() - last &&

@@ -16,8 +16,8 @@ int64_t inferred_extent(const TensorMeta& x, const IntArray& shape, int64_t othe
   if (!x.dims.known()) return kUnknownDim;
   PHI_CHECK(
       others != 0 && x.numel() % others == 0,
-      errors::InvalidArgument("x {} of {} elements cannot take shape {}: the extents beside "
-                              "-1 make {}, which does not divide it; change the shape.",
+      errors::InvalidArgument("x {} of {} elements cannot take shape {}: the extents other than -1 "
+                              "multiply to {}, which does not divide it; change the shape.",
                               x.to_string(), x.numel(), Dims(shape.values()).to_string(), others));
   return x.numel() / others;
 }
@@ -69,9 +69,9 @@ TensorMeta ReshapeInferMeta(const TensorMeta& x, const IntArray& shape) {
       size = x.dims[d];
     }
     PHI_CHECK(size >= 0 || size == kUnknownDim,
-              errors::InvalidArgument("shape is {}, but extents are at least 1, 0 to copy x's, or "
-                                      "-1 to take what is left.",
-                                      list_of(shape)));
+              errors::InvalidArgument(
+                  "shape is {}, but extents are at least 1, 0 to copy x's, or -1 to infer it.",
+                  list_of(shape)));
     out.push_back(size);
   }
   if (inferred >= 0) {
@@ -131,7 +131,7 @@ TensorMeta TransposeInferMeta(const TensorMeta& x, const std::vector<int>& perm)
 }
 
 TensorMeta ConcatInferMeta(std::span<const TensorMeta> x, const Scalar& axis) {
-  PHI_CHECK(!x.empty(), errors::InvalidArgument("x is an empty list; give at least one tensor."));
+  PHI_CHECK(!x.empty(), errors::InvalidArgument("x is an empty list; pass at least one tensor."));
   const int ndim = x[0].dims.ndim();
   const int d = normalise_axis(axis.to<int64_t>(), ndim, x[0].dims);
   TensorMeta out = x[0];
@@ -152,7 +152,7 @@ std::vector<TensorMeta> SplitInferMeta(const TensorMeta& x, const IntArray& sect
                                        const Scalar& axis) {
   const int d = normalise_axis(axis.to<int64_t>(), x.dims.ndim(), x.dims);
   PHI_CHECK(!sections.empty(),
-            errors::InvalidArgument("sections is empty; give the extent of each part of x {}.",
+            errors::InvalidArgument("sections is empty; pass the extent of each part of x {}.",
                                     x.to_string()));
   std::vector<TensorMeta> parts(sections.size(), x);
   int64_t sum = 0;
@@ -170,10 +170,10 @@ std::vector<TensorMeta> SplitInferMeta(const TensorMeta& x, const IntArray& sect
   }
   if (good && open >= 0) parts[open].dims[d] = x.dims[d] - sum;
   PHI_CHECK(good && (open >= 0 ? sum < x.dims[d] : sum == x.dims[d]),
-            errors::InvalidArgument("sections is {} for axis {} of x {}: they must be at least 0 "
-                                    "and add up to {}; one may be -1 to take what is left, if "
-                                    "anything is.",
-                                    list_of(sections), d, x.to_string(), x.dims[d]));
+            errors::InvalidArgument(
+                "sections is {} for axis {} of x {}: they must be at least 0 and add up to {}; one "
+                "may be -1 to infer it, unless the others exceed the extent.",
+                list_of(sections), d, x.to_string(), x.dims[d]));
   return parts;
 }
 
@@ -202,7 +202,7 @@ TensorMeta SliceInferMeta(const TensorMeta& input, const std::vector<int64_t>& a
                           const std::vector<int64_t>& decrease_axis) {
   PHI_CHECK(axes.size() == starts.values().size() && axes.size() == ends.values().size(),
             errors::InvalidArgument("axes names {} tensor dims, but there are {} starts and {} "
-                                    "ends; give one of each per axis.",
+                                    "ends; pass one of each per axis.",
                                     axes.size(), starts.size(), ends.size()));
   Dims out = input.dims;
   AxisSet seen;

@@ -55,7 +55,7 @@ TensorMeta LogcumsumexpInferMeta(const TensorMeta& x, const Scalar& axis, bool f
 
 TensorMeta CumprodInferMeta(const TensorMeta& x, int dim) {
   PHI_CHECK(x.dims.ndim() > 0 || dim == 0,
-            errors::OutOfRange("dim is {}, but x is 0-D and takes dim 0 alone.", dim));
+            errors::OutOfRange("dim is {}, but x is 0-D and allows dim 0 only.", dim));
   if (x.dims.ndim() > 0) normalise_axis(dim, x.dims.ndim(), x.dims, "dim");
   return x;
 }
@@ -63,13 +63,13 @@ TensorMeta CumprodInferMeta(const TensorMeta& x, int dim) {
 std::tuple<TensorMeta, TensorMeta> CumWithIndicesInferMeta(const TensorMeta& x, int axis,
                                                            DataType dtype) {
   PHI_CHECK(dtype == DataType::INT32 || dtype == DataType::INT64,
-            errors::InvalidArgument("dtype is {}, but an index is int32 or int64; ask for one.",
+            errors::InvalidArgument("dtype is {}, but an index is int32 or int64; use one.",
                                     name_of(dtype)));
   const int64_t extent = extent_along(x, axis);
   PHI_CHECK(dtype == DataType::INT64 || extent <= std::numeric_limits<int32_t>::max(),
-            errors::InvalidArgument("an index into {} elements of x {} does not fit int32; ask "
-                                    "for dtype int64.",
-                                    extent, x.to_string()));
+            errors::InvalidArgument(
+                "an index into {} elements of x {} does not fit int32; use dtype int64.", extent,
+                x.to_string()));
   return {x, as_indices(x, dtype)};
 }
 
@@ -93,8 +93,8 @@ std::tuple<TensorMeta, TensorMeta> KthvalueInferMeta(const TensorMeta& x, int k,
 
 std::tuple<TensorMeta, TensorMeta> ModeInferMeta(const TensorMeta& x, int axis, bool keepdim) {
   PHI_CHECK(extent_along(x, axis) != 0,
-            errors::InvalidArgument("x {} has no elements along axis {}, and nothing is most "
-                                    "frequent among none; there must be at least one.",
+            errors::InvalidArgument("x {} has no elements along axis {}, and an empty set has no "
+                                    "most frequent one; there must be at least one.",
                                     x.to_string(), axis));
   return one_of(x, axis, keepdim);
 }
@@ -130,10 +130,11 @@ TensorMeta SearchsortedInferMeta(const TensorMeta& sorted_sequence, const Tensor
             errors::InvalidArgument("sorted_sequence is {} and values is {}: they must be of one "
                                     "dtype; cast one of them.",
                                     sorted_sequence.to_string(), values.to_string()));
-  PHI_CHECK(!out_int32 || sequence[last] <= std::numeric_limits<int32_t>::max(),
-            errors::InvalidArgument("a place among {} elements of sorted_sequence {} does not fit "
-                                    "int32; leave out_int32 out.",
-                                    sequence[last], sorted_sequence.to_string()));
+  PHI_CHECK(
+      !out_int32 || sequence[last] <= std::numeric_limits<int32_t>::max(),
+      errors::InvalidArgument(
+          "a position among {} elements of sorted_sequence {} does not fit int32; omit out_int32.",
+          sequence[last], sorted_sequence.to_string()));
   return {values.dims, out_int32 ? DataType::INT32 : DataType::INT64, values.layout};
 }
 

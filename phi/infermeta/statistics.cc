@@ -15,9 +15,9 @@ bool may_equal(int64_t a, int64_t b) { return a == b || a == kUnknownDim || b ==
 TensorMeta BincountInferMeta(const TensorMeta& x, const TensorMeta* weights,
                              const Scalar& minlength) {
   PHI_CHECK(x.dims.ndim() == 1 && is_index(x),
-            errors::InvalidArgument("x is {}, but what is counted is a 1-D tensor of int32 or "
-                                    "int64; reshape or cast it.",
-                                    x.to_string()));
+            errors::InvalidArgument(
+                "x is {}, but it must be a 1-D tensor of int32 or int64; reshape or cast it.",
+                x.to_string()));
   PHI_CHECK(
       !weights || weights->dims == x.dims,
       errors::InvalidArgument("weights is {} and x is {}: each element of x needs one weight.",

@@ -48,9 +48,10 @@ TensorMeta with_dtype(TensorMeta x, DataType dtype) {
 bool is_part(DataType dtype) { return dtype == DataType::FLOAT32 || dtype == DataType::FLOAT64; }
 
 void check_unary_complex(const TensorMeta& x) {
-  PHI_CHECK(is_complex(x.dtype),
-            errors::InvalidArgument("x is {}, but it must be complex; real numbers have no parts.",
-                                    x.to_string()));
+  PHI_CHECK(
+      is_complex(x.dtype),
+      errors::InvalidArgument(
+          "x is {}, but it must be complex; real numbers have no imaginary part.", x.to_string()));
 }
 
 }  // namespace
@@ -60,9 +61,9 @@ TensorMeta FloatUnaryInferMeta(const TensorMeta& x) {
 }
 
 TensorMeta PolygammaInferMeta(const TensorMeta& x, int n) {
-  PHI_CHECK(n >= 0, errors::InvalidArgument("n is {} for x {}, but it counts derivatives: use 0 or "
-                                            "more.",
-                                            n, x.to_string()));
+  PHI_CHECK(n >= 0, errors::InvalidArgument(
+                        "n is {} for x {}, but it is the order of a derivative: use 0 or more.", n,
+                        x.to_string()));
   return FloatUnaryInferMeta(x);
 }
 
@@ -76,9 +77,9 @@ TensorMeta ClipInferMeta(const TensorMeta& x, const Scalar& min, const Scalar& m
 
 TensorMeta IncrementInferMeta(const TensorMeta& x) {
   PHI_CHECK(has_numel(x.dims, 1),
-            errors::InvalidArgument("x is {}, but only a tensor of one element is incremented; add "
-                                    "to others.",
-                                    x.to_string()));
+            errors::InvalidArgument(
+                "x is {}, but increment needs a tensor of one element; use add for others.",
+                x.to_string()));
   return x;
 }
 
@@ -101,9 +102,8 @@ TensorMeta LabelSmoothInferMeta(const TensorMeta& label, const TensorMeta* prior
 TensorMeta MaxOutInferMeta(const TensorMeta& x, int groups, int axis) {
   PHI_CHECK(
       x.dims.ndim() == 4,
-      errors::InvalidArgument("x is {}, but maxout takes [n, c, h, w] or [n, h, w, c]; reshape "
-                              "it.",
-                              x.to_string()));
+      errors::InvalidArgument(
+          "x is {}, but maxout expects [n, c, h, w] or [n, h, w, c]; reshape it.", x.to_string()));
   const int d = normalise_axis(axis, x.dims.ndim(), x.dims);
   PHI_CHECK(
       groups > 1 && (x.dims[d] < 0 || x.dims[d] % groups == 0),

@@ -23,7 +23,7 @@ void check_step(const TensorMeta& param, const TensorMeta& grad, const TensorMet
 /// Errors: InvalidArgument if the tensor is absent and `attribute` requires it.
 void check_given(const TensorMeta* meta, const char* name, bool is_wanted, const char* attribute) {
   PHI_CHECK(meta || !is_wanted,
-            errors::InvalidArgument("{} is true, but {} is not given; make it with zeros.",
+            errors::InvalidArgument("{} is true, but {} is not passed; create it with zeros.",
                                     attribute, name));
 }
 
@@ -36,8 +36,8 @@ void check_update_pair(const TensorMeta& pair, const char* name) {
 
 void check_update_count(const TensorMeta& count, const char* name) {
   PHI_CHECK(count.dims.numel() == 1 && count.dtype == DataType::INT64,
-            errors::InvalidArgument("{} is {}, but it must be one int64; make it with full.", name,
-                                    count.to_string()));
+            errors::InvalidArgument("{} is {}, but it must be one int64; create it with full.",
+                                    name, count.to_string()));
 }
 
 }  // namespace

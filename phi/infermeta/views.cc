@@ -13,8 +13,8 @@ TensorMeta TensorUnfoldInferMeta(const TensorMeta& input, int64_t axis, int64_t 
   const int d = scalar ? 0 : normalise_axis(axis, input.dims.ndim(), input.dims);
   const int64_t extent = scalar ? 1 : input.dims[d];
   PHI_CHECK(size >= 0 && step > 0 && (extent == kUnknownDim || size <= extent),
-            errors::InvalidArgument("windows of {} elements, {} apart, are taken of axis {} of "
-                                    "input {}: step must be positive and size at most {}.",
+            errors::InvalidArgument("windows of {} elements with step {} are taken along axis {} "
+                                    "of input {}: step must be positive and size at most {}.",
                                     size, step, d, input.to_string(), extent));
   TensorMeta out = input;
   if (!scalar) out.dims[d] = extent == kUnknownDim ? kUnknownDim : (extent - size) / step + 1;
@@ -26,7 +26,7 @@ TensorMeta AsStridedInferMeta(const TensorMeta& input, const std::vector<int64_t
                               const std::vector<int64_t>& stride, int64_t offset) {
   PHI_CHECK(
       dims.size() == stride.size(),
-      errors::InvalidArgument("dims has {} entries and stride {}; give one stride per extent.",
+      errors::InvalidArgument("dims has {} entries and stride {}; pass one stride per extent.",
                               dims.size(), stride.size()));
   bool inside = offset >= 0;
   bool empty = false;
@@ -38,12 +38,11 @@ TensorMeta AsStridedInferMeta(const TensorMeta& input, const std::vector<int64_t
     inside = inside && last <= INT64_MAX;
   }
   const Dims out(dims);
-  PHI_CHECK(
-      inside && (empty || !input.dims.known() || last < input.numel()),
-      errors::InvalidArgument("dims {} with stride {} from offset {} do not lie inside input "
-                              "{} of {} elements; extents, strides and offset are at least 0.",
-                              out.to_string(), IntArray(stride).to_string(), offset,
-                              input.to_string(), input.numel()));
+  PHI_CHECK(inside && (empty || !input.dims.known() || last < input.numel()),
+            errors::InvalidArgument("dims {} with stride {} from offset {} are not within input {} "
+                                    "of {} elements; extents, strides and offset are at least 0.",
+                                    out.to_string(), IntArray(stride).to_string(), offset,
+                                    input.to_string(), input.numel()));
   return {out, input.dtype, input.layout};
 }
 
@@ -56,10 +55,11 @@ TensorMeta FlattenInferMeta(const TensorMeta& x, int start_axis, int stop_axis) 
   }
   const int first = normalise_axis(start_axis, ndim, x.dims, "start_axis");
   const int last = normalise_axis(stop_axis, ndim, x.dims, "stop_axis");
-  PHI_CHECK(first <= last,
-            errors::InvalidArgument("start_axis is {} and stop_axis {} of x {}: the first must not "
-                                    "lie behind the second.",
-                                    start_axis, stop_axis, x.to_string()));
+  PHI_CHECK(
+      first <= last,
+      errors::InvalidArgument(
+          "start_axis is {} and stop_axis {} of x {}: the first must not be after the second.",
+          start_axis, stop_axis, x.to_string()));
   Dims out;
   for (int d = 0; d < first; ++d) out.push_back(x.dims[d]);
   bool known = true;
@@ -75,9 +75,9 @@ TensorMeta ViewShapeInferMeta(const TensorMeta& input, const std::vector<int64_t
 
 TensorMeta ViewDtypeInferMeta(const TensorMeta& input, DataType dtype) {
   PHI_CHECK(dtype != DataType::UNDEFINED,
-            errors::InvalidArgument("dtype is undefined; give the one to see the bits of input {} "
-                                    "in.",
-                                    input.to_string()));
+            errors::InvalidArgument(
+                "dtype is undefined; pass the one in which to view the bits of input {}.",
+                input.to_string()));
   const auto from = static_cast<int64_t>(size_of(input.dtype));
   const auto to = static_cast<int64_t>(size_of(dtype));
   TensorMeta out{input.dims, dtype, input.layout};
@@ -85,8 +85,8 @@ TensorMeta ViewDtypeInferMeta(const TensorMeta& input, DataType dtype) {
   const int last = input.dims.ndim() - 1;
   PHI_CHECK(last >= 0 && (input.dims[last] == kUnknownDim || from > to ||
                           input.dims[last] % (to / from) == 0),
-            errors::InvalidArgument("input is {}, and its last tensor dim does not make whole "
-                                    "elements of {}, of {} bytes each; pad or reshape it.",
+            errors::InvalidArgument("input is {}, and its last tensor dim is not a multiple of the "
+                                    "size of {}, {} bytes; pad or reshape it.",
                                     input.to_string(), name_of(dtype), to));
   if (input.dims[last] != kUnknownDim)
     out.dims[last] =
@@ -99,9 +99,9 @@ TensorMeta ViewSliceInferMeta(const TensorMeta& input, int64_t begin_idx, int64_
   const int64_t extent = rows ? input.dims[0] : 0;
   PHI_CHECK(
       rows && begin_idx >= 0 && begin_idx < end_idx && (extent == kUnknownDim || end_idx <= extent),
-      errors::InvalidArgument("rows {} to before {} are taken of input {}: at least one row, "
-                              "and rows that it has.",
-                              begin_idx, end_idx, input.to_string()));
+      errors::InvalidArgument(
+          "rows [{}, {}) are selected from input {}: they must exist, and be at least one.",
+          begin_idx, end_idx, input.to_string()));
   TensorMeta out = input;
   out.dims[0] = end_idx - begin_idx;
   return out;

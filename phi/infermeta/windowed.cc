@@ -35,9 +35,10 @@ void pad_same(int64_t extent, Window* window) {
 
 // Explicit paddings as [begin, end] per spatial dim.
 std::vector<int64_t> explicit_paddings(const std::vector<int>& paddings, size_t spatial) {
-  PHI_CHECK(paddings.size() == spatial || paddings.size() == 2 * spatial,
-            errors::InvalidArgument("paddings is [{}], but {} spatial dims take {} or {} entries.",
-                                    fmt::join(paddings, ","), spatial, spatial, 2 * spatial));
+  PHI_CHECK(
+      paddings.size() == spatial || paddings.size() == 2 * spatial,
+      errors::InvalidArgument("paddings is [{}], but {} spatial dims require {} or {} entries.",
+                              fmt::join(paddings, ","), spatial, spatial, 2 * spatial));
   check_entries(paddings, "paddings", paddings.size(), 0);
   std::vector<int64_t> pairs;
   const bool both = paddings.size() == 2 * spatial;
@@ -77,10 +78,11 @@ int64_t Window::positions(int64_t extent, bool ceil) const {
 SlidingWindows make_windows(std::span<const int64_t> extents, std::span<const int64_t> sizes,
                             const WindowAttributes& attributes) {
   const size_t spatial = extents.size();
-  PHI_CHECK(sizes.size() == spatial && std::ranges::all_of(sizes, [](int64_t s) { return s > 0; }),
-            errors::InvalidArgument("the windows are [{}], but there are {} spatial dims; each "
-                                    "takes one positive size.",
-                                    fmt::join(sizes, ","), spatial));
+  PHI_CHECK(
+      sizes.size() == spatial && std::ranges::all_of(sizes, [](int64_t s) { return s > 0; }),
+      errors::InvalidArgument(
+          "the windows are [{}], but there are {} spatial dims; each needs one positive size.",
+          fmt::join(sizes, ","), spatial));
   check_entries(attributes.strides, "strides", spatial, 1);
   check_entries(attributes.dilations, "dilations", spatial, 1);
   const std::string& algorithm = attributes.padding_algorithm;

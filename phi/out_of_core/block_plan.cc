@@ -202,8 +202,8 @@ MatmulBlocks plan_blocks(const MatmulArrays& arrays, int64_t limit, const Matmul
   });
   PHI_CHECK(best.m > 0 || arrays.m() == 0,
             errors::ResourceExhausted(
-                "a product of m={}, n={}, k={} does not work within {} bytes of device memory, not "
-                "even in its smallest blocks; give it at least {}.",
+                "a matmul of m={}, n={}, k={} does not fit in {} bytes of device memory, not even "
+                "in its smallest blocks; raise the limit to at least {}.",
                 arrays.m(), arrays.n(), arrays.k(), limit, least_device_bytes(arrays)));
   return best;
 }

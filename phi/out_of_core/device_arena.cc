@@ -17,10 +17,11 @@ AlignedBuffer DeviceArena::take(int64_t nbytes) {
 }
 
 void DeviceArena::reserve(int64_t nbytes) {
-  PHI_CHECK(nbytes <= limit_ - held_,
-            errors::ResourceExhausted("{} bytes are asked of device memory, which holds {} of at "
-                                      "most {}; raise the limit or use smaller blocks.",
-                                      nbytes, held_, limit_));
+  PHI_CHECK(
+      nbytes <= limit_ - held_,
+      errors::ResourceExhausted("{} bytes are requested from device memory, which has allocated {} "
+                                "of at most {}; raise the limit or use smaller blocks.",
+                                nbytes, held_, limit_));
   held_ += nbytes;
 }
 

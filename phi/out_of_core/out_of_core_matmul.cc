@@ -20,14 +20,14 @@ void check_array(const BlockedArray& x, const char* name, DataType dtype) {
                                     name_of(x.dtype), name_of(dtype)));
   PHI_CHECK(
       x.rows >= 0 && x.columns >= 0 && x.offset >= 0 && x.row_stride >= x.columns,
-      errors::InvalidArgument("{} is [{}, {}] from element {} on with rows {} elements apart; "
+      errors::InvalidArgument("{} is [{}, {}] from element {} on with a row stride of {} elements; "
                               "extents must be 0 or more and rows must not overlap.",
                               name, x.rows, x.columns, x.offset, x.row_stride));
   if (x.tier != Tier::kDisk || x.rows == 0 || x.columns == 0) return;
-  PHI_CHECK(x.pages, errors::InvalidArgument("{} is said to be on disk, but has no pages.", name));
+  PHI_CHECK(x.pages, errors::InvalidArgument("{} is marked as on disk, but has no pages.", name));
   const int64_t end = x.byte_of(x.rows - 1, x.columns);
   PHI_CHECK(end <= static_cast<int64_t>(x.pages->size()),
-            errors::InvalidArgument("{} ends at byte {} of {}, which has {}; make it longer first.",
+            errors::InvalidArgument("{} ends at byte {} of {}, which has {}; extend it first.",
                                     name, end, x.pages->name(), x.pages->size()));
 }
 

@@ -198,7 +198,7 @@ def test_graphs_are_used_or_not_by_all_programs(monkeypatch):
 
 
 @pytest.mark.parametrize(("function", "kind", "words"), [
-    (lambda x: x * x.sum().item(), RuntimeError, "nothing is computed"),
+    (lambda x: x * x.sum().item(), RuntimeError, "no values are computed"),
     (lambda x: (OUTER * x).sum().backward(), RuntimeError, "leaves a gradient"),
     (lambda x: ap.nonzero(x), NotImplementedError, "depends on data"),
     (lambda x: 1 / 0, ZeroDivisionError, "division by zero"),

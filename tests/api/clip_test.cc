@@ -8,8 +8,8 @@
 #include "distributed/api.h"
 #include "distributed/comm/world.h"
 #include "phi/api.h"
-#include "support/error_matchers.h"
 #include "support/counted_world.h"
+#include "support/error_matchers.h"
 
 namespace phi {
 namespace {
@@ -327,7 +327,7 @@ TEST(Clip, AMissingKernelIsFoundOnEveryRank) {
       const int64_t launched = world.rank_context().counters().ops_launched;
       for (int again = 0; again < 2; ++again) {
         EXPECT_THAT([&] { exp(x); }, ThrowsError(ErrorCode::kUnimplemented,
-                                                 "[exp] kernel 'exp' is not there for bool"));
+                                                 "[exp] kernel 'exp' is not registered for bool"));
         EXPECT_THAT([&] { subtract(flags, x); },
                     ThrowsError(ErrorCode::kUnimplemented, "called with x bool[4,6]"));
       }

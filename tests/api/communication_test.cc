@@ -195,15 +195,15 @@ TEST(Communication, Refusals) {
     refused(wrong, "ring_id is 3, but this rank has rings 0 to 0", [&] { all_reduce(x, 3); });
     refused(wrong, "reduce_type is 9, but it must be", [&] { all_reduce(x, 0, 9); });
     refused(wrong, "nranks is 3, but the ring has 2 ranks", [&] { all_gather(x, 0, 3); });
-    refused(wrong, "give the number of ranks in the ring", [&] { all_gather(x); });
-    refused(wrong, "ranks get equal parts of tensor dim 0", [&] { reduce_scatter(x, 0, 2); });
+    refused(wrong, "pass the number of ranks in the ring", [&] { all_gather(x); });
+    refused(wrong, "ranks receive equal slices of tensor dim 0", [&] { reduce_scatter(x, 0, 2); });
     refused(wrong, "its rows must divide evenly over 2 ranks", [&] { all_to_all(x); });
     refused(wrong, "root is 2, but the ring has 2 ranks", [&] { broadcast(x, 0, 2); });
     refused(wrong, "it must be another rank of the ring", [&] { p_send(x, 0, 7); });
-    refused(wrong, "ranks exchange parts of a tensor dim", [&] { all_gather(sum(x), 0, 2); });
+    refused(wrong, "ranks exchange slices of a tensor dim", [&] { all_gather(sum(x), 0, 2); });
     refused(ErrorCode::kUnimplemented, "dynamic_shape is true",
             [&] { p_recv(0, 1, DataType::FLOAT32, true); });
-    refused(ErrorCode::kUnimplemented, "there are gradients of sums (0) and averages",
+    refused(ErrorCode::kUnimplemented, "only sums (0) and averages",
             [&] { sum(all_reduce(x, 0, 1)).backward(); });
     const distributed::ProcessMesh mesh({2}, {"x"});
     const Tensor laid_out =

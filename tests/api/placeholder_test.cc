@@ -109,8 +109,8 @@ TEST(DryRank, OperatorsCountAndHoldNothing) {
     EXPECT_EQ(world.rank_context().counters().bytes_sent, 4 * 3 * 4);
     EXPECT_THAT([&] { y.values<float>(); },
                 ThrowsError(ErrorCode::kPreconditionNotMet,
-                            "made by matmul, has no bytes on this rank: nothing is computed in a "
-                            "dry run."));
+                            "made by matmul, has no bytes on this rank: a dry run computes no "
+                            "values."));
     EXPECT_EQ(item_or(sum(y), 7.0), 7.0);
   }
   EXPECT_EQ(planned().current, 0);
@@ -126,7 +126,7 @@ TEST(DryRank, DeferredInputsArePlannedWhenTheyAreUsed) {
   relu(x);
   EXPECT_EQ(planned().current, 40);
   EXPECT_THAT([] { deferred_full({2}, 1.0).values<float>(); },
-              ThrowsError(ErrorCode::kPreconditionNotMet, "nothing is computed in a dry run"));
+              ThrowsError(ErrorCode::kPreconditionNotMet, "a dry run computes no values"));
 }
 
 // Who runs the program for real finds where the bytes come from.

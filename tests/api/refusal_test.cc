@@ -10,8 +10,8 @@
 #include "distributed/api.h"
 #include "distributed/comm/local/local_world.h"
 #include "phi/tensor_api.h"
-#include "tests/support/error_matchers.h"
 #include "tests/support/assign_gpu.h"
+#include "tests/support/error_matchers.h"
 
 DEFINE_string(place, "cpu", "where tensors lie and operators run: cpu or gpu");
 
@@ -42,7 +42,7 @@ TEST(Refusals, ALabelOfOneRankIsRefusedByAll) {
     if (FLAGS_place == "gpu") distributed::testing::assign_gpu(world, 2);
     EXPECT_EQ(mean_loss(1), 2.0f);
     const char* text = world.rank() == 1 ? "label of row 1 is 3, but input has 3 classes"
-                                         : "a label that another rank has is no class";
+                                         : "a label on another rank is not a class";
     EXPECT_THAT([] { mean_loss(3); }, ThrowsError(ErrorCode::kInvalidArgument, text));
     EXPECT_EQ(mean_loss(-100), 2.0f);  // they are together still
   };
@@ -62,9 +62,8 @@ Tensor table_gradient(int64_t last) {
 TEST(Refusals, AnIdOfOneRankIsRefusedByAll) {
   const auto run = [](distributed::World& world) {
     table_gradient(1);
-    const char* text = world.rank() == 1
-                           ? "x holds 3 at flat position 1"
-                           : "x holds something on another rank that is not in [0, 3)";
+    const char* text = world.rank() == 1 ? "x holds 3 at flat position 1"
+                                         : "x holds a value on another rank that is not in [0, 3)";
     EXPECT_THAT([] { table_gradient(3); }, ThrowsError(ErrorCode::kOutOfRange, text));
     table_gradient(1);
   };

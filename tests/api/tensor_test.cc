@@ -100,8 +100,8 @@ TEST(Tensor, WrongShapesNameOpAndShapes) {
 
 TEST(Tensor, KernelsThatAreNotThereAreNamed) {
   const Tensor x = full({2}, true, DataType::BOOL);
-  EXPECT_THAT([&] { exp(x); },
-              ThrowsError(ErrorCode::kUnimplemented, "kernel 'exp' is not there for bool on cpu"));
+  EXPECT_THAT([&] { exp(x); }, ThrowsError(ErrorCode::kUnimplemented,
+                                           "kernel 'exp' is not registered for bool on cpu"));
 }
 
 TEST(Tensor, InplaceNeedsTheSameShape) {

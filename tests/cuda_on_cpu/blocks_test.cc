@@ -58,7 +58,7 @@ TEST_F(BlocksDeathTest, MaskWithoutSelf) {
 
 TEST_F(BlocksDeathTest, OddWidth) {
   EXPECT_DEATH(run(Fault::kOddWidth),
-               "has width 12, which is no power of two" IN_KERNEL("odd_width"));
+               "has width 12, which is not a power of two" IN_KERNEL("odd_width"));
 }
 
 TEST_F(BlocksDeathTest, TilesOfHalfAWarp) {

@@ -41,12 +41,13 @@ TEST_F(NcclDeathTest, BothSendBeforeTheyReceive) {
     EXPECT_DONE(ncclSend(x, 16, ncclFloat32, peer, r.comm, r.stream));
     EXPECT_DONE(ncclRecv(y, 16, ncclFloat32, peer, r.comm, r.stream));
   };
-  EXPECT_DEATH(run(program),
-               AllOf(HasSubstr("nothing can move any more"),
-                     ContainsRegex("of GPU 0: NCCL on communicator 1, rank 0 of 2: send of 16 "
-                                   "float32 to rank 1 \\(waits for rank 1\\), [0-9]+ behind it"),
-                     ContainsRegex("of GPU 1: NCCL on communicator 1, rank 1 of 2: send of 16 "
-                                   "float32 to rank 0 \\(waits for rank 0\\)")));
+  EXPECT_DEATH(
+      run(program),
+      AllOf(HasSubstr("no stream can make progress"),
+            ContainsRegex("of GPU 0: NCCL on communicator 1, rank 0 of 2: send of 16 "
+                          "float32 to rank 1 \\(waits for rank 1\\), [0-9]+ queued after it"),
+            ContainsRegex("of GPU 1: NCCL on communicator 1, rank 1 of 2: send of 16 "
+                          "float32 to rank 0 \\(waits for rank 0\\)")));
 }
 
 // `grouped` does not help: on one stream each communicator's part is work of its own.
@@ -65,7 +66,7 @@ void two_communicators(bool grouped) {
 
 TEST_F(NcclDeathTest, CommunicatorsInOrdersThatDiffer) {
   be_impatient();
-  const auto text = AllOf(HasSubstr("nothing can move any more"),
+  const auto text = AllOf(HasSubstr("no stream can make progress"),
                           HasSubstr("communicator 1, rank 0 of 2: all-reduce of 16 float32, sum "
                                     "(waits for rank 1)"),
                           HasSubstr("communicator 2 \"tensor\", rank 1 of 2: all-reduce"));
@@ -78,10 +79,9 @@ TEST_F(NcclDeathTest, SizesThatDiffer) {
     EXPECT_DONE(r.rank == 0 ? ncclSend(x, 16, ncclFloat32, peer, r.comm, r.stream)
                             : ncclRecv(y, 8, ncclFloat32, peer, r.comm, r.stream));
   };
-  EXPECT_DEATH(
-      run(program),
-      "NCCL's calls do not fit together:\n.*communicator 1, rank 0 of 2: send of 16 float32 "
-      "to rank 1\n.*communicator 1, rank 1 of 2: receive of 8 float32 from rank 0");
+  EXPECT_DEATH(run(program),
+               "NCCL's calls do not match:\n.*communicator 1, rank 0 of 2: send of 16 float32 "
+               "to rank 1\n.*communicator 1, rank 1 of 2: receive of 8 float32 from rank 0");
 }
 
 TEST_F(NcclDeathTest, TypesThatDiffer) {
@@ -89,7 +89,7 @@ TEST_F(NcclDeathTest, TypesThatDiffer) {
     EXPECT_DONE(r.rank == 0 ? ncclSend(x, 4, ncclFloat32, peer, r.comm, r.stream)
                             : ncclRecv(y, 4, ncclInt32, peer, r.comm, r.stream));
   };
-  EXPECT_DEATH(run(program), "do not fit together:\n.*send of 4 float32 .*\n.*receive of 4 int32");
+  EXPECT_DEATH(run(program), "do not match:\n.*send of 4 float32 .*\n.*receive of 4 int32");
 }
 
 TEST_F(NcclDeathTest, CollectivesThatDiffer) {
@@ -110,8 +110,8 @@ TEST_F(NcclDeathTest, CollectivesThatDiffer) {
   };
   EXPECT_DEATH(both(reduce(ncclSum, 16), reduce(ncclMax, 16)),
                "all-reduce of 16 float32, sum\n.*all-reduce of 16 float32, maximum");
-  EXPECT_DEATH(both(reduce(ncclSum, 16), reduce(ncclSum, 15)), "do not fit together");
-  EXPECT_DEATH(both(reduce(ncclSum, 16), broadcast(0)), "do not fit together");
+  EXPECT_DEATH(both(reduce(ncclSum, 16), reduce(ncclSum, 15)), "do not match");
+  EXPECT_DEATH(both(reduce(ncclSum, 16), broadcast(0)), "do not match");
   EXPECT_DEATH(both(broadcast(1), broadcast(0)),
                "16 float32 from rank 1\n.*16 float32 from rank 0");
 }
@@ -125,8 +125,8 @@ TEST_F(NcclDeathTest, BothReceiveBeforeTheySendOnTwoStreams) {
     EXPECT_DONE(ncclRecv(y, 16, ncclFloat32, peer, r.comm, r.stream));
     EXPECT_DONE(ncclSend(x, 16, ncclFloat32, peer, r.comm, second.stream));
   };
-  EXPECT_DEATH(run(program), AllOf(HasSubstr("nothing can move any more"),
-                                   HasSubstr("(waits for what its communicator has before it)")));
+  EXPECT_DEATH(run(program), AllOf(HasSubstr("no stream can make progress"),
+                                   HasSubstr("(waits for earlier work of its communicator)")));
 }
 
 enum class Role { kReduces, kSends, kReceives };
@@ -224,8 +224,8 @@ TEST_F(NcclDeathTest, AnAbortBehindAnotherCommunicator) {
     });
   };
   EXPECT_DEATH(abort_the_second(),
-               "ncclCommAbort of communicator 2, rank 0 of 2 waits for what its stream has before "
-               "it, of: communicator 1, rank 0 of 2. Abort them in one group");
+               "ncclCommAbort of communicator 2, rank 0 of 2 waits for earlier work of its stream, "
+               "of: communicator 1, rank 0 of 2. Abort them in one group");
 }
 
 // One value from rank 0 to rank 1 on streams for messages, between streams for computation; each

@@ -130,8 +130,8 @@ TEST(NcclRefusals, RanksThatMakeNoCommunicator) {
   const auto zero = [](int) { return 0; };
   const auto same = [](int i) { return i; };
   expect_unmade("Duplicate GPU detected", zero);
-  expect_unmade("rank 0 of 2 has come twice", same, zero);
-  expect_unmade("do not agree how many they are", same, same, [](int i) { return 2 + i; });
+  expect_unmade("rank 0 of 2 has joined twice", same, zero);
+  expect_unmade("pass different numbers of ranks", same, same, [](int i) { return 2 + i; });
 }
 
 TEST(NcclRefusals, RanksWithOtherVersions) {

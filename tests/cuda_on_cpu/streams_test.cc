@@ -312,7 +312,7 @@ TEST_F(StreamsDeathTest, WorkThatIsHeldUpForGood) {
   EXPECT_WORKS(cuda_on_cpu::enqueue(
       gpu.stream, {.name = "receive", .run = [] {}, .held_up = [&] { return held; }}));
   EXPECT_DEATH(cudaStreamSynchronize(gpu.stream),
-               "nothing can move any more: \n.* of GPU 0: receive, 1 behind it");
+               "no stream can make progress: \n.* of GPU 0: receive, 1 queued after it");
   held = false;
 }
 
@@ -337,10 +337,11 @@ void wait_forever() {
 }
 
 TEST_F(StreamsDeathTest, WaitersThatCannotGoOnNameTheHeadsOfStreams) {
-  EXPECT_DEATH(wait_forever(),
-               "nothing can move any more: \n.*stream 1 of GPU 0: cudaStreamWaitEvent \\(an event "
-               "of stream 2\\), 2 behind it\n.*stream 2 of GPU 0: host function .* \\(runs\\), 2 "
-               "behind it");
+  EXPECT_DEATH(
+      wait_forever(),
+      "no stream can make progress: \n.*stream 1 of GPU 0: cudaStreamWaitEvent \\(an event "
+      "of stream 2\\), 2 queued after it\n.*stream 2 of GPU 0: host function .* \\(runs\\), 2 "
+      "queued after it");
 }
 
 }  // namespace

@@ -32,10 +32,10 @@ class ErrorMatcher {
       *actual = "throws " + std::string(name_of(error.code())) + ": " + error.what();
       return error.code() == code_ && std::string_view(error.what()).find(words_) != words_.npos;
     } catch (const std::exception& other) {
-      *actual = std::string("throws what is no phi::Error: ") + other.what();
+      *actual = std::string("throws something other than a phi::Error: ") + other.what();
       return false;
     } catch (...) {
-      *actual = "throws what is no exception";
+      *actual = "throws something other than an exception";
       return false;
     }
     *actual = "throws nothing";
@@ -54,10 +54,10 @@ class ErrorMatcher {
     return does;
   }
   void DescribeTo(std::ostream* os) const {
-    *os << "throws " << name_of(code_) << " with the words \"" << words_ << '"';
+    *os << "throws " << name_of(code_) << " with the text \"" << words_ << '"';
   }
   void DescribeNegationTo(std::ostream* os) const {
-    *os << "does anything but: ";
+    *os << "does not do: ";
     DescribeTo(os);
   }
 

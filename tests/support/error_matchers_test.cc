@@ -25,16 +25,16 @@ TEST(ThrowsError, MatchesCodeAndWords) {
 TEST(ThrowsError, FailsAndSaysWhatHappened) {
   EXPECT_NONFATAL_FAILURE(
       EXPECT_THAT(throw_not_found, ThrowsError(ErrorCode::kInternal, "3 of them")),
-      "Expected: throws Internal with the words \"3 of them\"\n"
-      "  Actual: throws NotFound: There are 3 of them.");
+      "Expected: throws Internal with the text \"3 of them\"\n  Actual: throws NotFound: There are "
+      "3 of them.");
   EXPECT_NONFATAL_FAILURE(EXPECT_THAT(throw_not_found, ThrowsError(ErrorCode::kNotFound, "4")),
                           "Value of: throw_not_found");
   EXPECT_NONFATAL_FAILURE(EXPECT_THAT(throw_nothing, ThrowsError(ErrorCode::kNotFound, "")),
                           "Actual: throws nothing");
   EXPECT_NONFATAL_FAILURE(EXPECT_THAT(throw_other, ThrowsError(ErrorCode::kNotFound, "")),
-                          "Actual: throws what is no phi::Error: a file is full");
+                          "Actual: throws something other than a phi::Error: a file is full");
   EXPECT_NONFATAL_FAILURE(EXPECT_THAT(throw_number, ThrowsError(ErrorCode::kNotFound, "")),
-                          "Actual: throws what is no exception");
+                          "Actual: throws something other than an exception");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ GuardedDevice::GuardedDevice(const Place& place)
 }
 
 std::byte* GuardedDevice::allocate(MemoryAccount&, size_t nbytes) {
-  if (nbytes == 0) throw std::logic_error("a device was asked for 0 bytes");
+  if (nbytes == 0) throw std::logic_error("0 bytes are requested from a device");
   const size_t size = rounded(nbytes);
   std::byte* memory = nullptr;
   {

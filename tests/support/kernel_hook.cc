@@ -55,7 +55,7 @@ KernelHook::KernelHook() {
   auto* jumps = static_cast<Jump*>(code_);
   for (size_t i = 0; i < hooked_.size(); ++i) jumps[i] = jump_to(hooked_[i].function, offset);
   if (mprotect(code_, code_bytes_, PROT_READ | PROT_EXEC) != 0) {
-    throw std::runtime_error("this system runs no code that is made at run time");
+    throw std::runtime_error("this system does not run code that is generated at run time");
   }
   for (size_t i = 0; i < hooked_.size(); ++i) {
     hooked_[i].kernel->add(DeviceKind::CPU, hooked_[i].dtype,

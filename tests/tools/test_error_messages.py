@@ -33,7 +33,7 @@ UNTESTED = {
     "cannot determine the free space of '{}': {}.": "the system's: statvfs of a folder that was just written to",
     "'{}' was not saved by Autophi and is not replaced; choose another folder, or move the file away.":
         "checkpoint_test.cc and python_test.py: AlreadyExists, and the file is as it was",
-    "signals cannot be handled on a stack of their own: {}.": "the system's: it takes any stack of 64 KiB",
+    "signals cannot be handled on an alternate stack: {}.": "the system's: it takes any stack of 64 KiB",
     "'{}' is not one of {}{}": "ckpt_command_test.cc: ls, cat, diff, verify, merge, import",
     "'{}' cannot be {}: {}.": "checkpoint_test.cc: cannot be written: File too large",
     "q is {}, k is {}, v is {}: {}.": "attention_test.cc: q is f32[2,5,8], k is f32[2,5,6,8]",
@@ -44,7 +44,8 @@ UNTESTED = {
     "--attr '": "the beginning of what is put together: tool_test.cc, is not of the form name=value",
     "{}:{}: case is no int.": "tool_test.cc: case is no int",
     "'{}' may not be read: {}.": ROOT_MAY,
-    "'{}' may not be opened: {}; give another path.": ROOT_MAY,
+    "'{}' may not be opened: {}; pass another path.": ROOT_MAY,
+    "cannot make a pipe: {}.": "the system's: a process without file descriptors",
     "{} failed at rank {}: {}": "a failure of MPI itself, which no test can cause",
     "the run's inputs need {} bytes on the {} when a run ends, {} are free. Raise its limit.":
         "no program is known whose inputs have no room at its end but had it at its beginning",

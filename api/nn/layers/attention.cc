@@ -48,7 +48,7 @@ AttentionOptions checked_attention_options(AttentionOptions options, const std::
 }
 
 // Splits a fused tensor [B,S,heads,3,head size] into q, k and v.
-TensorList split_heads(const Tensor& fused) {
+TensorList split_fused(const Tensor& fused) {
   TensorList heads;
   for (const Tensor& part : split_with_num(fused, 3, 3)) heads.push_back(squeeze(part, {3}));
   return heads;
@@ -109,7 +109,7 @@ TensorList Attention::split_heads(const Tensor& x) const {
 }
 
 Tensor Attention::core(const TensorList& heads) const {
-  TensorList qkv = options_.fused ? split_heads(heads[0]) : heads;
+  TensorList qkv = options_.fused ? split_fused(heads[0]) : heads;
   if (options_.rope_base) apply_rotary(&qkv);
   if (KeyValueCache* cache = forward_context().cache) {
     PHI_CHECK(options_.causal,

@@ -15,8 +15,9 @@ std::atomic<uint64_t> forks{0};
 
 void count_forks() {
   static const int failed = pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  PHI_CHECK(failed == 0, errors::ResourceExhausted("forks of this process cannot be watched: the "
-                                                   "system has no memory for a handler."));
+  PHI_CHECK(failed == 0,
+            errors::ResourceExhausted(
+                "fork detection cannot be installed: the system has no memory for a handler."));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ HandlerStack::HandlerStack() {
   own.ss_sp = memory_.get();
   own.ss_size = kBytes;
   PHI_CHECK(sigaltstack(&own, nullptr) == 0,
-            errors::Unavailable("signals cannot be handled on a stack of their own: {}.",
+            errors::Unavailable("signals cannot be handled on an alternate stack: {}.",
                                 std::strerror(errno)));
 }
 

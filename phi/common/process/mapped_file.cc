@@ -113,7 +113,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path, Acce
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0) throw cannot_open(path, errno);
   PHI_CHECK(S_ISREG(status.st_mode),
-            errors::InvalidArgument("'{}' is no ordinary file; give a file's path.", path));
+            errors::InvalidArgument("'{}' is not a regular file; pass a file's path.", path));
   std::shared_ptr<MappedFile> out(new MappedFile);
   out->path_ = path;
   out->size_ = static_cast<size_t>(status.st_size);

@@ -54,9 +54,9 @@ struct DeviceTable {
   std::array<Device::Finder, kNumDeviceKinds> finders{};
 
   std::atomic<Device*>& at(const Place& place) {
-    PHI_CHECK(
-        place.index >= 0,
-        errors::InvalidArgument("there is no place {}; devices count from 0.", place.to_string()));
+    PHI_CHECK(place.index >= 0,
+              errors::InvalidArgument("place {} does not exist; devices are numbered from 0.",
+                                      place.to_string()));
     return devices[static_cast<size_t>(place.kind)][static_cast<size_t>(place.index)];
   }
 };
@@ -113,8 +113,9 @@ void Device::add(std::unique_ptr<Device> device) {
   const Place place = device->place();
   const std::lock_guard lock(device_table().mutex);
   std::atomic<Device*>& entry = device_table().at(place);
-  PHI_CHECK(place.kind != DeviceKind::CPU && entry.load(std::memory_order_relaxed) == nullptr,
-            errors::AlreadyExists("there is a device for place {} already.", place.to_string()));
+  PHI_CHECK(
+      place.kind != DeviceKind::CPU && entry.load(std::memory_order_relaxed) == nullptr,
+      errors::AlreadyExists("a device for place {} is already registered.", place.to_string()));
   entry.store(device.release(), std::memory_order_release);
 }
 

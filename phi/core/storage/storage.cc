@@ -47,7 +47,7 @@ void check_allocated(const std::byte* memory, size_t nbytes, const Place& place)
   PHI_CHECK(
       memory != nullptr,
       errors::ResourceExhausted(
-          "cannot allocate {} bytes on {}; tensors of this rank hold {} bytes. {}", nbytes,
+          "cannot allocate {} bytes on {}; tensors of this rank occupy {} bytes. {}", nbytes,
           place.to_string(), memory_stats(place).current, Device::of(place).describe_memory()));
 }
 
@@ -55,8 +55,8 @@ void check_room(const MemoryAccount& account, size_t nbytes, const Place& place)
   PHI_CHECK(account.has_room(place.kind, static_cast<int64_t>(nbytes)),
             errors::ResourceExhausted(
                 "{} bytes do not fit on the device: it is limited to {} bytes, and tensors of this "
-                "rank hold {}. Raise the limit (memory.device of a job), or let a captured program "
-                "swap what it does not need at once.",
+                "rank occupy {}. Raise the limit (memory.device of a job), or let a captured "
+                "program swap out what it does not need yet.",
                 nbytes, account.device_limit(), memory_stats(place).current));
 }
 
@@ -217,11 +217,11 @@ void Storage::swap_out(std::shared_ptr<const Source> source) {
 void Storage::plan() {
   if (is_planned()) return;
   absence_ = {.op = OpScope::current(),
-              .reason = "nothing is computed in a dry run",
+              .reason = "a dry run computes no values",
               .remedy = "Run the job on real processes to get its values."};
   if (RankContext::current().recorder()) {
-    absence_.reason = "a program is being captured, and nothing is computed";
-    absence_.remedy = "Return it from the captured function, and read what running it gives.";
+    absence_.reason = "a program is being captured, and no values are computed";
+    absence_.remedy = "Return it from the captured function, and read the result of running it.";
   }
   account_->plan(static_cast<int64_t>(nbytes_));
   planned_.store(true, std::memory_order_release);
@@ -239,13 +239,14 @@ void Storage::materialise() {
   yield_point("storage.materialise.unchecked");
   if (has_bytes()) return;  // another thread was first
   PHI_CHECK(source_, errors::PreconditionNotMet(
-                         "storage {} is a placeholder; it has no bytes to bring here.", id_));
+                         "storage {} is a placeholder; it has no bytes to materialise.", id_));
   if (RankContext::current().is_dry()) {
-    PHI_CHECK(RankContext::current().recorder() == nullptr,
-              errors::PreconditionNotMet("the value of storage {} is asked for while a program is "
-                                         "captured, when nothing has a value; read it outside, or "
-                                         "make what depends on it an operator.",
-                                         id_));
+    PHI_CHECK(
+        RankContext::current().recorder() == nullptr,
+        errors::PreconditionNotMet("the value of storage {} is read while a program is captured, "
+                                   "when tensors have no values; read it outside the capture, or "
+                                   "turn the code that depends on it into an operator.",
+                                   id_));
     return plan();
   }
   // Reads into separate memory, so that no thread sees incomplete values and an error changes

@@ -13,7 +13,7 @@ CublasLt load() {
   const LibraryFile file(
       {.name = name,
        .known_place = fmt::format("{}/{}", AUTOPHI_CUDA_LIBRARY_DIR, name),
-       .purpose = "matrix products on GPUs need cuBLASLt",
+       .purpose = "matmuls on GPUs need cuBLASLt",
        .advice = fmt::format("Install the libraries of CUDA {}", CUBLAS_VER_MAJOR)});
   CublasLt functions;
 #define PHI_CUBLASLT_LOAD(name) functions.name = file.function<decltype(&::name)>(#name);

@@ -8,8 +8,8 @@ namespace {
 
 [[noreturn]] std::unique_ptr<Device> find_no_gpu(int index) {
   throw errors::Unavailable(
-      "gpu:{} cannot be used: this build has no CUDA. Install the CUDA toolkit (nvcc) and build "
-      "anew with -DAUTOPHI_CUDA=ON, or use `place: cpu`.",
+      "gpu:{} cannot be used: this build has no CUDA. Install the CUDA toolkit (nvcc) and rebuild "
+      "with -DAUTOPHI_CUDA=ON, or use `place: cpu`.",
       index);
 }
 

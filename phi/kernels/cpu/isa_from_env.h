@@ -25,7 +25,7 @@ Isa isa_from_env(const char* variable, std::span<const std::string_view> words, 
     for (const std::string_view other : words.subspan(1)) {
       known += (other == words.back() ? " or " : ", ") + std::string(other);
     }
-    throw errors::InvalidArgument("{} is '{}'; it takes {}.", variable, word, known);
+    throw errors::InvalidArgument("{} is '{}'; it accepts {}.", variable, word, known);
   }
   return std::min(static_cast<Isa>(found - words.begin()), best);
 }

@@ -63,11 +63,10 @@ class AngleRow {
 
  private:
   void read_tables(int64_t row) {
-    PHI_CHECK(
-        row >= 0 && row < rows_,
-        errors::InvalidArgument("position {} is asked for, but sin and cos have the rows [{}, "
-                                "{}) here.",
-                                row + begin_, begin_, begin_ + rows_));
+    PHI_CHECK(row >= 0 && row < rows_,
+              errors::InvalidArgument(
+                  "position {} is requested, but sin and cos have the rows [{}, {}) here.",
+                  row + begin_, begin_, begin_ + rows_));
     convert(sin_table_ + row * head_dim_, sin_.data(), head_dim_);
     convert(cos_table_ + row * head_dim_, cos_.data(), head_dim_);
   }

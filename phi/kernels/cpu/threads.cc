@@ -26,8 +26,9 @@ void share_cores(int ranks_on_machine) {
 
 void use_one_thread_in_forked_children() {
   static const int failed = pthread_atfork(nullptr, nullptr, [] { omp_set_num_threads(1); });
-  PHI_CHECK(failed == 0, errors::ResourceExhausted("forks of this process cannot be watched: the "
-                                                   "system has no memory for a handler."));
+  PHI_CHECK(failed == 0,
+            errors::ResourceExhausted(
+                "fork detection cannot be installed: the system has no memory for a handler."));
 }
 
 }  // namespace phi

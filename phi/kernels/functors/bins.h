@@ -65,9 +65,8 @@ struct IsNonFiniteSample {
 /// InvalidArgument.
 [[noreturn]] inline void throw_not_finite_bins(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
-      "input holds {} at position {}, and bins from "
-      "its smallest to its largest element need "
-      "finite ones; give min and max.",
+      "input holds {} at position {}, and bins from its smallest to its largest element need "
+      "finite ones; pass min and max.",
       found.number, found.at);
 }
 

@@ -37,9 +37,8 @@ struct IsNotFinite {
 inline DeviceAssertion not_finite() {
   return {.argument = "x", .raise = [](const DeviceAssertion& found) {
             const int64_t columns = found.meta.dims[1];
-            throw errors::InvalidArgument(
-                "x holds {} at [{}, {}], which no whole number of 8 bits stands for.", found.number,
-                found.at / columns, found.at % columns);
+            throw errors::InvalidArgument("x holds {} at [{}, {}], which int8 cannot represent.",
+                                          found.number, found.at / columns, found.at % columns);
           }};
 }
 

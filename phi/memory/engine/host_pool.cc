@@ -13,11 +13,10 @@ HostBlock HostPool::take(int64_t nbytes) {
   const size_t size = round_to_pages(static_cast<size_t>(std::max<int64_t>(nbytes, 1)));
   const auto bytes = static_cast<int64_t>(size);
   const std::lock_guard lock(mutex_);
-  PHI_CHECK(
-      bytes <= limit_ - held_,
-      errors::ResourceExhausted("{} more bytes of host memory are over the limit of {}; {} are "
-                                "held.",
-                                bytes, limit_, held_));
+  PHI_CHECK(bytes <= limit_ - held_,
+            errors::ResourceExhausted(
+                "{} more bytes of host memory are over the limit of {}; {} are allocated.", bytes,
+                limit_, held_));
   yield_point("host_pool.take.checked");
   held_ += bytes;
   peak_ = std::max(peak_, held_);

@@ -76,7 +76,7 @@ class SwapEngine::Impl {
     PHI_CHECK(has_value_[static_cast<size_t>(buffer)],
               errors::PreconditionNotMet("{} has no value: {}.", describe(buffer),
                                          info.given  ? "put one first"
-                                         : info.keep ? "no run has made it yet"
+                                         : info.keep ? "no run has computed it yet"
                                                      : "it is not kept after a run"));
     const auto& residences = info.given ? plan_.start : plan_.end;
     const SwapResidence& at = residences[static_cast<size_t>(buffer)];
@@ -125,7 +125,7 @@ class SwapEngine::Impl {
   void skip_launches() {
     PHI_CHECK(running_ && plan_.actions.empty(),
               errors::PreconditionNotMet("launches are skipped outside of a run, or in one of {} "
-                                         "transfers; do them one by one.",
+                                         "transfers; run them one by one.",
                                          plan_.actions.size()));
     next_launch_ = static_cast<int32_t>(plan_.launches.size());
   }
@@ -309,8 +309,9 @@ class SwapEngine::Impl {
     try {
       return {store_.run(action, dependencies), nullptr};
     } catch (Error& error) {
-      error.note(fmt::format("while {} went from {} to {} for launch {}", describe(action.buffer),
-                             name_of(action.from), name_of(action.to), action.due));
+      error.note(fmt::format("while {} was copied from {} to {} for launch {}",
+                             describe(action.buffer), name_of(action.from), name_of(action.to),
+                             action.due));
       return {nullptr, std::make_exception_ptr(error)};
     } catch (...) {
       return {nullptr, std::current_exception()};

@@ -21,14 +21,14 @@ namespace {
 
 Error cannot_open(const std::string& path, int reason) {
   if (reason == ENOENT || reason == ENOTDIR) {
-    return errors::NotFound("there is no '{}'; give the path of one that exists.", path);
+    return errors::NotFound("'{}' does not exist; pass the path of a file that exists.", path);
   }
   if (reason == EACCES || reason == EPERM || reason == EROFS) {
-    return errors::PermissionDenied("'{}' may not be opened: {}; give another path.", path,
+    return errors::PermissionDenied("'{}' may not be opened: {}; pass another path.", path,
                                     std::strerror(reason));
   }
   if (reason == EISDIR) {
-    return errors::InvalidArgument("'{}' is a folder; give a file's path.", path);
+    return errors::InvalidArgument("'{}' is a folder; pass a file's path.", path);
   }
   return errors::Unavailable("'{}' cannot be opened: {}.", path, std::strerror(reason));
 }
@@ -85,7 +85,7 @@ struct AsyncFile::Core : IoTarget {
   ~Core() {
     // Removes the bytes that a write of the last page added after the file's size.
     if (longer && ftruncate(fd, static_cast<off_t>(size)) != 0) {
-      LOG(WARNING) << name << " keeps zeros behind its end: " << std::strerror(errno);
+      LOG(WARNING) << name << " keeps zeros after its end: " << std::strerror(errno);
     }
     if (fd >= 0) close(fd);
   }
@@ -135,7 +135,7 @@ std::shared_ptr<AsyncFile> AsyncFile::open_with(const std::string& path, int fla
   struct stat status {};
   if (fstat(core->fd, &status) != 0) throw cannot_open(path, errno);
   PHI_CHECK(S_ISREG(status.st_mode),
-            errors::InvalidArgument("'{}' is no ordinary file; give a file's path.", path));
+            errors::InvalidArgument("'{}' is not a regular file; pass a file's path.", path));
   if (flags & O_CREAT) {
     if (ftruncate(core->fd, static_cast<off_t>(size)) != 0) throw cannot_open(path, errno);
     core->size = size;

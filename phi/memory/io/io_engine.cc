@@ -41,9 +41,9 @@ IoEngineKind kind_from_environment() {
   const char* word = std::getenv("AUTOPHI_IO_ENGINE");
   if (!word) return IoEngineKind::kBest;
   if (std::string_view(word) == "io_uring") return IoEngineKind::kUring;
-  PHI_CHECK(std::string_view(word) == "thread_pool",
-            errors::InvalidArgument("AUTOPHI_IO_ENGINE is '{}'; it takes io_uring or thread_pool.",
-                                    word));
+  PHI_CHECK(
+      std::string_view(word) == "thread_pool",
+      errors::InvalidArgument("AUTOPHI_IO_ENGINE is '{}'; use io_uring or thread_pool.", word));
   return IoEngineKind::kThreadPool;
 }
 

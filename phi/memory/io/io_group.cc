@@ -24,7 +24,7 @@ const char* remedy_of(int error) {
     case EIO:
       return "the disk fails (see dmesg); name a folder on another one";
     default:
-      return "see that the file is whole and its disk in order";
+      return "check that the file is complete and its disk works";
   }
 }
 
@@ -107,7 +107,7 @@ Error IoGroup::error() const {
   if (error == kEndedEarly) {
     return errors::Unavailable(
         "{} ended after {} bytes: the {}; {}.", what, request.moved,
-        reads ? "file has become shorter or its disk fails" : "disk takes no more",
+        reads ? "file has become shorter or its disk fails" : "disk accepts no more data",
         remedy_of(error));
   }
   const std::string text =

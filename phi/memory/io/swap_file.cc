@@ -115,7 +115,7 @@ SwapFile::~SwapFile() = default;
 
 std::shared_ptr<SwapFile> SwapFile::create(Options options) {
   PHI_CHECK(options.limit >= 0,
-            errors::InvalidArgument("a swap file's limit is {} bytes; give one of 0 or more.",
+            errors::InvalidArgument("a swap file's limit is {} bytes; pass one of 0 or more.",
                                     options.limit));
   auto core = std::make_shared<Core>();
   core->stats.limit = options.limit;
@@ -128,11 +128,11 @@ SwapFile::FileExtent SwapFile::allocate(size_t nbytes) {
   if (rounded == 0) return {};
   const std::lock_guard lock(core_->mutex);
   SwapStats& stats = core_->stats;
-  PHI_CHECK(rounded >= nbytes && rounded <= static_cast<uint64_t>(stats.limit - stats.held),
-            errors::ResourceExhausted(
-                "{} bytes are asked of {}, which holds {} of at most {}; raise the disk limit or "
-                "release what is not needed.",
-                nbytes, core_->file->name(), stats.held, stats.limit));
+  PHI_CHECK(
+      rounded >= nbytes && rounded <= static_cast<uint64_t>(stats.limit - stats.held),
+      errors::ResourceExhausted("{} bytes are requested from {}, which has allocated {} of at most "
+                                "{}; raise the disk limit or release what is not needed.",
+                                nbytes, core_->file->name(), stats.held, stats.limit));
   const FileExtent extent{core_->extents.take(rounded), rounded};
   yield_point("swap_file.allocate.taken");
   try {
@@ -151,7 +151,7 @@ void SwapFile::release(const FileExtent& extent) {
   if (extent.nbytes == 0) return;
   const std::lock_guard lock(core_->mutex);
   PHI_CHECK(core_->extents.give_back(extent.offset, extent.nbytes),
-            errors::InvalidArgument("{} is not held; release what allocate() gave, once.",
+            errors::InvalidArgument("{} is not allocated; release what allocate() returned, once.",
                                     core_->describe(extent)));
   yield_point("swap_file.release.given_back");
   core_->stats.held -= static_cast<int64_t>(extent.nbytes);
@@ -168,7 +168,8 @@ Ticket SwapFile::write(const FileExtent& extent, std::span<const std::byte> byte
   return ticket;
 }
 
-Ticket SwapFile::read(const FileExtent& extent, std::span<std::byte> out, uint64_t offset, Tier to) {
+Ticket SwapFile::read(const FileExtent& extent, std::span<std::byte> out, uint64_t offset,
+                      Tier to) {
   core_->check_range(extent, out.size(), offset);
   const std::vector<uint64_t> sums = core_->remembered(extent.offset + offset, out.size());
   const auto missing = std::find(sums.begin(), sums.end(), uint64_t{0});

@@ -128,7 +128,8 @@ class Checker {
     for (BufferId b = 0; static_cast<size_t>(b) < versions_.size(); ++b) {
       const SwapResidence& at = plan_.start[static_cast<size_t>(b)];
       const bool somewhere = at.device_offset >= 0 || at.host || at.disk;
-      require(somewhere == index_.given(b), "{} is given and nowhere, or the reverse", name(b));
+      require(somewhere == index_.given(b), "{} is given and has no location, or the reverse",
+              name(b));
       if (!somewhere) continue;
       versions_[static_cast<size_t>(b)] = 0;
       if (at.device_offset >= 0) {
@@ -187,7 +188,7 @@ class Checker {
     int64_t offset = -1;
     for (int32_t i = 0; i < count; ++i) {
       if (given.operands[static_cast<size_t>(i)].buffer != buffer) continue;
-      require(offset < 0 || offset == plan_.offset(launch, i), "{} lies twice", name(buffer));
+      require(offset < 0 || offset == plan_.offset(launch, i), "{} has two offsets", name(buffer));
       offset = plan_.offset(launch, i);
     }
     return offset;
@@ -221,7 +222,7 @@ class Checker {
   // --- device ---
   std::vector<DeviceCell*> cells_in(int64_t offset, BufferId b) {
     require(offset >= 0 && offset % kDeviceAlignment == 0 && offset + bytes(b) <= plan_.arena_bytes,
-            "{} lies at {}, outside the arena or not aligned", name(b), offset);
+            "{} is at {}, outside the arena or not aligned", name(b), offset);
     std::vector<DeviceCell*> cells;
     auto at = std::prev(device_.upper_bound(offset));
     for (; at != device_.end() && at->first < offset + bytes(b); ++at) cells.push_back(&at->second);

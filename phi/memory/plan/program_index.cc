@@ -88,12 +88,13 @@ void ProgramIndex::check_values() const {
     if (given(b)) continue;
     PHI_CHECK(
         used.empty() || used.front().access == BufferAccess::kWrite,
-        errors::InvalidArgument("{} reads {} before anything has written it. Write it first, or "
-                                "say that it is given.",
-                                describe_step(used.front().step), describe_buffer(b)));
-    PHI_CHECK(!keep(b) || !used.empty(),
-              errors::InvalidArgument("{} is to be kept, but is not given and no step writes it.",
-                                      describe_buffer(b)));
+        errors::InvalidArgument(
+            "{} reads {} before anything has written it. Write it first, or mark it as given.",
+            describe_step(used.front().step), describe_buffer(b)));
+    PHI_CHECK(
+        !keep(b) || !used.empty(),
+        errors::InvalidArgument("{} is marked to be kept, but is not given and no step writes it.",
+                                describe_buffer(b)));
   }
 }
 

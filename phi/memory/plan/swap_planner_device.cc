@@ -256,10 +256,9 @@ void SwapPlanner::fail(BufferId buffer) const {
   }
   const MemoryLimits& limits = options_.limits;
   throw errors::ResourceExhausted(
-      "{} finds no room on the device for {} ({} bytes): what would have to make way fits neither "
-      "on "
-      "the host nor on the disk. Here {} bytes of values are alive; the device holds {} "
-      "bytes, the host {} ({} free), the disk {} ({} free). Raise the host's or the disk's limit.",
+      "{} finds no room on the device for {} ({} bytes): the values to swap out fit neither on the "
+      "host nor on the disk. Here {} bytes of values are alive; the device is limited to {} bytes, "
+      "the host to {} ({} free), the disk to {} ({} free). Raise the host's or the disk's limit.",
       clock_.step() < index_.num_steps() ? index_.describe_step(clock_.step()) : "the end of a run",
       index_.describe_buffer(buffer), index_.nbytes(buffer), values, limits.device_bytes,
       limits.host_bytes, below_.available(Tier::kHost), limits.disk_bytes,

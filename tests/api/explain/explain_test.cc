@@ -294,7 +294,7 @@ TEST(Explain, NobodyListensAfterwardsAndNobodyTwice) {
     EXPECT_THAT([] { explain([] { throw errors::Unavailable("the function failed"); }); },
                 ThrowsError(ErrorCode::kUnavailable, "the function failed"));
     EXPECT_EQ(rank.calls(), nullptr);
-    EXPECT_EQ(rank.moves(), nullptr);
+    EXPECT_EQ(rank.reshard_observer(), nullptr);
     EXPECT_EQ(rank.trace(), nullptr);
     EXPECT_THAT([] { explain([] { explain([] {}); }); },
                 ThrowsError(ErrorCode::kPreconditionNotMet,

@@ -246,7 +246,7 @@ TEST(WrittenViews, AreStateOfAProgram) {
   };
   const Tensor x = row({0, 0, 0, 0});
   const Program program = capture(step, {x});
-  EXPECT_THAT(values(mean), ElementsAre(8, 16)) << "nothing is computed";
+  EXPECT_THAT(values(mean), ElementsAre(8, 16)) << "no values are computed";
   EXPECT_THAT(values(program.run({x})[0]), ElementsAre(-8, -16, -8, -16));
   EXPECT_THAT(values(program.run({x})[1]), ElementsAre(2, 4));
   EXPECT_THAT(values(mean), ElementsAre(2, 4));

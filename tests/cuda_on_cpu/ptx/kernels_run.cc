@@ -29,7 +29,7 @@ bool read_names(std::span<char*> files, std::set<std::string>* names) {
   for (const char* file : files) {
     std::ifstream in(file);
     if (!in) {
-      fmt::print("{} is not there: its test must run first (ctest -L gpu_on_cpu)\n", file);
+      fmt::print("{} does not exist: its test must run first (ctest -L gpu_on_cpu)\n", file);
       return false;
     }
     for (std::string line; std::getline(in, line);) names->insert(common_name(line));

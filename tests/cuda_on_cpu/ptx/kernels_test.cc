@@ -44,9 +44,9 @@ TEST(PtxKernelsDeathTest, OneNameOfTwo) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       Kernels({kOfOne, kOfAnother}).find("(anonymous namespace)::fill(float*)"),
-      "the kernel \\(anonymous namespace\\)::fill is there twice, as .*12.* and .*16.*: rename");
+      "the kernel \\(anonymous namespace\\)::fill is defined twice, as .*12.* and .*16.*: rename");
   EXPECT_DEATH(Kernels({std::string("\n") + kOfAll, kOverloaded}).find("fill(float*)"),
-               "the kernel fill is there twice, as _Z4fillPf and _Z4fillPi");
+               "the kernel fill is defined twice, as _Z4fillPf and _Z4fillPi");
   EXPECT_DEATH(Kernels({kOfOne}).find("empty(float*)"), "there is no PTX of the kernel empty");
 }
 
@@ -58,7 +58,7 @@ TEST(PtxKernelsDeathTest, Files) {
   EXPECT_THAT(read_ptx(text), SizeIs(0));
   std::ofstream(text) << "\x7f"
                          "ELF, and no more";
-  EXPECT_DEATH(read_ptx(text), "no_library.txt ends too early, or is no library");
+  EXPECT_DEATH(read_ptx(text), "no_library.txt ends too early, or is not a library");
   std::filesystem::remove(text);
 }
 

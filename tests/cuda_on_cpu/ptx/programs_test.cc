@@ -149,7 +149,7 @@ class PtxDeathTest : public ::testing::Test {
 
 TEST_F(PtxDeathTest, MisalignedAddress) {
   EXPECT_DEATH(value_of("add.s64 %rd2, %rd0, 4;\nld.global.v2.f32 {%f1, %f2}, [%rd2];"),
-               "8 bytes at 0x.*, which is no multiple of that, in line 1. of the PTX of run, in "
+               "8 bytes at 0x.*, which is not a multiple of that, in line 1. of the PTX of run, in "
                "block \\(0, 0, 0\\)");
 }
 
@@ -161,7 +161,7 @@ TEST_F(PtxDeathTest, UnknownInstruction) {
 }
 
 TEST_F(PtxDeathTest, UnknownNames) {
-  EXPECT_DEATH(value_of("mov.u64 %rd9, %rd99;"), "nothing has the name %rd99");
+  EXPECT_DEATH(value_of("mov.u64 %rd9, %rd99;"), "%rd99 is not defined");
   EXPECT_DEATH(value_of("bra $L__nowhere;"), "there is no label \\$L__nowhere");
   EXPECT_DEATH(cuda_on_cpu::ptx::Module("").function("run"), "PTX has no function run");
   EXPECT_DEATH(cuda_on_cpu::ptx::Module("\n.entry run(").function("run"), "a text of PTX ends");

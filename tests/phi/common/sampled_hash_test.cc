@@ -86,7 +86,7 @@ TEST_F(SampledHash, WhatIsNoFileIsAnError) {
   EXPECT_THAT([] { sampled_hash("/nonexistent", 4); },
               ThrowsError(ErrorCode::kNotFound, "/nonexistent"));
   EXPECT_THAT([] { sampled_hash("/dev/zero", 4); },
-              ThrowsError(ErrorCode::kInvalidArgument, "no ordinary file"));
+              ThrowsError(ErrorCode::kInvalidArgument, "not a regular file"));
 }
 
 }  // namespace

@@ -25,10 +25,10 @@ TEST(DenseTensor, HoldsACopyOfTheValuesGiven) {
   EXPECT_EQ(x.nbytes_here(), 24u);
   EXPECT_THAT(x.values<float>(), ::testing::ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT([] { counting({2}).view({3}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "f32[2] cannot be seen as [3]"));
+              ThrowsError(ErrorCode::kInvalidArgument, "f32[2] cannot be viewed as [3]"));
   const std::vector<float> two = {1, 2};
   EXPECT_THAT([&] { DenseTensor::from<float>(two, {3}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "2 values are given for a tensor [3]"));
+              ThrowsError(ErrorCode::kInvalidArgument, "2 values are passed for a tensor [3]"));
 }
 
 TEST(DenseTensor, ViewsShareTheStorage) {

@@ -1,4 +1,4 @@
-"""What the compiler says of a kernel that is not what its YAML entry says: it names the parameter."""
+"""Compiler errors for kernels that differ from their YAML entries: they name the parameter."""
 
 import os
 import pathlib
@@ -37,16 +37,16 @@ class KernelSignature(unittest.TestCase):
     def test_a_parameter_of_another_type(self):
         errors = errors_of("void ShiftedKernel(const Context&, const DenseTensor&, double, DenseTensor*) {}")
         self.assertRegex(errors, r'Parameter<[^\n]*"bias"[^\n]*, double, float>')
-        self.assertIn("a kernel's parameter has another type than its YAML entry says", errors)
+        self.assertIn("a kernel's parameter differs in type from its YAML entry", errors)
         self.assertNotRegex(errors, r'Parameter<[^\n]*"x"')
 
     def test_a_parameter_too_many(self):
         errors = errors_of("void ShiftedKernel(const Context&, const DenseTensor&, float, int, DenseTensor*) {}")
-        self.assertIn("a kernel has more or fewer parameters than its YAML entry says", errors)
+        self.assertIn("a kernel has more or fewer parameters than its YAML entry", errors)
 
     def test_no_context(self):
         errors = errors_of("void ShiftedKernel(const DenseTensor&, float, DenseTensor*) {}")
-        self.assertIn("a kernel returns nothing and takes the context of its device first", errors)
+        self.assertIn("a kernel must return void and accept its device context first", errors)
 
 
 if __name__ == "__main__":

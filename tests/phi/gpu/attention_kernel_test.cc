@@ -223,7 +223,7 @@ TEST(GpuAttention, ACacheThatIsNoOutputStaysAndOneWithoutRoomIsRefused) {
   for (const double held : {2.0, -1.0}) {
     const Arrays in{x, cache, tensor<int64_t>({held}, {1})};
     const std::string text = "cache_seqlens has a " + std::to_string(static_cast<int>(held)) +
-                             ": caches with room for 3 positions cannot take 2 more";
+                             ": caches with room for 3 positions cannot store 2 more";
     expect_error(ErrorCode::kOutOfRange, text, [&] { left_on_cpu(in, outputs, call); });
     expect_error(ErrorCode::kOutOfRange, text, [&] { left_on_gpu(in, outputs, call); });
   }

@@ -186,7 +186,7 @@ TEST(GpuContraction, WhatIsNotFiniteIsRefused) {
       registered<kernels::weight_quantize, float>(ctx, in[0], -1, &out[0], &out[1]);
     };
     const std::vector<TensorMeta> outputs{{{3, 6}, DataType::INT8}, {{3}, DataType::FLOAT32}};
-    const std::string text = "at [4, 2], which no whole number of 8 bits stands for";
+    const std::string text = "at [4, 2], which int8 cannot represent";
     expect_error(text, [&] { left_on_cpu({matrix}, outputs, call); });
     expect_error(text, [&] { left_on_gpu({matrix}, outputs, call); });
   }

@@ -135,7 +135,7 @@ TEST_F(OnEmulator, RefusedElementsAreToldWhereTheHostWaits) {
   }
   EXPECT_THAT([&] { device.wait(); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "[remainder] y i32[3] has a 0, which no integer can be divided by"));
+                          "[remainder] y i32[3] has a 0, and integers"));
   device.wait();  // once
 }
 
@@ -146,12 +146,12 @@ TEST_F(OnEmulator, MemoryThatIsNotThereIsTold) {
         DenseTensor::empty({{1 << 20}, DataType::FLOAT32}, GPUPlace(1)).raw_data();
       },
       ThrowsError(ErrorCode::kResourceExhausted,
-                  "cannot allocate 4194304 bytes on gpu:1; tensors of this rank hold 0 "
+                  "cannot allocate 4194304 bytes on gpu:1; tensors of this rank occupy 0 "
                   "bytes. Of 1048576 bytes of the GPU "));
   EXPECT_THAT(gpu::GpuDevice::of(GPUPlace(1)).describe_memory(),
               ::testing::MatchesRegex("Of 1048576 bytes of the GPU [0-9]+ are free; this process "
-                                      "has [0-9]+, of which [0-9]+ are cached. Share the job out "
-                                      "to more ranks, take smaller micro-batches, or let it swap "
+                                      "uses [0-9]+, of which [0-9]+ are cached. Run the job on "
+                                      "more ranks, use smaller micro-batches, or enable swapping "
                                       "\\(memory.device of a job\\)."));
 }
 
@@ -225,7 +225,7 @@ TEST_F(OnEmulator, KeptBlocksGiveWayWhereThereIsNoRoom) {
   device.wait();
   long total = 0, free = 0, reserved = 0, cached = 0;
   ASSERT_EQ(std::sscanf(device.describe_memory().c_str(),
-                        "Of %ld bytes of the GPU %ld are free; this process has %ld, of which %ld",
+                        "Of %ld bytes of the GPU %ld are free; this process uses %ld, of which %ld",
                         &total, &free, &reserved, &cached),
             4);
   EXPECT_GE(cached, static_cast<long>(60 * kMiB));
@@ -252,7 +252,7 @@ TEST_F(OnEmulator, AnotherWordForMemoryIsRefused) {
   const GpuMemory memory("heap");
   EXPECT_THAT([] { Device::of(GPUPlace(2)); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "AUTOPHI_GPU_MEMORY is 'heap'; it takes blocks or pool."));
+                          "AUTOPHI_GPU_MEMORY is 'heap'; use blocks or pool."));
 }
 
 TEST_F(OnEmulator, AFailedKernelNamesTheLastLaunches) {
@@ -275,15 +275,15 @@ TEST_F(OnEmulator, WithoutADriverTheReasonIsSaid) {
   cuda_on_cpu::set_driver_version(0);
   EXPECT_THAT([] { Device::of(GPUPlace(9)); },
               ThrowsError(ErrorCode::kUnavailable,
-                          "no NVIDIA driver answers (CUDA error 35); this build needs one for CUDA "
-                          "13.0; use `place: cpu`"));
+                          "no NVIDIA driver is available (CUDA error 35); this build needs one for "
+                          "CUDA 13.0; use `place: cpu`"));
 }
 
 TEST_F(OnEmulator, ADriverThatIsTooOldIsToldWithBothVersions) {
   cuda_on_cpu::set_driver_version(12020);
   EXPECT_THAT([] { Device::of(GPUPlace(9)); },
               ThrowsError(ErrorCode::kUnavailable,
-                          "the NVIDIA driver of this machine serves CUDA 12.2, and this build "
+                          "the NVIDIA driver of this machine supports CUDA 12.2, but this build "
                           "needs one for CUDA 13.0"));
 }
 
@@ -292,8 +292,8 @@ TEST_F(OnEmulator, AGpuThatNoCodeFitsIsToldWithWhatWouldFit) {
   cuda_on_cpu::set_code_fits(false);
   EXPECT_THAT([] { Device::of(GPUPlace(3)); },
               ThrowsError(ErrorCode::kUnavailable,
-                          "gpu:3 (CUDA on the CPU 3, sm_75) runs none of the code that this build "
-                          "has, which is for 80-virtual, 90-real (CUDA error 209, "
+                          "gpu:3 (CUDA on the CPU 3, sm_75) cannot run the code of this build, "
+                          "which is for 80-virtual, 90-real (CUDA error 209, "
                           "cudaErrorNoKernelImageForDevice: no kernel image is available for "
                           "execution on the device). Build with -DAUTOPHI_CUDA_ARCH=75, or use "
                           "`place: cpu`."));
@@ -304,13 +304,13 @@ TEST_F(OnEmulator, AGpuThatNoCodeFitsIsToldWithWhatWouldFit) {
 
 TEST_F(OnEmulator, AGpuThatIsNotThereIsToldWithTheNumberOfThoseThatAre) {
   cuda_on_cpu::set_gpus(4);
-  EXPECT_THAT(
-      [] { Device::of(GPUPlace(7)); },
-      ThrowsError(ErrorCode::kOutOfRange, "there is no gpu:7: CUDA shows 4 GPUs to this process"));
+  EXPECT_THAT([] { Device::of(GPUPlace(7)); },
+              ThrowsError(ErrorCode::kOutOfRange,
+                          "gpu:7 does not exist: CUDA shows 4 GPUs to this process"));
   cuda_on_cpu::set_gpus(0);
   EXPECT_THAT([] { Device::of(GPUPlace(7)); },
               ThrowsError(ErrorCode::kUnavailable,
-                          "no GPU is to be had (CUDA error 100, cudaErrorNoDevice"));
+                          "no GPU is available (CUDA error 100, cudaErrorNoDevice"));
 }
 
 }  // namespace

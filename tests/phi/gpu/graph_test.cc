@@ -173,7 +173,7 @@ TEST_F(GraphsOnEmulator, WhatCudaCannotCaptureIsToldOnce) {
     EXPECT_EQ(device_.capture([&] { (void)cudaStreamSynchronize(device_.compute()); }), nullptr);
     return ::testing::internal::GetCapturedStderr();
   };
-  EXPECT_THAT(record(), HasSubstr("CUDA cannot write down all that captured programs do"));
+  EXPECT_THAT(record(), HasSubstr("CUDA graphs cannot capture all work of captured programs"));
   EXPECT_THAT(record(), Not(HasSubstr("captured programs")));
 }
 
@@ -193,8 +193,8 @@ TEST_F(GraphsOnEmulator, OtherThreadsAreRefusedMeanwhile) {
   const auto other_record = device_.capture([&] { add(x, x, &y); });
   const auto expect_refused = [&](const std::function<void()>& use) {
     EXPECT_THAT(use, ThrowsError(ErrorCode::kUnavailable,
-                                 "two threads have gpu:0 while one of them writes down a CUDA "
-                                 "graph, which would hold the work of both"));
+                                 "two threads use gpu:0 while one of them captures a CUDA graph, "
+                                 "which would contain the work of both"));
   };
   const auto record = device_.capture([&] {
     add(x, x, &x);

@@ -91,8 +91,8 @@ TEST(GpuImages, SizesThatAreNoneAreRefused) {
                                              std::vector<double>(), "bilinear", false, 1, &out[0]);
   };
   const std::vector<TensorMeta> unknown{{{0}, DataType::FLOAT32}};
-  expect_error("a size tensor asks for an extent of 0", [&] { left_on_cpu(in, unknown, call); });
-  expect_error("a size tensor asks for an extent of 0", [&] { left_on_gpu(in, unknown, call); });
+  expect_error("a size tensor requests an extent of 0", [&] { left_on_cpu(in, unknown, call); });
+  expect_error("a size tensor requests an extent of 0", [&] { left_on_gpu(in, unknown, call); });
 }
 
 /// Places of which some are outside, some on the edges, and some NaN.

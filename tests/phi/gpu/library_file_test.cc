@@ -24,9 +24,10 @@ TEST(LibraryFile, GivesFunctions) {
 TEST(LibraryFile, SaysWhatIsNotThere) {
   EXPECT_THAT([] { LibraryFile(named("nowhere.so", "/no/where.so")); },
               ThrowsError(ErrorCode::kUnavailable, "sines need libm, and it cannot be loaded: "));
-  EXPECT_THAT([] { LibraryFile(named("nowhere.so", "/no/where.so")); },
-              ThrowsError(ErrorCode::kUnavailable,
-                          "Install a C library, or say where nowhere.so is in LD_LIBRARY_PATH."));
+  EXPECT_THAT(
+      [] { LibraryFile(named("nowhere.so", "/no/where.so")); },
+      ThrowsError(ErrorCode::kUnavailable,
+                  "Install a C library, or add the folder of nowhere.so to LD_LIBRARY_PATH."));
   EXPECT_THAT([] { LibraryFile(named("libm.so.6", "")).function<void (*)()>("no_such_sine"); },
               ThrowsError(ErrorCode::kUnavailable,
                           "libm.so.6 lacks the function no_such_sine. Install a C library."));

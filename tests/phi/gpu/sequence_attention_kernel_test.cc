@@ -174,10 +174,10 @@ TEST(GpuSequences, BeginsThatDoNotAscendAreRefused) {
       Lengths s{{0, 3, 6}, {0, 3, 6}, 7, 7};
       (of_keys ? s.k_begins : s.q_begins) = begins;
       using Own = Calls<float>;
-      const std::string text = std::string(of_keys ? "cu_seqlens_k" : "cu_seqlens_q") +
-                               " must ascend from 0 and end within the 7 positions that there are; "
-                               "it ends at " +
-                               std::to_string(begins.back()) + ".";
+      const std::string text =
+          std::string(of_keys ? "cu_seqlens_k" : "cu_seqlens_q") +
+          " must ascend from 0 and end within the 7 positions available; it ends at " +
+          std::to_string(begins.back()) + ".";
       const Arrays in = Own::inputs(s);
       expect_error(ErrorCode::kOutOfRange, text,
                    [&] { left_on_cpu(in, Own::outputs(s), Own::attend(s)); });

@@ -273,9 +273,9 @@ TEST(GpuWindows, PlacesOutsideOfTheirImagesAreRefused) {
   for (const double place : {9.0, -2.0}) {
     const DenseTensor places = tensor<int32_t>({0, 1, 2, 3, 0, place, 2, 3}, x.dims);
     const Arrays in{drawn(x.dtype, x.dims, 1), places, drawn(x.dtype, out.dims, 2)};
-    const std::string text = " holds " + std::to_string(static_cast<int>(place)) +
-                             " at flat position 5, but the image that it counts through has 9 "
-                             "elements; it must be in [0, 9).";
+    const std::string text =
+        " holds " + std::to_string(static_cast<int>(place)) +
+        " at flat position 5, but the image that it indexes has 9 elements; it must be in [0, 9).";
     const auto expect_refused = [&](const std::string& name, const std::vector<TensorMeta>& outputs,
                                     const KernelCall& call, const LaunchView* view) {
       expect_error(name + text, [&] { left_on_cpu(in, outputs, call, view); });
@@ -323,7 +323,7 @@ TEST(GpuWindows, PlacesThatAnotherRankRefusesAreRefusedHere) {
     registered<kernels::unpool, float>(ctx, all[0], all[1], &out[0]);
   };
   const std::vector<TensorMeta> outputs{{{1, 2, 3, 3}, DataType::FLOAT32}};
-  const std::string text = "in the part of another rank";
+  const std::string text = "on another rank";
   expect_error(text, [&] { left_on_cpu(in, outputs, call, &view); });
   expect_error(text, [&] { left_on_gpu(in, outputs, call, &view); });
 }

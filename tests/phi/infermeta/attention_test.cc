@@ -74,17 +74,20 @@ TEST(FlashAttentionWithKvcacheInferMeta, Errors) {
                           const TensorMeta& seqlens) {
     return error_of([&] { FlashAttentionWithKvcacheInferMeta(q, x, x, keys, values, seqlens); });
   };
-  EXPECT_THAT(cached({{2, 2, 6, 8}, kF32}, cache, cache, lengths),
-              HasSubstr("q is f32[2,2,6,8] and k is f32[2,3,6,8]: both must be of the new"));
-  EXPECT_THAT(cached(x, {{2, 2, 6, 8}, kF32}, cache, lengths),
-              HasSubstr("k_cache is f32[2,2,6,8], but k f32[2,3,6,8] takes float32 [2, 3 or more, "
-                        "6, 8]"));
+  EXPECT_THAT(
+      cached({{2, 2, 6, 8}, kF32}, cache, cache, lengths),
+      HasSubstr(
+          "q is f32[2,2,6,8] and k is f32[2,3,6,8]: both must have the seq extent of the new"));
+  EXPECT_THAT(
+      cached(x, {{2, 2, 6, 8}, kF32}, cache, lengths),
+      HasSubstr(
+          "k_cache is f32[2,2,6,8], but k f32[2,3,6,8] requires float32 [2, 3 or more, 6, 8]"));
   EXPECT_THAT(cached(x, cache, {{2, 9, 6, 8}, DataType::BFLOAT16}, lengths),
               HasSubstr("v_cache is bf16[2,9,6,8], but v"));
   EXPECT_THAT(cached(x, cache, {{2, 8, 6, 8}, kF32}, lengths),
               HasSubstr("room for the same number of positions"));
   EXPECT_THAT(cached(x, cache, cache, {{3}, DataType::INT64}),
-              HasSubstr("cache_seqlens is i64[3], but q f32[2,3,6,8] takes i64[2]"));
+              HasSubstr("cache_seqlens is i64[3], but q f32[2,3,6,8] requires i64[2]"));
 }
 
 TEST(FlashAttentionInferMeta, Errors) {
@@ -95,8 +98,10 @@ TEST(FlashAttentionInferMeta, Errors) {
   EXPECT_THAT(attend(q, {2, 5, 6, 4}, q), HasSubstr("the same head_dim"));
   EXPECT_THAT(attend(q, q, {2, 4, 6, 8}), HasSubstr("the same seq and heads"));
   const TensorMeta mask{{2, 6, 5, 4}, kF32};
-  EXPECT_THAT(attend(q, q, q, &mask), HasSubstr("attn_mask is f32[2,6,5,4], but q f32[2,5,6,8] and "
-                                                "k f32[2,5,6,8] take [2,6,5,5]"));
+  EXPECT_THAT(
+      attend(q, q, q, &mask),
+      HasSubstr(
+          "attn_mask is f32[2,6,5,4], but q f32[2,5,6,8] and k f32[2,5,6,8] require [2,6,5,5]"));
   EXPECT_THAT(attend(q, q, q, nullptr, 1.0f), HasSubstr("dropout is 1, but it must be in [0, 1)"));
   EXPECT_THAT(attend(q, q, q, nullptr, 0.5f, &mask), HasSubstr("fixed_seed_offset is f32"));
   EXPECT_THAT(error_of([&] {
@@ -133,9 +138,9 @@ TEST(FusedRopeInferMeta, Errors) {
   EXPECT_THAT(rotate(odd, nullptr, nullptr, nullptr, nullptr), HasSubstr("must be even"));
   EXPECT_THAT(rotate(q, &k, nullptr, nullptr, nullptr),
               HasSubstr("k is f32[2,4,6,8] and q is f32[2,5,6,8]: they may differ in heads only"));
-  EXPECT_THAT(rotate(q, nullptr, &table, nullptr, nullptr), HasSubstr("sin is given without cos"));
+  EXPECT_THAT(rotate(q, nullptr, &table, nullptr, nullptr), HasSubstr("sin is passed without cos"));
   EXPECT_THAT(rotate(q, nullptr, &wrong, &wrong, nullptr),
-              HasSubstr("sin is f32[4,8], but q f32[2,5,6,8] takes [5, 8] or [1, 5, 1, 8]"));
+              HasSubstr("sin is f32[4,8], but q f32[2,5,6,8] requires [5, 8] or [1, 5, 1, 8]"));
   EXPECT_THAT(rotate(q, nullptr, &table, &table, &ids), HasSubstr("int32 or int64 [2,5]"));
 }
 

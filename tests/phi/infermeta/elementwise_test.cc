@@ -114,7 +114,7 @@ TEST(FullLikeInferMeta, ANumberMustBeOneOfTheDtypes) {
     }
     for (const double number : outside) {
       EXPECT_THAT([&] { FullLikeInferMeta(x, number, range.dtype); },
-                  ThrowsError(ErrorCode::kInvalidArgument, "give one of these, or a dtype"));
+                  ThrowsError(ErrorCode::kInvalidArgument, "pass one of these, or a dtype"));
     }
   }
 }
@@ -177,7 +177,7 @@ TEST(NormaliseAxes, NegativeAllAndRepeated) {
         normalise_axes({2}, {2, 3});
       },
       ThrowsError(ErrorCode::kOutOfRange,
-                  "axis is 2, but a tensor of shape [2,3] takes -2 to 1 here."));
+                  "axis is 2, but a tensor of shape [2,3] allows -2 to 1 here."));
 }
 
 }  // namespace

@@ -41,8 +41,9 @@ TEST(LookupInferMeta, Errors) {
               HasSubstr("weight is i64[2,3], but it must be a [V, D] table of floats"));
   EXPECT_THAT(error_of([] { EmbeddingInferMeta(kIds, kTable, 7, false); }),
               HasSubstr("padding_idx is 7"));
-  EXPECT_THAT([] { EmbeddingInferMeta(kIds, kTable, -1, true); },
-              ThrowsError(ErrorCode::kUnimplemented, "row-sparse gradients, which do not exist"));
+  EXPECT_THAT(
+      [] { EmbeddingInferMeta(kIds, kTable, -1, true); },
+      ThrowsError(ErrorCode::kUnimplemented, "row-sparse gradients, which are not supported"));
   EXPECT_THAT(error_of([] { GatherInferMeta(kTable, kIds, 0); }), HasSubstr("0-D or 1-D"));
   EXPECT_THAT(
       [] {

@@ -52,8 +52,8 @@ TEST(OptimizerInferMeta, ErrorsNameTheArgument) {
               HasSubstr("moment2 is bf16[2,3] and param is bf16[2,3]: moment2 must be float32"));
   EXPECT_THAT(error_of_adamw(kBf16, kF32, kF32, kF32, &kBf16),
               HasSubstr("master_param is bf16[2,3] and param is bf16[2,3]: a master copy is "
-                        "float32 and stands beside a 16-bit param; cast it"));
-  EXPECT_THAT(error_of_adamw(kF32, kF32, kF32, kF32, &kF32), HasSubstr("leave it out"));
+                        "float32 and belongs to a 16-bit param; cast it"));
+  EXPECT_THAT(error_of_adamw(kF32, kF32, kF32, kF32, &kF32), HasSubstr("omit it"));
 }
 
 TEST(GradientInferMeta, IsAsTheTensor) {

@@ -56,7 +56,7 @@ TEST(MeanInferMeta, IntegersKeepTheirDtypeAndNeedElements) {
       [] {
         MeanInferMeta({{0, 3}, DataType::INT64}, {0}, false);
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "an integer cannot say that there is no mean"));
+      ThrowsError(ErrorCode::kInvalidArgument, "an integer cannot represent an undefined mean"));
 }
 
 TEST(SumInferMeta, IntegersPromoteUnlessADtypeIsAskedFor) {

@@ -44,7 +44,11 @@ TEST(ReshapeInferMeta, Errors) {
         ReshapeInferMeta(f32({2, 3}), {4});
       },
       invalid("x f32[2,3] has 6 elements, but shape [4] has 4"));
-  EXPECT_THAT([] { ReshapeInferMeta(f32({2, 3}), {4, -1}); }, invalid("make 4, which does not"));
+  EXPECT_THAT(
+      [] {
+        ReshapeInferMeta(f32({2, 3}), {4, -1});
+      },
+      invalid("multiply to 4, which does not"));
   EXPECT_THAT(
       [] {
         ReshapeInferMeta(f32({2, 3}), {-1, -1});
@@ -73,7 +77,7 @@ TEST(UnsqueezeInferMeta, AxesCountInTheGrowingShape) {
   EXPECT_EQ(UnsqueezeInferMeta(f32({2, 3}), {0, 3}).dims, (Dims{1, 2, 3, 1}));
   EXPECT_EQ(UnsqueezeInferMeta(f32({}), {0}).dims, (Dims{1}));
   EXPECT_THAT([] { UnsqueezeInferMeta(f32({2}), {2}); },
-              ThrowsError(ErrorCode::kOutOfRange, "takes -2 to 1 here"));
+              ThrowsError(ErrorCode::kOutOfRange, "allows -2 to 1 here"));
 }
 
 TEST(TransposeInferMeta, PermNamesEachTensorDimOnce) {
@@ -108,7 +112,7 @@ TEST(SplitInferMeta, SectionsAddUp) {
       [] {
         SplitInferMeta(f32({2}), {2, -1}, 0);
       },
-      invalid("what is left, if anything is"));
+      invalid("infer it, unless the others exceed the extent"));
   EXPECT_THAT(
       [] {
         SplitInferMeta(f32({7}), {3, 3}, 0);

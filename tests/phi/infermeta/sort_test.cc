@@ -32,12 +32,12 @@ TEST(OrderInferMeta, PlacesThatInt32DoesNotHoldAreRefused) {
       [] {
         CumWithIndicesInferMeta({{kMany}, kF32}, 0, DataType::INT32);
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "does not fit int32; ask for dtype int64"));
+      ThrowsError(ErrorCode::kInvalidArgument, "does not fit int32; use dtype int64"));
   EXPECT_THAT(
       [] {
         SearchsortedInferMeta({{kMany}, kF32}, {{2}, kF32}, true);
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "does not fit int32; leave out_int32 out"));
+      ThrowsError(ErrorCode::kInvalidArgument, "does not fit int32; omit out_int32"));
 }
 
 TEST(BincountInferMeta, WeightsDecideTheDtype) {

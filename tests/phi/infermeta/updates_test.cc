@@ -33,7 +33,7 @@ TEST(Updates, ListsHaveAnElementForEachParam) {
       [&] {
         MergedMomentumInferMeta({x, 1}, x, x, rate, {}, {}, {}, false);
       },
-      ThrowsError(kInvalid, "grad has 2 elements for 1 params; give one for each"));
+      ThrowsError(kInvalid, "grad has 2 elements for 1 params; pass one for each"));
   const auto [param, velocity, master] =
       MergedMomentumInferMeta(x, x, x, rate, {}, {"l2_decay", ""}, {0.1f, 0.0f}, false);
   EXPECT_EQ(param.size(), 2u);
@@ -45,8 +45,9 @@ TEST(ImageNorm, ScalesHaveANumberForEachChannel) {
   EXPECT_THAT([&] { BatchNormInferMeta(x, four, four, nullptr, nullptr, 1e-5f, "NCL"); },
               ThrowsError(kInvalid, "has 3 channels; mean must be [3]"));
   const TensorMeta wide{Dims{3}, DataType::FLOAT64};
-  EXPECT_THAT([&] { BatchNormInferMeta(x, wide, three, nullptr, nullptr, 1e-5f, "NCL"); },
-              ThrowsError(kInvalid, "beside x f32[2,3,4]: it must be float32 or float32; cast it"));
+  EXPECT_THAT(
+      [&] { BatchNormInferMeta(x, wide, three, nullptr, nullptr, 1e-5f, "NCL"); },
+      ThrowsError(kInvalid, "for x f32[2,3,4]: it must have dtype float32 or float32; cast it"));
 }
 
 TEST(ImageNorm, SpectralNormIsAlongTheOutputsOfALayer) {
@@ -63,7 +64,7 @@ TEST(UnpaddedAttention, QueriesAndKeysHaveAsManySequences) {
         FlashAttnUnpaddedInferMeta(q, q, q, i64({3}), i64({2}), nullptr, nullptr, 0, false, false,
                                    "");
       },
-      ThrowsError(kInvalid, "both must have as many sequences"));
+      ThrowsError(kInvalid, "both must have the same number of sequences"));
 }
 
 }  // namespace

@@ -310,7 +310,7 @@ TEST(WideDeathTest, UnknownIsaIsNamedWithTheKnownOnes) {
     std::exit(0);
   };
   EXPECT_EXIT(ask(), ::testing::ExitedWithCode(1),
-              "AUTOPHI_LOOP_ISA is 'mmx'; it takes base, avx512 or avx512_bf16");
+              "AUTOPHI_LOOP_ISA is 'mmx'; it accepts base, avx512 or avx512_bf16");
 }
 
 TEST(Wide, ResultOfTheLoopIsReturned) {

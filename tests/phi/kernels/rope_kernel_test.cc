@@ -111,7 +111,7 @@ TEST(RopeKernel, TablesReplaceTheAngles) {
     EXPECT_EQ(got[9], q[8]);
     EXPECT_EQ(got[16], -q[16]);  // position 2: half a turn
     const DenseTensor far = tensor<int32_t>({0, 1, 3}, {1, 3});
-    expect_error("position 3 is asked for, but sin and cos have the rows [0, 3)", [&] {
+    expect_error("position 3 is requested, but sin and cos have the rows [0, 3)", [&] {
       registered<kernels::fused_rotary_position_embedding, double>(
           KernelContext(), qt, nullptr, nullptr, &sin, &cos, &far, true, false, 10000.0f, &out,
           nullptr, nullptr);

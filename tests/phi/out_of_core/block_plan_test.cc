@@ -32,9 +32,9 @@ TEST(BlockPlan, TheLeastLimitIsNamedAndWorks) {
   for (const MatmulArrays& arrays : {all_on_disk(1, 1, 1), all_on_disk(1000, 77, 5000)}) {
     const int64_t least = least_device_bytes(arrays);
     EXPECT_LE(plan_blocks(arrays, least, {}).device_bytes, least);
-    EXPECT_THAT(
-        [&] { plan_blocks(arrays, least - 1, {}); },
-        ThrowsError(ErrorCode::kResourceExhausted, "give it at least " + std::to_string(least)));
+    EXPECT_THAT([&] { plan_blocks(arrays, least - 1, {}); },
+                ThrowsError(ErrorCode::kResourceExhausted,
+                            "raise the limit to at least " + std::to_string(least)));
   }
 }
 

@@ -18,7 +18,7 @@ Arguments::Arguments(std::span<const Argument> given) : each_(given.begin(), giv
   size_t size = 0;
   for (const Argument& argument : given) {
     if (argument.alignment > kAlignment)
-      fail("a kernel's parameter asks for too large an alignment");
+      fail("a kernel's parameter requires too large an alignment");
     size = place_behind(size, argument) + argument.size;
   }
   memory_.reset(static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment})));

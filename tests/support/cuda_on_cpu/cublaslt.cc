@@ -113,7 +113,7 @@ cublasStatus_t check_memory(const Matmul& problem, const Algorithm& plan, const 
                       "ABCD"[i], plan.alignments[i]));
     }
     if (!in_bounds(device, matrices[i], problem.layouts[i].extent())) {
-      return refused(fmt::format("matrix {} of {} bytes lies not within one array of GPU {}",
+      return refused(fmt::format("matrix {} of {} bytes is not within one allocation of GPU {}",
                                  "ABCD"[i], problem.layouts[i].extent(), device.index));
     }
   }
@@ -127,7 +127,7 @@ cublasStatus_t check_memory(const Matmul& problem, const Algorithm& plan, const 
   }
   return in_bounds(device, workspace, workspace_size)
              ? CUBLAS_STATUS_SUCCESS
-             : refused("the workspace lies not within one array of the GPU");
+             : refused("the workspace is not within one allocation of the GPU");
 }
 
 }  // namespace

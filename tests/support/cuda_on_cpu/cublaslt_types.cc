@@ -69,7 +69,7 @@ cublasStatus_t Matmul::check() const {
   for (size_t i = 0; i < layouts.size(); ++i) {
     const MatrixLayout& layout = layouts[i];
     if (layout.order != CUBLASLT_ORDER_COL) {
-      return unsupported(fmt::format("{} has another order than CUBLASLT_ORDER_COL", kNames[i]));
+      return unsupported(fmt::format("{} has an order other than CUBLASLT_ORDER_COL", kNames[i]));
     }
     if (layout.rows == 0 || layout.columns == 0)
       return invalid(fmt::format("{} is empty", kNames[i]));

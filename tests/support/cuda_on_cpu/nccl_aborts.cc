@@ -37,7 +37,7 @@ void wait_for_place(const ncclComm& comm, const std::shared_ptr<Mark>& end) {
   while (!poll_mark(end)) {
     if (Clock::now() > until) {
       fail(
-          fmt::format("NCCL: ncclCommAbort of {} waits for what its stream has before it, of: {}. "
+          fmt::format("NCCL: ncclCommAbort of {} waits for earlier work of its stream, of: {}. "
                       "Abort them in one group",
                       described(comm), fmt::join(others_in(end->stream), "; ")));
     }

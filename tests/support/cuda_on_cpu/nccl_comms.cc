@@ -52,10 +52,10 @@ void join(ncclComm& comm, int ranks) {
   ncclComm*& own = clique.members[static_cast<size_t>(std::min(comm.rank, clique.ranks - 1))];
   if (ranks != clique.ranks) {
     fail_clique(clique,
-                fmt::format("ranks that come together do not agree how many they are: {} and {}",
+                fmt::format("ranks of one communicator pass different numbers of ranks: {} and {}",
                             clique.ranks, ranks));
   } else if (own != nullptr) {
-    fail_clique(clique, fmt::format("rank {} of {} has come twice", comm.rank, ranks));
+    fail_clique(clique, fmt::format("rank {} of {} has joined twice", comm.rank, ranks));
   } else {
     for (const ncclComm* member : clique.members) {
       const std::string text = member == nullptr ? "" : mismatch(*member, comm);
@@ -76,7 +76,7 @@ ncclResult_t wait_for_ranks(Lock& lock, const ncclComm& comm) {
     for (int rank = 0; rank < clique.ranks; ++rank) {
       if (clique.members[static_cast<size_t>(rank)] == nullptr) missing.push_back(rank);
     }
-    fail(fmt::format("nothing can move any more: ncclCommInitRankConfig, {}, waits for rank {}",
+    fail(fmt::format("no stream can make progress: ncclCommInitRankConfig, {}, waits for rank {}",
                      described(comm), fmt::join(missing, ", ")));
   }
   return clique.error == ncclSuccess ? ncclSuccess : refused(clique.error, clique.error_text);
@@ -121,10 +121,11 @@ ncclResult_t make(ncclComm_t* made, int ranks, int id, int rank, bool blocking,
 
 ncclResult_t check_new(int ranks, const Id& id, int rank, const ncclConfig_t& config) {
   if (state_of_runtime() != cudaSuccess) {
-    return refused(ncclUnhandledCudaError, "ncclCommInitRankConfig: no GPU answers");
+    return refused(ncclUnhandledCudaError, "ncclCommInitRankConfig: no GPU is available");
   }
   if (in_group()) {
-    return refused(ncclInvalidUsage, "ncclCommInitRankConfig: the stand-in has none in a group");
+    return refused(ncclInvalidUsage,
+                   "ncclCommInitRankConfig: the emulator does not support it in a group");
   }
   if (rank < 0 || rank >= ranks) {
     return refused(ncclInvalidArgument,

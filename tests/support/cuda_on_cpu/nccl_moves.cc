@@ -165,9 +165,8 @@ bool fit(const Call& a, const Call& b) {
 // Fails the test unless the sides match: NCCL would hang or write to wrong addresses.
 void check_fit(const Pending& a, const Pending& b) {
   if (fit(a.call, b.call)) return;
-  fail(fmt::format("NCCL's calls do not fit together:\n  {}: {}\n  {}: {}",
-                   described(*a.posting->comm), described(a.call), described(*b.posting->comm),
-                   described(b.call)));
+  fail(fmt::format("NCCL's calls do not match:\n  {}: {}\n  {}: {}", described(*a.posting->comm),
+                   described(a.call), described(*b.posting->comm), described(b.call)));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ std::string state(const Posting& posting) {
   const Lock lock(all().mutex);
   if (posting.over()) return "";
   if (posting.stopped) return " (a planted fault stops it)";
-  if (!is_next(posting)) return " (waits for what its communicator has before it)";
+  if (!is_next(posting)) return " (waits for earlier work of its communicator)";
   return fmt::format(" (waits for rank {})", fmt::join(missing(posting), ", "));
 }
 

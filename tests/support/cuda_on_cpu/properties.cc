@@ -100,7 +100,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
         *value = 1;
         break;
       default:
-        explain(fmt::format("device attribute {} has no answer in the emulator",
+        explain(fmt::format("device attribute {} is not supported by the emulator",
                             static_cast<int>(attribute)));
         return cudaErrorInvalidValue;
     }

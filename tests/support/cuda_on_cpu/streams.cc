@@ -252,7 +252,7 @@ std::string described(const CUstream_st& stream) {
   if (head.kind == Work::Kind::kWait && !head.mark->done) {
     text += fmt::format(" (an event of stream {})", head.mark->stream->number);
   }
-  return fmt::format("{}, {} behind it", text, stream.work.size() - 1);
+  return fmt::format("{}, {} queued after it", text, stream.work.size() - 1);
 }
 
 // Runs work until `over`. Without work it waits for other threads, up to the time limit.
@@ -266,7 +266,7 @@ void wait_until(Lock& lock, const std::function<bool()>& over,
     }
     const uint64_t before = all.progress;
     if (!sleep(lock, over, true) && all.progress == before && !over() && !all.busy) {
-      fail("nothing can move any more: " + heads_of_streams());
+      fail("no stream can make progress: " + heads_of_streams());
     }
   }
   stop_working(lock);

@@ -42,7 +42,7 @@ void check_tile(const void* memory, unsigned stride, size_t element_size, const 
   if (fits) return;
   fail(
       fmt::format("a tile at {} with rows of {} bytes, at {}:{}: wmma needs an address that is a "
-                  "multiple of 32 bytes and rows that are one of 16, in {}",
+                  "multiple of 32 bytes and a row stride that is a multiple of 16, in {}",
                   memory, stride * element_size, site.file, site.line, where_now()));
 }
 

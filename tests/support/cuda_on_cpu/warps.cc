@@ -137,7 +137,7 @@ void check_call(const Thread& self, int lane) {
                      where_now()));
   }
   if (self.width < 1 || self.width > kWarp || (self.width & (self.width - 1)) != 0) {
-    fail(fmt::format("{} at {}:{} has width {}, which is no power of two up to 32, in {}",
+    fail(fmt::format("{} at {}:{} has width {}, which is not a power of two up to 32, in {}",
                      name_of(self.kind), self.site.file, self.site.line, self.width, where_now()));
   }
 }

@@ -60,7 +60,7 @@ class BadInput(unittest.TestCase):
         outcome = launch.run(2, "run", self.job(launch.job_text(place="gpu")))
         self.assertEqual(outcome.status, 2, outcome.output)
         self.assertEqual(outcome.count("key 'place': "), 1, outcome.output)
-        self.assertRegex(outcome.output, "no NVIDIA driver answers|this build has no CUDA")
+        self.assertRegex(outcome.output, "no NVIDIA driver is available|this build has no CUDA")
         self.assertRegex(outcome.output, "`place: cpu`")
 
     def test_what_is_wrong_in_the_file_is_said_once(self):

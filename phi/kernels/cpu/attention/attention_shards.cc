@@ -10,8 +10,8 @@ AttentionShards attention_shards(const KernelContext& ctx, const DenseTensor& q,
                                  const DenseTensor* attn_mask, int mask_input) {
   AttentionShards places{ctx.input_box(0, q.dims()), ctx.input_box(1, k.dims()), {}};
   PHI_CHECK(places.k.box.size[1] == places.k.global[1],
-            errors::PreconditionNotMet("k has {} of {} here, but every query needs the whole of "
-                                       "k's and v's sequence; reshard tensor dim 1 to Replicate.",
+            errors::PreconditionNotMet("k has {} of {} here, but every query needs the full "
+                                       "sequence of k and v; reshard tensor dim 1 to Replicate.",
                                        places.k.box.to_string(), places.k.global.to_string()));
   const ShardBox value_place = ctx.input_box(2, v.dims());
   for (int d = 0; d < 3; ++d) {
@@ -39,7 +39,7 @@ void AttentionShards::check_mask() const {
 void AttentionShards::throw_missing(const ShardBox& shard, int d, int64_t index,
                                     std::string_view name) const {
   throw errors::PreconditionNotMet(
-      "{} has {} of {} here, which lacks index {} of tensor dim {} that q's part {} of {} needs; "
+      "{} has {} of {} here, which lacks index {} of tensor dim {} that q's shard {} of {} needs; "
       "reshard {} to match q.",
       name, shard.box.to_string(), shard.global.to_string(), index, d, q.box.to_string(),
       q.global.to_string(), name);
@@ -47,21 +47,21 @@ void AttentionShards::throw_missing(const ShardBox& shard, int d, int64_t index,
 
 void throw_no_room_in_cache(int64_t held, int64_t room, int64_t added) {
   throw errors::OutOfRange(
-      "cache_seqlens has a {}: caches with room for {} positions cannot take {} more behind so "
-      "many; make larger ones.",
+      "cache_seqlens has a {}: caches with room for {} positions cannot store {} more after that "
+      "many; allocate larger ones.",
       held, room, added);
 }
 
 void throw_no_room_for_position(int64_t held, int64_t room) {
   throw errors::OutOfRange(
-      "a sequence has {} positions already: a cache with room for {} cannot take one more; make it "
-      "larger.",
+      "a sequence has {} positions already: a cache with room for {} cannot store one more; "
+      "allocate a larger one.",
       held, room);
 }
 
 void throw_sequences_do_not_ascend(const char* name, int64_t positions, int64_t end) {
   throw errors::OutOfRange(
-      "{} must ascend from 0 and end within the {} positions that there are; it ends at {}.", name,
+      "{} must ascend from 0 and end within the {} positions available; it ends at {}.", name,
       positions, end);
 }
 

@@ -51,7 +51,8 @@ struct TriangleColumns {
 
 /// out [2, n]: the local part of the rows and columns of a triangle's elements.
 template <typename T, typename Context>
-void triangle_indices(const Context& ctx, int rows, const TriangleColumns& triangle, DenseTensor* out) {
+void triangle_indices(const Context& ctx, int rows, const TriangleColumns& triangle,
+                      DenseTensor* out) {
   const Box here = ctx.output_box(0, out->dims()).box;
   const int64_t first = here.offset[1];
   const int64_t last = first + here.size[1];
@@ -147,13 +148,16 @@ void SequenceMaskKernel(const Context&, const DenseTensor& x, const Scalar& max_
   const int64_t n = x.numel();
   auto width = max_len.to<int64_t>();
   if (width < 0) {
-    PHI_CHECK(n > 0, errors::InvalidArgument("max_len is {}, which asks for the largest of x {}, "
-                                             "but x is empty; give max_len.",
-                                             width, x.meta().to_string()));
+    PHI_CHECK(
+        n > 0,
+        errors::InvalidArgument(
+            "max_len is {}, which requests the largest of x {}, but x is empty; pass max_len.",
+            width, x.meta().to_string()));
     width = convert_value<int64_t>(*std::max_element(lengths, lengths + n));
-    PHI_CHECK(width >= 0, errors::InvalidArgument("the largest of x {} is {}, but lengths are at "
-                                                  "least 0; give max_len.",
-                                                  x.meta().to_string(), width));
+    PHI_CHECK(width >= 0,
+              errors::InvalidArgument(
+                  "the largest of x {} is {}, but lengths are at least 0; pass max_len.",
+                  x.meta().to_string(), width));
   }
   if (max_len.to<int64_t>() < 0) {  // otherwise the caller has allocated y
     Dims dims = x.dims();
@@ -213,7 +217,7 @@ void ShapeKernel(const Context& ctx, const DenseTensor& input, DenseTensor* out)
   }
   std::transform(dims.begin(), dims.end(), out->mutable_data<int32_t>(), [&](int64_t extent) {
     PHI_CHECK(extent <= std::numeric_limits<int32_t>::max(),
-              errors::OutOfRange("input has shape {}, which int32 does not hold; use shape64.",
+              errors::OutOfRange("input has shape {}, which does not fit int32; use shape64.",
                                  dims.to_string()));
     return static_cast<int32_t>(extent);
   });

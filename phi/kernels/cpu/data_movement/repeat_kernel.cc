@@ -62,10 +62,10 @@ void RepeatInterleaveWithTensorIndexKernel(const Context& ctx, const DenseTensor
   const int d = normalise_axis(axis, x.ndim(), x.dims());
   const std::vector<int64_t> counts = counts_of(repeats, x.dims()[d]);
   const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
-  PHI_CHECK(output_size == -1 || output_size == total,
-            errors::InvalidArgument("output_size is {}, but repeats add up to {}; give that, or "
-                                    "-1.",
-                                    output_size, total));
+  PHI_CHECK(
+      output_size == -1 || output_size == total,
+      errors::InvalidArgument("output_size is {}, but repeats add up to {}; pass that, or -1.",
+                              output_size, total));
   TensorMeta meta{x.dims(), x.dtype(), out->meta().layout};
   meta.dims[d] = total;
   *out = DenseTensor::empty(meta, x.place());

@@ -52,7 +52,7 @@ void EmbeddingWithScaledGradientGradKernel(const Context& ctx, const DenseTensor
   const DenseTensor counts = occurrences(ctx, slices.extent, places, deferred.count(), x.ndim());
   deferred.raise(counts.data<int64_t>()[slices.extent] != 0, [&] {
     throw errors::OutOfRange(
-        "{} holds something on another rank that is not in [0, {}), and {} has {} entries. That "
+        "{} holds a value on another rank that is not in [0, {}), and {} has {} entries. That "
         "rank's error names it.",
         kIds, table.extent, kVocabulary, table.extent);
   });

@@ -24,10 +24,10 @@ Dims named_shape(const IndexedPositions& named, const Dims& dims) {
 }
 
 void check_value(const Dims& value, const Dims& named) {
-  PHI_CHECK(broadcast_dims(value, named, "value", "what indices name") == named,
-            errors::InvalidArgument("value has shape {}, but what indices name is {}; reshape or "
-                                    "slice it.",
-                                    value.to_string(), named.to_string()));
+  PHI_CHECK(
+      broadcast_dims(value, named, "value", "x[indices]") == named,
+      errors::InvalidArgument("value has shape {}, but x[indices] is {}; reshape or slice it.",
+                              value.to_string(), named.to_string()));
 }
 
 /// Returns `value` broadcast to `shape`.

@@ -125,13 +125,12 @@ const Complex<R>* blas_number(const Complex<R>& x) {
 /// LAPACK's extents are 32 bits wide.
 inline int extent(int64_t n) {
   PHI_CHECK(n <= std::numeric_limits<int>::max(),
-            errors::Internal("a matrix has an extent of {}, more than LAPACK counts.", n));
+            errors::Internal("a matrix has an extent of {}, more than LAPACK supports.", n));
   return static_cast<int>(n);
 }
 
 inline void check_ended(const char* routine, int info) {
-  PHI_CHECK(info == 0,
-            errors::Internal("LAPACK's {} did not come to an end (info {}).", routine, info));
+  PHI_CHECK(info == 0, errors::Internal("LAPACK's {} did not converge (info {}).", routine, info));
 }
 
 /// Allocates the workspace of a routine that returns its size if called with a length of -1, and

@@ -99,9 +99,9 @@ LeastSquares<T> least_squares(Matrix<T> a, const Matrix<T>& b, real_t<T> rcond,
     with_work<T>([&](T* work, int length) {
       Lapack<T>::gels("N", &m, &n, &nrhs, a.data(), &lda, x, &ldb, work, &length, &info, 1);
     });
-    PHI_CHECK(info == 0, errors::InvalidArgument(
-                             "a matrix of x has not full rank, which driver 'gels' takes for "
-                             "granted; use 'gelsy', 'gelsd' or 'gelss'."));
+    PHI_CHECK(info == 0,
+              errors::InvalidArgument("a matrix of x does not have full rank, which driver 'gels' "
+                                      "requires; use 'gelsy', 'gelsd' or 'gelss'."));
   }
   check_ended(driver.c_str(), info);
   return result;

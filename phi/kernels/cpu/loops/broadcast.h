@@ -17,7 +17,8 @@ namespace phi {
 /// as possible. Within a row an operand's stride is inner_stride, 0 or 1.
 template <int kOperands>
 class Broadcast {
-  static_assert(kOperands <= 4, "broadcast.cc has no walk of as many operands: add yours there");
+  static_assert(kOperands <= 4,
+                "broadcast.cc has no instantiation for this number of operands: add yours there");
 
  public:
   using OperandOffsets = std::array<int64_t, kOperands>;

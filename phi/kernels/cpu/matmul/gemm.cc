@@ -150,8 +150,8 @@ void openblas_gemm(const GemmShape& s, T alpha, const T* a, int64_t lda, const T
                    T beta, T* c, int64_t ldc) {
   const auto fits = [](int64_t value) { return value <= INT32_MAX; };
   PHI_CHECK(fits(s.m) && fits(s.n) && fits(s.k) && fits(lda) && fits(ldb) && fits(ldc),
-            errors::Unimplemented("A product of m={}, n={}, k={} with rows {}, {} and {} elements "
-                                  "apart is beyond OpenBLAS's 32-bit extents.",
+            errors::Unimplemented("A matmul of m={}, n={}, k={} with row strides of {}, {} and {} "
+                                  "elements exceeds OpenBLAS's 32-bit extents.",
                                   s.m, s.n, s.k, lda, ldb, ldc));
   const auto i32 = [](int64_t value) { return static_cast<int>(value); };
   const OpenblasCall call;
@@ -166,7 +166,7 @@ bool find_room_for_code() {
   constexpr size_t kBytes = size_t{16} << 20;
   void* const room = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   PHI_CHECK(room != MAP_FAILED,
-            errors::ResourceExhausted("there are no {} bytes for the code of matrix products. {}",
+            errors::ResourceExhausted("cannot allocate {} bytes for the code of matmuls. {}",
                                       kBytes, kMoreMemoryAdvice));
   munmap(room, kBytes);
   return true;
@@ -192,8 +192,8 @@ void onednn_gemm(const GemmShape& s, float alpha, const float* a, int64_t lda, c
   const dnnl_status_t status = dnnl_sgemm(s.trans_a ? 'T' : 'N', s.trans_b ? 'T' : 'N', s.m, s.n,
                                           s.k, alpha, a, lda, b, ldb, beta, c, ldc);
   PHI_CHECK(status != dnnl_out_of_memory,
-            errors::ResourceExhausted("a product of m={}, n={}, k={} (operands and result: {} "
-                                      "bytes) finds no memory to work in. {}",
+            errors::ResourceExhausted("a matmul of m={}, n={}, k={} (operands and result: {} "
+                                      "bytes) cannot allocate its workspace. {}",
                                       s.m, s.n, s.k, 4 * (s.m * s.k + s.k * s.n + s.m * s.n),
                                       kMoreMemoryAdvice));
   PHI_CHECK(status == dnnl_success,

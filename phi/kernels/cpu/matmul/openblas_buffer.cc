@@ -40,9 +40,9 @@ bool may_keep_threads() {
   const auto threads = static_cast<size_t>(openblas_get_num_threads());
   if (threads < 2 || has_room_for(threads * kOpenblasBufferBytes)) return true;
   std::fprintf(stderr,
-               "autophi: no room for the %zu threads of OpenBLAS, which take %zu MiB of address "
-               "space each: it computes with one. Set OPENBLAS_NUM_THREADS=1, or raise what the "
-               "process may have (ulimit -v).\n",
+               "autophi: no room for the %zu threads of OpenBLAS, which need %zu MiB of address "
+               "space each: it computes with one. Set OPENBLAS_NUM_THREADS=1, or raise the memory "
+               "limit of the process (ulimit -v).\n",
                threads, kOpenblasBufferBytes >> 20);
   openblas_set_num_threads(1);
   if (&blas_server_avail != nullptr) blas_server_avail = 0;
@@ -57,12 +57,12 @@ const bool kMayKeepThreads = may_keep_threads();
 void make_buffers(int wanted) {
   const std::lock_guard lock(making);
   while (buffers_made.load() < wanted) {
-    PHI_CHECK(has_room_for(kOpenblasBufferBytes),
-              errors::ResourceExhausted(
-                  "there is no more memory: OpenBLAS, which computes products of float64 and "
-                  "complex numbers and matrix factors, takes {} MiB of address space for each "
-                  "thread. {}",
-                  kOpenblasBufferBytes >> 20, kMoreMemoryAdvice));
+    PHI_CHECK(
+        has_room_for(kOpenblasBufferBytes),
+        errors::ResourceExhausted(
+            "there is no more memory: OpenBLAS, which computes matmuls of float64 and complex "
+            "numbers and matrix factorisations, needs {} MiB of address space for each thread. {}",
+            kOpenblasBufferBytes >> 20, kMoreMemoryAdvice));
     if (blas_memory_alloc && blas_memory_free) blas_memory_free(blas_memory_alloc(0));
     ++buffers_made;
   }

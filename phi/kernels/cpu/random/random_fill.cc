@@ -5,8 +5,8 @@
 
 #include "phi/common/errors.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/functors/random_values.h"
 
 namespace phi {
@@ -57,7 +57,7 @@ void visit_floating(DataType dtype, F&& f) {
       return f.template operator()<double>();
     default:
       throw errors::InvalidArgument(
-          "random values of dtype {} are asked for, but they are floating; take float32 and cast.",
+          "random values of dtype {} are requested, but they are floating; use float32 and cast.",
           name_of(dtype));
   }
 }

@@ -72,9 +72,9 @@ void NanmedianGradKernel(const Context&, const DenseTensor& medians, const Dense
     for (int64_t m = r * each; m < (r + 1) * each; ++m) {
       if (places[m] < 0) continue;
       PHI_CHECK(places[m] < rows.length(),
-                errors::InvalidArgument("medians hold {}, but a row has {} elements; give those of "
-                                        "the forward call.",
-                                        places[m], rows.length()));
+                errors::InvalidArgument(
+                    "medians hold {}, but a row has {} elements; pass those of the forward call.",
+                    places[m], rows.length()));
       T& target = to[first + offsets[places[m]]];
       target = static_cast<T>(static_cast<C>(target) + share);
     }

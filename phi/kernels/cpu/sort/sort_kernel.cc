@@ -77,7 +77,7 @@ int64_t most_frequent(const Entries& entries) {
 /// Not inlined, because it would slow the loops down.
 [[noreturn, gnu::cold, gnu::noinline]] void throw_outside_line(int64_t place, int64_t n) {
   throw errors::InvalidArgument(
-      "indices hold {}, but there are {} elements along the axis; give those of the forward call.",
+      "indices hold {}, but there are {} elements along the axis; pass those of the forward call.",
       place, n);
 }
 

@@ -85,7 +85,7 @@ void count_examples(const DenseTensor& x, const DenseTensor& label, int64_t thre
   for (int64_t i = 0; i < x.dims()[0]; ++i) {
     const auto probability = static_cast<double>(last[i * width]);
     PHI_CHECK(probability >= 0 && probability <= 1,
-              errors::InvalidArgument("x holds {} in row {}, but a probability lies in [0, 1].",
+              errors::InvalidArgument("x holds {} in row {}, but a probability is in [0, 1].",
                                       probability, i));
     const auto bucket = static_cast<int64_t>(last[i * width] * static_cast<T>(thresholds));
     if (wanted[i] > 0) positives->add(bucket);

@@ -25,7 +25,7 @@ std::vector<int64_t> segment_starts(const Id* ids, int64_t n) {
     const int64_t before = i == 0 ? 0 : ids[i - 1];
     PHI_CHECK(id >= before && id < kMostSegments,
               errors::InvalidArgument("segment_ids hold {} at position {} after {}, but they must "
-                                      "rise from 0 on or stay, below {}; sort them.",
+                                      "not decrease, from 0 on and below {}; sort them.",
                                       id, i, before, kMostSegments));
     while (static_cast<int64_t>(starts.size()) <= id) starts.push_back(i);
   }
@@ -50,8 +50,8 @@ void pool_segments(const T* x, const std::vector<int64_t>& starts, int64_t width
     for (int64_t i = starts[s]; i < starts[s + 1]; ++i) {
       const T* from = x + i * width;
       for (int64_t c = 0; c < width; ++c)
-        row[c] =
-            R::carry(row[c], static_cast<typename R::value_type>(static_cast<compute_t<T>>(from[c])));
+        row[c] = R::carry(row[c],
+                          static_cast<typename R::value_type>(static_cast<compute_t<T>>(from[c])));
     }
     for (int64_t c = 0; c < width; ++c) {
       const Acc value = mean && count > 0 ? row[c] / static_cast<Acc>(count) : row[c];

@@ -13,8 +13,8 @@
 #include "phi/kernels/element_width.h"
 #include "phi/kernels/functors/scalar_value.h"
 #include "phi/kernels/gpu/data_movement/move.h"
-#include "phi/kernels/gpu/value_on_host.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/value_on_host.h"
 
 namespace phi {
 namespace {
@@ -261,14 +261,16 @@ void SequenceMaskKernel(const Context& ctx, const DenseTensor& x, const Scalar& 
   convert(ctx, x.data<T>(), lengths.mutable_data<double>(), x.numel());
   auto width = max_len.to<int64_t>();
   if (width < 0) {
-    PHI_CHECK(x.numel() > 0,
-              errors::InvalidArgument("max_len is {}, which asks for the largest of x {}, but x is "
-                                      "empty; give max_len.",
-                                      width, x.meta().to_string()));
+    PHI_CHECK(
+        x.numel() > 0,
+        errors::InvalidArgument(
+            "max_len is {}, which requests the largest of x {}, but x is empty; pass max_len.",
+            width, x.meta().to_string()));
     width = convert_value<int64_t>(largest_of(ctx, lengths));
-    PHI_CHECK(width >= 0, errors::InvalidArgument("the largest of x {} is {}, but lengths are at "
-                                                  "least 0; give max_len.",
-                                                  x.meta().to_string(), width));
+    PHI_CHECK(width >= 0,
+              errors::InvalidArgument(
+                  "the largest of x {} is {}, but lengths are at least 0; pass max_len.",
+                  x.meta().to_string(), width));
     Dims dims = x.dims();
     dims.push_back(width);
     *y = DenseTensor::empty({dims, y->dtype(), y->meta().layout}, ctx.place());
@@ -288,7 +290,7 @@ void ShardIndexKernel(const Context& ctx, const DenseTensor& input, int index_nu
                       int shard_id, int ignore_value, DenseTensor* out) {
   const int64_t size = (int64_t{index_num} + nshards - 1) / nshards;
   check_elements<T>(ctx, input, IsNoIndex{index_num},
-                     {.argument = "input", .raise = throw_no_index, .extent = index_num});
+                    {.argument = "input", .raise = throw_no_index, .extent = index_num});
   unary_loop(ctx, input.data<T>(), out->mutable_data<T>(), input.numel(),
              ShardIndex<T>{size * shard_id, size, ignore_value});
 }
@@ -306,7 +308,7 @@ void ShapeKernel(const Context& ctx, const DenseTensor& input, DenseTensor* out)
   const bool is_wide = out->dtype() == DataType::INT64;
   for (int d = 0; d < dims.ndim(); ++d) {
     PHI_CHECK(is_wide || dims[d] <= std::numeric_limits<int32_t>::max(),
-              errors::OutOfRange("input has shape {}, which int32 does not hold; use shape64.",
+              errors::OutOfRange("input has shape {}, which does not fit int32; use shape64.",
                                  dims.to_string()));
     if (is_wide) {
       fill(ctx, out->mutable_data<int64_t>() + d, 1, dims[d]);

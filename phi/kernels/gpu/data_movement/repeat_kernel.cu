@@ -5,10 +5,10 @@
 #include "phi/generated/kernels/data_movement.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/element_width.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
-#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/indices.h"
 
 namespace phi {
@@ -41,7 +41,7 @@ DenseTensor begins_of(const GpuContext& ctx, const DenseTensor& repeats, int64_t
   visit_indices(repeats, [&]<typename Index>(const Index* values) {
     if (extent > 0) {
       check_elements<Index>(ctx, repeats, IsNegative<Index>(),
-                             {.argument = "repeats", .raise = throw_negative});
+                            {.argument = "repeats", .raise = throw_negative});
     }
     begins = gpu::prefix_sums(ctx, extent, RepeatsOf<Index>{values, repeats.numel() == 1});
   });
@@ -75,10 +75,10 @@ void RepeatInterleaveWithTensorIndexKernel(const Context& ctx, const DenseTensor
   const int d = normalise_axis(axis, x.ndim(), x.dims());
   const DenseTensor begins = begins_of(ctx, repeats, x.dims()[d]);
   const int64_t total = gpu::total_of(begins);
-  PHI_CHECK(output_size == -1 || output_size == total,
-            errors::InvalidArgument("output_size is {}, but repeats add up to {}; give that, or "
-                                    "-1.",
-                                    output_size, total));
+  PHI_CHECK(
+      output_size == -1 || output_size == total,
+      errors::InvalidArgument("output_size is {}, but repeats add up to {}; pass that, or -1.",
+                              output_size, total));
   TensorMeta meta{x.dims(), x.dtype(), out->meta().layout};
   meta.dims[d] = total;
   *out = DenseTensor::empty(meta, ctx.place());

@@ -6,10 +6,10 @@
 #include "phi/generated/kernels/indexing.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/element_width.h"
+#include "phi/kernels/gpu/data_movement/move.h"
 #include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/indexing/slices.h"
-#include "phi/kernels/gpu/data_movement/move.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
 
 namespace phi {
@@ -62,8 +62,8 @@ CombinedIndices positions_of_indices(const GpuContext& ctx, Indices indices, con
   for (const DenseTensor* index : indices) {
     each.push_back(index->dtype() == DataType::BOOL
                        ? true_places(ctx, *index)
-                       : IndexAlongDims{positions_along(ctx, *index, "an index", dims[all.named_dims],
-                                                     FromEnd::kYes),
+                       : IndexAlongDims{positions_along(ctx, *index, "an index",
+                                                        dims[all.named_dims], FromEnd::kYes),
                                         index->dims(), 1});
     const Dims& shape = each.back().shape;
     all.shape = each.size() == 1 ? shape : broadcast_dims(all.shape, shape, "an index", "the next");
@@ -88,10 +88,10 @@ CombinedIndices positions_of_indices(const GpuContext& ctx, Indices indices, con
 Dims named_shape(const CombinedIndices& named, const Dims& dims, const Dims& value) {
   Dims shape = named.shape;
   for (int d = named.named_dims; d < dims.ndim(); ++d) shape.push_back(dims[d]);
-  PHI_CHECK(broadcast_dims(value, shape, "value", "what indices name") == shape,
-            errors::InvalidArgument("value has shape {}, but what indices name is {}; reshape or "
-                                    "slice it.",
-                                    value.to_string(), shape.to_string()));
+  PHI_CHECK(
+      broadcast_dims(value, shape, "value", "x[indices]") == shape,
+      errors::InvalidArgument("value has shape {}, but x[indices] is {}; reshape or slice it.",
+                              value.to_string(), shape.to_string()));
   return shape;
 }
 

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "phi/common/errors.h"
-#include "phi/kernels/gpu/rope/rope_angles.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/rope/rope_angles.h"
 #include "phi/kernels/rotation.h"
 
 namespace phi {
@@ -76,7 +76,7 @@ __global__ void rotate_pairs(const T* x, T* out, int64_t pairs, HeadShape shape,
 
 [[noreturn]] void throw_no_row(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
-      "position {} is asked for, but sin and cos have the rows [{}, {}) here.", found.value,
+      "position {} is requested, but sin and cos have the rows [{}, {}) here.", found.value,
       found.begin, found.begin + found.extent);
 }
 

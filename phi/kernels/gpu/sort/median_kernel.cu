@@ -5,9 +5,9 @@
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/sort.h"
 #include "phi/kernels/functors/median.h"
-#include "phi/kernels/gpu/sort/order_lines.h"
-#include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/partition_point.h"
+#include "phi/kernels/gpu/sort/order_lines.h"
 
 namespace phi {
 namespace {
@@ -76,9 +76,8 @@ struct IsPastRowEnd {
 
 [[noreturn]] void throw_past_row_end(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
-      "medians hold {}, but a row has {} elements; "
-      "give those of the forward call.",
-      found.value, found.extent);
+      "medians hold {}, but a row has {} elements; pass those of the forward call.", found.value,
+      found.extent);
 }
 
 }  // namespace
@@ -102,7 +101,7 @@ void NanmedianGradKernel(const Context& ctx, const DenseTensor& medians,
   fill(ctx, x_grad->mutable_data<T>(), x_grad->numel(), T(0.0f));
   if (x_grad->numel() == 0) return;
   check_elements<int64_t>(ctx, medians, IsPastRowEnd{lines.n},
-                           {.argument = "medians", .raise = throw_past_row_end, .extent = lines.n});
+                          {.argument = "medians", .raise = throw_past_row_end, .extent = lines.n});
   gpu::launch(ctx, give_shares<T>, gpu::blocks_for(ctx, lines.count), gpu::kBlock,
               medians.data<int64_t>(), out_grad.data<T>(), lines, medians.numel() / lines.count,
               x_grad->mutable_data<T>());

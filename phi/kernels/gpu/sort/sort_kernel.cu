@@ -1,9 +1,9 @@
 // argsort, topk, kthvalue, mode and their common gradient on GPUs.
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/sort.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/elements.h"
 #include "phi/kernels/gpu/sort/order_lines.h"
-#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/slices.h"
 
 namespace phi {
@@ -64,8 +64,7 @@ void give(const GpuContext& ctx, const DenseTensor& x, const AxisLines& lines,
 
 [[noreturn]] void throw_not_chosen(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
-      "indices hold {}, but there are {} elements along the axis; give "
-      "those of the forward call.",
+      "indices hold {}, but there are {} elements along the axis; pass those of the forward call.",
       found.value, found.extent);
 }
 

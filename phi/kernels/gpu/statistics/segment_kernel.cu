@@ -5,9 +5,9 @@
 
 #include "phi/common/errors.h"
 #include "phi/generated/kernels/statistics.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/value_on_host.h"
-#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/indices.h"
 
 namespace phi {
@@ -47,9 +47,8 @@ int64_t segments_of(const GpuContext& ctx, const DenseTensor& ids) {
   const auto at = gpu::value_on_host<int64_t>(first);
   if (at != kNone) {
     throw errors::InvalidArgument(
-        "segment_ids hold {} at position {} after {}, but they must rise from "
-        "0 on or stay, below "
-        "{}; sort them.",
+        "segment_ids hold {} at position {} after {}, but they must not decrease, from 0 on and "
+        "below {}; sort them.",
         gpu::value_on_host<int64_t>(ids, at), at,
         at == 0 ? 0 : gpu::value_on_host<int64_t>(ids, at - 1), kMostSegments);
   }

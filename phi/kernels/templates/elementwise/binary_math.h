@@ -36,7 +36,7 @@ using IntegerOrFloatQuotient =
 
 [[noreturn]] inline void throw_zero_divisor(const DeviceAssertion& found) {
   throw errors::InvalidArgument(
-      "y {} has a 0, which no integer can be divided by; cast x and y to a floating type for "
+      "y {} has a 0, and integers cannot be divided by it; cast x and y to a floating type for "
       "infinities and NaN.",
       found.meta.to_string());
 }

@@ -49,8 +49,8 @@ void PowKernel(const Context& ctx, const DenseTensor& x, const Scalar& y, DenseT
   const double exponent = y.to<double>();
   if constexpr (std::is_integral_v<T>) {
     PHI_CHECK(exponent >= 0 && exponent == std::floor(exponent) && exponent < 0x1p63,
-              errors::InvalidArgument("y is {} for x {}: integers take whole powers from 0 on; "
-                                      "cast x to a floating type for others.",
+              errors::InvalidArgument("y is {} for x {}: integers support integer powers of at "
+                                      "least 0; cast x to a floating type for others.",
                                       y.to_string(), x.meta().to_string()));
     unary<T>(ctx, x, out, IntegerPowFunctor<T>{static_cast<int64_t>(exponent)});
   } else {

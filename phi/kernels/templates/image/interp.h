@@ -44,9 +44,8 @@ std::vector<double> scales_of(const Context& ctx, const DenseTensor* tensor,
 
 inline int64_t checked_size(double size) {
   PHI_CHECK(size >= 1.0 && size <= 2147483647.0,
-            errors::InvalidArgument("a size tensor asks for an extent of {}; it must be from 1 to "
-                                    "2147483647.",
-                                    size));
+            errors::InvalidArgument(
+                "a size tensor requests an extent of {}; it must be from 1 to 2147483647.", size));
   return static_cast<int64_t>(size);
 }
 

@@ -35,9 +35,8 @@ inline ClassLayout class_layout(const Dims& dims, int axis) {
 /// The same for a row of another rank.
 [[noreturn]] inline void throw_wrong_label_elsewhere(int64_t classes, int64_t ignore_index) {
   throw errors::InvalidArgument(
-      "a label that another rank has is no class: input has {}, and labels must be in [0, {}) or "
-      "ignore_index ({}). "
-      "That rank's error names the row.",
+      "a label on another rank is not a class: input has {}, and labels must be in [0, {}) or "
+      "ignore_index ({}). That rank's error names the row.",
       classes, classes, ignore_index);
 }
 

@@ -19,9 +19,10 @@ namespace {
 
 /// The single element of x.
 DeviceScalar number_in(const DenseTensor& x, const char* name, bool fits, const char* wanted) {
-  PHI_CHECK(x.numel() == 1 && fits,
-            errors::InvalidArgument("{} is {}, but it must be one number of {}; make it with full.",
-                                    name, x.meta().to_string(), wanted));
+  PHI_CHECK(
+      x.numel() == 1 && fits,
+      errors::InvalidArgument("{} is {}, but it must be one number of {}; create it with full.",
+                              name, x.meta().to_string(), wanted));
   return DeviceScalar(x);
 }
 DeviceScalar real_in(const DenseTensor& x, const char* name) {

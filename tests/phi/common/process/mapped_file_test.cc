@@ -61,8 +61,8 @@ TEST_F(MappedFileTest, WithoutRoomForItsAddressesItSaysHowToHaveMore) {
   EXPECT_THAT([&] { MappedFile::open(path, Access::kRandom); },
               ThrowsError(ErrorCode::kResourceExhausted,
                           "'" + path +
-                              "' cannot be read: there is no more memory. Raise what the "
-                              "process may have (ulimit -v"));
+                              "' cannot be read: there is no more memory. Raise the memory limit "
+                              "of the process (ulimit -v"));
   close(file);
 }
 
@@ -76,9 +76,9 @@ TEST_F(MappedFileTest, WhatCannotBeOpenedIsNamed) {
   EXPECT_THAT([&] { MappedFile::open((folder_ / "no").string(), Access::kRandom); },
               ThrowsError(ErrorCode::kNotFound, "there is no file '" + (folder_ / "no").string()));
   EXPECT_THAT([&] { MappedFile::open(folder_.string(), Access::kRandom); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is no ordinary file"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is not a regular file"));
   EXPECT_THAT([&] { MappedFile::open("/dev/zero", Access::kRandom); },
-              ThrowsError(ErrorCode::kInvalidArgument, "'/dev/zero' is no ordinary file"));
+              ThrowsError(ErrorCode::kInvalidArgument, "'/dev/zero' is not a regular file"));
 }
 
 TEST_F(MappedFileTest, AFileCutToWholePagesIsAnErrorAndNoSignal) {

@@ -175,7 +175,7 @@ TEST(StorageMemory, AFailedAllocationLeavesTheAccountAsItWas) {
   const RankContext::Scope scope(context);
   const auto kept = Storage::allocate(5000, CPUPlace());
   EXPECT_THAT([] { Storage::allocate(size_t{1} << 46, CPUPlace()); },
-              ThrowsError(ErrorCode::kResourceExhausted, "tensors of this rank hold 5000 bytes"));
+              ThrowsError(ErrorCode::kResourceExhausted, "tensors of this rank occupy 5000 bytes"));
   EXPECT_EQ(memory_stats(CPUPlace()).current, 5000);
   EXPECT_EQ(memory_stats(CPUPlace()).peak, 5000);
 }

@@ -38,7 +38,7 @@ TEST(HostSource, KeepsAVectorWithoutCopyingIt) {
   const float* bytes = values.data();
   EXPECT_EQ(HostSource::keep(std::move(values), {12})->data(), bytes);
   EXPECT_THAT([] { HostSource::keep(counting(2), {3}); },
-              ThrowsError(ErrorCode::kInvalidArgument, "2 values are given for a tensor [3]"));
+              ThrowsError(ErrorCode::kInvalidArgument, "2 values are passed for a tensor [3]"));
 }
 
 TEST(HostSource, NeedsAShapeThatIsKnown) {

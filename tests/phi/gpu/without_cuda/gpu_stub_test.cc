@@ -11,7 +11,7 @@ TEST(WithoutCuda, TheErrorSaysHowToComeByIt) {
   EXPECT_THAT([] { Device::of(GPUPlace(2)); },
               ThrowsError(ErrorCode::kUnavailable,
                           "gpu:2 cannot be used: this build has no CUDA. Install the CUDA toolkit "
-                          "(nvcc) and build anew with -DAUTOPHI_CUDA=ON, or use `place: cpu`."));
+                          "(nvcc) and rebuild with -DAUTOPHI_CUDA=ON, or use `place: cpu`."));
 }
 
 }  // namespace

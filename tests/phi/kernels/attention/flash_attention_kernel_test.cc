@@ -237,8 +237,8 @@ TEST(FlashAttentionKernel, MissingKeysAreNamed) {
   };
   expect_error(ErrorCode::kPreconditionNotMet, "lacks index 0 of tensor dim 2", run);
   view.inputs[1] = view.inputs[2] = part(p.k_dims(), 1, 0, 2);
-  expect_error(ErrorCode::kPreconditionNotMet,
-               "every query needs the whole of k's and v's sequence", run);
+  expect_error(ErrorCode::kPreconditionNotMet, "every query needs the full sequence of k and v",
+               run);
   view.inputs[1] = part(p.k_dims(), 2, 0, 2);
   view.inputs[2] = part(p.k_dims(), 2, 2, 4);
   expect_error(ErrorCode::kPreconditionNotMet, "reshard v as k is", run);

@@ -172,9 +172,9 @@ TEST(UnaryKernel, IntegerPowIsExactAndWrapsAround) {
             (std::vector<int64_t>{0, 1, -1, 27, -343, 0}));
   registered<kernels::pow, int64_t>(KernelContext(), x, 0, &out);
   EXPECT_EQ(out.values<int64_t>()[0], 1);
-  expect_error("whole powers",
+  expect_error("integer powers",
                [&] { registered<kernels::pow, int64_t>(KernelContext(), x, 0.5, &out); });
-  expect_error("whole powers",
+  expect_error("integer powers",
                [&] { registered<kernels::pow, int64_t>(KernelContext(), x, -1, &out); });
 }
 

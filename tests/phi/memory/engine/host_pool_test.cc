@@ -13,8 +13,8 @@ TEST(HostPool, MoreThanTheLimit_IsAnErrorThatSaysWhatIsHeld) {
   HostPool pool(8192);
   const HostBlock first = pool.take(5000);
   EXPECT_EQ(first.size(), 8192U);
-  EXPECT_THAT([&] { pool.take(1); },
-              ThrowsError(ErrorCode::kResourceExhausted, "over the limit of 8192; 8192 are held"));
+  EXPECT_THAT([&] { pool.take(1); }, ThrowsError(ErrorCode::kResourceExhausted,
+                                                 "over the limit of 8192; 8192 are allocated"));
 }
 
 TEST(HostPool, ABlockGivenBack_ServesTheNextOfItsSize) {

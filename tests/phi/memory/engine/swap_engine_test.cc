@@ -204,7 +204,7 @@ TEST(SwapEngine, LaunchesAreSkippedWhereNothingMoves) {
   put_inputs(moving, program, 0);
   moving.begin_run();
   EXPECT_THAT([&] { moving.skip_launches(); },
-              ThrowsError(ErrorCode::kPreconditionNotMet, " transfers; do them one by one"));
+              ThrowsError(ErrorCode::kPreconditionNotMet, " transfers; run them one by one"));
 }
 
 MemoryLimits with_disk() {

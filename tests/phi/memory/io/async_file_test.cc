@@ -160,7 +160,7 @@ TEST(AsyncFile, WhatCannotBeOpenedIsNamed) {
               ThrowsError(ErrorCode::kUnavailable, "cannot be opened: File name too long"));
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
   EXPECT_THAT([&] { AsyncFile::open(folder.file("pipe")); },
-              ThrowsError(ErrorCode::kInvalidArgument, "no ordinary file"));
+              ThrowsError(ErrorCode::kInvalidArgument, "not a regular file"));
   std::ofstream(folder.file("x")) << "abc";
   const auto file = AsyncFile::open_read_only(folder.file("x"), {});
   const AlignedBuffer page(kPage);
@@ -208,7 +208,7 @@ TEST(AsyncFile, FaultsSurfaceAtWaitWithFileRangeAndRemedy) {
         FaultCase{-EDQUOT, ErrorCode::kResourceExhausted, "Disk quota exceeded"},
         FaultCase{-EFBIG, ErrorCode::kResourceExhausted, "ulimit -f"},
         FaultCase{-EIO, ErrorCode::kUnavailable, "Input/output error (errno 5); the disk fails"},
-        FaultCase{0, ErrorCode::kUnavailable, "the disk takes no more"},
+        FaultCase{0, ErrorCode::kUnavailable, "the disk accepts no more data"},
         FaultCase{-EINTR, ErrorCode::kUnavailable, "Interrupted"}}) {
     const auto engine = std::make_shared<FaultyEngine>(
         [&](int64_t attempt, size_t) { return attempt == 0 ? int64_t{kPage} : fault.result; });

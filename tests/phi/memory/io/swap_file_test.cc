@@ -93,8 +93,10 @@ TEST_P(SwapFileTest, TheLimitIsHard) {
   const auto first = swap->allocate(6 * kPage - 5);
   EXPECT_EQ(first.nbytes, 6 * kPage);
   const auto too_much = [&] { swap->allocate(4 * kPage + 1); };
-  EXPECT_THAT(too_much, ThrowsError(ErrorCode::kResourceExhausted, "16385 bytes are asked of"));
-  EXPECT_THAT(too_much, ThrowsError(ErrorCode::kResourceExhausted, "holds 24576 of at most 40961"));
+  EXPECT_THAT(too_much,
+              ThrowsError(ErrorCode::kResourceExhausted, "16385 bytes are requested from"));
+  EXPECT_THAT(too_much,
+              ThrowsError(ErrorCode::kResourceExhausted, "has allocated 24576 of at most 40961"));
   EXPECT_THAT(too_much, ThrowsError(ErrorCode::kResourceExhausted, folder_.path()));
   const auto second = swap->allocate(4 * kPage);
   EXPECT_EQ(swap->stats().held, 10 * int64_t{kPage});
@@ -103,7 +105,7 @@ TEST_P(SwapFileTest, TheLimitIsHard) {
   EXPECT_EQ(swap->stats().held, 0);
   EXPECT_EQ(swap->stats().peak, 10 * int64_t{kPage});
   EXPECT_THAT([&] { swap->release(second); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is not held"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is not allocated"));
 }
 
 TEST_P(SwapFileTest, TransfersAreCountedOnTheCallersThread) {

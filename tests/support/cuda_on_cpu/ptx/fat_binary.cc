@@ -45,7 +45,7 @@ constexpr uint64_t kPackedByLz4 = 0x2000;
 
 std::string_view part(std::string_view bytes, size_t at, size_t size, const std::string& file) {
   if (at > bytes.size() || bytes.size() - at < size) {
-    fail(fmt::format("{} ends too early, or is no library", file));
+    fail(fmt::format("{} ends too early, or is not a library", file));
   }
   return bytes.substr(at, size);
 }

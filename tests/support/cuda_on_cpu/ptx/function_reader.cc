@@ -272,7 +272,7 @@ class Reader {
   uint64_t read_number() {
     const std::string_view token = tokens_.take();
     const auto value = number(token);
-    if (!value) refuse(fmt::format("{} is no number", token));
+    if (!value) refuse(fmt::format("{} is not a number", token));
     return *value;
   }
 
@@ -285,7 +285,7 @@ class Reader {
     if (tokens_.is("(")) read_list(")");
     const size_t given = function_->operands.size() - first_operands_.back();
     if (given != callee.results.size() + callee.parameters.size()) {
-      refuse(fmt::format("{} has not {} results and arguments", callee.name, given));
+      refuse(fmt::format("{} does not have {} results and arguments", callee.name, given));
     }
     instruction.callee = &callee;
     function_->shared.insert(function_->shared.end(), callee.shared.begin(), callee.shared.end());
@@ -347,7 +347,7 @@ class Reader {
 
   Slot variable_of_module(const std::string& name, int64_t offset) {
     const ModuleVariable* const variable = module_.variable(name);
-    if (variable == nullptr) refuse(fmt::format("nothing has the name {}", name));
+    if (variable == nullptr) refuse(fmt::format("{} is not defined", name));
     if (variable->is_shared) {
       auto& shared = function_->shared;
       const bool known = std::any_of(shared.begin(), shared.end(), [&](const SharedArray& array) {

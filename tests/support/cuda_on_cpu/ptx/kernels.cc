@@ -75,9 +75,8 @@ const Function& Kernels::find(const std::string& name) {
   const Definition& first = found->second.front();
   for (const Definition& other : found->second) {
     if (other.mangled == first.mangled) continue;
-    fail(fmt::format(
-        "the kernel {} is there twice, as {} and {}: rename what one of them is made of", common,
-        first.mangled, other.mangled));
+    fail(fmt::format("the kernel {} is defined twice, as {} and {}: rename a type of one of them",
+                     common, first.mangled, other.mangled));
   }
   return first.module->function(first.mangled);
 }

@@ -16,7 +16,7 @@ std::byte* checked(std::byte* address, size_t size, const Instruction& self, Fra
   if (kCounts) count_access(self, frame, address, size);
   if (reinterpret_cast<uintptr_t>(address) % size == 0) return address;
   fail(fmt::format(
-      "{} bytes at {}, which is no multiple of that, in line {} of the PTX of {}, in {}", size,
+      "{} bytes at {}, which is not a multiple of that, in line {} of the PTX of {}, in {}", size,
       static_cast<void*>(address), self.line, frame.function->name, where_now()));
 }
 

@@ -42,7 +42,7 @@ void read_initial_values(Tokens& tokens, const Declaration& declared, std::byte*
     const std::string number(tokens.take());
     const uint64_t value = std::strtoull(number.c_str(), &end, 0);
     if (*end != '\0') {
-      fail(fmt::format("the variable {} of PTX begins with {}, which is no whole number",
+      fail(fmt::format("the variable {} of PTX begins with {}, which is not an integer",
                        declared.name, number));
     }
     std::memcpy(to + at, &value, declared.width);

@@ -508,7 +508,7 @@ TEST(JobKeys, OnlyKeysWithReadersAreEverUnread) {
     const auto key = std::find_if(keys.begin(), keys.end(),
                                   [&](const JobKey& each) { return each.path == c.path; });
     ASSERT_NE(key, keys.end()) << c.path;
-    EXPECT_EQ(c.unread.size(), key->readers.size()) << c.path;
+    EXPECT_EQ(c.unread.size(), key->conditions.size()) << c.path;
   }
 }
 
