@@ -230,7 +230,7 @@ void expect_same_forms(int64_t n, Loop loop, const std::string& name) {
   if (!has_avx512()) GTEST_SKIP() << "no AVX-512 here, or AUTOPHI_LOOP_ISA is base";
   std::vector<T> narrow(n), wide(n);
   loop(narrow.data());
-  phi::detail::run_wide([&] { loop(wide.data()); });
+  phi::detail::run_avx512([&] { loop(wide.data()); });
   expect_same_bits(wide, narrow, name);
 }
 
