@@ -20,7 +20,7 @@ bool gives_loss_second(const ParityCase& test) {
 void expect_finite_differences(const ParityCase& test) {
   SCOPED_TRACE(test.name);
   const TensorFunction loss = [&test](const List& in) { return List{test.call(in)[1]}; };
-  const Slopes slopes =
+  const DifferenceCheck slopes =
       compare_with_differences(gives_loss_second(test) ? loss : test.call, test.inputs);
   EXPECT_EQ(slopes.wrong, "");
 }

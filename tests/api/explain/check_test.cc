@@ -138,7 +138,7 @@ const RuleFunctions& lying_rule() {
   static const RuleFunctions rule = [] {
     RuleFunctions lying = ops::softmax.rule;
     lying.name = "lying";
-    lying.ask = [](const RuleArgs& args) -> distributed::SpmdRule {
+    lying.infer_spmd = [](const RuleArgs& args) -> distributed::SpmdRule {
       return distributed::Factors().input(args.spec(0), "mn").output("mn");
     };
     return lying;

@@ -72,7 +72,7 @@ class Alike {
   }
 
  private:
-  Factors::Batch batch_;
+  Factors::BatchFactors batch_;
   Factors rule_;
 };
 
