@@ -152,7 +152,7 @@ def _check_is_called(gradient: BackwardOp, forward: dict[str, Op | BackwardOp]) 
                         "would call this one", f"'backward: {gradient.name}' must be present")
     if op.backward in forward:
         raise SpecError(gradient.at, "backward_op", f"the gradient of '{op.name}' at {op.at} is "
-                        f"'{op.backward}': this one would never be called", "one of the two is accepted")
+                        f"'{op.backward}': nothing would call this one", "one of the two is accepted")
 
 
 def _check_signature(gradient: BackwardOp, op: Op | BackwardOp) -> None:

@@ -112,7 +112,7 @@ class Functions:
             yield SpecError(op.at, "kernel.func", f"no source below {_paths(self.kernels)} registers the "
                             f"kernel '{kernel.name}'{nearest(kernel.name, self.registered)}",
                             f"'PHI_REGISTER_KERNEL({kernel.name}, CPU, <function>, <types>);' must be "
-                            "there")
+                            "present")
         elif self.takes_otherwise(op):
             yield SpecError(op.at, "kernel.func", f"the kernel '{kernel.name}' takes "
                             f"({self.signatures[kernel.name]}) and is passed ({', '.join(kernel_view(op).types)})",

@@ -31,8 +31,9 @@ ConfigEntries config_of_command_line(int argc, char** argv) {
 
 }  // namespace
 
-CollectiveCommand::CollectiveCommand(int* argc, char*** argv, const std::string& subcommand, Participants participants,
-                     std::chrono::milliseconds start_deadline) {
+CollectiveCommand::CollectiveCommand(int* argc, char*** argv, const std::string& subcommand,
+                                     Participants participants,
+                                     std::chrono::milliseconds start_deadline) {
   distributed::init(argc, argv, start_deadline);
   World& world = World::current();
   // The comparison belongs to the start of the job, so it has the start deadline.

@@ -1,8 +1,8 @@
-// CollectiveCommand: a call of autophi by all processes that mpirun started. The processes connect and
-// compare subcommand, version and program, because processes that were started with different ones
-// would wait for each other forever.
+// CollectiveCommand: a call of autophi by all processes that mpirun started. The processes connect
+// and compare subcommand, version and program, because processes that were started with different
+// ones would wait for each other forever.
 //
-//   const CollectiveCommand call(&argc, &argv, subcommand, CollectiveCommand::kAll);    // a rank each
+//   const CollectiveCommand call(&argc, &argv, subcommand, CollectiveCommand::kAll);
 //   if (!call.works()) return call.status();
 #pragma once
 
@@ -20,8 +20,8 @@ class CollectiveCommand {
 
   /// If the processes differ, the first one prints the difference, and none works. `start_deadline`
   /// is passed to distributed::init.
-  CollectiveCommand(int* argc, char*** argv, const std::string& subcommand, Participants participants,
-            std::chrono::milliseconds start_deadline = {});
+  CollectiveCommand(int* argc, char*** argv, const std::string& subcommand,
+                    Participants participants, std::chrono::milliseconds start_deadline = {});
   ~CollectiveCommand();
   CollectiveCommand(const CollectiveCommand&) = delete;
   CollectiveCommand& operator=(const CollectiveCommand&) = delete;

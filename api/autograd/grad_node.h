@@ -152,7 +152,8 @@ class GradNode : public autograd::Node<Tensor> {
   std::vector<TensorForm> outputs_;
   std::vector<SlotRange> lists_;  // the slots of those outputs that are lists
   std::vector<SlotRange> inputs_;
-  std::unique_ptr<const SavedCallSite> site_;  // of the tracked call; null if calls are not observed
+  std::unique_ptr<const SavedCallSite>
+      site_;  // of the tracked call; null if calls are not observed
 };
 
 /// A leaf of the graph. Accumulates the gradient of one tensor.

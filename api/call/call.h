@@ -36,8 +36,10 @@ template <typename... Args>
   return recorder.begin(op, CallSlots::of(args...));
 }
 template <typename AttrList>
-[[gnu::cold, gnu::noinline]] const Decision& infer_decision(const DistArgs& args, const CallKey& key,
-                                                 const AttrList& attributes, DataType dtype) {
+[[gnu::cold, gnu::noinline]] const Decision& infer_decision(const DistArgs& args,
+                                                            const CallKey& key,
+                                                            const AttrList& attributes,
+                                                            DataType dtype) {
   return make_decision(args, key, {attributes.list(), attributes.wanted(), dtype});
 }
 template <typename AttrList, typename... Outs>
@@ -75,7 +77,8 @@ class Call {
     CallKey key;
     attributes_.append_to(key, op_);
     const Decision* found = find_decision(args, key);
-    const Decision& decision = found ? *found : detail::infer_decision(args, key, attributes_, dtype);
+    const Decision& decision =
+        found ? *found : detail::infer_decision(args, key, attributes_, dtype);
     if (!decision.computes_here()) detail::count_clipped(op_);
     if (recorded_) [[unlikely]]
       recorded_->set_decision(decision);

@@ -112,8 +112,8 @@ struct KernelLauncher<KernelSignature<Params...>> {
   }
 
   [[gnu::cold, gnu::noinline]] static void run_stored(Kernel::Erased kernel,
-                                                    const KernelContext& context,
-                                                    const StoredArgs& args) {
+                                                      const KernelContext& context,
+                                                      const StoredArgs& args) {
     [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
       reinterpret_cast<Function>(kernel)(context, args.get<Params>(kIndex)...);
     }

@@ -48,7 +48,7 @@ const T& StoredArgs::value(size_t i) const {
   return *std::any_cast<T>(&values_[i]);
 }
 
-#define PHI_HOLD(T)                      \
+#define PHI_HOLD(T)                        \
   template void StoredArgs::add(const T&); \
   template const T& StoredArgs::value<T>(size_t) const;
 #define PHI_HOLD_ATTRIBUTE(T) PHI_HOLD(T) PHI_HOLD(std::optional<T>)
@@ -83,7 +83,8 @@ std::vector<Dims> StoredArgs::shapes() const {
 }
 
 LaunchStep::LaunchStep(const OpDef& op, DataType dtype, const Place& place,
-                       std::shared_ptr<const LaunchView> view, StoredArgs&& args, LaunchFunction run)
+                       std::shared_ptr<const LaunchView> view, StoredArgs&& args,
+                       LaunchFunction run)
     : op_(op),
       dtype_(dtype),
       place_(place),

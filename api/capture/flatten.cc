@@ -91,7 +91,7 @@ class Flattener {
 
   Recording& recording_;
   FlatProgram flat_;
-  TracedOps ops_;                                      // since the last step
+  TracedOps ops_;                                     // since the last step
   std::unordered_map<int, std::vector<Trip>> trips_;  // by body
 };
 

@@ -10,7 +10,7 @@ namespace phi::ir {
 struct FlatProgram {
   std::vector<RecordedStep> steps;     // no scans
   std::vector<ProgramBuffer> buffers;  // those of the recording, then those of single trips
-  TracedOps trailing_ops;                 // after the last step
+  TracedOps trailing_ops;              // after the last step
 };
 
 /// Moves the program's steps out of the recording. Steps of bodies are copied for each trip.

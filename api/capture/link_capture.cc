@@ -8,8 +8,8 @@
 #include <set>
 
 #include "api/autograd/autograd.h"
-#include "api/capture/result_graph.h"
 #include "api/capture/record.h"
+#include "api/capture/result_graph.h"
 #include "phi/common/inexact.h"
 #include "phi/core/storage/source_bytes.h"
 
@@ -66,7 +66,7 @@ LinkCapture::LinkCapture(const ChainLink& link, const Tensor& x)
 }
 
 TensorList LinkCapture::call(const ChainLink& link, const Tensor& x, const TensorList& inputs,
-                       uint64_t begin) {
+                             uint64_t begin) {
   Tensor h = inputs.front();
   if (is_tracked_ && is_inexact(h.dtype())) h.set_requires_grad();
   const Tensor y = link.call(h, {inputs.begin() + 1, inputs.end() - 1});
@@ -86,8 +86,8 @@ TensorList LinkCapture::call(const ChainLink& link, const Tensor& x, const Tenso
   return results;
 }
 
-std::string LinkCapture::obstacle_of_result(const Tensor& y, const Tensor& x, const TensorList& inputs,
-                                      uint64_t begin) const {
+std::string LinkCapture::obstacle_of_result(const Tensor& y, const Tensor& x,
+                                            const TensorList& inputs, uint64_t begin) const {
   if (has_repeated_storage(own_)) return "two of its own tensors share bytes";
   if (is_tracked_ && !is_inexact(x.dtype())) return "its input has no gradient";
   if (!y.defined() || !has_form_of(y, x)) {

@@ -215,7 +215,7 @@ class Recording final : public Recorder, public CallRecorder {
     std::unordered_map<Key, ValueId, KeyHash> values;
     std::unordered_map<uint64_t, ValueId> last_value;  // by storage
     std::vector<RecordedStep> steps;
-    TracedOps ops;      // since the last of these steps
+    TracedOps ops;     // since the last of these steps
     size_t scan = 0;   // index of the program's operation that repeats it
     Counters counted;  // while open: the rank's counters before it; then its own counts
   };

@@ -36,9 +36,10 @@ class IndexEnds final : public DocumentEnds {
   }
   int64_t count() const override { return count_; }
   void read(int64_t first, std::span<int64_t> ends) const override {
-    auto segment = std::upper_bound(segments_.begin(), segments_.end(), first,
-                                 [](int64_t at, const IndexSegment& p) { return at < p.first_document; }) -
-                1;
+    auto segment =
+        std::upper_bound(segments_.begin(), segments_.end(), first,
+                         [](int64_t at, const IndexSegment& p) { return at < p.first_document; }) -
+        1;
     for (size_t done = 0; done < ends.size(); ++segment) {
       const int64_t begin = first + static_cast<int64_t>(done) - segment->first_document;
       const auto left = static_cast<size_t>(segment->index->num_documents() - begin);

@@ -12,7 +12,8 @@ namespace {
 int64_t first_token_in(const WindowOffsets& window_offsets, const BatchSpec& spec, int64_t sample) {
   const uint64_t random =
       split_mix(split_mix(spec.seed) + static_cast<uint64_t>(spec.first_sample + sample));
-  return window_offsets.first_token_of(static_cast<int64_t>(random % static_cast<uint64_t>(window_offsets.count())));
+  return window_offsets.first_token_of(
+      static_cast<int64_t>(random % static_cast<uint64_t>(window_offsets.count())));
 }
 
 }  // namespace
@@ -21,7 +22,7 @@ int64_t first_token_in(const WindowOffsets& window_offsets, const BatchSpec& spe
 class TokenData::WindowSource final : public Storage::Source {
  public:
   WindowSource(std::shared_ptr<const TokenFiles> files, const BatchSpec& spec, int64_t shift,
-          const Dims& shape)
+               const Dims& shape)
       : files_(std::move(files)),
         window_offsets_(files_->window_offsets(spec.seq_len)),
         spec_(spec),
@@ -49,7 +50,9 @@ class TokenData::WindowSource final : public Storage::Source {
   TensorMeta meta_;
 };
 
-TokenData TokenData::open(const DataOptions& options) { return TokenData(TokenFiles::open(options)); }
+TokenData TokenData::open(const DataOptions& options) {
+  return TokenData(TokenFiles::open(options));
+}
 
 int64_t TokenData::first_token_of(const BatchSpec& spec, int64_t sample) const {
   return first_token_in(*files_->window_offsets(spec.seq_len), spec, sample);

@@ -51,7 +51,9 @@ class TokenData {
   /// Errors: as TokenFiles::window_offsets; when they are read, as TokenFiles::read.
   Tensor ids(const BatchSpec& spec) const { return windows(spec, 0, {spec.batch, spec.seq_len}); }
   /// int64 [batch, seq_len, 1], the shape that losses accept.
-  Tensor labels(const BatchSpec& spec) const { return windows(spec, 1, {spec.batch, spec.seq_len, 1}); }
+  Tensor labels(const BatchSpec& spec) const {
+    return windows(spec, 1, {spec.batch, spec.seq_len, 1});
+  }
 
  private:
   class WindowSource;

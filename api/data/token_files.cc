@@ -191,12 +191,12 @@ std::shared_ptr<const WindowOffsets> TokenFiles::window_offsets(int64_t seq_len)
   yield_point("token_files.places.unset");
   if (!window_offsets) {
     window_offsets = documents_ ? std::make_shared<const WindowOffsets>(documents_, seq_len)
-                        : std::make_shared<const WindowOffsets>(num_tokens(), seq_len);
+                                : std::make_shared<const WindowOffsets>(num_tokens(), seq_len);
   }
-  PHI_CHECK(
-      window_offsets->count() > 0 || documents_,
-      errors::InvalidArgument("{} {} are too few for windows of seq_len {} + 1.", num_tokens(),
-                              options_.kind == DataKind::kBytes ? "bytes of text" : "tokens", seq_len));
+  PHI_CHECK(window_offsets->count() > 0 || documents_,
+            errors::InvalidArgument(
+                "{} {} are too few for windows of seq_len {} + 1.", num_tokens(),
+                options_.kind == DataKind::kBytes ? "bytes of text" : "tokens", seq_len));
   PHI_CHECK(window_offsets->count() > 0,
             errors::InvalidArgument(
                 "none of {} documents is long enough for a window of seq_len {} + 1: the longest "

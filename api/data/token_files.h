@@ -1,6 +1,6 @@
 // TokenFiles: the token ids of files as one sequence, for all kinds of files.
 //
-//   const auto files = TokenFiles::open({.kind = Kind::kTokens, .paths = {"train.bin"}});
+//   const auto files = TokenFiles::open({.kind = DataKind::kTokens, .paths = {"train.bin"}});
 //   files->read(begin, ids);
 //
 // A file is memory-mapped when something in it is first read, and never loaded as a whole.
@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "api/data/corpus.h"
-#include "api/data/document_ends.h"
 #include "api/data/data_options.h"
 #include "api/data/data_summary.h"
+#include "api/data/document_ends.h"
 #include "api/data/window_offsets.h"
 
 namespace phi::data {

@@ -36,9 +36,10 @@ constexpr TokenTypeInfo info(std::string_view name) {
 }
 
 // Indexed by TokenType.
-constexpr std::array kTokenTypes = {
-    info<uint8_t>("uint8"),   info<int8_t>("int8"),   info<uint16_t>("uint16"), info<int16_t>("int16"),
-    info<uint32_t>("uint32"), info<int32_t>("int32"), info<int64_t>("int64")};
+constexpr std::array kTokenTypes = {info<uint8_t>("uint8"),   info<int8_t>("int8"),
+                                    info<uint16_t>("uint16"), info<int16_t>("int16"),
+                                    info<uint32_t>("uint32"), info<int32_t>("int32"),
+                                    info<int64_t>("int64")};
 
 const TokenTypeInfo& info_of(TokenType type) { return kTokenTypes[static_cast<size_t>(type)]; }
 
@@ -48,11 +49,12 @@ int64_t size_of(TokenType type) { return info_of(type).size; }
 std::string_view name_of(TokenType type) { return info_of(type).name; }
 
 TokenType parse_token_type(std::string_view name) {
-  const auto found =
-      std::find_if(kTokenTypes.begin(), kTokenTypes.end(), [&](const TokenTypeInfo& info) { return info.name == name; });
+  const auto found = std::find_if(kTokenTypes.begin(), kTokenTypes.end(),
+                                  [&](const TokenTypeInfo& info) { return info.name == name; });
   if (found != kTokenTypes.end()) return static_cast<TokenType>(found - kTokenTypes.begin());
   std::string names;
-  for (const TokenTypeInfo& info : kTokenTypes) names += (names.empty() ? "" : ", ") + std::string(info.name);
+  for (const TokenTypeInfo& info : kTokenTypes)
+    names += (names.empty() ? "" : ", ") + std::string(info.name);
   throw errors::InvalidArgument("'{}' is not a dtype of token ids; use one of {}.", name, names);
 }
 

@@ -32,8 +32,9 @@ class LocalNode final : public GradNode {
   void backward(const GradOutputs& in, GradInputs& out) override {
     const Tensor grad = in.grad(0);
     const bool here = form_.attr->mesh().contains(rank());
-    out.set_grad(0, Tensor(here ? DistTensor(form_.meta, form_.attr, grad.dense())
-                            : DistTensor::clipped(form_.meta, form_.attr, grad.place(), "local")));
+    out.set_grad(0,
+                 Tensor(here ? DistTensor(form_.meta, form_.attr, grad.dense())
+                             : DistTensor::clipped(form_.meta, form_.attr, grad.place(), "local")));
   }
   TensorForm form_;
 };
@@ -64,7 +65,8 @@ class FromLocalNode final : public GradNode {
  private:
   void backward(const GradOutputs& in, GradInputs& out) override {
     const Tensor grad = in.grad(0);
-    out.set_grad(0, grad.dist().local().computed_here() ? Tensor(grad.dist().local()) : form_.zeros());
+    out.set_grad(0,
+                 grad.dist().local().computed_here() ? Tensor(grad.dist().local()) : form_.zeros());
   }
   TensorForm form_;
 };

@@ -59,8 +59,8 @@ class FirstNonfinite final : public OutputWatch, public CallRecorder {
   RankContext& context_;
   const int64_t start_;
   OutputWatch* const outer_;
-  std::unique_ptr<ObserverScope> observers_;    // null: another observer is active; no placements
-  std::vector<const Decision*> decisions_;  // of open calls; null: not decided yet
+  std::unique_ptr<ObserverScope> observers_;  // null: another observer is active; no placements
+  std::vector<const Decision*> decisions_;    // of open calls; null: not decided yet
   Finding finding_;
 };
 

@@ -33,7 +33,8 @@ std::vector<int64_t> checked(std::vector<int64_t> prompt, int64_t window) {
 
 }  // namespace
 
-TokenGenerator::TokenGenerator(nn::Layer& model, std::vector<int64_t> prompt, const GeneratorOptions& options)
+TokenGenerator::TokenGenerator(nn::Layer& model, std::vector<int64_t> prompt,
+                               const GeneratorOptions& options)
     : model_(model),
       options_(checked(options)),
       cache_(model, /*batch=*/1, options.window),

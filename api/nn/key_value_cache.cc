@@ -23,7 +23,7 @@ KeyValueCache::KeyValueCache(const Module& model, int64_t batch, int64_t capacit
     const Dims shape{batch, capacity, options.num_kv_heads(), options.head_size()};
     const auto room = [&] {
       return apply_placements(deferred_full(shape, 0.0f, model.dtype()),
-                      attention->attr(ActivationSlot::kCache));
+                              attention->attr(ActivationSlot::kCache));
     };
     entries_.emplace(attention, Entry{room(), room()});
   }
@@ -38,7 +38,8 @@ const Tensor& KeyValueCache::lengths(const Module& module) {
   const void* mesh = module.mesh() ? module.mesh()->id() : nullptr;
   auto found = lengths_.find(mesh);
   if (found == lengths_.end()) {
-    found = lengths_.emplace(mesh, apply_placements(expand(first_, {batch_}), module.batch_attr())).first;
+    found = lengths_.emplace(mesh, apply_placements(expand(first_, {batch_}), module.batch_attr()))
+                .first;
   }
   return found->second;
 }

@@ -358,7 +358,8 @@ class Passages {
     }
     SpmdResult inference = functions_.forward_by_rule(whole, inference_.outputs.size());
     found_.push_back(std::move(passage));
-    if (!std::ranges::all_of(found_, [&](const Passage& each) { return is_open(each, inference); })) {
+    if (!std::ranges::all_of(found_,
+                             [&](const Passage& each) { return is_open(each, inference); })) {
       found_.pop_back();
       return;
     }

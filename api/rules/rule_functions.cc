@@ -97,15 +97,17 @@ SpmdResult RuleFunctions::forward(const RuleArgs& args, size_t num_outputs,
 
 SpmdResult RuleFunctions::forward_by_rule(const RuleArgs& args, size_t num_outputs,
                                           distributed::Conflicts* conflicts) const {
-  return completed(*this, args, infer_spmd ? infer_spmd(args).forward(conflicts) : replicated(args, num_outputs),
+  return completed(*this, args,
+                   infer_spmd ? infer_spmd(args).forward(conflicts) : replicated(args, num_outputs),
                    num_outputs);
 }
 
 SpmdResult RuleFunctions::backward(const RuleArgs& args, std::span<const TensorSpec> outputs,
                                    distributed::Conflicts* conflicts) const {
-  return completed(*this, args,
-                   infer_spmd ? infer_spmd(args).backward(outputs, conflicts) : replicated(args, outputs.size()),
-                   outputs.size());
+  return completed(
+      *this, args,
+      infer_spmd ? infer_spmd(args).backward(outputs, conflicts) : replicated(args, outputs.size()),
+      outputs.size());
 }
 
 }  // namespace phi

@@ -72,7 +72,7 @@ struct RuleFunctions {
   using InferMeta = OutputMetas (*)(const RuleArgs&);
   using Describe = OpRule (*)(const RuleFunctions&);
 
-  const char* name;   // of the rule: a function, a declaration, or empty if there is none
+  const char* name;  // of the rule: a function, a declaration, or empty if there is none
   InferSpmd infer_spmd = nullptr;  // null: inputs and outputs are replicated
   InferMeta infer_meta = nullptr;
   Describe describe = nullptr;  // makes the OpRule, for tools

@@ -188,7 +188,8 @@ class Tensor {
   /// Returns the accumulated gradient of a leaf, with the leaf's mesh and placements; undefined if
   /// there is none. Partial sums of several backward passes are reduced in this call, once.
   ///
-  /// Ranks   Collective over the mesh if the gradient is partial. Every rank reads such gradients in
+  /// Ranks   Collective over the mesh if the gradient is partial. Every rank reads such gradients
+  /// in
   ///         the same order.
   /// Errors  InvalidArgument if another rank reads another gradient or makes another call;
   ///         Unavailable if it has left the job; ExecutionTimeout at the deadline.

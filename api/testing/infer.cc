@@ -14,7 +14,7 @@ OpTensor op_tensor(const std::optional<RuleTensor>& tensor, const ProcessMesh& m
 }
 
 OpCallSpec call_spec_of(const OpRule& rule, const ProcessMesh& mesh,
-                       const std::vector<RuleArgument>& inputs, const Attributes& attributes) {
+                        const std::vector<RuleArgument>& inputs, const Attributes& attributes) {
   OpCallSpec call_spec{mesh, {}, rule.attributes(attributes)};
   for (const RuleArgument& argument : inputs) {
     auto& tensors = call_spec.inputs.emplace_back();

@@ -33,7 +33,7 @@ struct RuleArgument {
   explicit(false) RuleArgument(std::nullopt_t) : tensors{std::nullopt} {}
   explicit(false) RuleArgument(RuleTensor tensor) : tensors{std::move(tensor)} {}
   RuleArgument(Dims shape, std::vector<distributed::Placement> placements,
-                DataType dtype = DataType::UNDEFINED)
+               DataType dtype = DataType::UNDEFINED)
       : RuleArgument(RuleTensor{shape, std::move(placements), dtype}) {}
   explicit(false) RuleArgument(const std::vector<RuleTensor>& list)
       : tensors(list.begin(), list.end()) {}

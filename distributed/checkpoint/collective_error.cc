@@ -25,7 +25,8 @@ struct RankError {
 
 std::optional<Error> first_error(World& world, const std::optional<Error>& own) {
   std::string text = own ? std::string(without_op(own->what())) : "";
-  const RankError told{static_cast<int64_t>(text.size()), own ? static_cast<int64_t>(own->code()) : 0};
+  const RankError told{static_cast<int64_t>(text.size()),
+                       own ? static_cast<int64_t>(own->code()) : 0};
   std::vector<RankError> all(static_cast<size_t>(world.size()));
   world.everyone().all_gather(&told, all.data(), sizeof(RankError) / 8, DataType::INT64);
   for (size_t rank = 0; rank < all.size(); ++rank) {

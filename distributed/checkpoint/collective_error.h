@@ -1,6 +1,6 @@
 // Steps in which all ranks of a job succeed, or fail with the same error.
 //
-//   if (auto fault = together(world, [&] { part.finish(); })) { part.discard(); throw *fault; }
+//   if (auto error = run_on_all_ranks(world, [&] { part.finish(); })) throw *error;
 #pragma once
 
 #include <exception>

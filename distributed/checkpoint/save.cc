@@ -24,7 +24,8 @@ void save(const std::string& folder, std::span<const NamedTensor> tensors,
 
 PendingSave start_save(const std::string& folder, std::span<const NamedTensor> tensors,
                        const SaveOptions& options) {
-  return PendingSave(std::make_unique<CollectiveSave>(folder, tensors, options, CollectiveSave::Mode::kBackground));
+  return PendingSave(std::make_unique<CollectiveSave>(folder, tensors, options,
+                                                      CollectiveSave::Mode::kBackground));
 }
 
 }  // namespace phi::distributed::checkpoint

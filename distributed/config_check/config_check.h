@@ -2,7 +2,7 @@
 // equal on all of them.
 //
 //   ConfigEntries entries = {{"model.seed", "3"}, {"data.seed", "5"}};
-//   check_config_consistency(world, entries);   // throws the same error on all ranks if one differs
+//   check_config_consistency(world, entries);  // throws on all ranks if one differs
 //
 // Without the check, a rank started with another learning rate, text or binary computes something
 // else than the others, unnoticed.

@@ -28,7 +28,8 @@ void for_each_combination(const std::vector<std::pair<int64_t, int64_t>>& ranges
 
 }  // namespace
 
-std::vector<TransferRoutes::DimSplit> TransferRoutes::splits_of(const Dims& shape, const TensorDistAttr& attr) {
+std::vector<TransferRoutes::DimSplit> TransferRoutes::splits_of(const Dims& shape,
+                                                                const TensorDistAttr& attr) {
   std::vector<DimSplit> splits(static_cast<size_t>(shape.ndim()));
   for (int t = 0; t < shape.ndim(); ++t) {
     DimSplit& split = splits[t];
@@ -107,7 +108,8 @@ int64_t TransferRoutes::request_index(const MeshCoord& dst_coord, const MeshCoor
 }
 
 // Chooses the coordinates in the free mesh dims of src; `fixed` has the others.
-int64_t TransferRoutes::source_for(int64_t dst_rank, const MeshCoord& dst_coord, MeshCoord fixed) const {
+int64_t TransferRoutes::source_for(int64_t dst_rank, const MeshCoord& dst_coord,
+                                   MeshCoord fixed) const {
   const ProcessMesh& mesh = move_.src->mesh();
   if (free_ == 0) return mesh.rank_at(fixed);
   if (const auto own = mesh.coord_of(dst_rank)) {

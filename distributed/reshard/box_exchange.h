@@ -1,6 +1,6 @@
-// TransferRoutes: which rank sends which box to which rank when a tensor moves from one attr to another.
-// Pure arithmetic on meshes and splits, one rank at a time, so any rank of a job of any size can be
-// queried.
+// TransferRoutes: which rank sends which box to which rank when a tensor moves from one attr to
+// another. Pure arithmetic on meshes and splits, one rank at a time, so any rank of a job of any
+// size can be queried.
 //
 // Every destination rank receives exactly the elements that it needs, once. If several ranks hold
 // them, it uses its own copy if it has one; otherwise the source is a replica, chosen to balance

@@ -31,9 +31,9 @@ CommOp op_of(ReshardStep::Kind kind) {
 
 }  // namespace
 
-BoxExchangeRun::BoxExchangeRun(World& world, std::shared_ptr<const RankSchedule> schedule, size_t step,
-                 const DenseTensor& in, const TensorMeta& global, const Place& place,
-                 const DenseTensor& out)
+BoxExchangeRun::BoxExchangeRun(World& world, std::shared_ptr<const RankSchedule> schedule,
+                               size_t step, const DenseTensor& in, const TensorMeta& global,
+                               const Place& place, const DenseTensor& out)
     : world_(world),
       device_(world.device()),
       whole_(std::move(schedule)),
@@ -100,7 +100,8 @@ bool BoxExchangeRun::passes_through() const {
 std::vector<Send> BoxExchangeRun::packed_sends() {
   std::vector<Send> sends;
   for (const BoxMessage& message : schedule_.sends) {
-    if (!message.is_own) sends.push_back({message.position, piece_of_input(message), message.bytes});
+    if (!message.is_own)
+      sends.push_back({message.position, piece_of_input(message), message.bytes});
   }
   return sends;
 }
@@ -144,7 +145,8 @@ void BoxExchangeRun::unpack() {
   for (size_t i = 0; i < arrived_.size(); ++i) {
     const BoxMessage& message = schedule_.recvs[i];
     if (message.is_own) {
-      copies_.push_back({from_.data(), schedule_.src_box, to_.data(), schedule_.dst_box, message.box});
+      copies_.push_back(
+          {from_.data(), schedule_.src_box, to_.data(), schedule_.dst_box, message.box});
     } else if (!message.offset) {
       const auto* const arrived = static_cast<const std::byte*>(arrived_[i]);
       copies_.push_back({arrived, message.box, to_.data(), schedule_.dst_box, message.box});

@@ -19,8 +19,8 @@ class BoxExchangeRun {
   /// Step number `step` of `schedule`, from `in`; `global` is the metadata of the whole tensor.
   /// This rank's result is stored in `out` if that is defined.
   BoxExchangeRun(World& world, std::shared_ptr<const RankSchedule> schedule, size_t step,
-          const DenseTensor& in, const TensorMeta& global, const Place& place,
-          const DenseTensor& out);
+                 const DenseTensor& in, const TensorMeta& global, const Place& place,
+                 const DenseTensor& out);
 
   /// Posts the messages. A step that is exactly one collective runs to completion.
   static Transfer start(const std::shared_ptr<BoxExchangeRun>& run);

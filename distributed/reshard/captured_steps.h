@@ -40,7 +40,7 @@ std::unique_ptr<Step> capture_whole_reshard(const DistTensor& src, const DistTen
 
 /// Copies box `part` of `whole` to `out`.
 std::unique_ptr<Step> capture_slice(const DenseTensor& whole, const Box& part,
-                                     const DenseTensor& out);
+                                    const DenseTensor& out);
 /// Fills `out` with the identity element of a reduction.
 std::unique_ptr<Step> capture_fill(ReduceKind kind, const DenseTensor& out);
 

@@ -6,8 +6,8 @@
 //
 // Planning has three phases. Partial values that must not stay partial are reduced at the smallest
 // local size: after every slice that needs no communication, and into a shard where the target is
-// one. Then one box exchange (TransferRoutes) moves any shards and replicas to any others in one round with
-// the fewest bytes. Last, new partial mesh dims are filled with the identity element.
+// one. Then one box exchange (TransferRoutes) moves any shards and replicas to any others in one
+// round with the fewest bytes. Last, new partial mesh dims are filled with the identity element.
 //
 // If several mesh dims are partial, the reduction over the last one is innermost. Different reduce
 // kinds are therefore reduced one after the other, from the last mesh dim to the first.
@@ -34,7 +34,7 @@ struct ReshardStep {
     kFillPartial,    // replicas become partial values
   };
   Kind kind = Kind::kSlice;
-  BoxExchange move;        // from move.src to move.dst; an all-reduce and a fill move no boxes
+  BoxExchange move;    // from move.src to move.dst; an all-reduce and a fill move no boxes
   MeshDimMask over{};  // the mesh dims that change: of move.dst for a fill, otherwise of move.src
   ReduceKind reduce = ReduceKind::kSum;  // of kReduceScatter and kAllReduce
 

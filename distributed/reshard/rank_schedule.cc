@@ -12,8 +12,9 @@
 namespace phi::distributed {
 namespace {
 
-std::vector<BoxMessage> box_messages_of(const std::vector<BoxTransfer>& transfers, const Box& local, int64_t rank,
-                         std::span<const int64_t> group, size_t width) {
+std::vector<BoxMessage> box_messages_of(const std::vector<BoxTransfer>& transfers, const Box& local,
+                                        int64_t rank, std::span<const int64_t> group,
+                                        size_t width) {
   std::unordered_map<int64_t, int64_t> positions;
   for (size_t i = 0; i < group.size(); ++i) positions[group[i]] = static_cast<int64_t>(i);
   std::vector<BoxMessage> legs;
@@ -81,8 +82,10 @@ StepSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world
     const BoxMessage& message = schedule.recvs[i];
     const bool is_first = i % static_cast<size_t>(schedule.contributions) == 0;
     // Space for what arrives and, once per box, for the result of reducing it.
-    if (!message.offset || reduces) schedule.staging_bytes += StagingBuffer::round_up(message.bytes);
-    if (!message.offset && reduces && is_first) schedule.staging_bytes += StagingBuffer::round_up(message.bytes);
+    if (!message.offset || reduces)
+      schedule.staging_bytes += StagingBuffer::round_up(message.bytes);
+    if (!message.offset && reduces && is_first)
+      schedule.staging_bytes += StagingBuffer::round_up(message.bytes);
   }
   return schedule;
 }
@@ -90,7 +93,7 @@ StepSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world
 }  // namespace
 
 std::shared_ptr<const RankSchedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
-                                            World& world) {
+                                                World& world) {
   struct Key {
     const ReshardPlan* plan;
     uint64_t world;

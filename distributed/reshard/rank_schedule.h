@@ -24,7 +24,7 @@ struct StepSchedule {
   bool takes_part = false;
   bool receives = false;
   Group* group = nullptr;
-  Box src_box;    // this rank's part before the step
+  Box src_box;  // this rank's part before the step
   Box dst_box;  // and after it
   std::vector<BoxMessage> sends;
   std::vector<BoxMessage> recvs;
@@ -40,6 +40,6 @@ struct RankSchedule {
 
 /// Returns the schedule of a plan. Schedules are cached per thread.
 std::shared_ptr<const RankSchedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
-                                            World& world);
+                                                World& world);
 
 }  // namespace phi::distributed

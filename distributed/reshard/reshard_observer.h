@@ -1,4 +1,5 @@
-// ReshardObserver: an observer of every reshard that a rank takes part in, with its plan, bytes and time.
+// ReshardObserver: an observer of every reshard that a rank takes part in, with its plan, bytes and
+// time.
 //
 //   RankContext::current().set_reshard_observer(&watch);   // from here on; null: nobody is told
 #pragma once

@@ -13,7 +13,7 @@
 //   | one factor, placed differently   the first tensor decides
 //   | one mesh dim, several factors    the factor met first keeps it, going through the tensors in
 //   |                                  order and through each from its first dim to its last
-//   | partial inputs                   are reduced (calls may pass them: api/rules/partial_propagation.h)
+//   | partial inputs                   are reduced (exceptions: api/rules/partial_propagation.h)
 //   | dims that are never split        compete like the others, and then give up the mesh dim
 //   | one factor, two sizes            an error: no placement makes the call correct
 // The setters below change a policy for one rule.

@@ -73,7 +73,7 @@ std::vector<phi::training::Batch> batches(int64_t step) {
 
 std::string written(Net* net) {
   phi::generation::TokenGenerator generator(*net, {10, 12, 14, 16},
-                                       {.window = 16, .sampling = {.temperature = 0.0}});
+                                            {.window = 16, .sampling = {.temperature = 0.0}});
   std::string text;
   for (int i = 0; i < 6; ++i) text += " " + std::to_string(generator.next());
   return text;

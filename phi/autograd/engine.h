@@ -255,7 +255,8 @@ class BackwardPass {
 /// Runs the backward pass from `roots`. Returns the gradients of options.captures, in their order;
 /// a gradient is undefined if none arrived.
 template <Differentiable Value>
-std::vector<Value> run_backward(std::vector<BackwardRoot<Value>> roots, const BackwardOptions<Value>& options) {
+std::vector<Value> run_backward(std::vector<BackwardRoot<Value>> roots,
+                                const BackwardOptions<Value>& options) {
   return detail::BackwardPass<Value>(options).run(std::move(roots));
 }
 

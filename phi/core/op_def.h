@@ -38,8 +38,8 @@ struct OpDef {
 };
 
 namespace ops {
-/// All ops: those of this library in YAML order, then added ones (op_registry.h). Ops that are added
-/// later do not change a returned list.
+/// All ops: those of this library in YAML order, then added ones (op_registry.h). Ops that are
+/// added later do not change a returned list.
 std::span<const OpDef* const> all();
 /// Errors: NotFound with the nearest names.
 const OpDef& find(std::string_view name);

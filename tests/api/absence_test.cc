@@ -16,8 +16,8 @@
 #include "distributed/api.h"
 #include "distributed/comm/dry/dry_world.h"
 #include "phi/tensor_api.h"
-#include "support/system/requested_bytes.h"
 #include "support/counted_world.h"
+#include "support/system/requested_bytes.h"
 
 namespace phi {
 namespace {
@@ -31,8 +31,8 @@ using distributed::Shard;
 using distributed::shard_tensor;
 using distributed::World;
 using distributed::testing::CountedWorld;
-using distributed::testing::on_counted_ranks;
 using distributed::testing::MessageCounts;
+using distributed::testing::on_counted_ranks;
 using phi::testing::requested_bytes;
 
 constexpr DataType kFloat = DataType::FLOAT32;

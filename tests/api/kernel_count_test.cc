@@ -19,8 +19,8 @@
 #include "phi/core/op_def.h"
 #include "phi/core/trace/trace.h"
 #include "phi/tensor_api.h"
-#include "support/kernel_hook.h"
 #include "support/counted_world.h"
+#include "support/kernel_hook.h"
 #include "tests/api/op_cases.h"
 
 DEFINE_uint32(seed, 1, "of the placements that are drawn");
@@ -33,8 +33,8 @@ using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::World;
 using distributed::testing::CountedWorld;
-using distributed::testing::on_counted_ranks;
 using distributed::testing::MessageCounts;
+using distributed::testing::on_counted_ranks;
 using phi::testing::Choice;
 using phi::testing::KernelHook;
 using phi::testing::ParityCase;

@@ -1,6 +1,4 @@
 // What docs say of messages, asked of the transport.
-#include "support/counted_world.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include "api/generated/ops/sum.h"
 #include "distributed/api.h"
 #include "phi/tensor_api.h"
+#include "support/counted_world.h"
 
 namespace phi {
 namespace {
@@ -21,8 +20,8 @@ using distributed::reshard;
 using distributed::Shard;
 using distributed::shard_tensor;
 using distributed::testing::CountedWorld;
-using distributed::testing::on_counted_ranks;
 using distributed::testing::MessageCounts;
+using distributed::testing::on_counted_ranks;
 
 constexpr int64_t kFloat = 4;
 
@@ -39,7 +38,8 @@ TEST(MessageCounts, ATensorGoesToTheNextStageOnceAndInTheBoxesNeeded) {
     matmul(h, w1);
     const int64_t half = 64 * 128 / 2 * kFloat;
     const bool sends = world.rank() < 2;
-    EXPECT_EQ(world.message_counts(), (MessageCounts{sends, sends ? half : 0, !sends, sends ? 0 : half}));
+    EXPECT_EQ(world.message_counts(),
+              (MessageCounts{sends, sends ? half : 0, !sends, sends ? 0 : half}));
   });
 }
 

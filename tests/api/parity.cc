@@ -15,8 +15,8 @@
 #include "distributed/comm/local/local_world.h"
 #include "phi/common/errors.h"
 #include "phi/common/inexact.h"
-#include "tests/support/guarded_device.h"
 #include "tests/support/assign_gpu.h"
+#include "tests/support/guarded_device.h"
 
 DEFINE_string(place, "cpu", "where ranks compute: cpu, guarded, gpu");
 DEFINE_int32(gpus, 5, "how many GPUs ranks share, with --place=gpu");
@@ -116,7 +116,7 @@ void expect_parity(const ParityCase& test, const ProcessMesh& mesh, int world,
   distributed::run_ranks(world, [&](distributed::World& own) {
     if (FLAGS_place == "gpu") {
       distributed::testing::assign_gpu(own, FLAGS_gpus,
-                                     distributed::parse_gpu_messages(FLAGS_messages));
+                                       distributed::parse_gpu_messages(FLAGS_messages));
     } else {
       own.rank_context().set_place(place_of_rank(own.rank()));
     }

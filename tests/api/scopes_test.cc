@@ -86,7 +86,9 @@ std::vector<ScopeRow> rows_of(Things& things) {
          return fmt::format("{} {} {}", text_of(now.module), text_of(now.file), now.line);
        }},
       {"api/call/call_site.h CallSite::ReasonScope",
-       [&, at](int n) { return std::make_shared<CallSite::ReasonScope>(things.names[at(n)].c_str()); },
+       [&, at](int n) {
+         return std::make_shared<CallSite::ReasonScope>(things.names[at(n)].c_str());
+       },
        [] { return text_of(CallSite::current().reason); }},
       {"api/call/suppress_combines.h SuppressCombines",
        [](int) { return std::make_shared<SuppressCombines>(); },

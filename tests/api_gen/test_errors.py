@@ -470,9 +470,9 @@ def test_an_op_with_the_gradient_of_another():
 
 def test_a_gradient_that_no_op_names():
     fails(gradient(), "backward.yaml:1: op 'f_grad', key 'backward_op': 'f' at ops.yaml:1 names no "
-          "gradient: this one would never be called; 'backward: f_grad' must be present", entry())
+          "gradient: nothing would call this one; 'backward: f_grad' must be present", entry())
     fails(gradient() + gradient("f_grad2"), "backward.yaml:7: op 'f_grad2', key 'backward_op': the "
-          "gradient of 'f' at ops.yaml:1 is 'f_grad': this one would never be called; one of the two "
+          "gradient of 'f' at ops.yaml:1 is 'f_grad': nothing would call this one; one of the two "
           "is accepted", entry(backward="f_grad"))
 
 

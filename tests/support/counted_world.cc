@@ -41,8 +41,9 @@ MessageCounts operator-(const MessageCounts& a, const MessageCounts& b) {
 }
 
 void PrintTo(const MessageCounts& message_counts, std::ostream* out) {
-  *out << fmt::format("{} messages of {} bytes sent, {} of {} received", message_counts.messages_sent,
-                      message_counts.bytes_sent, message_counts.messages_received, message_counts.bytes_received);
+  *out << fmt::format("{} messages of {} bytes sent, {} of {} received",
+                      message_counts.messages_sent, message_counts.bytes_sent,
+                      message_counts.messages_received, message_counts.bytes_received);
 }
 
 class CountedWorld::CountedMessages final : public Messages {

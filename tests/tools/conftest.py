@@ -29,6 +29,7 @@ class ScriptRepo:
         self.stand_in("cmake", '[ "$1" != --version ] || echo "cmake version 3.25.1"')
         self.stand_in("g++", "echo 12.2.0")
         self.stand_in("id", "echo 0", logged=False)
+        self.stand_in("ctags")
         self.stand_in("ctest")
         self.stand_in("mpirun")
         self.installed("*")

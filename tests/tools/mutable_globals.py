@@ -46,7 +46,7 @@ SHARED = {
     r"phi::distributed::AttrTable::find_or_add\(.*\)::table": "placements; equal ones are one",
     r"phi::\(anonymous namespace\)::next_id\(\)::blocks": "numbers of storages",
     r"phi::\(anonymous namespace\)::Owners::all\(\)::instance": "who has the bytes of borrowed storages; found by storage",
-    r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined\(\)::instance)":
+    r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined_job\(\)::instance)":
         "the process's place in its job",
     r"phi::\(anonymous namespace\)::(calls|loaded|compat_names)\(\)::instance":
         "operators by name, and what libraries brought: of the process",
@@ -54,11 +54,11 @@ SHARED = {
     r"phi::distributed::warn_of_shared_gpus\(.*\)::has_warned": "ranks that share a GPU are named once",
     r"phi::cow_alias::\(anonymous namespace\)::everything": "whether tests alias small parts too; set before the first tensor",
     r"phi::distributed::pipeline::kScheduleKinds": "constant",
-    r"phi::data::\(anonymous namespace\)::(kRows|kOtherFormats)": "constant",
+    r"phi::data::\(anonymous namespace\)::(kTokenTypes|kOtherFormats)": "constant",
     r"phi::nn::huggingface::\(anonymous namespace\)::(kGptKeys|kLlamaKeys|kHarmless)": "constant",
     r"phi::nn::huggingface::is_buffer\(.*\)::(gpt2|others)": "constant when made",
     r"phi::RankContext::process_default\(\)::context": "of the process's one rank, where it is in no job",
-    r"phi::\(anonymous namespace\)::Call::engine\(\)::cpu": "oneDNN's word for the CPU, which never changes",
+    r"phi::\(anonymous namespace\)::OnednnConv::engine\(\)::cpu": "oneDNN's word for the CPU, which never changes",
     r"phi::(gemm_isa|loop_isa|bf16_tiles::best_isa)\(\)::\w+":
         "what the machine has",
     r"phi::\(anonymous namespace\)::(calls_under_way|buffers_made|making|kMayKeepThreads)":

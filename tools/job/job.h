@@ -46,7 +46,7 @@ class Job {
   /// Returns the bytes of the model's states.
   training::StateBytes run_steps(nn::models::Decoder& model, JobReport* report);
   void run_training_loop(training::Trainer& trainer, training::Checkpointer* checkpoints,
-                  JobReport* report);
+                         JobReport* report);
   training::Progress new_progress() const;
   training::StepResult run_step(training::Trainer& trainer);
   /// Reports what --check has checked, if it found nothing wrong.

@@ -14,42 +14,43 @@ struct TorchModule {
   const char* functions;  // separated by blanks
 };
 
-constexpr TorchModule kSameName[] = {{"torch",
-                                 "abs acos acosh add addmm all allclose amax amin angle any arange "
-                                 "argmax argmin argsort as_strided asin asinh "
-                                 "atan atan2 atanh bernoulli bilinear bincount binomial "
-                                 "bitwise_and bitwise_left_shift bitwise_not bitwise_or "
-                                 "bitwise_right_shift bitwise_xor bmm ceil channel_shuffle "
-                                 "cholesky_solve clip complex conj copysign cos cosh "
-                                 "cross cummax cummin cumprod cumsum diag diag_embed diagonal "
-                                 "digamma dist divide dot einsum equal erf erfinv "
-                                 "exp expm1 eye flatten flip floor floor_divide fmax fmin full "
-                                 "full_like gather greater_equal heaviside i0 imag "
-                                 "index_add index_put index_select isclose isfinite isinf isnan "
-                                 "kron kthvalue lerp less_equal lgamma linspace "
-                                 "log log10 log1p log2 logcumsumexp logical_and logical_not "
-                                 "logical_or logical_xor logit logspace logsumexp "
-                                 "matmul matrix_power max maximum mean meshgrid min minimum mode "
-                                 "multinomial multiply mv nextafter nonzero "
-                                 "not_equal ones ones_like poisson polygamma pow prod randint "
-                                 "randperm real reciprocal relu remainder renorm "
-                                 "repeat_interleave reshape roll round rsqrt searchsorted "
-                                 "sgn sigmoid sign sin sinh slogdet softmax "
-                                 "split sqrt square squeeze stack stft subtract sum tan tanh tile "
-                                 "topk trace transpose tril tril_indices triu "
-                                 "triu_indices triangular_solve trunc unbind unique "
-                                 "unique_consecutive unsqueeze where zeros zeros_like"},
-                                {"torch.nn.functional",
-                                 "affine_grid batch_norm celu conv2d conv3d cross_entropy dropout "
-                                 "elu embedding fold gelu grid_sample group_norm "
-                                 "hardshrink hardsigmoid hardswish hardtanh huber_loss "
-                                 "instance_norm layer_norm leaky_relu log_softmax "
-                                 "logsigmoid mish nll_loss one_hot pad pixel_shuffle "
-                                 "pixel_unshuffle prelu relu6 rms_norm rrelu selu silu softplus "
-                                 "softshrink softsign unfold"},
-                                {"torch.linalg",
-                                 "cholesky det eig eigh eigvals eigvalsh inverse lstsq lu "
-                                 "matrix_rank multi_dot qr solve svd svdvals"}};
+constexpr TorchModule kSameName[] = {
+    {"torch",
+     "abs acos acosh add addmm all allclose amax amin angle any arange "
+     "argmax argmin argsort as_strided asin asinh "
+     "atan atan2 atanh bernoulli bilinear bincount binomial "
+     "bitwise_and bitwise_left_shift bitwise_not bitwise_or "
+     "bitwise_right_shift bitwise_xor bmm ceil channel_shuffle "
+     "cholesky_solve clip complex conj copysign cos cosh "
+     "cross cummax cummin cumprod cumsum diag diag_embed diagonal "
+     "digamma dist divide dot einsum equal erf erfinv "
+     "exp expm1 eye flatten flip floor floor_divide fmax fmin full "
+     "full_like gather greater_equal heaviside i0 imag "
+     "index_add index_put index_select isclose isfinite isinf isnan "
+     "kron kthvalue lerp less_equal lgamma linspace "
+     "log log10 log1p log2 logcumsumexp logical_and logical_not "
+     "logical_or logical_xor logit logspace logsumexp "
+     "matmul matrix_power max maximum mean meshgrid min minimum mode "
+     "multinomial multiply mv nextafter nonzero "
+     "not_equal ones ones_like poisson polygamma pow prod randint "
+     "randperm real reciprocal relu remainder renorm "
+     "repeat_interleave reshape roll round rsqrt searchsorted "
+     "sgn sigmoid sign sin sinh slogdet softmax "
+     "split sqrt square squeeze stack stft subtract sum tan tanh tile "
+     "topk trace transpose tril tril_indices triu "
+     "triu_indices triangular_solve trunc unbind unique "
+     "unique_consecutive unsqueeze where zeros zeros_like"},
+    {"torch.nn.functional",
+     "affine_grid batch_norm celu conv2d conv3d cross_entropy dropout "
+     "elu embedding fold gelu grid_sample group_norm "
+     "hardshrink hardsigmoid hardswish hardtanh huber_loss "
+     "instance_norm layer_norm leaky_relu log_softmax "
+     "logsigmoid mish nll_loss one_hot pad pixel_shuffle "
+     "pixel_unshuffle prelu relu6 rms_norm rrelu selu silu softplus "
+     "softshrink softsign unfold"},
+    {"torch.linalg",
+     "cholesky det eig eigh eigvals eigvalsh inverse lstsq lu "
+     "matrix_rank multi_dot qr solve svd svdvals"}};
 
 struct TorchNamePair {
   const char* ours;

@@ -17,10 +17,13 @@ const ReferenceRules& reference_rules() {
   static const auto& all = *[] {
     auto* joined = new ReferenceRules;
     for (ReferenceRules& rules_of_file :
-         std::vector{elementwise_reference_rules(), reduction_reference_rules(), shape_reference_rules(), matmul_reference_rules(),
-                     indexing_reference_rules(), network_reference_rules(), image_reference_rules()}) {
-      std::move(rules_of_file.variants.begin(), rules_of_file.variants.end(), std::back_inserter(joined->variants));
-      std::move(rules_of_file.entries.begin(), rules_of_file.entries.end(), std::back_inserter(joined->entries));
+         std::vector{elementwise_reference_rules(), reduction_reference_rules(),
+                     shape_reference_rules(), matmul_reference_rules(), indexing_reference_rules(),
+                     network_reference_rules(), image_reference_rules()}) {
+      std::move(rules_of_file.variants.begin(), rules_of_file.variants.end(),
+                std::back_inserter(joined->variants));
+      std::move(rules_of_file.entries.begin(), rules_of_file.entries.end(),
+                std::back_inserter(joined->entries));
     }
     return joined;
   }();

@@ -6,8 +6,8 @@
 namespace phi {
 
 std::vector<DenseTensor> alias_parts(const OpDef& op, const DenseTensor& from,
-                                    std::optional<int64_t> first,
-                                    std::span<const TensorMeta> parts) {
+                                     std::optional<int64_t> first,
+                                     std::span<const TensorMeta> parts) {
   std::vector<DenseTensor> aliases;
   if (!first) return aliases;
   size_t offset = static_cast<size_t>(*first) * size_of(from.dtype());

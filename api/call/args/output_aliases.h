@@ -15,8 +15,8 @@ namespace phi {
 /// element `first`. Returns an empty vector if `first` is empty (the parts are not contiguous) or
 /// if Storage::make_alias makes no alias, for example of an array without bytes or in a dry run.
 std::vector<DenseTensor> alias_parts(const OpDef& op, const DenseTensor& from,
-                                    std::optional<int64_t> first,
-                                    std::span<const TensorMeta> parts);
+                                     std::optional<int64_t> first,
+                                     std::span<const TensorMeta> parts);
 
 /// Whether the parts are large enough, on average, for an alias to cost less than a copy.
 inline bool is_worth_aliasing(std::span<const TensorMeta> parts) {
@@ -25,12 +25,12 @@ inline bool is_worth_aliasing(std::span<const TensorMeta> parts) {
   return bytes > parts.size() * cow_alias::limit();
 }
 
-/// alias_parts() if is_worth_aliasing(). `first_of`, a function of phi/infermeta/alias_offsets.h, computes
-/// the first element from the metadata of `from` and `attributes`.
+/// alias_parts() if is_worth_aliasing(). `first_of`, a function of phi/infermeta/alias_offsets.h,
+/// computes the first element from the metadata of `from` and `attributes`.
 template <typename First, typename... Attributes>
 std::vector<DenseTensor> alias_large_parts(const OpDef& op, std::span<const TensorMeta> parts,
-                                 const DenseTensor& from, First* first_of,
-                                 const Attributes&... attributes) {
+                                           const DenseTensor& from, First* first_of,
+                                           const Attributes&... attributes) {
   if (!is_worth_aliasing(parts)) return {};
   return alias_parts(op, from, first_of(from.meta(), attributes...), parts);
 }
@@ -41,7 +41,7 @@ std::vector<DenseTensor> alias_large_parts(const OpDef& op, std::span<const Tens
 /// For plain tensors.
 template <typename First, typename... Attributes>
 bool alias_outputs(const OpDef& op, Tensor& out, const TensorMeta& meta, const DenseTensor& from,
-          First* first_of, const Attributes&... attributes) {
+                   First* first_of, const Attributes&... attributes) {
   auto parts = alias_large_parts(op, {&meta, 1}, from, first_of, attributes...);
   if (parts.empty()) return false;
   out = Tensor(std::move(parts[0]));
@@ -50,7 +50,7 @@ bool alias_outputs(const OpDef& op, Tensor& out, const TensorMeta& meta, const D
 
 template <typename First, typename... Attributes>
 bool alias_outputs(const OpDef& op, TensorList& out, const std::vector<TensorMeta>& metas,
-          const DenseTensor& from, First* first_of, const Attributes&... attributes) {
+                   const DenseTensor& from, First* first_of, const Attributes&... attributes) {
   auto parts = alias_large_parts(op, metas, from, first_of, attributes...);
   if (parts.empty()) return false;
   for (DenseTensor& part : parts) out.emplace_back(std::move(part));
@@ -60,7 +60,7 @@ bool alias_outputs(const OpDef& op, TensorList& out, const std::vector<TensorMet
 /// For local parts: the outputs exist and have their metadata.
 template <typename First, typename... Attributes>
 bool alias_local_outputs(const OpDef& op, Tensor& out, const DenseTensor& from, First* first_of,
-                const Attributes&... attributes) {
+                         const Attributes&... attributes) {
   DenseTensor& local = out.dist().local();
   auto parts = alias_large_parts(op, {&local.meta(), 1}, from, first_of, attributes...);
   if (parts.empty()) return false;
@@ -70,7 +70,7 @@ bool alias_local_outputs(const OpDef& op, Tensor& out, const DenseTensor& from, 
 
 template <typename First, typename... Attributes>
 bool alias_local_outputs(const OpDef& op, TensorList& out, const DenseTensor& from, First* first_of,
-                const Attributes&... attributes) {
+                         const Attributes&... attributes) {
   std::vector<TensorMeta> metas;
   for (const Tensor& part : out) metas.push_back(part.dist().local().meta());
   auto parts = alias_large_parts(op, metas, from, first_of, attributes...);

@@ -10,6 +10,6 @@ namespace phi {
 /// placements are kept by position, otherwise by the names of mesh dims. Partial becomes
 /// Replicate: partial values are reduced by the reshard.
 const distributed::TensorDistAttr* translate_to_mesh(const distributed::TensorDistAttr& attr,
-                                              const distributed::ProcessMesh& mesh);
+                                                     const distributed::ProcessMesh& mesh);
 
 }  // namespace phi

@@ -37,8 +37,8 @@ Conv2d::Conv2d(Module& parent, const Name& name, int64_t in, int64_t out, int64_
 Tensor Conv2d::forward(const Tensor& x) const {
   const auto& o = options_;
   const Tensor y = apply_placements(ActivationSlot::kOutput,
-                            conv2d(x, weight_, {o.stride, o.stride}, {o.padding, o.padding},
-                                   "EXPLICIT", {o.dilation, o.dilation}, o.groups, "NCHW"));
+                                    conv2d(x, weight_, {o.stride, o.stride}, {o.padding, o.padding},
+                                           "EXPLICIT", {o.dilation, o.dilation}, o.groups, "NCHW"));
   return bias_ ? add(y, reshape(*bias_, {1, bias_->shape()[0], 1, 1})) : y;
 }
 

@@ -20,7 +20,8 @@ std::string to_string(const AxisPlacements& axis_placements) {
   return out.empty() ? "whole" : out;
 }
 
-AxisPlacements without_others(const AxisPlacements& axis_placements, const distributed::ProcessMesh& mesh) {
+AxisPlacements without_others(const AxisPlacements& axis_placements,
+                              const distributed::ProcessMesh& mesh) {
   const auto& names = mesh.dim_names();
   AxisPlacements out;
   for (const auto& entry : axis_placements) {
@@ -51,9 +52,9 @@ std::string aligned(const std::vector<std::array<std::string, 3>>& lines) {
 
 void merge_placements(const AxisPlacements& more, AxisPlacements* axis_placements) {
   for (const auto& entry : more) {
-    const auto known = std::find_if(axis_placements->begin(), axis_placements->end(), [&](const auto& before) {
-      return before.first == entry.first;
-    });
+    const auto known =
+        std::find_if(axis_placements->begin(), axis_placements->end(),
+                     [&](const auto& before) { return before.first == entry.first; });
     if (known == axis_placements->end()) {
       axis_placements->push_back(entry);
     } else {
@@ -101,7 +102,8 @@ Layout Layout::of(const Module& model) const {
         module->add_tensor_parallel(&said, split->mesh_dim, split->sequence_parallel);
       }
       for (PlacementRow& row : said.rows_) {
-        if (!split->is_on_mesh) row.axis_placements = without(std::move(row.axis_placements), split->mesh_dim);
+        if (!split->is_on_mesh)
+          row.axis_placements = without(std::move(row.axis_placements), split->mesh_dim);
         out.rows_.push_back(std::move(row));
       }
     }
@@ -135,7 +137,8 @@ Layout Layout::only_along(const distributed::ProcessMesh& mesh) const {
     return std::find(names.begin(), names.end(), dim) != names.end();
   };
   Layout out;
-  for (const PlacementRow& row : rows_) out.add(row.kind, row.pattern, without_others(row.axis_placements, mesh));
+  for (const PlacementRow& row : rows_)
+    out.add(row.kind, row.pattern, without_others(row.axis_placements, mesh));
   out.tensor_parallel_ = tensor_parallel_;
   for (TensorParallel& split : out.tensor_parallel_) split.is_on_mesh &= has(split.mesh_dim);
   out.batches_ = without_others(batches_, mesh);
@@ -153,7 +156,8 @@ std::string Layout::describe(const Module& model) const {
   for (const Module* module : model.modules()) {
     for (const Kind kind : {Kind::kInputs, Kind::kOutputs, Kind::kCaches}) {
       const AxisPlacements* axis_placements = resolved.of_module(kind, module->path());
-      if (axis_placements) lines.push_back({module->path(), std::string(name_of(kind)), to_string(*axis_placements)});
+      if (axis_placements)
+        lines.push_back({module->path(), std::string(name_of(kind)), to_string(*axis_placements)});
     }
   }
   lines.push_back({"(model)", "batches", to_string(batches_)});

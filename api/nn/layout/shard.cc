@@ -28,7 +28,8 @@ bool has_dim(const ProcessMesh& mesh, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// `axis_placements` may name mesh dims that a stage's slice lacks: those along which the pipeline runs.
+// `axis_placements` may name mesh dims that a stage's slice lacks: those along which the pipeline
+// runs.
 const TensorDistAttr* dist_attr_on(const ProcessMesh& mesh, const AxisPlacements& axis_placements) {
   std::vector<Placement> placements(static_cast<size_t>(mesh.ndim()));
   for (const auto& [dim, placement] : axis_placements) {
@@ -37,7 +38,8 @@ const TensorDistAttr* dist_attr_on(const ProcessMesh& mesh, const AxisPlacements
   return TensorDistAttr::get(mesh, placements);
 }
 
-void check_dims(const AxisPlacements& axis_placements, const ProcessMesh& mesh, const std::string& what) {
+void check_dims(const AxisPlacements& axis_placements, const ProcessMesh& mesh,
+                const std::string& what) {
   for (const auto& [dim, placement] : axis_placements) {
     PHI_CHECK(
         has_dim(mesh, dim),
@@ -47,7 +49,8 @@ void check_dims(const AxisPlacements& axis_placements, const ProcessMesh& mesh, 
   }
 }
 
-void check_placements(const std::string& name, const Tensor& value, const AxisPlacements& axis_placements) {
+void check_placements(const std::string& name, const Tensor& value,
+                      const AxisPlacements& axis_placements) {
   for (const auto& [dim, placement] : axis_placements) {
     const bool fits = !placement.is_partial() &&
                       (!placement.is_shard() ||
@@ -95,7 +98,8 @@ class Sharder {
       for (Module::ParameterSlot& slot : module->slots_)
         slot.value.replace(apply_placements(slot.value, attrs_.at(&slot)));
       for (Module::BufferSlot& buffer : module->buffers_) {
-        buffer.value.replace(apply_placements(buffer.value, TensorDistAttr::replicated(*module->mesh_)));
+        buffer.value.replace(
+            apply_placements(buffer.value, TensorDistAttr::replicated(*module->mesh_)));
       }
     }
     const size_t links = sequential_ ? sequential_->num_links() : 0;
@@ -111,7 +115,8 @@ class Sharder {
  private:
   void check_mesh() const {
     for (const Layout::PlacementRow& row : layout_.rows()) {
-      check_dims(row.axis_placements, mesh_, std::string(name_of(row.kind)) + " '" + row.pattern + "'");
+      check_dims(row.axis_placements, mesh_,
+                 std::string(name_of(row.kind)) + " '" + row.pattern + "'");
     }
     check_dims(layout_.batches(), mesh_, "batches");
     const auto& pipeline = layout_.pipeline();
@@ -188,7 +193,8 @@ class Sharder {
         {Layout::Kind::kCaches, ActivationSlot::kCache}};
     for (const auto& [kind, activation] : kActivationSlots) {
       const AxisPlacements* axis_placements = resolved_.of_module(kind, module.path());
-      if (axis_placements) activation_attrs_[&module].emplace_back(activation, dist_attr_on(mesh, *axis_placements));
+      if (axis_placements)
+        activation_attrs_[&module].emplace_back(activation, dist_attr_on(mesh, *axis_placements));
     }
     for (const Module::ParameterSlot& slot : module.slots_) {
       const AxisPlacements axis_placements = resolved_.of_parameter(slot.name);

@@ -11,8 +11,8 @@
 
 #include "api/tensor/checkpoint.h"
 #include "api/training/checkpoint/trainer_checkpoint.h"
-#include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/checkpoint/collective_error.h"
+#include "distributed/checkpoint/storage/folder_files.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -102,7 +102,8 @@ std::optional<std::string> Checkpointer::try_load(const checkpoint::SavedStep& s
                                                   ResumedCheckpoint* resumed) {
   World& world = World::current();
   std::optional<checkpoint::Checkpoint> from;
-  const auto unreadable = checkpoint::run_on_all_ranks(world, [&] { from = checkpoint::open(saved); });
+  const auto unreadable =
+      checkpoint::run_on_all_ranks(world, [&] { from = checkpoint::open(saved); });
   if (unreadable) return damage_in(*unreadable);
   const auto mismatch = checkpoint::run_on_all_ranks(world, [&] {
     if (options_.check_metadata) options_.check_metadata(from->metadata());

@@ -19,7 +19,7 @@ class CollectiveSave {
  public:
   enum class Mode { kForeground, kBackground };
   CollectiveSave(const std::string& folder, std::span<const NamedTensor> tensors,
-         const SaveOptions& options, Mode mode);
+                 const SaveOptions& options, Mode mode);
 
   bool done() const;
   bool poll();

@@ -50,7 +50,8 @@ class SaveAttempt::SaveThread {
     try {
       write_own_file();
       if (rank_ == 0) {
-        commit_save(target_.folder, complete_index(), target_.old_names, [&] { is_committed_ = true; });
+        commit_save(target_.folder, complete_index(), target_.old_names,
+                    [&] { is_committed_ = true; });
       }
       failed = false;
     } catch (const Cancelled&) {
@@ -64,7 +65,9 @@ class SaveAttempt::SaveThread {
     target_.lock.reset();
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
-    state_ = !failed ? State::kDone : rank_ == 0 && is_committed_ ? State::kFailedLate : State::kFailed;
+    state_ = !failed                       ? State::kDone
+             : rank_ == 0 && is_committed_ ? State::kFailedLate
+                                           : State::kFailed;
     over_.notify_all();
   }
 

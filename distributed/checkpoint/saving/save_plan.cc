@@ -13,7 +13,7 @@ enum class DimRole { kShards, kReplicas };
 // Calls f for all coordinates that differ from `coord` only along these mesh dims.
 template <typename F>
 void for_each_coord_along(DimRole role, const TensorDistAttr& attr, MeshCoord coord, const F& f,
-                    int mesh_dim = 0) {
+                          int mesh_dim = 0) {
   if (mesh_dim == attr.mesh().ndim()) return f(coord);
   if (attr.placement(mesh_dim).is_shard() != (role == DimRole::kShards)) {
     return for_each_coord_along(role, attr, coord, f, mesh_dim + 1);

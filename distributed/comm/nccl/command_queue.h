@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "distributed/comm/hang_report.h"
-#include "distributed/comm/nccl/nccl_communicators.h"
 #include "distributed/comm/nccl/in_flight_collectives.h"
+#include "distributed/comm/nccl/nccl_communicators.h"
 #include "distributed/comm/nccl/pending_collective.h"
 #include "phi/gpu/gpu_device.h"
 

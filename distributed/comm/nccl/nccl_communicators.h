@@ -1,5 +1,5 @@
-// NcclCommunicators: one rank's NCCL communicators, one for all ranks and one per group that needs its
-// own, and all NCCL calls through them. The communicators are non-blocking, so no thread stays
+// NcclCommunicators: one rank's NCCL communicators, one for all ranks and one per group that needs
+// its own, and all NCCL calls through them. The communicators are non-blocking, so no thread stays
 // inside NCCL for long, and another thread can abort them.
 #pragma once
 

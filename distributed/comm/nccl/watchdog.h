@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "distributed/comm/hang_report.h"
-#include "distributed/comm/nccl/nccl_communicators.h"
-#include "distributed/comm/nccl/in_flight_collectives.h"
 #include "distributed/comm/nccl/captured_graphs.h"
+#include "distributed/comm/nccl/in_flight_collectives.h"
+#include "distributed/comm/nccl/nccl_communicators.h"
 #include "phi/common/errors.h"
 #include "phi/gpu/gpu_device.h"
 

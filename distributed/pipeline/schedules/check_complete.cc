@@ -45,8 +45,9 @@ class StageCheck {
 
   void run() {
     for (const Action& action : schedule_.actions[static_cast<size_t>(stage_)]) take(action);
-    const auto undone = std::find_if(states_.begin(), states_.end(),
-                                     [](ActionProgress state) { return state != ActionProgress::kDone; });
+    const auto undone = std::find_if(states_.begin(), states_.end(), [](ActionProgress state) {
+      return state != ActionProgress::kDone;
+    });
     if (undone == states_.end()) return;
     const int index = static_cast<int>(undone - states_.begin());
     const Action about{ActionKind::kForward, index % schedule_.micro_batches,
@@ -69,9 +70,10 @@ class StageCheck {
                 static_cast<size_t>(action.micro_batch)];
     const auto [from, to] = transition_of(action.kind);
     PHI_CHECK(state >= from,
-              errors::InvalidArgument("schedule {}: stage {} runs {} before its {}.",
-                                      schedule_.kind, stage_, to_string(schedule_, action),
-                                      from == ActionProgress::kForwardDone ? "forward" : "backward_input"));
+              errors::InvalidArgument(
+                  "schedule {}: stage {} runs {} before its {}.", schedule_.kind, stage_,
+                  to_string(schedule_, action),
+                  from == ActionProgress::kForwardDone ? "forward" : "backward_input"));
     PHI_CHECK(state == from,
               errors::InvalidArgument("schedule {}: stage {} runs {} a second time.",
                                       schedule_.kind, stage_, to_string(schedule_, action)));

@@ -20,8 +20,12 @@ struct Ready {
  private:
   // Transfers precede actions; the other fields make the order unique.
   std::tuple<double, bool, uint8_t, int, int, int> key() const {
-    return {time,       step.kind == ScheduleStep::kAction, step.kind,
-            step.stage, step.action.micro_batch,    step.action.chunk};
+    return {time,
+            step.kind == ScheduleStep::kAction,
+            step.kind,
+            step.stage,
+            step.action.micro_batch,
+            step.action.chunk};
   }
 };
 
@@ -59,8 +63,8 @@ class Sorter {
     if (next == actions.size()) return;
     const auto data = flow_.consumed_by(stage, actions[next]);
     if (data && !arrived_[*data]) return;
-    ready_.push(
-        {spans_[static_cast<size_t>(stage)][next].start, {ScheduleStep::kAction, stage, actions[next]}});
+    ready_.push({spans_[static_cast<size_t>(stage)][next].start,
+                 {ScheduleStep::kAction, stage, actions[next]}});
   }
 
   void action_listed(const ScheduleStep& step) {
@@ -69,9 +73,9 @@ class Sorter {
     ++listed;
     if (flow_.produced_by(step.stage, step.action)) {
       const bool forward = step.action.kind == ActionKind::kForward;
-      ready_.push(
-          {end,
-           {forward ? ScheduleStep::kTransferForward : ScheduleStep::kTransferBackward, step.stage, step.action}});
+      ready_.push({end,
+                   {forward ? ScheduleStep::kTransferForward : ScheduleStep::kTransferBackward,
+                    step.stage, step.action}});
     }
     offer_action(step.stage);
   }
@@ -83,7 +87,8 @@ class Sorter {
     const auto& actions = schedule_.actions[static_cast<size_t>(stage)];
     const size_t next = listed_[static_cast<size_t>(stage)];
     if (next == actions.size()) return;
-    if (flow_.consumed_by(stage, actions[next]) == flow_.produced_by(transfer.stage, transfer.action)) {
+    if (flow_.consumed_by(stage, actions[next]) ==
+        flow_.produced_by(transfer.stage, transfer.action)) {
       offer_action(stage);
     }
   }

@@ -1,5 +1,5 @@
-// ForkDetector: identifies the process that constructed it. A copy in a child of fork() detects that
-// it is in another process.
+// ForkDetector: identifies the process that constructed it. A copy in a child of fork() detects
+// that it is in another process.
 //
 //   ForkDetector made_in;
 //   if (!made_in.is_of_this_process()) return;  // a child: threads and sockets are the parent's

@@ -22,7 +22,9 @@ int64_t coarse_ms() {
 
 }  // namespace
 
-void set_interruption_handler(void (*handler)()) { interruption_handler.store(handler, std::memory_order_release); }
+void set_interruption_handler(void (*handler)()) {
+  interruption_handler.store(handler, std::memory_order_release);
+}
 
 void poll_interruption() {
   const InterruptionHandler handler = interruption_handler.load(std::memory_order_acquire);

@@ -15,8 +15,8 @@ namespace phi {
 /// nothing.
 void set_interruption_handler(void (*handler)());
 
-/// Calls the function of set_interruption_handler, at most twenty times a second per thread. Other calls
-/// cost a few nanoseconds. Errors: those that the function throws.
+/// Calls the function of set_interruption_handler, at most twenty times a second per thread. Other
+/// calls cost a few nanoseconds. Errors: those that the function throws.
 void poll_interruption();
 
 }  // namespace phi

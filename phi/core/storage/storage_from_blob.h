@@ -15,6 +15,6 @@ namespace phi {
 /// Same as Storage::borrow, but the storage keeps `owner`, which owns the bytes. The thread that
 /// destroys the storage releases `owner`.
 IntrusivePtr<Storage> storage_from_blob(std::byte* data, size_t nbytes, const Place& place,
-                                   std::shared_ptr<const void> owner);
+                                        std::shared_ptr<const void> owner);
 
 }  // namespace phi

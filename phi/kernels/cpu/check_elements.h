@@ -13,7 +13,7 @@ namespace phi {
 /// Errors   `assertion.raise`'s, for the first element of x for which `wrong` returns true.
 template <typename T, typename Wrong>
 void check_elements(const CpuContext&, const DenseTensor& x, const Wrong& wrong,
-                     DeviceAssertion assertion) {
+                    DeviceAssertion assertion) {
   const T* const begin = x.data<T>();
   const T* const end = begin + x.numel();
   const T* const found = std::find_if(begin, end, wrong);

@@ -9,12 +9,12 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/core/kernel_registry.h"
+#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
 #include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/loops/nary_loop.h"
 #include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/reduction/reduce_loop.h"
-#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/even_dims.h"
 
 /// The kind of device for which shared kernels are registered.

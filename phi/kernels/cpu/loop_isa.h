@@ -1,5 +1,5 @@
-// run_best_isa: compiles hot loops a second time for AVX-512, which the build (x86-64-v3 by default)
-// does not require. The AVX-512 version runs if the machine supports it.
+// run_best_isa: compiles hot loops a second time for AVX-512, which the build (x86-64-v3 by
+// default) does not require. The AVX-512 version runs if the machine supports it.
 //
 //   run_best_isa<float>([=] {
 //     for (int64_t i = 0; i < n; ++i) out[i] = f(x[i]);

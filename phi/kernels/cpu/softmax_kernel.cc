@@ -5,8 +5,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/axis_view.h"
-#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/rows.h"
 
 namespace phi {
 namespace {

@@ -42,7 +42,9 @@ struct SumOfNumbersReducer {
   using value_type = N;
   using State = std::conditional_t<std::is_integral_v<N>, int64_t, double>;
   static constexpr value_type kIdentity = 0;
-  PHI_HD static value_type join(value_type a, value_type b) { return AddFunctor<value_type>()(a, b); }
+  PHI_HD static value_type join(value_type a, value_type b) {
+    return AddFunctor<value_type>()(a, b);
+  }
   PHI_HD static State carry(State sum, value_type block) {
     return AddFunctor<State>()(sum, static_cast<State>(block));
   }
@@ -59,8 +61,8 @@ struct MaxReducer {
   using value_type = compute_t<T>;
   using State = value_type;
   static constexpr value_type kIdentity = std::is_floating_point_v<value_type>
-                                        ? -std::numeric_limits<value_type>::infinity()
-                                        : std::numeric_limits<value_type>::lowest();
+                                              ? -std::numeric_limits<value_type>::infinity()
+                                              : std::numeric_limits<value_type>::lowest();
   PHI_HD static value_type join(value_type a, value_type b) {
     const value_type most = a > b ? a : b;  // one instruction; b if either is NaN
     return a != a ? a : most;
@@ -75,8 +77,8 @@ struct MinReducer {
   using value_type = compute_t<T>;
   using State = value_type;
   static constexpr value_type kIdentity = std::is_floating_point_v<value_type>
-                                        ? std::numeric_limits<value_type>::infinity()
-                                        : std::numeric_limits<value_type>::max();
+                                              ? std::numeric_limits<value_type>::infinity()
+                                              : std::numeric_limits<value_type>::max();
   PHI_HD static value_type join(value_type a, value_type b) {
     const value_type least = a < b ? a : b;
     return a != a ? a : least;
@@ -90,10 +92,12 @@ struct MinReducer {
 template <typename T>
 struct ProdReducer {
   using value_type = std::conditional_t<std::is_integral_v<T>, int64_t,
-                                  std::conditional_t<kIsComplex<T>, complex128, double>>;
+                                        std::conditional_t<kIsComplex<T>, complex128, double>>;
   using State = value_type;
   static constexpr value_type kIdentity = 1;
-  PHI_HD static value_type join(value_type a, value_type b) { return MultiplyFunctor<value_type>()(a, b); }
+  PHI_HD static value_type join(value_type a, value_type b) {
+    return MultiplyFunctor<value_type>()(a, b);
+  }
   PHI_HD static State carry(State a, value_type b) { return join(a, b); }
 };
 
@@ -123,7 +127,9 @@ struct AnyReducer {
 template <typename T>
 struct CountReducer : SumReducer<T> {
   using value_type = typename SumReducer<T>::value_type;
-  PHI_HD static value_type lift(compute_t<T> x) { return x != compute_t<T>(0) ? value_type(1) : value_type(0); }
+  PHI_HD static value_type lift(compute_t<T> x) {
+    return x != compute_t<T>(0) ? value_type(1) : value_type(0);
+  }
 };
 
 template <typename T>

@@ -51,7 +51,7 @@ __global__ void find_failed(const T* x, int64_t n, Wrong wrong, DeviceAssertionS
 /// Same contract as cpu/check_elements.h, but the error is thrown at the next host synchronisation.
 template <typename T, typename Wrong>
 void check_elements(const GpuContext& ctx, const DenseTensor& x, const Wrong& wrong,
-                     DeviceAssertion assertion) {
+                    DeviceAssertion assertion) {
   if (x.numel() == 0) return;
   assertion.meta = x.meta();
   assertion.op = OpScope::current();

@@ -1,5 +1,5 @@
-// Device primitives of the GPU, for the shared kernel templates in phi/kernels/templates. cpu/device_primitives.h
-// has the same functions for the CPU.
+// Device primitives of the GPU, for the shared kernel templates in phi/kernels/templates.
+// cpu/device_primitives.h has the same functions for the CPU.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/kernels/even_dims.h"
 #include "phi/kernels/functors/convert_value.h"
-#include "phi/kernels/gpu/elementwise/map.h"
+#include "phi/kernels/gpu/check_elements.h"
 #include "phi/kernels/gpu/data_movement/cast.h"
 #include "phi/kernels/gpu/data_movement/fill.h"
+#include "phi/kernels/gpu/elementwise/map.h"
 #include "phi/kernels/gpu/reduce.h"
-#include "phi/kernels/gpu/check_elements.h"
 
 /// The kind of device for which shared kernels are registered.
 #define PHI_DEVICE GPU

@@ -17,7 +17,8 @@ namespace phi {
 
 namespace gpu {
 
-inline constexpr int kLaneRun = 16;  // elements combined in R::value_type before each carry into R::State
+inline constexpr int kLaneRun =
+    16;  // elements combined in R::value_type before each carry into R::State
 
 template <typename R>
 __device__ typename R::State join_warp(typename R::State value) {
@@ -89,7 +90,7 @@ __device__ typename R::value_type lift_at(C x, int64_t at) {
 /// Combines the elements begin, begin + step, .. below `end` of one output.
 template <typename R, typename T>
 __device__ typename R::State join_elements(const T* x, const Walk<1>& walk, int64_t begin,
-                                         int64_t end, int64_t step) {
+                                           int64_t end, int64_t step) {
   auto value = static_cast<typename R::State>(R::kIdentity);
   typename R::value_type lane = R::kIdentity;
   const auto add = [&](int64_t at) {
@@ -165,8 +166,8 @@ __global__ void reduce_across(const T* x, ReduceSpace space, Result result) {
 
 /// out[i] = finish(combined parts of output i).
 template <typename R, typename Out, typename Finish>
-__global__ void join_parts(const typename R::State* parts, int64_t outputs, int64_t splits, Out* out,
-                           Finish finish) {
+__global__ void join_parts(const typename R::State* parts, int64_t outputs, int64_t splits,
+                           Out* out, Finish finish) {
   for (int64_t i = first_item(); i < outputs; i += item_stride()) {
     auto value = static_cast<typename R::State>(R::kIdentity);
     for (int64_t s = 0; s < splits; ++s) value = merge<R>(value, parts[i * splits + s]);

@@ -1,8 +1,8 @@
-// EinsumLabels: arrays whose dims have letters, as in einsum, and how a pair of them becomes a batched
-// matmul. Shared by all devices.
+// EinsumLabels: arrays whose dims have letters, as in einsum, and how a pair of them becomes a
+// batched matmul. Shared by all devices.
 //
-//   const Labels a = labels_of("iij", {3, 3, 4});  // "ij" [3, 4], strides {16, 1}
-//   const Labels b = labels_of("jk", {4, 2});
+//   const EinsumLabels a = labels_of("iij", {3, 3, 4});  // "ij" [3, 4], strides {16, 1}
+//   const EinsumLabels b = labels_of("jk", {4, 2});
 //   const PairPlan plan = plan_pair(a, b, "ik");  // what is batch, what is summed
 #pragma once
 

@@ -17,7 +17,8 @@ using Ids = std::vector<int64_t>;
 
 class TokenFilesTest : public ::testing::Test {
  protected:
-  DataOptions tokens(const std::vector<std::string>& paths, TokenType type = TokenType::kUint16) const {
+  DataOptions tokens(const std::vector<std::string>& paths,
+                     TokenType type = TokenType::kUint16) const {
     return {.kind = DataKind::kTokens, .paths = paths, .dtype = type};
   }
   static Ids all(const TokenFiles& files) {
@@ -84,9 +85,9 @@ TEST_F(TokenFilesTest, AMegatronSetHasThreeNames) {
 
 TEST_F(TokenFilesTest, MegatronSetsFollowEachOther) {
   DataOptions options{.kind = DataKind::kMegatron,
-                  .paths = {folder_.write_megatron("one", {{4}, {1, 1}, {5}}),
-                            folder_.write_megatron("two", {{}, {2}, {4}}, 100)},
-                  .documents = Documents::kApart};
+                      .paths = {folder_.write_megatron("one", {{4}, {1, 1}, {5}}),
+                                folder_.write_megatron("two", {{}, {2}, {4}}, 100)},
+                      .documents = Documents::kApart};
   const auto files = TokenFiles::open(options);
   EXPECT_EQ(files->num_documents(), 6);
   const auto window_offsets = files->window_offsets(3);

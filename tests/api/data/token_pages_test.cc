@@ -75,7 +75,8 @@ TEST_P(TokenPages, ARankOutsideTheMeshReadsNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, TokenPages,
-                         ::testing::Values(DataKind::kBytes, DataKind::kTokens, DataKind::kMegatron),
+                         ::testing::Values(DataKind::kBytes, DataKind::kTokens,
+                                           DataKind::kMegatron),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

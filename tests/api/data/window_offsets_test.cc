@@ -38,7 +38,8 @@ std::vector<int64_t> all_begins(const std::vector<int64_t>& lengths, int64_t seq
 
 std::vector<int64_t> begins_of(const WindowOffsets& places) {
   std::vector<int64_t> begins;
-  for (int64_t place = 0; place < places.count(); ++place) begins.push_back(places.first_token_of(place));
+  for (int64_t place = 0; place < places.count(); ++place)
+    begins.push_back(places.first_token_of(place));
   return begins;
 }
 

@@ -180,7 +180,7 @@ TEST(LoadOps, AKernelThatIsTakenIsAnErrorAndChangesNothing) {
     EXPECT_THAT([] { load_ops(T_SAME_KERNEL); },
                 ThrowsError(ErrorCode::kAlreadyExists,
                             "libt_same_kernel.so: kernel 't_cube' for float32 on cpu and kernel "
-                            "'t_cube' for float64 on cpu: there already"));
+                            "'t_cube' for float64 on cpu: already registered"));
   }
   EXPECT_THAT([] { one_to_four("t_other"); }, ThrowsError(ErrorCode::kNotFound, "'t_other'"));
   EXPECT_THAT(one_to_four("t_cube"), ElementsAre(1, 8, 27, 64));
@@ -192,7 +192,7 @@ TEST(LoadOps, AKernelOfAKernelLibraryIsTaken) {
       [] { load_ops(T_SAME_HOME); },
       ThrowsError(ErrorCode::kAlreadyExists,
                   "libt_same_home.so: kernel 'erfinv' for float32 on cpu and kernel 'erfinv' "
-                  "for float64 on cpu: there already"));
+                  "for float64 on cpu: already registered"));
   const Tensor x = Tensor::from<float>(std::vector<float>{0.5F}, {1});
   EXPECT_NEAR(erfinv(x).item(), 0.4769, 1e-4);
 }

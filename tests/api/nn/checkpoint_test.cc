@@ -5,10 +5,10 @@
 
 #include "api/generated/ops/full.h"
 #include "api/generated/ops/split.h"
+#include "api/nn/convert_weights.h"
 #include "api/nn/layers/linear.h"
 #include "api/nn/layout/shard.h"
 #include "api/nn/models/model_checkpoint.h"
-#include "api/nn/convert_weights.h"
 #include "distributed/api.h"
 #include "distributed/checkpoint/temporary_folder.h"
 #include "distributed/comm/local/local_world.h"

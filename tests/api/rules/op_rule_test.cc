@@ -35,7 +35,7 @@ const TensorDistAttr* attr(std::initializer_list<distributed::Placement> placeme
 const auto R = Replicate();
 
 OpCallSpec call_spec(const OpRule& rule, std::vector<std::vector<OpTensor>> inputs,
-                    const std::vector<std::pair<std::string, AttributeValue>>& attributes = {}) {
+                     const std::vector<std::pair<std::string, AttributeValue>>& attributes = {}) {
   return {mesh(), std::move(inputs), rule.attributes(attributes)};
 }
 
@@ -171,7 +171,7 @@ TEST(OpRule, ConflictsAreTold) {
   const OpRule& add = rules::find("add");
   distributed::Conflicts conflicts;
   add.infer(call_spec(add, {{tensor({8}, {Shard(0), R})}, {tensor({8}, {R, Shard(0)})}}),
-             &conflicts);
+            &conflicts);
   EXPECT_EQ(conflicts.size(), 1u);
 }
 

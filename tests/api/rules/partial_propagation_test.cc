@@ -35,7 +35,7 @@ struct Input {
 
 // "x0 x1 -> out0": how each lies then.
 std::string inference(const char* op, const std::vector<std::vector<Input>>& inputs,
-                   const Attributes& attributes = {}) {
+                      const Attributes& attributes = {}) {
   const OpRule& rule = rules::find(op);
   const ProcessMesh mesh(inputs[0][0].placements.size() == 1 ? std::vector<int64_t>{2}
                                                              : std::vector<int64_t>{2, 4});
@@ -112,16 +112,17 @@ TEST(PartialPropagation, ProductsKeepOneFactorTheLarger) {
 TEST(PartialPropagation, WhatGrowsIsReducedFirst) {
   EXPECT_EQ(inference("matmul", {{{{4, 6}, {kSum}}}, {{{6, 7}, {R}}}}), "R R -> R");
   EXPECT_EQ(inference("expand_as", {{{{1, 6}, {kSum}}}, {{{4, 6}, {R}}}},
-                   {{"target_shape", std::vector<int64_t>{4, 6}}}),
+                      {{"target_shape", std::vector<int64_t>{4, 6}}}),
             "R R -> R");
   // Two outputs of the size of the one input.
-  EXPECT_EQ(inference("minimum_grad", {{{{4}, {R}}}, {{{4}, {R}}}, {{{4}, {kSum}}}}), "R R R -> R R");
+  EXPECT_EQ(inference("minimum_grad", {{{{4}, {R}}}, {{{4}, {R}}}, {{{4}, {kSum}}}}),
+            "R R R -> R R");
 }
 
 TEST(PartialPropagation, EachOutputHasItsOwn) {
   const auto grad = [](const Placement& x, const Placement& y, const Placement& out_grad) {
     return inference("matmul_grad", {{{{8, 6}, {x}}}, {{{6, 2}, {y}}}, {{{8, 2}, {out_grad}}}},
-                  {{"transpose_x", false}, {"transpose_y", false}});
+                     {{"transpose_x", false}, {"transpose_y", false}});
   };
   EXPECT_EQ(grad(kSum, R, R), "P(sum) R R -> R P(sum)");
   EXPECT_EQ(grad(R, R, kSum), "R R R -> R R") << "the gradient of x is larger";

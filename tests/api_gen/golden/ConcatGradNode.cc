@@ -9,7 +9,8 @@ class ConcatGradNode final : public GradNode {
 
  private:
   void backward(const GradOutputs& in, GradInputs& out) override {
-    out.set_grad(0, concat_grad(x_.get(), in.grad(0), axis_));
+    auto x_grad = concat_grad(x_.get(), in.grad(0), axis_);
+    out.set_grad(0, std::move(x_grad));
   }
 
   SavedList x_;

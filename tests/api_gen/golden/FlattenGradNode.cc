@@ -9,7 +9,8 @@ class FlattenGradNode final : public GradNode {
 
  private:
   void backward(const GradOutputs& in, GradInputs& out) override {
-    out.set_grad(0, flatten_grad(x_.get(), in.grad(0)));
+    auto x_grad = flatten_grad(x_.get(), in.grad(0));
+    out.set_grad(0, std::move(x_grad));
   }
 
   SavedTensor x_;

@@ -9,7 +9,8 @@ class ReluDoubleGradNode final : public GradNode {
 
  private:
   void backward(const GradOutputs& in, GradInputs& out) override {
-    out.set_grad(0, relu_double_grad(out_.get(), in.grad(0)));
+    auto grad_out_grad = relu_double_grad(out_.get(), in.grad(0));
+    out.set_grad(0, std::move(grad_out_grad));
   }
 
   SavedTensor out_;

@@ -8,7 +8,8 @@ class ReluGradNode final : public GradNode {
 
  private:
   void backward(const GradOutputs& in, GradInputs& out) override {
-    out.set_grad(0, relu_grad(out_.get(), in.grad(0)));
+    auto x_grad = relu_grad(out_.get(), in.grad(0));
+    out.set_grad(0, std::move(x_grad));
   }
 
   SavedTensor out_;

@@ -9,7 +9,8 @@ class ReshapeGradNode final : public GradNode {
 
  private:
   void backward(const GradOutputs& in, GradInputs& out) override {
-    out.set_grad(0, reshape_grad(x_.get(), in.grad(0)));
+    auto x_grad = reshape_grad(x_.get(), in.grad(0));
+    out.set_grad(0, std::move(x_grad));
   }
 
   SavedTensor x_;

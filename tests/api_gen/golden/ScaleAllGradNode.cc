@@ -9,7 +9,8 @@ class ScaleAllGradNode final : public GradNode {
 
  private:
   void backward(const GradOutputs& in, GradInputs& out) override {
-    out.set_grad(0, scale_all_grad(in.list(0), factor_));
+    auto xs_grad = scale_all_grad(in.list(0), factor_);
+    out.set_grad(0, std::move(xs_grad));
   }
 
   float factor_;

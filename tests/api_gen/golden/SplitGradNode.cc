@@ -8,7 +8,8 @@ class SplitGradNode final : public GradNode {
 
  private:
   void backward(const GradOutputs& in, GradInputs& out) override {
-    out.set_grad(0, split_grad(in.list(0), axis_));
+    auto x_grad = split_grad(in.list(0), axis_);
+    out.set_grad(0, std::move(x_grad));
   }
 
   Scalar axis_;

@@ -202,138 +202,67 @@ constexpr OpArgument kArguments_flatten_[] = {{"x", nullptr}, {"axis", "0"}};
 
 constexpr OpEntry kEntries_0[] = {
     {"matmul", "matmul", kArguments_matmul, call_matmul,
-     "matmul(x, y, transpose_x, transpose_y) -> out\n\nShapes     MatmulInferMeta\nPlacement  "
-     "MatmulInferSpmd\nGradient   matmul_grad returns x_grad, y_grad\nErrors     ValueError, "
-     "naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument "
-     "of another type\nSource     ops.yaml",
+     "matmul(x, y, transpose_x, transpose_y) -> out\n\nShapes     MatmulInferMeta\nPlacement  MatmulInferSpmd\nGradient   matmul_grad returns x_grad, y_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"relu", "relu", kArguments_relu, call_relu,
-     "relu(x) -> out\n\nShapes     UnchangedInferMeta\nPlacement  "
-     "ElementwiseUnaryInferSpmd\nGradient   relu_grad returns x_grad\nErrors     ValueError, "
-     "naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument "
-     "of another type\nSource     ops.yaml",
+     "relu(x) -> out\n\nShapes     UnchangedInferMeta\nPlacement  ElementwiseUnaryInferSpmd\nGradient   relu_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"relu_", "relu", kArguments_relu_, call_relu_,
-     "relu_(x) -> out\n\nInplace    x receives out; the change is visible through every "
-     "handle\nShapes     UnchangedInferMeta\nPlacement  ElementwiseUnaryInferSpmd\nGradient   "
-     "relu_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes "
-     "and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
+     "relu_(x) -> out\n\nInplace    x receives out; the change is visible through every handle\nShapes     UnchangedInferMeta\nPlacement  ElementwiseUnaryInferSpmd\nGradient   relu_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"split", "split", kArguments_split, call_split,
-     "split(x, sections, axis) -> out\n\nShapes     SplitInferMeta\nPlacement  "
-     "SplitInferSpmd\nGradient   split_grad returns x_grad\nErrors     ValueError, naming the "
-     "arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another "
-     "type\nSource     ops.yaml",
+     "split(x, sections, axis) -> out\n\nShapes     SplitInferMeta\nPlacement  SplitInferSpmd\nGradient   split_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"concat", "concat", kArguments_concat, call_concat,
-     "concat(x, axis) -> out\n\nShapes     ConcatInferMeta\nPlacement  inputs and outputs "
-     "replicated\nGradient   concat_grad returns x_grad\nErrors     ValueError, naming the "
-     "arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another "
-     "type\nSource     ops.yaml",
+     "concat(x, axis) -> out\n\nShapes     ConcatInferMeta\nPlacement  inputs and outputs replicated\nGradient   concat_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      false, false},
     {"norm", "norm", kArguments_norm, call_norm,
-     "norm(x, scale, epsilon) -> out\n\nShapes     NormInferMeta\nPlacement  "
-     "NormInferSpmd\nGradient   norm_grad returns x_grad, scale_grad\nErrors     ValueError, "
-     "naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument "
-     "of another type\nSource     ops.yaml",
+     "norm(x, scale, epsilon) -> out\n\nShapes     NormInferMeta\nPlacement  NormInferSpmd\nGradient   norm_grad returns x_grad, scale_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"nonzero", "nonzero", kArguments_nonzero, call_nonzero,
-     "nonzero(condition) -> out\n\nShapes     NonZeroInferMeta\nPlacement  "
-     "NonZeroInferSpmd\nGradient   none\nErrors     ValueError, naming the arguments, for invalid "
-     "shapes and dtypes; TypeError for an\n           argument of another type\nSource     "
-     "ops.yaml",
+     "nonzero(condition) -> out\n\nShapes     NonZeroInferMeta\nPlacement  NonZeroInferSpmd\nGradient   none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"reshape", "reshape", kArguments_reshape, call_reshape,
-     "reshape(x, shape) -> out\n\nView       out shares the bytes of x\nShapes     "
-     "ReshapeInferMeta\nPlacement  ReshapeInferSpmd\nGradient   reshape_grad returns "
-     "x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; "
-     "TypeError for an\n           argument of another type\nSource     ops.yaml",
+     "reshape(x, shape) -> out\n\nView       out shares the bytes of x\nShapes     ReshapeInferMeta\nPlacement  ReshapeInferSpmd\nGradient   reshape_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"reshape_", "reshape", kArguments_reshape_, call_reshape_,
-     "reshape_(x, shape) -> out\n\nInplace    x receives out; the change is visible through every "
-     "handle\nShapes     ReshapeInferMeta\nPlacement  ReshapeInferSpmd\nGradient   reshape_grad "
-     "returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; "
-     "TypeError for an\n           argument of another type\nSource     ops.yaml",
+     "reshape_(x, shape) -> out\n\nInplace    x receives out; the change is visible through every handle\nShapes     ReshapeInferMeta\nPlacement  ReshapeInferSpmd\nGradient   reshape_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"full", "full", kArguments_full, call_full,
-     "full(shape, value, dtype, place) -> out\n\nShapes     CreateInferMeta\nGradient   "
-     "none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError "
-     "for an\n           argument of another type\nSource     ops.yaml",
+     "full(shape, value, dtype, place) -> out\n\nShapes     CreateInferMeta\nGradient   none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      false, false},
     {"ones", "", kArguments_ones, call_ones,
-     "ones(shape, dtype, place) -> out\n\nCalls      full(shape, 1, dtype, place)\nGradient   "
-     "none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError "
-     "for an\n           argument of another type\nSource     ops.yaml",
+     "ones(shape, dtype, place) -> out\n\nCalls      full(shape, 1, dtype, place)\nGradient   none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      false, false},
     {"momentum_", "momentum_", kArguments_momentum_, call_momentum_,
-     "momentum_(param, grad, velocity, master_param, mu) -> param_out, velocity_out,\n           "
-     "master_param_out\n\nInplace    param receives param_out, velocity receives velocity_out, "
-     "master_param receives\n           master_param_out; the change is visible through every "
-     "handle\nShapes     MomentumInferMeta\nPlacement  MomentumInferSpmd\nGradient   none\nErrors  "
-     "   ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n       "
-     "    argument of another type\nSource     ops.yaml",
+     "momentum_(param, grad, velocity, master_param, mu) -> param_out, velocity_out,\n           master_param_out\n\nInplace    param receives param_out, velocity receives velocity_out, master_param receives\n           master_param_out; the change is visible through every handle\nShapes     MomentumInferMeta\nPlacement  MomentumInferSpmd\nGradient   none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"bmm", "bmm", kArguments_bmm, call_bmm,
-     "bmm(x, y) -> out\n\nShapes     BmmInferMeta\nPlacement  ... m k, ... k n -> ... m "
-     "n\nGradient   bmm_grad returns x_grad, y_grad\nErrors     ValueError, naming the arguments, "
-     "for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource "
-     "    ops.yaml",
+     "bmm(x, y) -> out\n\nShapes     BmmInferMeta\nPlacement  ... m k, ... k n -> ... m n\nGradient   bmm_grad returns x_grad, y_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"merged_momentum_", "merged_momentum_", kArguments_merged_momentum_, call_merged_momentum_,
-     "merged_momentum_(param, grad, velocity, master_param, mu) -> param_out, velocity_out,\n      "
-     "     master_param_out\n\nInplace    param receives param_out, velocity receives "
-     "velocity_out, master_param receives\n           master_param_out; the change is visible "
-     "through every handle\nShapes     MergedMomentumInferMeta\nPlacement  "
-     "MergedMomentumInferSpmd\nGradient   none\nErrors     ValueError, naming the arguments, for "
-     "invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     "
-     "ops.yaml",
+     "merged_momentum_(param, grad, velocity, master_param, mu) -> param_out, velocity_out,\n           master_param_out\n\nInplace    param receives param_out, velocity receives velocity_out, master_param receives\n           master_param_out; the change is visible through every handle\nShapes     MergedMomentumInferMeta\nPlacement  MergedMomentumInferSpmd\nGradient   none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      false, false},
     {"check_finite_", "check_finite_", kArguments_check_finite_, call_check_finite_,
-     "check_finite_(x, scale) -> out, found\n\nInplace    x receives out; the change is visible "
-     "through every handle\nShapes     CheckFiniteInferMeta\nPlacement  "
-     "CheckFiniteInferSpmd\nGradient   none\nErrors     ValueError, naming the arguments, for "
-     "invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     "
-     "ops.yaml",
+     "check_finite_(x, scale) -> out, found\n\nInplace    x receives out; the change is visible through every handle\nShapes     CheckFiniteInferMeta\nPlacement  CheckFiniteInferSpmd\nGradient   none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      false, false},
     {"distribute", "distribute", kArguments_distribute, call_distribute,
-     "distribute(rois, levels, least) -> parts, counts, order\n\nShapes     "
-     "DistributeInferMeta\nPlacement  DistributeInferSpmd\nGradient   distribute_grad returns "
-     "rois_grad, levels_grad\nErrors     ValueError, naming the arguments, for invalid shapes and "
-     "dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
+     "distribute(rois, levels, least) -> parts, counts, order\n\nShapes     DistributeInferMeta\nPlacement  DistributeInferSpmd\nGradient   distribute_grad returns rois_grad, levels_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"scale_all", "scale_all", kArguments_scale_all, call_scale_all,
-     "scale_all(xs, factor) -> out\n\nShapes     UnchangedListInferMeta\nPlacement  inputs and "
-     "outputs replicated\nGradient   scale_all_grad returns xs_grad\nErrors     ValueError, naming "
-     "the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of "
-     "another type\nSource     ops.yaml",
+     "scale_all(xs, factor) -> out\n\nShapes     UnchangedListInferMeta\nPlacement  inputs and outputs replicated\nGradient   scale_all_grad returns xs_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      false, false},
     {"scale_all_", "scale_all", kArguments_scale_all_, call_scale_all_,
-     "scale_all_(xs, factor) -> out\n\nInplace    xs receives out; the change is visible through "
-     "every handle\nShapes     UnchangedListInferMeta\nPlacement  inputs and outputs "
-     "replicated\nGradient   scale_all_grad returns xs_grad\nErrors     ValueError, naming the "
-     "arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another "
-     "type\nSource     ops.yaml",
+     "scale_all_(xs, factor) -> out\n\nInplace    xs receives out; the change is visible through every handle\nShapes     UnchangedListInferMeta\nPlacement  inputs and outputs replicated\nGradient   scale_all_grad returns xs_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      false, false},
     {"batch_norm", "batch_norm", kArguments_batch_norm, call_batch_norm,
-     "batch_norm(x, mean, more, variance, momentum, seed) -> out, mean_out, variance_out\n\nView   "
-     "    mean is written to, and mean_out shares its bytes\nView       variance is written to, "
-     "and variance_out shares its bytes\nShapes     BatchNormInferMeta\nPlacement  inputs and "
-     "outputs replicated\nGradient   none\nErrors     ValueError, naming the arguments, for "
-     "invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     "
-     "ops.yaml",
+     "batch_norm(x, mean, more, variance, momentum, seed) -> out, mean_out, variance_out\n\nView       mean is written to, and mean_out shares its bytes\nView       variance is written to, and variance_out shares its bytes\nShapes     BatchNormInferMeta\nPlacement  inputs and outputs replicated\nGradient   none\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"flatten", "flatten", kArguments_flatten, call_flatten,
-     "flatten(x, axis) -> out, shape\n\nView       out shares the bytes of x\nShapes     "
-     "FlattenInferMeta\nPlacement  inputs and outputs replicated\nGradient   flatten_grad returns "
-     "x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; "
-     "TypeError for an\n           argument of another type\nSource     ops.yaml",
+     "flatten(x, axis) -> out, shape\n\nView       out shares the bytes of x\nShapes     FlattenInferMeta\nPlacement  inputs and outputs replicated\nGradient   flatten_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
     {"flatten_", "flatten", kArguments_flatten_, call_flatten_,
-     "flatten_(x, axis) -> out, shape\n\nInplace    x receives out; the change is visible through "
-     "every handle\nShapes     FlattenInferMeta\nPlacement  inputs and outputs "
-     "replicated\nGradient   flatten_grad returns x_grad\nErrors     ValueError, naming the "
-     "arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another "
-     "type\nSource     ops.yaml",
+     "flatten_(x, axis) -> out, shape\n\nInplace    x receives out; the change is visible through every handle\nShapes     FlattenInferMeta\nPlacement  inputs and outputs replicated\nGradient   flatten_grad returns x_grad\nErrors     ValueError, naming the arguments, for invalid shapes and dtypes; TypeError for an\n           argument of another type\nSource     ops.yaml",
      true, false},
 };
 

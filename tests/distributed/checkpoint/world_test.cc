@@ -15,9 +15,9 @@
 #include "distributed/checkpoint/format/safetensors.h"
 #include "distributed/checkpoint/storage/folder_files.h"
 #include "phi/common/errors.h"
+#include "support/counted_world.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
-#include "support/counted_world.h"
 
 namespace phi::distributed::checkpoint {
 namespace {

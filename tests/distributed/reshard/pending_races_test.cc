@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "distributed/comm/local/local_world.h"
-#include "distributed/reshard/execute.h"
 #include "distributed/reshard/captured_steps.h"
+#include "distributed/reshard/execute.h"
 #include "phi/core/storage/host_source.h"
 #include "support/races.h"
 #include "support/reshard_oracle.h"

@@ -115,8 +115,8 @@ TEST(ReduceAsRule, SplitDimsThatGoMakeItPartial) {
   const Dims x{8, 16, 32};
   expect_rule("bias", ReduceAsInferSpmd(spec(x, "0 2"), spec({32}, "_ _")), {"0 2", "_ 0"},
               {"P 0"});
-  expect_rule("target's own split is ignored",
-              ReduceAsInferSpmd(spec(x, "0 _"), spec({32}, "_ 0")), {"0 _", "_ _"}, {"P _"});
+  expect_rule("target's own split is ignored", ReduceAsInferSpmd(spec(x, "0 _"), spec({32}, "_ 0")),
+              {"0 _", "_ _"}, {"P _"});
   expect_rule("kept as 1", ReduceAsInferSpmd(spec(x, "0 1"), spec({8, 1, 32}, "_ _")),
               {"0 1", "0 _"}, {"0 P"});
   expect_rule("a partial x stays", ReduceAsInferSpmd(spec(x, "0 P"), spec({32}, "_ _")),

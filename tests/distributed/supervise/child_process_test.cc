@@ -51,7 +51,8 @@ TEST(ChildProcess, WhatDoesNotStartIsAnError) {
       },
       ThrowsError(ErrorCode::kNotFound,
                   "cannot start '/nowhere/mpirun': No such file or directory"));
-  EXPECT_THAT([] { ChildProcess(Words{}, {}); }, ThrowsError(ErrorCode::kInvalidArgument, "no command"));
+  EXPECT_THAT([] { ChildProcess(Words{}, {}); },
+              ThrowsError(ErrorCode::kInvalidArgument, "no command"));
 }
 
 TEST(ChildProcess, HasASessionOfItsOwnAndNoInput) {
@@ -76,7 +77,7 @@ TEST(ChildProcess, IsNotDeafToSignalsThatItsParentBlocksOrIgnores) {
 TEST(ChildProcess, ItsVariableReplacesThatOfTheParent) {
   setenv("SUPERVISE_TEST", "old", 1);
   ChildProcess child(sh("echo $SUPERVISE_TEST >&2; env | grep -c ^SUPERVISE_TEST= >&2"),
-              {.variable = "SUPERVISE_TEST=new", .keeps_errors = true});
+                     {.variable = "SUPERVISE_TEST=new", .keeps_errors = true});
   EXPECT_EQ(errors_of(child), "new\n1\n");
   unsetenv("SUPERVISE_TEST");
 }
@@ -104,9 +105,10 @@ TEST(ChildProcess, IsToldWhenItsParentDies) {
 TEST(MarkedProcesses, AreFoundWhereverTheyWent) {
   const std::string mark = "SUPERVISE_TEST_MARK=" + std::to_string(getpid());
   // One whose parent is gone, in a session of its own, and one without the mark.
-  ChildProcess child(sh("R=1 setsid sh -c 'R=0 sleep 1000 & exit' ; env -u SUPERVISE_TEST_MARK R=2 sleep "
-                 "1000 & R=3 exec sleep 1000"),
-              {.variable = mark});
+  ChildProcess child(
+      sh("R=1 setsid sh -c 'R=0 sleep 1000 & exit' ; env -u SUPERVISE_TEST_MARK R=2 sleep "
+         "1000 & R=3 exec sleep 1000"),
+      {.variable = mark});
   using Values = std::set<std::string>;
   while (values_among(mark, "R") != Values{"0", "3"}) std::this_thread::sleep_for(kTick);
   // A shell that has yet to become the one without the mark still has it.

@@ -133,9 +133,8 @@ TEST_F(OnEmulator, RefusedElementsAreToldWhereTheHostWaits) {
     const OpScope op("remainder");
     registered<kernels::remainder, int32_t>(ctx, x, x, &out);
   }
-  EXPECT_THAT([&] { device.wait(); },
-              ThrowsError(ErrorCode::kInvalidArgument,
-                          "[remainder] y i32[3] has a 0, and integers"));
+  EXPECT_THAT([&] { device.wait(); }, ThrowsError(ErrorCode::kInvalidArgument,
+                                                  "[remainder] y i32[3] has a 0, and integers"));
   device.wait();  // once
 }
 

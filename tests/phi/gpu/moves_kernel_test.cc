@@ -1,10 +1,10 @@
 // Kernels that make, copy and move elements on GPUs, beside the CPU's.
 #include "phi/generated/kernels/channels.h"
+#include "phi/generated/kernels/concat.h"
 #include "phi/generated/kernels/creation.h"
+#include "phi/generated/kernels/data_movement.h"
 #include "phi/generated/kernels/diagonal.h"
 #include "phi/generated/kernels/filling.h"
-#include "phi/generated/kernels/concat.h"
-#include "phi/generated/kernels/data_movement.h"
 #include "phi/generated/kernels/shape.h"
 #include "phi/generated/kernels/views.h"
 #include "tests/phi/gpu/both_devices.h"

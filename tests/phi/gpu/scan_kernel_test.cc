@@ -1,6 +1,6 @@
 // Cumulative kernels and their gradients on GPUs, beside the CPU's.
-#include "phi/generated/kernels/sort.h"
 #include "phi/generated/kernels/scan.h"
+#include "phi/generated/kernels/sort.h"
 #include "tests/phi/gpu/both_devices.h"
 
 namespace phi::testing {

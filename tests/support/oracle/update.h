@@ -1,4 +1,5 @@
-// Rates, the loss scale, and the optimizers (docs/training_step.md, "Update", "Rates", "Loss scale").
+// Rates, the loss scale, and the optimizers (docs/training_step.md, "Update", "Rates", "Loss
+// scale").
 #pragma once
 
 #include <cstdint>

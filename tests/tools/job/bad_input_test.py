@@ -32,7 +32,7 @@ class BadInput(unittest.TestCase):
     def test_what_is_wrong_before_the_start_is_said_once(self):
         job = self.job()
         cases = [
-            ([], "which subcommand? run, supervise, export, data, "),
+            ([], "the subcommand is missing; use one of run, supervise, export, data, "),
             (["rnu", job], "unknown subcommand 'rnu', did you mean 'run'?"),
             (["--versoin"], "unknown flag '--versoin', did you mean '--version'?"),
             (["run"], "autophi run expects one job file, got 0"),

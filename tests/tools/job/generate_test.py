@@ -75,7 +75,7 @@ class GenerateLlama(Trained):
 
     def test_what_cannot_work_is_said_once(self):
         cases = [
-            (self.job(model={**self.model, "ffn": 96}), 2, "'ffn' of the model is 96; of "),
+            (self.job(model={**self.model, "ffn": 96}), 2, "'ffn' of the model is 96; in "),
             (self.job(model=None), 2, "the model is a gpt; "),
             (self.job(), 4, "tp 4 of the mesh tp=4 does not divide kv_heads 2"),
         ]
@@ -163,10 +163,10 @@ class Generate(Trained):
             (self.job({"tokens": 0}), [], "key 'generate.tokens': must be an integer from 1"),
             (self.job(model={"vocab": 255}), [], "key 'model.vocab': 255 is less than 256: mode generate writes text"),
             (self.job(), ["--metrics=m"], "--metrics requires steps; mode generate has none."),
-            (self.job(run={"sequence_parallel": True}), [], "key 'run.sequence_parallel': only a job with mode: forward"),
-            (self.job(data={"seed": 5}), [], "key 'data.seed': only a job with mode: forward or train"),
+            (self.job(run={"sequence_parallel": True}), [], "key 'run.sequence_parallel': applies only to a job with mode: forward"),
+            (self.job(data={"seed": 5}), [], "key 'data.seed': applies only to a job with mode: forward or train"),
             (self.job(weights="/nonexistent"), [], "key 'weights': "),
-            (self.job(model={"d_model": 64}), [], "'d_model' of the model is 64; of "),
+            (self.job(model={"d_model": 64}), [], "'d_model' of the model is 64; in "),
         ]
         for job, flags, message in cases:
             with self.subTest(message=message):

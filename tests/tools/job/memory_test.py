@@ -149,7 +149,7 @@ class Memory(unittest.TestCase):
 
     def test_sections_that_are_wrong_are_named(self):
         self.refused(launch.job_text(**TRAIN, memory={"device": "much"}), "key 'memory.device': must be a size")
-        self.refused(launch.job_text(**TRAIN, memory={"host": "1GiB"}), "only a job with a limit memory.device reads it")
+        self.refused(launch.job_text(**TRAIN, memory={"host": "1GiB"}), "applies only to a job with a limit memory.device")
         dropout = {"mode": "train", "model": {**MODEL, "dropout": 0.1}}
         self.refused(launch.job_text(**dropout, **limits("4MiB", "64MiB")), "draws no dropout")
         self.refused(launch.job_text(run={"dtype": "bfloat16"}, **TRAIN, **limits("4MiB", "64MiB")), "in float32")

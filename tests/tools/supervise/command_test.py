@@ -141,7 +141,7 @@ class Jobs(Supervised):
         os.kill(ranks_of(job)[3], signal.SIGKILL)
         output = self.finish(process, 0)
         self.assertEqual(used.read_text().split(), ["localhost:2,machine-b:2", "localhost:2"])
-        self.assertEqual(output.count("autophi supervise: machine-b does not respond:  "), 1)
+        self.assertEqual(output.count("autophi supervise: machine-b does not respond: "), 1)
         self.assertEqual(output.count("the job starts with 2 of 4 ranks, as dp=1,tp=2"), 1)
         self.assertRegex(output, r"\n1 .* 4  dp=2,tp=2 .*\n2 .* 2  dp=1,tp=2 ")
         self.check_losses(self.unbroken(steps, **keys), PARITY)
@@ -154,7 +154,7 @@ class Jobs(Supervised):
         words = [f"--hostfile={hosts}", f"--mpirun={launcher}", job]
         output = self.finish(self.start("--probe=false", "--wait_s=0", *words), 1)
         self.assertIn("not started again: there are not enough machines", output)
-        self.assertEqual(output.count("autophi supervise: machine-b does not respond:  exit status 1\n"), 1)
+        self.assertEqual(output.count("autophi supervise: machine-b does not respond: exit status 1\n"), 1)
         back, asked = self.path("back"), self.path("asked")
         process = self.start(f"--probe=touch {asked}; test -e {back}", *words)
         await_true(asked.exists, "the first question")

@@ -200,6 +200,6 @@ MeshConfig parse_mesh_flag(const std::string& text);
 /// or the model does not fit the mesh; for a key that neither the job in the file nor this one
 /// reads, with the condition for it.
 void resolve_mesh(JobConfig* config, int64_t world_size, const std::string& mesh_flag,
-                 std::string* note);
+                  std::string* note);
 
 }  // namespace phi::job

@@ -35,7 +35,7 @@ MeshConfig elastic_mesh(const JobConfig& config, const std::string& mesh_flag) {
 }
 
 std::optional<LaunchSize> place_elastic(const JobConfig& config, const std::string& mesh_flag,
-                                     int64_t slots) {
+                                        int64_t slots) {
   const MeshConfig mesh = elastic_mesh(config, mesh_flag);
   const int64_t others = with_dp(mesh, 1).num_ranks();
   const int64_t least = config.elastic.dp[0];
@@ -52,7 +52,8 @@ std::optional<LaunchSize> place_elastic(const JobConfig& config, const std::stri
 
 }  // namespace
 
-std::optional<LaunchSize> choose_launch_size(const JobConfig& config, const std::string& mesh_flag, int64_t slots) {
+std::optional<LaunchSize> choose_launch_size(const JobConfig& config, const std::string& mesh_flag,
+                                             int64_t slots) {
   if (config.elastic.is_elastic()) return place_elastic(config, mesh_flag, slots);
   const MeshConfig mesh = mesh_flag.empty() ? config.mesh : parse_mesh_flag(mesh_flag);
   const int64_t ranks = mesh.shape.empty() ? slots : mesh.num_ranks();

@@ -1,7 +1,7 @@
 // Elastic meshes: the number of processes and the mesh with which a job is started, for a number of
 // available slots.
 //
-//   const auto launch_size = choose_launch_size(config, "", slots);     // dp of 4 along 8 slots, pp=2: "dp=4,pp=2"
+//   const auto launch_size = choose_launch_size(config, "", slots);  // 8 slots, pp=2: "dp=4,pp=2"
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct LaunchSize {
 /// range, dp is its largest value that fits into `slots` and divides the rows of a micro-batch, so
 /// that ranks have equal shares and the batch does not change. Nothing if no such mesh fits.
 /// Errors: InvalidArgument if the job does not fit the mesh.
-std::optional<LaunchSize> choose_launch_size(const JobConfig& config, const std::string& mesh_flag, int64_t slots);
+std::optional<LaunchSize> choose_launch_size(const JobConfig& config, const std::string& mesh_flag,
+                                             int64_t slots);
 
 }  // namespace phi::job

@@ -63,19 +63,19 @@ ReferenceRules elementwise_reference_rules() {
   Policies dropout = binary;
   dropout.forward_inputs = ForwardInputs::kAsGiven;
   dropout.one_mesh_dim = OneMeshDim::kOutputs;
-  return {
-      {rule_variant("fused_dropout_add", {"", infer_rule<dropout_add>}, "x, y"),
-       rule_variant("label_smooth", {"LabelSmoothInferSpmd", infer_rule<distributed::LabelSmoothInferSpmd>},
-            "label, prior_dist?", "epsilon: float"),
-       rule_variant("label_smooth_grad", {"", infer_rule<label_smooth_grad>}, "out_grad",
-            "epsilon: float")},
-      {{kUnary, "exp"},
-       {kBinary, "add", binary},
-       {"multiply", "", binary},
-       {"gelu", "", {}, {}, "gelu_grad"},
-       {"where", "", {.refusal = narrow_condition}},
-       {"fused_dropout_add", "fused_dropout_add", dropout},
-       {"label_smooth", "label_smooth", {}, {}, "label_smooth_grad"}}};
+  return {{rule_variant("fused_dropout_add", {"", infer_rule<dropout_add>}, "x, y"),
+           rule_variant("label_smooth",
+                        {"LabelSmoothInferSpmd", infer_rule<distributed::LabelSmoothInferSpmd>},
+                        "label, prior_dist?", "epsilon: float"),
+           rule_variant("label_smooth_grad", {"", infer_rule<label_smooth_grad>}, "out_grad",
+                        "epsilon: float")},
+          {{kUnary, "exp"},
+           {kBinary, "add", binary},
+           {"multiply", "", binary},
+           {"gelu", "", {}, {}, "gelu_grad"},
+           {"where", "", {.refusal = narrow_condition}},
+           {"fused_dropout_add", "fused_dropout_add", dropout},
+           {"label_smooth", "label_smooth", {}, {}, "label_smooth_grad"}}};
 }
 
 }  // namespace phi::spmd_tool

@@ -29,7 +29,8 @@ struct ConvolutionLetters {
 
 enum class ConvolutionKind { kPlain, kTransposed, kDepthwise };
 
-ConvolutionLetters letters(std::string_view spatial, ConvolutionKind kind, const std::string& data_format) {
+ConvolutionLetters letters(std::string_view spatial, ConvolutionKind kind,
+                           const std::string& data_format) {
   const bool last = !data_format.empty() && data_format.back() == 'C';
   const char c = kind == ConvolutionKind::kDepthwise ? '1' : 'c';
   const auto with_spatial = [&](std::string_view front) {
@@ -39,13 +40,14 @@ ConvolutionLetters letters(std::string_view spatial, ConvolutionKind kind, const
   };
   const char first[] = {'n', c};
   ConvolutionLetters result{with_spatial({first, last ? size_t{1} : size_t{2}}),
-                 {},
-                 with_spatial("nm"),
-                 last ? static_cast<int>(spatial.size()) + 1 : 1,
-                 1};
+                            {},
+                            with_spatial("nm"),
+                            last ? static_cast<int>(spatial.size()) + 1 : 1,
+                            1};
   if (last) result.input.push_back(c);
   const char filter[] = {'m', c};
-  result.filter = with_spatial(kind == ConvolutionKind::kTransposed ? "cm" : std::string_view(filter, 2));
+  result.filter =
+      with_spatial(kind == ConvolutionKind::kTransposed ? "cm" : std::string_view(filter, 2));
   if (kind == ConvolutionKind::kTransposed) result.filter_channel = 0;
   return result;
 }
@@ -54,7 +56,8 @@ const distributed::MeshDims split_of(const TensorSpec& tensor, int d) {
   return Sharding::of(tensor).dims[static_cast<size_t>(d)];
 }
 
-Factors forward(const ConvolutionLetters& names, const TensorSpec& input, const TensorSpec& filter) {
+Factors forward(const ConvolutionLetters& names, const TensorSpec& input,
+                const TensorSpec& filter) {
   Factors rule;
   rule.any_size("ncmdhw").input(input, names.input).input(filter, names.filter);
   return rule.output(names.output);
@@ -84,7 +87,8 @@ SpmdRule convolution(const RuleArgs& args) {
 template <int kSpatial, ConvolutionKind kKind>
 const char* refused(const RuleArgs& args, Direction direction) {
   if (direction != Direction::kForward) return nullptr;
-  if (kKind != ConvolutionKind::kDepthwise) return unlike_channels(args, letters_of<kSpatial, kKind>(args));
+  if (kKind != ConvolutionKind::kDepthwise)
+    return unlike_channels(args, letters_of<kSpatial, kKind>(args));
   return split_of(args.spec(1), 1).empty() ? nullptr : "the filter's channels are split.";
 }
 
@@ -186,20 +190,25 @@ ReferenceRules image_reference_rules() {
       {rule_variant("conv2d", {"", convolution<2, kPlain>}, kTensors),
        rule_variant("conv3d", {"", convolution<3, kPlain>}, kTensors, kConv),
        rule_variant("conv3d_grad", {"", composed<gradient<3, kPlain>>}, kGradTensors, kConv),
-       rule_variant("depthwise_conv2d", {"", convolution<2, ConvolutionKind::kDepthwise>}, kTensors, kConv),
-       rule_variant("depthwise_conv2d_grad", {"", composed<gradient<2, ConvolutionKind::kDepthwise>>}, kGradTensors,
-            kConv),
-       rule_variant("conv2d_transpose", {"", convolution<2, ConvolutionKind::kTransposed>}, kTensors, kTransposed),
-       rule_variant("conv2d_transpose_grad", {"", composed<gradient<2, ConvolutionKind::kTransposed>>}, kGradTensors,
-            kTransposed),
-       rule_variant("roi_align", {"", infer_rule<RoiAlignInferSpmd>}, "x, boxes, boxes_num?", kRegions),
+       rule_variant("depthwise_conv2d", {"", convolution<2, ConvolutionKind::kDepthwise>}, kTensors,
+                    kConv),
+       rule_variant("depthwise_conv2d_grad",
+                    {"", composed<gradient<2, ConvolutionKind::kDepthwise>>}, kGradTensors, kConv),
+       rule_variant("conv2d_transpose", {"", convolution<2, ConvolutionKind::kTransposed>},
+                    kTensors, kTransposed),
+       rule_variant("conv2d_transpose_grad",
+                    {"", composed<gradient<2, ConvolutionKind::kTransposed>>}, kGradTensors,
+                    kTransposed),
+       rule_variant("roi_align", {"", infer_rule<RoiAlignInferSpmd>}, "x, boxes, boxes_num?",
+                    kRegions),
        rule_variant("roi_align_grad", {"", infer_rule<RoiAlignGradInferSpmd>},
-            "x, boxes, boxes_num?, out_grad", kRegions),
+                    "x, boxes, boxes_num?, out_grad", kRegions),
        rule_variant("batch_norm", {"", infer_rule<batch_norm>}, "x, mean, variance, scale, bias"),
        rule_variant("group_norm", {"", infer_rule<group_norm>}, "x, scale, bias"),
-       rule_variant("instance_norm", {"", infer_rule<instance_norm>}, "x, scale, bias", "epsilon: float"),
+       rule_variant("instance_norm", {"", infer_rule<instance_norm>}, "x, scale, bias",
+                    "epsilon: float"),
        rule_variant("instance_norm_grad", {"", composed<instance_norm_grad>},
-            "x, scale, bias, saved_mean, saved_variance, y_grad", "epsilon: float")},
+                    "x, scale, bias, saved_mean, saved_variance, y_grad", "epsilon: float")},
       {{"conv2d",
         "conv2d",
         {.backward_outputs = BackwardOutputs::kAsGiven, .refusal = refused<2, kPlain>}},

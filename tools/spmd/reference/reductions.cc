@@ -55,18 +55,19 @@ ReferenceRules reduction_reference_rules() {
                              .one_mesh_dim = OneMeshDim::kBackwardInputs};
   const std::vector<Reference::Renamed> keepdim = {{"keep_dim", "keepdim"}};
   const auto over_axes = [](const char* name, RuleFunctions::InferSpmd infer_spmd) {
-    return rule_variant(name, {"ReductionInferSpmd", infer_spmd}, "x", "axis: ints, keep_dim: bool");
+    return rule_variant(name, {"ReductionInferSpmd", infer_spmd}, "x",
+                        "axis: ints, keep_dim: bool");
   };
   return {{over_axes("all", infer_rule<reduced<ReduceKind::kAll>>),
            over_axes("any", infer_rule<reduced<ReduceKind::kAny>>),
            over_axes("min", infer_rule<reduced<ReduceKind::kMin>>),
            over_axes("prod", infer_rule<reduced<ReduceKind::kProd>>),
            rule_variant("reduce_base", {"ReductionInferSpmd", infer_rule<reduce_base>}, "x",
-                "axis: ints, keep_dim: bool, reduce_type: int"),
+                        "axis: ints, keep_dim: bool, reduce_type: int"),
            rule_variant("logsumexp", {"", infer_rule<logsumexp>}, "x",
-                "axis: ints, keepdims: bool, reduce_all: bool"),
+                        "axis: ints, keepdims: bool, reduce_all: bool"),
            rule_variant("p_norm", {"", infer_rule<p_norm>}, "x",
-                "porder: float, axis: int, epsilon: float, keepdims: bool, asvector: bool"),
+                        "porder: float, axis: int, epsilon: float, keepdims: bool, asvector: bool"),
            rule_variant("mean_all", {"", infer_rule<mean_all>}, "x"),
            rule_variant("mean_all_grad", {"", infer_rule<mean_all_grad>}, "x, out_grad")},
           {{"sum reduce_sum squared_l2_norm frobenius_norm", "sum", as_given, keepdim},

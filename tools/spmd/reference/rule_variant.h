@@ -57,14 +57,14 @@ inline constexpr RuleFunctions::InferSpmd infer_rule = RuleInvoker<kRule>::infer
 
 /// Errors: InvalidArgument for text in another format.
 OpRule rule_variant(const char* name, const RuleFunctions& functions, std::string_view tensors,
-            std::string_view attributes = "");
+                    std::string_view attributes = "");
 
 /// Errors: Unimplemented for conflicts that the reference refuses: two tensors split a factor over
 /// different mesh dims, or, with `refuses_shared_mesh_dims`, one mesh dim splits two factors.
 void refuse_conflicts(const distributed::Conflicts& conflicts, bool refuses_shared_mesh_dims);
 /// The result of a rule after refuse().
 distributed::SpmdResult resolved_result(const distributed::SpmdRule& rule,
-                                bool refuses_shared_mesh_dims = false);
+                                        bool refuses_shared_mesh_dims = false);
 
 /// A result that no single declaration can express; forward direction only.
 using InferFunction = distributed::SpmdResult (*)(const RuleArgs& args);

@@ -92,7 +92,8 @@ SpmdResult strided_slice_grad(const RuleArgs& args) {
   for (int axis : args.attr<std::vector<int>>(0)) {
     names[distributed::normal_axis(axis, x.ndim())] = '_';
   }
-  SpmdResult result = resolved_result(Factors().input(args.spec(1), names).input(x, names).output(names));
+  SpmdResult result =
+      resolved_result(Factors().input(args.spec(1), names).input(x, names).output(names));
   std::swap(result.inputs[0], result.inputs[1]);
   return result;
 }
@@ -109,22 +110,24 @@ ReferenceRules shape_reference_rules() {
   return {
       {rule_variant("expand_as", {"", infer_rule<expand_as>}, "x, y?", "target_shape: ints"),
        rule_variant("expand_as_grad", {"", infer_rule<expand_as_grad>}, "x, out_grad",
-            "target_shape: ints"),
+                    "target_shape: ints"),
        rule_variant("tril", {"", infer_rule<tril>}, "x", "diagonal: int"),
        lists("data_parallel", infer_rule<data_parallel>),
        lists("replicated", infer_rule<replicated>),
-       rule_variant("flatten", {"", infer_rule<FlattenInferSpmd>}, "x", "start_axis: int, stop_axis: int"),
+       rule_variant("flatten", {"", infer_rule<FlattenInferSpmd>}, "x",
+                    "start_axis: int, stop_axis: int"),
        rule_variant("stack", {"", infer_rule<StackInferSpmd>}, "[x]", "axis: number"),
        rule_variant("tile", {"", infer_rule<TileInferSpmd>}, "x", "repeat_times: ints"),
        rule_variant("cumsum", {"", infer_rule<CumsumInferSpmd>}, "x",
-            "axis: number, flatten: bool, exclusive: bool, reverse: bool"),
+                    "axis: number, flatten: bool, exclusive: bool, reverse: bool"),
        rule_variant("pad", {"", infer_rule<PadInferSpmd>}, "x", "paddings: ints, pad_value: int"),
        rule_variant("roll", {"", infer_rule<RollInferSpmd>}, "x", "shifts: ints, axis: ints"),
        rule_variant("roll_grad", {"", infer_rule<RollGradInferSpmd>}, "x, out_grad",
-            "shifts: ints, axis: ints"),
+                    "shifts: ints, axis: ints"),
        rule_variant("unbind", {"", infer_rule<UnbindInferSpmd>}, "x", "axis: int"),
        rule_variant("strided_slice", {"", infer_rule<strided_slice>}, "input", kSteps),
-       rule_variant("strided_slice_grad", {"", composed<strided_slice_grad>}, "input, out_grad", kSteps)},
+       rule_variant("strided_slice_grad", {"", composed<strided_slice_grad>}, "input, out_grad",
+                    kSteps)},
       {{"reshape2", "reshape"},
        {"transpose2", "transpose"},
        {"split split_with_num squeeze", "", whole},

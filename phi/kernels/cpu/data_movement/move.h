@@ -1,4 +1,5 @@
-// Device primitives of the CPU that move pieces between arrays; gpu/data_movement/move.h has the GPU's.
+// Device primitives of the CPU that move pieces between arrays; gpu/data_movement/move.h has the
+// GPU's.
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 
 #include "phi/generated/kernels/activation.h"
 #include "phi/infermeta/axes.h"
-#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/rows.h"
 
 namespace phi {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "phi/generated/kernels/activation.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/random_fill.h"
 
 namespace phi {

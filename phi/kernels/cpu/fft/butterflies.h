@@ -43,7 +43,8 @@ PHI_LANES std::array<X*, K> one_by_one(const std::array<X*, K>& lines) {
 
 /// Loads L contiguous complex numbers at `offset`, or L / 2 of each of two lines.
 template <int L, typename R, size_t K>
-PHI_LANES ComplexLanes<Lanes<R, L>> numbers_at(const std::array<const R*, K>& lines, int64_t offset = 0) {
+PHI_LANES ComplexLanes<Lanes<R, L>> numbers_at(const std::array<const R*, K>& lines,
+                                               int64_t offset = 0) {
   static_assert(K == 1 || K == 2);
   ComplexLanes<Lanes<R, L>> z;
   separate(Lanes<R, L>::at(lines[0] + offset),
@@ -117,7 +118,8 @@ PHI_LANES void transform_even(const Load& load, const Put& put) {
 /// / 2. Results k and p - k use the same multiplications, whose results are added for one and
 /// subtracted for the other. `room` has space for p - 1 numbers.
 template <typename V>
-PHI_LANES void transform_odd(int p, const ComplexLanes<V>* units, ComplexLanes<V>* x, ComplexLanes<V>* room) {
+PHI_LANES void transform_odd(int p, const ComplexLanes<V>* units, ComplexLanes<V>* x,
+                             ComplexLanes<V>* room) {
   const int half = p / 2;
   const ComplexLanes<V> first = x[0];
   ComplexLanes<V>* const sums = room;
@@ -137,10 +139,10 @@ PHI_LANES void transform_odd(int p, const ComplexLanes<V>* units, ComplexLanes<V
       const ComplexLanes<V>& unit = units[mirrored ? p - at : at];
       const ComplexLanes<V>& difference = differences[t - 1];
       along = {along.re + sums[t - 1].re * unit.re, along.im + sums[t - 1].im * unit.re};
-      across =
-          mirrored
-              ? ComplexLanes<V>{across.re - difference.re * unit.im, across.im - difference.im * unit.im}
-              : ComplexLanes<V>{across.re + difference.re * unit.im, across.im + difference.im * unit.im};
+      across = mirrored ? ComplexLanes<V>{across.re - difference.re * unit.im,
+                                          across.im - difference.im * unit.im}
+                        : ComplexLanes<V>{across.re + difference.re * unit.im,
+                                          across.im + difference.im * unit.im};
       at = at + k < p ? at + k : at + k - p;
     }
     // i times `across`.

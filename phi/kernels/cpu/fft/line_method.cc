@@ -144,7 +144,8 @@ class SingleLines final : public LineMethod<R, 1, K> {
     matrix_.room<R>(groups(n1_) * n2_ * 2 * L);
     find_factors();
   }
-  void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out, const NextLines<R, K>& soon) override {
+  void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out,
+           const NextLines<R, K>& soon) override {
     run_in_lanes<R, L>([this, &in, &out, &soon] {
       const auto from = one_by_one(in);
       const auto to = one_by_one(out);
@@ -180,7 +181,8 @@ class SingleLines final : public LineMethod<R, 1, K> {
   }
 
   template <typename X>
-  PHI_LANES static void bring_all_near(const LinePointers<X, K>& lines, int64_t begin, int64_t count) {
+  PHI_LANES static void bring_all_near(const LinePointers<X, K>& lines, int64_t begin,
+                                       int64_t count) {
     if (lines[K - 1] == nullptr) return;
     for (X* line : lines) prefetch_line(line + begin, count);
   }
@@ -211,7 +213,8 @@ class SingleLines final : public LineMethod<R, 1, K> {
       }
     }
   }
-  PHI_LANES void transform_columns(const LinePointers<const R, K>& in, const NextLines<R, K>& soon) {
+  PHI_LANES void transform_columns(const LinePointers<const R, K>& in,
+                                   const NextLines<R, K>& soon) {
     const V* w = factors_.data<V>();
     for (int64_t g = 0; g < groups(n2_); ++g, w += 2 * n1_) {
       const int64_t column = first_of(g, n2_);
@@ -233,8 +236,8 @@ class SingleLines final : public LineMethod<R, 1, K> {
   }
   /// Transforms M columns of M rows in registers, applies the twiddle factors and transposes.
   template <bool kForward>
-  PHI_LANES void transform_square(const LinePointers<const R, K>& in, int64_t column, const V* factors,
-                                  V (&re)[M], V (&im)[M]) {
+  PHI_LANES void transform_square(const LinePointers<const R, K>& in, int64_t column,
+                                  const V* factors, V (&re)[M], V (&im)[M]) {
     transform_even<R, M>(
         [&](int t) { return sided<kForward>(numbers_at<L>(in, 2 * (t * n2_ + column))); },
         [&](int t, const ComplexLanes<V>& z) {
@@ -262,7 +265,9 @@ class SingleLines final : public LineMethod<R, 1, K> {
         [&](int t) {
           return sided<kForward>({re[t], im[t]});
         },
-        [&](int t, const ComplexLanes<V>& z) { put_numbers<L>(sided<kForward>(z), out, 2 * t * M); });
+        [&](int t, const ComplexLanes<V>& z) {
+          put_numbers<L>(sided<kForward>(z), out, 2 * t * M);
+        });
   }
   PHI_LANES void transform_any(const R* in, int64_t column, const V* factors) {
     V* const a = a_.data<V>();

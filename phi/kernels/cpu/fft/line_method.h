@@ -37,7 +37,8 @@ class LineMethod {
   virtual ~LineMethod() = default;
   /// `in` and `out` are the same arrays or do not overlap. For L > 1 they must not overlap, and
   /// both must be aligned like memory of a Workspace.
-  virtual void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out, const NextLines<R, K>& soon) = 0;
+  virtual void run(const LinePointers<const R, K>& in, const LinePointers<R, K>& out,
+                   const NextLines<R, K>& soon) = 0;
 };
 
 }  // namespace phi

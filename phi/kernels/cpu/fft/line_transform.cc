@@ -334,7 +334,7 @@ SharedBlocks<R> blocks_in(int64_t n, bool forward, LineKind kind, LineLayout way
 template <typename R>
 SharedBlocks<R> shared_blocks(int64_t n, bool forward, LineKind kind, LineLayout way) {
   return (has_avx512() ? blocks_in<R, kWideLanes<R>> : blocks_in<R, kLanes<R>>)(n, forward, kind,
-                                                                              way);
+                                                                                way);
 }
 
 /// Caches the last few transforms of a thread, unless they are too large: computing the tables

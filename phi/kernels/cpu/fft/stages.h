@@ -59,7 +59,8 @@ struct Stage {
   }
 
   int64_t factor, rest;
-  std::vector<ComplexLanes<R>> turns;  // exp(-2 pi i j k / (factor * rest)), by j < rest, then k = 1..
+  std::vector<ComplexLanes<R>>
+      turns;  // exp(-2 pi i j k / (factor * rest)), by j < rest, then k = 1..
   std::vector<ComplexLanes<R>> units;  // exp(-2 pi i k / factor)
 };
 
@@ -92,7 +93,8 @@ struct NumbersOfLines {
   int64_t step;
   int real;
   PHI_LANES void put(const ComplexLanes<Lanes<R, L>>& z, int64_t k) const {
-    put_numbers<L>(real == 0 ? z : ComplexLanes<Lanes<R, L>>{z.im, z.re}, arrays, 2 * (first + k * step));
+    put_numbers<L>(real == 0 ? z : ComplexLanes<Lanes<R, L>>{z.im, z.re}, arrays,
+                   2 * (first + k * step));
   }
 };
 
@@ -230,8 +232,8 @@ class Stages {
       });
     });
   }
-  [[gnu::noinline]] void put_together_there(const V* block, const LinePointers<R, 2>& out, int64_t first,
-                                            int64_t apart) const {
+  [[gnu::noinline]] void put_together_there(const V* block, const LinePointers<R, 2>& out,
+                                            int64_t first, int64_t apart) const {
     run_in_lanes<R, L>([=, this, &out] {
       const Stage<R>& stage = stages_.front();
       detail::with_butterfly<V>(stage, [=, this, &out, &stage](const auto& butterfly) {

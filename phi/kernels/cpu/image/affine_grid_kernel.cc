@@ -7,9 +7,9 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/image.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/scratch.h"
-#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/image/affine_coordinates.h"
 

@@ -12,10 +12,10 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/image.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/cpu/transpose_matrix.h"
-#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/image/sampling.h"
 
 namespace phi {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "phi/kernels/cpu/transpose_matrix.h"
 #include "phi/kernels/cpu/device_primitives.h"
+#include "phi/kernels/cpu/transpose_matrix.h"
 #include "phi/kernels/image/taps.h"
 
 namespace phi {

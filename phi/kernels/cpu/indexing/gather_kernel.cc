@@ -1,6 +1,6 @@
 // Gathers of elements and slices on the CPU.
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/cpu/indexing/element_positions.h"
 #include "phi/kernels/cpu/indexing/index_positions.h"
 #include "phi/kernels/cpu/indexing/slices.h"
-#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/indexing/gather.h"

@@ -19,7 +19,7 @@ namespace phi {
 ///
 /// Errors   OutOfRange with the index, its position and the extent.
 std::vector<int64_t> positions_along(const DenseTensor& index, const char* argument, int64_t extent,
-                                  FromEnd from_end);
+                                     FromEnd from_end);
 
 /// Returns the row of each id, counted from the first row of the table on this rank, or a negative
 /// number for rows on other ranks.
@@ -42,7 +42,8 @@ struct IndexedPositions {
 };
 /// Errors   OutOfRange, as positions_along; InvalidArgument if the places of bool indices do not
 ///          broadcast with those of others.
-IndexedPositions positions_of_indices(std::span<const DenseTensor* const> indices, const Dims& dims);
+IndexedPositions positions_of_indices(std::span<const DenseTensor* const> indices,
+                                      const Dims& dims);
 
 /// Returns the row here of each id, or a negative number if it has none, for a table whose first
 /// row has id `start_index`.
@@ -52,7 +53,8 @@ std::vector<int64_t> rows_from(const CpuContext& ctx, int64_t start_index, const
 // Device primitives for the same (gpu/indexing/index_positions.h has the GPU's).
 
 inline std::vector<int64_t> positions_along(const CpuContext&, const DenseTensor& index,
-                                         const char* argument, int64_t extent, FromEnd from_end) {
+                                            const char* argument, int64_t extent,
+                                            FromEnd from_end) {
   return positions_along(index, argument, extent, from_end);
 }
 inline std::vector<int64_t> places_in(const CpuContext&, const LookupTable& table,
@@ -61,7 +63,7 @@ inline std::vector<int64_t> places_in(const CpuContext&, const LookupTable& tabl
   return places_in(table, ids, argument, table_name);
 }
 inline std::vector<int64_t> positions_of_first(const CpuContext&, const DenseTensor& index,
-                                            const Dims& dims) {
+                                               const Dims& dims) {
   return positions_of_first(index, dims);
 }
 /// Returns the one place that an attribute selects.

@@ -1,5 +1,5 @@
 // Scatters of slices on the CPU.
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/cpu/indexing/index_positions.h"
 #include "phi/kernels/cpu/indexing/slices.h"
-#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/templates/indexing/scatter.h"

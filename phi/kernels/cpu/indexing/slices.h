@@ -2,7 +2,7 @@
 // from these, or from element_positions.h if each element has its own place.
 //
 //   const Slices slices = Slices::along(x.dims(), axis);
-//   read_slices(slices, places, x.data<T>(), out->mutable_data<T>());
+//   read_slices(slices, indices, x.data<T>(), out->mutable_data<T>());
 #pragma once
 
 #include <algorithm>

@@ -142,7 +142,7 @@ class Strips {
   int n_;
   std::array<std::array<T, kLeaf>, kLeaf> factors_{};  // op(a), transposed if a is on the right
   alignas(64) std::array<StripLine, kLeaf> lines_{};   // initialised, so that numbers past a narrow
-                                                      // strip stay finite
+                                                       // strip stay finite
 };
 
 template <typename T>

@@ -1,5 +1,5 @@
-// Avx512Version: versions of functors in AVX-512 instructions that g++ does not generate from loops,
-// with the same bits as the functor.
+// Avx512Version: versions of functors in AVX-512 instructions that g++ does not generate from
+// loops, with the same bits as the functor.
 #pragma once
 
 #include <cstdint>

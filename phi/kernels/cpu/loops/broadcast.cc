@@ -11,8 +11,8 @@ Broadcast<kOperands>::Broadcast(const Dims& out,
   sizes_[0] = sizes_[1] = 1;
   strides_[0].fill(0);
   strides_[1].fill(0);
-  for_each_broadcast_dim(out, operands,
-                         [this](int64_t size, const OperandOffsets& stride) { append(size, stride); });
+  for_each_broadcast_dim(
+      out, operands, [this](int64_t size, const OperandOffsets& stride) { append(size, stride); });
 }
 
 template <int kOperands>

@@ -62,7 +62,7 @@ class ClassLabels {
  public:
   using C = compute_t<T>;
   ClassLabels(const DenseTensor& label, const ClassLayout& layout, const ShardBox& box, bool soft,
-         int ignore_index)
+              int ignore_index)
       : soft_(soft), soft_rows_(layout), begin_(box.box.offset[layout.axis]) {
     if (soft) {
       soft_data_ = label.data<T>();

@@ -3,8 +3,8 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
-#include "phi/kernels/cpu/loss/class_rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/loss/class_rows.h"
 
 namespace phi {
 namespace {

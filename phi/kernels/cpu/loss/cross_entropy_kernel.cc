@@ -4,15 +4,15 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
-#include "phi/kernels/cpu/loss/class_rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/loss/class_rows.h"
 
 namespace phi {
 namespace {
 
 template <typename T>
-inline void whole_rows(const T* input, const ClassLayout& layout, ClassLabels<T>& labels, T* softmax,
-                       T* loss) {
+inline void whole_rows(const T* input, const ClassLayout& layout, ClassLabels<T>& labels,
+                       T* softmax, T* loss) {
   using C = compute_t<T>;
   ClassRows<T> rows(layout);
   std::vector<C> shares(layout.classes);

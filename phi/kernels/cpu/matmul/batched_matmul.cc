@@ -36,8 +36,8 @@ void multiply_16bit(const GemmPlan& plan, const T* a, const T* b, T* c) {
 }  // namespace
 
 template <typename T>
-void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b,
-                     const T* b_data, const MatrixBatch& c, T* c_data) {
+void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b, const T* b_data,
+                    const MatrixBatch& c, T* c_data) {
   const GemmPlan plan = plan_gemms(a, b, c);
   if (plan.shape.m == 0 || plan.shape.n == 0) return;
   plan.kept.for_each([&](const std::array<int64_t, 3>& at) {
@@ -49,9 +49,9 @@ void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b,
   });
 }
 
-#define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                                                \
+#define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                                  \
   template void batched_matmul(const GemmOperand&, const T*, const GemmOperand&, const T*, \
-                                const MatrixBatch&, T*)
+                               const MatrixBatch&, T*)
 PHI_INSTANTIATE_BATCHED_MATMUL(float);
 PHI_INSTANTIATE_BATCHED_MATMUL(double);
 PHI_INSTANTIATE_BATCHED_MATMUL(bfloat16);

@@ -18,13 +18,13 @@ namespace phi {
 /// complex64, complex128, int32_t or int64_t. Half-precision sums are kept in float and rounded
 /// once; integers wrap around.
 template <typename T>
-void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b,
-                     const T* b_data, const MatrixBatch& c, T* c_data);
+void batched_matmul(const GemmOperand& a, const T* a_data, const GemmOperand& b, const T* b_data,
+                    const MatrixBatch& c, T* c_data);
 
 /// The device primitive for shared kernel templates (kernels/templates).
 template <typename T>
-void batched_matmul(const CpuContext&, const GemmOperand& a, const T* a_data,
-                     const GemmOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
+void batched_matmul(const CpuContext&, const GemmOperand& a, const T* a_data, const GemmOperand& b,
+                    const T* b_data, const MatrixBatch& c, T* c_data) {
   batched_matmul(a, a_data, b, b_data, c, c_data);
 }
 

@@ -1,9 +1,9 @@
 // Dot products of rows on the CPU. Complex operands are not conjugated.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/matmul.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/matmul/matmul_operands.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {

@@ -1,5 +1,5 @@
 // einsum on the CPU.
-#include "phi/kernels/cpu/matmul/batched_matmul.h"
 #include "phi/kernels/cpu/data_movement/move.h"
 #include "phi/kernels/cpu/device_primitives.h"
+#include "phi/kernels/cpu/matmul/batched_matmul.h"
 #include "phi/kernels/templates/matmul/einsum.h"

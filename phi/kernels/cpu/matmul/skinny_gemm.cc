@@ -7,9 +7,9 @@
 #include <array>
 #include <vector>
 
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/matmul/weight_rows.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/workspace.h"
 
 namespace phi::detail {
@@ -133,45 +133,45 @@ bool is_skinny(const GemmShape& s) {
 
 template <typename T, typename Out>
 void skinny_gemm(const GemmShape& s, float alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
-                  float beta, Out* c, int64_t ldc) {
+                 float beta, Out* c, int64_t ldc) {
   if (s.m <= s.n) {
     SkinnyGemm<T, Out>{.rows = s.m,
-                        .extent = s.n,
-                        .k = s.k,
-                        .few = a,
-                        .few_row = s.trans_a ? 1 : lda,
-                        .few_step = s.trans_a ? lda : 1,
-                        .matrix = b,
-                        .ld = ldb,
-                        .lines_are_rows = s.trans_b,
-                        .alpha = alpha,
-                        .beta = beta,
-                        .c = c,
-                        .c_row = ldc,
-                        .c_step = 1}
+                       .extent = s.n,
+                       .k = s.k,
+                       .few = a,
+                       .few_row = s.trans_a ? 1 : lda,
+                       .few_step = s.trans_a ? lda : 1,
+                       .matrix = b,
+                       .ld = ldb,
+                       .lines_are_rows = s.trans_b,
+                       .alpha = alpha,
+                       .beta = beta,
+                       .c = c,
+                       .c_row = ldc,
+                       .c_step = 1}
         .run();
   } else {
     SkinnyGemm<T, Out>{.rows = s.n,
-                        .extent = s.m,
-                        .k = s.k,
-                        .few = b,
-                        .few_row = s.trans_b ? ldb : 1,
-                        .few_step = s.trans_b ? 1 : ldb,
-                        .matrix = a,
-                        .ld = lda,
-                        .lines_are_rows = !s.trans_a,
-                        .alpha = alpha,
-                        .beta = beta,
-                        .c = c,
-                        .c_row = 1,
-                        .c_step = ldc}
+                       .extent = s.m,
+                       .k = s.k,
+                       .few = b,
+                       .few_row = s.trans_b ? ldb : 1,
+                       .few_step = s.trans_b ? 1 : ldb,
+                       .matrix = a,
+                       .ld = lda,
+                       .lines_are_rows = !s.trans_a,
+                       .alpha = alpha,
+                       .beta = beta,
+                       .c = c,
+                       .c_row = 1,
+                       .c_step = ldc}
         .run();
   }
 }
 
-#define PHI_INSTANTIATE(T, Out)                                                                    \
+#define PHI_INSTANTIATE(T, Out)                                                                   \
   template void skinny_gemm(const GemmShape&, float, const T*, int64_t, const T*, int64_t, float, \
-                             Out*, int64_t)
+                            Out*, int64_t)
 PHI_INSTANTIATE(bfloat16, bfloat16);
 PHI_INSTANTIATE(bfloat16, float);
 PHI_INSTANTIATE(float16, float16);

@@ -15,6 +15,6 @@ bool is_skinny(const GemmShape& shape);
 /// and rounded once.
 template <typename T, typename Out>
 void skinny_gemm(const GemmShape& shape, float alpha, const T* a, int64_t lda, const T* b,
-                  int64_t ldb, float beta, Out* c, int64_t ldc);
+                 int64_t ldb, float beta, Out* c, int64_t ldc);
 
 }  // namespace phi::detail

@@ -143,16 +143,16 @@ bool is_small_gemm(const GemmShape& shape) {
 }
 
 template <typename T>
-void small_gemm(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b,
-                   int64_t ldb, T beta, T* c, int64_t ldc) {
+void small_gemm(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
+                T beta, T* c, int64_t ldc) {
   (has_avx512() ? run<T, kWideLanes<T>> : run<T, kLanes<T>>)(shape, alpha, a, lda, b, ldb, beta, c,
-                                                           ldc);
+                                                             ldc);
 }
 
-#define PHI_INSTANTIATE(T)                                                                      \
+#define PHI_INSTANTIATE(T)                                                                   \
   template bool is_small_gemm<T>(const GemmShape&);                                          \
   template void small_gemm(const GemmShape&, T, const T*, int64_t, const T*, int64_t, T, T*, \
-                              int64_t)
+                           int64_t)
 PHI_INSTANTIATE(float);
 PHI_INSTANTIATE(double);
 #undef PHI_INSTANTIATE

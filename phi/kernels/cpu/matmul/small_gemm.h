@@ -14,7 +14,7 @@ bool is_small_gemm(const GemmShape& shape);
 
 /// Same contract as gemm() in gemm.h, for float and double.
 template <typename T>
-void small_gemm(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b,
-                   int64_t ldb, T beta, T* c, int64_t ldc);
+void small_gemm(const GemmShape& shape, T alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
+                T beta, T* c, int64_t ldc);
 
 }  // namespace phi::detail

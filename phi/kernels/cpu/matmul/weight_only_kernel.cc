@@ -6,12 +6,12 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/quantized.h"
+#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 #include "phi/kernels/cpu/matmul/weight_rows.h"
-#include "phi/kernels/cpu/check_elements.h"
 #include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/quantize.h"
 
 namespace phi {
@@ -61,7 +61,8 @@ inline void multiply_rows(const Weight<C>& w, int64_t begin, int64_t end, const 
     RowDotProducts<kRows, C> products;
     for_each_scale_group(w.k, w.group_size, [&](const ScaleGroup& group) {
       add_row_dot_products(group.end - group.begin, x + group.begin, w.k,
-                       w.data + c * w.k + group.begin, w.scales[group.index * w.n + c], &products);
+                           w.data + c * w.k + group.begin, w.scales[group.index * w.n + c],
+                           &products);
     });
     const C shift = bias ? static_cast<C>(bias[c]) : C(0);
     for (int r = 0; r < kRows; ++r) out[r * w.n + c] = convert_value<T>(products.sum(r) + shift);

@@ -37,7 +37,7 @@ struct RowDotProducts {
 /// Adds scale times the dot products of k elements of each row of x with `weight`.
 template <int kRows, typename C, typename W>
 inline void add_row_dot_products(int64_t k, const C* x, int64_t ldx, const W* weight, C scale,
-                             RowDotProducts<kRows, C>* products) {
+                                 RowDotProducts<kRows, C>* products) {
   int64_t i = 0;
   if (k >= kWeightLanes) {
     C lanes[kRows][kWeightLanes];  // first set to products, since clearing costs as much

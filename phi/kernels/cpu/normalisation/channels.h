@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/rows.h"
 
 namespace phi {
 

@@ -73,9 +73,9 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
   using C = compute_t<T>;
   const TrainedParam x{param, grad, master_param, param_out, master_param_outs};
   const OptimizerState moments[] = {{moment1, moment1_out},
-                           {moment2, moment2_out},
-                           {beta1_pow, beta1_pow_out},
-                           {beta2_pow, beta2_pow_out}};
+                                    {moment2, moment2_out},
+                                    {beta1_pow, beta1_pow_out},
+                                    {beta2_pow, beta2_pow_out}};
   if (skip_update && *skip_update->data<bool>()) {
     keep(param, param_out);
     keep(master_param, master_param_outs);

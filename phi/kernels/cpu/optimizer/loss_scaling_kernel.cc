@@ -7,9 +7,9 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss_scaling.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/loops/elementwise_loop.h"
 #include "phi/kernels/cpu/optimizer/step_loop.h"
-#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/numerics_check.h"
 
 namespace phi {

@@ -9,8 +9,8 @@
 #include "phi/core/dense_tensor.h"
 #include "phi/core/device/device_context.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/numbers.h"
 #include "phi/kernels/functors/hd.h"
 #include "phi/kernels/templates/optimizer/optimizer_arrays.h"
 
@@ -69,7 +69,8 @@ void step_blocks(const T* param, const G* grad, const float* master, T* param_ou
 
 /// Runs the step on all elements. T is param's dtype.
 template <typename T, typename Step>
-void take_step(const TrainedParam& x, const std::array<OptimizerState, Step::kStates>& states, const Step& step) {
+void take_step(const TrainedParam& x, const std::array<OptimizerState, Step::kStates>& states,
+               const Step& step) {
   using C = compute_t<T>;
   detail::StateArrays<C, Step::kStates> arrays;
   for (size_t k = 0; k < states.size(); ++k) {
@@ -94,7 +95,8 @@ void take_step(const TrainedParam& x, const std::array<OptimizerState, Step::kSt
 /// not taken.
 template <typename T, typename Make>
 void take_step(const CpuContext&, const TrainedParam& x,
-               const std::array<OptimizerState, Make::Function::kStates>& states, const Make& make) {
+               const std::array<OptimizerState, Make::Function::kStates>& states,
+               const Make& make) {
   if (make.is_taken()) return take_step<T>(x, states, make.step());
   keep(x.param, x.param_out);
   keep(x.master, x.master_out);

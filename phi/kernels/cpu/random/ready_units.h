@@ -9,8 +9,8 @@
 #include <array>
 #include <cstdint>
 
-#include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/functors/random_draws.h"
 
 namespace phi {

@@ -9,10 +9,10 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/cpu/random/random_stream.h"
 #include "phi/kernels/cpu/random/ready_units.h"
-#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/functors/random_draws.h"
 #include "phi/kernels/random_parameters.h"
 
@@ -28,15 +28,16 @@ void draw_whole(const ShardBox& where, int seed, int low, uint64_t numbers, T* t
       [=](const BatchBlocks& blocks, BatchValues<T>* values) {
         const BatchWords high(blocks, seed_bits(seed), RandomUse::kInteger);
         const BatchWords rest(blocks, seed_bits(seed), RandomUse::kIntegerLow);
-        run_best_isa<float>([=, h = high.words.data(), l = rest.words.data(), out = values->data()] {
+        run_best_isa<float>(
+            [=, h = high.words.data(), l = rest.words.data(), out = values->data()] {
 #pragma GCC ivdep
-          for (int i = 0; i < kBatchValues; ++i) {
-            // The upper half of word * numbers, where `numbers` has 32 bits.
-            const uint64_t carry = l[i] * numbers >> 32;
-            const uint64_t value = (h[i] * numbers + carry) >> 32;
-            out[i] = static_cast<T>(low + static_cast<int64_t>(value));
-          }
-        });
+              for (int i = 0; i < kBatchValues; ++i) {
+                // The upper half of word * numbers, where `numbers` has 32 bits.
+                const uint64_t carry = l[i] * numbers >> 32;
+                const uint64_t value = (h[i] * numbers + carry) >> 32;
+                out[i] = static_cast<T>(low + static_cast<int64_t>(value));
+              }
+            });
       },
       [to](int64_t at, const T* values, int64_t n) { std::copy_n(values, n, to + at); });
 }

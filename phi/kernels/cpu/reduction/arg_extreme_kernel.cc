@@ -5,8 +5,8 @@
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/axis_view.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -45,7 +45,7 @@ constexpr int64_t kArgBlock = 1024;  // the steps of a lane fit into a byte
 // An integer as wide as C, so that value and index are selected by the same mask.
 template <typename C>
 using lane_step_t = std::conditional_t<sizeof(C) == 8, uint64_t,
-                                std::conditional_t<sizeof(C) == 4, uint32_t, uint8_t>>;
+                                       std::conditional_t<sizeof(C) == 4, uint32_t, uint8_t>>;
 
 // Returns the best element of whole rows of lanes, and its first index. If an element is NaN, the
 // result is wrong and `sum` is NaN, which infinities of both signs cause too.

@@ -5,8 +5,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
 #include "phi/kernels/cpu/axis_view.h"
-#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/rows.h"
 
 namespace phi {
 namespace {
@@ -96,9 +96,9 @@ void LogSoftmaxGradKernel(const Context&, const DenseTensor& out, const DenseTen
   run_best_isa<C>([&] {
     if (view.inner != 1) {
       return SoftmaxLines<T>(view).for_each(outs, grads, to,
-                                     [](const C* row, const C* g, int64_t n, C* line) {
-                                       log_softmax_grad_row(row, g, n, line);
-                                     });
+                                            [](const C* row, const C* g, int64_t n, C* line) {
+                                              log_softmax_grad_row(row, g, n, line);
+                                            });
     }
     RowReader<T> reader(outs, view.n);
     RowReader<T> grad_reader(grads, view.n);

@@ -4,10 +4,10 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/norms.h"
-#include "phi/kernels/cpu/gathered_rows.h"
-#include "phi/kernels/cpu/rows.h"
-#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/device_primitives.h"
+#include "phi/kernels/cpu/gathered_rows.h"
+#include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/templates/converted.h"
 
 namespace phi {

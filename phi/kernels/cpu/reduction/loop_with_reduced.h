@@ -8,8 +8,8 @@
 
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/loops/broadcast.h"
 #include "phi/kernels/functors/hd.h"
 
 namespace phi {
@@ -19,8 +19,8 @@ namespace detail {
 /// One run: n elements of one row (step 0), or one element of each of n rows (step 1).
 template <typename C, typename R, size_t kArrays, size_t kReduced, typename F>
 inline void run_with_reduced(const std::array<const C*, kArrays>& x,
-                       const std::array<const R*, kReduced>& reduced, int64_t step, C* to,
-                       int64_t n, const F& f) {
+                             const std::array<const R*, kReduced>& reduced, int64_t step, C* to,
+                             int64_t n, const F& f) {
   const auto loop = [&]<size_t... A, size_t... K>(std::index_sequence<A...>,
                                                   std::index_sequence<K...>) {
     const std::array<const C*, kArrays> xs = x;  // a local copy, which no store can change
@@ -44,7 +44,7 @@ inline void run_with_reduced(const std::array<const C*, kArrays>& x,
 /// may be one of x.
 template <typename T, typename R, size_t kArrays, size_t kReduced, typename F>
 void loop_with_reduced(const Dims& dims, AxisSet axes, const std::array<const T*, kArrays>& x,
-                 const std::array<const R*, kReduced>& reduced, T* to, const F& f) {
+                       const std::array<const R*, kReduced>& reduced, T* to, const F& f) {
   using C = compute_t<T>;
   if (dims.numel() == 0) return;
   Dims left = dims;

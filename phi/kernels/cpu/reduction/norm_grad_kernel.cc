@@ -20,8 +20,8 @@ void reduced_grad(const DenseTensor& x, const DenseTensor& out, const DenseTenso
   using C = compute_t<T>;
   const ComputeArray<C> outs(&out);
   const ComputeArray<C> grads(&out_grad);
-  loop_with_reduced<T>(x.dims(), axes, std::array{x.data<T>()}, std::array{outs.data(), grads.data()},
-                 x_grad->mutable_data<T>(), f);
+  loop_with_reduced<T>(x.dims(), axes, std::array{x.data<T>()},
+                       std::array{outs.data(), grads.data()}, x_grad->mutable_data<T>(), f);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "phi/core/kernel_registry.h"
-#include "phi/kernels/cpu/reduction/loop_with_reduced.h"
 #include "phi/kernels/cpu/device_primitives.h"
+#include "phi/kernels/cpu/reduction/loop_with_reduced.h"
 #include "phi/kernels/functors/norm_grad.h"
 #include "phi/kernels/templates/converted.h"
 #include "phi/kernels/templates/reduction/norms.h"
@@ -80,10 +80,10 @@ void scale_norm_rows(const DenseTensor& x, AxisSet axes, const std::vector<doubl
   if (std::ranges::all_of(factors, is_held)) {
     const std::vector<C> held(factors.begin(), factors.end());
     return loop_with_reduced<T>(x.dims(), axes, from, std::array{held.data()}, to,
-                          [](C value, C factor) { return value * factor; });
+                                [](C value, C factor) { return value * factor; });
   }
   loop_with_reduced<T>(x.dims(), axes, from, std::array{factors.data()}, to,
-                 [](C value, double factor) { return static_cast<double>(value) * factor; });
+                       [](C value, double factor) { return static_cast<double>(value) * factor; });
 }
 
 /// RenormGradKernel's computation; `slope(x, norm)` is the derivative of the norm by an element.
@@ -97,7 +97,7 @@ void renorm_grad(const DenseTensor& x, const DenseTensor& out_grad, AxisSet axes
     return norm > max_norm ? scaled : g;
   };
   loop_with_reduced<T>(x.dims(), axes, std::array{x.data<T>(), out_grad.data<T>()},
-                 std::array{norms.data(), products.data()}, x_grad->mutable_data<T>(), grad);
+                       std::array{norms.data(), products.data()}, x_grad->mutable_data<T>(), grad);
 }
 
 }  // namespace
@@ -129,11 +129,11 @@ void NormGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor&
     slopes[r] *= by_length[r] / squares;
   }
   loop_with_reduced<T>(x.dims(), axes, std::array{x.data<T>(), out_grad.data<T>()},
-                 std::array<const double*, 2>{by_length.data(), slopes.data()},
-                 x_grad->mutable_data<T>(),
-                 [](double value, double g, double factor, double slope) {
-                   return g * factor - value * slope;
-                 });
+                       std::array<const double*, 2>{by_length.data(), slopes.data()},
+                       x_grad->mutable_data<T>(),
+                       [](double value, double g, double factor, double slope) {
+                         return g * factor - value * slope;
+                       });
 }
 
 /// Scales each slice along `axis` whose p-norm exceeds `max_norm` down to that norm.

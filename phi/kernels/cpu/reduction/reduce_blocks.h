@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/loop_isa.h"
+#include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/functors/reduce.h"
 
 namespace phi::detail {
@@ -26,7 +26,8 @@ inline constexpr int kAbreast = std::is_integral_v<typename R::value_type> ? 1 :
 /// A reducer that has a faster join for numbers without NaN. The sum of the elements is NaN if one
 /// of them is.
 template <typename R>
-concept JoinsNumbers = std::is_floating_point_v<typename R::value_type> && requires(typename R::value_type a) {
+concept JoinsNumbers = std::is_floating_point_v<typename R::value_type> &&
+    requires(typename R::value_type a) {
   R::join_numbers(a, a);
 };
 

@@ -41,10 +41,10 @@ inline constexpr bool kIsSumOfIntegers = false;
 template <typename T>
 inline constexpr bool kIsSumOfIntegers<SumScan<T>> = std::is_integral_v<T>;
 
-/// Calls f(offset of the first element, ScanColumns or ScanRows) for all lines of the view. kScanRows rows
-/// are scanned together, because each element of a row waits for the previous one. All arrays
-/// together must not have more than eight rows at a time, which may share the same lines of the
-/// first-level cache.
+/// Calls f(offset of the first element, ScanColumns or ScanRows) for all lines of the view.
+/// kScanRows rows are scanned together, because each element of a row waits for the previous one.
+/// All arrays together must not have more than eight rows at a time, which may share the same lines
+/// of the first-level cache.
 template <int64_t kScanRows, typename F>
 void for_each_scan(const AxisView& view, F f) {
   if (view.inner > 1) {

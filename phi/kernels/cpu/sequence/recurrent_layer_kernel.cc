@@ -5,11 +5,11 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/sequence.h"
+#include "phi/kernels/cpu/loop_isa.h"
 #include "phi/kernels/cpu/matmul/gemm.h"
 #include "phi/kernels/cpu/rows.h"
 #include "phi/kernels/cpu/sequence/recurrent_cells.h"
 #include "phi/kernels/cpu/sequence/recurrent_layer.h"
-#include "phi/kernels/cpu/loop_isa.h"
 
 namespace phi {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/data_dependent.h"
-#include "phi/kernels/cpu/sort/items.h"
 #include "phi/kernels/cpu/scratch.h"
+#include "phi/kernels/cpu/sort/items.h"
 #include "phi/kernels/cpu/workspace.h"
 
 namespace phi {

@@ -10,9 +10,9 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/data_dependent.h"
 #include "phi/kernels/cpu/convert.h"
+#include "phi/kernels/cpu/scratch.h"
 #include "phi/kernels/cpu/sort/items.h"
 #include "phi/kernels/cpu/sort/row_order.h"
-#include "phi/kernels/cpu/scratch.h"
 
 namespace phi {
 namespace {

@@ -2,9 +2,9 @@
 // channels that are last to the front first.
 #include <algorithm>
 
+#include "phi/kernels/cpu/device_primitives.h"
 #include "phi/kernels/cpu/windowed/conv_gemm.h"
 #include "phi/kernels/cpu/windowed/conv_onednn.h"
-#include "phi/kernels/cpu/device_primitives.h"
 
 namespace phi {
 namespace {

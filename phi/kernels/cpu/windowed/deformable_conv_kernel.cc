@@ -217,8 +217,8 @@ void DeformableConvGradKernel(const Context&, const DenseTensor& x, const DenseT
               g + k * group_m * each, each, 0, columns.data() + k * d.rows() * each, each);
     }
     const C* from = d.image(i);
-    d.for_each_tap(i, [&](int64_t row, int64_t position, int64_t channel, const SamplePoint<C>& spot,
-                          C weight, int64_t place) {
+    d.for_each_tap(i, [&](int64_t row, int64_t position, int64_t channel,
+                          const SamplePoint<C>& spot, C weight, int64_t place) {
       const C column = columns[row * each + position];
       C value = C(0);
       C by_y = C(0);

@@ -4,8 +4,8 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/pool.h"
-#include "phi/kernels/cpu/windowed/pool_loops.h"
 #include "phi/kernels/cpu/device_primitives.h"
+#include "phi/kernels/cpu/windowed/pool_loops.h"
 
 namespace phi {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "phi/kernels/cpu/convert.h"
-#include "phi/kernels/cpu/windowed/columns.h"
 #include "phi/kernels/cpu/device_primitives.h"
+#include "phi/kernels/cpu/windowed/columns.h"
 
 namespace phi {
 namespace {

@@ -10,8 +10,8 @@
 #include "phi/kernels/attention_shards.h"
 #include "phi/kernels/functors/fast/math.h"
 #include "phi/kernels/gpu/compute_array.h"
-#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/lines.h"
 
 namespace phi {
 namespace {
@@ -152,12 +152,12 @@ void check_room(const GpuContext& ctx, const CacheShape& cache,
     return;
   }
   check_elements<int32_t>(ctx, *sequence_lengths, HasNoRoom{cache.room},
-                           {.argument = "sequence_lengths",
-                            .raise =
-                                [](const DeviceAssertion& found) {
-                                  throw_no_room_for_position(found.value, found.extent);
-                                },
-                            .extent = cache.room});
+                          {.argument = "sequence_lengths",
+                           .raise =
+                               [](const DeviceAssertion& found) {
+                                 throw_no_room_for_position(found.value, found.extent);
+                               },
+                           .extent = cache.room});
 }
 
 }  // namespace

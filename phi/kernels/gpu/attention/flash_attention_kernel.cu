@@ -113,13 +113,13 @@ void FlashAttentionWithKvcacheKernel(const Context& ctx, const DenseTensor& q, c
   const int64_t added = q.dims()[1];
   const int64_t room = k_cache.dims()[1];
   check_elements<int64_t>(ctx, cache_seqlens, gpu::HoldsMore{room - added},
-                           {.argument = "cache_seqlens",
-                            .raise =
-                                [](const DeviceAssertion& found) {
-                                  throw_no_room_in_cache(found.value, found.extent, found.begin);
-                                },
-                            .extent = room,
-                            .begin = added});
+                          {.argument = "cache_seqlens",
+                           .raise =
+                               [](const DeviceAssertion& found) {
+                                 throw_no_room_in_cache(found.value, found.extent, found.begin);
+                               },
+                           .extent = room,
+                           .begin = added});
   keep(ctx, k_cache, k_cache_out);
   keep(ctx, v_cache, v_cache_out);
   gpu::append<T>(ctx, k, cache_seqlens, k_cache_out);

@@ -211,13 +211,13 @@ class Begins {
     DenseTensor ends = DenseTensor::empty(array_.meta(), ctx.place());
     index_loop(ctx, ends.mutable_data<int64_t>(), n, EndOfLast{begins, n - 1});
     check_elements<int64_t>(ctx, ends, DoesNotAscend{begins, positions_},
-                             {.argument = name,
-                              .raise =
-                                  [](const DeviceAssertion& found) {
-                                    throw_sequences_do_not_ascend(found.argument, found.extent,
-                                                                  found.value);
-                                  },
-                              .extent = positions_});
+                            {.argument = name,
+                             .raise =
+                                 [](const DeviceAssertion& found) {
+                                   throw_sequences_do_not_ascend(found.argument, found.extent,
+                                                                 found.value);
+                                 },
+                             .extent = positions_});
   }
 
   DenseTensor array_;

@@ -2,7 +2,8 @@
 // in shared memory are added to it, on tensor cores for half precision, else by the lanes.
 //
 //   WarpTile<W> sums;
-//   sums.multiply_accumulate<TileLayout::kRows, TileLayout::kColumns>(a, a_stride, b, b_stride, depth);
+//   sums.multiply_accumulate<TileLayout::kRows, TileLayout::kColumns>(a, a_stride, b, b_stride,
+//                                                                     depth);
 //   const TileCoordinates<W> places;
 //   for (int i = 0; i < kTileOfLane; ++i) out[places.row(i) * stride + places.column(i)] = sums[i];
 #pragma once

@@ -1,7 +1,7 @@
 // Casts between any two dtypes.
 #include "phi/kernels/functors/convert_value.h"
-#include "phi/kernels/gpu/elementwise/map.h"
 #include "phi/kernels/gpu/data_movement/cast.h"
+#include "phi/kernels/gpu/elementwise/map.h"
 
 namespace phi::gpu {
 

@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "phi/kernels/element_width.h"
-#include "phi/kernels/gpu/elementwise/map.h"
 #include "phi/kernels/gpu/data_movement/fill.h"
+#include "phi/kernels/gpu/elementwise/map.h"
 
 namespace phi::gpu {
 namespace {

@@ -1,8 +1,8 @@
 // fill_diagonal on GPUs.
 #include "phi/generated/kernels/diagonal.h"
 #include "phi/kernels/functors/scalar_value.h"
-#include "phi/kernels/gpu/random/draw.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/random/draw.h"
 
 namespace phi {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "phi/core/dense_tensor.h"
 #include "phi/gpu/gpu_device.h"
-#include "phi/kernels/gpu/indexing/slices.h"
 #include "phi/kernels/gpu/data_movement/fill.h"
 #include "phi/kernels/gpu/data_movement/piece_moves.h"
+#include "phi/kernels/gpu/indexing/slices.h"
 
 namespace phi {
 

@@ -4,8 +4,8 @@
 
 #include "phi/generated/kernels/concat.h"
 #include "phi/kernels/element_width.h"
-#include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/indexing/index_positions.h"
 
 namespace phi {
 namespace {

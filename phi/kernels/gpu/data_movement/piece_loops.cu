@@ -8,7 +8,9 @@ namespace phi::gpu {
 namespace {
 
 // Number of entries that a loop needs in the table.
-size_t runs_in(const Pieces::StridedLoop& loop) { return loop.runs.size() > 1 ? loop.runs.size() : 0; }
+size_t runs_in(const Pieces::StridedLoop& loop) {
+  return loop.runs.size() > 1 ? loop.runs.size() : 0;
+}
 
 void append_stride(int64_t size, Strides stride, PieceLoops* loops) {
   if (size == 1) return;

@@ -3,8 +3,8 @@
 
 #include "phi/generated/kernels/activation.h"
 #include "phi/kernels/functors/reduce.h"
-#include "phi/kernels/gpu/random/uniform.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/random/uniform.h"
 
 namespace phi {
 namespace {

@@ -1,8 +1,8 @@
 // affine_grid on GPUs: sampling positions of an affine map.
 #include "phi/generated/kernels/image.h"
 #include "phi/gpu/index_space.h"
-#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/image/affine_coordinates.h"
 
 namespace phi {

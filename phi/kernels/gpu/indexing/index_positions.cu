@@ -2,9 +2,9 @@
 #include "phi/common/dims.h"
 #include "phi/gpu/launch.h"
 #include "phi/gpu/walk.h"
-#include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/check_elements.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/indices.h"
 
 namespace phi {
@@ -105,7 +105,7 @@ void refuse_outside(const GpuContext& ctx, const DenseTensor& index, const char*
 }  // namespace
 
 DenseTensor positions_along(const GpuContext& ctx, const DenseTensor& index, const char* argument,
-                         int64_t extent, FromEnd from_end) {
+                            int64_t extent, FromEnd from_end) {
   refuse_outside(ctx, index, argument, extent, from_end);
   if (from_end == FromEnd::kNo) return places_by(ctx, index, InTable{0, 0, extent});
   return places_by(ctx, index, AlongDim{extent});
@@ -115,11 +115,11 @@ DenseTensor places_in(const GpuContext& ctx, const LookupTable& table, const Den
                       const char* argument, const char* table_name) {
   visit_indices(ids, [&]<typename Id>(const Id*) {
     check_elements<Id>(ctx, ids, IsOutside{table.lowest(), table.extent},
-                        {.argument = argument,
-                         .raise = throw_outside_table,
-                         .extent = table.extent,
-                         .table = table_name,
-                         .from_end = table.from_end});
+                       {.argument = argument,
+                        .raise = throw_outside_table,
+                        .extent = table.extent,
+                        .table = table_name,
+                        .from_end = table.from_end});
   });
   const InTable rows{0, table.begin, table.end};
   return table.from_end ? places_by(ctx, ids, InTableFromEnd{table.extent, rows})

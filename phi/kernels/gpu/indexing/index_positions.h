@@ -1,7 +1,7 @@
 // Places on a GPU: index tensors normalised to int64 numbers counted from the first slice. A
 // negative place means that the slice is not on this rank. The CPU version is
-// cpu/indexing/index_positions.h. A kernel finds out-of-range indices; the error is thrown at the next host
-// synchronisation, and until then they count as not on this rank.
+// cpu/indexing/index_positions.h. A kernel finds out-of-range indices; the error is thrown at the
+// next host synchronisation, and until then they count as not on this rank.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace phi {
 
 /// Same contract as on the CPU.
 DenseTensor positions_along(const GpuContext& ctx, const DenseTensor& index, const char* argument,
-                         int64_t extent, FromEnd from_end);
+                            int64_t extent, FromEnd from_end);
 DenseTensor places_in(const GpuContext& ctx, const LookupTable& table, const DenseTensor& ids,
                       const char* argument, const char* table_name);
 DenseTensor positions_of_first(const GpuContext& ctx, const DenseTensor& index, const Dims& dims);

@@ -3,9 +3,9 @@
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/lookup.h"
 #include "phi/kernels/element_width.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/index_positions.h"
 #include "phi/kernels/gpu/indexing/slices.h"
-#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

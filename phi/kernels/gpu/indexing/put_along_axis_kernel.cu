@@ -5,8 +5,8 @@
 #include "phi/generated/kernels/indexing.h"
 #include "phi/infermeta/axes.h"
 #include "phi/kernels/functors/put.h"
-#include "phi/kernels/gpu/indexing/elements.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/indexing/elements.h"
 
 namespace phi {
 namespace {

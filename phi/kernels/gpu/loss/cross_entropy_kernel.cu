@@ -4,10 +4,10 @@
 
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/loss.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/loss/class_targets.h"
 #include "phi/kernels/gpu/softmax_terms.h"
 #include "phi/kernels/gpu/team_row.h"
-#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

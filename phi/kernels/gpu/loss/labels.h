@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/check_elements.h"
+#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/templates/loss/classes.h"
 
 namespace phi::gpu {

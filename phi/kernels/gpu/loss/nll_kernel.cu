@@ -2,8 +2,8 @@
 #include <string>
 
 #include "phi/generated/kernels/loss.h"
-#include "phi/kernels/gpu/loss/labels.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/loss/labels.h"
 
 namespace phi {
 namespace {

@@ -1,8 +1,8 @@
 // Batched matmul through cuBLASLt. The longest loop over members becomes the batch of one call.
 #include "phi/core/dense_tensor.h"
 #include "phi/gpu/gemm.h"
-#include "phi/kernels/gpu/matmul/batched_matmul.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/matmul/batched_matmul.h"
 
 namespace phi {
 namespace {
@@ -55,7 +55,7 @@ void add_members(gpu::GpuDevice& device, const GemmPlan& plan, const gpu::GemmPr
 
 template <typename T>
 void batched_matmul(const GpuContext& ctx, const GemmOperand& a, const T* a_data,
-                     const GemmOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
+                    const GemmOperand& b, const T* b_data, const MatrixBatch& c, T* c_data) {
   const GemmPlan plan = plan_gemms(a, b, c);
   const int64_t n = c.batch.numel() * c.matrix_size();
   if (n == 0) return;
@@ -77,9 +77,9 @@ void batched_matmul(const GpuContext& ctx, const GemmOperand& a, const T* a_data
   if (needs_float_sums) convert(ctx, sums.data<float>(), c_data, n);
 }
 
-#define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                                  \
+#define PHI_INSTANTIATE_BATCHED_MATMUL(T)                                       \
   template void batched_matmul(const GpuContext&, const GemmOperand&, const T*, \
-                                const GemmOperand&, const T*, const MatrixBatch&, T*)
+                               const GemmOperand&, const T*, const MatrixBatch&, T*)
 PHI_INSTANTIATE_BATCHED_MATMUL(float);
 PHI_INSTANTIATE_BATCHED_MATMUL(double);
 PHI_INSTANTIATE_BATCHED_MATMUL(bfloat16);

@@ -11,6 +11,6 @@ namespace phi {
 /// float16, complex64 or complex128. Half-precision sums are accumulated in float and rounded once.
 template <typename T>
 void batched_matmul(const GpuContext& ctx, const GemmOperand& a, const T* a_data,
-                     const GemmOperand& b, const T* b_data, const MatrixBatch& c, T* c_data);
+                    const GemmOperand& b, const T* b_data, const MatrixBatch& c, T* c_data);
 
 }  // namespace phi

@@ -3,9 +3,9 @@
 // semantics.
 #include "phi/generated/kernels/bilinear.h"
 #include "phi/kernels/gpu/compute_array.h"
-#include "phi/kernels/gpu/matmul/batched_matmul.h"
 #include "phi/kernels/gpu/data_movement/move.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/matmul/batched_matmul.h"
 #include "phi/kernels/templates/converted.h"
 #include "phi/kernels/templates/matmul/contraction.h"
 

@@ -8,8 +8,8 @@
 #include "phi/gpu/gemm.h"
 #include "phi/gpu/pack.h"
 #include "phi/kernels/functors/quantize.h"
-#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/lines.h"
 
 namespace phi {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "phi/gpu/index_space.h"
-#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/lines.h"
 
 namespace phi::gpu {
 

@@ -1,4 +1,4 @@
 // Adaptive optimizers other than Adam (Adagrad, RMSProp, ..) on GPUs.
-#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/templates/optimizer/adaptive.h"

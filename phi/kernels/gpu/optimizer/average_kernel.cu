@@ -1,8 +1,8 @@
 // average_accumulates on GPUs. Counts stay on the GPU.
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/functors/weight_average.h"
-#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/optimizer/step_loop.h"
 
 namespace phi {
 namespace {

@@ -1,4 +1,4 @@
 // SGD, momentum, ASGD and Rprop on GPUs.
-#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/templates/optimizer/descent.h"

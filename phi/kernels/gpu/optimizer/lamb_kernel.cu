@@ -5,8 +5,8 @@
 #include "phi/generated/kernels/updates.h"
 #include "phi/kernels/functors/optimizer.h"
 #include "phi/kernels/functors/reduce.h"
-#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/optimizer/step_loop.h"
 
 namespace phi {
 namespace {
@@ -112,7 +112,8 @@ void LambKernel(const Context& ctx, const DenseTensor& param, const DenseTensor&
   }
   const DeviceScalar power1(beta1_pow);
   const DeviceScalar power2(beta2_pow);
-  const std::array states = {OptimizerState{moment1, moment1_out}, OptimizerState{moment2, moment2_out}};
+  const std::array states = {OptimizerState{moment1, moment1_out},
+                             OptimizerState{moment2, moment2_out}};
   gpu::launch_step<C, C>(ctx, {weights, grads, nullptr, &direction, nullptr}, states,
                          LambMaker<C>{beta1, beta2, power1, power2, epsilon, weight_decay, skip});
   DenseTensor sums = DenseTensor::empty({{2}, DataType::FLOAT64}, ctx.place());

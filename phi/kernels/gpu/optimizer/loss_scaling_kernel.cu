@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "phi/generated/kernels/loss_scaling.h"
-#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/optimizer/step_loop.h"
 
 namespace phi {
 namespace {
@@ -150,12 +150,12 @@ void UpdateLossScalingKernel(const Context& ctx, std::span<const DenseTensor* co
   for (size_t i = 0; i < x.size(); ++i) {
     index_loop(ctx, out[i]->mutable_data<T>(), x[i]->numel(), ClearIf<T>{found, x[i]->data<T>()});
   }
-  gpu::launch(
-      ctx, update_scale, 1, 1,
-      ScaleNumbers{DeviceScalar(prev_loss_scaling), DeviceScalar(in_good_steps), DeviceScalar(in_bad_steps), found,
-                   gpu::ScalarOutput(loss_scaling), gpu::ScalarOutput(out_good_steps),
-                   gpu::ScalarOutput(out_bad_steps), incr_every_n_steps, decr_every_n_nan_or_inf,
-                   incr_ratio, decr_ratio, stop_update.to<bool>()});
+  gpu::launch(ctx, update_scale, 1, 1,
+              ScaleNumbers{DeviceScalar(prev_loss_scaling), DeviceScalar(in_good_steps),
+                           DeviceScalar(in_bad_steps), found, gpu::ScalarOutput(loss_scaling),
+                           gpu::ScalarOutput(out_good_steps), gpu::ScalarOutput(out_bad_steps),
+                           incr_every_n_steps, decr_every_n_nan_or_inf, incr_ratio, decr_ratio,
+                           stop_update.to<bool>()});
 }
 
 PHI_REGISTER_KERNEL(check_finite_and_unscale, GPU, CheckFiniteAndUnscaleKernel, Floats);

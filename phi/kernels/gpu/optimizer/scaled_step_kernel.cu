@@ -1,4 +1,4 @@
 // Optimizer steps of the trainer (with a scale) on GPUs.
-#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/optimizer/step_loop.h"
 #include "phi/kernels/templates/optimizer/scaled_step.h"

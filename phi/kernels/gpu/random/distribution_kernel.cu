@@ -5,10 +5,10 @@
 
 #include "phi/generated/kernels/sampling.h"
 #include "phi/kernels/functors/random_draws.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/random/draw.h"
 #include "phi/kernels/gpu/random/parameters.h"
-#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi {
 namespace {

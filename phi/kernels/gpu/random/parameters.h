@@ -19,7 +19,8 @@ template <typename Good>
 /// synchronisation, so the sampling kernel must terminate for invalid parameters too.
 template <typename Good, typename T>
 void check_parameters(const GpuContext& ctx, const DenseTensor& x, const char* name) {
-  check_elements<T>(ctx, x, IsInvalidParameter<T, Good>(), {.argument = name, .raise = throw_invalid_parameter<Good>});
+  check_elements<T>(ctx, x, IsInvalidParameter<T, Good>(),
+                    {.argument = name, .raise = throw_invalid_parameter<Good>});
 }
 
 }  // namespace phi::gpu

@@ -1,8 +1,8 @@
 // argmax and argmin on GPUs.
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/reduction.h"
-#include "phi/kernels/gpu/reduce.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/reduce.h"
 
 namespace phi {
 namespace {

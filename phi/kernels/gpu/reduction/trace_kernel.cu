@@ -3,8 +3,8 @@
 
 #include "phi/common/inexact.h"
 #include "phi/generated/kernels/reduction.h"
-#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/lines.h"
 #include "phi/kernels/real_type.h"
 
 namespace phi {

@@ -1,16 +1,16 @@
 // Running sums of counts over all blocks of a GPU, and stream compaction based on them: the
 // ascending indices of the elements that satisfy a condition.
 //
-//   const SelectedIndices chosen = select_indices(ctx, n, IsTrue{mask});  // the host waits for their number
+//   const SelectedIndices chosen = select_indices(ctx, n, IsTrue{mask});  // the host waits for it
 //   index_loop(ctx, out, chosen.count(), Take{chosen.places.data<int64_t>(), x});
 #pragma once
 
 #include <cstdint>
 
 #include "phi/kernels/functors/scan.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/scan/scan_parts.h"
 #include "phi/kernels/gpu/value_on_host.h"
-#include "phi/kernels/gpu/device_primitives.h"
 
 namespace phi::gpu {
 

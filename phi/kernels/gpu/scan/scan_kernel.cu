@@ -2,8 +2,8 @@
 #include "phi/core/kernel_registry.h"
 #include "phi/generated/kernels/scan.h"
 #include "phi/kernels/functors/scan.h"
-#include "phi/kernels/gpu/scan/scan_parts.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/scan/scan_parts.h"
 #include "phi/kernels/templates/converted.h"
 
 namespace phi {

@@ -62,7 +62,7 @@ void GatherTreeKernel(const Context& ctx, const DenseTensor& ids, const DenseTen
   gpu::launch(ctx, follow_beams<T>, gpu::blocks_for(ctx, beams.row), gpu::kBlock, beams,
               out->mutable_data<T>(), taken.mutable_data<T>());
   check_elements<T>(ctx, taken, IsNoBeam{beams.beams},
-                     {.argument = "parents", .raise = throw_no_beam, .extent = beams.beams});
+                    {.argument = "parents", .raise = throw_no_beam, .extent = beams.beams});
 }
 
 PHI_REGISTER_KERNEL(gather_tree, GPU, GatherTreeKernel, SignedIntegers);

@@ -1,7 +1,7 @@
 // searchsorted on GPUs.
 #include "phi/generated/kernels/sort.h"
-#include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/partition_point.h"
 
 namespace phi {
 namespace {

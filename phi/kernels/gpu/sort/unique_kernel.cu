@@ -5,11 +5,11 @@
 
 #include "phi/generated/kernels/data_dependent.h"
 #include "phi/kernels/element_width.h"
+#include "phi/kernels/gpu/device_primitives.h"
 #include "phi/kernels/gpu/indexing/slices.h"
-#include "phi/kernels/gpu/sort/order_lines.h"
 #include "phi/kernels/gpu/partition_point.h"
 #include "phi/kernels/gpu/scan/prefix_sums.h"
-#include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/sort/order_lines.h"
 #include "phi/kernels/items.h"
 
 namespace phi {

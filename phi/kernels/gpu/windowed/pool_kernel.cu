@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "phi/generated/kernels/pool.h"
-#include "phi/kernels/gpu/windowed/pool_windows.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/windowed/pool_windows.h"
 
 namespace phi {
 namespace {

@@ -1,6 +1,6 @@
 // unfold and fold on GPUs.
-#include "phi/kernels/gpu/windowed/columns.h"
 #include "phi/kernels/gpu/device_primitives.h"
+#include "phi/kernels/gpu/windowed/columns.h"
 
 namespace phi {
 namespace {

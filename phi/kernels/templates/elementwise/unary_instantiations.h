@@ -104,7 +104,7 @@ struct UnaryGradKernel {
 
 }  // namespace phi
 
-#define PHI_INSTANTIATE_UNARY_(Kernel, name, Functor, types, ...)                                \
+#define PHI_INSTANTIATE_UNARY_(Kernel, name, Functor, types, ...)                        \
   using PHI_CONCAT_(name##_row_, __LINE__) = Kernel<Functor __VA_OPT__(, ) __VA_ARGS__>; \
   PHI_REGISTER_KERNEL(name, PHI_DEVICE, PHI_CONCAT_(name##_row_, __LINE__)::template run, types)
 /// Registers a kernel, in namespace phi. Arguments: op, functor, TypeList, and the attribute types

@@ -11,8 +11,8 @@ namespace phi::nn::models {
 
 inline std::unique_ptr<Decoder> laid_out(const ModelConfig& config,
                                          const distributed::ProcessMesh& mesh,
-                                         const TransformerLayoutOptions& split = {}, uint64_t seed = 1,
-                                         DataType dtype = DataType::FLOAT32) {
+                                         const TransformerLayoutOptions& split = {},
+                                         uint64_t seed = 1, DataType dtype = DataType::FLOAT32) {
   auto model = make(config);
   model->initialise(seed, dtype);
   shard(*model, mesh, transformer_layout(*model, mesh, split));

@@ -124,7 +124,7 @@ std::string text_of(const Schedule& schedule, const std::vector<ScheduleStep>& o
   for (const ScheduleStep& step : order) {
     const char* arrow = step.kind == ScheduleStep::kAction            ? ""
                         : step.kind == ScheduleStep::kTransferForward ? ">"
-                                                              : "<";
+                                                                      : "<";
     text += fmt::format("{}{}:{}{}", text.empty() ? "" : " ", step.stage,
                         text_of(schedule, step.action), arrow);
   }

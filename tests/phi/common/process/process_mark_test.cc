@@ -1,8 +1,8 @@
-#include "phi/common/process/fork_detector.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "phi/common/process/fork_detector.h"
 
 namespace phi {
 namespace {

@@ -1,8 +1,8 @@
 // Scans against loops over one line at a time: rows and columns, shorter and longer than the blocks
 // that 16-bit floats are converted in, from both ends.
 #include "phi/core/registered_kernel.h"
-#include "phi/generated/kernels/sort.h"
 #include "phi/generated/kernels/scan.h"
+#include "phi/generated/kernels/sort.h"
 #include "tests/phi/kernels/dense_oracle.h"
 
 namespace phi::testing {

@@ -51,9 +51,9 @@ class RandomProgram {
         written.push_back(buffer);
       }
       const BufferAccess access = !known       ? BufferAccess::kWrite
-                            : chance(55) ? BufferAccess::kRead
-                            : chance(50) ? BufferAccess::kWrite
-                                         : BufferAccess::kUpdate;
+                                  : chance(55) ? BufferAccess::kRead
+                                  : chance(50) ? BufferAccess::kWrite
+                                               : BufferAccess::kUpdate;
       step.operands.push_back({buffer, access});
     }
     for (BufferId buffer : written) has_value_[static_cast<size_t>(buffer)] = true;

@@ -17,7 +17,8 @@ constexpr const char* kTrain = "mode: train\ncheckpoint: {dir: folder}\n";
 // "4: dp=2,tp=2", or what the error says.
 std::string placed(const std::string& keys, int64_t slots, const std::string& mesh_flag = "") {
   try {
-    const auto launch_size = choose_launch_size(parse_job(kTrain + keys, "job.yaml"), mesh_flag, slots);
+    const auto launch_size =
+        choose_launch_size(parse_job(kTrain + keys, "job.yaml"), mesh_flag, slots);
     return launch_size ? fmt::format("{}: {}", launch_size->ranks, launch_size->mesh) : "no room";
   } catch (const Error& error) {
     return words_of(error);

@@ -103,8 +103,8 @@ const Unread kWhileGenerating = {
 const Unread kNotGenerating = {
     kTrain, "applies only to a job with mode: generate, and this job has mode: train"};
 const Unread kNothingDrawn = {kGreedy,
-                              "only a job with generate.temperature above 0 reads it, and this one "
-                              "has generate.temperature: 0"};
+                              "applies only to a job with generate.temperature above 0, and this "
+                              "job has generate.temperature: 0"};
 const Unread kNotAdamW = {
     kSgd, "applies only to a job with optimizer.kind: adamw, and this job has optimizer.kind: sgd"};
 const Unread kNotMomentum = {
@@ -232,7 +232,7 @@ const std::vector<KeyCase>& key_cases() {
        "1f1b",
        kTrain,
        SEEN(run.schedule),
-       {{{}, "only a job with mode: train (or run.chunks of more than 1) reads it"}}},
+       {{{}, "applies only to a job with mode: train (or run.chunks of more than 1)"}}},
       {"run.chunks",
        "2",
        "1",
@@ -353,7 +353,7 @@ const std::vector<KeyCase>& key_cases() {
        "0.1",
        kStep,
        SEEN(optimizer.rate.gamma),
-       {kNotTraining, {kTrain, "only a job with optimizer.schedule.kind: step reads it"}}},
+       {kNotTraining, {kTrain, "applies only to a job with optimizer.schedule.kind: step"}}},
       {"run.on_nonfinite",
        "skip",
        "stop",
@@ -524,8 +524,8 @@ TEST(JobKeys, TheFirstOfSeveralIsTold) {
   EXPECT_THAT(
       [] { settled("run: {steps: 2}\noptimizer:\n  lr: 1.0\ngenerate:\n  tokens: 3"); },
       ThrowsError(ErrorCode::kInvalidArgument,
-                  "job.yaml:3: key 'optimizer.lr': only a job with mode: train reads it, and "
-                  "this one has mode: forward; remove the key, or change that."));
+                  "job.yaml:3: key 'optimizer.lr': applies only to a job with mode: train, and "
+                  "this job has mode: forward; remove the key, or change that."));
 }
 
 // What the file's own job reads stays accepted when a command runs another one, and the other way.
