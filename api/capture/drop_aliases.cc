@@ -2,6 +2,7 @@
 #include "api/capture/drop_aliases.h"
 
 #include <utility>
+#include <vector>
 
 #include "phi/core/copy_step.h"
 
@@ -10,21 +11,21 @@ namespace {
 
 // A buffer's bytes after merging begin `offset` bytes into `buffer`.
 struct Location {
-  int buffer;
+  BufferId buffer;
   size_t offset;
 };
 
 class Aliases {
  public:
-  Aliases(const FlatProgram& program, const std::vector<bool>& is_port)
+  Aliases(const FlatProgram& program, const std::function<bool(BufferId)>& is_port)
       : is_port_(is_port), last_write_(program.buffers.size(), -1) {
     for (size_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
-      locations_.push_back({static_cast<int>(buffer), 0});
+      locations_.push_back({buffer_id(buffer), 0});
     }
     for (size_t number = 0; number < program.steps.size(); ++number) {
       for (const BufferUse& use : program.steps[number].uses) {
-        const bool writes = use.access == Access::kWrite || use.access == Access::kUpdate;
-        if (use.buffer >= 0 && writes) last_write(use.buffer) = static_cast<int64_t>(number);
+        if (use.buffer == kNoBuffer || !use.writes()) continue;
+        last_write(use.buffer) = static_cast<int64_t>(number);
       }
     }
   }
@@ -33,16 +34,16 @@ class Aliases {
   bool merges(const RecordedStep& step, int64_t number) {
     if (dynamic_cast<const AliasStep*>(step.step.get()) == nullptr) return false;
     const Location from = located(step.uses[0]);
-    const int to = step.uses[1].buffer;
-    if (is_port_[static_cast<size_t>(to)]) return false;
+    const BufferId to = step.uses[1].buffer;
+    if (is_port_(to)) return false;
     if (last_write(from.buffer) >= number || last_write(to) > number) return false;
-    locations_[static_cast<size_t>(to)] = from;
+    locations_[index_of(to)] = from;
     return true;
   }
 
   void apply(RecordedStep& step) const {
     for (BufferUse& use : step.uses) {
-      if (use.buffer < 0) continue;
+      if (use.buffer == kNoBuffer) continue;
       const Location location = located(use);
       use.buffer = location.buffer;
       use.offset = location.offset;
@@ -50,21 +51,21 @@ class Aliases {
   }
 
  private:
-  int64_t& last_write(int buffer) { return last_write_[static_cast<size_t>(buffer)]; }
+  int64_t& last_write(BufferId buffer) { return last_write_[index_of(buffer)]; }
   // Merges are applied in the order of the steps, so one lookup is enough.
   Location located(const BufferUse& use) const {
-    const Location& whole = locations_[static_cast<size_t>(use.buffer)];
+    const Location& whole = locations_[index_of(use.buffer)];
     return {whole.buffer, whole.offset + use.offset};
   }
 
-  const std::vector<bool>& is_port_;
+  const std::function<bool(BufferId)>& is_port_;
   std::vector<int64_t> last_write_;  // by buffer: the number of a step, or -1
   std::vector<Location> locations_;  // by buffer
 };
 
 }  // namespace
 
-void drop_aliases(FlatProgram& program, const std::vector<bool>& is_port) {
+void drop_aliases(FlatProgram& program, const std::function<bool(BufferId)>& is_port) {
   Aliases aliases(program, is_port);
   std::vector<RecordedStep> left;
   TracedOps shown;  // of removed steps

@@ -10,7 +10,7 @@ namespace phi::ir {
 namespace {
 
 // Maps the buffers of a body to those of one trip.
-using Trip = std::unordered_map<int, int>;
+using Trip = std::unordered_map<BufferId, BufferId>;
 
 class Flattener {
  public:
@@ -36,7 +36,7 @@ class Flattener {
   void repeat(const RecordedScan& scan) {
     auto& trips = trips_[scan.body];
     trips.resize(static_cast<size_t>(scan.trips));
-    int carried = scan.first;
+    BufferId carried = scan.first;
     for (int64_t i = 0; i < scan.trips; ++i) {
       const int64_t number = scan.reversed ? scan.trips - 1 - i : i;
       const bool is_last = i == scan.trips - 1;
@@ -44,7 +44,7 @@ class Flattener {
       if (scan.follows >= 0) trip = trips_.at(scan.follows)[static_cast<size_t>(number)];
       trip[scan.carried_in] = carried;
       for (const auto& [inner, outer] : scan.per_trip) {
-        if (inner >= 0) trip[inner] = outer[static_cast<size_t>(number)];
+        if (inner != kNoBuffer) trip[inner] = outer[static_cast<size_t>(number)];
       }
       check_result(scan, trip);
       if (is_last) trip[scan.carried_out] = scan.last;
@@ -56,7 +56,7 @@ class Flattener {
 
   // The last trip writes to the buffer of the scan's result, so a step of the body must write it.
   static void check_result(const RecordedScan& scan, const Trip& trip) {
-    PHI_CHECK(!trip.contains(scan.carried_out) || scan.carried_out < 0,
+    PHI_CHECK(!trip.contains(scan.carried_out) || scan.carried_out == kNoBuffer,
               errors::Unimplemented(
                   "scan: the function returns an array that it was passed; return a new one."));
   }
@@ -72,18 +72,18 @@ class Flattener {
     append(step.before);
     RecordedStep copy{step.name, step.step->clone(), step.uses, nullptr, step.op};
     for (BufferUse& use : copy.uses) {
-      if (use.buffer >= 0) use.buffer = resolve(use.buffer, trip);
+      if (use.buffer != kNoBuffer) use.buffer = resolve(use.buffer, trip);
     }
     add(std::move(copy));
   }
 
-  int resolve(int buffer, Trip& trip) {
-    if (buffer < 0) return buffer;
+  BufferId resolve(BufferId buffer, Trip& trip) {
+    if (buffer == kNoBuffer) return buffer;
     const auto found = trip.find(buffer);
     if (found != trip.end()) return found->second;
-    const ProgramBuffer of_body = flat_.buffers[static_cast<size_t>(buffer)];
+    const ProgramBuffer of_body = flat_.buffers[index_of(buffer)];
     if (of_body.body < 0) return buffer;
-    const int own = static_cast<int>(flat_.buffers.size());
+    const BufferId own = buffer_id(flat_.buffers.size());
     flat_.buffers.push_back({of_body.nbytes, nullptr, -1});
     trip[buffer] = own;
     return own;

@@ -166,12 +166,13 @@ class StepText {
   std::string scan(const RecordedScan& scan, const std::string& indent) const {
     return fmt::format("scan{} {} x body{} {{\n{}{}      }} -> #{}\n",
                        scan.reversed ? " reversed" : "", scan.trips, scan.body,
-                       lines(recording_.steps(scan.body), indent + "    "), indent, scan.last);
+                       lines(recording_.steps(scan.body), indent + "    "), indent,
+                       static_cast<int32_t>(scan.last));
   }
   std::string name(const BufferUse& use) const {
-    if (use.buffer < 0) return "shape";
-    const ProgramBuffer& buffer = recording_.buffers()[static_cast<size_t>(use.buffer)];
-    return fmt::format("{}{}{}", buffer.external ? "@" : "#", use.buffer,
+    if (use.buffer == kNoBuffer) return "shape";
+    const ProgramBuffer& buffer = recording_.buffers()[index_of(use.buffer)];
+    return fmt::format("{}{}{}", buffer.external ? "@" : "#", static_cast<int32_t>(use.buffer),
                        use.offset ? fmt::format("+{}", use.offset) : "");
   }
 

@@ -53,7 +53,7 @@ void Recording::add_input(const Tensor& x) {
   const ValueId value = new_value(x);
   top().body.inputs.push_back(value);
   define(x, value);
-  const int buffer = buffer_of(x);
+  const BufferId buffer = buffer_of(x);
   if (!is_program()) return;
   inputs_.push_back(port_of(x));
   inputs_.back().buffer = buffer;
@@ -329,9 +329,9 @@ void Recording::moved(const ShownValue& from, const ShownValue& to) {
 
 // ---- steps ----
 
-int Recording::buffer_of(const IntrusivePtr<Storage>& storage, Access access, const char* user) {
-  const auto [known, is_new] =
-      buffer_numbers_.try_emplace(storage->id(), static_cast<int>(buffers_.size()));
+BufferId Recording::buffer_of(const IntrusivePtr<Storage>& storage, Access access,
+                              const char* user) {
+  const auto [known, is_new] = buffer_ids_.try_emplace(storage->id(), buffer_id(buffers_.size()));
   if (!is_new) return known->second;
   const bool external = !is_own(*storage) || storage->source() || storage->has_bytes();
   PHI_CHECK(external || access == Access::kWrite,
@@ -343,16 +343,16 @@ int Recording::buffer_of(const IntrusivePtr<Storage>& storage, Access access, co
   return known->second;
 }
 
-int Recording::buffer_of(const Tensor& x) {
+BufferId Recording::buffer_of(const Tensor& x) {
   const DenseTensor& array = array_of(x);
-  if (!array.computed_here() && !array.storage()->source()) return -1;
+  if (!array.computed_here() && !array.storage()->source()) return kNoBuffer;
   return buffer_of(array.storage(), Access::kWrite, "the caller");
 }
 
 void Recording::add(std::unique_ptr<Step> step) {
   RecordedStep recorded;
   step->visit([&](DenseTensor& array, Access access) {
-    BufferUse use{-1, access, array.byte_offset(), array.nbytes()};
+    BufferUse use{kNoBuffer, access, array.byte_offset(), array.nbytes()};
     if (access != Access::kShape) use.buffer = buffer_of(array.storage(), access, step->name());
     recorded.uses.push_back(use);
     array = DenseTensor(array.meta(), nullptr, array.byte_offset());
@@ -396,7 +396,7 @@ Port Recording::port_of(const Tensor& x) {
   port.place = array.place();
   port.offset = array.byte_offset();
   port.buffer = buffer_of(x);
-  if (port.buffer >= 0 && buffers_[static_cast<size_t>(port.buffer)].external) {
+  if (port.buffer != kNoBuffer && buffers_[index_of(port.buffer)].external) {
     port.external = x.detach();
   }
   return port;
@@ -481,7 +481,7 @@ void Recording::finish(const TensorList& outputs) {
     frame->last_value.clear();
   }
   elements_.clear();
-  buffer_numbers_.clear();
+  buffer_ids_.clear();
 }
 
 }  // namespace phi::ir

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/call/call_recorder.h"
+#include "api/capture/buffer_id.h"
 #include "api/capture/ir.h"
 #include "api/tensor/tensor.h"
 #include "phi/core/recorder.h"
@@ -22,7 +23,7 @@ namespace phi::ir {
 /// Ops in the order of the capture, as its trace has them.
 using TracedOps = std::vector<const TraceEvent*>;
 
-/// A storage that steps use; referred to by its number.
+/// A storage that steps use; referred to by its BufferId.
 struct ProgramBuffer {
   size_t nbytes = 0;
   /// The storage of a parameter or constant, which has bytes or a source; otherwise null.
@@ -31,10 +32,12 @@ struct ProgramBuffer {
 };
 
 struct BufferUse {
-  int buffer = -1;
+  BufferId buffer = kNoBuffer;  // none: only the shape is used
   Access access = Access::kRead;
   size_t offset = 0;
   size_t nbytes = 0;
+
+  bool writes() const { return access == Access::kWrite || access == Access::kUpdate; }
 };
 
 /// A loop over the steps of a body. In each trip the body's buffers are replaced: `carried_in` by
@@ -43,17 +46,17 @@ struct BufferUse {
 /// same trip.
 struct RecordedScan {
   struct PerTrip {
-    int inner;
-    std::vector<int> outer;  // by trip
+    BufferId inner;
+    std::vector<BufferId> outer;  // by trip
   };
   int body = -1;
   int64_t trips = 1;
   bool reversed = false;
-  int follows = -1;  // the body whose trips it follows
-  int first = -1;    // outer: `carried_in` of the first trip
-  int carried_in = -1;
-  int carried_out = -1;
-  int last = -1;  // outer: `carried_out` of the last trip
+  int follows = -1;            // the body whose trips it follows
+  BufferId first = kNoBuffer;  // outer: `carried_in` of the first trip
+  BufferId carried_in = kNoBuffer;
+  BufferId carried_out = kNoBuffer;
+  BufferId last = kNoBuffer;  // outer: `carried_out` of the last trip
   std::vector<PerTrip> per_trip;
 };
 
@@ -81,7 +84,7 @@ struct Port {
   const distributed::TensorDistAttr* attr = nullptr;  // null: plain
   TensorMeta local;
   Place place;
-  int buffer = -1;  // -1: this rank has no part of it, or it is undefined (meta has no dtype)
+  BufferId buffer = kNoBuffer;  // none: this rank has no part of it, or it is undefined (no dtype)
   size_t offset = 0;
   Tensor external;          // an output that is a parameter or a constant
   bool is_written = false;  // an input that the function writes to, on any rank
@@ -243,8 +246,8 @@ class Recording final : public Recorder, public CallRecorder {
 
   ValueId add_external(const Tensor& x);
   ValueId add_move(const Tensor& x, ValueId of);
-  int buffer_of(const IntrusivePtr<Storage>& storage, Access access, const char* user);
-  int buffer_of(const Tensor& x);
+  BufferId buffer_of(const IntrusivePtr<Storage>& storage, Access access, const char* user);
+  BufferId buffer_of(const Tensor& x);
   static void check_nothing_written(const Frame& body, const ScanInterface& ends);
   void add_scan_step(const ScanInterface& ends);
   void add_step(RecordedStep step);
@@ -269,8 +272,8 @@ class Recording final : public Recorder, public CallRecorder {
   std::vector<External> given_;  // the function's inputs, until it ends
   std::vector<Port> outputs_;
   std::vector<ProgramBuffer> buffers_;
-  std::unordered_map<uint64_t, int> buffer_numbers_;  // by storage
-  int calls_ = 0;                                     // calls that have begun and not ended
+  std::unordered_map<uint64_t, BufferId> buffer_ids_;  // by storage
+  int calls_ = 0;                                      // calls that have begun and not ended
   Counters counted_;
   uint64_t draws_ = 0;
   Trace trace_{std::numeric_limits<size_t>::max()};

@@ -17,21 +17,17 @@ struct StepPosition {
   }
 };
 
-bool is_written(const BufferUse& use) {
-  return use.access == Access::kWrite || use.access == Access::kUpdate;
-}
-
 // Whether the step writes only to buffers that it also reads.
 bool is_sum(const RecordedStep& step) {
   if (!step.step->is_repeatable()) return false;
-  const auto reads = [&](int buffer) {
+  const auto reads = [&](BufferId buffer) {
     return std::any_of(step.uses.begin(), step.uses.end(), [&](const BufferUse& use) {
       return use.buffer == buffer && (use.access == Access::kRead || use.access == Access::kUpdate);
     });
   };
   bool writes = false;
   for (const BufferUse& use : step.uses) {
-    if (use.buffer < 0 || !is_written(use)) continue;
+    if (use.buffer == kNoBuffer || !use.writes()) continue;
     if (!reads(use.buffer)) return false;
     writes = true;
   }
@@ -48,8 +44,8 @@ class Order {
       place.count = ++moved_[place.behind];
     }
     for (const BufferUse& use : step.uses) {
-      if (use.buffer < 0 || use.access == Access::kShape) continue;
-      StepPosition& last = is_written(use) ? written_[use.buffer] : read_[use.buffer];
+      if (use.buffer == kNoBuffer || use.access == Access::kShape) continue;
+      StepPosition& last = use.writes() ? written_[use.buffer] : read_[use.buffer];
       last = std::max(last, place);
     }
     return place;
@@ -58,21 +54,22 @@ class Order {
  private:
   StepPosition after(const RecordedStep& step) const {
     StepPosition last;
-    const auto look = [&](const std::unordered_map<int, StepPosition>& places, int buffer) {
+    const auto look = [&](const std::unordered_map<BufferId, StepPosition>& places,
+                          BufferId buffer) {
       const auto found = places.find(buffer);
       if (found != places.end()) last = std::max(last, found->second);
     };
     for (const BufferUse& use : step.uses) {
-      if (use.buffer < 0 || use.access == Access::kShape) continue;
+      if (use.buffer == kNoBuffer || use.access == Access::kShape) continue;
       look(written_, use.buffer);
-      if (is_written(use)) look(read_, use.buffer);
+      if (use.writes()) look(read_, use.buffer);
     }
     return last;
   }
 
-  std::unordered_map<int, StepPosition> written_;  // by buffer: the last write
-  std::unordered_map<int, StepPosition> read_;     // by buffer: the last read
-  std::unordered_map<int64_t, int64_t> moved_;     // number of steps moved after a step
+  std::unordered_map<BufferId, StepPosition> written_;  // by buffer: the last write
+  std::unordered_map<BufferId, StepPosition> read_;     // by buffer: the last read
+  std::unordered_map<int64_t, int64_t> moved_;          // number of steps moved after a step
 };
 
 }  // namespace

@@ -1,0 +1,85 @@
+// Runs steps within scopes that name them in errors and traces.
+#include "api/capture/run_steps.h"
+
+#include "api/capture/bind_buffers.h"
+#include "phi/common/errors.h"
+#include "phi/core/rank_context.h"
+#include "phi/core/trace/trace.h"
+
+namespace phi {
+namespace {
+
+// Adds ops without a step to the trace: views, and ops of other ranks.
+void show(Trace* trace, const ir::TracedOps& ops) {
+  if (!trace) [[likely]]
+    return;
+  for (const TraceEvent* op : ops) {
+    TraceEvent* const event = trace->add(op->kind, op->name);
+    if (!event) continue;
+    if (op->detail) event->detail = trace->text(op->detail);
+    if (op->kind == TraceKind::kOp) event->duration_ns = 0;
+  }
+}
+
+// The trace span of a step, preceded by the ops before it that have no step. Each op that the rank
+// counts has one event; steps that are not ops have events of another kind.
+class TracedStep {
+ public:
+  TracedStep(Trace* trace, const ir::RecordedStep& step, bool again)
+      : span_(shown_before(trace, step, again),
+              step.op && !again ? TraceKind::kOp : TraceKind::kStepOfProgram, step.name) {
+    if (span_.event() && step.op && step.op->detail) [[unlikely]]
+      span_.event()->detail = trace->text(step.op->detail);
+  }
+
+ private:
+  static Trace* shown_before(Trace* trace, const ir::RecordedStep& step, bool again) {
+    if (!again) show(trace, step.before);
+    return trace;
+  }
+
+  TraceScope span_;
+};
+
+}  // namespace
+
+void run_steps(ProgramState& program, const ProgramArena& arena,
+               const std::function<void(const RunLaunch&)>& run_all) {
+  RankContext& rank = RankContext::current();
+  int32_t current = 0;
+  const char* name = "";
+  const auto run = [&](int32_t launch) {
+    const memory::SwapLaunch& planned = arena.plan().launches[static_cast<size_t>(launch)];
+    ir::RecordedStep& step = program.steps[static_cast<size_t>(planned.step)];
+    current = launch;
+    name = step.name;
+    const OpScope scope(name);
+    const TracedStep traced(rank.trace(), step, planned.recompute);
+    step.step->run();
+  };
+  try {
+    run_all(run);
+    show(rank.trace(), program.trailing_ops);
+  } catch (Error& error) {
+    error.note(fmt::format("step {} ({}) of a captured program", current, name));
+    throw;
+  }
+  const ir::Recording& recording = *program.recording;
+  rank.counters().ops_launched += recording.counted().ops_launched;
+  rank.counters().ops_clipped += recording.counted().ops_clipped;
+  rank.generator().skip(recording.draws());
+}
+
+void run_in_order(ProgramState& program, const ProgramArena& arena, const RunLaunch& run) {
+  memory::SwapEngine& engine = *arena.engine();
+  for (int32_t launch = 0; launch < engine.num_launches(); ++launch) {
+    if (arena.binds_each_launch()) {
+      bind_launch(program, arena, program.steps[static_cast<size_t>(engine.step(launch))], launch);
+    }
+    engine.before_launch(launch);
+    run(launch);
+    engine.after_launch(launch);
+  }
+}
+
+}  // namespace phi
