@@ -71,11 +71,6 @@ class ArgumentView:
     def parameter(self) -> str:
         return f"{self.name}: {self.hint}" + (f" = {self.default}" if self.default else "")
 
-    @property
-    def takes_none(self) -> bool:
-        """Whether passing None means the same as leaving the argument out."""
-        return self.default == "None"
-
 
 @dataclass(frozen=True)
 class BindingView:

@@ -76,11 +76,6 @@ int64_t tensor_bytes(const Tensor& x) {
 
 }  // namespace
 
-const TensorDistAttr* parameter_attr(const TensorDistAttr* attr, const Dims& shape,
-                                     const ZeroStage& zero) {
-  return zero.stage == 3 ? distributed::shard_further(attr, shape, zero.mesh_dim) : attr;
-}
-
 Optimizer::Optimizer(const OptimizerConfig& config, const std::vector<Tensor>& parameters,
                      const ZeroStage& zero)
     : Optimizer(config, as_optimized(parameters), zero) {}

@@ -32,10 +32,6 @@ struct ZeroStage {
   std::string_view mesh_dim = "dp";  // over which states, gradients and parameters are split
 };
 
-/// The placements in which a parameter is constructed: A' for stage 3, else A.
-const distributed::TensorDistAttr* parameter_attr(const distributed::TensorDistAttr* attr,
-                                                  const Dims& shape, const ZeroStage& zero);
-
 /// Bytes of the model states on this rank; in a dry run, those of a real run.
 struct StateBytes {
   int64_t parameters = 0;

@@ -384,13 +384,4 @@ DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr) {
   return laid_out(global, std::move(made));
 }
 
-DenseTensor gather_global(const DistTensor& x) {
-  PHI_CHECK(
-      x.mesh().contains(World::current().rank()),
-      errors::PreconditionNotMet("the global value of {} is requested on rank {}, which is outside "
-                                 "its mesh; reshard to a mesh that contains the rank.",
-                                 x.to_string(), World::current().rank()));
-  return reshard(x, TensorDistAttr::replicated(x.mesh())).local();
-}
-
 }  // namespace phi::distributed

@@ -1,5 +1,5 @@
 // Reshard: moves a tensor to other placements, to another mesh, or both. Also `distribute`, which
-// shards a whole value, and `gather_global`, which gathers it again.
+// shards a whole value.
 //
 //   DistTensor y = reshard(x, TensorDistAttr::get(mesh, {Replicate(), Shard(1)}));
 #pragma once
@@ -98,8 +98,5 @@ PendingReshard start_reshard_into(const DistTensor& src, const TensorDistAttr* d
 /// deferred. In a dry run the part is deferred too. The result is a new value, as with
 /// ReshardAliasing::kAlias.
 DistTensor distribute(const DenseTensor& global, const TensorDistAttr* attr);
-
-/// Returns the whole value, on every rank of the mesh. Errors: PreconditionNotMet on other ranks.
-DenseTensor gather_global(const DistTensor& x);
 
 }  // namespace phi::distributed

@@ -12,7 +12,6 @@ struct SignatureParameter {
   std::string type;  // "Tensor", "Tensor[]", "bool", "int64_t[]", ...
   std::string name;
   bool is_tensor() const { return type.starts_with("Tensor"); }
-  bool is_list_of_tensors() const { return type.starts_with("Tensor["); }
 };
 
 /// Parses "Tensor x, Scalar axis=-1", without the defaults.

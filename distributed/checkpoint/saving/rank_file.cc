@@ -56,12 +56,6 @@ void RankFile::add(const std::string& name, const DenseTensor& array, const Tens
             errors::InvalidArgument("two tensors of one file would be named '{}'.", name));
 }
 
-int64_t RankFile::data_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [name, piece] : pieces_) bytes += static_cast<int64_t>(piece.meta.nbytes());
-  return bytes;
-}
-
 void RankFile::check_finite() const {
   for (const auto& [name, piece] : pieces_) {
     if (piece.meta.nbytes() == 0) continue;

@@ -18,7 +18,6 @@ class RankFile {
   /// Adds a piece, whose values are `array`.
   void add(const std::string& name, const DenseTensor& array, const TensorMeta& meta);
   bool empty() const { return pieces_.empty(); }
-  int64_t data_bytes() const;
 
   /// Errors: OutOfRange for a piece with a value that is not finite.
   void check_finite() const;

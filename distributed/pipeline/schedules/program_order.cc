@@ -103,10 +103,6 @@ class Sorter {
 
 }  // namespace
 
-int receiving_stage(const Schedule& schedule, const ScheduleStep& step) {
-  return DataFlow(schedule).consumer(step.stage, step.action);
-}
-
 std::vector<ScheduleStep> program_order(const Schedule& schedule, const ActionTimes& times) {
   return Sorter(schedule, times).run();
 }

@@ -25,9 +25,6 @@ struct ScheduleStep {
   friend bool operator==(const ScheduleStep&, const ScheduleStep&) = default;
 };
 
-/// The stage that receives a transfer; step.stage itself if it has both virtual stages.
-int receiving_stage(const Schedule& schedule, const ScheduleStep& step);
-
 /// Returns every action once and every transfer once. Actions of a stage keep their order. A
 /// transfer comes after the action that produces its data, before the action that consumes it, and
 /// before every action that starts when the data is produced or later (among actions of zero

@@ -14,6 +14,7 @@
 #include "api/generated/ops/square.h"
 #include "api/generated/ops/sum.h"
 #include "distributed/api.h"
+#include "distributed/placement/shard_further.h"
 #include "phi/tensor_api.h"
 #include "support/error_matchers.h"
 #include "support/rank_launcher.h"
@@ -39,8 +40,8 @@ struct Model {
 
   Model(int64_t ranks, int stage, DataType dtype) : mesh({ranks}, {"dp"}) {
     const Tensor whole = deferred_gaussian({kRows, kColumns}, 0.0f, 0.5f, 3, dtype);
-    const auto* attr = parameter_attr(distributed::TensorDistAttr::replicated(mesh), whole.shape(),
-                                      {.stage = stage});
+    const auto* attr = distributed::TensorDistAttr::replicated(mesh);
+    if (stage == 3) attr = distributed::shard_further(attr, whole.shape(), "dp");
     weight = distributed::shard_tensor(whole, mesh, attr->placements());
   }
 
