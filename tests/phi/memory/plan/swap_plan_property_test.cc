@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "phi/memory/plan/check_plan.h"
+#include "check_plan.h"
 #include "phi/memory/plan/simulate_plan.h"
 #include "plan_interpreter.h"
 #include "random_program.h"

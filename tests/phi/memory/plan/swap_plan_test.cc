@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "phi/memory/plan/check_plan.h"
+#include "check_plan.h"
 #include "phi/memory/plan/simulate_plan.h"
 #include "tests/support/error_matchers.h"
 

@@ -1,6 +1,6 @@
 // Tracks the values of a plan through its launches and actions. Two events may be concurrent unless
 // the plan's own order (issue, due, after) excludes it.
-#include "phi/memory/plan/check_plan.h"
+#include "check_plan.h"
 
 #include <algorithm>
 #include <map>
