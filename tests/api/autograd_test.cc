@@ -36,7 +36,6 @@
 namespace phi {
 namespace {
 
-using distributed::Partial;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::Shard;

@@ -14,7 +14,6 @@
 namespace phi {
 namespace {
 
-using distributed::Partial;
 using distributed::PendingTensor;
 using distributed::ProcessMesh;
 using distributed::Replicate;
@@ -25,7 +24,6 @@ using distributed::start_reshard;
 using distributed::World;
 using distributed::testing::on_counted_ranks;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 ProcessMesh stage(int index) { return ProcessMesh({2}, {"tp"}, {2 * index, 2 * index + 1}); }
 bool in_stage(int index) { return distributed::rank() / 2 == index; }

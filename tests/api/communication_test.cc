@@ -34,7 +34,6 @@ namespace phi {
 namespace {
 
 using distributed::World;
-using ::testing::Each;
 using ::testing::ElementsAre;
 
 constexpr int kRanks = 3;

@@ -29,7 +29,6 @@ namespace phi {
 namespace {
 
 using distributed::DryWorld;
-using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::World;
 using distributed::testing::CountedWorld;

@@ -36,7 +36,6 @@ namespace phi {
 namespace {
 
 using distributed::PendingTensor;
-using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::Shard;

@@ -23,7 +23,6 @@ namespace {
 
 using distributed::CommOp;
 using distributed::DryWorld;
-using distributed::Partial;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::Shard;

@@ -23,7 +23,6 @@ namespace {
 namespace checkpoint = distributed::checkpoint;
 using distributed::Placement;
 using distributed::ProcessMesh;
-using distributed::Replicate;
 using distributed::Shard;
 using distributed::shard_tensor;
 using memory::ScratchFolder;

@@ -29,7 +29,6 @@
 namespace phi {
 namespace {
 
-using distributed::Partial;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::reshard;

@@ -131,9 +131,6 @@ std::vector<T> rare_numbers() {
 
 // ---- extents and places ----
 
-/// Small extents that 2, 3, 4 and 8 ranks split unevenly, into parts of which some are empty.
-inline constexpr int64_t kRareExtents[] = {0, 1, 2, 3, 5, 7, 13};
-
 /// 0, 1, and what lies around one and two steps of a loop (vector lanes, blocks, tiles).
 inline std::vector<int64_t> extents_around(int64_t step) {
   return {0, 1, step - 1, step, step + 1, 2 * step - 1, 2 * step, 2 * step + 1};

@@ -12,7 +12,6 @@
 namespace phi::spmd_tool {
 namespace {
 
-using distributed::Conflict;
 using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::SpmdResult;

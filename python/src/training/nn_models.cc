@@ -24,7 +24,6 @@ namespace phi::python {
 
 namespace nb = nanobind;
 namespace models = nn::models;
-using nn::Layer;
 
 namespace {
 

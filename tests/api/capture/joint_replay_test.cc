@@ -41,7 +41,6 @@ using distributed::shard_tensor;
 using distributed::World;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 using testing::weights;
 using Function = std::function<Tensor(const Tensor&)>;
 

@@ -44,7 +44,6 @@ using distributed::Shard;
 using distributed::shard_tensor;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::Property;
 using ::testing::Throws;
 

@@ -31,13 +31,10 @@ namespace {
 using distributed::Partial;
 using distributed::Placement;
 using distributed::ProcessMesh;
-using distributed::ReduceKind;
 using distributed::Replicate;
 using distributed::run_ranks;
 using distributed::Shard;
 using distributed::shard_tensor;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;

@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 using distributed::checkpoint::Checkpoint;
 using distributed::checkpoint::TemporaryFolder;
 using distributed::checkpoint::unequal;
-using huggingface::Architecture;
 using huggingface::Config;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;

@@ -11,7 +11,6 @@ namespace {
 
 using distributed::Partial;
 using distributed::Placement;
-using distributed::ProcessMesh;
 using distributed::ReduceKind;
 using distributed::Replicate;
 using distributed::Shard;

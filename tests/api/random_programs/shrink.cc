@@ -10,7 +10,6 @@
 namespace phi::testing::programs {
 namespace {
 
-using distributed::Placement;
 using distributed::ProcessMesh;
 
 // Calls f with every statement, those of bodies included.

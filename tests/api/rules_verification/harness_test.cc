@@ -22,7 +22,6 @@ using distributed::Placement;
 using distributed::ProcessMesh;
 using distributed::ReduceKind;
 using distributed::Replicate;
-using distributed::Shard;
 using distributed::SpmdResult;
 using distributed::TensorDistAttr;
 using ::testing::Contains;

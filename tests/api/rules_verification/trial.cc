@@ -18,7 +18,6 @@ using distributed::Replicate;
 using distributed::Shard;
 using distributed::SpmdResult;
 using distributed::TensorDistAttr;
-using distributed::TensorSpec;
 
 Arguments Trial::with(const TensorList& slots) const {
   Arguments result;

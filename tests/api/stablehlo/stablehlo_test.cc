@@ -13,11 +13,9 @@ namespace {
 
 using distributed::Partial;
 using distributed::ProcessMesh;
-using distributed::Replicate;
 using distributed::Shard;
 using distributed::TensorDistAttr;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 const ProcessMesh& grid() {
   static const ProcessMesh mesh({2, 4}, {"dp", "tp"});

@@ -24,7 +24,6 @@ using distributed::shard_tensor;
 using distributed::World;
 using distributed::testing::on_ranks;
 using ::testing::ElementsAre;
-using ::testing::Not;
 
 std::vector<float> floats(const Tensor& x) { return x.to_vector<float>(); }
 std::vector<bool> bools(const Tensor& x) { return x.to_vector<bool>(); }

@@ -23,7 +23,6 @@ namespace phi::training {
 namespace {
 
 using distributed::ProcessMesh;
-using distributed::Shard;
 
 class Net final : public nn::Sequential {
  public:

@@ -22,7 +22,6 @@
 namespace phi::training {
 namespace {
 
-using distributed::Partial;
 using distributed::ProcessMesh;
 using distributed::Replicate;
 using distributed::Shard;

@@ -25,7 +25,6 @@ namespace phi::distributed {
 namespace {
 
 using std::chrono::milliseconds;
-using ::testing::HasSubstr;
 
 class NcclRecord : public ::testing::Test {
  protected:

@@ -21,7 +21,6 @@ using testing::as_doubles;
 using testing::check_reshard;
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 ProcessMesh mesh_of(const std::vector<int64_t>& ranks) {
   return ProcessMesh({static_cast<int64_t>(ranks.size())}, {}, ranks);

@@ -20,7 +20,6 @@
 namespace phi::distributed {
 namespace {
 
-using testing::as_doubles;
 using testing::check_resharded;
 using ::testing::Each;
 using testing::made_up_tensor;

@@ -15,7 +15,6 @@ using distributed::Factors;
 using distributed::Sharding;
 using distributed::SpmdResult;
 using distributed::SpmdRule;
-using distributed::TensorDistAttr;
 using distributed::TensorSpec;
 
 // Factors of a convolution, and the letters of the channels of input and filter.

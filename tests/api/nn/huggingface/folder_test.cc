@@ -24,7 +24,6 @@ using distributed::checkpoint::kSingleFile;
 using distributed::checkpoint::TemporaryFolder;
 using distributed::checkpoint::unequal;
 using distributed::checkpoint::ViewTensor;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const std::string kData = AUTOPHI_SOURCE_DIR "/tests/api/nn/huggingface/data/";

@@ -18,8 +18,6 @@
 namespace phi::memory {
 namespace {
 
-using ::testing::HasSubstr;
-
 AlignedBuffer random_pages(size_t nbytes, unsigned seed) {
   AlignedBuffer out(nbytes);
   std::mt19937 engine(seed);
