@@ -10,9 +10,6 @@
 
 namespace phi {
 
-namespace distributed {
-class World;
-}
 namespace ir {
 class Recording;
 }
