@@ -19,7 +19,7 @@ DEFINE_string(cases, "", "files of recorded calls, or folders of them, with comm
 DEFINE_string(differences, "", "a file, or a folder of files, of known differences");
 DEFINE_string(ops, "", "libraries of operators to load first, with commas between");
 DEFINE_bool(list, false, "print the operators");
-DEFINE_bool(document, false, "print the page docs/operators.md");
+DEFINE_bool(document, false, "print the page of operators");
 DEFINE_string(place, "cpu", "where recorded calls run: cpu or gpu");
 DEFINE_int32(draws, 4, "random placements of a call's tensors on --mesh");
 
@@ -31,7 +31,7 @@ constexpr const char* kHelp =
     "autophi op: operators, and recorded calls of them with results.\n"
     "\n"
     "  autophi op --list                          the operators, with tensors and attributes\n"
-    "  autophi op --document                      the page docs/operators.md\n"
+    "  autophi op --document                      the page of operators\n"
     "  autophi op --cases=PATH,... [FILE.yaml ...] [--differences=PATH] [--mesh=2x2 [--draws=4]]\n"
     "                                             [--place=gpu]\n"
     "                                             run recorded calls (files FILE.yaml with\n"

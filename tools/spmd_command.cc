@@ -24,7 +24,7 @@ constexpr const char* kHelp =
     "\n"
     "  autophi spmd --list                        the operators, with tensors, attributes and "
     "rule\n"
-    "  autophi spmd --document                    the page docs/spmd_rules.md\n"
+    "  autophi spmd --document                    the page of placement rules\n"
     "  autophi spmd --cases=PATH,... [FILE.yaml ...] [--differences=FILE.yaml]\n"
     "                                             check recorded cases (files, or folders of "
     "them);\n"

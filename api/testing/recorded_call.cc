@@ -217,8 +217,11 @@ std::string wrong_gradients(const RecordedCall& call, const CallRun& run,
   return "";
 }
 
-/// Whether a rank timed out: another rank may have refused the call and left this one waiting.
-bool is_late(const Error& error) { return error.code() == ErrorCode::kExecutionTimeout; }
+/// Whether a rank waited for others in vain, until the deadline or until they had left: they may
+/// have refused the call and left this one waiting.
+bool is_late(const Error& error) {
+  return error.code() == ErrorCode::kExecutionTimeout || error.code() == ErrorCode::kUnavailable;
+}
 
 /// Whether the error is a missing GPU kernel, which says nothing about the call. A call that must
 /// refuse a dtype may fail for this reason.

@@ -161,7 +161,7 @@ def test_modules_are_not_copied(module, act):
 def test_a_module_has_one_parent():
     one, other, shared = nn.ModuleDict(), nn.ModuleDict(), nn.Linear(2, 2)
     one["up"] = shared
-    with pytest.raises(ValueError, match=r"for 'down' is part 'up' of another model, and a module has one parent.*self.down ="):
+    with pytest.raises(ValueError, match=r"for 'down' is submodule 'up' of another model, and a module has one parent.*self.down ="):
         other["down"] = shared
     model = nn.ModuleList([one, other])
     other["down"] = shared  # within one model it is listed once
@@ -390,7 +390,7 @@ def test_layouts_that_do_not_fit_are_errors():
     mesh = dist.ProcessMesh([0], dim_names=["tp"])
     with pytest.raises(LookupError, match="'upp.weight'.*nearest: up.weight"):
         nn.shard(Split(), mesh, nn.Layout().parameters("upp.weight", {"tp": dist.Shard(1)}))
-    with pytest.raises(ValueError, match="mesh dim 'dp', which .* has not"):
+    with pytest.raises(ValueError, match="mesh dim 'dp', which .* does not have"):
         nn.shard(Split(), mesh, nn.Layout().batches({"dp": dist.Shard(0)}))
     with pytest.raises(ValueError, match="use Replicate"):
         nn.shard(Split(), mesh, nn.Layout().parameters("up.weight", {"tp": dist.Shard(2)}))

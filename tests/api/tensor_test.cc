@@ -267,7 +267,7 @@ TEST(DecisionCache, ARuleThatAnswersForOtherTensorsIsRefused) {
   const DistArgs args = call.on_one_mesh();
   EXPECT_THAT([&] { call.decide(args, x.dtype()); },
               ThrowsError(ErrorCode::kInternal,
-                          "rule NoSuchRule answers for 0 inputs and 0 outputs; the call has 1 and "
+                          "rule NoSuchRule infers 0 inputs and 0 outputs; the call has 1 and "
                           "1.\n  called with x f32[2,3] [S0]"));
 }
 

@@ -290,7 +290,8 @@ TEST(Views, AreWrittenThroughOrNotAtAll) {
         } catch (const Error& error) {
           ++refused;
           EXPECT_EQ(error.code(), ErrorCode::kPreconditionNotMet);
-          EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string(view.name) + " made of"));
+          EXPECT_THAT(error.what(),
+                      ::testing::HasSubstr(std::string(view.name) + " computed from"));
           EXPECT_EQ(part_of(x), before);
           EXPECT_THROW(overwrite(w), Error);
           overwrite(scale(v, 1.0));

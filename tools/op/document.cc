@@ -1,4 +1,4 @@
-// The table of operators in docs/operators.md.
+// The table of operators in page of operators.
 #include "tools/op/document.h"
 
 #include <fmt/format.h>

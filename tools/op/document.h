@@ -1,4 +1,4 @@
-// Generates the page docs/operators.md.
+// Generates the page of operators.
 #pragma once
 
 #include <string>

@@ -326,7 +326,7 @@ std::string section(const Example& example, const std::vector<std::string>& user
 constexpr const char* kHead =
     "# Placement rules\n"
     "\n"
-    "Generated: `autophi spmd --document > docs/spmd_rules.md`. Do not edit.\n"
+    "Written by `autophi spmd --document`.\n"
     "\n"
     "Each rule is applied to one example, in which one dim after the other is split and one "
     "tensor\n"
@@ -338,7 +338,7 @@ constexpr const char* kHead =
     "then\n"
     "needs, and what it infers for its outputs: for each tensor dim the mesh dim that splits it, "
     "`_`\n"
-    "for none, `p0` for partial over mesh dim 0. [architecture.md](architecture.md#rules) "
+    "for none, `p0` for partial over mesh dim 0. docs/architecture.md "
     "describes how\n"
     "rules are built.\n"
     "Operators pass on more partial values than their rules: see [below](#partial-values).\n"

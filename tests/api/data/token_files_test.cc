@@ -70,7 +70,8 @@ TEST_F(TokenFilesTest, FilesFollowEachOther) {
   EXPECT_THAT([&] { files->read(4, part); },
               ThrowsError(ErrorCode::kOutOfRange,
                           "2 tokens from token 4 on are requested from data of 5 tokens."));
-  EXPECT_THAT([&] { files->read(INT64_MAX, part); }, ThrowsError(ErrorCode::kOutOfRange, "has 5."));
+  EXPECT_THAT([&] { files->read(INT64_MAX, part); },
+              ThrowsError(ErrorCode::kOutOfRange, "data of 5 tokens."));
 }
 
 TEST_F(TokenFilesTest, AMegatronSetHasThreeNames) {
@@ -187,7 +188,7 @@ TEST_F(TokenFilesTest, FilesThatAreNotIdsAloneAreRefused) {
   };
   refused("", "x.bin' is empty.");
   refused("abc", "x.bin' has 3 bytes, which is not a multiple of uint16 ids of 2 bytes; set the");
-  refused("abcdef", "no whole number of int32 ids of 4 bytes", TokenType::kInt32);
+  refused("abcdef", "not a multiple of int32 ids of 4 bytes", TokenType::kInt32);
   refused("\x93NUMPY\1\0 ...",
           "x.bin' does not contain only ids: it is a NumPy array with a header");
   refused(index_fields({{1}}).bytes(), "it is an index of Megatron-LM; use kind megatron");

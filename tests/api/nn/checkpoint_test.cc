@@ -106,8 +106,8 @@ TEST(SaveAndLoad, WeightsOfAModelWithOtherHeadsAreRefused) {
   EXPECT_EQ(saved.metadata().at("step"), "3");
   models::check_model(saved, config);
   config.heads = config.kv_heads = 4;  // the same shapes
-  const std::string faults = "\n  'heads' of the model is 4; of the metadata of '" + folder.path() +
-                             "' it is 2\n  'kv_heads' of the model is 4; of";
+  const std::string faults = "\n  'heads' of the model is 4; in the metadata of '" + folder.path() +
+                             "' it is 2\n  'kv_heads' of the model is 4; in";
   EXPECT_THAT([&] { models::check_model(saved, config); },
               ThrowsError(ErrorCode::kInvalidArgument, faults));
   EXPECT_THAT([&] { models::check_model(saved, models::GptConfig()); },

@@ -148,7 +148,7 @@ TEST(Module, FillTakesTensorsOfTheSameMeta) {
   EXPECT_EQ(pair.named_buffers()[0].second.to_vector<float>(), std::vector<float>(2, 3.0f));
   EXPECT_THAT([&] { pair.fill([](const std::string&, const Tensor&) { return full({7}, 0.0); }); },
               ThrowsError(ErrorCode::kInvalidArgument,
-                          "'scale' of the model is f32[2], but the value for it f32[7]"));
+                          "'scale' of the model is f32[2], but the value for it is f32[7]"));
 }
 
 // ---- models that become parts of others ----

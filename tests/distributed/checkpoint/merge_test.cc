@@ -111,7 +111,7 @@ TEST(Merge, WeightsThatAreThereAreNotMixedWithOthers) {
       [&] { merge_to_folder(from, folder.path()); },
       ThrowsError(ErrorCode::kAlreadyExists, "the folder '" + folder.path() + "' has weights"));
   EXPECT_THAT([&] { merge_to_folder(from, folder.path() + "/new", 0); },
-              ThrowsError(ErrorCode::kInvalidArgument, "at most 0 bytes"));
+              ThrowsError(ErrorCode::kInvalidArgument, "the largest file size is 0 bytes"));
   EXPECT_THAT([&] { merge(from, folder.path() + "/nowhere/x.safetensors"); },
               ThrowsError(ErrorCode::kUnavailable, "nowhere/x.safetensors"));
 }

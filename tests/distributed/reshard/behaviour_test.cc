@@ -346,9 +346,9 @@ TEST(Reshard, OneThatTheSenderNeverStartsIsReported) {
   };
   EXPECT_THAT(
       [&] { run_ranks(2, late, std::chrono::milliseconds(50)); },
-      ThrowsError(ErrorCode::kExecutionTimeout,
-                  "Timed out after 0.05 s in exchange #1 of group {0,1} (f32[4], 16 bytes, from "
-                  "reshard)"));
+      ThrowsError(ErrorCode::kUnavailable,
+                  "Rank 1 has left the job without exchange #1 of group {0,1} (f32[4], 16 bytes, "
+                  "from reshard)"));
 }
 
 // A dry run asks one rank of a large job what it would move; no tensor has bytes.

@@ -358,7 +358,8 @@ TEST_P(BadInferRequests, AreExplained) {
 INSTANTIATE_TEST_SUITE_P(
     Lines, BadInferRequests,
     ::testing::Values(
-        BadInferRequest{{"relu", "", {"4[0]"}, {}, {}, false}, "which mesh?"},
+        BadInferRequest{{"relu", "", {"4[0]"}, {}, {}, false},
+                        "--mesh is missing; pass --mesh=2x3"},
         BadInferRequest{{"relu", "2", {"4"}, {}, {}, false}, "is not of the form"},
         BadInferRequest{{"relu", "2", {"4x4[0]"}, {}, {}, false},
                         "has 2 extents and 1 entries in brackets"},

@@ -52,7 +52,7 @@ TEST(ReshardCommand, ErrorsSayWhatToWrite) {
       {{}, 2, "--mesh is missing; pass --mesh=2x4 or --mesh=dp=2,tp=4."},
       {{"--mesh=2"}, 2, "--shape is missing; pass --shape=64x32, or --shape=scalar."},
       {{"--mesh=2", "--shape=4xx"}, 2, "'' in --shape is no number"},
-      {{"--mesh=2", "--shape=4"}, 2, "Give --src="},
+      {{"--mesh=2", "--shape=4"}, 2, "pass --src="},
       {{"--mesh=2", "--shape=4", "--src=[Q]", "--dst=[R]"}, 2, "'Q' in --src is no placement"},
       {{"--mesh=2", "--shape=4", "--src=[R,R]", "--dst=[R]"},
        2,

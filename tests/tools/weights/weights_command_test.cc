@@ -119,7 +119,7 @@ TEST(WeightsCommand, ErrorsSayWhatToWrite) {
       {{"convert", "a", "b", "--to=hugingface"},
        "--to=hugingface must be autophi or huggingface, did you mean 'huggingface'?"},
       {{"convert", "a", "b", "--architecture=Llama"},
-       "--architecture=Llama cannot be written: the architecture 'Llama' is none of GPT2LM"},
+       "--architecture=Llama cannot be written: the architecture 'Llama' is not one of GPT2LM"},
       {{"convert", "a", "b", "--to=autophi", "--architecture=LlamaForCausalLM"},
        "--architecture requires --to=huggingface."},
       {{"convert", "a", "b", "--max_file=big"}, "--max_file=big is no size, e.g. 5GB"},

@@ -230,7 +230,7 @@ TEST(HuggingFaceConfig, WhatIsWrongIsNamed) {
                 ThrowsError(ErrorCode::kInvalidArgument, "'m/config.json': " + message));
   };
   refused(with(llama(), "architectures", {"LlamaForCausalML"}),
-          "the architecture 'LlamaForCausalML' is none of GPT2LMHeadModel, LlamaForCausalLM, "
+          "the architecture 'LlamaForCausalML' is not one of GPT2LMHeadModel, LlamaForCausalLM, "
           "MistralForCausalLM, Qwen2ForCausalLM, did you mean 'LlamaForCausalLM'?");
   refused(with(llama(), "architectures", {"A", "B"}),
           "'architectures' must have one name; it has 2");
@@ -295,7 +295,7 @@ TEST(HuggingFaceConfig, AnArchitectureOfOtherModelsIsRefused) {
       [&] {
         encode_config({Architecture::kGpt2, kModel});
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "is no GPT2LMHeadModel"));
+      ThrowsError(ErrorCode::kInvalidArgument, "is not a GPT2LMHeadModel"));
 }
 
 }  // namespace

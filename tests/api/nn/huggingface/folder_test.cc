@@ -291,7 +291,7 @@ TEST(HuggingFaceFolder, WeightsThatDoNotFitTheConfigAreNotWritten) {
   other = config;
   other.architecture = Architecture::kQwen2;
   EXPECT_THAT([&] { write(to, other, weights); },
-              ThrowsError(ErrorCode::kInvalidArgument, "is no Qwen2ForCausalLM"));
+              ThrowsError(ErrorCode::kInvalidArgument, "is not a Qwen2ForCausalLM"));
   EXPECT_FALSE(fs::exists(to));
   write(to, config, weights);
   EXPECT_THAT([&] { write(to, config, weights); },

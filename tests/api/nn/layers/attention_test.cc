@@ -25,7 +25,7 @@ TEST(Attention, WhatCannotBeIsAnError) {
       {{.d_model = 0, .heads = 1}, "1 heads do not divide d_model 0"},
       {{.d_model = 12, .heads = 6, .kv_heads = 4}, "4 kv_heads do not divide heads 6"},
       {{.d_model = 12, .heads = 6, .kv_heads = 3, .fused = true}, "kv_heads is 3 of 6 heads"},
-      {{.d_model = 9, .heads = 3, .rope_base = 10.0}, "heads of 3 are odd"},
+      {{.d_model = 9, .heads = 3, .rope_base = 10.0}, "the head size 3 is odd"},
   };
   for (const auto& [options, message] : rows) {
     EXPECT_THAT(([&, &o = options] { Model{o}; }),

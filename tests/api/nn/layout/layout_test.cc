@@ -116,7 +116,7 @@ TEST(Layout, ARowThatMeetsNothingIsAnErrorWithTheNearestNames) {
                           "the layout's parameters 'layer*.qkw.weight' match no name in the model; "
                           "nearest: layer0.qkv.weight"));
   EXPECT_THAT([&] { shard(model, mesh, Layout().outputs("layer0.qkv.weight", {})); },
-              ThrowsError(ErrorCode::kNotFound, "the layout's outputs 'layer0.qkv.weight' meet"));
+              ThrowsError(ErrorCode::kNotFound, "the layout's outputs 'layer0.qkv.weight' match"));
   EXPECT_THAT([&] { shard(model, mesh, Layout().pipeline("tp", "block*")); },
               ThrowsError(ErrorCode::kNotFound, "the pipeline's 'block*' matches no link"));
 }
@@ -128,8 +128,9 @@ TEST(Layout, OfAnotherMeshIsAnError) {
   layout.parameters("head", {{"tp", Shard(1)}});
   EXPECT_THAT(
       [&] { shard(model, mesh, layout); },
-      ThrowsError(ErrorCode::kInvalidArgument,
-                  "the layout's parameters 'head' uses mesh dim 'tp', which mesh(mp=1) has not"));
+      ThrowsError(
+          ErrorCode::kInvalidArgument,
+          "the layout's parameters 'head' uses mesh dim 'tp', which mesh(mp=1) does not have"));
   shard(model, mesh, layout.only_along(mesh));
   EXPECT_EQ(model.parameter_at("head").placements()[0], Replicate());
   EXPECT_THAT([&] { shard(model, mesh, Layout().zero(1, "dp")); },
@@ -150,7 +151,7 @@ TEST(Layout, APlacementThatCannotBeIsAnError) {
       [&] {
         shard(model, mesh, Layout().parameters("head", {{"tp", Partial()}}));
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "to be P(sum) along mesh dim 'tp'"));
+      ThrowsError(ErrorCode::kInvalidArgument, "to P(sum) along mesh dim 'tp'"));
   EXPECT_FALSE(model.parameter_at("head").is_dist());  // nothing was changed
   EXPECT_EQ(model.sharding(), nullptr);
 }

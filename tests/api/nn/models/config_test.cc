@@ -83,7 +83,7 @@ TEST(ModelConfig, WhatIsWrongIsNamed) {
   refused(kLlama, "vocab", 1 << 25, "'vocab' is 33554432; it must be from 1 to");
   refused(kLlama, "heads", 5, "'heads' 5 does not divide 'd_model' 48");
   refused(kLlama, "kv_heads", 3, "'kv_heads' 3 does not divide 'heads' 4");
-  refused(kLlama, "d_model", 12, "heads of 3 ('d_model' 12 / 'heads' 4) are odd");
+  refused(kLlama, "d_model", 12, "the head size 3 ('d_model' 12 / 'heads' 4) is odd");
   refused(kLlama, "rope_base", 0.5, "'rope_base' is 0.5; it must be from 1 to 1e12");
   refused(kLlama, "norm_eps", -1, "'norm_eps' is -1; it must be from 0 to 1");
   refused(kLlama, "norm_eps", "x", "'norm_eps' is not a number");
