@@ -1,4 +1,4 @@
-// The table of operators in page of operators.
+// The page of operators: a table with arguments, dtypes, rules and gradients.
 #include "tools/op/document.h"
 
 #include <fmt/format.h>

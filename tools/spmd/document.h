@@ -1,4 +1,4 @@
-// Generates page of placement rules: every rule of the library, described by running it.
+// Generates the page of placement rules: every rule of the library, described by running it.
 //
 // Each rule has an example. Each dim of each tensor in turn is split, and each tensor in turn is
 // partial. The required and inferred placements give the rule's notation and limits.

@@ -1,4 +1,4 @@
-// The examples of page of placement rules, and the rules that no operator uses yet.
+// The examples of the page of placement rules, and the rules that no operator uses yet.
 #include "distributed/spmd/rules.h"
 #include "tools/spmd/document.h"
 #include "tools/spmd/reference/rule_variant.h"
