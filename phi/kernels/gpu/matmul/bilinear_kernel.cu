@@ -14,20 +14,20 @@ namespace {
 
 /// x with its index letters, in the compute type.
 template <typename T>
-Labelled computed(const GpuContext& ctx, const std::string& letters, const DenseTensor& x) {
+LabelledArray computed(const GpuContext& ctx, const std::string& letters, const DenseTensor& x) {
   return labelled(letters, converted<compute_t<T>, T>(ctx, x));
 }
 
 /// Contracts the operands to the index letters `wanted`.
 template <typename T>
-DenseTensor contracted(const GpuContext& ctx, const std::vector<Labelled>& operands,
+DenseTensor contracted(const GpuContext& ctx, const std::vector<LabelledArray>& operands,
                        const std::string& wanted) {
   using C = compute_t<T>;
   return arranged<C>(ctx, contract<C>(ctx, operands, wanted), wanted).array;
 }
 
 template <typename T>
-void contract_into(const GpuContext& ctx, const std::vector<Labelled>& operands,
+void contract_into(const GpuContext& ctx, const std::vector<LabelledArray>& operands,
                    const std::string& wanted, DenseTensor* to) {
   if (!to) return;
   const DenseTensor sums = contracted<T>(ctx, operands, wanted);
@@ -40,8 +40,8 @@ template <typename T, typename Context>
 void BilinearKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                     const DenseTensor& weight, const DenseTensor* bias, DenseTensor* out) {
   using C = compute_t<T>;
-  const std::vector<Labelled> operands{computed<T>(ctx, "ni", x), computed<T>(ctx, "kij", weight),
-                                       computed<T>(ctx, "nj", y)};
+  const std::vector<LabelledArray> operands{
+      computed<T>(ctx, "ni", x), computed<T>(ctx, "kij", weight), computed<T>(ctx, "nj", y)};
   if (!bias) return contract_into<T>(ctx, operands, "nk", out);
   const DenseTensor sums = contracted<T>(ctx, operands, "nk");
   const gpu::ComputeArray<C> shifts(ctx, bias);
@@ -54,10 +54,10 @@ template <typename T, typename Context>
 void BilinearGradKernel(const Context& ctx, const DenseTensor& x, const DenseTensor& y,
                         const DenseTensor& weight, const DenseTensor& out_grad, DenseTensor* x_grad,
                         DenseTensor* y_grad, DenseTensor* weight_grad, DenseTensor* bias_grad) {
-  const Labelled xs = computed<T>(ctx, "ni", x);
-  const Labelled ys = computed<T>(ctx, "nj", y);
-  const Labelled ws = computed<T>(ctx, "kij", weight);
-  const Labelled gs = computed<T>(ctx, "nk", out_grad);
+  const LabelledArray xs = computed<T>(ctx, "ni", x);
+  const LabelledArray ys = computed<T>(ctx, "nj", y);
+  const LabelledArray ws = computed<T>(ctx, "kij", weight);
+  const LabelledArray gs = computed<T>(ctx, "nk", out_grad);
   contract_into<T>(ctx, {gs, ys, ws}, "ni", x_grad);
   contract_into<T>(ctx, {gs, xs, ws}, "nj", y_grad);
   contract_into<T>(ctx, {gs, xs, ys}, "kij", weight_grad);
