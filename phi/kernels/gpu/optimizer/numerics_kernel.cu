@@ -26,7 +26,7 @@ struct ElementStatistics {
 /// Computes all statistics in one pass, because reading dominates the time.
 struct NumericsReducer {
   using value_type = ElementStatistics;
-  using OptimizerState = ElementStatistics;
+  using State = ElementStatistics;
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
   static constexpr ElementStatistics kIdentity{0, 0, 0, kNone, kNone, 0.0};
 
