@@ -36,9 +36,9 @@ Training::Training(const TrainingSetting& setting, Mode mode)
     inputs_.push_back(randint(0, vocab, {rows, positions}));
     inputs_.push_back(randint(0, vocab, {rows, positions, 1}));
   }
-  const auto numbers = step_->optimizer()->numbers(kRate);
-  inputs_.push_back(numbers.learning_rate);
-  inputs_.push_back(numbers.step);
+  const auto scalars = step_->optimizer()->step_scalars(kRate);
+  inputs_.push_back(scalars.learning_rate);
+  inputs_.push_back(scalars.step);
   if (mode == kCaptured) {
     program_ = capture([this](const TensorList& in) { return step_->run(in); }, inputs_);
   }
