@@ -123,9 +123,10 @@ SwapProgram updates(int count) {
   program.buffers.push_back({"x", 4 * kKiB, true, true});
   for (int pass = 0; pass < 2; ++pass) {
     for (int i = 0; i < count; ++i) {
-      program.steps.push_back({.name = "step" + std::to_string(i),
-                               .operands = {{count, Access::kUpdate}, {i, Access::kUpdate}},
-                               .seconds = 1e-6});
+      program.steps.push_back(
+          {.name = "step" + std::to_string(i),
+           .operands = {{count, BufferAccess::kUpdate}, {i, BufferAccess::kUpdate}},
+           .seconds = 1e-6});
     }
   }
   return program;
