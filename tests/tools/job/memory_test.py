@@ -151,7 +151,7 @@ class Memory(unittest.TestCase):
         self.refused(launch.job_text(**TRAIN, memory={"device": "much"}), "key 'memory.device': must be a size")
         self.refused(launch.job_text(**TRAIN, memory={"host": "1GiB"}), "applies only to a job with a limit memory.device")
         dropout = {"mode": "train", "model": {**MODEL, "dropout": 0.1}}
-        self.refused(launch.job_text(**dropout, **limits("4MiB", "64MiB")), "draws no dropout")
+        self.refused(launch.job_text(**dropout, **limits("4MiB", "64MiB")), "a captured step cannot draw dropout")
         self.refused(launch.job_text(run={"dtype": "bfloat16"}, **TRAIN, **limits("4MiB", "64MiB")), "in float32")
 
     def test_the_example(self):

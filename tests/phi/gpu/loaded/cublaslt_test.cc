@@ -25,7 +25,7 @@ TEST(LoadedCublasLt, Empty) {
 TEST(LoadedCublasLt, Broken) {
   EXPECT_THAT([] { gpu::cublaslt(); },
               ThrowsError(ErrorCode::kUnavailable,
-                          "matrix products on GPUs need cuBLASLt, and it cannot be loaded"));
+                          "matmuls on GPUs need cuBLASLt, and it cannot be loaded"));
 }
 
 }  // namespace

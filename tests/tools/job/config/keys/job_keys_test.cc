@@ -543,9 +543,9 @@ TEST(JobKeys, WhatACommandOverridesDecidesToo) {
   EXPECT_NO_THROW(run(split + "mesh: {shape: [4]}", "", 2, "tp=2"));
   EXPECT_NO_THROW(run(split, "", 2, "tp=2"));
   EXPECT_THAT([&] { run(split, "", 2, "pp=2"); },
-              ThrowsError(ErrorCode::kInvalidArgument, "this one has the mesh pp=2"));
+              ThrowsError(ErrorCode::kInvalidArgument, "this job has the mesh pp=2"));
   EXPECT_THAT([&] { run(split, "", 2, ""); },
-              ThrowsError(ErrorCode::kInvalidArgument, "this one has the mesh dp=2"));
+              ThrowsError(ErrorCode::kInvalidArgument, "this job has the mesh dp=2"));
   // One rank stands for any mesh.
   EXPECT_NO_THROW(run(split, "", 1, ""));
   EXPECT_NO_THROW(run(split + "mesh: {shape: [2], dims: [tp]}", "", 1, ""));
