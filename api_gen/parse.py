@@ -54,7 +54,7 @@ class Reader:
             gather(lambda: self._check_key(key, keys, key), self.faults)
 
     def attempt(self, reads: Callable[[], T], default: S) -> T | S:
-        """Returns the result of `reads`, or `default` if it fails; the fault is then recorded."""
+        """Returns the result of `reads`, or `default` if it fails; the fault is then noted."""
         try:
             return reads()
         except SpecError as error:

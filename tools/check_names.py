@@ -28,7 +28,7 @@ SOURCES = re.compile(r"\.(h|cc|cu|cuh)$")
 FOLDERS = ("phi/", "distributed/", "api/", "python/src/", "tools/", "benchmarks/")
 TYPES = ("class", "struct", "enum", "union", "typedef")
 TEXTS = re.compile(r"\.(h|cc|cu|cuh|py|pyi|md|yaml|j2|cmake|txt|sh)$|/[^.]+$")
-# The list itself, and what is recorded of other systems.
+# The list itself, and what other systems print.
 NOT_OURS = ("tools/retired_words.tsv", "tests/tools/test_check_names.py", "CHANGELOG.md", "LICENSE")
 RETIRED = "tools/retired_words.tsv"
 GLOSSARY = "docs/glossary.md"

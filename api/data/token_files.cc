@@ -122,7 +122,7 @@ void TokenFiles::find_documents() {
   if (options_.documents == Documents::kJoined) return;
   PHI_CHECK(options_.kind != DataKind::kTokens,
             errors::InvalidArgument(
-                "documents cannot be separated in data of kind tokens: its files do not record "
+                "documents cannot be separated in data of kind tokens: its files do not state "
                 "where documents end. Use kind megatron, or documents: joined."));
   if (options_.kind == DataKind::kBytes) {
     documents_ = documents_of(corpus_);

@@ -108,7 +108,7 @@ CheckpointFiles::PieceLocation CheckpointFiles::location_of(const TensorPiece& p
   PHI_CHECK(entry, errors::InvalidArgument("'{}' has no tensor '{}', which the index lists.",
                                            in->path(), piece.name));
   PHI_CHECK(entry->meta == expected,
-            errors::InvalidArgument("'{}': tensor '{}' is {}; the index records {}.", in->path(),
+            errors::InvalidArgument("'{}': tensor '{}' is {}, but {} in the index.", in->path(),
                                     piece.name, entry->meta.to_string(), expected.to_string()));
   return {std::move(in), entry};
 }

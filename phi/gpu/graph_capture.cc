@@ -120,7 +120,7 @@ GraphCapture::GraphMemory GraphCapture::take() {
 // stream. Other threads see `graph_capture_` as long as the capture lasts.
 class GpuDevice::Capture {
  public:
-  /// Errors: Unavailable if another thread records.
+  /// Errors: Unavailable if another thread captures.
   Capture(GpuDevice& device, GraphCapture& graph_capture) : device_(device) {
     const std::unique_lock closed(device_.gate_);
     if (device_.graph_capture_) device_.graph_capture_->check_thread(device_);

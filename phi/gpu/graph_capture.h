@@ -43,7 +43,7 @@ class GraphCapture {
   bool is_closed() const { return in_use_.empty() && !frees_others_; }
   bool has_memory() const { return !in_use_.empty() || !spare_.empty(); }
 
-  /// Errors: Unavailable on threads other than the recording one.
+  /// Errors: Unavailable on threads other than the capturing one.
   void check_thread(const GpuDevice& device) const;
 
   struct GraphMemory {

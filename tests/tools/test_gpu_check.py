@@ -383,7 +383,7 @@ def test_recorded_calls_are_dealt_out_by_their_files(tmp_path):
 def test_parts_are_chosen_by_words(tmp_path):
     ready_to_time(tmp_path)
     program(tmp_path / "build/bin/gpu_bench", ROWS)
-    assert check(tmp_path, "--quick", "--only=racecheck,beside").returncode == 0
+    assert check(tmp_path, "--quick", "--only=racecheck,bounds").returncode == 0
     names = ["times against their bounds", "compute-sanitizer racecheck"]
     assert [part["part"] for part in record_of(tmp_path)["parts"]] == names
     done = check(tmp_path, "--only=nothing")

@@ -181,7 +181,7 @@ TEST(Checkpoint, WhatTheIndexSaysMustBeInTheFile) {
       [&] {
         read<float>(index_of({"w", longer, {{kSingleFile, "w", Box::whole({3})}}}), "w");
       },
-      ThrowsError(ErrorCode::kInvalidArgument, "tensor 'w' is f32[2]; the index records f32[3]"));
+      ThrowsError(ErrorCode::kInvalidArgument, "tensor 'w' is f32[2], but f32[3] in the index"));
   EXPECT_THAT(
       [&] {
         read<float>(index_of({"w", longer, {{kSingleFile, "v", Box::whole({3})}}}), "w");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "phi/infermeta/data_dependent.h"
 #include "phi/infermeta/statistics.h"
 #include "tests/support/error_matchers.h"
 
@@ -38,6 +39,12 @@ TEST(OrderInferMeta, PlacesThatInt32DoesNotHoldAreRefused) {
         SearchsortedInferMeta({{kMany}, kF32}, {{2}, kF32}, true);
       },
       ThrowsError(ErrorCode::kInvalidArgument, "does not fit int32; omit out_int32"));
+  EXPECT_THAT(
+      [] {
+        UniqueInferMeta({{kMany}, kF32}, false, false, false, {}, DataType::INT32);
+      },
+      ThrowsError(ErrorCode::kInvalidArgument,
+                  "has 2147483648 items, more than it can count; use int64"));
 }
 
 TEST(BincountInferMeta, WeightsDecideTheDtype) {

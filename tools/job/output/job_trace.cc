@@ -224,7 +224,7 @@ std::string JobTrace::line_about(const Header& sum) const {
       fmt::format("trace of {} events, {}, in {}: open it at https://ui.perfetto.dev",
                   with_separators(sum.events), human_bytes(sum.bytes), path_);
   if (sum.dropped > 0) {
-    line += fmt::format("\n  {} more events were dropped: a rank records {}; see --trace_steps",
+    line += fmt::format("\n  {} more events were dropped: a rank keeps {}; see --trace_steps",
                         with_separators(sum.dropped), with_separators(Trace::kDefaultLimit));
   }
   return line + "\n";
