@@ -47,8 +47,6 @@ UNTESTED = {
     "'{}' may not be opened: {}; pass another path.": ROOT_MAY,
     "cannot make a pipe: {}.": "the system's: a process without file descriptors",
     "{} failed at rank {}: {}": "a failure of MPI itself, which no test can cause",
-    "the run's inputs need {} bytes on the {} when a run ends, {} are free. Raise its limit.":
-        "no program is known whose inputs have no room at its end but had it at its beginning",
 }
 
 
