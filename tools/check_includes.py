@@ -13,7 +13,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, NamedTuple, Optional
+from typing import Iterable, Iterator, NamedTuple, Optional
 
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".inc"}
 CHECKED_FOLDERS = ("phi", "distributed", "api", "python")
@@ -226,23 +226,25 @@ def check_file(root: Path, path: str) -> tuple[list[Finding], int]:
     return [Finding(path, line, layer.name, text) for line, text in found if text], len(includes)
 
 
-def backends_reached(root: Path, header: str) -> list[Finding]:
-    """The includes of backends in `header` and in the headers that it includes. Generated headers,
-    which are not in the tree, are leaves."""
-    findings, seen, waiting = [], {header}, [header]
+def reached_from(root: Path, headers: Iterable[str]) -> dict[str, list[Include]]:
+    """These headers and all that they include, each with its includes. Generated headers, which are
+    not in the tree, are left out."""
+    reached, waiting = {}, list(headers)
     while waiting:
         path = waiting.pop()
-        if not (root / path).is_file():
-            continue
-        for include in includes_of((root / path).read_text(encoding="utf-8")):
-            if re.match(BACKENDS, include.target):
-                findings.append(Finding(path, include.line, "user headers",
-                                        f'includes "{include.target}", a backend; {header} includes this file. '
-                                        "Declare here what users need, and include it in the source"))
-            elif include.quoted and include.target not in seen:
-                seen.add(include.target)
-                waiting.append(include.target)
-    return findings
+        if path not in reached and (root / path).is_file():
+            reached[path] = list(includes_of((root / path).read_text(encoding="utf-8")))
+            waiting += [include.target for include in reached[path] if include.quoted]
+    return reached
+
+
+def backends_reached(root: Path) -> list[Finding]:
+    """The includes of backends in USER_HEADERS and in the headers that these include."""
+    return [Finding(path, include.line, "user headers",
+                    f'includes "{include.target}", a backend, and programs include this header. '
+                    "Declare here what they need, and include the backend in the source")
+            for path, includes in reached_from(root, USER_HEADERS).items() for include in includes
+            if re.match(BACKENDS, include.target) and not re.match(BACKENDS, path)]
 
 
 def sources(root: Path) -> list[str]:
@@ -271,7 +273,7 @@ def main() -> int:
         return 2
     results = [check_file(options.root, path) for path in files]
     findings = [finding for found, _ in results for finding in found]
-    findings += [finding for header in USER_HEADERS for finding in backends_reached(options.root, header)]
+    findings += backends_reached(options.root)
     for finding in findings:
         print(finding, file=sys.stderr)
     total = sum(count for _, count in results)

@@ -1,4 +1,4 @@
-// What shard_tensor and reshard share: the attribute of a move and its gradient node.
+// Helpers of shard_tensor and reshard: the distributed attribute of a move, and its gradient node.
 #pragma once
 
 #include <span>

@@ -7,7 +7,7 @@
 namespace phi::stablehlo {
 namespace {
 
-void reshape(LoweringContext& call) { call.set_output(call.input("x")); }  // give() reshapes
+void reshape(LoweringContext& call) { call.set_output(call.input("x")); }  // set_output() reshapes
 void expand(LoweringContext& call) {
   call.set_output(call.b.expand(call.input("x"), call.output_dims()));
 }

@@ -36,7 +36,7 @@ struct CallHeader {
   /// Reads what pack wrote at the beginning of `from`. Returns the number of bytes read, 0 if they
   /// are incomplete.
   static size_t unpack(std::span<const std::byte> from, CallHeader* header);
-  /// The same text as CollectiveCall::to_string.
+  /// Formats the call as CollectiveCall::to_string does.
   std::string to_string(std::string_view group_name) const;
 };
 

@@ -1,7 +1,7 @@
 // ReshardObserver: an observer of every reshard that a rank takes part in, with its plan, bytes and
 // time.
 //
-//   RankContext::current().set_reshard_observer(&watch);   // from here on; null: nobody is told
+//   RankContext::current().set_reshard_observer(&observer);  // null removes it
 #pragma once
 
 #include <cstdint>

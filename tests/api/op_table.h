@@ -2,8 +2,9 @@
 //
 //   - {op: index_select, in: {x: "f32[5,4]", index: "i64[3] below(5)"}, attrs: {axis: 0}}
 //
-// What a row says of its inputs: generate_tensor.h. Further keys: `name`; `tolerance`; `partial:
-// false`, `smooth: false` (no finite differences), `gradients: false`, which need a reason, `why`.
+// generate_tensor.h describes the inputs of a row. Other keys are `name` and `tolerance`. The keys
+// `partial: false`, `smooth: false` (no finite differences) and `gradients: false` require a reason
+// (`why`).
 #pragma once
 
 #include <string>

@@ -11,9 +11,8 @@
 #include "distributed/api.h"
 #include "phi/core/rank_context.h"
 
-/// Where ranks compute: "cpu" (the default); "guarded", a device for each whose memory the host
-/// cannot touch (support/guarded_device.h); "gpu", a GPU for each. Expected values come from the
-/// CPU.
+/// The device of each rank: "cpu" (default), "guarded" (its memory is not accessible to the host;
+/// see support/guarded_device.h), or "gpu". Expected values are computed on the CPU.
 DECLARE_string(place);
 
 namespace phi::testing {

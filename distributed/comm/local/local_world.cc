@@ -58,6 +58,7 @@ struct Hub {
   void leave(int64_t rank) {
     const std::lock_guard lock(mutex);
     left[static_cast<size_t>(rank)] = true;
+    any_left = true;
     for (auto& rank_wake : wake) rank_wake.notify_all();
   }
   RankStatus rank_status(int64_t rank) const {
@@ -80,6 +81,7 @@ struct Hub {
   std::map<Key, Route> routes;
   std::vector<FlightRecorder> flight_recorders;
   std::vector<std::atomic<bool>> left;
+  bool any_left = false;
   std::string failure;  // of the first rank that failed
   std::exception_ptr error;
 };
@@ -136,7 +138,7 @@ class LocalMessages final : public Messages {
     std::string left;
     hub_.wake[rank_].wait_until(lock, Clock::now() + world_.deadline(), [&] {
       if (is_over() || !fits() || !hub_.failure.empty()) return true;
-      left = left_report(call, rank_status());
+      if (hub_.any_left) left = left_report(call, rank_status());
       return !left.empty();
     });
     if (is_over() && fits()) return;

@@ -28,8 +28,9 @@ struct MpiLink {
   const World& world;
   Watchdog& watchdog;
   RankStatusQuery rank_status{};
-  MPI_Comm headers = MPI_COMM_NULL;  // tags: by group
-  MPI_Comm rests = MPI_COMM_NULL;    // tags: from the header
+  std::function<bool(int64_t rank)> has_left{};  // rank_status().has_left, at the cost of one load
+  MPI_Comm headers = MPI_COMM_NULL;              // tags: by group
+  MPI_Comm rests = MPI_COMM_NULL;                // tags: from the header
   uint64_t tag_limit = 32767;
   std::vector<bool> is_here{};         // by rank: whether it is on this machine
   bool copies_once = true;             // for messages within the machine

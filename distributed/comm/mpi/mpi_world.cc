@@ -60,6 +60,9 @@ class MpiWorld final : public World {
       return link_.is_here[static_cast<size_t>(other)] ? watch_->rank_table->rank_status(other)
                                                        : RankStatus{};
     };
+    link_.has_left = [this](int64_t other) {
+      return link_.is_here[static_cast<size_t>(other)] && watch_->rank_table->has_left(other);
+    };
     link_.rests_sent.resize(static_cast<size_t>(size));
     link_.copies_once = messages_are_copied_once();
     link_.is_crowded =

@@ -37,6 +37,10 @@ class PythonLayer final : public nn::Layer {
   PyObject* self_;  // borrowed: the object contains this
 };
 
+/// Returns the C++ module of a Python object. Errors: AttributeError if its class has not called
+/// super().__init__() yet.
+nn::Layer& layer_of(nanobind::handle self);
+
 /// Returns the location of the calling Python function, for explanations. The file's name lives
 /// until the process ends. Requires the GIL.
 CallSite python_site(const nn::Module& module);
@@ -62,6 +66,8 @@ void make_model(L* self, Args&&... args) {
 }
 
 void bind_modules(nanobind::module_& nn);
+/// The part of bind_modules() for what a module contains.
+void bind_module_state(nanobind::class_<nn::Layer, PythonLayer>& type);
 void bind_layers(nanobind::module_& nn);
 void bind_initialisers(nanobind::module_& nn);
 void bind_layouts(nanobind::module_& nn);

@@ -42,7 +42,7 @@ OperatorResult total_of(const VerificationReport& report) {
 
 constexpr size_t kMaxMoves = 6;
 
-// Of one operator, the most frequent first.
+// Writes the needless moves of one operator, the most frequent first.
 void write_moves(std::string* page, const OperatorResult& row) {
   std::vector<std::pair<std::string, int64_t>> moves(row.moves.begin(), row.moves.end());
   std::ranges::stable_sort(moves, [](const auto& a, const auto& b) { return a.second > b.second; });

@@ -69,7 +69,7 @@ TEST_F(FlightRecorderTest, ACallIsOneEntryFromItsStartToItsEnd) {
   EXPECT_EQ(recorder_->calls()[1].finished_ns, 0);
 }
 
-// What is read fits together, whenever it is read.
+// A reader never sees a partly written call.
 TEST_F(FlightRecorderTest, NobodySeesHalfACall) {
   std::atomic<bool> over{false};
   std::thread writer([&] {

@@ -235,7 +235,7 @@ TEST_F(NcclFailure, ReachesARankThatWaitsForItsGpu) {
       ThrowsError(ErrorCode::kExecutionTimeout, "Timed out after 0.4 s in exchange #"));
 }
 
-// What is done is still in the queue, as the rank's thread waits for its GPU.
+// Finished calls are still queued, because the rank's thread waits for its GPU.
 TEST_F(NcclFailure, OfALaterCallIsFound) {
   EXPECT_THAT(
       [] {

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What check_config_consistency says on this rank, which must be what it says on all.
+// Returns the message of check_config_consistency and checks that all ranks get the same one.
 std::string said(World& world, const ConfigEntries& entries) {
   std::string text;
   try {

@@ -1,5 +1,5 @@
-// Aliases: a part of an array has the value of a copy whoever writes to what, in whatever order,
-// and its bytes are counted as what they are.
+// A copy-on-write alias has the value of a copy, for every order of writes to it and to its source.
+// Memory counters report the bytes that the alias owns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -353,7 +353,8 @@ TEST_F(CowAliases, WhatIsSwappedOutHasNoAliasesAndIsNone) {
   EXPECT_TRUE(part(x, 0).defined());
 }
 
-// The next write of whoever swapped it out changes what its source gives.
+// The source of a swapped array returns another value after the next write of the program that
+// swapped it out.
 TEST_F(CowAliases, AnAliasOfASwappedArrayHasTheValueItHadThen) {
   for (const bool fixed : {false, true}) {
     DenseTensor x = counting();
