@@ -1,5 +1,5 @@
 // SuppressCombines: suppresses messages of kernels, so that one rank can run the kernels of several
-// ranks and compare everything but their messages (api/capture/replay.h).
+// ranks and compare everything but their messages (api/capture/execution/replay.h).
 #pragma once
 
 namespace phi {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "api/capture/executor.h"
+#include "api/capture/execution/executor.h"
 #include "api/capture/print.h"
 #include "api/capture/recording.h"
 #include "phi/common/errors.h"

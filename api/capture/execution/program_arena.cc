@@ -1,5 +1,5 @@
 // Allocates the arena of a captured program and charges it.
-#include "api/capture/program_arena.h"
+#include "api/capture/execution/program_arena.h"
 
 #include <utility>
 

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "api/capture/program_state.h"
-#include "api/capture/replay.h"
-#include "api/capture/run_steps.h"
+#include "api/capture/execution/program_state.h"
+#include "api/capture/execution/replay.h"
+#include "api/capture/execution/run_steps.h"
 
 namespace phi {
 

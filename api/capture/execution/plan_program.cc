@@ -1,5 +1,5 @@
 // Translates a captured program to a swap program.
-#include "api/capture/plan_program.h"
+#include "api/capture/execution/plan_program.h"
 
 #include <algorithm>
 #include <string>

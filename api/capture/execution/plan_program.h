@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/capture/program_memory.h"
-#include "api/capture/program_state.h"
+#include "api/capture/execution/program_state.h"
 
 namespace phi {
 

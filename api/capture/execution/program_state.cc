@@ -1,11 +1,11 @@
 // Finds what each buffer is used for: port, parameter, constant, or result of a step.
-#include "api/capture/program_state.h"
+#include "api/capture/execution/program_state.h"
 
 #include <unordered_map>
 #include <utility>
 
-#include "api/capture/drop_aliases.h"
-#include "api/capture/reorder_steps.h"
+#include "api/capture/execution/drop_aliases.h"
+#include "api/capture/execution/reorder_steps.h"
 
 namespace phi {
 

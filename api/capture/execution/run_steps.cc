@@ -1,7 +1,7 @@
 // Runs steps within scopes that name them in errors and traces.
-#include "api/capture/run_steps.h"
+#include "api/capture/execution/run_steps.h"
 
-#include "api/capture/bind_buffers.h"
+#include "api/capture/execution/bind_buffers.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
 #include "phi/core/trace/trace.h"

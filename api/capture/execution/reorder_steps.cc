@@ -1,5 +1,5 @@
 // Sorts steps by the number of the step that they follow, then by a count of steps moved after it.
-#include "api/capture/reorder_steps.h"
+#include "api/capture/execution/reorder_steps.h"
 
 #include <algorithm>
 #include <tuple>

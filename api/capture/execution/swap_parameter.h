@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "api/capture/program_state.h"
+#include "api/capture/execution/program_state.h"
 #include "phi/memory/engine/swap_engine.h"
 
 namespace phi {

@@ -1,5 +1,5 @@
 // Attaches storages to arrays, and checks and makes the tensors of a run.
-#include "api/capture/bind_buffers.h"
+#include "api/capture/execution/bind_buffers.h"
 
 #include <string>
 #include <utility>

@@ -1,11 +1,11 @@
 // The order of a run: bind, swap, run or replay, return the outputs.
-#include "api/capture/executor.h"
+#include "api/capture/execution/executor.h"
 
 #include <utility>
 
-#include "api/capture/bind_buffers.h"
-#include "api/capture/plan_program.h"
-#include "api/capture/swap_parameter.h"
+#include "api/capture/execution/bind_buffers.h"
+#include "api/capture/execution/plan_program.h"
+#include "api/capture/execution/swap_parameter.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"

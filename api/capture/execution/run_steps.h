@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "api/capture/program_arena.h"
-#include "api/capture/program_state.h"
+#include "api/capture/execution/program_arena.h"
+#include "api/capture/execution/program_state.h"
 
 namespace phi {
 

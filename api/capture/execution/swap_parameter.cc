@@ -1,5 +1,5 @@
 // Puts values into the engine, and reads them back as a storage's source.
-#include "api/capture/swap_parameter.h"
+#include "api/capture/execution/swap_parameter.h"
 
 #include <utility>
 #include <vector>

@@ -2,8 +2,8 @@
 // to the storages of inputs, outputs and parameters.
 #pragma once
 
-#include "api/capture/program_arena.h"
-#include "api/capture/program_state.h"
+#include "api/capture/execution/program_arena.h"
+#include "api/capture/execution/program_state.h"
 
 namespace phi {
 

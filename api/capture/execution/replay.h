@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "api/capture/replay_ranks.h"
+#include "api/capture/execution/replay_ranks.h"
 #include "phi/core/device/device.h"
 #include "phi/core/device/launch_graph.h"
 #include "phi/core/rank_context.h"

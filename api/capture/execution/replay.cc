@@ -1,5 +1,5 @@
 // Captures segments of a program into graphs and launches them.
-#include "api/capture/replay.h"
+#include "api/capture/execution/replay.h"
 
 #include <algorithm>
 #include <unordered_map>

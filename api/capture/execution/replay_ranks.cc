@@ -1,5 +1,5 @@
 // Finds the ranks that run a program and lets them agree.
-#include "api/capture/replay_ranks.h"
+#include "api/capture/execution/replay_ranks.h"
 
 #include <algorithm>
 #include <set>

@@ -7,10 +7,10 @@
 
 #include <memory>
 
-#include "api/capture/program_arena.h"
+#include "api/capture/execution/program_arena.h"
 #include "api/capture/program_memory.h"
-#include "api/capture/program_replay.h"
-#include "api/capture/program_state.h"
+#include "api/capture/execution/program_replay.h"
+#include "api/capture/execution/program_state.h"
 
 namespace phi {
 

@@ -1,5 +1,5 @@
 // Finds the last write to each buffer and merges buffers of aliases.
-#include "api/capture/drop_aliases.h"
+#include "api/capture/execution/drop_aliases.h"
 
 #include <utility>
 #include <vector>

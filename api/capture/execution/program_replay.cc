@@ -1,5 +1,5 @@
 // Keeps addresses fixed for graphs, and locates the buffers that they use.
-#include "api/capture/program_replay.h"
+#include "api/capture/execution/program_replay.h"
 
 #include "phi/core/device/device.h"
 #include "phi/core/rank_context.h"
