@@ -32,9 +32,9 @@ SwapProgram training(int32_t layers, int64_t nbytes) {
   SwapProgram program;
   const auto add = [&](const char* name, bool stays) {
     program.buffers.push_back({name, nbytes, stays, stays});
-    return static_cast<BufferId>(program.buffers.size()) - 1;
+    return static_cast<SwapBufferId>(program.buffers.size()) - 1;
   };
-  std::vector<BufferId> w, m, v, a;
+  std::vector<SwapBufferId> w, m, v, a;
   program.buffers.push_back({"input", nbytes, true, false});
   a.push_back(0);
   for (int32_t i = 0; i < layers; ++i) {
@@ -46,11 +46,11 @@ SwapProgram training(int32_t layers, int64_t nbytes) {
     program.steps.push_back(
         {.name = "forward", .operands = {{a[at], kRead}, {w[at], kRead}, {a[at + 1], kWrite}}});
   }
-  BufferId d = add("d", false);
+  SwapBufferId d = add("d", false);
   program.steps.push_back({.name = "loss", .operands = {{a.back(), kRead}, {d, kWrite}}});
   for (int32_t i = layers; i-- > 0;) {
     const auto at = static_cast<size_t>(i);
-    const BufferId g = add("g", false), below = add("d", false);
+    const SwapBufferId g = add("g", false), below = add("d", false);
     program.steps.push_back(
         {.name = "backward",
          .operands = {{d, kRead}, {a[at], kRead}, {w[at], kRead}, {g, kWrite}, {below, kWrite}}});
@@ -93,7 +93,7 @@ Measured run(SwapPlan plan, const SwapProgram& program, const std::string& folde
   std::vector<float> value(n, 1e-3F);
   for (size_t b = 1; b < program.buffers.size(); ++b) {
     if (program.buffers[b].given) {
-      engine.put(static_cast<BufferId>(b), std::as_bytes(std::span(value)));
+      engine.put(static_cast<SwapBufferId>(b), std::as_bytes(std::span(value)));
     }
   }
   Measured measured{.seconds = 1e30, .stats = {}, .value = {}};

@@ -48,7 +48,7 @@ memory::SwapStep swap_step(const ProgramState& program, const ir::RecordedStep& 
 }
 
 void add_buffer(BufferState& buffer, memory::SwapBuffer added, memory::SwapProgram* out) {
-  buffer.planned = static_cast<memory::BufferId>(out->buffers.size());
+  buffer.planned = static_cast<memory::SwapBufferId>(out->buffers.size());
   added.nbytes = static_cast<int64_t>(buffer.nbytes);
   out->buffers.push_back(std::move(added));
 }

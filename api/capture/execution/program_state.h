@@ -23,12 +23,12 @@ struct BufferState {
   IntrusivePtr<Storage> external;  // of a parameter or constant at the capture; otherwise null
   bool is_input = false;
   bool is_output = false;
-  bool is_written = false;        // by some step
-  memory::BufferId planned = -1;  // index in the plan; -1: not part of it
-  std::vector<Patch> patches;     // if it is not in the plan
-  IntrusivePtr<Storage> storage;  // of this run, or the parameter's
-  size_t offset = 0;              // in `storage`
-  IntrusivePtr<Storage> fixed;    // its place in runs that launch graphs; null if none
+  bool is_written = false;            // by some step
+  memory::SwapBufferId planned = -1;  // index in the plan; -1: not part of it
+  std::vector<Patch> patches;         // if it is not in the plan
+  IntrusivePtr<Storage> storage;      // of this run, or the parameter's
+  size_t offset = 0;                  // in `storage`
+  IntrusivePtr<Storage> fixed;        // its place in runs that launch graphs; null if none
 
   bool is_port() const { return is_input || is_output; }
   bool is_planned() const { return planned >= 0; }

@@ -15,7 +15,7 @@ namespace {
 class EngineSource final : public Storage::Source {
  public:
   EngineSource(const TensorMeta& meta, std::shared_ptr<memory::SwapEngine> engine,
-               memory::BufferId buffer)
+               memory::SwapBufferId buffer)
       : meta_(meta), engine_(std::move(engine)), buffer_(buffer) {}
   const TensorMeta& meta() const override { return meta_; }
   StorageState state() const override { return StorageState::kSwapped; }
@@ -30,7 +30,7 @@ class EngineSource final : public Storage::Source {
  private:
   TensorMeta meta_;
   std::shared_ptr<memory::SwapEngine> engine_;
-  memory::BufferId buffer_;
+  memory::SwapBufferId buffer_;
 };
 
 bool is_kept_by(const Storage::Source* source, const memory::SwapEngine& engine) {
@@ -38,14 +38,14 @@ bool is_kept_by(const Storage::Source* source, const memory::SwapEngine& engine)
   return own && own->is_of(engine);
 }
 
-void put_source(const Storage::Source& source, memory::BufferId buffer,
+void put_source(const Storage::Source& source, memory::SwapBufferId buffer,
                 memory::SwapEngine& engine) {
   engine.put(buffer, [&](int64_t offset, std::span<std::byte> out) {
     read_bytes(source, static_cast<size_t>(offset), out);
   });
 }
 
-void put_bytes(const Storage& storage, memory::BufferId buffer, memory::SwapEngine& engine) {
+void put_bytes(const Storage& storage, memory::SwapBufferId buffer, memory::SwapEngine& engine) {
   engine.put(buffer, [&](int64_t offset, std::span<std::byte> out) {
     copy_bytes(out.data(), CPUPlace(), storage.data() + offset, storage.place(), out.size());
   });

@@ -60,7 +60,7 @@ class SwapEngine::Impl {
   const SwapPlan& plan() const { return plan_; }
   const Place& place() const { return store_.place(); }
 
-  void put(BufferId buffer, const FillFunction& fill) {
+  void put(SwapBufferId buffer, const FillFunction& fill) {
     const SwapBuffer& info = between_runs(buffer, "put");
     PHI_CHECK(info.given, errors::InvalidArgument("{} is not given: only the program writes it.",
                                                   describe(buffer)));
@@ -70,7 +70,7 @@ class SwapEngine::Impl {
     has_value_[static_cast<size_t>(buffer)] = true;
   }
 
-  void get(BufferId buffer, std::span<std::byte> out) {
+  void get(SwapBufferId buffer, std::span<std::byte> out) {
     const SwapBuffer& info = between_runs(buffer, "get");
     check_size(buffer, out.size());
     PHI_CHECK(has_value_[static_cast<size_t>(buffer)],
@@ -84,7 +84,7 @@ class SwapEngine::Impl {
     if (at.device_offset >= 0) count_transfer(Tier::kDevice, Tier::kHost, info.nbytes);
   }
 
-  void check_size(BufferId buffer, size_t size) const {
+  void check_size(SwapBufferId buffer, size_t size) const {
     between_runs(buffer, "reached");
     const auto nbytes = static_cast<size_t>(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
     PHI_CHECK(size == nbytes,
@@ -95,7 +95,7 @@ class SwapEngine::Impl {
     PHI_CHECK(!running_, errors::PreconditionNotMet("a run has begun already; end_run it first."));
     rethrow_failure();
     for (size_t b = 0; b < plan_.buffers.size(); ++b) {
-      const auto buffer = static_cast<BufferId>(b);
+      const auto buffer = static_cast<SwapBufferId>(b);
       PHI_CHECK(!plan_.buffers[b].given || has_value_[b],
                 errors::PreconditionNotMet("{} is given and has no value; put one before the run.",
                                            describe(buffer)));
@@ -165,11 +165,11 @@ class SwapEngine::Impl {
   State& state(int32_t index) { return states_[static_cast<size_t>(index)]; }
   bool done(int32_t index) const { return states_[static_cast<size_t>(index)].done; }
   bool has_thread(Channel channel) const { return !copy_queues_ || channel == Channel::kDisk; }
-  std::string describe(BufferId buffer) const {
+  std::string describe(SwapBufferId buffer) const {
     return fmt::format("buffer {} ({})", buffer, plan_.buffers[static_cast<size_t>(buffer)].name);
   }
 
-  const SwapBuffer& between_runs(BufferId buffer, const char* what) const {
+  const SwapBuffer& between_runs(SwapBufferId buffer, const char* what) const {
     PHI_CHECK(buffer >= 0 && static_cast<size_t>(buffer) < plan_.buffers.size(),
               errors::InvalidArgument("there is no buffer {}; the plan has {}.", buffer,
                                       plan_.buffers.size()));
@@ -346,14 +346,14 @@ SwapEngine::~SwapEngine() = default;
 
 const SwapPlan& SwapEngine::plan() const { return impl_->plan(); }
 const Place& SwapEngine::place() const { return impl_->place(); }
-void SwapEngine::put(BufferId buffer, const FillFunction& fill) { impl_->put(buffer, fill); }
-void SwapEngine::put(BufferId buffer, std::span<const std::byte> value) {
+void SwapEngine::put(SwapBufferId buffer, const FillFunction& fill) { impl_->put(buffer, fill); }
+void SwapEngine::put(SwapBufferId buffer, std::span<const std::byte> value) {
   impl_->check_size(buffer, value.size());
   impl_->put(buffer, [&](int64_t offset, std::span<std::byte> out) {
     std::memcpy(out.data(), value.data() + offset, out.size());
   });
 }
-void SwapEngine::get(BufferId buffer, std::span<std::byte> out) { impl_->get(buffer, out); }
+void SwapEngine::get(SwapBufferId buffer, std::span<std::byte> out) { impl_->get(buffer, out); }
 void SwapEngine::begin_run() { impl_->begin_run(); }
 void SwapEngine::before_launch(int32_t launch) { impl_->before_launch(launch); }
 std::byte* SwapEngine::arena() const { return impl_->arena(); }

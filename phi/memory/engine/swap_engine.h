@@ -79,12 +79,12 @@ class SwapEngine {
   /// if that is memory, and piece by piece if it is the disk, so that a value never exceeds the
   /// limits. Errors: InvalidArgument if the buffer is not `given`, or if the size is wrong;
   /// PreconditionNotMet during a run.
-  void put(BufferId buffer, std::span<const std::byte> value);
-  void put(BufferId buffer, const FillFunction& fill);
+  void put(SwapBufferId buffer, std::span<const std::byte> value);
+  void put(SwapBufferId buffer, const FillFunction& fill);
   /// Copies the value of a buffer to `out` between runs. The buffer was put, or a run kept it.
   /// Errors: PreconditionNotMet if it has no value, or during a run; InvalidArgument if the size is
   /// wrong.
-  void get(BufferId buffer, std::span<std::byte> out);
+  void get(SwapBufferId buffer, std::span<std::byte> out);
 
   /// Begins a run. Errors: PreconditionNotMet if a given buffer has no value (a buffer that is not
   /// kept needs a put before each run), or during a run.

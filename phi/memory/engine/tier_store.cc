@@ -45,7 +45,7 @@ TierStore::~TierStore() {
 
 QueueEventPtr TierStore::run(const SwapAction& action,
                              std::span<const QueueEventPtr> dependencies) {
-  const BufferId b = action.buffer;
+  const SwapBufferId b = action.buffer;
   if (action.kind == SwapAction::Kind::kDrop) {
     end_copy(b, action.from);
     return nullptr;
@@ -64,7 +64,7 @@ QueueEventPtr TierStore::run(const SwapAction& action,
 
 QueueEventPtr TierStore::run_on_queues(const SwapAction& action,
                                        std::span<const QueueEventPtr> dependencies) {
-  const BufferId b = action.buffer;
+  const SwapBufferId b = action.buffer;
   const auto way = action.to == Tier::kDevice ? CopyQueues::kToDevice : CopyQueues::kFromDevice;
   for (const QueueEventPtr& event : dependencies) copy_queues_->after(way, *event);
   if (action.from == action.to) {
@@ -85,7 +85,7 @@ QueueEventPtr TierStore::run_on_queues(const SwapAction& action,
 }
 
 void TierStore::run_here(const SwapAction& action) {
-  const BufferId b = action.buffer;
+  const SwapBufferId b = action.buffer;
   const auto is = [&](Tier from, Tier to) { return action.from == from && action.to == to; };
   if (is(Tier::kDevice, Tier::kDevice)) {
     arena_.move(action.to_offset, action.from_offset, nbytes(b));
@@ -121,30 +121,30 @@ void TierStore::write_arena(int64_t offset, std::span<const std::byte> value) {
   copy_queues_->end_of(CopyQueues::kToDevice)->wait();
 }
 
-void TierStore::take_block(BufferId buffer) {
+void TierStore::take_block(SwapBufferId buffer) {
   block(buffer) = host_.take(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
 }
 
-QueueEventPtr TierStore::used_until(BufferId buffer) {
+QueueEventPtr TierStore::used_until(SwapBufferId buffer) {
   const std::lock_guard lock(uses_mutex_);
   return block(buffer).used_until();
 }
 
-void TierStore::set_used_until(BufferId buffer, const QueueEventPtr& event) {
+void TierStore::set_used_until(SwapBufferId buffer, const QueueEventPtr& event) {
   const std::lock_guard lock(uses_mutex_);
   block(buffer).set_used_until(event);
 }
 
-void TierStore::wait_for_copies_of(BufferId buffer) {
+void TierStore::wait_for_copies_of(SwapBufferId buffer) {
   if (const QueueEventPtr used = used_until(buffer)) used->wait();
 }
 
-void TierStore::take_extent(BufferId buffer) {
+void TierStore::take_extent(SwapBufferId buffer) {
   if (extent(buffer).nbytes == 0)
     extent(buffer) = file_->allocate(std::max<size_t>(nbytes(buffer), 1));
 }
 
-void TierStore::end_copy(BufferId buffer, Tier tier) {
+void TierStore::end_copy(SwapBufferId buffer, Tier tier) {
   if (tier == Tier::kHost) {
     host_.give_back(std::exchange(block(buffer), {}));
   } else {
@@ -152,12 +152,12 @@ void TierStore::end_copy(BufferId buffer, Tier tier) {
   }
 }
 
-void TierStore::forget(BufferId buffer) {
+void TierStore::forget(SwapBufferId buffer) {
   if (block(buffer).size() > 0) end_copy(buffer, Tier::kHost);
   if (extent(buffer).nbytes > 0) end_copy(buffer, Tier::kDisk);
 }
 
-void TierStore::host_to_disk(BufferId buffer) {
+void TierStore::host_to_disk(SwapBufferId buffer) {
   take_extent(buffer);
   wait_for_copies_of(buffer);
   // The disk is written in whole pages.
@@ -165,13 +165,13 @@ void TierStore::host_to_disk(BufferId buffer) {
   file_->write(extent(buffer), {block(buffer).data(), block(buffer).size()}).wait();
 }
 
-void TierStore::disk_to_host(BufferId buffer) {
+void TierStore::disk_to_host(SwapBufferId buffer) {
   take_block(buffer);
   wait_for_copies_of(buffer);
   file_->read(extent(buffer), {block(buffer).data(), block(buffer).size()}).wait();
 }
 
-void TierStore::fill_disk(BufferId buffer, Tier from, const FillFunction& fill) {
+void TierStore::fill_disk(SwapBufferId buffer, Tier from, const FillFunction& fill) {
   take_extent(buffer);
   const size_t total = nbytes(buffer), piece = staging_.size() / 2;
   std::array<Ticket, 2> writes;
@@ -188,7 +188,7 @@ void TierStore::fill_disk(BufferId buffer, Tier from, const FillFunction& fill) 
   for (Ticket& write : writes) write.wait();
 }
 
-void TierStore::read_disk(BufferId buffer, Tier to, const PieceConsumer& take) {
+void TierStore::read_disk(SwapBufferId buffer, Tier to, const PieceConsumer& take) {
   const size_t piece = staging_.size() / 2, whole = extent(buffer).nbytes, total = nbytes(buffer);
   std::array<Ticket, 2> reads;
   const auto begin = [&](size_t offset, size_t turn) {
@@ -207,7 +207,7 @@ void TierStore::read_disk(BufferId buffer, Tier to, const PieceConsumer& take) {
   for (Ticket& read : reads) read.wait();
 }
 
-void TierStore::put(BufferId buffer, const SwapResidence& at, const FillFunction& fill) {
+void TierStore::put(SwapBufferId buffer, const SwapResidence& at, const FillFunction& fill) {
   if (at.device_offset < 0) return put_below(buffer, at, fill);
   const size_t n = nbytes(buffer);
   std::byte* value = arena_.data() + at.device_offset;
@@ -223,7 +223,7 @@ void TierStore::put(BufferId buffer, const SwapResidence& at, const FillFunction
 }
 
 // Stores the copies on host and disk. The disk copy is written from the host copy if there is one.
-void TierStore::put_below(BufferId buffer, const SwapResidence& at, const FillFunction& fill) {
+void TierStore::put_below(SwapBufferId buffer, const SwapResidence& at, const FillFunction& fill) {
   if (at.host) {
     if (block(buffer).size() == 0) take_block(buffer);
     wait_for_copies_of(buffer);
@@ -236,7 +236,7 @@ void TierStore::put_below(BufferId buffer, const SwapResidence& at, const FillFu
   });
 }
 
-void TierStore::get(BufferId buffer, const SwapResidence& at, std::span<std::byte> out) {
+void TierStore::get(SwapBufferId buffer, const SwapResidence& at, std::span<std::byte> out) {
   if (at.device_offset >= 0) {
     arena_.read(at.device_offset, out);
   } else if (at.host) {

@@ -38,41 +38,45 @@ class TierStore {
   /// Writes bytes [offset, offset + out.size()) of a value to `out`.
   using FillFunction = std::function<void(int64_t offset, std::span<std::byte> out)>;
   /// Stores a value on all tiers of `at`. Must not run concurrently with run().
-  void put(BufferId buffer, const SwapResidence& at, const FillFunction& fill);
-  void get(BufferId buffer, const SwapResidence& at, std::span<std::byte> out);
+  void put(SwapBufferId buffer, const SwapResidence& at, const FillFunction& fill);
+  void get(SwapBufferId buffer, const SwapResidence& at, std::span<std::byte> out);
   /// Drops the copies on lower tiers, if there are any.
-  void forget(BufferId buffer);
+  void forget(SwapBufferId buffer);
 
   std::array<int64_t, kNumTiers> peak_bytes() const;
 
  private:
-  size_t nbytes(BufferId buffer) const {
+  size_t nbytes(SwapBufferId buffer) const {
     return static_cast<size_t>(plan_.buffers[static_cast<size_t>(buffer)].nbytes);
   }
-  std::span<std::byte> on_host(BufferId buffer) { return {block(buffer).data(), nbytes(buffer)}; }
-  HostBlock& block(BufferId buffer) { return blocks_[static_cast<size_t>(buffer)]; }
-  SwapFile::FileExtent& extent(BufferId buffer) { return extents_[static_cast<size_t>(buffer)]; }
+  std::span<std::byte> on_host(SwapBufferId buffer) {
+    return {block(buffer).data(), nbytes(buffer)};
+  }
+  HostBlock& block(SwapBufferId buffer) { return blocks_[static_cast<size_t>(buffer)]; }
+  SwapFile::FileExtent& extent(SwapBufferId buffer) {
+    return extents_[static_cast<size_t>(buffer)];
+  }
   QueueEventPtr run_on_queues(const SwapAction& action,
                               std::span<const QueueEventPtr> dependencies);
   void run_here(const SwapAction& action);
   // Copy pieces of values through host memory; complete on return.
   void read_arena(int64_t offset, std::span<std::byte> out);
   void write_arena(int64_t offset, std::span<const std::byte> value);
-  void take_block(BufferId buffer);
+  void take_block(SwapBufferId buffer);
   // The last use of the copy on the host. Locked, because one thread may read the copy for the disk
   // while another enqueues a device copy from it.
-  QueueEventPtr used_until(BufferId buffer);
-  void set_used_until(BufferId buffer, const QueueEventPtr& event);
-  void wait_for_copies_of(BufferId buffer);
-  void take_extent(BufferId buffer);
-  void end_copy(BufferId buffer, Tier tier);
-  void host_to_disk(BufferId buffer);
-  void disk_to_host(BufferId buffer);
+  QueueEventPtr used_until(SwapBufferId buffer);
+  void set_used_until(SwapBufferId buffer, const QueueEventPtr& event);
+  void wait_for_copies_of(SwapBufferId buffer);
+  void take_extent(SwapBufferId buffer);
+  void end_copy(SwapBufferId buffer, Tier tier);
+  void host_to_disk(SwapBufferId buffer);
+  void disk_to_host(SwapBufferId buffer);
   // Use the staging memory, one half at a time.
-  void fill_disk(BufferId buffer, Tier from, const FillFunction& fill);
+  void fill_disk(SwapBufferId buffer, Tier from, const FillFunction& fill);
   using PieceConsumer = std::function<void(int64_t offset, std::span<const std::byte> piece)>;
-  void read_disk(BufferId buffer, Tier to, const PieceConsumer& take);
-  void put_below(BufferId buffer, const SwapResidence& at, const FillFunction& fill);
+  void read_disk(SwapBufferId buffer, Tier to, const PieceConsumer& take);
+  void put_below(SwapBufferId buffer, const SwapResidence& at, const FillFunction& fill);
 
   const SwapPlan& plan_;
   PlanArena arena_;

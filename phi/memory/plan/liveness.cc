@@ -13,7 +13,7 @@ namespace {
 /// Limit on the pairs of simultaneously alive values, above which placement by size is skipped.
 constexpr int64_t kMostPairs = 20'000'000;
 
-void add_values(const ProgramIndex& index, BufferId buffer, std::vector<Lifetime>* lifetimes) {
+void add_values(const ProgramIndex& index, SwapBufferId buffer, std::vector<Lifetime>* lifetimes) {
   const int64_t size = index.size(buffer);
   if (index.keep(buffer)) {
     lifetimes->push_back({buffer, size, 0, index.num_steps()});
@@ -183,7 +183,7 @@ Placement place_in_order(const std::vector<Lifetime>& lifetimes, const std::vect
 
 std::vector<Lifetime> lifetimes_of(const ProgramIndex& index) {
   std::vector<Lifetime> lifetimes;
-  for (BufferId b = 0; b < index.num_buffers(); ++b) add_values(index, b, &lifetimes);
+  for (SwapBufferId b = 0; b < index.num_buffers(); ++b) add_values(index, b, &lifetimes);
   return lifetimes;
 }
 

@@ -8,7 +8,7 @@ namespace phi::memory {
 
 /// A value that is alive during the steps [begin, end].
 struct Lifetime {
-  BufferId buffer = 0;
+  SwapBufferId buffer = 0;
   int64_t size = 0;
   int32_t begin = 0;
   int32_t end = 0;

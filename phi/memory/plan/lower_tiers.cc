@@ -17,13 +17,13 @@ LowerTiers::LowerTiers(const ProgramIndex& index, const UseClock& clock, Transfe
   for (auto& copies : copies_) copies.resize(static_cast<size_t>(index.num_buffers()));
 }
 
-void LowerTiers::add_copy(BufferId buffer, Tier tier, int32_t action) {
+void LowerTiers::add_copy(SwapBufferId buffer, Tier tier, int32_t action) {
   auto& held = held_[static_cast<size_t>(tier) - 1];
   copy(buffer, tier) = {true, action, static_cast<int32_t>(held.size())};
   held.push_back(buffer);
 }
 
-void LowerTiers::remove_copy(BufferId buffer, Tier tier) {
+void LowerTiers::remove_copy(SwapBufferId buffer, Tier tier) {
   auto& held = held_[static_cast<size_t>(tier) - 1];
   const int32_t place = copy(buffer, tier).listed;
   held[static_cast<size_t>(place)] = held.back();
@@ -33,7 +33,7 @@ void LowerTiers::remove_copy(BufferId buffer, Tier tier) {
   if (tier == Tier::kHost) note_on_disk(buffer);
 }
 
-void LowerTiers::note_on_disk(BufferId buffer) {
+void LowerTiers::note_on_disk(SwapBufferId buffer) {
   if (holds(buffer, Tier::kHost) || !holds(buffer, Tier::kDisk)) return;
   earliest_on_disk_ = std::min(earliest_on_disk_, clock_.next_use(buffer));
 }
@@ -42,7 +42,7 @@ int32_t LowerTiers::take_earliest_on_disk() {
   return std::exchange(earliest_on_disk_, std::numeric_limits<int32_t>::max());
 }
 
-bool LowerTiers::hold_at_start(BufferId buffer, Tier tier) {
+bool LowerTiers::hold_at_start(SwapBufferId buffer, Tier tier) {
   const int64_t bytes = bytes_of(buffer);
   if (pool(tier).available() < bytes) return false;
   std::vector<int32_t> none;
@@ -53,7 +53,7 @@ bool LowerTiers::hold_at_start(BufferId buffer, Tier tier) {
 }
 
 int32_t LowerTiers::store(SwapAction from_device, double now) {
-  const BufferId buffer = from_device.buffer;
+  const SwapBufferId buffer = from_device.buffer;
   const int64_t bytes = bytes_of(buffer);
   const int32_t use = clock_.next_use(buffer);
   const int32_t issue = from_device.issue;
@@ -70,7 +70,7 @@ int32_t LowerTiers::store(SwapAction from_device, double now) {
 }
 
 int32_t LowerTiers::store_on(Tier tier, SwapAction from_device, double now) {
-  const BufferId buffer = from_device.buffer;
+  const SwapBufferId buffer = from_device.buffer;
   const int32_t issue = from_device.issue;
   if (!make_room(tier, bytes_of(buffer), clock_.next_use(buffer), true, issue, now)) return kNone;
   from_device.from = Tier::kDevice;
@@ -84,7 +84,7 @@ int32_t LowerTiers::store_on(Tier tier, SwapAction from_device, double now) {
 }
 
 int32_t LowerTiers::fetch(SwapAction to_device, double now) {
-  const BufferId buffer = to_device.buffer;
+  const SwapBufferId buffer = to_device.buffer;
   to_device.from = source(buffer);
   to_device.to = Tier::kDevice;
   Copy& from = copy(buffer, to_device.from);
@@ -93,7 +93,7 @@ int32_t LowerTiers::fetch(SwapAction to_device, double now) {
   return from.last;
 }
 
-int32_t LowerTiers::copy_between(BufferId buffer, Tier from, Tier to, bool release_source,
+int32_t LowerTiers::copy_between(SwapBufferId buffer, Tier from, Tier to, bool release_source,
                                  int32_t issue, double now) {
   const int64_t bytes = bytes_of(buffer);
   if (!make_room(to, bytes, clock_.next_use(buffer), true, issue, now)) return kNone;
@@ -108,18 +108,18 @@ int32_t LowerTiers::copy_between(BufferId buffer, Tier from, Tier to, bool relea
   return index;
 }
 
-bool LowerTiers::promote(BufferId buffer, int32_t issue, double now) {
+bool LowerTiers::promote(SwapBufferId buffer, int32_t issue, double now) {
   const int32_t use = clock_.next_use(buffer);
   if (!make_room(Tier::kHost, bytes_of(buffer), use, false, issue, now)) return false;
   return copy_between(buffer, Tier::kDisk, Tier::kHost, false, issue, now) != kNone;
 }
 
-bool LowerTiers::can_drop(BufferId buffer, Tier tier, int32_t issue) const {
+bool LowerTiers::can_drop(SwapBufferId buffer, Tier tier, int32_t issue) const {
   const int32_t last = copy(buffer, tier).last;
   return last == kNone || log_.is_settled(last, issue) || log_.at(last).from == tier;
 }
 
-void LowerTiers::drop(BufferId buffer, Tier tier, int32_t issue) {
+void LowerTiers::drop(SwapBufferId buffer, Tier tier, int32_t issue) {
   const int32_t last = copy(buffer, tier).last;
   const bool settled = last == kNone || log_.is_settled(last, issue);
   int32_t end = TierPool::kNow;
@@ -137,7 +137,7 @@ void LowerTiers::drop(BufferId buffer, Tier tier, int32_t issue) {
   remove_copy(buffer, tier);
 }
 
-void LowerTiers::drop_all(BufferId buffer, int32_t issue) {
+void LowerTiers::drop_all(SwapBufferId buffer, int32_t issue) {
   for (Tier tier : {Tier::kHost, Tier::kDisk}) {
     if (holds(buffer, tier)) drop(buffer, tier, issue);
   }
@@ -152,7 +152,7 @@ bool LowerTiers::make_room(Tier tier, int64_t bytes, int32_t next_use, bool insi
   return true;
 }
 
-double LowerTiers::readiness(BufferId buffer, Tier tier, int32_t next_use, bool insist,
+double LowerTiers::readiness(SwapBufferId buffer, Tier tier, int32_t next_use, bool insist,
                              int32_t issue) const {
   const Tier other = tier == Tier::kHost ? Tier::kDisk : Tier::kHost;
   const bool spare = on_device_[static_cast<size_t>(buffer)] || holds(buffer, other);
@@ -176,7 +176,7 @@ bool LowerTiers::make_one_way(Tier tier, int32_t next_use, bool insist, int32_t 
   constexpr size_t kEnough = 1024;
   const auto& held = held_[static_cast<size_t>(tier) - 1];
   size_t& turn = turn_[static_cast<size_t>(tier) - 1];
-  BufferId best = kNone;
+  SwapBufferId best = kNone;
   double best_readiness = 0;
   for (size_t i = 0; i < held.size() && (i < kEnough || best == kNone); ++i) {
     turn = turn + 1 < held.size() ? turn + 1 : 0;

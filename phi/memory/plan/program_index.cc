@@ -25,7 +25,7 @@ void ProgramIndex::read_buffers() {
     const int64_t nbytes = program_.buffers[b].nbytes;
     PHI_CHECK(nbytes >= 0,
               errors::InvalidArgument("{} has {} bytes; a size is 0 or more.",
-                                      describe_buffer(static_cast<BufferId>(b)), nbytes));
+                                      describe_buffer(static_cast<SwapBufferId>(b)), nbytes));
     nbytes_.push_back(nbytes);
     sizes_.push_back(occupied_bytes(Tier::kDevice, nbytes));
   }
@@ -83,7 +83,7 @@ void ProgramIndex::collect_uses() {
 }
 
 void ProgramIndex::check_values() const {
-  for (BufferId b = 0; static_cast<size_t>(b) < program_.buffers.size(); ++b) {
+  for (SwapBufferId b = 0; static_cast<size_t>(b) < program_.buffers.size(); ++b) {
     const auto used = uses(b);
     if (given(b)) continue;
     PHI_CHECK(
@@ -108,7 +108,7 @@ std::string ProgramIndex::describe_step(int32_t step) const {
   return fmt::format("step {} ({})", step, program_.steps[static_cast<size_t>(step)].name);
 }
 
-std::string ProgramIndex::describe_buffer(BufferId buffer) const {
+std::string ProgramIndex::describe_buffer(SwapBufferId buffer) const {
   if (is_scratch(buffer)) return "scratch";
   return fmt::format("buffer {} ({})", buffer, info(buffer).name);
 }

@@ -25,11 +25,11 @@ class ProgramIndex {
   int32_t num_steps() const { return static_cast<int32_t>(program_.steps.size()); }
   int32_t num_buffers() const { return static_cast<int32_t>(sizes_.size()); }
   /// Bytes that the buffer occupies on the device: nbytes, rounded up.
-  int64_t size(BufferId buffer) const { return sizes_[static_cast<size_t>(buffer)]; }
-  int64_t nbytes(BufferId buffer) const { return nbytes_[static_cast<size_t>(buffer)]; }
-  bool given(BufferId buffer) const { return !is_scratch(buffer) && info(buffer).given; }
-  bool keep(BufferId buffer) const { return !is_scratch(buffer) && info(buffer).keep; }
-  bool is_scratch(BufferId buffer) const {
+  int64_t size(SwapBufferId buffer) const { return sizes_[static_cast<size_t>(buffer)]; }
+  int64_t nbytes(SwapBufferId buffer) const { return nbytes_[static_cast<size_t>(buffer)]; }
+  bool given(SwapBufferId buffer) const { return !is_scratch(buffer) && info(buffer).given; }
+  bool keep(SwapBufferId buffer) const { return !is_scratch(buffer) && info(buffer).keep; }
+  bool is_scratch(SwapBufferId buffer) const {
     return static_cast<size_t>(buffer) >= program_.buffers.size();
   }
   /// The buffers of a step, each once; its scratch is last.
@@ -37,20 +37,20 @@ class ProgramIndex {
     return slice(operands_, operand_begin_, step);
   }
   /// The uses of a buffer, in the order of steps.
-  std::span<const BufferUse> uses(BufferId buffer) const {
+  std::span<const BufferUse> uses(SwapBufferId buffer) const {
     return slice(uses_, use_begin_, buffer);
   }
   /// The sum of the sizes of `operands(step)`.
   int64_t operand_bytes(int32_t step) const;
   /// The scratch buffer of a step. Requires that the step has one.
-  BufferId scratch_of(int32_t step) const { return operands(step).back().buffer; }
+  SwapBufferId scratch_of(int32_t step) const { return operands(step).back().buffer; }
   /// "step 7 (matmul)".
   std::string describe_step(int32_t step) const;
   /// "buffer 3 (weight)".
-  std::string describe_buffer(BufferId buffer) const;
+  std::string describe_buffer(SwapBufferId buffer) const;
 
  private:
-  const SwapBuffer& info(BufferId buffer) const {
+  const SwapBuffer& info(SwapBufferId buffer) const {
     return program_.buffers[static_cast<size_t>(buffer)];
   }
   template <typename T>

@@ -60,10 +60,10 @@ SwapPlan plan_by_liveness(const ProgramIndex& index, const std::vector<Lifetime>
   for (size_t b = 0; b < num_buffers; ++b) {
     if (current[b] == lifetimes.size()) continue;
     const int64_t offset = placement.offsets[current[b]];
-    if (index.given(static_cast<BufferId>(b))) plan.start[b].device_offset = offset;
-    if (index.keep(static_cast<BufferId>(b))) plan.end[b].device_offset = offset;
+    if (index.given(static_cast<SwapBufferId>(b))) plan.start[b].device_offset = offset;
+    if (index.keep(static_cast<SwapBufferId>(b))) plan.end[b].device_offset = offset;
   }
-  const auto offset_at = [&](BufferId buffer, int32_t step) {
+  const auto offset_at = [&](SwapBufferId buffer, int32_t step) {
     size_t& at = current[static_cast<size_t>(buffer)];
     while (lifetimes[at].end < step) ++at;
     return placement.offsets[at];
@@ -84,18 +84,18 @@ SwapPlan plan_by_liveness(const ProgramIndex& index, const std::vector<Lifetime>
 /// A start with all given values on lower tiers if there is room; those that are used first are on
 /// the host.
 std::vector<SwapResidence> start_below(const ProgramIndex& index, const MemoryLimits& limits) {
-  std::vector<BufferId> given;
-  for (BufferId b = 0; b < index.num_buffers(); ++b) {
+  std::vector<SwapBufferId> given;
+  for (SwapBufferId b = 0; b < index.num_buffers(); ++b) {
     if (index.given(b)) given.push_back(b);
   }
-  const auto first_use = [&](BufferId b) {
+  const auto first_use = [&](SwapBufferId b) {
     return index.uses(b).empty() ? index.num_steps() : index.uses(b).front().step;
   };
   std::stable_sort(given.begin(), given.end(),
-                   [&](BufferId a, BufferId b) { return first_use(a) < first_use(b); });
+                   [&](SwapBufferId a, SwapBufferId b) { return first_use(a) < first_use(b); });
   std::vector<SwapResidence> start(static_cast<size_t>(index.num_buffers()));
   int64_t host = limits.host_bytes, disk = limits.disk_bytes, device = 0;
-  for (BufferId b : given) {
+  for (SwapBufferId b : given) {
     const int64_t bytes = occupied_bytes(Tier::kHost, index.nbytes(b));
     SwapResidence& at = start[static_cast<size_t>(b)];
     if (host >= bytes) {
@@ -130,7 +130,7 @@ std::optional<SwapPlan> try_plan(const ProgramIndex& index, const PlannerOptions
 
 /// The start of a run that follows a run with the given `end`.
 std::vector<SwapResidence> start_after(const ProgramIndex& index, std::vector<SwapResidence> end) {
-  for (BufferId b = 0; static_cast<size_t>(b) < end.size(); ++b) {
+  for (SwapBufferId b = 0; static_cast<size_t>(b) < end.size(); ++b) {
     if (!index.given(b)) end[static_cast<size_t>(b)] = {};
   }
   return end;

@@ -70,7 +70,7 @@ struct SwapAction {
   Tier to = Tier::kDevice;
   /// Whether a copy drops its source, on host or disk, when it completes.
   bool release_source = false;
-  BufferId buffer = 0;
+  SwapBufferId buffer = 0;
   int64_t from_offset = -1;  // arena offset, if `from` is the device
   int64_t to_offset = -1;    // arena offset, if `to` is the device
   int32_t issue = 0;

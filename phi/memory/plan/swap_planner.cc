@@ -20,7 +20,7 @@ SwapPlanner::SwapPlanner(const ProgramIndex& index, const PlannerOptions& option
   start_.resize(states_.size());
 }
 
-int64_t SwapPlanner::home(BufferId buffer) const {
+int64_t SwapPlanner::home(SwapBufferId buffer) const {
   return options_.steady ? start_[static_cast<size_t>(buffer)].device_offset : kNone;
 }
 
@@ -36,7 +36,7 @@ SwapPlan SwapPlanner::run() {
 }
 
 void SwapPlanner::take_start() {
-  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+  for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
     const SwapResidence& at = start_[static_cast<size_t>(b)];
     if (at.device_offset >= 0) {
       settle_at(b, at.device_offset);
@@ -51,7 +51,7 @@ void SwapPlanner::take_start() {
                     index_.describe_buffer(b), name_of(tier), options_.limits.of(tier)));
     }
   }
-  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+  for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
     if (index_.given(b) && !clock_.is_needed(b)) end_value(b);
   }
 }
@@ -77,7 +77,7 @@ void SwapPlanner::pin(int32_t step) {
   }
 }
 
-void SwapPlanner::bring(BufferId buffer, BufferAccess access) {
+void SwapPlanner::bring(SwapBufferId buffer, BufferAccess access) {
   if (is_resident(buffer)) return;
   if (!place(buffer, {.now = true})) fail(buffer);
   if (access != BufferAccess::kWrite) fetch(buffer);
@@ -119,12 +119,12 @@ void SwapPlanner::finish_uses(int32_t step) {
   }
 }
 
-void SwapPlanner::end_value(BufferId buffer) {
+void SwapPlanner::end_value(SwapBufferId buffer) {
   if (is_resident(buffer)) leave(buffer);
   below_.drop_all(buffer, next_launch());
 }
 
-void SwapPlanner::fetch(BufferId buffer) {
+void SwapPlanner::fetch(SwapBufferId buffer) {
   const int64_t begin = offset_of(buffer);
   SwapAction action{.buffer = buffer, .to_offset = begin, .issue = next_launch()};
   action.after = busy_actions(begin, begin + index_.size(buffer));
@@ -148,7 +148,7 @@ void SwapPlanner::fetch_ahead() {
 }
 
 SwapPlanner::Ahead SwapPlanner::try_ahead(const SwapOperand& operand, int32_t use) {
-  const BufferId b = operand.buffer;
+  const SwapBufferId b = operand.buffer;
   const int32_t n = index_.num_steps();
   const bool fresh = operand.access == BufferAccess::kWrite;
   if (use >= n && (fresh || (options_.steady && home(b) == kNone))) return Ahead::kSkip;
@@ -169,7 +169,7 @@ void SwapPlanner::promote_ahead() {
       std::max({std::min(ahead_host_, below_.take_earliest_on_disk()), clock_.step() + 1});
   for (; ahead_host_ < 2 * index_.num_steps(); ++ahead_host_) {
     for (const SwapOperand& operand : operands_at(ahead_host_)) {
-      const BufferId b = operand.buffer;
+      const SwapBufferId b = operand.buffer;
       if (is_resident(b) || below_.holds(b, Tier::kHost) || !below_.holds(b, Tier::kDisk)) continue;
       if (clock_.next_use(b) != ahead_host_) continue;
       const SwapResidence& at = start_[static_cast<size_t>(b)];

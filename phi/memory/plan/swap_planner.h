@@ -60,12 +60,12 @@ class SwapPlanner {
   // swap_planner.cc: the course of a run
   void take_start();
   void plan_step(int32_t step);
-  void bring(BufferId buffer, BufferAccess access);
+  void bring(SwapBufferId buffer, BufferAccess access);
   void launch(int32_t step, bool recompute);
   void finish_uses(int32_t step);
   void pin(int32_t step);
-  void end_value(BufferId buffer);
-  void fetch(BufferId buffer);
+  void end_value(SwapBufferId buffer);
+  void fetch(SwapBufferId buffer);
   void fetch_ahead();
   Ahead try_ahead(const SwapOperand& operand, int32_t use);
   void promote_ahead();
@@ -74,35 +74,35 @@ class SwapPlanner {
   SwapPlan finish();
 
   // swap_planner_device.cc: room on the device
-  bool place(BufferId buffer, const Need& need);
-  void settle_at(BufferId buffer, int64_t offset);
-  int64_t home_or_fit(BufferId buffer, const Need& need);
-  bool clear_home(BufferId buffer, const Need& need);
+  bool place(SwapBufferId buffer, const Need& need);
+  void settle_at(SwapBufferId buffer, int64_t offset);
+  int64_t home_or_fit(SwapBufferId buffer, const Need& need);
+  bool clear_home(SwapBufferId buffer, const Need& need);
   int64_t clear_window(int64_t size, const Need& need);
   bool clear_range(int64_t begin, int64_t end, const Need& need);
   Window window_of_farthest(int64_t size, const Need& need) const;
   Window window_around(int32_t segment, int64_t size, const Need& need) const;
   Window best_window(int64_t size, const Need& need) const;
   double harm_of_clearing(int32_t segment, const Need& need) const;
-  void list_use(BufferId buffer);
-  void unlist_use(BufferId buffer);
-  bool may_evict(BufferId buffer, const Need& need) const;
-  double harm_of_evicting(BufferId buffer) const;
-  bool evict(BufferId buffer);
-  void leave(BufferId buffer);
+  void list_use(SwapBufferId buffer);
+  void unlist_use(SwapBufferId buffer);
+  bool may_evict(SwapBufferId buffer, const Need& need) const;
+  double harm_of_evicting(SwapBufferId buffer) const;
+  bool evict(SwapBufferId buffer);
+  void leave(SwapBufferId buffer);
   int64_t compact(int64_t size);
   bool evict_for_total(int64_t size);
-  void move(BufferId buffer, int64_t offset);
+  void move(SwapBufferId buffer, int64_t offset);
   void add_busy(int64_t begin, int64_t end, int32_t action);
   std::vector<int32_t> busy_actions(int64_t begin, int64_t end);
-  [[noreturn]] void fail(BufferId buffer) const;
+  [[noreturn]] void fail(SwapBufferId buffer) const;
 
   // swap_planner_recompute.cc: values that are recomputed instead of read back
-  bool can_recompute(BufferId buffer) const;
-  bool input_lasts(BufferId input, int32_t maker, int32_t use) const;
+  bool can_recompute(SwapBufferId buffer) const;
+  bool input_lasts(SwapBufferId input, int32_t maker, int32_t use) const;
   double recompute_seconds(int32_t maker, int32_t use) const;
-  int32_t maker_of(BufferId buffer) const;
-  void drop_for_recompute(BufferId buffer);
+  int32_t maker_of(SwapBufferId buffer) const;
+  void drop_for_recompute(SwapBufferId buffer);
   void recompute_missing(int32_t step);
   void recompute_value(int32_t maker);
 
@@ -113,18 +113,20 @@ class SwapPlanner {
   void check_restored() const;
   void go_home();
   void leave_device();
-  bool is_in_the_way(BufferId buffer) const;
-  void evict_towards(BufferId buffer, const SwapResidence& target);
+  bool is_in_the_way(SwapBufferId buffer) const;
+  void evict_towards(SwapBufferId buffer, const SwapResidence& target);
   void fetch_home();
-  void restore_below(BufferId buffer);
+  void restore_below(SwapBufferId buffer);
   std::vector<SwapResidence> residences() const;
 
-  State& state(BufferId buffer) { return states_[static_cast<size_t>(buffer)]; }
-  const State& state(BufferId buffer) const { return states_[static_cast<size_t>(buffer)]; }
-  bool is_resident(BufferId buffer) const { return state(buffer).segment != kNone; }
-  int64_t offset_of(BufferId buffer) const { return arena_.segment(state(buffer).segment).offset; }
+  State& state(SwapBufferId buffer) { return states_[static_cast<size_t>(buffer)]; }
+  const State& state(SwapBufferId buffer) const { return states_[static_cast<size_t>(buffer)]; }
+  bool is_resident(SwapBufferId buffer) const { return state(buffer).segment != kNone; }
+  int64_t offset_of(SwapBufferId buffer) const {
+    return arena_.segment(state(buffer).segment).offset;
+  }
   /// The device offset at which a steady run must leave the buffer; kNone if there is none.
-  int64_t home(BufferId buffer) const;
+  int64_t home(SwapBufferId buffer) const;
   int32_t next_launch() const { return static_cast<int32_t>(launches_.size()); }
 
   const ProgramIndex& index_;
@@ -135,7 +137,7 @@ class SwapPlanner {
   LowerTiers below_;
   ArenaMap arena_;
   std::vector<State> states_;
-  std::set<std::pair<int32_t, BufferId>> by_use_;  // buffers on the device, by next use
+  std::set<std::pair<int32_t, SwapBufferId>> by_use_;  // buffers on the device, by next use
   std::vector<Busy> busy_;
   std::vector<SwapLaunch> launches_;
   std::vector<int64_t> offsets_;

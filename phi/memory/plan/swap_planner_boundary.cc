@@ -9,7 +9,7 @@ namespace phi::memory {
 // The caller sets inputs again before each run, so they need room at the end of a run.
 void SwapPlanner::reserve_inputs() {
   const int32_t last_use = 2 * index_.num_steps();
-  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+  for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
     if (!index_.given(b) || index_.keep(b)) continue;
     const int64_t bytes = occupied_bytes(Tier::kHost, index_.nbytes(b));
     const auto try_on = [&](Tier tier) {
@@ -31,7 +31,7 @@ void SwapPlanner::restore_start() {
   for (int round = 0; round < kRounds; ++round) {
     // Values that leave the host first, to make room for those that come to it.
     for (const bool to_host : {false, true}) {
-      for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+      for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
         if (!index_.given(b) || !index_.keep(b)) continue;
         if (start_[static_cast<size_t>(b)].host == to_host) restore_below(b);
       }
@@ -43,17 +43,17 @@ void SwapPlanner::restore_start() {
 // Kept values that are not given may end anywhere, except where the next run's start needs the
 // room.
 void SwapPlanner::make_way_below(Tier tier) {
-  const auto starts_on = [&](BufferId b) {
+  const auto starts_on = [&](SwapBufferId b) {
     const SwapResidence& at = start_[static_cast<size_t>(b)];
     return tier == Tier::kHost ? at.host : at.disk;
   };
   const Tier other = tier == Tier::kHost ? Tier::kDisk : Tier::kHost;
   int64_t excess = -options_.limits.of(tier);
-  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+  for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
     const bool result = !index_.given(b) && below_.holds(b, tier);
     if (starts_on(b) || result) excess += occupied_bytes(tier, index_.nbytes(b));
   }
-  for (BufferId b = 0; b < index_.num_buffers() && excess > 0; ++b) {
+  for (SwapBufferId b = 0; b < index_.num_buffers() && excess > 0; ++b) {
     if (index_.given(b) || !below_.holds(b, tier)) continue;
     if (is_resident(b) || below_.holds(b, other)) {
       below_.drop(b, tier, next_launch());
@@ -68,7 +68,7 @@ void SwapPlanner::make_way_below(Tier tier) {
 void SwapPlanner::check_restored() const {
   const std::vector<SwapResidence> now = residences();
   std::array<int64_t, kNumTiers> inputs{};
-  for (BufferId b = 0; static_cast<size_t>(b) < now.size(); ++b) {
+  for (SwapBufferId b = 0; static_cast<size_t>(b) < now.size(); ++b) {
     const SwapResidence& target = start_[static_cast<size_t>(b)];
     const int64_t bytes = occupied_bytes(Tier::kHost, index_.nbytes(b));
     if (!index_.given(b)) continue;
@@ -95,7 +95,7 @@ void SwapPlanner::check_restored() const {
 void SwapPlanner::go_home() {
   for (bool moved = true; moved;) {
     moved = false;
-    for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+    for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
       const int64_t target = home(b);
       if (target < 0 || !is_resident(b) || offset_of(b) == target) continue;
       if (!arena_.is_free(target, index_.size(b))) continue;
@@ -105,10 +105,10 @@ void SwapPlanner::go_home() {
   }
 }
 
-bool SwapPlanner::is_in_the_way(BufferId buffer) const {
+bool SwapPlanner::is_in_the_way(SwapBufferId buffer) const {
   const int64_t begin = offset_of(buffer), end = begin + index_.size(buffer);
   if (index_.given(buffer)) return begin != home(buffer);
-  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+  for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
     const int64_t target = home(b);
     if (target >= 0 && target < end && begin < target + index_.size(b)) return true;
   }
@@ -116,15 +116,15 @@ bool SwapPlanner::is_in_the_way(BufferId buffer) const {
 }
 
 void SwapPlanner::leave_device() {
-  std::vector<BufferId> leaving;
+  std::vector<SwapBufferId> leaving;
   for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
-    const BufferId tenant = arena_.segment(at).tenant;
+    const SwapBufferId tenant = arena_.segment(at).tenant;
     if (tenant != kNone && is_in_the_way(tenant)) leaving.push_back(tenant);
   }
-  for (BufferId b : leaving) evict_towards(b, start_[static_cast<size_t>(b)]);
+  for (SwapBufferId b : leaving) evict_towards(b, start_[static_cast<size_t>(b)]);
 }
 
-void SwapPlanner::evict_towards(BufferId buffer, const SwapResidence& target) {
+void SwapPlanner::evict_towards(SwapBufferId buffer, const SwapResidence& target) {
   if (!below_.holds(buffer) && (target.host || target.disk)) {
     SwapAction action{.buffer = buffer, .from_offset = offset_of(buffer), .issue = next_launch()};
     if (state(buffer).last != kNone) action.after.push_back(state(buffer).last);
@@ -136,14 +136,14 @@ void SwapPlanner::evict_towards(BufferId buffer, const SwapResidence& target) {
 }
 
 void SwapPlanner::fetch_home() {
-  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+  for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
     if (home(b) < 0 || !index_.keep(b) || is_resident(b)) continue;
     settle_at(b, home(b));
     fetch(b);
   }
 }
 
-void SwapPlanner::restore_below(BufferId buffer) {
+void SwapPlanner::restore_below(SwapBufferId buffer) {
   const SwapResidence& target = start_[static_cast<size_t>(buffer)];
   const auto wants = [&](Tier tier) { return tier == Tier::kHost ? target.host : target.disk; };
   for (Tier tier : {Tier::kHost, Tier::kDisk}) {
@@ -169,7 +169,7 @@ void SwapPlanner::restore_below(BufferId buffer) {
 
 std::vector<SwapResidence> SwapPlanner::residences() const {
   std::vector<SwapResidence> all(index_.program().buffers.size());
-  for (BufferId b = 0; static_cast<size_t>(b) < all.size(); ++b) {
+  for (SwapBufferId b = 0; static_cast<size_t>(b) < all.size(); ++b) {
     all[static_cast<size_t>(b)] = {is_resident(b) ? offset_of(b) : -1, below_.holds(b, Tier::kHost),
                                    below_.holds(b, Tier::kDisk)};
   }

@@ -6,14 +6,14 @@
 
 namespace phi::memory {
 
-bool SwapPlanner::place(BufferId buffer, const Need& need) {
+bool SwapPlanner::place(SwapBufferId buffer, const Need& need) {
   const int64_t offset = home_or_fit(buffer, need);
   if (offset < 0) return false;
   settle_at(buffer, offset);
   return true;
 }
 
-void SwapPlanner::settle_at(BufferId buffer, int64_t offset) {
+void SwapPlanner::settle_at(SwapBufferId buffer, int64_t offset) {
   state(buffer).segment = arena_.occupy(offset, index_.size(buffer), buffer);
   state(buffer).written = false;
   below_.set_on_device(buffer, true);
@@ -23,7 +23,7 @@ void SwapPlanner::settle_at(BufferId buffer, int64_t offset) {
   peak_device_ = std::max(peak_device_, used);
 }
 
-int64_t SwapPlanner::home_or_fit(BufferId buffer, const Need& need) {
+int64_t SwapPlanner::home_or_fit(SwapBufferId buffer, const Need& need) {
   const int64_t size = index_.size(buffer);
   const bool next_run = !need.now && need.use >= index_.num_steps();
   if (home(buffer) >= 0 && (arena_.is_free(home(buffer), size) || clear_home(buffer, need))) {
@@ -40,7 +40,7 @@ int64_t SwapPlanner::home_or_fit(BufferId buffer, const Need& need) {
 
 // Clears the buffer's home offset only for its last use in this run, or for the next run. Evicts
 // only buffers that this run no longer uses, which would have to leave anyway.
-bool SwapPlanner::clear_home(BufferId buffer, const Need& need) {
+bool SwapPlanner::clear_home(SwapBufferId buffer, const Need& need) {
   const int64_t begin = home(buffer), end = begin + index_.size(buffer);
   const BufferUse* next = clock_.next_access(buffer);
   if (next && next != &index_.uses(buffer).back()) return false;
@@ -53,12 +53,12 @@ bool SwapPlanner::clear_home(BufferId buffer, const Need& need) {
   return clear_range(begin, end, need);
 }
 
-bool SwapPlanner::may_evict(BufferId buffer, const Need& need) const {
+bool SwapPlanner::may_evict(SwapBufferId buffer, const Need& need) const {
   if (state(buffer).pinned_at == next_launch()) return false;
   return need.now || clock_.next_use(buffer) > need.use;
 }
 
-double SwapPlanner::harm_of_evicting(BufferId buffer) const {
+double SwapPlanner::harm_of_evicting(SwapBufferId buffer) const {
   const int64_t nbytes = index_.nbytes(buffer);
   double seconds = options_.costs.seconds(Tier::kHost, Tier::kDevice, nbytes);
   if (below_.holds(buffer)) {
@@ -70,21 +70,21 @@ double SwapPlanner::harm_of_evicting(BufferId buffer) const {
   return seconds / std::max(clock_.seconds_until(clock_.next_use(buffer)), kSoonest);
 }
 
-void SwapPlanner::list_use(BufferId buffer) {
+void SwapPlanner::list_use(SwapBufferId buffer) {
   unlist_use(buffer);
   if (!is_resident(buffer)) return;
   state(buffer).listed_use = clock_.next_use(buffer);
   by_use_.emplace(state(buffer).listed_use, buffer);
 }
 
-void SwapPlanner::unlist_use(BufferId buffer) {
+void SwapPlanner::unlist_use(SwapBufferId buffer) {
   by_use_.erase({state(buffer).listed_use, buffer});
   state(buffer).listed_use = kNone;
 }
 
 /// Infinite if the tenant may not be evicted.
 double SwapPlanner::harm_of_clearing(int32_t segment, const Need& need) const {
-  const BufferId tenant = arena_.segment(segment).tenant;
+  const SwapBufferId tenant = arena_.segment(segment).tenant;
   if (tenant == kNone) return 0;
   if (!may_evict(tenant, need)) return std::numeric_limits<double>::infinity();
   return harm_of_evicting(tenant);
@@ -159,7 +159,7 @@ int64_t SwapPlanner::clear_window(int64_t size, const Need& need) {
 }
 
 bool SwapPlanner::clear_range(int64_t begin, int64_t end, const Need& need) {
-  std::vector<BufferId> tenants;
+  std::vector<SwapBufferId> tenants;
   for (int32_t at = arena_.segment_at(begin); at != kNone; at = arena_.segment(at).next) {
     const ArenaMap::Segment& segment = arena_.segment(at);
     if (segment.offset >= end) break;
@@ -167,10 +167,10 @@ bool SwapPlanner::clear_range(int64_t begin, int64_t end, const Need& need) {
     if (!may_evict(segment.tenant, need)) return false;
     tenants.push_back(segment.tenant);
   }
-  return std::all_of(tenants.begin(), tenants.end(), [&](BufferId b) { return evict(b); });
+  return std::all_of(tenants.begin(), tenants.end(), [&](SwapBufferId b) { return evict(b); });
 }
 
-bool SwapPlanner::evict(BufferId buffer) {
+bool SwapPlanner::evict(SwapBufferId buffer) {
   State& at = state(buffer);
   if (at.written && !below_.holds(buffer)) {
     if (options_.recompute && can_recompute(buffer)) {
@@ -189,7 +189,7 @@ bool SwapPlanner::evict(BufferId buffer) {
   return true;
 }
 
-void SwapPlanner::leave(BufferId buffer) {
+void SwapPlanner::leave(SwapBufferId buffer) {
   State& at = state(buffer);
   const int64_t begin = offset_of(buffer);
   if (at.last != kNone) add_busy(begin, begin + index_.size(buffer), at.last);
@@ -203,12 +203,12 @@ void SwapPlanner::leave(BufferId buffer) {
 
 int64_t SwapPlanner::compact(int64_t size) {
   if (!evict_for_total(size)) return -1;
-  std::vector<BufferId> tenants;
+  std::vector<SwapBufferId> tenants;
   for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
     if (arena_.segment(at).tenant != kNone) tenants.push_back(arena_.segment(at).tenant);
   }
   int64_t end = 0;
-  for (BufferId tenant : tenants) {
+  for (SwapBufferId tenant : tenants) {
     if (offset_of(tenant) - end >= size) return end;
     if (offset_of(tenant) > end) move(tenant, end);
     end += index_.size(tenant);
@@ -217,9 +217,9 @@ int64_t SwapPlanner::compact(int64_t size) {
 }
 
 bool SwapPlanner::evict_for_total(int64_t size) {
-  std::vector<std::pair<double, BufferId>> victims;
+  std::vector<std::pair<double, SwapBufferId>> victims;
   for (int32_t at = arena_.first(); at != kNone; at = arena_.segment(at).next) {
-    const BufferId tenant = arena_.segment(at).tenant;
+    const SwapBufferId tenant = arena_.segment(at).tenant;
     if (tenant == kNone || !may_evict(tenant, {.now = true})) continue;
     victims.emplace_back(harm_of_evicting(tenant) / static_cast<double>(index_.size(tenant)),
                          tenant);
@@ -232,7 +232,7 @@ bool SwapPlanner::evict_for_total(int64_t size) {
   return arena_.free_bytes() >= size;
 }
 
-void SwapPlanner::move(BufferId buffer, int64_t offset) {
+void SwapPlanner::move(SwapBufferId buffer, int64_t offset) {
   State& at = state(buffer);
   const int64_t size = index_.size(buffer);
   const int64_t old = offset_of(buffer);
@@ -248,9 +248,9 @@ void SwapPlanner::move(BufferId buffer, int64_t offset) {
   at.segment = arena_.occupy(offset, size, buffer);
 }
 
-void SwapPlanner::fail(BufferId buffer) const {
+void SwapPlanner::fail(SwapBufferId buffer) const {
   int64_t values = 0;
-  for (BufferId b = 0; b < index_.num_buffers(); ++b) {
+  for (SwapBufferId b = 0; b < index_.num_buffers(); ++b) {
     const bool alive = state(b).written || below_.holds(b);
     if (alive && clock_.is_needed(b)) values += occupied_bytes(Tier::kHost, index_.nbytes(b));
   }

@@ -5,7 +5,7 @@
 
 namespace phi::memory {
 
-int32_t SwapPlanner::maker_of(BufferId buffer) const {
+int32_t SwapPlanner::maker_of(SwapBufferId buffer) const {
   const auto uses = index_.uses(buffer);
   const BufferUse* next = clock_.next_access(buffer);
   if (!next) return kNone;
@@ -17,7 +17,7 @@ int32_t SwapPlanner::maker_of(BufferId buffer) const {
   return kNone;
 }
 
-bool SwapPlanner::input_lasts(BufferId input, int32_t maker, int32_t use) const {
+bool SwapPlanner::input_lasts(SwapBufferId input, int32_t maker, int32_t use) const {
   for (const BufferUse& other : index_.uses(input)) {
     if (other.step <= maker) continue;
     if (other.step >= use) return other.access != BufferAccess::kWrite;
@@ -26,7 +26,7 @@ bool SwapPlanner::input_lasts(BufferId input, int32_t maker, int32_t use) const 
   return index_.keep(input);
 }
 
-bool SwapPlanner::can_recompute(BufferId buffer) const {
+bool SwapPlanner::can_recompute(SwapBufferId buffer) const {
   const int32_t maker = maker_of(buffer);
   if (maker == kNone || state(buffer).dependents > 0) return false;
   if (!index_.program().steps[static_cast<size_t>(maker)].repeatable) return false;
@@ -54,7 +54,7 @@ double SwapPlanner::recompute_seconds(int32_t maker, int32_t use) const {
   return seconds;
 }
 
-void SwapPlanner::drop_for_recompute(BufferId buffer) {
+void SwapPlanner::drop_for_recompute(SwapBufferId buffer) {
   state(buffer).recompute = true;
   for (const SwapOperand& operand : index_.operands(maker_of(buffer))) {
     if (operand.access == BufferAccess::kRead) ++state(operand.buffer).dependents;

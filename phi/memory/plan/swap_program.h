@@ -9,7 +9,7 @@
 namespace phi::memory {
 
 /// An index into SwapProgram::buffers.
-using BufferId = int32_t;
+using SwapBufferId = int32_t;
 
 enum class BufferAccess : uint8_t {
   kRead,
@@ -18,7 +18,7 @@ enum class BufferAccess : uint8_t {
 };
 
 struct SwapOperand {
-  BufferId buffer = 0;
+  SwapBufferId buffer = 0;
   BufferAccess access = BufferAccess::kRead;
   friend bool operator==(const SwapOperand&, const SwapOperand&) = default;
 };

@@ -15,18 +15,18 @@ UseClock::UseClock(const ProgramIndex& index)
   time_.push_back(time);
 }
 
-const BufferUse* UseClock::next_access(BufferId buffer) const {
+const BufferUse* UseClock::next_access(SwapBufferId buffer) const {
   const auto uses = index_.uses(buffer);
   const auto at = static_cast<size_t>(cursor_[static_cast<size_t>(buffer)]);
   return at < uses.size() ? &uses[at] : nullptr;
 }
 
-bool UseClock::is_needed(BufferId buffer) const {
+bool UseClock::is_needed(SwapBufferId buffer) const {
   const BufferUse* next = next_access(buffer);
   return next ? next->access != BufferAccess::kWrite : index_.keep(buffer);
 }
 
-int32_t UseClock::next_use(BufferId buffer) const {
+int32_t UseClock::next_use(SwapBufferId buffer) const {
   if (const BufferUse* next = next_access(buffer)) return next->step;
   const auto uses = index_.uses(buffer);
   if (index_.keep(buffer) && index_.given(buffer) && !uses.empty() &&

@@ -15,15 +15,15 @@ class UseClock {
   /// The step that runs next.
   int32_t step() const { return step_; }
   void finish_step() { ++step_; }
-  void finish_use(BufferId buffer) { ++cursor_[static_cast<size_t>(buffer)]; }
+  void finish_use(SwapBufferId buffer) { ++cursor_[static_cast<size_t>(buffer)]; }
 
   /// The next access of this run; null if there is none.
-  const BufferUse* next_access(BufferId buffer) const;
+  const BufferUse* next_access(SwapBufferId buffer) const;
   /// Whether the buffer's current value is read again or must be kept.
-  bool is_needed(BufferId buffer) const;
+  bool is_needed(SwapBufferId buffer) const;
   /// The step of the next access. For a value that is only kept: its first step of the next run if
   /// that one reads it, otherwise 2 * num_steps().
-  int32_t next_use(BufferId buffer) const;
+  int32_t next_use(SwapBufferId buffer) const;
   /// Estimated seconds of compute from the current step to `step`; more than 0 for a later step.
   double seconds_until(int32_t step) const { return time_of(step) - time_of(step_); }
 

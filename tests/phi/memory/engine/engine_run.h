@@ -12,7 +12,7 @@
 namespace phi::memory {
 
 /// The value that a given buffer has in run number `run`.
-inline Bytes input(BufferId buffer, int64_t nbytes, int run) {
+inline Bytes input(SwapBufferId buffer, int64_t nbytes, int run) {
   Bytes value(static_cast<size_t>(nbytes));
   fill(value.data(), nbytes, mix(static_cast<uint64_t>(buffer) * 31 + static_cast<uint64_t>(run)));
   return value;
@@ -39,7 +39,7 @@ inline void run_once(SwapEngine& engine, const SwapProgram& program) {
 /// Gives the engine, and a plain run, what run number `run` needs.
 inline void put_inputs(SwapEngine& engine, const SwapProgram& program, int run,
                        PlainRun* plain = nullptr) {
-  for (BufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
+  for (SwapBufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
     const SwapBuffer& buffer = program.buffers[static_cast<size_t>(b)];
     if (!buffer.given || (buffer.keep && run > 0)) continue;
     const Bytes value = input(b, buffer.nbytes, run);
@@ -55,7 +55,7 @@ inline void expect_values_of_plain_run(SwapEngine& engine, const SwapProgram& pr
     put_inputs(engine, program, run, &plain);
     plain.run();
     run_once(engine, program);
-    for (BufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
+    for (SwapBufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
       if (!program.buffers[static_cast<size_t>(b)].keep) continue;
       Bytes value(plain.value(b).size());
       engine.get(b, std::as_writable_bytes(std::span(value)));

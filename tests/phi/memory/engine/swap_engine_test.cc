@@ -28,9 +28,9 @@ SwapProgram training(int32_t layers) {
   SwapProgram program;
   const auto add = [&](const char* name, bool stays) {
     program.buffers.push_back({name, 64 * kKiB, stays, stays});
-    return static_cast<BufferId>(program.buffers.size()) - 1;
+    return static_cast<SwapBufferId>(program.buffers.size()) - 1;
   };
-  std::vector<BufferId> w, m, v, a{0};
+  std::vector<SwapBufferId> w, m, v, a{0};
   program.buffers.push_back({"input", 64 * kKiB, true, false});
   for (int32_t i = 0; i < layers; ++i) {
     w.push_back(add("w", true));
@@ -43,11 +43,11 @@ SwapProgram training(int32_t layers) {
                              .scratch_bytes = 1000,
                              .seconds = 1e-4});
   }
-  BufferId d = add("d", false);
+  SwapBufferId d = add("d", false);
   program.steps.push_back({.name = "loss", .operands = {{a.back(), kRead}, {d, kWrite}}});
   for (int32_t i = layers; i-- > 0;) {
     const auto at = static_cast<size_t>(i);
-    const BufferId g = add("g", false), below = add("d", false);
+    const SwapBufferId g = add("g", false), below = add("d", false);
     program.steps.push_back(
         {.name = "backward",
          .operands = {{d, kRead}, {a[at], kRead}, {w[at], kRead}, {g, kWrite}, {below, kWrite}},

@@ -59,7 +59,7 @@ class PlanOrder {
 
 /// A position that can hold a value, and the events that have accessed it.
 struct Cell {
-  BufferId buffer = -1;
+  SwapBufferId buffer = -1;
   int32_t version = -1;
   Event writer;
   std::vector<Event> readers = {};
@@ -89,7 +89,7 @@ class Checker {
  private:
   struct TierBlock {  // bytes of a lower tier
     int64_t bytes;
-    BufferId buffer;
+    SwapBufferId buffer;
     bool released = false;
     Event release = {};
   };
@@ -125,7 +125,7 @@ class Checker {
   void take_start() {
     where_ = "start";
     device_[0] = {plan_.arena_bytes, {}};
-    for (BufferId b = 0; static_cast<size_t>(b) < versions_.size(); ++b) {
+    for (SwapBufferId b = 0; static_cast<size_t>(b) < versions_.size(); ++b) {
       const SwapResidence& at = plan_.start[static_cast<size_t>(b)];
       const bool somewhere = at.device_offset >= 0 || at.host || at.disk;
       require(somewhere == index_.given(b), "{} is given and has no location, or the reverse",
@@ -181,7 +181,7 @@ class Checker {
 
   /// The offset of a buffer in a launch. All operands that are this buffer must have the same
   /// offset.
-  int64_t offset_in(int32_t launch, BufferId buffer) const {
+  int64_t offset_in(int32_t launch, SwapBufferId buffer) const {
     const SwapStep& given = step(plan_.launches[static_cast<size_t>(launch)].step);
     const auto count = static_cast<int32_t>(given.operands.size());
     if (index_.is_scratch(buffer)) return plan_.offset(launch, count);
@@ -205,7 +205,7 @@ class Checker {
       release(action.buffer, action.from, event);
       return;
     }
-    const BufferId b = action.buffer;
+    const SwapBufferId b = action.buffer;
     if (action.from == Tier::kDevice) {
       read_device(action.from_offset, b, version(b), event);
     } else {
@@ -220,7 +220,7 @@ class Checker {
   }
 
   // --- device ---
-  std::vector<DeviceCell*> cells_in(int64_t offset, BufferId b) {
+  std::vector<DeviceCell*> cells_in(int64_t offset, SwapBufferId b) {
     require(offset >= 0 && offset % kDeviceAlignment == 0 && offset + bytes(b) <= plan_.arena_bytes,
             "{} is at {}, outside the arena or not aligned", name(b), offset);
     std::vector<DeviceCell*> cells;
@@ -229,7 +229,7 @@ class Checker {
     return cells;
   }
 
-  void read_device(int64_t offset, BufferId b, int32_t wanted, const Event& event) {
+  void read_device(int64_t offset, SwapBufferId b, int32_t wanted, const Event& event) {
     cells_in(offset, b);
     auto at = device_.find(offset);
     const bool whole = at != device_.end() && at->second.end == offset + bytes(b) &&
@@ -239,7 +239,7 @@ class Checker {
     at->second.cell.readers.push_back(event);
   }
 
-  void write_device(int64_t offset, BufferId b, int32_t made, const Event& event) {
+  void write_device(int64_t offset, SwapBufferId b, int32_t made, const Event& event) {
     for (const DeviceCell* cell : cells_in(offset, b)) {
       require(is_over(cell->cell, event), "{} would overwrite {}, which is still in use", name(b),
               name(cell->cell.buffer));
@@ -273,7 +273,7 @@ class Checker {
   }
 
   // --- host and disk ---
-  void read_copy(BufferId b, Tier tier, const Event& event) {
+  void read_copy(SwapBufferId b, Tier tier, const Event& event) {
     const auto at = copies_.find({tier, b});
     require(at != copies_.end() && at->second.version == version(b), "no such value on the {}",
             name_of(tier));
@@ -282,7 +282,7 @@ class Checker {
     at->second.readers.push_back(event);
   }
 
-  void allocate(BufferId b, Tier tier, int32_t made, const Event& event) {
+  void allocate(SwapBufferId b, Tier tier, int32_t made, const Event& event) {
     auto& blocks = blocks_[static_cast<size_t>(tier)];
     if (event.kind == Event::Kind::kAction) {
       const int32_t issue = plan_.actions[static_cast<size_t>(event.index)].issue;
@@ -311,7 +311,7 @@ class Checker {
     copies_[{tier, b}] = {b, made, event};
   }
 
-  void release(BufferId b, Tier tier, const Event& event) {
+  void release(SwapBufferId b, Tier tier, const Event& event) {
     const auto at = copies_.find({tier, b});
     require(at != copies_.end(), "nothing to drop on the {}", name_of(tier));
     require(is_over(at->second, event), "the copy on the {} is still in use", name_of(tier));
@@ -327,7 +327,7 @@ class Checker {
   void check_end() {
     where_ = "end";
     std::array<int64_t, kNumTiers> held{0, plan_.staging_bytes, 0};
-    for (BufferId b = 0; static_cast<size_t>(b) < versions_.size(); ++b) {
+    for (SwapBufferId b = 0; static_cast<size_t>(b) < versions_.size(); ++b) {
       const SwapResidence& end = plan_.end[static_cast<size_t>(b)];
       const SwapResidence& start = plan_.start[static_cast<size_t>(b)];
       require(holds_now(b, Tier::kHost) == end.host && holds_now(b, Tier::kDisk) == end.disk,
@@ -348,7 +348,7 @@ class Checker {
     check_inputs_have_room();
   }
 
-  void check_kept(BufferId b, const SwapResidence& end) {
+  void check_kept(SwapBufferId b, const SwapResidence& end) {
     require(end.device_offset >= 0 || end.host || end.disk, "{} is lost", name(b));
     if (end.device_offset >= 0) {
       const auto at = device_.find(end.device_offset);
@@ -364,11 +364,11 @@ class Checker {
   }
 
   void check_inputs_have_room() {
-    for (BufferId b = 0; static_cast<size_t>(b) < versions_.size(); ++b) {
+    for (SwapBufferId b = 0; static_cast<size_t>(b) < versions_.size(); ++b) {
       const int64_t offset = plan_.start[static_cast<size_t>(b)].device_offset;
       if (offset < 0 || index_.keep(b)) continue;
       for (const DeviceCell* cell : cells_in(offset, b)) {
-        const BufferId other = cell->cell.buffer;
+        const SwapBufferId other = cell->cell.buffer;
         const bool kept = other >= 0 && index_.keep(other) && cell->cell.version == version(other);
         require(!kept || plan_.end[static_cast<size_t>(other)].device_offset < 0,
                 "between two runs {} has no room beside {}", name(b), name(other));
@@ -376,10 +376,10 @@ class Checker {
     }
   }
 
-  bool holds_now(BufferId b, Tier tier) const { return copies_.contains({tier, b}); }
-  int32_t version(BufferId b) const { return versions_[static_cast<size_t>(b)]; }
-  int64_t bytes(BufferId b) const { return index_.size(b); }
-  std::string name(BufferId b) const { return b < 0 ? "nothing" : index_.describe_buffer(b); }
+  bool holds_now(SwapBufferId b, Tier tier) const { return copies_.contains({tier, b}); }
+  int32_t version(SwapBufferId b) const { return versions_[static_cast<size_t>(b)]; }
+  int64_t bytes(SwapBufferId b) const { return index_.size(b); }
+  std::string name(SwapBufferId b) const { return b < 0 ? "nothing" : index_.describe_buffer(b); }
   const SwapStep& step(int32_t i) const { return index_.program().steps[static_cast<size_t>(i)]; }
 
   const SwapPlan& plan_;
@@ -388,7 +388,7 @@ class Checker {
   std::vector<int32_t> versions_;           // by buffer; -1: none yet
   std::vector<std::vector<int32_t>> seen_;  // by step: versions of its operands, read or written
   std::map<int64_t, DeviceCell> device_;    // by offset; covers the arena
-  std::map<std::pair<Tier, BufferId>, Cell> copies_;
+  std::map<std::pair<Tier, SwapBufferId>, Cell> copies_;
   std::array<std::vector<TierBlock>, kNumTiers> blocks_;
   int32_t next_step_ = 0;
   std::string where_ = "form";

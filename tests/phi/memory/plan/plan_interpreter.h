@@ -36,14 +36,16 @@ inline void fill(uint8_t* bytes, int64_t nbytes, uint64_t seed) {
 inline void run_step(const SwapProgram& program, int32_t number,
                      const std::vector<uint8_t*>& pointers) {
   const SwapStep& step = program.steps[static_cast<size_t>(number)];
-  std::map<BufferId, BufferAccess> access;
+  std::map<SwapBufferId, BufferAccess> access;
   for (const SwapOperand& operand : step.operands) {
     const auto [at, fresh] = access.emplace(operand.buffer, operand.access);
     if (!fresh && at->second != operand.access) at->second = BufferAccess::kUpdate;
   }
-  const auto nbytes = [&](BufferId b) { return program.buffers[static_cast<size_t>(b)].nbytes; };
+  const auto nbytes = [&](SwapBufferId b) {
+    return program.buffers[static_cast<size_t>(b)].nbytes;
+  };
   uint64_t seed = mix(static_cast<uint64_t>(number) + 1);
-  std::map<BufferId, uint8_t*> where;
+  std::map<SwapBufferId, uint8_t*> where;
   for (size_t i = 0; i < step.operands.size(); ++i) {
     where[step.operands[i].buffer] = pointers[i];
   }
@@ -67,7 +69,7 @@ class PlainRun {
     }
     scratch_.resize(1 << 20);
   }
-  Bytes& value(BufferId buffer) { return values_[static_cast<size_t>(buffer)]; }
+  Bytes& value(SwapBufferId buffer) { return values_[static_cast<size_t>(buffer)]; }
   void run() {
     for (int32_t s = 0; s < static_cast<int32_t>(program_.steps.size()); ++s) {
       std::vector<uint8_t*> pointers;
@@ -94,14 +96,14 @@ class PlanRun {
         random_(seed),
         arena_(static_cast<size_t>(plan.arena_bytes), 0xEE) {}
 
-  void put(BufferId b, const Bytes& value) {
+  void put(SwapBufferId b, const Bytes& value) {
     const SwapResidence& at = plan_.start[static_cast<size_t>(b)];
     if (at.device_offset >= 0) copy(value, at.device_offset);
     if (at.host) below_[{Tier::kHost, b}] = value;
     if (at.disk) below_[{Tier::kDisk, b}] = value;
   }
   /// From each tier that has it; all must agree.
-  Bytes get(BufferId b) const {
+  Bytes get(SwapBufferId b) const {
     const SwapResidence& at = plan_.end[static_cast<size_t>(b)];
     const auto nbytes = program_.buffers[static_cast<size_t>(b)].nbytes;
     std::vector<Bytes> found;
@@ -122,7 +124,8 @@ class PlanRun {
     open_.clear();
     for (size_t b = 0; b < plan_.end.size(); ++b) {
       if (plan_.buffers[b].given) continue;
-      for (Tier tier : {Tier::kHost, Tier::kDisk}) below_.erase({tier, static_cast<BufferId>(b)});
+      for (Tier tier : {Tier::kHost, Tier::kDisk})
+        below_.erase({tier, static_cast<SwapBufferId>(b)});
     }
     size_t next = 0;
     const auto launches = static_cast<int32_t>(plan_.launches.size());
@@ -208,7 +211,7 @@ class PlanRun {
   const SwapPlan& plan_;
   std::mt19937 random_;
   Bytes arena_;
-  std::map<std::pair<Tier, BufferId>, Bytes> below_;
+  std::map<std::pair<Tier, SwapBufferId>, Bytes> below_;
   std::vector<bool> done_;
   std::vector<int32_t> open_;
   std::array<int64_t, kNumTiers> most_{};

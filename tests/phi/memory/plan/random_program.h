@@ -40,9 +40,9 @@ class RandomProgram {
                   .scratch_bytes = chance(20) ? pick(1, 3000) : 0,
                   .seconds = chance(20) ? 0 : static_cast<double>(pick(1, 50)) * 1e-6,
                   .repeatable = chance(60)};
-    std::vector<BufferId> written;
+    std::vector<SwapBufferId> written;
     for (int64_t i = pick(1, 4); i > 0; --i) {
-      const auto buffer = static_cast<BufferId>(pick(0, buffers - 1));
+      const auto buffer = static_cast<SwapBufferId>(pick(0, buffers - 1));
       const bool known = has_value_[static_cast<size_t>(buffer)];
       const bool twice = std::any_of(step.operands.begin(), step.operands.end(),
                                      [&](const SwapOperand& o) { return o.buffer == buffer; });
@@ -56,7 +56,7 @@ class RandomProgram {
                                                : BufferAccess::kUpdate;
       step.operands.push_back({buffer, access});
     }
-    for (BufferId buffer : written) has_value_[static_cast<size_t>(buffer)] = true;
+    for (SwapBufferId buffer : written) has_value_[static_cast<size_t>(buffer)] = true;
     return step;
   }
 

@@ -11,7 +11,7 @@
 namespace phi::memory {
 namespace {
 
-Bytes input(BufferId buffer, int64_t nbytes, int run) {
+Bytes input(SwapBufferId buffer, int64_t nbytes, int run) {
   Bytes value(static_cast<size_t>(nbytes));
   fill(value.data(), nbytes, mix(static_cast<uint64_t>(buffer) * 31 + static_cast<uint64_t>(run)));
   return value;
@@ -21,7 +21,7 @@ void expect_same_values(const SwapProgram& program, const SwapPlan& plan, uint32
   PlainRun plain(program);
   PlanRun planned(program, plan, seed);
   for (int run = 0; run < 3; ++run) {
-    for (BufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
+    for (SwapBufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
       const SwapBuffer& buffer = program.buffers[static_cast<size_t>(b)];
       if (!buffer.given || (buffer.keep && run > 0)) continue;
       plain.value(b) = input(b, buffer.nbytes, run);
@@ -29,7 +29,7 @@ void expect_same_values(const SwapProgram& program, const SwapPlan& plan, uint32
     }
     plain.run();
     planned.run();
-    for (BufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
+    for (SwapBufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
       if (!program.buffers[static_cast<size_t>(b)].keep) continue;
       ASSERT_EQ(planned.get(b), plain.value(b)) << "buffer " << b << " after run " << run;
     }
