@@ -54,7 +54,7 @@ void queue_run(SwapEngine& engine, const SwapProgram& program) {
 }
 
 void expect_kept_values(SwapEngine& engine, const SwapProgram& program, PlainRun& plain) {
-  for (BufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
+  for (SwapBufferId b = 0; static_cast<size_t>(b) < program.buffers.size(); ++b) {
     if (!program.buffers[static_cast<size_t>(b)].keep) continue;
     Bytes value(plain.value(b).size());
     engine.get(b, std::as_writable_bytes(std::span(value)));
