@@ -72,7 +72,10 @@ def is_counted(path: str) -> bool:
 def entities(root: Path, paths: list[str]) -> Iterator[Entity]:
     command = ["ctags", "--languages=C++", "--langmap=C++:.h.cc.cu.cuh", "--kinds-C++=cgsutf",
                "--fields=+KsSnZ", "--output-format=json", "-L", "-", "-f", "-"]
-    tags = subprocess.run(command, cwd=root, input="\n".join(paths), capture_output=True, text=True, check=True)
+    try:
+        tags = subprocess.run(command, cwd=root, input="\n".join(paths), capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        sys.exit("check_names: ctags is missing; run tools/setup (Debian: universal-ctags)")
     for line in tags.stdout.splitlines():
         tag = json.loads(line)
         is_type = tag["kind"] in TYPES

@@ -24,6 +24,7 @@ from typing import Callable, Collection, Iterator, NamedTuple
 MAX_COLUMNS = 100
 # Pages whose prose is wrapped. A page that is rewritten joins them.
 WRAPPED = (
+    "benchmarks/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
