@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "api/capture/execution/program_arena.h"
-#include "api/capture/program_memory.h"
 #include "api/capture/execution/program_replay.h"
 #include "api/capture/execution/program_state.h"
+#include "api/capture/program_memory.h"
 
 namespace phi {
 

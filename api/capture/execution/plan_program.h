@@ -2,8 +2,8 @@
 // them.
 #pragma once
 
-#include "api/capture/program_memory.h"
 #include "api/capture/execution/program_state.h"
+#include "api/capture/program_memory.h"
 
 namespace phi {
 
