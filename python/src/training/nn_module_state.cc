@@ -53,7 +53,7 @@ Tensor value_for_parameter(const std::string& name, const Tensor& now, nb::handl
   const Tensor value =
       is_tensor(given.ptr()) ? tensor_of(given.ptr()) : tensor_from(given.ptr(), Py_None);
   PHI_CHECK(value.shape() == now.shape(),
-            errors::InvalidArgument("'{}' of the model is {}, but its new value {}.", name,
+            errors::InvalidArgument("'{}' of the model is {}, but its new value is {}.", name,
                                     now.to_string(), value.to_string()));
   return value;
 }
