@@ -5,8 +5,11 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <system_error>
+#include <thread>
 
 #include "phi/common/errors.h"
 #include "phi/common/memory_advice.h"
@@ -52,19 +55,58 @@ bool may_keep_threads() {
 // Initialised while the program is loaded, after OpenBLAS itself.
 const bool kMayKeepThreads = may_keep_threads();
 
+void make_buffer() {
+  if (blas_memory_alloc && blas_memory_free) blas_memory_free(blas_memory_alloc(0));
+  ++buffers_made;
+}
+
+constinit std::atomic<bool> a_thread_makes_one{false};
+
+// Creates a buffer beside threads of OpenBLAS that still wait for address space. They may map what
+// has_room_for found, and the caller would retry for ever with them. Another thread therefore
+// creates the buffer. Returns false if there has been no room for a second.
+bool make_buffer_beside_waiting_threads() {
+  using Clock = std::chrono::steady_clock;
+  if (!a_thread_makes_one.exchange(true)) {
+    try {
+      std::thread([] {
+        make_buffer();
+        a_thread_makes_one = false;
+      }).detach();
+    } catch (const std::system_error&) {  // no room for its stack
+      a_thread_makes_one = false;
+      return false;
+    }
+  }
+  for (auto last_room = Clock::now(); a_thread_makes_one;) {
+    if (has_room_for(kOpenblasBufferBytes)) {
+      last_room = Clock::now();
+    } else if (Clock::now() - last_room > std::chrono::seconds(1)) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+bool try_to_make_buffer() {
+  if (!has_room_for(kOpenblasBufferBytes)) return false;
+  if (!kMayKeepThreads) return make_buffer_beside_waiting_threads();
+  make_buffer();
+  return true;
+}
+
 // Creates buffers until there are as many as calls under way. The next call uses a buffer that
 // OpenBLAS has created and no call uses.
 void make_buffers(int wanted) {
   const std::lock_guard lock(making);
   while (buffers_made.load() < wanted) {
     PHI_CHECK(
-        has_room_for(kOpenblasBufferBytes),
+        try_to_make_buffer(),
         errors::ResourceExhausted(
             "there is no more memory: OpenBLAS, which computes matmuls of float64 and complex "
             "numbers and matrix factorisations, needs {} MiB of address space for each thread. {}",
             kOpenblasBufferBytes >> 20, kMoreMemoryAdvice));
-    if (blas_memory_alloc && blas_memory_free) blas_memory_free(blas_memory_alloc(0));
-    ++buffers_made;
   }
 }
 
