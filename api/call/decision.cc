@@ -54,11 +54,11 @@ void Decision::combine_over(int i, int tensor_dim, CombineKind kind, DenseTensor
     return;
   const auto reduce =
       kind == CombineKind::kSum ? distributed::ReduceKind::kSum : distributed::ReduceKind::kMax;
-  auto& world = distributed::World::current().device_communicator(values->place());
+  auto& communicator = distributed::World::current().communicator(values->place());
   ArrayAt bytes;
-  if (values->initialized()) bytes = ArrayAt(world.device(), *values, ArrayAt::kUpdate);
+  if (values->initialized()) bytes = ArrayAt(communicator.device(), *values, ArrayAt::kUpdate);
   for (int m : inputs_[i].attr->mesh_dims_of(tensor_dim)) {
-    world.group(mesh_.sub_ranks(world.rank(), m))
+    communicator.group(mesh_.sub_ranks(communicator.rank(), m))
         .all_reduce(bytes.data(), values->numel(), values->dtype(), reduce);
   }
   bytes.finish();

@@ -2,7 +2,7 @@
 #include "api/dtensor/gpu.h"
 
 #include "api/dtensor/gpu_of_rank.h"
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/device_backends.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/core/rank_context.h"
@@ -31,7 +31,7 @@ Place use_gpu(const GpuOptions& options) {
   if (options.messages == GpuMessages::kHost) {
     warn_of_shared_gpus(world, place);
   } else if (world.size() > 1 && world.transfers_data()) {
-    world.set_device_communicator(make_nccl_world(world, place, options.reduction));
+    world.set_device_communicator(make_device_communicator(world, place, options.reduction));
   }
   world.rank_context().set_place(place);
   world.rank_context().set_tf32(options.tf32);

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "distributed/comm/group.h"
+
 namespace phi::distributed {
 namespace {
 

@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "distributed/comm/world.h"
+#include "distributed/comm/collective_call.h"
+#include "phi/common/dims.h"
+#include "phi/common/dtype.h"
 
 namespace phi::distributed {
 

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "distributed/comm/comm_annotation.h"
+#include "distributed/comm/communicator.h"
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "distributed/placement/collective_volume.h"
@@ -48,29 +49,9 @@ int64_t bytes_of(std::span<const Message> messages) {
 
 }  // namespace
 
-std::string_view name_of(CommOp op) {
-  switch (op) {
-    case CommOp::kExchange:
-      return "exchange";
-    case CommOp::kAllGather:
-      return "all_gather";
-    case CommOp::kAllToAll:
-      return "all_to_all";
-    case CommOp::kAllReduce:
-      return "all_reduce";
-    case CommOp::kReduceScatter:
-      return "reduce_scatter";
-    case CommOp::kBroadcast:
-      return "broadcast";
-    case CommOp::kBarrier:
-      return "barrier";
-  }
-  return "unknown";
-}
-
-Group::Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash,
-             std::string_view suffix)
-    : world_(world),
+Group::Group(Communicator& communicator, std::vector<int64_t> ranks, int64_t position,
+             uint64_t hash, std::string_view suffix)
+    : communicator_(communicator),
       ranks_(std::move(ranks)),
       position_(position),
       hash_(hash),
@@ -94,9 +75,9 @@ class Group::CallScope {
       : group_(group),
         state_(state),
         call_(what),
-        trace_(group.world_.rank_context().trace()),
+        trace_(group.communicator_.rank_context().trace()),
         span_(trace_, TraceKind::kCall, name_of(what.op).data()) {
-    group.world_.check_not_forked(name_of(what.op));
+    group.communicator_.transport().check_not_forked(name_of(what.op));
     call_.group = &group;
     call_.sequence = ++group.calls_;
     call_.scope = OpScope::current();
@@ -105,16 +86,15 @@ class Group::CallScope {
       call_.tensor = annotation->number();
       if (call_.dtype == DataType::UNDEFINED) call_.dtype = annotation->dtype();
     }
-    World& world = group.world_;
+    World& world = group.communicator_.world();
     if (call_.op != CommOp::kBarrier) {
       const GeneratorState& state = world.rank_context().generator().state();
       call_.seed = state.seed;
       call_.draws = state.draws;
     }
-    World::Settings& settings = *world.settings_;
-    if (settings.logging) settings.call_log.push_back({group.ranks_, call_.sequence, call_.op});
-    world.note(call_, state);
-    if (settings.strict) group.compare(call_);
+    world.log_call(group, call_);
+    world.transport().note(call_, state);
+    if (world.strict_collectives()) group.compare(call_);
     group.call_ = &call_;
     yield_point("group.call.begun");
     if (!span_.event()) return;
@@ -124,7 +104,7 @@ class Group::CallScope {
   ~CallScope() {
     group_.call_ = nullptr;
     if (!span_.event()) return;
-    const Counters& counters = group_.world_.rank_context().counters();
+    const Counters& counters = group_.communicator_.rank_context().counters();
     span_.event()->bytes_sent = counters.bytes_sent - before_.bytes_sent;
     span_.event()->bytes_received = counters.bytes_received - before_.bytes_received;
   }
@@ -133,7 +113,7 @@ class Group::CallScope {
   /// arrived.
   void show_messages() {
     if (!span_.event()) return;
-    const int64_t rank = group_.world_.rank();
+    const int64_t rank = group_.communicator_.rank();
     const auto sends = arrows_from(rank, call_, group_.remote_sends_);
     arriving_ = arrows_to(rank, call_, group_.remote_recvs_);
     describe(sends, arriving_, span_.event());
@@ -144,14 +124,15 @@ class Group::CallScope {
   }
 
   /// Ends a started call that has no messages.
-  void over() { group_.world_.note(call_, CallState::kFinished); }
+  void over() { group_.communicator_.transport().note(call_, CallState::kFinished); }
   /// Ends the call. If it is not called, because of an error, reports show that the rank still
   /// waits.
   void finish() {
     constexpr size_t kPolled = 8;
     yield_point("group.call.exchanged");
-    if (state_ == CallState::kWaiting) group_.world_.note(call_, CallState::kFinished);
-    group_.world_.poll(kPolled);
+    if (state_ == CallState::kWaiting)
+      group_.communicator_.transport().note(call_, CallState::kFinished);
+    group_.communicator_.poll(kPolled);
   }
 
  private:
@@ -175,7 +156,7 @@ bool Group::by_library(const void* in, void* out, std::span<const int64_t> count
   const bool gathers = call_->op != CommOp::kReduceScatter;
   const bool scatters = call_->op != CommOp::kAllGather;
   const int64_t others = size() - 1;
-  Counters& counters = world_.rank_context().counters();
+  Counters& counters = communicator_.rank_context().counters();
   Traffic& traffic = counters.traffic[static_cast<size_t>(call_->op)];
   const int64_t sent = (gathers ? own * others : 0) + (scatters ? total - own : 0);
   counters.bytes_sent += sent;
@@ -188,7 +169,8 @@ bool Group::by_library(const void* in, void* out, std::span<const int64_t> count
 // The device's copy keeps its order with other work on the arrays.
 void Group::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0 || to == from) return;
-  world_.device().copy(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
+  communicator_.device().copy(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+                              bytes);
 }
 
 // Sends an empty message from every member to every other. Like every message, it contains its
@@ -197,17 +179,17 @@ void Group::compare(const CollectiveCall& call) {
   std::vector<Send> sends;
   std::vector<Recv> recvs;
   for (const int64_t rank : ranks_) {
-    if (rank == world_.rank()) continue;
+    if (rank == communicator_.rank()) continue;
     sends.push_back({rank, nullptr, 0});
     recvs.push_back({rank, nullptr, 0});
   }
-  if (!sends.empty()) world_.exchange_messages(call, sends, recvs);
+  if (!sends.empty()) communicator_.exchange_messages(call, sends, recvs);
 }
 
 // Copies messages of this rank to itself and counts the others, which it stores in remote_sends_
 // and remote_recvs_. Returns false if there are none.
 bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs, CommOp counted_as) {
-  Counters& counters = world_.rank_context().counters();
+  Counters& counters = communicator_.rank_context().counters();
   Traffic& traffic = counters.traffic[static_cast<size_t>(counted_as)];
   remote_sends_.clear();
   remote_recvs_.clear();
@@ -241,7 +223,7 @@ bool Group::sort_out(std::span<const Send> sends, std::span<const Recv> recvs, C
 
 void Group::transfer(std::span<const Send> sends, std::span<const Recv> recvs) {
   if (sort_out(sends, recvs, call_->op))
-    world_.exchange_messages(*call_, remote_sends_, remote_recvs_);
+    communicator_.exchange_messages(*call_, remote_sends_, remote_recvs_);
 }
 
 void Group::all_gather(const void* in, void* out, int64_t count, DataType dtype) {
@@ -359,7 +341,7 @@ std::unique_ptr<Messages> Group::post_slice(const PartSlice& slice, const std::b
     part += static_cast<size_t>(slice.counts[i]);
   }
   if (!sort_out(sends_, recvs_, call_->op)) return nullptr;
-  return world_.post(*call_, remote_sends_, remote_recvs_);
+  return communicator_.post(*call_, remote_sends_, remote_recvs_);
 }
 
 // Slice by slice: every member sends its slice of part i to member i, which reduces what has
@@ -367,19 +349,19 @@ std::unique_ptr<Messages> Group::post_slice(const PartSlice& slice, const std::b
 void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const int64_t> counts,
                          DataType dtype, ReduceKind kind) {
   const size_t width = size_of(dtype);
-  const int64_t length = world_.slice_bytes() / static_cast<int64_t>(width);
+  const int64_t length = communicator_.slice_bytes() / static_cast<int64_t>(width);
   const auto slice = [&](int64_t i) { return PartSlice{counts, i * length, length, width}; };
   const int64_t largest = *std::max_element(counts.begin(), counts.end());
   const int64_t slices = (largest + length - 1) / length;
   const size_t bytes = static_cast<size_t>(slice(0).size_in(position_)) * width * ranks_.size();
-  std::byte* const arrived = in ? world_.scratch(bytes * (slices > 1 ? 2 : 1)) : nullptr;
+  std::byte* const arrived = in ? communicator_.scratch(bytes * (slices > 1 ? 2 : 1)) : nullptr;
   const auto landing = [&](int64_t i) { return at(arrived, i % 2 == 0 ? 0 : bytes); };
   const int64_t own = std::accumulate(counts.begin(), counts.begin() + position_, int64_t{0});
   std::vector<const void*> inputs(ranks_.size());
   std::unique_ptr<Messages> arriving = post_slice(slice(0), in, landing(0));
   for (int64_t i = 0; i < slices; ++i) {
     auto next = i + 1 < slices ? post_slice(slice(i + 1), in, landing(i + 1)) : nullptr;
-    if (arriving) world_.finish(*call_, std::move(arriving));
+    if (arriving) communicator_.finish(*call_, std::move(arriving));
     arriving = std::move(next);
     if (!in) continue;
     const int64_t begin = slice(i).begin, mine = slice(i).size_in(position_);
@@ -387,7 +369,7 @@ void Group::reduce_parts(const std::byte* in, std::byte* out, std::span<const in
       inputs[j] = landing(i) + static_cast<size_t>(j * mine) * width;
     }
     inputs[position_] = in + static_cast<size_t>(own + begin) * width;
-    world_.reduce(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
+    communicator_.reduce(inputs, at(out, static_cast<size_t>(begin) * width), mine, dtype, kind);
   }
 }
 
@@ -420,13 +402,13 @@ void Group::all_reduce_by_messages(const void* in, void* out, std::span<const in
 void Group::reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype,
                              ReduceKind kind) {
   const size_t bytes = static_cast<size_t>(count) * size_of(dtype);
-  std::byte* const arrived = in ? world_.scratch(bytes * ranks_.size()) : nullptr;
+  std::byte* const arrived = in ? communicator_.scratch(bytes * ranks_.size()) : nullptr;
   const std::vector<int64_t> counts(ranks_.size(), count);
   gather_parts(static_cast<const std::byte*>(in), arrived, counts, dtype);
   if (!in) return;  // nothing to reduce, or a dry run
   std::vector<const void*> inputs(ranks_.size());
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = arrived + i * bytes;
-  world_.reduce(inputs, out, count, dtype, kind);
+  communicator_.reduce(inputs, out, count, dtype, kind);
 }
 
 // A binomial tree: in round k the 2^k members that have the value send it on.
@@ -456,7 +438,7 @@ void Group::broadcast(void* data, int64_t count, DataType dtype, int64_t root) {
 // Dissemination: in round k every member notifies the member 2^k further on. After log2 n rounds
 // each has heard from all, directly or indirectly.
 void Group::barrier() {
-  world_.device().wait();
+  communicator_.device().wait();
   CallScope call(*this, {.op = CommOp::kBarrier});
   for (int64_t step = 1; step < size(); step *= 2) {
     const Send send{(position_ + step) % size(), nullptr, 0};
@@ -470,7 +452,7 @@ void Group::exchange(std::span<const Send> sends, std::span<const Recv> recvs) {
   CallScope call(*this, {.op = CommOp::kExchange, .bytes = bytes_of(sends) + bytes_of(recvs)});
   if (sort_out(sends, recvs, CommOp::kExchange)) {
     call.show_messages();
-    world_.exchange_messages(*call_, remote_sends_, remote_recvs_);
+    communicator_.exchange_messages(*call_, remote_sends_, remote_recvs_);
     call.show_arrival();
   }
   call.finish();
@@ -483,7 +465,7 @@ Transfer Group::start_exchange(std::span<const Send> sends, std::span<const Recv
   Transfer transfer;
   if (sort_out(sends, recvs, counted_as)) {
     call.show_messages();
-    transfer = world_.start(*call_, remote_sends_, remote_recvs_, std::move(buffers));
+    transfer = communicator_.start(*call_, remote_sends_, remote_recvs_, std::move(buffers));
   } else {
     call.over();
   }

@@ -22,41 +22,18 @@
 #include <string_view>
 #include <vector>
 
+#include "distributed/comm/collective_call.h"
+#include "distributed/comm/messages.h"
 #include "distributed/comm/transfer.h"
 #include "distributed/placement/placement.h"
 #include "phi/common/dtype.h"
 
 namespace phi::distributed {
 
-class Messages;
-class World;
-struct CollectiveCall;
+class Communicator;
 
-enum class CommOp : uint8_t {
-  kExchange = 0,
-  kAllGather,
-  kAllToAll,
-  kAllReduce,
-  kReduceScatter,
-  kBroadcast,
-  kBarrier,
-};
-std::string_view name_of(CommOp op);
-
-/// One message to or from `peer`. Messages of one pair of ranks are matched in list order.
-struct Send {
-  int64_t peer = 0;
-  const void* data = nullptr;
-  size_t bytes = 0;
-};
-struct Recv {
-  int64_t peer = 0;
-  void* data = nullptr;
-  size_t bytes = 0;
-};
-
-/// A group of one World. Arrays are in the memory of that world's device: host memory, or device
-/// memory for a device communicator (World::device_communicator). Calls of a device communicator
+/// A group of one Communicator. Arrays are in the memory of the communicator's device: host memory,
+/// or device memory for a device communicator. Calls of a device communicator
 /// are ordered with later launches on the device; the host does not wait for them, except in
 /// barrier, where it waits for the device first.
 class Group {
@@ -116,8 +93,10 @@ class Group {
 
  protected:
   /// `suffix` is appended to the name.
-  Group(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash,
+  Group(Communicator& communicator, std::vector<int64_t> ranks, int64_t position, uint64_t hash,
         std::string_view suffix = {});
+
+  Communicator& communicator() { return communicator_; }
 
   /// For a backend with a library of collectives: runs the call and returns true. `counts` are the
   /// members' elements of a gather or scatter. Without it calls are built from messages.
@@ -127,7 +106,7 @@ class Group {
   }
 
  private:
-  friend class World;
+  friend class Communicator;
 
   class CallScope;
   struct PartSlice;
@@ -146,7 +125,7 @@ class Group {
                               DataType dtype, ReduceKind kind);
   void reduce_by_gather(const void* in, void* out, int64_t count, DataType dtype, ReduceKind kind);
 
-  World& world_;
+  Communicator& communicator_;
   std::vector<int64_t> ranks_;
   int64_t position_;
   uint64_t hash_;

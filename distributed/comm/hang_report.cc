@@ -199,7 +199,7 @@ std::string ranks_report(const std::string& head, std::span<const int64_t> ranks
   return kept_and_cut(head, ranks, own, rank_status, {});
 }
 
-std::string late_report(const CollectiveCall& call, World::Milliseconds deadline,
+std::string late_report(const CollectiveCall& call, std::chrono::milliseconds deadline,
                         const RankStatusQuery& rank_status) {
   const std::string head =
       fmt::format("Timed out after {:g} s in {}.", static_cast<double>(deadline.count()) / 1000,

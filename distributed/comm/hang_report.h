@@ -2,24 +2,16 @@
 // last call, and the first call on which they differ. docs/operations.md explains how to read them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "distributed/comm/flight_recorder.h"
-#include "distributed/comm/world.h"
+#include "distributed/comm/collective_call.h"
+#include "distributed/comm/rank_status.h"
 
 namespace phi::distributed {
-
-/// A rank as far as this process can observe it.
-struct RankStatus {
-  const FlightRecorder* flight_recorder = nullptr;  // null: the rank is on another machine
-  std::string process{};  // "pid 4711", "pid 4711 is stopped"; empty: unknown
-  bool has_left = false;  // it makes no more calls: it has left the job, or is leaving it
-};
-using RankStatusQuery = std::function<RankStatus(int64_t rank)>;
 
 // Each report fits a screen. If the environment variable AUTOPHI_REPORT_DIR names a folder, all
 // calls that the ranks remember are appended to this process's file there, and the last line names
@@ -28,7 +20,7 @@ using RankStatusQuery = std::function<RankStatus(int64_t rank)>;
 /// The report of a call whose deadline passed: "Timed out after 60 s in all_reduce #418 of group
 /// {4,5} ..."; a line for each rank of the group that marks the missing ones; the first call of the
 /// group on which ranks differ; and the last calls of each.
-std::string late_report(const CollectiveCall& call, World::Milliseconds deadline,
+std::string late_report(const CollectiveCall& call, std::chrono::milliseconds deadline,
                         const RankStatusQuery& rank_status);
 
 /// The report of a call that a rank of its group will not make, because that rank has left the job:

@@ -1,12 +1,26 @@
-// Messages: one set of messages in flight. A backend implements posting a set and waiting for it;
-// all communication between ranks is built on that.
+// Messages: one set of messages in flight. All communication between ranks is built on posting a
+// set and waiting for it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
-#include "distributed/comm/group.h"
-
 namespace phi::distributed {
+
+struct CollectiveCall;
+
+/// One message to or from `peer`. Messages of one pair of ranks are matched in list order.
+struct Send {
+  int64_t peer = 0;
+  const void* data = nullptr;
+  size_t bytes = 0;
+};
+struct Recv {
+  int64_t peer = 0;
+  void* data = nullptr;
+  size_t bytes = 0;
+};
 
 /// An object holds one set at a time and can be reused when the set is done.
 class Messages {

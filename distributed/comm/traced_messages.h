@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "distributed/comm/world.h"
+#include "distributed/comm/collective_call.h"
+#include "distributed/comm/messages.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi::distributed {

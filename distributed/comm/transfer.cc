@@ -1,25 +1,21 @@
-// Transfers from start to end. The world polls them in every call, so transfers without a handle
-// complete too.
+// Transfers from start to end. The communicator polls them in every call, so transfers without a
+// handle complete too.
 #include "distributed/comm/transfer.h"
 
 #include <algorithm>
 #include <exception>
-#include <thread>
-#include <tuple>
 #include <utility>
 
-#include "distributed/comm/hang_report.h"
 #include "distributed/comm/traced_messages.h"
 #include "distributed/comm/world.h"
 #include "phi/common/errors.h"
-#include "phi/common/process/interruption.h"
 #include "phi/common/process/yield_point.h"
 #include "phi/core/trace/trace.h"
 
 namespace phi::distributed {
 
 struct Transfer::State {
-  World& world;
+  Communicator& communicator;
   CollectiveCall call;
   std::unique_ptr<Messages> messages;  // null: completed
   std::shared_ptr<const void> buffers;
@@ -28,14 +24,16 @@ struct Transfer::State {
   std::unique_ptr<const TracedTransfer> traced = nullptr;  // until the transfer has been waited for
 };
 
-bool Transfer::done() const { return !state_ || !state_->messages || state_->world.test(*state_); }
+bool Transfer::done() const {
+  return !state_ || !state_->messages || state_->communicator.test(*state_);
+}
 
 void Transfer::wait() const {
   if (!state_) return;
-  Trace* const trace = state_->traced ? state_->world.rank_context().trace() : nullptr;
+  Trace* const trace = state_->traced ? state_->communicator.rank_context().trace() : nullptr;
   const TraceScope span(trace, TraceKind::kCall, "wait");
   if (span.event()) describe(state_->call, *trace, span.event());
-  if (state_->messages) state_->world.wait_for(*state_);
+  if (state_->messages) state_->communicator.wait_for(*state_);
   if (state_->error) {
     state_->told = true;
     std::rethrow_exception(state_->error);
@@ -44,57 +42,14 @@ void Transfer::wait() const {
   state_->traced = nullptr;
 }
 
-std::unique_ptr<Messages> World::acquire_messages() {
-  if (spare_.empty()) return new_messages();
-  auto messages = std::move(spare_.back());
-  spare_.pop_back();
-  return messages;
-}
-
-void World::exchange_messages(const CollectiveCall& call, std::span<const Send> sends,
-                              std::span<const Recv> recvs) {
-  finish(call, post(call, sends, recvs));
-}
-
-std::unique_ptr<Messages> World::post(const CollectiveCall& call, std::span<const Send> sends,
-                                      std::span<const Recv> recvs) {
-  auto messages = acquire_messages();
-  messages->post(call, sends, recvs);
-  yield_point("world.exchange.posted");
-  return messages;
-}
-
-void World::finish(const CollectiveCall& call, std::unique_ptr<Messages> messages) {
-  wait_and_progress(call, *messages);
-  spare_.push_back(std::move(messages));
-}
-
-// Other ranks may wait for this rank in calls of the device communicator, which must progress
-// meanwhile.
-void World::wait_and_progress(const CollectiveCall& call, Messages& messages) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kBetweenLooks = std::chrono::microseconds(20);
-  const auto until = Clock::now() + deadline();
-  while (device_communicator_ && device_communicator_->make_progress()) {
-    poll_interruption();
-    if (messages.done(call)) return;
-    PHI_CHECK(Clock::now() < until,
-              errors::ExecutionTimeout("{}", late_report(call, deadline(), [this](int64_t other) {
-                                         return rank_status(other);
-                                       })));
-    std::this_thread::sleep_for(kBetweenLooks);
-  }
-  messages.wait(call);
-}
-
-Transfer World::start(const CollectiveCall& call, std::span<const Send> sends,
-                      std::span<const Recv> recvs, std::shared_ptr<const void> buffers) {
+Transfer Communicator::start(const CollectiveCall& call, std::span<const Send> sends,
+                             std::span<const Recv> recvs, std::shared_ptr<const void> buffers) {
   auto messages = acquire_messages();
   messages->post(call, sends, recvs);
   yield_point("world.start.posted");
   transfers_.push_back(std::make_shared<Transfer::State>(
       Transfer::State{*this, call, std::move(messages), std::move(buffers)}));
-  if (const Trace* trace = context_->trace()) [[unlikely]] {
+  if (const Trace* trace = rank_context().trace()) [[unlikely]] {
     transfers_.back()->traced = std::make_unique<const TracedTransfer>(
         TracedTransfer{arrows_from(rank(), call, sends), arrows_to(rank(), call, recvs),
                        trace->work(), Trace::now_ns()});
@@ -102,9 +57,9 @@ Transfer World::start(const CollectiveCall& call, std::span<const Send> sends,
   return Transfer(transfers_.back());
 }
 
-bool World::test(Transfer::State& transfer) noexcept {
+bool Communicator::test(Transfer::State& transfer) noexcept {
   try {
-    check_not_forked("a transfer");
+    transport().check_not_forked("a transfer");
     if (!transfer.messages->done(transfer.call)) return false;
     yield_point("world.test.done");
     end(transfer);
@@ -114,12 +69,12 @@ bool World::test(Transfer::State& transfer) noexcept {
   return true;
 }
 
-void World::wait_for(Transfer::State& transfer) {
+void Communicator::wait_for(Transfer::State& transfer) {
   if (test(transfer)) return;
   yield_point("world.wait_for.not_done");
-  note(transfer.call, CallState::kWaiting);
+  transport().note(transfer.call, CallState::kWaiting);
   try {
-    wait_and_progress(transfer.call, *transfer.messages);
+    wait_for_messages(transfer.call, *transfer.messages);
   } catch (...) {
     end_failed(transfer);
     return;
@@ -127,15 +82,15 @@ void World::wait_for(Transfer::State& transfer) {
   end(transfer);
 }
 
-void World::end(Transfer::State& transfer) {
+void Communicator::end(Transfer::State& transfer) {
   spare_.push_back(std::move(transfer.messages));
-  note(transfer.call, CallState::kFinished);
+  transport().note(transfer.call, CallState::kFinished);
   yield_point("world.end.over");
   transfer.buffers.reset();
-  if (transfer.traced && context_->trace()) show_flight(transfer, *context_->trace());
+  if (transfer.traced && rank_context().trace()) show_flight(transfer, *rank_context().trace());
 }
 
-void World::show_flight(const Transfer::State& transfer, Trace& trace) {
+void Communicator::show_flight(const Transfer::State& transfer, Trace& trace) {
   const TracedTransfer& traced = *transfer.traced;
   TraceEvent* const event = trace.add(TraceKind::kInFlight, "");
   if (!event) return;
@@ -146,14 +101,14 @@ void World::show_flight(const Transfer::State& transfer, Trace& trace) {
   event->start_ns = traced.start_ns;
 }
 
-void World::end_failed(Transfer::State& transfer) {
+void Communicator::end_failed(Transfer::State& transfer) {
   transfer.error = std::current_exception();
   yield_point("world.end_failed");
   failed_.emplace_back(std::move(transfer.buffers), std::move(transfer.messages));
 }
 
 // Polls in turn, so that a transfer that waits for long does not hide the others.
-void World::poll(size_t most) {
+void Communicator::poll(size_t most) {
   for (size_t left = std::min(most, transfers_.size()); left > 0; --left) {
     if (next_polled_ >= transfers_.size()) next_polled_ = 0;
     const auto at = transfers_.begin() + static_cast<std::ptrdiff_t>(next_polled_);
@@ -169,25 +124,16 @@ void World::poll(size_t most) {
   }
 }
 
-size_t World::transfers_in_flight() {
+size_t Communicator::transfers_in_flight() {
   poll(transfers_.size());
-  return transfers_.size() +
-         (device_communicator_ ? device_communicator_->transfers_in_flight() : 0);
+  return transfers_.size();
 }
 
-void World::drain() {
-  if (device_communicator_) device_communicator_->drain();
+void Communicator::drain() {
   while (transfers_in_flight() > 0) Transfer(transfers_.front()).wait();
 }
 
-void World::abandon_transfers() noexcept {
-  if (was_forked()) {
-    // Freeing the messages would withdraw them from peers, which communicate with the parent.
-    std::ignore = new auto(std::tuple(std::move(device_communicator_), std::move(transfers_),
-                                      std::move(failed_), std::move(spare_)));
-    return;
-  }
-  device_communicator_ = nullptr;  // first: it uses this world's messages until it is destroyed
+void Communicator::abandon_transfers() noexcept {
   for (const auto& transfer : transfers_) {
     if (!transfer->messages) continue;
     yield_point("world.abandon");

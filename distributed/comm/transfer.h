@@ -5,16 +5,16 @@
 //   compute();
 //   t.wait();                                // what the receives of rows point to has arrived
 //
-// Messages make progress whenever the rank is in any call of its world, in done() or in wait(). A
-// rank that computes for long delays its peers, but does not block them for ever.
+// Messages make progress whenever the rank is in any call of its communicator, in done() or in
+// wait(). A rank that computes for long delays its peers, but does not block them for ever.
 #pragma once
 
 #include <memory>
 
 namespace phi::distributed {
 
-/// A handle; copies refer to the same transfer. Dropping it changes nothing: the world completes
-/// the transfer and keeps the buffers until then. Use it on the thread of its world.
+/// A handle; copies refer to the same transfer. Dropping it changes nothing: the communicator
+/// completes the transfer and keeps the buffers until then. Use it on the thread of its rank.
 class Transfer {
  public:
   /// A completed transfer, of a rank that neither sends nor receives.
@@ -29,7 +29,7 @@ class Transfer {
   void wait() const;
 
  private:
-  friend class World;
+  friend class Communicator;
   struct State;
   explicit Transfer(std::shared_ptr<State> state) : state_(std::move(state)) {}
 

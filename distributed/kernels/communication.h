@@ -22,13 +22,14 @@
 namespace phi {
 namespace {
 
+using distributed::Communicator;
 using distributed::Group;
 using distributed::ReduceKind;
 using distributed::World;
 
-/// The world whose groups accept the kernel's arrays.
-World& world_of(const KernelContext& ctx) {
-  return World::current().device_communicator(ctx.place());
+/// The communicator of the kernel's arrays.
+Communicator& communicator_of(const KernelContext& ctx) {
+  return World::current().communicator(ctx.place());
 }
 
 Group& ring(const KernelContext& ctx, int ring_id) {
@@ -36,7 +37,7 @@ Group& ring(const KernelContext& ctx, int ring_id) {
       !ctx.view(),
       errors::PreconditionNotMet(
           "communication operators are for plain tensors; use reshard for a tensor on a mesh."));
-  return world_of(ctx).ring(ring_id);
+  return communicator_of(ctx).ring(ring_id);
 }
 
 void check_size(const Group& group, int nranks) {
@@ -62,7 +63,7 @@ ReduceKind kind_of(int reduce_type) {
 /// An array in the memory of the group's device, copied there if necessary; empty in a dry run.
 ArrayAt at_group(const KernelContext& ctx, const DenseTensor& x, ArrayAt::Use use) {
   if (RankContext::current().is_dry()) return {};
-  return {world_of(ctx).device(), x, use};
+  return {communicator_of(ctx).device(), x, use};
 }
 
 bool is_same(const DenseTensor& x, const DenseTensor& out) {
@@ -84,7 +85,7 @@ Group& pair_with(const KernelContext& ctx, const Group& group, int peer) {
   const auto [low, high] = std::minmax({own, int64_t{peer}});
   const std::array<int64_t, 2> ranks = {group.ranks()[static_cast<size_t>(low)],
                                         group.ranks()[static_cast<size_t>(high)]};
-  return world_of(ctx).group(ranks);
+  return communicator_of(ctx).group(ranks);
 }
 
 /// x as a matrix whose columns are its last tensor dim.
@@ -162,13 +163,14 @@ void ReduceGradKernel(const Context& ctx, const DenseTensor& out_grad, int ring_
   BroadcastKernel<T>(ctx, out_grad, ring_id, root_id, x_grad);
   if (kind_of(reduce_type) == ReduceKind::kSum || RankContext::current().is_dry()) return;
   // The average of the gradient and one zero array per other rank is the divided gradient.
-  World& world = world_of(ctx);
+  Communicator& communicator = communicator_of(ctx);
   ArrayAt grad = at_group(ctx, *x_grad, ArrayAt::kUpdate);
-  const DeviceMemory zeros(world.device(), x_grad->nbytes());
-  if (x_grad->nbytes() > 0) world.device().fill(zeros.data(), std::byte{0}, x_grad->nbytes());
+  const DeviceMemory zeros(communicator.device(), x_grad->nbytes());
+  if (x_grad->nbytes() > 0)
+    communicator.device().fill(zeros.data(), std::byte{0}, x_grad->nbytes());
   std::vector<const void*> inputs(static_cast<size_t>(ring(ctx, ring_id).size()), zeros.data());
   inputs[0] = grad.data();
-  world.reduce(inputs, grad.data(), x_grad->numel(), x_grad->dtype(), ReduceKind::kAvg);
+  communicator.reduce(inputs, grad.data(), x_grad->numel(), x_grad->dtype(), ReduceKind::kAvg);
   grad.finish();
 }
 
@@ -224,7 +226,7 @@ void CConcatKernel(const Context& ctx, const DenseTensor& x, int ring_id, int nr
   check_size(group, nranks);
   const distributed::CommAnnotation about(x.dims(), x.dtype());
   const bool is_dry = RankContext::current().is_dry();
-  Device& device = world_of(ctx).device();
+  Device& device = communicator_of(ctx).device();
   const DeviceMemory parts(device, is_dry ? 0 : out->nbytes());
   const ArrayAt own = at_group(ctx, x, ArrayAt::kRead);
   group.all_gather(own.data(), parts.data(), x.numel(), x.dtype());

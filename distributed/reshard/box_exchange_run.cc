@@ -31,11 +31,12 @@ CommOp op_of(ReshardStep::Kind kind) {
 
 }  // namespace
 
-BoxExchangeRun::BoxExchangeRun(World& world, std::shared_ptr<const RankSchedule> schedule,
-                               size_t step, const DenseTensor& in, const TensorMeta& global,
-                               const Place& place, const DenseTensor& out)
-    : world_(world),
-      device_(world.device()),
+BoxExchangeRun::BoxExchangeRun(Communicator& communicator,
+                               std::shared_ptr<const RankSchedule> schedule, size_t step,
+                               const DenseTensor& in, const TensorMeta& global, const Place& place,
+                               const DenseTensor& out)
+    : communicator_(communicator),
+      device_(communicator.device()),
       whole_(std::move(schedule)),
       schedule_(whole_->moves[step]),
       step_(whole_->plan->steps[step]),
@@ -161,12 +162,12 @@ void BoxExchangeRun::reduce() {
     const std::span inputs(arrived_.data() + i, n);
     const int64_t count = message.box.numel();
     if (message.offset) {
-      world_.reduce(inputs, element(to_.data(), *message.offset, width_), count, out_.dtype(),
-                    step_.reduce);
+      communicator_.reduce(inputs, element(to_.data(), *message.offset, width_), count,
+                           out_.dtype(), step_.reduce);
       continue;
     }
     std::byte* reduced = staging_.allocate(message.bytes);
-    world_.reduce(inputs, reduced, count, out_.dtype(), step_.reduce);
+    communicator_.reduce(inputs, reduced, count, out_.dtype(), step_.reduce);
     copies_.push_back({reduced, message.box, to_.data(), schedule_.dst_box, message.box});
   }
 }

@@ -18,8 +18,8 @@ class BoxExchangeRun {
  public:
   /// Step number `step` of `schedule`, from `in`; `global` is the metadata of the whole tensor.
   /// This rank's result is stored in `out` if that is defined.
-  BoxExchangeRun(World& world, std::shared_ptr<const RankSchedule> schedule, size_t step,
-                 const DenseTensor& in, const TensorMeta& global, const Place& place,
+  BoxExchangeRun(Communicator& communicator, std::shared_ptr<const RankSchedule> schedule,
+                 size_t step, const DenseTensor& in, const TensorMeta& global, const Place& place,
                  const DenseTensor& out);
 
   /// Posts the messages. A step that is exactly one collective runs to completion.
@@ -40,7 +40,7 @@ class BoxExchangeRun {
   /// Runs all copies in copies_ as one call.
   void copy_boxes();
 
-  World& world_;
+  Communicator& communicator_;
   Device& device_;  // the device of the messages' arrays
   const std::shared_ptr<const RankSchedule> whole_;
   const StepSchedule& schedule_;

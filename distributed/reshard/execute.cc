@@ -30,17 +30,17 @@ DenseTensor new_array(const TensorMeta& meta, const Place& place, const DenseTen
   return into.defined() ? into : DenseTensor::empty(meta, place);
 }
 
-DenseTensor all_reduced(World& world, const StepSchedule& schedule, const ReshardStep& step,
-                        const DenseTensor& in, const DenseTensor& into) {
+DenseTensor all_reduced(Communicator& communicator, const StepSchedule& schedule,
+                        const ReshardStep& step, const DenseTensor& in, const DenseTensor& into) {
   DenseTensor out = new_array(in.meta(), in.place(), into);
   const bool dry = RankContext::current().is_dry();
-  const ArrayAt from = dry ? ArrayAt() : ArrayAt(world.device(), in, ArrayAt::kRead);
-  ArrayAt to = dry ? ArrayAt() : ArrayAt(world.device(), out, ArrayAt::kWrite);
+  const ArrayAt from = dry ? ArrayAt() : ArrayAt(communicator.device(), in, ArrayAt::kRead);
+  ArrayAt to = dry ? ArrayAt() : ArrayAt(communicator.device(), out, ArrayAt::kWrite);
   if (schedule.group != nullptr) {
     schedule.group->all_reduce(from.data(), to.data(), in.numel(), in.dtype(), step.reduce);
   } else if (!dry) {
     const void* input = from.data();
-    world.reduce({&input, 1}, to.data(), in.numel(), in.dtype(), step.reduce);
+    communicator.reduce({&input, 1}, to.data(), in.numel(), in.dtype(), step.reduce);
   }
   to.finish();
   return out;
@@ -131,11 +131,11 @@ bool changes_nothing(const StepSchedule& schedule, const ReshardStep& step) {
 // that this rank sends and receives in it.
 class TracedReshard {
  public:
-  TracedReshard(World& world, const char* name, const ReshardPlan& plan,
+  TracedReshard(Communicator& communicator, const char* name, const ReshardPlan& plan,
                 ReshardObserver::Span::Phase phase)
-      : TracedReshard(world, name, plan, phase, plan.steps.size()) {}
-  TracedReshard(World& world, const ReshardPlan& plan, size_t step)
-      : TracedReshard(world, name_of(plan.steps[step].kind).data(), plan,
+      : TracedReshard(communicator, name, plan, phase, plan.steps.size()) {}
+  TracedReshard(Communicator& communicator, const ReshardPlan& plan, size_t step)
+      : TracedReshard(communicator, name_of(plan.steps[step].kind).data(), plan,
                       ReshardObserver::Span::Phase::kStep, step) {}
   ~TracedReshard() {
     TraceEvent* const event = span_.event();
@@ -153,9 +153,9 @@ class TracedReshard {
 
  private:
   // `step` == plan.steps.size(): the whole plan.
-  TracedReshard(World& world, const char* name, const ReshardPlan& plan,
+  TracedReshard(Communicator& communicator, const char* name, const ReshardPlan& plan,
                 ReshardObserver::Span::Phase phase, size_t step)
-      : rank_(world.rank_context()),
+      : rank_(communicator.rank_context()),
         plan_(plan),
         phase_(phase),
         step_(step),
@@ -206,7 +206,7 @@ struct PendingReshard::Steps {
   std::shared_ptr<BoxExchangeRun> in_flight = nullptr;  // the step in flight
 
   // Runs to the end, or to a step between meshes, whose transfer it returns.
-  Transfer run(World& world);
+  Transfer run(Communicator& communicator);
   // Whether this rank does anything in step `at`.
   bool participates_in(size_t at) const {
     const StepSchedule& move = schedule->moves[at];
@@ -222,7 +222,7 @@ struct PendingReshard::Steps {
   void complete_in_flight() { local = std::exchange(in_flight, nullptr)->finish(); }
 };
 
-Transfer PendingReshard::Steps::run(World& world) {
+Transfer PendingReshard::Steps::run(Communicator& communicator) {
   const CommAnnotation about(global.dims, global.dtype);
   while (next < schedule->moves.size()) {
     const size_t at = next++;
@@ -230,16 +230,16 @@ Transfer PendingReshard::Steps::run(World& world) {
     const StepSchedule& move = schedule->moves[at];
     if (!participates_in(at)) continue;
     const DenseTensor target = into.defined() && !participates_from(next) ? into : DenseTensor();
-    ++world.rank_context().counters().reshard_steps;
-    const TracedReshard traced(world, *schedule->plan, at);
+    ++communicator.rank_context().counters().reshard_steps;
+    const TracedReshard traced(communicator, *schedule->plan, at);
     if (step.kind == ReshardStep::Kind::kAllReduce) {
-      local = all_reduced(world, move, step, local, target);
+      local = all_reduced(communicator, move, step, local, target);
     } else if (step.kind == ReshardStep::Kind::kFillPartial) {
-      const MeshCoord coord = *step.to()->mesh().coord_of(world.rank());
+      const MeshCoord coord = *step.to()->mesh().coord_of(communicator.rank());
       local = filled(step, local, global, place, coord, target);
     } else {
-      in_flight =
-          std::make_shared<BoxExchangeRun>(world, schedule, at, local, global, place, target);
+      in_flight = std::make_shared<BoxExchangeRun>(communicator, schedule, at, local, global, place,
+                                                   target);
       Transfer transfer = BoxExchangeRun::start(in_flight);
       yield_point("reshard.run.started");
       if (step.kind == ReshardStep::Kind::kSendRecv) return transfer;
@@ -260,18 +260,18 @@ PendingReshard PendingReshard::begin(const DistTensor& src, const TensorDistAttr
   if (OpScope::current() == nullptr) scope.emplace("reshard");
   const auto plan = plan_reshard(src.attr(), dst, src.dims(), src.dtype());
   const Place place = src.local().place();
-  World& world = World::current().device_communicator(place);
-  const bool in_src = src.mesh().contains(world.rank());
-  const bool in_dst = dst->mesh().contains(world.rank());
+  Communicator& communicator = World::current().communicator(place);
+  const bool in_src = src.mesh().contains(communicator.rank());
+  const bool in_dst = dst->mesh().contains(communicator.rank());
   pending.result_ = DistTensor::clipped(src.meta(), dst, place, OpScope::current());
   if (!in_src && !in_dst) return pending;
-  const TracedReshard traced(world, "reshard", *plan, ReshardObserver::Span::Phase::kWhole);
-  if (ReshardObserver* observer = world.rank_context().reshard_observer()) [[unlikely]]
+  const TracedReshard traced(communicator, "reshard", *plan, ReshardObserver::Span::Phase::kWhole);
+  if (ReshardObserver* observer = communicator.rank_context().reshard_observer()) [[unlikely]]
     observer->on_begin(*plan, src.local());
   auto steps = std::make_unique<PendingReshard::Steps>(
-      PendingReshard::Steps{schedule_of(plan, world), src.meta(), place, into, from});
+      PendingReshard::Steps{schedule_of(plan, communicator), src.meta(), place, into, from});
   pending.participates_ = steps->participates_from(0);
-  pending.transfer_ = steps->run(world);
+  pending.transfer_ = steps->run(communicator);
   if (in_dst) pending.rest_ = std::move(steps);
   return pending;
 }
@@ -308,13 +308,13 @@ DistTensor PendingReshard::wait() {
       errors::PreconditionNotMet("wait() is called for a pending reshard that was never started, "
                                  "or was waited for before; keep the tensor that wait() returns."));
   while (rest_ && rest_->in_flight) {
-    World& world = World::current().device_communicator(rest_->place);
-    const TracedReshard traced(world, "finish reshard", *rest_->schedule->plan,
+    Communicator& communicator = World::current().communicator(rest_->place);
+    const TracedReshard traced(communicator, "finish reshard", *rest_->schedule->plan,
                                ReshardObserver::Span::Phase::kFinish);
     transfer_.wait();
     yield_point("reshard.wait.arrived");
     rest_->complete_in_flight();
-    transfer_ = rest_->run(world);
+    transfer_ = rest_->run(communicator);
   }
   if (rest_) result_.local() = std::move(rest_->local);
   rest_ = nullptr;

@@ -50,14 +50,14 @@ std::vector<int64_t> scatter_counts(const ReshardStep& step, const std::vector<i
   return counts;
 }
 
-StepSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world) {
+StepSchedule schedule_move(const ReshardStep& step, DataType dtype, Communicator& communicator) {
   StepSchedule schedule;
-  const int64_t rank = world.rank();
+  const int64_t rank = communicator.rank();
   const size_t width = size_of(dtype);
   const auto group = ranks_of_step(step, rank);
   if (group.empty()) return schedule;
   schedule.takes_part = true;
-  if (group.size() > 1) schedule.group = &world.group(group);
+  if (group.size() > 1) schedule.group = &communicator.group(group);
   if (!step.moves_boxes()) return schedule;
   const TransferRoutes routes(step.move);
   schedule.contributions = routes.contributions();
@@ -93,25 +93,25 @@ StepSchedule schedule_move(const ReshardStep& step, DataType dtype, World& world
 }  // namespace
 
 std::shared_ptr<const RankSchedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
-                                                World& world) {
+                                                Communicator& communicator) {
   struct Key {
     const ReshardPlan* plan;
-    uint64_t world;
+    uint64_t communicator;
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
     size_t operator()(const Key& key) const {
-      return reinterpret_cast<uintptr_t>(key.plan) * 0x9e3779b97f4a7c15u ^ key.world << 20;
+      return reinterpret_cast<uintptr_t>(key.plan) * 0x9e3779b97f4a7c15u ^ key.communicator << 20;
     }
   };
   constexpr size_t kMostSchedules = 8192;
   thread_local std::unordered_map<Key, std::shared_ptr<const RankSchedule>, KeyHash> schedules;
-  const Key key{plan.get(), world.id()};
+  const Key key{plan.get(), communicator.id()};
   if (const auto it = schedules.find(key); it != schedules.end()) return it->second;
-  VLOG(1) << "rank " << world.rank() << ": " << plan->to_string();
+  VLOG(1) << "rank " << communicator.rank() << ": " << plan->to_string();
   auto schedule = std::make_shared<RankSchedule>(RankSchedule{plan, {}});
   for (const ReshardStep& step : plan->steps) {
-    schedule->moves.push_back(schedule_move(step, plan->dtype, world));
+    schedule->moves.push_back(schedule_move(step, plan->dtype, communicator));
   }
   if (schedules.size() >= kMostSchedules) schedules.clear();
   return schedules[key] = std::move(schedule);

@@ -40,6 +40,6 @@ struct RankSchedule {
 
 /// Returns the schedule of a plan. Schedules are cached per thread.
 std::shared_ptr<const RankSchedule> schedule_of(const std::shared_ptr<const ReshardPlan>& plan,
-                                                World& world);
+                                                Communicator& communicator);
 
 }  // namespace phi::distributed

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "distributed/api.h"
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/nccl_communicator.h"
 #include "distributed/comm/world.h"
 
 namespace phi::distributed::testing {
@@ -14,7 +14,7 @@ inline void assign_gpu(World& world, int gpus, GpuMessages messages = GpuMessage
   world.rank_context().set_place(gpu);
   const bool by_nccl = messages == GpuMessages::kNccl && has_nccl();
   if (by_nccl && world.size() > 1 && world.size() <= gpus)
-    world.set_device_communicator(make_nccl_world(world, gpu, GpuReduction::kExact));
+    world.set_device_communicator(make_nccl_communicator(world, gpu, GpuReduction::kExact));
 }
 
 }  // namespace phi::distributed::testing

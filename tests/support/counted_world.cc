@@ -1,4 +1,4 @@
-// A world and messages around those of a backend.
+// A transport, a communicator and messages around those of a backend.
 #include "support/counted_world.h"
 
 #include <fmt/format.h>
@@ -12,41 +12,7 @@
 namespace phi::distributed::testing {
 namespace {
 
-// What a world keeps for its groups. A class that derives from World may name these members, and a
-// pointer to one is good for every world.
-class Opened : public World {
- public:
-  static std::unique_ptr<Messages> new_messages_of(World& world) {
-    return (world.*&Opened::new_messages)();
-  }
-  static void note_in(World& world, const CollectiveCall& call, CallState state) {
-    (world.*&Opened::note)(call, state);
-  }
-  static std::byte* scratch_of(World& world, size_t bytes) {
-    return (world.*&Opened::scratch)(bytes);
-  }
-  static int64_t slice_bytes_of(const World& world) { return (world.*&Opened::slice_bytes)(); }
-};
-
-// Somebody else owns it.
-std::shared_ptr<RankContext> context_of(World& world) {
-  return {std::shared_ptr<void>(), &world.rank_context()};
-}
-
-}  // namespace
-
-MessageCounts operator-(const MessageCounts& a, const MessageCounts& b) {
-  return {a.messages_sent - b.messages_sent, a.bytes_sent - b.bytes_sent,
-          a.messages_received - b.messages_received, a.bytes_received - b.bytes_received};
-}
-
-void PrintTo(const MessageCounts& message_counts, std::ostream* out) {
-  *out << fmt::format("{} messages of {} bytes sent, {} of {} received",
-                      message_counts.messages_sent, message_counts.bytes_sent,
-                      message_counts.messages_received, message_counts.bytes_received);
-}
-
-class CountedWorld::CountedMessages final : public Messages {
+class CountedMessages final : public Messages {
  public:
   CountedMessages(std::unique_ptr<Messages> inner, MessageCounts& message_counts)
       : inner_(std::move(inner)), counts_(message_counts) {}
@@ -67,35 +33,77 @@ class CountedWorld::CountedMessages final : public Messages {
   MessageCounts& counts_;
 };
 
-CountedWorld::CountedWorld(World& inner) : World(context_of(inner)), inner_(inner) {
-  set_deadline(inner.deadline());
-  World& device_communicator = inner.device_communicator(inner.rank_context().place());
-  if (&device_communicator == &inner) return;
-  auto counted = std::make_unique<CountedWorld>(device_communicator);
-  device_communicator_ = counted.get();
-  set_device_communicator(std::move(counted));
+class CountedTransport final : public Transport {
+ public:
+  CountedTransport(Transport& inner, std::shared_ptr<MessageCounts> counts)
+      : Transport(inner.rank(), inner.size(), Peers::kNone),
+        inner_(inner),
+        counts_(std::move(counts)) {
+    set_deadline(inner.deadline());
+  }
+
+  std::string_view backend() const override { return inner_.backend(); }
+  bool transfers_data() const override { return inner_.transfers_data(); }
+  std::unique_ptr<Messages> new_messages() override {
+    return std::make_unique<CountedMessages>(inner_.new_messages(), *counts_);
+  }
+  void note(const CollectiveCall& call, CallState state) override { inner_.note(call, state); }
+  void fail(const std::string& message) override { inner_.fail(message); }
+
+ private:
+  Transport& inner_;
+  std::shared_ptr<MessageCounts> counts_;
+};
+
+class CountedCommunicator final : public Communicator {
+ public:
+  CountedCommunicator(World& world, Communicator& inner, MessageCounts& counts)
+      : Communicator(world), inner_(inner), counts_(counts) {}
+  ~CountedCommunicator() override { abandon_transfers(); }
+
+  Device& device() override { return inner_.device(); }
+  void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
+              ReduceKind kind) override {
+    inner_.reduce(inputs, out, count, dtype, kind);
+  }
+  std::unique_ptr<Messages> new_messages() override {
+    return std::make_unique<CountedMessages>(inner_.new_messages(), counts_);
+  }
+  std::byte* scratch(size_t bytes) override { return inner_.scratch(bytes); }
+  int64_t slice_bytes() const override { return inner_.slice_bytes(); }
+
+ private:
+  Communicator& inner_;
+  MessageCounts& counts_;
+};
+
+// Somebody else owns it.
+std::shared_ptr<RankContext> context_of(World& world) {
+  return {std::shared_ptr<void>(), &world.rank_context()};
 }
 
-MessageCounts CountedWorld::message_counts() const {
-  MessageCounts all = counts_;
-  if (!device_communicator_) return all;
-  const MessageCounts more = device_communicator_->message_counts();
-  all.messages_sent += more.messages_sent;
-  all.bytes_sent += more.bytes_sent;
-  all.messages_received += more.messages_received;
-  all.bytes_received += more.bytes_received;
-  return all;
+}  // namespace
+
+MessageCounts operator-(const MessageCounts& a, const MessageCounts& b) {
+  return {a.messages_sent - b.messages_sent, a.bytes_sent - b.bytes_sent,
+          a.messages_received - b.messages_received, a.bytes_received - b.bytes_received};
 }
 
-std::byte* CountedWorld::scratch(size_t bytes) { return Opened::scratch_of(inner_, bytes); }
-int64_t CountedWorld::slice_bytes() const { return Opened::slice_bytes_of(inner_); }
-
-std::unique_ptr<Messages> CountedWorld::new_messages() {
-  return std::make_unique<CountedMessages>(Opened::new_messages_of(inner_), counts_);
+void PrintTo(const MessageCounts& message_counts, std::ostream* out) {
+  *out << fmt::format("{} messages of {} bytes sent, {} of {} received",
+                      message_counts.messages_sent, message_counts.bytes_sent,
+                      message_counts.messages_received, message_counts.bytes_received);
 }
 
-void CountedWorld::note(const CollectiveCall& call, CallState state) {
-  Opened::note_in(inner_, call, state);
+CountedWorld::CountedWorld(World& inner) : CountedWorld(inner, std::make_shared<MessageCounts>()) {}
+
+CountedWorld::CountedWorld(World& inner, std::shared_ptr<MessageCounts> counts)
+    : World(context_of(inner), std::make_unique<CountedTransport>(inner.transport(), counts)),
+      counts_(counts) {
+  if (Communicator* device_communicator = inner.device_communicator()) {
+    set_device_communicator(
+        std::make_unique<CountedCommunicator>(*this, *device_communicator, *counts_));
+  }
 }
 
 void expect_counted(const CountedWorld& world, const Counters& before) {

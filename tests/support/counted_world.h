@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string_view>
 
 #include "distributed/comm/world.h"
 
@@ -28,37 +27,19 @@ struct MessageCounts {
   friend void PrintTo(const MessageCounts& message_counts, std::ostream* out);
 };
 
-/// Another rank's view of `inner`'s job, whatever its backend: the same rank, context and peers,
-/// and a view of its device communicator.
-/// All ranks of the job change to theirs together; it must be the current one while it is used.
+/// Another view of `inner`, whatever its backend: the same rank, context and peers, with a
+/// transport and, if `inner` has one, a device communicator that count messages. All ranks of the
+/// job change to theirs together; it must be the current one while it is used.
 class CountedWorld final : public World {
  public:
   explicit CountedWorld(World& inner);
-  ~CountedWorld() override { abandon_transfers(); }
 
-  MessageCounts message_counts() const;
-
-  std::string_view backend() const override { return inner_.backend(); }
-  bool transfers_data() const override { return inner_.transfers_data(); }
-  void fail(const std::string& message) override { inner_.fail(message); }
-  Device& device() override { return inner_.device(); }
-  void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
-              ReduceKind kind) override {
-    inner_.reduce(inputs, out, count, dtype, kind);
-  }
-
- protected:
-  std::unique_ptr<Messages> new_messages() override;
-  void note(const CollectiveCall& call, CallState state) override;
-  std::byte* scratch(size_t bytes) override;
-  int64_t slice_bytes() const override;
+  MessageCounts message_counts() const { return *counts_; }
 
  private:
-  class CountedMessages;
+  CountedWorld(World& inner, std::shared_ptr<MessageCounts> counts);
 
-  World& inner_;
-  MessageCounts counts_;
-  CountedWorld* device_communicator_ = nullptr;
+  std::shared_ptr<MessageCounts> counts_;
 };
 
 /// The rank's counters have grown since `before`, when `world` was made, by what was on the wire.

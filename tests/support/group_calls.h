@@ -1,6 +1,6 @@
 // GroupCalls: the calls of a group as host code makes them, on whatever device its arrays lie.
 //
-//   const GroupCalls group(world, world.everyone());
+//   const GroupCalls group(communicator, communicator.everyone());
 //   group.all_reduce(values.data(), count, DataType::FLOAT32, ReduceKind::kSum);
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "distributed/comm/world.h"
+#include "distributed/comm/communicator.h"
 #include "phi/core/device/host_array.h"
 
 namespace phi::distributed::testing {
@@ -16,8 +16,10 @@ namespace phi::distributed::testing {
 /// Arrays that are read go to the device before the call, and those that are written come back.
 class GroupCalls {
  public:
-  GroupCalls(World& world, Group& group) : device_(world.device()), group_(group) {}
-  explicit GroupCalls(World& world) : GroupCalls(world, world.everyone()) {}
+  GroupCalls(Communicator& communicator, Group& group)
+      : device_(communicator.device()), group_(group) {}
+  explicit GroupCalls(Communicator& communicator)
+      : GroupCalls(communicator, communicator.everyone()) {}
 
   Group& group() const { return group_; }
   int64_t size() const { return group_.size(); }

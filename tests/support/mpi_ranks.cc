@@ -24,14 +24,14 @@ class FailuresOnly : public ::testing::EmptyTestEventListener {
 
 std::vector<int64_t> world_sizes() { return {World::current().size()}; }
 
-// All ranks begin together; one that throws ends the job, so that the others do not wait for it. A
-// body gets the world that the program's tests are of.
+// All ranks begin together; one that throws ends the job, so that the others do not wait for it.
 void on_ranks(int64_t n, const std::function<void(World& world)>& body) {
   World& world = World::current();
   if (world.size() != n) GTEST_SKIP() << "needs " << n << " ranks, has " << world.size();
   world.everyone().barrier();
   try {
-    body(world_of_tests(world));
+    prepare_for_tests(world);
+    body(world);
   } catch (const std::exception& error) {
     abort_job(error.what());
   }

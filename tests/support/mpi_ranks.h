@@ -5,8 +5,8 @@
 
 namespace phi::distributed::testing {
 
-/// The world that tests' bodies get, of the job's: itself (mpi_world_of_tests.cc), or that of its
-/// GPUs (nccl_world_of_tests.cc). A call of all ranks.
-World& world_of_tests(World& job);
+/// Prepares the job's world for tests of arrays in host memory (mpi_world_of_tests.cc) or on GPUs
+/// (nccl_world_of_tests.cc). A call of all ranks.
+void prepare_for_tests(World& job);
 
 }  // namespace phi::distributed::testing

@@ -1,4 +1,4 @@
-// Ranks are threads, each with a GPU, and bodies get the device communicator between those: the
+// Ranks are threads, each with a GPU, which a device communicator connects: the
 // emulator's, or real ones (gpu_messages_tests).
 #include <cuda_runtime_api.h>
 
@@ -6,7 +6,8 @@
 #include <numeric>
 
 #include "distributed/comm/local/local_world.h"
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/nccl_communicator.h"
+#include "distributed/comm/world.h"
 #include "phi/gpu/errors.h"
 #include "support/rank_launcher.h"
 
@@ -24,8 +25,8 @@ void on_ranks(int64_t n, const std::function<void(World& world)>& body) {
   const auto on_gpus = [&](World& host) {
     const Place gpu = GPUPlace(static_cast<int>(host.rank()));
     host.rank_context().set_place(gpu);
-    host.set_device_communicator(make_nccl_world(host, gpu, GpuReduction::kExact));
-    body(host.device_communicator(gpu));
+    host.set_device_communicator(make_nccl_communicator(host, gpu, GpuReduction::kExact));
+    body(host);
   };
   run_ranks(n, on_gpus, std::chrono::seconds(20));
 }

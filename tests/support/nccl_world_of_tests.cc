@@ -5,13 +5,14 @@
 
 #include <cstdlib>
 
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/nccl_communicator.h"
+#include "distributed/comm/world.h"
 #include "phi/gpu/errors.h"
 #include "support/mpi_ranks.h"
 
 namespace phi::distributed::testing {
 
-World& world_of_tests(World& job) {
+void prepare_for_tests(World& job) {
   int gpus = 0;
   PHI_GPU(cudaGetDeviceCount(&gpus));
   if (gpus < job.size()) {
@@ -20,11 +21,9 @@ World& world_of_tests(World& job) {
     setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
   }
   const Place gpu = GPUPlace(static_cast<int>(job.local_rank() % gpus));
-  if (&job.device_communicator(gpu) == &job) {
-    job.rank_context().set_place(gpu);
-    job.set_device_communicator(make_nccl_world(job, gpu, GpuReduction::kExact));
-  }
-  return job.device_communicator(gpu);
+  if (job.device_communicator()) return;
+  job.rank_context().set_place(gpu);
+  job.set_device_communicator(make_nccl_communicator(job, gpu, GpuReduction::kExact));
 }
 
 }  // namespace phi::distributed::testing

@@ -20,4 +20,9 @@ inline void on_all_world_sizes(const std::function<void(World& world)>& body) {
   for (int64_t n : world_sizes()) on_ranks(n, body);
 }
 
+/// The same for the communicator of arrays at the rank's place.
+inline void on_all_communicators(const std::function<void(Communicator& communicator)>& body) {
+  on_all_world_sizes([&](World& world) { body(world.communicator(world.rank_context().place())); });
+}
+
 }  // namespace phi::distributed::testing

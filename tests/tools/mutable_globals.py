@@ -25,7 +25,7 @@ THREADS = {
     r"phi::\(anonymous namespace\)::innermost_journal\(\)::scope": "who notes what the thread overwrites",
     r"phi::DecisionCache::current\(\)::\w+": "decisions of this rank",
     r"phi::distributed::(plan_reshard|schedule_of|AttrTable::find_or_add)\(.*::\w+": "what was found before",
-    r"phi::distributed::World::scratch\(.*\)::buffer": "memory for one call",
+    r"phi::distributed::Communicator::scratch\(.*\)::buffer": "memory for one call",
     r"phi::detail::.*(gemm_half|gemm_widened|multiply_columns|left_workspace).*": "memory for one product",
     r"phi::\(anonymous namespace\)::kept_blocks_of<.*>\(.*\)::kept": "tables of the thread's last Fourier transforms",
     r"phi::\(anonymous namespace\)::current_guard": "the file that the thread is reading",
@@ -46,7 +46,7 @@ SHARED = {
     r"phi::distributed::AttrTable::find_or_add\(.*\)::table": "placements; equal ones are one",
     r"phi::\(anonymous namespace\)::next_id\(\)::blocks": "numbers of storages",
     r"phi::\(anonymous namespace\)::Owners::all\(\)::instance": "who has the bytes of borrowed storages; found by storage",
-    r"phi::distributed::\(anonymous namespace\)::(next_world_id|kOthers|joined_job\(\)::instance)":
+    r"phi::distributed::\(anonymous namespace\)::(next_communicator_id|kOthers|joined_job\(\)::instance)":
         "the process's place in its job",
     r"phi::\(anonymous namespace\)::(calls|loaded|compat_names)\(\)::instance":
         "operators by name, and what libraries brought: of the process",
@@ -61,7 +61,7 @@ SHARED = {
     r"phi::\(anonymous namespace\)::OnednnConv::engine\(\)::cpu": "oneDNN's word for the CPU, which never changes",
     r"phi::(gemm_isa|loop_isa|bf16_tiles::best_isa)\(\)::\w+":
         "what the machine has",
-    r"phi::\(anonymous namespace\)::(calls_under_way|buffers_made|making|kMayKeepThreads)":
+    r"phi::\(anonymous namespace\)::(a_thread_makes_one|calls_under_way|buffers_made|making|kMayKeepThreads)":
         "what OpenBLAS, which is the process's, has mapped and may map",
     r"phi::\(anonymous namespace\)::(previous_action|ensure_handler\(\)::\w+)": "how the process takes a signal",
     r"phi::\(anonymous namespace\)::interruption_handler": "what asks whether the user wants an end: of the process",

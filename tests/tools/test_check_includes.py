@@ -32,8 +32,8 @@ distributed/reshard/execute.cc           "distributed/comm/world.h" "distributed
 distributed/pipeline/schedules/zb.cc     "distributed/mesh/process_mesh.h"
 distributed/pipeline/executor.cc         "distributed/pipeline/schedules/zb.h" "phi/kernels/matmul_kernel.h"
 distributed/planner/search.cc            "distributed/spmd/rule.h" "distributed/reshard/cost.h"
-distributed/comm/world.cc                "distributed/comm/mpi/mpi_world.h" "phi/core/rank_context.h"
-distributed/comm/mpi/mpi_world.cc        <mpi.h> "distributed/comm/world.h"
+distributed/comm/world.cc                "distributed/comm/mpi/mpi_transport.h" "phi/core/rank_context.h"
+distributed/comm/mpi/mpi_transport.cc        <mpi.h> "distributed/comm/world.h"
 distributed/tensor/dist_tensor.cc        "phi/core/dense_tensor.h" "distributed/reshard/execute.h"
 api/tensor/tensor.cc                     "distributed/comm/world.h" "distributed/tensor/dist_tensor.h"
 api/data/token_data.cc                   "api/tensor/deferred.h" "api/data/token_files.h" "phi/common/process/mapped_file.h"
@@ -93,7 +93,7 @@ api/training/optimizer.cc                "api/runtime.h"                        
 api/stablehlo/shape.cc                   "api/training/optimizer.h"              (api/training)
 api/nn/layers/linear.cc                  "api/training/optimizer.h"              (api/training)
 python/src/ops/frame.cc                      "phi/kernels/matmul_kernel.h"            (phi/kernels)
-python/src/distributed/ranks.cc                      "distributed/comm/mpi/mpi_world.h"       (distributed/comm/mpi)
+python/src/distributed/ranks.cc                      "distributed/comm/mpi/mpi_transport.h"       (distributed/comm/mpi)
 python/src/distributed/ranks.cc                      <mpi.h>                                 not mpi
 api/tensor/tensor.cc                     "python/src/ops/frame.h"                    (python)
 api/tensor/tensor.cc                     <Python.h>                              not python
@@ -167,8 +167,8 @@ def test_a_user_header_that_reaches_a_backend_is_reported(tmp_path):
     result = check(tmp_path, {
         "distributed/api.h": '#include "api/dtensor/gpu.h"\n',
         "api/dtensor/gpu.h": '#include "distributed/comm/world.h"\n',
-        "distributed/comm/world.h": '#include "distributed/comm/nccl/nccl_world.h"\n',
-        "distributed/comm/nccl/nccl_world.h": "",
+        "distributed/comm/world.h": '#include "distributed/comm/nccl/nccl_communicator.h"\n',
+        "distributed/comm/nccl/nccl_communicator.h": "",
     })
     assert result.returncode == 1
     assert "distributed/comm/world.h:1: [user headers]" in result.stderr

@@ -122,7 +122,7 @@ def test_the_tests_of_swiglu_are_those_of_the_page():
 # events are recorded in streams: other words for other things.
 CAPTURES = re.compile(r"api/capture/|api/explain/(explainer|check_\w+)\.|api/call/(call|call_recorder|launch|outputs)\.|api/stablehlo/(lowering|shape)\.cc"
                       r"|phi/core/(recorder|rank_context)\.h|distributed/reshard/(recorded|execute)\.|tools/spmd|tools/op|tools/gpu_bundle\.py|api/testing/recorded_|tools/autophi\.cc"
-                      r"|phi/core/device/(device|launch_graph)\.|phi/gpu/(gpu_device|graph_capture|copy_streams)\.|distributed/comm/world\.|distributed/comm/nccl/(event|command_queue|captured_graphs|nccl_world|watchdog)\.")
+                      r"|phi/core/device/(device|launch_graph)\.|phi/gpu/(gpu_device|graph_capture|copy_streams)\.|distributed/comm/(world|communicator|transport)\.|distributed/comm/nccl/(event|command_queue|captured_graphs|nccl_world|watchdog)\.")
 
 
 def test_only_a_capture_records():

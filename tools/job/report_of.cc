@@ -77,7 +77,7 @@ class WorldRestorer {
   const bool keeps_deferred_;
   const Place place_;
   const bool tf32_;
-  std::unique_ptr<World> device_communicator_;
+  std::unique_ptr<distributed::Communicator> device_communicator_;
   const int64_t device_limit_;
   const Counters counters_;
   const TransferStats transfers_;

@@ -6,10 +6,10 @@
 // the device refuses to capture it; from then on it runs outside of segments. Graphs contain
 // addresses, so a segment is captured again if its steps' buffers have moved.
 //
-// Steps with messages belong to segments if the world captures messages too (World::record). Either
-// all of them do, on all ranks that run the program, or none: if one side of a message is in a
-// graph, the other side must be in a graph. At the beginning of each run the ranks agree on how to
-// run these segments. What a rank tests before that, it tests without messages.
+// Steps with messages belong to segments if the world captures messages too (Communicator::record).
+// Either all of them do, on all ranks that run the program, or none: if one side of a message is in
+// a graph, the other side must be in a graph. At the beginning of each run the ranks agree on how
+// to run these segments. What a rank tests before that, it tests without messages.
 #pragma once
 
 #include <functional>

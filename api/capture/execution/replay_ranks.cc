@@ -10,6 +10,7 @@
 
 namespace phi {
 
+using distributed::Communicator;
 using distributed::World;
 
 namespace {
@@ -26,7 +27,7 @@ void add_ranks(const ir::Body& body, std::set<int64_t>* ranks) {
 
 std::unique_ptr<ReplayRanks> ReplayRanks::of(const ir::Recording& recording, const Place& place) {
   World& world = World::current();
-  const World& device_communicator = world.device_communicator(place);
+  const Communicator& device_communicator = world.communicator(place);
   if (!device_communicator.records_calls()) return nullptr;
   std::set<int64_t> ranks;
   add_ranks(recording.body(), &ranks);
@@ -47,12 +48,12 @@ int64_t ReplayRanks::least(int64_t own) const {
 }
 
 std::unique_ptr<LaunchGraph> ReplayRanks::record(const std::function<void()>& body) const {
-  World& device_communicator = World::current().device_communicator(place_);
+  Communicator& device_communicator = World::current().communicator(place_);
   return device_communicator.record(device_communicator.group(ranks_), body);
 }
 
 bool ReplayRanks::are_connected() const {
-  return World::current().device_communicator(place_).id() == device_communicator_;
+  return World::current().communicator(place_).id() == device_communicator_;
 }
 
 }  // namespace phi

@@ -24,7 +24,8 @@ class ReplayRanks {
   /// Returns the minimum of all ranks' arguments. Collective, over the host. Errors: those of every
   /// collective.
   int64_t least(int64_t own) const;
-  /// Captures `body` by World::record over these ranks. Errors: those of World::record.
+  /// Captures `body` by Communicator::record over these ranks. Errors: those of
+  /// Communicator::record.
   std::unique_ptr<LaunchGraph> record(const std::function<void()>& body) const;
   /// Whether the device communicator is still that of the construction. Same result on all ranks.
   bool are_connected() const;
@@ -35,7 +36,7 @@ class ReplayRanks {
 
   std::vector<int64_t> ranks_;  // in order
   Place place_;
-  uint64_t device_communicator_;  // World::id of the device communicator
+  uint64_t device_communicator_;  // Communicator::id
 };
 
 }  // namespace phi

@@ -8,7 +8,7 @@
 #include "benchmarks/gpu/measurement.h"
 #include "benchmarks/gpu/nccl/direct_nccl.h"
 #include "distributed/comm/local/local_world.h"
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/nccl_communicator.h"
 #include "distributed/reshard/execute.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
@@ -80,12 +80,12 @@ class Messages {
         add_row_(add_row) {}
 
   void all_reduce(GpuReduction reduction, double goal) {
-    host_.set_device_communicator(distributed::make_nccl_world(host_, place_, reduction));
+    host_.set_device_communicator(distributed::make_nccl_communicator(host_, place_, reduction));
     const int64_t count = extent_.of(int64_t{16} << 20, 1 << 10);
     const DeviceMemory in(device_, static_cast<size_t>(count) * 4);
     const DeviceMemory out(device_, static_cast<size_t>(count) * 4);
     device_.fill(in.data(), std::byte{0}, static_cast<size_t>(count) * 4);
-    distributed::Group& group = host_.device_communicator(place_).everyone();
+    distributed::Group& group = host_.communicator(place_).everyone();
     Measurement row{
         .what = fmt::format("all_reduce {} 64 MiB of {} GPUs",
                             reduction == GpuReduction::kExact ? "exact" : "fast", host_.size()),
@@ -103,7 +103,7 @@ class Messages {
   // Every rank gets the rows of all others.
   void gather(int64_t mebibytes) {
     host_.set_device_communicator(
-        distributed::make_nccl_world(host_, place_, GpuReduction::kExact));
+        distributed::make_nccl_communicator(host_, place_, GpuReduction::kExact));
     const int64_t n = host_.size();
     const int64_t rows = extent_.of((mebibytes << 20) / 4 / n, 8);
     const distributed::ProcessMesh mesh({n});

@@ -3,29 +3,34 @@
 // The rank is dry: its tensors get no bytes.
 #pragma once
 
+#include "distributed/comm/transport.h"
 #include "distributed/comm/world.h"
 
 namespace phi::distributed {
 
-class DryWorld final : public World {
+class DryTransport final : public Transport {
  public:
-  DryWorld(int64_t rank, int64_t size)
-      : World(std::make_shared<RankContext>(rank, size, Execution::kDry)) {}
-
+  DryTransport(int64_t rank, int64_t size) : Transport(rank, size, Peers::kNone) {}
   std::string_view backend() const override { return "dry"; }
   bool transfers_data() const override { return false; }
-  void fail(const std::string& /*message*/) override {}
-
- protected:
   std::unique_ptr<Messages> new_messages() override { return std::make_unique<NoOpMessages>(); }
-  void note(const CollectiveCall&, CallState) override {}
+  void note(const CollectiveCall& /*call*/, CallState /*state*/) override {}
+  void fail(const std::string& /*message*/) override {}
 
  private:
   class NoOpMessages final : public Messages {
-    void post(const CollectiveCall&, std::span<const Send>, std::span<const Recv>) override {}
-    bool done(const CollectiveCall&) override { return true; }
-    void wait(const CollectiveCall&) override {}
+    void post(const CollectiveCall& /*call*/, std::span<const Send> /*sends*/,
+              std::span<const Recv> /*recvs*/) override {}
+    bool done(const CollectiveCall& /*call*/) override { return true; }
+    void wait(const CollectiveCall& /*call*/) override {}
   };
+};
+
+class DryWorld final : public World {
+ public:
+  DryWorld(int64_t rank, int64_t size)
+      : World(std::make_shared<RankContext>(rank, size, Execution::kDry),
+              std::make_unique<DryTransport>(rank, size)) {}
 };
 
 }  // namespace phi::distributed

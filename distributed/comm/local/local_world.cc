@@ -19,6 +19,7 @@
 
 #include "distributed/comm/flight_recorder.h"
 #include "distributed/comm/hang_report.h"
+#include "distributed/comm/transport.h"
 #include "phi/common/errors.h"
 #include "phi/common/process/yield_point.h"
 
@@ -88,7 +89,8 @@ struct Hub {
 
 class LocalMessages final : public Messages {
  public:
-  LocalMessages(Hub& hub, const World& world) : hub_(hub), world_(world), rank_(world.rank()) {}
+  LocalMessages(Hub& hub, const Transport& transport)
+      : hub_(hub), transport_(transport), rank_(transport.rank()) {}
 
   // Removes all pointers to the ends of this object before they are destroyed.
   ~LocalMessages() override {
@@ -136,7 +138,7 @@ class LocalMessages final : public Messages {
     yield_point("local_messages.wait.unlocked");
     std::unique_lock lock(hub_.mutex);
     std::string left;
-    hub_.wake[rank_].wait_until(lock, Clock::now() + world_.deadline(), [&] {
+    hub_.wake[rank_].wait_until(lock, Clock::now() + transport_.deadline(), [&] {
       if (is_over() || !fits() || !hub_.failure.empty()) return true;
       if (hub_.any_left) left = left_report(call, rank_status());
       return !left.empty();
@@ -144,7 +146,7 @@ class LocalMessages final : public Messages {
     if (is_over() && fits()) return;
     check_failures();
     PHI_CHECK(left.empty(), errors::Unavailable("{}", left));
-    throw errors::ExecutionTimeout("{}", late_report(call, world_.deadline(), rank_status()));
+    throw errors::ExecutionTimeout("{}", late_report(call, transport_.deadline(), rank_status()));
   }
 
  private:
@@ -161,7 +163,7 @@ class LocalMessages final : public Messages {
     PostedRecv& recv = *route.recvs.front();
     route.sends.pop_front();
     route.recvs.pop_front();
-    recv.mismatch = mismatch_of(send, recv, from, to, world_.strict_collectives());
+    recv.mismatch = mismatch_of(send, recv, from, to, transport_.is_strict());
     if (recv.mismatch.empty() && recv.buffer.bytes > 0) {
       send.state = PostedSend::State::kBeingCopied;
       recv.state = PostedRecv::State::kBeingCopied;
@@ -210,23 +212,18 @@ class LocalMessages final : public Messages {
   }
 
   Hub& hub_;
-  const World& world_;
+  const Transport& transport_;
   const int64_t rank_;
   std::deque<PostedSend> sends_;  // deques: routes have pointers to elements
   std::deque<PostedRecv> recvs_;
 };
 
-class LocalWorld final : public World {
+class LocalTransport final : public Transport {
  public:
-  LocalWorld(Hub& hub, int64_t rank, int64_t size)
-      : World(std::make_shared<RankContext>(rank, size), Peers::kOthers), hub_(hub) {}
-  ~LocalWorld() override { abandon_transfers(); }
+  LocalTransport(Hub& hub, int64_t rank, int64_t size)
+      : Transport(rank, size, Peers::kOthers), hub_(hub) {}
 
   std::string_view backend() const override { return "local"; }
-
-  void fail(const std::string& message) override { hub_.fail(rank(), message, nullptr); }
-
- protected:
   std::unique_ptr<Messages> new_messages() override {
     return std::make_unique<LocalMessages>(hub_, *this);
   }
@@ -239,6 +236,7 @@ class LocalWorld final : public World {
     const std::lock_guard lock(hub_.mutex);
     return hub_.failure;
   }
+  void fail(const std::string& message) override { hub_.fail(rank(), message, nullptr); }
 
  private:
   Hub& hub_;
@@ -261,7 +259,8 @@ void call_body(World& world, const std::function<void(World&)>& body) {
 
 void run_rank(Hub& hub, int64_t rank, int64_t n, const std::function<void(World&)>& body,
               World::Milliseconds deadline) {
-  LocalWorld world(hub, rank, n);
+  World world(std::make_shared<RankContext>(rank, n),
+              std::make_unique<LocalTransport>(hub, rank, n));
   world.set_deadline(deadline);
   const World::Scope scope(world);
   try {

@@ -38,7 +38,7 @@ std::string mpi_error_text(int code) {
 class WaitLoop {
  public:
   WaitLoop(const MpiLink& link, const CollectiveCall& call) : link_(link), call_(call) {
-    link.watchdog.set_deadline(link.world.deadline());
+    link.watchdog.set_deadline(link.transport.deadline());
   }
   /// `moved`: the last poll completed a request.
   void look_again(bool moved);
@@ -49,7 +49,7 @@ class WaitLoop {
   const MpiLink& link_;
   const CollectiveCall& call_;
   int64_t turn_ = 0;  // polls since a request completed
-  World::Milliseconds start_{-1};
+  std::chrono::milliseconds start_{-1};
   Clock::time_point still_since_{};
   Clock::time_point next_check_{};  // for ranks that have left the job
 };
@@ -72,9 +72,9 @@ void WaitLoop::look_again(bool moved) {
   if (turn_ == spins + 1) still_since_ = now;
   const auto run_time = link_.watchdog.run_time();
   if (start_ < 0ms) start_ = run_time;
-  if (run_time - start_ >= link_.world.deadline()) {
-    throw errors::ExecutionTimeout("{}",
-                                   late_report(call_, link_.world.deadline(), link_.rank_status));
+  if (run_time - start_ >= link_.transport.deadline()) {
+    throw errors::ExecutionTimeout(
+        "{}", late_report(call_, link_.transport.deadline(), link_.rank_status));
   }
   const auto still = now - still_since_;
   if (still < 2ms) {
@@ -278,13 +278,13 @@ void MpiMessages::header_arrived(size_t recv, int bytes) {
   PHI_CHECK(header.magic == kMagic && said > 0 && inlined == (header.has_rest() ? 0 : header.bytes),
             errors::InvalidArgument("the message from rank {} to rank {} in {} has no header of "
                                     "this version; start the same binary on all ranks.",
-                                    into.peer, link_.world.rank(), call_.to_string()));
+                                    into.peer, link_.transport.rank(), call_.to_string()));
   const std::string wrong = mismatch({call_.group->name(),
-                                      {link_.world.rank(), call_header_},
+                                      {link_.transport.rank(), call_header_},
                                       into.bytes,
                                       {into.peer, theirs},
                                       header.bytes},
-                                     link_.world.strict_collectives());
+                                     link_.transport.is_strict());
   PHI_CHECK(wrong.empty(),
             errors::InvalidArgument("{}", mismatch_report(call_, wrong, link_.rank_status)));
   if (header.has_rest()) return receive_rest(recv, header);
@@ -299,7 +299,7 @@ void MpiMessages::throw_failed(int code, int finished) const {
     const int error = statuses_[i].MPI_ERROR;
     if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) text = mpi_error_text(error);
   }
-  throw errors::Unavailable("{} failed at rank {}: {}", call_.to_string(), link_.world.rank(),
+  throw errors::Unavailable("{} failed at rank {}: {}", call_.to_string(), link_.transport.rank(),
                             text);
 }
 

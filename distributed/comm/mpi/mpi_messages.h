@@ -17,7 +17,7 @@
 #include "distributed/comm/hang_report.h"
 #include "distributed/comm/messages.h"
 #include "distributed/comm/mpi/watchdog.h"
-#include "distributed/comm/world.h"
+#include "distributed/comm/transport.h"
 
 namespace phi::distributed {
 
@@ -25,7 +25,7 @@ class MpiMessages;
 
 /// State shared by all messages of one rank.
 struct MpiLink {
-  const World& world;
+  const Transport& transport;
   Watchdog& watchdog;
   RankStatusQuery rank_status{};
   std::function<bool(int64_t rank)> has_left{};  // rank_status().has_left, at the cost of one load

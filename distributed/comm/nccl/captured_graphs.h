@@ -1,5 +1,5 @@
-// CapturedGraphs: one rank's captured graphs that contain messages (World::record). NCCL does not
-// destroy a communicator while such a graph contains calls of it.
+// CapturedGraphs: one rank's captured graphs that contain messages (Communicator::record). NCCL
+// does not destroy a communicator while such a graph contains calls of it.
 #pragma once
 
 #include <functional>

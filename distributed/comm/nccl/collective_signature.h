@@ -7,7 +7,8 @@
 #include <string>
 #include <type_traits>
 
-#include "distributed/comm/world.h"
+#include "distributed/comm/collective_call.h"
+#include "distributed/comm/messages.h"
 
 namespace phi::distributed {
 

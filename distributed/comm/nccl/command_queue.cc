@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "distributed/comm/hang_report.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {
@@ -36,19 +37,19 @@ ncclResult_t send_and_receive(const PendingCollective& collective, ncclComm_t co
 }
 
 // `call` must outlive the result.
-NcclCommunicators::WaitDescription description_of(const CollectiveCall& call) {
+NcclComms::WaitDescription description_of(const CollectiveCall& call) {
   return [&call] { return call.to_string(); };
 }
 
 }  // namespace
 
-CommandQueue::CommandQueue(HostLink host, gpu::GpuDevice& device, NcclCommunicators& comms,
+CommandQueue::CommandQueue(World& world, gpu::GpuDevice& device, NcclComms& comms,
                            InFlightCollectives& in_flight)
-    : host_(std::move(host)),
+    : world_(world),
       device_(device),
       comms_(comms),
       in_flight_(in_flight),
-      calls_with_(static_cast<size_t>(host_.world.size())) {
+      calls_with_(static_cast<size_t>(world.size())) {
   device_.make_current();
   PHI_GPU(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
 }
@@ -82,7 +83,7 @@ std::shared_ptr<PendingCollective> CommandQueue::add(const CollectiveCall& call,
     told.push_back({peer, &collective->ours.back(), sizeof(CollectiveSignature)});
     heard.push_back({peer, &collective->theirs[told.size() - 1], sizeof(CollectiveSignature)});
   }
-  collective->signature_exchange = host_.messages();
+  collective->signature_exchange = world_.communicator().acquire_messages();
   collective->signature_exchange->post(call, told, heard);
   waiting_.push_back(collective);
   advance();
@@ -122,7 +123,7 @@ void CommandQueue::fail_head() {
 void CommandQueue::step(PendingCollective& head) {
   if (head.state == PendingCollective::State::kExchangingSignatures) {
     if (!head.signature_exchange->done(head.call)) return;
-    host_.release_messages(std::move(head.signature_exchange));
+    world_.communicator().release_messages(std::move(head.signature_exchange));
     check_signatures(head);
     enqueue_messages(head);
     head.state = PendingCollective::State::kSettling;
@@ -135,10 +136,12 @@ void CommandQueue::step(PendingCollective& head) {
 
 void CommandQueue::check_signatures(const PendingCollective& collective) const {
   for (size_t i = 0; i < collective.peers.size(); ++i) {
-    const std::string wrong = difference(collective.call, host_.world.rank(), collective.ours[i],
+    const std::string wrong = difference(collective.call, world_.rank(), collective.ours[i],
                                          collective.peers[i], collective.theirs[i]);
     PHI_CHECK(wrong.empty(), errors::InvalidArgument(
-                                 "{}", mismatch_report(collective.call, wrong, host_.rank_status)));
+                                 "{}", mismatch_report(collective.call, wrong, [&](int64_t other) {
+                                   return world_.transport().rank_status(other);
+                                 })));
   }
 }
 

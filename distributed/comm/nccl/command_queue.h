@@ -12,25 +12,17 @@
 #include <span>
 #include <vector>
 
-#include "distributed/comm/hang_report.h"
 #include "distributed/comm/nccl/in_flight_collectives.h"
-#include "distributed/comm/nccl/nccl_communicators.h"
+#include "distributed/comm/nccl/nccl_comms.h"
 #include "distributed/comm/nccl/pending_collective.h"
+#include "distributed/comm/world.h"
 #include "phi/gpu/gpu_device.h"
 
 namespace phi::distributed {
 
-/// Functions of the host communicator that a CommandQueue uses.
-struct HostLink {
-  World& world;
-  RankStatusQuery rank_status;
-  std::function<std::unique_ptr<Messages>()> messages;
-  std::function<void(std::unique_ptr<Messages>)> release_messages;
-};
-
 class CommandQueue {
  public:
-  CommandQueue(HostLink host, gpu::GpuDevice& device, NcclCommunicators& comms,
+  CommandQueue(World& world, gpu::GpuDevice& device, NcclComms& comms,
                InFlightCollectives& in_flight);
   ~CommandQueue();
   CommandQueue(const CommandQueue&) = delete;
@@ -90,9 +82,9 @@ class CommandQueue {
   void wait_for_head();
   void fail_head();
 
-  HostLink host_;
+  World& world_;
   gpu::GpuDevice& device_;
-  NcclCommunicators& comms_;
+  NcclComms& comms_;
   InFlightCollectives& in_flight_;
   cudaStream_t stream_ = nullptr;
   ncclComm_t all_ = nullptr;

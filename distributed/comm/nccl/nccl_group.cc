@@ -2,7 +2,10 @@
 #include "distributed/comm/nccl/nccl_group.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+
+#include "distributed/comm/world.h"
 
 namespace phi::distributed {
 namespace {
@@ -39,11 +42,25 @@ bool all_equal(std::span<const int64_t> counts) {
   return std::ranges::all_of(counts, [&](int64_t count) { return count == counts[0]; });
 }
 
+// Waits on the host until all members have reached the call. A dissemination barrier: in round k
+// each member receives from the member 2^k before it, which has heard from 2^k members. Mismatched
+// calls meet on the way.
+void wait_for_members(World& world, const CollectiveCall& call) {
+  const auto ranks = call.group->ranks();
+  const auto n = static_cast<int64_t>(ranks.size());
+  const int64_t own = call.group->position();
+  for (int64_t step = 1; step < n; step *= 2) {
+    const Send send{ranks[static_cast<size_t>((own + step) % n)], nullptr, 0};
+    const Recv recv{ranks[static_cast<size_t>((own - step % n + n) % n)], nullptr, 0};
+    world.communicator().exchange_messages(call, {&send, 1}, {&recv, 1});
+  }
+}
+
 }  // namespace
 
-NcclGroup::NcclGroup(World& world, SharedState& shared, std::vector<int64_t> ranks,
+NcclGroup::NcclGroup(Communicator& communicator, SharedState& shared, std::vector<int64_t> ranks,
                      int64_t position, uint64_t hash)
-    : Group(world, std::move(ranks), position, hash ^ kSalt, kSuffix), shared_(shared) {}
+    : Group(communicator, std::move(ranks), position, hash ^ kSalt, kSuffix), shared_(shared) {}
 
 bool NcclGroup::run_by_library(const CollectiveCall& call, const void* in, void* out,
                                std::span<const int64_t> counts) {
@@ -72,9 +89,9 @@ bool NcclGroup::run_by_library(const CollectiveCall& call, const void* in, void*
   }
   if (!calls) return false;
   shared_.queue.wait_until_empty();
-  shared_.wait_for_members(call);
-  const ncclComm_t comm =
-      shared_.comms.of(*this, [&]() -> Group& { return shared_.control(ranks()); });
+  World& world = communicator().world();
+  wait_for_members(world, call);
+  const ncclComm_t comm = shared_.comms.of(*this, [&]() -> Group& { return world.group(ranks()); });
   shared_.queue.enqueue(call, comm, [&] { return calls(comm); });
   return true;
 }

@@ -3,13 +3,14 @@
 // has selected them (GpuReduction::kFast).
 #pragma once
 
-#include <functional>
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "distributed/comm/gpu_reduction.h"
 #include "distributed/comm/group.h"
 #include "distributed/comm/nccl/command_queue.h"
-#include "distributed/comm/nccl/nccl_communicators.h"
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/nccl_comms.h"
 
 namespace phi::distributed {
 
@@ -18,16 +19,12 @@ class NcclGroup final : public Group {
   /// State that all groups of one rank share.
   struct SharedState {
     CommandQueue& queue;
-    NcclCommunicators& comms;
+    NcclComms& comms;
     GpuReduction reduction;
-    /// Waits on the host until all members have reached the call.
-    std::function<void(const CollectiveCall& call)> wait_for_members;
-    /// Returns the host group of the same ranks.
-    std::function<Group&(std::span<const int64_t> ranks)> control;
   };
 
-  NcclGroup(World& world, SharedState& shared, std::vector<int64_t> ranks, int64_t position,
-            uint64_t hash);
+  NcclGroup(Communicator& communicator, SharedState& shared, std::vector<int64_t> ranks,
+            int64_t position, uint64_t hash);
 
  protected:
   bool run_by_library(const CollectiveCall& call, const void* in, void* out,

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "distributed/comm/collective_call.h"
 #include "distributed/comm/messages.h"
 #include "distributed/comm/nccl/collective_signature.h"
 #include "distributed/comm/nccl/event.h"
-#include "distributed/comm/world.h"
 
 namespace phi::distributed {
 

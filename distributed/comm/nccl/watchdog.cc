@@ -9,6 +9,7 @@
 #include <csignal>
 #include <mutex>
 
+#include "distributed/comm/hang_report.h"
 #include "distributed/comm/nccl/timed_abort.h"
 #include "phi/common/errors.h"
 
@@ -45,14 +46,14 @@ void NcclWatchdog::run(const std::stop_token& stop) {
 }
 
 void NcclWatchdog::look() {
-  if (const std::string others = watched_.failure_of_others(); !others.empty()) {
+  if (const std::string others = watched_.transport.failure(); !others.empty()) {
     return abort(errors::Unavailable("{}", others));
   }
   if (const std::string fault = watched_.comms.fault(); !fault.empty()) {
     return abort(errors::Unavailable("messages of rank {} between GPUs failed with {}.",
-                                     watched_.host.rank(), fault));
+                                     watched_.transport.rank(), fault));
   }
-  look_at_deadlines(watched_.host.deadline());
+  look_at_deadlines(watched_.transport.deadline());
 }
 
 void NcclWatchdog::look_at_deadlines(InFlightCollectives::Clock::duration deadline) {
@@ -62,10 +63,11 @@ void NcclWatchdog::look_at_deadlines(InFlightCollectives::Clock::duration deadli
         fmt::format("Timed out after {:.3g} s in {}. All ranks have entered it, but their GPUs "
                     "have not: one of them waits for something else, or has failed.",
                     in_seconds(overdue->patience), overdue->collective->call.to_string()),
-        overdue->collective->call.group->ranks(), watched_.host.rank(), watched_.rank_status);
+        overdue->collective->call.group->ranks(), watched_.transport.rank(),
+        [&](int64_t other) { return watched_.transport.rank_status(other); });
   } else if (const auto asked = watched_.in_flight.stalled_wait(deadline)) {
     why = fmt::format("NCCL has not accepted {} within {:g} s on rank {}.", *asked,
-                      in_seconds(deadline), watched_.host.rank());
+                      in_seconds(deadline), watched_.transport.rank());
   } else {
     return;
   }
@@ -80,7 +82,7 @@ void NcclWatchdog::abort(const Error& why) {
   // Graphs and communicators are ended concurrently. Graphs end when the rank's thread is in no
   // launch, which may wait for NCCL's work, and NCCL ends when the graphs have.
   run_with_timeout_or_exit(
-      kAbortTimeout, fmt::format("rank {}: {}", watched_.host.rank(), why.what()),
+      kAbortTimeout, fmt::format("rank {}: {}", watched_.transport.rank(), why.what()),
       [watched = &watched_, error = error_] {
         std::thread discards =
             thread_on_same_gpu([watched] { watched->captured_graphs.discard_all(); });

@@ -5,15 +5,13 @@
 
 #include <atomic>
 #include <exception>
-#include <functional>
 #include <stop_token>
-#include <string>
 #include <thread>
 
-#include "distributed/comm/hang_report.h"
 #include "distributed/comm/nccl/captured_graphs.h"
 #include "distributed/comm/nccl/in_flight_collectives.h"
-#include "distributed/comm/nccl/nccl_communicators.h"
+#include "distributed/comm/nccl/nccl_comms.h"
+#include "distributed/comm/transport.h"
 #include "phi/common/errors.h"
 #include "phi/gpu/gpu_device.h"
 
@@ -22,13 +20,11 @@ namespace phi::distributed {
 class NcclWatchdog {
  public:
   struct Watched {
-    const World& host;
+    Transport& transport;
     gpu::GpuDevice& device;
-    NcclCommunicators& comms;
+    NcclComms& comms;
     InFlightCollectives& in_flight;
     CapturedGraphs& captured_graphs;
-    RankStatusQuery rank_status;
-    std::function<std::string()> failure_of_others;
   };
   explicit NcclWatchdog(Watched watched);
 

@@ -21,7 +21,7 @@ namespace phi::distributed {
 namespace {
 
 using testing::GroupCalls;
-using testing::on_all_world_sizes;
+using testing::on_all_communicators;
 
 constexpr DataType kDtypes[] = {DataType::BOOL,    DataType::UINT8,   DataType::INT32,
                                 DataType::INT64,   DataType::FLOAT16, DataType::BFLOAT16,
@@ -112,12 +112,14 @@ double rounded(DataType dtype, double v) {
 
 // Tests run on one machine.
 TEST(Conformance, RanksAreNumberedOnTheirMachine) {
-  on_all_world_sizes([](World& world) { EXPECT_EQ(world.local_rank(), world.rank()); });
+  on_all_communicators([](Communicator& communicator) {
+    EXPECT_EQ(communicator.world().local_rank(), communicator.rank());
+  });
 }
 
 TEST(Conformance, AllReduce_EveryDtypeAndKind) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     for (DataType dtype : kDtypes) {
       for (ReduceKind kind : testing::kAllReduceKinds) {
         for (int64_t count : {0, 1, 5, 1500}) {
@@ -136,8 +138,8 @@ TEST(Conformance, AllReduce_EveryDtypeAndKind) {
 // NaN, infinities and the ends of integers, by both algorithms: at the size of their pairs, and
 // several times over.
 TEST(Conformance, AllReduce_RareNumbers) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     for (DataType dtype : kDtypes) {
       visit_dtype(dtype, [&]<typename T>() {
         const testing::RareParts<T> parts;
@@ -157,8 +159,8 @@ TEST(Conformance, AllReduce_RareNumbers) {
 }
 
 TEST(Conformance, ReduceScatter_RareNumbers) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     for (DataType dtype : {DataType::FLOAT32, DataType::BFLOAT16, DataType::INT64}) {
       visit_dtype(dtype, [&]<typename T>() {
         if constexpr (!std::is_same_v<T, bool>) {
@@ -179,8 +181,8 @@ TEST(Conformance, ReduceScatter_RareNumbers) {
 
 // Above the sizes at which the algorithm changes, and of a count that does not divide.
 TEST(Conformance, AllReduce_Large) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     constexpr int64_t kCount = 3 * 1000 * 1000 + 1;
     std::vector<float> in = made_up_values<float>(group.position(), 0, kCount);
     std::vector<float> out(in.size());
@@ -193,8 +195,8 @@ TEST(Conformance, AllReduce_Large) {
 }
 
 TEST(Conformance, ReduceScatter_UnevenAndEmptyParts) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     for (int64_t scale : {1, 300'000}) {
       std::vector<int64_t> counts;
       for (int64_t i = 0; i < group.size(); ++i) counts.push_back(i == 1 ? 0 : scale + i);
@@ -213,8 +215,8 @@ TEST(Conformance, ReduceScatter_UnevenAndEmptyParts) {
 }
 
 TEST(Conformance, AllGather_UnevenAndEmptyParts) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     std::vector<int64_t> counts;
     std::vector<int32_t> expected;
     for (int64_t i = 0; i < group.size(); ++i) {
@@ -230,8 +232,8 @@ TEST(Conformance, AllGather_UnevenAndEmptyParts) {
 }
 
 TEST(Conformance, AllToAll_IsATranspose) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     std::vector<int64_t> in;
     std::vector<int64_t> expected;
     for (int64_t i = 0; i < group.size(); ++i) {
@@ -245,8 +247,8 @@ TEST(Conformance, AllToAll_IsATranspose) {
 }
 
 TEST(Conformance, AllToAllV_SizesPerPair) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     const auto size_of_pair = [](int64_t from, int64_t to) { return (from * 2 + to) % 3; };
     std::vector<int64_t> send_counts;
     std::vector<int64_t> recv_counts;
@@ -265,8 +267,8 @@ TEST(Conformance, AllToAllV_SizesPerPair) {
 }
 
 TEST(Conformance, Broadcast_FromEveryRoot) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     for (int64_t root = 0; root < group.size(); ++root) {
       std::vector<double> x = made_up_values<double>(group.position() == root ? root : 99, 0, 17);
       group.broadcast(x.data(), 17, DataType::FLOAT64, root);
@@ -276,8 +278,8 @@ TEST(Conformance, Broadcast_FromEveryRoot) {
 }
 
 TEST(Conformance, Exchange_RingWithMessagesToOneself) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     const int64_t n = group.size();
     const int64_t next = (group.position() + 1) % n;
     const int64_t previous = (group.position() + n - 1) % n;
@@ -295,8 +297,8 @@ TEST(Conformance, Exchange_RingWithMessagesToOneself) {
 
 // Backends send long messages in pieces of powers of two.
 TEST(Conformance, Exchange_MessagesOfManyLengthsBetweenTheSameTwo) {
-  on_all_world_sizes([](World& world) {
-    const GroupCalls group(world);
+  on_all_communicators([](Communicator& communicator) {
+    const GroupCalls group(communicator);
     const int64_t to = (group.position() + 1) % group.size();
     const int64_t from = (group.position() + group.size() - 1) % group.size();
     const auto values = [](int64_t position, size_t bytes) {
@@ -324,52 +326,52 @@ TEST(Conformance, Exchange_MessagesOfManyLengthsBetweenTheSameTwo) {
 }
 
 TEST(Conformance, Barrier_NobodyLeavesBeforeAllHaveCome) {
-  on_all_world_sizes([](World& world) {
+  on_all_communicators([](Communicator& communicator) {
     using Clock = std::chrono::steady_clock;
     const auto now = [] { return Clock::now().time_since_epoch().count(); };
     // The steady clock is one for all processes of a machine.
-    if (world.rank() == world.size() - 1) {
+    if (communicator.rank() == communicator.size() - 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     const int64_t came = now();
-    world.everyone().barrier();
+    communicator.everyone().barrier();
     const int64_t left = now();
-    std::vector<int64_t> all(static_cast<size_t>(world.size()));
-    GroupCalls(world).all_gather(&came, all.data(), 1, DataType::INT64);
+    std::vector<int64_t> all(static_cast<size_t>(communicator.size()));
+    GroupCalls(communicator).all_gather(&came, all.data(), 1, DataType::INT64);
     EXPECT_LE(*std::ranges::max_element(all), left);
   });
 }
 
 TEST(Conformance, Groups_OfSomeRanksInAnyOrder) {
-  on_all_world_sizes([](World& world) {
-    if (world.size() < 3) return;
-    const int64_t last = world.size() - 1;
+  on_all_communicators([](Communicator& communicator) {
+    if (communicator.size() < 3) return;
+    const int64_t last = communicator.size() - 1;
     const std::vector<int64_t> ranks = {last, 0};
-    if (world.rank() == 0 || world.rank() == last) {
-      const GroupCalls group(world, world.group(ranks));
-      EXPECT_EQ(&group.group(), &world.group(ranks)) << "created once";
-      EXPECT_EQ(group.position(), world.rank() == 0 ? 1 : 0);
+    if (communicator.rank() == 0 || communicator.rank() == last) {
+      const GroupCalls group(communicator, communicator.group(ranks));
+      EXPECT_EQ(&group.group(), &communicator.group(ranks)) << "created once";
+      EXPECT_EQ(group.position(), communicator.rank() == 0 ? 1 : 0);
       int32_t all[2] = {};
-      const auto own = static_cast<int32_t>(world.rank());
+      const auto own = static_cast<int32_t>(communicator.rank());
       group.all_gather(&own, all, 1, DataType::INT32);
       EXPECT_THAT(all, ::testing::ElementsAre(last, 0));
     }
-    world.everyone().barrier();
+    communicator.everyone().barrier();
   });
 }
 
 // Calls of different groups may be issued in different orders by different pairs.
 TEST(Conformance, Groups_DoNotMixUpTheirMessages) {
-  on_all_world_sizes([](World& world) {
-    if (world.size() < 2) return;
+  on_all_communicators([](Communicator& communicator) {
+    if (communicator.size() < 2) return;
     const std::vector<int64_t> up = {0, 1};
     const std::vector<int64_t> down = {1, 0};
-    if (world.rank() > 1) return;
+    if (communicator.rank() > 1) return;
     for (int i = 0; i < 10; ++i) {
-      int32_t a = static_cast<int32_t>(world.rank());
+      int32_t a = static_cast<int32_t>(communicator.rank());
       int32_t b = a + 10;
-      GroupCalls(world, world.group(up)).broadcast(&a, 1, DataType::INT32, 0);
-      GroupCalls(world, world.group(down)).broadcast(&b, 1, DataType::INT32, 0);
+      GroupCalls(communicator, communicator.group(up)).broadcast(&a, 1, DataType::INT32, 0);
+      GroupCalls(communicator, communicator.group(down)).broadcast(&b, 1, DataType::INT32, 0);
       EXPECT_EQ(a, 0);
       EXPECT_EQ(b, 11);
     }
@@ -377,28 +379,28 @@ TEST(Conformance, Groups_DoNotMixUpTheirMessages) {
 }
 
 TEST(Conformance, CountersCountWhatGoesToOtherRanks) {
-  on_all_world_sizes([](World& world) {
-    const Counters before = world.rank_context().counters();
-    const int64_t n = world.size();
+  on_all_communicators([](Communicator& communicator) {
+    const Counters before = communicator.rank_context().counters();
+    const int64_t n = communicator.size();
     std::vector<float> in(1000, 1.0f);
     std::vector<float> out(in.size() * static_cast<size_t>(n));
-    GroupCalls(world).all_gather(in.data(), out.data(), 1000, DataType::FLOAT32);
-    const Counters& after = world.rank_context().counters();
+    GroupCalls(communicator).all_gather(in.data(), out.data(), 1000, DataType::FLOAT32);
+    const Counters& after = communicator.rank_context().counters();
     EXPECT_EQ(after.bytes_sent - before.bytes_sent, (n - 1) * 4000);
     EXPECT_EQ(after.bytes_received - before.bytes_received, (n - 1) * 4000);
   });
 }
 
 TEST(Conformance, EveryMemberLogsTheSameCalls) {
-  on_all_world_sizes([](World& world) {
-    world.enable_call_log();
-    const GroupCalls group(world);
-    const size_t begin = world.call_log().size();
+  on_all_communicators([](Communicator& communicator) {
+    communicator.world().enable_call_log();
+    const GroupCalls group(communicator);
+    const size_t begin = communicator.world().call_log().size();
     float x = 1;
     group.all_reduce(&x, 1, DataType::FLOAT32, ReduceKind::kSum);
     group.broadcast(&x, 1, DataType::FLOAT32, 0);
     group.barrier();
-    const auto& log = world.call_log();
+    const auto& log = communicator.world().call_log();
     ASSERT_EQ(log.size(), begin + 3);
     std::vector<int64_t> own;
     for (size_t i = begin; i < log.size(); ++i) {
@@ -412,21 +414,22 @@ TEST(Conformance, EveryMemberLogsTheSameCalls) {
 }
 
 TEST(Conformance, WrongCallsSayWhy) {
-  on_all_world_sizes([](World& world) {
-    const std::vector<int64_t> outside = {world.rank(), world.size()};
-    const std::vector<int64_t> twice = {world.rank(), world.rank()};
-    const std::vector<int64_t> others = {world.rank() + 1};
+  on_all_communicators([](Communicator& communicator) {
+    const std::vector<int64_t> outside = {communicator.rank(), communicator.size()};
+    const std::vector<int64_t> twice = {communicator.rank(), communicator.rank()};
+    const std::vector<int64_t> others = {communicator.rank() + 1};
     std::byte byte{};
-    const GroupCalls all(world);
-    const auto own = static_cast<int>(world.rank());
+    const GroupCalls all(communicator);
+    const auto own = static_cast<int>(communicator.rank());
     const int64_t counts[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     const struct {
       std::function<void()> call;
       std::string words;
     } cases[] = {
-        {[&] { world.group(outside); }, "a group needs ranks "},
-        {[&] { world.group(twice); }, "a rank is repeated in the rank list of a group of 2 ranks"},
-        {[&] { world.group(others); },
+        {[&] { communicator.group(outside); }, "a group needs ranks "},
+        {[&] { communicator.group(twice); },
+         "a rank is repeated in the rank list of a group of 2 ranks"},
+        {[&] { communicator.group(others); },
          "a group of 1 ranks that it is not in; only members may call"},
         {[&] { all.reduce_scatter_v(nullptr, nullptr, counts, DataType::INT32, ReduceKind::kSum); },
          "is given 9 counts"},
@@ -444,9 +447,10 @@ TEST(Conformance, WrongCallsSayWhy) {
     for (const auto& c : cases) {
       EXPECT_THAT(c.call, ThrowsError(ErrorCode::kInvalidArgument, c.words));
     }
-    EXPECT_THAT([&] { all.broadcast(nullptr, 1, DataType::INT32, world.size()); },
-                ThrowsError(ErrorCode::kOutOfRange,
-                            fmt::format("broadcast from position {} of group", world.size())));
+    EXPECT_THAT(
+        [&] { all.broadcast(nullptr, 1, DataType::INT32, communicator.size()); },
+        ThrowsError(ErrorCode::kOutOfRange,
+                    fmt::format("broadcast from position {} of group", communicator.size())));
   });
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "distributed/comm/dry/dry_world.h"
+#include "distributed/comm/flight_recorder.h"
 
 namespace phi::distributed {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "distributed/comm/local/local_world.h"
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/nccl_communicator.h"
 #include "phi/common/process/interruption.h"
 #include "phi/core/device/host_array.h"
 #include "support/cuda_on_cpu/cuda_on_cpu.h"
@@ -33,13 +33,14 @@ using NcclJoining = BetweenGpus;
 using NcclFailureDeathTest = BetweenGpus;
 
 // Ranks whose GPUs NCCL connects; the body gets the world of these.
-void on_gpus(int64_t n, milliseconds deadline, const std::function<void(World& world)>& body) {
+void on_gpus(int64_t n, milliseconds deadline,
+             const std::function<void(Communicator& gpus)>& body) {
   run_ranks(
       n,
       [&](World& host) {
         const Place gpu = GPUPlace(static_cast<int>(host.rank()));
-        host.set_device_communicator(make_nccl_world(host, gpu, GpuReduction::kExact));
-        body(host.device_communicator(gpu));
+        host.set_device_communicator(make_nccl_communicator(host, gpu, GpuReduction::kExact));
+        body(host.communicator(gpu));
       },
       deadline);
 }
@@ -56,8 +57,8 @@ std::string message_of(const std::function<void()>& body) {
 // `n` floats of 1 on the world's GPU.
 class Floats {
  public:
-  Floats(World& world, int64_t n)
-      : device_(world.device()), memory_(device_, size_t(n) * 4), n_(n) {
+  Floats(Communicator& gpus, int64_t n)
+      : device_(gpus.device()), memory_(device_, size_t(n) * 4), n_(n) {
     set(1.0f);
   }
   void set(float value) {
@@ -77,10 +78,10 @@ class Floats {
   int64_t n_;
 };
 
-void all_reduce(World& world, int64_t n = 6) {
-  const Floats x(world, n);
-  world.everyone().all_reduce(x.data(), n, DataType::FLOAT32, ReduceKind::kSum);
-  EXPECT_EQ(x.first(), static_cast<float>(world.size()));
+void all_reduce(Communicator& gpus, int64_t n = 6) {
+  const Floats x(gpus, n);
+  gpus.everyone().all_reduce(x.data(), n, DataType::FLOAT32, ReduceKind::kSum);
+  EXPECT_EQ(x.first(), static_cast<float>(gpus.size()));
 }
 
 // The first of the floats goes to the second one of the other of two ranks.
@@ -92,22 +93,22 @@ void exchange(Group& group, const Floats& x) {
 }
 
 // From one place of the program on, the same on all ranks.
-void plant(World& world, const std::function<void()>& fault) {
-  world.everyone().barrier();
-  if (world.rank() == 0) fault();
+void plant(Communicator& gpus, const std::function<void()>& fault) {
+  gpus.everyone().barrier();
+  if (gpus.rank() == 0) fault();
   World::current().everyone().barrier();
 }
 
 TEST_F(NcclFailure, ALateRankIsNamed) {
   const std::string message = message_of([] {
-    on_gpus(3, milliseconds(300), [](World& world) {
+    on_gpus(3, milliseconds(300), [](Communicator& gpus) {
       const OpScope scope("matmul_grad");
-      all_reduce(world);
-      if (world.rank() == 2) {
+      all_reduce(gpus);
+      if (gpus.rank() == 2) {
         std::this_thread::sleep_for(milliseconds(900));
         return;
       }
-      all_reduce(world);
+      all_reduce(gpus);
     });
   });
   EXPECT_THAT(message, AllOf(HasSubstr("Timed out after 0.3 s in all_reduce #2 of group {0,1,2} of "
@@ -117,10 +118,10 @@ TEST_F(NcclFailure, ALateRankIsNamed) {
 
 TEST_F(NcclFailure, OfOneRankIsTheJobsError) {
   const std::string message = message_of([] {
-    on_gpus(3, seconds(30), [](World& world) {
-      all_reduce(world);
-      if (world.rank() == 1) throw errors::InvalidArgument("x is wrong here.");
-      all_reduce(world);
+    on_gpus(3, seconds(30), [](Communicator& gpus) {
+      all_reduce(gpus);
+      if (gpus.rank() == 1) throw errors::InvalidArgument("x is wrong here.");
+      all_reduce(gpus);
     });
   });
   EXPECT_THAT(message, AllOf(HasSubstr("x is wrong here."), HasSubstr("at rank 1 of 3")));
@@ -128,12 +129,12 @@ TEST_F(NcclFailure, OfOneRankIsTheJobsError) {
 
 TEST_F(NcclFailure, SizesThatDifferNameBothRanks) {
   const std::string message = message_of([] {
-    on_gpus(2, seconds(30), [](World& world) {
-      const Floats x(world, 8);
+    on_gpus(2, seconds(30), [](Communicator& gpus) {
+      const Floats x(gpus, 8);
       const Send send{1, x.data(), 8};
       const Recv recv{0, x.data(), 12};
-      if (world.rank() == 0) world.everyone().exchange({&send, 1}, {});
-      if (world.rank() == 1) world.everyone().exchange({}, {&recv, 1});
+      if (gpus.rank() == 0) gpus.everyone().exchange({&send, 1}, {});
+      if (gpus.rank() == 1) gpus.everyone().exchange({}, {&recv, 1});
     });
   });
   EXPECT_THAT(message,
@@ -143,12 +144,12 @@ TEST_F(NcclFailure, SizesThatDifferNameBothRanks) {
 
 TEST_F(NcclFailure, NumbersOfMessagesThatDifferAreNamed) {
   const std::string message = message_of([] {
-    on_gpus(2, seconds(30), [](World& world) {
-      const Floats x(world, 8);
+    on_gpus(2, seconds(30), [](Communicator& gpus) {
+      const Floats x(gpus, 8);
       const Send sends[] = {{1, x.data(), 8}, {1, x.data(), 8}};
       const Recv recv{0, x.data(), 8};
-      if (world.rank() == 0) world.everyone().exchange(sends, {});
-      if (world.rank() == 1) world.everyone().exchange({}, {&recv, 1});
+      if (gpus.rank() == 0) gpus.everyone().exchange(sends, {});
+      if (gpus.rank() == 1) gpus.everyone().exchange({}, {&recv, 1});
     });
   });
   EXPECT_THAT(message, HasSubstr("rank 0 sends rank 1 2 messages, but the receiver expects 1"));
@@ -156,9 +157,9 @@ TEST_F(NcclFailure, NumbersOfMessagesThatDifferAreNamed) {
 
 TEST_F(NcclFailure, CallsThatDoNotMatchNameBoth) {
   const std::string message = message_of([] {
-    on_gpus(2, seconds(30), [](World& world) {
-      const Floats x(world, 8);
-      world.everyone().all_reduce(x.data(), 2 + world.rank(), DataType::FLOAT32, ReduceKind::kSum);
+    on_gpus(2, seconds(30), [](Communicator& gpus) {
+      const Floats x(gpus, 8);
+      gpus.everyone().all_reduce(x.data(), 2 + gpus.rank(), DataType::FLOAT32, ReduceKind::kSum);
     });
   });
   EXPECT_THAT(message, ContainsRegex("calls do not match \\(count (2 and 3|3 and 2)\\)"));
@@ -167,13 +168,13 @@ TEST_F(NcclFailure, CallsThatDoNotMatchNameBoth) {
 // NCCL would wait for ever: each rank's stream has the other's second call first.
 TEST_F(NcclFailure, OrdersThatDifferAreAnError) {
   const std::string message = message_of([] {
-    on_gpus(2, seconds(30), [](World& world) {
+    on_gpus(2, seconds(30), [](Communicator& gpus) {
       const int64_t up[] = {0, 1}, down[] = {1, 0};
-      Group* const groups[] = {&world.group(up), &world.group(down)};
+      Group* const groups[] = {&gpus.group(up), &gpus.group(down)};
       std::vector<Transfer> transfers;
-      for (const int64_t turn : {world.rank(), 1 - world.rank()}) {
+      for (const int64_t turn : {gpus.rank(), 1 - gpus.rank()}) {
         Group& group = *groups[turn];
-        const auto x = std::make_shared<Floats>(world, 2);
+        const auto x = std::make_shared<Floats>(gpus, 2);
         const Send send{1 - group.position(), x->data(), 4};
         const Recv recv{1 - group.position(), x->data() + 4, 4};
         transfers.push_back(group.start_exchange({&send, 1}, {&recv, 1}, x));
@@ -190,12 +191,12 @@ TEST_F(NcclFailure, OrdersThatDifferAreAnError) {
 // Between the hosts all is well.
 TEST_F(NcclFailure, AGpuThatDoesNotComeEndsTheJobAtTheDeadline) {
   const std::string message = message_of([] {
-    on_gpus(2, milliseconds(400), [](World& world) {
-      all_reduce(world);
-      world.everyone().barrier();
-      if (world.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
+    on_gpus(2, milliseconds(400), [](Communicator& gpus) {
+      all_reduce(gpus);
+      gpus.everyone().barrier();
+      if (gpus.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
       World::current().everyone().barrier();
-      all_reduce(world);
+      all_reduce(gpus);
     });
   });
   EXPECT_THAT(message,
@@ -205,12 +206,12 @@ TEST_F(NcclFailure, AGpuThatDoesNotComeEndsTheJobAtTheDeadline) {
 
 TEST_F(NcclFailure, WhatNcclReportsIsTheError) {
   const std::string message = message_of([] {
-    on_gpus(2, seconds(30), [](World& world) {
-      all_reduce(world);
-      world.everyone().barrier();
-      if (world.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0, ncclRemoteError);
+    on_gpus(2, seconds(30), [](Communicator& gpus) {
+      all_reduce(gpus);
+      gpus.everyone().barrier();
+      if (gpus.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0, ncclRemoteError);
       World::current().everyone().barrier();
-      all_reduce(world);
+      all_reduce(gpus);
     });
   });
   EXPECT_THAT(message, ContainsRegex("NCCL error 6"));
@@ -220,16 +221,16 @@ TEST_F(NcclFailure, WhatNcclReportsIsTheError) {
 TEST_F(NcclFailure, ReachesARankThatWaitsForItsGpu) {
   EXPECT_THAT(
       [] {
-        on_gpus(2, milliseconds(400), [](World& world) {
-          world.everyone().barrier();
-          if (world.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
+        on_gpus(2, milliseconds(400), [](Communicator& gpus) {
+          gpus.everyone().barrier();
+          if (gpus.rank() == 0) cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
           World::current().everyone().barrier();
-          const Floats x(world, 2);
-          const Send send{1 - world.rank(), x.data(), 4};
-          const Recv recv{1 - world.rank(), x.data() + 4, 4};
-          world.everyone().exchange({&send, 1}, {&recv, 1});
-          world.device().wait();
-          ADD_FAILURE() << "rank " << world.rank() << " goes on";
+          const Floats x(gpus, 2);
+          const Send send{1 - gpus.rank(), x.data(), 4};
+          const Recv recv{1 - gpus.rank(), x.data() + 4, 4};
+          gpus.everyone().exchange({&send, 1}, {&recv, 1});
+          gpus.device().wait();
+          ADD_FAILURE() << "rank " << gpus.rank() << " goes on";
         });
       },
       ThrowsError(ErrorCode::kExecutionTimeout, "Timed out after 0.4 s in exchange #"));
@@ -239,13 +240,13 @@ TEST_F(NcclFailure, ReachesARankThatWaitsForItsGpu) {
 TEST_F(NcclFailure, OfALaterCallIsFound) {
   EXPECT_THAT(
       [] {
-        on_gpus(2, milliseconds(400), [](World& world) {
-          const Floats x(world, 2);
-          plant(world, [] { cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/2); });
-          exchange(world.everyone(), x);
-          exchange(world.everyone(), x);
-          world.device().wait();
-          ADD_FAILURE() << "rank " << world.rank() << " goes on";
+        on_gpus(2, milliseconds(400), [](Communicator& gpus) {
+          const Floats x(gpus, 2);
+          plant(gpus, [] { cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/2); });
+          exchange(gpus.everyone(), x);
+          exchange(gpus.everyone(), x);
+          gpus.device().wait();
+          ADD_FAILURE() << "rank " << gpus.rank() << " goes on";
         });
       },
       ThrowsError(ErrorCode::kExecutionTimeout, "Timed out after 0.4 s in exchange #"));
@@ -256,18 +257,18 @@ TEST_F(NcclFailure, OfOneCommunicatorEndsThoseBehindIt) {
   for (const bool first_of_all : {true, false}) {
     EXPECT_THAT(
         [&] {
-          on_gpus(2, milliseconds(400), [&](World& world) {
+          on_gpus(2, milliseconds(400), [&](Communicator& gpus) {
             const int64_t down[] = {1, 0};
-            Group& pair = world.group(down);
-            const Floats x(world, 2), y(world, 4);
+            Group& pair = gpus.group(down);
+            const Floats x(gpus, 2), y(gpus, 4);
             const auto gather = [&] { pair.all_gather(x.data(), y.data(), 2, DataType::FLOAT32); };
             gather();  // its communicator is made
-            plant(world, [] { cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0); });
-            if (first_of_all) exchange(world.everyone(), x);
+            plant(gpus, [] { cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0); });
+            if (first_of_all) exchange(gpus.everyone(), x);
             gather();
-            if (!first_of_all) exchange(world.everyone(), x);
-            world.device().wait();
-            ADD_FAILURE() << "rank " << world.rank() << " goes on";
+            if (!first_of_all) exchange(gpus.everyone(), x);
+            gpus.device().wait();
+            ADD_FAILURE() << "rank " << gpus.rank() << " goes on";
           });
         },
         ThrowsError(ErrorCode::kExecutionTimeout, "Timed out after 0.4 s in "));
@@ -281,29 +282,29 @@ thread_local int asks_until_interrupted = 0;
 
 // What NCCL was told stays with it, and the next call waits for that.
 TEST_F(NcclFailure, AnInterruptedWaitLeavesACommunicatorThatServes) {
-  on_gpus(2, seconds(30), [](World& world) {
+  on_gpus(2, seconds(30), [](Communicator& gpus) {
     // Both now: later a rank would wait for its GPU, and that for the other rank.
-    Floats x(world, 2), y(world, 2);
-    y.set(static_cast<float>(world.rank()));
-    plant(world, [] {
+    Floats x(gpus, 2), y(gpus, 2);
+    y.set(static_cast<float>(gpus.rank()));
+    plant(gpus, [] {
       cuda_on_cpu::delay_nccl(/*polls=*/5000);
       set_interruption_handler([] {
         if (asks_until_interrupted > 0 && --asks_until_interrupted == 0) throw Interrupted{};
       });
     });
-    if (world.rank() == 0) {
+    if (gpus.rank() == 0) {
       // The other rank is there: what takes long is NCCL.
       std::this_thread::sleep_for(milliseconds(500));
       asks_until_interrupted = 3;
-      EXPECT_THROW(exchange(world.everyone(), x), Interrupted);
+      EXPECT_THROW(exchange(gpus.everyone(), x), Interrupted);
     } else {
-      exchange(world.everyone(), x);
+      exchange(gpus.everyone(), x);
     }
-    exchange(world.everyone(), y);
+    exchange(gpus.everyone(), y);
     float received = -1;
-    world.device().copy_to_host(&received, y.data() + 4, 4);
-    EXPECT_EQ(received, static_cast<float>(1 - world.rank()));
-    world.everyone().barrier();
+    gpus.device().copy_to_host(&received, y.data() + 4, 4);
+    EXPECT_EQ(received, static_cast<float>(1 - gpus.rank()));
+    gpus.everyone().barrier();
   });
   set_interruption_handler(nullptr);
 }
@@ -312,12 +313,12 @@ TEST_F(NcclFailureDeathTest, ACallThatNcclKeepsEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       on_gpus(2, milliseconds(300),
-              [](World& world) {
-                plant(world, [] {
+              [](Communicator& gpus) {
+                plant(gpus, [] {
                   cuda_on_cpu::hang_nccl_calls(/*gpu=*/0);
                   cuda_on_cpu::hang_nccl_calls(/*gpu=*/1);
                 });
-                all_reduce(world);
+                all_reduce(gpus);
               }),
       ::testing::ExitedWithCode(1),
       "NCCL has not accepted all_reduce.* within 0.3 s on rank .*NCCL does not finish its work");
@@ -326,8 +327,8 @@ TEST_F(NcclFailureDeathTest, ACallThatNcclKeepsEndsTheProcess) {
 TEST_F(NcclFailureDeathTest, AnEndThatHangsEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(on_gpus(2, seconds(30),
-                      [](World& world) {
-                        plant(world, [] {
+                      [](Communicator& gpus) {
+                        plant(gpus, [] {
                           cuda_on_cpu::hang_nccl_finalize(/*gpu=*/0);
                           cuda_on_cpu::hang_nccl_finalize(/*gpu=*/1);
                         });
@@ -339,15 +340,15 @@ TEST_F(NcclFailureDeathTest, AnEndThatHangsEndsTheProcess) {
 TEST_F(NcclFailureDeathTest, AnAbortThatHangsEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(on_gpus(2, milliseconds(300),
-                      [](World& world) {
-                        world.everyone().barrier();
-                        if (world.rank() == 0) {
+                      [](Communicator& gpus) {
+                        gpus.everyone().barrier();
+                        if (gpus.rank() == 0) {
                           cuda_on_cpu::stop_nccl_rank(/*gpu=*/1, /*calls=*/0);
                           cuda_on_cpu::hang_nccl_abort(/*gpu=*/0);
                           cuda_on_cpu::hang_nccl_abort(/*gpu=*/1);
                         }
                         World::current().everyone().barrier();
-                        all_reduce(world);
+                        all_reduce(gpus);
                       }),
               ::testing::ExitedWithCode(1),
               "Timed out after 0.3 s in all_reduce.*NCCL does not finish its work");
@@ -355,14 +356,14 @@ TEST_F(NcclFailureDeathTest, AnAbortThatHangsEndsTheProcess) {
 
 TEST_F(NcclJoining, NeedsOneVersionOnAllRanks) {
   cuda_on_cpu::set_nccl_version(/*gpu=*/1, 22703);
-  EXPECT_THAT([] { on_gpus(2, seconds(30), [](World&) {}); },
+  EXPECT_THAT([] { on_gpus(2, seconds(30), [](Communicator&) {}); },
               ThrowsError(ErrorCode::kPreconditionNotMet,
                           "rank 0 has NCCL 2.28.9 and rank 1 has NCCL 2.27.3"));
 }
 
 TEST_F(NcclJoining, NeedsANewVersion) {
   cuda_on_cpu::set_nccl_version(22602);
-  EXPECT_THAT([] { on_gpus(2, seconds(30), [](World&) {}); },
+  EXPECT_THAT([] { on_gpus(2, seconds(30), [](Communicator&) {}); },
               ThrowsError(ErrorCode::kUnavailable,
                           "NCCL 2.26.2 is installed, and 2.27.0 or newer is needed"));
 }
@@ -370,11 +371,11 @@ TEST_F(NcclJoining, NeedsANewVersion) {
 // Whatever the program asks for: NCCL follows the environment.
 TEST_F(NcclJoining, RefusesCallsThatBlock) {
   setenv("NCCL_COMM_BLOCKING", "1", 1);
-  EXPECT_THAT([] { on_gpus(2, seconds(30), [](World&) {}); },
+  EXPECT_THAT([] { on_gpus(2, seconds(30), [](Communicator&) {}); },
               ThrowsError(ErrorCode::kInvalidArgument,
                           "the environment of rank 0 has NCCL_COMM_BLOCKING=1"));
   setenv("NCCL_COMM_BLOCKING", "0", 1);
-  on_gpus(2, seconds(30), [](World& world) { all_reduce(world); });
+  on_gpus(2, seconds(30), [](Communicator& gpus) { all_reduce(gpus); });
   unsetenv("NCCL_COMM_BLOCKING");
 }
 
@@ -382,7 +383,8 @@ TEST_F(NcclJoining, WantsAGpuForEachRank) {
   EXPECT_THAT(
       [] {
         run_ranks(3, [](World& host) {
-          make_nccl_world(host, GPUPlace(static_cast<int>(host.rank() % 2)), GpuReduction::kExact);
+          make_nccl_communicator(host, GPUPlace(static_cast<int>(host.rank() % 2)),
+                                 GpuReduction::kExact);
         });
       },
       ThrowsError(ErrorCode::kPreconditionNotMet, "ranks 0 and 2 use the same GPU"));

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "distributed/comm/local/local_world.h"
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/nccl_communicator.h"
 #include "distributed/comm/nccl/reduce.h"
 #include "distributed/comm/reduce.h"
 #include "phi/common/half.h"
@@ -18,12 +18,13 @@ namespace {
 
 using testing::GroupCalls;
 
-void on_gpus(int64_t n, GpuReduction reduction, const std::function<void(World& world)>& body) {
+void on_gpus(int64_t n, GpuReduction reduction,
+             const std::function<void(Communicator& gpus)>& body) {
   run_ranks(n, [&](World& host) {
     const Place gpu = GPUPlace(static_cast<int>(host.rank()));
     host.rank_context().set_place(gpu);
-    host.set_device_communicator(make_nccl_world(host, gpu, reduction));
-    body(host.device_communicator(gpu));
+    host.set_device_communicator(make_nccl_communicator(host, gpu, reduction));
+    body(host.communicator(gpu));
   });
 }
 
@@ -47,21 +48,21 @@ std::vector<float> sums(int64_t ranks, int64_t n, ReduceKind kind) {
 class Reductions : public ::testing::TestWithParam<GpuReduction> {};
 
 TEST_P(Reductions, AreExactOrNear) {
-  on_gpus(4, GetParam(), [](World& world) {
-    const GroupCalls all(world);
+  on_gpus(4, GetParam(), [](Communicator& gpus) {
+    const GroupCalls all(gpus);
     for (const int64_t n : {4, 4000, 40'000}) {
       for (const ReduceKind kind : {ReduceKind::kSum, ReduceKind::kAvg, ReduceKind::kMax}) {
         const std::vector<float> expected = sums(4, n, kind);
-        std::vector<float> got = values_of(world.rank(), n);
+        std::vector<float> got = values_of(gpus.rank(), n);
         all.all_reduce(got.data(), n, DataType::FLOAT32, kind);
         std::vector<float> part(static_cast<size_t>(n / 4));
-        all.reduce_scatter(values_of(world.rank(), n).data(), part.data(), n / 4, DataType::FLOAT32,
+        all.reduce_scatter(values_of(gpus.rank(), n).data(), part.data(), n / 4, DataType::FLOAT32,
                            kind);
         got.insert(got.end(), part.begin(), part.end());
         for (size_t i = 0; i < got.size(); ++i) {
           const auto at = i < expected.size()
                               ? i
-                              : i - expected.size() + static_cast<size_t>(world.rank() * n / 4);
+                              : i - expected.size() + static_cast<size_t>(gpus.rank() * n / 4);
           if (GetParam() == GpuReduction::kExact || kind == ReduceKind::kMax) {
             ASSERT_EQ(got[i], expected[at]) << name_of(kind) << " " << i;
           } else {
@@ -83,10 +84,10 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Reductions,
 TEST(FastReductions, RoundEachStepOf16BitSums) {
   const auto sum = [](GpuReduction reduction) {
     float got = 0;
-    on_gpus(3, reduction, [&](World& world) {
-      float16 x(world.rank() == 0 ? 2048.0f : 1.0f);
-      GroupCalls(world).all_reduce(&x, 1, DataType::FLOAT16, ReduceKind::kSum);
-      if (world.rank() == 0) got = static_cast<float>(x);
+    on_gpus(3, reduction, [&](Communicator& gpus) {
+      float16 x(gpus.rank() == 0 ? 2048.0f : 1.0f);
+      GroupCalls(gpus).all_reduce(&x, 1, DataType::FLOAT16, ReduceKind::kSum);
+      if (gpus.rank() == 0) got = static_cast<float>(x);
     });
     return got;
   };
@@ -95,29 +96,29 @@ TEST(FastReductions, RoundEachStepOf16BitSums) {
 
 // The communicator of two of four ranks; the others do something else meanwhile.
 TEST(NcclGroups, MembersAloneMakeTheirCommunicator) {
-  on_gpus(4, GpuReduction::kFast, [](World& world) {
+  on_gpus(4, GpuReduction::kFast, [](Communicator& gpus) {
     const std::vector<int64_t> pair =
-        world.rank() < 2 ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{2, 3};
-    if (world.rank() == 3) World::current().everyone().barrier();
-    float x = static_cast<float>(world.rank() + 1);
-    const GroupCalls group(world, world.group(pair));
-    if (world.rank() != 3) World::current().everyone().barrier();
+        gpus.rank() < 2 ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{2, 3};
+    if (gpus.rank() == 3) World::current().everyone().barrier();
+    float x = static_cast<float>(gpus.rank() + 1);
+    const GroupCalls group(gpus, gpus.group(pair));
+    if (gpus.rank() != 3) World::current().everyone().barrier();
     for (int i = 0; i < 3; ++i) group.all_reduce(&x, 1, DataType::FLOAT32, ReduceKind::kSum);
-    EXPECT_EQ(x, (world.rank() < 2 ? 3.0f : 7.0f) * 4);
+    EXPECT_EQ(x, (gpus.rank() < 2 ? 3.0f : 7.0f) * 4);
   });
 }
 
-// A transfer is under way while its rank is in calls of the host's world, which the others wait
+// A transfer is under way while its rank is in calls of the host's gpus, which the others wait
 // for.
 TEST(NcclGroups, GoOnWhileTheHostsWorldWaits) {
-  on_gpus(2, GpuReduction::kExact, [](World& world) {
-    Group& all = world.everyone();
-    const auto memory = std::make_shared<DeviceMemory>(world.device(), 8);
+  on_gpus(2, GpuReduction::kExact, [](Communicator& gpus) {
+    Group& all = gpus.everyone();
+    const auto memory = std::make_shared<DeviceMemory>(gpus.device(), 8);
     const Send send{1, memory->data(), 8};
     const Recv recv{0, memory->data(), 8};
-    const Transfer transfer = world.rank() == 0 ? all.start_exchange({&send, 1}, {}, memory)
-                                                : all.start_exchange({}, {&recv, 1}, memory);
-    if (world.rank() == 1) transfer.wait();
+    const Transfer transfer = gpus.rank() == 0 ? all.start_exchange({&send, 1}, {}, memory)
+                                               : all.start_exchange({}, {&recv, 1}, memory);
+    if (gpus.rank() == 1) transfer.wait();
     World::current().everyone().barrier();
     transfer.wait();
   });

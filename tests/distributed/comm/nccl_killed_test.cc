@@ -19,10 +19,11 @@ void end_process(int64_t rank) {
 }
 
 TEST(NcclKilled, DISABLED_ARankIsKilled) {
-  testing::on_all_world_sizes([](World& world) {
-    const testing::GroupCalls all(world);
+  testing::on_all_communicators([](Communicator& communicator) {
+    const testing::GroupCalls all(communicator);
     for (int i = 0;; ++i) {
-      if (i == 5 && world.rank() == world.size() - 1) end_process(world.rank());
+      if (i == 5 && communicator.rank() == communicator.size() - 1)
+        end_process(communicator.rank());
       std::vector<float> x(1 << 16, 1.0f);
       all.all_reduce(x.data(), 1 << 16, DataType::FLOAT32, ReduceKind::kSum);
     }

@@ -1,5 +1,5 @@
 // Calls between GPUs, the emulator's, that a device writes down with what it launches
-// (World::record).
+// (Communicator::record).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 
 #include "distributed/comm/local/local_world.h"
 #include "distributed/comm/nccl/captured_graphs.h"
-#include "distributed/comm/nccl/nccl_communicators.h"
-#include "distributed/comm/nccl/nccl_world.h"
+#include "distributed/comm/nccl/nccl_comms.h"
+#include "distributed/comm/nccl/nccl_communicator.h"
 #include "distributed/comm/nccl/watchdog.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/device/launch_graph.h"
@@ -34,16 +34,16 @@ class NcclRecord : public ::testing::Test {
 void join(World& host) {
   const Place gpu = GPUPlace(static_cast<int>(host.rank()));
   host.rank_context().set_place(gpu);
-  host.set_device_communicator(make_nccl_world(host, gpu, GpuReduction::kExact));
+  host.set_device_communicator(make_nccl_communicator(host, gpu, GpuReduction::kExact));
 }
 
-void on_gpus(int64_t n, const std::function<void(World& host, World& gpus)>& body,
+void on_gpus(int64_t n, const std::function<void(World& host, Communicator& gpus)>& body,
              milliseconds deadline = World::kDefaultDeadline) {
   run_ranks(
       n,
       [&](World& host) {
         join(host);
-        body(host, host.device_communicator(host.rank_context().place()));
+        body(host, host.communicator(host.rank_context().place()));
       },
       deadline);
 }
@@ -51,7 +51,8 @@ void on_gpus(int64_t n, const std::function<void(World& host, World& gpus)>& bod
 // One float on the world's GPU.
 class Number {
  public:
-  Number(World& world, float value) : device_(world.device()), memory_(device_, sizeof(float)) {
+  Number(Communicator& gpus, float value)
+      : device_(gpus.device()), memory_(device_, sizeof(float)) {
     device_.copy_from_host(memory_.data(), &value, sizeof(float));
   }
   float value() const {
@@ -71,7 +72,7 @@ TEST_F(NcclRecord, EachLaunchIsAllCallsAgain) {
   using cuda_on_cpu::Order;
   for (const Order order : {Order::kForward, Order::kBackward, Order::kDrawn}) {
     cuda_on_cpu::set_order(order, 5);
-    on_gpus(3, [](World&, World& gpus) {
+    on_gpus(3, [](World&, Communicator& gpus) {
       Group& all = gpus.everyone();
       const Number x(gpus, 1.0f);
       const Number from_left(gpus, 0.0f);
@@ -102,7 +103,7 @@ TEST_F(NcclRecord, EachLaunchIsAllCallsAgain) {
 }
 
 TEST_F(NcclRecord, WhatWaitsIsRefused) {
-  on_gpus(2, [](World&, World& gpus) {
+  on_gpus(2, [](World&, Communicator& gpus) {
     const Number x(gpus, 1.0f);
     EXPECT_THAT([&] { gpus.record(gpus.everyone(), [&] { x.value(); }); },
                 ThrowsError(ErrorCode::kPreconditionNotMet,
@@ -114,7 +115,7 @@ TEST_F(NcclRecord, WhatWaitsIsRefused) {
 
 // The messages' stream has been captured and not joined: there is no graph, either.
 TEST_F(NcclRecord, AnErrorOfTheBodyIsItsOwn) {
-  on_gpus(2, [](World&, World& gpus) {
+  on_gpus(2, [](World&, Communicator& gpus) {
     const Number x(gpus, 1.0f);
     const auto sum = [&] {
       gpus.everyone().all_reduce(x.data(), 1, DataType::FLOAT32, ReduceKind::kSum);
@@ -133,7 +134,7 @@ TEST_F(NcclRecord, AnErrorOfTheBodyIsItsOwn) {
 }
 
 TEST_F(NcclRecord, WhatCannotBeCapturedIsNamed) {
-  on_gpus(1, [](World&, World& gpus) {
+  on_gpus(1, [](World&, Communicator& gpus) {
     const auto wait = [] {
       const auto& device = gpu::GpuDevice::of(GPUPlace(0));
       device.check(cudaStreamSynchronize(device.compute()), "waiting");
@@ -146,7 +147,7 @@ TEST_F(NcclRecord, WhatCannotBeCapturedIsNamed) {
 
 // What it computes takes twice the deadline.
 TEST_F(NcclRecord, ALaunchMayComputeForLongerThanTheDeadline) {
-  const auto body = [](World&, World& gpus) {
+  const auto body = [](World&, Communicator& gpus) {
     const cudaStream_t compute = gpu::GpuDevice::of(gpus.rank_context().place()).compute();
     const Number x(gpus, 1.0f);
     const auto sum = [&] {
@@ -167,7 +168,7 @@ TEST_F(NcclRecord, ALaunchMayComputeForLongerThanTheDeadline) {
 }
 
 TEST_F(NcclRecord, ALaunchThatDoesNotEndIsFound) {
-  const auto body = [](World& host, World& gpus) {
+  const auto body = [](World& host, Communicator& gpus) {
     const Number x(gpus, 1.0f);
     const auto sum = [&] {
       gpus.everyone().all_reduce(x.data(), 1, DataType::FLOAT32, ReduceKind::kSum);
@@ -210,7 +211,7 @@ TEST_F(NcclRecord, NcclIsAbortedWhileALaunchWaitsForIt) {
     auto& device = gpu::GpuDevice::of(GPUPlace(0));
     device.make_current();
     InFlightCollectives in_flight;
-    NcclCommunicators comms(in_flight, host.rank());
+    NcclComms comms(in_flight, host.rank());
     const ncclComm_t comm = comms.of(host.everyone(), [&]() -> Group& { return host.everyone(); });
     const auto works = [&] {
       try {
@@ -222,13 +223,11 @@ TEST_F(NcclRecord, NcclIsAbortedWhileALaunchWaitsForIt) {
     CapturedGraphs captured_graphs;
     const auto record = captured_graphs.add(std::make_unique<LaunchBehindNccl>(works),
                                             [](const std::function<void()>& launch) { launch(); });
-    NcclWatchdog watchdog({.host = host,
+    NcclWatchdog watchdog({.transport = host.transport(),
                            .device = device,
                            .comms = comms,
                            .in_flight = in_flight,
-                           .captured_graphs = captured_graphs,
-                           .rank_status = [](int64_t) { return RankStatus{}; },
-                           .failure_of_others = [] { return std::string(); }});
+                           .captured_graphs = captured_graphs});
     std::thread launching([&] { record->launch(); });
     while (!LaunchBehindNccl::is_under_way) std::this_thread::yield();
     watchdog.abort(errors::Unavailable("it is over."));
@@ -238,7 +237,7 @@ TEST_F(NcclRecord, NcclIsAbortedWhileALaunchWaitsForIt) {
 }
 
 TEST_F(NcclRecord, ARecordOutlivesItsWorldAndServesNoMore) {
-  on_gpus(2, [](World& host, World& gpus) {
+  on_gpus(2, [](World& host, Communicator& gpus) {
     const Number x(gpus, 1.0f);
     const auto body = [&] {
       gpus.everyone().all_reduce(x.data(), 1, DataType::FLOAT32, ReduceKind::kSum);
@@ -254,12 +253,12 @@ TEST_F(NcclRecord, ARecordOutlivesItsWorldAndServesNoMore) {
   });
 }
 
-TEST_F(NcclRecord, WorldsOfTheHostWriteNothingDown) {
+TEST_F(NcclRecord, HostCommunicatorsCaptureNothing) {
   run_ranks(2, [](World& host) {
-    EXPECT_FALSE(host.records_calls());
-    EXPECT_THAT([&] { host.record(host.everyone(), [] {}); },
+    EXPECT_FALSE(host.communicator().records_calls());
+    EXPECT_THAT([&] { host.communicator().record(host.everyone(), [] {}); },
                 ThrowsError(ErrorCode::kUnimplemented,
-                            "the calls of world 'local' cannot be captured by a device"));
+                            "the calls of backend 'local' cannot be captured by a device"));
   });
 }
 

@@ -18,7 +18,7 @@ namespace phi::distributed {
 namespace {
 
 using testing::GroupCalls;
-using testing::on_all_world_sizes;
+using testing::on_all_communicators;
 using Clock = std::chrono::steady_clock;
 
 std::vector<std::byte> values(int64_t seed, size_t bytes) {
@@ -55,8 +55,9 @@ class Parcel {
   Recv recv_;
 };
 
-std::shared_ptr<Parcel> parcel(World& world, int64_t seed, size_t bytes_out, size_t bytes_in) {
-  return std::make_shared<Parcel>(world.device(), seed, bytes_out, bytes_in);
+std::shared_ptr<Parcel> parcel(Communicator& communicator, int64_t seed, size_t bytes_out,
+                               size_t bytes_in) {
+  return std::make_shared<Parcel>(communicator.device(), seed, bytes_out, bytes_in);
 }
 
 // Sends what the parcel has to `to` and fills it from `from`; a position of -1: nothing.
@@ -81,9 +82,9 @@ bool comes_true(const std::function<bool()>& condition) {
 size_t size_of_message(int i) { return size_t{1} << (i % 32 == 9 ? 23 : i * 7 % 20); }
 
 TEST(Transfer, SixtyFourUnderWay_WaitedForInAnotherOrder) {
-  on_all_world_sizes([](World& world) {
+  on_all_communicators([](Communicator& communicator) {
     constexpr int kCount = 64;
-    Group& group = world.everyone();
+    Group& group = communicator.everyone();
     const int64_t n = group.size();
     const int64_t next = (group.position() + 1) % n;
     const int64_t previous = (group.position() + n - 1) % n;
@@ -91,7 +92,7 @@ TEST(Transfer, SixtyFourUnderWay_WaitedForInAnotherOrder) {
     std::vector<Transfer> transfers;
     for (int i = 0; i < kCount; ++i) {
       const size_t bytes = size_of_message(i);
-      parcels.push_back(parcel(world, group.position() * 100 + i, bytes, bytes));
+      parcels.push_back(parcel(communicator, group.position() * 100 + i, bytes, bytes));
       transfers.push_back(start(group, parcels.back(), next, previous));
     }
     std::vector<int> order(kCount);
@@ -101,27 +102,29 @@ TEST(Transfer, SixtyFourUnderWay_WaitedForInAnotherOrder) {
       transfers[i].wait();
       ASSERT_TRUE(parcels[i]->in() == values(previous * 100 + i, size_of_message(i))) << i;
     }
-    EXPECT_EQ(world.transfers_in_flight(), 0u);
+    EXPECT_EQ(communicator.transfers_in_flight(), 0u);
   });
 }
 
 // The program of a pipeline, the same on every rank: activations go up, gradients come down. A rank
 // posts its part of each and waits only where it needs the value.
 TEST(Transfer, ActivationsUpAndGradientsDown) {
-  on_all_world_sizes([](World& world) {
+  on_all_communicators([](Communicator& communicator) {
     constexpr int kBatches = 6;
     constexpr size_t kBytes = 200'000;
-    const int64_t rank = world.rank();
+    const int64_t rank = communicator.rank();
     const auto hop = [&](int batch, int64_t from, int64_t to) -> std::shared_ptr<Parcel> {
       const int64_t pair[] = {from, to};
       if (rank != from && rank != to) return nullptr;
-      auto p = parcel(world, batch * 10 + from, rank == from ? kBytes : 0, rank == to ? kBytes : 0);
-      const Transfer t = start(world.group(pair), p, rank == from ? 1 : -1, rank == to ? 0 : -1);
+      auto p = parcel(communicator, batch * 10 + from, rank == from ? kBytes : 0,
+                      rank == to ? kBytes : 0);
+      const Transfer t =
+          start(communicator.group(pair), p, rank == from ? 1 : -1, rank == to ? 0 : -1);
       if (rank == to) t.wait();
       return p;
     };
     for (int step = 0; step < 2 * kBatches; ++step) {  // forward of one with backward of another
-      for (int64_t stage = 0; stage + 1 < world.size(); ++stage) {
+      for (int64_t stage = 0; stage + 1 < communicator.size(); ++stage) {
         const auto up = hop(step, stage, stage + 1);
         const auto down = hop(step + 50, stage + 1, stage);
         if (rank == stage + 1) {
@@ -132,32 +135,32 @@ TEST(Transfer, ActivationsUpAndGradientsDown) {
         }
       }
     }
-    world.everyone().barrier();
-    EXPECT_TRUE(comes_true([&] { return world.transfers_in_flight() == 0; }));
+    communicator.everyone().barrier();
+    EXPECT_TRUE(comes_true([&] { return communicator.transfers_in_flight() == 0; }));
   });
 }
 
 TEST(Transfer, BetweenCollectivesOfTheSameAndOfOtherGroups) {
-  on_all_world_sizes([](World& world) {
-    Group& all = world.everyone();
+  on_all_communicators([](Communicator& communicator) {
+    Group& all = communicator.everyone();
     const int64_t n = all.size();
     std::vector<int64_t> turned(all.ranks().rbegin(), all.ranks().rend());
-    Group& other = world.group(turned);
+    Group& other = communicator.group(turned);
     std::vector<std::shared_ptr<Parcel>> parcels;
     std::vector<Transfer> transfers;
     for (int i = 0; i < 12; ++i) {
       Group& group = i % 3 == 0 ? other : all;
       const int64_t next = (group.position() + 1) % n;
       const int64_t previous = (group.position() + n - 1) % n;
-      parcels.push_back(
-          parcel(world, world.rank() * 40 + i, size_of_message(i), size_of_message(i)));
+      parcels.push_back(parcel(communicator, communicator.rank() * 40 + i, size_of_message(i),
+                               size_of_message(i)));
       transfers.push_back(start(group, parcels.back(), next, previous));
-      int64_t sum = world.rank();
-      GroupCalls(world, i % 2 == 0 ? all : other)
+      int64_t sum = communicator.rank();
+      GroupCalls(communicator, i % 2 == 0 ? all : other)
           .all_reduce(&sum, 1, DataType::INT64, ReduceKind::kSum);
       ASSERT_EQ(sum, n * (n - 1) / 2);
       int32_t value = static_cast<int32_t>(all.position() * 7 + i);
-      GroupCalls(world, all).broadcast(&value, 1, DataType::INT32, n - 1);
+      GroupCalls(communicator, all).broadcast(&value, 1, DataType::INT32, n - 1);
       ASSERT_EQ(value, (n - 1) * 7 + i);
     }
     for (int i = 11; i >= 0; --i) {
@@ -172,22 +175,23 @@ TEST(Transfer, BetweenCollectivesOfTheSameAndOfOtherGroups) {
 // Two groups of the same ranks; one rank starts on the first first, the other on the second. Not
 // between GPUs, where it is an error (nccl_failure_test.cc).
 TEST(Transfer, GroupsAreStartedInDifferentOrders) {
-  on_all_world_sizes([](World& world) {
-    if (world.size() < 2 || world.rank() > 1 || !world.device().is_host()) return;
+  on_all_communicators([](Communicator& communicator) {
+    if (communicator.size() < 2 || communicator.rank() > 1 || !communicator.device().is_host())
+      return;
     const int64_t up[] = {0, 1};
     const int64_t down[] = {1, 0};
-    Group* const groups[] = {&world.group(up), &world.group(down)};
+    Group* const groups[] = {&communicator.group(up), &communicator.group(down)};
     for (size_t bytes : {8, 1 << 20}) {
       std::shared_ptr<Parcel> parcels[2];
       Transfer transfers[2];
-      for (int64_t turn : {world.rank(), 1 - world.rank()}) {
+      for (int64_t turn : {communicator.rank(), 1 - communicator.rank()}) {
         Group& group = *groups[turn];
-        parcels[turn] = parcel(world, world.rank() * 10 + turn, bytes, bytes);
+        parcels[turn] = parcel(communicator, communicator.rank() * 10 + turn, bytes, bytes);
         transfers[turn] = start(group, parcels[turn], 1 - group.position(), 1 - group.position());
       }
       for (int64_t turn : {1, 0}) {
         transfers[turn].wait();
-        EXPECT_TRUE(parcels[turn]->in() == values((1 - world.rank()) * 10 + turn, bytes));
+        EXPECT_TRUE(parcels[turn]->in() == values((1 - communicator.rank()) * 10 + turn, bytes));
       }
     }
   });
@@ -196,13 +200,13 @@ TEST(Transfer, GroupsAreStartedInDifferentOrders) {
 // Too large to be stored on the way: it moves while its sender waits for something else, which its
 // receiver sends only when it has it.
 TEST(Transfer, ALargeOneMovesWhileItsSenderWaitsInALaterCall) {
-  on_all_world_sizes([](World& world) {
+  on_all_communicators([](Communicator& communicator) {
     constexpr size_t kBytes = size_t{4} << 20;
-    if (world.size() < 2 || world.rank() > 1) return;
+    if (communicator.size() < 2 || communicator.rank() > 1) return;
     const int64_t pair[] = {0, 1};
-    Group& group = world.group(pair);
-    const bool sender = world.rank() == 0;
-    auto p = parcel(world, 3, sender ? kBytes : 0, sender ? 0 : kBytes);
+    Group& group = communicator.group(pair);
+    const bool sender = communicator.rank() == 0;
+    auto p = parcel(communicator, 3, sender ? kBytes : 0, sender ? 0 : kBytes);
     const Transfer t = start(group, p, sender ? 1 : -1, sender ? -1 : 0);
     if (!sender) {
       t.wait();
@@ -211,7 +215,7 @@ TEST(Transfer, ALargeOneMovesWhileItsSenderWaitsInALaterCall) {
     char answer = 0;
     const Send send{0, &answer, 1};
     const Recv recv{1, &answer, 1};
-    GroupCalls(world, group)
+    GroupCalls(communicator, group)
         .exchange(sender ? std::span<const Send>() : std::span(&send, 1),
                   sender ? std::span(&recv, 1) : std::span<const Recv>());
     EXPECT_TRUE(comes_true([&] { return t.done(); }));
@@ -221,13 +225,13 @@ TEST(Transfer, ALargeOneMovesWhileItsSenderWaitsInALaterCall) {
 // The other way round: its receiver waits for something else, which the sender sends only when the
 // large one has left it.
 TEST(Transfer, ALargeOneMovesWhileItsReceiverWaitsInALaterCall) {
-  on_all_world_sizes([](World& world) {
+  on_all_communicators([](Communicator& communicator) {
     constexpr size_t kBytes = size_t{4} << 20;
-    if (world.size() < 2 || world.rank() > 1) return;
+    if (communicator.size() < 2 || communicator.rank() > 1) return;
     const int64_t pair[] = {0, 1};
-    Group& group = world.group(pair);
-    const bool sender = world.rank() == 0;
-    auto p = parcel(world, 3, sender ? kBytes : 0, sender ? 0 : kBytes);
+    Group& group = communicator.group(pair);
+    const bool sender = communicator.rank() == 0;
+    auto p = parcel(communicator, 3, sender ? kBytes : 0, sender ? 0 : kBytes);
     const Transfer t = start(group, p, sender ? 1 : -1, sender ? -1 : 0);
     if (sender) t.wait();
     group.barrier();
@@ -238,25 +242,25 @@ TEST(Transfer, ALargeOneMovesWhileItsReceiverWaitsInALaterCall) {
 }
 
 TEST(Transfer, ALongComputationOnlyDelays) {
-  on_all_world_sizes([](World& world) {
+  on_all_communicators([](Communicator& communicator) {
     constexpr size_t kBytes = size_t{4} << 20;
-    Group& group = world.everyone();
+    Group& group = communicator.everyone();
     const int64_t n = group.size();
     const int64_t previous = (group.position() + n - 1) % n;
-    auto p = parcel(world, world.rank(), kBytes, kBytes);
+    auto p = parcel(communicator, communicator.rank(), kBytes, kBytes);
     const Transfer t = start(group, p, (group.position() + 1) % n, previous);
-    if (world.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (communicator.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     t.wait();
     EXPECT_TRUE(p->in() == values(previous, kBytes));
   });
 }
 
 TEST(Transfer, LookingIsEnoughToGetItDone) {
-  on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+  on_all_communicators([](Communicator& communicator) {
+    Group& group = communicator.everyone();
     const int64_t n = group.size();
     const int64_t previous = (group.position() + n - 1) % n;
-    auto p = parcel(world, world.rank(), 1 << 20, 1 << 20);
+    auto p = parcel(communicator, communicator.rank(), 1 << 20, 1 << 20);
     const Transfer t = start(group, p, (group.position() + 1) % n, previous);
     EXPECT_TRUE(comes_true([&] { return t.done(); }));
     EXPECT_TRUE(p->in() == values(previous, 1 << 20));
@@ -266,43 +270,45 @@ TEST(Transfer, LookingIsEnoughToGetItDone) {
 }
 
 TEST(Transfer, WithoutMessagesIsDone) {
-  on_all_world_sizes([](World& world) {
+  on_all_communicators([](Communicator& communicator) {
     EXPECT_TRUE(Transfer().done());
     Transfer().wait();
-    EXPECT_TRUE(world.everyone().start_exchange({}, {}, nullptr).done());
-    EXPECT_EQ(world.transfers_in_flight(), 0u);
+    EXPECT_TRUE(communicator.everyone().start_exchange({}, {}, nullptr).done());
+    EXPECT_EQ(communicator.transfers_in_flight(), 0u);
   });
 }
 
 // The receiver comes late; the sender has dropped the handle and all that it had of the tensor.
 TEST(Transfer, ADroppedOneKeepsItsBytesUntilTheyAreSent_AndNoLonger) {
-  on_all_world_sizes([](World& world) {
-    if (world.size() < 2 || world.rank() > 1) return;
+  on_all_communicators([](Communicator& communicator) {
+    if (communicator.size() < 2 || communicator.rank() > 1) return;
     const int64_t pair[] = {0, 1};
     const int64_t turned[] = {1, 0};
-    Group& group = world.group(pair);
-    Group& turn = world.group(turned);
+    Group& group = communicator.group(pair);
+    Group& turn = communicator.group(turned);
     const TensorMeta meta{{1 << 20}, DataType::FLOAT32};
-    const int64_t before = memory_stats(world.device().place()).current;
-    if (world.rank() == 0) {
+    const int64_t before = memory_stats(communicator.device().place()).current;
+    if (communicator.rank() == 0) {
       for (int i = 0; i < 3; ++i) {
-        auto x = std::make_shared<DenseTensor>(DenseTensor::empty(meta, world.device().place()));
+        auto x =
+            std::make_shared<DenseTensor>(DenseTensor::empty(meta, communicator.device().place()));
         HostArray values_of_x(*x, HostArray::kWrite);
         std::fill_n(reinterpret_cast<float*>(values_of_x.data()), x->numel(), float(i));
         values_of_x.finish();
         const Send send{1, x->raw_data(), x->nbytes()};
         group.start_exchange({&send, 1}, {}, x);
       }
-      EXPECT_EQ(memory_stats(world.device().place()).current, before + int64_t(3 * meta.nbytes()));
+      EXPECT_EQ(memory_stats(communicator.device().place()).current,
+                before + int64_t(3 * meta.nbytes()));
       turn.barrier();
-      EXPECT_TRUE(comes_true([&] { return world.transfers_in_flight() == 0; }));
+      EXPECT_TRUE(comes_true([&] { return communicator.transfers_in_flight() == 0; }));
     } else {
       turn.barrier();
       std::vector<std::shared_ptr<DenseTensor>> got;
       std::vector<Transfer> transfers;
       for (int i = 0; i < 3; ++i) {
         got.push_back(
-            std::make_shared<DenseTensor>(DenseTensor::empty(meta, world.device().place())));
+            std::make_shared<DenseTensor>(DenseTensor::empty(meta, communicator.device().place())));
         const Recv recv{0, got.back()->mutable_raw_data(), meta.nbytes()};
         transfers.push_back(group.start_exchange({}, {&recv, 1}, got.back()));
       }
@@ -313,18 +319,18 @@ TEST(Transfer, ADroppedOneKeepsItsBytesUntilTheyAreSent_AndNoLonger) {
         EXPECT_TRUE(std::ranges::all_of(all, [&](float v) { return v == float(i); }));
       }
     }
-    EXPECT_EQ(memory_stats(world.device().place()).current, before);
+    EXPECT_EQ(memory_stats(communicator.device().place()).current, before);
   });
 }
 
 // A later call notices that they are done; nobody has to ask.
 TEST(Transfer, DroppedOnesEndInTheCallsThatFollow) {
-  on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+  on_all_communicators([](Communicator& communicator) {
+    Group& group = communicator.everyone();
     const int64_t n = group.size();
     std::vector<std::weak_ptr<Parcel>> parcels;
     for (int i = 0; i < 20; ++i) {
-      auto p = parcel(world, i, 64, 64);
+      auto p = parcel(communicator, i, 64, 64);
       parcels.emplace_back(p);
       start(group, p, (group.position() + 1) % n, (group.position() + n - 1) % n);
     }
@@ -336,36 +342,36 @@ TEST(Transfer, DroppedOnesEndInTheCallsThatFollow) {
 
 // Also the receiver may: what arrives is taken in, so that the sender is not held up.
 TEST(Transfer, AReceiveMayBeDroppedToo) {
-  on_all_world_sizes([](World& world) {
-    Group& group = world.everyone();
+  on_all_communicators([](Communicator& communicator) {
+    Group& group = communicator.everyone();
     const int64_t n = group.size();
-    start(group, parcel(world, 0, 1 << 20, 1 << 20), (group.position() + 1) % n,
+    start(group, parcel(communicator, 0, 1 << 20, 1 << 20), (group.position() + 1) % n,
           (group.position() + n - 1) % n);
-    world.drain();
-    EXPECT_EQ(world.transfers_in_flight(), 0u);
+    communicator.drain();
+    EXPECT_EQ(communicator.transfers_in_flight(), 0u);
   });
 }
 
 TEST(Transfer, IsCountedAndLoggedWhenItStarts) {
-  on_all_world_sizes([](World& world) {
-    world.enable_call_log();
-    Group& group = world.everyone();
+  on_all_communicators([](Communicator& communicator) {
+    communicator.world().enable_call_log();
+    Group& group = communicator.everyone();
     const int64_t n = group.size();
-    const Counters before = world.rank_context().counters();
-    const size_t begin = world.call_log().size();
+    const Counters before = communicator.rank_context().counters();
+    const size_t begin = communicator.world().call_log().size();
     const uint64_t calls = group.calls();
-    const Transfer t = start(group, parcel(world, 0, 100, 100), (group.position() + 1) % n,
+    const Transfer t = start(group, parcel(communicator, 0, 100, 100), (group.position() + 1) % n,
                              (group.position() + n - 1) % n);
-    const Counters after = world.rank_context().counters();
+    const Counters after = communicator.rank_context().counters();
     EXPECT_EQ(after.bytes_sent - before.bytes_sent, n == 1 ? 0 : 100);
     EXPECT_EQ(after.bytes_received - before.bytes_received, n == 1 ? 0 : 100);
     EXPECT_EQ(group.calls(), calls + 1);
-    ASSERT_EQ(world.call_log().size(), begin + 1);
-    EXPECT_EQ(world.call_log().back().op, CommOp::kExchange);
-    EXPECT_EQ(world.call_log().back().sequence, calls + 1);
+    ASSERT_EQ(communicator.world().call_log().size(), begin + 1);
+    EXPECT_EQ(communicator.world().call_log().back().op, CommOp::kExchange);
+    EXPECT_EQ(communicator.world().call_log().back().sequence, calls + 1);
     t.wait();
-    EXPECT_EQ(world.rank_context().counters().bytes_sent, after.bytes_sent);
-    EXPECT_EQ(world.call_log().size(), begin + 1);
+    EXPECT_EQ(communicator.rank_context().counters().bytes_sent, after.bytes_sent);
+    EXPECT_EQ(communicator.world().call_log().size(), begin + 1);
   });
 }
 

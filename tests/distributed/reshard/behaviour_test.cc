@@ -279,8 +279,9 @@ TEST(Reshard, AReduceScatterHoldsNoMemoryButItsResult) {
 // A backend with a library of collectives: what its group does by that is what reshards call.
 class OwnGroup final : public Group {
  public:
-  OwnGroup(World& world, std::vector<int64_t> ranks, int64_t position, uint64_t hash)
-      : Group(world, std::move(ranks), position, hash) {}
+  OwnGroup(Communicator& communicator, std::vector<int64_t> ranks, int64_t position,
+           uint64_t hash)
+      : Group(communicator, std::move(ranks), position, hash) {}
   int calls_of_its_own = 0;
 
  private:
@@ -295,16 +296,12 @@ class OwnGroup final : public Group {
   }
 };
 
-class OwnWorld final : public World {
+class OwnCommunicator final : public Communicator {
  public:
-  OwnWorld() : World(std::make_shared<RankContext>(0, 2)) {}
-  std::string_view backend() const override { return "own"; }
-  void fail(const std::string& /*message*/) override {}
+  explicit OwnCommunicator(World& world) : Communicator(world) {}
   OwnGroup* made = nullptr;
 
  private:
-  std::unique_ptr<Messages> new_messages() override { return nullptr; }
-  void note(const CollectiveCall&, CallState) override {}
   std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
                                     uint64_t hash) override {
     auto group = std::make_unique<OwnGroup>(*this, std::move(ranks), position, hash);
@@ -314,14 +311,17 @@ class OwnWorld final : public World {
 };
 
 TEST(Reshard, ABackendsOwnGroupIsCalled) {
-  OwnWorld world;
+  World world(std::make_shared<RankContext>(0, 2), std::make_unique<DryTransport>(0, 2));
+  auto owned = std::make_unique<OwnCommunicator>(world);
+  const OwnCommunicator& communicator = *owned;
+  world.set_device_communicator(std::move(owned));
   const World::Scope scope(world);
   const ProcessMesh mesh({2});
   const DistTensor x(TensorMeta{{4}, DataType::FLOAT32}, TensorDistAttr::get(mesh, {Partial()}),
                      range({4}));
   const DistTensor y = reshard(x, TensorDistAttr::replicated(mesh));
-  ASSERT_NE(world.made, nullptr);
-  EXPECT_EQ(world.made->calls_of_its_own, 1);
+  ASSERT_NE(communicator.made, nullptr);
+  EXPECT_EQ(communicator.made->calls_of_its_own, 1);
   // As messages would: half of it to be reduced there, and the reduced half.
   EXPECT_EQ(world.rank_context().counters().bytes_sent, 16);
   EXPECT_EQ(world.rank_context().counters().bytes_received, 16);

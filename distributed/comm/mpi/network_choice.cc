@@ -1,5 +1,5 @@
 // Sets Open MPI's component variables in the environment.
-#include "distributed/comm/mpi/transport.h"
+#include "distributed/comm/mpi/network_choice.h"
 
 #include <sys/statvfs.h>
 

@@ -1,6 +1,6 @@
 // An MPI job from start to end. Ranks of one machine share a rank table (shared_rank_table.h).
 // Creating a group needs no communication, because a message's header contains its group.
-#include "distributed/comm/mpi/mpi_world.h"
+#include "distributed/comm/mpi/mpi_transport.h"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -18,11 +18,13 @@
 #include "distributed/comm/mpi/launcher_environment.h"
 #include "distributed/comm/mpi/machines.h"
 #include "distributed/comm/mpi/mpi_messages.h"
+#include "distributed/comm/mpi/network_choice.h"
 #include "distributed/comm/mpi/shared_rank_table.h"
 #include "distributed/comm/mpi/single_copy.h"
-#include "distributed/comm/mpi/transport.h"
 #include "distributed/comm/mpi/watchdog.h"
+#include "distributed/comm/transport.h"
 #include "distributed/comm/with_rank.h"
+#include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 
 namespace phi::distributed {
@@ -34,9 +36,9 @@ using namespace std::chrono_literals;
 // whose program ends with an error waits for the others to end too.
 constexpr auto kOthersEndTheJob = 5s;
 
-class MpiWorld;
-// This process's world; null before it is created and after it has left the job.
-MpiWorld* world_of_process = nullptr;
+class MpiTransport;
+// This process's transport; null before it is created and after it has left the job.
+MpiTransport* transport_of_process = nullptr;
 
 void leave_at_exit(int status, void*);
 
@@ -49,12 +51,12 @@ struct RankMonitor {
   Watchdog watchdog;
 };
 
-class MpiWorld final : public World {
+class MpiTransport final : public Transport {
  public:
-  MpiWorld(int64_t rank, int64_t size, std::unique_ptr<RankMonitor> watch)
-      : World(std::make_shared<RankContext>(rank, size), Peers::kOthers),
+  MpiTransport(int64_t rank, int64_t size, std::unique_ptr<RankMonitor> watch)
+      : Transport(rank, size, Peers::kOthers),
         watch_(std::move(watch)),
-        link_{.world = *this, .watchdog = watch_->watchdog} {
+        link_{.transport = *this, .watchdog = watch_->watchdog} {
     link_.is_here = ranks_of_this_machine(rank, size, watch_->rank_table->token());
     link_.rank_status = [this](int64_t other) {
       return link_.is_here[static_cast<size_t>(other)] ? watch_->rank_table->rank_status(other)
@@ -73,7 +75,7 @@ class MpiWorld final : public World {
     watch_->rank_table->close();
     watch_->rank_table->set_phase(Phase::kIn);
     watch_->watchdog.on_all_started();
-    world_of_process = this;
+    transport_of_process = this;
     on_exit(leave_at_exit, nullptr);
   }
 
@@ -81,9 +83,8 @@ class MpiWorld final : public World {
     return std::count(link_.is_here.begin(), link_.is_here.begin() + rank(), true);
   }
 
-  ~MpiWorld() override {
-    world_of_process = nullptr;
-    abandon_transfers();
+  ~MpiTransport() override {
+    transport_of_process = nullptr;
     watch_->rank_table->set_phase(Phase::kLeaving);
     watch_->watchdog.set_deadline(deadline());
     {
@@ -127,7 +128,6 @@ class MpiWorld final : public World {
     finalize_world();
   }
 
- protected:
   std::unique_ptr<Messages> new_messages() override { return std::make_unique<MpiMessages>(link_); }
   void note(const CollectiveCall& call, CallState state) override {
     watch_->rank_table->own_flight_recorder().note(call, state);
@@ -136,7 +136,7 @@ class MpiWorld final : public World {
 
  private:
   void abort(int status) {
-    world_of_process = nullptr;  // because MPI_Abort may call exit()
+    transport_of_process = nullptr;  // because MPI_Abort may call exit()
     const Watchdog::MpiCallScope inside(watch_->watchdog, "MPI_Abort");
     MPI_Abort(MPI_COMM_WORLD, status);
   }
@@ -180,9 +180,9 @@ class MpiWorld final : public World {
 };
 
 void leave_at_exit(int status, void* /*unused*/) {
-  if (world_of_process == nullptr || world_of_process->was_forked()) return;
+  if (transport_of_process == nullptr || transport_of_process->was_forked()) return;
   if (status == 0) return finalize_world();
-  world_of_process->leave_with(status);
+  transport_of_process->leave_with(status);
 }
 
 World::Milliseconds start_deadline_or_default(World::Milliseconds given) {
@@ -202,7 +202,6 @@ World::Milliseconds start_deadline_or_default(World::Milliseconds given) {
 }  // namespace
 
 std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds start_deadline) {
-  if (!started_by_mpirun()) return nullptr;
   const auto deadline = start_deadline_or_default(start_deadline);
   leave_out_forbidden_single_copy();
   const std::optional<LauncherEnvironment> launch = read_launcher_environment();
@@ -221,7 +220,8 @@ std::unique_ptr<World> join_mpi_job(int* argc, char*** argv, World::Milliseconds
         LauncherEnvironment{.rank = rank, .size = size, .here = 1, .job = ""}, deadline);
   }
   try {
-    return std::make_unique<MpiWorld>(rank, size, std::move(watch));
+    return std::make_unique<World>(std::make_shared<RankContext>(rank, size),
+                                   std::make_unique<MpiTransport>(rank, size, std::move(watch)));
   } catch (const Error&) {
     // All ranks throw the same error; rank 0 reports it.
     if (rank != 0) std::this_thread::sleep_for(kOthersEndTheJob);

@@ -1,5 +1,5 @@
-// The device communicator of a rank over NCCL.
-#include "distributed/comm/nccl/nccl_world.h"
+// Messages and collectives of one rank over NCCL.
+#include "distributed/comm/nccl/nccl_communicator.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,11 @@
 #include "distributed/comm/nccl/captured_graphs.h"
 #include "distributed/comm/nccl/command_queue.h"
 #include "distributed/comm/nccl/in_flight_collectives.h"
-#include "distributed/comm/nccl/nccl_communicators.h"
+#include "distributed/comm/nccl/nccl_comms.h"
 #include "distributed/comm/nccl/nccl_group.h"
 #include "distributed/comm/nccl/reduce.h"
 #include "distributed/comm/nccl/watchdog.h"
+#include "distributed/comm/world.h"
 #include "phi/common/errors.h"
 #include "phi/core/device/host_array.h"
 #include "phi/core/device/visible_gpus.h"
@@ -93,29 +94,24 @@ std::string why_not_captured() {
   return said == cudaSuccess ? "it waits for the GPU, or is out of memory" : gpu::describe(said);
 }
 
-class NcclWorld final : public World {
+class NcclCommunicator final : public Communicator {
  public:
-  NcclWorld(World& host, gpu::GpuDevice& device, GpuReduction reduction)
-      : World(host),
-        host_(host),
+  NcclCommunicator(World& world, gpu::GpuDevice& device, GpuReduction reduction)
+      : Communicator(world),
         device_(device),
         comms_(in_flight_, rank()),
-        queue_(link(), device, comms_, in_flight_),
-        shared_{queue_, comms_, reduction,
-                [this](const CollectiveCall& call) { wait_for_members(call); },
-                [this](std::span<const int64_t> ranks) -> Group& { return host_.group(ranks); }},
-        watchdog_({.host = host,
+        queue_(world, device, comms_, in_flight_),
+        shared_{queue_, comms_, reduction},
+        watchdog_({.transport = world.transport(),
                    .device = device,
                    .comms = comms_,
                    .in_flight = in_flight_,
-                   .captured_graphs = captured_graphs_,
-                   .rank_status = link().rank_status,
-                   .failure_of_others = [&host] { return failure_in(host); }}) {
-    queue_.set_all(comms_.of(everyone(), [&]() -> Group& { return host_.everyone(); }));
+                   .captured_graphs = captured_graphs_}) {
+    queue_.set_all(comms_.of(everyone(), [&]() -> Group& { return world.everyone(); }));
   }
 
   // Work in the stream completes, or the watchdog aborts it.
-  ~NcclWorld() override {
+  ~NcclCommunicator() override {
     device_.make_current();
     queue_.advance();
     if (!queue_.is_empty()) {
@@ -130,9 +126,6 @@ class NcclWorld final : public World {
   }
 
   std::string_view backend() const override { return "nccl"; }
-  int64_t local_rank() const override { return host_.local_rank(); }
-  bool transfers_data() const override { return host_.transfers_data(); }
-  void fail(const std::string& message) override { host_.fail(message); }
   Device& device() override { return device_; }
 
   void reduce(std::span<const void* const> inputs, void* out, int64_t count, DataType dtype,
@@ -168,17 +161,9 @@ class NcclWorld final : public World {
         });
   }
 
- protected:
   std::unique_ptr<Messages> new_messages() override {
     return std::make_unique<NcclMessages>(*this);
   }
-  std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
-                                    uint64_t hash) override {
-    return std::make_unique<NcclGroup>(*this, shared_, std::move(ranks), position, hash);
-  }
-  void note(const CollectiveCall& call, CallState state) override { note_in(host_, call, state); }
-  RankStatus rank_status(int64_t rank) const override { return rank_status_in(host_, rank); }
-  std::string failure() const override { return failure_in(host_); }
 
   // Earlier scratch memory is freed in compute-stream order.
   std::byte* scratch(size_t bytes) override {
@@ -196,47 +181,53 @@ class NcclWorld final : public World {
     return !queue_.is_empty();
   }
 
+ protected:
+  std::unique_ptr<Group> make_group(std::vector<int64_t> ranks, int64_t position,
+                                    uint64_t hash) override {
+    return std::make_unique<NcclGroup>(*this, shared_, std::move(ranks), position, hash);
+  }
+
  private:
   class NcclMessages final : public Messages {
    public:
-    explicit NcclMessages(NcclWorld& world) : world_(world) {}
-    // A collective that was passed to NCCL cannot be withdrawn; it completes, or the world aborts
-    // it.
+    explicit NcclMessages(NcclCommunicator& gpus) : gpus_(gpus) {}
+    // A collective that was passed to NCCL cannot be withdrawn; it completes, or the
+    // watchdog aborts it.
     ~NcclMessages() override {
-      if (collective_) world_.queue_.withdraw(*collective_);
+      if (collective_) gpus_.queue_.withdraw(*collective_);
     }
 
     void post(const CollectiveCall& call, std::span<const Send> sends,
               std::span<const Recv> recvs) override {
-      world_.watchdog_.check();
+      gpus_.watchdog_.check();
       collective_ = nullptr;
       if (std::ranges::any_of(sends, &Send::bytes) || std::ranges::any_of(recvs, &Recv::bytes)) {
-        collective_ = world_.queue_.add(call, sends, recvs);
+        collective_ = gpus_.queue_.add(call, sends, recvs);
         return;
       }
-      empty_ = acquire_messages_of(world_.host_);
+      empty_ = gpus_.host().acquire_messages();
       empty_->post(call, sends, recvs);
     }
     bool done(const CollectiveCall& call) override {
-      world_.watchdog_.check();
-      world_.queue_.advance();
+      gpus_.watchdog_.check();
+      gpus_.queue_.advance();
       if (!collective_) return empty_->done(call);
       if (collective_->error) std::rethrow_exception(collective_->error);
       if (collective_->state != PendingCollective::State::kQueued)
         return collective_->state == PendingCollective::State::kDone;
       if (!collective_->is_captured) return collective_->done.has_occurred();
-      collective_->done.block_stream(world_.device_.compute());
+      collective_->done.block_stream(gpus_.device_.compute());
       return true;
     }
     void wait(const CollectiveCall& call) override {
-      world_.watchdog_.check();
-      if (!collective_) return wait_in(world_.host_, call, *empty_);
-      world_.queue_.wait_until_enqueued(*collective_);
-      collective_->done.block_stream(world_.device_.compute());
+      gpus_.watchdog_.check();
+      if (!collective_) return gpus_.host().wait_for_messages(call, *empty_);
+      gpus_.queue_.wait_until_enqueued(*collective_);
+      collective_->done.block_stream(gpus_.device_.compute());
     }
 
    private:
-    NcclWorld& world_;
+    NcclCommunicator& gpus_;
     std::shared_ptr<PendingCollective>
         collective_;                   // null: all messages are empty and go over the host
     std::unique_ptr<Messages> empty_;  // the empty messages
@@ -244,52 +235,32 @@ class NcclWorld final : public World {
 
   class DedicatedScratch {
    public:
-    explicit DedicatedScratch(NcclWorld& world) : world_(world) { exchange(); }
+    explicit DedicatedScratch(NcclCommunicator& gpus) : gpus_(gpus) { exchange(); }
     ~DedicatedScratch() { exchange(); }
     DedicatedScratch(const DedicatedScratch&) = delete;
     DedicatedScratch& operator=(const DedicatedScratch&) = delete;
     /// Drops the scratch memory: no later work on the stream uses it.
     void end() {
-      world_.scratch_ = DeviceMemory();
-      world_.scratch_bytes_ = 0;
+      gpus_.scratch_ = DeviceMemory();
+      gpus_.scratch_bytes_ = 0;
     }
 
    private:
     void exchange() {
-      std::swap(world_.scratch_, outer_);
-      std::swap(world_.scratch_bytes_, bytes_);
+      std::swap(gpus_.scratch_, outer_);
+      std::swap(gpus_.scratch_bytes_, bytes_);
     }
 
-    NcclWorld& world_;
+    NcclCommunicator& gpus_;
     DeviceMemory outer_;
     size_t bytes_ = 0;
   };
 
-  HostLink link() {
-    return {.world = *this,
-            .rank_status = [this](int64_t rank) { return rank_status_in(host_, rank); },
-            .messages = [this] { return acquire_messages_of(host_); },
-            .release_messages =
-                [this](auto messages) { release_messages(host_, std::move(messages)); }};
-  }
+  Communicator& host() { return world().communicator(); }
 
-  // Dissemination barrier: in round k each member receives from the member 2^k before it, which has
-  // heard from 2^k members. Mismatched calls meet on the way.
-  void wait_for_members(const CollectiveCall& call) {
-    const auto ranks = call.group->ranks();
-    const auto n = static_cast<int64_t>(ranks.size());
-    const int64_t own = call.group->position();
-    for (int64_t step = 1; step < n; step *= 2) {
-      const Send send{ranks[static_cast<size_t>((own + step) % n)], nullptr, 0};
-      const Recv recv{ranks[static_cast<size_t>((own - step % n + n) % n)], nullptr, 0};
-      exchange_messages_in(host_, call, {&send, 1}, {&recv, 1});
-    }
-  }
-
-  World& host_;
   gpu::GpuDevice& device_;
   InFlightCollectives in_flight_;
-  NcclCommunicators comms_;
+  NcclComms comms_;
   CommandQueue queue_;
   NcclGroup::SharedState shared_;
   DeviceMemory scratch_;
@@ -303,7 +274,8 @@ class NcclWorld final : public World {
 
 bool has_nccl() { return true; }
 
-std::unique_ptr<World> make_nccl_world(World& host, const Place& gpu, GpuReduction reduction) {
+std::unique_ptr<Communicator> make_nccl_communicator(World& world, const Place& gpu,
+                                                     GpuReduction reduction) {
   gpu::GpuDevice& device = gpu::GpuDevice::of(gpu);
   device.make_current();
   Handshake own{};
@@ -314,12 +286,12 @@ std::unique_ptr<World> make_nccl_world(World& host, const Place& gpu, GpuReducti
   own.version = version;
   own.blocks = environment_blocks();
   own.gpu = id_of_gpu(gpu.index);
-  own.number = host.local_rank();
+  own.number = world.local_rank();
   own.visible = visible_gpus();
-  std::vector<Handshake> all(static_cast<size_t>(host.size()));
-  host.everyone().all_gather(&own, all.data(), sizeof(own) / sizeof(int64_t), DataType::INT64);
+  std::vector<Handshake> all(static_cast<size_t>(world.size()));
+  world.everyone().all_gather(&own, all.data(), sizeof(own) / sizeof(int64_t), DataType::INT64);
   check_handshakes(all);
-  return std::make_unique<NcclWorld>(host, device, reduction);
+  return std::make_unique<NcclCommunicator>(world, device, reduction);
 }
 
 }  // namespace phi::distributed

@@ -1,4 +1,4 @@
-// NcclCommunicators: one rank's NCCL communicators, one for all ranks and one per group that needs
+// NcclComms: one rank's NCCL communicators, one for all ranks and one per group that needs
 // its own, and all NCCL calls through them. The communicators are non-blocking, so no thread stays
 // inside NCCL for long, and another thread can abort them.
 #pragma once
@@ -16,16 +16,15 @@
 
 namespace phi::distributed {
 
-class NcclCommunicators {
+class NcclComms {
  public:
   using WaitDescription = InFlightCollectives::WaitDescription;
 
   /// For rank number `rank`. Reports to `in_flight` while the rank's thread waits for NCCL.
-  NcclCommunicators(InFlightCollectives& in_flight, int64_t rank)
-      : in_flight_(in_flight), rank_(rank) {}
-  ~NcclCommunicators() { end(); }
-  NcclCommunicators(const NcclCommunicators&) = delete;
-  NcclCommunicators& operator=(const NcclCommunicators&) = delete;
+  NcclComms(InFlightCollectives& in_flight, int64_t rank) : in_flight_(in_flight), rank_(rank) {}
+  ~NcclComms() { end(); }
+  NcclComms(const NcclComms&) = delete;
+  NcclComms& operator=(const NcclComms&) = delete;
 
   /// Returns the NCCL communicator for `group`, a group of the device communicator, and creates it
   /// at the first call. All members must make this call. NCCL's unique id is sent over `control`,

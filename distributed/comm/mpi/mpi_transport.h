@@ -1,5 +1,5 @@
 // The MPI backend: one process per rank, arrays in host memory. Without MPI, the stub
-// mpi_world_stub.cc is built instead.
+// mpi_transport_stub.cc is built instead.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Creates, polls and destroys NCCL communicators.
-#include "distributed/comm/nccl/nccl_communicators.h"
+#include "distributed/comm/nccl/nccl_comms.h"
 
 #include <fmt/format.h>
 
@@ -86,17 +86,17 @@ void end_all(const std::vector<ncclComm_t>& comms) {
 
 }  // namespace
 
-void NcclCommunicators::check(ncclResult_t status, ncclComm_t comm, const char* what) const {
+void NcclComms::check(ncclResult_t status, ncclComm_t comm, const char* what) const {
   if (status == ncclSuccess || status == ncclInProgress) [[likely]]
     return;
   throw errors::Unavailable("{} failed with {}.", what, describe(status, comm));
 }
 
-void NcclCommunicators::check_not_aborted() const {
+void NcclComms::check_not_aborted() const {
   if (aborted_for_) std::rethrow_exception(aborted_for_);
 }
 
-ncclComm_t NcclCommunicators::of(const Group& group, const std::function<Group&()>& control) {
+ncclComm_t NcclComms::of(const Group& group, const std::function<Group&()>& control) {
   const WaitDescription what = [&] {
     return fmt::format("the communicator of group {}", group.name());
   };
@@ -107,14 +107,14 @@ ncclComm_t NcclCommunicators::of(const Group& group, const std::function<Group&(
   return comm;
 }
 
-ncclComm_t NcclCommunicators::known(const Group& group) {
+ncclComm_t NcclComms::known(const Group& group) {
   const std::lock_guard lock(inside_);
   const auto found = comms_.find(group.hash());
   return found != comms_.end() ? found->second : nullptr;
 }
 
-ncclComm_t NcclCommunicators::make(const Group& group, const UniqueId& shared,
-                                   const WaitDescription& what) {
+ncclComm_t NcclComms::make(const Group& group, const UniqueId& shared,
+                           const WaitDescription& what) {
   ncclUniqueId id;
   std::memcpy(&id, shared.data(), sizeof(id));
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -130,8 +130,8 @@ ncclComm_t NcclCommunicators::make(const Group& group, const UniqueId& shared,
   return comm;
 }
 
-void NcclCommunicators::call(ncclComm_t comm, const WaitDescription& what,
-                             const std::function<ncclResult_t()>& calls) {
+void NcclComms::call(ncclComm_t comm, const WaitDescription& what,
+                     const std::function<ncclResult_t()>& calls) {
   wait_until_settled(comm, what);
   const InFlightCollectives::NcclWaitScope asking(in_flight_, what);
   const std::lock_guard lock(inside_);
@@ -143,7 +143,7 @@ void NcclCommunicators::call(ncclComm_t comm, const WaitDescription& what,
   check(ended, comm, "ncclGroupEnd");
 }
 
-bool NcclCommunicators::settled(ncclComm_t comm) {
+bool NcclComms::settled(ncclComm_t comm) {
   const std::lock_guard lock(inside_);
   check_not_aborted();
   ncclResult_t state = ncclSuccess;
@@ -152,7 +152,7 @@ bool NcclCommunicators::settled(ncclComm_t comm) {
   return state == ncclSuccess;
 }
 
-void NcclCommunicators::wait_until_settled(ncclComm_t comm, const WaitDescription& what) {
+void NcclComms::wait_until_settled(ncclComm_t comm, const WaitDescription& what) {
   if (settled(comm)) return;
   const InFlightCollectives::NcclWaitScope asking(in_flight_, what);
   const auto begun = Clock::now();
@@ -162,7 +162,7 @@ void NcclCommunicators::wait_until_settled(ncclComm_t comm, const WaitDescriptio
   }
 }
 
-std::string NcclCommunicators::fault() {
+std::string NcclComms::fault() {
   const std::unique_lock lock(inside_, std::try_to_lock);
   if (!lock || aborted_for_) return {};
   for (const auto& [hash, comm] : comms_) {
@@ -175,13 +175,13 @@ std::string NcclCommunicators::fault() {
   return {};
 }
 
-std::vector<ncclComm_t> NcclCommunicators::take_all() {
+std::vector<ncclComm_t> NcclComms::take_all() {
   std::vector<ncclComm_t> comms;
   for (const auto& [hash, comm] : std::exchange(comms_, {})) comms.push_back(comm);
   return comms;
 }
 
-void NcclCommunicators::abort(std::exception_ptr why) {
+void NcclComms::abort(std::exception_ptr why) {
   std::vector<ncclComm_t> comms;
   {
     const std::lock_guard lock(inside_);
@@ -194,7 +194,7 @@ void NcclCommunicators::abort(std::exception_ptr why) {
   abort_all(std::move(comms));
 }
 
-void NcclCommunicators::end() {
+void NcclComms::end() {
   std::vector<ncclComm_t> comms;
   {
     const std::lock_guard lock(inside_);
