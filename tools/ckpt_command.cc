@@ -24,7 +24,7 @@
 #include "phi/common/readable_numbers.h"
 #include "tools/cli/command_line.h"
 
-DEFINE_string(box, "", "of the tensor, e.g. [0:2,0:4]");
+DEFINE_string(box, "", "box of the tensor, e.g. [0:2,0:4]");
 
 namespace phi::ckpt_tool {
 namespace {

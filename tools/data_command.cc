@@ -21,8 +21,8 @@
 #include "tools/data/tokenize_script.h"
 
 DEFINE_string(documents, "joined", "joined or apart");
-DEFINE_int64(seq_len, 0, "tokens of a window");
-DEFINE_int64(seed, 1, "of the windows that are drawn");
+DEFINE_int64(seq_len, 0, "number of tokens in a window");
+DEFINE_int64(seed, 1, "seed of the drawn windows");
 DEFINE_int64(first_sample, 0, "number of the first window");
 DEFINE_int64(samples, 4, "windows to show");
 DEFINE_string(tokenizer, "", "a tokenizer.json");

@@ -27,8 +27,8 @@
 #include "tests/support/assign_gpu.h"
 #include "tests/support/error_matchers.h"
 
-DEFINE_string(place, "cpu", "where tensors lie and operators run: cpu or gpu");
-DEFINE_int32(gpus, 8, "GPUs, of which each rank has its own where there are enough");
+DEFINE_string(place, "cpu", "place of tensors and operators: cpu or gpu");
+DEFINE_int32(gpus, 8, "number of GPUs; each rank uses its own if there are enough");
 
 namespace phi {
 namespace {

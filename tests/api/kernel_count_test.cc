@@ -23,7 +23,7 @@
 #include "support/kernel_hook.h"
 #include "tests/api/op_cases.h"
 
-DEFINE_uint32(seed, 1, "of the placements that are drawn");
+DEFINE_uint32(seed, 1, "seed of the drawn placements");
 
 namespace phi {
 namespace {

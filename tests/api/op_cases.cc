@@ -14,7 +14,7 @@
 #include "tests/api/op_calls.h"
 #include "tests/api/op_table.h"
 
-DEFINE_uint32(most, 100000, "the most placements of a call that are tried on each mesh");
+DEFINE_uint32(most, 100000, "maximum number of placements to try for a call on each mesh");
 DEFINE_string(op, "", "only calls that run this operator, by its name in the YAML");
 
 namespace phi::testing {

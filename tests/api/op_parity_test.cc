@@ -10,7 +10,7 @@
 
 DECLARE_string(op);
 DECLARE_string(place);
-DEFINE_uint32(seed, 20261121, "draws the placements on 2-D meshes");
+DEFINE_uint32(seed, 20261121, "seed of the drawn placements on 2-D meshes");
 
 namespace phi::testing {
 namespace {

@@ -18,9 +18,9 @@
 #include "tests/support/assign_gpu.h"
 #include "tests/support/guarded_device.h"
 
-DEFINE_string(place, "cpu", "where ranks compute: cpu, guarded, gpu");
-DEFINE_int32(gpus, 5, "how many GPUs ranks share, with --place=gpu");
-DEFINE_string(messages, "nccl", "how they go between ranks that each have a GPU: nccl, host");
+DEFINE_string(place, "cpu", "place of the ranks: cpu, guarded, gpu");
+DEFINE_int32(gpus, 5, "number of GPUs that ranks share, with --place=gpu");
+DEFINE_string(messages, "nccl", "path of messages between ranks that each have a GPU: nccl, host");
 
 namespace phi::testing {
 

@@ -13,7 +13,7 @@
 #include "tests/support/assign_gpu.h"
 #include "tests/support/error_matchers.h"
 
-DEFINE_string(place, "cpu", "where tensors lie and operators run: cpu or gpu");
+DEFINE_string(place, "cpu", "place of tensors and operators: cpu or gpu");
 
 namespace phi {
 namespace {

@@ -13,7 +13,7 @@
 
 DEFINE_int64(rank, -1, "the rank to show, or to simulate");
 DEFINE_string(mesh, "", "mesh, e.g. 2x3 or dp=2,tp=3");
-DEFINE_string(kind, "", "of a schedule, or of data");
+DEFINE_string(kind, "", "kind of schedule, or of data");
 DEFINE_string(dtype, "", "element type");
 DEFINE_string(out, "", "a file to write");
 

@@ -14,8 +14,7 @@
 #include "draw.h"
 #include "forms.h"
 
-DEFINE_bool(write, false,
-            "write the golden file anew, instead of comparing; then run clang-format");
+DEFINE_bool(write, false, "rewrite the golden file instead of comparing; then run clang-format");
 
 namespace phi::testing::programs {
 namespace {

@@ -14,15 +14,15 @@
 #include "phi/core/storage/cow_alias.h"
 #include "smaller.h"
 
-DEFINE_uint32(seed, 0, "first program; a failure names the one to run alone");
+DEFINE_uint32(seed, 0, "number of the first program; a failure prints the one to run alone");
 constexpr uint32_t kPrograms = 700;
 
-DEFINE_uint32(programs, kPrograms, "how many programs to run");
-DEFINE_string(place, "cpu", "where ranks compute: cpu, gpu");
-DEFINE_int32(gpus, 6, "how many GPUs ranks share, with --place=gpu");
-DEFINE_string(messages, "nccl", "how they go between ranks that each have a GPU: nccl, host");
-DEFINE_bool(alias_everything, false, "parts are lent however small, and wherever they begin");
-DEFINE_uint32(deadline_ms, 60'000, "how long ranks may wait for each other");
+DEFINE_uint32(programs, kPrograms, "number of programs to run");
+DEFINE_string(place, "cpu", "place of the ranks: cpu, gpu");
+DEFINE_int32(gpus, 6, "number of GPUs that ranks share, with --place=gpu");
+DEFINE_string(messages, "nccl", "path of messages between ranks that each have a GPU: nccl, host");
+DEFINE_bool(alias_everything, false, "alias parts of any size and offset");
+DEFINE_uint32(deadline_ms, 60'000, "deadline of a rank's wait for others, in milliseconds");
 
 namespace phi::testing::programs {
 namespace {

@@ -19,7 +19,7 @@
 #include "tests/api/op_cases.h"
 #include "tests/support/error_matchers.h"
 
-DEFINE_uint32(seed, 20261122, "draws the placements");
+DEFINE_uint32(seed, 20261122, "seed of the drawn placements");
 
 namespace phi::testing {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "tests/api/rules_verification/verification_report.h"
 
-DEFINE_uint32(seed, 20261123, "draws the placements where there are too many");
-DEFINE_bool(small, false, "the few placements that the test tries");
-DEFINE_bool(kinds, false, "which moves are needless and why calls are refused, of each operator");
+DEFINE_uint32(seed, 20261123, "seed of the drawn placements, where there are too many");
+DEFINE_bool(small, false, "check only the placements that the test checks");
+DEFINE_bool(kinds, false, "print needless moves and reasons of refusals for each operator");
 DEFINE_bool(write, false, "write the page");
 DEFINE_string(page, AUTOPHI_SOURCE_DIR "/docs/rules_verification.md", "the page");
 DEFINE_string(details, "", "a file for the results of each operator");

@@ -10,7 +10,7 @@
 
 #include "tests/api/rules_verification/verification_report.h"
 
-DEFINE_uint32(seed, 20261123, "draws the placements");
+DEFINE_uint32(seed, 20261123, "seed of the drawn placements");
 DECLARE_string(op);
 
 namespace phi::testing {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-DEFINE_bool(loud, false, "for this test");
-DEFINE_int32(number, 0, "for this test");
+DEFINE_bool(loud, false, "used by this test");
+DEFINE_int32(number, 0, "used by this test");
 
 namespace phi::cli {
 namespace {
