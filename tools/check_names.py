@@ -139,18 +139,19 @@ def glossary_differences(root: Path, paths: list[str]) -> Iterator[str]:
 def retired(root: Path, paths: list[str]) -> Iterator[str]:
     rows = [line.split("\t") for line in (root / RETIRED).read_text().splitlines()
             if line and not line.startswith("#")] if (root / RETIRED).is_file() else []
-    words = [(re.compile(pattern), instead) for pattern, instead in rows]
-    for path in paths:
-        if path in NOT_OURS or not TEXTS.search("/" + path):
-            continue
-        try:
-            text = (root / path).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
-        for word, instead in words:
-            for match in word.finditer(text):
-                line = text.count("\n", 0, match.start()) + 1
-                yield f"{path}:{line}: '{match.group()}' is retired; write {instead}"
+    files = [path for path in paths if path not in NOT_OURS and TEXTS.search("/" + path)]
+    if not rows or not files:
+        return
+    # grep finds the lines: it searches for all patterns at once, a hundred times as fast as re.
+    options = [option for pattern, _ in rows for option in ("-e", pattern)]
+    found = subprocess.run(["grep", "-nHIE", *options, "--", *files], cwd=root, capture_output=True, text=True,
+                           check=False)
+    if found.returncode > 1:
+        raise SystemExit(f"{RETIRED}: {found.stderr}")
+    for place, text in re.findall(r"^([^:]+:\d+):(.*)$", found.stdout, re.MULTILINE):
+        for pattern, instead in rows:
+            for match in re.finditer(pattern, text):
+                yield f"{place}: '{match.group()}' is retired; write {instead}"
 
 
 def main() -> int:
